@@ -1,0 +1,132 @@
+# Compiler settings, optional tools and the functions that every folder uses.
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+# The installed layout, in the build tree too: programs find their parts relative to themselves.
+include(GNUInstallDirs)
+set(CMAKE_INSTALL_LIBDIR lib)
+set(CMAKE_INSTALL_LIBEXECDIR libexec)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+set(HOIST_LIBEXEC_DIR ${CMAKE_BINARY_DIR}/libexec/hoist)
+set(HOIST_TEST_DIR ${CMAKE_BINARY_DIR}/tests)
+
+add_compile_options(-Wall -Wextra -Wno-unused-parameter -fno-plt)
+add_compile_definitions(_FILE_OFFSET_BITS=64 _GNU_SOURCE)
+include_directories(${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
+
+if(HOIST_SANITIZE STREQUAL "address")
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=undefined
+                      -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
+elseif(HOIST_SANITIZE STREQUAL "thread")
+  add_compile_options(-fsanitize=thread -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=thread)
+endif()
+if(HOIST_COVERAGE)
+  # Counts are updated by many threads, and files by many processes, at once.
+  # The long form of --coverage, which a target can take back (-fno-profile-arcs).
+  add_compile_options(-fprofile-arcs -ftest-coverage -fprofile-update=atomic)
+  add_link_options(--coverage)
+endif()
+if(HOIST_FUZZ)
+  # Libraries report their coverage to the fuzzer too; only the targets get its main().
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
+if(NOT HOIST_SANITIZE)
+  # An engine is execed in place of a small program: loading libstdc++ and libgcc would be half of
+  # its start-up time.
+  add_link_options($<$<LINK_LANGUAGE:CXX>:-static-libstdc++> -static-libgcc)
+endif()
+
+if(HOIST_BUNDLE)
+  # What Debian ships only as a shared library (ISA-L, Highway) lies in lib/ beside the programs
+  # (scripts/bundle). Old-style RPATH, because these libraries need one another. Elsewhere no path
+  # is searched before the system's: that would slow every start.
+  set(CMAKE_INSTALL_RPATH "\$ORIGIN/../lib;\$ORIGIN/../../lib")
+  set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
+  add_link_options(-s -Wl,--disable-new-dtags)
+endif()
+
+find_program(HOIST_CCACHE ccache)
+if(HOIST_CCACHE)
+  set(CMAKE_C_COMPILER_LAUNCHER ${HOIST_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${HOIST_CCACHE})
+endif()
+find_program(HOIST_MOLD mold)
+if(HOIST_MOLD AND NOT HOIST_SANITIZE AND NOT HOIST_COVERAGE)
+  add_link_options(-fuse-ld=mold)
+endif()
+
+find_package(Threads REQUIRED)
+
+# fmt from its headers alone: its shared library costs every start of an engine 0.1 ms.
+find_path(HOIST_FMT_INCLUDE fmt/core.h REQUIRED)
+add_library(fmt::fmt INTERFACE IMPORTED)
+target_include_directories(fmt::fmt INTERFACE ${HOIST_FMT_INCLUDE})
+target_compile_definitions(fmt::fmt INTERFACE FMT_HEADER_ONLY)
+
+# The static library of a dependency where one is packaged, else the shared one.
+function(hoist_find_library variable name header)
+  find_path(${variable}_INCLUDE ${header} REQUIRED)
+  find_library(${variable}_LIBRARY NAMES lib${name}.a ${name} REQUIRED)
+  add_library(hoist_dep_${name} INTERFACE)
+  target_include_directories(hoist_dep_${name} SYSTEM INTERFACE ${${variable}_INCLUDE})
+  target_link_libraries(hoist_dep_${name} INTERFACE ${${variable}_LIBRARY})
+endfunction()
+
+# hoist_library(NAME SOURCES… ) makes static library hoist_NAME.
+function(hoist_library name)
+  add_library(hoist_${name} STATIC ${ARGN})
+endfunction()
+
+# hoist_engine(NAME SOURCES… ) makes libexec/hoist/hoist-NAME.
+function(hoist_engine name)
+  add_executable(hoist-${name} ${ARGN})
+  set_target_properties(hoist-${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${HOIST_LIBEXEC_DIR})
+  install(TARGETS hoist-${name} DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/hoist)
+endfunction()
+
+# hoist_test(NAME SOURCE LIBRARIES… ) makes a GoogleTest program and one ctest entry.
+find_package(GTest REQUIRED)
+function(hoist_test name source)
+  add_executable(${name} ${source})
+  target_link_libraries(${name} PRIVATE ${ARGN} GTest::gtest GTest::gtest_main)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${HOIST_TEST_DIR})
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 600)
+endfunction()
+
+# hoist_python_test(NAME SCRIPT ARGS… ) runs a black-box test written in Python (unittest).
+find_package(Python3 COMPONENTS Interpreter REQUIRED)
+function(hoist_python_test name script)
+  add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/${script} ${ARGN})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 1200 SKIP_RETURN_CODE 77
+    ENVIRONMENT "HOIST_BUILD_DIR=${CMAKE_BINARY_DIR};HOIST_SANITIZE=${HOIST_SANITIZE}")
+endfunction()
+
+# hoist_fuzz(NAME SOURCE LIBRARIES… ) makes a libFuzzer program; without libFuzzer the same source
+# is linked with a driver that replays the corpus and a fixed number of mutations.
+function(hoist_fuzz name source)
+  add_executable(${name} ${source})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${HOIST_TEST_DIR})
+  target_link_libraries(${name} PRIVATE ${ARGN})
+  if(HOIST_FUZZ)
+    target_compile_options(${name} PRIVATE -fsanitize=fuzzer)
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  else()
+    target_sources(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests/fuzz/replay_driver.cc)
+    add_test(NAME ${name} COMMAND ${name} ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${name})
+    set_tests_properties(${name} PROPERTIES TIMEOUT 600)
+  endif()
+endfunction()

@@ -1,0 +1,158 @@
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+namespace hoist {
+namespace {
+
+tl::unexpected<Error> io_error(std::string_view call, std::string_view what) {
+  const int code = errno;
+  return fail(code == ENOENT ? ErrorCode::not_found : ErrorCode::io,
+              fmt::format("{}{}{}: {}", call, what.empty() ? "" : " ", what, std::strerror(code)),
+              code);
+}
+
+// Repeats `call(pointer, size, done)` until everything moved, end of file, or an error.
+template <typename Call>
+Result<size_t> move_all(size_t size, std::string_view name, std::string_view what, Call&& call) {
+  size_t done = 0;
+  while (done < size) {
+    const ssize_t moved = call(done);
+    if (moved < 0) {
+      if (errno == EINTR) continue;
+      return io_error(name, what);
+    }
+    if (moved == 0) break;
+    done += static_cast<size_t>(moved);
+  }
+  return done;
+}
+
+Status expect_all(Result<size_t> moved, size_t size, std::string_view what) {
+  if (!moved) return tl::unexpected(moved.error());
+  if (*moved == size) return {};
+  errno = ENOSPC;  // a write of zero bytes: the device takes no more
+  return io_error("write", what);
+}
+
+}  // namespace
+
+UniqueFd& UniqueFd::operator=(UniqueFd&& other) noexcept {
+  if (this != &other) {
+    reset();
+    fd_ = other.release();
+  }
+  return *this;
+}
+
+int UniqueFd::release() { return std::exchange(fd_, -1); }
+
+void UniqueFd::reset() {
+  if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+}
+
+Result<UniqueFd> open_file(const std::string& path, int flags, mode_t mode) {
+  int fd;
+  do {
+    fd = ::open(path.c_str(), flags | O_CLOEXEC, mode);
+  } while (fd < 0 && errno == EINTR);
+  if (fd < 0) return io_error("open", path);
+  return UniqueFd(fd);
+}
+
+Result<size_t> read_full(int fd, void* data, size_t size, std::string_view what) {
+  return move_all(size, "read", what, [&](size_t done) {
+    return ::read(fd, static_cast<char*>(data) + done, size - done);
+  });
+}
+
+Result<size_t> pread_full(int fd, void* data, size_t size, uint64_t offset, std::string_view what) {
+  return move_all(size, "read", what, [&](size_t done) {
+    return ::pread(fd, static_cast<char*>(data) + done, size - done,
+                   static_cast<off_t>(offset + done));
+  });
+}
+
+Status write_full(int fd, const void* data, size_t size, std::string_view what) {
+  return expect_all(move_all(size, "write", what,
+                             [&](size_t done) {
+                               return ::write(fd, static_cast<const char*>(data) + done,
+                                              size - done);
+                             }),
+                    size, what);
+}
+
+Status pwrite_full(int fd, const void* data, size_t size, uint64_t offset, std::string_view what) {
+  return expect_all(move_all(size, "write", what,
+                             [&](size_t done) {
+                               return ::pwrite(fd, static_cast<const char*>(data) + done,
+                                               size - done, static_cast<off_t>(offset + done));
+                             }),
+                    size, what);
+}
+
+Result<std::string> read_file(const std::string& path, size_t limit) {
+  Result<UniqueFd> fd = open_file(path, O_RDONLY);
+  if (!fd) return tl::unexpected(fd.error());
+  std::string content;
+  constexpr size_t kStep = 64 * 1024;
+  while (true) {
+    const size_t had = content.size();
+    content.resize(had + kStep);
+    Result<size_t> got = read_full(fd->get(), content.data() + had, kStep, path);
+    if (!got) return tl::unexpected(got.error());
+    content.resize(had + *got);
+    if (content.size() > limit) {
+      return fail(ErrorCode::exhausted,
+                  fmt::format("{} is larger than the limit of {} bytes", path, limit));
+    }
+    if (*got < kStep) return content;
+  }
+}
+
+Status write_file_atomically(const std::string& path, std::string_view content, mode_t mode) {
+  std::string temporary = path + ".XXXXXX";
+  UniqueFd fd(::mkostemp(temporary.data(), O_CLOEXEC));
+  if (!fd.valid()) return io_error("create", temporary);
+  Status status = write_full(fd.get(), content.data(), content.size(), temporary);
+  if (status && ::fchmod(fd.get(), mode) != 0) status = io_error("chmod", temporary);
+  if (status && ::fsync(fd.get()) != 0) status = io_error("sync", temporary);
+  if (status && ::rename(temporary.c_str(), path.c_str()) != 0) status = io_error("rename", path);
+  if (!status) ::unlink(temporary.c_str());
+  return status;
+}
+
+PageBuffer::PageBuffer(size_t size) {
+  if (size == 0) return;
+  void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return;
+  constexpr size_t kHugeFrom = size_t{4} << 20;
+  if (size >= kHugeFrom) ::madvise(memory, size, MADV_HUGEPAGE);
+  data_ = static_cast<char*>(memory);
+  size_ = size;
+}
+
+PageBuffer::PageBuffer(PageBuffer&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+
+PageBuffer& PageBuffer::operator=(PageBuffer&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+PageBuffer::~PageBuffer() {
+  if (data_ != nullptr) ::munmap(data_, size_);
+}
+
+}  // namespace hoist

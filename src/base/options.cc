@@ -1,0 +1,101 @@
+#include "base/options.h"
+
+#include <strings.h>
+
+#include <array>
+#include <cstdlib>
+#include <cstring>
+
+namespace hoist {
+namespace {
+
+constexpr std::array kOptions = {
+    Option{OptionId::off, "off", "HOIST", "on", "`off` disables Hoist at once, everywhere below"},
+    Option{OptionId::gpu, "gpu", "HOIST_GPU", "auto", "reserved, not used by this version"},
+    Option{OptionId::ops, "ops", "HOIST_OPS", "",
+           "operations: NAME,… only these; +NAME or -NAME adds or removes one"},
+    Option{OptionId::log, "log", "HOIST_LOG", "warn", "error, warn, info or debug"},
+    Option{OptionId::log_file, "log-file", "HOIST_LOG_FILE", "",
+           "file that log lines are appended to; empty: none from inside programs"},
+    Option{OptionId::stats, "stats", "HOIST_STATS", "",
+           "file for the JSON summary that `hoist run` writes at exit"},
+    Option{OptionId::verify, "verify", "HOIST_VERIFY", "0",
+           "share (0 to 1) of the accelerated runs that the original repeats, results compared"},
+    Option{OptionId::profile, "profile", "HOIST_PROFILE", "", "reserved, not used by this version"},
+    Option{OptionId::threads, "threads", "HOIST_THREADS", "",
+           "most threads to use; empty: the CPUs that affinity and cgroup allow"},
+};
+
+constexpr std::array<const char*, 3> kOperations = {"sort", "hash", "gunzip"};
+
+const Option& find(OptionId id) {
+  for (const Option& option : kOptions) {
+    if (option.id == id) return option;
+  }
+  std::abort();
+}
+
+// Calls visit(word, sign) for each word of "a,+b,-c"; sign is '+', '-' or 0.
+template <typename Visit>
+void for_each_word(std::string_view list, Visit&& visit) {
+  while (!list.empty()) {
+    const size_t comma = list.find(',');
+    std::string_view word = list.substr(0, comma);
+    list = comma == std::string_view::npos ? std::string_view() : list.substr(comma + 1);
+    if (word.empty()) continue;
+    char sign = 0;
+    if (word[0] == '+' || word[0] == '-') {
+      sign = word[0];
+      word.remove_prefix(1);
+    }
+    visit(word, sign);
+  }
+}
+
+}  // namespace
+
+std::span<const Option> options() { return kOptions; }
+
+const char* option_text(OptionId id) {
+  const Option& option = find(id);
+  const char* value = std::getenv(option.env);
+  return value != nullptr ? value : option.default_value;
+}
+
+void set_option(OptionId id, const std::string& value) { ::setenv(find(id).env, value.c_str(), 1); }
+
+bool hoist_is_off() {
+  const char* value = option_text(OptionId::off);
+  for (const char* word : {"off", "0", "false", "no"}) {
+    if (::strcasecmp(value, word) == 0) return true;
+  }
+  return false;
+}
+
+bool operation_enabled(std::string_view operation, bool on_by_default) {
+  bool enabled = on_by_default;
+  bool listed_only = false;
+  for_each_word(option_text(OptionId::ops), [&](std::string_view word, char sign) {
+    if (sign == 0 && !listed_only) {
+      listed_only = true;
+      enabled = false;
+    }
+    if (word == operation) enabled = sign != '-';
+  });
+  return enabled;
+}
+
+std::span<const char* const> operation_names() { return kOperations; }
+
+std::optional<std::string> unknown_operation(std::string_view list) {
+  std::optional<std::string> unknown;
+  for_each_word(list, [&](std::string_view word, char) {
+    for (const char* name : kOperations) {
+      if (word == name) return;
+    }
+    if (!unknown) unknown = std::string(word);
+  });
+  return unknown;
+}
+
+}  // namespace hoist

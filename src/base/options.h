@@ -1,0 +1,41 @@
+// One table of options: name, environment variable, default, one line. `hoist options` prints it,
+// the CLI and the libraries read it. Safe before main and in a preloaded program: no allocation in
+// option_text(), no locale.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace hoist {
+
+enum class OptionId { off, gpu, ops, log, log_file, stats, verify, profile, threads };
+
+struct Option {
+  OptionId id;
+  const char* name;           // "threads"
+  const char* env;            // "HOIST_THREADS"
+  const char* default_value;  // ""
+  const char* description;    // one line
+};
+
+std::span<const Option> options();
+// The value in force: the environment's, else the default. Never null.
+const char* option_text(OptionId id);
+// Sets the environment variable, so that this process and its children see it.
+void set_option(OptionId id, const std::string& value);
+
+// HOIST=off (any letter case; also "0", "false", "no").
+bool hoist_is_off();
+
+// Whether `operation` is on under HOIST_OPS: empty = defaults; NAME,… = only these; +NAME / -NAME
+// change the defaults. `on_by_default` says what the default is for this operation.
+bool operation_enabled(std::string_view operation, bool on_by_default = true);
+// Names that HOIST_OPS may hold, in the order in which they are shown.
+std::span<const char* const> operation_names();
+// An unknown name in a HOIST_OPS list, if there is one.
+std::optional<std::string> unknown_operation(std::string_view list);
+
+}  // namespace hoist

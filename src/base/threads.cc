@@ -1,0 +1,173 @@
+#include "base/threads.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstdlib>
+#include <exception>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/cgroup.h"
+#include "base/options.h"
+
+namespace hoist {
+namespace {
+
+int affinity_cpus() {
+  // The mask grows until the kernel's fits: machines with more than 1024 CPUs exist.
+  for (int cpus = 1024; cpus <= (1 << 20); cpus *= 4) {
+    cpu_set_t* set = CPU_ALLOC(cpus);
+    if (set == nullptr) break;
+    const size_t size = CPU_ALLOC_SIZE(cpus);
+    const int result = ::sched_getaffinity(0, size, set);
+    const int count = result == 0 ? CPU_COUNT_S(size, set) : 0;
+    CPU_FREE(set);
+    if (result == 0) return std::max(count, 1);
+  }
+  return std::max(1, static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN)));
+}
+
+thread_local bool inside_pool = false;
+
+}  // namespace
+
+int usable_cpus() {
+  int cpus = affinity_cpus();
+  if (const int quota = cgroup_cpus(); quota > 0) cpus = std::min(cpus, quota);
+  if (const int wanted = std::atoi(option_text(OptionId::threads)); wanted > 0) {
+    cpus = std::min(cpus, wanted);
+  }
+  return std::max(cpus, 1);
+}
+
+struct ThreadPool::State {
+  explicit State(int size) : threads(std::max(size, 1)), owner(::getpid()) {}
+
+  // One loop: indices come from `next`; `running` workers are inside it.
+  struct Loop {
+    size_t count = 0;
+    const std::function<void(size_t)>* body = nullptr;
+    std::atomic<size_t> next{0};
+    std::exception_ptr error;
+    std::mutex error_mutex;
+  };
+
+  void start() {
+    sigset_t all;
+    sigset_t before;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    try {
+      for (int i = 1; i < threads; ++i) workers.emplace_back([this] { work(); });
+    } catch (const std::system_error&) {
+      // RLIMIT_NPROC or a full cgroup: the threads that there are do the work.
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
+  static void run(Loop& loop) {
+    const bool was_inside = std::exchange(inside_pool, true);
+    for (size_t i = loop.next++; i < loop.count; i = loop.next++) {
+      try {
+        (*loop.body)(i);
+      } catch (...) {
+        const std::lock_guard lock(loop.error_mutex);
+        if (!loop.error) loop.error = std::current_exception();
+        loop.next = loop.count;
+      }
+    }
+    inside_pool = was_inside;
+  }
+
+  void work() {
+    uint64_t seen = 0;
+    std::unique_lock lock(mutex);
+    while (true) {
+      wake.wait(lock, [&] { return stopping || (loop != nullptr && generation != seen); });
+      if (stopping) return;
+      seen = generation;
+      Loop& current = *loop;
+      ++running;
+      lock.unlock();
+      run(current);
+      lock.lock();
+      if (--running == 0) idle.notify_all();
+    }
+  }
+
+  const int threads;
+  pid_t owner;
+  std::mutex caller;  // one loop at a time
+  std::mutex mutex;
+  std::condition_variable wake;
+  std::condition_variable idle;
+  Loop* loop = nullptr;
+  uint64_t generation = 0;
+  int running = 0;
+  bool stopping = false;
+  bool started = false;
+  std::vector<std::thread> workers;
+};
+
+ThreadPool::ThreadPool(int threads) : state_(new State(threads)) {}
+
+ThreadPool::~ThreadPool() {
+  if (state_->owner != ::getpid()) return;  // the threads stayed in the parent: nothing to join
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->stopping = true;
+  }
+  state_->wake.notify_all();
+  for (std::thread& worker : state_->workers) worker.join();
+  delete state_;
+}
+
+ThreadPool& ThreadPool::process() {
+  // Never destroyed: threads may still be busy when static destructors run in the host program.
+  static ThreadPool* const pool = new ThreadPool(usable_cpus());
+  return *pool;
+}
+
+int ThreadPool::size() const { return state_->threads; }
+
+void ThreadPool::parallel_for(size_t count, const std::function<void(size_t)>& body) {
+  if (state_->owner != ::getpid()) {
+    // After fork the old state's threads and locks mean nothing; it is left behind on purpose.
+    state_ = new State(state_->threads);
+  }
+  State& state = *state_;
+  State::Loop loop;
+  loop.count = count;
+  loop.body = &body;
+  const bool alone = state.threads == 1 || count <= 1 || inside_pool;
+  if (alone) {
+    for (size_t i = 0; i < count; ++i) body(i);
+    return;
+  }
+  const std::lock_guard one_loop(state.caller);
+  {
+    const std::lock_guard lock(state.mutex);
+    if (!std::exchange(state.started, true)) state.start();
+    state.loop = &loop;
+    ++state.generation;
+  }
+  state.wake.notify_all();
+  State::run(loop);
+  {
+    std::unique_lock lock(state.mutex);
+    state.loop = nullptr;  // late risers find nothing
+    state.idle.wait(lock, [&] { return state.running == 0; });
+  }
+  if (loop.error) std::rethrow_exception(loop.error);
+}
+
+}  // namespace hoist

@@ -1,0 +1,41 @@
+// Threads that belong to the process: how many it may use, and a pool that runs loops over them.
+//
+// The pool starts its threads at the first parallel call, is rebuilt after fork (a child starts
+// with none and makes its own when it needs them), and must not be used in a signal handler or in
+// a vfork child. Threads block all signals, so the host program's handlers stay on its own threads.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+namespace hoist {
+
+// CPUs this process may keep busy: the smallest of the affinity mask, the cgroup (v1 or v2) CPU
+// quota rounded up, and HOIST_THREADS where that is set. At least 1.
+int usable_cpus();
+
+class ThreadPool {
+ public:
+  // The process-wide pool with usable_cpus() threads, the caller counted in.
+  static ThreadPool& process();
+
+  // `threads` counts the caller: ThreadPool(1) runs everything on the calling thread.
+  explicit ThreadPool(int threads);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  int size() const;
+
+  // Calls body(i) for every i in [0, count), in any order, on up to size() threads, the caller
+  // among them; returns when all calls have returned. Indices are handed out one by one, so uneven
+  // work balances itself. Nested calls from inside a body run on the calling thread. The first
+  // exception that a body throws is rethrown here after the others have stopped.
+  void parallel_for(size_t count, const std::function<void(size_t)>& body);
+
+ private:
+  struct State;
+  State* state_;
+};
+
+}  // namespace hoist
