@@ -1,0 +1,153 @@
+#include "ops/sort/emit.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <vector>
+
+namespace hoist::sort {
+namespace {
+
+constexpr size_t kPartEntries = 4096;  // lines that a thread gathers before it takes the next part
+constexpr uint64_t kGatherBytes = uint64_t{1} << 18;
+constexpr uint64_t kWorthSharing = uint64_t{1} << 20;  // less is written as fast in order
+constexpr size_t kFetchAhead = 24;
+constexpr uint64_t kFetchBytes = 256;  // of a line that is asked for ahead
+constexpr uint64_t kCacheLine = 64;
+
+struct Part {
+  std::span<const Entry> entries;
+  uint64_t bytes = 0;
+  uint64_t position = 0;  // of its first byte in the output
+};
+
+class Emitter {
+ public:
+  Emitter(const char* text, char terminator, Output& output, ThreadPool& pool)
+      : text_(text), terminator_(terminator), output_(output), pool_(pool) {}
+
+  bool run(std::span<const Entry> entries) {
+    const uint64_t total = plan(entries);
+    return total >= kWorthSharing && output_.reserve(total) ? write_parts() : append_parts();
+  }
+
+ private:
+  uint64_t plan(std::span<const Entry> entries) {
+    parts_.resize((entries.size() + kPartEntries - 1) / kPartEntries);
+    pool_.parallel_for(parts_.size(), [&](size_t p) {
+      const size_t begin = p * kPartEntries;
+      parts_[p].entries = entries.subspan(begin, std::min(kPartEntries, entries.size() - begin));
+      for (const Entry& entry : parts_[p].entries) {
+        if (!LineRef::dropped(entry.lo)) parts_[p].bytes += line(entry).length + 1;
+      }
+    });
+    uint64_t position = 0;
+    for (Part& part : parts_) {
+      part.position = position;
+      position += part.bytes;
+    }
+    return position;
+  }
+
+  // Every thread writes the parts it gathered to their places.
+  bool write_parts() {
+    std::atomic<bool> good{true};
+    pool_.parallel_for(parts_.size(), [&](size_t p) {
+      if (!good) return;
+      thread_local std::vector<char> buffer;
+      buffer.resize(kGatherBytes);
+      uint64_t filled = 0;
+      uint64_t position = parts_[p].position;
+      const auto flush = [&] {
+        if (filled > 0 && !output_.write_at(position, buffer.data(), filled)) good = false;
+        position += std::exchange(filled, 0);
+      };
+      for_each_line(parts_[p], [&](Line line) {
+        const uint64_t size = line.length + 1;
+        if (filled + size > buffer.size()) flush();
+        if (size > buffer.size()) {
+          if (!output_.write_at(position, line.text, size)) good = false;
+          position += size;
+        } else {
+          std::memcpy(buffer.data() + filled, line.text, size);
+          filled += size;
+        }
+        return good.load(std::memory_order_relaxed);
+      });
+      flush();
+    });
+    return good;
+  }
+
+  // Threads gather some parts, one appends them in order.
+  bool append_parts() {
+    const size_t group = static_cast<size_t>(pool_.size()) * 2;
+    std::vector<std::vector<char>> buffers(group);
+    for (size_t first = 0; first < parts_.size(); first += group) {
+      const size_t count = std::min(group, parts_.size() - first);
+      pool_.parallel_for(count, [&](size_t i) { gather(parts_[first + i], buffers[i]); });
+      for (size_t i = 0; i < count; ++i) {
+        if (!append_part(parts_[first + i], buffers[i])) return false;
+      }
+    }
+    return true;
+  }
+
+  // Parts of very long lines are not copied but appended from where the lines are.
+  static bool is_bulky(const Part& part) { return part.bytes > 4 * kGatherBytes; }
+
+  void gather(const Part& part, std::vector<char>& buffer) {
+    buffer.clear();
+    if (is_bulky(part)) return;
+    buffer.resize(part.bytes);
+    char* at = buffer.data();
+    for_each_line(part, [&](Line line) {
+      std::memcpy(at, line.text, line.length + 1);
+      at += line.length + 1;
+      return true;
+    });
+  }
+
+  bool append_part(const Part& part, const std::vector<char>& buffer) {
+    if (!is_bulky(part)) return output_.append(buffer.data(), buffer.size());
+    bool good = true;
+    for_each_line(part, [&](Line line) {
+      good = output_.append(line.text, line.length + 1);
+      return good;
+    });
+    return good;
+  }
+
+  // Calls visit(line) until it returns false; asks for the memory of lines to come.
+  template <typename Visit>
+  void for_each_line(const Part& part, const Visit& visit) {
+    for (size_t i = 0; i < part.entries.size(); ++i) {
+      if (i + kFetchAhead < part.entries.size()) fetch(part.entries[i + kFetchAhead]);
+      if (LineRef::dropped(part.entries[i].lo)) continue;
+      if (!visit(line(part.entries[i]))) return;
+    }
+  }
+
+  void fetch(const Entry& entry) {
+    const char* const start = text_ + LineRef::offset(entry.lo);
+    const uint64_t length = std::min(entry.lo & LineRef::kLong, kFetchBytes);
+    for (uint64_t at = 0; at <= length; at += kCacheLine) __builtin_prefetch(start + at);
+  }
+
+  Line line(const Entry& entry) const { return LineRef::line(entry.lo, text_, terminator_); }
+
+  const char* text_;
+  char terminator_;
+  Output& output_;
+  ThreadPool& pool_;
+  std::vector<Part> parts_;
+};
+
+}  // namespace
+
+bool emit(std::span<const Entry> entries, const char* text, char terminator, Output& output,
+          ThreadPool& pool) {
+  return Emitter(text, terminator, output, pool).run(entries);
+}
+
+}  // namespace hoist::sort

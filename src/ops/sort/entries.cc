@@ -1,0 +1,307 @@
+#include "ops/sort/entries.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <random>
+#include <utility>
+
+namespace hoist::sort {
+namespace {
+
+constexpr size_t kParallel = size_t{1} << 15;  // fewer entries are not worth waking threads for
+constexpr size_t kLargeRun = size_t{1} << 17;  // a run that all threads should share
+constexpr size_t kShortRun = 8;
+constexpr uint32_t kDeepStart = 14;         // bytes: two rounds of codes
+constexpr size_t kPiece = size_t{1} << 14;  // entries a loop hands to a thread at a time
+constexpr size_t kBuckets = 256;
+constexpr size_t kSamplesPerBucket = 32;
+constexpr size_t kFetchAhead = 24;  // entries between a prefetch and its use
+
+// Calls body(begin, end) over [0, count) in pieces, on all threads of the pool.
+template <typename Body>
+void parallel_pieces(ThreadPool& pool, size_t count, const Body& body) {
+  pool.parallel_for((count + kPiece - 1) / kPiece, [&](size_t piece) {
+    body(piece * kPiece, std::min(count, (piece + 1) * kPiece));
+  });
+}
+
+}  // namespace
+
+EntrySorter::EntrySorter(const Coder& coder, const char* text, char terminator, ThreadPool& pool)
+    : coder_(coder),
+      options_(coder.comparator().options()),
+      text_(text),
+      terminator_(terminator),
+      pool_(pool) {}
+
+bool EntrySorter::less(const Entry& a, const Entry& b) const {
+  const int order = coder_.comparator().compare(line(a), line(b));
+  return order != 0 ? order < 0 : a.lo < b.lo;
+}
+
+void EntrySorter::sort(std::span<Entry> entries, std::span<Entry> scratch) {
+  sort_by_code_ = sort_function(entries.size());
+  const Run all{entries, coder_.first_stage()};
+  if (entries.size() < kParallel || pool_.size() == 1) {
+    sort_by_code_(entries.data(), entries.size());
+    refine(all, nullptr);
+  } else {
+    sort_parallel(all, scratch);
+  }
+  if (coder_.guessed() && !proven(entries)) {
+    for (Entry& entry : entries) entry.lo &= ~LineRef::kDropped;
+    compare_sort_parallel(entries, scratch);
+    drop_equal(entries);
+  }
+}
+
+// Sorts a run whose entries carry the codes of run.stage.
+void EntrySorter::sort_parallel(Run run, std::span<Entry> scratch) {
+  std::vector<size_t> bounds;
+  deal(run.entries, scratch, bounds);
+  std::vector<std::vector<Run>> large(bounds.size() - 1);
+  pool_.parallel_for(bounds.size() - 1, [&](size_t bucket) {
+    const std::span<Entry> part =
+        run.entries.subspan(bounds[bucket], bounds[bucket + 1] - bounds[bucket]);
+    std::copy_n(scratch.begin() + static_cast<ptrdiff_t>(bounds[bucket]), part.size(),
+                part.begin());
+    sort_by_code_(part.data(), part.size());
+    refine({part, run.stage}, &large[bucket]);
+  });
+  for (const std::vector<Run>& runs : large) {
+    for (Run again : runs) {
+      const auto offset = static_cast<size_t>(again.entries.data() - run.entries.data());
+      const std::span<Entry> space = scratch.subspan(offset, again.entries.size());
+      if (again.compare) {
+        compare_sort_parallel(again.entries, space);
+        drop_equal(again.entries);
+        continue;
+      }
+      skip_common_text(again);
+      parallel_pieces(pool_, again.entries.size(), [&](size_t begin, size_t end) {
+        const Run piece{again.entries.subspan(begin, end - begin), again.stage};
+        recode({&piece, 1});
+      });
+      sort_parallel(again, space);
+    }
+  }
+}
+
+// Copies the entries into `scratch`, bucket after bucket; bounds[b] is where bucket b starts. Equal
+// codes meet in one bucket, so that refining never looks across buckets.
+void EntrySorter::deal(std::span<Entry> entries, std::span<Entry> scratch,
+                       std::vector<size_t>& bounds) const {
+  std::minstd_rand random(static_cast<unsigned>(entries.size()));
+  std::vector<uint64_t> samples(kBuckets * kSamplesPerBucket);
+  for (uint64_t& sample : samples) {
+    sample = entries[(uint64_t{random()} << 31 | random()) % entries.size()].hi;
+  }
+  std::sort(samples.begin(), samples.end());
+  // Bucket b holds codes in (splitters[b - 1], splitters[b]]; equal splitters leave buckets empty.
+  std::array<uint64_t, kBuckets - 1> splitters;
+  for (size_t b = 1; b < kBuckets; ++b) splitters[b - 1] = samples[b * kSamplesPerBucket];
+  const auto bucket_of = [&](uint64_t code) {
+    // The number of splitters below `code`, by bisection without a branch to mispredict.
+    size_t bucket = 0;
+    for (size_t step = kBuckets / 2; step > 0; step /= 2) {
+      bucket += splitters[bucket + step - 1] < code ? step : 0;
+    }
+    return bucket;
+  };
+
+  const size_t stripes = static_cast<size_t>(pool_.size()) * 4;
+  const size_t stripe = (entries.size() + stripes - 1) / stripes;
+  std::vector<std::array<size_t, kBuckets>> at(stripes);
+  const auto stripe_of = [&](size_t s) {
+    const size_t begin = std::min(s * stripe, entries.size());
+    return entries.subspan(begin, std::min(stripe, entries.size() - begin));
+  };
+  pool_.parallel_for(stripes, [&](size_t s) {
+    for (const Entry& entry : stripe_of(s)) ++at[s][bucket_of(entry.hi)];
+  });
+  bounds.assign(1, 0);
+  size_t position = 0;
+  for (size_t b = 0; b < kBuckets; ++b) {
+    for (size_t s = 0; s < stripes; ++s) position += std::exchange(at[s][b], position);
+    bounds.push_back(position);
+  }
+  pool_.parallel_for(stripes, [&](size_t s) {
+    for (const Entry& entry : stripe_of(s)) scratch[at[s][bucket_of(entry.hi)]++] = entry;
+  });
+}
+
+// Resolves equal codes in entries that are sorted by the codes of run.stage. Runs that all threads
+// should share go to `large` where that is given.
+void EntrySorter::refine(Run run, std::vector<Run>* large) const {
+  std::vector<Run> runs;
+  std::vector<Run> next;
+  find_runs(run, runs, large);
+  while (!runs.empty()) {
+    for (Run& tied : runs) skip_common_text(tied);
+    recode(runs);
+    next.clear();
+    for (const Run& tied : runs) {
+      sort_by_code_(tied.entries.data(), tied.entries.size());
+      find_runs(tied, next, large);
+    }
+    std::swap(runs, next);
+  }
+}
+
+void EntrySorter::find_runs(const Run& run, std::vector<Run>& next, std::vector<Run>* large) const {
+  const std::span<Entry> entries = run.entries;
+  for (size_t begin = 0, end; begin < entries.size(); begin = end) {
+    end = begin + 1;
+    while (end < entries.size() && entries[end].hi == entries[begin].hi) ++end;
+    if (end - begin == 1) continue;
+    Run tied{entries.subspan(begin, end - begin), run.stage};
+    Next then = coder_.next(entries[begin].hi, tied.stage);
+    // A few lines that share a long start are told apart sooner by comparing them.
+    const bool short_and_deep = tied.entries.size() < kShortRun && tied.stage.depth >= kDeepStart;
+    if (then == Next::stage && short_and_deep) then = Next::compare;
+    if (then == Next::compare && identical(tied)) then = coder_.next_if_identical(tied.stage);
+    if (then == Next::done) {
+      if (!options_.unique) continue;
+      for (Entry& entry : tied.entries.subspan(1)) entry.lo |= LineRef::kDropped;
+    } else if (large != nullptr && tied.entries.size() >= kLargeRun) {
+      tied.compare = then == Next::compare;
+      large->push_back(tied);
+    } else if (then == Next::compare) {
+      compare_sort(tied.entries);
+      drop_equal(tied.entries);
+    } else {
+      next.push_back(tied);
+    }
+  }
+}
+
+// Whether all lines of the run look the same to the run's stage, byte for byte.
+bool EntrySorter::identical(const Run& run) const {
+  const Line first = coder_.stage_text(line(run.entries[0]), run.stage);
+  for (size_t i = 1; i < run.entries.size(); ++i) {
+    if (i + kFetchAhead < run.entries.size()) {
+      __builtin_prefetch(text_ + LineRef::offset(run.entries[i + kFetchAhead].lo));
+    }
+    const Line other = coder_.stage_text(line(run.entries[i]), run.stage);
+    if (other.length != first.length || std::memcmp(first.text, other.text, first.length) != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Gives the entries of all runs the codes of their runs' stages. The lines lie anywhere in memory:
+// a second cursor runs ahead and asks for them.
+void EntrySorter::recode(std::span<const Run> runs) const {
+  size_t ahead_run = 0;
+  size_t ahead_entry = 0;
+  const auto fetch_next = [&] {
+    if (ahead_run == runs.size()) return;
+    const Run& run = runs[ahead_run];
+    const char* const start = text_ + LineRef::offset(run.entries[ahead_entry].lo);
+    __builtin_prefetch(start);
+    __builtin_prefetch(start + run.stage.depth + sizeof(uint64_t));
+    if (++ahead_entry == run.entries.size()) {
+      ahead_entry = 0;
+      ++ahead_run;
+    }
+  };
+  for (size_t i = 0; i < kFetchAhead; ++i) fetch_next();
+  for (const Run& run : runs) {
+    for (Entry& entry : run.entries) {
+      fetch_next();
+      entry.hi = coder_.code(line(entry), run.stage);
+    }
+  }
+}
+
+// Moves a text stage over what all lines of the run have in common, so that long common prefixes
+// (dates, paths) do not take a round of sorting for every few bytes.
+void EntrySorter::skip_common_text(Run& run) const {
+  constexpr size_t kWorthIt = 8;
+  if (run.entries.size() < kShortRun || !coder_.is_plain_text(run.stage)) return;
+  const Line first = coder_.stage_text(line(run.entries[0]), run.stage);
+  size_t common = first.length;
+  for (size_t i = 1; i < run.entries.size(); ++i) {
+    if (i + kFetchAhead < run.entries.size()) {
+      __builtin_prefetch(text_ + LineRef::offset(run.entries[i + kFetchAhead].lo) +
+                         run.stage.depth);
+    }
+    const Line other = coder_.stage_text(line(run.entries[i]), run.stage);
+    const size_t limit = std::min(common, other.length);
+    common = static_cast<size_t>(std::mismatch(first.text, first.text + limit, other.text).first -
+                                 first.text);
+    if (common < kWorthIt) return;
+  }
+  run.stage.depth += static_cast<uint32_t>(std::min<size_t>(common, UINT32_MAX / 2));
+}
+
+void EntrySorter::compare_sort(std::span<Entry> entries) const {
+  std::stable_sort(entries.begin(), entries.end(),
+                   [this](const Entry& a, const Entry& b) { return less(a, b); });
+}
+
+void EntrySorter::compare_sort_parallel(std::span<Entry> entries, std::span<Entry> scratch) {
+  const auto order = [this](const Entry& a, const Entry& b) { return less(a, b); };
+  size_t pieces = 1;
+  while (pieces < static_cast<size_t>(pool_.size()) && entries.size() / pieces > kParallel) {
+    pieces *= 2;
+  }
+  const auto bound = [&](size_t piece) { return entries.size() * piece / pieces; };
+  pool_.parallel_for(
+      pieces, [&](size_t p) { compare_sort(entries.subspan(bound(p), bound(p + 1) - bound(p))); });
+  std::span<Entry> from = entries;
+  std::span<Entry> to = scratch;
+  for (size_t width = 1; width < pieces; width *= 2) {
+    pool_.parallel_for(pieces / (2 * width), [&](size_t pair) {
+      const size_t begin = bound(2 * width * pair);
+      const size_t middle = bound(2 * width * pair + width);
+      const size_t end = bound(2 * width * (pair + 1));
+      std::merge(from.begin() + static_cast<ptrdiff_t>(begin),
+                 from.begin() + static_cast<ptrdiff_t>(middle),
+                 from.begin() + static_cast<ptrdiff_t>(middle),
+                 from.begin() + static_cast<ptrdiff_t>(end),
+                 to.begin() + static_cast<ptrdiff_t>(begin), order);
+    });
+    std::swap(from, to);
+  }
+  if (from.data() != entries.data()) std::copy(from.begin(), from.end(), entries.begin());
+}
+
+// With -u: keeps the first of equal lines in entries that were sorted by comparison.
+void EntrySorter::drop_equal(std::span<Entry> entries) const {
+  if (!options_.unique || entries.empty()) return;
+  Line kept = line(entries[0]);
+  for (Entry& entry : entries.subspan(1)) {
+    const Line next = line(entry);
+    if (coder_.comparator().compare(kept, next) == 0) {
+      entry.lo |= LineRef::kDropped;
+    } else {
+      kept = next;
+    }
+  }
+}
+
+// Whether every line compares after its predecessor as the order of the entries says. Comparing
+// neighbours is enough: the comparison is transitive.
+bool EntrySorter::proven(std::span<const Entry> entries) {
+  std::atomic<bool> good{true};
+  parallel_pieces(pool_, entries.size(), [&](size_t begin, size_t end) {
+    for (size_t i = std::max<size_t>(begin, 1); i < end && good; ++i) {
+      if (i + kFetchAhead < entries.size()) {
+        __builtin_prefetch(text_ + LineRef::offset(entries[i + kFetchAhead].lo));
+      }
+      const Entry& before = entries[i - 1];
+      const Entry& after = entries[i];
+      const int order = coder_.comparator().compare(line(before), line(after));
+      const bool ascending = order < 0 || (order == 0 && !options_.unique && before.lo < after.lo);
+      if (LineRef::dropped(after.lo) ? order != 0 : !ascending) {
+        good.store(false, std::memory_order_relaxed);
+      }
+    }
+  });
+  return good;
+}
+
+}  // namespace hoist::sort

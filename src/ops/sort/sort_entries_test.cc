@@ -1,0 +1,305 @@
+// Codes, the in-memory sort and the chunked reading against Comparator and a plain stable sort.
+#include <string>
+
+#include "ops/sort/chunk.h"
+#include "ops/sort/codes.h"
+#include "ops/sort/emit.h"
+#include "ops/sort/entries.h"
+#include "ops/sort/sort_testing.h"
+
+namespace hoist::sort {
+namespace {
+
+Line line(const std::string& text) { return {text.data(), text.size()}; }
+
+Options options_for(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "sort");
+  Result<Options> options = parse_options(arguments, "9.1");
+  EXPECT_TRUE(options) << shown(arguments);
+  return *options;
+}
+
+const std::vector<std::vector<std::string>>& command_lines() {
+  static const std::vector<std::vector<std::string>> lines = {{},
+                                                              {"-r"},
+                                                              {"-s"},
+                                                              {"-u"},
+                                                              {"-f"},
+                                                              {"-d"},
+                                                              {"-i"},
+                                                              {"-fdi"},
+                                                              {"-n"},
+                                                              {"-nr"},
+                                                              {"-nu"},
+                                                              {"-g"},
+                                                              {"-h"},
+                                                              {"-hrs"},
+                                                              {"-M"},
+                                                              {"-V"},
+                                                              {"-b"},
+                                                              {"-fu"},
+                                                              {"-z"},
+                                                              {"-k2"},
+                                                              {"-k2,2n"},
+                                                              {"-k1.3,2.4f"},
+                                                              {"-t,", "-k2,2n", "-k1,1r"},
+                                                              {"-u", "-k2,2"},
+                                                              {"-k1,1", "-k2,2gr", "-s"},
+                                                              {"-k2h", "-k1M"},
+                                                              {"-Vfd"},
+                                                              {"-k1iV"},
+                                                              {"-hf"}};
+  return lines;
+}
+
+std::string random_line(std::mt19937_64& random, int kind) {
+  static const std::vector<std::string> words = {"a",
+                                                 "B",
+                                                 "ab",
+                                                 "aB",
+                                                 "é",
+                                                 "ß",
+                                                 "straße",
+                                                 "ch",
+                                                 "Ch",
+                                                 "c",
+                                                 "-",
+                                                 "_",
+                                                 " ",
+                                                 "  ",
+                                                 "\t",
+                                                 ",",
+                                                 ".",
+                                                 "0",
+                                                 "00",
+                                                 "1",
+                                                 "12",
+                                                 "9",
+                                                 "-5",
+                                                 "1K",
+                                                 "2M",
+                                                 "1.5",
+                                                 "~",
+                                                 "日",
+                                                 "本",
+                                                 "Jan",
+                                                 "feb",
+                                                 "NaN",
+                                                 "inf",
+                                                 "1e3",
+                                                 "0x1f",
+                                                 "the quick brown fox",
+                                                 "file1.txt",
+                                                 "file10.txt",
+                                                 "\xff",
+                                                 "\xc3",
+                                                 "12345678901234567890",
+                                                 ".0000000000000000001"};
+  std::string text;
+  switch (kind) {
+    case 0:  // words
+      for (size_t n = random() % 6; n > 0; --n) text += pick(words, random);
+      return text;
+    case 1:  // bytes
+      for (size_t n = random() % 12; n > 0; --n) text += static_cast<char>(random());
+      return text;
+    case 2:  // few different bytes, NULs among them: many ties and prefixes
+      for (size_t n = random() % 20; n > 0; --n) text += std::string_view("ab\0 ", 4)[random() % 4];
+      return text;
+    case 3:  // a long common start
+      return std::string(40, 'x') + std::to_string(random() % 50);
+    default:  // fields
+      return std::to_string(random() % 30) + "," +
+             std::to_string(static_cast<int>(random() % 9) - 4) + " " + pick(words, random);
+  }
+}
+
+std::vector<std::string> random_lines(std::mt19937_64& random, size_t count, char terminator) {
+  const int kind = static_cast<int>(random() % 6);
+  std::vector<std::string> lines;
+  for (size_t i = 0; i < count; ++i) {
+    lines.push_back(random_line(random, kind < 5 ? kind : static_cast<int>(random() % 5)));
+    std::erase(lines.back(), terminator);
+  }
+  return lines;
+}
+
+std::string join(const std::vector<std::string>& lines, char terminator) {
+  std::string text;
+  for (const std::string& each : lines) text += each + terminator;
+  return text;
+}
+
+// The order of two lines by their codes alone; 2: codes cannot tell.
+int order_by_codes(const Coder& coder, Line a, Line b) {
+  Stage stage = coder.first_stage();
+  for (int rounds = 0; rounds < 10000; ++rounds) {
+    const uint64_t code_a = coder.code(a, stage);
+    const uint64_t code_b = coder.code(b, stage);
+    if (code_a != code_b) return code_a < code_b ? -1 : 1;
+    const Next next = coder.next(code_a, stage);
+    if (next == Next::done) return 0;
+    if (next == Next::compare) return 2;
+  }
+  ADD_FAILURE() << "codes do not come to an end";
+  return 2;
+}
+
+TEST(SortCodes, AgreeWithTheComparator) {
+  std::mt19937_64 random = seeded_random();
+  const Locales locales;
+  for (const std::string& locale : locales.names()) {
+    Locales::select(locale);
+    for (const std::vector<std::string>& arguments : command_lines()) {
+      const Options options = options_for(arguments);
+      const Comparator comparator(options);
+      const Coder coder(comparator);
+      if (coder.guessed()) continue;
+      for (int i = 0; i < 2000; ++i) {
+        const std::vector<std::string> pair = random_lines(random, 2, options.terminator);
+        const int order = comparator.compare(line(pair[0]), line(pair[1]));
+        const int by_codes = order_by_codes(coder, line(pair[0]), line(pair[1]));
+        if (by_codes == 2) continue;
+        EXPECT_EQ(by_codes, (order > 0) - (order < 0))
+            << locale << " " << shown(arguments) << "[" << pair[0] << "] [" << pair[1] << "]";
+      }
+    }
+  }
+}
+
+// Sorts `text` by EntrySorter and gives the lines back through a file.
+std::string sort_by_entries(const Options& options, const std::string& text, int threads,
+                            uint64_t memory) {
+  const TemporaryFolder folder;
+  const std::string input = folder.path() + "/in";
+  std::ofstream(input, std::ios::binary) << text;
+  Options from_file = options;
+  from_file.files = {input};
+  const Comparator comparator(from_file);
+  const Coder coder(comparator);
+  ThreadPool pool(threads);
+  ChunkReader chunks(from_file, coder, memory, pool);
+  Result<bool> got = chunks.next();
+  EXPECT_TRUE(got && chunks.at_end());
+  EntrySorter(coder, chunks.text(), options.terminator, pool)
+      .sort(chunks.entries(), chunks.scratch());
+  const std::string path = folder.path() + "/out";
+  Output output = *Output::open(path);
+  EXPECT_TRUE(output.begin());
+  EXPECT_TRUE(emit(chunks.entries(), chunks.text(), options.terminator, output, pool));
+  EXPECT_TRUE(output.finish());
+  return read_file(path, uint64_t{1} << 30).value();
+}
+
+TEST(SortEntries, AgreeWithAPlainSort) {
+  std::mt19937_64 random = seeded_random();
+  const Locales locales;
+  for (const std::string& locale : locales.names()) {
+    Locales::select(locale);
+    for (const std::vector<std::string>& arguments : command_lines()) {
+      const Options options = options_for(arguments);
+      for (const size_t count :
+           {size_t{0}, size_t{1}, size_t{2}, size_t{25}, 1 + random() % 3000}) {
+        const std::string text =
+            join(random_lines(random, count, options.terminator), options.terminator);
+        EXPECT_TRUE(sort_by_entries(options, text, 1 + static_cast<int>(random() % 3), 1 << 28) ==
+                    sort_plainly(options, text))
+            << locale << " " << shown(arguments) << count << " lines";
+      }
+    }
+  }
+}
+
+TEST(SortEntries, ManyLinesUseAllThreads) {
+  std::mt19937_64 random = seeded_random();
+  const Locales locales;
+  const std::vector<std::vector<std::string>> arguments = {
+      {}, {"-u"}, {"-n"}, {"-t,", "-k2,2n", "-k1,1"}, {"-V", "-s"}, {"-f", "-s"}};
+  for (const std::string& locale : {std::string("C"), locales.names().back()}) {
+    Locales::select(locale);
+    for (const std::vector<std::string>& each : arguments) {
+      const Options options = options_for(each);
+      // Above the size at which runs of equal codes are shared between threads, too.
+      const std::string text = join(random_lines(random, 150000, '\n'), '\n');
+      EXPECT_TRUE(sort_by_entries(options, text, 3, 1 << 28) == sort_plainly(options, text))
+          << locale << " " << shown(each);
+    }
+  }
+}
+
+TEST(SortEntries, LinesLongerThanAReferenceHolds) {
+  const std::string base(LineRef::kLong, 'q');
+  std::vector<std::string> lines = {base + "b", base, base + "a", "q", base.substr(1), base + "a"};
+  const Options options = options_for({"-s"});
+  const std::string text = join(lines, '\n');
+  EXPECT_TRUE(sort_by_entries(options, text, 2, 1 << 30) == sort_plainly(options, text));
+}
+
+TEST(SortCollation, Level1MatchesStrxfrm) {
+  const Locales locales;
+  std::mt19937_64 random = seeded_random();
+  for (const std::string& locale : locales.names()) {
+    Locales::select(locale);
+    if (!read_locale().hard_collation) continue;
+    const Collation collation(true);
+    for (int i = 0; i < 3000; ++i) {
+      std::string text;
+      for (size_t n = random() % 8; n > 0; --n) {
+        text += locale.ends_with("UTF-8")
+                    ? pick<std::string>({"a", "Z", " ", "-", "é", "ß", "æ", "日", "€", "0"}, random)
+                    : std::string(1, static_cast<char>(1 + random() % 255));
+      }
+      char whole[512];
+      std::string expected(whole, std::strxfrm(whole, text.c_str(), sizeof whole));
+      expected.resize(std::min(expected.find('\1'), expected.size()));
+      unsigned char out[600];
+      const size_t skip = random() % 4;
+      const size_t length = collation.level1(text, skip, out, sizeof out);
+      EXPECT_EQ(std::string(reinterpret_cast<char*>(out), length),
+                expected.substr(std::min(skip, expected.size())))
+          << locale << " [" << text << "]";
+    }
+  }
+}
+
+TEST(SortChunks, HoldAllInputWithinTheLimit) {
+  std::mt19937_64 random = seeded_random();
+  const TemporaryFolder folder;
+  Options options = options_for({});
+  std::string expected;
+  for (int file = 0; file < 5; ++file) {
+    const std::string path = folder.path() + "/" + std::to_string(file);
+    std::string text = join(random_lines(random, random() % 60000, '\n'), '\n');
+    if (file == 2) text.clear();
+    if (file == 3) text += std::string(3 << 20, 'L');  // longer than the limit, no terminator
+    std::ofstream(path, std::ios::binary) << text;
+    if (file == 0) options.files.clear();
+    options.files.push_back(path);
+    if (!text.empty() && text.back() != '\n') text += '\n';
+    expected += text;
+  }
+  const Comparator comparator(options);
+  const Coder coder(comparator);
+  ThreadPool pool(2);
+  ChunkReader chunks(options, coder, ChunkReader::kLeastMemory, pool);
+  std::string text;
+  while (true) {
+    Result<bool> got = chunks.next();
+    ASSERT_TRUE(got) << got.error().message;
+    if (!*got) break;
+    text.append(chunks.text(), chunks.text_bytes());
+    uint64_t at = 0;
+    for (const Entry& entry : chunks.entries()) {
+      ASSERT_EQ(LineRef::offset(entry.lo), at);
+      at += LineRef::line(entry.lo, chunks.text(), '\n').length + 1;
+    }
+    ASSERT_EQ(at, chunks.text_bytes());
+    EXPECT_TRUE(chunks.entries().size() == 1 ||
+                at + chunks.entries().size() * 32 < 2 * ChunkReader::kLeastMemory + (4 << 20));
+  }
+  EXPECT_TRUE(text == expected);
+  EXPECT_TRUE(chunks.at_end());
+}
+
+}  // namespace
+}  // namespace hoist::sort
