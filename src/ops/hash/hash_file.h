@@ -1,0 +1,40 @@
+// Reads and hashes one file.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "ops/hash/hasher.h"
+
+namespace hoist::hash {
+
+struct FileDigest {
+  int open_error = 0;  // errno of the failed open
+  int read_error = 0;  // errno of the failed read; the digest covers what came before it
+  uint64_t bytes = 0;
+  uint64_t reported = 0;  // of the bytes, to the counters, as progress
+  Digest digest;
+};
+
+// What looking at a file without opening it tells.
+struct FileGlance {
+  // Reading it early, or beside others, cannot be noticed: it is a regular file (or cannot be read
+  // at all) and not one that this process is writing to. FIFOs, devices and "-" are not.
+  bool independent = false;
+  uint64_t bytes = 0;
+  // Whether just so many bytes can be read: file systems that make their content up, or get it from
+  // elsewhere, may tell another size.
+  bool exact = false;
+};
+FileGlance glance_at(const std::string& name);
+
+// "-" is standard input, from its present position. `expected_bytes`: the size of a regular file
+// that was looked at, 0 if unknown; its end is then not asked for once more. With `overlap` a
+// second thread reads large files ahead of the hashing.
+FileDigest hash_file(const std::string& name, DigestKind kind, uint64_t expected_bytes,
+                     bool overlap);
+
+// From this size on reading ahead pays for its thread.
+inline constexpr uint64_t kLargeFile = 4u << 20;
+
+}  // namespace hoist::hash

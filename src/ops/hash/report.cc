@@ -1,0 +1,79 @@
+#include "ops/hash/report.h"
+
+#include <limits.h>
+#include <stdio_ext.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "ops/hash/messages.h"
+
+namespace hoist::hash {
+namespace {
+
+// Several processes may share the pipe; what is written at once up to this size stays together.
+constexpr size_t kAtomicWrite = PIPE_BUF;
+
+// False with errno set (0 for an error of long ago) when not everything written has arrived.
+bool close_stream(FILE* stream) {
+  const bool pending = __fpending(stream) != 0;
+  const bool failed_before = std::ferror(stream) != 0;
+  errno = 0;
+  const bool failed_now = std::fclose(stream) != 0;
+  if (failed_before && !failed_now) errno = 0;
+  return !failed_before && !(failed_now && (pending || errno != EBADF));
+}
+
+}  // namespace
+
+Report::Report(std::string program) : program_(std::move(program)) {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
+}
+
+void Report::output(std::string_view text, bool newline) {
+  if (newline && text.size() <= kAtomicWrite) {
+    if (lines_.size() + text.size() > kAtomicWrite) flush();
+    lines_ += text;
+    return;
+  }
+  flush();
+  fwrite_unlocked(text.data(), 1, text.size(), stdout);
+}
+
+void Report::flush() {
+  if (lines_.empty()) return;
+  fwrite_unlocked(lines_.data(), 1, lines_.size(), stdout);
+  lines_.clear();
+}
+
+void Report::message(std::string_view text, int error) {
+  use_locale();
+  flush();
+  std::fflush(stdout);
+  std::string line = program_ + ": ";
+  line += text;
+  if (error != 0) {
+    line += ": ";
+    line += std::strerror(error);
+  }
+  line += '\n';
+  fwrite_unlocked(line.data(), 1, line.size(), stderr);
+}
+
+int Report::finish(int status) {
+  flush();
+  if (!close_stream(stdout)) {
+    const int error = errno;
+    use_locale();
+    std::string line = program_ + ": " + translate("write error");
+    if (error != 0) line += std::string(": ") + std::strerror(error);
+    line += '\n';
+    fwrite_unlocked(line.data(), 1, line.size(), stderr);
+    status = 1;
+  }
+  return close_stream(stderr) ? status : 1;
+}
+
+}  // namespace hoist::hash
