@@ -1,0 +1,58 @@
+# Bash completion for hoist(1).
+
+_hoist() {
+  local cur=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]-} i
+  local engines="sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat"
+  COMPREPLY=()
+
+  if ((COMP_CWORD == 1)); then
+    mapfile -t COMPREPLY < <(compgen -W \
+      "run top options doctor learn-program help $engines --help --version" -- "$cur")
+    return
+  fi
+
+  # A program's own arguments: complete them as if hoist were not there.
+  local first=0
+  case $command in
+    run)
+      for ((i = 2; i < COMP_CWORD; i++)); do
+        if [[ ${COMP_WORDS[i]} == -- ]]; then
+          first=$((i + 1))
+          break
+        fi
+      done
+      ;;
+    *) [[ " $engines " == *" $command "* ]] && first=1 ;;
+  esac
+  if ((first > 0)); then
+    if declare -F _command_offset >/dev/null; then
+      _command_offset "$first"
+    elif declare -F _comp_command_offset >/dev/null; then
+      _comp_command_offset "$first"
+    else
+      mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+    fi
+    return
+  fi
+
+  local words=
+  case $command in
+    run) words="--ops --stats --stats= --verify= --explain --help --" ;;
+    top) words="--once --json --interval --help" ;;
+    help) words="run top options doctor learn-program" ;;
+    options | doctor) words="--json --help" ;;
+    learn-program)
+      words="--check --json --help"
+      if [[ $cur != -* ]]; then
+        mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+        return
+      fi
+      ;;
+  esac
+  case ${COMP_WORDS[COMP_CWORD - 1]} in
+    --ops) words="sort hash gunzip +sort +hash +gunzip -sort -hash -gunzip" ;;
+    --interval) words= ;;
+  esac
+  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+}
+complete -o default -F _hoist hoist

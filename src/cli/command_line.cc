@@ -1,0 +1,214 @@
+#include "cli/command_line.h"
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <string_view>
+#include <utility>
+
+#include "base/takeover.h"
+#include "cli/commands.h"
+#include "cli/report.h"
+
+namespace hoist::cli {
+namespace {
+
+// Cuts PROGRAM and its arguments off `hoist run …`: from behind "--", else from the first word that
+// is not an option. The program's own options are never looked at.
+Result<std::vector<std::string>> split_program(std::vector<std::string>& arguments) {
+  if (arguments.empty() || arguments[0] != "run") return {};
+  size_t at = 1;
+  while (at < arguments.size() && arguments[at].starts_with('-') && arguments[at] != "--") {
+    const bool takes_next = arguments[at] == "--ops" || arguments[at] == "--verify";
+    if (takes_next && (at + 1 >= arguments.size() || arguments[at + 1].starts_with("--"))) {
+      return fail(ErrorCode::invalid_argument,
+                  fmt::format("{} lacks its value (on the command line): give {}", arguments[at],
+                              arguments[at] == "--ops" ? "--ops=LIST" : "--verify=RATE"));
+    }
+    at += takes_next ? 2 : 1;
+  }
+  at = std::min(at, arguments.size());
+  // `--stats FILE -- PROGRAM`: FILE would be the program.
+  const bool is_stats_file = at + 1 < arguments.size() && arguments[at - 1] == "--stats" &&
+                             arguments[at + 1] == "--" && find_program(arguments[at]).empty();
+  if (is_stats_file) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("--stats takes its file behind a = (on the command line): write "
+                            "--stats={}",
+                            arguments[at]));
+  }
+  const size_t first = at < arguments.size() && arguments[at] == "--" ? at + 1 : at;
+  std::vector<std::string> program(arguments.begin() + static_cast<ptrdiff_t>(first),
+                                   arguments.end());
+  arguments.resize(at);
+  return program;
+}
+
+// Words to insert, delete or replace letters of to get from one to the other (Levenshtein).
+size_t distance(std::string_view from, std::string_view to) {
+  std::vector<size_t> row(to.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 0; i < from.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i + 1);
+    for (size_t k = 0; k < to.size(); ++k) {
+      const size_t replaced = diagonal + (from[i] == to[k] ? 0 : 1);
+      diagonal = row[k + 1];
+      row[k + 1] = std::min({replaced, diagonal + 1, row[k] + 1});
+    }
+  }
+  return row.back();
+}
+
+Status check_command(const CLI::App& app, const std::vector<std::string>& arguments) {
+  if (arguments.empty()) {
+    return fail(ErrorCode::invalid_argument,
+                "no command (on the command line): `hoist --help` lists them");
+  }
+  const std::string& word = arguments[0];
+  if (word.starts_with('-')) return {};
+  std::string nearest;
+  size_t best = 3;  // more changes than two make another word
+  for (const CLI::App* command : app.get_subcommands({})) {
+    const size_t changes = distance(word, command->get_name());
+    if (changes == 0) return {};
+    if (changes < std::min(best, word.size())) {
+      best = changes;
+      nearest = command->get_name();
+    }
+  }
+  return fail(ErrorCode::invalid_argument,
+              fmt::format("no command {} (on the command line): {}`hoist --help` lists them", word,
+                          nearest.empty() ? "" : fmt::format("is it {}? ", nearest)));
+}
+
+// `hoist help [COMMAND]` is `hoist [COMMAND] --help`.
+void translate_help(std::vector<std::string>& arguments) {
+  if (arguments.empty() || arguments[0] != "help") return;
+  arguments.erase(arguments.begin());
+  arguments.resize(std::min<size_t>(arguments.size(), 1));
+  arguments.emplace_back("--help");
+}
+
+// The parser does not see the program, so it cannot show it.
+class RunFormatter : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    std::string usage = CLI::Formatter::make_usage(app, std::move(name));
+    const size_t end = usage.find_last_not_of("\n ");
+    return usage.insert(end + 1, " -- PROGRAM ARGS…");
+  }
+};
+
+// `empty_name`: `--stats=`, which the parser takes for `--stats`.
+void add_run(CLI::App& app, std::vector<std::string> program, bool empty_name, int& status) {
+  CLI::App* command = app.add_subcommand("run", "Run a program with its heavy work taken over");
+  auto options = std::make_shared<RunOptions>();
+  options->program = std::move(program);
+  command->formatter(std::make_shared<RunFormatter>());
+  command->add_option("--ops", options->operations, "Operations: NAME,… or +NAME or -NAME")
+      ->type_name("LIST");
+  auto stats_file = std::make_shared<std::string>();
+  CLI::Option* stats =
+      command
+          ->add_option("--stats", *stats_file,
+                       "Say what ran where: on standard error, or as JSON into FILE")
+          ->expected(0, 1)
+          ->type_name("[=FILE]");
+  command
+      ->add_option("--verify", options->verify,
+                   "Replay this share of the calls on the original and compare")
+      ->type_name("RATE");
+  command->add_flag("--explain", options->explain, "Say for each program why, on standard error");
+  command->footer(
+      "The program and its arguments follow behind \"--\".\n\n"
+      "Examples:\n"
+      "  hoist run -- sort -n huge.txt\n"
+      "  hoist run --stats=stats.json -- make checksums\n"
+      "  hoist run --explain --ops -gunzip -- sh -c 'zcat log.gz | sort'");
+  command->callback([&status, options, stats, stats_file, empty_name] {
+    options->stats = stats->count() > 0;
+    if (empty_name || !stats_file->empty()) options->stats_file = *stats_file;
+    status = run_command(*options);
+  });
+}
+
+void add_top(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("top", "Show the live counters of running programs");
+  auto options = std::make_shared<TopOptions>();
+  command->add_flag("--once", options->once, "Print once and end");
+  command->add_flag("--json", options->json, "Print as JSON");
+  command->add_option("--interval", options->interval, "Seconds between two looks")
+      ->check(CLI::Range(0.05, 3600.0));
+  command->footer("Examples:\n  hoist top\n  hoist top --once --json");
+  command->callback([&status, options] { status = top_command(*options); });
+}
+
+void add_learn(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand(
+      "learn-program", "Check our engine against a program's build, and make that build known");
+  auto options = std::make_shared<LearnOptions>();
+  command->add_option("PATH", options->path, "The program")->required();
+  command->add_flag("--check", options->check, "Only check");
+  command->add_flag("--json", options->json, "Print as JSON");
+  command->footer("Example:\n  hoist learn-program /usr/bin/sort");
+  command->callback([&status, options] { status = learn_command(*options); });
+}
+
+// A command whose only option is --json.
+void add_listing(CLI::App& app, const char* name, const char* description, const char* example,
+                 int (*list)(bool json), int& status) {
+  CLI::App* command = app.add_subcommand(name, description);
+  CLI::Option* json = command->add_flag("--json")->description("Print as JSON");
+  command->footer(fmt::format("Example:\n  {}", example));
+  command->callback([&status, json, list] { status = list(json->count() > 0); });
+}
+
+}  // namespace
+
+int run_command_line(std::vector<std::string> arguments) {
+  if (!arguments.empty() && is_engine_command(arguments[0])) {
+    return engine_command(arguments[0], {arguments.begin() + 1, arguments.end()});
+  }
+  translate_help(arguments);
+  Result<std::vector<std::string>> program = split_program(arguments);
+  if (!program) return report(program.error());
+  const bool empty_name =
+      std::find(arguments.begin(), arguments.end(), "--stats=") != arguments.end();
+
+  CLI::App app("Puts each piece of heavy work where it runs fastest.", "hoist");
+  app.set_version_flag("--version", "hoist " HOIST_VERSION);
+  app.require_subcommand(1);
+  app.footer(
+      "Examples:\n"
+      "  hoist run -- sort huge.txt       any program, its heavy work faster\n"
+      "  hoist sha256sum *.iso            one engine as a command\n"
+      "  hoist doctor                     what is on, and why the rest is off");
+  int status = kDone;
+  add_run(app, std::move(*program), empty_name, status);
+  add_top(app, status);
+  add_listing(app, "options", "Print the options that the environment sets",
+              "HOIST_THREADS=4 hoist options", options_command, status);
+  add_listing(app, "doctor", "Say what is on, and why the rest is off", "hoist doctor --json",
+              doctor_command, status);
+  add_learn(app, status);
+  // Dispatched above; here for --help.
+  for (const auto& [name, description] : engine_commands()) {
+    app.add_subcommand(name, description)->group("Programs");
+  }
+  if (Status known = check_command(app, arguments); !known) return report(known.error());
+  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
+  try {
+    app.parse(std::move(arguments));
+  } catch (const CLI::Success& request) {  // --help, --version
+    return app.exit(request);
+  } catch (const CLI::ParseError& error) {
+    return report({ErrorCode::invalid_argument,
+                   fmt::format("{} (on the command line): see `hoist --help`", error.what())});
+  }
+  return status;
+}
+
+}  // namespace hoist::cli

@@ -1,0 +1,210 @@
+#include <fmt/core.h>
+#include <locale.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "base/counters.h"
+#include "base/file.h"
+#include "base/options.h"
+#include "base/programs.h"
+#include "base/takeover.h"
+#include "base/verify.h"
+#include "cli/commands.h"
+#include "cli/machine.h"
+#include "cli/process.h"
+#include "cli/program_file.h"
+#include "cli/report.h"
+#include "cli/tree.h"
+
+namespace hoist::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Feature {
+  std::string name;
+  bool on = false;
+  std::string why;
+};
+
+Feature takeover_feature() {
+  if (hoist_is_off()) return {"takeover", false, "HOIST=off: unset it"};
+  return {"takeover", true, "programs under `hoist run` may be taken over"};
+}
+
+Feature preload_feature() {
+  const Result<std::string> entry = preload_entry();
+  if (!entry) return {"preload", false, entry.error().message};
+  const bool by_word_size = entry->find("$LIB") != std::string::npos;
+  return {"preload", true,
+          fmt::format("{}{}", *entry,
+                      by_word_size ? "" : " (32-bit programs will say that they cannot load it)")};
+}
+
+// What each engine makes of nothing: sort and sha256sum of an empty file, gzip of an empty member.
+struct KnownAnswer {
+  std::string_view operation;
+  std::vector<std::string> words;
+  std::string_view output;
+};
+const KnownAnswer kKnownAnswers[] = {
+    {"sort", {"sort", "/dev/null"}, ""},
+    {"hash",
+     {"sha256sum", "/dev/null"},
+     "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855  /dev/null\n"},
+    {"gunzip", {"gzip", "-dc"}, ""},
+};
+constexpr std::string_view kEmptyMember("\x1f\x8b\x08\0\0\0\0\0\0\3\3\0\0\0\0\0\0\0\0\0", 20);
+
+// Runs the engine once; why it does not work, or nothing.
+std::string self_check(const std::string& operation, const std::string& path) {
+  for (const KnownAnswer& known : kKnownAnswers) {
+    if (known.operation != operation) continue;
+    const UniqueFd input(::memfd_create("input", MFD_CLOEXEC));
+    (void)write_full(input.get(), kEmptyMember.data(), kEmptyMember.size());
+    // PATH leads nowhere, so that no original answers instead.
+    Command command = {
+        path, known.words, {"PATH=/nonexistent", "HOIST_COUNTERS=", "HOIST_VERIFY=0"}};
+    command.standard_input = fmt::format("/proc/self/fd/{}", input.get());
+    const Result<Outcome> outcome = run_captured(command);
+    if (!outcome) return outcome.error().message;
+    if (outcome->status == 0 && outcome->output == known.output) return {};
+    const std::string& said = outcome->errors;
+    return fmt::format(
+        "{} does not work: {}", path,
+        said.empty() ? "another answer than the known one" : said.substr(0, said.find('\n')));
+  }
+  return {};
+}
+
+Feature engine_feature(const std::string& operation) {
+  const std::string path = engine_path(operation);
+  const std::string name = "engine " + operation;
+  if (::access(path.c_str(), X_OK) != 0) return {name, false, path + " is missing"};
+  if (!operation_enabled(operation)) return {name, false, "switched off by HOIST_OPS"};
+  if (const std::optional<std::string> note = switched_off(operation)) {
+    return {name, false, fmt::format("{} (remove the line from {})", *note, switched_off_path())};
+  }
+  if (const std::string why = self_check(operation, path); !why.empty()) return {name, false, why};
+  return {name, true, path};
+}
+
+Feature program_feature(const std::string& program) {
+  const std::string name = "program " + program;
+  const std::string path = find_program(program);
+  if (path.empty()) return {name, false, "not in PATH"};
+  const Result<std::string> build_id = read_build_id(path);
+  if (!build_id) return {name, false, build_id.error().message};
+  const std::optional<KnownBuild> build = find_build(*build_id);
+  if (!build) {
+    return {name, false,
+            fmt::format("build-id {} of {} is unknown: `hoist learn-program {}`", *build_id, path,
+                        path)};
+  }
+  return {name, true,
+          fmt::format("{} is {} {}{}", path, build->package, build->version,
+                      build->learnt ? ", learnt" : "")};
+}
+
+Feature counters_feature() {
+  const Result<std::string> directory = Counters::directory();
+  if (!directory) return {"counters", false, directory.error().message};
+  return {"counters", true, *directory};
+}
+
+Feature locale_feature() {
+  const char* locale = ::setlocale(LC_ALL, "");
+  if (locale == nullptr) {
+    return {"locale", false, "the environment's locale is not installed: programs use C"};
+  }
+  return {"locale", true, ::setlocale(LC_COLLATE, nullptr)};
+}
+
+std::vector<Feature> features(const CudaDevices& cuda) {
+  std::vector<Feature> list = {takeover_feature(), preload_feature(), counters_feature()};
+  for (const char* operation : {"sort", "hash", "gunzip"}) {
+    list.push_back(engine_feature(operation));
+  }
+  for (const hoist_program& program : kHoistPrograms) list.push_back(program_feature(program.name));
+  list.push_back(locale_feature());
+  list.push_back({"profile", false, "this version measures none: programs run on the CPU"});
+  list.push_back({"hoistd", false, "not part of this version"});
+  list.push_back({"cuda", false,
+                  cuda.names.empty() ? cuda.why : "no operation of this version runs on a GPU"});
+  return list;
+}
+
+Json devices_json(const Processor& cpu, const CudaDevices& cuda) {
+  Json list = Json::array();
+  list.push_back({{"kind", "cpu"}, {"name", cpu.model}, {"present", true}, {"why", ""}});
+  for (const std::string& name : cuda.names) {
+    list.push_back({{"kind", "cuda"}, {"name", name}, {"present", true}, {"why", ""}});
+  }
+  if (cuda.names.empty()) {
+    list.push_back({{"kind", "cuda"}, {"name", ""}, {"present", false}, {"why", cuda.why}});
+  }
+  return list;
+}
+
+template <typename T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+void print_json(const Processor& cpu, const Memory& memory, const CudaDevices& cuda) {
+  Json report = {{"version", HOIST_VERSION},
+                 {"cpu",
+                  {{"model", cpu.model},
+                   {"cores", cpu.cores},
+                   {"usable", cpu.usable},
+                   {"quota", or_null(cpu.quota)},
+                   {"isa", cpu.isa}}},
+                 {"memory",
+                  {{"total", memory.total},
+                   {"available", memory.available},
+                   {"limit", or_null(memory.limit)}}},
+                 {"devices", devices_json(cpu, cuda)}};
+  Json list = Json::array();
+  for (const Feature& feature : features(cuda)) {
+    list.push_back({{"name", feature.name}, {"on", feature.on}, {"why", feature.why}});
+  }
+  report["features"] = std::move(list);
+  fmt::print("{}\n", report.dump(2, ' ', true, Json::error_handler_t::replace));
+}
+
+void print_text(const Processor& cpu, const Memory& memory, const CudaDevices& cuda) {
+  constexpr double kGibibyte = 1 << 30;
+  fmt::print("hoist {}\n", HOIST_VERSION);
+  fmt::print("cpu      {}, {} cores, {} usable{}\n", cpu.model, cpu.cores, cpu.usable,
+             cpu.quota ? fmt::format(" (quota {:.2f})", *cpu.quota) : "");
+  fmt::print("isa     ");
+  for (const std::string& extension : cpu.isa) fmt::print(" {}", extension);
+  fmt::print("\nmemory   {:.1f} GiB, {:.1f} GiB available{}\n",
+             static_cast<double>(memory.total) / kGibibyte,
+             static_cast<double>(memory.available) / kGibibyte,
+             memory.limit
+                 ? fmt::format(", limit {:.1f} GiB", static_cast<double>(*memory.limit) / kGibibyte)
+                 : "");
+  for (const std::string& name : cuda.names) fmt::print("cuda     {}\n", name);
+  fmt::print("\n");
+  for (const Feature& feature : features(cuda)) {
+    fmt::print("{} {:<18} {}\n", feature.on ? "on " : "off", feature.name, feature.why);
+  }
+}
+
+}  // namespace
+
+int doctor_command(bool json) {
+  warn_of_unknown_operations();
+  const Processor cpu = describe_processor();
+  const Memory memory = describe_memory();
+  const CudaDevices cuda = find_cuda_devices();
+  json ? print_json(cpu, memory, cuda) : print_text(cpu, memory, cuda);
+  return kDone;
+}
+
+}  // namespace hoist::cli

@@ -1,0 +1,146 @@
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "base/counters.h"
+#include "base/options.h"
+#include "cli/child.h"
+#include "cli/commands.h"
+#include "cli/report.h"
+#include "cli/segments.h"
+#include "cli/stats_file.h"
+#include "cli/tree.h"
+#include "cli/verdict.h"
+
+namespace hoist::cli {
+namespace {
+
+bool is_watched(const RunOptions& options) {
+  return options.stats || options.explain || options.verify.has_value();
+}
+
+Status check(const RunOptions& options) {
+  if (options.program.empty()) {
+    return fail(ErrorCode::invalid_argument,
+                "no program to run (on the command line): hoist run -- PROGRAM ARGS…");
+  }
+  if (const std::optional<std::string> name = unknown_operation(options.operations)) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("no operation {} (--ops): `hoist options` lists them", *name));
+  }
+  if (options.verify && !(*options.verify >= 0 && *options.verify <= 1)) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("no rate {} (--verify): give a share of the calls, from 0 to 1",
+                            *options.verify));
+  }
+  return {};
+}
+
+bool is_our_library(const std::string& word, const std::string& entry) {
+  std::error_code error;
+  return word == entry || std::filesystem::equivalent(word, preload_library(), error);
+}
+
+// `list` with our library in it, once. Other words keep their places; another
+// tree's library of our name gives way to ours, for it would start that tree's engines.
+std::string with_our_library(const std::string& list, const std::string& entry) {
+  constexpr const char* kSeparators = ": ";
+  std::string out;
+  bool ours = false;
+  for (size_t at = 0; at < list.size();) {
+    const size_t end = std::min(list.find_first_of(kSeparators, at), list.size());
+    const std::string word = list.substr(at, end - at);
+    at = std::min(list.find_first_not_of(kSeparators, end), list.size());
+    if (word.empty()) continue;
+    const bool of_our_name =
+        std::filesystem::path(word).filename() == std::filesystem::path(entry).filename();
+    const bool is_ours = is_our_library(word, entry) || of_our_name;
+    if (is_ours && ours) continue;
+    ours |= is_ours;
+    if (!out.empty()) out += ':';
+    out += is_ours && !is_our_library(word, entry) ? entry : word;
+  }
+  if (ours) return out;
+  return out.empty() ? entry : out + ":" + entry;
+}
+
+Status preload() {
+  const Result<std::string> entry = preload_entry();
+  if (!entry) return tl::unexpected(entry.error());
+  const char* given = std::getenv("LD_PRELOAD");
+  ::setenv("LD_PRELOAD", with_our_library(given != nullptr ? given : "", *entry).c_str(), 1);
+  return {};
+}
+
+Status prepare_environment(const RunOptions& options) {
+  if (!options.operations.empty()) {
+    set_option(OptionId::ops, options.operations);
+  } else {
+    warn_of_unknown_operations();
+  }
+  if (options.verify) set_option(OptionId::verify, fmt::format("{}", *options.verify));
+  ::unsetenv("HOIST_STATS");  // ours: a `hoist run` further down must not overwrite the file
+  if (hoist_is_off() && !is_watched(options)) return {};
+  return preload();
+}
+
+void print_summary(const RunOptions& options, const Counters& counters) {
+  const bool in_words = options.stats && !options.stats_file;
+  if (in_words) print_error(summarise(counters));
+  if (options.explain) print_error(explain_programs(counters));
+  if (options.verify) print_error(verification_verdict(counters));
+  if (in_words || options.explain) print_error(what_is_missing(counters));
+}
+
+int run_watched(const RunOptions& options) {
+  std::optional<StatsFile> file;
+  if (options.stats_file) {
+    Result<StatsFile> found = StatsFile::find(*options.stats_file);
+    if (!found) return report(found.error());
+    file = std::move(*found);
+  }
+  sweep_segments();
+  const OwnSegment segment;
+  if (segment.counters().layout() != nullptr) {
+    ::setenv(HOIST_COUNTERS_ENV, segment.counters().path().c_str(), 1);
+  } else {
+    ::unsetenv(HOIST_COUNTERS_ENV);
+  }
+  const Result<int> status = run_child(options.program);
+  if (!status) return report(status.error());
+  // The file first: printing may have nobody who listens. The program's own status stays what the
+  // caller sees.
+  if (file) {
+    Status written = file->write(segment.counters().to_json() + "\n");
+    if (!written) report(written.error());
+  }
+  if (segment.counters().layout() == nullptr) {
+    warn(fmt::format("the program ran, but nothing was counted: {}", segment.why_not()));
+  } else {
+    print_summary(options, segment.counters());
+  }
+  segment.remove();
+  return exit_status_of(*status);
+}
+
+}  // namespace
+
+int run_command(RunOptions options) {
+  const std::string from_environment = option_text(OptionId::stats);
+  if (!options.stats && !from_environment.empty()) {
+    options.stats = true;
+    options.stats_file = from_environment;
+  }
+  Status ready = check(options);
+  if (ready) ready = prepare_environment(options);
+  if (!ready) return report(ready.error());
+  return is_watched(options) ? run_watched(options) : execute_program(options.program);
+}
+
+}  // namespace hoist::cli

@@ -1,0 +1,149 @@
+#include "cli/segments.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+
+#include "base/file.h"
+
+namespace hoist::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+template <size_t N>
+std::string_view text_of(const char (&array)[N]) {
+  return {array, ::strnlen(array, N)};
+}
+
+std::string printable(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  }
+  return out;
+}
+
+std::string command_of(const hoist_program_slot& slot) {
+  std::string command;
+  for (const std::string_view word : arguments_of(slot)) {
+    if (!command.empty()) command += ' ';
+    command += word.empty() ? "''" : printable(word);
+  }
+  return command;
+}
+
+bool in_use(const Counters& counters) {
+  if (is_alive(counters.layout()->root_pid)) return true;
+  const std::vector<ProgramRecord> programs = programs_of(counters);
+  return std::any_of(programs.begin(), programs.end(),
+                     [](const ProgramRecord& program) { return is_alive(program.pid); });
+}
+
+// Removes the file unless a process holds it. The lock is kept until it is gone: whoever has just
+// made the file waits for the lock and then finds it without a name.
+void remove_unheld(const std::string& path) {
+  const Result<UniqueFd> file = open_file(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  struct stat info;
+  const bool ours = file && ::fstat(file->get(), &info) == 0 && S_ISREG(info.st_mode) &&
+                    info.st_uid == ::geteuid();
+  if (ours && ::flock(file->get(), LOCK_EX | LOCK_NB) == 0) ::unlink(path.c_str());
+}
+
+std::vector<fs::directory_entry> entries() {
+  std::vector<fs::directory_entry> list;
+  const Result<std::string> directory = Counters::directory();
+  if (!directory) return list;
+  std::error_code error;
+  for (fs::directory_iterator at(*directory, error), end; !error && at != end;
+       at.increment(error)) {
+    list.push_back(*at);
+  }
+  return list;
+}
+
+}  // namespace
+
+bool is_alive(int pid) {
+  if (pid <= 0 || (::kill(pid, 0) != 0 && errno != EPERM)) return false;
+  // A process that has ended and waits to be collected may wait for ever, where its parent is gone
+  // and nobody collects. Its state is the letter behind the name in parentheses.
+  const Result<std::string> status = read_file(fmt::format("/proc/{}/stat", pid), 4096);
+  const size_t name_end = status ? status->rfind(')') : std::string::npos;
+  return name_end == std::string::npos || status->compare(name_end, 3, ") Z") != 0;
+}
+
+Result<std::vector<Segment>> open_segments() {
+  if (const Result<std::string> directory = Counters::directory(); !directory) {
+    return tl::unexpected(directory.error());
+  }
+  std::vector<Segment> segments;
+  for (const fs::directory_entry& entry : entries()) {
+    Result<std::unique_ptr<Counters>> counters = Counters::open(entry.path());
+    if (counters) segments.push_back({entry.path(), std::move(*counters)});
+  }
+  return segments;
+}
+
+void sweep_segments() {
+  for (const fs::directory_entry& entry : entries()) {
+    std::error_code ignored;
+    if (entry.is_symlink(ignored)) {
+      if (!fs::exists(entry.path(), ignored)) fs::remove(entry.path(), ignored);
+      continue;
+    }
+    const Result<std::unique_ptr<Counters>> counters = Counters::open(entry.path());
+    if (counters && in_use(**counters)) continue;
+    remove_unheld(entry.path());
+  }
+}
+
+OwnSegment::OwnSegment() : counters_(std::make_unique<Counters>()) {
+  const Result<std::string> shared = Counters::directory();
+  Result<std::unique_ptr<Counters>> counters =
+      shared ? Counters::create_in(*shared, ::getpid()) : tl::unexpected(shared.error());
+  if (!counters) {
+    why_not_ = counters.error().message;
+    const char* temporary = std::getenv("TMPDIR");
+    folder_ = fmt::format("{}/hoist-XXXXXX",
+                          temporary != nullptr && temporary[0] == '/' ? temporary : "/tmp");
+    if (::mkdtemp(folder_.data()) == nullptr) {
+      folder_.clear();
+      return;
+    }
+    counters = Counters::create_in(folder_, ::getpid());
+  }
+  if (counters) counters_ = std::move(*counters);
+}
+
+void OwnSegment::remove() const {
+  if (!counters_->path().empty()) ::unlink(counters_->path().c_str());
+  if (!folder_.empty()) ::rmdir(folder_.c_str());
+}
+
+std::vector<ProgramRecord> programs_of(const Counters& counters) {
+  std::vector<ProgramRecord> programs;
+  const hoist_counters* layout = counters.layout();
+  if (layout == nullptr) return programs;
+  const uint32_t count = std::min<uint32_t>(
+      __atomic_load_n(&layout->program_count, __ATOMIC_ACQUIRE), HOIST_MAX_PROGRAMS);
+  for (uint32_t i = 0; i < count; ++i) {
+    const hoist_program_slot& slot = layout->programs[i];
+    if (__atomic_load_n(&slot.ready, __ATOMIC_ACQUIRE) != 1) continue;
+    programs.push_back(
+        {slot.pid, slot.taken_over != 0, printable(text_of(slot.reason)), command_of(slot)});
+  }
+  return programs;
+}
+
+}  // namespace hoist::cli

@@ -1,0 +1,25 @@
+// Where the parts of the installed tree are, found from the running program: PREFIX/bin/hoist,
+// PREFIX/lib/libhoist_preload.so, PREFIX/libexec/hoist/hoist-OPERATION. The build tree has the same
+// layout, and either may be moved.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace hoist::cli {
+
+std::string tree_prefix();
+std::string engine_path(std::string_view operation);
+std::string preload_library();
+
+// What LD_PRELOAD must hold. `unavailable` where the library is missing.
+//
+// PREFIX/lib/hoist/$LIB/libhoist_preload.so where the dynamic linker turns $LIB into a folder that
+// we have (then programs of another word size find a file of theirs), else the plain path.
+// LD_PRELOAD cannot hold blanks, colons and dollars: a PREFIX with such is reached through a link
+// beside the counters.
+Result<std::string> preload_entry();
+
+}  // namespace hoist::cli

@@ -1,0 +1,139 @@
+/* What the environment says about taking a program over. A variable that expects its effect inside
+ * the original program, or that could keep the engine from starting, leaves the original alone. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "intercept/preload.h"
+
+extern char** environ;
+
+bool hoist_off(void) {
+  const char* value = getenv("HOIST");
+  return value != NULL && (strcasecmp(value, "off") == 0 || strcmp(value, "0") == 0 ||
+                           strcasecmp(value, "false") == 0 || strcasecmp(value, "no") == 0);
+}
+
+/* The rules of operation_enabled() in base/options.cc, for operations that are on by default. */
+static bool operation_enabled(const char* operation) {
+  const char* at = getenv("HOIST_OPS");
+  bool enabled = true;
+  bool listed_only = false;
+  while (at != NULL && *at != '\0') {
+    const char sign = *at == '+' || *at == '-' ? *at++ : '\0';
+    const size_t length = strcspn(at, ",");
+    if (length != 0 && sign == '\0' && !listed_only) {
+      listed_only = true;
+      enabled = false;
+    }
+    if (length == strlen(operation) && memcmp(at, operation, length) == 0) enabled = sign != '-';
+    at += length;
+    if (*at == ',') ++at;
+  }
+  return enabled;
+}
+
+const char* switched_off(const char* operation) {
+  if (hoist_off()) return "HOIST=off";
+  return operation_enabled(operation) ? NULL : "switched off by HOIST_OPS";
+}
+
+/* Allocators and the like, which change no answer and serve the engine as they serve the original.
+ * Everything else (libfaketime, libstdbuf, sanitizers, fakeroot…) wants the program itself. */
+static bool is_harmless_library(const char* path, size_t length) {
+  static const char* const kHarmless[] = {
+      "libhoist_preload.so", "libjemalloc.so",  "libtcmalloc.so",  "libtcmalloc_minimal.so",
+      "libmimalloc.so",      "libeatmydata.so", "libhugetlbfs.so", "libgtk3-nocsd.so"};
+  const char* name = path + length;
+  while (name > path && name[-1] != '/') --name;
+  const size_t name_length = (size_t)(path + length - name);
+  for (size_t i = 0; i < sizeof kHarmless / sizeof kHarmless[0]; ++i) {
+    const size_t known = strlen(kHarmless[i]);
+    if (name_length >= known && memcmp(name, kHarmless[i], known) == 0 &&
+        (name_length == known || name[known] == '.')) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool all_harmless(const char* list) {
+  while (*list != '\0') {
+    const size_t length = strcspn(list, ": ");
+    if (length != 0 && !is_harmless_library(list, length)) return false;
+    list += length;
+    if (*list != '\0') ++list;
+  }
+  return true;
+}
+
+/* Whether a folder of LD_LIBRARY_PATH holds another C library, the only one that an engine needs:
+ * one that is too old would keep it from starting, when it is too late to go back. */
+static bool replaces_engine_library(const char* list) {
+  while (*list != '\0') {
+    const size_t length = strcspn(list, ":;");
+    char path[4096];
+    snprintf(path, sizeof path, "%.*s/libc.so.6", length > 0 ? (int)length : 1,
+             length > 0 ? list : ".");
+    if (access(path, F_OK) == 0) return true;
+    list += length;
+    if (*list != '\0') ++list;
+  }
+  return false;
+}
+
+/* `entry` is NAME=VALUE; the value where its name is `name`, else null. */
+static const char* value_of(const char* entry, const char* name) {
+  const size_t length = strlen(name);
+  return strncmp(entry, name, length) == 0 && entry[length] == '=' ? entry + length + 1 : NULL;
+}
+
+static const char* loader_objection(const char* entry) {
+  const char* value;
+  if ((value = value_of(entry, "LD_PRELOAD")) != NULL) {
+    return all_harmless(value) ? NULL : "LD_PRELOAD holds another library";
+  }
+  if ((value = value_of(entry, "LD_LIBRARY_PATH")) != NULL) {
+    return replaces_engine_library(value) ? "LD_LIBRARY_PATH replaces a library" : NULL;
+  }
+  if (value_of(entry, "LD_BIND_NOW") != NULL) return NULL;
+  return "an LD_ variable asks for more";
+}
+
+static const char* entry_objection(const char* entry, const struct identity* identity) {
+  if (strncmp(entry, "LD_", 3) == 0) return loader_objection(entry);
+  if (strncmp(entry, "MALLOC_", 7) == 0) {
+    /* The others (MALLOC_ARENA_MAX, …) tune; these three look into the program's own heap. */
+    const bool debugging = value_of(entry, "MALLOC_CHECK_") != NULL ||
+                           value_of(entry, "MALLOC_PERTURB_") != NULL ||
+                           value_of(entry, "MALLOC_TRACE") != NULL;
+    return debugging ? "malloc debugging is on" : NULL;
+  }
+  if (strcmp(identity->program, "sort") == 0 && value_of(entry, "_POSIX2_VERSION") != NULL) {
+    return "_POSIX2_VERSION is set";
+  }
+  if (strcmp(identity->program, "gzip") == 0 && value_of(entry, "GZIP") != NULL) {
+    return "GZIP is set";
+  }
+  return NULL;
+}
+
+/* Threads reserve stacks and arenas, so an address-space limit that the original lives under could
+ * stop an engine half-way. */
+static bool memory_is_limited(void) {
+  const rlim_t kEnough = (rlim_t)8 << 30;
+  struct rlimit limit;
+  return (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur < kEnough) ||
+         (getrlimit(RLIMIT_DATA, &limit) == 0 && limit.rlim_cur < kEnough);
+}
+
+const char* environment_objection(const struct identity* identity) {
+  for (char** entry = environ; entry != NULL && *entry != NULL; ++entry) {
+    const char* reason = entry_objection(*entry, identity);
+    if (reason != NULL) return reason;
+  }
+  return memory_is_limited() ? "address space is limited" : NULL;
+}

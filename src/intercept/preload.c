@@ -1,0 +1,114 @@
+/* libhoist_preload.so: replaces a program that we know by a faster engine, before its main runs.
+ *
+ * The start-up code of every dynamically linked program calls __libc_start_main(main, …). Ours
+ * passes the C library a main of our own, which looks at the program (recognise.c), the
+ * environment (environment.c) and the arguments (arguments.c) and then either execs the engine with
+ * the same argv, or calls the program's main. Either way the constructors of all libraries have
+ * run, and nothing has been read or written. A program that we do not know costs a look at its
+ * build-id and a few getenv calls, no system call.
+ *
+ * The definition below carries no symbol version, so it answers programs linked against
+ * __libc_start_main@GLIBC_2.34 and @GLIBC_2.2.5 alike; since glibc 2.34 both are one function. */
+#include "intercept/preload.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "base/counters_layout.h"
+
+typedef int main_function(int, char**, char**);
+typedef int start_function(main_function*, int, char**, main_function*, void (*)(void),
+                           void (*)(void), void*);
+
+extern char** environ;
+static main_function* original_main;
+
+/* PREFIX/libexec/hoist/hoist-OPERATION for PREFIX/lib/libhoist_preload.so, so that the tree may be
+ * moved. realpath: the library may have been found through a link (see src/cli/tree.h). */
+static bool engine_path(const char* operation, char path[PATH_MAX]) {
+  Dl_info info;
+  char library[PATH_MAX];
+  if (dladdr(&original_main, &info) == 0 || realpath(info.dli_fname, library) == NULL) return false;
+  for (int level = 0; level < 2; ++level) {
+    char* slash = strrchr(library, '/');
+    if (slash == NULL) return false;
+    *slash = '\0';
+  }
+  const int length = snprintf(path, PATH_MAX, "%s/libexec/hoist/hoist-%s", library, operation);
+  return length > 0 && length < PATH_MAX && access(path, X_OK) == 0;
+}
+
+/* Where the engine finds the original again. False where the file is gone or was replaced, or where
+ * the dynamic linker was started by hand (`ld.so PROGRAM`) and is what /proc/self/exe names. */
+static bool original_path(char path[PATH_MAX]) {
+  if (getauxval(AT_BASE) == 0) return false;
+  const ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
+  if (length <= 0 || length >= PATH_MAX - 1) return false;
+  path[length] = '\0';
+  return path[0] == '/' && access(path, X_OK) == 0;
+}
+
+/* Returns only where the engine could not be started. The environment is extended in a copy, so
+ * that the program's own is untouched then. */
+static const char* exec_engine(const struct identity* identity, char** argv) {
+  char engine[PATH_MAX];
+  char original[PATH_MAX];
+  char takeover[PATH_MAX + 128];
+  if (!engine_path(identity->operation, engine)) return "engine not found";
+  if (!original_path(original)) return "no path to the original";
+  snprintf(takeover, sizeof takeover, "%s=%s:%s:%s:%s", HOIST_TAKEOVER_ENV, identity->program,
+           identity->package, identity->version, original);
+  size_t count = 0;
+  while (environ[count] != NULL) ++count;
+  char** extended = malloc((count + 2) * sizeof *extended);
+  if (extended == NULL) return "out of memory";
+  memcpy(extended, environ, count * sizeof *extended);
+  extended[count] = takeover;
+  extended[count + 1] = NULL;
+  execve(engine, argv, extended);
+  free(extended);
+  return "engine not started";
+}
+
+/* Execs the engine, or says why not. */
+static const char* take_over(int argc, char** argv) {
+  struct identity identity;
+  const char* reason = recognise_program(&identity);
+  if (reason == NULL) reason = switched_off(identity.operation);
+  if (reason == NULL) reason = environment_objection(&identity);
+  if (reason == NULL) reason = arguments_objection(&identity, argc, argv);
+  return reason != NULL ? reason : exec_engine(&identity, argv);
+}
+
+static int wrapped_main(int argc, char** argv, char** envp) {
+  const char* skip = getenv(HOIST_SKIP_ENV);
+  const bool skipped = skip != NULL && strtol(skip, NULL, 10) == getpid();
+  /* An engine that stepped aside has recorded why; an engine records for itself. */
+  if (skipped) unsetenv(HOIST_SKIP_ENV);
+  const bool secure = getauxval(AT_SECURE) != 0;
+  if (!skipped && !secure && argv[0] != NULL && getenv(HOIST_TAKEOVER_ENV) == NULL) {
+    const char* reason = take_over(argc, argv);
+    const char* counters = getenv(HOIST_COUNTERS_ENV);
+    if (counters != NULL) record_program(counters, argv, reason);
+  }
+  return original_main(argc, argv, envp);
+}
+
+__attribute__((visibility("default"))) int __libc_start_main(main_function* main, int argc,
+                                                             char** argv, main_function* init,
+                                                             void (*fini)(void),
+                                                             void (*rtld_fini)(void),
+                                                             void* stack_end);
+
+int __libc_start_main(main_function* main, int argc, char** argv, main_function* init,
+                      void (*fini)(void), void (*rtld_fini)(void), void* stack_end) {
+  start_function* real = (start_function*)dlsym(RTLD_NEXT, "__libc_start_main");
+  if (real == NULL) _exit(127); /* no C library behind us: there is nothing to start */
+  original_main = main;
+  return real(wrapped_main, argc, argv, init, fini, rtld_fini, stack_end);
+}

@@ -1,0 +1,58 @@
+/* Which program is this? The build-id of the main program decides; the name under which it was
+ * started only says whether asking the user's table is worth a system call. */
+#include <elf.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "base/build_id.h"
+#include "base/programs.h"
+#include "base/user_table.h"
+#include "intercept/preload.h"
+
+/* The main program is the first object listed, so the first call ends the iteration. */
+static int read_build_id(struct dl_phdr_info* info, size_t size, void* hex) {
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const ElfW(Phdr)* header = &info->dlpi_phdr[i];
+    if (header->p_type != PT_NOTE) continue;
+    const void* notes = (const void*)(info->dlpi_addr + header->p_vaddr);
+    if (hoist_build_id_in_notes(notes, header->p_memsz, header->p_align, hex)) break;
+  }
+  return 1;
+}
+
+/* Base name of the file that was started. */
+static const char* started_name(void) {
+  const char* path = (const char*)getauxval(AT_EXECFN);
+  if (path == NULL) return "";
+  const char* slash = strrchr(path, '/');
+  return slash != NULL ? slash + 1 : path;
+}
+
+static void fill(struct identity* identity, const char* program, const char* version) {
+  const struct hoist_program* known = hoist_find_program(program);
+  snprintf(identity->program, sizeof identity->program, "%s", program);
+  snprintf(identity->package, sizeof identity->package, "%s", known->package);
+  snprintf(identity->version, sizeof identity->version, "%s", version);
+  snprintf(identity->operation, sizeof identity->operation, "%s", known->operation);
+}
+
+const char* recognise_program(struct identity* identity) {
+  char build_id[HOIST_BUILD_ID_HEX] = "";
+  dl_iterate_phdr(read_build_id, build_id);
+  const struct hoist_build* build = hoist_find_build(build_id);
+  struct hoist_user_build learnt;
+  if (build != NULL) {
+    fill(identity, build->program, build->version);
+  } else if (hoist_find_program(started_name()) == NULL) {
+    return "not a known program";
+  } else if (hoist_find_user_build(build_id, &learnt)) {
+    /* One binary may be many programs, told apart by their names; only one of them was learnt. */
+    if (strcmp(started_name(), learnt.program) != 0) return "learnt under another name";
+    fill(identity, learnt.program, learnt.version);
+  } else {
+    return "build-id unknown";
+  }
+  return NULL;
+}

@@ -1,0 +1,124 @@
+"""What the black-box tests of `hoist run` share: the built tree, and copies of it with a probe in
+place of the engines, so that interception is tested whether or not an engine does its own work."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+
+BUILD = pathlib.Path(os.environ.get("HOIST_BUILD_DIR", "build/release")).resolve()
+HOIST = BUILD / "bin/hoist"
+PRELOAD = BUILD / "lib/libhoist_preload.so"
+OPERATIONS = ("sort", "hash", "gunzip")
+
+# Stands in for an engine: says how it was called, or steps aside as an engine does.
+PROBE = r"""
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+extern char** environ;
+int main(int argc, char** argv) {
+  const char* takeover = getenv("HOIST_TAKEOVER");
+  if (getenv("PROBE_ASIDE") != NULL && takeover != NULL) {
+    const char* original = takeover;
+    for (int i = 0; i < 3; ++i) original = strchr(original, ':') + 1;
+    char path[4096], pid[16];
+    snprintf(path, sizeof path, "%s", original);
+    snprintf(pid, sizeof pid, "%d", (int)getpid());
+    unsetenv("HOIST_TAKEOVER");
+    setenv("HOIST_SKIP", pid, 1);
+    execv(path, argv);
+    return 99;
+  }
+  printf("TAKEN %s\n", takeover != NULL ? takeover : "-");
+  for (int i = 0; i < argc; ++i) printf("ARG %s\n", argv[i]);
+  if (getenv("PROBE_ENVIRONMENT") != NULL)
+    for (char** entry = environ; *entry != NULL; ++entry) printf("ENV %s\n", *entry);
+  return 42;
+}
+"""
+
+
+def environment(**changes):
+    """The test's own environment without what would disturb; None removes a variable."""
+    result = {name: value for name, value in os.environ.items()
+              if not name.startswith(("HOIST", "LD_", "GZIP", "POSIX", "_POSIX", "XDG_DATA"))}
+    result["LC_ALL"] = "C"
+    if os.environ.get("HOIST_SANITIZE") == "address":
+        # Our library comes before the sanitizer's runtime in the engines of this preset.
+        result["ASAN_OPTIONS"] = "verify_asan_link_order=0"
+    result.update(changes)
+    return {name: value for name, value in result.items() if value is not None}
+
+
+def run(*command, env=None, **options):
+    """subprocess.run with the output captured as bytes and a limit on its time."""
+    options.setdefault("stdin", None if "input" in options else subprocess.DEVNULL)
+    if options["stdin"] is None:
+        del options["stdin"]
+    return subprocess.run([str(word) for word in command], env=env or environment(),
+                          capture_output=True, timeout=120, check=False, **options)
+
+
+def compile_c(source, target, *flags):
+    """Compiles a C (or with a .cc name C++) program; None where that is not possible."""
+    compiler, language = ("c++", "c++") if "-x-c++" in flags else ("cc", "c")
+    flags = [flag for flag in flags if flag != "-x-c++"]
+    if shutil.which(compiler) is None:
+        return None
+    done = subprocess.run([compiler, "-x", language, "-", "-o", str(target), *flags],
+                          input=source.encode(), capture_output=True, check=False)
+    return target if done.returncode == 0 else None
+
+
+class Scratch:
+    """A directory with input files and a relocated tree whose engines are probes."""
+
+    def __init__(self):
+        self._directory = tempfile.TemporaryDirectory(prefix="hoist-test-")
+        self.path = pathlib.Path(self._directory.name)
+        self.big = self.path / "big"
+        self.big.write_bytes(b"".join(b"%d line\n" % (i * 7919 % 100003) for i in range(150000)))
+        self.small = self.path / "small"
+        self.small.write_bytes(b"b\na\n")
+
+    def tree(self, name, engines=OPERATIONS):
+        """A copy of the built tree as PATH/name; `engines` are probes, others are missing."""
+        prefix = self.path / name
+        for folder in ("bin", "lib"):
+            (prefix / folder).mkdir(parents=True)
+        shutil.copy(HOIST, prefix / "bin/hoist")
+        shutil.copy(PRELOAD, prefix / "lib")
+        shutil.copytree(BUILD / "lib/hoist", prefix / "lib/hoist", symlinks=True)
+        (prefix / "libexec/hoist").mkdir(parents=True)
+        probe = self.path / "probe"
+        if not probe.exists() and compile_c(PROBE, probe) is None:
+            raise RuntimeError("cc is needed to build the probe")
+        for operation in engines:
+            shutil.copy(probe, prefix / f"libexec/hoist/hoist-{operation}")
+        return prefix
+
+    def close(self):
+        self._directory.cleanup()
+
+
+def engine_is_built(operation):
+    return (BUILD / f"libexec/hoist/hoist-{operation}").exists()
+
+
+def build_id_offset(data):
+    """Where the 20 bytes of the GNU build-id note lie in an ELF file's bytes."""
+    at = data.find(b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0")
+    return at + 16 if at >= 0 else None
+
+
+def copy_with_build_id(source, target, build_id):
+    """Copies a program and gives the copy another build-id (20 bytes)."""
+    data = bytearray(pathlib.Path(source).read_bytes())
+    at = build_id_offset(bytes(data))
+    data[at:at + 20] = build_id
+    pathlib.Path(target).write_bytes(data)
+    os.chmod(target, 0o755)
