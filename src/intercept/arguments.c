@@ -141,6 +141,8 @@ const char* arguments_objection(const struct identity* identity, int argc, char*
     if (options_ended || word[0] != '-' || word[1] == '\0') {
       /* Sorting's obsolete keys, +POS1, are not files. */
       if (is_sort && word[0] == '+') continue;
+      /* So many decide without a look at each. */
+      if (is_hash && inputs.operands >= kManyFiles) continue;
       add_operand(&inputs, word, is_sort || is_hash ? NULL : ".gz");
       continue;
     }
