@@ -20,27 +20,33 @@ set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 set(HOIST_LIBEXEC_DIR ${CMAKE_BINARY_DIR}/libexec/hoist)
 set(HOIST_TEST_DIR ${CMAKE_BINARY_DIR}/tests)
 
-add_compile_options(-Wall -Wextra -Wno-unused-parameter -fno-plt)
+# nvcc takes none of the host compiler's options.
+function(hoist_host_options)
+  foreach(option ${ARGN})
+    add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:${option}>")
+  endforeach()
+endfunction()
+hoist_host_options(-Wall -Wextra -Wno-unused-parameter -fno-plt)
 add_compile_definitions(_FILE_OFFSET_BITS=64 _GNU_SOURCE)
 include_directories(${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
 
 if(HOIST_SANITIZE STREQUAL "address")
-  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=undefined
-                      -fno-omit-frame-pointer)
+  hoist_host_options(-fsanitize=address,undefined -fno-sanitize-recover=undefined
+                     -fno-omit-frame-pointer)
   add_link_options(-fsanitize=address,undefined)
 elseif(HOIST_SANITIZE STREQUAL "thread")
-  add_compile_options(-fsanitize=thread -fno-omit-frame-pointer)
+  hoist_host_options(-fsanitize=thread -fno-omit-frame-pointer)
   add_link_options(-fsanitize=thread)
 endif()
 if(HOIST_COVERAGE)
   # Counts are updated by many threads, and files by many processes, at once.
   # The long form of --coverage, which a target can take back (-fno-profile-arcs).
-  add_compile_options(-fprofile-arcs -ftest-coverage -fprofile-update=atomic)
+  hoist_host_options(-fprofile-arcs -ftest-coverage -fprofile-update=atomic)
   add_link_options(--coverage)
 endif()
 if(HOIST_FUZZ)
   # Libraries report their coverage to the fuzzer too; only the targets get its main().
-  add_compile_options(-fsanitize=fuzzer-no-link)
+  hoist_host_options(-fsanitize=fuzzer-no-link)
 endif()
 
 if(NOT HOIST_SANITIZE)
@@ -68,6 +74,7 @@ if(HOIST_MOLD AND NOT HOIST_SANITIZE AND NOT HOIST_COVERAGE)
   add_link_options(-fuse-ld=mold)
 endif()
 
+include(hoist_cuda)
 find_package(Threads REQUIRED)
 
 # fmt from its headers alone: its shared library costs every start of an engine 0.1 ms.
@@ -97,6 +104,12 @@ function(hoist_engine name)
   install(TARGETS hoist-${name} DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/hoist)
 endfunction()
 
+# hoist_tool(NAME SOURCES… ) makes libexec/hoist/hoist-NAME, which `hoist NAME` execs: commands whose
+# libraries would slow the start of `hoist run`.
+function(hoist_tool name)
+  hoist_engine(${name} ${ARGN})
+endfunction()
+
 # hoist_test(NAME SOURCE LIBRARIES… ) makes a GoogleTest program and one ctest entry.
 find_package(GTest REQUIRED)
 function(hoist_test name source)
@@ -105,6 +118,22 @@ function(hoist_test name source)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${HOIST_TEST_DIR})
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT 600)
+endfunction()
+
+# hoist_gpu_test(NAME SOURCE LIBRARIES… ) makes a hoist_test that needs a GPU: it skips its cases,
+# and counts as skipped, where there is none.
+function(hoist_gpu_test name source)
+  hoist_test(${name} ${source} ${ARGN})
+  if(HOIST_HAS_CUDA)
+    add_dependencies(${name} hoist_cuda)
+  endif()
+  set_tests_properties(${name} PROPERTIES LABELS gpu SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
+endfunction()
+
+# hoist_bench(SOURCE LIBRARIES… ) adds Google Benchmark cases to `hoist bench`.
+function(hoist_bench source)
+  set_property(GLOBAL APPEND PROPERTY HOIST_BENCH_SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/${source})
+  set_property(GLOBAL APPEND PROPERTY HOIST_BENCH_LIBRARIES ${ARGN})
 endfunction()
 
 # hoist_python_test(NAME SCRIPT ARGS… ) runs a black-box test written in Python (unittest).

@@ -19,11 +19,13 @@
 #include "cli/program_file.h"
 #include "cli/report.h"
 #include "cli/tree.h"
+#include "device/cuda_driver.h"
 
 namespace hoist::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using device::CudaDevices;
 
 struct Feature {
   std::string name;
@@ -202,7 +204,7 @@ int doctor_command(bool json) {
   warn_of_unknown_operations();
   const Processor cpu = describe_processor();
   const Memory memory = describe_memory();
-  const CudaDevices cuda = find_cuda_devices();
+  const CudaDevices cuda = device::find_cuda_devices();
   json ? print_json(cpu, memory, cuda) : print_text(cpu, memory, cuda);
   return kDone;
 }

@@ -22,15 +22,7 @@ struct Memory {
   std::optional<uint64_t> limit;  // of the cgroup
 };
 
-struct CudaDevices {
-  std::vector<std::string> names;
-  std::string why;  // where there are none: why
-};
-
 Processor describe_processor();
 Memory describe_memory();
-
-// Asks the driver, if there is one. Creates no CUDA context.
-CudaDevices find_cuda_devices();
 
 }  // namespace hoist::cli

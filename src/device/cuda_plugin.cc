@@ -1,0 +1,76 @@
+#include "device/cuda_plugin.h"
+
+#include <dlfcn.h>
+#include <fmt/core.h>
+#include <strings.h>
+
+#include <filesystem>
+#include <system_error>
+
+#include "base/options.h"
+#include "device/cuda_driver.h"
+
+namespace hoist::device {
+namespace {
+
+constexpr int kCudaErrorMemoryAllocation = 2;  // driver_types.h
+
+// lib/ of the tree that this program is in: PREFIX/bin, PREFIX/tests or PREFIX/libexec/hoist.
+std::filesystem::path find_plugin() {
+  std::error_code ignored;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", ignored);
+  for (const char* folder : {"../lib", "../../lib"}) {
+    std::filesystem::path path = program.parent_path() / folder / "libhoist_cuda.so";
+    if (std::filesystem::exists(path, ignored)) return path;
+  }
+  return {};
+}
+
+Result<void*> load_plugin() {
+  const auto unavailable = [](std::string why) {
+    return fail(ErrorCode::unavailable, "no CUDA: " + std::move(why));
+  };
+  if (hoist_is_off()) return unavailable("HOIST=off");
+  if (::strcasecmp(option_text(OptionId::gpu), "off") == 0) return unavailable("HOIST_GPU=off");
+  const CudaDevices devices = find_cuda_devices();
+  if (devices.names.empty()) return unavailable(devices.why);
+  const std::filesystem::path path = find_plugin();
+  if (path.empty()) return unavailable("this build has no libhoist_cuda.so (no CUDA toolkit)");
+  void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);  // stays loaded
+  if (library == nullptr) return unavailable(::dlerror());
+  return library;
+}
+
+const Result<void*>& plugin() {
+  static const Result<void*> library = load_plugin();
+  return library;
+}
+
+}  // namespace
+
+Status cuda_available() {
+  if (!plugin()) return tl::unexpected(plugin().error());
+  return {};
+}
+
+Result<void*> cuda_symbol(const char* name) {
+  if (!plugin()) return plugin();
+  void* const symbol = ::dlsym(*plugin(), name);
+  if (symbol == nullptr) {
+    return fail(ErrorCode::internal, fmt::format("libhoist_cuda.so has no {}", name));
+  }
+  return symbol;
+}
+
+Status cuda_status(int error, std::string_view what) {
+  if (error == 0) return {};
+  std::string text = fmt::format("error {}", error);
+  if (const auto describe = cuda_function<const char*(int)>("hoist_cuda_error_text"); describe) {
+    text = (*describe)(error);
+  }
+  const ErrorCode code =
+      error == kCudaErrorMemoryAllocation ? ErrorCode::exhausted : ErrorCode::internal;
+  return fail(code, fmt::format("{}: {} (CUDA)", what, text));
+}
+
+}  // namespace hoist::device
