@@ -58,7 +58,7 @@ LocaleFacts read_locale() {
   const std::string thousands = conventions->thousands_sep;
   if (thousands.size() == 1) {
     facts.unit_separator = static_cast<unsigned char>(thousands[0]);
-    if (facts.unit_separator < 0x80) facts.thousands_separator = facts.unit_separator;
+    facts.thousands_separator = facts.unit_separator < 0x80 ? facts.unit_separator : -1;
   }
 
   for (int byte = 0; byte < 256; ++byte) {

@@ -39,7 +39,9 @@ TEST(SortCompare, NumericReadsValues) {
                    compare);
   expect_equal({"", "0", "-0", "+5", "--5", "0.000", "-.", ".", "abc", " \t-00.0x"}, compare);
   expect_equal({"1", " 1", "001.", "1.0", "1x", "1.0.5", std::string("1\0009", 3)}, compare);
-  expect_ascending({"1,5", "2"}, compare);  // no thousands separator in C
+  expect_ascending({"1,5", "2"}, compare);  // no thousands separator in C, but for one odd byte
+  expect_equal({"1234", "1\200234", "\2001\200\200234\200"}, compare);
+  expect_ascending({"1.1\2009", "1.11"}, compare);
   facts.thousands_separator = ',';
   expect_ascending({"2", "1,5", "15.5", "1,234,567"}, compare);
   expect_equal({"1234", "1,234", ",,1,,234,", "0,01234"}, compare);
