@@ -140,8 +140,10 @@ endfunction()
 find_package(Python3 COMPONENTS Interpreter REQUIRED)
 function(hoist_python_test name script)
   add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/${script} ${ARGN})
+  set(environment HOIST_BUILD_DIR=${CMAKE_BINARY_DIR} HOIST_SANITIZE=${HOIST_SANITIZE}
+                  HOIST_COVERAGE=${HOIST_COVERAGE})
   set_tests_properties(${name} PROPERTIES TIMEOUT 1200 SKIP_RETURN_CODE 77
-    ENVIRONMENT "HOIST_BUILD_DIR=${CMAKE_BINARY_DIR};HOIST_SANITIZE=${HOIST_SANITIZE}")
+                       ENVIRONMENT "${environment}")
 endfunction()
 
 # hoist_fuzz(NAME SOURCE LIBRARIES… ) makes a libFuzzer program; without libFuzzer the same source

@@ -184,6 +184,7 @@ class FilesTest(Comparison):
                         for command in commands])
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can become another user")
+    @unittest.skipIf(os.environ.get("HOIST_COVERAGE") == "ON", "others cannot write the counts")
     def test_unreadable_files(self):
         folder = os.path.join(FOLDER, "unreadable")
         os.makedirs(folder)
@@ -389,6 +390,7 @@ class SurroundingsTest(unittest.TestCase):
         self.check_script("ln -s f l; sort l | cksum; ln -s out o; sort -o o f; ls -l | wc -l")
         self.check_script("cp f g; ln -s g l; sort -o l l")
 
+    @unittest.skipIf(os.environ.get("HOIST_COVERAGE") == "ON", "the counts are over the limit")
     def test_file_size_limit(self):
         self.check_script("trap '' XFSZ; ulimit -f 8; sort f >out; echo $?")
         self.check_script("trap '' XFSZ; ulimit -f 8; sort -o out f; echo $?")

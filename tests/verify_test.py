@@ -163,6 +163,7 @@ class Room(VerifyCase):
         self.assertEqual(self.log().count("left out (no room)"), 4)
         self.assertEqual(self.note(), "")
 
+    @unittest.skipIf(os.environ.get("HOIST_COVERAGE") == "ON", "the counts are over the limit")
     def test_standard_input_that_does_not_fit(self):
         self.write_text(200000)
         for name in PROGRAMS:
