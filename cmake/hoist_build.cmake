@@ -110,12 +110,41 @@ function(hoist_tool name)
   hoist_engine(${name} ${ARGN})
 endfunction()
 
+# hoist_share_runtime(TARGET) links it with the shared libstdc++ and libgcc after all.
+function(hoist_share_runtime target)
+  get_target_property(options ${target} LINK_OPTIONS)
+  if(options)
+    list(FILTER options EXCLUDE REGEX "static-lib(stdc\\+\\+|gcc)")
+    set_target_properties(${target} PROPERTIES LINK_OPTIONS "${options}")
+  endif()
+endfunction()
+
+# Test programs of a bundle share the C++ runtime: a hundred copies of it would fill the bundle.
+function(hoist_test_program name)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${HOIST_TEST_DIR})
+  if(HOIST_BUNDLE)
+    hoist_share_runtime(${name})
+  endif()
+endfunction()
+
 # hoist_test(NAME SOURCE LIBRARIES… ) makes a GoogleTest program and one ctest entry.
 find_package(GTest REQUIRED)
+set(HOIST_GTEST GTest::gtest GTest::gtest_main)
+if(HOIST_BUNDLE)  # once for all tests, too
+  file(WRITE ${CMAKE_BINARY_DIR}/no_source.cc "")
+  add_library(hoist_gtest SHARED ${CMAKE_BINARY_DIR}/no_source.cc)
+  target_link_libraries(hoist_gtest PRIVATE -Wl,--whole-archive ${HOIST_GTEST}
+                                            -Wl,--no-whole-archive Threads::Threads)
+  target_include_directories(hoist_gtest SYSTEM INTERFACE
+                             $<TARGET_PROPERTY:GTest::gtest,INTERFACE_INCLUDE_DIRECTORIES>)
+  hoist_share_runtime(hoist_gtest)
+  install(TARGETS hoist_gtest DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  set(HOIST_GTEST hoist_gtest)
+endif()
 function(hoist_test name source)
   add_executable(${name} ${source})
-  target_link_libraries(${name} PRIVATE ${ARGN} GTest::gtest GTest::gtest_main)
-  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${HOIST_TEST_DIR})
+  target_link_libraries(${name} PRIVATE ${ARGN} ${HOIST_GTEST})
+  hoist_test_program(${name})
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT 600)
 endfunction()
@@ -150,7 +179,7 @@ endfunction()
 # is linked with a driver that replays the corpus and a fixed number of mutations.
 function(hoist_fuzz name source)
   add_executable(${name} ${source})
-  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${HOIST_TEST_DIR})
+  hoist_test_program(${name})
   target_link_libraries(${name} PRIVATE ${ARGN})
   if(HOIST_FUZZ)
     target_compile_options(${name} PRIVATE -fsanitize=fuzzer)

@@ -22,14 +22,6 @@ Status check_range(size_t wanted, size_t offset, size_t size) {
       fmt::format("{} bytes at {} do not fit (device buffer of {} bytes)", wanted, offset, size));
 }
 
-Result<void*> create_event() {
-  void* event = nullptr;
-  if (Status done = call<void**>("hoist_cuda_event_create", "create an event", &event); !done) {
-    return tl::unexpected(done.error());
-  }
-  return event;
-}
-
 }  // namespace
 
 CudaBuffer& CudaBuffer::operator=(CudaBuffer&& other) noexcept {
@@ -80,11 +72,12 @@ Status CudaBuffer::fill(std::byte value) {
 Status cuda_synchronize() { return call<>("hoist_cuda_synchronize", "wait for the device"); }
 
 Result<CudaTimer> CudaTimer::create() {
-  const Result<void*> begin = create_event();
-  if (!begin) return tl::unexpected(begin.error());
-  const Result<void*> end = create_event();
-  if (!end) return tl::unexpected(end.error());
-  return CudaTimer(*begin, *end);
+  CudaTimer timer(nullptr, nullptr);
+  for (void** event : {&timer.begin_, &timer.end_}) {
+    Status done = call<void**>("hoist_cuda_event_create", "create an event", event);
+    if (!done) return tl::unexpected(done.error());
+  }
+  return timer;
 }
 
 CudaTimer::~CudaTimer() {

@@ -2,10 +2,10 @@
 // It is loaded at the first use, where a driver answers; everything else is built and runs without
 // CUDA. Functions of the plug-in are extern "C", named hoist_cuda_…, and give a cudaError_t as int:
 //
-//   Result<int (*)(const void*, size_t)> launch = cuda_function<int(const void*,
-//   size_t)>("hoist_cuda_x"); if (!launch) return tl::unexpected(launch.error());      //
-//   unavailable: says why if (Status status = cuda_status((*launch)(data, size), "x"); !status)
-//   return status;
+//   using Launch = int(const void*, size_t);
+//   Result<Launch*> launch = cuda_function<Launch>("hoist_cuda_x");
+//   if (!launch) return tl::unexpected(launch.error());             // unavailable: says why
+//   if (Status status = cuda_status((*launch)(data, size), "x"); !status) return status;
 //
 // Thread-safe. The first use creates the context of device 0 (0.26 s), so this never happens inside
 // a program that was preloaded; nor is a context usable in a child after fork().

@@ -4,42 +4,59 @@
 
 #include <cstddef>
 
+namespace {
+
+// The runtime also keeps an error for cudaGetLastError(), by which launches are judged: what was
+// reported here must not be taken for the failure of the next launch.
+int reported(cudaError_t error) {
+  if (error != cudaSuccess) (void)cudaGetLastError();
+  return error;
+}
+
+}  // namespace
+
 extern "C" {
 
 const char* hoist_cuda_error_text(int error) {
   return cudaGetErrorString(static_cast<cudaError_t>(error));
 }
 
-int hoist_cuda_malloc(void** data, size_t size) { return cudaMalloc(data, size); }
+int hoist_cuda_malloc(void** data, size_t size) { return reported(cudaMalloc(data, size)); }
 
-int hoist_cuda_free(void* data) { return cudaFree(data); }
+int hoist_cuda_free(void* data) { return reported(cudaFree(data)); }
 
 // The direction follows from the pointers (unified virtual addressing).
 int hoist_cuda_copy(void* to, const void* from, size_t size) {
-  return cudaMemcpy(to, from, size, cudaMemcpyDefault);
+  return reported(cudaMemcpy(to, from, size, cudaMemcpyDefault));
 }
 
-int hoist_cuda_fill(void* data, int value, size_t size) { return cudaMemset(data, value, size); }
+int hoist_cuda_fill(void* data, int value, size_t size) {
+  return reported(cudaMemset(data, value, size));
+}
 
-int hoist_cuda_synchronize() { return cudaDeviceSynchronize(); }
+// Also what a launch failed with that nobody asked about.
+int hoist_cuda_synchronize() {
+  const cudaError_t waited = cudaDeviceSynchronize();
+  return reported(waited != cudaSuccess ? waited : cudaGetLastError());
+}
 
 int hoist_cuda_event_create(void** event) {
-  return cudaEventCreate(reinterpret_cast<cudaEvent_t*>(event));
+  return reported(cudaEventCreate(reinterpret_cast<cudaEvent_t*>(event)));
 }
 
 int hoist_cuda_event_destroy(void* event) {
-  return cudaEventDestroy(static_cast<cudaEvent_t>(event));
+  return reported(cudaEventDestroy(static_cast<cudaEvent_t>(event)));
 }
 
 int hoist_cuda_event_record(void* event) {
-  return cudaEventRecord(static_cast<cudaEvent_t>(event));
+  return reported(cudaEventRecord(static_cast<cudaEvent_t>(event)));
 }
 
 int hoist_cuda_event_elapsed(void* begin, void* end, float* milliseconds) {
   const cudaError_t waited = cudaEventSynchronize(static_cast<cudaEvent_t>(end));
-  if (waited != cudaSuccess) return waited;
-  return cudaEventElapsedTime(milliseconds, static_cast<cudaEvent_t>(begin),
-                              static_cast<cudaEvent_t>(end));
+  if (waited != cudaSuccess) return reported(waited);
+  return reported(cudaEventElapsedTime(milliseconds, static_cast<cudaEvent_t>(begin),
+                                       static_cast<cudaEvent_t>(end)));
 }
 
 }  // extern "C"

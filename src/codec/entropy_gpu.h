@@ -1,0 +1,43 @@
+// The entropy decoder on a CUDA device, for coded bytes that are in its memory already.
+//
+//   Result<CudaEntropySection> section = CudaEntropySection::prepare(*view, table);
+//   if (Status status = section->decode(coded_on_device, symbols_on_device); !status) …
+//   if (Status status = section->finish(); !status) …     // waits, and says whether it was good
+//
+// `unavailable` where there is no device (device/cuda_plugin.h). An object is used by one thread at
+// a time; decode() may be called again, for the same section, once finish() has returned.
+#pragma once
+
+#include <cstdint>
+
+#include "codec/entropy.h"
+#include "device/cuda_memory.h"
+
+namespace hoist::codec {
+
+class CudaEntropySection {
+ public:
+  // Copies the table and the list of tiles to the device; the view may go, its bytes are not read.
+  static Result<CudaEntropySection> prepare(const EntropyView& view, const EntropyTable& table);
+
+  // Starts decoding, on the default stream. `coded`: the section that the view was parsed from,
+  // byte for byte the same or not: whatever is there, only [coded, coded + its size) is read and
+  // only [symbols, symbols + view.symbols()) is written. Both aligned to 16 bytes. A warp decodes a
+  // tile, so a section keeps a device busy from some 16 tiles a multiprocessor on: choose small
+  // tiles for small sections (docs/entropy.md has figures).
+  Status decode(const void* coded, void* symbols);
+
+  // Waits; `corrupt` where a tile did not decode. The symbols of such a tile are unspecified.
+  Status finish();
+
+ private:
+  CudaEntropySection() = default;
+
+  uint32_t symbols_per_code_ = 0;
+  uint32_t tile_count_ = 0;
+  device::CudaBuffer table_;
+  device::CudaBuffer tiles_;
+  device::CudaBuffer first_bad_;
+};
+
+}  // namespace hoist::codec
