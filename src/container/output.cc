@@ -1,0 +1,202 @@
+#include "container/output.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <random>
+
+namespace hoist::container {
+namespace {
+
+constexpr size_t kBufferSize = size_t{256} << 10;
+// From here on a call of the system costs less than a copy into the buffer.
+constexpr size_t kUncopied = size_t{16} << 10;
+
+tl::unexpected<Error> io_error(std::string_view call, std::string_view path) {
+  const int code = errno;
+  return fail(code == ENOENT ? ErrorCode::not_found : ErrorCode::io,
+              fmt::format("{} {}: {}", call, path, std::strerror(code)), code);
+}
+
+std::string folder_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+std::string temporary_name(const std::string& path) {
+  std::random_device random;
+  return fmt::format("{}.{:08x}{:08x}.tmp", path, random(), random());
+}
+
+bool same_file(int fd, const std::string& path) {
+  struct stat held;
+  struct stat named;
+  return ::fstat(fd, &held) == 0 && ::stat(path.c_str(), &named) == 0 &&
+         held.st_dev == named.st_dev && held.st_ino == named.st_ino;
+}
+
+Status sync_folder(const std::string& path) {
+  Result<UniqueFd> folder = open_file(folder_of(path), O_RDONLY | O_DIRECTORY);
+  if (!folder) return tl::unexpected(folder.error());
+  if (::fsync(folder->get()) != 0 && errno != EINVAL) return io_error("sync", folder_of(path));
+  return {};
+}
+
+}  // namespace
+
+Output::Output(UniqueFd owned, int fd, std::string name)
+    : owned_(std::move(owned)), fd_(fd), name_(std::move(name)) {
+  buffer_.reserve(kBufferSize);
+}
+
+Result<Output> Output::create(const std::string& path, mode_t mode) {
+  struct stat there;
+  if (::stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode)) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("not a regular file ({}): name another one to be written", path));
+  }
+  std::string temporary;
+  Result<UniqueFd> fd = open_file(folder_of(path), O_TMPFILE | O_RDWR, mode);
+  if (!fd) {
+    temporary = temporary_name(path);
+    fd = open_file(temporary, O_CREAT | O_EXCL | O_RDWR, mode);
+  }
+  if (!fd) return tl::unexpected(fd.error());
+  const int raw = fd->get();
+  Output output(std::move(*fd), raw, path);
+  output.temporary_ = std::move(temporary);
+  output.pending_ = true;
+  output.cuttable_ = true;
+  // Nobody else can have it yet; from publication on it keeps appending writers away.
+  ::flock(raw, LOCK_EX | LOCK_NB);
+  return output;
+}
+
+Result<Output> Output::stream(int fd, std::string name) {
+  return Output(UniqueFd(), fd, std::move(name));
+}
+
+Result<Output> Output::append(const std::string& path) {
+  while (true) {
+    Result<UniqueFd> fd = open_file(path, O_RDWR | O_NONBLOCK);
+    if (!fd) return tl::unexpected(fd.error());
+    if (::flock(fd->get(), LOCK_EX | LOCK_NB) != 0) {
+      if (errno == EINTR) continue;
+      if (errno != EWOULDBLOCK) return io_error("lock", path);
+      return fail(
+          ErrorCode::unavailable,
+          fmt::format("another writer has the container ({}): try again when it is done", path));
+    }
+    // Someone may have put a new file there in between.
+    if (!same_file(fd->get(), path)) continue;
+    const int raw = fd->get();
+    return Output(std::move(*fd), raw, path);
+  }
+}
+
+Output::~Output() {
+  if (owned_.valid() && !temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+Status Output::broken(Status status) {
+  if (!status && status_) status_ = status;
+  return status;
+}
+
+// What the buffer holds and the bytes in one call; what that leaves is written in the plain way.
+Status Output::write_with_buffer(Bytes bytes) {
+  const Bytes first = as_bytes(buffer_);
+  const iovec vectors[] = {{buffer_.data(), buffer_.size()},
+                           {const_cast<std::byte*>(bytes.data()), bytes.size()}};
+  const ssize_t got = ::writev(fd_, vectors, 2);
+  const size_t done = got < 0 ? 0 : static_cast<size_t>(got);
+  const Bytes rest_of_first = first.subspan(std::min(done, first.size()));
+  const Bytes rest = bytes.subspan(done - std::min(done, first.size()));
+  Status status = write_full(fd_, rest_of_first.data(), rest_of_first.size(), name_);
+  if (status) status = write_full(fd_, rest.data(), rest.size(), name_);
+  buffer_.clear();
+  return broken(status);
+}
+
+Status Output::write(Bytes bytes) {
+  if (!status_) return status_;
+  offset_ += bytes.size();
+  if (bytes.size() >= kUncopied) return write_with_buffer(bytes);
+  if (bytes.size() > kBufferSize - buffer_.size()) {
+    if (Status flushed = flush(); !flushed) return flushed;
+  }
+  buffer_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  return {};
+}
+
+Status Output::zeros(size_t count) {
+  static constexpr std::array<std::byte, size_t{1} << kMaxAlignmentLog2> kZeros{};
+  return write(Bytes(kZeros).first(count));
+}
+
+Status Output::flush() {
+  if (!status_ || buffer_.empty()) return status_;
+  return write_with_buffer({});
+}
+
+Status Output::sync(bool durable) {
+  if (Status flushed = flush(); !flushed || !durable) return flushed;
+  // Pipes and some devices have nothing to wait for.
+  if (::fdatasync(fd_) != 0 && errno != EINVAL && errno != EROFS) {
+    return broken(io_error("sync", name_));
+  }
+  return {};
+}
+
+// rename() takes a name, so that a file without one gets a random one first.
+Status Output::link_name() {
+  if (!temporary_.empty()) return {};
+  const std::string temporary = temporary_name(name_);
+  const std::string self = fmt::format("/proc/self/fd/{}", fd_);
+  if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, temporary.c_str(), AT_SYMLINK_FOLLOW) != 0) {
+    return broken(io_error("link", temporary));
+  }
+  temporary_ = temporary;
+  return {};
+}
+
+Status Output::publish(bool durable) {
+  if (!pending_) return {};
+  if (Status linked = link_name(); !linked) return linked;
+  if (::rename(temporary_.c_str(), name_.c_str()) != 0) return broken(io_error("rename", name_));
+  temporary_.clear();
+  pending_ = false;
+  return durable ? broken(sync_folder(name_)) : Status();
+}
+
+Result<UniqueFd> Output::duplicate() const {
+  UniqueFd same(::fcntl(fd_, F_DUPFD_CLOEXEC, 0));
+  if (!same.valid()) return io_error("duplicate", name_);
+  return same;
+}
+
+Status Output::restart_at(uint64_t offset) {
+  if (::ftruncate(fd_, static_cast<off_t>(offset)) != 0 ||
+      ::lseek(fd_, static_cast<off_t>(offset), SEEK_SET) < 0) {
+    return broken(io_error("truncate", name_));
+  }
+  offset_ = offset;
+  cuttable_ = true;
+  return {};
+}
+
+void Output::abandon(uint64_t offset) {
+  if (!cuttable_ || pending_ || !owned_.valid()) return;
+  // Where this fails the next writer does it; readers do not look behind the commit.
+  if (::ftruncate(fd_, static_cast<off_t>(offset)) != 0) return;
+}
+
+}  // namespace hoist::container

@@ -1,0 +1,115 @@
+#include "container/repair.h"
+
+#include <fmt/core.h>
+
+#include <unordered_set>
+
+#include "container/reader.h"
+#include "container/writer.h"
+
+namespace hoist::container {
+namespace {
+
+Result<BlockBytes> read_payload(const Source& source, const Frame& frame, uint64_t limit) {
+  if (frame.stored_size > limit) {
+    return fail(ErrorCode::exhausted, fmt::format("a part of {} bytes ({} at {}) is beyond the "
+                                                  "limit: raise it",
+                                                  frame.stored_size, source.name(), frame.offset));
+  }
+  BlockBytes bytes = BlockBytes::allocate(frame.stored_size);
+  if (bytes.size() != frame.stored_size) {
+    return fail(ErrorCode::exhausted, fmt::format("no memory for {} bytes", frame.stored_size));
+  }
+  if (Status read = source.read(frame.payload_offset(), MutableBytes(bytes)); !read) {
+    return tl::unexpected(read.error());
+  }
+  // The file may have changed since it was surveyed.
+  if (checksum(bytes) != frame.payload_checksum) {
+    return fail(ErrorCode::corrupt, fmt::format("the file changes while it is read ({}): repair "
+                                                "a copy",
+                                                source.name()));
+  }
+  return bytes;
+}
+
+// The file header, or what a list of blocks remembers of it.
+Result<std::optional<FileHeader>> find_header(const Source& source, const Survey& survey) {
+  if (survey.header) return survey.header;
+  for (const SurveyedFrame& frame : survey.frames) {
+    const bool is_list = frame.section == Section::commit || frame.section == Section::index;
+    if (!is_list || !frame.intact || frame.stored_size < kListHeaderSize) continue;
+    std::array<std::byte, kListHeaderSize> bytes;
+    if (Status read = source.read(frame.payload_offset(), MutableBytes(bytes)); !read) {
+      return tl::unexpected(read.error());
+    }
+    if (Result<ListHeader> list = decode_list_header(bytes)) return list->file;
+  }
+  return std::nullopt;
+}
+
+Result<WriterOptions> options_of(const Source& source, const Survey& survey, const Limits& limits,
+                                 RepairReport& report) {
+  WriterOptions options;
+  Result<std::optional<FileHeader>> header = find_header(source, survey);
+  if (!header) return tl::unexpected(header.error());
+  report.kind_lost = !header->has_value();
+  if (*header) {
+    options.kind = (*header)->kind;
+    options.digests = ((*header)->flags & kDigests) != 0;
+  }
+  const bool has_metadata = !survey.frames.empty() && survey.frames.front().intact &&
+                            survey.frames.front().section == Section::metadata;
+  report.metadata_lost = !has_metadata;
+  if (has_metadata) {
+    Result<BlockBytes> bytes = read_payload(source, survey.frames.front(), limits.metadata);
+    if (!bytes) return tl::unexpected(bytes.error());
+    options.metadata.assign(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+  }
+  return options;
+}
+
+Status copy_blocks(const Source& source, const Survey& survey, const Limits& limits, Writer& writer,
+                   RepairReport& report) {
+  std::unordered_set<uint64_t> ids;
+  for (const SurveyedFrame& frame : survey.frames) {
+    if (frame.section != Section::block || !frame.intact) continue;
+    if (!ids.insert(frame.id).second) {
+      ++report.duplicates;
+      continue;
+    }
+    Result<BlockBytes> bytes = read_payload(source, frame, limits.block);
+    if (!bytes) return tl::unexpected(bytes.error());
+    if (Status added = writer.add(frame, *bytes); !added) return added;
+    ++report.blocks;
+    report.stored_bytes += frame.stored_size;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<RepairReport> repair(const Source& source, const std::string& path,
+                            const RepairOptions& options) {
+  Result<Survey> surveyed = survey(source, options.limits, options.progress);
+  if (!surveyed) return tl::unexpected(surveyed.error());
+  if (surveyed->frames.empty()) {
+    return fail(ErrorCode::corrupt, fmt::format("nothing of a container is to be found ({}): get "
+                                                "the file again",
+                                                source.name()));
+  }
+  RepairReport report;
+  Result<WriterOptions> writer_options = options_of(source, *surveyed, options.limits, report);
+  if (!writer_options) return tl::unexpected(writer_options.error());
+  writer_options->durable = options.durable;
+  Result<Writer> writer = Writer::create(path, *writer_options);
+  if (!writer) return tl::unexpected(writer.error());
+  if (Status copied = copy_blocks(source, *surveyed, options.limits, *writer, report); !copied) {
+    return tl::unexpected(copied.error());
+  }
+  if (Status committed = writer->commit(); !committed) return tl::unexpected(committed.error());
+  report.damage = std::move(surveyed->damage);
+  report.damage_count = surveyed->damage_count;
+  return report;
+}
+
+}  // namespace hoist::container
