@@ -7,7 +7,8 @@ _hoist() {
 
   if ((COMP_CWORD == 1)); then
     mapfile -t COMPREPLY < <(compgen -W \
-      "run top options doctor learn-program help $engines --help --version" -- "$cur")
+      "run top options doctor learn-program tune explain container bench help $engines \
+       --help --version" -- "$cur")
     return
   fi
 
@@ -39,7 +40,17 @@ _hoist() {
   case $command in
     run) words="--ops --stats --stats= --verify= --explain --help --" ;;
     top) words="--once --json --interval --help" ;;
-    help) words="run top options doctor learn-program" ;;
+    help) words="run top options doctor learn-program tune explain container bench" ;;
+    tune) words="--quick --op --seconds --refine --force --json --help" ;;
+    explain) words="sort hash gunzip --plot --cpus --json --help" ;;
+    bench) words="aes codec container placement --quick --list --filter --json --help" ;;
+    container)
+      words="info verify repair --blocks --json --help -o"
+      if ((COMP_CWORD > 2)) && [[ $cur != -* ]]; then
+        mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+        return
+      fi
+      ;;
     options | doctor) words="--json --help" ;;
     learn-program)
       words="--check --json --help"
@@ -50,7 +61,7 @@ _hoist() {
       ;;
   esac
   case ${COMP_WORDS[COMP_CWORD - 1]} in
-    --ops) words="sort hash gunzip +sort +hash +gunzip -sort -hash -gunzip" ;;
+    --ops) words="sort hash gunzip qsort aes -sort -hash -gunzip -qsort +aes" ;;
     --interval) words= ;;
   esac
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")

@@ -225,6 +225,19 @@ class Options(Comparison):
                 self.compare([options, "a.gz", "b.gz", "c.gz"], files, native=False)
                 self.compare([options, "-", "b.gz"], files, native=False, stdin="a.gz")
 
+    def test_timings_are_of_whole_runs(self):
+        cache = os.path.join(self.root, "cache")
+        os.makedirs(os.path.join(cache, "hoist"), mode=0o700)
+        write(os.path.join(cache, "hoist/profile.json"), b"{}")
+        timings = os.path.join(cache, "hoist/timings")
+        files = {"a.gz": self.PACKED, "b.gz": b"\x1f\x1e" + bytes(30)}
+        for arguments, native, expected in ((["-dc", "a.gz"], True, 1), (["-l", "a.gz"], True, 1),
+                                            (["-dc", "a.gz", "b.gz"], False, 1),
+                                            (["-t", "a.gz", "a.gz"], True, 2)):
+            self.compare(arguments, files, native=native, environment={"XDG_CACHE_HOME": cache})
+            with open(timings, "rb") as file:
+                self.assertEqual(file.read().count(b"gunzip/gzip"), expected, arguments)
+
     def test_fails_to_write(self):
         files = {"a.gz": self.PACKED, "big.gz": gzip.compress(TEXT * 100)}
         for options in ("-cd", "-cdv", "-l", "-cdq"):

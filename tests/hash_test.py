@@ -142,6 +142,18 @@ class HashTest(unittest.TestCase):
             self.same("cksum", f"--algo={algorithm}", "-", stdin=b"")
         self.same("cksum", "-a", "md5", "-a", "sha1", "a")
 
+    @unittest.skipIf(VERSION < (9, 0), "cksum has no --algorithm")
+    def test_timings_are_the_algorithms(self):
+        cache = os.path.join(self.directory, "cache")
+        os.makedirs(os.path.join(cache, "hoist"), mode=0o700)
+        self.write(b"cache/hoist/profile.json", b"{}")
+        for args in (["-a", "sha256", "a"], ["-a", "sha1", "a", "b"], ["a"], ["-a", "bsd", "a"]):
+            self.run_one("cksum", args, True, True, env={"XDG_CACHE_HOME": cache})
+        with open("cache/hoist/timings", "rb") as file:
+            found = re.findall(rb"hash/[a-z0-9-]+", file.read())
+        expected = [b"hash/sha256sum", b"hash/sha1sum-many", b"hash/cksum", b"hash/bsd"]
+        self.assertEqual(found, expected)
+
     def test_blake2b_lengths(self):
         for bits in list(range(0, 513, 8)):
             self.same("b2sum", "-l", str(bits), "a", "empty")
@@ -286,6 +298,32 @@ class HashTest(unittest.TestCase):
             resource.setrlimit(resource.RLIMIT_NOFILE, (4, 4))
 
         self.same("md5sum", *[f"many/{i:03}" for i in range(100)], taken=False, preexec_fn=limit)
+
+    def test_inherited_file_descriptors(self):
+        def leave_two():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (300, 300))
+            try:
+                while True:
+                    last = os.dup(0)
+            except OSError:
+                pass
+            for fd in range(3, 300):  # those too that subprocess would close
+                os.set_inheritable(fd, True)
+            os.closerange(last - 1, last + 1)
+
+        names = [f"many/{i:03}" for i in range(300)]
+        self.write(b"list", self.run_one("md5sum", names, False, False)[0])
+        # Where the descriptors that are left would do for one file at a time, but not for several.
+        for args in (["-c", "list"], names):
+            self.same("md5sum", *args, taken=False, preexec_fn=leave_two, close_fds=False)
+
+    @unittest.skipUnless(os.path.exists("/proc/thread-self"), "no /proc/thread-self")
+    def test_files_of_a_thread(self):
+        names = [f"many/{i:03}" for i in range(300)]
+        for at in range(0, 300, 60):
+            with open("big", "rb") as file:
+                args = names[:at] + [f"/proc/thread-self/fd/{file.fileno()}"] + names[at:]
+                self.same("md5sum", *args, taken=False, pass_fds=[file.fileno()])
 
     @unittest.skipIf(os.environ.get("HOIST_SANITIZE"), "sanitizers start a thread at exit")
     def test_no_threads(self):

@@ -94,6 +94,7 @@ class Scratch:
         shutil.copy(PRELOAD, prefix / "lib")
         shutil.copytree(BUILD / "lib/hoist", prefix / "lib/hoist", symlinks=True)
         (prefix / "libexec/hoist").mkdir(parents=True)
+        shutil.copy(BUILD / "libexec/hoist/hoist-command-line", prefix / "libexec/hoist")
         probe = self.path / "probe"
         if not probe.exists() and compile_c(PROBE, probe) is None:
             raise RuntimeError("cc is needed to build the probe")

@@ -12,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import unittest
 
@@ -447,6 +448,24 @@ class Recognition(unittest.TestCase):
         shutil.copy(known_sort(), renamed)
         self.assertEqual(reason_of(renamed, SCRATCH.big), "TAKEN")
 
+    def test_found_in_the_path_as_exec_finds_it(self):
+        known = known_sort().parent
+        (SCRATCH.path / "folder/sort").mkdir(parents=True)
+        (SCRATCH.path / "plain").mkdir()
+        (SCRATCH.path / "plain/sort").write_bytes(known_sort().read_bytes())  # not executable
+        (SCRATCH.path / "script").mkdir()
+        (SCRATCH.path / "script/sort").write_text("#!/bin/sh\necho script\n")
+        (SCRATCH.path / "script/sort").chmod(0o755)
+        others = ":".join(str(SCRATCH.path / name) for name in ("missing", "folder", "plain"))
+        for path, expected in ((f"{others}:{known}", b"TAKEN"), ("", b"TAKEN"),
+                               (f"/missing::{SCRATCH.path}/script", b"TAKEN"),
+                               (f"{SCRATCH.path}/script:{known}", b"script"), ("/missing", b"")):
+            with self.subTest(path=path):
+                done = run(*RUN, "--", "sort", SCRATCH.big, env=environment(PATH=path), cwd=known)
+                self.assertEqual(done.stdout[:len(expected) or None].split()[:1],
+                                 expected.split()[:1])
+                self.assertEqual(done.returncode, {b"TAKEN": 42, b"script": 0, b"": 127}[expected])
+
     def test_another_program_of_that_name_is_not(self):
         fake = SCRATCH.path / "fake/sort"
         fake.parent.mkdir()
@@ -503,6 +522,149 @@ class Recognition(unittest.TestCase):
         done = run(*RUN, "--", known_sort(), SCRATCH.big, env=environment(PROBE_ASIDE="1"))
         self.assertEqual((done.returncode, done.stdout, done.stderr),
                          (0, run(SORT, SCRATCH.big).stdout, b""))
+
+
+def machine_key():
+    """The key that a file of decisions must hold to count here (src/base/decisions.h)."""
+    path = SCRATCH.path / "machine-key"
+    source = ('#include "base/decisions.c"\n'
+              'int main(void) { printf("%016" PRIx64, hoist_machine_key()); return 0; }\n')
+    version = run(HOIST, "--version").stdout.decode().split()[-1]
+    folder = pathlib.Path(__file__).resolve().parent.parent / "src"
+    if not path.exists() and compile_c(source, path, f"-I{folder}", "-D_GNU_SOURCE",
+                                       f'-DHOIST_VERSION="{version}"') is None:
+        raise unittest.SkipTest("needs the sources and a compiler")
+    return run(path).stdout.decode()
+
+
+class Placement(unittest.TestCase):
+    """Decisions in a file of the user's choose between the original, one thread and all CPUs."""
+
+    def setUp(self):
+        self.key = machine_key()
+        self.home = pathlib.Path(tempfile.mkdtemp(dir=SCRATCH.path))
+        (self.home / "hoist").mkdir(mode=0o700)
+        self.file = self.home / "hoist/decisions"
+        self.env = environment(XDG_CACHE_HOME=str(self.home))
+        self.kilobyte = SCRATCH.path / "kilobyte"
+        self.kilobyte.write_bytes(b"b\na\n" * 256)
+
+    def decide(self, *rows):
+        self.file.unlink(missing_ok=True)
+        text = "".join(f"{line}\n" for line in (f"hoist-decisions 1 {self.key}", *rows))
+        self.file.write_text(text)
+        self.file.chmod(0o600)
+
+    def reason(self, *words):
+        return reason_of(*words, env=self.env)
+
+    def taken_without_counters(self, *words):
+        """Through the launcher, which looks at the program before it is started."""
+        return run(*RUN, "--", *words, env=self.env).stdout.startswith(b"TAKEN")
+
+    def engine(self, *words, prefix=()):
+        """What the real engine counts for a sort: implementations, reasons, the program's."""
+        if not engine_is_built("sort"):
+            self.skipTest("the sort engine is not built")
+        target = self.home / "stats.json"
+        target.unlink(missing_ok=True)
+        done = run(*prefix, HOIST, "run", f"--stats={target}", "--", *words, env=self.env)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertEqual(done.stdout, run(SORT, SCRATCH.big).stdout)
+        stats = json.loads(target.read_text())
+        counted = stats["operations"].get("sort", {"implementations": {}, "passed": {}})
+        return (set(counted["implementations"]), set(counted["passed"]),
+                stats["programs"][-1]["reason"])
+
+    def test_break_even(self):
+        for rows, expected in ((["sort/C cpus=1 0 original 1024 cpu-1"], "TAKEN"),
+                               (["sort/C cpus=1 0 original 1025 cpu-1"], "small input"),
+                               (["sort/C cpus=1 0 original"], "small input"),
+                               (["sort/C cpus=1 0 cpu-1"], "TAKEN"),
+                               (["sort/numeric cpus=1 0 cpu-1"], "small input"),
+                               (["sort/C cpus=100000 0 cpu-1"], "small input")):
+            with self.subTest(rows=rows):
+                self.decide(*rows)
+                self.assertEqual(self.reason(known_sort(), self.kilobyte), expected)
+                self.assertEqual(self.taken_without_counters(known_sort(), self.kilobyte),
+                                 expected == "TAKEN")
+
+    def test_variants(self):
+        for row, words, env in (("sort/numeric", ["-n"], {}), ("sort/numeric", ["-k2,2g"], {}),
+                                ("sort/numeric", ["-rk", "1n"], {}),
+                                ("sort/numeric", ["--numeric"], {}), ("sort/C", ["-u"], {}),
+                                ("sort/C", ["-to"], {"LC_ALL": "C.UTF-8"}),
+                                ("sort/C", [], {"LC_ALL": "", "LC_COLLATE": "POSIX"}),
+                                ("sort/locale", [], {"LC_ALL": "en_US.UTF-8"})):
+            with self.subTest(row=row, words=words, env=env):
+                self.decide(f"{row} cpus=1 0 cpu-1")
+                found = reason_of(known_sort(), *words, self.kilobyte, env={**self.env, **env})
+                self.assertEqual(found, "TAKEN")
+        self.decide("hash/sha256sum cpus=1 0 cpu-1")
+        self.assertEqual(self.reason(program("sha256sum"), self.kilobyte), "TAKEN")
+        self.assertEqual(self.reason(program("sha256sum"), self.kilobyte, self.kilobyte),
+                         "small input")
+
+    def test_files_that_do_not_count(self):
+        def cut(text):
+            return text[:-1]
+
+        row = "sort/C cpus=1 0 cpu-1"
+        self.decide(row)
+        good = self.file.read_text()
+        for name, text in (("cut off", cut(good)), ("empty", ""), ("garbage", "\0\xff garbage\n"),
+                           ("other machine", good.replace(self.key, "0123456789abcdef")),
+                           ("bad row", good + "sort/C cpus=1 0\n"), ("long", good + "#" * 20000),
+                           ("other format", good.replace("decisions 1", "decisions 2"))):
+            with self.subTest(name=name):
+                self.file.write_text(text)
+                self.assertEqual(self.reason(known_sort(), self.kilobyte), "small input")
+        for mode, expected in ((0o602, "small input"), (0o620, "small input"), (0o644, "TAKEN")):
+            self.decide(row)
+            self.file.chmod(mode)
+            self.assertEqual(self.reason(known_sort(), self.kilobyte), expected)
+        moved = self.file.with_name("elsewhere")
+        self.file.rename(moved)
+        self.file.symlink_to(moved)
+        self.assertEqual(self.reason(known_sort(), self.kilobyte), "small input")
+        self.file.unlink()
+        os.mkfifo(self.file)
+        self.assertEqual(self.reason(known_sort(), self.kilobyte), "small input")
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can give a file away")
+    def test_another_users_file_does_not_count(self):
+        self.decide("sort/C cpus=1 0 cpu-1")
+        os.chown(self.file, 12345, -1)
+        self.assertEqual(self.reason(known_sort(), self.kilobyte), "small input")
+
+    def test_engine_uses_one_thread(self):
+        self.decide("sort/C cpus=1 0 original 100 cpu-1")
+        size = SCRATCH.big.stat().st_size
+        self.assertEqual(self.engine(known_sort(), SCRATCH.big),
+                         ({"cpu-1"}, set(), f"placement: cpu-1 for {size} bytes"))
+
+    def test_one_cpu_is_never_all(self):
+        self.decide("sort/C cpus=1 0 original 100 cpu-all")
+        cpu = min(os.sched_getaffinity(0))
+        found = self.engine(known_sort(), SCRATCH.big, prefix=(program("taskset"), "-c", cpu))
+        self.assertEqual(found[0], {"cpu-1"})
+        self.assertRegex(found[2], "^placement: cpu-1 for")
+        if len(os.sched_getaffinity(0)) > 1:
+            self.env["HOIST_THREADS"] = "2"  # whatever else runs
+            self.assertEqual(self.engine(known_sort(), SCRATCH.big)[0], {"cpu-all"})
+
+    def test_engine_goes_back_where_the_original_is_faster(self):
+        # Ahead at first, so that the preload library takes the program over.
+        self.decide("sort/C cpus=1 0 cpu-1 1000 original 1099511627776 cpu-all")
+        reason = "placement: the original is faster below 1099511627776 bytes"
+        self.assertEqual(self.engine(known_sort(), SCRATCH.big), (set(), {reason}, reason))
+        # Who asks for the engine gets it.
+        done = run(HOIST, "sort", SCRATCH.big, env={**self.env, "PATH": f"{known_sort().parent}"})
+        self.assertEqual(done.stdout, run(SORT, SCRATCH.big).stdout)
+        target = self.home / "stats.json"
+        run(HOIST, "run", f"--stats={target}", "--", HOIST, "sort", SCRATCH.big, env=self.env)
+        self.assertEqual(json.loads(target.read_text())["programs"][-1]["reason"],
+                         "asked for by name")
 
 
 class Objections(unittest.TestCase):
@@ -717,6 +879,20 @@ class Children(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout, done.stderr),
                          (0, run(SORT, SCRATCH.big).stdout, b""))
 
+    def test_raised_privileges_that_were_there_before(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root to give away the real user")
+        source = ("#include <unistd.h>\nint setresuid(uid_t, uid_t, uid_t);\n"
+                  "int main(int c, char** v) { (void)c; if (setresuid(65534, 0, 0) != 0) return 1;\n"
+                  "execv(v[1], v + 1); return 1; }\n")
+        binary = compile_c(source, SCRATCH.path / "raise")
+        if binary is None:
+            self.skipTest("no compiler")
+        SCRATCH.path.chmod(0o755)
+        done = run(binary, *RUN, "--", known_sort(), SCRATCH.big)
+        self.assertEqual((done.returncode, done.stdout, done.stderr),
+                         (0, run(SORT, SCRATCH.big).stdout, b""))
+
     def test_static_program(self):
         binary = compile_c("#include <stdio.h>\nint main(void) { puts(\"static\"); return 4; }\n",
                            SCRATCH.path / "static", "-static")
@@ -784,7 +960,7 @@ class Environment(unittest.TestCase):
         seen = {line[4:] for line in done.stdout.decode().splitlines() if line.startswith("ENV ")}
         expected = {f"{name}={value}" for name, value in env.items()}
         self.assertEqual({entry.split("=")[0] for entry in seen - expected},
-                         {"HOIST_TAKEOVER", "LD_PRELOAD"})
+                         {"HOIST_TAKEOVER", "HOIST_RECOGNISED", "LD_PRELOAD"})
         self.assertEqual(expected - seen, set())
 
     def test_skip_mark_is_removed(self):
@@ -832,16 +1008,33 @@ class Places(unittest.TestCase):
         self.assertEqual(done.returncode, 3)
         self.assertRegex(done.stderr, rb"^hoist: error: the preload library is missing \(.+\): ")
 
+    def test_missing_command_line(self):
+        broken = SCRATCH.tree("without-command-line")
+        (broken / "libexec/hoist/hoist-command-line").unlink()
+        self.check(broken / "bin/hoist")
+        done = run(broken / "bin/hoist", "options")
+        self.assertEqual((done.returncode, done.stdout), (3, b""))
+        self.assertRegex(done.stderr, rb"^hoist: error: cannot start the command line "
+                                      rb"\(.+: No such file or directory\): install Hoist whole\n$")
+
+    def test_too_many_arguments(self):
+        env = {"PATH": "/usr/bin:/bin"}
+        for free in range(0, 400, 20):  # the command line's path is longer than ours
+            size = 2 ** 21 - free - 16 * (130000 + 9) - 2 * (len(str(TREE)) + 40)
+            arguments = ["x" * 130000] * 16 + ["y" * max(size, 1)]
+            with self.subTest(free=free):
+                try:
+                    done = run(*RUN, "--bad", *arguments, env=env)
+                except OSError:
+                    continue
+                self.assertIn(done.returncode, (1, 2))
+                self.assertNotIn(b"install", done.stderr)
+
     def test_other_word_size_finds_a_library_of_its_own(self):
         folder = BUILD / "lib/hoist/lib/i386-linux-gnu"
         if not folder.is_dir():
             self.skipTest("built without a 32-bit compiler")
         self.assertEqual((folder / PRELOAD.name).read_bytes()[:5], b"\x7fELF\x01")
-
-    def test_the_library_exports_one_symbol(self):
-        done = run(program("nm"), "-D", "--defined-only", PRELOAD)
-        names = [line.split()[-1] for line in done.stdout.decode().splitlines()]
-        self.assertEqual(names, ["__libc_start_main"])
 
 
 if __name__ == "__main__":

@@ -95,6 +95,23 @@ def gzip_rows(source, threads):
                                          source.data("numbers", LINES))
 
 
+def qsort_rows(source, scratch, program):
+    """The time of qsort() alone, in a program that Hoist does not know."""
+    def sort(kind, count, title, goal):
+        count = source.scaled(count)
+        size = {"structs": 24, "strings": 8}.get(kind, 4)
+        seconds = pathlib.Path(scratch, "seconds")
+        return measure.Case(f"qsort-{kind}", title, [str(program), kind, str(count), str(seconds)],
+                            input_bytes=count * size, goal=goal, seconds_file=seconds)
+
+    for kind, count, title, goal in (
+            ("ints", 20_000_000, "qsort() of ints", 20),
+            ("structs", 5_000_000, "qsort() of 24-byte structs by an int64_t", 5),
+            ("strings", 2_000_000, "qsort() of strings by strcmp()", 2),
+            ("opaque", 5_000_000, "qsort() with a comparator that cannot be guessed", 0.97)):
+        yield f"qsort-{kind}", lambda row=(kind, count, title, goal): sort(*row)
+
+
 def unknown_rows(source, starts):
     """Programs that Hoist does not know: what its presence costs them."""
     loops = source.scaled(30_000_000)
@@ -128,7 +145,9 @@ def note_of_start(start):
 def all_rows(source, scratch, options):
     """Row name -> function that makes its inputs and returns its case, or None where it cannot."""
     return dict([*sort_rows(source, scratch, options.threads), *digest_rows(source),
-                 *gzip_rows(source, options.threads), *unknown_rows(source, options.starts)])
+                 *gzip_rows(source, options.threads),
+                 *qsort_rows(source, scratch, options.build_dir.resolve() / "bench/qsort_bench"),
+                 *unknown_rows(source, options.starts)])
 
 
 def arguments():

@@ -14,10 +14,12 @@
 
 #define HOIST_COUNTERS_MAGIC 0x3253524e54434f48ull /* "HOCTNRS2" */
 #define HOIST_COUNTERS_ENV "HOIST_COUNTERS"
-#define HOIST_TAKEOVER_ENV                                                               \
-  "HOIST_TAKEOVER"                  /* PROGRAM:PACKAGE:VERSION:ORIGINAL_PATH, set by the \
-                                       preload library for the engine that it execs */
-#define HOIST_SKIP_ENV "HOIST_SKIP" /* pid whose next exec stays with the original */
+/* Set for the engine that is execed in a program's place: PROGRAM:PACKAGE:VERSION:ORIGINAL_PATH. */
+#define HOIST_TAKEOVER_ENV "HOIST_TAKEOVER"
+/* Set beside it where the user started the program rather than the engine by its name. */
+#define HOIST_RECOGNISED_ENV "HOIST_RECOGNISED"
+/* Pid whose next exec stays with the original. */
+#define HOIST_SKIP_ENV "HOIST_SKIP"
 
 enum {
   HOIST_MAX_PROGRAMS = 4096,

@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::array kOptions = {
     Option{OptionId::off, "off", "HOIST", "on", "`off` disables Hoist at once, everywhere below"},
-    Option{OptionId::gpu, "gpu", "HOIST_GPU", "auto", "reserved, not used by this version"},
+    Option{OptionId::gpu, "gpu", "HOIST_GPU", "auto",
+           "auto or off; this version uses a GPU in `hoist bench` only"},
     Option{OptionId::ops, "ops", "HOIST_OPS", "",
            "operations: NAME,… only these; +NAME or -NAME adds or removes one"},
     Option{OptionId::log, "log", "HOIST_LOG", "warn", "error, warn, info or debug"},
@@ -21,12 +22,13 @@ constexpr std::array kOptions = {
            "file for the JSON summary that `hoist run` writes at exit"},
     Option{OptionId::verify, "verify", "HOIST_VERIFY", "0",
            "share (0 to 1) of the accelerated runs that the original repeats, results compared"},
-    Option{OptionId::profile, "profile", "HOIST_PROFILE", "", "reserved, not used by this version"},
+    Option{OptionId::profile, "profile", "HOIST_PROFILE", "",
+           "file of `hoist tune`'s measurements; empty: profile.json in the cache directory"},
     Option{OptionId::threads, "threads", "HOIST_THREADS", "",
            "most threads to use; empty: the CPUs that affinity and cgroup allow"},
 };
 
-constexpr std::array<const char*, 3> kOperations = {"sort", "hash", "gunzip"};
+constexpr std::array<const char*, 5> kOperations = {"sort", "hash", "gunzip", "qsort", "aes"};
 
 const Option& find(OptionId id) {
   for (const Option& option : kOptions) {

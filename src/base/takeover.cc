@@ -96,7 +96,9 @@ Takeover begin_takeover(int argc, char** argv, std::string_view default_program)
     if (takeover.program.starts_with("hoist-")) takeover.program = std::string(default_program);
     takeover.original_path = find_original(takeover.program);
   }
+  takeover.recognised = std::getenv(HOIST_RECOGNISED_ENV) != nullptr;
   ::unsetenv(HOIST_TAKEOVER_ENV);
+  ::unsetenv(HOIST_RECOGNISED_ENV);
   ::unsetenv(HOIST_SKIP_ENV);
   // As exec would name it, whatever file the program was copied to.
   const std::string& file =

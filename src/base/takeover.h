@@ -1,9 +1,10 @@
 // What an engine that replaced a program needs to know, and its way back.
 //
 // The preload library execs libexec/hoist/hoist-NAME with the program's own argv and puts
-// PROGRAM:PACKAGE:VERSION:ORIGINAL_PATH into HOIST_TAKEOVER; `hoist NAME …` starts the same engine
-// with the original found in PATH. An engine that has not read standard input and has not written
-// a byte may call step_aside() at any time: the original then runs as if Hoist were absent.
+// PROGRAM:PACKAGE:VERSION:ORIGINAL_PATH into HOIST_TAKEOVER, and sets HOIST_RECOGNISED; `hoist NAME
+// …` starts the same engine with the original found in PATH. An engine that has not read standard
+// input and has not written a byte may call step_aside() at any time: the original then runs as if
+// Hoist were absent.
 #pragma once
 
 #include <string>
@@ -17,6 +18,7 @@ struct Takeover {
   std::string package;        // "coreutils", "gzip"; empty where unknown
   std::string version;        // "9.1"; empty where unknown
   std::string original_path;  // absolute; empty where the original is not installed
+  bool recognised = false;    // the program was started, not the engine by its name
   std::vector<std::string> argv;
 };
 

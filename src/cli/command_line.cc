@@ -173,6 +173,9 @@ int run_command_line(std::vector<std::string> arguments) {
     return engine_command(arguments[0], {arguments.begin() + 1, arguments.end()});
   }
   translate_help(arguments);
+  if (!arguments.empty() && is_tool_command(arguments[0])) {
+    return tool_command(arguments[0], {arguments.begin() + 1, arguments.end()});
+  }
   Result<std::vector<std::string>> program = split_program(arguments);
   if (!program) return report(program.error());
   const bool empty_name =
@@ -195,6 +198,7 @@ int run_command_line(std::vector<std::string> arguments) {
               doctor_command, status);
   add_learn(app, status);
   // Dispatched above; here for --help.
+  for (const auto& [name, description] : tool_commands()) app.add_subcommand(name, description);
   for (const auto& [name, description] : engine_commands()) {
     app.add_subcommand(name, description)->group("Programs");
   }

@@ -43,4 +43,10 @@ bool is_engine_command(const std::string& name);
 // Names and what they stand for.
 std::vector<std::pair<std::string, std::string>> engine_commands();
 
+// hoist container|bench|… ARGS…: libexec/hoist/hoist-NAME, a program of its own because its
+// libraries would slow the start of `hoist run`. Returns only where it cannot be started.
+int tool_command(const std::string& name, const std::vector<std::string>& arguments);
+bool is_tool_command(const std::string& name);
+std::vector<std::pair<std::string, std::string>> tool_commands();
+
 }  // namespace hoist::cli

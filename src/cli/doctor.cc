@@ -20,6 +20,7 @@
 #include "cli/report.h"
 #include "cli/tree.h"
 #include "device/cuda_driver.h"
+#include "placement/choose.h"
 
 namespace hoist::cli {
 namespace {
@@ -83,15 +84,39 @@ std::string self_check(const std::string& operation, const std::string& path) {
   return {};
 }
 
+// Why `operation`, whose code is the file at `path`, does not run; empty: nothing stands against
+// it.
+std::string objection(const std::string& operation, const std::string& path) {
+  if (::access(path.c_str(), R_OK) != 0) return path + " is missing";
+  if (!operation_enabled(operation)) return "switched off by HOIST_OPS";
+  if (const std::optional<std::string> note = switched_off(operation)) {
+    return fmt::format("{} (remove the line from {})", *note, switched_off_path());
+  }
+  return {};
+}
+
 Feature engine_feature(const std::string& operation) {
   const std::string path = engine_path(operation);
   const std::string name = "engine " + operation;
-  if (::access(path.c_str(), X_OK) != 0) return {name, false, path + " is missing"};
-  if (!operation_enabled(operation)) return {name, false, "switched off by HOIST_OPS"};
-  if (const std::optional<std::string> note = switched_off(operation)) {
-    return {name, false, fmt::format("{} (remove the line from {})", *note, switched_off_path())};
-  }
+  if (const std::string why = objection(operation, path); !why.empty()) return {name, false, why};
   if (const std::string why = self_check(operation, path); !why.empty()) return {name, false, why};
+  return {name, true, path};
+}
+
+// Engines for calls of libraries.
+Feature calls_feature(const std::string& operation) {
+  const std::string path = call_engine(operation);
+  const std::string why = objection(operation, path);
+  return {"calls " + operation, why.empty(), why.empty() ? path : why};
+}
+
+Feature provider_feature() {
+  const std::string name = "provider aes";
+  const std::string path = openssl_provider();
+  if (const std::string why = objection("aes", path); !why.empty()) return {name, false, why};
+  if (!operation_enabled("aes", /*on_by_default=*/false)) {
+    return {name, false, "only where it is asked for: `hoist run --ops +aes`"};
+  }
   return {name, true, path};
 }
 
@@ -131,9 +156,12 @@ std::vector<Feature> features(const CudaDevices& cuda) {
   for (const char* operation : {"sort", "hash", "gunzip"}) {
     list.push_back(engine_feature(operation));
   }
+  list.push_back(calls_feature("qsort"));
+  list.push_back(provider_feature());
   for (const hoist_program& program : kHoistPrograms) list.push_back(program_feature(program.name));
   list.push_back(locale_feature());
-  list.push_back({"profile", false, "this version measures none: programs run on the CPU"});
+  const placement::ProfileDescription profile = placement::describe_profile();
+  list.push_back({"profile", profile.on, profile.why});
   list.push_back({"hoistd", false, "not part of this version"});
   list.push_back({"cuda", false,
                   cuda.names.empty() ? cuda.why : "no operation of this version runs on a GPU"});

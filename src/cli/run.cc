@@ -9,14 +9,19 @@
 #include <optional>
 
 #include "base/counters.h"
+#include "base/log.h"
 #include "base/options.h"
+#include "base/switched_off.h"
 #include "cli/child.h"
 #include "cli/commands.h"
+#include "cli/openssl_config.h"
 #include "cli/report.h"
 #include "cli/segments.h"
 #include "cli/stats_file.h"
 #include "cli/tree.h"
 #include "cli/verdict.h"
+#include "placement/operation.h"
+#include "placement/refine.h"
 
 namespace hoist::cli {
 namespace {
@@ -78,6 +83,29 @@ Status preload() {
   return {};
 }
 
+// Programs that use OpenSSL find our provider through their configuration, where it is asked for.
+void configure_openssl() {
+  if (!operation_enabled("aes", /*on_by_default=*/false)) return;
+  Result<std::string> configuration = Counters::directory();
+  if (const std::optional<std::string> note = switched_off("aes")) {
+    configuration = fail(ErrorCode::unavailable, *note);
+  } else if (configuration) {
+    configuration = openssl_configuration(*configuration, openssl_provider());
+  }
+  if (configuration) {
+    ::setenv("OPENSSL_CONF", configuration->c_str(), 1);
+  } else {
+    warn(fmt::format("OpenSSL runs as it is: {}", configuration.error().message));
+  }
+}
+
+// Between runs: what earlier ones noted moves the profile. A failure costs nothing but precision.
+void refine_profile() {
+  if (hoist_is_off()) return;
+  const Result<bool> refined = placement::refine_profile(placement::Registry::process());
+  if (!refined) log(LogLevel::info, "profile: {}", refined.error().message);
+}
+
 Status prepare_environment(const RunOptions& options) {
   if (!options.operations.empty()) {
     set_option(OptionId::ops, options.operations);
@@ -87,6 +115,7 @@ Status prepare_environment(const RunOptions& options) {
   if (options.verify) set_option(OptionId::verify, fmt::format("{}", *options.verify));
   ::unsetenv("HOIST_STATS");  // ours: a `hoist run` further down must not overwrite the file
   if (hoist_is_off() && !is_watched(options)) return {};
+  if (!hoist_is_off()) configure_openssl();
   return preload();
 }
 
@@ -138,7 +167,10 @@ int run_command(RunOptions options) {
     options.stats_file = from_environment;
   }
   Status ready = check(options);
-  if (ready) ready = prepare_environment(options);
+  if (ready) {
+    refine_profile();
+    ready = prepare_environment(options);
+  }
   if (!ready) return report(ready.error());
   return is_watched(options) ? run_watched(options) : execute_program(options.program);
 }

@@ -57,7 +57,7 @@ bool loads_ours(const std::string& library) {
 std::string tree_prefix() {
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
-  return self.parent_path().parent_path();
+  return self.parent_path().parent_path().parent_path();
 }
 
 std::string engine_path(std::string_view operation) {
@@ -65,6 +65,12 @@ std::string engine_path(std::string_view operation) {
 }
 
 std::string preload_library() { return tree_prefix() + "/lib/libhoist_preload.so"; }
+
+std::string openssl_provider() { return tree_prefix() + "/lib/ossl-modules/hoist.so"; }
+
+std::string call_engine(std::string_view operation) {
+  return fmt::format("{}/lib/libhoist_{}.so", tree_prefix(), operation);
+}
 
 Result<std::string> preload_entry() {
   if (::access(preload_library().c_str(), R_OK) != 0) {

@@ -1,6 +1,7 @@
-// Where the parts of the installed tree are, found from the running program: PREFIX/bin/hoist,
-// PREFIX/lib/libhoist_preload.so, PREFIX/libexec/hoist/hoist-OPERATION. The build tree has the same
-// layout, and either may be moved.
+// Where the parts of the installed tree are, found from the running program, which is
+// PREFIX/libexec/hoist/hoist-command-line: PREFIX/bin/hoist, PREFIX/lib/libhoist_preload.so,
+// PREFIX/libexec/hoist/hoist-OPERATION. The build tree has the same layout, and either may be
+// moved.
 #pragma once
 
 #include <string>
@@ -13,6 +14,9 @@ namespace hoist::cli {
 std::string tree_prefix();
 std::string engine_path(std::string_view operation);
 std::string preload_library();
+std::string openssl_provider();
+// lib/libhoist_OPERATION.so, the engine for calls of a library.
+std::string call_engine(std::string_view operation);
 
 // What LD_PRELOAD must hold. `unavailable` where the library is missing.
 //

@@ -4,25 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "intercept/break_even.h"
 #include "intercept/inputs.h"
 #include "intercept/preload.h"
 
-/* Bytes of input from which the engine, whose start costs about a millisecond more, is ahead of the
- * original: for one input, which is mostly one core's work, and for several together. Found by
- * timing both on growing inputs. Where the original's own code is as fast as ours on one stream
- * (MD5, CRC), the start must vanish beside the work; where it is faster (BLAKE2b), only several
- * inputs pay. Gzip's are compressed bytes. */
-static const struct threshold {
-  const char* program;
-  uint64_t one;
-  uint64_t several;
-} kThresholds[] = {
-    {"sort", 512 << 10, 512 << 10},  {"md5sum", 64 << 20, 4 << 20},
-    {"sha1sum", 4 << 20, 2 << 20},   {"sha224sum", 1 << 20, 1 << 20},
-    {"sha256sum", 1 << 20, 1 << 20}, {"sha384sum", 2 << 20, 2 << 20},
-    {"sha512sum", 2 << 20, 2 << 20}, {"b2sum", UINT64_MAX, 4 << 20},
-    {"cksum", 256 << 20, 64 << 20},  {"gzip", 192 << 10, 192 << 10},
-};
 /* Many small files pay too: opening them is spread over the cores. */
 enum { kManyFiles = 512 };
 
@@ -69,9 +54,12 @@ static bool sort_takes_next(const char* word) {
 }
 
 static const char* sort_word(const char* word, const char* next, struct inputs* inputs,
-                             bool* skip_next) {
+                             struct usage* usage, bool* skip_next) {
   static const char kRandom[] = "random order";
+  static const char kNumeric[] = "ngh"; /* the letters of orders by number */
   if (word[1] == '-') {
+    usage->numeric |= is_long(word, "--numeric-sort", 3) || is_long(word, "--general-", 3) ||
+                      is_long(word, "--human-", 4);
     if (is_information(word)) return kInformation;
     if (is_long(word, "--debug", 4)) return "--debug";
     if (is_long(word, "--random-sort", 9) || strncmp(word, "--sort=r", 8) == 0) return kRandom;
@@ -81,9 +69,12 @@ static const char* sort_word(const char* word, const char* next, struct inputs* 
   }
   const char* argument;
   if (find_letter(word, "R", "koStT", &argument, skip_next) != NULL) return kRandom;
+  usage->numeric |= find_letter(word, kNumeric, "koStT", &argument, skip_next) != NULL;
   const bool is_key = strcspn(word, "k") < strcspn(word, "oStT");
   const char* key = *skip_next ? next : argument;
-  return is_key && key != NULL && strchr(key, 'R') != NULL ? kRandom : NULL;
+  if (!is_key || key == NULL) return NULL;
+  usage->numeric |= strpbrk(key, kNumeric) != NULL;
+  return strchr(key, 'R') != NULL ? kRandom : NULL;
 }
 
 static const char* hash_word(const char* word, struct inputs* inputs, bool* skip_next) {
@@ -120,14 +111,11 @@ static bool named_for_decompression(const char* path) {
          strcmp(name, "gzcat") == 0;
 }
 
-static uint64_t threshold_of(const char* program, bool several) {
-  for (size_t i = 0; i < sizeof kThresholds / sizeof kThresholds[0]; ++i) {
-    const struct threshold* threshold = &kThresholds[i];
-    if (strcmp(threshold->program, program) == 0) {
-      return several ? threshold->several : threshold->one;
-    }
-  }
-  return UINT64_MAX;
+/* Whether there are so many operands that a look at each would take long, and not be needed. */
+static bool names_many_files(int argc, char** argv) {
+  int names = 0;
+  for (int i = 1; i < argc; ++i) names += argv[i][0] != '-';
+  return names >= kManyFiles;
 }
 
 const char* arguments_objection(const struct identity* identity, int argc, char** argv) {
@@ -136,14 +124,14 @@ const char* arguments_objection(const struct identity* identity, int argc, char*
   bool decompress = named_for_decompression(argv[0]);
   bool options_ended = false;
   struct inputs inputs = {0};
+  struct usage usage = {0};
+  const bool many_files = is_hash && names_many_files(argc, argv);
   for (int i = 1; i < argc; ++i) {
     const char* word = argv[i];
     if (options_ended || word[0] != '-' || word[1] == '\0') {
       /* Sorting's obsolete keys, +POS1, are not files. */
       if (is_sort && word[0] == '+') continue;
-      /* So many decide without a look at each. */
-      if (is_hash && inputs.operands >= kManyFiles) continue;
-      add_operand(&inputs, word, is_sort || is_hash ? NULL : ".gz");
+      if (!many_files) add_operand(&inputs, word, is_sort || is_hash ? NULL : ".gz");
       continue;
     }
     if (strcmp(word, "--") == 0) {
@@ -151,13 +139,14 @@ const char* arguments_objection(const struct identity* identity, int argc, char*
       continue;
     }
     bool skip_next = false;
-    const char* reason = is_sort   ? sort_word(word, argv[i + 1], &inputs, &skip_next)
+    const char* reason = is_sort   ? sort_word(word, argv[i + 1], &inputs, &usage, &skip_next)
                          : is_hash ? hash_word(word, &inputs, &skip_next)
                                    : gzip_word(word, &decompress, &skip_next);
     if (reason != NULL) return reason;
     if (skip_next) ++i;
   }
   if (!is_sort && !is_hash && !decompress) return "compression";
-  if (is_hash && inputs.operands >= kManyFiles) return NULL;
-  return small_input(&inputs, threshold_of(identity->program, inputs.operands > 1));
+  if (many_files) return NULL;
+  usage.several_inputs = inputs.operands > 1;
+  return small_input(&inputs, break_even(identity, &usage));
 }

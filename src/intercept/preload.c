@@ -1,11 +1,16 @@
-/* libhoist_preload.so: replaces a program that we know by a faster engine, before its main runs.
+/* libhoist_preload.so: replaces a program that we know by a faster engine, before its main runs,
+ * and stands in for library functions with heavy work in all others.
  *
  * The start-up code of every dynamically linked program calls __libc_start_main(main, …). Ours
  * passes the C library a main of our own, which looks at the program (recognise.c), the
  * environment (environment.c) and the arguments (arguments.c) and then either execs the engine with
  * the same argv, or calls the program's main. Either way the constructors of all libraries have
  * run, and nothing has been read or written. A program that we do not know costs a look at its
- * build-id and a few getenv calls, no system call.
+ * build-id and a few getenv calls.
+ *
+ * The functions that are stood in for are listed in `symbols`; qsort.c has ours for qsort() and
+ * qsort_r(). Their engines are libraries, loaded at the first call that is worth it
+ * (engine_library.h): a program that makes none costs two system calls at its start.
  *
  * The definition below carries no symbol version, so it answers programs linked against
  * __libc_start_main@GLIBC_2.34 and @GLIBC_2.2.5 alike; since glibc 2.34 both are one function. */
@@ -65,11 +70,12 @@ static const char* exec_engine(const struct identity* identity, char** argv) {
            identity->package, identity->version, original);
   size_t count = 0;
   while (environ[count] != NULL) ++count;
-  char** extended = malloc((count + 2) * sizeof *extended);
+  char** extended = malloc((count + 3) * sizeof *extended);
   if (extended == NULL) return "out of memory";
   memcpy(extended, environ, count * sizeof *extended);
   extended[count] = takeover;
-  extended[count + 1] = NULL;
+  extended[count + 1] = HOIST_RECOGNISED_ENV "=1";
+  extended[count + 2] = NULL;
   execve(engine, argv, extended);
   free(extended);
   return "engine not started";

@@ -1,5 +1,6 @@
-/* Parts of the preload library. It lives in other people's processes: nothing here writes to their
- * streams, keeps memory or descriptors, or changes their state unless it replaces the program. */
+/* Parts of the preload library, some of which the launcher (launcher.c) shares. It lives in other
+ * people's processes: nothing here writes to their streams, keeps memory or descriptors, or changes
+ * their state unless it replaces the program. */
 #ifndef HOIST_INTERCEPT_PRELOAD_H
 #define HOIST_INTERCEPT_PRELOAD_H
 
@@ -13,7 +14,10 @@ struct identity {
   char operation[16];
 };
 
-/* Fills `identity`; null on success, else why this program is left alone. */
+/* Fills `identity` with what base/programs.h says about `program`, which must be there. */
+void identify(struct identity* identity, const char* program, const char* version);
+
+/* Fills `identity` for this process; null on success, else why this program is left alone. */
 const char* recognise_program(struct identity* identity);
 
 /* The following return null where the program may be replaced, else the reason why not. */

@@ -2,7 +2,6 @@
  * started only says whether asking the user's table is worth a system call. */
 #include <elf.h>
 #include <link.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
 
@@ -30,27 +29,19 @@ static const char* started_name(void) {
   return slash != NULL ? slash + 1 : path;
 }
 
-static void fill(struct identity* identity, const char* program, const char* version) {
-  const struct hoist_program* known = hoist_find_program(program);
-  snprintf(identity->program, sizeof identity->program, "%s", program);
-  snprintf(identity->package, sizeof identity->package, "%s", known->package);
-  snprintf(identity->version, sizeof identity->version, "%s", version);
-  snprintf(identity->operation, sizeof identity->operation, "%s", known->operation);
-}
-
 const char* recognise_program(struct identity* identity) {
   char build_id[HOIST_BUILD_ID_HEX] = "";
   dl_iterate_phdr(read_build_id, build_id);
   const struct hoist_build* build = hoist_find_build(build_id);
   struct hoist_user_build learnt;
   if (build != NULL) {
-    fill(identity, build->program, build->version);
+    identify(identity, build->program, build->version);
   } else if (hoist_find_program(started_name()) == NULL) {
     return "not a known program";
   } else if (hoist_find_user_build(build_id, &learnt)) {
     /* One binary may be many programs, told apart by their names; only one of them was learnt. */
     if (strcmp(started_name(), learnt.program) != 0) return "learnt under another name";
-    fill(identity, learnt.program, learnt.version);
+    identify(identity, learnt.program, learnt.version);
   } else {
     return "build-id unknown";
   }

@@ -1,3 +1,5 @@
+#include "intercept/record.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -5,10 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/counters_layout.h"
 #include "intercept/preload.h"
 
-static struct hoist_counters* map_counters(const char* path) {
+struct hoist_counters* map_counters(const char* path) {
   const int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0) return NULL;
   struct stat info;

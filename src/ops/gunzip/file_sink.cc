@@ -7,7 +7,6 @@
 
 #include "base/counters.h"
 #include "base/file.h"
-#include "base/threads.h"
 
 namespace hoist::gunzip {
 
@@ -42,11 +41,7 @@ uint8_t* FileSink::buffer_at(size_t index) {
 
 uint8_t* FileSink::first_buffer() { return buffer_at(current_); }
 
-bool FileSink::worth_a_thread() {
-  if (submitted_ < kThreadThreshold) return false;
-  if (!second_cpu_) second_cpu_ = usable_cpus() > 1;
-  return *second_cpu_;
-}
+bool FileSink::worth_a_thread() const { return second_cpu_ && submitted_ >= kThreadThreshold; }
 
 // With all signals blocked, so that they reach the thread that knows what to clean up. False where
 // no thread can be had.

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <thread>
 
 #include "ops/gunzip/output_window.h"
@@ -26,7 +25,8 @@ class DiscardingSink : public ByteSink {
 // Not thread-safe itself: one thread submits and drains.
 class FileSink : public ByteSink {
  public:
-  FileSink() = default;
+  // With `threads` above 1 a second thread writes where that pays.
+  explicit FileSink(int threads) : second_cpu_(threads > 1) {}
   FileSink(const FileSink&) = delete;
   FileSink& operator=(const FileSink&) = delete;
   ~FileSink() override;
@@ -56,7 +56,7 @@ class FileSink : public ByteSink {
     const uint8_t* end;
   };
 
-  bool worth_a_thread();
+  bool worth_a_thread() const;
   bool start_thread();
   void report_progress(uint64_t bytes);
   uint8_t* buffer_at(size_t index);
@@ -67,7 +67,7 @@ class FileSink : public ByteSink {
   uint64_t submitted_ = 0;
   uint64_t unreported_ = 0;
   uint64_t reported_ = 0;
-  std::optional<bool> second_cpu_;
+  bool second_cpu_;
   size_t current_ = 0;  // buffer that the decoder fills
   std::array<std::unique_ptr<uint8_t[]>, kBuffers> buffers_;
 

@@ -9,6 +9,7 @@
 #include "base/counters.h"
 #include "ops/gunzip/file_name.h"
 #include "ops/gunzip/original.h"
+#include "placement/record.h"
 
 namespace hoist::gunzip {
 namespace {
@@ -28,13 +29,17 @@ std::string message_name(const Takeover& takeover) {
 
 }  // namespace
 
-Job::Job(const Takeover& takeover, const Options& options)
+Job::Job(const Takeover& takeover, const Options& options, const RunChoice& choice,
+         std::optional<uint64_t> input_bytes)
     : takeover_(takeover),
       options_(options),
+      choice_(choice),
+      input_bytes_(input_bytes),
       report_(message_name(takeover), options.quiet),
       listing_(options.verbose, options.quiet),
       pending_(options.operands.rbegin(), options.operands.rend()),
-      reader_(input_, window_) {
+      reader_(input_, window_),
+      file_sink_(choice.threads) {
   if (pending_.empty()) pending_.push_back("-");
   if (options_.list) report_.hold();
 }
@@ -237,6 +242,7 @@ int Job::finish_output() {
     }
   }
   count_work();
+  record_timing();
   return report_.exit_status();
 }
 
@@ -263,14 +269,23 @@ int Job::start_over(const char* reason) {
 }
 
 void Job::confirm() {
-  if (!confirmed_) confirm_takeover(takeover_, "gzip decompression");
+  if (!confirmed_) confirm_takeover(takeover_, choice_.reason);
   confirmed_ = true;
 }
 
 void Job::count_work() {
   const uint64_t known = std::min(bytes_out_, file_sink_.reported());
+  elapsed_ = now_in_nanoseconds() - start_time_;
   Counters::process().add_call(kOperation, file_sink_.used_thread() ? "cpu-all" : "cpu-1",
-                               bytes_out_ - known, now_in_nanoseconds() - start_time_);
+                               bytes_out_ - known, elapsed_);
+}
+
+// Of a run that decoded all of its input.
+void Job::record_timing() {
+  if (!input_bytes_ || options_.list || report_.exit_status() != 0) return;
+  placement::record(kOperation, "gzip", choice_.threads > 1 ? "cpu-all" : "cpu-1",
+                    {*input_bytes_, std::max<uint64_t>(options_.operands.size(), 1)},
+                    static_cast<double>(elapsed_) * 1e-9);
 }
 
 }  // namespace hoist::gunzip

@@ -4,9 +4,11 @@
 #include <sys/stat.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/run_choice.h"
 #include "base/takeover.h"
 #include "ops/gunzip/file_sink.h"
 #include "ops/gunzip/gzip_reader.h"
@@ -21,7 +23,9 @@ namespace hoist::gunzip {
 
 class Job {
  public:
-  Job(const Takeover& takeover, const Options& options);
+  // The input's size in bytes where it is known, for the record of the run.
+  Job(const Takeover& takeover, const Options& options, const RunChoice& choice,
+      std::optional<uint64_t> input_bytes);
 
   // The exit status. Does not return when the original takes over.
   int run();
@@ -88,10 +92,13 @@ class Job {
   int start_over(const char* reason);
   void confirm();
   void count_work();
+  void record_timing();
   bool writes() const { return !options_.test && !options_.list; }
 
   const Takeover& takeover_;
   const Options& options_;
+  const RunChoice& choice_;
+  const std::optional<uint64_t> input_bytes_;
   Report report_;
   Listing listing_;
   std::vector<std::string> pending_;  // operands, the next one last
@@ -109,6 +116,7 @@ class Job {
   std::string last_output_name_;
   uint64_t bytes_out_ = 0;
   uint64_t start_time_ = 0;
+  uint64_t elapsed_ = 0;  // nanoseconds, from count_work() on
   const char* original_reason_ = "";
   uint64_t already_written_ = 0;  // what the original must not write again
   bool feed_original_ = false;    // with the rest of a pipe

@@ -3,9 +3,11 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/run_choice.h"
 #include "base/takeover.h"
 #include "base/verify.h"
 #include "ops/gunzip/job.h"
@@ -31,12 +33,15 @@ int main(int argc, char** argv) {
     return step_aside(takeover, gunzip::kOperation, "switched off by --verify");
   }
   const gunzip::Options& options = parsed.options;
+  const std::vector<std::string> inputs =
+      options.operands.empty() ? std::vector<std::string>{"-"} : options.operands;
+  const std::optional<uint64_t> bytes = input_size(inputs);
+  const RunChoice choice = choose_run(takeover, "gunzip/gzip", bytes);
+  if (choice.original) return step_aside(takeover, gunzip::kOperation, choice.reason);
   if (!options.to_stdout && !options.operands.empty()) {
     verify_left_out(gunzip::kOperation, "replaces files");
-  } else if (const auto status = verify_run(
-                 takeover, gunzip::kOperation,
-                 options.operands.empty() ? std::vector<std::string>{"-"} : options.operands)) {
+  } else if (const auto status = verify_run(takeover, gunzip::kOperation, inputs)) {
     return *status;
   }
-  return gunzip::Job(takeover, parsed.options).run();
+  return gunzip::Job(takeover, options, choice, bytes).run();
 }

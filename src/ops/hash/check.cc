@@ -19,8 +19,8 @@ namespace {
 // One checksum file.
 class Checker {
  public:
-  Checker(const Options& options, ChecksumLineParser& parser, Report& report)
-      : options_(options), parser_(parser), report_(report) {}
+  Checker(const Options& options, int threads, ChecksumLineParser& parser, Report& report)
+      : options_(options), threads_(threads), parser_(parser), report_(report) {}
 
   bool run(const std::string& file, JobTotals& totals) {
     from_stdin_ = file == "-";
@@ -38,7 +38,7 @@ class Checker {
     stream.next = [&](FileJob& job) { return next(lines, job); };
     stream.emit = [&](FileJob& job) { emit(job); };
     stream.flush = [&] { report_.flush(); };
-    const JobTotals own = run_in_order(stream);
+    const JobTotals own = run_in_order(stream, threads_);
     totals.bytes += own.bytes;
     totals.parallel |= own.parallel;
     if (lines.error() != 0) {
@@ -144,6 +144,7 @@ class Checker {
   }
 
   const Options& options_;
+  const int threads_;
   ChecksumLineParser& parser_;
   Report& report_;
   bool from_stdin_ = false;
@@ -159,13 +160,13 @@ class Checker {
 
 }  // namespace
 
-bool check(const Options& options, Report& report, JobTotals& totals) {
+bool check(const Options& options, int threads, Report& report, JobTotals& totals) {
   use_locale();
   bool ok = true;
   // What one checksum file settles holds for the next as well.
   ChecksumLineParser parser(options.algorithm, options.program == "cksum", options.dialect);
   for (const std::string& file : options.files) {
-    ok &= Checker(options, parser, report).run(file, totals);
+    ok &= Checker(options, threads, parser, report).run(file, totals);
   }
   return ok;
 }

@@ -7,7 +7,7 @@
 
 namespace hoist::hash {
 
-// False when something did not verify, as the options define it.
-bool check(const Options& options, Report& report, JobTotals& totals);
+// On up to `threads` threads. False when something did not verify, as the options define it.
+bool check(const Options& options, int threads, Report& report, JobTotals& totals);
 
 }  // namespace hoist::hash

@@ -39,8 +39,9 @@ struct JobTotals {
   bool parallel = false;
 };
 
-// A few small files are hashed on the calling thread. Files that are not independent (hash_file.h)
-// are read when all before them have been emitted and before any after them is opened.
-JobTotals run_in_order(const JobStream& stream);
+// Up to `threads` threads, the caller among them; a few small files are hashed on the caller alone.
+// Files that are not independent (hash_file.h) are read when all before them have been emitted, and
+// what the files after them hold is what they hold once that is done.
+JobTotals run_in_order(const JobStream& stream, int threads);
 
 }  // namespace hoist::hash

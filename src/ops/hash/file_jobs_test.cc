@@ -6,9 +6,12 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <random>
+#include <thread>
 #include <vector>
 
 #include "ops/hash/line_reader.h"
@@ -64,7 +67,7 @@ TEST_F(FileJobs, EmitsInOrder) {
   };
   stream.emit = [&](FileJob& job) { emitted.push_back(job); };
   stream.flush = [&] { ++flushes; };
-  const JobTotals totals = run_in_order(stream);
+  const JobTotals totals = run_in_order(stream, 4);
 
   ASSERT_EQ(emitted.size(), names.size());
   EXPECT_GT(flushes, 0u);
@@ -73,17 +76,75 @@ TEST_F(FileJobs, EmitsInOrder) {
     EXPECT_EQ(emitted[i].name, names[i]);
     hashed += emitted[i].result.bytes;
     if (emitted[i].malformed) continue;
-    const FileDigest alone = hash_file(names[i], {Algorithm::sha256, 32}, 0, false);
+    const FileDigest alone = hash_file(names[i], {Algorithm::sha256, 32}, 0, Company::none);
     ASSERT_EQ(emitted[i].result.digest.hex(), alone.digest.hex());
   }
   EXPECT_EQ(totals.bytes, hashed);
   EXPECT_LT(hashed, bytes);
 }
 
+// Sizes around what ends a batch, missing files and FIFOs, whose writers change a file that comes
+// later: every result is what reading one file after the other gives.
+TEST_F(FileJobs, GivesWhatOneAfterTheOtherGives) {
+  constexpr size_t kSizes[] = {0, 1, 100, 4096, (512 << 10) - 1, 512 << 10, 600 << 10};
+  for (size_t i = 0; i < std::size(kSizes); ++i) {
+    write(std::to_string(i), std::string(kSizes[i], static_cast<char>('a' + i)));
+  }
+  ASSERT_EQ(mkfifo(path("fifo").c_str(), 0600), 0);
+  const uint32_t seed = std::random_device()();
+  std::printf("seed %u\n", seed);
+  std::mt19937 random(seed);
+  for (int round = 0; round < 8; ++round) {
+    std::vector<std::string> names;
+    const size_t count = 33 + random() % 300;
+    for (size_t i = 0; i < count; ++i) {
+      const size_t kind = random() % 40;
+      names.push_back(path(kind < 30   ? std::to_string(random() % 4)
+                           : kind < 38 ? std::to_string(random() % std::size(kSizes))
+                                       : "missing"));
+    }
+    const size_t turn = random() % count;
+    names.insert(names.begin() + static_cast<ptrdiff_t>(turn), path("fifo"));
+    names.push_back(path("changed"));
+    write("changed", "before");
+    std::thread writer([&] {
+      std::ofstream fifo(path("fifo"), std::ios::binary);
+      fifo << "first" << std::flush;
+      write("changed", "after");
+      fifo << "second";
+    });
+    std::vector<FileJob> emitted;
+    size_t taken = 0;
+    JobStream stream;
+    if (random() % 2 == 0) stream.count = names.size();
+    stream.next = [&](FileJob& job) {
+      if (taken == names.size()) return false;
+      job.name = names[taken++];
+      job.kind = {Algorithm::md5, 16};
+      return true;
+    };
+    stream.emit = [&](FileJob& job) { emitted.push_back(job); };
+    stream.flush = [] {};
+    run_in_order(stream, 4);
+    writer.join();
+
+    ASSERT_EQ(emitted.size(), names.size());
+    write("whole", "firstsecond");
+    for (size_t i = 0; i < names.size(); ++i) {
+      ASSERT_EQ(emitted[i].name, names[i]);
+      const FileDigest expected =
+          hash_file(i == turn ? path("whole") : names[i], emitted[i].kind, 0, Company::none);
+      EXPECT_EQ(emitted[i].result.open_error, expected.open_error);
+      if (expected.open_error != 0) continue;
+      EXPECT_EQ(emitted[i].result.digest.hex(), expected.digest.hex()) << names[i];
+    }
+  }
+}
+
 TEST_F(FileJobs, ReportsErrors) {
-  const FileDigest missing = hash_file(path("missing"), {Algorithm::md5, 16}, 0, true);
+  const FileDigest missing = hash_file(path("missing"), {Algorithm::md5, 16}, 0, Company::reader);
   EXPECT_EQ(missing.open_error, ENOENT);
-  const FileDigest directory = hash_file(directory_, {Algorithm::md5, 16}, 0, true);
+  const FileDigest directory = hash_file(directory_, {Algorithm::md5, 16}, 0, Company::reader);
   EXPECT_EQ(directory.open_error, 0);
   EXPECT_EQ(directory.read_error, EISDIR);
 }
@@ -106,9 +167,9 @@ TEST_F(FileJobs, OverlappedReadingGivesTheSameDigest) {
   for (char& c : content) c = static_cast<char>(random());
   write("large", content);
   const DigestKind kind{Algorithm::sha256, 32};
-  const FileDigest overlapped = hash_file(path("large"), kind, 0, true);
+  const FileDigest overlapped = hash_file(path("large"), kind, 0, Company::reader);
   EXPECT_EQ(overlapped.bytes, content.size());
-  EXPECT_EQ(overlapped.digest.hex(), hash_file(path("large"), kind, 0, false).digest.hex());
+  EXPECT_EQ(overlapped.digest.hex(), hash_file(path("large"), kind, 0, Company::none).digest.hex());
 }
 
 TEST_F(FileJobs, ReadAheadMayBeLeftEarly) {

@@ -12,29 +12,26 @@ uint64_t blocks(uint64_t bytes, uint64_t block_bytes) {
   return bytes / block_bytes + (bytes % block_bytes != 0);
 }
 
-std::string plain_sum_line(const Options& options, const FileJob& job) {
+void append_plain_sum(const Options& options, const FileJob& job, std::string& line) {
   const uint32_t number = job.result.digest.number();
   const uint64_t bytes = job.result.bytes;
-  std::string line;
   switch (*options.algorithm) {
     case Algorithm::bsd:
-      line = format("%05" PRIu32 " %5" PRIu64, number, blocks(bytes, 1024));
+      line += format("%05" PRIu32 " %5" PRIu64, number, blocks(bytes, 1024));
       break;
     case Algorithm::sysv:
-      line = format("%" PRIu32 " %" PRIu64, number, blocks(bytes, 512));
+      line += format("%" PRIu32 " %" PRIu64, number, blocks(bytes, 512));
       break;
     default:
-      line = format("%" PRIu32 " %" PRIu64, number, bytes);
+      line += format("%" PRIu32 " %" PRIu64, number, bytes);
   }
-  if (options.has_files) line += ' ' + job.name;
-  return line;
+  if (options.has_files) (line += ' ') += job.name;
 }
 
-std::string digest_line(const Options& options, const FileJob& job) {
+void append_digest(const Options& options, const FileJob& job, std::string& line) {
   const bool escaped = !options.zero && needs_escape(job.name);
-  const std::string name = escaped ? escape_name(job.name) : job.name;
-  std::string line;
-  line.reserve(2 * job.kind.bytes + name.size() + 24);
+  const std::string escaped_name = escaped ? escape_name(job.name) : std::string();
+  const std::string& name = escaped ? escaped_name : job.name;
   if (escaped) line += '\\';
   if (options.tagged) {
     const AlgorithmInfo& algorithm = info(job.kind.algorithm);
@@ -42,13 +39,13 @@ std::string digest_line(const Options& options, const FileJob& job) {
     if (job.kind.bytes != algorithm.digest_bytes) {
       line += '-' + std::to_string(8 * job.kind.bytes);
     }
-    line += " (" + name + ") = " + job.result.digest.hex();
+    ((line += " (") += name) += ") = ";
+    job.result.digest.append_hex(line);
   } else {
-    line += job.result.digest.hex();
+    job.result.digest.append_hex(line);
     line += options.binary ? " *" : "  ";
     line += name;
   }
-  return line;
 }
 
 // cksum took a failed read for the end of the file up to 9.1.
@@ -58,9 +55,10 @@ bool read_errors_pass(const Options& options) {
 
 }  // namespace
 
-bool generate(const Options& options, Report& report, JobTotals& totals) {
+bool generate(const Options& options, int threads, Report& report, JobTotals& totals) {
   bool ok = true;
   size_t next_file = 0;
+  std::string line;  // keeps its memory from job to job
   JobStream stream;
   stream.count = options.files.size();
   stream.next = [&](FileJob& job) {
@@ -79,13 +77,17 @@ bool generate(const Options& options, Report& report, JobTotals& totals) {
       ok = false;
       return;
     }
-    std::string line =
-        is_plain_sum(job.kind.algorithm) ? plain_sum_line(options, job) : digest_line(options, job);
+    line.clear();
+    if (is_plain_sum(job.kind.algorithm)) {
+      append_plain_sum(options, job, line);
+    } else {
+      append_digest(options, job, line);
+    }
     line += options.zero ? '\0' : '\n';
     report.output(line, !options.zero);
   };
   stream.flush = [&] { report.flush(); };
-  totals = run_in_order(stream);
+  totals = run_in_order(stream, threads);
   return ok;
 }
 

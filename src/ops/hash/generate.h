@@ -7,7 +7,7 @@
 
 namespace hoist::hash {
 
-// False when a file could not be read.
-bool generate(const Options& options, Report& report, JobTotals& totals);
+// On up to `threads` threads. False when a file could not be read.
+bool generate(const Options& options, int threads, Report& report, JobTotals& totals);
 
 }  // namespace hoist::hash

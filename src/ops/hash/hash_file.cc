@@ -13,7 +13,6 @@
 
 #include "base/counters.h"
 #include "base/file.h"
-#include "base/threads.h"
 #include "ops/hash/read_ahead.h"
 
 namespace hoist::hash {
@@ -126,7 +125,7 @@ FileGlance glance_at(const std::string& name) {
 }
 
 FileDigest hash_file(const std::string& name, DigestKind kind, uint64_t expected_bytes,
-                     bool overlap) {
+                     Company company) {
   FileDigest result;
   UniqueFd owned;
   int fd = STDIN_FILENO;
@@ -138,13 +137,12 @@ FileDigest hash_file(const std::string& name, DigestKind kind, uint64_t expected
     }
     fd = owned.get();
   }
-  // Files that are not read ahead share the CPUs with others.
-  const char* const implementation = overlap ? "cpu-1" : "cpu-all";
+  const char* const implementation = company == Company::others ? "cpu-all" : "cpu-1";
   Hasher hasher(kind);
   // A stream tells its length only by ending, so the first part of anything is read here.
   if (!hash_here(fd, kLargeFile, expected_bytes, implementation, hasher, result)) {
     posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-    if (overlap && usable_cpus() > 1) {
+    if (company == Company::reader) {
       hash_behind_reader(fd, hasher, result);
     } else {
       hash_here(fd, UINT64_MAX, 0, implementation, hasher, result);

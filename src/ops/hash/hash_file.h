@@ -28,11 +28,17 @@ struct FileGlance {
 };
 FileGlance glance_at(const std::string& name);
 
+// What the thread that hashes a file shares the work with.
+enum class Company {
+  none,    // nobody
+  reader,  // a second thread, which reads large files ahead
+  others   // threads that hash other files
+};
+
 // "-" is standard input, from its present position. `expected_bytes`: the size of a regular file
-// that was looked at, 0 if unknown; its end is then not asked for once more. With `overlap` a
-// second thread reads large files ahead of the hashing.
+// that was looked at, 0 if unknown; its end is then not asked for once more.
 FileDigest hash_file(const std::string& name, DigestKind kind, uint64_t expected_bytes,
-                     bool overlap);
+                     Company company);
 
 // From this size on reading ahead pays for its thread.
 inline constexpr uint64_t kLargeFile = 4u << 20;

@@ -20,13 +20,19 @@ bool Digest::starts_with(const Digest& prefix) const {
 }
 
 std::string Digest::hex() const {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string text(2 * size, '\0');
-  for (size_t i = 0; i < size; ++i) {
-    text[2 * i] = kDigits[bytes[i] >> 4];
-    text[2 * i + 1] = kDigits[bytes[i] & 15];
-  }
+  std::string text;
+  append_hex(text);
   return text;
+}
+
+void Digest::append_hex(std::string& text) const {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  char digits[2 * kMaxDigestBytes];
+  for (size_t i = 0; i < size; ++i) {
+    digits[2 * i] = kDigits[bytes[i] >> 4];
+    digits[2 * i + 1] = kDigits[bytes[i] & 15];
+  }
+  text.append(digits, 2 * size);
 }
 
 uint32_t Digest::number() const {

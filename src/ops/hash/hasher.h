@@ -36,6 +36,7 @@ struct Digest {
   bool starts_with(const Digest& prefix) const;
   // Lower-case hexadecimal.
   std::string hex() const;
+  void append_hex(std::string& text) const;
   // The number that bsd, sysv and crc give, which a digest holds big-endian.
   uint32_t number() const;
 };

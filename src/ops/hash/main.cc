@@ -1,6 +1,7 @@
 // hoist-hash: md5sum, sha1sum, sha224sum, sha256sum, sha384sum, sha512sum, b2sum and cksum of
 // coreutils, with faster digests and all CPUs.
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -8,8 +9,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <new>
+#include <optional>
+#include <string>
 
 #include "base/counters.h"
+#include "base/run_choice.h"
 #include "base/takeover.h"
 #include "base/verify.h"
 #include "ops/hash/check.h"
@@ -17,6 +21,7 @@
 #include "ops/hash/options.h"
 #include "ops/hash/plain_sum.h"
 #include "ops/hash/report.h"
+#include "placement/record.h"
 
 namespace {
 
@@ -34,10 +39,16 @@ bool standard_streams_are_open() {
 
 const char* program_name = "";
 
-// Several files open at once must not run into a limit that one at a time keeps.
-bool descriptors_are_scarce() {
+// Several files open at once must not run into a limit that one at a time keeps. Descriptors that
+// were inherited count as well: they lie below the lowest free one.
+bool descriptors_are_scarce(int threads) {
+  constexpr rlim_t kOwn = 64;  // lists, counters and what libraries open
   rlimit limit;
-  return getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 256;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return false;
+  const int lowest = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  if (lowest < 0) return true;
+  close(lowest);
+  return limit.rlim_cur < static_cast<rlim_t>(lowest) + static_cast<rlim_t>(threads) + kOwn;
 }
 
 [[noreturn]] void out_of_memory() {
@@ -51,20 +62,47 @@ const char* objection(const Options& options) {
   if (options.algorithm == hoist::hash::Algorithm::crc && !hoist::hash::PosixCrc::available()) {
     return "no ISA-L";
   }
-  if (descriptors_are_scarce()) return "few file descriptors";
+  for (const std::string& file : options.files) {
+    if (file.starts_with("/proc/thread-self/")) return "file of a thread";  // any thread may read
+  }
   return nullptr;
 }
 
-int run(const hoist::Takeover& takeover, const Options& options) {
+// The input that is known before it is read; in check mode the lists alone are.
+struct Input {
+  std::string variant;
+  std::optional<uint64_t> bytes;
+};
+
+// Costs are the algorithm's, which `cksum -a` may borrow from another program. What no program
+// stands for (bsd, sysv, sm3) is not measured.
+std::string variant_of(const Options& options) {
+  using hoist::hash::Algorithm;
+  if (!options.algorithm || options.algorithm == Algorithm::crc) return options.program;
+  const hoist::hash::AlgorithmInfo& algorithm = info(*options.algorithm);
+  return *algorithm.program != '\0' ? algorithm.program : algorithm.option;
+}
+
+Input input_of(const Options& options) {
+  Input input{variant_of(options) + (options.files.size() > 1 ? "-many" : ""), {}};
+  if (!options.check) input.bytes = hoist::input_size(options.files);
+  return input;
+}
+
+int run(const hoist::Takeover& takeover, const Options& options, const Input& input, int threads) {
   const auto start = std::chrono::steady_clock::now();
   hoist::hash::Report report(takeover.argv[0]);
   hoist::hash::JobTotals totals;
-  const bool ok =
-      options.check ? check(options, report, totals) : generate(options, report, totals);
-  const auto elapsed = std::chrono::steady_clock::now() - start;
-  hoist::Counters::process().add_call(
-      kOperation, totals.parallel ? "cpu-all" : "cpu-1", totals.bytes,
-      static_cast<uint64_t>(std::chrono::nanoseconds(elapsed).count()));
+  const bool ok = options.check ? check(options, threads, report, totals)
+                                : generate(options, threads, report, totals);
+  const std::chrono::nanoseconds elapsed = std::chrono::steady_clock::now() - start;
+  hoist::Counters::process().add_call(kOperation, totals.parallel ? "cpu-all" : "cpu-1",
+                                      totals.bytes, static_cast<uint64_t>(elapsed.count()));
+  if (ok && input.bytes) {
+    hoist::placement::record(kOperation, input.variant, threads > 1 ? "cpu-all" : "cpu-1",
+                             {*input.bytes, options.files.size()},
+                             std::chrono::duration<double>(elapsed).count());
+  }
   return report.finish(ok ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
@@ -80,12 +118,19 @@ int main(int argc, char** argv) {
     return step_aside(takeover, kOperation, "switched off by --verify");
   }
   if (const char* reason = objection(*options)) return step_aside(takeover, kOperation, reason);
+  const Input input = input_of(*options);
+  const hoist::RunChoice choice =
+      choose_run(takeover, fmt::format("{}/{}", kOperation, input.variant), input.bytes);
+  if (choice.original) return step_aside(takeover, kOperation, choice.reason);
+  if (descriptors_are_scarce(choice.threads)) {
+    return step_aside(takeover, kOperation, "few file descriptors");
+  }
   if (options->check) {
     // The lists may name what can be read only once, and they are not read yet.
     hoist::verify_left_out(kOperation, "-c");
   } else if (const auto status = verify_run(takeover, kOperation, options->files)) {
     return *status;
   }
-  confirm_takeover(takeover, "arguments understood");
-  return run(takeover, *options);
+  confirm_takeover(takeover, choice.reason);
+  return run(takeover, *options, input, choice.threads);
 }

@@ -3,6 +3,8 @@
 #include <getopt.h>
 
 #include <charconv>
+#include <iterator>
+#include <span>
 #include <string_view>
 
 namespace hoist::hash {
@@ -20,64 +22,50 @@ enum LongOption {
 
 // Both releases of every option, so that an abbreviation that is ambiguous for one of them is
 // ambiguous here and goes to the original.
-constexpr option kSumOptions[] = {{"binary", no_argument, nullptr, 'b'},
-                                  {"check", no_argument, nullptr, 'c'},
-                                  {"ignore-missing", no_argument, nullptr, kIgnoreMissing},
-                                  {"quiet", no_argument, nullptr, kQuiet},
-                                  {"status", no_argument, nullptr, kStatus},
-                                  {"strict", no_argument, nullptr, kStrict},
-                                  {"tag", no_argument, nullptr, kTag},
-                                  {"text", no_argument, nullptr, 't'},
-                                  {"warn", no_argument, nullptr, 'w'},
-                                  {"zero", no_argument, nullptr, 'z'},
-                                  {"help", no_argument, nullptr, kOriginalOnly},
-                                  {"version", no_argument, nullptr, kOriginalOnly},
-                                  {nullptr, 0, nullptr, 0}};
+constexpr option kCommonOptions[] = {{"check", no_argument, nullptr, 'c'},
+                                     {"ignore-missing", no_argument, nullptr, kIgnoreMissing},
+                                     {"quiet", no_argument, nullptr, kQuiet},
+                                     {"status", no_argument, nullptr, kStatus},
+                                     {"strict", no_argument, nullptr, kStrict},
+                                     {"tag", no_argument, nullptr, kTag},
+                                     {"warn", no_argument, nullptr, 'w'},
+                                     {"zero", no_argument, nullptr, 'z'},
+                                     {"help", no_argument, nullptr, kOriginalOnly},
+                                     {"version", no_argument, nullptr, kOriginalOnly}};
 
-constexpr option kB2sumOptions[] = {{"binary", no_argument, nullptr, 'b'},
-                                    {"check", no_argument, nullptr, 'c'},
-                                    {"ignore-missing", no_argument, nullptr, kIgnoreMissing},
-                                    {"length", required_argument, nullptr, 'l'},
-                                    {"quiet", no_argument, nullptr, kQuiet},
-                                    {"status", no_argument, nullptr, kStatus},
-                                    {"strict", no_argument, nullptr, kStrict},
-                                    {"tag", no_argument, nullptr, kTag},
-                                    {"text", no_argument, nullptr, 't'},
-                                    {"warn", no_argument, nullptr, 'w'},
-                                    {"zero", no_argument, nullptr, 'z'},
-                                    {"help", no_argument, nullptr, kOriginalOnly},
-                                    {"version", no_argument, nullptr, kOriginalOnly},
-                                    {nullptr, 0, nullptr, 0}};
+constexpr option kSumOptions[] = {{"binary", no_argument, nullptr, 'b'},
+                                  {"text", no_argument, nullptr, 't'}};
+
+constexpr option kLengthOption = {"length", required_argument, nullptr, 'l'};
 
 constexpr option kCksumOptions[] = {{"algorithm", required_argument, nullptr, 'a'},
                                     {"base64", no_argument, nullptr, kOriginalOnly},
                                     {"binary", no_argument, nullptr, kOriginalOnly},
-                                    {"check", no_argument, nullptr, 'c'},
                                     {"debug", no_argument, nullptr, kOriginalOnly},
-                                    {"ignore-missing", no_argument, nullptr, kIgnoreMissing},
-                                    {"length", required_argument, nullptr, 'l'},
-                                    {"quiet", no_argument, nullptr, kQuiet},
                                     {"raw", no_argument, nullptr, kOriginalOnly},
-                                    {"status", no_argument, nullptr, kStatus},
-                                    {"strict", no_argument, nullptr, kStrict},
-                                    {"tag", no_argument, nullptr, kTag},
                                     {"text", no_argument, nullptr, kOriginalOnly},
-                                    {"untagged", no_argument, nullptr, kUntagged},
-                                    {"warn", no_argument, nullptr, 'w'},
-                                    {"zero", no_argument, nullptr, 'z'},
-                                    {"help", no_argument, nullptr, kOriginalOnly},
-                                    {"version", no_argument, nullptr, kOriginalOnly},
-                                    {nullptr, 0, nullptr, 0}};
+                                    {"untagged", no_argument, nullptr, kUntagged}};
 
 struct Grammar {
   const char* short_options;
-  const option* long_options;
+  std::vector<option> long_options;
 };
 
 Grammar grammar_of(std::string_view program) {
-  if (program == "cksum") return {"a:cl:wz", kCksumOptions};
-  if (program == "b2sum") return {"bcl:twz", kB2sumOptions};
-  return {"bctwz", kSumOptions};
+  Grammar grammar{"bctwz", {std::begin(kCommonOptions), std::end(kCommonOptions)}};
+  const auto add = [&](std::span<const option> more) {
+    grammar.long_options.insert(grammar.long_options.end(), more.begin(), more.end());
+  };
+  if (program == "cksum") {
+    grammar.short_options = "a:cl:wz";
+    add(kCksumOptions);
+  } else {
+    add(kSumOptions);
+  }
+  if (program == "b2sum") grammar.short_options = "bcl:twz";
+  if (program == "cksum" || program == "b2sum") add({&kLengthOption, 1});
+  grammar.long_options.push_back({nullptr, 0, nullptr, 0});
+  return grammar;
 }
 
 // What the options said, before it is known whether they fit together.
@@ -205,17 +193,19 @@ Result<Options> parse_options(const Takeover& takeover) {
     given.algorithm = own->algorithm;
   }
 
-  // getopt_long permutes its array; the original must get the arguments as they came.
-  std::vector<std::string> storage = takeover.argv;
+  // getopt_long permutes its array, not what the original must get.
   std::vector<char*> argv;
-  for (std::string& argument : storage) argv.push_back(argument.data());
+  argv.reserve(takeover.argv.size() + 1);
+  for (const std::string& argument : takeover.argv) {
+    argv.push_back(const_cast<char*>(argument.c_str()));
+  }
   const int argc = static_cast<int>(argv.size());
   argv.push_back(nullptr);
   const Grammar grammar = grammar_of(options.program);
   optind = 0;
   opterr = 0;
   for (int option; (option = getopt_long(argc, argv.data(), grammar.short_options,
-                                         grammar.long_options, nullptr)) != -1;) {
+                                         grammar.long_options.data(), nullptr)) != -1;) {
     if (!apply(option, optarg, options, given)) {
       return fail(ErrorCode::unsupported, "argument for the original");
     }

@@ -2,6 +2,7 @@
 
 #include <limits.h>
 #include <stdio_ext.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,8 +14,15 @@
 namespace hoist::hash {
 namespace {
 
-// Several processes may share the pipe; what is written at once up to this size stays together.
-constexpr size_t kAtomicWrite = PIPE_BUF;
+constexpr size_t kFileBytes = 64 << 10;
+
+// How many bytes of lines go out together. Several processes may share a pipe, where what is
+// written at once stays together up to PIPE_BUF; nobody waits for the lines of a file.
+size_t bytes_to_keep() {
+  struct stat status;
+  const bool is_file = fstat(STDOUT_FILENO, &status) == 0 && S_ISREG(status.st_mode);
+  return is_file ? kFileBytes : PIPE_BUF;
+}
 
 // False with errno set (0 for an error of long ago) when not everything written has arrived.
 bool close_stream(FILE* stream) {
@@ -28,13 +36,14 @@ bool close_stream(FILE* stream) {
 
 }  // namespace
 
-Report::Report(std::string program) : program_(std::move(program)) {
-  std::setvbuf(stdout, nullptr, _IOLBF, 0);
+Report::Report(std::string program) : program_(std::move(program)), kept_bytes_(bytes_to_keep()) {
+  static char buffer[kFileBytes];  // the stream's own holds a page, and would split larger writes
+  std::setvbuf(stdout, kept_bytes_ == kFileBytes ? buffer : nullptr, _IOLBF, kept_bytes_);
 }
 
 void Report::output(std::string_view text, bool newline) {
-  if (newline && text.size() <= kAtomicWrite) {
-    if (lines_.size() + text.size() > kAtomicWrite) flush();
+  if (newline && text.size() <= kept_bytes_) {
+    if (lines_.size() + text.size() > kept_bytes_) flush();
     lines_ += text;
     return;
   }

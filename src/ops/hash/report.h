@@ -29,7 +29,8 @@ class Report {
 
  private:
   std::string program_;
-  std::string lines_;  // complete lines, at most kAtomicWrite bytes
+  std::string lines_;  // complete lines, at most kept_bytes_
+  size_t kept_bytes_;
 };
 
 }  // namespace hoist::hash

@@ -5,18 +5,42 @@
 #include <clocale>
 #include <cstdio>
 #include <new>
+#include <optional>
+#include <string>
+#include <string_view>
 
 #include "base/counters.h"
 #include "base/options.h"
+#include "base/run_choice.h"
 #include "base/takeover.h"
 #include "base/verify.h"
 #include "ops/sort/engine.h"
 #include "ops/sort/messages.h"
 #include "ops/sort/options.h"
+#include "placement/record.h"
 
 namespace {
 
 const char* program_name = "sort";
+
+// Costs differ by how lines are compared.
+const char* variant_of(const hoist::sort::Options& options) {
+  using hoist::sort::Ordering;
+  for (const hoist::sort::Key& key : options.keys) {
+    if (key.ordering == Ordering::numeric || key.ordering == Ordering::general_numeric ||
+        key.ordering == Ordering::human_numeric) {
+      return "numeric";
+    }
+  }
+  const std::string_view locale = std::setlocale(LC_COLLATE, nullptr);
+  return locale == "C" || locale == "POSIX" || locale.starts_with("C.") ? "C" : "locale";
+}
+
+// Bytes to be sorted. A merge or a check is other work, about which placement knows nothing.
+std::optional<uint64_t> bytes_to_sort(const hoist::sort::Options& options) {
+  if (options.mode != hoist::sort::Mode::sort) return std::nullopt;
+  return hoist::input_size(options.files);
+}
 
 [[noreturn]] void out_of_memory() {
   ::dprintf(STDERR_FILENO, "%s: %s\n", program_name, hoist::sort::translate("memory exhausted"));
@@ -33,10 +57,15 @@ int main(int argc, char** argv) {
   const Takeover takeover = begin_takeover(argc, argv, "sort");
   if (hoist_is_off() || !operation_enabled("sort")) return step_aside(takeover, "sort", "off");
   if (switched_off("sort")) return step_aside(takeover, "sort", "switched off by --verify");
-  const Result<sort::Options> options = sort::parse_options(takeover.argv, takeover.version);
+  Result<sort::Options> options = sort::parse_options(takeover.argv, takeover.version);
   if (!options) return step_aside(takeover, "sort", options.error().message);
   const std::string reason = sort::reason_to_step_aside(*options);
   if (!reason.empty()) return step_aside(takeover, "sort", reason);
+  const std::string variant = variant_of(*options);
+  const std::optional<uint64_t> bytes = bytes_to_sort(*options);
+  const RunChoice choice = choose_run(takeover, "sort/" + variant, bytes);
+  if (choice.original) return step_aside(takeover, "sort", choice.reason);
+  if (options->threads == 0) options->threads = choice.threads;
 
   if (!options->output.empty()) {
     verify_left_out("sort", "-o");
@@ -44,20 +73,23 @@ int main(int argc, char** argv) {
     return *status;
   }
   const bool merging = options->mode == sort::Mode::merge;
-  if (!merging) confirm_takeover(takeover, "sort engine");
+  if (!merging) confirm_takeover(takeover, choice.reason);
   const auto start = std::chrono::steady_clock::now();
   const Result<sort::Outcome> outcome = sort::run(*options, argv[0]);
   if (!outcome && outcome.error().code == ErrorCode::unsupported) {
     return step_aside(takeover, "sort", outcome.error().message);
   }
-  if (merging) confirm_takeover(takeover, "sort engine");
+  if (merging) confirm_takeover(takeover, choice.reason);
   if (!outcome) {
     sort::report(argv[0], outcome.error());
     return 2;
   }
-  const auto spent = std::chrono::steady_clock::now() - start;
-  Counters::process().add_call(
-      "sort", outcome->implementation, outcome->bytes,
-      static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(spent).count()));
+  const std::chrono::nanoseconds spent = std::chrono::steady_clock::now() - start;
+  Counters::process().add_call("sort", outcome->implementation, outcome->bytes,
+                               static_cast<uint64_t>(spent.count()));
+  if (bytes) {
+    placement::record("sort", variant, outcome->implementation, {*bytes, options->files.size()},
+                      std::chrono::duration<double>(spent).count());
+  }
   return outcome->status;
 }

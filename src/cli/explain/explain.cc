@@ -1,0 +1,148 @@
+#include "cli/explain/explain.h"
+
+#include <fmt/core.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "base/load.h"
+#include "cli/explain/plot.h"
+#include "cli/explain/report_data.h"
+#include "cli/report.h"
+#include "cli/tune/operations.h"
+#include "placement/choose.h"
+#include "placement/profile_file.h"
+
+namespace hoist::cli {
+namespace {
+
+using Json = nlohmann::json;
+using placement::VariantHandle;
+
+Result<std::vector<uint64_t>> parse_sizes(const std::vector<std::string>& words) {
+  if (words.empty()) return std::vector<uint64_t>{64 << 10, 1 << 20, 16 << 20, 256 << 20};
+  std::vector<uint64_t> sizes;
+  for (const std::string& word : words) {
+    const Result<uint64_t> size = parse_size(word);
+    if (!size) return tl::unexpected(size.error());
+    sizes.push_back(*size);
+  }
+  return sizes;
+}
+
+void print_variant(const VariantReport& report) {
+  fmt::print("\n{}, {} CPU{} free\n", report.name, report.cpus, report.cpus == 1 ? "" : "s");
+  std::string choices;
+  for (const BreakEven& choice : report.choices) {
+    choices += choice.from == 0
+                   ? choice.implementation
+                   : fmt::format(", {} from {}", choice.implementation, show_size(choice.from));
+  }
+  fmt::print("  choice: {}\n", choices);
+  for (const SizeReport& size : report.sizes) {
+    fmt::print("  {:>9}  {:<9}", show_size(size.bytes), size.chosen);
+    for (const Prediction& one : size.predictions) {
+      fmt::print("  {} {}", one.implementation,
+                 std::isfinite(one.seconds) ? show_seconds(one.seconds) : "-");
+    }
+    fmt::print("  ({})\n", size.reason);
+  }
+}
+
+Json json_of(const VariantReport& report) {
+  Json choices = Json::array();
+  for (const BreakEven& choice : report.choices) {
+    choices.push_back({{"from", choice.from}, {"implementation", choice.implementation}});
+  }
+  Json sizes = Json::array();
+  for (const SizeReport& size : report.sizes) {
+    Json seconds = Json::object();
+    for (const Prediction& one : size.predictions) {
+      seconds[one.implementation] = std::isfinite(one.seconds) ? Json(one.seconds) : Json(nullptr);
+    }
+    sizes.push_back({{"bytes", size.bytes},
+                     {"choice", size.chosen},
+                     {"reason", size.reason},
+                     {"seconds", std::move(seconds)}});
+  }
+  return {{"name", report.name},
+          {"measured", report.measured},
+          {"cpus", report.cpus},
+          {"choices", std::move(choices)},
+          {"sizes", std::move(sizes)}};
+}
+
+Status write_plot(const std::string& path, std::vector<VariantReport> reports,
+                  const placement::Operation& operation, const placement::Profile* profile) {
+  std::erase_if(reports, [](const VariantReport& report) { return report.curves.empty(); });
+  if (profile == nullptr || reports.empty()) {
+    return fail(ErrorCode::unavailable,
+                fmt::format("nothing is measured to plot ({0}): run `hoist tune --op {0}`",
+                            operation.name));
+  }
+  return write_file_atomically(path, plot_svg(reports, operation, *profile), 0644);
+}
+
+}  // namespace
+
+Result<uint64_t> parse_size(const std::string& text) {
+  const auto refuse = [&] {
+    return fail(
+        ErrorCode::invalid_argument,
+        fmt::format("{} is no size (on the command line): write 65536, 64K, 1M or 2G", text));
+  };
+  size_t at = 0;
+  uint64_t value = 0;
+  for (; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at) {
+    const auto digit = static_cast<uint64_t>(text[at] - '0');
+    if (value > (UINT64_MAX - digit) / 10) return refuse();
+    value = value * 10 + digit;
+  }
+  if (at == 0) return refuse();
+  std::string suffix = text.substr(at);
+  if (suffix.size() == 3 && suffix.ends_with("iB")) suffix.resize(1);
+  constexpr std::string_view kUnits = "BKMGT";
+  size_t unit = 0;
+  if (!suffix.empty()) {
+    unit = suffix.size() == 1 ? kUnits.find(static_cast<char>(suffix[0] & ~0x20))
+                              : std::string_view::npos;
+    if (unit == std::string_view::npos) return refuse();
+  }
+  if (value > UINT64_MAX >> (10 * unit)) return refuse();
+  return value << (10 * unit);
+}
+
+int explain_command(const ExplainOptions& options) {
+  placement::Registry& registry = placement::Registry::process();
+  if (const Status status = register_operations(registry); !status) return report(status.error());
+  const auto variants = select_variants(registry, options.operation);
+  if (!variants) return report(variants.error());
+  const auto sizes = parse_sizes(options.sizes);
+  if (!sizes) return report(sizes.error());
+  const placement::LoadedProfile& loaded = placement::process_profile();
+  const int cpus = options.cpus > 0 ? options.cpus : free_cpus();
+  std::vector<VariantReport> reports;
+  for (const VariantHandle* variant : *variants) {
+    reports.push_back(report_on(*variant, loaded.profile(), cpus, *sizes));
+  }
+  if (!options.plot.empty()) {
+    const Status status =
+        write_plot(options.plot, reports, variants->front()->operation(), loaded.profile());
+    if (!status) return report(status.error());
+  }
+  if (options.json) {
+    Json list = Json::array();
+    for (const VariantReport& one : reports) list.push_back(json_of(one));
+    const Json json = {{"profile", loaded.profile() != nullptr},
+                       {"why", loaded.why},
+                       {"variants", std::move(list)}};
+    fmt::print("{}\n", json.dump(2, ' ', true, Json::error_handler_t::replace));
+  } else {
+    fmt::print("profile: {}\n", loaded.why);
+    for (const VariantReport& one : reports) print_variant(one);
+  }
+  return kDone;
+}
+
+}  // namespace hoist::cli

@@ -1,0 +1,84 @@
+#include "cli/explain/report_data.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "placement/decide.h"
+
+namespace hoist::cli {
+namespace {
+
+using placement::Basis;
+using placement::Choice;
+using placement::DecisionTable;
+using placement::MeasuredVariant;
+using placement::Model;
+using placement::Residency;
+
+// The best of what was not chosen; null: there is none.
+const Prediction* best_other(const std::vector<Prediction>& predictions,
+                             const std::string& chosen) {
+  const Prediction* best = nullptr;
+  for (const Prediction& one : predictions) {
+    if (one.implementation == chosen || !std::isfinite(one.seconds)) continue;
+    if (best == nullptr || one.seconds < best->seconds) best = &one;
+  }
+  return best;
+}
+
+std::string reason_for(const std::vector<Prediction>& predictions, const std::string& chosen,
+                       Basis basis, int cpus) {
+  if (basis == Basis::compiled_in) return "compiled-in default: nothing is measured";
+  const auto own = std::find_if(predictions.begin(), predictions.end(),
+                                [&](const auto& one) { return one.implementation == chosen; });
+  const Prediction* other = best_other(predictions, chosen);
+  if (own == predictions.end() || other == nullptr) return "nothing else may run";
+  const double gain = other->seconds / own->seconds;
+  if (gain >= 1) {
+    return fmt::format("{:.2f}x as fast as {} with {} CPU{}", gain, other->implementation, cpus,
+                       cpus == 1 ? "" : "s");
+  }
+  return fmt::format("{} would gain {:.1f} %, too little for a change", other->implementation,
+                     100 * (1 / gain - 1));
+}
+
+}  // namespace
+
+VariantReport report_on(const placement::VariantHandle& variant, const placement::Profile* profile,
+                        int cpus, const std::vector<uint64_t>& sizes) {
+  VariantReport report;
+  report.name = variant.name();
+  report.cpus = cpus;
+  const auto& implementations = variant.operation().implementations;
+  const DecisionTable table(variant, Residency::host, profile, cpus);
+  for (const Choice& choice : table.choices()) {
+    report.choices.push_back({choice.from, implementations[choice.implementation].name});
+    report.measured = choice.basis == Basis::measured;
+  }
+  const MeasuredVariant* measured =
+      profile != nullptr ? profile->find(report.name, Residency::host) : nullptr;
+  std::optional<Model> model;
+  if (measured != nullptr) {
+    model.emplace(*measured, &variant.operation(), profile->machine.cpus);
+    for (const auto& one : measured->implementations) {
+      report.curves.push_back({one.name, one.points});
+    }
+  }
+  for (const uint64_t bytes : sizes) {
+    const Choice& choice = table.find(bytes);
+    SizeReport one;
+    one.bytes = bytes;
+    one.chosen = implementations[choice.implementation].name;
+    for (size_t i = 0; model && i < model->size(); ++i) {
+      one.predictions.push_back({model->name(i), model->seconds(i, bytes, cpus)});
+    }
+    one.reason = reason_for(one.predictions, one.chosen, choice.basis, cpus);
+    report.sizes.push_back(std::move(one));
+  }
+  return report;
+}
+
+}  // namespace hoist::cli

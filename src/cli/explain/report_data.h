@@ -1,0 +1,51 @@
+// What `hoist explain` says about a variant, before it is text, JSON or a picture.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "placement/decision_table.h"
+#include "placement/operation.h"
+#include "placement/profile.h"
+
+namespace hoist::cli {
+
+// What one implementation is predicted to take.
+struct Prediction {
+  std::string implementation;
+  double seconds = 0;  // infinity: it is not used at this size, or with these CPUs
+};
+
+struct SizeReport {
+  uint64_t bytes = 0;
+  std::vector<Prediction> predictions;  // none where nothing is measured
+  std::string chosen;
+  std::string reason;
+};
+
+struct BreakEven {
+  uint64_t from = 0;
+  std::string implementation;
+};
+
+struct Curve {
+  std::string implementation;
+  std::vector<placement::Point> points;
+};
+
+struct VariantReport {
+  std::string name;
+  bool measured = false;
+  int cpus = 1;                    // assumed free
+  std::vector<BreakEven> choices;  // ascending from 0
+  std::vector<SizeReport> sizes;
+  std::vector<Curve> curves;
+};
+
+// `profile` may be null: then the compiled-in defaults are reported.
+VariantReport report_on(const placement::VariantHandle& variant, const placement::Profile* profile,
+                        int cpus, const std::vector<uint64_t>& sizes);
+
+}  // namespace hoist::cli

@@ -1,0 +1,31 @@
+#include "cli/tune/tool.h"
+
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <exception>
+
+#include "base/log.h"
+#include "cli/report.h"
+
+namespace hoist::cli {
+
+int run_tool(CLI::App& app, int argc, char** argv, const std::function<int()>& command) {
+  log_to_stderr();
+  try {
+    app.parse(argc, argv);
+    const int status = command();
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", app.help());
+    return kDone;
+  } catch (const CLI::ParseError& error) {
+    return report({ErrorCode::invalid_argument, fmt::format("{} (on the command line): `{} --help`",
+                                                            error.what(), app.get_name())});
+  } catch (const std::exception& error) {  // out of memory, or standard output takes no more
+    return report({ErrorCode::io, error.what()});
+  }
+  return report({ErrorCode::io, "cannot write (standard output): is it full?"});
+}
+
+}  // namespace hoist::cli

@@ -1,0 +1,13 @@
+// What the mains of placement's tools share.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+namespace hoist::cli {
+
+// Parses the command line and runs `command`; its exit status, or that of a help text, a wrong
+// command line, or output that could not be written.
+int run_tool(CLI::App& app, int argc, char** argv, const std::function<int()>& command);
+
+}  // namespace hoist::cli

@@ -1,0 +1,260 @@
+#include "cli/tune/tune.h"
+
+#include <fmt/core.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/threads.h"
+#include "cli/report.h"
+#include "cli/tune/operations.h"
+#include "cli/tune/progress.h"
+#include "placement/decide.h"
+#include "placement/measure.h"
+#include "placement/own_file.h"
+#include "placement/profile_file.h"
+#include "placement/refine.h"
+
+namespace hoist::cli {
+namespace {
+
+using placement::MeasuredVariant;
+using placement::Profile;
+using placement::VariantHandle;
+using Clock = std::chrono::steady_clock;
+using Json = nlohmann::json;
+
+// How much is measured. Sizes that do not fit into a variant's share of the time are left out.
+struct Effort {
+  uint64_t least;
+  uint64_t most;
+  double step;
+  double seconds;  // for all variants
+  int most_rounds;
+};
+constexpr Effort kQuick = {16 << 10, 32 << 20, 4, 48, 25};
+constexpr Effort kFull = {4 << 10, 512 << 20, 2, 480, 60};
+
+std::atomic<bool> interrupted{false};
+
+// What is ignored stays so (nohup), but for the end of children, which is waited for.
+void catch_interrupts() {
+  struct sigaction action = {};
+  action.sa_handler = [](int) { interrupted = true; };
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction before = {};
+    ::sigaction(number, nullptr, &before);
+    if (before.sa_handler != SIG_IGN) ::sigaction(number, &action, nullptr);
+  }
+  ::signal(SIGCHLD, SIG_DFL);
+}
+
+// A profile for more CPUs holds for fewer too, so measuring with these would only lose it.
+Status check_cpus() {
+  const placement::Machine machine = placement::this_machine();
+  const Result<Profile> before = placement::read_profile();
+  const bool has_more =
+      before && machine.is_served_by(before->machine) && before->machine.cpus > machine.cpus;
+  if (!has_more) return {};
+  return fail(ErrorCode::unavailable,
+              fmt::format("the profile is of {} CPUs, and this process may use {} ({}): measure "
+                          "with all, or name another file with HOIST_PROFILE",
+                          before->machine.cpus, machine.cpus, placement::profile_paths()->profile));
+}
+
+// A directory of our own that goes with the object.
+class ScratchDirectory {
+ public:
+  ScratchDirectory() {
+    std::error_code error;
+    std::string name = (std::filesystem::temp_directory_path(error) / "hoist-tune-XXXXXX").string();
+    if (::mkdtemp(name.data()) != nullptr) path_ = name;
+  }
+  ~ScratchDirectory() {
+    std::error_code error;
+    if (!path_.empty()) std::filesystem::remove_all(path_, error);
+  }
+  ScratchDirectory(const ScratchDirectory&) = delete;
+  ScratchDirectory& operator=(const ScratchDirectory&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+struct Outcome {
+  Profile profile;
+  std::vector<std::string> skipped;  // "sort/locale: why"
+};
+
+std::string now() {
+  const std::time_t seconds = std::time(nullptr);
+  std::tm utc;
+  ::gmtime_r(&seconds, &utc);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text;
+}
+
+// Keeps a measurement where it can be better than the defaults: times that scatter more than this,
+// far above the promised 3 %, rank implementations by chance. 0.5 % are usual on an idle machine,
+// 10 % and more on a busy one.
+void keep(MeasuredVariant variant, bool force, Outcome& outcome) {
+  constexpr double kTooMuch = 0.05;
+  const double doubt = placement::uncertainty(variant);
+  if (doubt <= kTooMuch || force) {
+    outcome.profile.variants.push_back(std::move(variant));
+    return;
+  }
+  outcome.skipped.push_back(
+      fmt::format("{}: the machine is busy, times are uncertain by {:.0f} %: measure on an idle "
+                  "one (--force keeps them)",
+                  variant.name, 100 * doubt));
+}
+
+// Measures the variants one after another; what one does not use of its time the others get.
+Result<Outcome> measure_all(const std::vector<const VariantHandle*>& variants, const Effort& effort,
+                            bool force) {
+  const ScratchDirectory scratch;
+  if (scratch.path().empty()) {
+    return fail(ErrorCode::io, "no directory for input files (TMPDIR): set it to a writable one");
+  }
+  Outcome outcome;
+  outcome.profile.machine = placement::this_machine();
+  outcome.profile.measured = now();
+  Progress progress;
+  const Clock::time_point start = Clock::now();
+  for (size_t i = 0; i < variants.size(); ++i) {
+    const double spent = std::chrono::duration<double>(Clock::now() - start).count();
+    placement::MeasurePlan plan;
+    plan.sizes = placement::log_spaced(effort.least, effort.most, effort.step);
+    plan.seconds = std::max(0.0, effort.seconds - spent) / static_cast<double>(variants.size() - i);
+    plan.most_rounds = effort.most_rounds;
+    plan.cpus = usable_cpus();
+    plan.directory = scratch.path();
+    plan.cancelled = [] { return interrupted.load(); };
+    const std::string name = variants[i]->name();
+    plan.at_size = [&, first = i](uint64_t bytes) {
+      progress.show(static_cast<double>(first) / static_cast<double>(variants.size()),
+                    fmt::format("{} {}", name, show_size(bytes)));
+    };
+    auto measured = placement::measure(variants[i]->operation(), variants[i]->variant(), plan);
+    if (!measured && measured.error().code == ErrorCode::cancelled) {
+      return tl::unexpected(measured.error());
+    }
+    if (!measured) {
+      outcome.skipped.push_back(fmt::format("{}: {}", name, measured.error().message));
+      continue;
+    }
+    for (const std::string& left_out : measured->left_out) {
+      outcome.skipped.push_back(fmt::format("{} {}", name, left_out));
+    }
+    keep(std::move(measured->variant), force, outcome);
+  }
+  return outcome;
+}
+
+// Puts what was measured before, and not now, beside it; then decides and writes.
+Status merge_and_write(Profile& profile, const placement::Registry& registry) {
+  const Result<UniqueFd> lock = placement::lock_profile();
+  if (!lock) return tl::unexpected(lock.error());
+  const Result<Profile> before = placement::read_profile();
+  const bool is_ours = before && before->machine.cpus == profile.machine.cpus &&
+                       profile.machine.is_served_by(before->machine);
+  if (is_ours) {
+    for (const MeasuredVariant& old : before->variants) {
+      if (profile.find(old.name, old.residency) == nullptr) profile.variants.push_back(old);
+    }
+  }
+  placement::decide(profile, is_ours ? &*before : nullptr, registry);
+  return placement::write_profile(profile);
+}
+
+void print_json(const Outcome& outcome, const std::vector<const VariantHandle*>& measured) {
+  Json variants = Json::array();
+  for (const VariantHandle* handle : measured) {
+    const MeasuredVariant* variant =
+        outcome.profile.find(handle->name(), placement::Residency::host);
+    if (variant == nullptr) continue;
+    Json rows = Json::array();
+    for (const auto& row : variant->rows) {
+      Json intervals = Json::array();
+      for (const auto& interval : row.intervals) {
+        intervals.push_back({{"from", interval.from}, {"implementation", interval.implementation}});
+      }
+      rows.push_back({{"cpus", row.cpus}, {"intervals", std::move(intervals)}});
+    }
+    variants.push_back({{"name", variant->name},
+                        {"uncertainty", placement::uncertainty(*variant)},
+                        {"rows", std::move(rows)}});
+  }
+  const Json json = {{"profile", placement::profile_paths()->profile},
+                     {"variants", std::move(variants)},
+                     {"skipped", outcome.skipped}};
+  fmt::print("{}\n", json.dump(2, ' ', true, Json::error_handler_t::replace));
+}
+
+void print_text(const Outcome& outcome, const std::vector<const VariantHandle*>& measured) {
+  constexpr double kMuch = 0.02;
+  for (const VariantHandle* handle : measured) {
+    const MeasuredVariant* variant =
+        outcome.profile.find(handle->name(), placement::Residency::host);
+    if (variant == nullptr || variant->rows.empty()) continue;
+    std::string line = fmt::format("{:<22}", variant->name);
+    for (const auto& interval : variant->rows.back().intervals) {
+      line += interval.from == 0
+                  ? interval.implementation
+                  : fmt::format(", {} from {}", interval.implementation, show_size(interval.from));
+    }
+    const double doubt = placement::uncertainty(*variant);
+    if (doubt > kMuch) line += fmt::format("  (±{:.0f} %: is the machine busy?)", 100 * doubt);
+    fmt::print("{}\n", line);
+  }
+  for (const std::string& skipped : outcome.skipped) warn("not measured: " + skipped);
+  fmt::print("profile: {}\n", placement::profile_paths()->profile);
+}
+
+int refine(const placement::Registry& registry, bool json) {
+  const Result<bool> refined = placement::refine_profile(registry, 1);
+  if (!refined) return report(refined.error());
+  json ? fmt::print("{}\n", Json{{"refined", *refined}}.dump())
+       : fmt::print("{}\n", *refined ? "the profile was refined" : "nothing to refine");
+  return kDone;
+}
+
+}  // namespace
+
+int tune_command(const TuneOptions& options) {
+  placement::Registry& registry = placement::Registry::process();
+  if (const Status status = register_operations(registry); !status) return report(status.error());
+  if (options.refine) return refine(registry, options.json);
+  const auto variants = select_variants(registry, options.operation);
+  if (!variants) return report(variants.error());
+  if (const auto paths = placement::profile_paths(); !paths) return report(paths.error());
+  if (const Status status = check_cpus(); !status) return report(status.error());
+  catch_interrupts();
+  // What waits belongs to the profile that stands.
+  if (placement::read_profile()) (void)placement::refine_profile(registry, 1);
+  Effort effort = options.quick ? kQuick : kFull;
+  if (options.seconds > 0) effort.seconds = options.seconds;
+  Result<Outcome> outcome = measure_all(*variants, effort, options.force);
+  if (!outcome) return report(outcome.error());
+  if (outcome->profile.variants.empty()) {
+    return report({ErrorCode::unavailable,
+                   fmt::format("nothing could be measured ({})", outcome->skipped.front())});
+  }
+  if (const Status status = merge_and_write(outcome->profile, registry); !status) {
+    return report(status.error());
+  }
+  options.json ? print_json(*outcome, *variants) : print_text(*outcome, *variants);
+  return kDone;
+}
+
+}  // namespace hoist::cli

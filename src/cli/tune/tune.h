@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+namespace hoist::cli {
+
+struct TuneOptions {
+  bool quick = false;
+  bool refine = false;
+  bool json = false;
+  bool force = false;     // keeps what scatters too much
+  double seconds = 0;     // to take; 0: what the effort stands for
+  std::string operation;  // OPERATION or OPERATION/VARIANT; empty: all
+};
+
+// Gives the exit status.
+int tune_command(const TuneOptions& options);
+
+}  // namespace hoist::cli

@@ -1,0 +1,45 @@
+#include "intercept/break_even.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/decisions.h"
+
+/* By affinity and HOIST_THREADS. The engine also asks the control groups for their quota, and goes
+ * back where it then decides otherwise. */
+static int usable_cpus(void) {
+  cpu_set_t set;
+  const int cpus = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : CPU_SETSIZE;
+  const char* given = getenv("HOIST_THREADS");
+  const int wanted = given != NULL ? atoi(given) : 0;
+  return wanted > 0 && wanted < cpus ? wanted : cpus;
+}
+
+/* Whether text is ordered by its bytes: without a call of setlocale(), which may load files. */
+static bool collates_by_bytes(void) {
+  static const char* const kVariables[] = {"LC_ALL", "LC_COLLATE", "LANG"};
+  const char* locale = "";
+  for (size_t i = 0; i < sizeof kVariables / sizeof kVariables[0] && locale[0] == '\0'; ++i) {
+    const char* value = getenv(kVariables[i]);
+    if (value != NULL) locale = value;
+  }
+  return locale[0] == '\0' || strcmp(locale, "C") == 0 || strcmp(locale, "POSIX") == 0 ||
+         strncmp(locale, "C.", 2) == 0;
+}
+
+uint64_t break_even(const struct identity* identity, const struct usage* usage) {
+  char name[64];
+  if (strcmp(identity->operation, "sort") == 0) {
+    const char* order = usage->numeric ? "numeric" : collates_by_bytes() ? "C" : "locale";
+    snprintf(name, sizeof name, "sort/%s", order);
+  } else {
+    const bool many = strcmp(identity->operation, "hash") == 0 && usage->several_inputs;
+    snprintf(name, sizeof name, "%s/%s%s", identity->operation, identity->program,
+             many ? "-many" : "");
+  }
+  struct hoist_decisions decisions;
+  hoist_load_decisions(&decisions);
+  return hoist_break_even(&decisions, name, usable_cpus());
+}

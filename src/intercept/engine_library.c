@@ -1,0 +1,108 @@
+#include "intercept/engine_library.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "intercept/preload.h"
+#include "intercept/record.h"
+
+enum state { UNTRIED, LOADING, READY, UNAVAILABLE };
+
+/* The process whose memory this is. fork() makes a new one, vfork() does not: its child has another
+ * pid and would start threads in its parent's memory. */
+static pid_t owner;
+
+/* Containers start their programs with a filter of system calls. A program that sets up one itself
+ * has listed what it needs, which files and threads of ours are not among. */
+static int seccomp_mode;
+
+static void note_owner(void) { owner = getpid(); }
+
+__attribute__((constructor)) static void watch_process(void) {
+  note_owner();
+  seccomp_mode = prctl(PR_GET_SECCOMP, 0, 0, 0, 0);
+  pthread_atfork(NULL, NULL, note_owner);
+}
+
+static bool may_work(void) {
+  return getpid() == owner && prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == seccomp_mode;
+}
+
+/* lib/libhoist_OPERATION.so of the tree that this library is in. */
+static bool library_path(const char* operation, char path[PATH_MAX]) {
+  Dl_info info;
+  char own[PATH_MAX];
+  if (dladdr(&owner, &info) == 0 || realpath(info.dli_fname, own) == NULL) return false;
+  char* slash = strrchr(own, '/');
+  if (slash == NULL) return false;
+  *slash = '\0';
+  const int length = snprintf(path, PATH_MAX, "%s/libhoist_%s.so", own, operation);
+  return length > 0 && length < PATH_MAX;
+}
+
+/* Null on success, or why there is no engine. */
+static const char* load(struct engine_library* engine) {
+  if (getauxval(AT_SECURE) != 0) return "raised privileges";
+  const char* reason = switched_off(engine->operation);
+  if (reason != NULL) return reason;
+  char path[PATH_MAX];
+  if (!library_path(engine->operation, path) || access(path, R_OK) != 0) return "engine not found";
+  void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (library == NULL) {
+    (void)dlerror(); /* the next one is to be the program's */
+    return "engine not loaded";
+  }
+  engine->address = dlsym(library, engine->function);
+  return engine->address != NULL ? NULL : "engine of another version";
+}
+
+static void load_once(struct engine_library* engine) {
+  int expected = UNTRIED;
+  if (!__atomic_compare_exchange_n(&engine->state, &expected, LOADING, false, __ATOMIC_ACQUIRE,
+                                   __ATOMIC_RELAXED)) {
+    return;
+  }
+  /* What a signal handler's longjmp() or a cancellation would interrupt could not be taken up. */
+  sigset_t all;
+  sigset_t signals;
+  int cancel_state;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &signals);
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+  const char* reason = load(engine);
+  const char* counters = getenv(HOIST_COUNTERS_ENV);
+  if (reason != NULL && counters != NULL) record_passed(counters, engine->operation, reason);
+  __atomic_store_n(&engine->state, reason == NULL ? READY : UNAVAILABLE, __ATOMIC_RELEASE);
+  pthread_setcancelstate(cancel_state, NULL);
+  pthread_sigmask(SIG_SETMASK, &signals, NULL);
+}
+
+void* engine_function(struct engine_library* engine) {
+  const int saved = errno;
+  const bool allowed = may_work();
+  if (allowed && __atomic_load_n(&engine->state, __ATOMIC_RELAXED) == UNTRIED) load_once(engine);
+  const bool ready = allowed && __atomic_load_n(&engine->state, __ATOMIC_ACQUIRE) == READY;
+  errno = saved;
+  return ready ? engine->address : NULL;
+}
+
+void* original_function(void** slot, const char* name, const char* library) {
+  void* known = __atomic_load_n(slot, __ATOMIC_RELAXED);
+  if (known != NULL) return known;
+  known = dlsym(RTLD_NEXT, name);
+  if (known == NULL) {
+    void* loaded = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+    if (loaded != NULL) known = dlsym(loaded, name);
+  }
+  __atomic_store_n(slot, known, __ATOMIC_RELAXED);
+  return known;
+}

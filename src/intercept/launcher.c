@@ -1,0 +1,183 @@
+/* bin/hoist: starts programs with the preload library at once, and leaves all else to the command
+ * line, PREFIX/libexec/hoist/hoist-command-line.
+ *
+ * `hoist run -- PROGRAM` stands before programs that take a millisecond themselves, so the plain
+ * case must not load what options, messages and JSON need. Plain means: no option, no variable that
+ * `hoist run` would have to look into (HOIST_STATS, HOIST_OPS, another LD_PRELOAD), a tree whose
+ * path LD_PRELOAD can hold, and a program that starts. In every other case the command line gets
+ * the arguments and the environment as they came and does all of it, messages included.
+ *
+ * A program that the preload library would replace as soon as it has started is not started at all:
+ * its engine is. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <link.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/counters_layout.h"
+#include "base/decisions.h"
+#include "intercept/preload.h"
+#include "intercept/program_file.h"
+
+extern char** environ;
+
+/* PREFIX for PREFIX/bin/hoist. */
+static bool find_prefix(char prefix[PATH_MAX]) {
+  const ssize_t length = readlink("/proc/self/exe", prefix, PATH_MAX - 1);
+  if (length <= 0 || length >= PATH_MAX - 1) return false;
+  prefix[length] = '\0';
+  for (int level = 0; level < 2; ++level) {
+    char* slash = strrchr(prefix, '/');
+    if (slash == NULL) return false;
+    *slash = '\0';
+  }
+  return true;
+}
+
+/* False where the path does not fit. */
+__attribute__((format(printf, 2, 3))) static bool join(char path[PATH_MAX], const char* format,
+                                                       ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const int length = vsnprintf(path, PATH_MAX, format, arguments);
+  va_end(arguments);
+  return length > 0 && length < PATH_MAX;
+}
+
+static int command_line(const char* prefix, char** argv) {
+  char path[PATH_MAX];
+  errno = ENAMETOOLONG;
+  if (join(path, "%s/libexec/hoist/hoist-command-line", prefix)) execv(path, argv);
+  const bool too_long = errno == E2BIG;
+  fprintf(stderr, "hoist: error: cannot start the command line (%s: %s): %s\n", path,
+          strerror(errno), too_long ? "give fewer arguments" : "install Hoist whole");
+  return too_long ? 1 : 3;
+}
+
+/* PROGRAM ARGS… of `hoist run [--] PROGRAM ARGS…`, null for everything else. */
+static char** program_of(int argc, char** argv) {
+  if (argc < 3 || strcmp(argv[1], "run") != 0) return NULL;
+  char** program = strcmp(argv[2], "--") == 0 ? argv + 3 : argv + 2;
+  return program[0] != NULL && (program == argv + 3 || program[0][0] != '-') ? program : NULL;
+}
+
+static bool is_set(const char* name) {
+  const char* value = getenv(name);
+  return value != NULL && value[0] != '\0';
+}
+
+/* Whether `library` leads to the preload library of this tree; only the dynamic linker knows what
+ * it makes of $LIB (see src/cli/tree.h). */
+static bool loads_ours(const char* library, const char* prefix) {
+  char ours[PATH_MAX];
+  if (!join(ours, "%s/lib/libhoist_preload.so", prefix)) return false;
+  void* handle = dlopen(library, RTLD_LAZY | RTLD_LOCAL);
+  struct link_map* loaded = NULL;
+  struct stat a;
+  struct stat b;
+  return handle != NULL && dlinfo(handle, RTLD_DI_LINKMAP, &loaded) == 0 &&
+         stat(loaded->l_name, &a) == 0 && stat(ours, &b) == 0 && a.st_dev == b.st_dev &&
+         a.st_ino == b.st_ino;
+}
+
+/* The environment with `count` entries more, in place of those of the same names. */
+static char** extended_environment(char** entries, size_t count) {
+  size_t size = 0;
+  while (environ[size] != NULL) ++size;
+  char** extended = malloc((size + count + 1) * sizeof *extended);
+  if (extended == NULL) return NULL;
+  memcpy(extended, entries, count * sizeof *extended);
+  size_t at = count;
+  for (size_t i = 0; i < size; ++i) {
+    bool replaced = false;
+    for (size_t k = 0; k < count; ++k) {
+      const size_t name = strcspn(entries[k], "=") + 1;
+      replaced |= strncmp(environ[i], entries[k], name) == 0;
+    }
+    if (!replaced) extended[at++] = environ[i];
+  }
+  extended[at] = NULL;
+  return extended;
+}
+
+/* Starts the engine that replaces the program, or the program itself with a word to the preload
+ * library that it has been looked at. Returns where the program is not known, so that the preload
+ * library is to look at it, or could not be started. */
+static void start_known(const char* prefix, int argc, char** argv, char* preload) {
+  struct identity identity;
+  char original[PATH_MAX];
+  /* Privileges that were raised before us reach the program, which runs untouched then. */
+  if (getauxval(AT_SECURE) != 0) return;
+  /* Where somebody counts, the preload library records what is left alone. */
+  if (getenv(HOIST_COUNTERS_ENV) != NULL || getenv(HOIST_TAKEOVER_ENV) != NULL) return;
+  if (!recognise_file(argv[0], original, &identity)) return;
+  const char* reason = switched_off(identity.operation);
+  if (reason == NULL) reason = environment_objection(&identity);
+  if (reason == NULL) reason = arguments_objection(&identity, argc, argv);
+  char word[PATH_MAX + 128];
+  char path[PATH_MAX];
+  if (reason == NULL) {
+    snprintf(word, sizeof word, "%s=%s:%s:%s:%s", HOIST_TAKEOVER_ENV, identity.program,
+             identity.package, identity.version, original);
+    if (!join(path, "%s/libexec/hoist/hoist-%s", prefix, identity.operation)) return;
+  } else {
+    snprintf(word, sizeof word, "%s=%d", HOIST_SKIP_ENV, (int)getpid());
+    memcpy(path, original, sizeof path);
+  }
+  char* entries[] = {preload, word, HOIST_RECOGNISED_ENV "=1"};
+  char** environment = extended_environment(entries, reason == NULL ? 3 : 2);
+  if (environment != NULL) execve(path, argv, environment);
+  free(environment);
+}
+
+static void start(const char* prefix, int argc, char** argv) {
+  if (hoist_off()) {
+    execvp(argv[0], argv);
+    return;
+  }
+  char preload[PATH_MAX];
+  const char* name = "LD_PRELOAD=";
+  if (!join(preload, "%s%s/lib/hoist/$LIB/libhoist_preload.so", name, prefix)) return;
+  const char* library = preload + strlen(name);
+  const char* given = getenv("LD_PRELOAD");
+  if (given != NULL && given[0] != '\0' && strcmp(given, library) != 0) return;
+  if (!loads_ours(library, prefix)) return;
+  start_known(prefix, argc, argv, preload);
+  char* entries[] = {preload};
+  char** environment = extended_environment(entries, 1);
+  if (environment != NULL) execvpe(argv[0], argv, environment);
+  free(environment);
+}
+
+/* Whether so many timings of real runs wait beside the decisions that the command line should fold
+ * them into the profile first (src/placement/record.h: 64 records of 128 bytes). */
+static bool refinement_is_due(void) {
+  static const char kTail[] = "decisions";
+  enum { kWorthFolding = 64 * 128 };
+  char path[PATH_MAX];
+  if (!hoist_decisions_path(path, sizeof path)) return false;
+  memcpy(path + strlen(path) - strlen(kTail), "timings", sizeof "timings");
+  struct stat info;
+  return stat(path, &info) == 0 && info.st_size >= kWorthFolding;
+}
+
+int main(int argc, char** argv) {
+  char prefix[PATH_MAX];
+  if (!find_prefix(prefix)) {
+    fputs("hoist: error: cannot find itself (/proc/self/exe): mount /proc\n", stderr);
+    return 3;
+  }
+  char** program = program_of(argc, argv);
+  const bool is_plain = program != NULL && getenv("HOIST_STATS") == NULL && !is_set("HOIST_OPS") &&
+                        strpbrk(prefix, " :$") == NULL && !refinement_is_due();
+  if (is_plain) start(prefix, argc - (int)(program - argv), program);
+  return command_line(prefix, argv);
+}

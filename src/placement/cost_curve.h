@@ -1,0 +1,49 @@
+// Seconds as a function of bytes, from measured points.
+//
+// Run time is a fixed start plus something near a power of the size. So the fixed part is taken
+// from where the smallest sizes point to, and what is above it is interpolated on log-log axes:
+// exact for a + b·x^c, with points a factor of four or more apart. (On the plain
+// times the chord across the knee between the two regimes would be 6 % too high.) Points are first
+// made monotone, since more input never takes less time and a dip is noise. Beyond the ends the
+// curve goes on linearly: with the fixed part below, with the last points' throughput above.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "placement/profile.h"
+
+namespace hoist::placement {
+
+class CostCurve {
+ public:
+  // At least one point, ascending in bytes, seconds above 0 (as parse_profile() ensures).
+  explicit CostCurve(const std::vector<Point>& points);
+
+  double seconds(uint64_t bytes) const;
+  // Relative standard error of that, from the measured points beside it.
+  double uncertainty(uint64_t bytes) const;
+  double fixed() const { return fixed_; }    // seconds at no bytes
+  uint64_t first() const { return first_; }  // the least size measured
+
+ private:
+  struct Knot {
+    double bytes;
+    double seconds;
+    double uncertainty;
+  };
+
+  double find_fixed() const;
+  double above_fixed(const Knot& knot) const;
+
+  uint64_t first_;
+  std::vector<Knot> knots_;
+  double fixed_ = 0;
+  double slope_ = 0;  // seconds per byte beyond the last knot
+};
+
+// Seconds with `cpus` CPUs free of what takes `one` on one CPU and `all` on `measured` CPUs: the
+// part that `measured` CPUs saved is parallel, the rest is not (Amdahl, AFIPS 1967).
+double with_cpus(double one, double all, int measured, double cpus);
+
+}  // namespace hoist::placement

@@ -1,0 +1,211 @@
+#include "placement/decide.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "base/decisions.h"
+
+namespace hoist::placement {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+// Sizes at which choices are compared; a change between two is bisected to the byte. Two crossings
+// within one step would cancel out, and matter no more than a step's change in cost.
+constexpr int kStepsAnOctave = 16;
+constexpr int kOctaves = 48;  // 256 TiB
+
+std::vector<uint64_t> grid() {
+  std::vector<uint64_t> sizes = {0};
+  for (int step = 0; step <= kStepsAnOctave * kOctaves; ++step) {
+    const auto size = static_cast<uint64_t>(std::exp2(static_cast<double>(step) / kStepsAnOctave));
+    if (size > sizes.back()) sizes.push_back(size);
+  }
+  return sizes;
+}
+
+// What a row chose at `bytes`, as an index of the model; its size() where that is not in the model.
+size_t chosen_at(const Row& row, const Model& model, uint64_t bytes) {
+  std::string name;
+  for (const Interval& interval : row.intervals) {
+    if (interval.from <= bytes) name = interval.implementation;
+  }
+  size_t index = 0;
+  while (index < model.size() && model.name(index) != name) ++index;
+  return index;
+}
+
+class RowBuilder {
+ public:
+  RowBuilder(const Model& model, int cpus, const Row* previous, double stay)
+      : model_(model), cpus_(cpus), previous_(previous), stay_(stay) {}
+
+  Row build() const {
+    static const std::vector<uint64_t> kSizes = grid();
+    size_t current = pick(kSizes[0], model_.size());
+    Row row{cpus_, {{0, model_.name(current)}}};
+    for (size_t i = 1; i < kSizes.size() && kSizes[i] <= model_.largest(); ++i) {
+      const size_t next = pick(kSizes[i], current);
+      if (next == current) continue;
+      row.intervals.push_back({first_change(kSizes[i - 1], kSizes[i], current), model_.name(next)});
+      current = next;
+    }
+    return row;
+  }
+
+ private:
+  double seconds(size_t implementation, uint64_t bytes) const {
+    return model_.seconds(implementation, bytes, cpus_);
+  }
+
+  size_t pick(uint64_t bytes, size_t current) const {
+    const size_t best = model_.best(bytes, cpus_);
+    const double least = seconds(best, bytes);
+    const auto is_as_good = [&](size_t other, double margin) {
+      if (other >= model_.size()) return false;
+      const double doubt =
+          std::hypot(model_.uncertainty(other, bytes), model_.uncertainty(best, bytes));
+      return seconds(other, bytes) <= (1 + std::max(margin, doubt)) * least;
+    };
+    if (previous_ != nullptr) {
+      const size_t before = chosen_at(*previous_, model_, bytes);
+      if (is_as_good(before, kHysteresis)) return before;
+    }
+    return is_as_good(current, stay_) ? current : best;
+  }
+
+  // The least size in (low, high] at which `current` is no longer picked.
+  uint64_t first_change(uint64_t low, uint64_t high, size_t current) const {
+    while (high - low > 1) {
+      const uint64_t middle = low + (high - low) / 2;
+      (pick(middle, current) == current ? low : high) = middle;
+    }
+    return high;
+  }
+
+  const Model& model_;
+  const int cpus_;
+  const Row* previous_;
+  const double stay_;
+};
+
+const Row* row_for_exactly(const MeasuredVariant* variant, int cpus) {
+  const Row* row = variant != nullptr ? variant->row_for(cpus) : nullptr;
+  return row != nullptr && row->cpus == cpus ? row : nullptr;
+}
+
+hoist_choice choice_named(const std::string& name) {
+  for (const hoist_choice choice :
+       {HOIST_CHOICE_ORIGINAL, HOIST_CHOICE_CPU_1, HOIST_CHOICE_CPU_ALL}) {
+    if (name == hoist_choice_name(choice)) return choice;
+  }
+  return HOIST_CHOICE_UNKNOWN;
+}
+
+// Empty where the row names what whole programs do not have, or does not fit.
+std::string format_row(const std::string& name, const Row& row) {
+  std::vector<hoist_interval> intervals;
+  for (const Interval& interval : row.intervals) {
+    intervals.push_back({interval.from, choice_named(interval.implementation)});
+    if (intervals.back().choice == HOIST_CHOICE_UNKNOWN) return {};
+  }
+  if (intervals.size() > HOIST_MOST_INTERVALS) return {};
+  std::array<char, 1024> line;
+  const size_t length = hoist_format_decisions_row(line.data(), line.size(), name.c_str(), row.cpus,
+                                                   intervals.data(), intervals.size());
+  return {line.data(), length};
+}
+
+}  // namespace
+
+Model::Model(const MeasuredVariant& variant, const Operation* operation, int measured_cpus)
+    : measured_cpus_(measured_cpus) {
+  implementations_.reserve(variant.implementations.size());  // one_cpu_ points into it
+  for (const MeasuredImplementation& measured : variant.implementations) {
+    Entry entry{measured.name,
+                CostCurve(measured.points),
+                measured.name == "cpu-all",
+                {},
+                measured.points.front().shape.items};
+    if (operation != nullptr) {
+      const auto found =
+          std::find_if(operation->implementations.begin(), operation->implementations.end(),
+                       [&](const Implementation& one) { return one.name == measured.name; });
+      if (found == operation->implementations.end()) continue;
+      entry.uses_all_cpus = found->threads == 0;
+      entry.supports = found->supports;
+    }
+    largest_ = std::max(largest_, measured.points.back().shape.bytes);
+    implementations_.push_back(std::move(entry));
+    if (measured.name == "cpu-1") one_cpu_ = &implementations_.back().curve;
+  }
+}
+
+double Model::seconds(size_t implementation, uint64_t bytes, double cpus) const {
+  const Entry& entry = implementations_[implementation];
+  if (entry.supports && !entry.supports({bytes, entry.items})) return kNever;
+  if (implementation > 0 && bytes < entry.curve.first()) return kNever;
+  const double all = entry.curve.seconds(bytes);
+  if (!entry.uses_all_cpus) return all;
+  if (cpus < 2) return kNever;
+  const double one = one_cpu_ != nullptr ? one_cpu_->seconds(bytes) : all * measured_cpus_;
+  return with_cpus(one, all, measured_cpus_, cpus);
+}
+
+size_t Model::best(uint64_t bytes, double cpus) const {
+  size_t best = 0;
+  for (size_t i = 1; i < size(); ++i) {
+    if (seconds(i, bytes, cpus) < seconds(best, bytes, cpus)) best = i;
+  }
+  return best;
+}
+
+Row decide_row(const Model& model, int cpus, const Row* previous) {
+  // So many intervals mean that curves run beside one another: then less is a gain.
+  Row row = RowBuilder(model, cpus, previous, kStay).build();
+  for (double stay = 2 * kStay; row.intervals.size() > HOIST_MOST_INTERVALS; stay *= 2) {
+    row = RowBuilder(model, cpus, nullptr, stay).build();
+  }
+  return row;
+}
+
+void decide(Profile& profile, const Profile* previous, const Registry& registry) {
+  for (MeasuredVariant& variant : profile.variants) {
+    const std::string operation = variant.name.substr(0, variant.name.find('/'));
+    const Model model(variant, registry.find(operation), profile.machine.cpus);
+    variant.rows.clear();
+    if (model.size() == 0) continue;
+    const MeasuredVariant* before =
+        previous != nullptr ? previous->find(variant.name, variant.residency) : nullptr;
+    std::vector<int> counts;
+    for (int cpus = 1; cpus < profile.machine.cpus; cpus *= 2) counts.push_back(cpus);
+    counts.push_back(profile.machine.cpus);
+    for (const int cpus : counts) {
+      variant.rows.push_back(decide_row(model, cpus, row_for_exactly(before, cpus)));
+    }
+  }
+}
+
+std::string decisions_text(const Profile& profile) {
+  std::array<char, 64> head;
+  std::string text(head.data(),
+                   hoist_format_decisions_head(head.data(), head.size(), hoist_machine_key()));
+  for (const MeasuredVariant& variant : profile.variants) {
+    if (variant.find("original") == nullptr) continue;
+    std::string lines;
+    const Row* written = nullptr;
+    for (const Row& row : variant.rows) {
+      // For a number of CPUs without a row the next smaller one's counts, so that it is said once.
+      if (written != nullptr && written->intervals == row.intervals) continue;
+      const std::string line = format_row(variant.name, row);
+      lines += line;
+      if (!line.empty()) written = &row;
+    }
+    if (text.size() + lines.size() <= HOIST_DECISIONS_LIMIT) text += lines;
+  }
+  return text;
+}
+
+}  // namespace hoist::placement

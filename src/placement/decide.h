@@ -1,0 +1,74 @@
+// From measured costs to decisions: for each number of CPUs the sizes at which another
+// implementation becomes the best one.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "placement/cost_curve.h"
+#include "placement/operation.h"
+#include "placement/profile.h"
+
+namespace hoist::placement {
+
+// Predicted seconds of the implementations of one variant.
+class Model {
+ public:
+  // `operation` tells which shapes an implementation supports and whether it uses all CPUs. Null:
+  // the operation is not known here; then "cpu-all" alone does, and everything is supported.
+  Model(const MeasuredVariant& variant, const Operation* operation, int measured_cpus);
+
+  size_t size() const { return implementations_.size(); }
+  const std::string& name(size_t implementation) const {
+    return implementations_[implementation].name;
+  }
+  // Infinity where the implementation is not used: the shape is not supported, it would spread its
+  // work over more CPUs than there are, or it was not measured at so small a size, where the plain
+  // one, the first, is always right. Beyond the largest size costs go on as they were.
+  double seconds(size_t implementation, uint64_t bytes, double cpus) const;
+  size_t best(uint64_t bytes, double cpus) const;
+  // The largest size that was measured.
+  uint64_t largest() const { return largest_; }
+  // Relative standard error of those seconds.
+  double uncertainty(size_t implementation, uint64_t bytes) const {
+    return implementations_[implementation].curve.uncertainty(bytes);
+  }
+
+ private:
+  struct Entry {
+    std::string name;
+    CostCurve curve;
+    bool uses_all_cpus;
+    std::function<bool(const Shape&)> supports;
+    uint64_t items;
+  };
+  std::vector<Entry> implementations_;
+  const CostCurve* one_cpu_ = nullptr;  // of what "all CPUs" would take on one
+  int measured_cpus_;
+  uint64_t largest_ = 0;
+};
+
+// Choices change only for a gain. Going up in size, what is chosen stays until something is more
+// than kStay better; and what was decided before stays until something is more than kHysteresis
+// better, so that noise between two measurements changes nothing. The promise is that a choice
+// costs at most 3 % more than the best; what these leave of it is for the errors of the model.
+// Where the measurements themselves are less certain than that, taken on a loaded machine, a
+// change must be better by more than their standard error. Beyond the largest measured size the
+// last choice holds.
+inline constexpr double kStay = 0.01;
+inline constexpr double kHysteresis = 0.02;
+
+// `previous` is the row decided earlier for these CPUs, or null.
+Row decide_row(const Model& model, int cpus, const Row* previous);
+
+// Makes the rows of all variants anew: for one CPU, for each power of two up to the measured
+// number, and for that number. Earlier rows, those of `previous` (null: none), count for the
+// hysteresis. `registry` knows the operations.
+void decide(Profile& profile, const Profile* previous, const Registry& registry);
+
+// The same decisions for whole programs as the text of the file `decisions` (base/decisions.h).
+std::string decisions_text(const Profile& profile);
+
+}  // namespace hoist::placement

@@ -1,0 +1,245 @@
+#include "placement/measure.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "placement/decide.h"
+#include "placement/robust.h"
+
+namespace hoist::placement {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// A sample repeats what is shorter than this, which the clock and an interrupt would blur.
+constexpr double kLeastSample = 300e-6;
+constexpr double kMostRepeats = 1e6;
+
+struct Candidate {
+  size_t index;
+  MeasuredImplementation measured;
+  std::string failure;  // empty: none
+  int repeats = 1;
+  std::vector<double> samples;  // at the present size
+
+  bool is_uncertain(double limit) const {
+    return failure.empty() &&
+           standard_error(relative_noise(samples), static_cast<int>(samples.size())) > limit;
+  }
+};
+
+class Measurer {
+ public:
+  Measurer(const Operation& operation, size_t variant, const MeasurePlan& plan)
+      : operation_(operation), variant_(variant), plan_(plan) {
+    for (size_t i = 0; i < operation.implementations.size(); ++i) {
+      const Implementation& one = operation.implementations[i];
+      const bool can_run = one.threads != 0 || plan.cpus > 1;
+      if (can_run && one.residency == Residency::host) {
+        candidates_.push_back({i, {one.name, {}}, {}, 1, {}});
+      }
+    }
+  }
+
+  Result<Measurement> run() {
+    if (candidates_.empty()) {
+      return fail(ErrorCode::unsupported,
+                  fmt::format("{} has no implementation for this machine to measure",
+                              operation_.full_name(variant_)));
+    }
+    double last_cost = 0;
+    uint64_t last_size = 0;
+    for (const uint64_t size : plan_.sizes) {
+      const double growth = static_cast<double>(size) / std::max(1.0, 1.0 * last_size);
+      if (points_ >= 2 && last_cost * growth > seconds_left()) break;
+      const Result<double> cost = measure_size(size);
+      if (!cost) {
+        if (points_ == 0 || cost.error().code != ErrorCode::exhausted) {
+          return tl::unexpected(cost.error());
+        }
+        break;  // no room for larger input
+      }
+      last_cost = *cost;
+      last_size = size;
+    }
+    if (const Status status = measure_break_evens(last_size); !status) {
+      return tl::unexpected(status.error());
+    }
+    return result();
+  }
+
+ private:
+  double seconds_left() const { return plan_.seconds - seconds_since(start_); }
+
+  // Seconds that it took but for what noise added.
+  Result<double> measure_size(uint64_t size) {
+    if (plan_.cancelled()) return cancelled();
+    const Clock::time_point start = Clock::now();
+    const double share = plan_.seconds / static_cast<double>(plan_.sizes.size());
+    double cost = 0;
+    plan_.at_size(size);
+    const Shape shape = {size, operation_.variants[variant_].items};
+    const Result<Run> prepared = operation_.prepare(variant_, shape, plan_.directory);
+    if (!prepared) return tl::unexpected(prepared.error());
+    if (const Status status = warm_up(*prepared, shape); !status) {
+      return tl::unexpected(status.error());
+    }
+    const int least = std::max(plan_.rounds, 1);
+    for (int round = 0; round < plan_.most_rounds; ++round) {
+      const bool again = std::any_of(candidates_.begin(), candidates_.end(), [&](const auto& one) {
+        return one.is_uncertain(plan_.uncertainty);
+      });
+      if (round >= least && (!again || seconds_since(start) > share)) break;
+      if (const Status status = sample_all(*prepared); !status) {
+        return tl::unexpected(status.error());
+      }
+      if (round < least) cost = seconds_since(start);
+    }
+    for (Candidate& one : candidates_) {
+      if (!one.samples.empty()) add_point(one, shape);
+    }
+    ++points_;
+    return cost;
+  }
+
+  // Runs each once and finds how often a sample must repeat it.
+  Status warm_up(const Run& run, const Shape& shape) {
+    for (Candidate& one : candidates_) {
+      one.samples.clear();
+      const auto& supports = operation_.implementations[one.index].supports;
+      one.repeats = supports && !supports(shape) ? 0 : 1;
+      const Result<double> seconds = time(one, run);
+      if (!seconds) return tl::unexpected(seconds.error());
+      if (one.repeats > 0 && *seconds < kLeastSample) {
+        one.repeats = static_cast<int>(
+            std::min(kMostRepeats, std::ceil(kLeastSample / std::max(*seconds, 1e-9))));
+      }
+    }
+    return {};
+  }
+
+  Status sample_all(const Run& run) {
+    for (Candidate& one : candidates_) {
+      const Result<double> seconds = time(one, run);
+      if (!seconds) return tl::unexpected(seconds.error());
+      if (one.repeats > 0 && one.failure.empty()) one.samples.push_back(*seconds);
+    }
+    return {};
+  }
+
+  // Seconds of one run; 0 where the implementation is left out. Fails for the plain one only.
+  Result<double> time(Candidate& one, const Run& run) {
+    if (!one.failure.empty() || one.repeats == 0) return 0;
+    if (plan_.cancelled()) return cancelled();
+    const Clock::time_point start = Clock::now();
+    for (int i = 0; i < one.repeats; ++i) {
+      const Status status = run(one.index);
+      if (status) continue;
+      if (plan_.cancelled()) return cancelled();
+      if (&one == &candidates_.front()) return tl::unexpected(status.error());
+      one.failure = status.error().message;
+      one.samples.clear();
+      return 0;
+    }
+    return seconds_since(start) / one.repeats;
+  }
+
+  static tl::unexpected<Error> cancelled() {
+    return fail(ErrorCode::cancelled,
+                "the measurement was ended (interrupt): the profile is as "
+                "it was");
+  }
+
+  static void add_point(Candidate& one, const Shape& shape) {
+    std::vector<Point>& points = one.measured.points;
+    const auto at = std::find_if(points.begin(), points.end(), [&](const Point& point) {
+      return point.shape.bytes > shape.bytes;
+    });
+    points.insert(at, {shape, winsorised_mean(one.samples), relative_noise(one.samples),
+                       static_cast<int>(one.samples.size()), 1});
+  }
+
+  // Interpolation errors matter where two curves cross, so a crossing far from all measured sizes
+  // gets a measurement of its own.
+  Status measure_break_evens(uint64_t largest) {
+    constexpr int kMost = 4;
+    constexpr double kFar = 1.15;
+    for (int extra = 0; extra < kMost && seconds_left() > 0; ++extra) {
+      const Row row =
+          decide_row(Model(result().variant, &operation_, plan_.cpus), plan_.cpus, nullptr);
+      const auto found =
+          std::find_if(row.intervals.begin(), row.intervals.end(), [&](const Interval& interval) {
+            return interval.from > 0 && interval.from < largest && is_far(interval.from, kFar);
+          });
+      if (found == row.intervals.end()) return {};
+      const Result<double> cost = measure_size(found->from);
+      if (!cost) return tl::unexpected(cost.error());
+    }
+    return {};
+  }
+
+  bool is_far(uint64_t size, double factor) const {
+    const std::vector<Point>& points = candidates_.front().measured.points;
+    return std::none_of(points.begin(), points.end(), [&](const Point& point) {
+      const double ratio = static_cast<double>(size) / std::max(1.0, 1.0 * point.shape.bytes);
+      return ratio < factor && ratio > 1 / factor;
+    });
+  }
+
+  Measurement result() const {
+    Measurement measurement;
+    measurement.variant.name = operation_.full_name(variant_);
+    for (const Candidate& one : candidates_) {
+      if (!one.failure.empty()) {
+        measurement.left_out.push_back(fmt::format("{}: {}", one.measured.name, one.failure));
+      } else if (!one.measured.points.empty()) {
+        measurement.variant.implementations.push_back(one.measured);
+      }
+    }
+    return measurement;
+  }
+
+  const Operation& operation_;
+  const size_t variant_;
+  const MeasurePlan& plan_;
+  const Clock::time_point start_ = Clock::now();
+  std::vector<Candidate> candidates_;
+  int points_ = 0;
+};
+
+}  // namespace
+
+double uncertainty(const MeasuredVariant& variant) {
+  std::vector<double> errors;
+  for (const MeasuredImplementation& one : variant.implementations) {
+    for (const Point& point : one.points) {
+      errors.push_back(standard_error(point.noise, point.runs));
+    }
+  }
+  if (errors.empty()) return 0;
+  const auto middle = errors.begin() + static_cast<ptrdiff_t>(errors.size() / 2);
+  std::nth_element(errors.begin(), middle, errors.end());
+  return *middle;
+}
+
+std::vector<uint64_t> log_spaced(uint64_t least, uint64_t most, double step) {
+  std::vector<uint64_t> sizes;
+  for (double size = static_cast<double>(least); size <= static_cast<double>(most) * 1.0001;
+       size *= step) {
+    sizes.push_back(static_cast<uint64_t>(std::llround(size)));
+  }
+  return sizes;
+}
+
+Result<Measurement> measure(const Operation& operation, size_t variant, const MeasurePlan& plan) {
+  return Measurer(operation, variant, plan).run();
+}
+
+}  // namespace hoist::placement

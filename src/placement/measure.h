@@ -1,0 +1,50 @@
+// Measuring the implementations of a variant, as `hoist tune` does.
+//
+// Every run is a whole one, from the call to the answer: parts timed alone rank implementations
+// wrongly (SCILIB-Accel's micro-tests called one way three times faster that made real programs
+// twice slower). Implementations take turns, so that a change of the machine's load meets all of
+// them. What scatters is measured again, up to a bound, and the scatter that is left is kept.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "placement/operation.h"
+#include "placement/profile.h"
+
+namespace hoist::placement {
+
+struct MeasurePlan {
+  std::vector<uint64_t> sizes;  // bytes, ascending
+  double seconds = 3;           // that the variant may take; sizes that would take longer are left
+  int rounds = 5;               // runs of each implementation at each size, after one to warm up
+  int most_rounds = 40;         // while the mean is uncertain
+  double uncertainty = 0.008;   // relative standard error from which a size is measured again
+  int cpus = 1;                 // with one, implementations for all CPUs are left out
+  std::string directory;        // for files, exists
+  // Asked between runs; true ends the measurement with `cancelled`.
+  std::function<bool()> cancelled = [] { return false; };
+  std::function<void(uint64_t bytes)> at_size = [](uint64_t) {};
+};
+
+struct Measurement {
+  MeasuredVariant variant;  // without rows
+  // Implementations that failed, and why: unmeasured, so they will not be used.
+  std::vector<std::string> left_out;
+};
+
+// The relative standard error that half of its points stay below; single ones scatter on an idle
+// machine too. 0 without points.
+double uncertainty(const MeasuredVariant& variant);
+
+// Sizes from `least` to `most`, each `step` times the one before.
+std::vector<uint64_t> log_spaced(uint64_t least, uint64_t most, double step);
+
+// The error of the plain implementation, or of preparing the first input, is the call's. After the
+// sizes of the plan, those near which the choice changes are measured too.
+Result<Measurement> measure(const Operation& operation, size_t variant, const MeasurePlan& plan);
+
+}  // namespace hoist::placement

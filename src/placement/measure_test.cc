@@ -1,0 +1,197 @@
+#include "placement/measure.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "placement/placement_testing.h"
+#include "placement/program_operation.h"
+
+namespace hoist::placement {
+namespace {
+
+// Counts its runs; what fails or takes long is up to the test.
+struct Fake {
+  Operation operation = sort_operation();
+  std::vector<int> runs = std::vector<int>(3);
+  std::function<Status(size_t implementation, const Shape& shape)> work =
+      [](size_t, const Shape&) -> Status { return {}; };
+
+  Fake() {
+    operation.prepare = [this](size_t, const Shape& shape,
+                               const std::string&) -> Result<placement::Run> {
+      return [this, shape](size_t implementation) {
+        ++runs[implementation];
+        return work(implementation, shape);
+      };
+    };
+  }
+};
+
+MeasurePlan plan_of(int cpus) {
+  MeasurePlan plan;
+  plan.sizes = log_spaced(1 << 10, 16 << 10, 4);
+  plan.cpus = cpus;
+  plan.rounds = 2;
+  plan.most_rounds = 4;
+  plan.seconds = 0.2;
+  return plan;
+}
+
+TEST(Measure, SizesAreSpacedEvenlyOnALogarithmicAxis) {
+  EXPECT_EQ(log_spaced(1 << 10, 16 << 10, 4), (std::vector<uint64_t>{1024, 4096, 16384}));
+  EXPECT_EQ(log_spaced(5, 5, 2), (std::vector<uint64_t>{5}));
+  EXPECT_TRUE(log_spaced(6, 5, 2).empty());
+}
+
+TEST(Measure, UncertaintyIsThatOfMostPoints) {
+  EXPECT_EQ(uncertainty({}), 0);
+  MeasuredVariant variant;
+  variant.implementations = {
+      {"original", {{{1, 1}, 1, 0.02, 4, 1}, {{2, 1}, 1, 5, 4, 1}}},  // one disturbed point
+      {"cpu-1", {{{1, 1}, 1, 0.04, 4, 1}}}};
+  EXPECT_DOUBLE_EQ(uncertainty(variant), 0.02);
+  variant.implementations[1].points[0].noise = 3;
+  EXPECT_DOUBLE_EQ(uncertainty(variant), 1.5);
+}
+
+TEST(Measure, EveryImplementationAtEverySize) {
+  Fake fake;
+  const Result<Measurement> measured = measure(fake.operation, 0, plan_of(2));
+  ASSERT_TRUE(measured);
+  EXPECT_EQ(measured->variant.name, "sort/C");
+  ASSERT_EQ(measured->variant.implementations.size(), 3u);
+  for (const MeasuredImplementation& one : measured->variant.implementations) {
+    ASSERT_GE(one.points.size(), 3u);
+    uint64_t before = 0;
+    for (const Point& point : one.points) {
+      EXPECT_GT(point.shape.bytes, before);
+      before = point.shape.bytes;
+      EXPECT_GT(point.seconds, 0);
+      EXPECT_GE(point.runs, 2);
+      EXPECT_LE(point.runs, 4);
+    }
+  }
+  EXPECT_TRUE(measured->left_out.empty());
+  // An empty run is far below what the clock resolves, so a sample repeats it.
+  EXPECT_GT(fake.runs[0], 1000);
+}
+
+TEST(Measure, OneCpuLeavesOutWhatNeedsSeveral) {
+  Fake fake;
+  const Result<Measurement> measured = measure(fake.operation, 0, plan_of(1));
+  ASSERT_TRUE(measured);
+  EXPECT_EQ(measured->variant.implementations.size(), 2u);
+  EXPECT_EQ(fake.runs[2], 0);
+}
+
+TEST(Measure, WhatFailsIsLeftOutAndNamed) {
+  Fake fake;
+  fake.work = [](size_t implementation, const Shape& shape) -> Status {
+    if (implementation == 1 && shape.bytes > 2000) return fail(ErrorCode::internal, "broken");
+    return {};
+  };
+  const Result<Measurement> measured = measure(fake.operation, 0, plan_of(2));
+  ASSERT_TRUE(measured);
+  ASSERT_EQ(measured->left_out.size(), 1u);
+  EXPECT_EQ(measured->left_out[0], "cpu-1: broken");
+  EXPECT_EQ(measured->variant.find("cpu-1"), nullptr);
+  EXPECT_NE(measured->variant.find("cpu-all"), nullptr);
+
+  fake.work = [](size_t implementation, const Shape&) -> Status {
+    if (implementation == 0) return fail(ErrorCode::unavailable, "missing");
+    return {};
+  };
+  EXPECT_EQ(measure(fake.operation, 0, plan_of(2)).error().code, ErrorCode::unavailable);
+}
+
+TEST(Measure, UnsupportedShapesAreNotRun) {
+  Fake fake;
+  fake.operation.implementations[1].supports = [](const Shape& shape) {
+    return shape.bytes <= 4096;
+  };
+  fake.work = [](size_t implementation, const Shape& shape) -> Status {
+    EXPECT_TRUE(implementation != 1 || shape.bytes <= 4096);
+    return {};
+  };
+  const Result<Measurement> measured = measure(fake.operation, 0, plan_of(2));
+  ASSERT_TRUE(measured);
+  EXPECT_LE(measured->variant.find("cpu-1")->points.back().shape.bytes, 4096u);
+}
+
+TEST(Measure, NothingToRunIsAnError) {
+  Fake fake;
+  fake.operation.implementations = {{"cpu-all", 0}};
+  EXPECT_EQ(measure(fake.operation, 0, plan_of(1)).error().code, ErrorCode::unsupported);
+}
+
+TEST(Measure, CancellingEndsIt) {
+  Fake fake;
+  MeasurePlan plan = plan_of(2);
+  plan.cancelled = [&] { return fake.runs[1] > 0; };
+  EXPECT_EQ(measure(fake.operation, 0, plan).error().code, ErrorCode::cancelled);
+}
+
+TEST(Measure, NoRoomEndsTheSizes) {
+  Fake fake;
+  const auto prepare = fake.operation.prepare;
+  fake.operation.prepare = [&](size_t variant, const Shape& shape,
+                               const std::string& directory) -> Result<placement::Run> {
+    if (shape.bytes > 5000) return fail(ErrorCode::exhausted, "full");
+    return prepare(variant, shape, directory);
+  };
+  const Result<Measurement> measured = measure(fake.operation, 0, plan_of(2));
+  ASSERT_TRUE(measured);
+  EXPECT_LE(measured->variant.implementations[0].points.back().shape.bytes, 5000u);
+}
+
+ProgramVariant variant_of(const std::string& program, std::vector<std::string> arguments) {
+  return {"x", program, std::move(arguments), {}, 2, [](uint64_t bytes, uint64_t) {
+            return Result<std::string>(std::string(bytes, 'x'));
+          }};
+}
+
+TEST(ProgramOperation, RunsTheOriginalOnTheInputsAndTheEngineAlone) {
+  const CacheDirectory directory;
+  // An "engine" that says that it was called as it must be.
+  const std::string script =
+      "test \"$HOIST_PROFILE\" = /nonexistent/profile && test \"$PATH\" = /nonexistent && "
+      "test -s \"$1\" && test -s \"$2\" && test \"${LD_PRELOAD+set}\" != set";
+  const Operation operation =
+      make_program_operation("test", {variant_of("sh", {"-c", script, "sh"})}, "/bin/sh");
+  ::setenv("HOIST_STATS", "/nonexistent", 1);
+  const Result<placement::Run> run = operation.prepare(0, {1000, 2}, directory.path());
+  ASSERT_TRUE(run);
+  EXPECT_FALSE((*run)(0));  // the original keeps PATH, so the script says no
+  EXPECT_TRUE((*run)(1));
+  EXPECT_TRUE((*run)(2));
+  ::unsetenv("HOIST_STATS");
+  EXPECT_EQ(operation.implementations[2].threads, 0);
+}
+
+TEST(ProgramOperation, WhatIsMissingOrFailsSaysSo) {
+  const CacheDirectory directory;
+  const Operation operation = make_program_operation("sort", {variant_of("no-such-program", {})},
+                                                     directory.path() + "/no-engine");
+  const Result<placement::Run> run = operation.prepare(0, {10, 1}, directory.path());
+  ASSERT_TRUE(run);
+  EXPECT_EQ((*run)(0).error().code, ErrorCode::unavailable);
+  EXPECT_EQ((*run)(1).error().code, ErrorCode::unavailable);
+  EXPECT_EQ(run_program({"/bin/sh", {"sh", "-c", "exit 3"}, {}}).error().message,
+            "/bin/sh ended with status 3");
+  EXPECT_EQ(run_program({"/bin/sh", {"sh", "-c", "kill -9 $$"}, {}}).error().message,
+            "/bin/sh ended with signal 9");
+  EXPECT_EQ(operation.prepare(0, {UINT64_MAX, 1}, directory.path()).error().code,
+            ErrorCode::exhausted);
+}
+
+TEST(ProgramOperation, DefaultsAreTheCompiledInRows) {
+  ProgramVariant variant = variant_of("sort", {});
+  variant.name = "C";
+  const Operation operation = make_program_operation("sort", {variant}, "");
+  const std::vector<Interval> expected = {{0, "original"}, {512 << 10, "cpu-all"}};
+  EXPECT_EQ(operation.variants[0].defaults, expected);
+}
+
+}  // namespace
+}  // namespace hoist::placement

@@ -1,0 +1,113 @@
+// What placement decides about: operations, their variants and their implementations.
+//
+// An operation is one kind of work ("sort", "checksum") that several implementations do with the
+// same answer. A variant is a way to use it whose costs are its own ("C", "locale"): choices are
+// made for each variant by the size of the input.
+//
+//   Operation operation;
+//   operation.name = "checksum";
+//   operation.variants = {{.name = "crc32"}};
+//   operation.implementations = {{.name = "cpu-1"}, {.name = "cpu-all", .threads = 0}};
+//   operation.prepare = [](size_t variant, const Shape& shape, const std::string&) -> Result<Run> {
+//     auto bytes = std::make_shared<std::vector<std::byte>>(shape.bytes);
+//     return [bytes](size_t implementation) -> Status { … return {}; };
+//   };
+//   Registry::process().add(std::move(operation));
+//
+// choose.h then picks by what `hoist tune` (measure.h) found.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "placement/shape.h"
+
+namespace hoist::placement {
+
+class DecisionTable;
+
+struct Implementation {
+  std::string name;  // "original", "cpu-1", "cpu-all", "cuda"
+  int threads = 1;   // that it keeps busy; 0: all usable CPUs, so that with one CPU it is unused
+  Residency residency = Residency::host;         // of the data that it takes
+  std::function<bool(const Shape&)> supports{};  // empty: every shape
+};
+
+// From `from` bytes on the implementation of that name, up to the next interval.
+struct Interval {
+  uint64_t from = 0;
+  std::string implementation;
+  bool operator==(const Interval&) const = default;
+};
+
+struct Variant {
+  std::string name;
+  uint64_t items = 1;  // that the bytes come in when it is measured
+  // What runs where nothing is measured: conservative, ascending from 0. Empty: the first
+  // implementation, whatever the size.
+  std::vector<Interval> defaults{};
+};
+
+// Runs the prepared work once with one of the operation's implementations, by its index.
+using Run = std::function<Status(size_t implementation)>;
+
+struct Operation {
+  std::string name;
+  std::vector<Variant> variants;
+  std::vector<Implementation> implementations;  // the plain one first: it is always right
+  // Makes input of `shape` for measuring; files go into `directory`, which the caller removes.
+  std::function<Result<Run>(size_t variant, const Shape& shape, const std::string& directory)>
+      prepare;
+
+  std::string full_name(size_t variant) const { return name + "/" + variants[variant].name; }
+};
+
+// A registered variant; what choose() takes. Lives as long as the process.
+class VariantHandle {
+ public:
+  VariantHandle(const Operation& operation, size_t variant)
+      : operation_(operation), variant_(variant) {}
+  ~VariantHandle();
+
+  const Operation& operation() const { return operation_; }
+  size_t variant() const { return variant_; }
+  std::string name() const { return operation_.full_name(variant_); }
+
+ private:
+  friend class DecisionTable;
+  const Operation& operation_;
+  size_t variant_;
+  // By residency; built at the first choice, then fixed.
+  mutable std::atomic<const DecisionTable*> tables_[2] = {};
+};
+
+// Operations by name. add() before threads start; the rest from any thread.
+class Registry {
+ public:
+  static Registry& process();
+
+  Registry();
+  ~Registry();
+  Registry(const Registry&) = delete;
+  Registry& operator=(const Registry&) = delete;
+
+  // `invalid_argument` where the name is taken, a name has characters other than letters, digits
+  // and "._+-", or no variant or implementation is given.
+  Status add(Operation operation);
+
+  const Operation* find(std::string_view name) const;              // null: unknown
+  const VariantHandle* find_variant(std::string_view name) const;  // "sort/C"; null: unknown
+  std::vector<const VariantHandle*> variants() const;              // all, as they were added
+
+ private:
+  struct Entry;
+  std::vector<std::unique_ptr<Entry>> entries_;
+};
+
+}  // namespace hoist::placement

@@ -1,0 +1,96 @@
+#include "placement/own_file.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <climits>
+#include <cstdlib>
+
+#include "base/decisions.h"
+
+namespace hoist::placement {
+namespace {
+
+bool others_may_write(const struct stat& info) { return (info.st_mode & (S_IWGRP | S_IWOTH)) != 0; }
+
+tl::unexpected<Error> distrust(const std::string& path, const char* why) {
+  return fail(ErrorCode::io, fmt::format("{} is not trusted: {}", path, why));
+}
+
+}  // namespace
+
+Result<ProfilePaths> profile_paths() {
+  char decisions[PATH_MAX];
+  if (!hoist_decisions_path(decisions, sizeof decisions)) {
+    return fail(ErrorCode::unavailable,
+                "there is no place for a profile (HOIST_PROFILE, XDG_CACHE_HOME, HOME): set HOME");
+  }
+  ProfilePaths paths;
+  paths.decisions = decisions;
+  const std::string base = paths.decisions.substr(0, paths.decisions.size() - 9);
+  if (paths.decisions.ends_with(".decisions")) {
+    paths.profile = base.substr(0, base.size() - 1);
+    paths.timings = base + "timings";
+    paths.lock = base + "lock";
+  } else {
+    paths.directory = base.substr(0, base.size() - 1);
+    paths.profile = base + "profile.json";
+    paths.timings = base + "timings";
+    paths.lock = base + "profile.lock";
+  }
+  return paths;
+}
+
+Status check_directory(const ProfilePaths& paths) {
+  struct stat info;
+  const std::string& path = paths.directory;
+  if (path.empty()) return {};
+  if (::lstat(path.c_str(), &info) != 0) {
+    return fail(ErrorCode::not_found, fmt::format("{} is not there", path));
+  }
+  if (!S_ISDIR(info.st_mode)) return distrust(path, "no directory");
+  if (info.st_uid != ::geteuid()) return distrust(path, "another user's");
+  if (others_may_write(info)) return distrust(path, "others may write it");
+  return {};
+}
+
+Status make_directory(const ProfilePaths& paths) {
+  const std::string& path = paths.directory;
+  for (size_t slash = path.find('/', 1); slash != std::string::npos;
+       slash = path.find('/', slash + 1)) {
+    ::mkdir(path.substr(0, slash).c_str(), 0700);
+  }
+  if (!path.empty()) ::mkdir(path.c_str(), 0700);
+  return check_directory(paths);
+}
+
+Result<UniqueFd> open_own_file(const std::string& path, int flags, mode_t mode) {
+  Result<UniqueFd> fd = open_file(path, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, mode);
+  if (!fd) return fd;
+  struct stat info;
+  if (::fstat(fd->get(), &info) != 0 || !S_ISREG(info.st_mode)) {
+    return distrust(path, "no regular file");
+  }
+  if (info.st_uid != ::geteuid()) return distrust(path, "another user's");
+  if (others_may_write(info)) return distrust(path, "others may write it");
+  return fd;
+}
+
+Result<std::string> read_own_file(const std::string& path, size_t limit) {
+  const Result<UniqueFd> fd = open_own_file(path, O_RDONLY);
+  if (!fd) return tl::unexpected(fd.error());
+  struct stat info;
+  if (::fstat(fd->get(), &info) != 0 || static_cast<uint64_t>(info.st_size) > limit) {
+    return fail(ErrorCode::exhausted,
+                fmt::format("{} is larger than the limit of {} bytes", path, limit));
+  }
+  std::string content(static_cast<size_t>(info.st_size), '\0');
+  const Result<size_t> size = read_full(fd->get(), content.data(), content.size(), path);
+  if (!size) return tl::unexpected(size.error());
+  content.resize(*size);
+  return content;
+}
+
+}  // namespace hoist::placement

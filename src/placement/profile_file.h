@@ -1,0 +1,33 @@
+// The profile on disk, with the decisions and timings beside it (own_file.h says where).
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/file.h"
+#include "placement/profile.h"
+
+namespace hoist::placement {
+
+// Held while the profile is replaced; released with the object. Waits for another holder.
+Result<UniqueFd> lock_profile();
+
+// The profile whatever machine it is from. `not_found` where there is none.
+Result<Profile> read_profile();
+
+// Writes profile and decisions, each atomically, decisions last: a reader sees old or new ones.
+Status write_profile(const Profile& profile);
+
+// The profile that counts for this process, or why none does.
+struct LoadedProfile {
+  std::optional<Profile> value;
+  std::string
+      why;  // "/home/u/.cache/hoist/profile.json, measured 2026-11-20", or why there is none
+
+  const Profile* profile() const { return value ? &*value : nullptr; }
+};
+LoadedProfile load_profile();
+// The same, read once.
+const LoadedProfile& process_profile();
+
+}  // namespace hoist::placement

@@ -1,0 +1,174 @@
+#include "placement/program_operation.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <spawn.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <string_view>
+
+#include "base/cgroup.h"
+#include "base/decisions.h"
+#include "base/file.h"
+#include "base/takeover.h"
+
+namespace hoist::placement {
+namespace {
+
+constexpr const char* kImplementations[] = {"original", "cpu-1", "cpu-all"};
+
+std::vector<Interval> built_in_intervals(const std::string& name) {
+  hoist_decisions none = {};
+  std::array<hoist_interval, HOIST_MOST_INTERVALS> row;
+  constexpr int kSeveralCpus = 2;
+  const size_t count = hoist_find_row(&none, name.c_str(), kSeveralCpus, row.data());
+  std::vector<Interval> intervals;
+  for (size_t i = 0; i < count; ++i) {
+    intervals.push_back({row[i].from, hoist_choice_name(row[i].choice)});
+  }
+  return intervals;
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& words) {
+  std::vector<char*> list;
+  for (const std::string& word : words) list.push_back(const_cast<char*>(word.c_str()));
+  list.push_back(nullptr);
+  return list;
+}
+
+std::vector<std::string> clean_environment(const std::vector<std::string>& added) {
+  std::vector<std::string> environment;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    if (!text.starts_with("HOIST") && !text.starts_with("LD_PRELOAD=")) {
+      environment.emplace_back(text);
+    }
+  }
+  for (const std::string& entry : added) {
+    const std::string name = entry.substr(0, entry.find('=') + 1);
+    std::erase_if(environment, [&](const std::string& old) { return old.starts_with(name); });
+    environment.push_back(entry);
+  }
+  return environment;
+}
+
+// What makes compressed input holds its text beside it, and what is measured must find its input in
+// the page cache.
+Status check_memory(uint64_t bytes) {
+  constexpr uint64_t kShare = 16;  // of the memory that input may take
+  const auto physical = static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
+                        static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  if (bytes <= std::min(physical, cgroup_memory_available()) / kShare) return {};
+  return fail(ErrorCode::exhausted, fmt::format("too little memory for {} bytes of input", bytes));
+}
+
+Status check_room(const std::string& directory, uint64_t bytes) {
+  struct statvfs info;
+  if (::statvfs(directory.c_str(), &info) != 0) return {};
+  constexpr uint64_t kShare = 4;  // of the free room that measuring may take
+  if (bytes <= info.f_bavail * info.f_frsize / kShare) return {};
+  return fail(ErrorCode::exhausted, fmt::format("no room for {} bytes ({}): set TMPDIR to a place "
+                                                "with more",
+                                                bytes, directory));
+}
+
+Result<std::vector<std::string>> write_inputs(const ProgramVariant& variant, const Shape& shape,
+                                              const std::string& directory) {
+  for (const Status& status : {check_memory(shape.bytes), check_room(directory, shape.bytes)}) {
+    if (!status) return tl::unexpected(status.error());
+  }
+  std::vector<std::string> files;
+  for (uint64_t i = 0; i < shape.items; ++i) {
+    const Result<std::string> content = variant.content(shape.bytes / shape.items, i);
+    if (!content) return tl::unexpected(content.error());
+    files.push_back(fmt::format("{}/input-{}", directory, i));
+    Result<UniqueFd> fd = open_file(files.back(), O_WRONLY | O_CREAT | O_TRUNC);
+    if (!fd) return tl::unexpected(fd.error());
+    if (const Status status = write_full(fd->get(), content->data(), content->size(), files.back());
+        !status) {
+      return tl::unexpected(status.error());
+    }
+  }
+  return files;
+}
+
+// The original with Hoist off; the engine without a PATH in which it could find an original to
+// step aside for, which would be measured under its name, and without a profile to ask.
+std::vector<ProgramRun> runs_of(const ProgramVariant& variant, const std::string& engine,
+                                const std::vector<std::string>& files) {
+  std::vector<std::string> words = {variant.program};
+  words.insert(words.end(), variant.arguments.begin(), variant.arguments.end());
+  words.insert(words.end(), files.begin(), files.end());
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.end(), variant.environment.begin(), variant.environment.end());
+    return more;
+  };
+  const std::vector<std::string> alone = {"PATH=/nonexistent", "HOIST_PROFILE=/nonexistent/profile",
+                                          "HOIST_VERIFY=0"};
+  std::vector<std::string> one_thread = alone;
+  one_thread.emplace_back("HOIST_THREADS=1");
+  return {{find_original(variant.program), words, with({"HOIST=off"})},
+          {engine, words, with(one_thread)},
+          {engine, words, with(alone)}};
+}
+
+}  // namespace
+
+Status run_program(const ProgramRun& program) {
+  const std::vector<std::string> environment = clean_environment(program.environment);
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  pid_t child = -1;
+  const int error = ::posix_spawn(&child, program.file.c_str(), &actions, nullptr,
+                                  pointers(program.words).data(), pointers(environment).data());
+  ::posix_spawn_file_actions_destroy(&actions);
+  if (error != 0) {
+    return fail(ErrorCode::unavailable,
+                fmt::format("cannot start {} ({}): install it", program.words[0],
+                            program.file.empty() ? "not in PATH" : std::strerror(error)));
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0) {
+    if (errno == EINTR) continue;
+    return fail(ErrorCode::internal, fmt::format("{}: {}", program.file, std::strerror(errno)));
+  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
+  return fail(
+      ErrorCode::internal,
+      fmt::format("{} ended with {} {}", program.file, WIFEXITED(status) ? "status" : "signal",
+                  WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status)));
+}
+
+Operation make_program_operation(const std::string& name, std::vector<ProgramVariant> variants,
+                                 const std::string& engine) {
+  Operation operation;
+  operation.name = name;
+  for (const char* one : kImplementations) operation.implementations.push_back({one});
+  operation.implementations.back().threads = 0;
+  for (const ProgramVariant& variant : variants) {
+    operation.variants.push_back(
+        {variant.name, variant.items, built_in_intervals(name + "/" + variant.name)});
+  }
+  operation.prepare = [variants = std::move(variants), engine](
+                          size_t variant, const Shape& shape,
+                          const std::string& directory) -> Result<Run> {
+    const auto files = write_inputs(variants[variant], shape, directory);
+    if (!files) return tl::unexpected(files.error());
+    return [runs = runs_of(variants[variant], engine, *files)](size_t implementation) {
+      return run_program(runs[implementation]);
+    };
+  };
+  return operation;
+}
+
+}  // namespace hoist::placement

@@ -1,0 +1,37 @@
+// Operations that are whole programs: implementations `original` (the plain program), `cpu-1` and
+// `cpu-all` (our engine with one thread and with all CPUs), measured by really running them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "placement/operation.h"
+
+namespace hoist::placement {
+
+struct ProgramVariant {
+  std::string name;                      // "sha256sum-many"
+  std::string program;                   // argv[0], and the original's name in PATH
+  std::vector<std::string> arguments;    // before the names of the input files
+  std::vector<std::string> environment;  // NAME=VALUE
+  uint64_t items = 1;                    // files that the input is divided into
+  // The content of input file `index`, `bytes` long (about that for compressed files).
+  std::function<Result<std::string>(uint64_t bytes, uint64_t index)> content;
+};
+
+// `engine` is the path of libexec/hoist/hoist-NAME. The defaults are the compiled-in rows of
+// base/decisions.h for NAME/VARIANT.
+Operation make_program_operation(const std::string& name, std::vector<ProgramVariant> variants,
+                                 const std::string& engine);
+
+// A program's run to its end, with standard input empty and its output thrown away.
+struct ProgramRun {
+  std::string file;
+  std::vector<std::string> words;        // argv
+  std::vector<std::string> environment;  // added; Hoist's own variables and LD_PRELOAD are removed
+};
+// `unavailable` where it cannot be started, `internal` where it fails.
+Status run_program(const ProgramRun& program);
+
+}  // namespace hoist::placement

@@ -1,0 +1,96 @@
+"""`hoist bench`: what it lists, what its table and its JSON hold, and how it refuses. Timings are
+not looked at."""
+
+import json
+import os
+import pathlib
+import subprocess
+import unittest
+
+BUILD = pathlib.Path(os.environ.get("HOIST_BUILD_DIR", "build/release")).resolve()
+BENCH = BUILD / "libexec/hoist/hoist-bench"
+
+
+def bench(*arguments):
+    return subprocess.run([BENCH, *arguments], capture_output=True, text=True, check=False)
+
+
+class BenchCommand(unittest.TestCase):
+    def test_list_is_limited_to_areas_and_filter(self):
+        names = bench("--list").stdout.split("\n")[:-1]
+        self.assertIn("codec/parity/encode/10+4x32KiB", names)
+        self.assertEqual(len(names), len(set(names)))
+        codec = bench("codec", "--list").stdout.split("\n")[:-1]
+        self.assertEqual(codec, [name for name in names if name.startswith("codec/")])
+        one = bench("codec", "--list", "--filter", r"split_bytes2/cache$").stdout
+        self.assertEqual(one, "codec/planes/split_bytes2/cache\ncodec/planes/peer:memcpy/cache\n")
+
+    def test_table_shows_the_peer(self):
+        result = bench("codec", "--quick", "--filter", "split_bytes2/cache$")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stderr, "")  # no progress: it is no terminal
+        lines = result.stdout.split("\n")
+        self.assertEqual(lines[0].split(), ["benchmark", "GB/s", "time", "times", "as", "fast"])
+        self.assertRegex(
+            lines[1], r"^codec/planes/split_bytes2/cache +[\d.]+ +[\d.]+ [mun]s  [\d.]+ memcpy$"
+        )
+        self.assertRegex(lines[2], r"^codec/planes/peer:memcpy/cache +[\d.]+ +[\d.]+ [mun]s *$")
+
+    def test_json_is_one_document(self):
+        result = bench("codec", "--quick", "--json", "--filter", "split_bytes2/cache$")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        report = json.loads(result.stdout)
+        self.assertEqual(report["context"]["executable"], "hoist bench")
+        self.assertIn("num_cpus", report["context"])
+        self.assertIn("hoist_version", report["context"])
+        self.assertEqual(
+            [entry["name"] for entry in report["benchmarks"]],
+            ["codec/planes/split_bytes2/cache", "codec/planes/peer:memcpy/cache"],
+        )
+        for entry in report["benchmarks"]:
+            self.assertGreater(entry["bytes_per_second"], 0)
+
+    def test_progress_where_there_is_a_terminal(self):
+        terminal, end = os.openpty()
+        arguments = ["--quick", "--filter", "split_bytes[24]/cache$"]
+        result = subprocess.run(
+            [BENCH, *arguments], stdout=subprocess.PIPE, stderr=end, check=False
+        )
+        os.close(end)
+        progress = os.read(terminal, 65536).decode()
+        os.close(terminal)
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("\r\033[K[1/3] codec/planes/split_bytes2/cache\r", progress)
+        self.assertRegex(progress, r"\[3/3\] codec/planes/peer:memcpy/cache, \d+ s left\r\033\[K$")
+
+    def test_full_output_is_a_failure(self):
+        for arguments in (
+            ["--list"],
+            ["--help"],
+            ["--quick", "--filter", "split_bytes2/cache$"],
+            ["--quick", "--json", "--filter", "split_bytes2/cache$"],
+        ):
+            with open("/dev/full", "wb") as full:
+                result = subprocess.run(
+                    [BENCH, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+                )
+            self.assertEqual(result.returncode, 1, arguments)
+            self.assertRegex(result.stderr, r"^hoist: error: cannot write .*\n$", arguments)
+
+    def test_wrong_use(self):
+        for arguments, where in (
+            (["kitchen"], "command line"),
+            (["--filter", "nothing is called this"], "command line"),
+            (["--filter", "("], "--filter"),
+            (["--unknown"], "command line"),
+        ):
+            result = bench(*arguments)
+            self.assertEqual(result.returncode, 2, arguments)
+            self.assertEqual(result.stdout, "")
+            self.assertRegex(result.stderr, r"^hoist: error: .*\(.*" + where)
+        self.assertEqual(bench("--help").returncode, 0)
+        self.assertIn("Examples:", bench("--help").stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

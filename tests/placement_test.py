@@ -1,0 +1,193 @@
+"""`hoist tune` and `hoist explain` as a user meets them: measured for real on tiny inputs, in a cache
+directory of the test's own."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+import xml.etree.ElementTree
+
+from hoist_tree import BUILD, environment, run
+
+TUNE = BUILD / "libexec/hoist/hoist-tune"
+EXPLAIN = BUILD / "libexec/hoist/hoist-explain"
+VARIANT = "hash/sha256sum"
+
+
+class PlacementTest(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory(prefix="hoist-placement-")
+        self.addCleanup(directory.cleanup)
+        self.path = pathlib.Path(directory.name)
+        self.cache = self.path / "hoist"
+        (self.path / "tmp").mkdir()
+        self.env = environment(XDG_CACHE_HOME=str(self.path), TMPDIR=str(self.path / "tmp"))
+
+    def tool(self, program, *words, status=0, **changes):
+        done = run(program, *words, env=dict(self.env, **changes))
+        self.assertEqual(done.returncode, status, done.stderr.decode())
+        return done
+
+    def tune(self, *words, **options):
+        """--force: the machine that runs the tests may be busy."""
+        return self.tool(TUNE, "--quick", "--seconds", "1", "--force", *words, **options)
+
+    def explain(self, *words, **options):
+        return json.loads(self.tool(EXPLAIN, "--json", *words, **options).stdout)
+
+    def test_without_a_profile_the_compiled_in_defaults_decide(self):
+        report = self.explain("sort/C", "64K", "1M")
+        self.assertFalse(report["profile"])
+        self.assertIn("hoist tune", report["why"])
+        variant = report["variants"][0]
+        self.assertFalse(variant["measured"])
+        self.assertEqual(variant["choices"][0], {"from": 0, "implementation": "original"})
+        self.assertEqual(variant["choices"][1]["from"], 512 << 10)
+        self.assertEqual([size["choice"] == "original" for size in variant["sizes"]], [True, False])
+        self.assertFalse(self.cache.exists())
+
+    def test_tune_writes_what_explain_and_the_decisions_say(self):
+        tuned = json.loads(self.tune("--op", VARIANT, "--json").stdout)
+        self.assertEqual(tuned["skipped"], [])
+        self.assertEqual([variant["name"] for variant in tuned["variants"]], [VARIANT])
+        profile = json.loads((self.cache / "profile.json").read_text())
+        measured = {one["name"] for one in profile["variants"][0]["implementations"]}
+        self.assertLessEqual({"original", "cpu-1"}, measured)
+        self.assertEqual(self.cache.stat().st_mode & 0o777, 0o700)
+        self.assertEqual((self.cache / "profile.json").stat().st_mode & 0o777, 0o600)
+
+        lines = (self.cache / "decisions").read_text().splitlines()
+        self.assertRegex(lines[0], "^hoist-decisions 1 [0-9a-f]{16}$")
+        rows = tuned["variants"][0]["rows"]
+        expected, before = [], None
+        for row in rows:
+            words = " ".join(f"{one['from']} {one['implementation']}" for one in row["intervals"])
+            if words != before:  # else the row for fewer CPUs says it
+                expected.append(f"{VARIANT} cpus={row['cpus']} {words}")
+            before = words
+        self.assertEqual(lines[1:], expected)
+
+        report = self.explain(VARIANT, "0", "100K", "4M")
+        self.assertTrue(report["profile"])
+        self.assertTrue(report["variants"][0]["measured"])
+        for size in report["variants"][0]["sizes"]:
+            self.assertTrue(size["reason"])
+            self.assertIn(size["choice"], size["seconds"])
+        self.assertEqual(list((self.path / "tmp").iterdir()), [])
+
+    def test_one_cpu_never_chooses_all(self):
+        self.tune("--op", VARIANT)
+        for sizes in (["1G"], ["64K", "1M"]):
+            for env in ({"HOIST_THREADS": "1"}, {}):
+                words = [EXPLAIN, "--json", VARIANT, *sizes]
+                command = words if env else ["taskset", "-c", str(min(os.sched_getaffinity(0))),
+                                             *words]
+                done = run(*command, env=dict(self.env, **env))
+                self.assertEqual(done.returncode, 0, done.stderr.decode())
+                variant = json.loads(done.stdout)["variants"][0]
+                self.assertEqual(variant["cpus"], 1)
+                for choice in variant["choices"]:
+                    self.assertNotEqual(choice["implementation"], "cpu-all")
+
+    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one CPU")
+    def test_fewer_cpus_do_not_replace_a_profile_of_more(self):
+        self.tune("--op", VARIANT)
+        before = (self.cache / "profile.json").read_bytes()
+        if json.loads(before)["machine"]["cpus"] < 2:
+            self.skipTest("one CPU by quota")
+        done = self.tune("--op", VARIANT, status=3, HOIST_THREADS="1")
+        self.assertIn(b"HOIST_PROFILE", done.stderr)
+        self.assertEqual((self.cache / "profile.json").read_bytes(), before)
+        narrow = {"HOIST_THREADS": "1", "HOIST_PROFILE": str(self.path / "narrow.json")}
+        self.tune("--op", VARIANT, **narrow)
+        # With more CPUs than were measured it holds still, and says so.
+        report = self.explain(VARIANT, HOIST_PROFILE=narrow["HOIST_PROFILE"])
+        self.assertTrue(report["profile"])
+        self.assertIn("with 1 of the", report["why"])
+        self.tune("--op", VARIANT, HOIST_PROFILE=narrow["HOIST_PROFILE"])
+
+    def test_another_operation_is_kept_beside(self):
+        self.tune("--op", VARIANT)
+        self.tune("--op", "hash/cksum")
+        profile = json.loads((self.cache / "profile.json").read_text())
+        self.assertEqual({one["name"] for one in profile["variants"]}, {VARIANT, "hash/cksum"})
+
+    def test_plot_is_a_picture(self):
+        plot = self.path / "plot.svg"
+        self.tool(EXPLAIN, VARIANT, "--plot", plot, status=3)
+        self.tune("--op", VARIANT)
+        self.tool(EXPLAIN, VARIANT, "--plot", plot)
+        root = xml.etree.ElementTree.parse(plot).getroot()
+        self.assertTrue(root.tag.endswith("svg"))
+        self.assertEqual(len(root.findall("{*}svg")), 1)
+        self.assertGreaterEqual(len(root.findall("{*}svg/{*}path")), 2)
+        self.tune("--op", "hash/cksum")  # of an operation all measured variants
+        self.tool(EXPLAIN, "hash", "--plot", plot)
+        self.assertEqual(len(xml.etree.ElementTree.parse(plot).getroot().findall("{*}svg")), 2)
+        self.tool(EXPLAIN, "sort", "--plot", plot, status=3)
+
+    def test_profile_of_another_machine_or_owner_or_garbage_is_ignored(self):
+        self.tune("--op", VARIANT)
+        file = self.cache / "profile.json"
+        text = file.read_text()
+        for damage in (text.replace('"cpu": "', '"cpu": "other '), text[:100], "", "[" * 10000):
+            file.write_text(damage)
+            self.assertFalse(self.explain(VARIANT)["profile"])
+        file.write_text(text)
+        self.assertTrue(self.explain(VARIANT)["profile"])
+        file.chmod(0o666)
+        self.assertFalse(self.explain(VARIANT)["profile"])
+
+    def test_hoist_profile_names_the_file(self):
+        mine = self.path / "mine.json"
+        self.tune("--op", VARIANT, HOIST_PROFILE=str(mine))
+        self.assertTrue(mine.exists())
+        self.assertTrue(pathlib.Path(f"{mine}.decisions").exists())
+        self.assertFalse(self.cache.exists())
+        self.assertTrue(self.explain(VARIANT, HOIST_PROFILE=str(mine))["profile"])
+        self.assertFalse(self.explain(VARIANT)["profile"])
+
+    def test_interrupt_leaves_the_old_profile_and_no_files(self):
+        self.tune("--op", VARIANT)
+        before = (self.cache / "profile.json").read_bytes()
+        with subprocess.Popen([TUNE, "--op", "sort"], env=self.env, stderr=subprocess.PIPE,
+                              stdout=subprocess.DEVNULL) as tuning:
+            while not list((self.path / "tmp").glob("*/input-0")) and tuning.poll() is None:
+                time.sleep(0.01)
+            tuning.send_signal(signal.SIGINT)
+            errors = tuning.communicate(timeout=60)[1].decode()
+            self.assertEqual(tuning.returncode, 1, errors)
+        self.assertIn("interrupt", errors)
+        self.assertEqual((self.cache / "profile.json").read_bytes(), before)
+        self.assertEqual(list((self.path / "tmp").iterdir()), [])
+
+    def test_refine_without_timings_does_nothing(self):
+        self.tune("--op", VARIANT)
+        done = self.tool(TUNE, "--refine", "--json")
+        self.assertEqual(json.loads(done.stdout), {"refined": False})
+
+    def test_without_originals_nothing_is_measured(self):
+        done = self.tune("--op", VARIANT, status=3, PATH="/nonexistent")
+        self.assertIn(b"sha256sum", done.stderr)
+        self.assertFalse(self.cache.exists())
+
+    def test_usage(self):
+        for program, words in ((TUNE, ["--op", "none"]), (TUNE, ["--none"]), (EXPLAIN, []),
+                               (EXPLAIN, ["none"]), (EXPLAIN, ["sort", "12Q"]),
+                               (EXPLAIN, ["sort", "99999999999999999999"])):
+            done = self.tool(program, *words, status=2)
+            self.assertTrue(done.stderr.startswith(b"hoist: error: "), done.stderr)
+        for program in (TUNE, EXPLAIN):
+            self.assertIn(b"Examples:", self.tool(program, "--help").stdout)
+        nowhere = {"XDG_CACHE_HOME": "", "HOME": ""}
+        self.tool(TUNE, "--op", VARIANT, status=3, **nowhere)
+
+
+if __name__ == "__main__":
+    if not TUNE.exists():
+        raise SystemExit(77)
+    unittest.main()
