@@ -136,9 +136,9 @@ bool register_all() {
   for (const auto& [data, draw] : draws()) {
     for (const auto& [name, peer] : {std::pair("huff0", huff0()), std::pair("fse", fse())}) {
       add(fmt::format("decode/peer/{}/{}", name, data),
-          [data = data, peer](auto& state) { decode_peer(state, data, peer); });
+          [data = data, peer = peer](auto& state) { decode_peer(state, data, peer); });
       add(fmt::format("encode/peer/{}/{}", name, data),
-          [data = data, peer](auto& state) { encode_peer(state, data, peer); });
+          [data = data, peer = peer](auto& state) { encode_peer(state, data, peer); });
     }
   }
   return true;

@@ -185,10 +185,10 @@ TEST(EntropyTile, CorruptTilesAreFoundAlike) {
     const auto expected =
         tile.size() < symbols.size() ? oracle_decode(tile, table, symbols.size()) : std::nullopt;
     rejected += !expected;
+    // Exactly as large as they are, so that a sanitizer sees every step outside.
+    const std::vector<std::byte> exact(tile.begin(), tile.end());
     for (const RansImplementation* rans : rans_implementations()) {
       if (!rans->supported()) continue;
-      // Exactly as large as they are, so that a sanitizer sees every step outside.
-      const std::vector<std::byte> exact(tile);
       std::vector<uint8_t> decoded(symbols.size());
       ASSERT_EQ(decode_tile(exact, table, decoded, *rans), expected.has_value()) << rans->name;
       if (expected) {

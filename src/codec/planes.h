@@ -18,6 +18,7 @@
 #include <span>
 
 #include "base/result.h"
+#include "codec/bf16.h"
 
 namespace hoist::codec {
 
@@ -35,18 +36,10 @@ constexpr size_t bit_plane_bytes(size_t elements) { return elements / 8 + (eleme
 Status split_bits(std::span<const std::byte> elements, size_t width, std::span<std::byte> planes);
 Status merge_bits(std::span<const std::byte> planes, size_t width, std::span<std::byte> elements);
 
-// A bfloat16 is sign (bit 15), exponent (14…7), mantissa (6…0). The exponents of trained weights
-// carry 2 to 3 bits of information, sign and mantissa nearly all of theirs: only the exponents are
-// worth an entropy coder.
-constexpr uint8_t bf16_exponent(uint16_t value) { return static_cast<uint8_t>(value >> 7); }
-constexpr uint8_t bf16_sign_mantissa(uint16_t value) {
-  return static_cast<uint8_t>((value >> 8 & 0x80) | (value & 0x7f));
-}
-constexpr uint16_t bf16_join(uint8_t exponent, uint8_t sign_mantissa) {
-  return static_cast<uint16_t>((sign_mantissa & 0x80) << 8 | exponent << 7 |
-                               (sign_mantissa & 0x7f));
-}
-
+// A bfloat16's exponents and its signs with the mantissas (codec/bf16.h). The exponents of trained
+// weights carry 2 to 3 bits of information, sign and mantissa nearly all of theirs: only the
+// exponents are worth an entropy coder.
+//
 // `values` holds 2 bytes for each byte of `exponents` and of `sign_mantissa`.
 Status split_bf16(std::span<const std::byte> values, std::span<std::byte> exponents,
                   std::span<std::byte> sign_mantissa);

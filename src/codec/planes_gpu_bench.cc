@@ -1,0 +1,91 @@
+// Planes on the GPU, resident; a copy of the same bytes is their ceiling.
+#include <benchmark/benchmark.h>
+#include <fmt/core.h>
+
+#include <functional>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "codec/planes_gpu.h"
+#include "device/cuda_memory.h"
+#include "device/cuda_plugin.h"
+
+namespace hoist::codec {
+namespace {
+
+constexpr size_t kBytes = size_t{1} << 30;
+
+using Launch = std::function<Status(const void* in, void* out)>;
+
+// Constant data would flatter: it toggles no wires and compresses on its way.
+Status fill_randomly(device::CudaBuffer& buffer) {
+  constexpr size_t kPart = size_t{64} << 20;
+  static const std::vector<uint64_t> random = [] {
+    std::mt19937_64 generator(1);
+    std::vector<uint64_t> words(kPart / sizeof(uint64_t));
+    for (uint64_t& word : words) word = generator();
+    return words;
+  }();
+  Status status;
+  for (size_t at = 0; status && at < buffer.size(); at += kPart) {
+    status = buffer.upload(std::as_bytes(std::span(random)), at);
+  }
+  return status;
+}
+
+void measure(benchmark::State& state, const Launch& launch) {
+  if (Status available = device::cuda_available(); !available) {
+    return state.SkipWithError(available.error().message.c_str());
+  }
+  Result<device::CudaTimer> timer = device::CudaTimer::create();
+  Result<device::CudaBuffer> from = device::CudaBuffer::allocate(kBytes);
+  Result<device::CudaBuffer> to = device::CudaBuffer::allocate(kBytes);
+  if (!timer || !from || !to || !fill_randomly(*from)) {
+    return state.SkipWithError("too little device memory");
+  }
+  for (auto _ : state) {
+    Status status = timer->start();
+    if (status) status = launch(from->data(), to->data());
+    const Result<double> seconds = timer->stop();
+    if (!status || !seconds) return state.SkipWithError("the device failed");
+    state.SetIterationTime(*seconds);
+  }
+  state.SetBytesProcessed(static_cast<int64_t>(state.iterations() * kBytes));
+}
+
+void add(const std::string& name, Launch launch) {
+  benchmark::RegisterBenchmark(("codec/planes/" + name).c_str(), measure, std::move(launch))
+      ->UseManualTime();
+}
+
+const bool registered = [] {
+  for (const unsigned width : {2u, 4u, 8u}) {
+    add(fmt::format("split_bytes{}/gpu", width),
+        [=](const void* in, void* out) { return split_bytes_gpu(in, kBytes, width, out); });
+    add(fmt::format("merge_bytes{}/gpu", width),
+        [=](const void* in, void* out) { return merge_bytes_gpu(in, kBytes, width, out); });
+  }
+  for (const unsigned width : {1u, 2u, 4u}) {
+    add(fmt::format("split_bits{}/gpu", 8 * width),
+        [=](const void* in, void* out) { return split_bits_gpu(in, kBytes / width, width, out); });
+    add(fmt::format("merge_bits{}/gpu", 8 * width),
+        [=](const void* in, void* out) { return merge_bits_gpu(in, kBytes / width, width, out); });
+  }
+  add("split_bf16/gpu", [](const void* in, void* out) {
+    return split_bf16_gpu(in, kBytes / 2, out, static_cast<std::byte*>(out) + kBytes / 2);
+  });
+  add("merge_bf16/gpu", [](const void* in, void* out) {
+    return merge_bf16_gpu(in, static_cast<const std::byte*>(in) + kBytes / 2, kBytes / 2, out);
+  });
+  add("peer:copy/gpu", [](const void* in, void* out) -> Status {
+    const auto copy = device::cuda_function<int(void*, const void*, size_t)>("hoist_cuda_copy");
+    if (!copy) return tl::unexpected(copy.error());
+    return device::cuda_status((*copy)(out, in, kBytes), "copy");
+  });
+  return true;
+}();
+
+}  // namespace
+}  // namespace hoist::codec
