@@ -96,7 +96,7 @@ TEST(Machine, ProfilesHoldOnTheSameMachineWithAnyNumberOfCpus) {
 
 TEST(Machine, IsReadFromTheSystem) {
   const CacheDirectory directory;
-  const std::string root = directory.path();
+  const std::string& root = directory.path();
   const auto write = [&](const std::string& path, const std::string& text) {
     std::filesystem::create_directories(std::filesystem::path(root + path).parent_path());
     std::ofstream(root + path) << text;

@@ -81,7 +81,7 @@ TEST(Refine, ConvergesToTheTimings) {
 }
 
 TEST(Refine, OutliersAndWhatTellsNothingAreLeftOut) {
-  const auto none = [](Timing timing) { return folded(std::vector<Timing>(8, std::move(timing))); };
+  const auto none = [](const Timing& timing) { return folded(std::vector<Timing>(8, timing)); };
   EXPECT_DOUBLE_EQ(none(timing_of(2.5)), 1);
   EXPECT_DOUBLE_EQ(none(timing_of(0.4)), 1);
   EXPECT_DOUBLE_EQ(none(timing_of(1.3, 64 << 10)), 1);           // mostly the start of the process

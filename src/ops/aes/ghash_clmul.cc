@@ -47,7 +47,8 @@ HOIST_CLMUL inline void add_product(Sums& sums, __m128i a, __m128i b) {
 
 // Swaps the halves, so that the upper becomes the lower, and folds the former lower half upwards.
 HOIST_CLMUL inline __m128i fold(__m128i value) {
-  const __m128i polynomial = _mm_set_epi64x(0, static_cast<long long>(uint64_t{0xc2} << 56));
+  constexpr uint64_t kPolynomial = 0xc200000000000000;
+  const __m128i polynomial = _mm_set_epi64x(0, static_cast<long long>(kPolynomial));
   return _mm_xor_si128(_mm_shuffle_epi32(value, 0x4e),
                        _mm_clmulepi64_si128(value, polynomial, 0x00));
 }

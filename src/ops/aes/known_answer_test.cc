@@ -103,7 +103,7 @@ Data crypt(OSSL_LIB_CTX* library, const Vector& vector, bool encrypting, const D
     tag.resize(16);
     EVP_CIPHER_CTX_ctrl(state.get(), EVP_CTRL_AEAD_GET_TAG, 16, tag.data());
   }
-  out.resize(static_cast<size_t>(length + rest));
+  out.resize(static_cast<size_t>(length) + static_cast<size_t>(rest));
   return out;
 }
 
