@@ -643,6 +643,17 @@ class Placement(unittest.TestCase):
         self.assertEqual(self.engine(known_sort(), SCRATCH.big),
                          ({"cpu-1"}, set(), f"placement: cpu-1 for {size} bytes"))
 
+    def test_waiting_timings_are_folded(self):
+        run(HOIST, "tune", "--quick", "--force", "--op", "hash/sha256sum", "--seconds", "1",
+            env=self.env)
+        self.assertTrue((self.home / "hoist/profile.json").exists())
+        timings = self.home / "hoist/timings"
+        for size, left in ((8192 - 128, True), (8192, False)):  # 64 records are worth it
+            timings.write_bytes(bytes(size))
+            timings.chmod(0o600)
+            self.assertEqual(run(*RUN, "--", "true", env=self.env).returncode, 0)
+            self.assertEqual(timings.exists(), left)
+
     def test_one_cpu_is_never_all(self):
         self.decide("sort/C cpus=1 0 original 100 cpu-all")
         cpu = min(os.sched_getaffinity(0))
