@@ -137,10 +137,10 @@ BENCHMARK_CAPTURE(verify_all, digests, true)
     ->Name("container/verify-digests-all-threads")
     ->Arg(kLarge)
     ->UseRealTime();
-BENCHMARK(plain_write)->Name("container/peer-write");
-BENCHMARK(plain_read)->Name("container/peer-pread")->Arg(kLarge);
-BENCHMARK(copy)->Name("container/peer-memcpy");
-BENCHMARK(plain_checksum)->Name("container/peer-xxh3");
+BENCHMARK(plain_write)->Name("container/write/peer:write");
+BENCHMARK(plain_read)->Name("container/read/peer:pread")->Arg(kLarge);
+BENCHMARK(copy)->Name("container/peer:memcpy");
+BENCHMARK(plain_checksum)->Name("container/peer:xxh3");
 
 }  // namespace
 }  // namespace hoist::container

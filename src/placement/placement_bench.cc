@@ -53,7 +53,7 @@ void BM_table(benchmark::State& state) {
     benchmark::DoNotOptimize(table[static_cast<size_t>(std::bit_width(size))]);
   }
 }
-BENCHMARK(BM_table)->Name("placement/peer-one-table-load");
+BENCHMARK(BM_table)->Name("placement/peer:one-table-load");
 
 }  // namespace
 }  // namespace hoist::placement
