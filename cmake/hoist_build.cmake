@@ -77,12 +77,6 @@ endif()
 include(hoist_cuda)
 find_package(Threads REQUIRED)
 
-# fmt from its headers alone: its shared library costs every start of an engine 0.1 ms.
-find_path(HOIST_FMT_INCLUDE fmt/core.h REQUIRED)
-add_library(fmt::fmt INTERFACE IMPORTED)
-target_include_directories(fmt::fmt INTERFACE ${HOIST_FMT_INCLUDE})
-target_compile_definitions(fmt::fmt INTERFACE FMT_HEADER_ONLY)
-
 # The static library of a dependency where one is packaged, else the shared one.
 function(hoist_find_library variable name header)
   find_path(${variable}_INCLUDE ${header} REQUIRED)
@@ -102,6 +96,25 @@ function(hoist_engine name)
   add_executable(hoist-${name} ${ARGN})
   set_target_properties(hoist-${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${HOIST_LIBEXEC_DIR})
   install(TARGETS hoist-${name} DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/hoist)
+endfunction()
+
+# hoist_call_engine(NAME LIBRARIES… ) makes lib/libhoist_NAME.so of the static library hoist_NAME, with
+# the version script NAME.map. It lives in other people's processes: few exported symbols, no
+# libstdc++ of its own to be found, and no sanitizer, whose runtime refuses to be loaded second.
+function(hoist_call_engine name)
+  if(HOIST_SANITIZE)
+    return()
+  endif()
+  set(exports ${CMAKE_CURRENT_SOURCE_DIR}/${name}.map)
+  set(target hoist_${name}_library)
+  add_library(${target} SHARED $<TARGET_OBJECTS:hoist_${name}>)
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME hoist_${name} SKIP_BUILD_RPATH ON
+                        INSTALL_RPATH "" LINK_DEPENDS ${exports})
+  target_link_libraries(${target} PRIVATE ${ARGN})
+  target_link_options(${target} PRIVATE LINKER:-z,defs LINKER:--exclude-libs,ALL
+                      LINKER:--gc-sections LINKER:--version-script=${exports})
+  install(TARGETS ${target} DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  set_property(GLOBAL APPEND PROPERTY HOIST_CALL_ENGINES ${target})
 endfunction()
 
 # hoist_tool(NAME SOURCES… ) makes libexec/hoist/hoist-NAME, which `hoist NAME` execs: commands whose

@@ -5,13 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "base/blake3_compress.h"
+#include "base/test_seed.h"
 
 namespace hoist {
 namespace {
@@ -76,12 +76,6 @@ std::vector<uint8_t> pattern(size_t size) {
   return bytes;
 }
 
-// HOIST_TEST_SEED runs a failed case again.
-uint64_t test_seed() {
-  const char* text = std::getenv("HOIST_TEST_SEED");
-  return text != nullptr ? std::strtoull(text, nullptr, 10) : std::random_device{}();
-}
-
 TEST(Blake3, ReferenceDigests) {
   for (const Vector& vector : kVectors) {
     const std::vector<uint8_t> input = pattern(vector.size);
@@ -90,9 +84,7 @@ TEST(Blake3, ReferenceDigests) {
 }
 
 TEST(Blake3, AnySplitGivesTheDigestOfTheWhole) {
-  const uint64_t seed = test_seed();
-  SCOPED_TRACE("HOIST_TEST_SEED=" + std::to_string(seed));
-  std::mt19937_64 random(seed);
+  std::mt19937_64 random(test_seed());
   for (const Vector& vector : kVectors) {
     const std::vector<uint8_t> input = pattern(vector.size);
     for (const size_t step : {size_t{1}, size_t{700}, size_t{5000}, size_t{300'000}}) {
@@ -119,9 +111,7 @@ TEST(Blake3, FinishLeavesTheObjectUsable) {
 
 TEST(Blake3, KernelsAgree) {
   using namespace blake3_detail;
-  const uint64_t seed = test_seed();
-  SCOPED_TRACE("HOIST_TEST_SEED=" + std::to_string(seed));
-  std::mt19937_64 random(seed);
+  std::mt19937_64 random(test_seed());
   for (const size_t blocks : {1, 2, 16}) {
     std::vector<uint8_t> input(16 * blocks * kBlockBytes);
     for (uint8_t& byte : input) byte = static_cast<uint8_t>(random());

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/options.h"
 #include "base/spin_lock.h"
 
 namespace hoist {
@@ -274,7 +275,8 @@ Result<std::unique_ptr<Counters>> Counters::open(const std::string& path, bool i
 
 Counters& Counters::process() {
   static Counters* const counters = [] {
-    if (const char* path = std::getenv(HOIST_COUNTERS_ENV); path != nullptr && path[0] != '\0') {
+    if (const char* path = environment_value(HOIST_COUNTERS_ENV);
+        path != nullptr && path[0] != '\0') {
       Result<std::unique_ptr<Counters>> shared = open(path, true);
       return shared ? shared->release() : new Counters;
     }

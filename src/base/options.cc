@@ -6,13 +6,16 @@
 #include <cstdlib>
 #include <cstring>
 
+// The preload library's, where there is one.
+extern "C" [[gnu::weak]] const char* hoist_environment(const char* name);
+
 namespace hoist {
 namespace {
 
 constexpr std::array kOptions = {
     Option{OptionId::off, "off", "HOIST", "on", "`off` disables Hoist at once, everywhere below"},
     Option{OptionId::gpu, "gpu", "HOIST_GPU", "auto",
-           "auto or off; this version uses a GPU in `hoist bench` only"},
+           "auto, off, require, or inprocess: a context of the program's own, not hoistd's"},
     Option{OptionId::ops, "ops", "HOIST_OPS", "",
            "operations: NAME,… only these; +NAME or -NAME adds or removes one"},
     Option{OptionId::log, "log", "HOIST_LOG", "warn", "error, warn, info or debug"},
@@ -26,9 +29,14 @@ constexpr std::array kOptions = {
            "file of `hoist tune`'s measurements; empty: profile.json in the cache directory"},
     Option{OptionId::threads, "threads", "HOIST_THREADS", "",
            "most threads to use; empty: the CPUs that affinity and cgroup allow"},
+    Option{OptionId::socket, "socket", "HOIST_SOCKET", "",
+           "socket of hoistd; empty: the user's in $XDG_RUNTIME_DIR/hoist, then /run/hoist"},
+    Option{OptionId::blas, "blas", "HOIST_BLAS", "",
+           "BLAS that gemm is measured beside; empty: the system's libopenblas or libblas"},
 };
 
-constexpr std::array<const char*, 5> kOperations = {"sort", "hash", "gunzip", "qsort", "aes"};
+constexpr std::array kOperations = {"sort",   "hash", "gunzip", "crc32",   "inflate", "qsort",
+                                    "memcpy", "aes",  "zstd",   "deflate", "gemm"};
 
 const Option& find(OptionId id) {
   for (const Option& option : kOptions) {
@@ -58,9 +66,13 @@ void for_each_word(std::string_view list, Visit&& visit) {
 
 std::span<const Option> options() { return kOptions; }
 
+const char* environment_value(const char* name) {
+  return hoist_environment != nullptr ? hoist_environment(name) : std::getenv(name);
+}
+
 const char* option_text(OptionId id) {
   const Option& option = find(id);
-  const char* value = std::getenv(option.env);
+  const char* value = environment_value(option.env);
   return value != nullptr ? value : option.default_value;
 }
 

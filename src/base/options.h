@@ -11,7 +11,7 @@
 
 namespace hoist {
 
-enum class OptionId { off, gpu, ops, log, log_file, stats, verify, profile, threads };
+enum class OptionId { off, gpu, ops, log, log_file, stats, verify, profile, threads, socket, blas };
 
 struct Option {
   OptionId id;
@@ -26,6 +26,10 @@ std::span<const Option> options();
 const char* option_text(OptionId id);
 // Sets the environment variable, so that this process and its children see it.
 void set_option(OptionId id, const std::string& value);
+
+// getenv(), for Hoist's own settings. Inside a program that the preload library has been loaded
+// into also what the program has removed since its start (intercept/kept_environment.h).
+const char* environment_value(const char* name);
 
 // HOIST=off (any letter case; also "0", "false", "no").
 bool hoist_is_off();

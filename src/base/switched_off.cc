@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/options.h"
 
 namespace hoist {
 namespace {
@@ -23,10 +24,11 @@ constexpr size_t kLineLimit = 2048;
 constexpr int kSafeOpen = O_NONBLOCK | O_NOFOLLOW | O_NOCTTY;
 
 std::string cache_directory() {
-  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && cache[0] == '/') {
+  if (const char* cache = environment_value("XDG_CACHE_HOME");
+      cache != nullptr && cache[0] == '/') {
     return fmt::format("{}/hoist", cache);
   }
-  const char* home = std::getenv("HOME");
+  const char* home = environment_value("HOME");
   return home != nullptr && home[0] == '/' ? fmt::format("{}/.cache/hoist", home) : std::string();
 }
 

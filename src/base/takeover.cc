@@ -107,6 +107,16 @@ Takeover begin_takeover(int argc, char** argv, std::string_view default_program)
   return takeover;
 }
 
+void exec_original(const Takeover& takeover) {
+  if (takeover.original_path.empty()) return;
+  ::setenv(HOIST_SKIP_ENV, std::to_string(::getpid()).c_str(), 1);
+  std::vector<char*> argv;
+  argv.reserve(takeover.argv.size() + 1);
+  for (const std::string& word : takeover.argv) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  ::execv(takeover.original_path.c_str(), argv.data());
+}
+
 int step_aside(const Takeover& takeover, std::string_view operation, std::string_view reason) {
   // Without a segment to share there is nobody to tell, and one of our own would outlive the exec.
   if (std::getenv(HOIST_COUNTERS_ENV) != nullptr) {
@@ -115,14 +125,7 @@ int step_aside(const Takeover& takeover, std::string_view operation, std::string
     counters.add_passed(operation, reason);
   }
   log(LogLevel::info, "{}: left to {}: {}", takeover.program, takeover.original_path, reason);
-  if (!takeover.original_path.empty()) {
-    ::setenv(HOIST_SKIP_ENV, std::to_string(::getpid()).c_str(), 1);
-    std::vector<char*> argv;
-    argv.reserve(takeover.argv.size() + 1);
-    for (const std::string& word : takeover.argv) argv.push_back(const_cast<char*>(word.c_str()));
-    argv.push_back(nullptr);
-    ::execv(takeover.original_path.c_str(), argv.data());
-  }
+  exec_original(takeover);
   std::fputs(fmt::format("hoist: error: this needs the original {} ({}): install it\n",
                          takeover.program, reason)
                  .c_str(),

@@ -26,6 +26,10 @@ struct Takeover {
 // finds the original in PATH when the engine was started by hand. Call once, first in main.
 Takeover begin_takeover(int argc, char** argv, std::string_view default_program);
 
+// Execs the original with its argv and without us. Returns only where there is none, or it cannot
+// be started.
+void exec_original(const Takeover& takeover);
+
 // Records the reason under `operation`, then execs the original with its argv. Returns only when
 // there is no original: prints "hoist: error: …" and gives exit code 3.
 int step_aside(const Takeover& takeover, std::string_view operation, std::string_view reason);

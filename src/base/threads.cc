@@ -10,8 +10,8 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <exception>
+#include <memory>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -68,8 +68,8 @@ struct ThreadPool::State {
     ::pthread_sigmask(SIG_SETMASK, &all, &before);
     try {
       for (int i = 1; i < threads; ++i) workers.emplace_back([this] { work(); });
-    } catch (const std::system_error&) {
-      // RLIMIT_NPROC or a full cgroup: the threads that there are do the work.
+    } catch (...) {
+      // RLIMIT_NPROC, a full cgroup, no memory: the threads that there are do the work.
     }
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
@@ -105,7 +105,7 @@ struct ThreadPool::State {
   }
 
   const int threads;
-  pid_t owner;
+  const pid_t owner;
   std::mutex caller;  // one loop at a time
   std::mutex mutex;
   std::condition_variable wake;
@@ -121,14 +121,15 @@ struct ThreadPool::State {
 ThreadPool::ThreadPool(int threads) : state_(new State(threads)) {}
 
 ThreadPool::~ThreadPool() {
-  if (state_->owner != ::getpid()) return;  // the threads stayed in the parent: nothing to join
+  State* const state = state_;
+  if (state->owner != ::getpid()) return;  // the threads stayed in the parent: nothing to join
   {
-    const std::lock_guard lock(state_->mutex);
-    state_->stopping = true;
+    const std::lock_guard lock(state->mutex);
+    state->stopping = true;
   }
-  state_->wake.notify_all();
-  for (std::thread& worker : state_->workers) worker.join();
-  delete state_;
+  state->wake.notify_all();
+  for (std::thread& worker : state->workers) worker.join();
+  delete state;
 }
 
 ThreadPool& ThreadPool::process() {
@@ -137,14 +138,20 @@ ThreadPool& ThreadPool::process() {
   return *pool;
 }
 
-int ThreadPool::size() const { return state_->threads; }
+int ThreadPool::size() const { return state_.load(std::memory_order_acquire)->threads; }
+
+ThreadPool::State& ThreadPool::own_state() {
+  State* state = state_.load(std::memory_order_acquire);
+  if (state->owner == ::getpid()) return *state;
+  // After fork the old state's threads and locks mean nothing; it is left behind on purpose. Of the
+  // child's threads that come here at once, one puts the new state in place.
+  auto fresh = std::make_unique<State>(state->threads);
+  if (!state_.compare_exchange_strong(state, fresh.get(), std::memory_order_acq_rel)) return *state;
+  return *fresh.release();
+}
 
 void ThreadPool::parallel_for(size_t count, const std::function<void(size_t)>& body) {
-  if (state_->owner != ::getpid()) {
-    // After fork the old state's threads and locks mean nothing; it is left behind on purpose.
-    state_ = new State(state_->threads);
-  }
-  State& state = *state_;
+  State& state = own_state();
   State::Loop loop;
   loop.count = count;
   loop.body = &body;

@@ -5,6 +5,7 @@
 // a vfork child. Threads block all signals, so the host program's handlers stay on its own threads.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 
@@ -35,7 +36,9 @@ class ThreadPool {
 
  private:
   struct State;
-  State* state_;
+  State& own_state();
+
+  std::atomic<State*> state_;
 };
 
 }  // namespace hoist

@@ -8,10 +8,7 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <string>
-#include <vector>
 
-#include "base/counters_layout.h"
 #include "base/options.h"
 
 namespace hoist {
@@ -57,15 +54,6 @@ std::optional<int> wait_for(pid_t pid) {
     ended = ::waitpid(pid, &status, 0);
   } while (ended < 0 && errno == EINTR);
   return ended == pid ? std::optional(status) : std::nullopt;
-}
-
-void become_original(const Takeover& takeover) {
-  ::setenv(HOIST_SKIP_ENV, std::to_string(::getpid()).c_str(), 1);
-  std::vector<char*> argv;
-  argv.reserve(takeover.argv.size() + 1);
-  for (const std::string& word : takeover.argv) argv.push_back(const_cast<char*>(word.c_str()));
-  argv.push_back(nullptr);
-  ::execv(takeover.original_path.c_str(), argv.data());
 }
 
 }  // namespace
@@ -129,7 +117,7 @@ Trials::Outcome Trials::run_original(const Takeover& takeover, Trial& trial) {
   Outcome outcome = fork(trial);
   char failed = 0;
   if (outcome == Outcome::in_child) {
-    become_original(takeover);
+    exec_original(takeover);
     (void)write_full(write_end.get(), &failed, 1);
     ::_exit(127);
   }

@@ -1,0 +1,16 @@
+#include "base/gpu_hint.h"
+
+#include <stdlib.h>
+#include <strings.h>
+#include <unistd.h>
+
+bool hoist_gpu_may_serve(void) {
+  const char* gpu = getenv("HOIST_GPU");
+  const char* socket = getenv("HOIST_SOCKET");
+  if (gpu != NULL && strcasecmp(gpu, "off") == 0) return false;
+  if (gpu != NULL && (strcasecmp(gpu, "require") == 0 || strcasecmp(gpu, "inprocess") == 0)) {
+    return true;
+  }
+  if (socket != NULL && socket[0] != '\0') return true;
+  return access("/dev/nvidiactl", F_OK) == 0;
+}

@@ -1,0 +1,20 @@
+/* Whether a GPU may do a program's work: asked at every start of one, so without the driver. */
+#ifndef HOIST_BASE_GPU_HINT_H
+#define HOIST_BASE_GPU_HINT_H
+
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* False under HOIST_GPU=off, and where there is neither an NVIDIA driver's device file nor a daemon
+ * or a GPU that the user asks for (HOIST_SOCKET, HOIST_GPU=require or inprocess). True promises
+ * nothing. */
+bool hoist_gpu_may_serve(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,157 @@
+#include "base/threads.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <barrier>
+#include <cstdlib>
+#include <new>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#ifdef __SANITIZE_THREAD__
+// A child starts threads of its own here, as programs do.
+extern "C" const char* __tsan_default_options() { return "die_after_fork=0"; }
+#endif
+
+// Allocations of the thread that asks for it, from the one with this number on, fail.
+namespace {
+constexpr int kNever = -1;
+thread_local int allocations_left = kNever;
+}  // namespace
+
+[[gnu::noinline]] void* operator new(size_t size) {
+  if (allocations_left == 0) throw std::bad_alloc();
+  if (allocations_left > 0) --allocations_left;
+  if (void* memory = std::malloc(size)) return memory;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+
+namespace hoist {
+namespace {
+
+TEST(Threads, LoopRunsEveryIndexOnce) {
+  ThreadPool pool(4);
+  for (size_t count : {0, 1, 2, 3, 1000}) {
+    std::vector<std::atomic<int>> hits(count);
+    pool.parallel_for(count, [&](size_t i) { ++hits[i]; });
+    for (const std::atomic<int>& hit : hits) EXPECT_EQ(hit, 1);
+  }
+}
+
+TEST(Threads, NestedLoopsAndExceptions) {
+  ThreadPool pool(3);
+  std::atomic<int> inner{0};
+  pool.parallel_for(8, [&](size_t) { pool.parallel_for(8, [&](size_t) { ++inner; }); });
+  EXPECT_EQ(inner, 64);
+  EXPECT_THROW(pool.parallel_for(100,
+                                 [](size_t i) {
+                                   if (i == 7) throw std::runtime_error("seven");
+                                 }),
+               std::runtime_error);
+  pool.parallel_for(8, [&](size_t) { ++inner; });
+  EXPECT_EQ(inner, 72);
+}
+
+#if !defined(__SANITIZE_THREAD__)  // whose runtime takes the child's threads for the parent's
+TEST(Threads, PoolIsRebuiltAfterFork) {
+  ThreadPool pool(3);
+  std::atomic<int> sum{0};
+  pool.parallel_for(10, [&](size_t) { ++sum; });
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::atomic<int> mine{0};
+    pool.parallel_for(10, [&](size_t) { ++mine; });
+    ::_exit(mine == 10 ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  pool.parallel_for(10, [&](size_t) { ++sum; });
+  EXPECT_EQ(sum, 20);
+}
+#endif
+
+// All of the child's threads find the parent's pool, and make do with one of their own.
+TEST(Threads, ThreadsOfAChildRebuildThePoolOnce) {
+  ThreadPool pool(3);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    constexpr int kCallers = 4;
+    std::atomic<int> mine{0};
+    std::barrier together(kCallers);
+    std::vector<std::thread> callers;
+    for (int i = 0; i < kCallers; ++i) {
+      callers.emplace_back([&] {
+        together.arrive_and_wait();
+        pool.parallel_for(10, [&](size_t) { ++mine; });
+      });
+    }
+    for (std::thread& caller : callers) caller.join();
+    ::_exit(mine == 10 * kCallers ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
+// Wherever memory ends, the loop is done or bad_alloc comes out, and signals are as they were.
+TEST(Threads, MemoryThatEndsWhileThreadsStart) {
+  sigset_t before;
+  ::pthread_sigmask(SIG_BLOCK, nullptr, &before);
+  for (int allocations = 0; allocations < 12; ++allocations) {
+    ThreadPool pool(4);
+    std::atomic<int> sum{0};
+    const std::function<void(size_t)> body = [&](size_t) { ++sum; };
+    allocations_left = allocations;
+    try {
+      pool.parallel_for(10, body);
+      allocations_left = kNever;
+      EXPECT_EQ(sum, 10);
+    } catch (const std::bad_alloc&) {
+      allocations_left = kNever;
+      EXPECT_EQ(sum, 0);
+    }
+    sigset_t after;
+    ::pthread_sigmask(SIG_BLOCK, nullptr, &after);
+    EXPECT_EQ(::sigismember(&after, SIGTERM), ::sigismember(&before, SIGTERM)) << allocations;
+    pool.parallel_for(10, body);
+    EXPECT_EQ(sum % 10, 0);
+  }
+}
+
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)  // they need address space
+TEST(Threads, WorkIsDoneWhereNoThreadCanBeStarted) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    // Too little address space for another stack stands in for a limit on threads, which root is
+    // free of.
+    const struct rlimit least = {1, 1};
+    ::setrlimit(RLIMIT_AS, &least);
+    ThreadPool pool(3);
+    int sum = 0;
+    pool.parallel_for(10, [&](size_t) { ++sum; });
+    ::_exit(sum == 10 ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+#endif
+
+TEST(Threads, UsableCpusRespectsTheOption) {
+  ::setenv("HOIST_THREADS", "1", 1);
+  EXPECT_EQ(usable_cpus(), 1);
+  ::unsetenv("HOIST_THREADS");
+  EXPECT_GE(usable_cpus(), 1);
+}
+
+}  // namespace
+}  // namespace hoist
