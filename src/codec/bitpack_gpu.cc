@@ -26,7 +26,7 @@ bool table_fits(const DeviceBitpack& packed) {
 Result<BitpackGpuDecoder> BitpackGpuDecoder::create() {
   const Result<Decode*> decode = device::cuda_function<Decode>("hoist_cuda_bitpack_decode");
   if (!decode) return tl::unexpected(decode.error());
-  Result<device::CudaBuffer> first_bad = device::CudaBuffer::allocate(sizeof(uint32_t));
+  Result<device::Buffer> first_bad = device::allocate_on_cuda(sizeof(uint32_t));
   if (!first_bad) return tl::unexpected(first_bad.error());
   if (Status status = first_bad->fill(std::byte{0xff}); !status) {
     return tl::unexpected(status.error());

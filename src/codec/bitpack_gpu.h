@@ -49,11 +49,11 @@ class BitpackGpuDecoder {
  private:
   using Decode = int(const void*, uint64_t, unsigned, uint64_t, void*, uint32_t*);
 
-  BitpackGpuDecoder(Decode* decode, device::CudaBuffer first_bad)
+  BitpackGpuDecoder(Decode* decode, device::Buffer first_bad)
       : decode_(decode), first_bad_(std::move(first_bad)) {}
 
   Decode* decode_;
-  device::CudaBuffer first_bad_;  // kNoBadTile, or a damaged tile's index
+  device::Buffer first_bad_;  // kNoBadTile, or a damaged tile's index
 };
 
 }  // namespace hoist::codec

@@ -92,8 +92,8 @@ void decode(benchmark::State& state, const Case& wanted) {
       make_column<T>(wanted.shape, wanted.width, kEncodedPart / sizeof(T), random);
   const std::vector<std::byte> stream =
       repeat(*encode_bitpack<T>(column), kColumnBytes / kEncodedPart);
-  Result<device::CudaBuffer> packed = device::CudaBuffer::copy_of(stream);
-  Result<device::CudaBuffer> out = device::CudaBuffer::allocate(kColumnBytes);
+  Result<device::Buffer> packed = device::copy_to_cuda(stream);
+  Result<device::Buffer> out = device::allocate_on_cuda(kColumnBytes);
   if (!packed || !out) return state.SkipWithError("too little device memory");
   const DeviceBitpack source{packed->data(), stream.size(), sizeof(T), kColumnBytes / sizeof(T)};
   measure(state, kColumnBytes, kColumnBytes + stream.size(),
@@ -112,7 +112,7 @@ void decode_column(benchmark::State& state, const std::vector<T>& column) {
   Result<DeviceIntegerColumn> packed = DeviceIntegerColumn::upload(*encode_integers<T>(column));
   if (!packed) return state.SkipWithError(packed.error().message.c_str());
   const size_t bytes = column.size() * sizeof(T);
-  Result<device::CudaBuffer> out = device::CudaBuffer::allocate(bytes);
+  Result<device::Buffer> out = device::allocate_on_cuda(bytes);
   if (!out) return state.SkipWithError("too little device memory");
   measure(state, bytes, bytes + packed->stored_bytes(), [&] { return packed->launch(*out); });
   std::vector<T> decoded(column.size());
@@ -126,8 +126,8 @@ void decode_column(benchmark::State& state, const std::vector<T>& column) {
 void copy(benchmark::State& state) {
   const auto function = device::cuda_function<int(void*, const void*, size_t)>("hoist_cuda_copy");
   if (!function) return state.SkipWithError(function.error().message.c_str());
-  Result<device::CudaBuffer> from = device::CudaBuffer::allocate(kColumnBytes);
-  Result<device::CudaBuffer> to = device::CudaBuffer::allocate(kColumnBytes);
+  Result<device::Buffer> from = device::allocate_on_cuda(kColumnBytes);
+  Result<device::Buffer> to = device::allocate_on_cuda(kColumnBytes);
   if (!from || !to) return state.SkipWithError("too little device memory");
   measure(state, kColumnBytes, 2 * kColumnBytes, [&] {
     return device::cuda_status((*function)(to->data(), from->data(), kColumnBytes), "copy");

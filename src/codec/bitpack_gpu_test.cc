@@ -7,6 +7,7 @@
 #include <optional>
 #include <random>
 
+#include "base/test_seed.h"
 #include "codec/bitpack.h"
 #include "codec/bitpack_test_columns.h"
 
@@ -33,8 +34,8 @@ class BitpackGpu : public testing::Test {
   Status decode(const Bytes& stream, std::vector<T>& out) {
     constexpr size_t kGuard = 4096;
     const size_t size = out.size() * sizeof(T);
-    Result<device::CudaBuffer> packed = device::CudaBuffer::copy_of(stream);
-    Result<device::CudaBuffer> unpacked = device::CudaBuffer::allocate(size + kGuard);
+    Result<device::Buffer> packed = device::copy_to_cuda(stream);
+    Result<device::Buffer> unpacked = device::allocate_on_cuda(size + kGuard);
     EXPECT_TRUE(packed && unpacked);
     EXPECT_TRUE(unpacked->fill(std::byte{0xa5}));
     Status status =
@@ -68,7 +69,7 @@ class BitpackGpu : public testing::Test {
     }
   }
 
-  const unsigned seed_;
+  const uint64_t seed_;
   std::mt19937_64 random_;
   std::optional<BitpackGpuDecoder> decoder_;
 };

@@ -11,6 +11,7 @@
 #include <random>
 #include <set>
 
+#include "base/test_seed.h"
 #include "codec/bitpack_test_columns.h"
 
 namespace hoist::codec {
@@ -133,7 +134,7 @@ class Bitpack : public testing::Test {
     }
   }
 
-  const unsigned seed_;
+  const uint64_t seed_;
   std::mt19937_64 random_;
   std::set<std::pair<size_t, unsigned>> widths_;
 };

@@ -12,18 +12,6 @@
 
 namespace hoist::codec {
 
-// The seed of a random test, printed; HOIST_TEST_SEED runs a failed one again.
-inline unsigned test_seed() {
-  static const unsigned seed = [] {
-    const char* const text = std::getenv("HOIST_TEST_SEED");
-    const auto value = text != nullptr ? static_cast<unsigned>(std::strtoul(text, nullptr, 10))
-                                       : std::random_device{}();
-    std::printf("HOIST_TEST_SEED=%u\n", value);
-    return value;
-  }();
-  return seed;
-}
-
 enum class Shape {
   constant,
   narrow,          // uniform in a range of `width` bits

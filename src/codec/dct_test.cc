@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 #include <numbers>
 #include <random>
-#include <string>
 #include <vector>
+
+#include "base/test_seed.h"
 
 namespace hoist::codec {
 namespace {
@@ -54,16 +54,6 @@ Doubles to_doubles(std::span<const float> values) { return {values.begin(), valu
 
 class DctTest : public ::testing::Test {
  protected:
-  // HOIST_TEST_SEED runs a failed case again.
-  void SetUp() override {
-    const char* text = std::getenv("HOIST_TEST_SEED");
-    seed_ = text != nullptr ? std::strtoull(text, nullptr, 10) : std::random_device{}();
-    random_.seed(seed_);
-  }
-  void TearDown() override {
-    if (HasFailure()) std::fprintf(stderr, "HOIST_TEST_SEED=%lu\n", static_cast<long>(seed_));
-  }
-
   Floats random_floats(size_t size, float scale = 1) {
     std::normal_distribution<float> normal(0, scale);
     Floats values(size);
@@ -71,8 +61,7 @@ class DctTest : public ::testing::Test {
     return values;
   }
 
-  uint64_t seed_ = 0;
-  std::mt19937_64 random_;
+  std::mt19937_64 random_{test_seed()};
 };
 
 TEST_F(DctTest, MatchesTheOracleAndComesBack) {

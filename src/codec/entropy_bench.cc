@@ -80,7 +80,7 @@ const CountedSymbols& gpu_data(const std::string& name, size_t count) {
 
 // Runs `decode` under the device's clock, then compares what it left in `symbols`.
 void time_on_gpu(benchmark::State& state, const CountedSymbols& data, size_t coded_bytes,
-                 device::CudaBuffer& symbols, const std::function<Status()>& decode) {
+                 device::Buffer& symbols, const std::function<Status()>& decode) {
   if (!symbols.fill(std::byte{0xa5})) return state.SkipWithError("poisoning failed");
   auto timer = device::CudaTimer::create();
   if (!timer) return state.SkipWithError(timer.error().message.c_str());
@@ -113,8 +113,8 @@ void gpu_rans(benchmark::State& state, const std::string& name, uint32_t width) 
           .value();
   const EntropyView view = EntropyView::parse(coded).value();
   auto section = CudaEntropySection::prepare(view, table);
-  auto bytes = device::CudaBuffer::copy_of(coded);
-  auto symbols = device::CudaBuffer::allocate(data.symbols.size());
+  auto bytes = device::copy_to_cuda(coded);
+  auto symbols = device::allocate_on_cuda(data.symbols.size());
   if (!section || !bytes || !symbols) return state.SkipWithError("no memory on the device");
   time_on_gpu(state, data, coded.size(), *symbols,
               [&] { return section->decode(bytes->data(), symbols->data()); });

@@ -24,13 +24,13 @@ Result<CudaEntropySection> CudaEntropySection::prepare(const EntropyView& view,
   CudaEntropySection section;
   section.symbols_per_code_ = table.symbols_per_code();
   section.tile_count_ = static_cast<uint32_t>(view.tiles().size());
-  auto uploaded = device::CudaBuffer::copy_of(std::as_bytes(std::span(&table.decode_table(), 1)));
+  auto uploaded = device::copy_to_cuda(std::as_bytes(std::span(&table.decode_table(), 1)));
   if (!uploaded) return tl::unexpected(uploaded.error());
   section.table_ = std::move(*uploaded);
-  auto tiles = device::CudaBuffer::copy_of(std::as_bytes(view.tiles()));
+  auto tiles = device::copy_to_cuda(std::as_bytes(view.tiles()));
   if (!tiles) return tl::unexpected(tiles.error());
   section.tiles_ = std::move(*tiles);
-  auto first_bad = device::CudaBuffer::allocate(sizeof(uint32_t));
+  auto first_bad = device::allocate_on_cuda(sizeof(uint32_t));
   if (!first_bad) return tl::unexpected(first_bad.error());
   section.first_bad_ = std::move(*first_bad);
   return section;

@@ -35,9 +35,9 @@ class CudaEntropySection {
 
   uint32_t symbols_per_code_ = 0;
   uint32_t tile_count_ = 0;
-  device::CudaBuffer table_;
-  device::CudaBuffer tiles_;
-  device::CudaBuffer first_bad_;
+  device::Buffer table_;
+  device::Buffer tiles_;
+  device::Buffer first_bad_;
 };
 
 }  // namespace hoist::codec

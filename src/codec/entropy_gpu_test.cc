@@ -39,9 +39,9 @@ Decoded decode_on_gpu(const EntropyView& view, std::span<const std::byte> coded,
                       const EntropyTable& table) {
   Decoded result;
   auto section = CudaEntropySection::prepare(view, table).value();
-  const auto bytes = device::CudaBuffer::copy_of(coded).value();
+  const auto bytes = device::copy_to_cuda(coded).value();
   const size_t count = view.symbols();
-  auto symbols = device::CudaBuffer::allocate(count + 2 * kGuard).value();
+  auto symbols = device::allocate_on_cuda(count + 2 * kGuard).value();
   EXPECT_TRUE(symbols.fill(std::byte{kPoison}));
   result.status = section.decode(bytes.data(), static_cast<uint8_t*>(symbols.data()) + kGuard);
   if (result.status) result.status = section.finish();

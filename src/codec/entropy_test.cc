@@ -6,21 +6,12 @@
 #include <functional>
 #include <random>
 
+#include "base/test_seed.h"
 #include "codec/entropy_testing.h"
 #include "codec/entropy_tile.h"
 
 namespace hoist::codec {
 namespace {
-
-uint64_t test_seed() {
-  static const uint64_t seed = [] {
-    const char* text = std::getenv("HOIST_TEST_SEED");
-    const uint64_t value = text ? std::strtoull(text, nullptr, 10) : std::random_device{}();
-    std::printf("HOIST_TEST_SEED=%llu\n", static_cast<unsigned long long>(value));
-    return value;
-  }();
-  return seed;
-}
 
 struct Source {
   const char* name;

@@ -15,22 +15,22 @@ std::vector<std::byte> stored(std::span<const uint8_t> symbols) {
 // so that no implementation has to check its reads inside a group.
 class WordSource {
  public:
-  WordSource(std::span<const std::byte> words, const EntropyTable& table,
+  WordSource(std::span<const std::byte> words, const RansDecodeTable& table,
              const RansImplementation& rans)
-      : words_(words), table_(table), rans_(rans) {}
+      : words_(words), table_(table), decode_(*rans.decoder(table)) {}
 
   bool decode(uint32_t (&states)[kRansLanes], size_t groups, uint8_t* symbols) {
     if (!in_tail_ && left() >= kRansMaxGroupWords) {
-      const RansProgress done = rans_.decode(table_.decode_table(), words_.data(),
-                                             left() - kRansMaxGroupWords, states, groups, symbols);
+      const RansProgress done =
+          decode_(table_, words_.data(), left() - kRansMaxGroupWords, states, groups, symbols);
       words_ = words_.subspan(2 * done.words);
       groups -= done.groups;
       symbols += done.groups * kRansGroupSymbols;
     }
     if (groups == 0) return true;
     if (!in_tail_) enter_tail();
-    const RansProgress done = rans_.decode(table_.decode_table(), tail_ + 2 * tail_taken_,
-                                           tail_size_ - tail_taken_, states, groups, symbols);
+    const RansProgress done =
+        decode_(table_, tail_ + 2 * tail_taken_, tail_size_ - tail_taken_, states, groups, symbols);
     tail_taken_ += done.words;
     return done.groups == groups && tail_taken_ <= tail_size_;
   }
@@ -47,8 +47,8 @@ class WordSource {
   }
 
   std::span<const std::byte> words_;
-  const EntropyTable& table_;
-  const RansImplementation& rans_;
+  const RansDecodeTable& table_;
+  RansDecode& decode_;
   bool in_tail_ = false;
   size_t tail_size_ = 0;
   size_t tail_taken_ = 0;
@@ -65,6 +65,7 @@ bool valid_tile(const EntropyTile& tile) {
 
 std::vector<std::byte> encode_tile(std::span<const uint8_t> symbols, const EntropyTable& table,
                                    const RansImplementation& rans) {
+  RansEncode* const encode = rans.encoder(table.decode_table());
   // Words grow downwards from the end; what needs as much room as the symbols is stored.
   std::vector<uint16_t> words(symbols.size() / 2 + kRansMaxGroupWords);
   uint16_t* const end = words.data() + words.size();
@@ -80,10 +81,10 @@ std::vector<std::byte> encode_tile(std::span<const uint8_t> symbols, const Entro
       last[i + 1] = static_cast<uint8_t>(table.symbols_per_code() == 1 ? padding : padding >> 8);
     }
     std::memcpy(last, symbols.data() + groups * kRansGroupSymbols, rest);
-    at = rans.encode(table.encode_table(), table.decode_table(), last, 1, states, words.data(), at);
+    at = encode(table.encode_table(), table.decode_table(), last, 1, states, words.data(), at);
   }
-  at = rans.encode(table.encode_table(), table.decode_table(), symbols.data(), groups, states,
-                   words.data(), at);
+  at = encode(table.encode_table(), table.decode_table(), symbols.data(), groups, states,
+              words.data(), at);
   const size_t size = kRansHeaderBytes + 2 * static_cast<size_t>(at == nullptr ? 0 : end - at);
   if (at == nullptr || size >= symbols.size()) return stored(symbols);
   std::vector<std::byte> tile(size);
@@ -103,7 +104,7 @@ bool decode_tile(std::span<const std::byte> tile, const EntropyTable& table,
   }
   uint32_t states[kRansLanes];
   std::memcpy(states, tile.data(), kRansHeaderBytes);
-  WordSource words(tile.subspan(kRansHeaderBytes), table, rans);
+  WordSource words(tile.subspan(kRansHeaderBytes), table.decode_table(), rans);
   const size_t groups = symbols.size() / kRansGroupSymbols;
   if (!words.decode(states, groups, symbols.data())) return false;
   if (const size_t rest = symbols.size() % kRansGroupSymbols; rest != 0) {

@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <random>
-#include <string>
 #include <thread>
 #include <vector>
+
+#include "base/test_seed.h"
 
 namespace hoist::codec {
 namespace {
@@ -15,16 +15,6 @@ using Bytes = std::vector<std::byte>;
 
 class General : public ::testing::Test {
  protected:
-  // HOIST_TEST_SEED runs a failed case again.
-  void SetUp() override {
-    const char* text = std::getenv("HOIST_TEST_SEED");
-    seed_ = text != nullptr ? std::strtoull(text, nullptr, 10) : std::random_device{}();
-    random_.seed(seed_);
-  }
-  void TearDown() override {
-    if (HasFailure()) std::fprintf(stderr, "HOIST_TEST_SEED=%lu\n", static_cast<long>(seed_));
-  }
-
   // alphabet 1: all the same; 256: incompressible.
   Bytes random_bytes(size_t size, int alphabet) {
     Bytes bytes(size);
@@ -32,8 +22,7 @@ class General : public ::testing::Test {
     return bytes;
   }
 
-  uint64_t seed_ = 0;
-  std::mt19937_64 random_;
+  std::mt19937_64 random_{test_seed()};
 };
 
 ErrorCode code_of(const Status& status) {

@@ -43,13 +43,13 @@ Result<DeviceIntegerColumn::Part> DeviceIntegerColumn::upload_part(
   Part part;
   part.value_bytes = value_bytes;
   part.count = view->count();
-  Result<device::CudaBuffer> bytes = device::CudaBuffer::copy_of(stream);
+  Result<device::Buffer> bytes = device::copy_to_cuda(stream);
   if (!bytes) return tl::unexpected(bytes.error());
   part.bytes = std::move(*bytes);
   if (decoded) {
     // Bounded: a stream has at least 20 bytes for each 1024 values.
-    Result<device::CudaBuffer> buffer =
-        device::CudaBuffer::allocate(std::max<uint64_t>(1, part.count) * value_bytes);
+    Result<device::Buffer> buffer =
+        device::allocate_on_cuda(std::max<uint64_t>(1, part.count) * value_bytes);
     if (!buffer) return tl::unexpected(buffer.error());
     // Damaged tiles are not written: what was in this memory before must not reach the output.
     if (Status status = buffer->fill(std::byte{0}); !status) return tl::unexpected(status.error());
@@ -98,7 +98,7 @@ Status DeviceIntegerColumn::upload_payload(std::span<const std::byte> payload) {
   return {};
 }
 
-Status DeviceIntegerColumn::launch(device::CudaBuffer& out) {
+Status DeviceIntegerColumn::launch(device::Buffer& out) {
   if (out.size() / info_.value_bytes < info_.count) {
     return fail(ErrorCode::invalid_argument, "output smaller than the column (integer column)");
   }

@@ -1,7 +1,7 @@
 // Integer columns (integer_column.h) on a CUDA device: uploaded as they are stored, decoded there.
 //
 //   Result<DeviceIntegerColumn> column = DeviceIntegerColumn::upload(stream);
-//   Result<CudaBuffer> out = CudaBuffer::allocate(column->count() * column->value_bytes());
+//   Result<Buffer> out = allocate_on_cuda(column->count() * column->value_bytes());
 //   if (Status status = column->launch(*out); !status) …
 //   if (Status status = column->finish(); !status) …   // corrupt: names the tile
 //
@@ -40,7 +40,7 @@ class DeviceIntegerColumn {
 
   // Starts decoding on the default stream; may be called again. `invalid_argument` where `out` is
   // smaller than the column.
-  Status launch(device::CudaBuffer& out);
+  Status launch(device::Buffer& out);
 
   // Waits; `corrupt` where a tile was damaged.
   Status finish() { return decoder_.finish(); }
@@ -48,8 +48,8 @@ class DeviceIntegerColumn {
  private:
   // A bit-packed stream of a column, uploaded, and where it decodes to before the last step.
   struct Part {
-    device::CudaBuffer bytes;
-    device::CudaBuffer decoded;
+    device::Buffer bytes;
+    device::Buffer decoded;
     unsigned value_bytes = 0;
     uint64_t count = 0;
 

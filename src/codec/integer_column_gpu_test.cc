@@ -5,6 +5,7 @@
 
 #include <random>
 
+#include "base/test_seed.h"
 #include "codec/bitpack_test_columns.h"
 #include "device/cuda_plugin.h"
 
@@ -29,7 +30,7 @@ class IntegerColumnGpu : public testing::Test {
     if (!column) return tl::unexpected(column.error());
     if (column->count() != out.size()) return fail(ErrorCode::corrupt, "another count");
     const size_t size = out.size() * sizeof(T);
-    Result<device::CudaBuffer> decoded = device::CudaBuffer::allocate(size + 16);
+    Result<device::Buffer> decoded = device::allocate_on_cuda(size + 16);
     EXPECT_TRUE(decoded && decoded->fill(std::byte{0xa5}));
     if (Status status = column->launch(*decoded); !status) return status;
     if (Status status = column->finish(); !status) return status;
@@ -60,7 +61,7 @@ class IntegerColumnGpu : public testing::Test {
     }
   }
 
-  const unsigned seed_;
+  const uint64_t seed_;
   std::mt19937_64 random_;
 };
 
@@ -95,16 +96,16 @@ TEST_F(IntegerColumnGpu, DamagedEntriesShowNoOldMemory) {
   stream[16 + 32 + 16 + 16] = std::byte{3};
   // What the column allocates lies where these were: one of them keeps the driver from returning
   // them.
-  std::vector<device::CudaBuffer> old(64);
-  for (device::CudaBuffer& buffer : old) {
-    Result<device::CudaBuffer> filled = device::CudaBuffer::allocate(500 * sizeof(uint32_t));
+  std::vector<device::Buffer> old(64);
+  for (device::Buffer& buffer : old) {
+    Result<device::Buffer> filled = device::allocate_on_cuda(500 * sizeof(uint32_t));
     ASSERT_TRUE(filled && filled->fill(std::byte{0xa5}));
     buffer = std::move(*filled);
   }
   old.resize(1);
   Result<DeviceIntegerColumn> packed = DeviceIntegerColumn::upload(stream);
   ASSERT_TRUE(packed) << packed.error().message;
-  Result<device::CudaBuffer> out = device::CudaBuffer::allocate(column.size() * sizeof(uint32_t));
+  Result<device::Buffer> out = device::allocate_on_cuda(column.size() * sizeof(uint32_t));
   ASSERT_TRUE(out && out->fill(std::byte{0}) && packed->launch(*out));
   EXPECT_EQ(packed->finish().error().code, ErrorCode::corrupt);
   std::vector<uint32_t> decoded(column.size());
@@ -115,7 +116,7 @@ TEST_F(IntegerColumnGpu, DamagedEntriesShowNoOldMemory) {
 TEST_F(IntegerColumnGpu, OutputMustHoldTheColumn) {
   Result<DeviceIntegerColumn> column =
       DeviceIntegerColumn::upload(*encode_integers<uint32_t>(std::vector<uint32_t>(1000, 7)));
-  Result<device::CudaBuffer> small = device::CudaBuffer::allocate(3999);
+  Result<device::Buffer> small = device::allocate_on_cuda(3999);
   ASSERT_TRUE(column && small);
   EXPECT_EQ(column->launch(*small).error().code, ErrorCode::invalid_argument);
   EXPECT_EQ(DeviceIntegerColumn::upload(*encode_integers<uint16_t>(std::vector<uint16_t>(9)))

@@ -9,6 +9,7 @@
 #include <random>
 #include <string>
 
+#include "base/test_seed.h"
 #include "codec/bitpack.h"
 #include "codec/bitpack_test_columns.h"
 #include "codec/dictionary.h"
@@ -76,7 +77,7 @@ class IntegerColumn : public testing::Test {
     }
   }
 
-  const unsigned seed_;
+  const uint64_t seed_;
   std::mt19937_64 random_;
 };
 

@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 #include <numeric>
 #include <random>
-#include <string>
 #include <vector>
+
+#include "base/test_seed.h"
 
 namespace hoist::codec {
 namespace {
@@ -63,16 +63,6 @@ struct Stripe {
 
 class ParityTest : public ::testing::Test {
  protected:
-  // HOIST_TEST_SEED runs a failed case again.
-  void SetUp() override {
-    const char* text = std::getenv("HOIST_TEST_SEED");
-    seed_ = text != nullptr ? std::strtoull(text, nullptr, 10) : std::random_device{}();
-    random_.seed(seed_);
-  }
-  void TearDown() override {
-    if (HasFailure()) std::fprintf(stderr, "HOIST_TEST_SEED=%lu\n", static_cast<long>(seed_));
-  }
-
   Stripe random_stripe(const Parity& parity, size_t size, bool unaligned = false) {
     Stripe stripe(parity.data_shards(), parity.parity_shards(), size, unaligned);
     for (Bytes& shard : stripe.shards) {
@@ -109,8 +99,7 @@ class ParityTest : public ::testing::Test {
     }
   }
 
-  uint64_t seed_ = 0;
-  std::mt19937_64 random_;
+  std::mt19937_64 random_{test_seed()};
 };
 
 TEST_F(ParityTest, MatrixIsTheCauchyMatrix) {

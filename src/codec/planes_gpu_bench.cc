@@ -20,7 +20,7 @@ constexpr size_t kBytes = size_t{1} << 30;
 using Launch = std::function<Status(const void* in, void* out)>;
 
 // Constant data would flatter: it toggles no wires and compresses on its way.
-Status fill_randomly(device::CudaBuffer& buffer) {
+Status fill_randomly(device::Buffer& buffer) {
   constexpr size_t kPart = size_t{64} << 20;
   static const std::vector<uint64_t> random = [] {
     std::mt19937_64 generator(1);
@@ -40,8 +40,8 @@ void measure(benchmark::State& state, const Launch& launch) {
     return state.SkipWithError(available.error().message.c_str());
   }
   Result<device::CudaTimer> timer = device::CudaTimer::create();
-  Result<device::CudaBuffer> from = device::CudaBuffer::allocate(kBytes);
-  Result<device::CudaBuffer> to = device::CudaBuffer::allocate(kBytes);
+  Result<device::Buffer> from = device::allocate_on_cuda(kBytes);
+  Result<device::Buffer> to = device::allocate_on_cuda(kBytes);
   if (!timer || !from || !to || !fill_randomly(*from)) {
     return state.SkipWithError("too little device memory");
   }

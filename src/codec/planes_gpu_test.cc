@@ -15,7 +15,9 @@ namespace hoist::codec {
 namespace {
 
 using Bytes = std::vector<std::byte>;
-using device::CudaBuffer;
+using device::allocate_on_cuda;
+using device::Buffer;
+using device::copy_to_cuda;
 
 constexpr size_t kGuard = 256;
 const size_t kLengths[] = {0,    1,    2,    3,    5,    7,    8,     9,      15,      16,
@@ -39,8 +41,8 @@ class PlanesGpu : public testing::Test {
   // What `launch` makes of `in`, with nothing written behind the output.
   static Bytes transformed(const Bytes& in, size_t out_size,
                            const std::function<Status(const void*, void*)>& launch) {
-    Result<CudaBuffer> from = CudaBuffer::copy_of(in);
-    Result<CudaBuffer> to = CudaBuffer::allocate(out_size + kGuard);
+    Result<Buffer> from = copy_to_cuda(in);
+    Result<Buffer> to = allocate_on_cuda(out_size + kGuard);
     EXPECT_TRUE(from && to && to->fill(std::byte{0xa5}));
     Status status = launch(from->data(), to->data());
     if (status) status = device::cuda_synchronize();
@@ -106,7 +108,7 @@ TEST_F(PlanesGpu, Bf16PartsAreTheCpus) {
     Bytes exponents(count);
     Bytes rest(count);
     ASSERT_TRUE(split_bf16(values, exponents, rest));
-    Result<CudaBuffer> other = CudaBuffer::allocate(count + kGuard);
+    Result<Buffer> other = allocate_on_cuda(count + kGuard);
     ASSERT_TRUE(other);
     ASSERT_EQ(transformed(values, count,
                           [&](const void* in, void* out) {
@@ -127,7 +129,7 @@ TEST_F(PlanesGpu, Bf16PartsAreTheCpus) {
 }
 
 TEST_F(PlanesGpu, RefusesWhatDoesNotFit) {
-  Result<CudaBuffer> buffer = CudaBuffer::allocate(4096);
+  Result<Buffer> buffer = allocate_on_cuda(4096);
   ASSERT_TRUE(buffer);
   auto* const at = static_cast<std::byte*>(buffer->data());
   EXPECT_EQ(split_bytes_gpu(at, 64, 3, at + 1024).error().code, ErrorCode::invalid_argument);

@@ -3,13 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <random>
-#include <string>
 #include <vector>
 
+#include "base/test_seed.h"
 #include "codec/planes_kernels.h"
 
 namespace hoist::codec {
@@ -24,25 +23,13 @@ constexpr size_t kCounts[] = {0,   1,   2,   3,    7,    8,    9,    15,   16,  
 
 class Planes : public ::testing::Test {
  protected:
-  // HOIST_TEST_SEED runs a failed case again.
-  void SetUp() override {
-    const char* text = std::getenv("HOIST_TEST_SEED");
-    seed_ = text != nullptr ? std::strtoull(text, nullptr, 10) : std::random_device{}();
-    random_.seed(seed_);
-    RecordProperty("seed", std::to_string(seed_));
-  }
-  void TearDown() override {
-    if (HasFailure()) std::fprintf(stderr, "HOIST_TEST_SEED=%lu\n", static_cast<long>(seed_));
-  }
-
   Bytes random_bytes(size_t size) {
     Bytes bytes(size);
     for (std::byte& byte : bytes) byte = static_cast<std::byte>(random_());
     return bytes;
   }
 
-  uint64_t seed_ = 0;
-  std::mt19937_64 random_;
+  std::mt19937_64 random_{test_seed()};
 };
 
 Bytes slow_split_bytes(const Bytes& elements, size_t width) {

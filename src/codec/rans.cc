@@ -67,13 +67,6 @@ RansProgress decode_groups(const RansDecodeTable& table, const std::byte* words,
   return {static_cast<size_t>(at - words) / 2, done};
 }
 
-RansProgress decode(const RansDecodeTable& table, const std::byte* words, size_t limit,
-                    uint32_t (&states)[kRansLanes], size_t groups, uint8_t* symbols) {
-  return table.symbols_per_code == 1
-             ? decode_groups<1>(table, words, limit, states, groups, symbols)
-             : decode_groups<2>(table, words, limit, states, groups, symbols);
-}
-
 // Backwards, so everything is in the opposite order of decode_step().
 template <uint32_t kSymbolsPerCode>
 uint16_t* encode_groups(std::span<const uint32_t> encode_table, const RansDecodeTable& table,
@@ -111,21 +104,15 @@ uint16_t* encode_groups(std::span<const uint32_t> encode_table, const RansDecode
   return at;
 }
 
-uint16_t* encode(std::span<const uint32_t> encode_table, const RansDecodeTable& table,
-                 const uint8_t* symbols, size_t groups, uint32_t (&states)[kRansLanes],
-                 uint16_t* floor, uint16_t* end) {
-  return table.symbols_per_code == 1
-             ? encode_groups<1>(encode_table, table, symbols, groups, states, floor, end)
-             : encode_groups<2>(encode_table, table, symbols, groups, states, floor, end);
-}
-
 // Slowest first.
 constexpr const RansImplementation* kImplementations[] = {&kRansPortable, &kRansAvx2, &kRansAvx512};
 
 }  // namespace
 
-constinit const RansImplementation kRansPortable = {"portable", [] { return true; }, decode,
-                                                    encode};
+constinit const RansImplementation kRansPortable = {"portable",
+                                                    [] { return true; },
+                                                    {decode_groups<1>, decode_groups<2>},
+                                                    {encode_groups<1>, encode_groups<2>}};
 
 std::span<const RansImplementation* const> rans_implementations() { return kImplementations; }
 

@@ -15,22 +15,33 @@ struct RansProgress {
   size_t groups = 0;  // done
 };
 
+// Decodes up to `groups` groups from `words`, into 128 bytes each, as long as it has taken at most
+// `limit` words at the start of a group: kRansMaxGroupWords words beyond the limit must be there.
+// `words` needs no alignment.
+using RansDecode = RansProgress(const RansDecodeTable& table, const std::byte* words, size_t limit,
+                                uint32_t (&states)[kRansLanes], size_t groups, uint8_t* symbols);
+
+// Encodes whole groups, last one first, downwards from `end`. Gives where the words begin, or
+// nullptr where they would not fit: kRansMaxGroupWords words must be free above `floor` before each
+// group.
+using RansEncode = uint16_t*(std::span<const uint32_t> encode_table, const RansDecodeTable& table,
+                             const uint8_t* symbols, size_t groups, uint32_t (&states)[kRansLanes],
+                             uint16_t* floor, uint16_t* end);
+
 struct RansImplementation {
   const char* name;
   bool (*supported)();
 
-  // Decodes up to `groups` groups from `words`, into 128 bytes each, as long as it has taken at
-  // most `limit` words at the start of a group: kRansMaxGroupWords words beyond the limit must be
-  // there. `words` needs no alignment.
-  RansProgress (*decode)(const RansDecodeTable& table, const std::byte* words, size_t limit,
-                         uint32_t (&states)[kRansLanes], size_t groups, uint8_t* symbols);
+  // By the table's symbols per code, less one.
+  RansDecode* decoders[2];
+  RansEncode* encoders[2];
 
-  // Encodes whole groups, last one first, downwards from `end`. Gives where the words begin, or
-  // nullptr where they would not fit: kRansMaxGroupWords words must be free above `floor` before
-  // each group.
-  uint16_t* (*encode)(std::span<const uint32_t> encode_table, const RansDecodeTable& table,
-                      const uint8_t* symbols, size_t groups, uint32_t (&states)[kRansLanes],
-                      uint16_t* floor, uint16_t* end);
+  RansDecode* decoder(const RansDecodeTable& table) const {
+    return decoders[table.symbols_per_code - 1];
+  }
+  RansEncode* encoder(const RansDecodeTable& table) const {
+    return encoders[table.symbols_per_code - 1];
+  }
 };
 
 // Plain C++: the definition of the format.

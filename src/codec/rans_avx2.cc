@@ -165,13 +165,6 @@ HOIST_AVX2 RansProgress decode_groups(const RansDecodeTable& table, const std::b
   return {static_cast<size_t>(at - words) / 2, done};
 }
 
-RansProgress decode(const RansDecodeTable& table, const std::byte* words, size_t limit,
-                    uint32_t (&states)[kRansLanes], size_t groups, uint8_t* symbols) {
-  return table.symbols_per_code == 1
-             ? decode_groups<1>(table, words, limit, states, groups, symbols)
-             : decode_groups<2>(table, words, limit, states, groups, symbols);
-}
-
 // Writes the low words of the masked lanes so that they end at `at`, and scratch below them.
 HOIST_AVX2 inline void put_words(__m256i lanes, __m256i states, uint16_t*& at) {
   const unsigned mask = lane_mask(lanes);
@@ -267,16 +260,9 @@ HOIST_AVX2 uint16_t* encode_groups(std::span<const uint32_t> encode_table,
   return at;
 }
 
-uint16_t* encode(std::span<const uint32_t> encode_table, const RansDecodeTable& table,
-                 const uint8_t* symbols, size_t groups, uint32_t (&states)[kRansLanes],
-                 uint16_t* floor, uint16_t* end) {
-  return table.symbols_per_code == 1
-             ? encode_groups<1>(encode_table, table, symbols, groups, states, floor, end)
-             : encode_groups<2>(encode_table, table, symbols, groups, states, floor, end);
-}
-
 }  // namespace
 
-constinit const RansImplementation kRansAvx2 = {"avx2", supported, decode, encode};
+constinit const RansImplementation kRansAvx2 = {
+    "avx2", supported, {decode_groups<1>, decode_groups<2>}, {encode_groups<1>, encode_groups<2>}};
 
 }  // namespace hoist::codec

@@ -144,12 +144,6 @@ HOIST_AVX512 RansProgress decode_singles(const RansDecodeTable& table, const std
   return {static_cast<size_t>(at - words) / 2, done};
 }
 
-RansProgress decode(const RansDecodeTable& table, const std::byte* words, size_t limit,
-                    uint32_t (&states)[kRansLanes], size_t groups, uint8_t* symbols) {
-  return table.symbols_per_code == 1 ? decode_singles(table, words, limit, states, groups, symbols)
-                                     : decode_pairs(table, words, limit, states, groups, symbols);
-}
-
 // Writes the low words of the masked lanes so that they end at `at`.
 HOIST_AVX512 inline void put_words(__mmask16 lanes, __m512i states, uint16_t*& at) {
   const int count = _mm_popcnt_u32(lanes);
@@ -230,16 +224,9 @@ HOIST_AVX512 uint16_t* encode_groups(std::span<const uint32_t> encode_table,
   return at;
 }
 
-uint16_t* encode(std::span<const uint32_t> encode_table, const RansDecodeTable& table,
-                 const uint8_t* symbols, size_t groups, uint32_t (&states)[kRansLanes],
-                 uint16_t* floor, uint16_t* end) {
-  return table.symbols_per_code == 1
-             ? encode_groups<1>(encode_table, table, symbols, groups, states, floor, end)
-             : encode_groups<2>(encode_table, table, symbols, groups, states, floor, end);
-}
-
 }  // namespace
 
-constinit const RansImplementation kRansAvx512 = {"avx512", supported, decode, encode};
+constinit const RansImplementation kRansAvx512 = {
+    "avx512", supported, {decode_singles, decode_pairs}, {encode_groups<1>, encode_groups<2>}};
 
 }  // namespace hoist::codec

@@ -4,11 +4,10 @@
 
 #include <bit>
 #include <cmath>
-#include <cstdlib>
 #include <random>
-#include <string>
 #include <vector>
 
+#include "base/test_seed.h"
 #include "codec/walsh_kernels.h"
 
 namespace hoist::codec {
@@ -32,16 +31,6 @@ double norm(std::span<const float> values) {
 
 class WalshTest : public ::testing::Test {
  protected:
-  // HOIST_TEST_SEED runs a failed case again.
-  void SetUp() override {
-    const char* text = std::getenv("HOIST_TEST_SEED");
-    seed_ = text != nullptr ? std::strtoull(text, nullptr, 10) : std::random_device{}();
-    random_.seed(seed_);
-  }
-  void TearDown() override {
-    if (HasFailure()) std::fprintf(stderr, "HOIST_TEST_SEED=%lu\n", static_cast<long>(seed_));
-  }
-
   Floats random_floats(size_t size) {
     std::normal_distribution<float> normal;
     Floats values(size);
@@ -64,8 +53,7 @@ class WalshTest : public ::testing::Test {
     EXPECT_LT(error / norm(x), kBound) << what << ", " << x.size();
   }
 
-  uint64_t seed_ = 0;
-  std::mt19937_64 random_;
+  std::mt19937_64 random_{test_seed()};
 };
 
 TEST_F(WalshTest, MatchesTheOracleAndComesBack) {

@@ -1,4 +1,5 @@
-// Device memory and device time, for what runs on a CUDA device (see device/cuda_plugin.h).
+// Memory of the first CUDA device, and device time: what kernels of the plug-in's default stream
+// need besides (see device/cuda_plugin.h). A Buffer's own copies come after such a kernel.
 #pragma once
 
 #include <cstddef>
@@ -6,37 +7,13 @@
 #include <utility>
 
 #include "base/result.h"
+#include "device/buffer.h"
 
 namespace hoist::device {
 
-// Owned memory on device 0, at least 256-byte aligned. Copies are synchronous.
-class CudaBuffer {
- public:
-  CudaBuffer() = default;
-  CudaBuffer(CudaBuffer&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
-  CudaBuffer& operator=(CudaBuffer&& other) noexcept;
-  CudaBuffer(const CudaBuffer&) = delete;
-  CudaBuffer& operator=(const CudaBuffer&) = delete;
-  ~CudaBuffer();
-
-  // `unavailable` without a device, `exhausted` without memory.
-  static Result<CudaBuffer> allocate(size_t size);
-  static Result<CudaBuffer> copy_of(std::span<const std::byte> bytes);
-
-  // `invalid_argument` where `bytes` is longer than the buffer behind `offset`.
-  Status upload(std::span<const std::byte> bytes, size_t offset = 0);
-  Status download(std::span<std::byte> bytes, size_t offset = 0) const;
-  // Every byte becomes `value`: outputs are poisoned before they are checked.
-  Status fill(std::byte value);
-
-  void* data() const { return data_; }
-  size_t size() const { return size_; }
-
- private:
-  void* data_ = nullptr;
-  size_t size_ = 0;
-};
+// `unavailable` without a device, `exhausted` without memory.
+Result<Buffer> allocate_on_cuda(size_t size);
+Result<Buffer> copy_to_cuda(std::span<const std::byte> bytes);
 
 // Waits for all work; reports what went wrong in it.
 Status cuda_synchronize();

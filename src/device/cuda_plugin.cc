@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <system_error>
+#include <vector>
 
 #include "base/options.h"
 #include "device/cuda_driver.h"
@@ -15,13 +16,21 @@ namespace {
 
 constexpr int kCudaErrorMemoryAllocation = 2;  // driver_types.h
 
-// lib/ of the tree that this program is in: PREFIX/bin, PREFIX/tests or PREFIX/libexec/hoist.
+// lib/ of the tree that this code is in: a program's (PREFIX/bin, PREFIX/tests,
+// PREFIX/libexec/hoist), or a library's in lib/ itself, in somebody else's program.
 std::filesystem::path find_plugin() {
   std::error_code ignored;
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", ignored);
-  for (const char* folder : {"../lib", "../../lib"}) {
-    std::filesystem::path path = program.parent_path() / folder / "libhoist_cuda.so";
-    if (std::filesystem::exists(path, ignored)) return path;
+  std::vector<std::filesystem::path> places = {
+      std::filesystem::read_symlink("/proc/self/exe", ignored)};
+  Dl_info own;  // of a program: its name as it was called, which may lead anywhere
+  if (::dladdr(reinterpret_cast<const void*>(&find_plugin), &own) != 0) {
+    places.insert(places.begin(), std::filesystem::canonical(own.dli_fname, ignored));
+  }
+  for (const std::filesystem::path& place : places) {
+    for (const char* folder : {".", "../lib", "../../lib"}) {
+      std::filesystem::path path = place.parent_path() / folder / "libhoist_cuda.so";
+      if (std::filesystem::exists(path, ignored)) return path;
+    }
   }
   return {};
 }
@@ -33,11 +42,19 @@ Result<void*> load_plugin() {
   if (hoist_is_off()) return unavailable("HOIST=off");
   if (::strcasecmp(option_text(OptionId::gpu), "off") == 0) return unavailable("HOIST_GPU=off");
   const CudaDevices devices = find_cuda_devices();
-  if (devices.names.empty()) return unavailable(devices.why);
+  if (devices.devices.empty()) return unavailable(devices.why);
   const std::filesystem::path path = find_plugin();
   if (path.empty()) return unavailable("this build has no libhoist_cuda.so (no CUDA toolkit)");
   void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);  // stays loaded
   if (library == nullptr) return unavailable(::dlerror());
+  const auto needed = reinterpret_cast<int (*)()>(::dlsym(library, "hoist_cuda_runtime_version"));
+  if (needed == nullptr) return unavailable(path.string() + " is of another build");
+  // A driver serves every runtime of its major version (CUDA's minor version compatibility).
+  if (devices.driver_version / 1000 < needed() / 1000) {
+    return unavailable(fmt::format("the driver knows CUDA {}.{}, this build needs {}.0: update it",
+                                   devices.driver_version / 1000,
+                                   devices.driver_version % 1000 / 10, needed() / 1000));
+  }
   return library;
 }
 

@@ -12,7 +12,7 @@ void expect_unavailable(const char* name, const char* value, const char* reason)
   EXPECT_EXIT(
       {
         ::setenv(name, value, 1);
-        const Result<void*> symbol = cuda_symbol("hoist_cuda_malloc");
+        const Result<void*> symbol = cuda_symbol("hoist_cuda_copy");
         const bool as_expected = !symbol && symbol.error().code == ErrorCode::unavailable &&
                                  symbol.error().message.find(reason) != std::string::npos;
         std::_Exit(as_expected ? 0 : 1);

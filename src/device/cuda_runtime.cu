@@ -1,5 +1,5 @@
-// What the plug-in gives besides kernels: memory, copies and events of the CUDA runtime. Errors are
-// cudaError_t; a stream is the default one.
+// What the plug-in gives kernels of the default stream: a copy and events. Errors are cudaError_t.
+// Devices with streams are in cuda_calls.cu.
 #include <cuda_runtime.h>
 
 #include <cstddef>
@@ -21,17 +21,9 @@ const char* hoist_cuda_error_text(int error) {
   return cudaGetErrorString(static_cast<cudaError_t>(error));
 }
 
-int hoist_cuda_malloc(void** data, size_t size) { return reported(cudaMalloc(data, size)); }
-
-int hoist_cuda_free(void* data) { return reported(cudaFree(data)); }
-
 // The direction follows from the pointers (unified virtual addressing).
 int hoist_cuda_copy(void* to, const void* from, size_t size) {
   return reported(cudaMemcpy(to, from, size, cudaMemcpyDefault));
-}
-
-int hoist_cuda_fill(void* data, int value, size_t size) {
-  return reported(cudaMemset(data, value, size));
 }
 
 // Also what a launch failed with that nobody asked about.

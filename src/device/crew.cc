@@ -1,0 +1,66 @@
+#include "device/crew.h"
+
+#include <algorithm>
+
+#include "device/quiet_thread.h"
+
+namespace hoist::device {
+
+Crew::~Crew() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  offered_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void Crew::start_helpers() {
+  started_ = true;
+  for (int i = 0; i < helpers_; ++i) {
+    Result<std::thread> thread = start_quiet_thread([this] { help(); });
+    if (!thread) return;  // those that there are do the work
+    threads_.push_back(std::move(*thread));
+  }
+}
+
+void Crew::run(int lanes, const std::function<void(int)>& body) {
+  if (lanes <= 1) return body(0);
+  Work work{&body, lanes};
+  {
+    const std::lock_guard lock(mutex_);
+    if (!started_) start_helpers();
+    offers_.push_back(&work);
+  }
+  wake_two();
+  body(0);
+  std::unique_lock lock(mutex_);
+  std::erase(offers_, &work);
+  left_.wait(lock, [&] { return work.active == 0; });
+}
+
+// Whoever wakes up does the same, so that the caller does not pay for all of them.
+void Crew::wake_two() {
+  offered_.notify_one();
+  offered_.notify_one();
+}
+
+void Crew::help() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    offered_.wait(lock, [this] { return stopping_ || !offers_.empty(); });
+    if (stopping_) return;
+    Work& work = *offers_.front();
+    const int lane = work.next++;
+    if (work.next >= work.lanes) offers_.pop_front();
+    ++work.active;
+    const bool more = !offers_.empty();
+    lock.unlock();
+    if (more) wake_two();
+    (*work.body)(lane);
+    lock.lock();
+    if (--work.active == 0) left_.notify_all();
+  }
+}
+
+}  // namespace hoist::device

@@ -1,0 +1,236 @@
+#include <cuda_runtime.h>
+
+#include "device/cuda_calls.h"
+
+namespace hoist::device {
+namespace {
+
+// The runtime also keeps an error for cudaGetLastError(), by which launches are judged: what was
+// reported here must not be taken for the failure of the next launch.
+int reported(cudaError_t error) {
+  if (error != cudaSuccess) (void)cudaGetLastError();
+  return error;
+}
+
+// Makes a device current, and puts back the one that the thread had chosen.
+class Current {
+ public:
+  explicit Current(int device) {
+    error_ = cudaGetDevice(&before_);
+    if (error_ != cudaSuccess || before_ == device) return;
+    error_ = cudaSetDevice(device);
+    changed_ = error_ == cudaSuccess;
+  }
+  ~Current() {
+    if (changed_) (void)cudaSetDevice(before_);
+  }
+  Current(const Current&) = delete;
+  Current& operator=(const Current&) = delete;
+  cudaError_t error() const { return error_; }
+
+ private:
+  cudaError_t error_;
+  int before_ = 0;
+  bool changed_ = false;
+};
+
+template <typename Call>
+int on(int device, Call call) {
+  const Current current(device);
+  return reported(current.error() != cudaSuccess ? current.error() : call());
+}
+
+cudaStream_t stream_of(void* stream) { return static_cast<cudaStream_t>(stream); }
+cudaEvent_t event_of(void* event) { return static_cast<cudaEvent_t>(event); }
+
+int stream_create(int device, void** stream) {
+  return on(device, [&] {
+    // Freed memory stays with the pool: giving it back at every synchronisation costs more than
+    // the operations that the pool is for.
+    cudaMemPool_t pool = nullptr;
+    cudaError_t error = cudaDeviceGetDefaultMemPool(&pool, device);
+    if (error == cudaSuccess) {
+      unsigned long long keep = ~0ull;
+      error = cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep);
+    }
+    if (error != cudaSuccess && error != cudaErrorNotSupported) return error;
+    return cudaStreamCreateWithFlags(reinterpret_cast<cudaStream_t*>(stream),
+                                     cudaStreamNonBlocking);
+  });
+}
+
+int stream_destroy(int device, void* stream) {
+  return on(device, [&] { return cudaStreamDestroy(stream_of(stream)); });
+}
+
+int stream_synchronize(int device, void* stream) {
+  return on(device, [&] { return cudaStreamSynchronize(stream_of(stream)); });
+}
+
+int stream_wait_event(int device, void* stream, void* event) {
+  return on(device, [&] { return cudaStreamWaitEvent(stream_of(stream), event_of(event)); });
+}
+
+int stream_call(int device, void* stream, void (*function)(void*), void* argument) {
+  return on(device, [&] { return cudaLaunchHostFunc(stream_of(stream), function, argument); });
+}
+
+int event_create(int device, void** event) {
+  return on(device, [&] {
+    return cudaEventCreateWithFlags(reinterpret_cast<cudaEvent_t*>(event),
+                                    cudaEventDisableTiming | cudaEventBlockingSync);
+  });
+}
+
+int event_destroy(int device, void* event) {
+  return on(device, [&] { return cudaEventDestroy(event_of(event)); });
+}
+
+int event_record(int device, void* event, void* stream) {
+  return on(device, [&] { return cudaEventRecord(event_of(event), stream_of(stream)); });
+}
+
+int event_synchronize(int device, void* event) {
+  return on(device, [&] { return cudaEventSynchronize(event_of(event)); });
+}
+
+int event_done(int device, void* event, bool* done) {
+  return on(device, [&] {
+    const cudaError_t error = cudaEventQuery(event_of(event));
+    *done = error == cudaSuccess;
+    return error == cudaErrorNotReady ? cudaSuccess : error;
+  });
+}
+
+int allocate(int device, void** data, size_t size, void* stream) {
+  return on(device, [&] {
+    if (stream == nullptr) return cudaMalloc(data, size);
+    const cudaError_t error = cudaMallocAsync(data, size, stream_of(stream));
+    if (error != cudaErrorMemoryAllocation) return error;
+    // Memory that the pool keeps may not be in one piece, or be what another device's pool needs.
+    cudaMemPool_t pool = nullptr;
+    if (cudaDeviceGetDefaultMemPool(&pool, device) != cudaSuccess) return error;
+    (void)cudaStreamSynchronize(stream_of(stream));
+    (void)cudaMemPoolTrimTo(pool, 0);
+    (void)cudaGetLastError();
+    return cudaMallocAsync(data, size, stream_of(stream));
+  });
+}
+
+int free_memory(int device, void* data, void* stream) {
+  return on(device, [&] {
+    return stream == nullptr ? cudaFree(data) : cudaFreeAsync(data, stream_of(stream));
+  });
+}
+
+// The direction follows from the pointers (unified virtual addressing).
+int copy(int device, void* to, const void* from, size_t size, void* stream) {
+  return on(device, [&] {
+    if (stream != nullptr) {
+      return cudaMemcpyAsync(to, from, size, cudaMemcpyDefault, stream_of(stream));
+    }
+    const cudaError_t error = cudaMemcpy(to, from, size, cudaMemcpyDefault);
+    // Up to 64 KiB of pageable memory may still be on their way from the driver's own buffer, and
+    // other streams do not wait for them (CUDA's "API synchronization behavior").
+    constexpr size_t kBuffered = size_t{64} << 10;
+    return error != cudaSuccess || size > kBuffered ? error : cudaStreamSynchronize(nullptr);
+  });
+}
+
+int fill(int device, void* data, int value, size_t size, void* stream) {
+  return on(device, [&] {
+    if (stream != nullptr) return cudaMemsetAsync(data, value, size, stream_of(stream));
+    const cudaError_t error = cudaMemset(data, value, size);
+    return error != cudaSuccess ? error : cudaStreamSynchronize(nullptr);
+  });
+}
+
+int pin(int device, void* data, size_t size) {
+  return on(device, [&] { return cudaHostRegister(data, size, cudaHostRegisterPortable); });
+}
+
+int unpin(int device, void* data) {
+  return on(device, [&] { return cudaHostUnregister(data); });
+}
+
+int is_pinned(int device, const void* data, bool* pinned) {
+  return on(device, [&] {
+    cudaPointerAttributes attributes{};
+    const cudaError_t error = cudaPointerGetAttributes(&attributes, data);
+    *pinned = attributes.type == cudaMemoryTypeHost;
+    return error;
+  });
+}
+
+int allow_access(int device, int peer) {
+  return on(device, [&] {
+    cudaError_t error = cudaDeviceEnablePeerAccess(peer, 0);
+    if (error != cudaSuccess && error != cudaErrorPeerAccessAlreadyEnabled) return error;
+    (void)cudaGetLastError();
+    // Pools have access rights of their own.
+    cudaMemPool_t pool = nullptr;
+    error = cudaDeviceGetDefaultMemPool(&pool, peer);
+    if (error != cudaSuccess) return error;
+    cudaMemAccessDesc access{};
+    access.location.type = cudaMemLocationTypeDevice;
+    access.location.id = device;
+    access.flags = cudaMemAccessFlagsProtReadWrite;
+    return cudaMemPoolSetAccess(pool, &access, 1);
+  });
+}
+
+bool is_sticky(int error) {
+  switch (error) {
+    case cudaErrorIllegalAddress:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorHardwareStackError:
+    case cudaErrorLaunchFailure:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorAssert:
+    case cudaErrorECCUncorrectable:
+    case cudaErrorNvlinkUncorrectable:
+    case cudaErrorContextIsDestroyed:
+    case cudaErrorDevicesUnavailable:
+    case cudaErrorUnknown:
+      return true;
+    default:
+      return false;
+  }
+}
+
+constexpr CudaCalls kCalls = {
+    .stream_create = stream_create,
+    .stream_destroy = stream_destroy,
+    .stream_synchronize = stream_synchronize,
+    .stream_wait_event = stream_wait_event,
+    .stream_call = stream_call,
+    .event_create = event_create,
+    .event_destroy = event_destroy,
+    .event_record = event_record,
+    .event_synchronize = event_synchronize,
+    .event_done = event_done,
+    .allocate = allocate,
+    .free = free_memory,
+    .copy = copy,
+    .fill = fill,
+    .pin = pin,
+    .unpin = unpin,
+    .is_pinned = is_pinned,
+    .allow_access = allow_access,
+    .is_sticky = is_sticky,
+};
+
+}  // namespace
+}  // namespace hoist::device
+
+extern "C" {
+
+const hoist::device::CudaCalls* hoist_cuda_calls() { return &hoist::device::kCalls; }
+
+// The CUDA version that this plug-in needs of a driver, as CUDART_VERSION.
+int hoist_cuda_runtime_version() { return CUDART_VERSION; }
+
+}  // extern "C"

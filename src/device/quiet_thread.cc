@@ -1,0 +1,27 @@
+#include "device/quiet_thread.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <system_error>
+#include <utility>
+
+namespace hoist::device {
+
+Result<std::thread> start_quiet_thread(std::function<void()> body) {
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread thread;
+  try {
+    thread = std::thread(std::move(body));
+  } catch (const std::system_error&) {
+    // RLIMIT_NPROC or a full cgroup.
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (!thread.joinable()) return fail(ErrorCode::exhausted, "no more threads (device)");
+  return thread;
+}
+
+}  // namespace hoist::device

@@ -1,0 +1,14 @@
+// A thread that takes no signals, so that the host program's handlers stay on its own threads.
+#pragma once
+
+#include <functional>
+#include <thread>
+
+#include "base/result.h"
+
+namespace hoist::device {
+
+// `exhausted` where the system gives no more threads.
+Result<std::thread> start_quiet_thread(std::function<void()> body);
+
+}  // namespace hoist::device

@@ -1,0 +1,335 @@
+#include "device/remote/connection.h"
+
+#include <errno.h>
+#include <fmt/core.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/options.h"
+#include "device/remote/futex.h"
+#include "device/remote/message.h"
+
+namespace hoist::device::remote {
+namespace {
+
+// How long a death goes unnoticed by those who wait; a thread that watches would be one too many
+// in somebody else's program.
+constexpr uint64_t kLookNs = 20'000'000;
+constexpr const char* kOverdue = "it has not answered for too long; it may be stopped";
+
+tl::unexpected<Error> unavailable(std::string why) {
+  return fail(ErrorCode::unavailable, fmt::format("no hoistd: {}", why));
+}
+
+// The socket of a daemon that may see our data.
+Result<UniqueFd> connect_trusted(const std::string& path) {
+  Result<UniqueFd> socket = connect_to(path);
+  if (!socket) return socket;
+  const Result<Peer> peer = peer_of(socket->get());
+  if (!peer) return tl::unexpected(peer.error());
+  if (peer->uid != 0 && peer->uid != ::geteuid()) {
+    return unavailable(fmt::format("the one at {} is user {}'s", path, peer->uid));
+  }
+  return socket;
+}
+
+Result<UniqueFd> connect_to_first(const std::string& path) {
+  if (hoist_is_off()) return unavailable("HOIST=off");
+  if (::strcasecmp(option_text(OptionId::gpu), "off") == 0) return unavailable("HOIST_GPU=off");
+  Result<UniqueFd> socket = unavailable("no path to its socket");
+  for (const std::string& candidate :
+       path.empty() ? socket_paths() : std::vector<std::string>{path}) {
+    socket = connect_trusted(candidate);
+    if (socket || socket.error().code != ErrorCode::not_found) return socket;
+  }
+  return socket;
+}
+
+// The daemon's answer to hello.
+Result<hoist_message> receive_welcome(int socket, int milliseconds) {
+  const Result<std::optional<Received>> received = receive_message(socket, milliseconds);
+  if (!received) return tl::unexpected(received.error());
+  if (!*received) return unavailable("it does not answer");
+  const hoist_message& message = (*received)->message;
+  if (message.type == HOIST_MESSAGE_REFUSED || message.type == HOIST_MESSAGE_GOODBYE) {
+    const bool versions_meet = message.oldest_version <= HOIST_RING_VERSION &&
+                               message.version >= HOIST_RING_OLDEST_VERSION;
+    return fail(versions_meet ? ErrorCode::unavailable : ErrorCode::unsupported,
+                fmt::format("hoistd refuses: {}", text_of(message.text)));
+  }
+  if (message.type != HOIST_MESSAGE_WELCOME || message.version < HOIST_RING_OLDEST_VERSION ||
+      message.version > HOIST_RING_VERSION) {
+    return fail(ErrorCode::corrupt, "hoistd answers what was not asked (socket)");
+  }
+  return message;
+}
+
+}  // namespace
+
+struct Ticket::Pending {
+  bool done = false;
+  hoist_completion completion = {};
+  std::array<uint64_t, HOIST_RING_MAX_RANGES> blocks = {};  // of the pool, kept until the answer
+  size_t block_count = 0;
+};
+
+struct Connection::Lane {
+  explicit Lane(hoist_ring_lane* shared_lane) : shared(shared_lane), submitter(shared_lane) {}
+
+  hoist_ring_lane* shared;
+  std::mutex mutex;
+  Submitter submitter;
+  std::array<std::shared_ptr<Ticket::Pending>, HOIST_RING_ENTRIES> pending;
+  Ticket last;
+  uint64_t overdue = 0;  // the newest request whose patience ran out
+
+  bool is_overdue() const { return overdue > submitter.reaped(); }
+};
+
+Result<std::shared_ptr<Connection>> Connection::open(const ConnectOptions& options) {
+  Result<UniqueFd> socket = connect_to_first(options.path);
+  if (!socket) return tl::unexpected(socket.error());
+  Result<SharedMemory> memory = SharedMemory::create(options.lanes, options.pool_size);
+  if (!memory) return tl::unexpected(memory.error());
+  hoist_message hello = make_message(HOIST_MESSAGE_HELLO);
+  hello.lanes = options.lanes;
+  hello.pool_size = options.pool_size;
+  set_text(hello.name, ::program_invocation_short_name);
+  if (Status sent = send_message(socket->get(), hello, memory->fd()); !sent) {
+    return tl::unexpected(sent.error());
+  }
+  const Result<hoist_message> answer =
+      receive_welcome(socket->get(), static_cast<int>(options.handshake.count()));
+  if (!answer) return tl::unexpected(answer.error());
+  return std::shared_ptr<Connection>(
+      new Connection(std::move(*memory), std::move(*socket), *answer, options));
+}
+
+Connection::Connection(SharedMemory memory, UniqueFd socket, const hoist_message& welcome,
+                       const ConnectOptions& options)
+    : memory_(std::move(memory)),
+      socket_(std::move(socket)),
+      pool_(options.pool_size),
+      owner_(::getpid()),
+      patience_ns_(static_cast<uint64_t>(std::chrono::nanoseconds(options.patience).count())),
+      welcome_(welcome) {
+  for (uint32_t i = 0; i < memory_.lanes(); ++i) {
+    lanes_.push_back(std::make_unique<Lane>(memory_.lane(i)));
+  }
+}
+
+Connection::~Connection() = default;
+
+Status Connection::status() {
+  if (Status alive = check_alive(); !alive) return alive;
+  if (Status connected = check_socket(); !connected) return connected;
+  for (const std::unique_ptr<Lane>& lane : lanes_) {
+    const std::lock_guard lock(lane->mutex);
+    reap(*lane);
+    if (lane->is_overdue()) return unavailable(kOverdue);
+  }
+  return {};
+}
+
+Status Connection::check_alive() {
+  if (::getpid() != owner_) return unavailable("this process is a fork of the one it serves");
+  if (!lost_.load(std::memory_order_acquire)) return {};
+  return tl::unexpected(why_lost_);
+}
+
+Status Connection::check_socket() {
+  const Result<std::optional<Received>> received = receive_message(socket_.get(), 0);
+  if (!received) return lose(received.error());
+  if (!*received) return {};
+  const hoist_message& message = (*received)->message;
+  return lose({ErrorCode::unavailable,
+               fmt::format("no hoistd: it ended the session: {}",
+                           message.type == HOIST_MESSAGE_GOODBYE ? text_of(message.text)
+                                                                 : "in confusion")});
+}
+
+// The first reason stays.
+Status Connection::lose(Error why) {
+  why.code = ErrorCode::unavailable;
+  const std::lock_guard lock(lost_mutex_);
+  if (!lost_.load(std::memory_order_relaxed)) {
+    why_lost_ = std::move(why);
+    lost_.store(true, std::memory_order_release);
+  }
+  return tl::unexpected(why_lost_);
+}
+
+Result<void*> Connection::allocate(uint64_t size) {
+  if (Status alive = check_alive(); !alive) return tl::unexpected(alive.error());
+  const std::optional<uint64_t> offset = pool_.allocate(size);
+  if (!offset) return fail(ErrorCode::unavailable, "the pool is full (hoistd's client)");
+  return memory_.pool().data() + *offset;
+}
+
+void Connection::free(void* memory) {
+  if (memory == nullptr || ::getpid() != owner_) return;
+  pool_.free(static_cast<uint64_t>(static_cast<std::byte*>(memory) - memory_.pool().data()));
+}
+
+std::optional<uint64_t> Connection::pool_offset(const void* data, uint64_t size) const {
+  const std::span<std::byte> pool = memory_.pool();
+  const auto address = reinterpret_cast<uintptr_t>(data);
+  const auto begin = reinterpret_cast<uintptr_t>(pool.data());
+  if (address < begin || address - begin > pool.size() || size > pool.size() - (address - begin)) {
+    return std::nullopt;
+  }
+  return address - begin;
+}
+
+Result<Ticket> Connection::submit(uint32_t index, const hoist_request& request) {
+  if (Status ready = check_alive(); !ready) return tl::unexpected(ready.error());
+  if (index >= lanes_.size() || request.range_count > HOIST_RING_MAX_RANGES) {
+    return fail(ErrorCode::invalid_argument, "no such lane or too many ranges (hoistd's client)");
+  }
+  const auto pending = std::make_shared<Ticket::Pending>();
+  const auto release = [&] {
+    for (size_t i = 0; i < pending->block_count; ++i) pool_.release(pending->blocks[i]);
+  };
+  for (size_t i = 0; i < request.range_count; ++i) {
+    const hoist_range& range = request.ranges[i];
+    if (range.buffer != 0) continue;
+    const std::optional<uint64_t> block = pool_.retain(range.offset, range.length);
+    if (!block) {
+      release();
+      return fail(ErrorCode::invalid_argument, "a range that is not in one block (hoistd's pool)");
+    }
+    pending->blocks[pending->block_count++] = *block;
+  }
+
+  Lane& lane = *lanes_[index];
+  const std::lock_guard lock(lane.mutex);
+  reap(lane);
+  if (lane.is_overdue() || lane.submitter.full()) {
+    release();
+    return unavailable(lane.is_overdue() ? kOverdue : "the lane is full");
+  }
+  hoist_request timed = request;
+  timed.deadline_ns = monotonic_ns() + patience_ns_;
+  Ticket ticket;
+  ticket.lane_ = index;
+  ticket.pending_ = pending;
+  lane.pending[(lane.submitter.submitted() + 1) % HOIST_RING_ENTRIES] = pending;
+  ticket.sequence_ = lane.submitter.submit(timed);
+  lane.last = ticket;
+  return ticket;
+}
+
+// Moves the answers that are there from the ring to those who wait. The lane is locked.
+void Connection::reap(Lane& lane) {
+  hoist_completion completion;
+  while (lane.submitter.reap(completion)) {
+    std::shared_ptr<Ticket::Pending>& slot =
+        lane.pending[lane.submitter.reaped() % HOIST_RING_ENTRIES];
+    slot->completion = completion;
+    slot->done = true;
+    for (size_t i = 0; i < slot->block_count; ++i) pool_.release(slot->blocks[i]);
+    slot.reset();
+  }
+}
+
+Result<bool> Connection::is_done(const Ticket& ticket) {
+  if (ticket.pending_ == nullptr) return true;
+  if (::getpid() != owner_) return tl::unexpected(check_alive().error());
+  Lane& lane = *lanes_[ticket.lane_];
+  const std::lock_guard lock(lane.mutex);
+  reap(lane);
+  if (ticket.pending_->done) return true;
+  if (Status alive = check_alive(); !alive) return tl::unexpected(alive.error());
+  return false;
+}
+
+Result<hoist_completion> Connection::wait(const Ticket& ticket) {
+  if (ticket.pending_ == nullptr) return hoist_completion{};
+  if (::getpid() != owner_) return tl::unexpected(check_alive().error());
+  Lane& lane = *lanes_[ticket.lane_];
+  const uint64_t deadline = monotonic_ns() + patience_ns_;
+  while (true) {
+    const uint64_t now = monotonic_ns();
+    {
+      const std::lock_guard lock(lane.mutex);
+      reap(lane);
+      if (ticket.pending_->done) break;
+      if (Submitter::progress(lane.shared, ticket.sequence_) == Submitter::Progress::corrupt) {
+        return tl::unexpected(
+            lose({ErrorCode::corrupt, "no hoistd: it answers nonsense (shared ring)"}).error());
+      }
+      if (now >= deadline) lane.overdue = std::max(lane.overdue, ticket.sequence_);
+      if (lane.is_overdue()) return unavailable(kOverdue);
+    }
+    // Answers that were given before it died count.
+    if (Status alive = check_alive(); !alive) return tl::unexpected(alive.error());
+    Submitter::wait(lane.shared, ticket.sequence_, std::min(deadline, now + kLookNs));
+    if (monotonic_ns() - now >= kLookNs) (void)check_socket();
+  }
+  const hoist_completion& completion = ticket.pending_->completion;
+  if (Status done = status_of(completion.status); !done) return tl::unexpected(done.error());
+  return completion;
+}
+
+Ticket Connection::last(uint32_t lane) {
+  if (::getpid() != owner_) return {};
+  const std::lock_guard lock(lanes_[lane]->mutex);
+  return lanes_[lane]->last;
+}
+
+Status Connection::wait_for_room(uint32_t index) {
+  if (Status alive = check_alive(); !alive) return alive;
+  Lane& lane = *lanes_[index];
+  Ticket oldest;
+  {
+    const std::lock_guard lock(lane.mutex);
+    reap(lane);
+    if (!lane.submitter.full()) return {};
+    oldest.lane_ = index;
+    oldest.sequence_ = lane.submitter.reaped() + 1;
+    oldest.pending_ = lane.pending[oldest.sequence_ % HOIST_RING_ENTRIES];
+  }
+  // Whether it succeeded is for its own waiter.
+  const Result<hoist_completion> answer = wait(oldest);
+  if (!answer && answer.error().code == ErrorCode::unavailable) return check_alive();
+  return {};
+}
+
+namespace {
+
+struct StatusName {
+  uint32_t status;
+  ErrorCode code;
+  const char* text;
+};
+constexpr StatusName kStatuses[] = {
+    {HOIST_STATUS_INVALID, ErrorCode::invalid_argument, "a number in the request is impossible"},
+    {HOIST_STATUS_NOT_FOUND, ErrorCode::not_found, "no such buffer"},
+    {HOIST_STATUS_UNSUPPORTED, ErrorCode::unsupported, "no such operation"},
+    {HOIST_STATUS_EXHAUSTED, ErrorCode::exhausted, "no more device memory for this client"},
+    {HOIST_STATUS_CANCELLED, ErrorCode::cancelled, "its deadline passed before its turn came"},
+    {HOIST_STATUS_UNAVAILABLE, ErrorCode::unavailable, "the device is lost, or the daemon ends"},
+    {HOIST_STATUS_INTERNAL, ErrorCode::internal, "the operation failed"},
+};
+
+}  // namespace
+
+Status status_of(uint32_t status) {
+  if (status == HOIST_STATUS_OK) return {};
+  for (const StatusName& known : kStatuses) {
+    if (known.status == status) return fail(known.code, fmt::format("hoistd: {}", known.text));
+  }
+  return fail(ErrorCode::corrupt, fmt::format("hoistd: unknown status {}", status));
+}
+
+uint32_t status_number(ErrorCode code) {
+  for (const StatusName& known : kStatuses) {
+    if (known.code == code) return known.status;
+  }
+  return HOIST_STATUS_INTERNAL;
+}
+
+}  // namespace hoist::device::remote

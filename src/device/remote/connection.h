@@ -1,0 +1,123 @@
+// A program's connection to hoistd: requests into the lanes, answers out of them.
+//
+//   Result<std::shared_ptr<Connection>> hoistd = Connection::open({});
+//   hoist_request request = {};
+//   request.operation = HOIST_OPERATION_NONE;
+//   Result<Ticket> ticket = (*hoistd)->submit(0, request);
+//   Result<hoist_completion> answer = (*hoistd)->wait(*ticket);
+//
+// Nothing here waits for ever, throws, raises a signal or writes to a stream. `unavailable` is the
+// one answer to all that can happen to a daemon, and means: do the work without it. It is
+//   - stopped (SIGSTOP, overloaded): no answer within the patience. Until the late one is there,
+//   all
+//     further requests are refused at once, and its part of the pool is not used again;
+//   - dead (kill, crash, driver gone), or it ended this session: noticed within 20 ms by whoever
+//     waits. The pool is never used again: a device that still writes does so into memory that
+//     means nothing any more;
+//   - full: no entry of the lane or no range of the pool is free;
+//   - somebody else's: after fork(), in the child.
+//
+// Thread-safe. Work in one lane is done in order; lanes run at the same time.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "device/remote/pool.h"
+#include "device/remote/ring.h"
+#include "device/remote/shared_memory.h"
+
+namespace hoist::device::remote {
+
+struct ConnectOptions {
+  std::string path;  // empty: socket_paths()
+  uint64_t pool_size = uint64_t{256} << 20;
+  uint32_t lanes = 2;
+  std::chrono::milliseconds handshake{2000};
+  std::chrono::milliseconds patience{10'000};  // for one request, its turn in the lane included
+};
+
+// A request on its way. Copies are the same ticket; dropping it does not call the request back.
+class Ticket {
+ public:
+  uint64_t sequence() const { return sequence_; }
+
+ private:
+  friend class Connection;
+  struct Pending;
+  uint32_t lane_ = 0;
+  uint64_t sequence_ = 0;
+  std::shared_ptr<Pending> pending_;
+};
+
+class Connection {
+ public:
+  // `unavailable` or `not_found` without a daemon; `unsupported` where the versions do not meet.
+  // A daemon that is neither root's nor this user's is refused: it would see our data.
+  static Result<std::shared_ptr<Connection>> open(const ConnectOptions& options);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  // Whether a request would be taken now. Cheap.
+  Status status();
+  // Whether it is gone for good.
+  bool lost() const { return lost_.load(std::memory_order_acquire); }
+
+  uint32_t lanes() const { return memory_.lanes(); }
+  // What the daemon said of its device and of itself (HOIST_MESSAGE_WELCOME).
+  const hoist_message& welcome() const { return welcome_; }
+
+  // Memory of the pool: what requests copy from and to. Nothing is zeroed.
+  Result<void*> allocate(uint64_t size);
+  void free(void* memory);
+  // Where in the pool; nothing where [data, data + size) is not in it.
+  std::optional<uint64_t> pool_offset(const void* data, uint64_t size) const;
+  uint64_t pool_used() const { return pool_.used(); }
+
+  // Hands a request over, numbered and with the patience as its deadline. Ranges of buffer 0 must
+  // lie in blocks of allocate(), which live on until the answer even where they are freed before.
+  Result<Ticket> submit(uint32_t lane, const hoist_request& request);
+  // Waits for the answer. A request that failed in the daemon gives an Error of the matching code.
+  Result<hoist_completion> wait(const Ticket& ticket);
+  Result<bool> is_done(const Ticket& ticket);
+  // The last request of a lane, to wait for all before it; null sequence: none yet.
+  Ticket last(uint32_t lane);
+  // Waits until the lane has room.
+  Status wait_for_room(uint32_t lane);
+
+ private:
+  struct Lane;
+  Connection(SharedMemory memory, UniqueFd socket, const hoist_message& welcome,
+             const ConnectOptions& options);
+
+  Status check_alive();
+  Status check_socket();
+  Status lose(Error why);
+  void reap(Lane& lane);
+
+  SharedMemory memory_;
+  UniqueFd socket_;
+  PoolAllocator pool_;
+  std::vector<std::unique_ptr<Lane>> lanes_;
+  const pid_t owner_;
+  const uint64_t patience_ns_;
+  const hoist_message welcome_;
+
+  std::mutex lost_mutex_;
+  std::atomic<bool> lost_ = false;
+  Error why_lost_;
+};
+
+// hoist_status as an Error, and back.
+Status status_of(uint32_t status);
+uint32_t status_number(ErrorCode code);
+
+}  // namespace hoist::device::remote

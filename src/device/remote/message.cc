@@ -1,0 +1,232 @@
+#include "device/remote/message.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <poll.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/counters.h"
+#include "base/options.h"
+
+namespace hoist::device::remote {
+namespace {
+
+constexpr int kBacklog = 1024;
+
+tl::unexpected<Error> system_error(std::string_view what, std::string_view path = "socket") {
+  const int code = errno;
+  const ErrorCode kind =
+      code == ENOENT || code == ECONNREFUSED ? ErrorCode::not_found : ErrorCode::io;
+  return fail(kind, fmt::format("{} ({}): {}", what, path, std::strerror(code)), code);
+}
+
+tl::unexpected<Error> ended() {
+  return fail(ErrorCode::unavailable, "the other side closed the connection (hoistd's socket)");
+}
+
+Result<sockaddr_un> address_of(const std::string& path) {
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  if (path.empty() || path.size() >= sizeof address.sun_path) {
+    return fail(ErrorCode::invalid_argument, fmt::format("a socket's path has 1 to {} bytes ({})",
+                                                         sizeof address.sun_path - 1, path));
+  }
+  std::memcpy(address.sun_path, path.data(), path.size());
+  return address;
+}
+
+UniqueFd new_socket() {
+  return UniqueFd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+}
+
+const sockaddr* generic(const sockaddr_un& address) {
+  return reinterpret_cast<const sockaddr*>(&address);
+}
+
+// Waits for a packet; false: none came in time.
+Result<bool> wait_for_packet(int socket, int milliseconds) {
+  pollfd ready = {socket, POLLIN, 0};
+  const int count = ::poll(&ready, 1, milliseconds);
+  if (count < 0 && errno != EINTR) return system_error("wait");
+  return count > 0;
+}
+
+// Keeps the first descriptor and closes what else came.
+UniqueFd take_descriptor(msghdr& header) {
+  UniqueFd kept;
+  for (cmsghdr* part = CMSG_FIRSTHDR(&header); part != nullptr; part = CMSG_NXTHDR(&header, part)) {
+    if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
+    const size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (size_t i = 0; i < count; ++i) {
+      int number;
+      std::memcpy(&number, CMSG_DATA(part) + i * sizeof number, sizeof number);
+      UniqueFd descriptor(number);
+      if (!kept.valid()) kept = std::move(descriptor);
+    }
+  }
+  return kept;
+}
+
+}  // namespace
+
+std::vector<std::string> socket_paths() {
+  if (const char* named = option_text(OptionId::socket); *named != '\0') return {named};
+  std::vector<std::string> paths;
+  if (Result<std::string> path = user_socket_path(); path) paths.push_back(std::move(*path));
+  paths.emplace_back(kSystemSocketPath);
+  return paths;
+}
+
+Result<std::string> user_socket_path() {
+  if (const char* folder = std::getenv("XDG_RUNTIME_DIR"); folder != nullptr && *folder == '/') {
+    return std::string(folder) + "/hoist/hoistd.sock";
+  }
+  Result<std::string> folder = Counters::directory();
+  if (!folder) return folder;
+  return *folder + "/hoistd.sock";
+}
+
+Result<Peer> peer_of(int socket) {
+  ucred credentials = {};
+  socklen_t size = sizeof credentials;
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) {
+    return system_error("ask who is there");
+  }
+  return Peer{credentials.pid, credentials.uid, credentials.gid};
+}
+
+Result<UniqueFd> connect_to(const std::string& path) {
+  const Result<sockaddr_un> address = address_of(path);
+  if (!address) return tl::unexpected(address.error());
+  UniqueFd socket = new_socket();
+  if (!socket.valid()) return system_error("make");
+  // Local: it is accepted into the backlog at once or (EAGAIN) not at all.
+  if (::connect(socket.get(), generic(*address), sizeof *address) != 0) {
+    return system_error("connect", path);
+  }
+  return socket;
+}
+
+Result<Listener> listen_at(const std::string& path, std::optional<gid_t> group) {
+  const Result<sockaddr_un> address = address_of(path);
+  if (!address) return tl::unexpected(address.error());
+  Result<UniqueFd> lock = open_file(path + ".lock", O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
+  if (!lock) return tl::unexpected(lock.error());
+  if (::flock(lock->get(), LOCK_EX | LOCK_NB) != 0) {
+    return fail(ErrorCode::exhausted, fmt::format("another hoistd listens ({})", path));
+  }
+  struct stat status;
+  if (::lstat(path.c_str(), &status) == 0 && S_ISSOCK(status.st_mode)) ::unlink(path.c_str());
+  UniqueFd socket = new_socket();
+  if (!socket.valid()) return system_error("make");
+  const mode_t before = ::umask(0177);  // never open to others, not even before chmod()
+  const int bound = ::bind(socket.get(), generic(*address), sizeof *address);
+  ::umask(before);
+  if (bound != 0) return system_error("bind", path);
+  if (group && (::chown(path.c_str(), static_cast<uid_t>(-1), *group) != 0 ||
+                ::chmod(path.c_str(), 0660) != 0)) {
+    return system_error("give to the group", path);
+  }
+  if (::listen(socket.get(), kBacklog) != 0) return system_error("listen", path);
+  return Listener{std::move(socket), std::move(*lock)};
+}
+
+hoist_message make_message(hoist_message_type type) {
+  hoist_message message = {};
+  message.magic = HOIST_RING_MAGIC;
+  message.type = type;
+  message.version = HOIST_RING_VERSION;
+  message.oldest_version = HOIST_RING_OLDEST_VERSION;
+  return message;
+}
+
+void set_text(std::span<char> field, std::string_view text) {
+  const size_t size = std::min(text.size(), field.size() - 1);
+  std::copy_n(text.data(), size, field.data());
+  std::fill(field.begin() + static_cast<ptrdiff_t>(size), field.end(), '\0');
+}
+
+std::string text_of(std::span<const char> field) {
+  std::string text(field.data(), ::strnlen(field.data(), field.size()));
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  }
+  return text;
+}
+
+Status send_message(int socket, const hoist_message& message, int descriptor) {
+  iovec part = {const_cast<hoist_message*>(&message), sizeof message};
+  msghdr header = {};
+  header.msg_iov = &part;
+  header.msg_iovlen = 1;
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  if (descriptor >= 0) {
+    header.msg_control = control;
+    header.msg_controllen = sizeof control;
+    cmsghdr* const rights = CMSG_FIRSTHDR(&header);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(sizeof(int));
+    std::memcpy(CMSG_DATA(rights), &descriptor, sizeof descriptor);
+  }
+  if (::sendmsg(socket, &header, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0) return {};
+  if (errno == EPIPE || errno == ECONNRESET) return ended();
+  if (errno == EAGAIN) return fail(ErrorCode::unavailable, "no room for a message (socket)");
+  return system_error("send");
+}
+
+Result<std::optional<Received>> receive_message(int socket, int milliseconds) {
+  if (milliseconds > 0) {
+    const Result<bool> ready = wait_for_packet(socket, milliseconds);
+    if (!ready) return tl::unexpected(ready.error());
+    if (!*ready) return std::nullopt;
+  }
+  Received received;
+  iovec part = {&received.message, sizeof received.message};
+  alignas(cmsghdr) char control[CMSG_SPACE(4 * sizeof(int))];
+  msghdr header = {};
+  header.msg_iov = &part;
+  header.msg_iovlen = 1;
+  header.msg_control = control;
+  header.msg_controllen = sizeof control;
+  const ssize_t size = ::recvmsg(socket, &header, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+  if (size < 0) {
+    if (errno == EAGAIN || errno == EINTR) return std::nullopt;
+    if (errno == ECONNRESET) return ended();
+    return system_error("receive");
+  }
+  received.descriptor = take_descriptor(header);
+  if (size == 0) return ended();
+  if (size != sizeof received.message || (header.msg_flags & MSG_TRUNC) != 0 ||
+      received.message.magic != HOIST_RING_MAGIC) {
+    return fail(ErrorCode::corrupt, "not a message of hoistd's protocol (socket)");
+  }
+  return received;
+}
+
+Status send_text(int socket, std::string_view text) {
+  if (::send(socket, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT) >= 0) return {};
+  return system_error("send");
+}
+
+Result<std::string> receive_text(int socket, int milliseconds, size_t size) {
+  const Result<bool> ready = wait_for_packet(socket, milliseconds);
+  if (!ready) return tl::unexpected(ready.error());
+  std::string text(size, '\0');
+  const ssize_t got = *ready ? ::recv(socket, text.data(), size, MSG_DONTWAIT) : 0;
+  if (got < 0) return system_error("receive");
+  if (got == 0) return fail(ErrorCode::unavailable, "no answer (hoistd's socket)");
+  text.resize(static_cast<size_t>(got));
+  return text;
+}
+
+}  // namespace hoist::device::remote

@@ -1,0 +1,404 @@
+#include "device/remote/remote_device.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include "device/remote/message.h"
+
+namespace hoist::device::remote {
+namespace {
+
+// Device addresses begin in the half of the address space that no x86-64 program maps, so that
+// reading through one faults wherever it is tried.
+constexpr uint64_t kFirstAddress = uint64_t{1} << 63;
+constexpr uint64_t kAddressAlignment = uint64_t{1} << 21;
+// Staging: large enough for the round trip not to count, small enough for a copy to overlap the
+// daemon's.
+constexpr uint64_t kChunk = uint64_t{1} << 20;
+
+DeviceProperties properties_of(const Connection& connection) {
+  DeviceProperties properties;
+  properties.kind = DeviceKind::remote;
+  const hoist_message& welcome = connection.welcome();
+  properties.name = text_of(welcome.name);
+  properties.memory = welcome.device_memory;
+  properties.compute_major = static_cast<int>(welcome.compute_major);
+  properties.compute_minor = static_cast<int>(welcome.compute_minor);
+  properties.multiprocessors = static_cast<int>(welcome.multiprocessors);
+  return properties;
+}
+
+bool is_device_address(const void* data) {
+  return reinterpret_cast<uintptr_t>(data) >= kFirstAddress;
+}
+
+hoist_request request_for(uint32_t operation) {
+  hoist_request request = {};
+  request.operation = operation;
+  return request;
+}
+
+void add_range(hoist_request& request, const hoist_range& range) {
+  request.ranges[request.range_count++] = range;
+}
+
+void add_argument(hoist_request& request, uint64_t argument) {
+  request.arguments[request.argument_count++] = argument;
+}
+
+}  // namespace
+
+// A stream: what was put into its lane, and the first thing that went wrong with it. A transfer's
+// threads share one, so everything here may be called by several at once.
+class RemoteDevice::Queue {
+ public:
+  explicit Queue(uint32_t lane = 0) : lane_(lane) {}
+  uint32_t lane() const { return lane_; }
+
+  void push(Ticket ticket) {
+    const std::lock_guard lock(mutex_);
+    outstanding_.push_back(std::move(ticket));
+  }
+  // Of what was put in last; done where nothing is outstanding.
+  Ticket last() const {
+    const std::lock_guard lock(mutex_);
+    return outstanding_.empty() ? Ticket() : outstanding_.back();
+  }
+  Status take_failure() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(failed_, Status{});
+  }
+
+  // False where nothing is outstanding.
+  bool wait_for_oldest(Connection& connection) {
+    std::unique_lock lock(mutex_);
+    if (outstanding_.empty()) return false;
+    const uint64_t number = answered_;
+    const Ticket oldest = outstanding_.front();
+    lock.unlock();
+    const Result<hoist_completion> answer = connection.wait(oldest);
+    lock.lock();
+    if (number != answered_) return true;  // another thread's wait was for the same
+    outstanding_.pop_front();
+    ++answered_;
+    if (failed_ && !answer) failed_ = tl::unexpected(answer.error());
+    return true;
+  }
+  void wait_for_all(Connection& connection) {
+    while (wait_for_oldest(connection)) continue;
+  }
+  void drop_answered(Connection& connection) {
+    while (is_oldest_done(connection)) wait_for_oldest(connection);
+  }
+
+ private:
+  bool is_oldest_done(Connection& connection) const {
+    std::unique_lock lock(mutex_);
+    if (outstanding_.empty()) return false;
+    const Ticket oldest = outstanding_.front();
+    lock.unlock();
+    const Result<bool> done = connection.is_done(oldest);
+    return !done || *done;
+  }
+
+  const uint32_t lane_;
+  mutable std::mutex mutex_;
+  std::deque<Ticket> outstanding_;
+  uint64_t answered_ = 0;  // that were taken from the front
+  Status failed_;
+};
+
+struct RemoteDevice::Point {
+  Ticket ticket;
+};
+
+Result<std::shared_ptr<RemoteDevice>> RemoteDevice::connect(const ConnectOptions& options) {
+  Result<std::shared_ptr<Connection>> connection = Connection::open(options);
+  if (!connection) return tl::unexpected(connection.error());
+  return std::shared_ptr<RemoteDevice>(new RemoteDevice(std::move(*connection)));
+}
+
+RemoteDevice::RemoteDevice(std::shared_ptr<Connection> connection)
+    : Device(properties_of(*connection)),
+      connection_(std::move(connection)),
+      next_address_(kFirstAddress) {}
+
+RemoteDevice::~RemoteDevice() = default;
+
+Status RemoteDevice::allow_access(const Device& peer) {
+  if (can_access(peer)) return {};
+  return fail(ErrorCode::unsupported, "no other device's memory (hoistd's client)");
+}
+
+Result<StreamHandle> RemoteDevice::create_stream() {
+  return StreamHandle{new Queue(next_lane_.fetch_add(1) % connection_->lanes())};
+}
+
+void RemoteDevice::destroy(StreamHandle stream) { delete static_cast<Queue*>(stream.pointer); }
+
+Status RemoteDevice::synchronize(StreamHandle stream) {
+  auto* const queue = static_cast<Queue*>(stream.pointer);
+  if (queue == nullptr) return {};
+  queue->wait_for_all(*connection_);
+  return queue->take_failure();
+}
+
+Status RemoteDevice::call(StreamHandle stream, std::function<void()> function) {
+  if (auto* const queue = static_cast<Queue*>(stream.pointer); queue != nullptr) {
+    queue->wait_for_all(*connection_);
+  }
+  function();
+  return {};
+}
+
+Result<EventHandle> RemoteDevice::create_event() { return EventHandle{new Point}; }
+
+void RemoteDevice::destroy(EventHandle event) { delete static_cast<Point*>(event.pointer); }
+
+Status RemoteDevice::record(EventHandle event, StreamHandle stream) {
+  const auto* const queue = static_cast<Queue*>(stream.pointer);
+  static_cast<Point*>(event.pointer)->ticket = queue == nullptr ? Ticket() : queue->last();
+  return {};
+}
+
+Status RemoteDevice::wait(StreamHandle stream, EventHandle event) { return synchronize(event); }
+
+Result<bool> RemoteDevice::is_done(EventHandle event) {
+  return connection_->is_done(static_cast<Point*>(event.pointer)->ticket);
+}
+
+Status RemoteDevice::synchronize(EventHandle event) {
+  const Result<hoist_completion> answer =
+      connection_->wait(static_cast<Point*>(event.pointer)->ticket);
+  // What went wrong in the work is for its stream to report.
+  if (answer || answer.error().code != ErrorCode::unavailable) return {};
+  return tl::unexpected(answer.error());
+}
+
+// As Connection::submit(), but a full lane is waited for.
+Result<Ticket> RemoteDevice::submit(uint32_t lane, const hoist_request& request) {
+  while (true) {
+    if (Status room = connection_->wait_for_room(lane); !room) {
+      return tl::unexpected(room.error());
+    }
+    Result<Ticket> ticket = connection_->submit(lane, request);
+    if (ticket || ticket.error().code != ErrorCode::unavailable || !connection_->status()) {
+      return ticket;
+    }  // else another thread was faster
+  }
+}
+
+Result<hoist_completion> RemoteDevice::submit_and_wait(StreamHandle stream,
+                                                       const hoist_request& request) {
+  const auto* const queue = static_cast<Queue*>(stream.pointer);
+  const Result<Ticket> ticket = submit(queue == nullptr ? 0 : queue->lane(), request);
+  if (!ticket) return tl::unexpected(ticket.error());
+  return connection_->wait(*ticket);
+}
+
+Status RemoteDevice::enqueue(StreamHandle stream, const hoist_request& request) {
+  auto* const queue = static_cast<Queue*>(stream.pointer);
+  if (queue == nullptr) {
+    const Result<hoist_completion> answer = submit_and_wait(stream, request);
+    if (!answer) return tl::unexpected(answer.error());
+    return {};
+  }
+  queue->drop_answered(*connection_);
+  Result<Ticket> ticket = submit(queue->lane(), request);
+  if (!ticket) return tl::unexpected(ticket.error());
+  queue->push(std::move(*ticket));
+  return {};
+}
+
+Status RemoteDevice::run(StreamHandle stream, uint32_t operation,
+                         std::initializer_list<Memory> memory,
+                         std::initializer_list<uint64_t> arguments) {
+  if (memory.size() > HOIST_RING_MAX_RANGES || arguments.size() > HOIST_RING_MAX_ARGUMENTS) {
+    return fail(ErrorCode::invalid_argument, "too many ranges or arguments (hoistd's client)");
+  }
+  hoist_request request = request_for(operation);
+  for (const Memory& part : memory) {
+    const Result<hoist_range> range = range_of(part.data, part.size);
+    if (!range) return tl::unexpected(range.error());
+    add_range(request, *range);
+  }
+  for (const uint64_t argument : arguments) add_argument(request, argument);
+  return enqueue(stream, request);
+}
+
+Result<void*> RemoteDevice::allocate(size_t size, StreamHandle stream) {
+  hoist_request request = request_for(HOIST_OPERATION_ALLOCATE);
+  add_argument(request, size);
+  const Result<hoist_completion> answer = submit_and_wait(stream, request);
+  if (!answer) return tl::unexpected(answer.error());
+  const std::lock_guard lock(mutex_);
+  const uint64_t address = next_address_;
+  allocations_.emplace(address, Allocation{answer->result, size});
+  // Never given twice, so a use after free finds nothing; 2^63 bytes last.
+  next_address_ += (size / kAddressAlignment + 1) * kAddressAlignment;
+  return reinterpret_cast<void*>(address);
+}
+
+void RemoteDevice::free(void* data, StreamHandle stream) {
+  hoist_request request = request_for(HOIST_OPERATION_FREE);
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = allocations_.find(reinterpret_cast<uintptr_t>(data));
+    if (found == allocations_.end()) return;
+    add_argument(request, found->second.buffer);
+    allocations_.erase(found);
+  }
+  // Where it cannot be said now, the end of the session frees it.
+  (void)enqueue(stream, request);
+}
+
+Result<hoist_range> RemoteDevice::range_of(const void* data, uint64_t size) const {
+  if (!is_device_address(data)) {
+    const std::optional<uint64_t> offset = connection_->pool_offset(data, size);
+    if (offset) return hoist_range{0, *offset, size};
+  } else {
+    const auto address = reinterpret_cast<uintptr_t>(data);
+    const std::lock_guard lock(mutex_);
+    auto found = allocations_.upper_bound(address);
+    if (found != allocations_.begin()) {
+      --found;
+      const uint64_t offset = address - found->first;
+      if (offset <= found->second.size && size <= found->second.size - offset) {
+        return hoist_range{found->second.buffer, offset, size};
+      }
+    }
+  }
+  return fail(ErrorCode::invalid_argument,
+              fmt::format("{} bytes at {} are in no buffer (hoistd's client)", size, data));
+}
+
+Status RemoteDevice::copy(void* to, const void* from, size_t size, StreamHandle stream) {
+  if (size == 0) return {};
+  const bool to_staged = !is_device_address(to) && !is_pinned(to, size);
+  const bool from_staged = !is_device_address(from) && !is_pinned(from, size);
+  if (to_staged && from_staged) {
+    return call(stream, [=] { std::memcpy(to, from, size); });
+  }
+  Result<hoist_range> known = range_of(to_staged ? from : to, size);
+  if (!known) return tl::unexpected(known.error());
+  if (from_staged) return upload(*known, static_cast<const std::byte*>(from), stream);
+  if (to_staged) return download(static_cast<std::byte*>(to), *known, stream);
+  const Result<hoist_range> source = range_of(from, size);
+  if (!source) return tl::unexpected(source.error());
+  return copy_ranges(*source, *known, stream);
+}
+
+Status RemoteDevice::copy_ranges(const hoist_range& from, const hoist_range& to,
+                                 StreamHandle stream) {
+  hoist_request request = request_for(HOIST_OPERATION_COPY);
+  add_range(request, from);
+  add_range(request, to);
+  return enqueue(stream, request);
+}
+
+// Memory of the pool; while it is full, our own copies are waited for.
+Result<void*> RemoteDevice::staging(uint64_t size, Queue& queue) {
+  while (true) {
+    Result<void*> memory = connection_->allocate(size);
+    if (memory || !queue.wait_for_oldest(*connection_)) return memory;
+  }
+}
+
+Status RemoteDevice::upload(const hoist_range& to, const std::byte* from, StreamHandle stream) {
+  Queue own;
+  auto* const queue = stream.pointer != nullptr ? static_cast<Queue*>(stream.pointer) : &own;
+  for (uint64_t done = 0; done < to.length;) {
+    const uint64_t size = std::min(kChunk, to.length - done);
+    const Result<void*> memory = staging(size, *queue);
+    if (!memory) return tl::unexpected(memory.error());
+    std::memcpy(*memory, from + done, size);
+    const uint64_t offset = *connection_->pool_offset(*memory, size);
+    Status copied =
+        copy_ranges({0, offset, size}, {to.buffer, to.offset + done, size}, StreamHandle{queue});
+    connection_->free(*memory);  // the request keeps it until it is answered
+    if (!copied) return copied;
+    done += size;
+  }
+  return queue == &own ? synchronize(StreamHandle{queue}) : Status();
+}
+
+Status RemoteDevice::download(std::byte* to, const hoist_range& from, StreamHandle stream) {
+  struct Chunk {
+    void* memory;
+    uint64_t offset;
+    uint64_t size;
+    Ticket ticket;
+  };
+  constexpr size_t kInFlight = 4;
+  Queue own;
+  auto* const queue = stream.pointer != nullptr ? static_cast<Queue*>(stream.pointer) : &own;
+  std::deque<Chunk> chunks;
+  Status status;
+  const auto finish_oldest = [&] {
+    const Chunk chunk = std::move(chunks.front());
+    chunks.pop_front();
+    const Result<hoist_completion> answer = connection_->wait(chunk.ticket);
+    if (answer) {
+      std::memcpy(to + chunk.offset, chunk.memory, chunk.size);
+    } else if (status) {
+      status = tl::unexpected(answer.error());
+    }
+    connection_->free(chunk.memory);
+  };
+  for (uint64_t done = 0; status && done < from.length;) {
+    const uint64_t size = std::min(kChunk, from.length - done);
+    const Result<void*> memory =
+        chunks.empty() ? staging(size, *queue) : connection_->allocate(size);
+    if (!memory && !chunks.empty()) {
+      finish_oldest();
+      continue;
+    }
+    if (!memory) return tl::unexpected(memory.error());
+    hoist_request request = request_for(HOIST_OPERATION_COPY);
+    add_range(request, {from.buffer, from.offset + done, size});
+    add_range(request, {0, *connection_->pool_offset(*memory, size), size});
+    Result<Ticket> ticket = submit(queue->lane(), request);
+    if (!ticket) {
+      connection_->free(*memory);
+      status = tl::unexpected(ticket.error());
+      break;
+    }
+    chunks.push_back({*memory, done, size, std::move(*ticket)});
+    if (chunks.size() == kInFlight) finish_oldest();
+    done += size;
+  }
+  while (!chunks.empty()) finish_oldest();
+  return status;
+}
+
+Status RemoteDevice::fill(void* data, std::byte value, size_t size, StreamHandle stream) {
+  if (size == 0) return {};
+  if (!is_device_address(data)) {
+    return call(stream, [=] { std::memset(data, static_cast<int>(value), size); });
+  }
+  const Result<hoist_range> range = range_of(data, size);
+  if (!range) return tl::unexpected(range.error());
+  hoist_request request = request_for(HOIST_OPERATION_FILL);
+  add_range(request, *range);
+  add_argument(request, std::to_integer<uint64_t>(value));
+  return enqueue(stream, request);
+}
+
+Status RemoteDevice::free_pinned(void* data, size_t size) {
+  connection_->free(data);
+  return {};
+}
+
+Status RemoteDevice::pin(void* data, size_t size) {
+  if (is_pinned(data, size)) return {};
+  return fail(ErrorCode::unsupported, "only the shared pool is pinned (hoistd's client)");
+}
+
+Status RemoteDevice::unpin(void* data) { return {}; }
+
+}  // namespace hoist::device::remote

@@ -1,0 +1,29 @@
+// A hoistd of one's own, started where it is wanted first and gone soon after its last client.
+//
+//   Result<std::shared_ptr<RemoteDevice>> device = RemoteDevice::shared();
+//   if (!device && start_private_daemon({})) …                    // this call: on the CPU
+//
+// For engines inside other people's programs: the daemon is nobody's child that the program could
+// wait for or hear of, has a session, streams and a working directory of its own, and inherits no
+// descriptor. Nothing of the program's threads, handlers and fork hooks runs.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "base/result.h"
+
+namespace hoist::device::remote {
+
+struct StartOptions {
+  std::string program;                // empty: bin/hoistd of the tree that this code lies in
+  std::string device = "auto";        // --device
+  std::chrono::seconds idle{10};      // without clients, before it ends
+  std::chrono::milliseconds wait{0};  // for it to answer; a CUDA context takes 300 ms
+};
+
+// Starts one at the first of socket_paths() unless one answers at any. `unavailable` where Hoist is
+// switched off, there is no program, or none answers after the wait; a wait of 0 does not ask.
+Status start_private_daemon(const StartOptions& options);
+
+}  // namespace hoist::device::remote

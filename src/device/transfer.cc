@@ -1,0 +1,158 @@
+#include "device/transfer.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "device/chunks.h"
+#include "device/transfer_job.h"
+
+namespace hoist::device {
+namespace {
+
+// Pieces of a copy that needs no slots: large enough that their borders cost nothing, small enough
+// that a stop is noticed.
+constexpr size_t kPinnedChunk = size_t{32} << 20;
+
+}  // namespace
+
+Transfer::Transfer(PinnedPool& pool, const TransferTuning& tuning)
+    : pool_(pool),
+      tuning_(tuning),
+      owner_(::getpid()),
+      uploaders_(tuning.threads - 1),
+      downloaders_(tuning.threads - 1) {}
+
+Transfer::~Transfer() = default;
+
+Status Transfer::upload(const HostSource& from, View<std::byte> to,
+                        const TransferRequest& request) {
+  if (Status possible = check(to.device); !possible) return possible;
+  const Result<std::shared_ptr<HostReader>> reader = open_source(from, to.size, request.stop);
+  if (!reader) return tl::unexpected(reader.error());
+  if (to.size == 0) return {};
+  const auto* const memory = std::get_if<std::span<const std::byte>>(&from);
+  if (memory != nullptr && is_direct(memory->data(), to.size)) {
+    return copy(memory->data(), to.data, to.size, uploaders_, request);
+  }
+  const int lanes = (*reader)->is_random_access() ? lanes_for(to.size, tuning_.smallest_chunk) : 1;
+  Chunks chunks(to.size, tuning_.smallest_chunk, tuning_.largest_chunk, lanes);
+  UploadJob job(request, chunks, **reader, to.data);
+  return run(job, uploaders_, lanes, tuning_.one_stream);
+}
+
+Status Transfer::upload_decoded(const HostSource& from, uint64_t size, size_t chunk,
+                                const Decode& decode, const TransferRequest& request) {
+  if (Status possible = check(&pool_.device()); !possible) return possible;
+  if (chunk == 0 || chunk > tuning_.largest_chunk) {
+    return fail(ErrorCode::invalid_argument, fmt::format("chunks of {} bytes: 1 to {} (transfer)",
+                                                         chunk, tuning_.largest_chunk));
+  }
+  const Result<std::shared_ptr<HostReader>> reader = open_source(from, size, request.stop);
+  if (!reader) return tl::unexpected(reader.error());
+  if (size == 0) return {};
+  const int lanes = (*reader)->is_random_access() ? lanes_for(size, chunk) : 1;
+  Chunks chunks(size, chunk, chunk, lanes);
+  DecodeJob job(request, chunks, **reader, chunk, decode);
+  // Streams of their own, so that chunks are copied while others are decoded.
+  return run(job, uploaders_, lanes, /*one_stream=*/false);
+}
+
+Status Transfer::download(View<const std::byte> from, const HostSink& to,
+                          const TransferRequest& request) {
+  if (Status possible = check(from.device); !possible) return possible;
+  const Result<std::shared_ptr<HostWriter>> writer = open_sink(to, from.size, request.stop);
+  if (!writer) return tl::unexpected(writer.error());
+  if (from.size == 0) return {};
+  const auto* const memory = std::get_if<std::span<std::byte>>(&to);
+  if (memory != nullptr && is_direct(memory->data(), from.size)) {
+    return copy(from.data, memory->data(), from.size, downloaders_, request);
+  }
+  const int lanes =
+      (*writer)->is_random_access() ? lanes_for(from.size, tuning_.smallest_chunk) : 1;
+  Chunks chunks(from.size, tuning_.smallest_chunk, tuning_.largest_chunk, lanes);
+  DownloadJob job(request, chunks, from.data, **writer);
+  return run(job, downloaders_, lanes, tuning_.one_stream);
+}
+
+Status Transfer::check(const Device* device) const {
+  if (::getpid() != owner_) {
+    return fail(ErrorCode::unavailable, "this transfer was made before fork(): make another");
+  }
+  if (device != &pool_.device()) {
+    return fail(ErrorCode::invalid_argument, fmt::format("the memory is not on {} (transfer)",
+                                                         pool_.device().properties().id()));
+  }
+  return {};
+}
+
+int Transfer::lanes_for(uint64_t size, size_t chunk) const {
+  const uint64_t chunks = (size + chunk - 1) / chunk;
+  return static_cast<int>(std::min(chunks, static_cast<uint64_t>(tuning_.threads)));
+}
+
+bool Transfer::is_direct(const void* memory, uint64_t size) const {
+  return size <= tuning_.direct || pool_.device().is_pinned(memory, size);
+}
+
+Status Transfer::copy(const std::byte* from, std::byte* to, uint64_t size, Crew& crew,
+                      const TransferRequest& request) {
+  if (size > kPinnedChunk) {
+    Chunks chunks(size, kPinnedChunk, kPinnedChunk, 1);
+    PinnedJob job(request, chunks, from, to);
+    return run(job, crew, 1, true);
+  }
+  if (request.stop.stop_requested()) return fail(ErrorCode::cancelled, "stopped (transfer)");
+  if (request.after != nullptr) {
+    if (Status ready = request.after->synchronize(); !ready) return ready;
+  }
+  Status done = pool_.device().copy(to, from, size, {});
+  if (done && request.progress != nullptr) *request.progress += size;
+  return done;
+}
+
+Status Transfer::run(TransferJob& job, Crew& crew, int lanes, bool one_stream) {
+  Result<std::unique_ptr<TransferLane>> own = borrow_lane();
+  if (!own) return tl::unexpected(own.error());
+  if (one_stream) job.share((*own)->stream);
+  bool sound = true;
+  crew.run(lanes, [&](int number) {
+    if (number == 0) {
+      sound = job.run(**own);
+    } else {
+      help(job);
+    }
+  });
+  if (sound) return_lane(std::move(*own));
+  return job.result();
+}
+
+void Transfer::help(TransferJob& job) {
+  Result<std::unique_ptr<TransferLane>> lane = borrow_lane();
+  if (lane) {
+    if (job.run(**lane)) return_lane(std::move(*lane));
+  } else if (lane.error().code != ErrorCode::exhausted) {  // the others' lanes are enough
+    job.fail(lane.error());
+  }
+}
+
+Result<std::unique_ptr<TransferLane>> Transfer::borrow_lane() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!idle_.empty()) {
+      std::unique_ptr<TransferLane> lane = std::move(idle_.back());
+      idle_.pop_back();
+      return lane;
+    }
+  }
+  return TransferLane::create(pool_, tuning_);
+}
+
+void Transfer::return_lane(std::unique_ptr<TransferLane> lane) {
+  const std::lock_guard lock(mutex_);
+  idle_.push_back(std::move(lane));
+}
+
+}  // namespace hoist::device

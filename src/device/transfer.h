@@ -1,0 +1,117 @@
+// Moves bytes between the host and a device at the link's speed, from memory that is not pinned,
+// from files, sockets and pipes:
+//
+//   PinnedPool pool(*device);
+//   Transfer transfer(pool);
+//   Status done = transfer.upload(std::span(bytes), buffer.view());
+//   done = transfer.upload(HostFile{fd, offset}, buffer.view());
+//   done = transfer.download(buffer.view<const std::byte>(), HostStream{socket});
+//
+// A driver's own copy of pageable memory uses one core and leaves most of the link idle. Here up to
+// eight threads, the caller among them, each with a stream and two pinned slots, fill one slot
+// while the other is on its way (docs/device.md has the picture and the figures). A thread that
+// waits for the link is blocked, not spinning. Small copies, and memory that is pinned already, go
+// directly.
+//
+// Calls return when all bytes have arrived, or with the first error, and then nothing of theirs is
+// still running: neither a thread nor a copy (unless the device was lost, which cannot be waited
+// for; the pinned memory that it may still use is not used again). After an error the destination's
+// content is undefined, a file may be partly written and a socket's position is lost.
+//
+// Thread-safe: several transfers, in both directions, may go on at once and share the threads.
+// Both ends must stay as they are during the call; a file that is truncated is `io`, other memory
+// that goes away is the fault that any access to it would be. Not usable in a child after fork().
+//
+// Errors: `invalid_argument` (ends of different sizes), `io` (files and sockets, with errno),
+// `cancelled`, `exhausted` (no pinned memory, no threads), and what the device answers.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <vector>
+
+#include "base/result.h"
+#include "device/buffer.h"
+#include "device/crew.h"
+#include "device/host_end.h"
+#include "device/pinned_pool.h"
+#include "device/stream.h"
+
+namespace hoist::device {
+
+// How the work is divided. The defaults are those measured best on PCIe 5 (docs/device.md): a copy
+// of 1 MiB leaves the link idle for a sixth of its time, one of 4 MiB for a twentieth.
+struct TransferTuning {
+  int threads = 8;                          // for each direction, the caller among them
+  int slots = 2;                            // of each thread
+  size_t smallest_chunk = size_t{1} << 20;  // bytes; multiples of 64 KiB, or both equal
+  size_t largest_chunk = size_t{4} << 20;   //
+  bool one_stream = true;                   // for all copies of a call, else one for each thread
+  size_t direct = size_t{4} << 20;          // bytes up to which the driver's own copy is as fast
+};
+
+// What a call may want besides.
+struct TransferRequest {
+  // The device's end is ready when this event is done; null: now.
+  const Event* after = nullptr;
+  // Ends the transfer early, also while it waits for a socket: `cancelled`.
+  std::stop_token stop = {};
+  // Grows by the bytes that have arrived.
+  std::atomic<uint64_t>* progress = nullptr;
+};
+
+// Enqueues on `stream` the work that makes something of one chunk, which lies in memory of the
+// device until that work is done; `offset` is its place among all bytes. It is called on several
+// threads at once, in any order.
+using Decode = std::function<Status(View<const std::byte> chunk, uint64_t offset, Stream& stream)>;
+
+class TransferJob;
+struct TransferLane;
+
+class Transfer {
+ public:
+  // The pool, whose device it is, must outlive the transfer. No memory or thread is taken yet.
+  explicit Transfer(PinnedPool& pool, const TransferTuning& tuning = {});
+  // No call may be going on.
+  ~Transfer();
+  Transfer(const Transfer&) = delete;
+  Transfer& operator=(const Transfer&) = delete;
+
+  Status upload(const HostSource& from, View<std::byte> to, const TransferRequest& request = {});
+  Status download(View<const std::byte> from, const HostSink& to,
+                  const TransferRequest& request = {});
+
+  // Uploads `size` bytes in chunks of `chunk` bytes, the last one shorter, each into memory that
+  // lives until `decode`'s work on it is done. At most TransferTuning::largest_chunk a chunk.
+  Status upload_decoded(const HostSource& from, uint64_t size, size_t chunk, const Decode& decode,
+                        const TransferRequest& request = {});
+
+ private:
+  Status check(const Device* device) const;
+  int lanes_for(uint64_t size, size_t chunk) const;
+  // Whether the driver's own copy is as good as ours.
+  bool is_direct(const void* memory, uint64_t size) const;
+  Status run(TransferJob& job, Crew& crew, int lanes, bool one_stream);
+  void help(TransferJob& job);
+  Status copy(const std::byte* from, std::byte* to, uint64_t size, Crew& crew,
+              const TransferRequest& request);
+  Result<std::unique_ptr<TransferLane>> borrow_lane();
+  void return_lane(std::unique_ptr<TransferLane> lane);
+
+  PinnedPool& pool_;
+  const TransferTuning tuning_;
+  const pid_t owner_;
+  Crew uploaders_;
+  Crew downloaders_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<TransferLane>> idle_;
+};
+
+}  // namespace hoist::device

@@ -1,0 +1,127 @@
+#include "device/transfer_job.h"
+
+#include <utility>
+
+namespace hoist::device {
+
+Result<std::unique_ptr<TransferLane>> TransferLane::create(PinnedPool& pool,
+                                                           const TransferTuning& tuning) {
+  Result<Stream> stream = Stream::create(pool.device());
+  if (!stream) return tl::unexpected(stream.error());
+  std::vector<TransferSlot> slots;
+  for (int i = 0; i < tuning.slots; ++i) {
+    Result<PinnedBlock> block = pool.allocate(tuning.largest_chunk);
+    if (!block) return tl::unexpected(block.error());
+    Result<Event> event = Event::create(pool.device());
+    if (!event) return tl::unexpected(event.error());
+    slots.push_back({std::move(*block), std::move(*event), {}, false, {}});
+  }
+  return std::unique_ptr<TransferLane>(new TransferLane{std::move(*stream), std::move(slots)});
+}
+
+bool TransferLane::settle(Stream& used) {
+  const Status settled = used.synchronize();
+  for (TransferSlot& slot : slots) {
+    slot.busy = false;
+    if (settled) continue;
+    (void)slot.event.record(used);
+    slot.host.release_after(std::move(slot.event));
+  }
+  return settled.has_value();
+}
+
+bool TransferJob::run(TransferLane& lane) {
+  Stream& stream = shared_ != nullptr ? *shared_ : lane.stream;
+  const Status status = work(lane, stream);
+  if (status) return true;
+  fail(status.error());
+  return lane.settle(stream);
+}
+
+Status TransferJob::work(TransferLane& lane, Stream& stream) {
+  if (request_.after != nullptr) {
+    if (Status ordered = stream.wait(*request_.after); !ordered) return ordered;
+  }
+  size_t turn = 0;
+  const auto next_slot = [&]() -> TransferSlot& { return lane.slots[turn++ % lane.slots.size()]; };
+  while (const std::optional<Chunk> chunk = take()) {
+    TransferSlot& slot = next_slot();
+    Status status = finish(slot);
+    if (status) status = begin(stream, slot, *chunk);
+    if (status) status = slot.event.record(stream);
+    if (!status) return status;
+    slot.chunk = *chunk;
+    slot.busy = true;
+  }
+  for (size_t i = 0; i < lane.slots.size(); ++i) {  // the oldest first
+    if (Status status = finish(next_slot()); !status) return status;
+  }
+  return {};
+}
+
+std::optional<Chunk> TransferJob::take() {
+  if (request_.stop.stop_requested()) {
+    fail({ErrorCode::cancelled, "stopped (transfer)"});
+    return std::nullopt;
+  }
+  return chunks_.take();
+}
+
+Status TransferJob::finish(TransferSlot& slot) {
+  if (!slot.busy) return {};
+  if (Status status = slot.event.synchronize(); !status) return status;
+  slot.busy = false;
+  if (has_failed()) return {};  // nobody wants the rest
+  if (Status status = end(slot); !status) return status;
+  if (request_.progress != nullptr) *request_.progress += slot.chunk.size;
+  return {};
+}
+
+void TransferJob::fail(Error error) {
+  chunks_.stop();
+  const std::lock_guard lock(mutex_);
+  if (!error_) error_ = std::move(error);
+}
+
+bool TransferJob::has_failed() const {
+  const std::lock_guard lock(mutex_);
+  return error_.has_value();
+}
+
+Status TransferJob::result() const {
+  const std::lock_guard lock(mutex_);
+  if (error_) return tl::unexpected(*error_);
+  return {};
+}
+
+Status UploadJob::begin(Stream& stream, TransferSlot& slot, Chunk chunk) {
+  if (Status got = from_.read(chunk.offset, {slot.host.data(), chunk.size}); !got) return got;
+  return stream.copy(to_ + chunk.offset, slot.host.data(), chunk.size);
+}
+
+Status DecodeJob::begin(Stream& stream, TransferSlot& slot, Chunk chunk) {
+  if (slot.staged.size() < chunk_) {
+    slot.staged = {};  // not both at once
+    Result<Buffer> staged = Buffer::allocate(stream, chunk_);
+    if (!staged) return tl::unexpected(staged.error());
+    slot.staged = std::move(*staged);
+  }
+  if (Status got = from_.read(chunk.offset, {slot.host.data(), chunk.size}); !got) return got;
+  Status status = stream.copy(slot.staged.data(), slot.host.data(), chunk.size);
+  if (!status) return status;
+  return decode_(slot.staged.view<const std::byte>().subview(0, chunk.size), chunk.offset, stream);
+}
+
+Status DownloadJob::begin(Stream& stream, TransferSlot& slot, Chunk chunk) {
+  return stream.copy(slot.host.data(), from_ + chunk.offset, chunk.size);
+}
+
+Status DownloadJob::end(TransferSlot& slot) {
+  return to_.write(slot.chunk.offset, {slot.host.data(), slot.chunk.size});
+}
+
+Status PinnedJob::begin(Stream& stream, TransferSlot& slot, Chunk chunk) {
+  return stream.copy(to_ + chunk.offset, from_ + chunk.offset, chunk.size);
+}
+
+}  // namespace hoist::device

@@ -1,0 +1,138 @@
+// What one call of Transfer (device/transfer.h) is made of: a job, whose chunks are worked off on
+// lanes.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "base/result.h"
+#include "device/buffer.h"
+#include "device/chunks.h"
+#include "device/host_end.h"
+#include "device/pinned_pool.h"
+#include "device/stream.h"
+#include "device/transfer.h"
+
+namespace hoist::device {
+
+// Pinned memory on its way, or waiting for its next turn.
+struct TransferSlot {
+  PinnedBlock host;
+  Event event;  // behind the last work on it
+  Chunk chunk;  // that is on its way
+  bool busy = false;
+  Buffer staged;  // the chunk on the device, for decoding
+};
+
+// What one thread works with. It belongs to one job at a time.
+struct TransferLane {
+  Stream stream;
+  std::vector<TransferSlot> slots;  // after the stream: their buffers are freed in its order
+
+  // Waits for what is on its way on `used`; false: the device was lost, and the slots' memory is
+  // gone.
+  bool settle(Stream& used);
+
+  static Result<std::unique_ptr<TransferLane>> create(PinnedPool& pool,
+                                                      const TransferTuning& tuning);
+};
+
+class TransferJob {
+ public:
+  TransferJob(const TransferRequest& request, Chunks& chunks)
+      : request_(request), chunks_(chunks) {}
+  virtual ~TransferJob() = default;
+
+  // All lanes' copies go down one stream, which must outlive the run() calls.
+  void share(Stream& stream) { shared_ = &stream; }
+
+  // Works off chunks until there are none; returns when this lane's have arrived. False: the device
+  // was lost, and the lane with it.
+  bool run(TransferLane& lane);
+
+  // The first error ends the job: no more chunks are taken.
+  void fail(Error error);
+  bool has_failed() const;
+  Status result() const;
+
+ protected:
+  // Makes the device busy with a chunk, in a slot that is free. Work that was enqueued before an
+  // error is waited for.
+  virtual Status begin(Stream& stream, TransferSlot& slot, Chunk chunk) = 0;
+  // The device is done with it.
+  virtual Status end(TransferSlot& slot) { return {}; }
+
+ private:
+  Status work(TransferLane& lane, Stream& stream);
+  std::optional<Chunk> take();
+  Status finish(TransferSlot& slot);
+
+  const TransferRequest& request_;
+  Chunks& chunks_;
+  Stream* shared_ = nullptr;
+  mutable std::mutex mutex_;
+  std::optional<Error> error_;
+};
+
+// Host to device through the slots.
+class UploadJob : public TransferJob {
+ public:
+  UploadJob(const TransferRequest& request, Chunks& chunks, HostReader& from, std::byte* to)
+      : TransferJob(request, chunks), from_(from), to_(to) {}
+
+ protected:
+  Status begin(Stream& stream, TransferSlot& slot, Chunk chunk) override;
+
+ private:
+  HostReader& from_;
+  std::byte* to_;
+};
+
+// Host to memory of the slot on the device, and from there wherever `decode` puts it.
+class DecodeJob : public TransferJob {
+ public:
+  DecodeJob(const TransferRequest& request, Chunks& chunks, HostReader& from, size_t chunk,
+            const Decode& decode)
+      : TransferJob(request, chunks), from_(from), chunk_(chunk), decode_(decode) {}
+
+ protected:
+  Status begin(Stream& stream, TransferSlot& slot, Chunk chunk) override;
+
+ private:
+  HostReader& from_;
+  const size_t chunk_;
+  const Decode& decode_;
+};
+
+// Device to host through the slots.
+class DownloadJob : public TransferJob {
+ public:
+  DownloadJob(const TransferRequest& request, Chunks& chunks, const std::byte* from, HostWriter& to)
+      : TransferJob(request, chunks), from_(from), to_(to) {}
+
+ protected:
+  Status begin(Stream& stream, TransferSlot& slot, Chunk chunk) override;
+  Status end(TransferSlot& slot) override;
+
+ private:
+  const std::byte* from_;
+  HostWriter& to_;
+};
+
+// Either way, where the host's memory is pinned: the slots only keep count.
+class PinnedJob : public TransferJob {
+ public:
+  PinnedJob(const TransferRequest& request, Chunks& chunks, const std::byte* from, std::byte* to)
+      : TransferJob(request, chunks), from_(from), to_(to) {}
+
+ protected:
+  Status begin(Stream& stream, TransferSlot& slot, Chunk chunk) override;
+
+ private:
+  const std::byte* from_;
+  std::byte* to_;
+};
+
+}  // namespace hoist::device

@@ -1,0 +1,370 @@
+#include "device/transfer.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "device/test_devices.h"
+
+namespace hoist::device {
+namespace {
+
+constexpr size_t kChunk = 4096;
+
+// Chunks so small that a few kilobytes see every border.
+constexpr TransferTuning kSmallChunks = {
+    .threads = 4, .slots = 2, .smallest_chunk = kChunk, .largest_chunk = kChunk, .direct = 0};
+constexpr TransferTuning kOneThread = {
+    .threads = 1, .slots = 2, .smallest_chunk = kChunk, .largest_chunk = kChunk, .direct = 0};
+
+class TransferTest : public OnDevices {
+ protected:
+  void SetUp() override {
+    OnDevices::SetUp();
+    if (IsSkipped()) return;
+    pool_ = std::make_unique<PinnedPool>(device());
+    transfer_ = std::make_unique<Transfer>(*pool_, kSmallChunks);
+  }
+  void TearDown() override {
+    if (pool_ == nullptr) return;
+    transfer_.reset();
+    EXPECT_EQ(pool_->statistics().in_use, 0u);
+    EXPECT_EQ(pool_->statistics().quarantined, 0u);
+  }
+
+  // A buffer whose bytes are known.
+  Buffer poisoned(size_t size) {
+    Result<Buffer> buffer = Buffer::allocate(device(), size);
+    EXPECT_TRUE(buffer && buffer->fill(std::byte{0xa5}));
+    return std::move(*buffer);
+  }
+  static std::vector<std::byte> content_of(const Buffer& buffer) {
+    std::vector<std::byte> bytes(buffer.size());
+    EXPECT_TRUE(buffer.download(bytes));
+    return bytes;
+  }
+
+  // There and back, between guarded places at odd addresses.
+  void round_trip(Transfer& transfer, size_t size) {
+    constexpr size_t kGuard = 3;
+    const std::vector<std::byte> sent = random_bytes(size + kGuard, size);
+    Buffer buffer = poisoned(size + 2 * kGuard);
+    const View<std::byte> inside = buffer.view().subview(kGuard, size);
+    std::atomic<uint64_t> progress = 0;
+    const TransferRequest request = {.progress = &progress};
+    const Status up = transfer.upload(std::span(sent).subspan(kGuard), inside, request);
+    ASSERT_TRUE(up) << up.error().message;
+    EXPECT_EQ(progress, size);
+    std::vector<std::byte> expected(size + 2 * kGuard, std::byte{0xa5});
+    std::copy(sent.begin() + kGuard, sent.end(), expected.begin() + kGuard);
+    EXPECT_EQ(content_of(buffer), expected);
+
+    std::vector<std::byte> received(size + 2 * kGuard, std::byte{0xa5});
+    const Status down =
+        transfer.download(inside, std::span(received).subspan(kGuard, size), request);
+    ASSERT_TRUE(down) << down.error().message;
+    EXPECT_EQ(progress, 2 * size);
+    EXPECT_EQ(received, expected);
+  }
+
+  std::unique_ptr<PinnedPool> pool_;
+  std::unique_ptr<Transfer> transfer_;
+};
+INSTANTIATE_TEST_SUITE_P(On, TransferTest, kTestDevices, device_name);
+
+TEST_P(TransferTest, EverySizeAroundTheSlots) {
+  for (const size_t chunks : {0, 1, 2, 7, 8, 9, 40}) {
+    for (const size_t more : {0, 1, 2, 3}) {
+      const size_t size = chunks * kChunk + more;
+      SCOPED_TRACE(size);
+      round_trip(*transfer_, size);
+      if (size > 0) round_trip(*transfer_, size - 1);
+    }
+  }
+}
+
+TEST_P(TransferTest, TheDefaultTuning) {
+  Transfer transfer(*pool_);
+  for (const size_t size : {size_t{1} << 10, size_t{300} << 10, (size_t{20} << 20) + 12345}) {
+    SCOPED_TRACE(size);
+    round_trip(transfer, size);
+  }
+}
+
+TEST_P(TransferTest, EndsThatDoNotFitAreRefused) {
+  Buffer buffer = poisoned(100);
+  std::vector<std::byte> bytes(99);
+  EXPECT_EQ(transfer_->upload(std::span<const std::byte>(bytes), buffer.view()).error().code,
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(transfer_->download(buffer.view(), std::span(bytes)).error().code,
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(transfer_->upload(HostFile{}, View<std::byte>{}).error().code,
+            ErrorCode::invalid_argument);
+  const Decode decode = [](View<const std::byte>, uint64_t, Stream&) -> Status { return {}; };
+  for (const size_t chunk : {size_t{0}, kChunk + 1}) {
+    EXPECT_EQ(transfer_->upload_decoded(std::span<const std::byte>(bytes), 99, chunk, decode)
+                  .error()
+                  .code,
+              ErrorCode::invalid_argument);
+  }
+}
+
+TEST_P(TransferTest, WaitsForTheDevicesEnd) {
+  Result<Stream> stream = Stream::create(device());
+  Result<Event> event = Event::create(device());
+  ASSERT_TRUE(stream && event);
+  Transfer direct(*pool_);
+  for (Transfer* transfer : {transfer_.get(), &direct}) {
+    Buffer buffer = poisoned(3 * kChunk);
+    std::atomic<bool> late = false;
+    ASSERT_TRUE(stream->call([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      late = true;
+    }));
+    ASSERT_TRUE(stream->fill(buffer.data(), std::byte{1}, buffer.size()));
+    ASSERT_TRUE(event->record(*stream));
+    std::vector<std::byte> bytes(buffer.size());
+    ASSERT_TRUE(transfer->download(buffer.view(), std::span(bytes), {.after = &*event}));
+    EXPECT_TRUE(late);
+    EXPECT_EQ(bytes, std::vector<std::byte>(bytes.size(), std::byte{1}));
+  }
+}
+
+TEST_P(TransferTest, PinnedMemoryGoesDirectly) {
+  const size_t size = (size_t{40} << 20) + 5;  // more than one piece
+  std::vector<std::byte> sent = random_bytes(1 << 20);
+  sent.resize(size);
+  PinnedBlock block = std::move(*pool_->allocate(size));
+  std::memcpy(block.data(), sent.data(), size);
+  Buffer buffer = poisoned(size);
+  ASSERT_TRUE(transfer_->upload(std::span<const std::byte>(block.data(), size), buffer.view()));
+  EXPECT_EQ(content_of(buffer), sent);
+  std::memset(block.data(), 0, size);
+  ASSERT_TRUE(transfer_->download(buffer.view(), std::span(block.data(), size)));
+  EXPECT_EQ(std::memcmp(block.data(), sent.data(), size), 0);
+}
+
+// Every other byte of memory, as an operation's own end.
+class EveryOther : public HostReader, public HostWriter {
+ public:
+  explicit EveryOther(std::span<std::byte> bytes) : bytes_(bytes) {}
+  bool is_random_access() const override { return true; }
+  Status read(uint64_t at, std::span<std::byte> into) override {
+    for (size_t i = 0; i < into.size(); ++i) into[i] = bytes_[2 * (at + i)];
+    return {};
+  }
+  Status write(uint64_t at, std::span<const std::byte> from) override {
+    for (size_t i = 0; i < from.size(); ++i) bytes_[2 * (at + i)] = from[i];
+    return {};
+  }
+
+ private:
+  std::span<std::byte> bytes_;
+};
+
+TEST_P(TransferTest, AnEndOfTheCallers) {
+  constexpr size_t kSize = 10 * kChunk + 3;
+  std::vector<std::byte> sent = random_bytes(2 * kSize);
+  std::vector<std::byte> received(2 * kSize, std::byte{0});
+  EveryOther from(sent);
+  EveryOther to(received);
+  Buffer buffer = poisoned(kSize);
+  ASSERT_TRUE(transfer_->upload(static_cast<HostReader*>(&from), buffer.view()));
+  ASSERT_TRUE(transfer_->download(buffer.view(), static_cast<HostWriter*>(&to)));
+  for (size_t i = 1; i < 2 * kSize; i += 2) sent[i] = std::byte{0};
+  EXPECT_EQ(received, sent);
+}
+
+TEST_P(TransferTest, SeveralAtOnce) {
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < 6; ++i) {
+    threads.emplace_back([&, i] {
+      for (size_t round = 0; round < 10; ++round) round_trip(*transfer_, i * 10007 + round);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST_P(TransferTest, ChunksAreDecoded) {
+  // Doubles each byte: the chunk goes to two places.
+  const std::vector<std::byte> sent = random_bytes(9 * 1000 + 17);
+  for (const size_t chunk : {size_t{1000}, size_t{17}, kChunk}) {
+    Buffer buffer = poisoned(2 * sent.size());
+    std::byte* const to = buffer.view().data;
+    const auto decode = [&](View<const std::byte> staged, uint64_t offset,
+                            Stream& stream) -> Status {
+      EXPECT_EQ(offset % chunk, 0u);
+      EXPECT_EQ(staged.size, std::min(chunk, sent.size() - offset));
+      if (Status one = stream.copy(to + offset, staged.data, staged.size); !one) return one;
+      return stream.copy(to + sent.size() + offset, staged.data, staged.size);
+    };
+    const Status done =
+        transfer_->upload_decoded(std::span<const std::byte>(sent), sent.size(), chunk, decode);
+    ASSERT_TRUE(done) << done.error().message;
+    std::vector<std::byte> expected = sent;
+    expected.insert(expected.end(), sent.begin(), sent.end());
+    EXPECT_EQ(content_of(buffer), expected);
+  }
+}
+
+TEST_P(TransferTest, WhatDecodingAnswersEndsIt) {
+  const std::vector<std::byte> sent = random_bytes(100 * kChunk);
+  std::atomic<int> calls = 0;
+  const auto decode = [&](View<const std::byte>, uint64_t, Stream&) -> Status {
+    if (++calls == 5) return fail(ErrorCode::corrupt, "a bad block");
+    return {};
+  };
+  const Status done =
+      transfer_->upload_decoded(std::span<const std::byte>(sent), sent.size(), kChunk, decode);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, ErrorCode::corrupt);
+  EXPECT_LT(calls, 100);
+  round_trip(*transfer_, 10 * kChunk);  // the lanes are sound
+}
+
+TEST_P(TransferTest, StopsAtAnyMoment) {
+  const std::vector<std::byte> sent = random_bytes(100 * kChunk);
+  for (const int moment : {0, 1, 2, 10, 50, 99}) {
+    std::stop_source stop;
+    if (moment == 0) stop.request_stop();
+    std::atomic<int> calls = 0;
+    const auto decode = [&](View<const std::byte>, uint64_t, Stream&) -> Status {
+      if (++calls == moment) stop.request_stop();
+      return {};
+    };
+    const Status done = transfer_->upload_decoded(std::span<const std::byte>(sent), sent.size(),
+                                                  kChunk, decode, {.stop = stop.get_token()});
+    // A stop that comes when all chunks are taken finds nothing to stop.
+    EXPECT_TRUE(!done || moment >= 90);
+    EXPECT_TRUE(done || done.error().code == ErrorCode::cancelled);
+  }
+  std::stop_source stopped;
+  stopped.request_stop();
+  Buffer buffer = poisoned(sent.size());
+  std::vector<std::byte> received(sent.size());
+  Transfer direct(*pool_);
+  for (Transfer* transfer : {transfer_.get(), &direct}) {
+    const TransferRequest request = {.stop = stopped.get_token()};
+    EXPECT_EQ(transfer->download(buffer.view(), std::span(received), request).error().code,
+              ErrorCode::cancelled);
+    EXPECT_EQ(
+        transfer->upload(std::span<const std::byte>(sent), buffer.view(), request).error().code,
+        ErrorCode::cancelled);
+  }
+}
+
+TEST_P(TransferTest, StopsFromOutside) {
+  const std::vector<std::byte> sent = random_bytes(64 * kChunk);
+  Buffer buffer = poisoned(sent.size());
+  std::mt19937_64 random(3);
+  for (int round = 0; round < 30; ++round) {
+    std::stop_source stop;
+    std::thread stopper([&, spins = random() % 20000] {
+      for (uint64_t i = 0; i < spins; ++i) std::atomic_signal_fence(std::memory_order_seq_cst);
+      stop.request_stop();
+    });
+    const Status done = transfer_->upload(std::span<const std::byte>(sent), buffer.view(),
+                                          {.stop = stop.get_token()});
+    stopper.join();
+    EXPECT_TRUE(done || done.error().code == ErrorCode::cancelled);
+  }
+  round_trip(*transfer_, 10 * kChunk);
+}
+
+TEST_P(TransferTest, AnEmptyPoolIsExhausted) {
+  PinnedPool none(device(), 0);
+  Transfer transfer(none, kSmallChunks);
+  Buffer buffer = poisoned(2 * kChunk);
+  const std::vector<std::byte> sent = random_bytes(2 * kChunk);
+  EXPECT_EQ(transfer.upload(std::span<const std::byte>(sent), buffer.view()).error().code,
+            ErrorCode::exhausted);
+}
+
+TEST(Transfer, AChildOfForkMakesItsOwn) {
+  PinnedPool pool(cpu_device());
+  Transfer transfer(pool, kOneThread);
+  Result<Buffer> buffer = Buffer::allocate(cpu_device(), 10);
+  ASSERT_TRUE(buffer);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const std::byte bytes[10] = {};
+    const Status done = transfer.upload(std::span<const std::byte>(bytes), buffer->view());
+    ::_exit(!done && done.error().code == ErrorCode::unavailable ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
+// A device that is lost at any operation: the call answers, nothing of it runs on, and the memory
+// that the device may still use is not handed out.
+TEST(TransferFault, ADeviceThatIsLostAtAnyMoment) {
+  const std::vector<std::byte> sent = random_bytes(9 * kChunk);
+  std::vector<std::byte> received(sent.size());
+  bool up_worked = false;
+  bool down_worked = false;
+  for (int operations = 1; operations < 400 && !down_worked; ++operations) {
+    SCOPED_TRACE(operations);
+    FailingDevice device(operations);
+    Result<Buffer> buffer = Buffer::allocate(device, sent.size());
+    ASSERT_TRUE(buffer);
+    PinnedPool pool(device);
+    {
+      Transfer transfer(pool, operations % 2 == 0 ? kOneThread : kSmallChunks);
+      const Status up = transfer.upload(std::span<const std::byte>(sent), buffer->view());
+      EXPECT_TRUE(up || up.error().code == ErrorCode::unavailable);
+      const Status down = transfer.download(buffer->view(), std::span(received));
+      EXPECT_TRUE(down || down.error().code == ErrorCode::unavailable);
+      EXPECT_TRUE(up || !down);  // what is lost stays lost
+      EXPECT_TRUE(!down || received == sent);
+      up_worked |= up.has_value();
+      down_worked |= down.has_value();
+    }
+    EXPECT_EQ(pool.statistics().in_use, 0u);
+  }
+  EXPECT_TRUE(up_worked);
+  EXPECT_TRUE(down_worked);
+}
+
+TEST(TransferFault, OfPinnedTransfers) {
+  const std::vector<std::byte> sent = random_bytes(1 << 20);
+  std::vector<std::byte> pinned(size_t{70} << 20);  // three pieces
+  std::copy(sent.begin(), sent.end(), pinned.end() - (1 << 20));
+  bool worked = false;
+  for (int operations = 1; operations < 40 && !worked; ++operations) {
+    FailingDevice device(operations);
+    device.pretend_pinned();
+    Result<Buffer> buffer = Buffer::allocate(device, pinned.size());
+    ASSERT_TRUE(buffer);
+    PinnedPool pool(device);
+    Transfer transfer(pool, kOneThread);
+    worked = transfer.upload(std::span<const std::byte>(pinned), buffer->view()).has_value();
+    const auto* const last = static_cast<const std::byte*>(buffer->data()) + pinned.size() - 1;
+    EXPECT_TRUE(!worked || *last == sent.back());
+  }
+  EXPECT_TRUE(worked);
+}
+
+TEST(TransferFault, OfDecoding) {
+  const std::vector<std::byte> sent = random_bytes(9 * kChunk);
+  const auto decode = [](View<const std::byte>, uint64_t, Stream& stream) -> Status {
+    return stream.call([] {});
+  };
+  bool worked = false;
+  for (int operations = 1; operations < 400 && !worked; ++operations) {
+    FailingDevice device(operations);
+    PinnedPool pool(device);
+    Transfer transfer(pool, kSmallChunks);
+    worked = transfer.upload_decoded(std::span<const std::byte>(sent), sent.size(), kChunk, decode)
+                 .has_value();
+  }
+  EXPECT_TRUE(worked);
+}
+
+}  // namespace
+}  // namespace hoist::device
