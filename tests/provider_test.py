@@ -2,12 +2,14 @@
 """Black-box tests of the OpenSSL provider: real programs, with and without it, do the same."""
 
 import hashlib
+import json
 import os
 import pathlib
 import re
 import shutil
 import socket
 import subprocess
+import time
 import sys
 import tempfile
 import unittest
@@ -51,6 +53,7 @@ def encrypted(name):
     out, length = ctypes.create_string_buffer(len(text) + 64), ctypes.c_int()
     assert crypto.EVP_EncryptInit_ex(context, cipher, None, bytes(range(64)), b"i" * 16) == 1
     assert crypto.EVP_EncryptUpdate(context, out, ctypes.byref(length), text, len(text)) == 1
+    crypto.EVP_CIPHER_CTX_free(context)
     return crypto.OSSL_PROVIDER_get0_name(provider), hashlib.sha256(out.raw[:length.value])
 names = (b"AES-256-GCM", b"AES-128-CTR", b"AES-256-XTS", b"AES-192-ECB", b"ChaCha20-Poly1305",
          b"AES-128-CBC")
@@ -64,11 +67,35 @@ child = os.fork()
 if child == 0:
     report()
     os._exit(0)
+# What Python itself looks at from 3.12 on, to warn of a fork in a process that has threads.
+threads = open("/proc/self/stat").read().rsplit(")", 1)[1].split()[17]
 os.waitpid(child, 0)
+print(threads, "thread")
 print(hashlib.sha3_256(text).hexdigest(), ssl.create_default_context().verify_mode)
 import sys
 print(report().decode(), file=sys.stderr)
 """
+
+
+def wait_for_listener(port):
+    for _ in range(600):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.05)
+    raise TimeoutError(f"nothing listens at {port}")
+
+
+def make_certificate(key, certificate):
+    made = run(OPENSSL, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=test",
+               "-addext", "subjectAltName=DNS:test", "-keyout", key, "-out", certificate, env=ON)
+    assert made.returncode == 0, made.stderr
+
+
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
 
 
 def setUpModule():
@@ -93,8 +120,27 @@ def tearDownModule():
     shutil.rmtree(FOLDER)
 
 
-# From 3.12 on Python warns of fork() in a process with threads, and the provider's stay.
-PYTHON = (sys.executable, "-W", "ignore::DeprecationWarning", "-c")
+PYTHON = (sys.executable, "-W", "error::DeprecationWarning", "-c")
+NGINX = """daemon off;
+master_process off;
+pid {folder}/nginx.pid;
+error_log {folder}/nginx.log;
+events {{}}
+http {{
+  access_log off;
+  client_body_temp_path {folder}/body;
+  proxy_temp_path {folder}/proxy;
+  fastcgi_temp_path {folder}/fastcgi;
+  uwsgi_temp_path {folder}/uwsgi;
+  scgi_temp_path {folder}/scgi;
+  server {{
+    listen 127.0.0.1:{port} ssl;
+    root {folder};
+    ssl_certificate {folder}/certificate.pem;
+    ssl_certificate_key {folder}/key.pem;
+  }}
+}}
+"""
 
 
 class ProviderTest(unittest.TestCase):
@@ -109,6 +155,13 @@ class ProviderTest(unittest.TestCase):
                 done = run(HOIST, "run", *words, "--", OPENSSL, "list", "-providers", env=OFF)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertEqual(b"Hoist provider" in done.stdout, listed, done.stderr)
+
+    def test_programs_that_are_watched_find_it(self):
+        for words in (["--stats=/dev/null"], ["--verify=0.5"], ["--explain"]):
+            with self.subTest(words=words):
+                done = run(HOIST, "run", *words, "--ops", "+aes", "--", "sh", "-c",
+                           f"{HOIST} top --once >/dev/null; openssl list -providers", env=OFF)
+                self.assertIn(b"Hoist provider", done.stdout, done.stderr)
 
     def test_a_missing_module_changes_nothing(self):
         configuration = FOLDER / "missing.cnf"
@@ -132,6 +185,20 @@ class ProviderTest(unittest.TestCase):
                 cut = [run(*words, "-d", env=env, input=there[1].stdout[:-1]) for env in (OFF, ON)]
                 self.assertEqual(cut[0].returncode, cut[1].returncode)
                 self.assertEqual(cut[0].stdout, cut[1].stdout)
+
+    def test_stats(self):
+        if len(os.sched_getaffinity(0)) < 2:
+            self.skipTest("one CPU")
+        stats = FOLDER / "stats.json"
+        done = run(HOIST, "run", f"--stats={stats}", "--verify=1", "--", *PYTHON, PROGRAM,
+                   env=ON | {"XDG_CACHE_HOME": str(FOLDER / "watched")})
+        self.assertEqual((done.returncode, done.stderr.splitlines()[0]), (0, b"hoist"), done.stderr)
+        aes = json.loads(stats.read_text())["operations"]["aes"]
+        # Of six ciphers, each once in a child: CBC encrypts on one core.
+        self.assertEqual(aes["implementations"]["cpu-all"]["calls"], 15)
+        self.assertEqual(aes["passed"].pop("CBC encryption is serial"), 3)
+        # An AEAD message, which has no end here, counts as the same when it ends.
+        self.assertEqual(aes["passed"], {"verify: same": 9})
 
     def test_python(self):
         done = [run(*PYTHON, PROGRAM, env=env) for env in (OFF, ON)]
@@ -165,9 +232,7 @@ class ProviderTest(unittest.TestCase):
 
     def test_tls(self):
         key, certificate = FOLDER / "key.pem", FOLDER / "certificate.pem"
-        made = run(OPENSSL, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=test",
-                   "-keyout", key, "-out", certificate, env=ON)
-        self.assertEqual(made.returncode, 0, made.stderr)
+        make_certificate(key, certificate)
         for suite in (["-tls1_3", "-ciphersuites", "TLS_AES_256_GCM_SHA384"],
                       ["-tls1_3", "-ciphersuites", "TLS_CHACHA20_POLY1305_SHA256"],
                       ["-tls1_2", "-cipher", "ECDHE-RSA-AES128-GCM-SHA256"],
@@ -176,10 +241,32 @@ class ProviderTest(unittest.TestCase):
                 with self.subTest(suite=suite[2], server=server_env is ON):
                     self.exchange(suite, key, certificate, server_env, client_env)
 
+    def test_nginx_and_curl(self):
+        nginx = shutil.which("nginx", path=os.environ["PATH"] + ":/usr/sbin")
+        curl = shutil.which("curl")
+        if nginx is None or curl is None:
+            self.skipTest("needs nginx and curl")
+        make_certificate(FOLDER / "key.pem", FOLDER / "certificate.pem")
+        port = free_port()
+        configuration = FOLDER / "nginx.conf"
+        configuration.write_text(NGINX.format(folder=FOLDER, port=port))
+        under_hoist = (HOIST, "run", "--ops", "+aes", "--")
+        FOLDER.chmod(0o755)  # where root runs this, nginx reads as somebody else
+        server = subprocess.Popen([*under_hoist, nginx, "-e", FOLDER / "nginx.log", "-c",
+                                   configuration], env=OFF, stderr=subprocess.PIPE)
+        try:
+            wait_for_listener(port)
+            done = run(*under_hoist, curl, "--silent", "--show-error", "--cacert",
+                       FOLDER / "certificate.pem", "--connect-to", f"test:443:127.0.0.1:{port}",
+                       "https://test/data", env=OFF)
+            self.assertEqual((done.returncode, done.stderr), (0, b""))
+            self.assertEqual(done.stdout, DATA.read_bytes())
+        finally:
+            server.terminate()
+            server.communicate(timeout=60)
+
     def exchange(self, suite, key, certificate, server_env, client_env):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
+        port = free_port()
         server = subprocess.Popen(
             [OPENSSL, "s_server", "-accept", f"127.0.0.1:{port}", "-key", key, "-cert",
              certificate, "-WWW", "-naccept", "1"], cwd=FOLDER, env=server_env,

@@ -68,15 +68,12 @@ bool is_enabled() {
   return enabled && !differed.load(std::memory_order_relaxed);
 }
 
-void count_split(size_t bytes, uint64_t nanoseconds) {
+void count_call(Cores cores, size_t bytes, uint64_t nanoseconds) {
+  const char* const implementation = cores == Cores::several ? "cpu-all" : "cpu-1";
   if_memory([&] {
-    if (is_counting()) Counters::process().add_call(kOperation, "cpu-all", bytes, nanoseconds);
-  });
-}
-
-void count_whole(size_t bytes, uint64_t nanoseconds) {
-  if_memory([&] {
-    if (is_counting()) Counters::process().add_call(kOperation, "cpu-1", bytes, nanoseconds);
+    if (is_counting()) {
+      Counters::process().add_call(kOperation, implementation, bytes, nanoseconds);
+    }
   });
 }
 

@@ -10,10 +10,11 @@ namespace hoist::aes {
 // Whether operation `aes` is on: HOIST, HOIST_OPS and the note of --verify. Read once.
 bool is_enabled();
 
-// Counters, where `hoist run` reads them; else nothing is done. A call is one that is large enough
-// to be split: it ran on all cores, or on one, and why.
-void count_split(size_t bytes, uint64_t nanoseconds);
-void count_whole(size_t bytes, uint64_t nanoseconds);
+// Counters, where `hoist run` reads them; else nothing is done. Of calls that are large enough to
+// be ours: those that we did, on several cores or on one, and those that the default provider did,
+// and why.
+enum class Cores { one, several };
+void count_call(Cores cores, size_t bytes, uint64_t nanoseconds);
 void count_passed(std::string_view reason);
 // Nanoseconds of a steady clock; 0 where nobody counts.
 uint64_t now_if_counting();

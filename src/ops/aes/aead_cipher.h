@@ -1,5 +1,6 @@
 // AES-GCM and ChaCha20-Poly1305. A message that sees no large update is the default provider's. At
-// the first large one we take the message over, for the whole of its life: the inner context is
+// the first large one that is worth it, be it that it can be split, be it that one core is faster
+// our way, we take the message over, for the whole of its life: the inner context is
 // given 16 bytes of the update, so that it takes or refuses it, and changes its state, as it would
 // with all of it; the rest, and what follows, goes to an AeadMessage.
 //
@@ -68,17 +69,17 @@ class AeadCipher : public Context {
 
   int update_whole(const Update& update);
   int update_large(const Update& update);
-  int begin_split(const Update& update);
+  int begin_ours(const Update& update, size_t lane_bytes);
   int update_taken(const Update& update);
   int refuse();
   int add_late(const Update& update);
-  int update_message(const Update& update, bool may_split);
+  int update_message(const Update& update, size_t lane_bytes);
   // Runs do_it(), the answer to `update`; where this message is verified, the default provider does
   // the same, and its answer wins.
   template <typename DoIt>
   int verified(const Update& update, DoIt do_it);
   const char* obstacle(const Update& update) const;
-  bool gcm_pays(size_t size) const;
+  bool pays(size_t lanes) const;
   bool take_over();
   int final_taken(uint8_t* out, size_t* written, size_t room);
   int finish(uint8_t* out, size_t* written, size_t room);

@@ -13,6 +13,8 @@
 namespace hoist::aes {
 
 constexpr size_t kTag = 16;
+// As `lane_bytes`: on the calling thread alone.
+constexpr size_t kOneLane = SIZE_MAX;
 
 // The message until now: all of its additional data and ciphertext.
 struct MessageStart {
@@ -28,10 +30,10 @@ class AeadMessage {
 
   // False where memory ran out. What was known of the key may be used again where `same_key`.
   virtual bool begin(const MessageStart& start, bool same_key) = 0;
-  // In place or between buffers that do not overlap. `threshold`: pieces smaller than that are not
-  // split, and none is where `may_split` is false. False: an error (limits of the mode).
+  // In place or between buffers that do not overlap. A thread is started for each `lane_bytes`
+  // beyond the first ones. False: an error (limits of the mode).
   virtual bool update(bool encrypting, uint8_t* out, const uint8_t* in, size_t size,
-                      size_t threshold, bool may_split) = 0;
+                      size_t lane_bytes) = 0;
   // The tag of what was given until now; the message may go on.
   virtual bool tag(uint8_t* tag) = 0;
   // Additional data after text. False: the mode has no such thing.

@@ -35,9 +35,13 @@ inline constexpr std::array<Algorithm, 15> kAlgorithms = {{
     {"ChaCha20-Poly1305", Mode::chacha20_poly1305, 256},
 }};
 
-// The smallest update that is split where the configuration names no threshold: from there on, two
-// cores were measured to be clearly faster than one (docs/provider.md).
-size_t break_even(Mode mode);
+// Where the configuration names no threshold: from there on we were measured to be clearly faster
+// than the default provider (docs/provider.md).
+struct BreakEven {
+  size_t update;  // the smallest that is taken over
+  size_t lane;    // of an update, that is worth a thread
+};
+BreakEven break_even(Mode mode);
 
 // OpenSSL's own functions for an algorithm of ours, looked up once. Not complete() where its
 // default provider lacks it.

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "ops/aes/accounting.h"
+#include "ops/aes/caller_memory.h"
 #include "ops/aes/counter.h"
 #include "ops/aes/gf128.h"
 
@@ -81,21 +82,20 @@ const char* BlockCipher::obstacle(const Update& update) const {
 int BlockCipher::update_large(const Update& update) {
   const LargeCall call(is_configured_);
   const char* reason = call.obstacle() != nullptr ? call.obstacle() : obstacle(update);
-  Split split = plan_split(update.size, kBlock, threshold_);
+  Split split = plan_split(update.size, kBlock, lane_bytes_);
   LaneCiphers lanes;
   if (reason == nullptr) {
     duplicate_for_lanes(inner_, split, lanes);
     if (split.lanes == 0) reason = "no memory";
   }
   if (reason != nullptr) {
-    const int done = count_and_update_whole(update, reason);
-    track(done, update.size, update.written);
-    return done;
+    count_passed(reason);
+    return update_whole(update);
   }
   const uint64_t begin = now_if_counting();
   const int done = is_drawn_for_verification() ? update_verified(update, split, lanes)
                                                : update_split(update, split, lanes);
-  if (begin != 0) count_split(update.size, now_if_counting() - begin);
+  if (begin != 0) count_call(Cores::several, update.size, now_if_counting() - begin);
   return done;
 }
 
@@ -137,7 +137,7 @@ size_t BlockCipher::bytes_into_block() const {
 }
 
 int BlockCipher::update_split(const Update& update, Split& split, LaneCiphers& lanes) {
-  touch_pages(update.in, update.out, update.size);
+  touch_pages(update.in, update.out, update.size, split.lanes);
   const size_t held_before = held_;
   // The head completes the inner context's block.
   size_t fed = kBlock - bytes_into_block();
@@ -181,7 +181,7 @@ int BlockCipher::update_split(const Update& update, Split& split, LaneCiphers& l
 // `iv` becomes the one for what follows.
 bool BlockCipher::run_blocks(const Blocks& blocks, Split& split, LaneCiphers& lanes, uint8_t* iv) {
   const size_t lanes_made = split.lanes;
-  split = plan_split(blocks.size, kBlock, threshold_);
+  split = plan_split(blocks.size, kBlock, lane_bytes_);
   split.lanes = std::min(split.lanes, lanes_made);
   for (size_t i = 0; i < split.lanes; ++i) {
     if (!lanes[i].set_padding(false)) return false;

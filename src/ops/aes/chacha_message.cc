@@ -1,6 +1,7 @@
 #include "ops/aes/chacha_message.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <new>
@@ -11,9 +12,6 @@ namespace {
 constexpr size_t kChachaBlock = 64;
 constexpr size_t kPolyBlock = 16;
 constexpr size_t kIv = 16;
-// What is hashed while the next stretch is encrypted: several times what handing out work costs,
-// and small enough for the second-level caches.
-constexpr size_t kStretch = 1 << 20;
 
 const CipherFunctions& chacha20() {
   static const CipherFunctions functions = find_default_cipher("ChaCha20");
@@ -96,51 +94,87 @@ bool ChachaMessage::hash_and_crypt(const Text& text) {
          (!text.encrypting || mac_.update(text.out, text.size));
 }
 
-bool ChachaMessage::split_text(const Text& text, size_t threshold) {
-  Split plan = plan_split(text.size, kChachaBlock, threshold);
-  LaneCiphers lanes;
-  duplicate_for_lanes(cipher_, plan, lanes);
-  if (plan.lanes < 2) return hash_and_crypt(text);
-  const size_t stretch = std::min(kStretch, plan.chunk * plan.chunks);
-  const size_t stretches = (text.size + stretch - 1) / stretch;
-  const auto size_of = [&](size_t i) { return std::min(stretch, text.size - i * stretch); };
-  const uint8_t* const ciphertext = text.encrypting ? text.out : text.in;
+bool ChachaMessage::crypt_chunk(Cipher& cipher, const Text& text, const Split& split,
+                                size_t i) const {
+  const size_t at = i * split.chunk;
+  return crypt(cipher,
+               {text.encrypting, text.out + at, text.in + at, split.size_of(i), text.offset + at});
+}
+
+// All lanes encrypt; the caller's hashes the next chunk whenever that is encrypted.
+bool ChachaMessage::split_encryption(const Text& text, const Split& split, LaneCiphers& lanes) {
+  std::array<std::atomic<int>, kMaxChunks> encrypted = {};
+  std::atomic<size_t> next = 0;
   std::atomic<bool> good = true;
-  // Step i encrypts stretch i and hashes the one before it, or decrypts the one before it and
-  // hashes stretch i: in place, a stretch must be hashed before it is decrypted.
-  for (size_t i = 0; i <= stretches && good; ++i) {
-    const size_t none = stretches;
-    const size_t before = i == 0 ? none : i - 1;
-    const size_t crypted = text.encrypting ? i : before;
-    const size_t hashed = text.encrypting ? before : i;
-    Split split;
-    if (crypted != none) split = plan_split(size_of(crypted), kChachaBlock, threshold);
-    const bool hashes = hashed != none;
-    // Chunk 0 is the hash, which takes longest, where there is one.
-    Split tasks = split;
-    tasks.chunks = split.chunks + (hashes ? 1 : 0);
-    tasks.lanes = std::min(plan.lanes, tasks.chunks);
-    for_each_chunk(tasks, [&](size_t lane, size_t task) {
-      if (hashes && task == 0) {
-        if (!mac_.update(ciphertext + hashed * stretch, size_of(hashed))) good = false;
-        return;
+  const auto encrypt_next = [&](size_t lane) {
+    const size_t i = next++;
+    if (i >= split.chunks) return false;
+    if (!crypt_chunk(lanes[lane], text, split, i)) good = false;
+    encrypted[i] = 1;
+    encrypted[i].notify_one();
+    return true;
+  };
+  for_each_lane(split.lanes, [&](size_t lane) {
+    if (lane != 0) {
+      while (encrypt_next(lane)) continue;
+      return;
+    }
+    for (size_t i = 0; i < split.chunks; ++i) {
+      while (encrypted[i] == 0 && encrypt_next(lane)) continue;
+      encrypted[i].wait(0);
+      if (!mac_.update(text.out + i * split.chunk, split.size_of(i))) good = false;
+    }
+  });
+  return good;
+}
+
+// The caller's lane hashes ahead of the others: in place, a chunk must be hashed before it is
+// decrypted. It decrypts, too, where it is far enough ahead.
+bool ChachaMessage::split_decryption(const Text& text, const Split& split, LaneCiphers& lanes) {
+  std::atomic<size_t> hashed = 0;
+  std::atomic<size_t> next = 0;
+  std::atomic<bool> good = true;
+  const auto decrypt = [&](size_t lane, size_t i) {
+    if (!crypt_chunk(lanes[lane], text, split, i)) good = false;
+  };
+  const auto hash_next = [&] {
+    const size_t i = hashed;
+    if (!mac_.update(text.in + i * split.chunk, split.size_of(i))) good = false;
+    hashed = i + 1;
+    hashed.notify_all();
+  };
+  for_each_lane(split.lanes, [&](size_t lane) {
+    if (lane != 0) {
+      for (size_t i = next++; i < split.chunks; i = next++) {
+        for (size_t until = hashed; until <= i; until = hashed) hashed.wait(until);
+        decrypt(lane, i);
       }
-      const size_t chunk = task - (hashes ? 1 : 0);
-      const size_t at = crypted * stretch + chunk * split.chunk;
-      const Text piece = {text.encrypting, text.out + at, text.in + at, split.size_of(chunk),
-                          text.offset + at};
-      if (!crypt(lanes[lane], piece)) good = false;
-    });
-  }
+      return;
+    }
+    while (hashed < split.chunks || next < split.chunks) {
+      const size_t wanted = std::min(next + split.lanes, split.chunks);
+      if (hashed < wanted) {
+        hash_next();
+        continue;
+      }
+      const size_t i = next++;
+      while (hashed <= i && hashed < split.chunks) hash_next();
+      if (i < split.chunks) decrypt(lane, i);
+    }
+  });
   return good;
 }
 
 bool ChachaMessage::update(bool encrypting, uint8_t* out, const uint8_t* in, size_t size,
-                           size_t threshold, bool may_split) {
+                           size_t lane_bytes) {
   const Text text = {encrypting, out, in, size, text_size_};
   text_size_ += size;
   if (!close_additional()) return false;
-  return may_split && size >= threshold / 2 ? split_text(text, threshold) : hash_and_crypt(text);
+  Split split = plan_split(size, kChachaBlock, lane_bytes);
+  LaneCiphers lanes;
+  if (split.lanes > 1) duplicate_for_lanes(cipher_, split, lanes);
+  if (split.lanes < 2) return hash_and_crypt(text);
+  return encrypting ? split_encryption(text, split, lanes) : split_decryption(text, split, lanes);
 }
 
 bool ChachaMessage::tag(uint8_t* tag) {

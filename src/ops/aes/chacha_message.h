@@ -1,6 +1,6 @@
 // ChaCha20-Poly1305 (RFC 8439, 2.8): ChaCha20 by the default provider on all cores, each chunk from
-// its own block counter. Poly1305 is serial, and three to four times faster than ChaCha20: it runs
-// on one core over one stretch of ciphertext while the others make (or decrypt) the next one.
+// its own block counter. Poly1305 is serial, and three to four times faster than ChaCha20: the
+// caller's lane does it, between chunks of its own.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ namespace hoist::aes {
 class ChachaMessage final : public AeadMessage {
  public:
   bool begin(const MessageStart& start, bool same_key) override;
-  bool update(bool encrypting, uint8_t* out, const uint8_t* in, size_t size, size_t threshold,
-              bool may_split) override;
+  bool update(bool encrypting, uint8_t* out, const uint8_t* in, size_t size,
+              size_t lane_bytes) override;
   bool tag(uint8_t* tag) override;
   bool late_additional(const uint8_t* data, size_t size) override;
   std::unique_ptr<AeadMessage> duplicate() const override;
@@ -34,7 +34,9 @@ class ChachaMessage final : public AeadMessage {
   bool close_additional();
   bool crypt(Cipher& cipher, const Text& text) const;
   bool hash_and_crypt(const Text& text);
-  bool split_text(const Text& text, size_t threshold);
+  bool crypt_chunk(Cipher& cipher, const Text& text, const Split& split, size_t i) const;
+  bool split_encryption(const Text& text, const Split& split, LaneCiphers& lanes);
+  bool split_decryption(const Text& text, const Split& split, LaneCiphers& lanes);
 
   Cipher cipher_;
   Mac mac_;

@@ -4,17 +4,7 @@
 
 #include <new>
 
-#include "ops/aes/accounting.h"
-
 namespace hoist::aes {
-
-int Context::count_and_update_whole(const Update& update, const char* reason) {
-  count_passed(reason);
-  const uint64_t start = now_if_counting();
-  const int done = inner_update(update);
-  if (start != 0) count_whole(update.size, now_if_counting() - start);
-  return done;
-}
 
 size_t Context::inner_octets(const char* name, uint8_t* value, size_t room) const {
   OSSL_PARAM params[] = {OSSL_PARAM_construct_octet_string(name, value, room),

@@ -28,13 +28,15 @@ class Context {
  public:
   Context(const Algorithm& algorithm, size_t threshold)
       : functions_(default_functions(algorithm)),
-        threshold_(threshold != 0 ? threshold : break_even(algorithm.mode)),
+        threshold_(threshold != 0 ? threshold : break_even(algorithm.mode).update),
+        lane_bytes_(threshold != 0 ? (threshold + 1) / 2 : break_even(algorithm.mode).lane),
         is_configured_(threshold != 0),
         inner_(functions_),
         algorithm_(algorithm) {}
   Context(const Context& other)
       : functions_(other.functions_),
         threshold_(other.threshold_),
+        lane_bytes_(other.lane_bytes_),
         is_configured_(other.is_configured_),
         inner_(other.inner_.duplicate()),
         algorithm_(other.algorithm_),
@@ -57,8 +59,6 @@ class Context {
     return functions_.update(inner(), update.out, update.written, update.room, update.in,
                              update.size);
   }
-  // The default provider's answer to a large call that is not split, and why it is not.
-  int count_and_update_whole(const Update& update, const char* reason);
   // Reads an octet string, 16 bytes at most unless `room` says otherwise; 0 where there is none.
   size_t inner_octets(const char* name, uint8_t* value, size_t room = 16) const;
   // Records that ciphers of TLS records are in use: those calls are all the default provider's.
@@ -66,6 +66,7 @@ class Context {
 
   const CipherFunctions& functions_;
   const size_t threshold_;
+  const size_t lane_bytes_;
   const bool is_configured_;  // the threshold is the user's
   Cipher inner_;
   const Algorithm& algorithm_;

@@ -8,6 +8,7 @@
 #include <new>
 
 #include "ops/aes/algorithms.h"
+#include "ops/aes/caller_memory.h"
 #include "ops/aes/counter.h"
 
 namespace hoist::aes {
@@ -16,8 +17,8 @@ namespace {
 // 2^39 - 256 bits (SP 800-38D, 5.2.1.1).
 constexpr uint64_t kLongestText = (uint64_t{1} << 36) - 32;
 constexpr size_t kUsualIv = 12;
-// So much goes through the cipher and through GHASH at a time, to be in a near cache for the second
-// of them.
+// Without vector AES, so much goes through the cipher and through GHASH at a time, to be in a near
+// cache for the second of them.
 constexpr size_t kStep = 32 << 10;
 
 // `data`, filled up with zeros to whole blocks.
@@ -51,6 +52,7 @@ bool GcmMessage::set_key(Bytes key) {
   }
   secrets_->key.derive(load_block(h));
   OPENSSL_cleanse(h, sizeof h);
+  if (has_vaes_gcm()) secrets_->aes.expand(key);
   return true;
 }
 
@@ -91,13 +93,17 @@ bool GcmMessage::begin(const MessageStart& start, bool same_key) {
   return true;
 }
 
+void GcmMessage::counter_of(uint64_t block, uint8_t* counter) const {
+  std::memcpy(counter, first_counter_, kBlock);
+  add_to_gcm_counter(counter, static_cast<uint32_t>(block));
+}
+
 // The counter's last 32 bits wrap without a carry; CTR mode carries on. So there the text is cut.
 bool GcmMessage::crypt(Cipher& cipher, uint8_t* out, const uint8_t* in, size_t size,
                        uint64_t block) const {
   while (size > 0) {
     uint8_t counter[kBlock];
-    std::memcpy(counter, first_counter_, kBlock);
-    add_to_gcm_counter(counter, static_cast<uint32_t>(block));
+    counter_of(block, counter);
     const uint64_t until_wrap = (uint64_t{1} << 32) - low_gcm_counter(counter);
     const size_t piece = std::min<uint64_t>(size, until_wrap * kBlock);
     if (!cipher.start(true, {}, Bytes(counter)) || !cipher.update(out, in, piece)) return false;
@@ -109,9 +115,21 @@ bool GcmMessage::crypt(Cipher& cipher, uint8_t* out, const uint8_t* in, size_t s
   return true;
 }
 
-// Whole blocks. The cipher goes first where it may: it waits for the memory while it computes, and
-// GHASH finds the data in the cache.
+// Whole blocks. What is left by vector AES is less than a group of them.
 bool GcmMessage::hash_and_crypt(Cipher& cipher, const Text& text, Gf128& sum) const {
+  if (!has_vaes_gcm()) return hash_and_crypt_in_steps(cipher, text, sum);
+  const size_t size = text.size / kGcmGroup * kGcmGroup;
+  uint8_t counter[kBlock];
+  counter_of(text.block, counter);
+  vaes_gcm(secrets_->aes, secrets_->key, {text.encrypting, text.out, text.in, size, counter, &sum});
+  const Text rest = {text.encrypting, text.out + size, text.in + size, text.size - size,
+                     text.block + size / kBlock};
+  return hash_and_crypt_in_steps(cipher, rest, sum);
+}
+
+// The cipher goes first where it may: it waits for the memory while it computes, and GHASH finds
+// the data in the cache.
+bool GcmMessage::hash_and_crypt_in_steps(Cipher& cipher, const Text& text, Gf128& sum) const {
   const bool hash_first = !text.encrypting && overlap(text.in, text.size, text.out, text.size);
   const uint8_t* const ciphertext = text.encrypting ? text.out : text.in;
   for (size_t at = 0; at < text.size; at += kStep) {
@@ -123,8 +141,9 @@ bool GcmMessage::hash_and_crypt(Cipher& cipher, const Text& text, Gf128& sum) co
   return true;
 }
 
-bool GcmMessage::split_blocks(const Text& text, size_t threshold) {
-  Split split = plan_split(text.size, kBlock, threshold);
+bool GcmMessage::split_blocks(const Text& text, size_t lane_bytes) {
+  Split split = plan_split(text.size, has_vaes_gcm() ? kGcmGroup : kBlock, lane_bytes);
+  if (split.lanes < 2) return hash_and_crypt(cipher_, text, secrets_->sum);
   LaneCiphers lanes;
   duplicate_for_lanes(cipher_, split, lanes);
   if (split.lanes < 2) return hash_and_crypt(cipher_, text, secrets_->sum);
@@ -166,7 +185,7 @@ bool GcmMessage::add_incomplete(bool encrypting, uint8_t*& out, const uint8_t*& 
 }
 
 bool GcmMessage::update(bool encrypting, uint8_t* out, const uint8_t* in, size_t size,
-                        size_t threshold, bool may_split) {
+                        size_t lane_bytes) {
   if (size > kLongestText - text_size_) return false;
   if (text_size_ % kBlock != 0 && size > 0 && !add_incomplete(encrypting, out, in, size)) {
     return false;
@@ -174,11 +193,7 @@ bool GcmMessage::update(bool encrypting, uint8_t* out, const uint8_t* in, size_t
   const size_t whole = size / kBlock * kBlock;
   if (whole > 0) {
     const Text text = {encrypting, out, in, whole, text_size_ / kBlock};
-    // The first bytes of a call may have gone elsewhere.
-    const bool good = may_split && whole >= threshold / 2
-                          ? split_blocks(text, threshold)
-                          : hash_and_crypt(cipher_, text, secrets_->sum);
-    if (!good) return false;
+    if (!split_blocks(text, lane_bytes)) return false;
     text_size_ += whole;
     out += whole;
     in += whole;
@@ -212,7 +227,7 @@ std::unique_ptr<AeadMessage> GcmMessage::duplicate() const {
 
 double gcm_gain_of_a_core() {
   static const double gain = [] {
-    constexpr size_t kSample = 32 << 10;
+    constexpr size_t kSample = 16 << 10;
     constexpr int kRepetitions = 4;
     const uint8_t key[32] = {1};
     const uint8_t iv[kUsualIv] = {1};
@@ -234,8 +249,8 @@ double gcm_gain_of_a_core() {
     };
     const double their_time =
         fastest([&] { (void)theirs.update(buffer.get(), buffer.get(), kSample); });
-    const double our_time = fastest(
-        [&] { (void)ours.update(true, buffer.get(), buffer.get(), kSample, kSample, false); });
+    const double our_time =
+        fastest([&] { (void)ours.update(true, buffer.get(), buffer.get(), kSample, kOneLane); });
     return their_time / our_time;
   }();
   return gain;

@@ -1,79 +1,14 @@
-// GHASH with carry-less multiplication. A block is loaded as one 128-bit number with its bytes
-// reversed; then bit k stands for x^(127-k). The 255-bit product of two such numbers, one of them
-// divided by x beforehand, has the coefficient of x^(255-k) at bit k: its upper half is reduced
-// already, and x^(255-k) for k < 128 is folded upwards with x^128 = x^7 + x^2 + x + 1, 64 bits at a
-// time. 0xc2… holds that polynomial's terms x, x^2 and x^7 in the reflected order.
-#include <immintrin.h>
-
-#include "ops/aes/ghash.h"
-
-#define HOIST_CLMUL __attribute__((target("pclmul,ssse3")))
-#define HOIST_VECTOR_CLMUL __attribute__((target("pclmul,ssse3,avx512f,avx512bw,vpclmulqdq")))
+#include "ops/aes/clmul.h"
 
 namespace hoist::aes {
 namespace {
 
 constexpr size_t kAggregate = 8;
 
-// Sums of products, not yet reduced: low + middle * 2^64 + high * 2^128.
-struct Sums {
-  __m128i low;
-  __m128i middle;
-  __m128i high;
-};
-
-HOIST_CLMUL inline __m128i load(const Gf128& value) {
-  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(&value));
-}
-
-HOIST_CLMUL inline Gf128 stored(__m128i value) {
-  Gf128 result;
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(&result), value);
-  return result;
-}
-
-HOIST_CLMUL inline __m128i reversed_bytes(const uint8_t* data) {
-  const __m128i order = _mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-  return _mm_shuffle_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(data)), order);
-}
-
-HOIST_CLMUL inline void add_product(Sums& sums, __m128i a, __m128i b) {
-  sums.low = _mm_xor_si128(sums.low, _mm_clmulepi64_si128(a, b, 0x00));
-  sums.high = _mm_xor_si128(sums.high, _mm_clmulepi64_si128(a, b, 0x11));
-  const __m128i crossed =
-      _mm_xor_si128(_mm_clmulepi64_si128(a, b, 0x01), _mm_clmulepi64_si128(a, b, 0x10));
-  sums.middle = _mm_xor_si128(sums.middle, crossed);
-}
-
-// Swaps the halves, so that the upper becomes the lower, and folds the former lower half upwards.
-HOIST_CLMUL inline __m128i fold(__m128i value) {
-  constexpr uint64_t kPolynomial = 0xc200000000000000;
-  const __m128i polynomial = _mm_set_epi64x(0, static_cast<long long>(kPolynomial));
-  return _mm_xor_si128(_mm_shuffle_epi32(value, 0x4e),
-                       _mm_clmulepi64_si128(value, polynomial, 0x00));
-}
-
-HOIST_CLMUL inline __m128i reduced(const Sums& sums) {
-  const __m128i low = _mm_xor_si128(sums.low, _mm_slli_si128(sums.middle, 8));
-  const __m128i high = _mm_xor_si128(sums.high, _mm_srli_si128(sums.middle, 8));
-  return _mm_xor_si128(high, fold(fold(low)));
-}
-
-HOIST_CLMUL inline Sums nothing() {
-  return {_mm_setzero_si128(), _mm_setzero_si128(), _mm_setzero_si128()};
-}
-
-// The sum of the four 128-bit lanes.
-HOIST_VECTOR_CLMUL inline __m128i sum_of_lanes(__m512i value) {
-  const __m256i halves =
-      _mm256_xor_si256(_mm512_castsi512_si256(value), _mm512_extracti64x4_epi64(value, 1));
-  return _mm_xor_si128(_mm256_castsi256_si128(halves), _mm256_extracti128_si256(halves, 1));
-}
-
 }  // namespace
 
 HOIST_CLMUL Gf128 multiply_clmul(const Gf128& a, const Gf128& b) {
-  Sums sums = nothing();
+  Sums sums = no_sums();
   add_product(sums, load(a), load(divide_by_x(b)));
   return stored(reduced(sums));
 }
@@ -83,7 +18,7 @@ HOIST_CLMUL void ghash_clmul(const GhashKey& key, Gf128& y, const uint8_t* data,
   while (blocks > 0) {
     const size_t count = blocks < kAggregate ? blocks : kAggregate;
     const Gf128* power = key.powers + GhashKey::kPowers - count;
-    Sums sums = nothing();
+    Sums sums = no_sums();
     add_product(sums, _mm_xor_si128(sum, reversed_bytes(data)), load(power[0]));
     for (size_t i = 1; i < count; ++i) {
       add_product(sums, reversed_bytes(data + i * kBlock), load(power[i]));
@@ -97,26 +32,16 @@ HOIST_CLMUL void ghash_clmul(const GhashKey& key, Gf128& y, const uint8_t* data,
 
 HOIST_VECTOR_CLMUL void ghash_vector_clmul(const GhashKey& key, Gf128& y, const uint8_t* data,
                                            size_t blocks) {
-  constexpr size_t kVectors = GhashKey::kPowers / 4;
-  const __m512i order =
-      _mm512_broadcast_i32x4(_mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
   __m128i sum = load(y);
   for (; blocks >= GhashKey::kPowers; blocks -= GhashKey::kPowers) {
-    __m512i low = _mm512_setzero_si512();
-    __m512i middle = low;
-    __m512i high = low;
+    VectorSums sums = no_vector_sums();
 #pragma GCC unroll 8
-    for (size_t i = 0; i < kVectors; ++i) {
-      const __m512i power = _mm512_loadu_si512(key.powers + 4 * i);
-      __m512i value = _mm512_shuffle_epi8(_mm512_loadu_si512(data + 4 * i * kBlock), order);
+    for (size_t i = 0; i < GhashKey::kPowers; i += kBlocksOfVector) {
+      __m512i value = reversed_vector(data + i * kBlock);
       if (i == 0) value = _mm512_xor_si512(value, _mm512_zextsi128_si512(sum));
-      low = _mm512_xor_si512(low, _mm512_clmulepi64_epi128(value, power, 0x00));
-      high = _mm512_xor_si512(high, _mm512_clmulepi64_epi128(value, power, 0x11));
-      // 0x96: the exclusive or of all three.
-      middle = _mm512_ternarylogic_epi64(middle, _mm512_clmulepi64_epi128(value, power, 0x01),
-                                         _mm512_clmulepi64_epi128(value, power, 0x10), 0x96);
+      add_products(sums, value, _mm512_loadu_si512(key.powers + i));
     }
-    sum = reduced({sum_of_lanes(low), sum_of_lanes(middle), sum_of_lanes(high)});
+    sum = reduced(sums);
     data += GhashKey::kPowers * kBlock;
   }
   y = stored(sum);

@@ -128,8 +128,8 @@ TEST(Gcm, RefusesWhatIsLongerThanTheModeAllows) {
   const uint8_t iv[12] = {2};
   ASSERT_TRUE(message.begin({Bytes(key), Bytes(iv), {}, {}}, false));
   uint8_t byte = 0;
-  EXPECT_FALSE(message.update(true, &byte, &byte, (size_t{1} << 36) - 31, 1, true));
-  EXPECT_TRUE(message.update(true, &byte, &byte, 1, 1, true));
+  EXPECT_FALSE(message.update(true, &byte, &byte, (size_t{1} << 36) - 31, kOneLane));
+  EXPECT_TRUE(message.update(true, &byte, &byte, 1, kOneLane));
 }
 
 }  // namespace

@@ -18,7 +18,6 @@ namespace {
 
 constexpr size_t kLargestChunk = 256 << 10;  // stays in a core's own cache
 constexpr size_t kChunksPerLane = 4;         // evens out what else the cores do
-constexpr size_t kPage = 4096;
 
 std::atomic<int> calls_under_way = 0;
 
@@ -68,46 +67,26 @@ LargeCall::LargeCall(bool on_busy_cores) {
   } else {
     obstacle_ = nullptr;
   }
+  lanes_ = obstacle_ == nullptr ? usable_lanes() : is_enabled() ? 1 : 0;
 }
 
 LargeCall::~LargeCall() { calls_under_way.fetch_sub(1, std::memory_order_relaxed); }
 
 size_t usable_lanes() {
-  return std::min(static_cast<size_t>(ThreadPool::process().size()), kMaxLanes);
+  static const size_t lanes = std::min(static_cast<size_t>(usable_cpus()), kMaxLanes);
+  return lanes;
 }
 
-Split plan_split(size_t bytes, size_t granularity, size_t threshold) {
+Split plan_split(size_t bytes, size_t granularity, size_t lane_bytes) {
   Split split;
   split.bytes = bytes;
-  split.lanes = std::max<size_t>(bytes / std::max<size_t>(threshold / 2, 1), 2);
+  split.lanes = std::max<size_t>(bytes / lane_bytes, 1);
   split.lanes = std::min(split.lanes, usable_lanes());
   split.chunk = std::min(bytes / (kChunksPerLane * split.lanes), kLargestChunk);
   split.chunk = round_up(std::max({split.chunk, bytes / kMaxChunks + 1, granularity}), granularity);
   split.chunks = std::max<size_t>((bytes + split.chunk - 1) / split.chunk, 1);
   split.lanes = std::min(split.lanes, split.chunks);
   return split;
-}
-
-void run_split(const Split& split, void (*call)(void* context, size_t lane, size_t chunk),
-               void* context) {
-  struct Job {
-    const Split& split;
-    void (*call)(void*, size_t, size_t);
-    void* context;
-    std::atomic<size_t> next = 0;
-
-    void run(size_t lane) {
-      for (size_t i = next++; i < split.chunks; i = next++) call(context, lane, i);
-    }
-  };
-  Job job{split, call, context};
-  try {
-    // The closure is one pointer, so that std::function needs no memory.
-    ThreadPool::process().parallel_for(split.lanes, [&job](size_t lane) { job.run(lane); });
-  } catch (...) {
-    // The pool could not be started: the calling thread does what there is to do.
-  }
-  job.run(0);
 }
 
 void duplicate_for_lanes(const Cipher& original, Split& split, LaneCiphers& lanes) {
@@ -118,22 +97,6 @@ void duplicate_for_lanes(const Cipher& original, Split& split, LaneCiphers& lane
       return;
     }
   }
-}
-
-bool overlap(const uint8_t* a, size_t a_size, const uint8_t* b, size_t b_size) {
-  const uintptr_t first = reinterpret_cast<uintptr_t>(a);
-  const uintptr_t second = reinterpret_cast<uintptr_t>(b);
-  return first < second + b_size && second < first + a_size;
-}
-
-void touch_pages(const uint8_t* in, uint8_t* out, size_t size) {
-  const auto touch = [](const uint8_t* read, uint8_t* written) {
-    (void)*static_cast<const volatile uint8_t*>(read);
-    volatile uint8_t* const byte = written;
-    *byte = *byte;
-  };
-  for (size_t at = 0; at < size; at += kPage) touch(in + at, out + at);
-  if (size > 0) touch(in + size - 1, out + size - 1);
 }
 
 }  // namespace hoist::aes

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
-#include <cstdint>
-#include <type_traits>
 
 #include "ops/aes/default_provider.h"
+#include "ops/aes/lanes.h"
 
 namespace hoist::aes {
 
@@ -20,17 +20,19 @@ class LargeCall {
   LargeCall(const LargeCall&) = delete;
   LargeCall& operator=(const LargeCall&) = delete;
 
+  // How many threads it may use, the caller's among them; 0: we are switched off.
+  size_t lanes() const { return lanes_; }
   // Null: the call may be split. Else why not.
   const char* obstacle() const { return obstacle_; }
 
  private:
   const char* obstacle_;
+  size_t lanes_;
 };
 
 // How many threads a call may use, its own among them.
 size_t usable_lanes();
 
-constexpr size_t kMaxLanes = 64;
 constexpr size_t kMaxChunks = 256;
 
 // `chunks` pieces of `chunk` bytes each, the last one smaller or equal; `lanes` threads at most.
@@ -45,35 +47,22 @@ struct Split {
   }
 };
 
-// Chunks are multiples of `granularity`; a lane beyond the second gets at least half of
-// `threshold`.
-Split plan_split(size_t bytes, size_t granularity, size_t threshold);
+// Chunks are multiples of `granularity`; each lane gets at least `lane_bytes`.
+Split plan_split(size_t bytes, size_t granularity, size_t lane_bytes);
 
-// Calls call(context, lane, chunk) once for each chunk. Calls of one lane follow one another.
-void run_split(const Split& split, void (*call)(void* context, size_t lane, size_t chunk),
-               void* context);
-
-// The same with body(lane, chunk), which must not throw.
+// Calls body(lane, chunk), which must not throw, once for each chunk. Calls of one lane follow one
+// another.
 template <typename Body>
 void for_each_chunk(const Split& split, Body&& body) {
-  run_split(
-      split,
-      [](void* erased, size_t lane, size_t chunk) {
-        (*static_cast<std::remove_reference_t<Body>*>(erased))(lane, chunk);
-      },
-      &body);
+  std::atomic<size_t> next = 0;
+  for_each_lane(split.lanes, [&](size_t lane) {
+    for (size_t i = next++; i < split.chunks; i = next++) body(lane, i);
+  });
 }
 
 // One copy of a context for each lane, made before any byte is touched. Fewer, where memory is
 // short: the split's lanes are lowered to their number.
 using LaneCiphers = std::array<Cipher, kMaxLanes>;
 void duplicate_for_lanes(const Cipher& original, Split& split, LaneCiphers& lanes);
-
-// Whether both ranges share a byte.
-bool overlap(const uint8_t* a, size_t a_size, const uint8_t* b, size_t b_size);
-
-// Touches every page, so that a fault in the caller's memory is taken here, on the caller's thread:
-// programs handle them (garbage collectors, files mapped and cut off meanwhile).
-void touch_pages(const uint8_t* in, uint8_t* out, size_t size);
 
 }  // namespace hoist::aes

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "ops/aes/accounting.h"
+#include "ops/aes/caller_memory.h"
 #include "ops/aes/gf128.h"
 
 namespace hoist::aes {
@@ -60,17 +61,20 @@ bool XtsCipher::prepare_tweak_ciphers() {
 int XtsCipher::update_large(const Update& update) {
   const LargeCall call(is_configured_);
   const char* reason = call.obstacle() != nullptr ? call.obstacle() : obstacle(update);
-  Split split = plan_split(update.size, kBlock, threshold_);
+  Split split = plan_split(update.size, kBlock, lane_bytes_);
   LaneCiphers lanes;
   if (reason == nullptr) {
     duplicate_for_lanes(inner_, split, lanes);
     if (split.lanes == 0 || !prepare_tweak_ciphers()) reason = "no memory";
   }
-  if (reason != nullptr) return count_and_update_whole(update, reason);
+  if (reason != nullptr) {
+    count_passed(reason);
+    return inner_update(update);
+  }
   const uint64_t begin = now_if_counting();
   const int done = is_drawn_for_verification() ? update_verified(update, split, lanes)
                                                : update_split(update, split, lanes);
-  if (begin != 0) count_split(update.size, now_if_counting() - begin);
+  if (begin != 0) count_call(Cores::several, update.size, now_if_counting() - begin);
   return done;
 }
 
@@ -95,7 +99,7 @@ int XtsCipher::update_verified(const Update& update, Split& split, LaneCiphers& 
 }
 
 int XtsCipher::update_split(const Update& update, Split& split, LaneCiphers& lanes) {
-  touch_pages(update.in, update.out, update.size);
+  touch_pages(update.in, update.out, update.size, split.lanes);
   // The first block shows whether the default provider takes the call: there may be no key or IV.
   size_t produced = 0;
   const int done = inner_update({update.out, &produced, update.room, update.in, kBlock});
@@ -114,7 +118,7 @@ int XtsCipher::update_split(const Update& update, Split& split, LaneCiphers& lan
 bool XtsCipher::run_rest(const Update& rest, Split& split, LaneCiphers& lanes) {
   const size_t lanes_made = split.lanes;
   // An incomplete last block is encrypted together with the one before it (ciphertext stealing).
-  split = plan_split(rest.size / kBlock * kBlock, kBlock, threshold_);
+  split = plan_split(rest.size / kBlock * kBlock, kBlock, lane_bytes_);
   split.lanes = std::min(split.lanes, lanes_made);
   uint8_t tweaks[kMaxChunks][kBlock];
   uint8_t ivs[kMaxChunks][kBlock];
