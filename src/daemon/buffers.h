@@ -1,0 +1,48 @@
+// The device buffers of one client, by number. Numbers are the daemon's own and never given twice,
+// so neither another client's buffer nor a freed one can be named. Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+#include "base/result.h"
+#include "device/buffer.h"
+
+namespace hoist::daemon {
+
+class BufferTable {
+ public:
+  struct Limits {
+    uint64_t bytes;
+    uint64_t buffers;
+  };
+
+  explicit BufferTable(Limits limits) : limits_(limits) {}
+
+  // A buffer of at least one byte, whose bytes are zero once the stream has come to it (without a
+  // stream: at once), so that nobody sees what was another's. `exhausted` beyond the limits.
+  Result<uint64_t> allocate(device::Device& device, const device::Stream* stream, uint64_t size);
+  // The memory goes when nobody holds it any more. `not_found`.
+  Status free(uint64_t number);
+  void clear();
+  // Null: no such.
+  std::shared_ptr<device::Buffer> find(uint64_t number) const;
+
+  uint64_t bytes() const;
+  uint64_t count() const;
+
+ private:
+  Status reserve(uint64_t size);
+  void give_back(uint64_t size);
+
+  const Limits limits_;
+  mutable std::mutex mutex_;
+  std::unordered_map<uint64_t, std::shared_ptr<device::Buffer>> buffers_;
+  uint64_t bytes_ = 0;
+  uint64_t reserved_ = 0;  // buffers, those that are being allocated included
+  uint64_t last_ = 0;
+};
+
+}  // namespace hoist::daemon

@@ -1,0 +1,131 @@
+// What a request costs, and copies through the shared pool beside memcpy(): hoistd on threads of
+// this process, with a GPU where there is one, else with the CPU device.
+#include <benchmark/benchmark.h>
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "daemon/daemon_testing.h"
+#include "device/buffer.h"
+#include "device/remote/futex.h"
+
+namespace hoist::daemon {
+namespace {
+
+using device::Buffer;
+using device::remote::Connection;
+using device::remote::monotonic_ns;
+using device::remote::RemoteDevice;
+using device::remote::Ticket;
+
+constexpr uint64_t kKibibyte = 1 << 10;
+constexpr uint64_t kMebibyte = 1 << 20;
+constexpr uint64_t kSizes[] = {4 * kKibibyte, 64 * kKibibyte, kMebibyte, 8 * kMebibyte,
+                               64 * kMebibyte};
+
+std::string size_text(uint64_t size) {
+  return size < kMebibyte ? fmt::format("{}KiB", size / kKibibyte)
+                          : fmt::format("{}MiB", size / kMebibyte);
+}
+
+TestServer start_server() {
+  device::Device& device = *device::find_device("auto").value_or(&device::cpu_device());
+  return TestServer(device, device.properties().kind == device::DeviceKind::cuda);
+}
+
+std::shared_ptr<RemoteDevice> connect(benchmark::State& state, const TestServer& server) {
+  Result<std::shared_ptr<RemoteDevice>> device = server.connect(uint64_t{160} << 20);
+  if (device) return *device;
+  state.SkipWithError(device.error().message.c_str());
+  return nullptr;
+}
+
+double percentile(std::vector<uint64_t>& times, double share) {
+  const auto at = times.begin() + static_cast<ptrdiff_t>(share * static_cast<double>(times.size()));
+  std::nth_element(times.begin(), at, times.end());
+  return static_cast<double>(*at) / 1e3;
+}
+
+// `in_flight` requests that do nothing, submitted together.
+void round_trip(benchmark::State& state, size_t in_flight) {
+  const TestServer server = start_server();
+  const auto device = connect(state, server);
+  if (device == nullptr) return;
+  Connection& connection = device->connection();
+  const hoist_request nothing = {};
+  std::vector<uint64_t> times;
+  std::vector<Ticket> tickets(in_flight);
+  for (auto _ : state) {
+    const uint64_t begin = monotonic_ns();
+    for (Ticket& ticket : tickets) {
+      if (Result<Ticket> submitted = connection.submit(0, nothing)) ticket = *submitted;
+    }
+    for (const Ticket& ticket : tickets) (void)connection.wait(ticket);
+    times.push_back(monotonic_ns() - begin);
+  }
+  state.SetItemsProcessed(static_cast<int64_t>(state.iterations() * in_flight));
+  state.counters["p50_us"] = percentile(times, 0.5);
+  state.counters["p99_us"] = percentile(times, 0.99);
+}
+
+// There and back.
+void copy(benchmark::State& state, uint64_t size, bool pinned) {
+  const TestServer server = start_server();
+  const auto device = connect(state, server);
+  if (device == nullptr) return;
+  Result<Buffer> buffer = Buffer::allocate(*device, size);
+  const std::unique_ptr<std::byte[]> plain(new std::byte[2 * size]());
+  auto* const pool = static_cast<std::byte*>(device->allocate_pinned(2 * size).value_or(nullptr));
+  if (!buffer || pool == nullptr) return state.SkipWithError("no memory");
+  std::memset(pool, 1, 2 * size);
+  std::byte* const host = pinned ? pool : plain.get();
+  if (!pinned) (void)device->free_pinned(pool, 2 * size);  // staging needs it
+  const auto there_and_back = [&] {
+    Status done = device->copy(buffer->data(), host, size, {});
+    return done ? device->copy(host + size, buffer->data(), size, {}) : done;
+  };
+  Status done = there_and_back();  // the daemon maps the pages that it touches
+  for (auto _ : state) {
+    if (done) done = there_and_back();
+  }
+  if (!done) return state.SkipWithError(done.error().message.c_str());
+  state.SetBytesProcessed(static_cast<int64_t>(2 * size * state.iterations()));
+}
+
+void copy_by_memcpy(benchmark::State& state, uint64_t size) {
+  const std::unique_ptr<std::byte[]> host(new std::byte[2 * size]());
+  const std::unique_ptr<std::byte[]> other(new std::byte[size]());
+  for (auto _ : state) {
+    std::memcpy(other.get(), host.get(), size);
+    benchmark::ClobberMemory();
+    std::memcpy(host.get() + size, other.get(), size);
+    benchmark::ClobberMemory();
+  }
+  state.SetBytesProcessed(static_cast<int64_t>(2 * size * state.iterations()));
+}
+
+const bool registered = [] {
+  for (const size_t in_flight : {size_t{1}, size_t{16}}) {
+    benchmark::RegisterBenchmark(fmt::format("device/hoistd/requests/{}", in_flight).c_str(),
+                                 round_trip, in_flight)
+        ->UseRealTime();
+  }
+  for (const uint64_t size : kSizes) {
+    const std::string text = size_text(size);
+    const auto add = [&](const char* variant, auto&& body) {
+      benchmark::RegisterBenchmark(fmt::format("device/hoistd/copy/{}/{}", variant, text).c_str(),
+                                   body)
+          ->UseRealTime();
+    };
+    add("pool", [size](benchmark::State& state) { copy(state, size, true); });
+    add("staged", [size](benchmark::State& state) { copy(state, size, false); });
+    add("peer:memcpy", [size](benchmark::State& state) { copy_by_memcpy(state, size); });
+  }
+  return true;
+}();
+
+}  // namespace
+}  // namespace hoist::daemon

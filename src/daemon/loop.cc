@@ -1,0 +1,54 @@
+#include "daemon/loop.h"
+
+#include <fmt/core.h>
+#include <sys/epoll.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace hoist::daemon {
+namespace {
+
+tl::unexpected<Error> system_error(const char* call) {
+  const int code = errno;
+  return fail(ErrorCode::io, fmt::format("{}: {}", call, std::strerror(code)), code);
+}
+
+}  // namespace
+
+Result<Loop> Loop::create() {
+  Loop loop;
+  loop.epoll_ = UniqueFd(::epoll_create1(EPOLL_CLOEXEC));
+  if (!loop.epoll_.valid()) return system_error("epoll_create");
+  return loop;
+}
+
+Status Loop::add(int fd, std::function<void()> handler) {
+  epoll_event event = {};
+  event.events = EPOLLIN | EPOLLRDHUP;
+  event.data.fd = fd;
+  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0) return system_error("epoll_ctl");
+  handlers_[fd] = std::make_shared<std::function<void()>>(std::move(handler));
+  return {};
+}
+
+void Loop::remove(int fd) {
+  if (handlers_.erase(fd) > 0) ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
+}
+
+Status Loop::run_once(int milliseconds) {
+  std::array<epoll_event, 64> events;
+  const int count = ::epoll_wait(epoll_.get(), events.data(), events.size(), milliseconds);
+  if (count < 0 && errno != EINTR) return system_error("epoll_wait");
+  for (int i = 0; i < count; ++i) {
+    const auto found = handlers_.find(events[static_cast<size_t>(i)].data.fd);
+    if (found == handlers_.end()) continue;  // an earlier handler removed it
+    const auto handler = found->second;      // which may remove itself
+    (*handler)();
+  }
+  return {};
+}
+
+}  // namespace hoist::daemon

@@ -1,0 +1,29 @@
+// epoll: a handler for each descriptor that becomes readable, or whose other end is gone.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <unordered_map>
+
+#include "base/file.h"
+#include "base/result.h"
+
+namespace hoist::daemon {
+
+class Loop {
+ public:
+  static Result<Loop> create();
+
+  // Until remove(); the descriptor stays the caller's. Handlers may add and remove, themselves too.
+  Status add(int fd, std::function<void()> handler);
+  void remove(int fd);
+
+  // Calls the handlers of what is ready, waiting at most `milliseconds` (-1: for ever).
+  Status run_once(int milliseconds);
+
+ private:
+  UniqueFd epoll_;
+  std::unordered_map<int, std::shared_ptr<std::function<void()>>> handlers_;
+};
+
+}  // namespace hoist::daemon

@@ -1,0 +1,87 @@
+// hoistd: lends a device to programs that must not open it themselves. See docs/hoistd.md.
+#include <fmt/core.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+
+#include <cstdio>
+#include <exception>
+
+#include "base/log.h"
+#include "daemon/options.h"
+#include "daemon/report.h"
+#include "daemon/server.h"
+#include "device/remote/ask.h"
+
+namespace hoist::daemon {
+namespace {
+
+int report_error(const Error& error) {
+  fmt::print(stderr, "hoistd: error: {}\n", error.message);
+  return error.code == ErrorCode::unavailable || error.code == ErrorCode::not_found ? 3 : 1;
+}
+
+int print_status(const Options& options) {
+  Result<std::string> text = device::remote::ask_status(options.socket);
+  if (text && !options.json) text = to_text(*text);
+  if (!text) return report_error(text.error());
+  fmt::print("{}{}", *text, options.json ? "\n" : "");
+  return std::fflush(stdout) == 0 ? 0 : 1;
+}
+
+// SIGTERM and SIGINT come through a descriptor, and to no thread.
+UniqueFd block_signals() {
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  ::sigaddset(&signals, SIGTERM);
+  ::sigaddset(&signals, SIGINT);
+  ::sigprocmask(SIG_BLOCK, &signals, nullptr);
+  return UniqueFd(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+// Each client takes up to three descriptors.
+void raise_descriptor_limit() {
+  rlimit limit;
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+Status serve(const Options& options) {
+  UniqueFd signals = block_signals();
+  raise_descriptor_limit();
+  const Result<device::Device*> device = device::find_device(options.device);
+  if (!device) return tl::unexpected(device.error());
+  Result<Endpoint> endpoint = open_endpoint(options);
+  if (!endpoint) return tl::unexpected(endpoint.error());
+  UniqueFd metrics;
+  if (options.metrics_port != 0) {
+    Result<UniqueFd> listener = listen_on_loopback(options.metrics_port);
+    if (!listener) return tl::unexpected(listener.error());
+    metrics = std::move(*listener);
+  }
+  const std::string path = endpoint->path;
+  const bool is_gpu = (*device)->properties().kind != device::DeviceKind::cpu;
+  Result<std::unique_ptr<Server>> server = Server::create(
+      {options, **device, std::move(*endpoint), std::move(signals), std::move(metrics), is_gpu});
+  if (!server) return tl::unexpected(server.error());
+  log(LogLevel::info, "serves {} at {}", (*device)->properties().name, path);
+  return (*server)->run();
+}
+
+}  // namespace
+}  // namespace hoist::daemon
+
+int main(int argc, char** argv) {
+  using namespace hoist::daemon;
+  hoist::log_to_stderr();
+  try {
+    const Parsed parsed = parse_options(argc, argv);
+    if (parsed.exit_status) return *parsed.exit_status;
+    if (parsed.options.status) return print_status(parsed.options);
+    const hoist::Status served = serve(parsed.options);
+    return served ? 0 : report_error(served.error());
+  } catch (const std::exception& error) {
+    return report_error({hoist::ErrorCode::exhausted, error.what()});
+  }
+}

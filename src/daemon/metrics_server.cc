@@ -1,0 +1,74 @@
+#include "daemon/metrics_server.h"
+
+#include <fmt/core.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "device/remote/futex.h"
+
+namespace hoist::daemon {
+namespace {
+
+using device::remote::monotonic_ns;
+
+constexpr uint64_t kPatienceNs = 2'000'000'000;
+constexpr size_t kMostVisits = 8;
+constexpr size_t kMostRequest = 8192;
+
+}  // namespace
+
+MetricsServer::MetricsServer(Loop& loop, UniqueFd listener, std::function<std::string()> text)
+    : loop_(loop), listener_(std::move(listener)), text_(std::move(text)) {}
+
+MetricsServer::~MetricsServer() {
+  loop_.remove(listener_.get());
+  while (!visits_.empty()) drop(visits_.begin());
+}
+
+Status MetricsServer::start() {
+  return loop_.add(listener_.get(), [this] { accept(); });
+}
+
+void MetricsServer::accept() {
+  if (visits_.size() == kMostVisits) drop(visits_.begin());
+  UniqueFd socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (!socket.valid()) return;
+  const int fd = socket.get();
+  visits_.push_back({std::move(socket), monotonic_ns() + kPatienceNs, {}});
+  const Place place = std::prev(visits_.end());
+  if (!loop_.add(fd, [this, place] { read(place); })) visits_.erase(place);
+}
+
+void MetricsServer::read(Place place) {
+  char bytes[1024];
+  const ssize_t count = ::recv(place->socket.get(), bytes, sizeof bytes, MSG_DONTWAIT);
+  if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (count > 0) place->request.append(bytes, static_cast<size_t>(count));
+  const bool complete = place->request.find("\r\n\r\n") != std::string::npos;
+  if (complete) {
+    const std::string text = text_();
+    const std::string answer = fmt::format(
+        "HTTP/1.0 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: {}\r\n"
+        "Connection: close\r\n\r\n{}",
+        text.size(), text);
+    // A few KiB: it fits the socket's buffer.
+    (void)::send(place->socket.get(), answer.data(), answer.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  }
+  if (complete || count <= 0 || place->request.size() > kMostRequest) drop(place);
+}
+
+void MetricsServer::drop(Place place) {
+  loop_.remove(place->socket.get());
+  visits_.erase(place);
+}
+
+int MetricsServer::expire() {
+  const uint64_t now = monotonic_ns();
+  while (!visits_.empty() && visits_.front().until_ns <= now) drop(visits_.begin());
+  if (visits_.empty()) return -1;
+  return static_cast<int>((visits_.front().until_ns - now) / 1'000'000) + 1;
+}
+
+}  // namespace hoist::daemon

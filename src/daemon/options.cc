@@ -1,0 +1,53 @@
+#include "daemon/options.h"
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+namespace hoist::daemon {
+
+Parsed parse_options(int argc, char** argv) {
+  Parsed parsed;
+  Options& options = parsed.options;
+  CLI::App app("hoistd: lends a GPU to programs that must not open it themselves", "hoistd");
+  app.set_version_flag("--version", "hoistd " HOIST_VERSION);
+  app.add_option("--device", options.device, "auto, cpu, cuda or cuda:N")->capture_default_str();
+  app.add_option("--socket", options.socket,
+                 "path to listen at, or to ask (default: $HOIST_SOCKET, else the user's, root: "
+                 "/run/hoist/hoistd.sock)");
+  app.add_option("--group", options.group, "members of this group may connect, too");
+  app.add_option("--pool", options.pool_limit, "most shared memory of one client, such as 256M")
+      ->transform(CLI::AsSizeValue(false))
+      ->default_str("256M");
+  app.add_option("--memory", options.memory_limit,
+                 "most device memory of one client (default: half of the device's)")
+      ->transform(CLI::AsSizeValue(false));
+  app.add_option("--clients", options.client_limit, "most clients at once")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  app.add_option("--metrics", options.metrics_port,
+                 "port of 127.0.0.1 for Prometheus (default: none)");
+  uint32_t idle = 0;
+  CLI::Option* const idle_option = app.add_option(
+      "--idle-timeout", idle, "end after so many seconds without a client (default: never)");
+  CLI::Option* const status =
+      app.add_flag("--status", options.status, "ask the one that runs, and print its answer");
+  app.add_flag("--json", options.json, "with --status: as JSON")->needs(status);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) {
+      parsed.exit_status = app.exit(error);
+    } else {
+      fmt::print(stderr, "hoistd: error: {} (on the command line): see hoistd --help\n",
+                 error.what());
+      parsed.exit_status = 2;
+    }
+    return parsed;
+  }
+  if (idle_option->count() > 0) options.idle = std::chrono::seconds(idle);
+  return parsed;
+}
+
+}  // namespace hoist::daemon

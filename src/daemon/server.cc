@@ -1,0 +1,297 @@
+#include "daemon/server.h"
+
+#include <fmt/core.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "base/log.h"
+#include "device/remote/futex.h"
+
+namespace hoist::daemon {
+namespace {
+
+using device::remote::make_message;
+using device::remote::monotonic_ns;
+using device::remote::Peer;
+using device::remote::Received;
+using device::remote::send_message;
+using device::remote::send_text;
+using device::remote::set_text;
+using device::remote::SharedMemory;
+using device::remote::text_of;
+
+constexpr uint64_t kSecond = 1'000'000'000;
+constexpr uint64_t kGraceNs = 5 * kSecond;
+constexpr int kNudgeMilliseconds = 10;
+constexpr uint64_t kMostBuffers = 65536;
+constexpr size_t kMostOfOneUser = 256;
+constexpr uint64_t kMostPoolsOfOneUser = 16;  // times the limit of one client
+
+uint64_t memory_limit(const Options& options, const device::Device& device) {
+  return options.memory_limit != 0 ? options.memory_limit : device.properties().memory / 2;
+}
+
+}  // namespace
+
+struct Server::Client {
+  std::unique_ptr<Session> session;
+  UniqueFd process;  // a pidfd: a fork of the client may keep the socket open after its end
+};
+
+Result<std::unique_ptr<Server>> Server::create(Setup setup) {
+  Result<Loop> loop = Loop::create();
+  if (!loop) return tl::unexpected(loop.error());
+  std::unique_ptr<Server> server(new Server(std::move(setup), std::move(*loop)));
+  if (Status prepared = server->prepare(); !prepared) return tl::unexpected(prepared.error());
+  return server;
+}
+
+Server::Server(Setup setup, Loop loop)
+    : setup_(std::move(setup)),
+      loop_(std::move(loop)),
+      started_ns_(monotonic_ns()),
+      limits_({memory_limit(setup_.options, setup_.device), kMostBuffers}),
+      changed_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      busy_ns_(started_ns_) {}
+
+Server::~Server() { stop_listening(); }
+
+void Server::stop_listening() {
+  Endpoint& endpoint = setup_.endpoint;
+  if (!endpoint.listener.socket.valid()) return;
+  if (!endpoint.inherited) ::unlink(endpoint.path.c_str());
+  endpoint.listener.socket.reset();
+}
+
+Status Server::prepare() {
+  if (!changed_.valid()) return fail(ErrorCode::io, "no eventfd: out of descriptors");
+  Status added = loop_.add(changed_.get(), [this] {
+    uint64_t count;
+    (void)!::read(changed_.get(), &count, sizeof count);
+  });
+  if (added) added = loop_.add(setup_.stop.get(), [this] { begin_to_end(); });
+  if (!added) return added;
+  Result<std::unique_ptr<Reception>> reception =
+      Reception::open(loop_, setup_.endpoint.listener.socket.get(), statistics_,
+                      [this](UniqueFd socket, const Peer& peer, Received first) {
+                        receive(std::move(socket), peer, std::move(first));
+                      });
+  if (!reception) return tl::unexpected(reception.error());
+  reception_ = std::move(*reception);
+  if (!setup_.metrics.valid()) return {};
+  metrics_ = std::make_unique<MetricsServer>(loop_, std::move(setup_.metrics),
+                                             [this] { return to_metrics(report()); });
+  return metrics_->start();
+}
+
+Status Server::run() {
+  while (!is_time_to_end()) {
+    if (Status ran = loop_.run_once(next_deadline()); !ran) return ran;
+    look_after_sessions();
+  }
+  return lost_;
+}
+
+int Server::next_deadline() {
+  int milliseconds = -1;
+  const auto at_most = [&](int other) {
+    if (other >= 0 && (milliseconds < 0 || other < milliseconds)) milliseconds = other;
+  };
+  at_most(reception_->expire());
+  if (metrics_ != nullptr) at_most(metrics_->expire());
+  const bool any_ending = std::any_of(clients_.begin(), clients_.end(), [](const auto& client) {
+    return client->session->is_ending();
+  });
+  if (any_ending || end_by_ns_ != 0) at_most(kNudgeMilliseconds);
+  if (setup_.options.idle && clients_.empty()) {
+    at_most(static_cast<int>(std::min<int64_t>(setup_.options.idle->count(), 3600) * 1000 + 1));
+  }
+  return milliseconds;
+}
+
+bool Server::is_time_to_end() {
+  const uint64_t now = monotonic_ns();
+  if (!clients_.empty()) busy_ns_ = now;
+  if (end_by_ns_ == 0) {
+    const auto& idle = setup_.options.idle;
+    const bool bored = idle && clients_.empty() &&
+                       now - busy_ns_ >= static_cast<uint64_t>(idle->count()) * kSecond;
+    if (bored) log(LogLevel::info, "no client for {} s: the end", idle->count());
+    return bored;
+  }
+  if (clients_.empty()) return true;
+  if (now < end_by_ns_) return false;
+  // Threads that hang in the device cannot be joined; their context goes with the process.
+  log(LogLevel::error, "{} sessions do not end: given up", clients_.size());
+  std::_Exit(1);
+}
+
+void Server::begin_to_end() {
+  loop_.remove(setup_.stop.get());
+  reception_->close();
+  stop_listening();  // whoever comes now is told so at once
+  end_by_ns_ = monotonic_ns() + kGraceNs;
+  for (const auto& client : clients_) {
+    end_session(*client, Session::Manner::finish, "hoistd ends");
+  }
+}
+
+void Server::refuse(int socket, const Peer& peer, const std::string& why) {
+  log(LogLevel::info, "pid {} of user {} refused: {}", peer.pid, peer.uid, why);
+  statistics_.refused.fetch_add(1, std::memory_order_relaxed);
+  hoist_message refusal = make_message(HOIST_MESSAGE_REFUSED);
+  refusal.pool_size = setup_.options.pool_limit;
+  set_text(refusal.text, why);
+  (void)send_message(socket, refusal);
+}
+
+void Server::receive(UniqueFd socket, const Peer& peer, Received first) {
+  if (first.message.type == HOIST_MESSAGE_STATUS) {
+    const bool sees_all = peer.uid == 0 || peer.uid == ::geteuid();
+    (void)send_text(socket.get(), to_json(report(), sees_all ? nullptr : &peer.uid));
+    return;
+  }
+  if (Status accepted = check_hello(first.message, peer); !accepted) {
+    return refuse(socket.get(), peer, accepted.error().message);
+  }
+  Result<SharedMemory> memory = SharedMemory::adopt(std::move(first.descriptor),
+                                                    first.message.lanes, first.message.pool_size);
+  if (!memory) return refuse(socket.get(), peer, memory.error().message);
+  begin_session(std::move(socket), peer, std::move(*memory), text_of(first.message.name));
+}
+
+Status Server::check_hello(const hoist_message& hello, const Peer& peer) const {
+  const auto refused = [](std::string why) {
+    return fail(ErrorCode::invalid_argument, std::move(why));
+  };
+  if (hello.type != HOIST_MESSAGE_HELLO) return refused("not a greeting");
+  if (hello.version < HOIST_RING_OLDEST_VERSION || hello.oldest_version > HOIST_RING_VERSION) {
+    return refused(fmt::format("this hoistd speaks versions {} to {} of the ring",
+                               +HOIST_RING_OLDEST_VERSION, +HOIST_RING_VERSION));
+  }
+  if (!setup_.endpoint.for_others && peer.uid != ::geteuid() && peer.uid != 0) {
+    return refused("it serves its own user only (--group)");
+  }
+  if (hello.pool_size > setup_.options.pool_limit) {
+    return refused(fmt::format("a pool has at most {} bytes (--pool)", setup_.options.pool_limit));
+  }
+  // Pinned pages count as the daemon's where the client did not touch them before.
+  size_t clients = 0;
+  uint64_t pools = hello.pool_size;
+  for (const auto& client : clients_) {
+    if (client->session->peer().uid != peer.uid) continue;
+    ++clients;
+    pools += client->session->pool_bytes();
+  }
+  if (clients_.size() >= setup_.options.client_limit || clients >= kMostOfOneUser) {
+    return refused("too many clients (--clients)");
+  }
+  if (pools / kMostPoolsOfOneUser > setup_.options.pool_limit) {
+    return refused("too much shared memory of one user (--pool)");
+  }
+  return setup_.device.status();
+}
+
+void Server::begin_session(UniqueFd socket, const Peer& peer, SharedMemory memory,
+                           std::string name) {
+  const Session::Setup setup = {setup_.device, statistics_, limits_, setup_.on_streams, [this] {
+                                  const uint64_t one = 1;
+                                  (void)!::write(changed_.get(), &one, sizeof one);
+                                }};
+  auto client = std::make_unique<Client>();
+  client->session =
+      std::make_unique<Session>(setup, std::move(memory), std::move(socket), peer, std::move(name));
+  Session& session = *client->session;
+  Status begun = watch(*client);
+  if (begun) begun = session.start();
+  if (!begun) {
+    unwatch(*client);
+    return refuse(session.socket(), peer, begun.error().message);
+  }
+  clients_.push_back(std::move(client));
+  statistics_.connections.fetch_add(1, std::memory_order_relaxed);
+  log(LogLevel::info, "pid {} of user {} connected", peer.pid, peer.uid);
+}
+
+// A session ends with its socket, or with the process that opened it where that can be watched.
+Status Server::watch(Client& client) {
+  const pid_t pid = client.session->peer().pid;
+  if (pid > 0) client.process = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  if (client.process.valid()) {
+    Status added = loop_.add(client.process.get(), [this, &client] {
+      end_session(client, Session::Manner::abandon, "its process ended");
+    });
+    if (!added) return added;
+  }
+  return loop_.add(client.session->socket(), [this, &client] {
+    const auto received = device::remote::receive_message(client.session->socket(), 0);
+    if (received && !*received) return;
+    const bool gone = !received && received.error().code == ErrorCode::unavailable;
+    end_session(client, Session::Manner::abandon, gone ? "it closed" : "it spoke out of turn");
+  });
+}
+
+void Server::unwatch(Client& client) {
+  loop_.remove(client.session->socket());
+  if (client.process.valid()) loop_.remove(client.process.get());
+}
+
+void Server::end_session(Client& client, Session::Manner manner, const std::string& why) {
+  unwatch(client);
+  client.session->end(manner, why);
+}
+
+void Server::look_after_sessions() {
+  for (const auto& client : clients_) {
+    Session& session = *client->session;
+    if (session.has_failed() && !session.is_ending()) {
+      const Error failure = session.failure();
+      if (failure.code == ErrorCode::corrupt) {
+        statistics_.broken.fetch_add(1, std::memory_order_relaxed);
+      }
+      end_session(*client, Session::Manner::abandon, failure.message);
+      if (Status device = setup_.device.status(); !device && lost_) {
+        log(LogLevel::error, "{}", device.error().message);
+        lost_ = tl::unexpected(device.error());
+      }
+    }
+    if (session.is_ending()) session.nudge();
+  }
+  clients_.remove_if([](const std::unique_ptr<Client>& client) {
+    Session& session = *client->session;
+    if (!session.finished() || !session.is_ending()) return false;
+    log(LogLevel::info, "pid {} of user {} left: {}", session.peer().pid, session.peer().uid,
+        session.why_ended());
+    hoist_message goodbye = make_message(HOIST_MESSAGE_GOODBYE);
+    set_text(goodbye.text, session.why_ended());
+    (void)send_message(session.socket(), goodbye);  // where somebody is left to hear it
+    return true;
+  });
+  if (!lost_ && end_by_ns_ == 0) begin_to_end();
+}
+
+Report Server::report() const {
+  Report report = {setup_.device.properties(),
+                   statistics_,
+                   static_cast<double>(monotonic_ns() - started_ns_) / 1e9,
+                   setup_.options.pool_limit,
+                   limits_.bytes,
+                   {}};
+  for (const auto& client : clients_) {
+    const Session& session = *client->session;
+    report.clients.push_back({session.peer().pid, session.peer().uid, session.name(),
+                              session.pool_bytes(), session.buffers().count(),
+                              session.buffers().bytes(), session.lanes(), session.requests(),
+                              session.is_ending()});
+  }
+  return report;
+}
+
+}  // namespace hoist::daemon

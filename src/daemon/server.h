@@ -1,0 +1,78 @@
+// hoistd itself: one epoll loop that receives clients, watches over their sessions and answers
+// questions. What takes time (pinning, copies, operations) happens on the sessions' threads.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "base/result.h"
+#include "daemon/endpoint.h"
+#include "daemon/loop.h"
+#include "daemon/metrics_server.h"
+#include "daemon/options.h"
+#include "daemon/reception.h"
+#include "daemon/report.h"
+#include "daemon/session.h"
+#include "daemon/statistics.h"
+#include "device/device.h"
+
+namespace hoist::daemon {
+
+class Server {
+ public:
+  struct Setup {
+    const Options& options;
+    device::Device& device;
+    Endpoint endpoint;
+    UniqueFd stop;     // readable when it is time to end: a signalfd, an eventfd
+    UniqueFd metrics;  // listens; none: no metrics
+    bool on_streams;   // Session::Setup
+  };
+  static Result<std::unique_ptr<Server>> create(Setup setup);
+  ~Server();
+
+  // Until told to stop (every session's requests are finished first, those that are not within
+  // five seconds are given up), without clients for the idle time, or the device is lost, which
+  // only a new process mends: `unavailable`.
+  Status run();
+
+ private:
+  struct Client;
+
+  explicit Server(Setup setup, Loop loop);
+  Status prepare();
+
+  void receive(UniqueFd socket, const device::remote::Peer& peer, device::remote::Received first);
+  void refuse(int socket, const device::remote::Peer& peer, const std::string& why);
+  Status check_hello(const hoist_message& hello, const device::remote::Peer& peer) const;
+  void begin_session(UniqueFd socket, const device::remote::Peer& peer,
+                     device::remote::SharedMemory memory, std::string name);
+  Status watch(Client& client);
+  void unwatch(Client& client);
+  void end_session(Client& client, Session::Manner manner, const std::string& why);
+  void look_after_sessions();
+  void begin_to_end();
+  void stop_listening();
+  bool is_time_to_end();
+  int next_deadline();
+  Report report() const;
+
+  Setup setup_;
+  Loop loop_;
+  const uint64_t started_ns_;
+  const BufferTable::Limits limits_;
+  Statistics statistics_;
+  UniqueFd changed_;  // an eventfd: sessions' threads have news
+  std::unique_ptr<Reception> reception_;
+  std::unique_ptr<MetricsServer> metrics_;
+  std::list<std::unique_ptr<Client>> clients_;
+  uint64_t busy_ns_ = 0;    // when there was a client last
+  uint64_t end_by_ns_ = 0;  // 0: not ending
+  Status lost_;
+};
+
+}  // namespace hoist::daemon

@@ -1,0 +1,64 @@
+#include "intercept/blas.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "intercept/engine_library.h"
+#include "ops/gemm/cblas.h"
+
+enum { CASE_BIT = 0x20 };
+
+/* The stack frame of the call that is being done on this thread; what is called from there has its
+ * frames below it. */
+static __thread const void* outermost __attribute__((tls_model("initial-exec")));
+
+static bool is_inside(void) {
+  return outermost != NULL && (uintptr_t)__builtin_frame_address(0) < (uintptr_t)outermost;
+}
+
+const void* enter_blas(void) {
+  if (is_inside()) return NULL;
+  outermost = __builtin_frame_address(0);
+  return outermost;
+}
+
+void leave_blas(const void* frame) {
+  if (frame != NULL) outermost = NULL;
+}
+
+bool offer_blas(struct blas_site* site, struct hoist_blas_call* call, const void* caller) {
+  static struct engine_library engine = {.operation = "gemm", .function = "hoist_gemm"};
+  if (is_inside()) return false;
+  hoist_gemm_function* gemm = (hoist_gemm_function*)engine_function(&engine);
+  if (gemm == NULL) return false;
+  blas_function* function = find_blas(&site->original, site->name, caller);
+  if (function == NULL) return false;
+  call->routine = site->routine;
+  call->type = site->type;
+  const struct blas_original original = make_blas_original(function, site->is_cblas, call);
+  const void* frame = enter_blas();
+  const bool is_done = gemm(call, &original.base);
+  leave_blas(frame);
+  return is_done;
+}
+
+bool read_option(const char* option, const char* letters, bool* is_first) {
+  const char letter = (char)(*option & ~CASE_BIT);
+  *is_first = letter == letters[0];
+  return *is_first || letter == letters[1];
+}
+
+bool read_transpose(const char* option, char* trans) {
+  *trans = (char)(*option & ~CASE_BIT);
+  return *trans == 'N' || *trans == 'T' || *trans == 'C';
+}
+
+bool read_number(int option, int first, int second, bool* is_first) {
+  *is_first = option == first;
+  return *is_first || option == second;
+}
+
+bool read_transpose_number(int option, char* trans) {
+  *trans = option == CBLAS_NO_TRANSPOSE ? 'N' : option == CBLAS_TRANSPOSE ? 'T' : 'C';
+  return *trans != 'C' || option == CBLAS_CONJUGATE_TRANSPOSE;
+}

@@ -1,0 +1,148 @@
+#include "intercept/blas_original.h"
+
+#include <dlfcn.h>
+#include <stddef.h>
+
+#include "ops/gemm/cblas.h"
+
+blas_function* find_blas(void** slot, const char* name, const void* caller) {
+  void* known = __atomic_load_n(slot, __ATOMIC_RELAXED);
+  if (known == NULL) {
+    known = dlsym(RTLD_NEXT, name);
+    Dl_info info;
+    if (known == NULL && dladdr(caller, &info) != 0) {
+      void* library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+      if (library != NULL) {
+        known = dlsym(library, name);
+        dlclose(library);
+      }
+    }
+    if (known != NULL) (void)dlerror();
+    __atomic_store_n(slot, known, __ATOMIC_RELAXED);
+  }
+  return (blas_function*)known;
+}
+
+/* An integer in either width, by reference as Fortran takes it: little-endian, so that a pointer to
+ * 64 bits is one to 32 as well. Lengths of the option strings follow the arguments. */
+static void run_fortran(const struct hoist_blas_original* base, void* c, int64_t ldc) {
+  const struct blas_original* original = (const struct blas_original*)base;
+  const struct hoist_blas_call* call = original->call;
+  const float alpha_single[2] = {(float)call->alpha[0], (float)call->alpha[1]};
+  const float beta_single[2] = {(float)call->beta[0], (float)call->beta[1]};
+  const bool is_single = call->type == 's' || call->type == 'c';
+  const void* alpha = is_single ? (const void*)alpha_single : call->alpha;
+  const void* beta = is_single ? (const void*)beta_single : call->beta;
+  const char side = call->left ? 'L' : 'R';
+  const char uplo = call->upper ? 'U' : 'L';
+  const char diagonal = call->unit ? 'U' : 'N';
+  typedef const char* text;
+  typedef const void* pointer;
+  typedef const int64_t* integer;
+  switch (call->routine) {
+    case HOIST_BLAS_GEMM:
+      ((void (*)(text, text, integer, integer, integer, pointer, pointer, integer, pointer, integer,
+                 pointer, void*, integer, size_t, size_t))original->function)(
+          &call->trans_a, &call->trans_b, &call->m, &call->n, &call->k, alpha, call->a, &call->lda,
+          call->b, &call->ldb, beta, c, &ldc, 1, 1);
+      return;
+    case HOIST_BLAS_SYMM:
+    case HOIST_BLAS_HEMM:
+      ((void (*)(text, text, integer, integer, pointer, pointer, integer, pointer, integer, pointer,
+                 void*, integer, size_t, size_t))original->function)(
+          &side, &uplo, &call->m, &call->n, alpha, call->a, &call->lda, call->b, &call->ldb, beta,
+          c, &ldc, 1, 1);
+      return;
+    case HOIST_BLAS_SYRK:
+    case HOIST_BLAS_HERK:
+      ((void (*)(text, text, integer, integer, pointer, pointer, integer, pointer, void*, integer,
+                 size_t, size_t))original->function)(&uplo, &call->trans_a, &call->n, &call->k,
+                                                     alpha, call->a, &call->lda, beta, c, &ldc, 1,
+                                                     1);
+      return;
+    case HOIST_BLAS_TRMM:
+    case HOIST_BLAS_TRSM:
+      ((void (*)(text, text, text, text, integer, integer, pointer, pointer, integer, void*,
+                 integer, size_t, size_t, size_t, size_t))original->function)(
+          &side, &uplo, &call->trans_a, &diagonal, &call->m, &call->n, alpha, call->a, &call->lda,
+          c, &ldc, 1, 1, 1, 1);
+      return;
+  }
+}
+
+static int cblas_transpose(char trans) {
+  return trans == 'N'   ? CBLAS_NO_TRANSPOSE
+         : trans == 'T' ? CBLAS_TRANSPOSE
+                        : CBLAS_CONJUGATE_TRANSPOSE;
+}
+
+/* Scalars go by value where they are real, by reference where they are complex. Integers are passed
+ * as 64 bits, of which a callee with 32 reads the lower half. */
+#define RUN_CBLAS(NAME, SCALAR, REAL, ALPHA, BETA, REAL_ALPHA, REAL_BETA)                          \
+  static void NAME(const struct hoist_blas_original* base, void* c, int64_t ldc) {                 \
+    const struct blas_original* original = (const struct blas_original*)base;                      \
+    const struct hoist_blas_call* call = original->call;                                           \
+    const float alpha_single[2] = {(float)call->alpha[0], (float)call->alpha[1]};                  \
+    const float beta_single[2] = {(float)call->beta[0], (float)call->beta[1]};                     \
+    (void)alpha_single;                                                                            \
+    (void)beta_single;                                                                             \
+    typedef const void* pointer;                                                                   \
+    const int side = call->left ? CBLAS_LEFT : CBLAS_RIGHT;                                        \
+    const int uplo = call->upper ? CBLAS_UPPER : CBLAS_LOWER;                                      \
+    const int diagonal = call->unit ? CBLAS_UNIT : CBLAS_NON_UNIT;                                 \
+    const int trans_a = cblas_transpose(call->trans_a);                                            \
+    switch (call->routine) {                                                                       \
+      case HOIST_BLAS_GEMM:                                                                        \
+        ((void (*)(int, int, int, int64_t, int64_t, int64_t, SCALAR, pointer, int64_t, pointer,    \
+                   int64_t, SCALAR, void*, int64_t))original->function)(                           \
+            CBLAS_COLUMN_MAJOR, trans_a, cblas_transpose(call->trans_b), call->m, call->n,         \
+            call->k, ALPHA, call->a, call->lda, call->b, call->ldb, BETA, c, ldc);                 \
+        return;                                                                                    \
+      case HOIST_BLAS_SYMM:                                                                        \
+      case HOIST_BLAS_HEMM:                                                                        \
+        ((void (*)(int, int, int, int64_t, int64_t, SCALAR, pointer, int64_t, pointer, int64_t,    \
+                   SCALAR, void*, int64_t))original->function)(                                    \
+            CBLAS_COLUMN_MAJOR, side, uplo, call->m, call->n, ALPHA, call->a, call->lda, call->b,  \
+            call->ldb, BETA, c, ldc);                                                              \
+        return;                                                                                    \
+      case HOIST_BLAS_SYRK:                                                                        \
+        ((void (*)(int, int, int, int64_t, int64_t, SCALAR, pointer, int64_t, SCALAR, void*,       \
+                   int64_t))original->function)(CBLAS_COLUMN_MAJOR, uplo, trans_a, call->n,        \
+                                                call->k, ALPHA, call->a, call->lda, BETA, c, ldc); \
+        return;                                                                                    \
+      case HOIST_BLAS_HERK:                                                                        \
+        ((void (*)(int, int, int, int64_t, int64_t, REAL, pointer, int64_t, REAL, void*,           \
+                   int64_t))original->function)(CBLAS_COLUMN_MAJOR, uplo, trans_a, call->n,        \
+                                                call->k, REAL_ALPHA, call->a, call->lda,           \
+                                                REAL_BETA, c, ldc);                                \
+        return;                                                                                    \
+      case HOIST_BLAS_TRMM:                                                                        \
+      case HOIST_BLAS_TRSM:                                                                        \
+        ((void (*)(int, int, int, int, int, int64_t, int64_t, SCALAR, pointer, int64_t, void*,     \
+                   int64_t))original->function)(CBLAS_COLUMN_MAJOR, side, uplo, trans_a, diagonal, \
+                                                call->m, call->n, ALPHA, call->a, call->lda, c,    \
+                                                ldc);                                              \
+        return;                                                                                    \
+    }                                                                                              \
+  }
+RUN_CBLAS(run_single, float, float, alpha_single[0], beta_single[0], alpha_single[0],
+          beta_single[0])
+RUN_CBLAS(run_double, double, double, call->alpha[0], call->beta[0], call->alpha[0], call->beta[0])
+RUN_CBLAS(run_complex, const void*, float, alpha_single, beta_single, alpha_single[0],
+          beta_single[0])
+RUN_CBLAS(run_double_complex, const void*, double, call->alpha, call->beta, call->alpha[0],
+          call->beta[0])
+
+struct blas_original make_blas_original(blas_function* function, bool is_cblas,
+                                        const struct hoist_blas_call* call) {
+  struct blas_original original = {.function = function, .call = call};
+  if (!is_cblas) {
+    original.base.run = run_fortran;
+  } else {
+    original.base.run = call->type == 's'   ? run_single
+                        : call->type == 'd' ? run_double
+                        : call->type == 'c' ? run_complex
+                                            : run_double_complex;
+  }
+  return original;
+}

@@ -1,0 +1,28 @@
+/* The program's own BLAS: where a routine is, and how to call it for a call in the engine's form.
+ */
+#ifndef HOIST_INTERCEPT_BLAS_ORIGINAL_H
+#define HOIST_INTERCEPT_BLAS_ORIGINAL_H
+
+#include <stdbool.h>
+
+#include "ops/gemm/call.h"
+
+typedef void blas_function(void);
+
+/* The routine `name` that comes behind ours for the code at `caller`: a BLAS that was loaded by
+ * dlopen() without RTLD_GLOBAL, as Python's modules load theirs, is found by the libraries of the
+ * caller. Looked up once and kept in `*slot`; null where no loaded library has it. */
+blas_function* find_blas(void** slot, const char* name, const void* caller);
+
+struct blas_original {
+  struct hoist_blas_original base; /* first: the engine sees this part */
+  blas_function* function;
+  const struct hoist_blas_call* call;
+};
+
+/* `call` on the routine `function`, which has the C or the Fortran interface. Integers may be of 32
+ * or 64 bits in either. */
+struct blas_original make_blas_original(blas_function* function, bool is_cblas,
+                                        const struct hoist_blas_call* call);
+
+#endif

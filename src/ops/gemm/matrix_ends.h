@@ -1,0 +1,50 @@
+// A sub-matrix of the program's memory as an end of a transfer: its columns one after another, so
+// that it lies packed on the device (leading dimension = rows).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "device/host_end.h"
+
+namespace hoist::gemm {
+
+// Which elements of a square matrix may be written.
+enum class Region : uint8_t { all, upper, lower };
+
+struct SubMatrix {
+  std::byte* data = nullptr;  // of element (0, 0)
+  int64_t rows = 0;
+  int64_t columns = 0;
+  int64_t leading = 0;  // elements
+  size_t element = 0;   // bytes
+  Region region = Region::all;
+
+  uint64_t bytes() const {
+    return static_cast<uint64_t>(rows) * static_cast<uint64_t>(columns) * element;
+  }
+  // All bytes follow one another.
+  bool is_contiguous() const { return region == Region::all && (leading == rows || columns <= 1); }
+};
+
+class MatrixReader : public device::HostReader {
+ public:
+  explicit MatrixReader(const SubMatrix& matrix) : matrix_(matrix) {}
+  Status read(uint64_t at, std::span<std::byte> into) override;
+
+ private:
+  SubMatrix matrix_;
+};
+
+// Leaves the elements outside the region as they are.
+class MatrixWriter : public device::HostWriter {
+ public:
+  explicit MatrixWriter(const SubMatrix& matrix) : matrix_(matrix) {}
+  Status write(uint64_t at, std::span<const std::byte> bytes) override;
+
+ private:
+  SubMatrix matrix_;
+};
+
+}  // namespace hoist::gemm

@@ -1,0 +1,52 @@
+#include "ops/gemm/operation.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <memory>
+
+#include "base/gpu_hint.h"
+#include "ops/gemm/plan.h"
+#include "ops/gemm/program_blas.h"
+#include "ops/gemm/session.h"
+#include "ops/gemm/square_product.h"
+
+namespace hoist::gemm {
+namespace {
+
+constexpr const char* kTypes = "sdcz";
+enum : size_t { kOriginal, kCuda };
+
+Result<placement::Run> prepare(char type, uint64_t bytes) {
+  if (!hoist_gpu_may_serve()) return fail(ErrorCode::unavailable, "no GPU");
+  const Result<const ProgramBlas*> blas = ProgramBlas::get();
+  if (!blas) return tl::unexpected(blas.error());
+  // Connecting, or making the context, is not what a call costs.
+  const Result<std::shared_ptr<Session>> session = Session::get(std::chrono::seconds(5));
+  if (!session) return tl::unexpected(session.error());
+  if (!(*session)->has_gpu()) return fail(ErrorCode::unavailable, "hoistd has no GPU");
+  const auto extent = static_cast<int64_t>(
+      std::sqrt(static_cast<double>(bytes) / 3 / static_cast<double>(element_size(type))));
+  auto product = std::make_shared<SquareProduct>(type, std::max<int64_t>(extent, 1));
+  return [=, blas = *blas, session = *session](size_t implementation) -> Status {
+    return implementation == kOriginal ? blas->run(product->call()) : session->run(product->call());
+  };
+}
+
+}  // namespace
+
+placement::Operation operation() {
+  placement::Operation operation;
+  operation.name = "gemm";
+  operation.most_bytes = uint64_t{1} << 30;
+  for (const char* type = kTypes; *type != '\0'; ++type) {
+    operation.variants.push_back({.name = std::string(1, *type)});
+  }
+  operation.implementations = {{.name = "original"}, {.name = "cuda"}};
+  operation.prepare = [](size_t variant, const placement::Shape& shape, const std::string&) {
+    return prepare(kTypes[variant], shape.bytes);
+  };
+  return operation;
+}
+
+}  // namespace hoist::gemm

@@ -1,0 +1,13 @@
+// gemm as an operation of placement: what `hoist tune` measures.
+#pragma once
+
+#include "placement/operation.h"
+
+namespace hoist::gemm {
+
+// Variants "s", "d", "c", "z" (square products, three matrices in the bytes), implementations
+// "original" (program_blas.h) and "cuda" (session.h: as programs reach it, so through hoistd unless
+// HOIST_GPU=inprocess). Measuring is `unavailable` without a BLAS or a GPU.
+placement::Operation operation();
+
+}  // namespace hoist::gemm

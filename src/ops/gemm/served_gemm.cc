@@ -1,0 +1,142 @@
+#include "ops/gemm/served_gemm.h"
+
+#include <array>
+#include <bit>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "device/remote/ring_layout.h"
+#include "ops/gemm/check.h"
+#include "ops/gemm/kernel.h"
+#include "ops/gemm/plan.h"
+
+namespace hoist::gemm {
+namespace {
+
+using device::remote::RemoteDevice;
+using device::remote::ServedCall;
+
+// The request's arguments, by position.
+enum Argument : size_t {
+  kRoutine,
+  kType,
+  kTransA,
+  kTransB,
+  kFlags,  // bit 0: left, 1: upper, 2: unit
+  kM,
+  kN,
+  kK,
+  kAlphaReal,
+  kAlphaImaginary,
+  kBetaReal,
+  kBetaImaginary,
+  kArguments
+};
+constexpr uint64_t kMostExtent = uint64_t{1} << 31;
+
+// The call that a request describes, without its matrices; false where a number is impossible.
+bool parse(std::span<const uint64_t> arguments, hoist_blas_call& call) {
+  if (arguments[kRoutine] > HOIST_BLAS_TRSM || arguments[kFlags] > 7) return false;
+  for (const Argument at : {kType, kTransA, kTransB}) {
+    if (arguments[at] > 0x7f) return false;
+  }
+  for (const Argument at : {kM, kN, kK}) {
+    if (arguments[at] > kMostExtent) return false;
+  }
+  call.routine = static_cast<hoist_blas_routine>(arguments[kRoutine]);
+  call.type = static_cast<char>(arguments[kType]);
+  call.trans_a = static_cast<char>(arguments[kTransA]);
+  call.trans_b = static_cast<char>(arguments[kTransB]);
+  call.left = (arguments[kFlags] & 1) != 0;
+  call.upper = (arguments[kFlags] & 2) != 0;
+  call.unit = (arguments[kFlags] & 4) != 0;
+  call.m = static_cast<int64_t>(arguments[kM]);
+  call.n = static_cast<int64_t>(arguments[kN]);
+  call.k = static_cast<int64_t>(arguments[kK]);
+  call.alpha[0] = std::bit_cast<double>(arguments[kAlphaReal]);
+  call.alpha[1] = std::bit_cast<double>(arguments[kAlphaImaginary]);
+  call.beta[0] = std::bit_cast<double>(arguments[kBetaReal]);
+  call.beta[1] = std::bit_cast<double>(arguments[kBetaImaginary]);
+  return true;
+}
+
+// The matrices that the call has, in the order of the request's ranges.
+std::vector<size_t> matrices(const Plan& plan) {
+  std::vector<size_t> present;
+  for (size_t at = 0; at < plan.operands.size(); ++at) {
+    if (plan.operands[at].rows > 0 && plan.operands[at].columns > 0) present.push_back(at);
+  }
+  return present;
+}
+
+// Points the call at the request's memory, packed; false where a range has not its matrix's size.
+bool place(const ServedCall& served, hoist_blas_call& call) {
+  const Plan plan = make_plan(call);
+  const std::vector<size_t> present = matrices(plan);
+  if (present.size() != served.memory.size()) return false;
+  const std::array<const void**, 2> inputs = {&call.a, &call.b};
+  const std::array<int64_t*, 3> leading = {&call.lda, &call.ldb, &call.ldc};
+  for (size_t range = 0; range < present.size(); ++range) {
+    const size_t at = present[range];
+    const Operand& operand = plan.operands[at];
+    const auto bytes = static_cast<unsigned __int128>(operand.rows) *
+                       static_cast<uint64_t>(operand.columns) * plan.element;
+    if (bytes != served.memory[range].size) return false;
+    *leading[at] = operand.rows;
+    if (at < inputs.size()) {
+      *inputs[at] = served.memory[range].data;
+    } else {
+      call.c = served.memory[range].data;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+ServedGemm::ServedGemm() : ServedOperation(HOIST_OPERATION_GEMM, "gemm") {}
+
+Status ServedGemm::validate(const ServedCall& served) const {
+  if (served.arguments.size() != kArguments) {
+    return fail(ErrorCode::invalid_argument, "not its number of arguments (gemm request)");
+  }
+  hoist_blas_call call = {};
+  if (!parse(served.arguments, call) || !place(served, call)) {
+    return fail(ErrorCode::invalid_argument, "sizes that do not fit its ranges (gemm request)");
+  }
+  if (const char* reason = reason_to_pass(call)) {
+    return fail(ErrorCode::invalid_argument, std::string(reason) + " (gemm request)");
+  }
+  return {};
+}
+
+Status ServedGemm::run(const ServedCall& served) const {
+  hoist_blas_call call = {};
+  if (!parse(served.arguments, call) || !place(served, call)) {
+    return fail(ErrorCode::internal, "not validated (gemm request)");
+  }
+  return enqueue(served.device, served.stream, call);
+}
+
+Status request(RemoteDevice& device, device::StreamHandle stream, const hoist_blas_call& call) {
+  const Plan plan = make_plan(call);
+  const uint64_t flags = (call.left ? 1U : 0U) | (call.upper ? 2U : 0U) | (call.unit ? 4U : 0U);
+  const RemoteDevice::Memory a = {call.a, plan.bytes(plan.operands[0])};
+  const RemoteDevice::Memory b = {call.b, plan.bytes(plan.operands[1])};
+  const RemoteDevice::Memory c = {call.c, plan.bytes(plan.operands[2])};
+  const auto send = [&](std::initializer_list<RemoteDevice::Memory> memory) {
+    return device.run(
+        stream, HOIST_OPERATION_GEMM, memory,
+        {static_cast<uint64_t>(call.routine), static_cast<uint64_t>(call.type),
+         static_cast<uint64_t>(call.trans_a), static_cast<uint64_t>(call.trans_b), flags,
+         static_cast<uint64_t>(call.m), static_cast<uint64_t>(call.n),
+         static_cast<uint64_t>(call.k), std::bit_cast<uint64_t>(call.alpha[0]),
+         std::bit_cast<uint64_t>(call.alpha[1]), std::bit_cast<uint64_t>(call.beta[0]),
+         std::bit_cast<uint64_t>(call.beta[1])});
+  };
+  return b.size == 0 ? send({a, c}) : send({a, b, c});
+}
+
+}  // namespace hoist::gemm

@@ -1,0 +1,180 @@
+#include "ops/gemm/verification.h"
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <limits>
+#include <new>
+#include <span>
+#include <vector>
+
+#include "ops/gemm/matrix_ends.h"
+#include "ops/gemm/plan.h"
+
+namespace hoist::gemm {
+namespace {
+
+SubMatrix matrix_of(const Operand& operand, size_t element) {
+  return {.data = operand.data,
+          .rows = operand.rows,
+          .columns = operand.columns,
+          .leading = operand.leading,
+          .element = element};
+}
+
+template <typename T>
+bool is_finite(T value) {
+  return std::isfinite(std::real(value)) && std::isfinite(std::imag(value));
+}
+
+template <typename T>
+class Comparison {
+ public:
+  // `before`: the greatest magnitude of C's elements before the call.
+  Comparison(const hoist_blas_call& call, const T* expected, double before)
+      : call_(call), expected_(expected), greatest_before_(before) {
+    const Plan plan = make_plan(call);
+    a_ = plan.operands[0];
+    b_ = plan.operands[1];
+  }
+
+  bool is_same() const {
+    const double bound = product_bound();
+    const auto* const c = static_cast<const T*>(call_.c);
+    for (int64_t j = 0; j < call_.n; ++j) {
+      for (int64_t i = 0; i < call_.m; ++i) {
+        if (!counts(i, j)) continue;
+        const T expected = expected_[i + j * call_.m];
+        const T actual = c[i + j * call_.ldc];
+        if (!is_finite(expected) || !is_finite(actual)) {
+          if (is_finite(expected) != is_finite(actual)) return false;
+          continue;
+        }
+        const double difference =
+            std::abs(std::complex<double>(actual) - std::complex<double>(expected));
+        const double scale = std::abs(std::complex<double>(expected));
+        if (!(difference <= bound + 4 * kUnit * scale)) return false;
+      }
+    }
+    return true;
+  }
+
+ private:
+  using Real = decltype(std::real(T()));
+  static constexpr double kUnit = std::numeric_limits<Real>::epsilon();
+
+  bool counts(int64_t row, int64_t column) const {
+    if (call_.routine != HOIST_BLAS_SYRK && call_.routine != HOIST_BLAS_HERK) return true;
+    return call_.upper ? row <= column : row >= column;
+  }
+
+  // The greatest Euclidean norm of a row or a column; what is not finite makes it infinite.
+  static double greatest_norm(const Operand& operand, bool of_rows) {
+    std::vector<double> sums(static_cast<size_t>(of_rows ? operand.rows : operand.columns));
+    const auto* const data = reinterpret_cast<const T*>(operand.data);
+    for (int64_t j = 0; j < operand.columns; ++j) {
+      for (int64_t i = 0; i < operand.rows; ++i) {
+        sums[static_cast<size_t>(of_rows ? i : j)] +=
+            std::norm(std::complex<double>(data[i + j * operand.leading]));
+      }
+    }
+    return std::sqrt(*std::max_element(sums.begin(), sums.end()));
+  }
+
+  // A symmetric or triangular matrix of which a half is stored has rows and columns of both halves.
+  static double norm_of_either(const Operand& operand) {
+    return std::hypot(greatest_norm(operand, true), greatest_norm(operand, false));
+  }
+
+  double product_bound() const {
+    double norms = 0;
+    double depth = static_cast<double>(call_.k);
+    switch (call_.routine) {
+      case HOIST_BLAS_GEMM:
+        norms = greatest_norm(a_, call_.trans_a == 'N') * greatest_norm(b_, call_.trans_b != 'N');
+        break;
+      case HOIST_BLAS_SYRK:
+      case HOIST_BLAS_HERK:
+        norms = std::pow(greatest_norm(a_, call_.trans_a == 'N'), 2);
+        break;
+      default:
+        depth = static_cast<double>(call_.left ? call_.m : call_.n);
+        norms = norm_of_either(a_) * greatest_vector();
+        break;
+    }
+    const double alpha = std::hypot(call_.alpha[0], call_.alpha[1]);
+    const double beta = std::hypot(call_.beta[0], call_.beta[1]);
+    const double steps = (depth + 2) * kUnit;
+    const double complex = sizeof(T) == sizeof(Real) ? 1 : 4;
+    return 2 * complex * (steps / (1 - steps)) * (alpha * norms + beta * greatest_before_);
+  }
+
+  // Of the columns (left) or rows of the matrix that A is multiplied with.
+  double greatest_vector() const {
+    if (b_.rows > 0) return greatest_norm(b_, !call_.left);
+    return greatest_before_ * std::sqrt(static_cast<double>(call_.left ? call_.m : call_.n));
+  }
+
+  const hoist_blas_call& call_;
+  const T* expected_;
+  const double greatest_before_;
+  Operand a_;
+  Operand b_;
+};
+
+template <typename T>
+double greatest(std::span<const std::byte> bytes) {
+  const std::span<const T> values(reinterpret_cast<const T*>(bytes.data()),
+                                  bytes.size() / sizeof(T));
+  double most = 0;
+  for (const T value : values) {
+    if (is_finite(value)) most = std::max(most, std::abs(std::complex<double>(value)));
+  }
+  return most;
+}
+
+template <typename T>
+bool compare(const hoist_blas_call& call, std::byte* kept, size_t bytes,
+             const hoist_blas_original& original) {
+  const double before = greatest<T>({kept, bytes});
+  original.run(&original, kept, call.m);
+  return Comparison<T>(call, reinterpret_cast<const T*>(kept), before).is_same();
+}
+
+}  // namespace
+
+Verification::Verification(const hoist_blas_call& call)
+    : call_(call), element_(element_size(call.type)) {
+  if (call.routine == HOIST_BLAS_TRSM) {
+    left_out_ = "trsm";
+    return;
+  }
+  const SubMatrix c = matrix_of(make_plan(call).operands[2], element_);
+  kept_.reset(new (std::nothrow) std::byte[c.bytes()]);
+  if (kept_ == nullptr) {
+    left_out_ = "no room";
+    return;
+  }
+  (void)MatrixReader(c).read(0, std::span(kept_.get(), c.bytes()));
+}
+
+bool Verification::is_same(const hoist_blas_original& original) {
+  const size_t bytes = static_cast<size_t>(call_.m * call_.n) * element_;
+  switch (call_.type) {
+    case 's':
+      return compare<float>(call_, kept_.get(), bytes, original);
+    case 'd':
+      return compare<double>(call_, kept_.get(), bytes, original);
+    case 'c':
+      return compare<std::complex<float>>(call_, kept_.get(), bytes, original);
+    default:
+      return compare<std::complex<double>>(call_, kept_.get(), bytes, original);
+  }
+}
+
+void Verification::restore() {
+  const SubMatrix c = matrix_of(make_plan(call_).operands[2], element_);
+  (void)MatrixWriter(c).write(0, std::span(kept_.get(), c.bytes()));
+}
+
+}  // namespace hoist::gemm

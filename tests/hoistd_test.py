@@ -1,0 +1,538 @@
+#!/usr/bin/env python3
+"""hoistd as its users and its enemies see it: real clients that are killed, stopped and forked,
+daemons that are, and strangers who speak the protocol of src/device/remote/ring_layout.h badly."""
+
+import ctypes
+import fcntl
+import http.client
+import json
+import mmap
+import os
+import pathlib
+import random
+import select
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from hoist_tree import BUILD, HOIST, environment, run
+
+HOISTD = BUILD / "bin/hoistd"
+CLIENT = BUILD / "tests/hoistd-client"
+MAGIC = struct.unpack("<Q", b"HOSRING1")[0]
+HELLO, WELCOME, REFUSED, GOODBYE, STATUS = range(1, 6)
+MESSAGE = struct.Struct("<QIIIIQQQ4I64s192s")
+PAGE, LANE, ENTRIES, ENTRY = 4096, 24576, 64, 320
+SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
+FUTEX, FUTEX_WAKE = 202, 1
+LIMIT = 20  # seconds, for what happens at once
+
+
+def message(kind, *, magic=MAGIC, version=1, oldest=1, lanes=1, pool=PAGE):
+    return MESSAGE.pack(magic, kind, version, oldest, lanes, pool, 0, 0, 0, 0, 0, 0, b"test", b"")
+
+
+def sealed(size, seals=SEALS):
+    fd = os.memfd_create("test", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    os.ftruncate(fd, size)
+    fcntl.fcntl(fd, fcntl.F_ADD_SEALS, seals)
+    return fd
+
+
+class Daemon:
+    """A hoistd with the CPU device at a socket of its own."""
+
+    def __init__(self, folder, *options, wrapper=()):
+        self.path = pathlib.Path(folder) / "socket"
+        self.log = open(pathlib.Path(folder) / "log", "ab")
+        self.process = subprocess.Popen(
+            [*wrapper, str(HOISTD), "--device", "cpu", "--socket", str(self.path), *options],
+            env=environment(HOIST_LOG="info"), stdin=subprocess.DEVNULL, stdout=self.log,
+            stderr=self.log)
+        until(self.status)
+
+    def status(self):
+        done = run(HOISTD, "--status", "--json", "--socket", self.path)
+        return json.loads(done.stdout) if done.returncode == 0 else None
+
+    def client(self, *words, **variables):
+        return subprocess.Popen([str(CLIENT), *words], stdout=subprocess.PIPE,
+                                env=environment(HOIST_SOCKET=str(self.path), **variables))
+
+    def works(self):
+        """A client's round trip."""
+        out, _ = self.client("work", "1").communicate(timeout=LIMIT)
+        return out == b"works\ndone\n"
+
+    def stop(self):
+        self.process.send_signal(signal.SIGCONT)
+        self.process.terminate()
+        code = self.process.wait(timeout=LIMIT)
+        self.log.close()
+        return code
+
+
+def until(condition):
+    end = time.monotonic() + LIMIT
+    while not (value := condition()):
+        if time.monotonic() > end:
+            raise AssertionError("it does not come about")
+        time.sleep(0.005)
+    return value
+
+
+def line_of(process):
+    """The next line of a client that says something within the limit."""
+    ready, _, _ = select.select([process.stdout], [], [], LIMIT)
+    return process.stdout.readline().decode().strip() if ready else "nothing"
+
+
+class Stranger:
+    """Speaks the protocol byte by byte."""
+
+    def __init__(self, daemon):
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.socket.settimeout(LIMIT)
+        until(lambda: self.connect(daemon))
+        self.memory = None
+
+    def connect(self, daemon):
+        try:
+            self.socket.connect(str(daemon.path))
+            return True
+        except BlockingIOError:  # the backlog is full
+            return False
+
+    def say(self, data, *fds):
+        socket.send_fds(self.socket, [data], fds)
+
+    def hear(self):
+        """The next message as (type, text); None at the end."""
+        try:
+            data = self.socket.recv(1 << 16)
+        except ConnectionResetError:
+            return None
+        if len(data) != MESSAGE.size:
+            return None
+        fields = MESSAGE.unpack(data)
+        return fields[1], fields[-1].rstrip(b"\0").decode()
+
+    def join(self, lanes=1, pool=1 << 16):
+        self.size = PAGE + lanes * LANE + pool
+        self.fd = sealed(self.size)
+        self.say(message(HELLO, lanes=lanes, pool=pool), self.fd)
+        heard = self.hear()
+        assert heard and heard[0] == WELCOME, heard
+        self.memory = mmap.mmap(self.fd, self.size)
+        self.tails = [0] * lanes
+
+    def put(self, lane, operation, ranges=(), arguments=()):
+        """Submits a request and rings the bell."""
+        self.tails[lane] += 1
+        sequence = self.tails[lane]
+        flat = [number for part in ranges for number in part]
+        request = struct.pack("<QQIHH12Q16QQ", sequence, 0, operation, len(ranges), len(arguments),
+                              *(flat + [0] * (12 - len(flat))),
+                              *(list(arguments) + [0] * (16 - len(arguments))), 0)
+        base = PAGE + lane * LANE
+        entry = base + 128 + sequence % ENTRIES * ENTRY
+        self.memory[entry:entry + 256] = request
+        self.memory[base:base + 8] = struct.pack("<Q", sequence)
+        self.ring(lane)
+        return entry + 256
+
+    def ring(self, lane):
+        bell = PAGE + lane * LANE + 64
+        value, = struct.unpack("<I", self.memory[bell:bell + 4])
+        self.memory[bell:bell + 4] = struct.pack("<I", (value + 1) & 0xffffffff)
+        view = (ctypes.c_char * self.size).from_buffer(self.memory)
+        address = ctypes.c_void_p(ctypes.addressof(view) + bell)
+        ctypes.CDLL(None).syscall(ctypes.c_long(FUTEX), address, FUTEX_WAKE, 1, None, None, 0)
+        del view
+
+    def answer(self, completion):
+        """(status, result) once it is there."""
+        want = self.tails[0] & 0xffffffff
+
+        def done():
+            got = struct.unpack("<IIIIQ", self.memory[completion:completion + 24])
+            return got if got[0] == want else None
+        got = until(done)
+        return got[2], got[4]
+
+    def close(self):
+        self.socket.close()
+        if self.memory is not None:
+            self.memory.close()
+            os.close(self.fd)
+
+
+class WithDaemon(unittest.TestCase):
+    OPTIONS = ()
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="hoistd-test-")
+        self.daemon = Daemon(self.folder.name, *self.OPTIONS)
+
+    def tearDown(self):
+        if self.daemon.process.poll() is None:
+            self.assertEqual(self.daemon.stop(), 0)
+        log = (pathlib.Path(self.folder.name) / "log").read_text()
+        self.folder.cleanup()
+        self.assertNotIn("Sanitizer", log)
+
+    def no_clients(self):
+        status = self.daemon.status()
+        return status["clients"] == [] and status["total"]["buffers"] == 0 and status
+
+
+class CommandLine(unittest.TestCase):
+    def test_nobody_answers(self):
+        done = run(HOISTD, "--status", "--socket", "/nonexistent/socket")
+        self.assertEqual((done.returncode, done.stdout), (3, b""))
+        self.assertIn(b"no hoistd listens (/nonexistent/socket)", done.stderr)
+
+    def test_mistakes(self):
+        for words in (["--nonsense"], ["--pool", "x"], ["--json"], ["--clients", "0"], ["word"]):
+            done = run(HOISTD, *words)
+            self.assertEqual((done.returncode, done.stdout), (2, b""), words)
+            self.assertIn(b"hoistd: error: ", done.stderr)
+        self.assertEqual(run(HOISTD, "--device", "toaster").returncode, 1)
+        done = run(HOISTD, "--device", "cpu", "--socket", "/nonexistent/socket")
+        self.assertEqual((done.returncode, done.stdout), (3, b""))
+        done = run(HOISTD, "--device", "cpu", "--socket", "/tmp/x", "--group", "no-such-group")
+        self.assertIn(b"no group no-such-group", done.stderr)
+
+    def test_help(self):
+        self.assertEqual(run(HOISTD, "--help").returncode, 0)
+        self.assertRegex(run(HOISTD, "--version").stdout, rb"^hoistd \d")
+
+    def test_a_private_one_starts_where_it_is_wanted(self):
+        with tempfile.TemporaryDirectory(prefix="hoistd-test-") as folder:
+            done = run(CLIENT, "start", env=environment(HOIST_SOCKET=f"{folder}/socket"))
+            self.assertEqual((done.returncode, done.stdout), (0, b"works\ndone\n"))
+            done = run(CLIENT, "start",
+                       env=environment(HOIST_SOCKET=f"{folder}/socket", HOIST="off"))
+            self.assertEqual(done.stdout, b"cpu: no hoistd: HOIST=off\n")
+            # Another takes its place when it has ended; this one is stopped here, by its pid.
+            status = json.loads(run(HOISTD, "--status", "--json", "--socket",
+                                    f"{folder}/socket").stdout)
+            os.kill(status["pid"], signal.SIGTERM)
+            until(lambda: not os.path.exists(f"{folder}/socket"))
+
+
+class Daemons(WithDaemon):
+    """What clients do when their daemon does not do its part."""
+
+    def test_status(self):
+        self.assertTrue(self.daemon.works())
+        status = until(self.no_clients)
+        self.assertEqual(status["pid"], self.daemon.process.pid)
+        self.assertEqual(status["device"]["id"], "cpu")
+        self.assertEqual(status["connections"], 1)
+        self.assertGreater(status["operations"]["copy"]["bytes"], 5_000_000)
+        text = run(HOISTD, "--status", "--socket", self.daemon.path).stdout.decode()
+        self.assertIn("on CPU (cpu)", text)
+        self.assertIn(" copy ", text)
+
+    def test_doctor_sees_it(self):
+        done = run(HOIST, "doctor", "--json", env=environment(HOIST_SOCKET=str(self.daemon.path)))
+        seen = {entry["name"]: entry for entry in json.loads(done.stdout)["features"]}["hoistd"]
+        self.assertIs(seen["on"], True)
+        self.assertEqual(seen["why"],
+                         f"pid {self.daemon.process.pid} lends CPU to 0 clients")
+        done = run(HOIST, "doctor", "--json", env=environment(HOIST_SOCKET="/nonexistent/socket"))
+        seen = {entry["name"]: entry for entry in json.loads(done.stdout)["features"]}["hoistd"]
+        self.assertIs(seen["on"], False)
+        self.assertIn("no hoistd listens", seen["why"])
+
+    def test_killed(self):
+        client = self.daemon.client("work")
+        self.assertEqual(line_of(client), "works")
+        self.daemon.process.kill()
+        self.assertTrue(line_of(client).startswith("cpu: "))
+        self.assertEqual(client.wait(timeout=LIMIT), 0)
+        self.assertTrue(client.stdout.read() == b"")
+        client.stdout.close()
+        self.daemon.process.wait()
+        self.assertTrue(self.daemon.path.exists())  # a new one takes the place of what is left
+        self.daemon = Daemon(self.folder.name)
+        self.assertTrue(self.daemon.works())
+
+    def test_stopped_and_continued(self):
+        client = self.daemon.client("work", PATIENCE_MS="300")
+        self.assertEqual(line_of(client), "works")
+        self.daemon.process.send_signal(signal.SIGSTOP)
+        self.assertRegex(line_of(client), "^cpu: .*stopped")
+        self.assertEqual(client.wait(timeout=LIMIT), 0)
+        client.stdout.close()
+        self.daemon.process.send_signal(signal.SIGCONT)
+        self.assertTrue(self.daemon.works())
+        until(self.no_clients)
+
+    def test_terminated(self):
+        client = self.daemon.client("work")
+        self.assertEqual(line_of(client), "works")
+        self.assertEqual(self.daemon.stop(), 0)
+        self.assertTrue(line_of(client).startswith("cpu: "))
+        self.assertEqual(client.wait(timeout=LIMIT), 0)
+        client.stdout.close()
+        self.assertFalse(self.daemon.path.exists())
+
+    def test_a_second_one_leaves_the_first_alone(self):
+        done = run(HOISTD, "--device", "cpu", "--socket", self.daemon.path)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"another hoistd listens", done.stderr)
+        self.assertTrue(self.daemon.works())
+
+
+class Clients(WithDaemon):
+    """What the daemon does when clients end in every way."""
+
+    def hold(self, how):
+        client = self.daemon.client(how)
+        self.assertEqual(line_of(client), "holding")
+        return client
+
+    def test_killed_with_work_in_flight(self):
+        client = self.hold("hold")
+        client.kill()
+        client.communicate()
+        until(self.no_clients)
+        self.assertTrue(self.daemon.works())
+
+    def test_stopped(self):
+        client = self.hold("hold")
+        client.send_signal(signal.SIGSTOP)
+        self.assertTrue(self.daemon.works())
+        client.kill()
+        client.communicate()
+        until(self.no_clients)
+
+    def test_ended_but_for_a_fork(self):
+        client = self.hold("leave")
+        client.wait(timeout=LIMIT)  # its fork still has the socket, and sleeps
+        until(self.no_clients)
+        self.assertTrue(self.daemon.works())
+        # The fork has standard output still; its pid is the only one that runs this client.
+        for entry in pathlib.Path("/proc").glob("[0-9]*/environ"):
+            try:
+                if str(self.daemon.path).encode() in entry.read_bytes():
+                    pid = int(entry.parent.name)
+                    if pid not in (os.getpid(), self.daemon.process.pid):
+                        os.kill(pid, signal.SIGKILL)
+            except OSError:
+                pass
+        client.stdout.close()
+
+
+class Strangers(WithDaemon):
+    """Clients that break the protocol."""
+
+    def refusal(self, data, *fds):
+        stranger = Stranger(self.daemon)
+        stranger.say(data, *fds)
+        heard = stranger.hear()
+        stranger.close()
+        for fd in fds:
+            os.close(fd)
+        return heard
+
+    def test_greetings_that_are_none(self):
+        size = PAGE + LANE + PAGE
+        self.assertEqual(self.refusal(b"GET / HTTP/1.0\r\n\r\n"), None)
+        self.assertEqual(self.refusal(b"\0"), None)
+        self.assertEqual(self.refusal(message(HELLO) + b"x"), None)
+        self.assertEqual(self.refusal(message(HELLO, magic=1)), None)
+        for data, fds, why in (
+                (message(GOODBYE), [], "not a greeting"),
+                (message(HELLO, version=9, oldest=2), [], "versions 1 to 1"),
+                (message(HELLO, version=0, oldest=0), [], "versions 1 to 1"),
+                (message(HELLO), [], "no memory"),
+                (message(HELLO), [os.open("/dev/null", os.O_RDWR)], "no memory"),
+                (message(HELLO), [sealed(size, 0)], "not sealed"),
+                (message(HELLO), [sealed(size, fcntl.F_SEAL_SHRINK)], "not sealed"),
+                (message(HELLO), [sealed(size, SEALS | fcntl.F_SEAL_WRITE)], "against writing"),
+                (message(HELLO), [sealed(size - 1)], "size"),
+                (message(HELLO, lanes=0), [sealed(size)], "lanes"),
+                (message(HELLO, lanes=5), [sealed(size)], "lanes"),
+                (message(HELLO, pool=1), [sealed(size)], "pool size"),
+                (message(HELLO, pool=1 << 63), [sealed(size)], "at most")):
+            heard = self.refusal(data, *fds)
+            self.assertEqual(heard and heard[0], REFUSED, why)
+            self.assertIn(why, heard[1])
+        self.assertTrue(self.daemon.works())
+
+    def test_a_flood_of_descriptors(self):
+        before = len(os.listdir(f"/proc/{self.daemon.process.pid}/fd"))
+        for _ in range(20):
+            stranger = Stranger(self.daemon)
+            fds = [os.open("/dev/null", os.O_RDONLY) for _ in range(100)]
+            stranger.say(b"x", *fds)
+            stranger.hear()
+            stranger.close()
+            for fd in fds:
+                os.close(fd)
+        until(lambda: len(os.listdir(f"/proc/{self.daemon.process.pid}/fd")) <= before)
+
+    def test_speaking_out_of_turn(self):
+        stranger = Stranger(self.daemon)
+        stranger.join()
+        stranger.say(b"and another thing")
+        self.assertEqual(stranger.hear(), (GOODBYE, "it spoke out of turn"))
+        stranger.close()
+        until(self.no_clients)
+
+    def test_connections_that_say_nothing(self):
+        idle = [Stranger(self.daemon) for _ in range(300)]
+        self.assertTrue(self.daemon.works())
+        for stranger in idle:
+            stranger.close()
+        self.assertGreater(self.daemon.status()["refused"], 100)
+
+    def test_memory_cannot_be_taken_away(self):
+        stranger = Stranger(self.daemon)
+        stranger.join()
+        with self.assertRaises(PermissionError):
+            os.ftruncate(stranger.fd, 0)
+        completion = stranger.put(0, 1, arguments=[100])
+        self.assertEqual(stranger.answer(completion), (0, 1))
+        # A hole is filled with zeros again.
+        libc = ctypes.CDLL(None, use_errno=True)
+        self.assertEqual(libc.fallocate(stranger.fd, 3, ctypes.c_long(0),
+                                        ctypes.c_long(stranger.size)), 0)
+        stranger.tails[0] = 1
+        completion = stranger.put(0, 3, [(0, 0, 100), (1, 0, 100)])
+        self.assertEqual(stranger.answer(completion), (0, 0))
+        stranger.close()
+
+    def test_floods_of_requests(self):
+        stranger = Stranger(self.daemon)
+        stranger.join()
+        generator = random.Random(1)
+        for _ in range(3000):
+            ranges = [(generator.choice([0, 1, 2, 1 << 63]),
+                       generator.choice([0, 7, 1 << 16, 2**64 - 1]),
+                       generator.choice([0, 1, 4096, 2**64 - 1])) for _ in range(2)]
+            completion = stranger.put(0, generator.choice([0, 1, 2, 3, 4, 5, 99]), ranges,
+                                      [generator.choice([0, 1, 1000, 2**64 - 1])])
+            stranger.answer(completion)
+        stranger.close()
+        until(self.no_clients)
+
+    def test_scribbling_over_the_ring_while_it_runs(self):
+        seed = int(os.environ.get("HOIST_TEST_SEED", random.SystemRandom().randrange(1 << 32)))
+        print(f"HOIST_TEST_SEED={seed}", file=sys.stderr)
+        generator = random.Random(seed)
+        honest = self.daemon.client("work")
+        self.assertEqual(line_of(honest), "works")
+        for _ in range(40):
+            stranger = Stranger(self.daemon)
+            stranger.join(lanes=2)
+            for _ in range(generator.randrange(1, 60)):
+                lane = generator.randrange(2)
+                if generator.random() < 0.5:
+                    stranger.put(lane, generator.randrange(6), [(0, 0, 1), (1, 0, 1)],
+                                 [generator.randrange(1 << 20)])
+                at = generator.choice([PAGE + lane * LANE + generator.randrange(64 * ENTRY),
+                                       generator.randrange(stranger.size - 64)])
+                size = generator.randrange(1, 64)
+                if at + size > PAGE + lane * LANE + 8 or generator.random() < 0.1:
+                    stranger.memory[at:at + size] = generator.randbytes(size)
+                stranger.ring(lane)
+            stranger.close()
+        self.assertIsNone(honest.poll())
+        honest.kill()
+        honest.communicate()
+        until(self.no_clients)
+        self.assertTrue(self.daemon.works())
+
+
+class TwoUsers(unittest.TestCase):
+    """A second user sees nothing of the first's: needs root, to become somebody else."""
+
+    def setUp(self):
+        if os.geteuid() != 0 or shutil.which("setpriv") is None:
+            self.skipTest("not root, or no setpriv")
+        self.folder = tempfile.TemporaryDirectory(prefix="hoistd-test-")
+        os.chmod(self.folder.name, 0o755)
+        self.programs = pathlib.Path(self.folder.name) / "client"
+        shutil.copy(CLIENT, self.programs)
+        os.chmod(self.programs, 0o755)
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def as_nobody(self, daemon, word, group="nogroup"):
+        return run("setpriv", "--reuid=nobody", f"--regid={group}", "--clear-groups", "--",
+                   self.programs, word, env=environment(HOIST_SOCKET=str(daemon.path)))
+
+    def test_device_memory_is_zero_between_users(self):
+        daemon = Daemon(self.folder.name, "--group", "nogroup")
+        self.assertEqual(run(CLIENT, "write", env=environment(
+            HOIST_SOCKET=str(daemon.path))).stdout, b"done\n")
+        self.assertEqual(self.as_nobody(daemon, "read").stdout, b"done\n")
+        self.assertEqual(self.as_nobody(daemon, "write").stdout, b"done\n")
+        self.assertEqual(run(CLIENT, "read", env=environment(
+            HOIST_SOCKET=str(daemon.path))).stdout, b"done\n")
+        self.assertIn(b"cpu: ", self.as_nobody(daemon, "read", group="games").stdout)
+        self.assertEqual(daemon.stop(), 0)
+
+    def test_others_are_not_let_in(self):
+        daemon = Daemon(self.folder.name)
+        self.assertRegex(self.as_nobody(daemon, "read").stdout, b"^cpu: .*Permission denied")
+        os.chmod(daemon.path, 0o666)  # and where the mode is wrong, by name
+        self.assertRegex(self.as_nobody(daemon, "read").stdout, b"^cpu: .*its own user only")
+        self.assertEqual(daemon.stop(), 0)
+
+    def test_a_daemon_of_a_stranger_is_not_trusted(self):
+        os.chmod(self.folder.name, 0o777)
+        shutil.copy(HOISTD, pathlib.Path(self.folder.name) / "hoistd")
+        daemon = subprocess.Popen(
+            ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", "--",
+             f"{self.folder.name}/hoistd", "--device", "cpu", "--socket",
+             f"{self.folder.name}/socket"], env=environment(), stdin=subprocess.DEVNULL)
+        until(lambda: os.path.exists(f"{self.folder.name}/socket"))
+        done = until(lambda: (run(CLIENT, "read", env=environment(
+            HOIST_SOCKET=f"{self.folder.name}/socket"))))
+        self.assertRegex(done.stdout, rb"^cpu: .*is user \d+'s")
+        daemon.terminate()
+        self.assertEqual(daemon.wait(timeout=LIMIT), 0)
+
+
+class Metrics(unittest.TestCase):
+    def test_prometheus(self):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        with tempfile.TemporaryDirectory(prefix="hoistd-test-") as folder:
+            daemon = Daemon(folder, "--metrics", str(port))
+            self.assertTrue(daemon.works())
+            silent = [socket.create_connection(("127.0.0.1", port)) for _ in range(20)]
+            with socket.create_connection(("127.0.0.1", port)) as noisy:
+                try:
+                    noisy.sendall(b"x" * 100_000)
+                except OSError:
+                    pass
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=LIMIT)
+            connection.request("GET", "/metrics")
+            answer = connection.getresponse()
+            self.assertEqual(answer.status, 200)
+            text = answer.read().decode()
+            for line in text.splitlines():
+                self.assertRegex(
+                    line, r"^(# (HELP|TYPE) |hoistd_\w+(\{operation=\"\w+\"\})? [\d.e+-]+$)")
+            self.assertIn("hoistd_connections_total 1\n", text)
+            for client in silent:
+                client.close()
+            self.assertEqual(daemon.stop(), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
