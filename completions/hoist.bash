@@ -43,7 +43,7 @@ _hoist() {
     help) words="run top options doctor learn-program tune explain container bench" ;;
     tune) words="--quick --op --seconds --refine --force --json --help" ;;
     explain) words="sort hash gunzip --plot --cpus --json --help" ;;
-    bench) words="aes codec container placement --quick --list --filter --json --help" ;;
+    bench) words="aes codec container device placement --quick --list --filter --json --help" ;;
     container)
       words="info verify repair --blocks --json --help -o"
       if ((COMP_CWORD > 2)) && [[ $cur != -* ]]; then
@@ -61,7 +61,7 @@ _hoist() {
       ;;
   esac
   case ${COMP_WORDS[COMP_CWORD - 1]} in
-    --ops) words="sort hash gunzip qsort aes -sort -hash -gunzip -qsort +aes" ;;
+    --ops) words="sort hash gunzip crc32 inflate deflate zstd qsort memcpy aes -sort -hash -gunzip -crc32 -inflate -qsort -zstd +aes +deflate +zstd +memcpy" ;;
     --interval) words= ;;
   esac
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")

@@ -10,6 +10,8 @@ import tempfile
 BUILD = pathlib.Path(os.environ.get("HOIST_BUILD_DIR", "build/release")).resolve()
 HOIST = BUILD / "bin/hoist"
 PRELOAD = BUILD / "lib/libhoist_preload.so"
+PRELOAD_BLAS = BUILD / "lib/libhoist_preload_blas.so"
+PRELOAD_MEMCPY = BUILD / "lib/libhoist_preload_memcpy.so"
 OPERATIONS = ("sort", "hash", "gunzip")
 
 # Stands in for an engine: says how it was called, or steps aside as an engine does.
@@ -91,7 +93,8 @@ class Scratch:
         for folder in ("bin", "lib"):
             (prefix / folder).mkdir(parents=True)
         shutil.copy(HOIST, prefix / "bin/hoist")
-        shutil.copy(PRELOAD, prefix / "lib")
+        for library in (PRELOAD, PRELOAD_BLAS, PRELOAD_MEMCPY):
+            shutil.copy(library, prefix / "lib")
         shutil.copytree(BUILD / "lib/hoist", prefix / "lib/hoist", symlinks=True)
         (prefix / "libexec/hoist").mkdir(parents=True)
         shutil.copy(BUILD / "libexec/hoist/hoist-command-line", prefix / "libexec/hoist")

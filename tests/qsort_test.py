@@ -4,6 +4,7 @@
 import json
 import pathlib
 import shutil
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -14,6 +15,7 @@ ENGINE = BUILD / "lib/libhoist_qsort.so"
 
 PROGRAM = r"""
 #define _GNU_SOURCE
+#include <locale.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
@@ -44,6 +46,7 @@ static int by_record(const void* a, const void* b, void* context) {
   return (x->key > y->key) - (x->key < y->key);
 }
 static int by_string(const void* a, const void* b) { return strcmp(*(char**)a, *(char**)b); }
+static int by_collation(const void* a, const void* b) { return strcoll(*(char**)a, *(char**)b); }
 static int by_chance(const void* a, const void* b) {
   unsigned x = *(const unsigned*)a * 2654435761u, y = *(const unsigned*)b * 2654435761u;
   return (x > y) - (x < y);
@@ -109,10 +112,12 @@ int main(int argc, char** argv) {
     qsort_r(records, kMany, sizeof *records, by_record, &calls);
     tell(records, kMany * sizeof *records);
     if (calls == 0) abort();
-  } else if (!strcmp(mode, "strings")) {
+  } else if (!strcmp(mode, "strings") || !strcmp(mode, "collated")) {
+    const int collated = !strcmp(mode, "collated");
+    if (collated && setlocale(LC_ALL, "") == NULL) return 9;
     char** strings = malloc(kMany * sizeof *strings);
-    for (int i = 0; i < kMany; ++i) asprintf(&strings[i], "%lu", (unsigned long)next() % 9999);
-    qsort(strings, kMany, sizeof *strings, by_string);
+    for (int i = 0; i < kMany; ++i) asprintf(&strings[i], "%s%lu", i % 3 ? "a" : "B", (unsigned long)next() % 9999);
+    qsort(strings, kMany, sizeof *strings, collated ? by_collation : by_string);
     for (int i = 0; i < kMany; i += 997) puts(strings[i]);
   } else if (!strcmp(mode, "longjmp")) {
     const long before = sum(ints);
@@ -275,6 +280,11 @@ int main(int argc, char** argv) {
     restrict_system_calls();
     sort("after");
     _exit(0);
+  } else if (!strcmp(mode, "no-environment")) {
+    extern char** environ;
+    for (char** entry = environ; *entry != NULL; ++entry) memset(*entry, 'x', strlen(*entry));
+    environ = NULL;
+    sort("main");
   } else if (!strcmp(mode, "limits")) {
     struct rlimit limit = {8 << 20, 8 << 20};
     setrlimit(RLIMIT_AS, &limit);
@@ -367,6 +377,14 @@ class Taken(QsortCase):
                 self.assertEqual((counts["calls"], counts["passed"]), (1, {}))
                 self.assertGreater(counts["bytes"], 120000)
 
+    def test_strings_in_the_order_of_a_locale(self):
+        made = subprocess.run(["localedef", "--no-archive", "-i", "en_US", "-f", "UTF-8",
+                               str(self.home / "en_US.UTF-8")], capture_output=True, check=False)
+        if made.returncode != 0:
+            self.skipTest("no sources of locales")
+        counts, _ = self.both(PATH, "collated", LC_ALL="en_US.UTF-8", LOCPATH=str(self.home))
+        self.assertEqual((counts["calls"], counts["passed"]), (1, {}))
+
     def test_implementation_follows_the_threads(self):
         counts, _ = self.both(PATH, "ints", HOIST_THREADS="1")
         self.assertEqual(list(counts["implementations"]), ["cpu-1"])
@@ -405,6 +423,15 @@ class Taken(QsortCase):
     def test_sandbox_after_a_call(self):
         counts, _ = self.both(NARROW, "sandbox", "after")
         self.assertEqual(counts["calls"], 1)
+
+    def test_settings_hold_in_programs_that_empty_their_environment(self):
+        counts, _ = self.both(NARROW, "no-environment")
+        self.assertEqual(counts["calls"], 1)
+        counts, _ = self.both(NARROW, "no-environment", options=["--ops=-qsort"])
+        self.assertEqual((counts["calls"], counts["passed"]),
+                         (0, {"switched off by HOIST_OPS": 1}))
+        counts, _ = self.both(NARROW, "no-environment", options=["--verify=1"])
+        self.assertEqual(counts["passed"], {"verify: same": 1})
 
     def test_call_at_exit(self):
         counts, _ = self.both(NARROW, "atexit")

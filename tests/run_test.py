@@ -99,7 +99,7 @@ class Status(unittest.TestCase):
                       ["run", "--verify=-0.1", "--", "true"], ["run", "--verify=x", "--", "true"],
                       ["run", "--verify=nan", "--", "true"], ["run", "--nonsense", "--", "true"],
                       ["run", "--ops", "nonsense", "--", "true"], ["nonsense"], [],
-                      ["run", "--ops", "gemm", "--", "true"], ["run", "--verify", "--", "true"],
+                      ["run", "--ops", "fft", "--", "true"], ["run", "--verify", "--", "true"],
                       ["run", "--stats=", "--", "true"], ["run", "--stats=/tmp", "--", "true"],
                       ["run", "--stats", "out.json", "--", "true"], ["run", "--ops"]):
             with self.subTest(words=words):
@@ -374,6 +374,7 @@ class Statistics(unittest.TestCase):
         return run(*RUN, *words, env=environment(**changes), user=uid, group=uid, extra_groups=[],
                    cwd="/")
 
+    @unittest.skipIf(os.environ.get("HOIST_COVERAGE") == "ON", "others cannot write the counts")
     def test_squatted_counter_folder(self):
         room = SCRATCH.path / "room"
         room.mkdir()
@@ -386,6 +387,7 @@ class Statistics(unittest.TestCase):
             left = [path.name for path in room.rglob("*")]
             self.assertIn(left, ([], ["hoist"]))  # the lasting folder, empty
 
+    @unittest.skipIf(os.environ.get("HOIST_COVERAGE") == "ON", "others cannot write the counts")
     def test_no_place_for_counters(self):
         target = SCRATCH.path / "room-for-json"
         target.touch()

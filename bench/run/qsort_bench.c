@@ -1,10 +1,13 @@
 /* Sorts generated arrays with qsort(), as programs do.
  *
- *   qsort_bench ints|structs|strings|opaque COUNT [SECONDS_FILE]
+ *   qsort_bench ints|structs|strings|collated|opaque COUNT [SECONDS_FILE]
+ *
+ * "collated" are strings in the order of strcoll(), in the locale of the environment.
  *
  * Prints a checksum of the sorted array, which is the same for every right qsort(); how long
  * qsort() alone took goes into SECONDS_FILE. */
 #include <inttypes.h>
+#include <locale.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +44,10 @@ static int compare_records(const void* a, const void* b) {
 
 static int compare_strings(const void* a, const void* b) {
   return strcmp(*(char* const*)a, *(char* const*)b);
+}
+
+static int compare_collated(const void* a, const void* b) {
+  return strcoll(*(char* const*)a, *(char* const*)b);
 }
 
 /* The order of what a multiplication scatters the numbers to: none that can be guessed. */
@@ -89,9 +96,11 @@ int main(int argc, char** argv) {
   const int ints = strcmp(kind, "ints") == 0;
   const int opaque = strcmp(kind, "opaque") == 0;
   const int structs = strcmp(kind, "structs") == 0;
-  const int strings = strcmp(kind, "strings") == 0;
+  const int collated = strcmp(kind, "collated") == 0;
+  const int strings = collated || strcmp(kind, "strings") == 0;
+  if (collated && setlocale(LC_ALL, "") == NULL) fail("no such locale");
   if (count == 0 || !(ints || opaque || structs || strings)) {
-    fail("usage: qsort_bench ints|structs|strings|opaque COUNT [SECONDS_FILE]");
+    fail("usage: qsort_bench ints|structs|strings|collated|opaque COUNT [SECONDS_FILE]");
   }
   const size_t size = structs ? sizeof(struct record) : strings ? sizeof(char*) : sizeof(int);
   void* array = allocate(count, size);
@@ -107,10 +116,11 @@ int main(int argc, char** argv) {
   }
   const double start = now();
   qsort(array, count, size,
-        structs   ? compare_records
-        : strings ? compare_strings
-        : opaque  ? compare_scattered
-                  : compare_ints);
+        structs    ? compare_records
+        : collated ? compare_collated
+        : strings  ? compare_strings
+        : opaque   ? compare_scattered
+                   : compare_ints);
   const double seconds = now() - start;
   uint64_t hash = UINT64_C(0xcbf29ce484222325);
   if (!strings) hash = checksum(hash, array, count * size);

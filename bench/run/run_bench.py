@@ -97,12 +97,18 @@ def gzip_rows(source, threads):
 
 def qsort_rows(source, scratch, program):
     """The time of qsort() alone, in a program that Hoist does not know."""
-    def sort(kind, count, title, goal):
+    def sort(kind, count, title, goal, env=None):
         count = source.scaled(count)
-        size = {"structs": 24, "strings": 8}.get(kind, 4)
+        size = {"structs": 24, "strings": 8, "collated": 8}.get(kind, 4)
         seconds = pathlib.Path(scratch, "seconds")
         return measure.Case(f"qsort-{kind}", title, [str(program), kind, str(count), str(seconds)],
-                            input_bytes=count * size, goal=goal, seconds_file=seconds)
+                            env=env or {}, input_bytes=count * size, goal=goal,
+                            seconds_file=seconds)
+
+    def collated():
+        env = inputs.locale_environment("en_US.UTF-8", scratch)
+        return env and sort("collated", 500_000, "qsort() of strings by strcoll()", 2, env)
+    yield "qsort-collated", collated
 
     for kind, count, title, goal in (
             ("ints", 20_000_000, "qsort() of ints", 20),
@@ -110,6 +116,72 @@ def qsort_rows(source, scratch, program):
             ("strings", 2_000_000, "qsort() of strings by strcmp()", 2),
             ("opaque", 5_000_000, "qsort() with a comparator that cannot be guessed", 0.97)):
         yield f"qsort-{kind}", lambda row=(kind, count, title, goal): sort(*row)
+
+
+def zstd_rows(source, scratch, program):
+    """The time of libzstd's calls alone, in a program that Hoist does not know."""
+    def case(name, title, lines, goal, *arguments, env=None):
+        data = source.data("text", lines)
+        seconds = pathlib.Path(scratch, "seconds")
+        verb, *number = arguments
+        return measure.Case(name, title, [str(program), verb, str(data), *number, str(seconds)],
+                            env=env or {}, input_bytes=data.stat().st_size, goal=goal,
+                            seconds_file=seconds)
+
+    for mebibytes in (1, 4):
+        yield f"zstd-frames-{mebibytes}", lambda mebibytes=mebibytes: case(
+            f"zstd-frames-{mebibytes}", f"ZSTD_decompress() of {mebibytes} MiB frames",
+            LINES // 2, 1.8, "decompress", str(mebibytes << 20))
+    for level, lines in ((3, LINES // 2), (19, LINES // 50)):
+        yield f"zstd-compress-{level}", lambda level=level, lines=lines: case(
+            f"zstd-compress-{level}", f"ZSTD_compress() at level {level}, on request", lines, None,
+            "compress", str(level), env={"HOIST_OPS": "+zstd"})
+
+
+def zlib_rows(source, scratch, program):
+    """The time of zlib's calls alone, in programs that Hoist does not know."""
+    seconds = pathlib.Path(scratch, "seconds")
+
+    def case(name, title, goal, argv, data):
+        return measure.Case(name, title, [*argv, str(data), str(seconds)], goal=goal,
+                            input_bytes=data.stat().st_size, seconds_file=seconds)
+
+    def call(kind, title, goal):
+        data = source.data("text", LINES // 12)
+        return case(f"zlib-{kind}", title, goal, [str(program), kind],
+                    data if kind == "crc32" else source.gzipped(data))
+
+    for kind, title, goal in (("crc32", "crc32() of 16 MiB", 5),
+                              ("inflate", "inflate() of a text at once", 2),
+                              ("pieces", "inflate() in pieces of 16 KiB", None)):
+        yield f"zlib-{kind}", lambda row=(kind, title, goal): call(*row)
+
+    def python(name, title, statement):
+        code = ("import gzip, sys, time, zlib; data = open(sys.argv[1], 'rb').read(); "
+                f"start = time.perf_counter(); text = {statement}; "
+                "open(sys.argv[2], 'w').write(str(time.perf_counter() - start)); "
+                "print(zlib.crc32(text))")
+        return case(name, title, 1.5, [sys.executable, "-c", code],
+                    source.gzipped(source.data("text", LINES // 12)))
+
+    yield "python-zlib", lambda: python("python-zlib", "Python, zlib.decompress()",
+                                        "zlib.decompress(data, 31)")
+    yield "python-gzip", lambda: python("python-gzip", "Python, gzip.open().read()",
+                                        "gzip.open(sys.argv[1]).read()")
+
+
+def deflate_rows(source, scratch, program):
+    """The time of zlib's compress2() alone, on request."""
+    def case(level):
+        data = source.data("text", LINES // 20)
+        seconds = pathlib.Path(scratch, "seconds")
+        return measure.Case(f"deflate-{level}", f"compress2() at level {level}, on request",
+                            [str(program), str(data), str(level), str(seconds)],
+                            env={"HOIST_OPS": "+deflate"}, input_bytes=data.stat().st_size,
+                            seconds_file=seconds)
+
+    for level in (1, 6):
+        yield f"deflate-{level}", lambda level=level: case(level)
 
 
 def unknown_rows(source, starts):
@@ -147,6 +219,10 @@ def all_rows(source, scratch, options):
     return dict([*sort_rows(source, scratch, options.threads), *digest_rows(source),
                  *gzip_rows(source, options.threads),
                  *qsort_rows(source, scratch, options.build_dir.resolve() / "bench/qsort_bench"),
+                 *deflate_rows(source, scratch,
+                               options.build_dir.resolve() / "bench/deflate_bench"),
+                 *zlib_rows(source, scratch, options.build_dir.resolve() / "bench/zlib_bench"),
+                 *zstd_rows(source, scratch, options.build_dir.resolve() / "bench/zstd_bench"),
                  *unknown_rows(source, options.starts)])
 
 

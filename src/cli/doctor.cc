@@ -9,6 +9,7 @@
 
 #include "base/counters.h"
 #include "base/file.h"
+#include "base/gpu_hint.h"
 #include "base/options.h"
 #include "base/programs.h"
 #include "base/takeover.h"
@@ -20,6 +21,8 @@
 #include "cli/report.h"
 #include "cli/tree.h"
 #include "device/cuda_driver.h"
+#include "device/cuda_plugin.h"
+#include "device/remote/ask.h"
 #include "placement/choose.h"
 
 namespace hoist::cli {
@@ -110,14 +113,25 @@ Feature calls_feature(const std::string& operation) {
   return {"calls " + operation, why.empty(), why.empty() ? path : why};
 }
 
+// `feature`, where its operation is asked for.
+Feature on_request(const std::string& operation, const Feature& feature) {
+  if (!feature.on || operation_enabled(operation, /*on_by_default=*/false)) return feature;
+  return {feature.name, false,
+          fmt::format("only where it is asked for: `hoist run --ops +{}`", operation)};
+}
+
+// Looked at by programs where a GPU may serve them.
+Feature gemm_feature() {
+  const Feature feature = calls_feature("gemm");
+  if (!feature.on || hoist_gpu_may_serve()) return feature;
+  return {feature.name, false, "no GPU"};
+}
+
 Feature provider_feature() {
   const std::string name = "provider aes";
   const std::string path = openssl_provider();
   if (const std::string why = objection("aes", path); !why.empty()) return {name, false, why};
-  if (!operation_enabled("aes", /*on_by_default=*/false)) {
-    return {name, false, "only where it is asked for: `hoist run --ops +aes`"};
-  }
-  return {name, true, path};
+  return on_request("aes", {name, true, path});
 }
 
 Feature program_feature(const std::string& program) {
@@ -135,6 +149,19 @@ Feature program_feature(const std::string& program) {
   return {name, true,
           fmt::format("{} is {} {}{}", path, build->package, build->version,
                       build->learnt ? ", learnt" : "")};
+}
+
+// Whether one answers, and what it has.
+Feature hoistd_feature() try {
+  const Result<std::string> answer = device::remote::ask_status({});
+  if (!answer) return {"hoistd", false, answer.error().message};
+  const Json status = Json::parse(*answer);
+  return {"hoistd", true,
+          fmt::format("pid {} lends {} to {} clients", status.at("pid").get<int>(),
+                      status.at("device").at("name").get<std::string>(),
+                      status.at("total").at("clients").get<int>())};
+} catch (const Json::exception& error) {
+  return {"hoistd", false, fmt::format("what answers is no hoistd: {}", error.what())};
 }
 
 Feature counters_feature() {
@@ -156,25 +183,42 @@ std::vector<Feature> features(const CudaDevices& cuda) {
   for (const char* operation : {"sort", "hash", "gunzip"}) {
     list.push_back(engine_feature(operation));
   }
-  list.push_back(calls_feature("qsort"));
+  for (const char* operation : {"crc32", "inflate", "qsort", "zstd"}) {
+    list.push_back(calls_feature(operation));
+  }
+  for (const char* operation : {"deflate", "memcpy"}) {
+    list.push_back(on_request(operation, calls_feature(operation)));
+  }
+  list.push_back(gemm_feature());
   list.push_back(provider_feature());
   for (const hoist_program& program : kHoistPrograms) list.push_back(program_feature(program.name));
   list.push_back(locale_feature());
   const placement::ProfileDescription profile = placement::describe_profile();
   list.push_back({"profile", profile.on, profile.why});
-  list.push_back({"hoistd", false, "not part of this version"});
-  list.push_back({"cuda", false,
-                  cuda.names.empty() ? cuda.why : "no operation of this version runs on a GPU"});
+  list.push_back(hoistd_feature());
+  const Status plugin = device::cuda_available();
+  list.push_back({"cuda", plugin.has_value(), plugin ? "gemm runs there" : plugin.error().message});
   return list;
 }
 
 Json devices_json(const Processor& cpu, const CudaDevices& cuda) {
   Json list = Json::array();
   list.push_back({{"kind", "cpu"}, {"name", cpu.model}, {"present", true}, {"why", ""}});
-  for (const std::string& name : cuda.names) {
-    list.push_back({{"kind", "cuda"}, {"name", name}, {"present", true}, {"why", ""}});
+  for (const device::DeviceProperties& gpu : cuda.devices) {
+    list.push_back({{"kind", "cuda"},
+                    {"name", gpu.name},
+                    {"present", true},
+                    {"why", ""},
+                    {"index", gpu.index},
+                    {"memory", gpu.memory},
+                    {"compute", fmt::format("{}.{}", gpu.compute_major, gpu.compute_minor)},
+                    {"multiprocessors", gpu.multiprocessors},
+                    {"pci", gpu.pci_bus_id},
+                    {"numa", gpu.numa_node},
+                    {"slice", gpu.slice},
+                    {"peers", gpu.peers}});
   }
-  if (cuda.names.empty()) {
+  if (cuda.devices.empty()) {
     list.push_back({{"kind", "cuda"}, {"name", ""}, {"present", false}, {"why", cuda.why}});
   }
   return list;
@@ -219,7 +263,12 @@ void print_text(const Processor& cpu, const Memory& memory, const CudaDevices& c
              memory.limit
                  ? fmt::format(", limit {:.1f} GiB", static_cast<double>(*memory.limit) / kGibibyte)
                  : "");
-  for (const std::string& name : cuda.names) fmt::print("cuda     {}\n", name);
+  for (const device::DeviceProperties& gpu : cuda.devices) {
+    fmt::print("{:<8} {}, {:.1f} GiB, compute {}.{}, PCI {}{}\n", gpu.id(), gpu.name,
+               static_cast<double>(gpu.memory) / kGibibyte, gpu.compute_major, gpu.compute_minor,
+               gpu.pci_bus_id,
+               gpu.numa_node >= 0 ? fmt::format(", NUMA node {}", gpu.numa_node) : "");
+  }
   fmt::print("\n");
   for (const Feature& feature : features(cuda)) {
     fmt::print("{} {:<18} {}\n", feature.on ? "on " : "off", feature.name, feature.why);

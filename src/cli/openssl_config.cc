@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <map>
 #include <optional>
-#include <string_view>
 
 #include "base/checksum.h"
 #include "base/file.h"
@@ -19,6 +18,7 @@ namespace {
 
 constexpr size_t kConfigurationLimit = 1 << 20;
 constexpr std::string_view kOurPrefix = "openssl-";
+constexpr std::string_view kOurSuffix = ".cnf";
 // Debian; Arch and Alpine; Fedora.
 constexpr const char* kSystemFiles[] = {"/usr/lib/ssl/openssl.cnf", "/etc/ssl/openssl.cnf",
                                         "/etc/pki/tls/openssl.cnf"};
@@ -162,7 +162,7 @@ std::string name_for(const Source& source, const std::string& provider) {
   const std::string state = fmt::format("{}\n{}\n{} {} {} {}\n{}", source.path, provider,
                                         source.info.st_dev, source.info.st_ino, source.info.st_size,
                                         source.info.st_mtim.tv_sec, source.info.st_mtim.tv_nsec);
-  return fmt::format("{}{:016x}.cnf", kOurPrefix, xxh3_64(state.data(), state.size()));
+  return fmt::format("{}{:016x}{}", kOurPrefix, xxh3_64(state.data(), state.size()), kOurSuffix);
 }
 
 Result<std::string> read_source(const Source& source) {
@@ -227,6 +227,10 @@ Result<std::string> merged_openssl_configuration(const std::string& text,
   additions.add(*algorithms, "default_properties = ?provider=hoist");
   const std::string first = include.empty() ? "" : fmt::format(".include {}\n", include);
   return first + additions.text();
+}
+
+bool is_openssl_configuration(std::string_view name) {
+  return name.starts_with(kOurPrefix) && name.ends_with(kOurSuffix);
 }
 
 Result<std::string> openssl_configuration(const std::string& folder, const std::string& provider) {

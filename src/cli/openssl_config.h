@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 
@@ -13,13 +14,16 @@ namespace hoist::cli {
 //
 // The file is made in `folder`, which nobody else may write to, under a name that stands for that
 // configuration and provider in their present state: the next call finds it and costs two system
-// calls. It stays when a program has replaced `hoist run`; whoever empties the folder may remove
-// it.
+// calls. It stays: programs look for it at any time, also when `hoist run` has long been replaced
+// by one.
 //
 // `unsupported`, with the reason, where the program's own configuration decides things that ours
 // would change: other providers, FIPS, its own property query, or parts that we do not follow
 // (included files, continued lines, variables).
 Result<std::string> openssl_configuration(const std::string& folder, const std::string& provider);
+
+// Whether a file of that folder is such a configuration, by its name.
+bool is_openssl_configuration(std::string_view name);
 
 // What is added to a configuration with this `text`; `include` is its path, empty where there is
 // none.

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "base/counters.h"
+#include "base/gpu_hint.h"
 #include "base/log.h"
 #include "base/options.h"
 #include "base/switched_off.h"
@@ -47,15 +48,15 @@ Status check(const RunOptions& options) {
   return {};
 }
 
-bool is_our_library(const std::string& word, const std::string& entry) {
-  std::error_code error;
-  return word == entry || std::filesystem::equivalent(word, preload_library(), error);
-}
-
-// `list` with our library in it, once. Other words keep their places; another
-// tree's library of our name gives way to ours, for it would start that tree's engines.
-std::string with_our_library(const std::string& list, const std::string& entry) {
+// `list` with one of our libraries in it, once, as `entry`. Other words keep their places; another
+// tree's library of that name gives way to ours, for it would start that tree's engines.
+std::string with_our_library(const std::string& list, const std::string& library,
+                             const std::string& entry) {
   constexpr const char* kSeparators = ": ";
+  const auto is_this = [&](const std::string& word) {
+    std::error_code error;
+    return word == entry || std::filesystem::equivalent(word, library, error);
+  };
   std::string out;
   bool ours = false;
   for (size_t at = 0; at < list.size();) {
@@ -65,22 +66,35 @@ std::string with_our_library(const std::string& list, const std::string& entry) 
     if (word.empty()) continue;
     const bool of_our_name =
         std::filesystem::path(word).filename() == std::filesystem::path(entry).filename();
-    const bool is_ours = is_our_library(word, entry) || of_our_name;
+    const bool is_ours = is_this(word) || of_our_name;
     if (is_ours && ours) continue;
     ours |= is_ours;
     if (!out.empty()) out += ':';
-    out += is_ours && !is_our_library(word, entry) ? entry : word;
+    out += is_ours && !is_this(word) ? entry : word;
   }
   if (ours) return out;
   return out.empty() ? entry : out + ":" + entry;
 }
 
-Status preload() {
-  const Result<std::string> entry = preload_entry();
+Status preload(const std::string& library) {
+  const Result<std::string> entry = preload_entry(library);
   if (!entry) return tl::unexpected(entry.error());
   const char* given = std::getenv("LD_PRELOAD");
-  ::setenv("LD_PRELOAD", with_our_library(given != nullptr ? given : "", *entry).c_str(), 1);
+  const std::string list = with_our_library(given != nullptr ? given : "", library, *entry);
+  ::setenv("LD_PRELOAD", list.c_str(), 1);
   return {};
+}
+
+Status preload_libraries() {
+  Status done = preload(preload_library());
+  if (!done || hoist_is_off()) return done;
+  if (operation_enabled("memcpy", /*on_by_default=*/false)) {
+    done = preload(preload_library("memcpy"));
+  }
+  if (done && operation_enabled("gemm", /*on_by_default=*/true) && hoist_gpu_may_serve()) {
+    done = preload(preload_library("blas"));
+  }
+  return done;
 }
 
 // Programs that use OpenSSL find our provider through their configuration, where it is asked for.
@@ -116,7 +130,7 @@ Status prepare_environment(const RunOptions& options) {
   ::unsetenv("HOIST_STATS");  // ours: a `hoist run` further down must not overwrite the file
   if (hoist_is_off() && !is_watched(options)) return {};
   if (!hoist_is_off()) configure_openssl();
-  return preload();
+  return preload_libraries();
 }
 
 void print_summary(const RunOptions& options, const Counters& counters) {

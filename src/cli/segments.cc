@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "base/file.h"
+#include "cli/openssl_config.h"
 
 namespace hoist::cli {
 namespace {
@@ -102,6 +103,7 @@ void sweep_segments() {
       if (!fs::exists(entry.path(), ignored)) fs::remove(entry.path(), ignored);
       continue;
     }
+    if (is_openssl_configuration(entry.path().filename().native())) continue;
     const Result<std::unique_ptr<Counters>> counters = Counters::open(entry.path());
     if (counters && in_use(**counters)) continue;
     remove_unheld(entry.path());

@@ -38,16 +38,16 @@ Result<std::string> plain_prefix(const std::string& prefix) {
   return link;
 }
 
-// Whether `library` leads to ours; only the dynamic linker knows what it makes of $LIB. A copy of
-// the tree whose links became files of their own does not count: the library finds the engines from
-// where it really is.
-bool loads_ours(const std::string& library) {
-  void* handle = ::dlopen(library.c_str(), RTLD_LAZY | RTLD_LOCAL);
+// Whether `entry` leads to `library`; only the dynamic linker knows what it makes of $LIB. A copy
+// of the tree whose links became files of their own does not count: the library finds the engines
+// from where it really is.
+bool leads_to(const std::string& entry, const std::string& library) {
+  void* handle = ::dlopen(entry.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (handle == nullptr) return false;
   struct link_map* loaded = nullptr;
   std::error_code error;
   const bool ours = ::dlinfo(handle, RTLD_DI_LINKMAP, &loaded) == 0 &&
-                    fs::equivalent(loaded->l_name, preload_library(), error);
+                    fs::equivalent(loaded->l_name, library, error);
   ::dlclose(handle);
   return ours;
 }
@@ -66,23 +66,28 @@ std::string engine_path(std::string_view operation) {
 
 std::string preload_library() { return tree_prefix() + "/lib/libhoist_preload.so"; }
 
+std::string preload_library(std::string_view name) {
+  return fmt::format("{}/lib/libhoist_preload_{}.so", tree_prefix(), name);
+}
+
 std::string openssl_provider() { return tree_prefix() + "/lib/ossl-modules/hoist.so"; }
 
 std::string call_engine(std::string_view operation) {
   return fmt::format("{}/lib/libhoist_{}.so", tree_prefix(), operation);
 }
 
-Result<std::string> preload_entry() {
-  if (::access(preload_library().c_str(), R_OK) != 0) {
+Result<std::string> preload_entry(const std::string& library) {
+  if (::access(library.c_str(), R_OK) != 0) {
     return fail(ErrorCode::unavailable, fmt::format("the preload library is missing ({}): install "
                                                     "Hoist again",
-                                                    preload_library()));
+                                                    library));
   }
   Result<std::string> prefix = plain_prefix(tree_prefix());
   if (!prefix) return prefix;
-  std::string by_word_size = *prefix + "/lib/hoist/$LIB/libhoist_preload.so";
-  if (loads_ours(by_word_size)) return by_word_size;
-  return *prefix + "/lib/libhoist_preload.so";
+  const std::string name = fs::path(library).filename();
+  std::string by_word_size = *prefix + "/lib/hoist/$LIB/" + name;
+  if (leads_to(by_word_size, library)) return by_word_size;
+  return *prefix + "/lib/" + name;
 }
 
 }  // namespace hoist::cli

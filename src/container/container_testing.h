@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "base/test_seed.h"
 #include "container/reader.h"
 #include "container/writer.h"
 
@@ -31,14 +32,6 @@ struct Scratch {
   }
   std::string path;
 };
-
-// HOIST_TEST_SEED repeats a run.
-inline uint64_t test_seed() {
-  const char* text = std::getenv("HOIST_TEST_SEED");
-  const uint64_t seed = text ? std::strtoull(text, nullptr, 10) : std::random_device{}();
-  std::printf("HOIST_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed));
-  return seed;
-}
 
 struct ModelBlock {
   BlockInfo info;

@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "intercept/kept_environment.h"
 #include "intercept/preload.h"
 #include "intercept/record.h"
 
@@ -52,7 +53,8 @@ static bool library_path(const char* operation, char path[PATH_MAX]) {
 /* Null on success, or why there is no engine. */
 static const char* load(struct engine_library* engine) {
   if (getauxval(AT_SECURE) != 0) return "raised privileges";
-  const char* reason = switched_off(engine->operation);
+  const char* reason =
+      engine->on_request ? not_requested(engine->operation) : switched_off(engine->operation);
   if (reason != NULL) return reason;
   char path[PATH_MAX];
   if (!library_path(engine->operation, path) || access(path, R_OK) != 0) return "engine not found";
@@ -79,7 +81,7 @@ static void load_once(struct engine_library* engine) {
   pthread_sigmask(SIG_SETMASK, &all, &signals);
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
   const char* reason = load(engine);
-  const char* counters = getenv(HOIST_COUNTERS_ENV);
+  const char* counters = hoist_environment(HOIST_COUNTERS_ENV);
   if (reason != NULL && counters != NULL) record_passed(counters, engine->operation, reason);
   __atomic_store_n(&engine->state, reason == NULL ? READY : UNAVAILABLE, __ATOMIC_RELEASE);
   pthread_setcancelstate(cancel_state, NULL);
@@ -87,6 +89,7 @@ static void load_once(struct engine_library* engine) {
 }
 
 void* engine_function(struct engine_library* engine) {
+  if (__atomic_load_n(&engine->state, __ATOMIC_RELAXED) == UNAVAILABLE) return NULL;
   const int saved = errno;
   const bool allowed = may_work();
   if (allowed && __atomic_load_n(&engine->state, __ATOMIC_RELAXED) == UNTRIED) load_once(engine);

@@ -10,9 +10,12 @@
 #ifndef HOIST_INTERCEPT_ENGINE_LIBRARY_H
 #define HOIST_INTERCEPT_ENGINE_LIBRARY_H
 
+#include <stdbool.h>
+
 struct engine_library {
   const char* operation; /* its name in HOIST_OPS and in counters */
   const char* function;  /* what its library exports */
+  bool on_request;       /* used only where HOIST_OPS names the operation */
   int state;             /* the rest is engine_function()'s own; zeros at first */
   void* address;
 };

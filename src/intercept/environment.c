@@ -7,20 +7,21 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "intercept/kept_environment.h"
 #include "intercept/preload.h"
 
 extern char** environ;
 
 bool hoist_off(void) {
-  const char* value = getenv("HOIST");
+  const char* value = hoist_environment("HOIST");
   return value != NULL && (strcasecmp(value, "off") == 0 || strcmp(value, "0") == 0 ||
                            strcasecmp(value, "false") == 0 || strcasecmp(value, "no") == 0);
 }
 
-/* The rules of operation_enabled() in base/options.cc, for operations that are on by default. */
-static bool operation_enabled(const char* operation) {
-  const char* at = getenv("HOIST_OPS");
-  bool enabled = true;
+/* The rules of operation_enabled() in base/options.cc. */
+static bool operation_enabled(const char* operation, bool on_by_default) {
+  const char* at = hoist_environment("HOIST_OPS");
+  bool enabled = on_by_default;
   bool listed_only = false;
   while (at != NULL && *at != '\0') {
     const char sign = *at == '+' || *at == '-' ? *at++ : '\0';
@@ -38,15 +39,22 @@ static bool operation_enabled(const char* operation) {
 
 const char* switched_off(const char* operation) {
   if (hoist_off()) return "HOIST=off";
-  return operation_enabled(operation) ? NULL : "switched off by HOIST_OPS";
+  return operation_enabled(operation, true) ? NULL : "switched off by HOIST_OPS";
+}
+
+const char* not_requested(const char* operation) {
+  if (hoist_off()) return "HOIST=off";
+  return operation_enabled(operation, false) ? NULL : "only on request (HOIST_OPS)";
 }
 
 /* Allocators and the like, which change no answer and serve the engine as they serve the original.
  * Everything else (libfaketime, libstdbuf, sanitizers, fakeroot…) wants the program itself. */
 static bool is_harmless_library(const char* path, size_t length) {
-  static const char* const kHarmless[] = {
-      "libhoist_preload.so", "libjemalloc.so",  "libtcmalloc.so",  "libtcmalloc_minimal.so",
-      "libmimalloc.so",      "libeatmydata.so", "libhugetlbfs.so", "libgtk3-nocsd.so"};
+  static const char* const kHarmless[] = {"libhoist_preload.so",    "libhoist_preload_memcpy.so",
+                                          "libjemalloc.so",         "libtcmalloc.so",
+                                          "libtcmalloc_minimal.so", "libmimalloc.so",
+                                          "libeatmydata.so",        "libhugetlbfs.so",
+                                          "libgtk3-nocsd.so"};
   const char* name = path + length;
   while (name > path && name[-1] != '/') --name;
   const size_t name_length = (size_t)(path + length - name);

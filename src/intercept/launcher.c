@@ -24,6 +24,7 @@
 
 #include "base/counters_layout.h"
 #include "base/decisions.h"
+#include "base/gpu_hint.h"
 #include "intercept/preload.h"
 #include "intercept/program_file.h"
 
@@ -143,12 +144,17 @@ static void start(const char* prefix, int argc, char** argv) {
     execvp(argv[0], argv);
     return;
   }
-  char preload[PATH_MAX];
   const char* name = "LD_PRELOAD=";
-  if (!join(preload, "%s%s/lib/hoist/$LIB/libhoist_preload.so", name, prefix)) return;
-  const char* library = preload + strlen(name);
+  char library[PATH_MAX];
+  char preload[2 * PATH_MAX];
+  if (!join(library, "%s/lib/hoist/$LIB/libhoist_preload.so", prefix)) return;
+  int length = snprintf(preload, sizeof preload, "%s%s", name, library);
+  if (hoist_gpu_may_serve()) {
+    snprintf(preload + length, sizeof preload - (size_t)length,
+             ":%s/lib/hoist/$LIB/libhoist_preload_blas.so", prefix);
+  }
   const char* given = getenv("LD_PRELOAD");
-  if (given != NULL && given[0] != '\0' && strcmp(given, library) != 0) return;
+  if (given != NULL && given[0] != '\0' && strcmp(given, preload + strlen(name)) != 0) return;
   if (!loads_ours(library, prefix)) return;
   start_known(prefix, argc, argv, preload);
   char* entries[] = {preload};

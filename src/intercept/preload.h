@@ -22,6 +22,7 @@ const char* recognise_program(struct identity* identity);
 
 /* The following return null where the program may be replaced, else the reason why not. */
 const char* switched_off(const char* operation);                    /* HOIST, HOIST_OPS */
+const char* not_requested(const char* operation);                   /* for what is off by default */
 const char* environment_objection(const struct identity* identity); /* loader, malloc, limits */
 const char* arguments_objection(const struct identity* identity, int argc, char** argv);
 

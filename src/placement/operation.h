@@ -64,6 +64,9 @@ struct Operation {
   // Makes input of `shape` for measuring; files go into `directory`, which the caller removes.
   std::function<Result<Run>(size_t variant, const Shape& shape, const std::string& directory)>
       prepare;
+  // Up to which it is measured where the plan's sizes end earlier: costs that do not grow with the
+  // bytes cannot be told from small ones.
+  uint64_t most_bytes = 0;
 
   std::string full_name(size_t variant) const { return name + "/" + variants[variant].name; }
 };

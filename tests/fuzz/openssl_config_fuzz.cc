@@ -28,7 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!merged) return 0;
   require(merged->starts_with(".include /etc/own.cnf\n"));
   require(count(*merged, "module = /lib/hoist.so\n") == 1);
-  require(count(*merged, ".include") == 1);
+  require(count("\n" + *merged, "\n.include") == 1);  // names of sections may hold the word
   require(merged->find_first_of("\\$#\r") == merged->npos);
   return 0;
 }

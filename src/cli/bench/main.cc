@@ -5,8 +5,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdio>
-#include <exception>
 #include <iostream>
 #include <regex>
 #include <sstream>
@@ -17,6 +15,7 @@
 #include "cli/bench/names.h"
 #include "cli/bench/reporters.h"
 #include "cli/report.h"
+#include "cli/tool.h"
 
 namespace hoist::cli {
 namespace {
@@ -105,12 +104,17 @@ int bench_command(const Options& options) {
   return kDone;
 }
 
-int run(int argc, char** argv) {
+}  // namespace
+}  // namespace hoist::cli
+
+int main(int argc, char** argv) {
+  using namespace hoist::cli;
   CLI::App app("Measures the parts of Hoist on this machine, beside their peers in the same run",
                argv[0]);
   Options options;
-  app.add_option("AREA", options.areas, "aes, codec, container, placement; all where none is named")
-      ->check(CLI::IsMember({"aes", "codec", "container", "placement"}));
+  app.add_option("AREA", options.areas,
+                 "aes, codec, container, device, placement; all where none is named")
+      ->check(CLI::IsMember({"aes", "codec", "container", "device", "gemm", "placement"}));
   app.add_option("--filter", options.filter,
                  "Only benchmarks in whose names the regular expression RE is found, and their "
                  "peers")
@@ -126,28 +130,5 @@ int run(int argc, char** argv) {
       "  hoist bench codec --quick\n"
       "  hoist bench codec --filter 'parity/.*10\\+4'\n"
       "  hoist bench placement --json > placement.json");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app.help());
-    return kDone;
-  } catch (const CLI::ParseError& error) {
-    return report({ErrorCode::invalid_argument,
-                   fmt::format("{} (on the command line): `hoist bench --help`", error.what())});
-  }
-  return bench_command(options);
-}
-
-}  // namespace
-}  // namespace hoist::cli
-
-int main(int argc, char** argv) {
-  using namespace hoist::cli;
-  try {
-    const int status = run(argc, argv);
-    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
-  } catch (const std::exception& error) {  // out of memory, or standard output takes no more
-    return report({hoist::ErrorCode::io, error.what()});
-  }
-  return report({hoist::ErrorCode::io, "cannot write (standard output): is it full?"});
+  return run_tool(app, argc, argv, [&] { return bench_command(options); });
 }

@@ -1,13 +1,10 @@
 // hoist container: looks into container files, verifies and repairs them.
-#include <fmt/core.h>
-
 #include <CLI/CLI.hpp>
-#include <cstdio>
-#include <exception>
 #include <memory>
 
 #include "cli/container/commands.h"
 #include "cli/report.h"
+#include "cli/tool.h"
 
 namespace hoist::cli {
 namespace {
@@ -48,7 +45,11 @@ void add_repair(CLI::App& app, int& status) {
   command->callback([&status, options] { status = repair_command(*options); });
 }
 
-int run(int argc, char** argv) {
+}  // namespace
+}  // namespace hoist::cli
+
+int main(int argc, char** argv) {
+  using namespace hoist::cli;
   CLI::App app(
       "Looks into container files (.holo, .hrec, match snapshots), verifies and repairs them.",
       argv[0]);
@@ -62,28 +63,5 @@ int run(int argc, char** argv) {
   add_info(app, status);
   add_verify(app, status);
   add_repair(app, status);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& request) {  // --help
-    return app.exit(request);
-  } catch (const CLI::ParseError& error) {
-    return report(
-        {ErrorCode::invalid_argument,
-         fmt::format("{} (on the command line): see `hoist container --help`", error.what())});
-  }
-  return status;
-}
-
-}  // namespace
-}  // namespace hoist::cli
-
-int main(int argc, char** argv) {
-  using namespace hoist::cli;
-  try {
-    const int status = run(argc, argv);
-    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
-  } catch (const std::exception& error) {  // out of memory
-    return report({hoist::ErrorCode::io, error.what()});
-  }
-  return report({hoist::ErrorCode::io, "cannot write (standard output): is it full?"});
+  return run_tool(app, argc, argv, [&] { return status; });
 }

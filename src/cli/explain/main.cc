@@ -2,7 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/explain/explain.h"
-#include "cli/tune/tool.h"
+#include "cli/tool.h"
 
 int main(int argc, char** argv) {
   using namespace hoist::cli;

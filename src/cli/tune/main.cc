@@ -1,7 +1,7 @@
 // hoist tune: measures every implementation on this machine and writes the profile.
 #include <CLI/CLI.hpp>
 
-#include "cli/tune/tool.h"
+#include "cli/tool.h"
 #include "cli/tune/tune.h"
 
 int main(int argc, char** argv) {

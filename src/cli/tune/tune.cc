@@ -134,7 +134,8 @@ Result<Outcome> measure_all(const std::vector<const VariantHandle*>& variants, c
   for (size_t i = 0; i < variants.size(); ++i) {
     const double spent = std::chrono::duration<double>(Clock::now() - start).count();
     placement::MeasurePlan plan;
-    plan.sizes = placement::log_spaced(effort.least, effort.most, effort.step);
+    plan.sizes = placement::log_spaced(
+        effort.least, std::max(effort.most, variants[i]->operation().most_bytes), effort.step);
     plan.seconds = std::max(0.0, effort.seconds - spent) / static_cast<double>(variants.size() - i);
     plan.most_rounds = effort.most_rounds;
     plan.cpus = usable_cpus();

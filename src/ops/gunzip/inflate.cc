@@ -6,6 +6,17 @@
 
 namespace hoist::gunzip {
 
+using codec::deflate::build;
+using codec::deflate::CodeLengthTable;
+using codec::deflate::entry_code_length;
+using codec::deflate::entry_drop;
+using codec::deflate::entry_value;
+using codec::deflate::kEndOfBlock;
+using codec::deflate::kLink;
+using codec::deflate::kLiteral;
+using codec::deflate::kSpecial;
+using codec::deflate::linked_index;
+
 Inflater::Inflater(InputBuffer& input, OutputWindow& output)
     : input_(input), output_(output), has_bmi2_(__builtin_cpu_supports("bmi2")) {}
 

@@ -3,13 +3,13 @@
 // Libraries decode valid streams as fast, but they judge broken ones differently: zlib, ISA-L and
 // libdeflate each reject some codes that gzip takes and take some that gzip rejects, and none can
 // tell how much gzip would have written before it noticed. So the decoder is our own. It has two
-// loops: a fast one, in the manner of libdeflate, far from the ends of the buffers, and a careful
-// one that asks for input bit by bit as gzip does.
+// loops: a fast one (codec/deflate_loop.h), far from the ends of the buffers, and a careful one
+// that asks for input bit by bit as gzip does.
 #pragma once
 
 #include <cstdint>
 
-#include "ops/gunzip/huffman.h"
+#include "codec/deflate_codes.h"
 #include "ops/gunzip/input_buffer.h"
 #include "ops/gunzip/output_window.h"
 
@@ -73,8 +73,8 @@ class Inflater {
   InputBuffer& input_;
   OutputWindow& output_;
   BitBuffer bits_;
-  LiteralTable literals_;
-  DistanceTable distances_;
+  codec::deflate::LiteralTable literals_;
+  codec::deflate::DistanceTable distances_;
   bool fixed_codes_loaded_ = false;
   const bool has_bmi2_;
   bool write_failed_ = false;

@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
+#include <string_view>
 
+#include "base/own_work.h"
+#include "ops/qsort/collation.h"
 #include "ops/qsort/infer.h"
-#include "ops/qsort/own_work.h"
 
 namespace hoist::qsort {
 namespace {
@@ -96,7 +99,7 @@ void Inference::consider(Key key, size_t pairs) {
     preference = (uint64_t{whole} << 16) | (uint64_t{key.offset + key.length} << 4) |
                  (width_preference(key.length) << 1) | uint64_t{is_signed};
   } else {
-    rank = key.type == KeyType::string ? Rank::certain
+    rank = is_pointer(key.type)        ? Rank::certain
            : key.type == KeyType::text ? Rank::text
                                        : Rank::bytes;
     // The order of kLengths, whose first do most often; at the front of what might begin earlier.
@@ -167,13 +170,16 @@ bool Inference::leads_to_memory(size_t offset) {
   return true;
 }
 
-// Whether the first bytes of what the elements' pointers lead to go with the answers. The kernel
-// reads them: of a pointer that the comparator does not follow it is not known whether another
-// thread gives the memory back at this moment, or whether a mapped file has become shorter.
-bool Inference::may_be_strings(size_t offset, size_t pairs) const {
+// Whether what the elements' pointers lead to goes with the answers, by `compare(a, b)` of two
+// strings of which no more than `kSize` bytes, and as many of both, were read.
+//
+// The kernel reads them: of a pointer that the comparator does not follow it is not known whether
+// another thread gives the memory back at this moment, or whether a mapped file has become shorter.
+template <size_t kSize, typename Compare>
+bool Inference::strings_agree(size_t offset, size_t pairs, Compare&& compare) const {
   constexpr size_t kMostPairs = 24;
   constexpr uintptr_t kPage = 4096;
-  std::array<uint64_t, 2 * kMostPairs> heads{};
+  std::array<std::array<char, kSize>, 2 * kMostPairs> heads{};
   std::array<iovec, 2 * kMostPairs> here;
   std::array<iovec, 2 * kMostPairs> there;
   const size_t read = std::min(pairs, kMostPairs);
@@ -182,9 +188,9 @@ bool Inference::may_be_strings(size_t offset, size_t pairs) const {
     const Answer& answer = answers_[open_[i]];
     const auto a = words::load<uintptr_t>(call_->at(answer.a) + offset);
     const auto b = words::load<uintptr_t>(call_->at(answer.b) + offset);
-    const size_t size = std::min({sizeof(uint64_t), kPage - a % kPage, kPage - b % kPage});
-    here[2 * i] = {&heads[2 * i], size};
-    here[2 * i + 1] = {&heads[2 * i + 1], size};
+    const size_t size = std::min({kSize, kPage - a % kPage, kPage - b % kPage});
+    here[2 * i] = {heads[2 * i].data(), size};
+    here[2 * i + 1] = {heads[2 * i + 1].data(), size};
     there[2 * i] = {reinterpret_cast<void*>(a), size};
     there[2 * i + 1] = {reinterpret_cast<void*>(b), size};
     wanted += static_cast<ssize_t>(2 * size);
@@ -195,15 +201,29 @@ bool Inference::may_be_strings(size_t offset, size_t pairs) const {
   }
   int direction = 0;
   for (size_t i = 0; i < read; ++i) {
-    const uint64_t x = words::until_nul(__builtin_bswap64(heads[2 * i]));
-    const uint64_t y = words::until_nul(__builtin_bswap64(heads[2 * i + 1]));
-    if (x == y) continue;
+    const int result = compare(std::string_view(heads[2 * i].data(), here[2 * i].iov_len),
+                               std::string_view(heads[2 * i + 1].data(), here[2 * i].iov_len));
+    if (result == 0) continue;
     const int sign = answers_[open_[i]].sign;
-    const int agreement = (x < y) == (sign < 0) ? 1 : -1;
+    const int agreement = (result < 0) == (sign < 0) ? 1 : -1;
     if (sign == 0 || agreement == -direction) return false;
     direction = agreement;
   }
   return true;
+}
+
+bool Inference::may_be_strings(size_t offset, size_t pairs) const {
+  return strings_agree<8>(offset, pairs, [](std::string_view a, std::string_view b) {
+    return ::strncmp(a.data(), b.data(), a.size());
+  });
+}
+
+// Nothing can be said of a part of a string.
+bool Inference::may_be_collated(size_t offset, size_t pairs) const {
+  return strings_agree<256>(offset, pairs, [](std::string_view a, std::string_view b) {
+    const bool whole = a.find('\0') != a.npos && b.find('\0') != b.npos;
+    return whole ? std::strcoll(a.data(), b.data()) : 0;
+  });
 }
 
 void Inference::consider_strings(size_t pairs) {
@@ -212,6 +232,15 @@ void Inference::consider_strings(size_t pairs) {
        offset += kPointer) {
     if (!leads_to_memory(offset) || !may_be_strings(offset, pairs)) continue;
     consider({KeyType::string, false, static_cast<uint32_t>(offset), kPointer}, pairs);
+  }
+}
+
+void Inference::consider_collated(size_t pairs) {
+  constexpr size_t kPointer = sizeof(uintptr_t);
+  for (size_t offset = 0; offset + kPointer <= std::min(call_->size, kSearched);
+       offset += kPointer) {
+    if (!leads_to_memory(offset) || !may_be_collated(offset, pairs)) continue;
+    consider({KeyType::collated, false, static_cast<uint32_t>(offset), kPointer}, pairs);
   }
 }
 
@@ -228,12 +257,17 @@ void Inference::find_key(const Order& so_far) {
   const auto tells = [&](uint32_t i) { return answers_[i].sign != 0; };
   const auto telling = std::count_if(open_.begin(), open_.begin() + pairs, tells);
   if (so_far.count > 0 && telling < kFewestAnswers) return;
+  const auto explained_best = [&] {
+    return rival_count_ > 0 ? static_cast<long>(rivals_[0].merit >> 40) : 0;
+  };
   consider_strings(pairs);
+  if (so_far.count == 0 && explained_best() < telling && locale_collates()) {
+    consider_collated(pairs);
+  }
   consider_numbers(true, pairs);
   consider_texts(pairs);
   // Packed structures are rare, and there are many places: they must not win by an answer or two.
-  const auto explained_best = rival_count_ > 0 ? static_cast<long>(rivals_[0].merit >> 40) : 0;
-  if (call_->size <= kSearchedUnaligned && explained_best < telling * 3 / 4) {
+  if (call_->size <= kSearchedUnaligned && explained_best() < telling * 3 / 4) {
     consider_numbers(false, pairs);
   }
 }

@@ -62,7 +62,11 @@ class Inference {
   void consider_texts(size_t pairs);
   void consider_strings(size_t pairs);
   bool leads_to_memory(size_t offset);
+  template <size_t kSize, typename Compare>
+  bool strings_agree(size_t offset, size_t pairs, Compare&& compare) const;
   bool may_be_strings(size_t offset, size_t pairs) const;
+  void consider_collated(size_t pairs);
+  bool may_be_collated(size_t offset, size_t pairs) const;
   bool is_plausible(const Key& key) const;
 
   void sort_sample(const Order& order);

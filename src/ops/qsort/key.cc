@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ops/qsort/collation.h"
+
 namespace hoist::qsort {
 
 namespace words {
@@ -28,10 +30,14 @@ __attribute__((no_sanitize("address"))) uint64_t of_string(const std::byte* poin
   return word;
 }
 
+uint64_t of_collated(const std::byte* pointer, const Mappings& mappings) {
+  return collation_word(pointer, mappings);
+}
+
 }  // namespace words
 
 bool continues(const Key& key, uint64_t word, size_t depth) {
-  if (is_number(key.type)) return false;
+  if (is_number(key.type) || key.type == KeyType::collated) return false;
   const uint64_t last = (key.descending ? ~word : word) & 0xff;
   if (key.type == KeyType::string) return last != 0;
   return 8 * (depth + 1) < key.length && (key.type == KeyType::bytes || last != 0);
@@ -44,6 +50,13 @@ bool Order::operator==(const Order& other) const {
 
 int compare(const Key& key, const std::byte* a, const std::byte* b, const Mappings& mappings) {
   constexpr size_t kDeepest = size_t{8} << 10;
+  if (key.type == KeyType::collated) {
+    const auto string_of = [&](const std::byte* element) {
+      return words::load<const std::byte*>(element + key.offset);
+    };
+    return key.descending ? collate(string_of(b), string_of(a), mappings)
+                          : collate(string_of(a), string_of(b), mappings);
+  }
   for (size_t depth = 0; depth < kDeepest; ++depth) {
     const auto [x, y] = with_reader(key, depth, mappings, [=](auto&& read) {
       return std::pair<uint64_t, uint64_t>(read(a), read(b));

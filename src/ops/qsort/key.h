@@ -22,9 +22,10 @@ enum class KeyType : uint8_t {
   u64,
   f32,
   f64,
-  bytes,   // as memcmp() compares `length` bytes
-  text,    // as strncmp() compares `length` bytes: up to a NUL
-  string,  // a pointer to what strcmp() compares
+  bytes,     // as memcmp() compares `length` bytes
+  text,      // as strncmp() compares `length` bytes: up to a NUL
+  string,    // a pointer to what strcmp() compares
+  collated,  // a pointer to what strcoll() compares, in the thread's locale
 };
 
 struct Key {
@@ -40,6 +41,7 @@ inline bool is_float(KeyType type) { return type == KeyType::f32 || type == KeyT
 inline bool is_integer(KeyType type) { return type < KeyType::f32; }
 // Numbers are one word; the others may be many.
 inline bool is_number(KeyType type) { return type < KeyType::bytes; }
+inline bool is_pointer(KeyType type) { return type >= KeyType::string; }
 
 namespace words {
 
@@ -82,6 +84,10 @@ inline uint64_t until_nul(uint64_t word) {
 // 8 bytes of the string that `pointer` leads to, from `skip` on; 0 where it has ended. Does not
 // read behind the mapping's end, nor on a page that the string does not reach.
 uint64_t of_string(const std::byte* pointer, size_t skip, const Mappings& mappings);
+
+// The first 8 bytes of what strxfrm() makes of the string: all that is ever asked for. Sorting
+// takes whole keys (ops/qsort/collation.h).
+uint64_t of_collated(const std::byte* pointer, const Mappings& mappings);
 
 }  // namespace words
 
@@ -135,6 +141,10 @@ auto with_reader(const Key& key, size_t depth, const Mappings& mappings, Body&& 
       return body(
           [=](const std::byte* element) { return until_nul(of_bytes(element + at, size)) ^ flip; });
     }
+    case KeyType::collated:
+      return body([=, &mappings](const std::byte* element) {
+        return of_collated(load<const std::byte*>(element + offset), mappings) ^ flip;
+      });
     case KeyType::string:
       break;
   }

@@ -17,6 +17,8 @@ constexpr size_t kComparison = 256;     // fewer words are sorted by comparing t
 constexpr size_t kFitsCache = 1 << 16;  // fewer words need not be dealt out to buckets first
 constexpr int kDigitBits = 11;          // of a pass within a bucket, or
 constexpr int kLongDigitBits = 12;      // where two passes then do all
+constexpr int kTwoPasses = 2 * kLongDigitBits;
+constexpr size_t kMostDigits = size_t{1} << kLongDigitBits;
 constexpr int kFewestBucketBits = 8;
 constexpr int kMostBucketBits = 10;
 constexpr size_t kMostBuckets = size_t{1} << kMostBucketBits;
@@ -57,18 +59,35 @@ void comparison_sort(Word* words, size_t count) {
   count <= kInsertion ? insertion_sort(words, count) : std::sort(words, words + count);
 }
 
-// One pass: deals `from` out to `to` by the digit at `shift` of the distance from `low`.
-template <int kBits, typename Word>
-void deal(const Word* from, Word* to, size_t count, Word low, int ascending_bits, int shift) {
-  constexpr size_t kDigits = size_t{1} << kBits;
-  std::array<uint32_t, kDigits> at{};
-  const auto digit = [=](Word word) {
-    return (static_cast<Word>((word >> ascending_bits) - low) >> shift) & (kDigits - 1);
+// Deals the words out by a digit of the distance from `low`, to `scratch`, and back by the next
+// one. Both digits are counted in one pass.
+template <typename Word>
+void deal_twice(Word* words, Word* scratch, size_t count, Word low, int ascending_bits, int shift,
+                int digit_bits) {
+  std::array<uint32_t, kMostDigits> first;
+  std::array<uint32_t, kMostDigits> second;
+  const size_t digits = size_t{1} << digit_bits;
+  std::fill_n(first.begin(), digits, 0);
+  std::fill_n(second.begin(), digits, 0);
+  const size_t mask = digits - 1;
+  const auto distance = [=](Word word) {
+    return static_cast<size_t>(static_cast<Word>((word >> ascending_bits) - low) >> shift);
   };
-  for (size_t i = 0; i < count; ++i) ++at[digit(from[i])];
-  uint32_t sum = 0;
-  for (uint32_t& position : at) sum += std::exchange(position, sum);
-  for (size_t i = 0; i < count; ++i) to[at[digit(from[i])]++] = from[i];
+  for (size_t i = 0; i < count; ++i) {
+    const size_t value = distance(words[i]);
+    ++first[value & mask];
+    ++second[value >> digit_bits & mask];
+  }
+  uint32_t before_first = 0;
+  uint32_t before_second = 0;
+  for (size_t digit = 0; digit < digits; ++digit) {
+    before_first += std::exchange(first[digit], before_first);
+    before_second += std::exchange(second[digit], before_second);
+  }
+  for (size_t i = 0; i < count; ++i) scratch[first[distance(words[i]) & mask]++] = words[i];
+  for (size_t i = 0; i < count; ++i) {
+    words[second[distance(scratch[i]) >> digit_bits & mask]++] = scratch[i];
+  }
 }
 
 template <typename Word>
@@ -94,18 +113,12 @@ template <typename Word>
 void sort_by_digits(Word* words, Word* scratch, size_t count, Word low, int bits,
                     int ascending_bits) {
   if (bits == 0) return;
-  if (bits <= kDigitBits) {
-    deal<kDigitBits>(words, scratch, count, low, ascending_bits, 0);
-    std::memcpy(words, scratch, count * sizeof(Word));
-  } else if (bits <= 2 * kLongDigitBits) {
-    deal<kLongDigitBits>(words, scratch, count, low, ascending_bits, 0);
-    deal<kLongDigitBits>(scratch, words, count, low, ascending_bits, kLongDigitBits);
-  } else {
-    const int shift = bits - 2 * kDigitBits;
-    deal<kDigitBits>(words, scratch, count, low, ascending_bits, shift);
-    deal<kDigitBits>(scratch, words, count, low, ascending_bits, shift + kDigitBits);
-    sort_runs(words, scratch, count, low, ascending_bits, shift);
+  if (bits <= kTwoPasses) {
+    return deal_twice(words, scratch, count, low, ascending_bits, 0, (bits + 1) / 2);
   }
+  const int shift = bits - 2 * kDigitBits;
+  deal_twice(words, scratch, count, low, ascending_bits, shift, kDigitBits);
+  sort_runs(words, scratch, count, low, ascending_bits, shift);
 }
 
 template <typename Word>
@@ -158,7 +171,7 @@ void sort_in_buckets(Word* words, Word* scratch, size_t count, int ascending_bit
   for_chunks(buckets, buckets, pool, [&](size_t bucket, size_t, size_t) {
     const size_t start = bucket_start[bucket];
     const size_t size = bucket_start[bucket + 1] - start;
-    if (shift > 2 * kLongDigitBits || size <= kComparison) {
+    if (shift > kTwoPasses || size <= kComparison) {
       return sort_alone(scratch + start, words + start, size, ascending_bits);
     }
     // Two passes do all, whatever range the bucket really spans.
@@ -170,27 +183,24 @@ void sort_in_buckets(Word* words, Word* scratch, size_t count, int ascending_bit
 }  // namespace
 
 template <typename Word>
-Word* radix_sort_to_either(Word* words, Word* scratch, size_t count, int ascending_bits,
-                           ThreadPool* pool) {
-  if (count < kFitsCache) {
-    sort_alone(words, scratch, count, ascending_bits);
-    return words;
-  }
-  sort_in_buckets(words, scratch, count, ascending_bits, pool);
-  return scratch;
-}
-
-template <typename Word>
 void radix_sort(Word* words, Word* scratch, size_t count, int ascending_bits, ThreadPool* pool) {
-  if (radix_sort_to_either(words, scratch, count, ascending_bits, pool) == words) return;
+  if (count < kFitsCache) return sort_alone(words, scratch, count, ascending_bits);
+  sort_in_buckets(words, scratch, count, ascending_bits, pool);
   for_chunks(count, chunks_for(pool), pool, [&](size_t, size_t start, size_t end) {
     std::memcpy(words + start, scratch + start, (end - start) * sizeof(Word));
   });
 }
 
+template <typename Word>
+void radix_sort_within(Word* words, Word* scratch, size_t count, Word low, int bits) {
+  if (bits > kTwoPasses || count <= kComparison) return sort_alone(words, scratch, count, 0);
+  // Two passes do all, whatever range the words really span.
+  sort_by_digits(words, scratch, count, low, bits, 0);
+}
+
 template void radix_sort(uint32_t*, uint32_t*, size_t, int, ThreadPool*);
 template void radix_sort(uint64_t*, uint64_t*, size_t, int, ThreadPool*);
-template uint32_t* radix_sort_to_either(uint32_t*, uint32_t*, size_t, int, ThreadPool*);
-template uint64_t* radix_sort_to_either(uint64_t*, uint64_t*, size_t, int, ThreadPool*);
+template void radix_sort_within(uint32_t*, uint32_t*, size_t, uint32_t, int);
+template void radix_sort_within(uint64_t*, uint64_t*, size_t, uint64_t, int);
 
 }  // namespace hoist::qsort

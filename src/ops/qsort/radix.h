@@ -21,9 +21,9 @@ namespace hoist::qsort {
 template <typename Word>
 void radix_sort(Word* words, Word* scratch, size_t count, int ascending_bits, ThreadPool* pool);
 
-// The same, without a last copy: the sorted words are in `words` or in `scratch`, as returned.
+// The same of words that are at least `low`, by less than 2 to the power of `bits`, on the calling
+// thread. Meant for what fits a core's cache.
 template <typename Word>
-Word* radix_sort_to_either(Word* words, Word* scratch, size_t count, int ascending_bits,
-                           ThreadPool* pool);
+void radix_sort_within(Word* words, Word* scratch, size_t count, Word low, int bits);
 
 }  // namespace hoist::qsort

@@ -25,14 +25,13 @@ struct Place {  // in the sequence of words that an order consists of
 
 class RecordSorter {
  public:
-  RecordSorter(const Call& call, const std::byte* input, const Order& order,
-               const Mappings& mappings, ThreadPool* pool)
-      : input_(input),
-        size_(call.size),
-        count_(call.count),
-        order_(order),
-        mappings_(mappings),
-        index_bits_(index_bits(call.count)),
+  RecordSorter(const Keyed& keyed, size_t count, ThreadPool* pool)
+      : input_(keyed.elements),
+        size_(keyed.size),
+        count_(count),
+        order_(keyed.order),
+        mappings_(keyed.mappings),
+        index_bits_(index_bits(count)),
         index_mask_((uint64_t{1} << index_bits_) - 1),
         pool_(pool) {}
 
@@ -225,12 +224,13 @@ void RecordSorter::sort(uint64_t* entries, uint64_t* scratch) {
 }
 
 template <size_t kSize>
-void move_elements(const Call& call, const RecordSorter& sorter, const uint64_t* entries,
-                   size_t start, size_t end) {
+void move_elements(const Call& call, const std::byte* input, const uint64_t* entries,
+                   uint64_t index_mask, size_t start, size_t end) {
   const size_t size = kSize != 0 ? kSize : call.size;
+  const auto element = [=](size_t i) { return input + (entries[i] & index_mask) * size; };
   for (size_t i = start; i < end; ++i) {
-    if (i + kAhead < end) __builtin_prefetch(sorter.element(entries[i + kAhead]));
-    std::memcpy(call.base + i * size, sorter.element(entries[i]), size);
+    if (i + kAhead < end) __builtin_prefetch(element(i + kAhead));
+    std::memcpy(call.base + i * size, element(i), size);
   }
 }
 
@@ -257,9 +257,8 @@ auto* mover_of(size_t size) {
 
 int index_bits(size_t count) { return static_cast<int>(std::bit_width(count - 1)); }
 
-const uint64_t* sort_records(const Call& call, const Order& order, const Mappings& mappings,
-                             Workspace& workspace, ThreadPool* pool) {
-  const std::byte* input = workspace.buffer(0, 0);
+const uint64_t* sort_records(const Call& call, const Keyed& keyed, Workspace& workspace,
+                             ThreadPool* pool) {
   auto* entries = reinterpret_cast<uint64_t*>(workspace.buffer(1, call.count * sizeof(uint64_t)));
   // The array itself, whose content is kept, where it can hold as much.
   const bool fits = call.size >= sizeof(uint64_t) &&
@@ -267,11 +266,13 @@ const uint64_t* sort_records(const Call& call, const Order& order, const Mapping
   std::byte* const room = fits ? call.base : workspace.buffer(2, call.count * sizeof(uint64_t));
   auto* scratch = reinterpret_cast<uint64_t*>(room);
   if (entries == nullptr || scratch == nullptr) return nullptr;
-  RecordSorter sorter(call, input, order, mappings, pool);
-  sorter.sort(entries, scratch);
+  RecordSorter(keyed, call.count, pool).sort(entries, scratch);
+  const std::byte* const input = workspace.buffer(0, 0);
+  const uint64_t mask = (uint64_t{1} << index_bits(call.count)) - 1;
   auto* const move = mover_of(call.size);
-  for_chunks(call.count, chunks_for(pool), pool,
-             [&](size_t, size_t start, size_t end) { move(call, sorter, entries, start, end); });
+  for_chunks(call.count, chunks_for(pool), pool, [&](size_t, size_t start, size_t end) {
+    move(call, input, entries, mask, start, end);
+  });
   return entries;
 }
 

@@ -3,11 +3,16 @@
 #include <atomic>
 #include <cmath>
 #include <cstring>
+#include <memory>
 
 #include "ops/qsort/chunks.h"
+#include "ops/qsort/collation.h"
 
 namespace hoist::qsort {
 namespace {
+
+constexpr const char* kNan = "a key is NaN";
+constexpr const char* kNoMemory = "not enough memory";
 
 template <typename Test>
 bool any_element(const Call& call, ThreadPool* pool, Test&& test) {
@@ -36,23 +41,19 @@ const char* objection(const Call& call, const Key& key, const Mappings& mappings
                       ThreadPool* pool) {
   if (is_float(key.type)) {
     const auto is_nan = [](auto value) { return std::isnan(value); };
-    return any_float(call, key, pool, is_nan) ? "a key is NaN" : nullptr;
+    return any_float(call, key, pool, is_nan) ? kNan : nullptr;
   }
-  if (key.type != KeyType::string) return nullptr;
+  if (!is_pointer(key.type)) return nullptr;
   const bool astray = any_element(call, pool, [&](const std::byte* element) {
     return mappings.end_of(words::load<uintptr_t>(element + key.offset)) == 0;
   });
   return astray ? "a pointer leads nowhere" : nullptr;
 }
 
-bool is_plain_number(const Call& call, const Order& order, ThreadPool* pool) {
+bool is_plain_number(const Call& call, const Order& order) {
   const Key& key = order.keys[0];
-  if (order.count != 1 || !is_number(key.type) || key.length != call.size || key.length < 4) {
-    return false;
-  }
-  if (reinterpret_cast<uintptr_t>(call.base) % key.length != 0) return false;
-  const auto is_negative_zero = [](auto value) { return value == 0 && std::signbit(value); };
-  return !is_float(key.type) || !any_float(call, key, pool, is_negative_zero);
+  return order.count == 1 && is_number(key.type) && key.length == call.size && key.length >= 4 &&
+         reinterpret_cast<uintptr_t>(call.base) % key.length == 0;
 }
 
 // Pages that cannot be written to as they are (a garbage collector or a checkpoint watches them by
@@ -77,26 +78,54 @@ std::byte* keep_input(const Call& call, Workspace& workspace, ThreadPool* pool) 
   return input;
 }
 
+// Fills sorted.entries. Null, or why nothing was done.
+const char* sort_by_keys(const Call& call, const Order& order, const Mappings& mappings,
+                         Workspace& workspace, ThreadPool* pool, Sorted& sorted) {
+  const Key& key = order.keys[0];
+  if (key.type != KeyType::collated) {
+    const Keyed keyed = {sorted.input, call.size, order, mappings};
+    sorted.entries = sort_records(call, keyed, workspace, pool);
+  } else {
+    CollationKeys keys;
+    if (const char* why = keys.make(call, key.offset, mappings, pool)) return why;
+    const Order by_keys = {{{{KeyType::string, key.descending, 0, sizeof(char*)}}}, 1};
+    const auto with_keys = std::make_unique<Mappings>();
+    if (!with_keys->load()) return "too many mappings";
+    const Keyed keyed = {keys.pointers(), sizeof(char*), by_keys, *with_keys};
+    sorted.entries = sort_records(call, keyed, workspace, pool);
+  }
+  return sorted.entries != nullptr ? nullptr : kNoMemory;
+}
+
 }  // namespace
 
 Sorted sort_by(const Call& call, const Order& order, const Mappings& mappings, Workspace& workspace,
                ThreadPool* pool) {
-  static constexpr const char* kNoMemory = "not enough memory";
   Sorted sorted;
   touch_pages(call);
   try {
-    for (size_t i = 0; i < order.count; ++i) {
-      const char* why = objection(call, order.keys[i], mappings, pool);
-      if (why != nullptr) return {.failure = why};
+    if (is_plain_number(call, order)) {
+      switch (sort_numbers(call, order.keys[0], workspace, pool, sorted.input)) {
+        case Numbers::sorted:
+          return sorted;
+        case Numbers::no_memory:
+          return {.failure = kNoMemory};
+        case Numbers::nan:
+          return {.failure = kNan};
+        case Numbers::negative_zero:  // equals the other zero: which one came first counts
+          break;
+      }
+    } else {
+      for (size_t i = 0; i < order.count; ++i) {
+        const char* why = objection(call, order.keys[i], mappings, pool);
+        if (why != nullptr) return {.failure = why};
+      }
+      sorted.input = keep_input(call, workspace, pool);
+      if (sorted.input == nullptr) return {.failure = kNoMemory};
     }
-    sorted.input = keep_input(call, workspace, pool);
-    if (sorted.input == nullptr) return {.failure = kNoMemory};
-    if (is_plain_number(call, order, pool)) {
-      const bool done = sort_numbers(call, order.keys[0], workspace, pool);
-      return done ? sorted : Sorted{.failure = kNoMemory};
+    if (const char* why = sort_by_keys(call, order, mappings, workspace, pool, sorted)) {
+      return {.failure = why};
     }
-    sorted.entries = sort_records(call, order, mappings, workspace, pool);
-    if (sorted.entries == nullptr) return {.failure = kNoMemory};
     sorted.index_mask = (uint64_t{1} << index_bits(call.count)) - 1;
     return sorted;
   } catch (...) {  // of memory or threads

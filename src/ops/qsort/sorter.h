@@ -27,14 +27,24 @@ struct Sorted {
 Sorted sort_by(const Call& call, const Order& order, const Mappings& mappings, Workspace& workspace,
                ThreadPool* pool);
 
-// The two ways. Both need workspace buffer 0 to hold the input.
+// The two ways. Either throws where there is no memory for what it keeps on the heap.
 //
-// Elements that are a single number of 4 or 8 bytes, without negative zeros.
-bool sort_numbers(const Call& call, const Key& key, Workspace& workspace, ThreadPool* pool);
+// Elements that are a single number of 4 or 8 bytes: what became of them. Workspace buffer 0 gets
+// the input; `input` says so from when it is complete, and the array stays as it is until then, and
+// unless the numbers are sorted.
+enum class Numbers { sorted, no_memory, nan, negative_zero };
+Numbers sort_numbers(const Call& call, const Key& key, Workspace& workspace, ThreadPool* pool,
+                     const std::byte*& input);
 // Any: numbers of 64 bits, made of the elements' first key and their index, are sorted instead, and
-// the elements then moved once. Null where there is no memory.
-const uint64_t* sort_records(const Call& call, const Order& order, const Mappings& mappings,
-                             Workspace& workspace, ThreadPool* pool);
+// the elements then moved once. Workspace buffer 0 holds the input. Null where there is no memory.
+struct Keyed {  // what the keys are read from
+  const std::byte* elements;
+  size_t size;
+  const Order& order;
+  const Mappings& mappings;
+};
+const uint64_t* sort_records(const Call& call, const Keyed& keyed, Workspace& workspace,
+                             ThreadPool* pool);
 
 // How many low bits of an entry hold the index.
 int index_bits(size_t count);

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "ops/qsort/own_work.h"
+#include "base/own_work.h"
 
 namespace hoist::qsort {
 namespace {

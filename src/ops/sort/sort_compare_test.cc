@@ -140,7 +140,7 @@ class AgainstInstalledSort : public ::testing::Test {
 
   static Locales* locales_;
   const std::string version_ = installed_version();
-  std::mt19937_64 random_ = seeded_random();
+  std::mt19937_64 random_{test_seed()};
 };
 Locales* AgainstInstalledSort::locales_ = nullptr;
 

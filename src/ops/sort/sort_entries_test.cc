@@ -146,7 +146,7 @@ int order_by_codes(const Coder& coder, Line a, Line b) {
 }
 
 TEST(SortCodes, AgreeWithTheComparator) {
-  std::mt19937_64 random = seeded_random();
+  std::mt19937_64 random(test_seed());
   const Locales locales;
   for (const std::string& locale : locales.names()) {
     Locales::select(locale);
@@ -192,7 +192,7 @@ std::string sort_by_entries(const Options& options, const std::string& text, int
 }
 
 TEST(SortEntries, AgreeWithAPlainSort) {
-  std::mt19937_64 random = seeded_random();
+  std::mt19937_64 random(test_seed());
   const Locales locales;
   for (const std::string& locale : locales.names()) {
     Locales::select(locale);
@@ -211,7 +211,7 @@ TEST(SortEntries, AgreeWithAPlainSort) {
 }
 
 TEST(SortEntries, ManyLinesUseAllThreads) {
-  std::mt19937_64 random = seeded_random();
+  std::mt19937_64 random(test_seed());
   const Locales locales;
   const std::vector<std::vector<std::string>> arguments = {
       {}, {"-u"}, {"-n"}, {"-t,", "-k2,2n", "-k1,1"}, {"-V", "-s"}, {"-f", "-s"}};
@@ -237,7 +237,7 @@ TEST(SortEntries, LinesLongerThanAReferenceHolds) {
 
 TEST(SortCollation, Level1MatchesStrxfrm) {
   const Locales locales;
-  std::mt19937_64 random = seeded_random();
+  std::mt19937_64 random(test_seed());
   for (const std::string& locale : locales.names()) {
     Locales::select(locale);
     if (!read_locale().hard_collation) continue;
@@ -263,7 +263,7 @@ TEST(SortCollation, Level1MatchesStrxfrm) {
 }
 
 TEST(SortChunks, HoldAllInputWithinTheLimit) {
-  std::mt19937_64 random = seeded_random();
+  std::mt19937_64 random(test_seed());
   const TemporaryFolder folder;
   Options options = options_for({});
   std::string expected;

@@ -139,7 +139,7 @@ const std::vector<std::vector<std::string>> kOptions = {
     {"-g"},  {"-V"},          {"-sr", "-n"}, {"-M", "-s"}, {"-u", "-k1.2b"}, {"-t", "a", "-k2,2"}};
 
 TEST(Merge, SortedFilesInEveryWay) {
-  std::mt19937_64 random = seeded_random();
+  std::mt19937_64 random(test_seed());
   Locales locales;
   for (const std::string& locale : locales.names()) {
     Locales::select(locale);
@@ -167,7 +167,7 @@ TEST(Merge, WrongGuessesAreNoticed) {
   const auto made = run_program(
       {"localedef", "--no-archive", "-i", "cs_CZ", "-f", "UTF-8", folder.path() + "/cs_CZ.UTF-8"});
   if (made.status != 0) GTEST_SKIP() << "no cs_CZ locale to compile";
-  std::mt19937_64 random = seeded_random();
+  std::mt19937_64 random(test_seed());
   setenv("LOCPATH", folder.path().c_str(), 1);
   Locales::select("cs_CZ.UTF-8");
   for (const std::vector<std::string>& arguments : kOptions) {
@@ -187,7 +187,7 @@ TEST(Merge, WrongGuessesAreNoticed) {
 }
 
 TEST(Merge, FilesOutOfOrder) {
-  std::mt19937_64 random = seeded_random();
+  std::mt19937_64 random(test_seed());
   for (const std::vector<std::string>& arguments : kOptions) {
     Merger merger(arguments);
     for (int round = 0; round < 20; ++round) {
@@ -254,7 +254,7 @@ TEST(Merge, OneVeryLargeRangeIsLeftToTheMergeByLines) {
 }
 
 TEST(Merge, RunsThroughTemporaryFiles) {
-  std::mt19937_64 random = seeded_random();
+  std::mt19937_64 random(test_seed());
   const TemporaryFolder folder;
   for (const std::string program : {"", "gzip"}) {
     Merger merger({"-S1M"});
@@ -282,7 +282,7 @@ TEST(Merge, RunsThroughTemporaryFiles) {
 }
 
 TEST(Check, FindsWhatGnuSortFinds) {
-  std::mt19937_64 random = seeded_random();
+  std::mt19937_64 random(test_seed());
   for (const std::vector<std::string>& arguments : kOptions) {
     Merger merger(arguments);
     for (int round = 0; round < 12; ++round) {

@@ -238,7 +238,7 @@ class RandomCommandLines : public ::testing::Test {
 
   const std::string version_ = installed_version();
   const TemporaryFolder folder_;
-  std::mt19937_64 random_ = seeded_random();
+  std::mt19937_64 random_{test_seed()};
 };
 
 std::string RandomCommandLines::token() {

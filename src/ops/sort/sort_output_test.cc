@@ -281,7 +281,7 @@ TEST(TempFiles, FailingCompressionProgramIsNamed) {
 }
 
 TEST(Messages, NamesAreQuotedAsByGnuSort) {
-  std::mt19937_64 random = seeded_random();
+  std::mt19937_64 random(test_seed());
   const std::vector<std::string> pieces = {
       "a",      "b",      "'",  "\"", " ", "\t", "\n", "\001", "\177", "\377", "é",
       "\u200b", "\u0085", "\\", "$",  "`", "~",  "#",  "{",    "}",    "*",    "?",

@@ -41,7 +41,7 @@ std::string terminated(std::string text) {
 }
 
 TEST(LineReader, FilesPipesAndRangesInBlocksOfAnySize) {
-  std::mt19937_64 random = seeded_random();
+  std::mt19937_64 random(test_seed());
   for (int round = 0; round < 300; ++round) {
     const std::string text = random_text(random);
     const size_t block = 1 + random() % 70;

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "base/test_seed.h"
 #include "ops/sort/compare.h"
 #include "ops/sort/options.h"
 
@@ -156,14 +157,6 @@ class Locales {
   TemporaryFolder folder_;
   std::vector<std::string> names_;
 };
-
-// Seeded from HOIST_TEST_SEED, else at random; the seed is printed.
-inline std::mt19937_64 seeded_random() {
-  const char* text = std::getenv("HOIST_TEST_SEED");
-  const uint64_t seed = text ? std::strtoull(text, nullptr, 10) : std::random_device{}();
-  std::printf("HOIST_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed));
-  return std::mt19937_64(seed);
-}
 
 template <typename T>
 const T& pick(const std::vector<T>& from, std::mt19937_64& random) {

@@ -1,4 +1,4 @@
-#include "cli/tune/tool.h"
+#include "cli/tool.h"
 
 #include <fmt/core.h>
 
@@ -9,19 +9,28 @@
 #include "cli/report.h"
 
 namespace hoist::cli {
+namespace {
 
-int run_tool(CLI::App& app, int argc, char** argv, const std::function<int()>& command) {
-  log_to_stderr();
+int parse_and_run(CLI::App& app, int argc, char** argv, const std::function<int()>& command) {
   try {
     app.parse(argc, argv);
-    const int status = command();
-    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
   } catch (const CLI::CallForHelp&) {
     fmt::print("{}", app.help());
     return kDone;
   } catch (const CLI::ParseError& error) {
     return report({ErrorCode::invalid_argument, fmt::format("{} (on the command line): `{} --help`",
                                                             error.what(), app.get_name())});
+  }
+  return command();
+}
+
+}  // namespace
+
+int run_tool(CLI::App& app, int argc, char** argv, const std::function<int()>& command) {
+  log_to_stderr();
+  try {
+    const int status = parse_and_run(app, argc, argv, command);
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
   } catch (const std::exception& error) {  // out of memory, or standard output takes no more
     return report({ErrorCode::io, error.what()});
   }

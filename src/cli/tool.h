@@ -1,4 +1,4 @@
-// What the mains of placement's tools share.
+// What the mains of the commands with programs of their own share.
 #pragma once
 
 #include <CLI/CLI.hpp>
