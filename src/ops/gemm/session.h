@@ -30,7 +30,8 @@ class Session {
 
  private:
   explicit Session(std::shared_ptr<device::Device> device);
-  static Result<std::shared_ptr<device::Device>> open(std::chrono::milliseconds wait);
+  static Result<std::shared_ptr<device::Device>> open(std::chrono::milliseconds wait,
+                                                      bool may_start);
 
   const std::shared_ptr<device::Device> device_;
   device::PinnedPool pool_;
