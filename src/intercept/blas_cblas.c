@@ -45,6 +45,7 @@ static void set_sizes(struct hoist_blas_call* call, int64_t m, int64_t n, int64_
   call->m = m, call->n = n, call->k = k;
 }
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): types and names, which are no expressions. */
 #define SITE(NAME, TYPE, ROUTINE) \
   static struct blas_site site = {.name = #NAME, .routine = ROUTINE, .type = TYPE, .is_cblas = true}
 
@@ -159,6 +160,7 @@ static void set_sizes(struct hoist_blas_call* call, int64_t m, int64_t n, int64_
         layout, side, uplo, trans, diagonal, m, n, alpha, a, lda, b, ldb);                       \
     leave_blas(frame);                                                                           \
   }
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 #define ALL_OF_TYPE(T, TYPE, SCALAR, LOAD, PREFIX, SUFFIX, INT)                \
   GEMM(PREFIX##T##gemm##SUFFIX, TYPE, SCALAR, LOAD, INT)                       \

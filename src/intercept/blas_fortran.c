@@ -31,6 +31,7 @@ static void load_z(pointer from, double to[2]) {
   to[1] = ((const double*)from)[1];
 }
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): types and names, which are no expressions. */
 #define SITE(NAME, TYPE, ROUTINE) \
   static struct blas_site site = {.name = #NAME, .routine = ROUTINE, .type = TYPE}
 
@@ -132,6 +133,7 @@ static void load_z(pointer from, double to[2]) {
         length_trans, length_diagonal);                                                           \
     leave_blas(frame);                                                                            \
   }
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 /* The real scalars of herk are not of the matrix's type. */
 #define ALL_OF_TYPE(T, TYPE, LOAD, PREFIX, SUFFIX, INT)           \

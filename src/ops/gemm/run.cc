@@ -41,9 +41,9 @@ class SavingReader : public device::HostReader {
 
 class Execution {
  public:
-  Execution(const hoist_blas_call& call, Plan plan, device::Transfer& transfer,
+  Execution(const hoist_blas_call& call, const Plan& plan, device::Transfer& transfer,
             device::Stream compute)
-      : call_(call), plan_(std::move(plan)), transfer_(transfer), compute_(std::move(compute)) {}
+      : call_(call), plan_(plan), transfer_(transfer), compute_(std::move(compute)) {}
 
   Status run() {
     if (Status prepared = prepare(); !prepared) return prepared;
