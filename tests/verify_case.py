@@ -64,8 +64,9 @@ class VerifyCase(unittest.TestCase):
 
     def environment(self, name, original, rate, more):
         program = PROGRAMS[name]
+        kept = {key: os.environ[key] for key in ("PATH", "GCOV_ERROR_FILE") if key in os.environ}
         return {
-            "PATH": os.environ["PATH"], "LC_ALL": "C", "HOME": self.folder,
+            **kept, "LC_ALL": "C", "HOME": self.folder,
             "TMPDIR": self.folder, "HOIST_VERIFY": rate, "HOIST_LOG": "info",
             "HOIST_LOG_FILE": os.path.join(self.folder, "log"),
             "HOIST_TAKEOVER": f"{name}:{program.package}:{program.version}:{original}", **more}

@@ -359,6 +359,17 @@ class Untouched(ZlibCase):
         counts, _ = self.both(PATH, "pieces", HOIST="off")
         self.assertEqual((counts["inflate"]["calls"], counts["crc32"]["calls"]), (0, 0))
 
+    def test_functions_that_are_looked_up(self):
+        """zlib's own inflateInit_() goes on in inflateInit2_() by its name, and so comes to us."""
+        code = ("import ctypes, sys, zlib; z = ctypes.CDLL('libz.so.1'); "
+                "stream = (ctypes.c_uint64 * 14)(); text = b'hello ' * 200000; "
+                "packed = zlib.compress(text); room = ctypes.create_string_buffer(len(text)); "
+                "stream[0] = ctypes.cast(packed, ctypes.c_void_p).value; stream[1] = len(packed); "
+                "stream[3] = ctypes.addressof(room); stream[4] = len(text); "
+                "print(z.inflateInit_(stream, b'1.2.13', 112), z.inflate(stream, 4), "
+                "z.inflateEnd(stream), room.raw == text)")
+        self.both(sys.executable, "-c", code)
+
     def test_functions_that_only_have_the_names(self):
         self.both(LOADER, NAMES)
         self.both(LOADER, NAMES, LD_PRELOAD=str(NAMES))

@@ -33,7 +33,12 @@ CallTeam::CallTeam(int threads) {
   pid_t other = team_owner;
   const pid_t own = ::getpid();
   if (threads <= 1 || other == own || !team_owner.compare_exchange_strong(other, own)) return;
-  pool_.emplace(threads);
+  try {
+    pool_.emplace(threads);
+  } catch (...) {
+    team_owner = 0;
+    throw;
+  }
 }
 
 CallTeam::~CallTeam() {

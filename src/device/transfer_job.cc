@@ -32,7 +32,9 @@ bool TransferLane::settle(Stream& used) {
 
 bool TransferJob::run(TransferLane& lane) {
   Stream& stream = shared_ != nullptr ? *shared_ : lane.stream;
-  const Status status = work(lane, stream);
+  Status status = work(lane, stream);
+  // An event says that its turn came; what went wrong before it is the stream's to tell.
+  if (status) status = stream.synchronize();
   if (status) return true;
   fail(status.error());
   return lane.settle(stream);

@@ -1,26 +1,12 @@
 #include "intercept/blas_original.h"
 
-#include <dlfcn.h>
 #include <stddef.h>
 
+#include "intercept/caller_scope.h"
 #include "ops/gemm/cblas.h"
 
 blas_function* find_blas(void** slot, const char* name, const void* caller) {
-  void* known = __atomic_load_n(slot, __ATOMIC_RELAXED);
-  if (known == NULL) {
-    known = dlsym(RTLD_NEXT, name);
-    Dl_info info;
-    if (known == NULL && dladdr(caller, &info) != 0) {
-      void* library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-      if (library != NULL) {
-        known = dlsym(library, name);
-        dlclose(library);
-      }
-    }
-    if (known != NULL) (void)dlerror();
-    __atomic_store_n(slot, known, __ATOMIC_RELAXED);
-  }
-  return (blas_function*)known;
+  return (blas_function*)original_for_caller(slot, name, "libblas.so.3", caller);
 }
 
 /* An integer in either width, by reference as Fortran takes it: little-endian, so that a pointer to

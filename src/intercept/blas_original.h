@@ -11,7 +11,7 @@ typedef void blas_function(void);
 
 /* The routine `name` that comes behind ours for the code at `caller`: a BLAS that was loaded by
  * dlopen() without RTLD_GLOBAL, as Python's modules load theirs, is found by the libraries of the
- * caller. Looked up once and kept in `*slot`; null where no loaded library has it. */
+ * caller (intercept/caller_scope.h). Null where no loaded library has it. */
 blas_function* find_blas(void** slot, const char* name, const void* caller);
 
 struct blas_original {

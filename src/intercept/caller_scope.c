@@ -53,15 +53,22 @@ static bool is_own(void* function) {
          own.dli_fbase == other.dli_fbase;
 }
 
+/* Keeps the library that holds `function` loaded: its address is never forgotten. */
+static void pin(void* function) {
+  Dl_info holder;
+  if (dladdr(function, &holder) != 0) (void)dlopen(holder.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+}
+
 /* The function of a library that is loaded, or of one that it needs; null where there is none but
  * ours. */
 static void* library_function(const char* path, const char* name) {
   void* library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
   if (library == NULL) return NULL;
   void* function = dlsym(library, name);
-  if (function != NULL && !is_own(function)) return function;
+  if (function != NULL && is_own(function)) function = NULL;
+  if (function != NULL) pin(function);
   dlclose(library);
-  return NULL;
+  return function;
 }
 
 static void* scope_function(const char* name, const void* caller) {
@@ -103,6 +110,7 @@ static __attribute__((noinline)) void* look_up(void** slot, const char* name, co
                                                const void* caller) {
   void* function = dlsym(RTLD_NEXT, name);
   if (function != NULL) {
+    pin(function); /* it may have come by dlopen() with RTLD_GLOBAL */
     __atomic_store_n(slot, function, __ATOMIC_RELAXED);
     return function;
   }

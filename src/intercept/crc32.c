@@ -36,12 +36,13 @@ static bool lies_in_zlib(hoist_original_checksum* function) {
   return same;
 }
 
-/* The same, with the last one that was found to be zlib's kept in `*known`. */
-static bool is_zlibs(hoist_original_checksum* function, void** known) {
+/* The same, with the last one that was found to be zlib's, and the last that was not, kept. */
+static bool is_zlibs(hoist_original_checksum* function, void** known, void** foreign) {
   if (__atomic_load_n(known, __ATOMIC_RELAXED) == (void*)function) return true;
-  if (!lies_in_zlib(function)) return false;
-  __atomic_store_n(known, (void*)function, __ATOMIC_RELAXED);
-  return true;
+  if (__atomic_load_n(foreign, __ATOMIC_RELAXED) == (void*)function) return false;
+  const bool is_it = lies_in_zlib(function);
+  __atomic_store_n(is_it ? known : foreign, (void*)function, __ATOMIC_RELAXED);
+  return is_it;
 }
 
 /* What a family member is called, and what is known of it. */
@@ -50,6 +51,7 @@ struct checksum {
   bool is_crc32;
   void* original; /* where the global search order leads */
   void* known;
+  void* foreign;
 };
 
 /* crc32() and adler32() are crc32_z() and adler32_z() with a narrower size. */
@@ -58,7 +60,7 @@ static __attribute__((noinline)) uLong sum_large(struct checksum* checksum,
                                                  const Bytef* data, size_t size) {
   uLong result;
   const struct hoist_checksum_functions* engine =
-      is_zlibs(original, &checksum->known) ? find_engine(size) : NULL;
+      is_zlibs(original, &checksum->known, &checksum->foreign) ? find_engine(size) : NULL;
   if (engine == NULL) return original(before, data, size);
   hoist_checksum_function* sum = checksum->is_crc32 ? engine->crc32 : engine->adler32;
   return sum(before, data, size, original, &result) ? result : original(before, data, size);

@@ -15,6 +15,7 @@
 #include "intercept/kept_environment.h"
 #include "intercept/preload.h"
 #include "intercept/record.h"
+#include "intercept/stack_room.h"
 
 enum state { UNTRIED, LOADING, READY, UNAVAILABLE };
 
@@ -67,7 +68,11 @@ static const char* load(struct engine_library* engine) {
   return engine->address != NULL ? NULL : "engine of another version";
 }
 
+/* Bytes of stack that the dynamic linker and the engine's constructors need, amply. */
+enum { kEnoughStack = 256 << 10 };
+
 static void load_once(struct engine_library* engine) {
+  if (stack_room() < kEnoughStack) return; /* another thread's call may */
   int expected = UNTRIED;
   if (!__atomic_compare_exchange_n(&engine->state, &expected, LOADING, false, __ATOMIC_ACQUIRE,
                                    __ATOMIC_RELAXED)) {

@@ -3,6 +3,7 @@
  * are zlib's alone. */
 #include <stdlib.h>
 
+#include "intercept/inflate_notes.h"
 #include "intercept/inflate_stream.h"
 
 typedef int stream_function(z_streamp);
@@ -22,7 +23,7 @@ static int init(z_streamp strm, int window_bits, const char* version, int stream
   note_zlib_caller(caller);
   __typeof__(&inflateInit2_) original = (__typeof__(&inflateInit2_))zlib_function(ZLIB_INIT2);
   const int result = original(strm, window_bits, version, stream_size);
-  if (result == Z_OK) wrap_inflate_stream(strm, window_bits);
+  if (result == Z_OK && is_known_zlib()) note_inflate_state(strm->state, strm, window_bits);
   return result;
 }
 
@@ -37,7 +38,7 @@ __attribute__((visibility("default"))) int inflateInit_(z_streamp strm, const ch
 }
 
 __attribute__((visibility("default"))) int inflate(z_streamp strm, int flush) {
-  struct inflate_stream* stream = inflate_stream_of(strm);
+  struct inflate_stream* stream = adopted_inflate_stream(strm);
   if (stream != NULL) return inflate_stream_run(stream, flush);
   return ((__typeof__(&inflate))zlib_function(ZLIB_INFLATE))(strm, flush);
 }
@@ -45,7 +46,12 @@ __attribute__((visibility("default"))) int inflate(z_streamp strm, int flush) {
 __attribute__((visibility("default"))) int inflateEnd(z_streamp strm) {
   stream_function* end = (stream_function*)zlib_function(ZLIB_END);
   struct inflate_stream* stream = inflate_stream_of(strm);
-  if (stream == NULL) return end(strm);
+  if (stream == NULL) {
+    int window_bits;
+    if (strm != NULL && any_inflate_notes())
+      (void)take_inflate_note(strm->state, strm, &window_bits);
+    return end(strm);
+  }
   lend_state(stream);
   const int result = end(strm);
   if (result == Z_OK) {
@@ -84,6 +90,8 @@ __attribute__((visibility("default"))) int inflateReset2(z_streamp strm, int win
   lend_state(stream);
   const int result = reset2(strm, window_bits);
   take_state_back(stream);
+  if (stream == NULL && result == Z_OK && any_inflate_notes())
+    renote_inflate_state(strm->state, strm, window_bits);
   if (stream != NULL && result == Z_OK) {
     drop_inflater(stream);
     stream->pinned = NULL;
@@ -113,7 +121,7 @@ static bool copy_stream(z_streamp dest, const struct inflate_stream* stream) {
 
 __attribute__((visibility("default"))) int inflateCopy(z_streamp dest, z_streamp source) {
   __typeof__(&inflateCopy) copy = (__typeof__(&inflateCopy))zlib_function(ZLIB_COPY);
-  struct inflate_stream* stream = inflate_stream_of(source);
+  struct inflate_stream* stream = adopted_inflate_stream(source);
   if (stream == NULL) return copy(dest, source);
   lend_state(stream);
   const int result = copy(dest, source);
@@ -128,7 +136,7 @@ __attribute__((visibility("default"))) int inflateSetDictionary(z_streamp strm,
                                                                 uInt size) {
   __typeof__(&inflateSetDictionary) set =
       (__typeof__(&inflateSetDictionary))zlib_function(ZLIB_SET_DICTIONARY);
-  struct inflate_stream* stream = inflate_stream_of(strm);
+  struct inflate_stream* stream = adopted_inflate_stream(strm);
   lend_state(stream);
   const int result = set(strm, dictionary, size);
   take_state_back(stream);
@@ -157,7 +165,7 @@ static int prime(z_streamp strm, int bits, int value) {
 }
 
 __attribute__((visibility("default"))) int inflatePrime(z_streamp strm, int bits, int value) {
-  struct inflate_stream* stream = inflate_stream_of(strm);
+  struct inflate_stream* stream = adopted_inflate_stream(strm);
   if (stream == NULL) return prime(strm, bits, value);
   lend_state(stream);
   int result = prime(strm, bits, value);
@@ -186,7 +194,7 @@ static void hand_bits_back(const struct inflate_stream* stream) {
 
 __attribute__((visibility("default"))) int inflateSync(z_streamp strm) {
   stream_function* sync = (stream_function*)zlib_function(ZLIB_SYNC);
-  struct inflate_stream* stream = inflate_stream_of(strm);
+  struct inflate_stream* stream = adopted_inflate_stream(strm);
   if (stream == NULL) return sync(strm);
   lend_state(stream);
   if (stream->ours != NULL) hand_bits_back(stream);
@@ -238,7 +246,7 @@ __attribute__((visibility("default"))) int inflateUndermine(z_streamp strm, int 
 __attribute__((visibility("default"))) int inflateValidate(z_streamp strm, int check) {
   __typeof__(&inflateValidate) validate =
       (__typeof__(&inflateValidate))zlib_function(ZLIB_VALIDATE);
-  struct inflate_stream* stream = inflate_stream_of(strm);
+  struct inflate_stream* stream = adopted_inflate_stream(strm);
   lend_state(stream);
   const int result = validate(strm, check);
   take_state_back(stream);

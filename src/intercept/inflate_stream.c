@@ -5,6 +5,7 @@
 
 #include "intercept/caller_scope.h"
 #include "intercept/engine_library.h"
+#include "intercept/inflate_notes.h"
 #include "intercept/kept_environment.h"
 #include "intercept/record.h"
 
@@ -55,7 +56,7 @@ void note_zlib_caller(const void* caller) {
 
 /* The versions that our decoder was compared with. Another one may have more functions that take a
  * stream, or do something in other steps. */
-static bool is_known_zlib(void) {
+bool is_known_zlib(void) {
   static int known; /* 0: not asked yet, 1: yes, 2: no */
   int answer = __atomic_load_n(&known, __ATOMIC_RELAXED);
   if (answer == 0) {
@@ -70,9 +71,7 @@ static bool is_known_zlib(void) {
   return answer == 1;
 }
 
-/* Until there is a stream of ours, what we are given may not even be one: libraries have functions
- * of these names that are not zlib's. */
-static bool any_streams;
+static bool any_streams; /* before, what we are given may not even be a stream */
 
 struct inflate_stream* inflate_stream_of(z_streamp strm) {
   if (!__atomic_load_n(&any_streams, __ATOMIC_RELAXED)) return NULL;
@@ -102,16 +101,21 @@ void renew_inflate_stream(struct inflate_stream* stream, int window_bits) {
   stream->check = stream->owner->adler;
 }
 
-void wrap_inflate_stream(z_streamp strm, int window_bits) {
-  if (!is_known_zlib()) return;
-  struct inflate_stream* stream = calloc(1, sizeof *stream);
-  if (stream == NULL) return;
+struct inflate_stream* adopted_inflate_stream(z_streamp strm) {
+  struct inflate_stream* stream = inflate_stream_of(strm);
+  if (stream != NULL || strm == NULL || !any_inflate_notes()) return stream;
+  int window_bits;
+  if (!take_inflate_note(strm->state, strm, &window_bits)) return NULL;
+  if (strm->total_in != 0 || strm->total_out != 0) return NULL;
+  stream = calloc(1, sizeof *stream);
+  if (stream == NULL) return NULL;
   stream->tag = &kTag;
   stream->owner = strm;
   stream->original = strm->state;
   renew_inflate_stream(stream, window_bits);
   take_state_back(stream);
   __atomic_store_n(&any_streams, true, __ATOMIC_RELAXED);
+  return stream;
 }
 
 static struct engine_library engine = {.operation = "inflate", .function = "hoist_inflate"};

@@ -1,7 +1,8 @@
 /* Streams of zlib's inflate() that we may take over.
  *
- * zlib makes and keeps a state of its own for every stream. Where it may be taken over later, a
- * small object of ours stands in z_stream.state, with zlib's state behind it:
+ * zlib makes and keeps a state of its own for every stream. From the first use through us on, where
+ * it may be taken over later, a small object of ours stands in z_stream.state, with zlib's state
+ * behind it:
  *
  *   z_stream.state ──▶ inflate_stream ──original──▶ zlib's state
  *                            └──ours──▶ our decoder, once the stream is taken over
@@ -73,11 +74,16 @@ void note_zlib_caller(const void* caller);
 /* Never null: where the program has no zlib at all, something that reports an error. */
 void* zlib_function(enum zlib_function function);
 
+/* Whether the program's zlib is one that our decoder was compared with. */
+bool is_known_zlib(void);
+
 /* Ours, or null: the stream is zlib's alone, or nobody's. */
 struct inflate_stream* inflate_stream_of(z_streamp strm);
 
-/* Puts an object of ours into a stream that zlib has just made; nothing where that cannot be. */
-void wrap_inflate_stream(z_streamp strm, int window_bits);
+/* The same, for functions that the program calls itself: a stream that was set up through us
+ * (intercept/inflate_notes.h) and that zlib has not read from gets an object of ours. */
+struct inflate_stream* adopted_inflate_stream(z_streamp strm);
+
 /* After a reset of zlib's state. */
 void renew_inflate_stream(struct inflate_stream* stream, int window_bits);
 /* zlib decodes from here on; its state must be where ours was, or about to be reset. */

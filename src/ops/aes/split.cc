@@ -54,6 +54,7 @@ size_t round_up(size_t value, size_t unit) { return (value + unit - 1) / unit * 
 }  // namespace
 
 LargeCall::LargeCall(bool on_busy_cores) {
+  ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_);
   forget_calls_after_fork();
   const bool alone = calls_under_way.fetch_add(1, std::memory_order_relaxed) == 0;
   if (!is_enabled()) {
@@ -70,7 +71,10 @@ LargeCall::LargeCall(bool on_busy_cores) {
   lanes_ = obstacle_ == nullptr ? usable_lanes() : is_enabled() ? 1 : 0;
 }
 
-LargeCall::~LargeCall() { calls_under_way.fetch_sub(1, std::memory_order_relaxed); }
+LargeCall::~LargeCall() {
+  calls_under_way.fetch_sub(1, std::memory_order_relaxed);
+  ::pthread_setcancelstate(cancel_state_, nullptr);
+}
 
 size_t usable_lanes() {
   static const size_t lanes = std::min(static_cast<size_t>(usable_cpus()), kMaxLanes);

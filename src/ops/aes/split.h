@@ -26,6 +26,7 @@ class LargeCall {
   const char* obstacle() const { return obstacle_; }
 
  private:
+  int cancel_state_;  // a thread that is cancelled must not leave others at work on its call
   const char* obstacle_;
   size_t lanes_;
 };

@@ -39,14 +39,22 @@ const char* check_parameters(const hoist_blas_call& call) {
   }
 }
 
-// [first, last) of the memory that an operand spans.
+// The memory that an operand spans: `row_bytes` at each multiple of `pitch` from `first` on.
 struct Span {
   uintptr_t first = 0;
   uintptr_t last = 0;
+  uintptr_t row_bytes = 0;
+  uintptr_t pitch = 0;
 };
 
+// Sub-matrices of one array, as factorisations take them, may lie in the same columns.
 bool overlap(const Span& left, const Span& right) {
-  return left.first < right.last && right.first < left.last;
+  if (left.first >= right.last || right.first >= left.last) return false;
+  if (left.pitch != right.pitch) return true;
+  const Span& low = left.first <= right.first ? left : right;
+  const Span& high = left.first <= right.first ? right : left;
+  const uintptr_t shift = (high.first - low.first) % low.pitch;
+  return shift < low.row_bytes || shift + high.row_bytes > low.pitch;
 }
 
 }  // namespace
@@ -72,7 +80,9 @@ const char* reason_to_pass(const hoist_blas_call& call) {
     const auto bytes = elements * plan.element;
     const auto first = reinterpret_cast<uintptr_t>(operand.data);
     if (bytes > UINTPTR_MAX - first) return "matrix too large";
-    spans[at] = {first, first + static_cast<uintptr_t>(bytes)};
+    spans[at] = {first, first + static_cast<uintptr_t>(bytes),
+                 static_cast<uintptr_t>(operand.rows) * plan.element,
+                 static_cast<uintptr_t>(operand.leading) * plan.element};
   }
   if (overlap(spans[2], spans[0]) || overlap(spans[2], spans[1])) return "matrices overlap";
   return nullptr;

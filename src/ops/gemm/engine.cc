@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "base/caller_memory.h"
 #include "base/library_calls.h"
 #include "base/options.h"
 #include "base/own_work.h"
@@ -42,7 +43,38 @@ std::string describe(const hoist_blas_call& call) {
   return fmt::format("{} {}x{}x{}", call.type, call.m, call.n, call.k);
 }
 
+// Faults in the program's matrices belong on its own thread.
+bool has_matrices(const hoist_blas_call& call) {
+  const CallerMemory memory;
+  const Plan plan = make_plan(call);
+  for (const Operand& operand : plan.operands) {
+    if (operand.rows == 0) continue;
+    const auto elements =
+        static_cast<size_t>((operand.columns - 1) * operand.leading + operand.rows);
+    const size_t size = elements * plan.element;
+    const bool is_there = operand.is_written ? memory.writable(operand.data, size)
+                                             : memory.readable(operand.data, size);
+    if (!is_there) return false;
+  }
+  return true;
+}
+
+// After a call that is done: nothing may make the original do it again.
+void account(const hoist_blas_call& call, const hoist_blas_original& original,
+             const Session& session, uint64_t nanoseconds, Verification* verification) try {
+  calls().done(session.implementation(), transfer_bytes(call), nanoseconds);
+  if (verification == nullptr) return;
+  if (verification->left_out() != nullptr) {
+    return calls().verification_left_out(verification->left_out());
+  }
+  const bool is_same = verification->is_same(original);
+  if (!is_same) verification->restore();
+  calls().verified(is_same, describe(call));
+} catch (...) {  // no memory: not counted
+}
+
 bool run_on_gpu(const hoist_blas_call& call, const hoist_blas_original& original) {
+  if (!has_matrices(call)) return calls().passed("memory that cannot be had");
   const Result<std::shared_ptr<Session>> session = Session::get();
   if (!session) return calls().passed("no GPU: " + session.error().message);
   if (!(*session)->has_gpu() && !is_required()) return calls().passed("hoistd has no GPU");
@@ -52,15 +84,7 @@ bool run_on_gpu(const hoist_blas_call& call, const hoist_blas_original& original
   if (const Status done = (*session)->run(call); !done) {
     return calls().passed("failed: " + done.error().message);
   }
-  calls().done((*session)->implementation(), transfer_bytes(call), clock.nanoseconds());
-  if (!verification) return true;
-  if (verification->left_out() != nullptr) {
-    calls().verification_left_out(verification->left_out());
-    return true;
-  }
-  const bool is_same = verification->is_same(original);
-  if (!is_same) verification->restore();
-  calls().verified(is_same, describe(call));
+  account(call, original, **session, clock.nanoseconds(), verification ? &*verification : nullptr);
   return true;
 }
 

@@ -49,11 +49,17 @@ class Execution {
     if (Status prepared = prepare(); !prepared) return prepared;
     std::thread downloader;
     try {
-      downloader = std::thread([this] { download_panels(); });
+      downloader = std::thread([this] {
+        const Status done = without_exceptions([this] {
+          download_panels();
+          return Status();
+        });
+        if (!done) downloaded_ = done;
+      });
     } catch (const std::system_error&) {
       return fail(ErrorCode::exhausted, "no thread (gemm): use fewer threads");
     }
-    Status done = upload_and_compute();
+    Status done = without_exceptions([this] { return upload_and_compute(); });
     finish(done);
     downloader.join();
     if (done) done = downloaded_;
@@ -64,6 +70,16 @@ class Execution {
   }
 
  private:
+  // Both threads have to meet again whatever happens.
+  template <typename Body>
+  static Status without_exceptions(Body body) {
+    try {
+      return body();
+    } catch (const std::bad_alloc&) {
+      return fail(ErrorCode::exhausted, "no memory (gemm)");
+    }
+  }
+
   SubMatrix part(const Operand& operand, const Cut& cut) const {
     const bool is_triangle = call_.routine == HOIST_BLAS_SYRK || call_.routine == HOIST_BLAS_HERK;
     SubMatrix matrix;

@@ -78,6 +78,9 @@ class Comparison {
             std::norm(std::complex<double>(data[i + j * operand.leading]));
       }
     }
+    for (double& sum : sums) {
+      if (std::isnan(sum)) sum = std::numeric_limits<double>::infinity();
+    }
     return std::sqrt(*std::max_element(sums.begin(), sums.end()));
   }
 
@@ -106,7 +109,9 @@ class Comparison {
     const double beta = std::hypot(call_.beta[0], call_.beta[1]);
     const double steps = (depth + 2) * kUnit;
     const double complex = sizeof(T) == sizeof(Real) ? 1 : 4;
-    return 2 * complex * (steps / (1 - steps)) * (alpha * norms + beta * greatest_before_);
+    const double bound =
+        2 * complex * (steps / (1 - steps)) * (alpha * norms + beta * greatest_before_);
+    return std::isnan(bound) ? std::numeric_limits<double>::infinity() : bound;
   }
 
   // Of the columns (left) or rows of the matrix that A is multiplied with.
@@ -173,7 +178,10 @@ bool Verification::is_same(const hoist_blas_original& original) {
 }
 
 void Verification::restore() {
-  const SubMatrix c = matrix_of(make_plan(call_).operands[2], element_);
+  SubMatrix c = matrix_of(make_plan(call_).operands[2], element_);
+  if (call_.routine == HOIST_BLAS_SYRK || call_.routine == HOIST_BLAS_HERK) {
+    c.region = call_.upper ? Region::upper : Region::lower;
+  }
   (void)MatrixWriter(c).write(0, std::span(kept_.get(), c.bytes()));
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <new>
 
+#include "base/caller_memory.h"
 #include "base/library_calls.h"
 #include "base/own_work.h"
 #include "ops/inflate/inflate.h"
@@ -91,11 +92,17 @@ bool same(const z_stream& a, const z_stream& b) {
 int run_verified(hoist_inflater*& stream, z_stream& strm, int flush) {
   const z_stream before = strm;
   std::unique_ptr<Bytef[]> theirs(new (std::nothrow) Bytef[std::max(1u, before.avail_out)]);
+  // Ours would have written over the input that zlib is to read.
+  const bool in_place =
+      hoist::overlap(before.next_in, before.avail_in, before.next_out, before.avail_out);
+  const CallClock clock;
   const int result = stream->inflater.run(strm, flush);
-  if (theirs == nullptr || before.next_out == nullptr) {
+  stream->bytes += strm.total_out - before.total_out;
+  stream->nanoseconds += clock.nanoseconds();
+  if (theirs == nullptr || before.next_out == nullptr || in_place) {
     stream->verified = false;  // zlib's state does not keep up any more
-    unseen([] {
-      calls().verification_left_out("no room");
+    unseen([&] {
+      calls().verification_left_out(in_place ? "input and output overlap" : "no room");
       return true;
     });
     return result;

@@ -124,8 +124,17 @@ bool compress(const hoist_zstd_library& library, const hoist_zstd_compression& c
   if (overlap(call.dst, call.capacity, call.src, call.size)) {
     return calls().passed("input and output overlap");
   }
-  const int threads = most_call_threads();
-  if (threads < 2) return calls().passed("one CPU");
+  const int cpus = most_call_threads();
+  if (cpus < 2) return calls().passed("one CPU");
+  // More threads than jobs would wait, and cost their start.
+  const size_t jobs = (call.size + kSmallestJob - 1) / kSmallestJob;
+  const int threads = static_cast<int>(std::min(static_cast<size_t>(cpus), jobs));
+  if (threads < 2) return calls().passed("too little for two threads");
+  const CallerMemory memory;
+  if (!memory.readable(call.src, call.size) ||
+      !memory.writable(call.dst, library.compress_bound(call.size))) {
+    return calls().passed("memory that cannot be had");
+  }
   // Its threads are libzstd's, which start with the context; the team is the leave to have some.
   CallTeam team(threads);
   if (team.pool() == nullptr) return calls().passed("other threads are at it");

@@ -126,6 +126,11 @@ bool decompress(const hoist_zstd_library& library, const hoist_zstd_decompressio
   if (overlap(call.dst, call.capacity, call.src, call.size)) {
     return calls().passed("input and output overlap");
   }
+  // A fault in the program's memory is the calling thread's, and none of ours is under way then.
+  const CallerMemory memory;
+  if (!memory.readable(call.src, call.size) || !memory.readable(call.dict, call.dict_size)) {
+    return calls().passed("memory that cannot be had");
+  }
   const CallClock clock;
   const Cut cut = cut_frames(library, call.src, call.size, call.capacity, kPieceSize);
   if (cut.objection != nullptr) return calls().passed(cut.objection);
