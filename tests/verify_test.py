@@ -1,6 +1,7 @@
 """--verify: both programs run, the results are compared, a wrong engine is switched off."""
 import glob
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -12,11 +13,15 @@ import unittest
 from verify_case import PROGRAMS, VerifyCase
 
 
-def is_open_elsewhere(path):
+def is_being_read(path):
+    """Whether a process has it open for reading only, not as a copy of a descriptor of ours."""
     for link in glob.glob("/proc/[0-9]*/fd/*"):
         try:
-            if not link.startswith(f"/proc/{os.getpid()}/") and os.readlink(link) == path:
-                return True
+            if os.readlink(link) == path:
+                with open(link.replace("/fd/", "/fdinfo/"), encoding="ascii") as info:
+                    flags = re.search(r"^flags:\s*([0-7]+)", info.read(), re.MULTILINE)
+                if int(flags.group(1), 8) & os.O_ACCMODE == os.O_RDONLY:
+                    return True
         except OSError:  # another user's process, or one that has ended
             pass
     return False
@@ -124,9 +129,9 @@ class Inputs(VerifyCase):
             os.unlink(fifo)
 
     def close_when_opened(self, end, fifo):
-        """Closes the descriptor as soon as another process has the file open."""
+        """Closes the descriptor as soon as another process has opened the file."""
         for _ in range(3000):
-            if is_open_elsewhere(fifo):
+            if is_being_read(fifo):
                 break
             time.sleep(0.01)
         os.close(end)
