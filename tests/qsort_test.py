@@ -219,8 +219,7 @@ static void restrict_system_calls(void) {
   struct sock_filter rules[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
       ALLOW(SYS_write), ALLOW(SYS_mmap), ALLOW(SYS_munmap), ALLOW(SYS_brk), ALLOW(SYS_exit_group),
-      ALLOW(SYS_getpid), ALLOW(SYS_prctl), ALLOW(SYS_newfstatat), ALLOW(SYS_sysinfo),
-      ALLOW(SYS_prlimit64),
+      ALLOW(SYS_newfstatat), ALLOW(SYS_sysinfo),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)};
   struct sock_fprog program = {sizeof rules / sizeof *rules, rules};
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);

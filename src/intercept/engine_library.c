@@ -15,6 +15,7 @@
 #include "intercept/kept_environment.h"
 #include "intercept/preload.h"
 #include "intercept/record.h"
+#include "intercept/restriction.h"
 #include "intercept/stack_room.h"
 
 enum state { UNTRIED, LOADING, READY, UNAVAILABLE };
@@ -36,6 +37,7 @@ __attribute__((constructor)) static void watch_process(void) {
 }
 
 static bool may_work(void) {
+  if (is_restricted()) return false;
   return getpid() == owner && prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == seccomp_mode;
 }
 

@@ -7,6 +7,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "intercept/restriction.h"
+
 /* pthread_getattr_np() would read /proc/self/maps for the main thread. The kernel put the name of
  * the program's file at that stack's upper end, and keeps 128 MiB below it free of mappings at
  * least, so that what is nearer is the stack. */
@@ -32,6 +34,7 @@ static size_t thread_room(uintptr_t here) {
 }
 
 size_t stack_room(void) {
+  if (is_restricted()) return 0;
   const int saved = errno;
   const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
   size_t room = main_room(here);
