@@ -23,10 +23,12 @@ class Judge {
   // The differences of integers that far apart overflow in a comparator that subtracts; such a one
   // is no order, although it tells neighbours right.
   bool far_apart_agree() const {
-    const Key& key = order_.keys[0];
-    if (!is_integer(key.type)) return true;
+    for (size_t key = 1; key < order_.count; ++key) {
+      if (is_integer(order_.keys[key].type) && !far_apart_agree_in_runs(key)) return false;
+    }
+    if (!is_integer(order_.keys[0].type)) return true;
     const uint64_t low = first_word(0);
-    if (first_word(call_.count - 1) - low < uint64_t{1} << 31) return true;
+    if (first_word(call_.count - 1) - low < kFarApart) return true;
     constexpr size_t kProbes = 16;
     const size_t last = call_.count - 1;
     for (size_t i = 1; i <= kProbes; ++i) {
@@ -67,10 +69,31 @@ class Judge {
     return true;
   }
 
-  uint64_t first_word(size_t index) const {
-    return with_reader(order_.keys[0], 0, mappings_,
+  static constexpr uint64_t kFarApart = uint64_t{1} << 31;
+
+  // The same of a further key, in each run of elements that the keys before it leave equal.
+  bool far_apart_agree_in_runs(size_t key) const {
+    size_t start = 0;
+    for (size_t i = 1; i <= call_.count; ++i) {
+      if (i < call_.count && equal_before(key, i - 1, i)) continue;
+      const bool far_apart = word(key, i - 1) - word(key, start) >= kFarApart;
+      if (far_apart && call_.ask(start, i - 1) >= 0) return false;
+      start = i;
+    }
+    return true;
+  }
+  bool equal_before(size_t key, size_t a, size_t b) const {
+    for (size_t earlier = 0; earlier < key; ++earlier) {
+      if (compare(order_.keys[earlier], call_.at(a), call_.at(b), mappings_) != 0) return false;
+    }
+    return true;
+  }
+
+  uint64_t word(size_t key, size_t index) const {
+    return with_reader(order_.keys[key], 0, mappings_,
                        [&](auto&& read) { return read(call_.at(index)); });
   }
+  uint64_t first_word(size_t index) const { return word(0, index); }
   // Whether the keys leave open which of two neighbours comes first.
   bool ties(size_t a, size_t b) const {
     const Key& key = order_.keys[0];

@@ -140,6 +140,25 @@ TEST_F(QsortTest, SubtractionThatMayOverflow) {
   EXPECT_FALSE((same_as_libc<int>(all, erased<int, subtract>)));
 }
 
+struct Couple {
+  int first;
+  int second;
+};
+
+int subtract_second(const Couple& a, const Couple& b) {
+  return a.first != b.first ? a.first - b.first : subtract(a.second, b.second);
+}
+
+TEST_F(QsortTest, SubtractionThatMayOverflowBehindAnotherKey) {
+  auto couples = make<Couple>(kMany, [&](size_t) {
+    return Couple{static_cast<int>(random_() % 4), static_cast<int>(random_() >> 34)};
+  });
+  EXPECT_TRUE((same_as_libc<Couple>(couples, erased<Couple, subtract_second>)));
+  couples[777] = {2, std::numeric_limits<int>::max()};
+  couples[999] = {2, -(1 << 30)};
+  EXPECT_FALSE((same_as_libc<Couple>(couples, erased<Couple, subtract_second>)));
+}
+
 struct Record {
   int32_t group;
   char padding;  // three bytes of it follow
