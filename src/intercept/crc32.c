@@ -59,39 +59,54 @@ static __attribute__((noinline)) uLong sum_large(struct checksum* checksum,
                                                  hoist_original_checksum* original, uLong before,
                                                  const Bytef* data, size_t size) {
   uLong result;
-  const struct hoist_checksum_functions* engine =
-      is_zlibs(original, &checksum->known, &checksum->foreign) ? find_engine(size) : NULL;
+  const struct hoist_checksum_functions* engine = find_engine(size);
   if (engine == NULL) return original(before, data, size);
   hoist_checksum_function* sum = checksum->is_crc32 ? engine->crc32 : engine->adler32;
   return sum(before, data, size, original, &result) ? result : original(before, data, size);
 }
 
-static inline uLong sum(struct checksum* checksum, uLong before, const Bytef* data, size_t size,
-                        const void* caller) {
-  hoist_original_checksum* original = (hoist_original_checksum*)original_for_caller(
-      &checksum->original, checksum->name, "libz.so.1", caller);
+/* The registers of a call, all that one may have: a library's own function of such a name may take
+ * more arguments, or wider ones, than zlib's, and gets them as they came. */
+typedef uLong raw_function(uLong, const Bytef*, size_t, long, long, long);
+
+/* `size` is zlib's, of `length` as it came. */
+static inline uLong sum(struct checksum* checksum, uLong before, const Bytef* data, size_t length,
+                        size_t size, long d, long e, long f, const void* caller) {
+  void* original = original_for_caller(&checksum->original, checksum->name, "libz.so.1", caller);
   if (original == NULL) return before; /* nobody could have called it */
-  return size < kLarge || data == NULL ? original(before, data, size)
-                                       : sum_large(checksum, original, before, data, size);
+  if (size >= kLarge && data != NULL &&
+      is_zlibs((hoist_original_checksum*)original, &checksum->known, &checksum->foreign)) {
+    return sum_large(checksum, (hoist_original_checksum*)original, before, data, size);
+  }
+  return ((raw_function*)original)(before, data, length, d, e, f);
 }
 
-__attribute__((visibility("default"))) uLong crc32_z(uLong crc, const Bytef* data, z_size_t size) {
+/* Declared by zlib.h with three arguments. */
+raw_function raw_crc32 __asm__("crc32");
+raw_function raw_crc32_z __asm__("crc32_z");
+raw_function raw_adler32 __asm__("adler32");
+raw_function raw_adler32_z __asm__("adler32_z");
+
+__attribute__((visibility("default"))) uLong raw_crc32_z(uLong crc, const Bytef* data, size_t size,
+                                                         long d, long e, long f) {
   static struct checksum checksum = {.name = "crc32_z", .is_crc32 = true};
-  return sum(&checksum, crc, data, size, __builtin_return_address(0));
+  return sum(&checksum, crc, data, size, size, d, e, f, __builtin_return_address(0));
 }
 
-__attribute__((visibility("default"))) uLong crc32(uLong crc, const Bytef* data, uInt size) {
+__attribute__((visibility("default"))) uLong raw_crc32(uLong crc, const Bytef* data, size_t size,
+                                                       long d, long e, long f) {
   static struct checksum checksum = {.name = "crc32", .is_crc32 = true};
-  return sum(&checksum, crc, data, size, __builtin_return_address(0));
+  return sum(&checksum, crc, data, size, (uInt)size, d, e, f, __builtin_return_address(0));
 }
 
-__attribute__((visibility("default"))) uLong adler32_z(uLong adler, const Bytef* data,
-                                                       z_size_t size) {
+__attribute__((visibility("default"))) uLong raw_adler32_z(uLong adler, const Bytef* data,
+                                                           size_t size, long d, long e, long f) {
   static struct checksum checksum = {.name = "adler32_z"};
-  return sum(&checksum, adler, data, size, __builtin_return_address(0));
+  return sum(&checksum, adler, data, size, size, d, e, f, __builtin_return_address(0));
 }
 
-__attribute__((visibility("default"))) uLong adler32(uLong adler, const Bytef* data, uInt size) {
+__attribute__((visibility("default"))) uLong raw_adler32(uLong adler, const Bytef* data,
+                                                         size_t size, long d, long e, long f) {
   static struct checksum checksum = {.name = "adler32"};
-  return sum(&checksum, adler, data, size, __builtin_return_address(0));
+  return sum(&checksum, adler, data, size, (uInt)size, d, e, f, __builtin_return_address(0));
 }
