@@ -10,6 +10,7 @@
 #include <cstring>
 #include <optional>
 #include <random>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "daemon/daemon_testing.h"
 #include "device/buffer.h"
 #include "device/stream.h"
+#include "device/transfer.h"
 
 namespace hoist::daemon {
 namespace {
@@ -353,6 +355,29 @@ TEST_P(ServerTest, ThreadsShareADevice) {
     });
   }
   for (std::thread& thread : threads) thread.join();
+}
+
+// The threads of a transfer put their copies on one stream and wait each for its own.
+TEST_P(ServerTest, TransfersArriveWhole) {
+  const auto device = connect(uint64_t{64} << 20).value();
+  device::PinnedPool pool(*device);
+  constexpr size_t kChunk = size_t{64} << 10;
+  device::Transfer transfer(pool, {.threads = 8,
+                                   .slots = 2,
+                                   .smallest_chunk = kChunk,
+                                   .largest_chunk = kChunk,
+                                   .one_stream = true,
+                                   .direct = 0});
+  constexpr size_t kSize = (size_t{4} << 20) + 77;
+  Buffer buffer = Buffer::allocate(*device, kSize).value();
+  std::vector<std::byte> bytes = random_bytes(kSize, random);
+  std::vector<std::byte> back(kSize);
+  for (int round = 0; round < 40; ++round) {
+    for (size_t i = 0; i < kSize; i += 512) bytes[i] = static_cast<std::byte>(random());
+    ASSERT_TRUE(transfer.upload(std::span<const std::byte>(bytes), buffer.view()));
+    ASSERT_TRUE(transfer.download(buffer.view<const std::byte>(), std::span<std::byte>(back)));
+    ASSERT_EQ(std::memcmp(back.data(), bytes.data(), kSize), 0) << "round " << round;
+  }
 }
 
 TEST(Server, KeepsToItsLimits) {

@@ -60,9 +60,15 @@ class RemoteDevice::Queue {
   explicit Queue(uint32_t lane = 0) : lane_(lane) {}
   uint32_t lane() const { return lane_; }
 
-  void push(Ticket ticket) {
+  // Submits and notes at once: tickets stand here in the order of the lane, so that what is last
+  // here is done after everything else.
+  template <typename Submit>
+  Status put(Submit submit) {
     const std::lock_guard lock(mutex_);
-    outstanding_.push_back(std::move(ticket));
+    Result<Ticket> ticket = submit();
+    if (!ticket) return tl::unexpected(ticket.error());
+    outstanding_.push_back(std::move(*ticket));
+    return {};
   }
   // Of what was put in last; done where nothing is outstanding.
   Ticket last() const {
@@ -209,10 +215,7 @@ Status RemoteDevice::enqueue(StreamHandle stream, const hoist_request& request) 
     return {};
   }
   queue->drop_answered(*connection_);
-  Result<Ticket> ticket = submit(queue->lane(), request);
-  if (!ticket) return tl::unexpected(ticket.error());
-  queue->push(std::move(*ticket));
-  return {};
+  return queue->put([&] { return submit(queue->lane(), request); });
 }
 
 Status RemoteDevice::run(StreamHandle stream, uint32_t operation,
