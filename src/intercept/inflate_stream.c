@@ -57,12 +57,16 @@ void note_zlib_caller(const void* caller) {
 /* The versions that our decoder was compared with. Another one may have more functions that take a
  * stream, or do something in other steps. */
 bool is_known_zlib(void) {
+  static const char* const kCompared[] = {"1.2.13", "1.3"};
   static int known; /* 0: not asked yet, 1: yes, 2: no */
   int answer = __atomic_load_n(&known, __ATOMIC_RELAXED);
   if (answer == 0) {
-    void* version = zlib_function(ZLIB_VERSION_FUNCTION);
-    const bool same =
-        version != (void*)absent && strcmp(((__typeof__(&zlibVersion))version)(), "1.2.13") == 0;
+    void* function = zlib_function(ZLIB_VERSION_FUNCTION);
+    const char* version =
+        function != (void*)absent ? ((__typeof__(&zlibVersion))function)() : "none";
+    bool same = false;
+    for (size_t i = 0; i < sizeof kCompared / sizeof *kCompared; ++i)
+      same = same || strcmp(version, kCompared[i]) == 0;
     answer = same ? 1 : 2;
     __atomic_store_n(&known, answer, __ATOMIC_RELAXED);
     const char* counters = hoist_environment(HOIST_COUNTERS_ENV);

@@ -205,6 +205,10 @@ int AeadCipher::final(uint8_t* out, size_t* written, size_t room) {
 }
 
 int AeadCipher::cipher(const Update& update) {
+  // Nothing at all ends a message of GCM, but not one of ChaCha20-Poly1305.
+  if (algorithm_.mode == Mode::chacha20_poly1305 && update.size == 0) {
+    return functions_.cipher(inner(), update.out, update.written, update.room, update.in, 0);
+  }
   if (!taken_over_) {
     const int done =
         functions_.cipher(inner(), update.out, update.written, update.room, update.in, update.size);

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <new>
 
+#include "base/caller_memory.h"
 #include "ops/aes/accounting.h"
 #include "ops/aes/aead_cipher.h"
 #include "ops/aes/caller_memory.h"
@@ -96,6 +97,7 @@ int AeadCipher::update_large(const Update& update) {
     count_passed(reason);
     return update_whole(update);
   }
+  take_watched_faults(update.in, update.out, update.size);
   const LargeCall call(is_configured_);
   const size_t lanes = std::min(call.lanes(), most);
   if (!pays(lanes)) {
@@ -178,6 +180,7 @@ int AeadCipher::update_taken(const Update& update) {
   if (update.size < threshold_) {
     return verified(update, [&] { return update_message(update, kOneLane); });
   }
+  take_watched_faults(update.in, update.out, update.size);
   const LargeCall call(is_configured_);
   const bool apart =
       update.in == update.out || !overlap(update.in, update.size, update.out, update.size);

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "base/caller_memory.h"
 #include "ops/aes/accounting.h"
 #include "ops/aes/caller_memory.h"
 #include "ops/aes/counter.h"
@@ -80,6 +81,7 @@ const char* BlockCipher::obstacle(const Update& update) const {
 }
 
 int BlockCipher::update_large(const Update& update) {
+  take_watched_faults(update.in, update.out, update.size);
   const LargeCall call(is_configured_);
   const char* reason = call.obstacle() != nullptr ? call.obstacle() : obstacle(update);
   Split split = plan_split(update.size, kBlock, lane_bytes_);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <new>
 
+#include "base/caller_memory.h"
 #include "ops/aes/lanes.h"
 
 namespace hoist::aes {
@@ -52,12 +53,6 @@ void populate(const Pages& pages, size_t lanes) {
 
 }  // namespace
 
-bool overlap(const uint8_t* a, size_t a_size, const uint8_t* b, size_t b_size) {
-  const uintptr_t first = reinterpret_cast<uintptr_t>(a);
-  const uintptr_t second = reinterpret_cast<uintptr_t>(b);
-  return first < second + b_size && second < first + a_size;
-}
-
 void touch_pages(const uint8_t* in, uint8_t* out, size_t size, size_t lanes) {
   // Below that, other threads are not worth their start.
   constexpr size_t kManyPages = 256;
@@ -77,6 +72,10 @@ void touch_pages(const uint8_t* in, uint8_t* out, size_t size, size_t lanes) {
     touch(in + at, out + at);
   }
   if (size > 0) touch(in + size - 1, out + size - 1);
+}
+
+void take_watched_faults(const uint8_t* in, uint8_t* out, size_t size) {
+  if (CallerMemory().watched()) touch_pages(in, out, size, 1);
 }
 
 }  // namespace hoist::aes

@@ -1,6 +1,10 @@
 // What messages may be like at their limits, against the default provider: lengths of tags, IVs and
 // additional data, every length of text around what the code distinguishes, counters that wrap.
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstring>
@@ -12,6 +16,7 @@
 #include "ops/aes/ghash.h"
 #include "ops/aes/lockstep_testing.h"
 #include "ops/aes/provider_testing.h"
+#include "ops/aes/split.h"
 
 namespace hoist::aes {
 namespace {
@@ -176,6 +181,47 @@ TEST(EdgeCases, GcmWraps) {
                         .iv_size = kBlock,
                         .text = numbered(kBlocks * kBlock)});
   }
+}
+
+sigjmp_buf fault_handled;
+void leave_call(int) { siglongjmp(fault_handled, 1); }
+
+// Whether the handler was called. A function of its own: siglongjmp() spoils local variables.
+__attribute__((noinline)) bool leaves_call(EVP_CIPHER_CTX* state, uint8_t* memory, int size) {
+  if (sigsetjmp(fault_handled, 1) != 0) return true;
+  int written = 0;
+  EVP_EncryptUpdate(state, memory, &written, memory, size);
+  return false;
+}
+
+// A program's handler may leave a large call for good. The next one must not find that one still
+// under way, nor its thread immune to cancellation.
+TEST(EdgeCases, FaultThatIsLeftByJump) {
+  constexpr size_t kSize = size_t{1} << 20;
+  void* const mapped =
+      ::mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(mapped, MAP_FAILED);
+  uint8_t* const memory = static_cast<uint8_t*>(mapped);
+  ASSERT_EQ(::mprotect(memory + kSize / 2, 4096, PROT_NONE), 0);
+  const Data key = numbered(64);
+  struct sigaction action = {};
+  action.sa_handler = leave_call;
+  struct sigaction before;
+  ASSERT_EQ(::sigaction(SIGSEGV, &action, &before), 0);
+  for (const char* name : {"AES-256-CTR", "AES-256-GCM", "AES-256-XTS"}) {
+    const CipherHandle cipher(EVP_CIPHER_fetch(library(), name, "provider=hoist"));
+    const CipherState state(EVP_CIPHER_CTX_new());
+    ASSERT_EQ(EVP_EncryptInit_ex2(state.get(), cipher.get(), key.data(), key.data(), nullptr), 1);
+    EXPECT_TRUE(leaves_call(state.get(), memory, kSize)) << name;
+    int cancel_state = PTHREAD_CANCEL_DISABLE;
+    ASSERT_EQ(::pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &cancel_state), 0);
+    EXPECT_EQ(cancel_state, PTHREAD_CANCEL_ENABLE) << name;
+    if (usable_lanes() > 1) {
+      EXPECT_EQ(LargeCall(true).obstacle(), nullptr) << name;
+    }
+  }
+  ::sigaction(SIGSEGV, &before, nullptr);
+  ::munmap(mapped, kSize);
 }
 
 }  // namespace

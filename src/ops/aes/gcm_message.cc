@@ -7,8 +7,8 @@
 #include <cstring>
 #include <new>
 
+#include "base/caller_memory.h"
 #include "ops/aes/algorithms.h"
-#include "ops/aes/caller_memory.h"
 #include "ops/aes/counter.h"
 
 namespace hoist::aes {

@@ -129,14 +129,17 @@ class Lockstep {
                 [&](size_t i) { return EVP_CIPHER_CTX_set_padding(states_[i].get(), padding); });
   }
 
-  int get_tag(size_t size, std::vector<uint8_t>* tag = nullptr) {
+  // Before a message has ended there is no tag: what OpenSSL then gives is what lay there.
+  int get_tag(size_t size, std::vector<uint8_t>* tag = nullptr, bool has_ended = true) {
     std::array<std::array<uint8_t, 16>, 2> tags = {};
     const int done = both("tag", [&](size_t i) {
       return EVP_CIPHER_CTX_ctrl(states_[i].get(), EVP_CTRL_AEAD_GET_TAG, static_cast<int>(size),
                                  tags[i].data());
     });
     if (done == 1) {
-      EXPECT_EQ(tags[0], tags[1]) << history_;
+      if (has_ended) {
+        EXPECT_EQ(tags[0], tags[1]) << history_;
+      }
       if (tag != nullptr) tag->assign(tags[0].begin(), tags[0].begin() + size);
     }
     return done;

@@ -252,17 +252,19 @@ TEST_P(ProviderTest, RandomAeadCalls) {
     Lockstep pair(library(), name());
     std::vector<uint8_t> tag = random_.bytes(16);
     bool refused = false;
+    bool ended = false;
     pair.start(static_cast<int>(random_.below(2)), key().data(), iv().data());
     for (int i = 0; i < 12 && !HasFailure(); ++i) {
       switch (random_.below(12)) {
         case 0:
-          refused |= pair.final() != 1;
+          ended = pair.final() == 1;
+          refused |= !ended;
           break;
         case 1:
           pair.start(random_.one_in(2) ? -1 : static_cast<int>(random_.below(2)),
                      random_.one_in(3) ? key().data() : nullptr,
                      refused || random_.one_in(2) ? iv().data() : nullptr);
-          refused = false;
+          refused = ended = false;
           break;
         case 2:
           pair.duplicate();
@@ -274,7 +276,7 @@ TEST_P(ProviderTest, RandomAeadCalls) {
           pair.control(EVP_CTRL_AEAD_SET_TAG, static_cast<int>(6 + random_.below(11)), tag.data());
           break;
         case 5:
-          pair.get_tag(1 + random_.below(16));
+          pair.get_tag(1 + random_.below(16), nullptr, ended);
           break;
         case 6:
           refused |= pair.cipher(random_.bytes(random_.size())) < 0;

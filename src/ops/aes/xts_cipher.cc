@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "base/caller_memory.h"
 #include "ops/aes/accounting.h"
 #include "ops/aes/caller_memory.h"
 #include "ops/aes/gf128.h"
@@ -59,6 +60,7 @@ bool XtsCipher::prepare_tweak_ciphers() {
 }
 
 int XtsCipher::update_large(const Update& update) {
+  take_watched_faults(update.in, update.out, update.size);
   const LargeCall call(is_configured_);
   const char* reason = call.obstacle() != nullptr ? call.obstacle() : obstacle(update);
   Split split = plan_split(update.size, kBlock, lane_bytes_);
