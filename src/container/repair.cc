@@ -32,25 +32,10 @@ Result<BlockBytes> read_payload(const Source& source, const Frame& frame, uint64
   return bytes;
 }
 
-// The file header, or what a list of blocks remembers of it.
-Result<std::optional<FileHeader>> find_header(const Source& source, const Survey& survey) {
-  if (survey.header) return survey.header;
-  for (const SurveyedFrame& frame : survey.frames) {
-    const bool is_list = frame.section == Section::commit || frame.section == Section::index;
-    if (!is_list || !frame.intact || frame.stored_size < kListHeaderSize) continue;
-    std::array<std::byte, kListHeaderSize> bytes;
-    if (Status read = source.read(frame.payload_offset(), MutableBytes(bytes)); !read) {
-      return tl::unexpected(read.error());
-    }
-    if (Result<ListHeader> list = decode_list_header(bytes)) return list->file;
-  }
-  return std::nullopt;
-}
-
 Result<WriterOptions> options_of(const Source& source, const Survey& survey, const Limits& limits,
                                  RepairReport& report) {
   WriterOptions options;
-  Result<std::optional<FileHeader>> header = find_header(source, survey);
+  Result<std::optional<FileHeader>> header = find_file_header(source, survey);
   if (!header) return tl::unexpected(header.error());
   report.kind_lost = !header->has_value();
   if (*header) {

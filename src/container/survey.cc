@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <mutex>
 
 #include "base/threads.h"
@@ -208,6 +209,20 @@ Result<Survey> survey(const Source& source, const Limits& limits, const Progress
   std::stable_sort(survey.damage.begin(), survey.damage.end(),
                    [](const Damage& a, const Damage& b) { return a.offset < b.offset; });
   return survey;
+}
+
+Result<std::optional<FileHeader>> find_file_header(const Source& source, const Survey& survey) {
+  if (survey.header) return survey.header;
+  for (const SurveyedFrame& frame : survey.frames) {
+    const bool is_list = frame.section == Section::commit || frame.section == Section::index;
+    if (!is_list || !frame.intact || frame.stored_size < kListHeaderSize) continue;
+    std::array<std::byte, kListHeaderSize> bytes;
+    if (Status read = source.read(frame.payload_offset(), MutableBytes(bytes)); !read) {
+      return tl::unexpected(read.error());
+    }
+    if (Result<ListHeader> list = decode_list_header(bytes)) return list->file;
+  }
+  return std::nullopt;
 }
 
 }  // namespace hoist::container

@@ -60,4 +60,8 @@ struct Survey {
 // `unsupported` on files of a newer version.
 Result<Survey> survey(const Source& source, const Limits& limits, const Progress& progress = {});
 
+// The file header, or where it is lost what a list of blocks remembers of it; nothing where neither
+// is intact.
+Result<std::optional<FileHeader>> find_file_header(const Source& source, const Survey& survey);
+
 }  // namespace hoist::container
