@@ -2,21 +2,13 @@
 """BLAS calls of programs that run under Hoist, served by a hoistd whose device is the CPU: the same
 results as without, whatever happens to the daemon, and counted."""
 
-import ctypes.util
-import json
 import os
-import pathlib
 import signal
 import subprocess
-import tempfile
-import time
 import unittest
 
-from hoist_tree import BUILD, HOIST, compile_c, environment, run
-
-HOISTD = BUILD / "bin/hoistd"
-ENGINE = BUILD / "lib/libhoist_gemm.so"
-BLAS = ctypes.util.find_library("blas") or ctypes.util.find_library("openblas")
+from gemm_case import BLAS, GemmCase
+from hoist_tree import HOIST, compile_c, environment, run
 
 # Small integers, so that every sum is exact and all results are the same to the last bit.
 PROGRAM = r"""
@@ -172,38 +164,12 @@ int main(int argc, char** argv) {
 """
 
 
-@unittest.skipUnless(BLAS, "needs libblas3 or libopenblas0")
-@unittest.skipUnless(ENGINE.exists(), "this preset has no engines for library calls")
-class GemmTest(unittest.TestCase):
+class GemmTest(GemmCase):
     @classmethod
     def setUpClass(cls):
-        cls.directory = tempfile.TemporaryDirectory()
-        cls.path = pathlib.Path(cls.directory.name)
+        super().setUpClass()
         cls.program = compile_c(PROGRAM, cls.path / "blas_calls", "-O1", f"-l:{BLAS}")
         cls.plain = {}
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.directory.cleanup()
-
-    def setUp(self):
-        self.socket = self.path / f"{self.id().rpartition('.')[2]}.socket"
-        self.daemon = None
-
-    def tearDown(self):
-        if self.daemon is not None:
-            self.daemon.kill()
-            self.daemon.wait()
-
-    def start_daemon(self, *options):
-        self.daemon = subprocess.Popen(
-            [HOISTD, "--device", "cpu", "--socket", self.socket, *options], env=environment(),
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        for _ in range(500):
-            if self.socket.exists():
-                return
-            time.sleep(0.01)
-        self.fail("hoistd did not come up")
 
     def expected(self, which, times="1"):
         if (which, times) not in self.plain:
@@ -212,15 +178,10 @@ class GemmTest(unittest.TestCase):
 
     def hoisted(self, which, *options, times="1", **changes):
         """(output, counters of gemm) under `hoist run`."""
-        stats = self.path / "stats.json"
-        changes = {"HOIST_SOCKET": str(self.socket), "HOIST_GPU": "require",
-                   "XDG_CACHE_HOME": str(self.path / "cache"), **changes}
-        done = run(HOIST, "run", f"--stats={stats}", *options, "--", self.program, which, times,
-                   env=environment(**changes))
-        self.assertEqual(done.returncode, 0, done.stderr)
+        done, gemm = self.hoist(self.program, which, times, options=options, **changes)
         self.assertEqual(done.stderr, b"hoist: gemm: 3 verified, 0 mismatch\n" if options ==
                          ("--verify=1",) else b"")
-        return done.stdout, json.loads(stats.read_text())["operations"].get("gemm", {})
+        return done.stdout, gemm
 
     def test_every_interface_gives_the_same_result(self):
         self.start_daemon()
@@ -235,6 +196,41 @@ class GemmTest(unittest.TestCase):
         self.assertEqual(output, self.expected("x"))
         self.assertEqual(gemm["calls"], 0, gemm)
         self.assertEqual(gemm["passed"], {"no product to compute": 1, "matrices overlap": 1})
+
+    def test_two_devices_share_a_call(self):
+        self.start_daemon()
+        second = self.start_second_daemon()
+        try:
+            output, gemm = self.hoisted("frtsmz", HOIST_GEMM_DEVICES="2")
+            self.assertEqual(output, self.expected("frtsmz"))
+            calls = {name: one["calls"] for name, one in gemm["implementations"].items()}
+            self.assertEqual(calls, {"hoistd-2": 7, "hoistd": 2})  # syrk and herk are not cut
+            # The other is gone: one does it, or the program's own BLAS.
+            output, gemm = self.hoisted("rF", HOIST_GEMM_DEVICES="2")
+            self.assertEqual(output, self.expected("rF"))
+            os.kill(second.pid, signal.SIGSTOP)
+            output, gemm = self.hoisted("r", HOIST_GEMM_DEVICES="2")
+            self.assertEqual(output, self.expected("r"))
+        finally:
+            second.kill()
+            second.wait()
+        output, gemm = self.hoisted("r", HOIST_GEMM_DEVICES="2")
+        self.assertEqual(output, self.expected("r"))
+        self.assertEqual(gemm["implementations"]["hoistd"]["calls"], 1)
+
+    def test_a_second_daemon_that_dies_loses_nothing(self):
+        self.start_daemon()
+        second = self.start_second_daemon()
+        program = subprocess.Popen(
+            [HOIST, "run", "--", self.program, "f", "6"], stdout=subprocess.PIPE,
+            env=environment(HOIST_SOCKET=str(self.socket), HOIST_GPU="require",
+                            HOIST_GEMM_DEVICES="2", XDG_CACHE_HOME=str(self.path / "cache")))
+        first = program.stdout.readline()
+        second.kill()
+        second.wait()
+        output = first + program.communicate(timeout=120)[0]
+        self.assertEqual(program.returncode, 0)
+        self.assertEqual(output, self.expected("f", "6"))
 
     def test_without_a_daemon_the_original_does_it(self):
         output, gemm = self.hoisted("r")

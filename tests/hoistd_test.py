@@ -203,9 +203,10 @@ class CommandLine(unittest.TestCase):
             done = run(HOISTD, *words)
             self.assertEqual((done.returncode, done.stdout), (2, b""), words)
             self.assertIn(b"hoistd: error: ", done.stderr)
-        self.assertEqual(run(HOISTD, "--device", "toaster").returncode, 1)
+        self.assertEqual(run(HOISTD, "--device", "toaster").returncode, 2)
         done = run(HOISTD, "--device", "cpu", "--socket", "/nonexistent/socket")
-        self.assertEqual((done.returncode, done.stdout), (3, b""))
+        self.assertEqual((done.returncode, done.stdout), (1, b""))
+        self.assertIn(b"--socket", done.stderr)
         done = run(HOISTD, "--device", "cpu", "--socket", "/tmp/x", "--group", "no-such-group")
         self.assertIn(b"no group no-such-group", done.stderr)
 

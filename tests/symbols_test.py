@@ -24,7 +24,7 @@ ENGINES = {
     "libhoist_crc32.so": {"hoist_crc32"},
     "libhoist_deflate.so": {"hoist_deflate"},
     "libhoist_inflate.so": {"hoist_inflate"},
-    "libhoist_gemm.so": {"hoist_gemm"},
+    "libhoist_gemm.so": {"hoist_gemm", "hoist_gemm_residency"},
     "libhoist_memcpy.so": {"hoist_memcpy"},
     "libhoist_qsort.so": {"hoist_qsort"},
     "libhoist_zstd.so": {"hoist_zstd_compress", "hoist_zstd_decompress"},

@@ -46,6 +46,7 @@ enum hoist_choice {
   HOIST_CHOICE_ORIGINAL,
   HOIST_CHOICE_CPU_1,
   HOIST_CHOICE_CPU_ALL,
+  HOIST_CHOICE_CUDA, /* a GPU, and all CPUs for the rest */
 };
 
 struct hoist_decisions {
@@ -53,7 +54,7 @@ struct hoist_decisions {
   char text[HOIST_DECISIONS_LIMIT + 1];
 };
 
-/* "original", "cpu-1", "cpu-all"; "unknown" for anything else. */
+/* "original", "cpu-1", "cpu-all", "cuda"; "unknown" for anything else. */
 const char* hoist_choice_name(enum hoist_choice choice);
 
 /* Hash of the CPU's model and Hoist's version: a measurement counts only where both are the same.

@@ -38,6 +38,16 @@ TEST_F(Decisions, CompiledInRowsAnswerWithoutAFile) {
   EXPECT_FALSE(hoist_is_measured(&decisions_, "sort/C", 2));
 }
 
+TEST_F(Decisions, AGpuMayBeAChoice) {
+  ASSERT_TRUE(parse(kHead + "sort/C cpus=1 0 original 1000 cuda\n"
+                            "sort/C cpus=4 0 original 700 cpu-all 9000 cuda\n"));
+  EXPECT_EQ(decide("sort/C", 1, 1000), HOIST_CHOICE_CUDA);
+  EXPECT_EQ(decide("sort/C", 8, 8999), HOIST_CHOICE_CPU_ALL);
+  EXPECT_EQ(decide("sort/C", 8, 9000), HOIST_CHOICE_CUDA);
+  EXPECT_STREQ(hoist_choice_name(HOIST_CHOICE_CUDA), "cuda");
+  EXPECT_FALSE(parse(kHead + "sort/C cpus=1 0 cuda-1\n"));
+}
+
 TEST_F(Decisions, TheRowForTheNextSmallerNumberOfCpusCounts) {
   ASSERT_TRUE(parse(kHead + "sort/C cpus=1 0 original 1000 cpu-1\n"
                             "sort/C cpus=8 0 original 500 cpu-1 2000 cpu-all\n"

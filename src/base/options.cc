@@ -33,6 +33,12 @@ constexpr std::array kOptions = {
            "socket of hoistd; empty: the user's in $XDG_RUNTIME_DIR/hoist, then /run/hoist"},
     Option{OptionId::blas, "blas", "HOIST_BLAS", "",
            "BLAS that gemm is measured beside; empty: the system's libopenblas or libblas"},
+    Option{OptionId::gemm_devices, "gemm-devices", "HOIST_GEMM_DEVICES", "",
+           "most GPUs that one product is spread over; empty: all"},
+    Option{OptionId::gemm_precision, "gemm-precision", "HOIST_GEMM_PRECISION", "full",
+           "full, or tf32: single precision with factors of 11 bits"},
+    Option{OptionId::gemm_smallest, "gemm-smallest", "HOIST_GEMM_SMALLEST", "134217728",
+           "multiplications from which on gemm looks at a call"},
 };
 
 constexpr std::array kOperations = {"sort",   "hash", "gunzip", "crc32",   "inflate", "qsort",

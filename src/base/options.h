@@ -11,7 +11,22 @@
 
 namespace hoist {
 
-enum class OptionId { off, gpu, ops, log, log_file, stats, verify, profile, threads, socket, blas };
+enum class OptionId {
+  off,
+  gpu,
+  ops,
+  log,
+  log_file,
+  stats,
+  verify,
+  profile,
+  threads,
+  socket,
+  blas,
+  gemm_devices,
+  gemm_precision,
+  gemm_smallest
+};
 
 struct Option {
   OptionId id;

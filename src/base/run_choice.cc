@@ -58,6 +58,7 @@ RunChoice choose_run(const Takeover& takeover, const std::string& name,
   hoist_load_decisions(decisions.get());
   const hoist_choice choice = hoist_decide(decisions.get(), name.c_str(), cpus, *bytes);
   if (choice == HOIST_CHOICE_CPU_1) run.threads = 1;
+  run.on_gpu = choice == HOIST_CHOICE_CUDA;
   if (choice != HOIST_CHOICE_ORIGINAL) {
     run.reason = fmt::format("placement: {} for {} bytes", hoist_choice_name(choice), *bytes);
   } else if (takeover.recognised && !takeover.original_path.empty()) {

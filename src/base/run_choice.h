@@ -3,7 +3,8 @@
 //
 //   const RunChoice choice = choose_run(takeover, "hash/sha256sum", input_size(files));
 //   if (choice.original) return step_aside(takeover, "hash", choice.reason);
-//   confirm_takeover(takeover, choice.reason);   // then use at most choice.threads
+//   confirm_takeover(takeover, choice.reason);   // then use at most choice.threads, and a GPU
+//                                                // where choice.on_gpu
 //
 // The decisions are read anew at each call, once a run.
 #pragma once
@@ -19,6 +20,7 @@ namespace hoist {
 
 struct RunChoice {
   bool original = false;  // never where the user asked for the engine by name
+  bool on_gpu = false;    // with these threads for the rest
   int threads = 1;        // at most usable_cpus()
   std::string reason;     // for the counters
 };

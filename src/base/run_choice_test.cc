@@ -70,6 +70,15 @@ TEST_F(RunChoiceTest, FollowsTheDecisions) {
             "placement: the original is faster");
 }
 
+TEST_F(RunChoiceTest, AGpuTakesAllCpusForTheRest) {
+  decide("sort/C cpus=1 0 cpu-1 1000 cuda");
+  EXPECT_FALSE(choose_run(taken_over_, "sort/C", 999).on_gpu);
+  const RunChoice large = choose_run(taken_over_, "sort/C", 1000);
+  EXPECT_TRUE(large.on_gpu);
+  EXPECT_EQ(large.threads, usable_cpus());
+  EXPECT_EQ(large.reason, "placement: cuda for 1000 bytes");
+}
+
 TEST_F(RunChoiceTest, OneCpuIsNeverAll) {
   decide("sort/C cpus=1 0 cpu-all");
   ::setenv("HOIST_THREADS", "1", 1);

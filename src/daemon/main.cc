@@ -18,7 +18,15 @@ namespace {
 
 int report_error(const Error& error) {
   fmt::print(stderr, "hoistd: error: {}\n", error.message);
-  return error.code == ErrorCode::unavailable || error.code == ErrorCode::not_found ? 3 : 1;
+  switch (error.code) {
+    case ErrorCode::invalid_argument:
+      return 2;
+    case ErrorCode::unavailable:
+    case ErrorCode::not_found:
+      return 3;
+    default:
+      return 1;
+  }
 }
 
 int print_status(const Options& options) {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "daemon/turns.h"
+#include "device/radix_sort/served_radix_sort.h"
 #include "device/remote/ring_layout.h"
 #include "ops/gemm/served_gemm.h"
 
@@ -85,7 +86,9 @@ std::span<const ServedOperation* const> served_operations() {
   static const Copy copy;
   static const Fill fill;
   static const gemm::ServedGemm gemm;
-  static const std::array<const ServedOperation*, 4> operations = {&none, &copy, &fill, &gemm};
+  static const device::radix_sort::ServedRadixSort radix_sort;
+  static const std::array<const ServedOperation*, 5> operations = {&none, &copy, &fill, &gemm,
+                                                                   &radix_sort};
   return operations;
 }
 

@@ -27,13 +27,22 @@ Parsed parse_options(int argc, char** argv) {
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
   app.add_option("--metrics", options.metrics_port,
-                 "port of 127.0.0.1 for Prometheus (default: none)");
+                 "port of 127.0.0.1 for Prometheus (default: none)")
+      ->check(CLI::Range(1, UINT16_MAX));
   uint32_t idle = 0;
   CLI::Option* const idle_option = app.add_option(
       "--idle-timeout", idle, "end after so many seconds without a client (default: never)");
   CLI::Option* const status =
       app.add_flag("--status", options.status, "ask the one that runs, and print its answer");
   app.add_flag("--json", options.json, "with --status: as JSON")->needs(status);
+  app.footer(
+      "Programs under `hoist run` start one by themselves where a GPU pays, and it ends soon "
+      "after\n"
+      "its last client; start it by hand to have it ready, or for several users.\n\n"
+      "Examples:\n"
+      "  hoistd --device cuda:0 --pool 1G\n"
+      "  hoistd --socket /run/hoist/hoistd.sock --group gpu --metrics 9464\n"
+      "  hoistd --status --json");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -68,7 +68,7 @@ Result<Device*> find_device(std::string_view name) {
     if (error == std::errc() && end == digits.end()) return cuda_device(index);
   }
   return fail(ErrorCode::invalid_argument,
-              fmt::format("no kind of device: {}: auto, cpu, cuda or cuda:N", name));
+              fmt::format("no such kind of device ({}): give auto, cpu, cuda or cuda:N", name));
 }
 
 }  // namespace hoist::device

@@ -34,7 +34,7 @@ Status Transfer::upload(const HostSource& from, View<std::byte> to,
   if (!reader) return tl::unexpected(reader.error());
   if (to.size == 0) return {};
   const auto* const memory = std::get_if<std::span<const std::byte>>(&from);
-  if (memory != nullptr && is_direct(memory->data(), to.size)) {
+  if (memory != nullptr && !request.enqueued && is_direct(memory->data(), to.size)) {
     return copy(memory->data(), to.data, to.size, uploaders_, request);
   }
   const int lanes = (*reader)->is_random_access() ? lanes_for(to.size, tuning_.smallest_chunk) : 1;

@@ -65,6 +65,10 @@ struct TransferRequest {
   std::stop_token stop = {};
   // Grows by the bytes that have arrived.
   std::atomic<uint64_t>* progress = nullptr;
+  // Of upload(): called when the copy of `size` bytes at `offset` is on the stream, so that work
+  // which is put behind it there, or behind an event of it, finds them. Called on several threads
+  // at once, in any order; for each byte once. An error ends the transfer.
+  std::function<Status(uint64_t offset, size_t size, Stream& stream)> enqueued = {};
 };
 
 // Enqueues on `stream` the work that makes something of one chunk, which lies in memory of the

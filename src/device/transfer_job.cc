@@ -50,6 +50,7 @@ Status TransferJob::work(TransferLane& lane, Stream& stream) {
     TransferSlot& slot = next_slot();
     Status status = finish(slot);
     if (status) status = begin(stream, slot, *chunk);
+    if (status && request_.enqueued) status = request_.enqueued(chunk->offset, chunk->size, stream);
     if (status) status = slot.event.record(stream);
     if (!status) return status;
     slot.chunk = *chunk;

@@ -2,11 +2,22 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "intercept/engine_library.h"
+#include "intercept/kept_environment.h"
+#include "intercept/preload.h"
+#include "intercept/record.h"
 #include "ops/gemm/cblas.h"
 
 enum { CASE_BIT = 0x20 };
+
+double least_work = 1 << 27;
+
+__attribute__((constructor)) static void read_least_work(void) {
+  const char* given = getenv("HOIST_GEMM_SMALLEST");
+  if (given != NULL && *given != '\0') least_work = (double)strtoull(given, NULL, 10);
+}
 
 /* The stack frame of the call that is being done on this thread; what is called from there has its
  * frames below it. */
@@ -26,16 +37,28 @@ void leave_blas(const void* frame) {
   if (frame != NULL) outermost = NULL;
 }
 
+bool has_integers_of(const struct blas_site* site, blas_function* function,
+                     blas_function** checked) {
+  if (site->is_wide || __atomic_load_n(checked, __ATOMIC_RELAXED) == function) return true;
+  if (reads_wide_integers(function)) {
+    const char* counters = hoist_environment(HOIST_COUNTERS_ENV);
+    if (counters != NULL) record_passed(counters, "gemm", "64-bit integers by a 32-bit name");
+    return false;
+  }
+  __atomic_store_n(checked, function, __ATOMIC_RELAXED);
+  return true;
+}
+
 bool offer_blas(struct blas_site* site, struct hoist_blas_call* call, const void* caller) {
   static struct engine_library engine = {.operation = "gemm", .function = "hoist_gemm"};
   if (is_inside()) return false;
   hoist_gemm_function* gemm = (hoist_gemm_function*)engine_function(&engine);
   if (gemm == NULL) return false;
   blas_function* function = find_blas(&site->original, site->name, caller);
-  if (function == NULL) return false;
+  if (function == NULL || !has_integers_of(site, function, &site->checked)) return false;
   call->routine = site->routine;
   call->type = site->type;
-  const struct blas_original original = make_blas_original(function, site->is_cblas, call);
+  const struct blas_original original = make_blas_original(function, site->is_cblas, site->type);
   const void* frame = enter_blas();
   const bool is_done = gemm(call, &original.base);
   leave_blas(frame);
@@ -56,6 +79,10 @@ bool read_transpose(const char* option, char* trans) {
 bool read_number(int option, int first, int second, bool* is_first) {
   *is_first = option == first;
   return *is_first || option == second;
+}
+
+bool read_layout(int layout, bool* is_column_major) {
+  return read_number(layout, CBLAS_COLUMN_MAJOR, CBLAS_ROW_MAJOR, is_column_major);
 }
 
 bool read_transpose_number(int option, char* trans) {

@@ -12,48 +12,17 @@
 
 #include "ops/gemm/cblas.h"
 
-#define EXPORTED __attribute__((visibility("default")))
-#define CALLER __builtin_return_address(0)
-
-typedef const void* pointer;
-
 static void load_real(double from, double to[2]) {
   to[0] = from;
   to[1] = 0;
 }
-static void load_c(pointer from, double to[2]) {
-  to[0] = ((const float*)from)[0];
-  to[1] = ((const float*)from)[1];
-}
-static void load_z(pointer from, double to[2]) {
-  to[0] = ((const double*)from)[0];
-  to[1] = ((const double*)from)[1];
-}
-
-static bool read_layout(int layout, bool* is_column_major) {
-  return read_number(layout, CBLAS_COLUMN_MAJOR, CBLAS_ROW_MAJOR, is_column_major);
-}
-
-static void set_matrices(struct hoist_blas_call* call, pointer a, int64_t lda, pointer b,
-                         int64_t ldb, void* c, int64_t ldc) {
-  call->a = a, call->lda = lda;
-  call->b = b, call->ldb = ldb;
-  call->c = c, call->ldc = ldc;
-}
-
-static void set_sizes(struct hoist_blas_call* call, int64_t m, int64_t n, int64_t k) {
-  call->m = m, call->n = n, call->k = k;
-}
 
 /* NOLINTBEGIN(bugprone-macro-parentheses): types and names, which are no expressions. */
-#define SITE(NAME, TYPE, ROUTINE) \
-  static struct blas_site site = {.name = #NAME, .routine = ROUTINE, .type = TYPE, .is_cblas = true}
-
 #define GEMM(NAME, TYPE, SCALAR, LOAD, INT)                                                       \
   EXPORTED void NAME(int layout, int ta, int tb, int64_t m, int64_t n, int64_t k, SCALAR alpha,   \
                      pointer a, int64_t lda, pointer b, int64_t ldb, SCALAR beta, void* c,        \
                      int64_t ldc) {                                                               \
-    SITE(NAME, TYPE, HOIST_BLAS_GEMM);                                                            \
+    BLAS_SITE(NAME, TYPE, HOIST_BLAS_GEMM, INT, true);                                            \
     struct hoist_blas_call call;                                                                  \
     const void* frame = NULL;                                                                     \
     bool is_column_major;                                                                         \
@@ -82,7 +51,7 @@ static void set_sizes(struct hoist_blas_call* call, int64_t m, int64_t n, int64_
   EXPORTED void NAME(int layout, int side, int uplo, int64_t m, int64_t n, SCALAR alpha,           \
                      pointer a, int64_t lda, pointer b, int64_t ldb, SCALAR beta, void* c,         \
                      int64_t ldc) {                                                                \
-    SITE(NAME, TYPE, ROUTINE);                                                                     \
+    BLAS_SITE(NAME, TYPE, ROUTINE, INT, true);                                                     \
     struct hoist_blas_call call;                                                                   \
     const void* frame = NULL;                                                                      \
     bool is_column_major;                                                                          \
@@ -110,7 +79,7 @@ static void set_sizes(struct hoist_blas_call* call, int64_t m, int64_t n, int64_
 #define SYRK(NAME, TYPE, SCALAR, LOAD, INT, ROUTINE, TRANSPOSED)                                \
   EXPORTED void NAME(int layout, int uplo, int trans, int64_t n, int64_t k, SCALAR alpha,       \
                      pointer a, int64_t lda, SCALAR beta, void* c, int64_t ldc) {               \
-    SITE(NAME, TYPE, ROUTINE);                                                                  \
+    BLAS_SITE(NAME, TYPE, ROUTINE, INT, true);                                                  \
     struct hoist_blas_call call;                                                                \
     const void* frame = NULL;                                                                   \
     bool is_column_major;                                                                       \
@@ -137,7 +106,7 @@ static void set_sizes(struct hoist_blas_call* call, int64_t m, int64_t n, int64_
 #define TRMM(NAME, TYPE, SCALAR, LOAD, INT, ROUTINE)                                             \
   EXPORTED void NAME(int layout, int side, int uplo, int trans, int diagonal, int64_t m,         \
                      int64_t n, SCALAR alpha, pointer a, int64_t lda, void* b, int64_t ldb) {    \
-    SITE(NAME, TYPE, ROUTINE);                                                                   \
+    BLAS_SITE(NAME, TYPE, ROUTINE, INT, true);                                                   \
     struct hoist_blas_call call;                                                                 \
     const void* frame = NULL;                                                                    \
     bool is_column_major;                                                                        \

@@ -7,47 +7,21 @@
 
 #include "intercept/blas.h"
 
-#define EXPORTED __attribute__((visibility("default")))
-#define CALLER __builtin_return_address(0)
-
 typedef const char* text;
-typedef const void* pointer;
-
-/* A scalar of the type, as the engine takes it. */
-static void load_s(pointer from, double to[2]) {
-  to[0] = *(const float*)from;
-  to[1] = 0;
-}
-static void load_d(pointer from, double to[2]) {
-  to[0] = *(const double*)from;
-  to[1] = 0;
-}
-static void load_c(pointer from, double to[2]) {
-  to[0] = ((const float*)from)[0];
-  to[1] = ((const float*)from)[1];
-}
-static void load_z(pointer from, double to[2]) {
-  to[0] = ((const double*)from)[0];
-  to[1] = ((const double*)from)[1];
-}
 
 /* NOLINTBEGIN(bugprone-macro-parentheses): types and names, which are no expressions. */
-#define SITE(NAME, TYPE, ROUTINE) \
-  static struct blas_site site = {.name = #NAME, .routine = ROUTINE, .type = TYPE}
-
 #define GEMM(NAME, TYPE, LOAD, INT)                                                               \
   EXPORTED void NAME(text ta, text tb, const INT* m, const INT* n, const INT* k, pointer alpha,   \
                      pointer a, const INT* lda, pointer b, const INT* ldb, pointer beta, void* c, \
                      const INT* ldc, size_t length_a, size_t length_b) {                          \
-    SITE(NAME, TYPE, HOIST_BLAS_GEMM);                                                            \
+    BLAS_SITE(NAME, TYPE, HOIST_BLAS_GEMM, INT, false);                                           \
     struct hoist_blas_call call;                                                                  \
     const void* frame = NULL;                                                                     \
     if (is_large_product(*m, *n, *k) && read_transpose(ta, &call.trans_a) &&                      \
         read_transpose(tb, &call.trans_b)) {                                                      \
       call.left = call.upper = call.unit = false;                                                 \
-      call.m = *m, call.n = *n, call.k = *k;                                                      \
-      call.a = a, call.b = b, call.c = c;                                                         \
-      call.lda = *lda, call.ldb = *ldb, call.ldc = *ldc;                                          \
+      set_sizes(&call, *m, *n, *k);                                                               \
+      set_matrices(&call, a, *lda, b, *ldb, c, *ldc);                                             \
       LOAD(alpha, call.alpha);                                                                    \
       LOAD(beta, call.beta);                                                                      \
       if (offer_blas(&site, &call, CALLER)) return;                                               \
@@ -62,16 +36,15 @@ static void load_z(pointer from, double to[2]) {
   EXPORTED void NAME(text side, text uplo, const INT* m, const INT* n, pointer alpha, pointer a, \
                      const INT* lda, pointer b, const INT* ldb, pointer beta, void* c,           \
                      const INT* ldc, size_t length_side, size_t length_uplo) {                   \
-    SITE(NAME, TYPE, ROUTINE);                                                                   \
+    BLAS_SITE(NAME, TYPE, ROUTINE, INT, false);                                                  \
     struct hoist_blas_call call;                                                                 \
     const void* frame = NULL;                                                                    \
     if (read_option(side, "LR", &call.left) && read_option(uplo, "UL", &call.upper) &&           \
         is_large_product(*m, *n, call.left ? *m : *n)) {                                         \
       call.trans_a = call.trans_b = 'N';                                                         \
       call.unit = false;                                                                         \
-      call.m = *m, call.n = *n, call.k = 0;                                                      \
-      call.a = a, call.b = b, call.c = c;                                                        \
-      call.lda = *lda, call.ldb = *ldb, call.ldc = *ldc;                                         \
+      set_sizes(&call, *m, *n, 0);                                                               \
+      set_matrices(&call, a, *lda, b, *ldb, c, *ldc);                                            \
       LOAD(alpha, call.alpha);                                                                   \
       LOAD(beta, call.beta);                                                                     \
       if (offer_blas(&site, &call, CALLER)) return;                                              \
@@ -86,16 +59,15 @@ static void load_z(pointer from, double to[2]) {
   EXPORTED void NAME(text uplo, text trans, const INT* n, const INT* k, pointer alpha, pointer a, \
                      const INT* lda, pointer beta, void* c, const INT* ldc, size_t length_uplo,   \
                      size_t length_trans) {                                                       \
-    SITE(NAME, TYPE, ROUTINE);                                                                    \
+    BLAS_SITE(NAME, TYPE, ROUTINE, INT, false);                                                   \
     struct hoist_blas_call call;                                                                  \
     const void* frame = NULL;                                                                     \
     if (is_large_product(*n, *n, *k) && read_option(uplo, "UL", &call.upper) &&                   \
         read_transpose(trans, &call.trans_a)) {                                                   \
       call.trans_b = 'N';                                                                         \
       call.left = call.unit = false;                                                              \
-      call.m = call.n = *n, call.k = *k;                                                          \
-      call.a = a, call.b = NULL, call.c = c;                                                      \
-      call.lda = *lda, call.ldb = 0, call.ldc = *ldc;                                             \
+      set_sizes(&call, *n, *n, *k);                                                               \
+      set_matrices(&call, a, *lda, NULL, 0, c, *ldc);                                             \
       LOAD(alpha, call.alpha);                                                                    \
       LOAD(beta, call.beta);                                                                      \
       if (offer_blas(&site, &call, CALLER)) return;                                               \
@@ -111,7 +83,7 @@ static void load_z(pointer from, double to[2]) {
                      pointer alpha, pointer a, const INT* lda, void* b, const INT* ldb,           \
                      size_t length_side, size_t length_uplo, size_t length_trans,                 \
                      size_t length_diagonal) {                                                    \
-    SITE(NAME, TYPE, ROUTINE);                                                                    \
+    BLAS_SITE(NAME, TYPE, ROUTINE, INT, false);                                                   \
     struct hoist_blas_call call;                                                                  \
     const void* frame = NULL;                                                                     \
     bool is_plain;                                                                                \
@@ -120,9 +92,8 @@ static void load_z(pointer from, double to[2]) {
         is_large_product(*m, *n, call.left ? *m : *n)) {                                          \
       call.trans_b = 'N';                                                                         \
       call.unit = !is_plain;                                                                      \
-      call.m = *m, call.n = *n, call.k = 0;                                                       \
-      call.a = a, call.b = NULL, call.c = b;                                                      \
-      call.lda = *lda, call.ldb = 0, call.ldc = *ldb;                                             \
+      set_sizes(&call, *m, *n, 0);                                                                \
+      set_matrices(&call, a, *lda, NULL, 0, b, *ldb);                                             \
       LOAD(alpha, call.alpha);                                                                    \
       call.beta[0] = call.beta[1] = 0;                                                            \
       if (offer_blas(&site, &call, CALLER)) return;                                               \

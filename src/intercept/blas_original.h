@@ -14,15 +14,17 @@ typedef void blas_function(void);
  * caller (intercept/caller_scope.h). Null where no loaded library has it. */
 blas_function* find_blas(void** slot, const char* name, const void* caller);
 
+/* Whether the library that holds `function` reads integers of 64 bits; false too where it cannot be
+ * asked. */
+bool reads_wide_integers(blas_function* function);
+
 struct blas_original {
   struct hoist_blas_original base; /* first: the engine sees this part */
   blas_function* function;
-  const struct hoist_blas_call* call;
 };
 
-/* `call` on the routine `function`, which has the C or the Fortran interface. Integers may be of 32
- * or 64 bits in either. */
-struct blas_original make_blas_original(blas_function* function, bool is_cblas,
-                                        const struct hoist_blas_call* call);
+/* Calls of the routine `function`, which has the C or the Fortran interface and is of this type.
+ * Integers may be of 32 or 64 bits in either. */
+struct blas_original make_blas_original(blas_function* function, bool is_cblas, char type);
 
 #endif

@@ -98,7 +98,7 @@ const Row* row_for_exactly(const MeasuredVariant* variant, int cpus) {
 
 hoist_choice choice_named(const std::string& name) {
   for (const hoist_choice choice :
-       {HOIST_CHOICE_ORIGINAL, HOIST_CHOICE_CPU_1, HOIST_CHOICE_CPU_ALL}) {
+       {HOIST_CHOICE_ORIGINAL, HOIST_CHOICE_CPU_1, HOIST_CHOICE_CPU_ALL, HOIST_CHOICE_CUDA}) {
     if (name == hoist_choice_name(choice)) return choice;
   }
   return HOIST_CHOICE_UNKNOWN;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 
 #include "placement/decide.h"
 #include "placement/robust.h"
@@ -22,12 +23,17 @@ double seconds_since(Clock::time_point start) {
 constexpr double kLeastSample = 300e-6;
 constexpr double kMostRepeats = 1e6;
 
+// From that size on, what takes so many times as long as the best is not measured any further.
+constexpr uint64_t kLarge = uint64_t{64} << 20;
+constexpr double kFarBehind = 3;
+
 struct Candidate {
   size_t index;
   MeasuredImplementation measured;
   std::string failure;  // empty: none
   int repeats = 1;
-  std::vector<double> samples;  // at the present size
+  std::vector<double> samples;           // at the present size
+  uint64_t hopeless_above = UINT64_MAX;  // bytes
 
   bool is_uncertain(double limit) const {
     return failure.empty() &&
@@ -58,10 +64,10 @@ class Measurer {
     uint64_t last_size = 0;
     for (const uint64_t size : plan_.sizes) {
       const double growth = static_cast<double>(size) / std::max(1.0, 1.0 * last_size);
-      if (points_ >= 2 && last_cost * growth > seconds_left()) break;
+      if (sizes_.size() >= 2 && last_cost * growth > seconds_left()) break;
       const Result<double> cost = measure_size(size);
       if (!cost) {
-        if (points_ == 0 || cost.error().code != ErrorCode::exhausted) {
+        if (sizes_.empty() || cost.error().code != ErrorCode::exhausted) {
           return tl::unexpected(cost.error());
         }
         break;  // no room for larger input
@@ -105,8 +111,23 @@ class Measurer {
     for (Candidate& one : candidates_) {
       if (!one.samples.empty()) add_point(one, shape);
     }
-    ++points_;
+    sizes_.push_back(size);
+    if (size >= kLarge) leave_out_hopeless(size);
     return cost;
+  }
+
+  // What is far behind at a large size will be at larger ones, which take long to measure. What was
+  // measured of it goes on growing with the bytes.
+  void leave_out_hopeless(uint64_t size) {
+    double best = std::numeric_limits<double>::infinity();
+    for (const Candidate& one : candidates_) {
+      if (!one.samples.empty()) best = std::min(best, winsorised_mean(one.samples));
+    }
+    for (Candidate& one : candidates_) {
+      const bool is_behind =
+          !one.samples.empty() && winsorised_mean(one.samples) > kFarBehind * best;
+      if (is_behind) one.hopeless_above = std::min(one.hopeless_above, size);
+    }
   }
 
   // Runs each once and finds how often a sample must repeat it.
@@ -114,7 +135,7 @@ class Measurer {
     for (Candidate& one : candidates_) {
       one.samples.clear();
       const auto& supports = operation_.implementations[one.index].supports;
-      one.repeats = supports && !supports(shape) ? 0 : 1;
+      one.repeats = (supports && !supports(shape)) || shape.bytes > one.hopeless_above ? 0 : 1;
       const Result<double> seconds = time(one, run);
       if (!seconds) return tl::unexpected(seconds.error());
       if (one.repeats > 0 && *seconds < kLeastSample) {
@@ -186,9 +207,8 @@ class Measurer {
   }
 
   bool is_far(uint64_t size, double factor) const {
-    const std::vector<Point>& points = candidates_.front().measured.points;
-    return std::none_of(points.begin(), points.end(), [&](const Point& point) {
-      const double ratio = static_cast<double>(size) / std::max(1.0, 1.0 * point.shape.bytes);
+    return std::none_of(sizes_.begin(), sizes_.end(), [&](uint64_t measured) {
+      const double ratio = static_cast<double>(size) / std::max(1.0, 1.0 * measured);
       return ratio < factor && ratio > 1 / factor;
     });
   }
@@ -211,7 +231,7 @@ class Measurer {
   const MeasurePlan& plan_;
   const Clock::time_point start_ = Clock::now();
   std::vector<Candidate> candidates_;
-  int points_ = 0;
+  std::vector<uint64_t> sizes_;  // measured
 };
 
 }  // namespace

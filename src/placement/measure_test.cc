@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <memory>
+#include <thread>
 
 #include "placement/placement_testing.h"
 #include "placement/program_operation.h"
@@ -75,6 +78,25 @@ TEST(Measure, EveryImplementationAtEverySize) {
   EXPECT_TRUE(measured->left_out.empty());
   // An empty run is far below what the clock resolves, so a sample repeats it.
   EXPECT_GT(fake.runs[0], 1000);
+}
+
+TEST(Measure, WhatIsFarBehindIsNotMeasuredAtLargeSizes) {
+  Fake fake;
+  fake.work = [](size_t implementation, const Shape&) -> Status {
+    if (implementation == 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    return {};
+  };
+  MeasurePlan plan = plan_of(2);
+  plan.sizes = log_spaced(1 << 20, 256 << 20, 4);  // 1 … 64, 256 MiB
+  plan.seconds = 10;
+  const Result<Measurement> measured = measure(fake.operation, 0, plan);
+  ASSERT_TRUE(measured);
+  ASSERT_EQ(measured->variant.implementations.size(), 3u);
+  const auto largest = [&](size_t one) {
+    return measured->variant.implementations[one].points.back().shape.bytes;
+  };
+  EXPECT_EQ(largest(0), 64u << 20);
+  EXPECT_EQ(std::max(largest(1), largest(2)), 256u << 20);
 }
 
 TEST(Measure, OneCpuLeavesOutWhatNeedsSeveral) {
@@ -167,6 +189,26 @@ TEST(ProgramOperation, RunsTheOriginalOnTheInputsAndTheEngineAlone) {
   EXPECT_TRUE((*run)(2));
   ::unsetenv("HOIST_STATS");
   EXPECT_EQ(operation.implementations[2].threads, 0);
+}
+
+TEST(ProgramOperation, AGpuIsAnImplementationWhereTheEngineCanUseOne) {
+  const CacheDirectory directory;
+  const std::string script =
+      "test \"$HOIST_GPU\" = require && test -n \"$HOIST_SOCKET\" && test -s \"$1\"";
+  bool is_there = true;
+  const Operation operation = make_program_operation(
+      "test", {variant_of("sh", {"-c", script, "sh"})}, "/bin/sh", [&]() -> Status {
+        if (is_there) return {};
+        return fail(ErrorCode::unavailable, "no GPU (test)");
+      });
+  ASSERT_EQ(operation.implementations.size(), 4u);
+  EXPECT_EQ(operation.implementations[3].name, "cuda");
+  const Result<placement::Run> run = operation.prepare(0, {1000, 2}, directory.path());
+  ASSERT_TRUE(run);
+  EXPECT_FALSE((*run)(2));  // the others run without
+  EXPECT_TRUE((*run)(3));
+  is_there = false;
+  EXPECT_EQ((*run)(3).error().message, "no GPU (test)");
 }
 
 TEST(ProgramOperation, WhatIsMissingOrFailsSaysSo) {

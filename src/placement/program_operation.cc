@@ -22,7 +22,7 @@
 namespace hoist::placement {
 namespace {
 
-constexpr const char* kImplementations[] = {"original", "cpu-1", "cpu-all"};
+constexpr size_t kCuda = 3;  // of the implementations
 
 std::vector<Interval> built_in_intervals(const std::string& name) {
   hoist_decisions none = {};
@@ -114,9 +114,12 @@ std::vector<ProgramRun> runs_of(const ProgramVariant& variant, const std::string
                                           "HOIST_VERIFY=0"};
   std::vector<std::string> one_thread = alone;
   one_thread.emplace_back("HOIST_THREADS=1");
+  std::vector<std::string> on_gpu = alone;
+  on_gpu.insert(on_gpu.end(), {"HOIST_GPU=require", "HOIST_SOCKET=/nonexistent/hoistd"});
   return {{find_original(variant.program), words, with({"HOIST=off"})},
           {engine, words, with(one_thread)},
-          {engine, words, with(alone)}};
+          {engine, words, with(alone)},
+          {engine, words, with(on_gpu)}};
 }
 
 }  // namespace
@@ -150,21 +153,26 @@ Status run_program(const ProgramRun& program) {
 }
 
 Operation make_program_operation(const std::string& name, std::vector<ProgramVariant> variants,
-                                 const std::string& engine) {
+                                 const std::string& engine,
+                                 const std::function<Status()>& find_gpu) {
   Operation operation;
   operation.name = name;
-  for (const char* one : kImplementations) operation.implementations.push_back({one});
-  operation.implementations.back().threads = 0;
+  operation.implementations = {{"original"}, {"cpu-1"}, {.name = "cpu-all", .threads = 0}};
+  if (find_gpu) operation.implementations.push_back({.name = "cuda", .threads = 0});
   for (const ProgramVariant& variant : variants) {
     operation.variants.push_back(
         {variant.name, variant.items, built_in_intervals(name + "/" + variant.name)});
   }
-  operation.prepare = [variants = std::move(variants), engine](
+  operation.prepare = [variants = std::move(variants), engine, find_gpu](
                           size_t variant, const Shape& shape,
                           const std::string& directory) -> Result<Run> {
     const auto files = write_inputs(variants[variant], shape, directory);
     if (!files) return tl::unexpected(files.error());
-    return [runs = runs_of(variants[variant], engine, *files)](size_t implementation) {
+    return [runs = runs_of(variants[variant], engine, *files),
+            find_gpu](size_t implementation) -> Status {
+      if (implementation == kCuda) {
+        if (Status found = find_gpu(); !found) return found;
+      }
       return run_program(runs[implementation]);
     };
   };

@@ -1,5 +1,6 @@
 // Operations that are whole programs: implementations `original` (the plain program), `cpu-1` and
-// `cpu-all` (our engine with one thread and with all CPUs), measured by really running them.
+// `cpu-all` (our engine with one thread and with all CPUs) and, where the engine can use a GPU,
+// `cuda`, measured by really running them.
 #pragma once
 
 #include <string>
@@ -21,9 +22,11 @@ struct ProgramVariant {
 };
 
 // `engine` is the path of libexec/hoist/hoist-NAME. The defaults are the compiled-in rows of
-// base/decisions.h for NAME/VARIANT.
+// base/decisions.h for NAME/VARIANT. `find_gpu`, of an engine that can use one: whether there is
+// one. It is measured as the engine opens it itself, whether or not a daemon runs today.
 Operation make_program_operation(const std::string& name, std::vector<ProgramVariant> variants,
-                                 const std::string& engine);
+                                 const std::string& engine,
+                                 const std::function<Status()>& find_gpu = {});
 
 // A program's run to its end, with standard input empty and its output thrown away.
 struct ProgramRun {

@@ -8,6 +8,7 @@
 #include "ops/gemm/operation.h"
 #include "ops/gunzip/operation.h"
 #include "ops/hash/operation.h"
+#include "ops/qsort/operation.h"
 #include "ops/sort/operation.h"
 
 namespace hoist::cli {
@@ -19,7 +20,7 @@ Status register_operations(placement::Registry& registry) {
   const std::string folder = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
   for (auto& operation :
        {sort::operation(folder + "/hoist-sort"), hash::operation(folder + "/hoist-hash"),
-        gunzip::operation(folder + "/hoist-gunzip"), gemm::operation()}) {
+        gunzip::operation(folder + "/hoist-gunzip"), gemm::operation(), qsort::operation()}) {
     if (Status status = registry.add(operation); !status) return status;
   }
   return {};

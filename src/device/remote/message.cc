@@ -120,9 +120,15 @@ Result<Listener> listen_at(const std::string& path, std::optional<gid_t> group) 
   const Result<sockaddr_un> address = address_of(path);
   if (!address) return tl::unexpected(address.error());
   Result<UniqueFd> lock = open_file(path + ".lock", O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
-  if (!lock) return tl::unexpected(lock.error());
+  if (!lock) {
+    return fail(ErrorCode::io, fmt::format("cannot listen ({}): name a socket in a folder of yours "
+                                           "(--socket)",
+                                           lock.error().message));
+  }
   if (::flock(lock->get(), LOCK_EX | LOCK_NB) != 0) {
-    return fail(ErrorCode::exhausted, fmt::format("another hoistd listens ({})", path));
+    return fail(
+        ErrorCode::exhausted,
+        fmt::format("another hoistd listens ({}): use it, or name another (--socket)", path));
   }
   struct stat status;
   if (::lstat(path.c_str(), &status) == 0 && S_ISSOCK(status.st_mode)) ::unlink(path.c_str());

@@ -44,7 +44,8 @@ enum hoist_operation {
   HOIST_OPERATION_COPY = 3,     /* range 0 to range 1, of one length; either may be in the pool */
   HOIST_OPERATION_FILL = 4,     /* range 0 with argument 0, a byte */
   HOIST_OPERATION_FIRST_SERVED = 64,
-  HOIST_OPERATION_GEMM = 64, /* src/ops/gemm/served_gemm.h */
+  HOIST_OPERATION_GEMM = 64,       /* src/ops/gemm/served_gemm.h */
+  HOIST_OPERATION_RADIX_SORT = 65, /* src/device/radix_sort/served_radix_sort.h */
 };
 
 /* How a request ended; what a message says is for people. */

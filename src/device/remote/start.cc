@@ -125,7 +125,8 @@ Status launch(std::vector<std::string> words) {
   return {};
 }
 
-bool answers() {
+bool answers(const std::string& socket) {
+  if (!socket.empty()) return connect_to(socket).has_value();
   for (const std::string& path : socket_paths()) {
     if (connect_to(path)) return true;
   }
@@ -136,11 +137,11 @@ bool answers() {
 
 Status start_private_daemon(const StartOptions& options) {
   if (hoist_is_off()) return fail(ErrorCode::unavailable, "no hoistd: HOIST=off");
-  if (answers()) return {};
+  if (answers(options.socket)) return {};
   const std::string program = options.program.empty() ? find_program() : options.program;
   if (program.empty()) return fail(ErrorCode::unavailable, "hoistd is not installed (bin/hoistd)");
-  const std::string socket = socket_paths().front();
-  if (const Result<std::string> own = user_socket_path(); own && *own == socket) {
+  const std::string socket = options.socket.empty() ? socket_paths().front() : options.socket;
+  if (const Result<std::string> own = user_socket_path(); own && socket.starts_with(*own)) {
     ::mkdir(std::filesystem::path(socket).parent_path().c_str(), 0700);
   }
   Status launched = launch({program, "--socket", socket, "--device", options.device,
@@ -149,7 +150,7 @@ Status start_private_daemon(const StartOptions& options) {
   constexpr std::chrono::milliseconds kStep{2};
   for (auto waited = kStep; waited <= options.wait; waited += kStep) {
     std::this_thread::sleep_for(kStep);
-    if (answers()) return {};
+    if (answers(options.socket)) return {};
   }
   return fail(ErrorCode::unavailable, "hoistd was started and does not answer yet");
 }

@@ -18,12 +18,14 @@ namespace hoist::device::remote {
 struct StartOptions {
   std::string program;                // empty: bin/hoistd of the tree that this code lies in
   std::string device = "auto";        // --device
+  std::string socket;                 // empty: the first of socket_paths()
   std::chrono::seconds idle{10};      // without clients, before it ends
   std::chrono::milliseconds wait{0};  // for it to answer; a CUDA context takes 300 ms
 };
 
-// Starts one at the first of socket_paths() unless one answers at any. `unavailable` where Hoist is
-// switched off, there is no program, or none answers after the wait; a wait of 0 does not ask.
+// Starts one at its socket unless one answers there, or for an empty path at any of socket_paths().
+// `unavailable` where Hoist is switched off, there is no program, or none answers after the wait; a
+// wait of 0 does not ask.
 Status start_private_daemon(const StartOptions& options);
 
 }  // namespace hoist::device::remote

@@ -12,6 +12,7 @@
 #define HOIST_OPS_GEMM_CALL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -26,6 +27,20 @@ enum hoist_blas_routine {
   HOIST_BLAS_HERK,
   HOIST_BLAS_TRMM,
   HOIST_BLAS_TRSM,
+};
+
+/* More products of the same shape and scalars (gemm only), whose results must lie apart. Item i of
+ * a matrix is at `items[i]`, or `stride` elements behind item i - 1; 0: all have the same. */
+struct hoist_blas_items {
+  const void* const* items; /* null: by the stride, from the call's pointer on */
+  int64_t stride;
+};
+
+struct hoist_blas_batch {
+  int64_t count; /* up to 1: the call is no batch, and what follows does not count */
+  struct hoist_blas_items a;
+  struct hoist_blas_items b;
+  struct hoist_blas_items c;
 };
 
 struct hoist_blas_call {
@@ -47,20 +62,30 @@ struct hoist_blas_call {
   int64_t ldb;
   void* c;
   int64_t ldc;
+  struct hoist_blas_batch batch;
+  bool may_use_tf32; /* types s and c; the engine's own, whoever calls leaves it */
 };
 
-/* What the engine needs of the program: `run` does the call on its own BLAS, with `c` and `ldc` in
- * the place of the call's. */
+/* What the engine needs of the program: `run` does a call, one product of those that were offered,
+ * on its own BLAS. */
 struct hoist_blas_original {
-  void (*run)(const struct hoist_blas_original* original, void* c, int64_t ldc);
+  void (*run)(const struct hoist_blas_original* original, const struct hoist_blas_call* call);
 };
 
 /* Whether it was done; if not, nothing was changed. */
 typedef bool hoist_gemm_function(const struct hoist_blas_call* call,
                                  const struct hoist_blas_original* original);
 
+/* What a program may want of matrices between its calls (include/hoist/gemm.h); 0, or an errno
+ * value.
+ */
+enum hoist_gemm_wish { HOIST_GEMM_KEEP, HOIST_GEMM_DIRTY, HOIST_GEMM_RELEASE };
+typedef int hoist_gemm_residency_function(enum hoist_gemm_wish wish, const void* memory,
+                                          size_t bytes);
+
 /* What lib/libhoist_gemm.so exports. */
 __attribute__((visibility("default"))) hoist_gemm_function hoist_gemm;
+__attribute__((visibility("default"))) hoist_gemm_residency_function hoist_gemm_residency;
 
 #ifdef __cplusplus
 }

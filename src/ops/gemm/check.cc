@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
+#include <vector>
 
 #include "ops/gemm/plan.h"
 
@@ -11,7 +13,10 @@ namespace hoist::gemm {
 namespace {
 
 constexpr int64_t kMostExtent = int64_t{1} << 31;
+constexpr int64_t kMostStride = int64_t{1} << 58;  // in bytes still a number
 constexpr const char* kParameters = "parameters that BLAS reports";
+constexpr const char* kTooLarge = "matrix too large";
+constexpr const char* kOverlap = "matrices overlap";
 
 bool is_one_of(char value, const char* allowed) {
   return value != '\0' && std::strchr(allowed, value) != nullptr;
@@ -23,8 +28,14 @@ const char* check_parameters(const hoist_blas_call& call) {
   if (!is_one_of(call.type, "sdcz") || !is_one_of(call.trans_a, "NTC")) return kParameters;
   if (std::min({call.m, call.n, call.k}) < 0) return kParameters;
   if (std::max({call.m, call.n, call.k, call.lda, call.ldb, call.ldc}) > kMostExtent) {
-    return "matrix too large";
+    return kTooLarge;
   }
+  if (call.batch.count > kMostExtent) return kTooLarge;
+  for (const hoist_blas_items* const items : {&call.batch.a, &call.batch.b, &call.batch.c}) {
+    if (call.batch.count <= 1) break;
+    if (items->stride > kMostStride || items->stride < -kMostStride) return kTooLarge;
+  }
+  if (call.batch.count > 1 && call.routine != HOIST_BLAS_GEMM) return kParameters;
   switch (call.routine) {
     case HOIST_BLAS_GEMM:
       return is_one_of(call.trans_b, "NTC") ? nullptr : kParameters;
@@ -57,6 +68,67 @@ bool overlap(const Span& left, const Span& right) {
   return shift < low.row_bytes || shift + high.row_bytes > low.pitch;
 }
 
+// What the operand's matrix `index` spans; nothing where that is no memory.
+std::optional<Span> span_of(const Plan& plan, const Operand& operand, int64_t index) {
+  const auto elements =
+      static_cast<unsigned __int128>(operand.leading) * static_cast<uint64_t>(operand.columns - 1) +
+      static_cast<uint64_t>(operand.rows);
+  const auto bytes = elements * plan.element;
+  const auto first = reinterpret_cast<uintptr_t>(operand.item(index));
+  if (bytes > UINTPTR_MAX - first) return std::nullopt;
+  return Span{first, first + static_cast<uintptr_t>(bytes),
+              static_cast<uintptr_t>(operand.rows) * plan.element,
+              static_cast<uintptr_t>(operand.leading) * plan.element};
+}
+
+// Adds what the operand's matrices span to `spans`, those of one stride in one piece. Null, or why
+// not.
+const char* add_spans(const Plan& plan, const Operand& operand, std::vector<Span>& spans) {
+  const std::optional<Span> first = span_of(plan, operand, 0);
+  if (!first) return kTooLarge;
+  if (operand.items == nullptr) {
+    const auto reach = static_cast<__int128>(operand.stride) * (operand.count - 1);
+    const __int128 last = static_cast<__int128>(reach < 0 ? first->first : first->last) + reach;
+    if (last < 0 || last > static_cast<__int128>(UINTPTR_MAX)) return kTooLarge;
+    const auto end = static_cast<uintptr_t>(last);
+    spans.push_back(reach < 0 ? Span{end, first->last} : Span{first->first, end});
+    const auto size = static_cast<int64_t>(first->last - first->first);
+    const bool is_apart = operand.stride >= size || operand.stride <= -size;
+    return operand.is_written && operand.count > 1 && !is_apart ? kOverlap : nullptr;
+  }
+  for (int64_t at = 0; at < operand.count; ++at) {
+    if (operand.item(at) == nullptr) return kParameters;
+    const std::optional<Span> span = span_of(plan, operand, at);
+    if (!span) return kTooLarge;
+    spans.push_back(*span);
+  }
+  return nullptr;
+}
+
+// Null, or why not: a batch's results have to lie apart, as wholes, from one another and from all
+// that is read.
+const char* check_batch(const Plan& plan) {
+  std::vector<Span> written;
+  std::vector<Span> read;
+  for (const Operand& operand : plan.operands) {
+    const char* const reason = add_spans(plan, operand, operand.is_written ? written : read);
+    if (reason != nullptr) return reason;
+  }
+  std::sort(written.begin(), written.end(),
+            [](const Span& left, const Span& right) { return left.first < right.first; });
+  for (size_t at = 1; at < written.size(); ++at) {
+    if (written[at - 1].last > written[at].first) return kOverlap;
+  }
+  for (const Span& span : read) {
+    // The first result that ends behind the beginning of what is read.
+    const auto found =
+        std::upper_bound(written.begin(), written.end(), span.first,
+                         [](uintptr_t first, const Span& result) { return first < result.last; });
+    if (found != written.end() && found->first < span.last) return kOverlap;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 const char* reason_to_pass(const hoist_blas_call& call) {
@@ -67,6 +139,7 @@ const char* reason_to_pass(const hoist_blas_call& call) {
   if (call.m == 0 || call.n == 0 || (has_depth && call.k == 0) || is_zero(call.alpha)) {
     return "no product to compute";
   }
+  const bool is_batch = call.batch.count > 1;
   const Plan plan = make_plan(call);
   Span spans[3];
   for (size_t at = 0; at < plan.operands.size(); ++at) {
@@ -74,18 +147,13 @@ const char* reason_to_pass(const hoist_blas_call& call) {
     const bool is_used = operand.rows > 0;
     if (!is_used) continue;
     if (operand.data == nullptr || operand.leading < operand.rows) return kParameters;
-    const auto elements = static_cast<unsigned __int128>(operand.leading) *
-                              static_cast<uint64_t>(operand.columns - 1) +
-                          static_cast<uint64_t>(operand.rows);
-    const auto bytes = elements * plan.element;
-    const auto first = reinterpret_cast<uintptr_t>(operand.data);
-    if (bytes > UINTPTR_MAX - first) return "matrix too large";
-    spans[at] = {first, first + static_cast<uintptr_t>(bytes),
-                 static_cast<uintptr_t>(operand.rows) * plan.element,
-                 static_cast<uintptr_t>(operand.leading) * plan.element};
+    if (is_batch) continue;
+    const std::optional<Span> span = span_of(plan, operand, 0);
+    if (!span) return kTooLarge;
+    spans[at] = *span;
   }
-  if (overlap(spans[2], spans[0]) || overlap(spans[2], spans[1])) return "matrices overlap";
-  return nullptr;
+  if (is_batch) return check_batch(plan);
+  return overlap(spans[2], spans[0]) || overlap(spans[2], spans[1]) ? kOverlap : nullptr;
 }
 
 }  // namespace hoist::gemm

@@ -2,6 +2,9 @@
 #include <fmt/core.h>
 #include <strings.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
 #include <optional>
 #include <string>
 
@@ -12,31 +15,45 @@
 #include "ops/gemm/call.h"
 #include "ops/gemm/check.h"
 #include "ops/gemm/estimate.h"
+#include "ops/gemm/per_process.h"
 #include "ops/gemm/plan.h"
+#include "ops/gemm/residency.h"
 #include "ops/gemm/session.h"
+#include "ops/gemm/spread.h"
 #include "ops/gemm/verification.h"
 
 namespace hoist::gemm {
 namespace {
 
-LibraryCalls& calls() {
-  static LibraryCalls* const calls = new LibraryCalls("gemm");  // static destructors may call
-  return *calls;
+// HOIST_GEMM_DEVICES, else `otherwise`.
+int devices_by_option(int otherwise) {
+  const int given = std::atoi(option_text(OptionId::gemm_devices));
+  return std::clamp(given > 0 ? given : otherwise, 1, Session::kMostDevices);
 }
 
-// Whatever the profile says, and on a device that is no GPU.
-bool is_required() {
-  static const bool is_required = ::strcasecmp(option_text(OptionId::gpu), "require") == 0;
-  return is_required;
-}
+// What the environment says, and where calls are counted.
+struct Settings {
+  LibraryCalls calls{"gemm"};
+  // Whatever the profile says, and on a device that is no GPU.
+  const bool is_required = ::strcasecmp(option_text(OptionId::gpu), "require") == 0;
+  // What a call that is required on a GPU has, and the most that one has which the profile sends.
+  const int required_devices = devices_by_option(1);
+  const int most_devices = devices_by_option(gpu_count());
+  const bool may_use_tf32 = ::strcasecmp(option_text(OptionId::gemm_precision), "tf32") == 0;
+};
 
-// Null where the GPU is to do it, or why not.
-const char* reason_for_original(const hoist_blas_call& call) {
-  if (const char* reason = reason_to_pass(call)) return reason;
-  if (is_required()) return nullptr;
+constinit PerProcess<Settings> settings;
+
+LibraryCalls& calls() { return settings.get().calls; }
+bool is_required() { return settings.get().is_required; }
+
+// GPUs to use; 0: none, and `reason` says why.
+int choose_devices(const hoist_blas_call& call, const char*& reason) {
+  const Settings& own = settings.get();
+  if (own.is_required) return own.required_devices;
   const Estimate* const estimate = Estimate::of(call.type);
-  if (estimate == nullptr) return "not measured (hoist tune --op gemm)";
-  return estimate->prefers_gpu(call) ? nullptr : "CPU is ahead";
+  reason = estimate == nullptr ? "not measured (hoist tune --op gemm)" : "CPU is ahead";
+  return estimate == nullptr ? 0 : std::min(estimate->devices(call), own.most_devices);
 }
 
 std::string describe(const hoist_blas_call& call) {
@@ -52,17 +69,20 @@ bool has_matrices(const hoist_blas_call& call) {
     const auto elements =
         static_cast<size_t>((operand.columns - 1) * operand.leading + operand.rows);
     const size_t size = elements * plan.element;
-    const bool is_there = operand.is_written ? memory.writable(operand.data, size)
-                                             : memory.readable(operand.data, size);
-    if (!is_there) return false;
+    for (int64_t at = 0; at < operand.count; ++at) {
+      const bool is_there = operand.is_written ? memory.writable(operand.item(at), size)
+                                               : memory.readable(operand.item(at), size);
+      if (!is_there) return false;
+    }
   }
   return true;
 }
 
 // After a call that is done: nothing may make the original do it again.
 void account(const hoist_blas_call& call, const hoist_blas_original& original,
-             const Session& session, uint64_t nanoseconds, Verification* verification) try {
-  calls().done(session.implementation(), transfer_bytes(call), nanoseconds);
+             const std::string& implementation, uint64_t nanoseconds,
+             Verification* verification) try {
+  calls().done(implementation, transfer_bytes(call), nanoseconds);
   if (verification == nullptr) return;
   if (verification->left_out() != nullptr) {
     return calls().verification_left_out(verification->left_out());
@@ -73,29 +93,59 @@ void account(const hoist_blas_call& call, const hoist_blas_original& original,
 } catch (...) {  // no memory: not counted
 }
 
-bool run_on_gpu(const hoist_blas_call& call, const hoist_blas_original& original) {
+bool run_on_gpu(const hoist_blas_call& call, const hoist_blas_original& original, int wanted) {
   if (!has_matrices(call)) return calls().passed("memory that cannot be had");
   const Result<std::shared_ptr<Session>> session = Session::get();
   if (!session) return calls().passed("no GPU: " + session.error().message);
   if (!(*session)->has_gpu() && !is_required()) return calls().passed("hoistd has no GPU");
+  const int devices =
+      std::min<int>((*session)->devices(wanted),
+                    static_cast<int>(split(call, static_cast<size_t>(wanted)).size()));
   std::optional<Verification> verification;
   if (calls().is_drawn()) verification.emplace(call);
+  const std::string implementation = (*session)->implementation(devices);
   const CallClock clock;
-  if (const Status done = (*session)->run(call); !done) {
+  if (const Status done = (*session)->run(call, devices); !done) {
     return calls().passed("failed: " + done.error().message);
   }
-  account(call, original, **session, clock.nanoseconds(), verification ? &*verification : nullptr);
+  account(call, original, implementation, clock.nanoseconds(),
+          verification ? &*verification : nullptr);
   return true;
+}
+
+bool run_or_pass(const hoist_blas_call& call, const hoist_blas_original& original) {
+  if (const char* reason = reason_to_pass(call)) return calls().passed(reason);
+  // By whomever: us or the original.
+  KeptRanges::get().written(make_plan(call).operands[2], element_size(call.type));
+  if (calls().is_switched_off()) return calls().passed("switched off by --verify");
+  const char* reason = nullptr;
+  const int devices = choose_devices(call, reason);
+  return devices > 0 ? run_on_gpu(call, original, devices) : calls().passed(reason);
 }
 
 }  // namespace
 }  // namespace hoist::gemm
 
-bool hoist_gemm(const hoist_blas_call* call, const hoist_blas_original* original) {
+bool hoist_gemm(const hoist_blas_call* asked, const hoist_blas_original* original) {
   using namespace hoist::gemm;
   return hoist::unseen([&] {
-    if (calls().is_switched_off()) return calls().passed("switched off by --verify");
-    if (const char* reason = reason_for_original(*call)) return calls().passed(reason);
-    return run_on_gpu(*call, *original);
+    hoist_blas_call call = *asked;
+    const bool is_single = call.type == 's' || call.type == 'c';
+    call.may_use_tf32 = is_single && settings.get().may_use_tf32;
+    return run_or_pass(call, *original);
   });
+}
+
+int hoist_gemm_residency(hoist_gemm_wish wish, const void* memory, size_t bytes) {
+  using namespace hoist::gemm;
+  int error = ENOMEM;  // where it ends by an exception
+  (void)hoist::unseen([&] {
+    KeptRanges& ranges = KeptRanges::get();
+    error = wish == HOIST_GEMM_KEEP    ? ranges.keep(memory, bytes)
+            : wish == HOIST_GEMM_DIRTY ? ranges.dirty(memory, bytes)
+                                       : ranges.release(memory);
+    if (wish == HOIST_GEMM_RELEASE) Session::prune();
+    return true;
+  });
+  return error;
 }

@@ -4,8 +4,10 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <string>
 
+#include "ops/gemm/per_process.h"
 #include "ops/gemm/plan.h"
 #include "placement/decide.h"
 #include "placement/profile_file.h"
@@ -14,12 +16,29 @@ namespace hoist::gemm {
 namespace {
 
 constexpr const char* kTypes = "sdcz";
+constexpr int kMostDevices = 64;
 
 uint64_t bytes_of_square(const hoist_blas_call& call) {
   return square_bytes(call.type, square_extent(call));
 }
 
+// Of the profile as this process finds it.
+struct Estimates {
+  Estimates() {
+    const placement::LoadedProfile loaded = placement::load_profile();
+    const placement::Profile* const profile = loaded.profile();
+    if (profile == nullptr) return;
+    for (size_t at = 0; at < of_type.size(); ++at)
+      of_type[at] = Estimate::make(*profile, kTypes[at]);
+  }
+  std::array<std::optional<Estimate>, 4> of_type;
+};
+
 }  // namespace
+
+std::string implementation_name(int devices) {
+  return devices > 1 ? "cuda-" + std::to_string(devices) : "cuda";
+}
 
 std::string variant_name(char type) { return std::string("gemm/") + type; }
 
@@ -36,23 +55,24 @@ std::optional<Estimate> Estimate::make(const placement::Profile& profile, char t
   const auto* const variant = profile.find(variant_name(type), placement::Residency::host);
   if (variant == nullptr) return std::nullopt;
   const auto* const original = variant->find("original");
-  const auto* const gpu = variant->find("cuda");
-  if (original == nullptr || gpu == nullptr) return std::nullopt;
-  if (original->points.empty() || gpu->points.empty()) return std::nullopt;
-  return Estimate(placement::CostCurve(original->points), placement::CostCurve(gpu->points));
+  if (original == nullptr || original->points.empty()) return std::nullopt;
+  std::map<int, placement::CostCurve> gpus;
+  for (int devices = 1; devices <= kMostDevices; devices *= 2) {
+    const auto* const gpu = variant->find(implementation_name(devices));
+    if (gpu != nullptr && !gpu->points.empty()) {
+      gpus.emplace(devices, placement::CostCurve(gpu->points));
+    }
+  }
+  if (!gpus.contains(1)) return std::nullopt;
+  return Estimate(placement::CostCurve(original->points), std::move(gpus));
 }
 
 const Estimate* Estimate::of(char type) {
-  static const auto* const estimates = [] {
-    auto* const made = new std::array<std::optional<Estimate>, 4>;  // for static destructors
-    if (const placement::Profile* const profile = placement::process_profile().profile()) {
-      for (size_t at = 0; at < made->size(); ++at) (*made)[at] = make(*profile, kTypes[at]);
-    }
-    return made;
-  }();
+  static constinit PerProcess<Estimates> estimates;
   const char* const found = std::strchr(kTypes, type);
   if (type == '\0' || found == nullptr) return nullptr;
-  const std::optional<Estimate>& estimate = (*estimates)[static_cast<size_t>(found - kTypes)];
+  const std::optional<Estimate>& estimate =
+      estimates.get().of_type[static_cast<size_t>(found - kTypes)];
   return estimate ? &*estimate : nullptr;
 }
 
@@ -60,17 +80,27 @@ double Estimate::original_seconds(const hoist_blas_call& call) const {
   return original_.seconds(bytes_of_square(call));
 }
 
-double Estimate::gpu_seconds(const hoist_blas_call& call) const {
+double Estimate::gpu_seconds(const hoist_blas_call& call, int devices) const {
+  const auto gpu = gpus_.find(devices);
+  if (gpu == gpus_.end()) return std::numeric_limits<double>::infinity();
   const uint64_t square = bytes_of_square(call);
+  // Smaller than what was measured is not for a GPU: what came before it is always right there.
+  if (square < gpu->second.first()) return std::numeric_limits<double>::infinity();
   const double ratio = static_cast<double>(transfer_bytes(call)) /
                        static_cast<double>(std::max<uint64_t>(square, 1));
-  return gpu_.seconds(square) * std::max(ratio, 1.0);
+  return gpu->second.seconds(square) * std::max(ratio, 1.0);
 }
 
-bool Estimate::prefers_gpu(const hoist_blas_call& call) const {
-  // Smaller than what was measured stays with the original, which is always right there.
-  if (bytes_of_square(call) < gpu_.first()) return false;
-  return gpu_seconds(call) * (1 + placement::kStay) < original_seconds(call);
+int Estimate::devices(const hoist_blas_call& call) const {
+  int best = 0;
+  double seconds = original_seconds(call);
+  for (const auto& [devices, curve] : gpus_) {
+    const double candidate = gpu_seconds(call, devices);
+    if (candidate * (1 + placement::kStay) >= seconds) continue;
+    best = devices;
+    seconds = candidate;
+  }
+  return best;
 }
 
 }  // namespace hoist::gemm

@@ -6,7 +6,9 @@
 // transfer alone. So a GPU is never chosen for an estimate that is too low.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <string>
 
 #include "ops/gemm/call.h"
 #include "placement/cost_curve.h"
@@ -16,6 +18,9 @@ namespace hoist::gemm {
 
 // "gemm/s", "gemm/d", "gemm/c" or "gemm/z" in the profile.
 std::string variant_name(char type);
+
+// "cuda", or "cuda-2" for two GPUs and so on: implementations in the profile.
+std::string implementation_name(int devices);
 
 // The rows of a square matrix whose product takes as much as the call.
 double square_extent(const hoist_blas_call& call);
@@ -30,16 +35,18 @@ class Estimate {
   static const Estimate* of(char type);
 
   double original_seconds(const hoist_blas_call& call) const;
-  double gpu_seconds(const hoist_blas_call& call) const;
-  // Ahead by more than the choice may cost (placement/decide.h).
-  bool prefers_gpu(const hoist_blas_call& call) const;
+  // Infinite for a number of devices that was not measured.
+  double gpu_seconds(const hoist_blas_call& call, int devices = 1) const;
+  // How many GPUs to use: as many as are ahead of the original, and of fewer GPUs, by more than the
+  // choice may cost (placement/decide.h); 0: none.
+  int devices(const hoist_blas_call& call) const;
 
  private:
-  Estimate(placement::CostCurve original, placement::CostCurve gpu)
-      : original_(std::move(original)), gpu_(std::move(gpu)) {}
+  Estimate(placement::CostCurve original, std::map<int, placement::CostCurve> gpus)
+      : original_(std::move(original)), gpus_(std::move(gpus)) {}
 
   placement::CostCurve original_;
-  placement::CostCurve gpu_;
+  std::map<int, placement::CostCurve> gpus_;  // by the number of devices; one is there
 };
 
 }  // namespace hoist::gemm

@@ -23,6 +23,10 @@ struct Routines {
   using Gemm = cublasStatus_t(cublasHandle_t, cublasOperation_t, cublasOperation_t, int64_t,
                               int64_t, int64_t, const T*, const T*, int64_t, const T*, int64_t,
                               const T*, T*, int64_t);
+  using Batch = cublasStatus_t(cublasHandle_t, cublasOperation_t, cublasOperation_t, int64_t,
+                               int64_t, int64_t, const T*, const T*, int64_t, long long int,
+                               const T*, int64_t, long long int, const T*, T*, int64_t,
+                               long long int, int64_t);
   using Symm = cublasStatus_t(cublasHandle_t, cublasSideMode_t, cublasFillMode_t, int64_t, int64_t,
                               const T*, const T*, int64_t, const T*, int64_t, const T*, T*,
                               int64_t);
@@ -109,7 +113,7 @@ struct Scalar<cuDoubleComplex> {
 
 // The names of cuBLAS's functions for one type.
 struct Names {
-  const char *gemm, *symm, *hemm, *syrk, *herk, *trmm, *trsm;
+  const char *gemm, *batch, *symm, *hemm, *syrk, *herk, *trmm, *trsm;
 };
 
 template <typename T, typename Real>
@@ -135,6 +139,13 @@ int run(const Cublas& cublas, cublasHandle_t handle, const Names& names,
   };
   switch (call.routine) {
     case HOIST_BLAS_GEMM:
+      if (call.batch.count > 1) {
+        return with.template operator()<typename Types::Batch>(names.batch, [&](auto* batch) {
+          return batch(handle, trans_a, operation(call.trans_b), call.m, call.n, call.k, &alpha, a,
+                       call.lda, call.batch.a.stride, b, call.ldb, call.batch.b.stride, &beta, c,
+                       call.ldc, call.batch.c.stride, call.batch.count);
+        });
+      }
       return with.template operator()<typename Types::Gemm>(names.gemm, [&](auto* gemm) {
         return gemm(handle, trans_a, operation(call.trans_b), call.m, call.n, call.k, &alpha, a,
                     call.lda, b, call.ldb, &beta, c, call.ldc);
@@ -174,18 +185,22 @@ int run(const Cublas& cublas, cublasHandle_t handle, const Names& names,
 }
 
 int enqueue(Cublas& cublas, cublasHandle_t handle, const hoist_blas_call& call) {
-  static constexpr Names kSingle = {
-      "cublasSgemm_v2_64", "cublasSsymm_v2_64", nullptr, "cublasSsyrk_v2_64", nullptr,
-      "cublasStrmm_v2_64", "cublasStrsm_v2_64"};
-  static constexpr Names kDouble = {
-      "cublasDgemm_v2_64", "cublasDsymm_v2_64", nullptr, "cublasDsyrk_v2_64", nullptr,
-      "cublasDtrmm_v2_64", "cublasDtrsm_v2_64"};
-  static constexpr Names kComplex = {"cublasCgemm_v2_64", "cublasCsymm_v2_64", "cublasChemm_v2_64",
-                                     "cublasCsyrk_v2_64", "cublasCherk_v2_64", "cublasCtrmm_v2_64",
-                                     "cublasCtrsm_v2_64"};
-  static constexpr Names kDoubleComplex = {
-      "cublasZgemm_v2_64", "cublasZsymm_v2_64", "cublasZhemm_v2_64", "cublasZsyrk_v2_64",
-      "cublasZherk_v2_64", "cublasZtrmm_v2_64", "cublasZtrsm_v2_64"};
+  static constexpr Names kSingle = {"cublasSgemm_v2_64", "cublasSgemmStridedBatched_64",
+                                    "cublasSsymm_v2_64", nullptr,
+                                    "cublasSsyrk_v2_64", nullptr,
+                                    "cublasStrmm_v2_64", "cublasStrsm_v2_64"};
+  static constexpr Names kDouble = {"cublasDgemm_v2_64", "cublasDgemmStridedBatched_64",
+                                    "cublasDsymm_v2_64", nullptr,
+                                    "cublasDsyrk_v2_64", nullptr,
+                                    "cublasDtrmm_v2_64", "cublasDtrsm_v2_64"};
+  static constexpr Names kComplex = {"cublasCgemm_v2_64", "cublasCgemmStridedBatched_64",
+                                     "cublasCsymm_v2_64", "cublasChemm_v2_64",
+                                     "cublasCsyrk_v2_64", "cublasCherk_v2_64",
+                                     "cublasCtrmm_v2_64", "cublasCtrsm_v2_64"};
+  static constexpr Names kDoubleComplex = {"cublasZgemm_v2_64", "cublasZgemmStridedBatched_64",
+                                           "cublasZsymm_v2_64", "cublasZhemm_v2_64",
+                                           "cublasZsyrk_v2_64", "cublasZherk_v2_64",
+                                           "cublasZtrmm_v2_64", "cublasZtrsm_v2_64"};
   switch (call.type) {
     case 's':
       return run<float, float>(cublas, handle, kSingle, call);
@@ -202,8 +217,7 @@ int enqueue(Cublas& cublas, cublasHandle_t handle, const hoist_blas_call& call) 
 
 // Enqueues the call, whose matrices are in the device's memory, on `stream`. cudaError_t; -1 where
 // there is no libcublas; -1000 less the cublasStatus_t where cuBLAS failed.
-extern "C" int hoist_cuda_gemm(int device, void* stream, const hoist_blas_call* call,
-                               bool may_use_tf32) {
+extern "C" int hoist_cuda_gemm(int device, void* stream, const hoist_blas_call* call) {
   Cublas* const cublas = Cublas::get();
   if (cublas == nullptr) return kNoLibrary;
   int before = 0;
@@ -216,8 +230,8 @@ extern "C" int hoist_cuda_gemm(int device, void* stream, const hoist_blas_call* 
     status = cublas->set_stream(handle, static_cast<cudaStream_t>(stream));
   }
   if (status == CUBLAS_STATUS_SUCCESS) {
-    status = cublas->set_math_mode(handle,
-                                   may_use_tf32 ? CUBLAS_TF32_TENSOR_OP_MATH : CUBLAS_DEFAULT_MATH);
+    status = cublas->set_math_mode(
+        handle, call->may_use_tf32 ? CUBLAS_TF32_TENSOR_OP_MATH : CUBLAS_DEFAULT_MATH);
   }
   const int result = status == CUBLAS_STATUS_SUCCESS ? enqueue(*cublas, handle, *call)
                                                      : kCublasFailed - static_cast<int>(status);

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <string>
 
+#include "base/gpu_hint.h"
 #include "ops/gemm/plan.h"
 #include "ops/gemm/program_blas.h"
 #include "ops/gemm/session.h"
@@ -30,12 +31,15 @@ void measure(benchmark::State& state, char type, Run run) {
 }
 
 void gpu(benchmark::State& state, char type) {
+  if (!hoist_gpu_may_serve()) return state.SkipWithError("no GPU");
   const Result<std::shared_ptr<Session>> session = Session::get(std::chrono::seconds(5));
   if (!session) return state.SkipWithError(session.error().message.c_str());
   measure(state, type, [&](const hoist_blas_call& call) { return (*session)->run(call); });
 }
 
+// Beside the GPU only: the largest products would take the reference BLAS hours.
 void blas(benchmark::State& state, char type) {
+  if (!hoist_gpu_may_serve()) return state.SkipWithError("no GPU to compare with");
   const Result<const ProgramBlas*> original = ProgramBlas::get();
   if (!original) return state.SkipWithError(original.error().message.c_str());
   measure(state, type, [&](const hoist_blas_call& call) { return (*original)->run(call); });

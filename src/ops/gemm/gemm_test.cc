@@ -8,6 +8,7 @@
 #include "ops/gemm/gemm_testing.h"
 #include "ops/gemm/reference.h"
 #include "ops/gemm/run.h"
+#include "ops/gemm/square_product.h"
 #include "ops/gemm/verification.h"
 
 namespace hoist::gemm {
@@ -220,6 +221,39 @@ TEST_P(Run, NotANumberAndInfinityGoThrough) {
   }
 }
 
+// Against sums in double precision: the factors of single precision are whole unless they need not
+// be, and then the error is what a shorter factor makes.
+TEST_P(Run, PrecisionIsFullUnlessLessIsAsked) {
+  device::PinnedPool pool(device());
+  device::Transfer transfer(pool);
+  const bool has_tensor_cores = device().properties().compute_major >= 8;
+  constexpr int64_t kExtent = 384;
+  const SquareProduct product('s', kExtent);
+  const auto* const a = static_cast<const float*>(product.call().a);
+  const auto* const b = static_cast<const float*>(product.call().b);
+  const auto* const c = static_cast<const float*>(product.call().c);
+  for (const bool may_use_tf32 : {false, true}) {
+    hoist_blas_call call = product.call();
+    call.may_use_tf32 = may_use_tf32;
+    ASSERT_TRUE(run(call, device(), transfer));
+    double squares = 0;
+    for (int64_t j = 0; j < kExtent; j += 7) {
+      for (int64_t i = 0; i < kExtent; i += 5) {
+        double sum = 0;
+        for (int64_t l = 0; l < kExtent; ++l) {
+          sum += static_cast<double>(a[i + l * kExtent]) * static_cast<double>(b[l + j * kExtent]);
+        }
+        squares += std::pow(sum - static_cast<double>(c[i + j * kExtent]), 2);
+      }
+    }
+    const double error = std::sqrt(squares / ((kExtent + 6) / 7 * ((kExtent + 4) / 5)));
+    // A factor of 11 bits is off by up to 2⁻¹¹, and so a sum of k products by some √k / 3 of that;
+    // between that and what single precision makes of it are three decimal digits.
+    const double limit = 0x1p-15 * std::sqrt(static_cast<double>(kExtent)) / 3;
+    EXPECT_EQ(error > limit, may_use_tf32 && has_tensor_cores) << error << ", limit " << limit;
+  }
+}
+
 // Whenever the device is lost, nothing has changed.
 TEST(Failure, LeavesTheResultAsItWas) {
   int failures = 0;
@@ -262,25 +296,12 @@ TEST(Check, LeavesToTheOriginalWhatIsItsBusiness) {
   EXPECT_NE(reason([](hoist_blas_call& call) { call.lda = INT64_MAX; }), nullptr);
 }
 
-// What verification asks for the original's result.
-struct ReferenceOriginal {
-  hoist_blas_original base = {[](const hoist_blas_original* original, void* c, int64_t ldc) {
-    hoist_blas_call call = *reinterpret_cast<const ReferenceOriginal*>(original)->call;
-    call.c = c;
-    call.ldc = ldc;
-    run_reference(call);
-  }};
-  const hoist_blas_call* call;
-};
-
 TEST(Verification, AcceptsRoundingAndFindsErrors) {
   std::mt19937_64 random(5);
   for (uint64_t seed = 1; seed <= 200; ++seed) {
     Problem problem = ProblemMaker(seed, 30).make();
     const hoist_blas_call& call = problem.call;
     if (call.routine == HOIST_BLAS_TRSM) continue;
-    ReferenceOriginal original;
-    original.call = &call;
     Verification accepted(call);
     Problem expected = problem;
     expected.point();
@@ -288,14 +309,14 @@ TEST(Verification, AcceptsRoundingAndFindsErrors) {
     Verification refused(call);
     ASSERT_EQ(accepted.left_out(), nullptr);
     std::copy(expected.c.begin(), expected.c.end(), problem.c.begin());
-    EXPECT_TRUE(accepted.is_same(original.base)) << "seed " << seed;
+    EXPECT_TRUE(accepted.is_same(kReferenceOriginal)) << "seed " << seed;
     // One element that the call writes is off by far more than rounding.
     const auto i = static_cast<int64_t>(random() % static_cast<uint64_t>(call.m));
     const int64_t j =
         is_rank_update(call) ? i : static_cast<int64_t>(random() % static_cast<uint64_t>(call.n));
     put(problem.c.data() + static_cast<size_t>(i + j * call.ldc) * element_size(call.type),
         call.type, 1e6, 0);
-    EXPECT_FALSE(refused.is_same(original.base)) << "seed " << seed;
+    EXPECT_FALSE(refused.is_same(kReferenceOriginal)) << "seed " << seed;
     refused.restore();
     EXPECT_EQ(problem.c, expected.c);
   }

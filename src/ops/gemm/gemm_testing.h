@@ -11,6 +11,7 @@
 
 #include "ops/gemm/call.h"
 #include "ops/gemm/plan.h"
+#include "ops/gemm/reference.h"
 
 namespace hoist::gemm {
 
@@ -106,5 +107,96 @@ class ProblemMaker {
   int64_t largest_;
   char type_ = 'd';
 };
+
+// A batch of one shape with exact results: by pointers in any order, or by strides, with matrices
+// that all products share or not, and space between them that nothing may touch.
+class BatchMaker {
+ public:
+  BatchMaker(uint64_t seed, int64_t largest, int64_t most)
+      : random_(seed), largest_(largest), most_(most) {}
+
+  struct Batch {
+    hoist_blas_call call = {};
+    std::vector<std::byte> memory[3];
+    std::vector<const void*> items[3];
+
+    // After a copy: makes the call's pointers these, as the memory of `from` was pointed at.
+    void point(const Batch& from) {
+      const void** const first[3] = {&call.a, &call.b, const_cast<const void**>(&call.c)};
+      hoist_blas_items* const all[3] = {&call.batch.a, &call.batch.b, &call.batch.c};
+      for (size_t at = 0; at < 3; ++at) {
+        const auto moved = [&](const void* was) -> const void* {
+          return memory[at].data() + (static_cast<const std::byte*>(was) - from.memory[at].data());
+        };
+        *first[at] = moved(*first[at]);
+        for (const void*& item : items[at]) item = moved(item);
+        if (!items[at].empty()) all[at]->items = items[at].data();
+      }
+    }
+  };
+
+  Batch make() {
+    Batch batch;
+    hoist_blas_call& call = batch.call;
+    call.routine = HOIST_BLAS_GEMM;
+    call.type = "sdcz"[pick(4)];
+    call.trans_a = "NTC"[pick(3)];
+    call.trans_b = "NTC"[pick(3)];
+    call.m = extent(), call.n = extent(), call.k = extent();
+    call.alpha[0] = 2;
+    call.beta[0] = static_cast<double>(pick(2));
+    call.batch.count = 1 + static_cast<int64_t>(pick(static_cast<uint64_t>(most_)));
+    const bool plain_a = call.trans_a == 'N';
+    const bool plain_b = call.trans_b == 'N';
+    const void* first[3];
+    first[0] = place(batch, 0, plain_a ? call.m : call.k, plain_a ? call.k : call.m, call.lda,
+                     call.batch.a);
+    first[1] = place(batch, 1, plain_b ? call.k : call.n, plain_b ? call.n : call.k, call.ldb,
+                     call.batch.b);
+    first[2] = place(batch, 2, call.m, call.n, call.ldc, call.batch.c);
+    call.a = first[0], call.b = first[1], call.c = const_cast<void*>(first[2]);
+    return batch;
+  }
+
+ private:
+  uint64_t pick(uint64_t below) { return random_() % below; }
+  int64_t extent() { return 1 + static_cast<int64_t>(pick(static_cast<uint64_t>(largest_))); }
+
+  const void* place(Batch& batch, size_t at, int64_t rows, int64_t columns, int64_t& leading,
+                    hoist_blas_items& items) {
+    leading = rows + static_cast<int64_t>(pick(3));
+    const int64_t count = batch.call.batch.count;
+    const bool is_shared = at < 2 && pick(3) == 0;
+    const size_t element = element_size(batch.call.type);
+    const auto stride = leading * columns + static_cast<int64_t>(pick(5));
+    std::vector<std::byte>& memory = batch.memory[at];
+    memory.resize(static_cast<size_t>(stride * count) * element);
+    for (size_t byte = 0; byte < memory.size(); byte += element) {
+      put(memory.data() + byte, batch.call.type, static_cast<double>(pick(7)) - 3,
+          static_cast<double>(pick(7)) - 3);
+    }
+    const auto item = [&](int64_t index) {
+      return memory.data() + static_cast<size_t>(index * stride) * element;
+    };
+    if (pick(2) == 0) {
+      const bool is_backward = pick(4) == 0 && !is_shared;
+      items.stride = is_shared ? 0 : is_backward ? -stride : stride;
+      return item(is_backward ? count - 1 : 0);
+    }
+    for (int64_t index = 0; index < count; ++index) {
+      batch.items[at].push_back(item(is_shared ? 0 : count - 1 - index));
+    }
+    items.items = batch.items[at].data();
+    return batch.items[at].front();
+  }
+
+  std::mt19937_64 random_;
+  int64_t largest_;
+  int64_t most_;
+};
+
+// What stands for the program's BLAS.
+inline const hoist_blas_original kReferenceOriginal = {
+    [](const hoist_blas_original*, const hoist_blas_call* call) { run_reference(*call); }};
 
 }  // namespace hoist::gemm

@@ -13,14 +13,14 @@ namespace {
 using device::DeviceKind;
 
 // What the plug-in gives (gemm.cu).
-using CudaGemm = int(int device, void* stream, const hoist_blas_call* call, bool may_use_tf32);
+using CudaGemm = int(int device, void* stream, const hoist_blas_call* call);
 constexpr int kNoLibrary = -1;
 constexpr int kCublasFailed = -1000;
 
 Status enqueue_cuda(int device, void* stream, const hoist_blas_call& call) {
   static const auto run = device::cuda_function<CudaGemm>("hoist_cuda_gemm");
   if (!run) return tl::unexpected(run.error());
-  const int error = (*run)(device, stream, &call, /*may_use_tf32=*/false);
+  const int error = (*run)(device, stream, &call);
   if (error == kNoLibrary) {
     return fail(ErrorCode::unavailable,
                 "no cuBLAS (libcublas.so.13 or .12): install the CUDA toolkit's libraries");

@@ -6,9 +6,9 @@
 
 namespace hoist::gemm {
 
-// Puts the call, whose pointers are memory of the stream's device, on the stream: cuBLAS in full
-// precision on a GPU, the reference on the CPU device, hoistd's operation on a remote one.
-// `unavailable` where no cuBLAS is installed.
+// Puts the call, whose pointers are memory of the stream's device, on the stream: cuBLAS on a GPU,
+// in full precision unless the call allows less (a batch by strides alone), the reference on the
+// CPU device, hoistd's operation on a remote one. `unavailable` where no cuBLAS is installed.
 Status enqueue(const device::Stream& stream, const hoist_blas_call& call);
 // The same on a device of this process.
 Status enqueue(device::Device& device, device::StreamHandle stream, const hoist_blas_call& call);

@@ -6,18 +6,19 @@
 namespace hoist::gemm {
 namespace {
 
-// Calls visit(place in the matrix's memory, offset in the range, bytes) for every run of the packed
-// range [at, at + size) that lies in one column.
+// Calls visit(column, offset in it, offset in the range, bytes, the column's memory) for every run
+// of the packed range [at, at + size) that lies in one column.
 template <typename Visit>
 void for_each_run(const SubMatrix& matrix, uint64_t at, size_t size, Visit visit) {
   const uint64_t column_bytes = static_cast<uint64_t>(matrix.rows) * matrix.element;
   const uint64_t pitch = static_cast<uint64_t>(matrix.leading) * matrix.element;
   size_t done = 0;
   while (done < size) {
-    const uint64_t column = (at + done) / column_bytes;
+    const uint64_t item = (at + done) / matrix.item_bytes();
+    const uint64_t column = (at + done) % matrix.item_bytes() / column_bytes;
     const uint64_t inside = (at + done) % column_bytes;
     const size_t run = std::min<uint64_t>(size - done, column_bytes - inside);
-    visit(column, inside, done, run, matrix.data + column * pitch);
+    visit(column, inside, done, run, matrix.item(static_cast<int64_t>(item)) + column * pitch);
     done += run;
   }
 }

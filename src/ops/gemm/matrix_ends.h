@@ -1,5 +1,5 @@
-// A sub-matrix of the program's memory as an end of a transfer: its columns one after another, so
-// that it lies packed on the device (leading dimension = rows).
+// Sub-matrices of the program's memory as an end of a transfer: their columns one after another, so
+// that they lie packed on the device (leading dimension = rows).
 #pragma once
 
 #include <cstddef>
@@ -20,12 +20,24 @@ struct SubMatrix {
   int64_t leading = 0;  // elements
   size_t element = 0;   // bytes
   Region region = Region::all;
+  int64_t count = 1;                   // of matrices, one behind the other in the transfer
+  const void* const* items = nullptr;  // where they are; null: `stride` bytes from one to the next
+  int64_t stride = 0;
 
-  uint64_t bytes() const {
+  // Of one matrix, and of all.
+  uint64_t item_bytes() const {
     return static_cast<uint64_t>(rows) * static_cast<uint64_t>(columns) * element;
   }
+  uint64_t bytes() const { return item_bytes() * static_cast<uint64_t>(count); }
+  std::byte* item(int64_t index) const {
+    if (items != nullptr) return static_cast<std::byte*>(const_cast<void*>(items[index]));
+    return data + index * stride;
+  }
   // All bytes follow one another.
-  bool is_contiguous() const { return region == Region::all && (leading == rows || columns <= 1); }
+  bool is_contiguous() const {
+    if (region != Region::all || (leading != rows && columns > 1)) return false;
+    return count == 1 || (items == nullptr && stride == static_cast<int64_t>(item_bytes()));
+  }
 };
 
 class MatrixReader : public device::HostReader {

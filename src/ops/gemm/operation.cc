@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "base/gpu_hint.h"
+#include "ops/gemm/estimate.h"
 #include "ops/gemm/plan.h"
 #include "ops/gemm/program_blas.h"
 #include "ops/gemm/session.h"
@@ -16,6 +17,9 @@ namespace {
 
 constexpr const char* kTypes = "sdcz";
 enum : size_t { kOriginal, kCuda };
+
+// Of implementation kCuda and those behind it: each has twice the one before.
+int devices_of(size_t implementation) { return 1 << (implementation - kCuda); }
 
 Result<placement::Run> prepare(char type, uint64_t bytes) {
   if (!hoist_gpu_may_serve()) return fail(ErrorCode::unavailable, "no GPU");
@@ -29,7 +33,12 @@ Result<placement::Run> prepare(char type, uint64_t bytes) {
       std::sqrt(static_cast<double>(bytes) / 3 / static_cast<double>(element_size(type))));
   auto product = std::make_shared<SquareProduct>(type, std::max<int64_t>(extent, 1));
   return [=, blas = *blas, session = *session](size_t implementation) -> Status {
-    return implementation == kOriginal ? blas->run(product->call()) : session->run(product->call());
+    if (implementation == kOriginal) return blas->run(product->call());
+    const int devices = devices_of(implementation);
+    if (session->devices(devices, std::chrono::seconds(5)) < devices) {
+      return fail(ErrorCode::unavailable, "no hoistd for another GPU");
+    }
+    return session->run(product->call(), devices);
   };
 }
 
@@ -42,7 +51,11 @@ placement::Operation operation() {
   for (const char* type = kTypes; *type != '\0'; ++type) {
     operation.variants.push_back({.name = std::string(1, *type)});
   }
-  operation.implementations = {{.name = "original"}, {.name = "cuda"}};
+  operation.implementations = {{.name = "original"}};
+  const int most = std::clamp(gpu_count(), 1, Session::kMostDevices);
+  for (int devices = 1; devices <= most; devices *= 2) {
+    operation.implementations.push_back({.name = implementation_name(devices)});
+  }
   operation.prepare = [](size_t variant, const placement::Shape& shape, const std::string&) {
     return prepare(kTypes[variant], shape.bytes);
   };

@@ -6,8 +6,9 @@
 namespace hoist::gemm {
 
 // Variants "s", "d", "c", "z" (square products, three matrices in the bytes), implementations
-// "original" (program_blas.h) and "cuda" (session.h: as programs reach it, so through hoistd unless
-// HOIST_GPU=inprocess). Measuring is `unavailable` without a BLAS or a GPU.
+// "original" (program_blas.h), "cuda" (session.h: as programs reach it, so through hoistd unless
+// HOIST_GPU=inprocess), and "cuda-2", "cuda-4"… where the machine has so many. Measuring is
+// `unavailable` without a BLAS or a GPU.
 placement::Operation operation();
 
 }  // namespace hoist::gemm

@@ -12,17 +12,38 @@ constexpr int64_t kMostPanels = 32;
 
 bool is_zero(const double (&scalar)[2]) { return scalar[0] == 0 && scalar[1] == 0; }
 
+int64_t extent_of(const hoist_blas_call& call, Axis axis) {
+  switch (axis) {
+    case Axis::m:
+      return call.m;
+    case Axis::n:
+      return call.n;
+    case Axis::k:
+      return call.k;
+    default:
+      return call.batch.count;
+  }
+}
+
 Operand operand(const void* data, int64_t leading, Axis rows, Axis columns,
                 const hoist_blas_call& call) {
-  const auto extent = [&](Axis axis) {
-    return axis == Axis::m ? call.m : axis == Axis::n ? call.n : call.k;
-  };
   return {.data = static_cast<std::byte*>(const_cast<void*>(data)),
-          .rows = extent(rows),
-          .columns = extent(columns),
+          .rows = extent_of(call, rows),
+          .columns = extent_of(call, columns),
           .leading = leading,
           .row_axis = rows,
           .column_axis = columns};
+}
+
+// Gives each product of the batch its matrix; where all have the same, it is one.
+void spread(Operand& operand, const hoist_blas_items& items, const hoist_blas_call& call) {
+  operand.items = items.items;
+  operand.stride = items.stride * static_cast<int64_t>(element_size(call.type));
+  for (int64_t at = 1; at < call.batch.count; ++at) {
+    if (operand.item(at) != operand.item(0)) operand.count = call.batch.count;
+    if (operand.count > 1 || operand.items == nullptr) break;
+  }
+  operand.data = operand.item(0);
 }
 
 // The matrices of the call with what indexes them.
@@ -57,6 +78,12 @@ std::array<Operand, 3> operands_of(const hoist_blas_call& call) {
       a = operand(call.a, call.lda, side, side, call);
       break;
   }
+  if (call.batch.count > 1) {
+    spread(a, call.batch.a, call);
+    spread(b, call.batch.b, call);
+    spread(c, call.batch.c, call);
+    c.count = call.batch.count;  // each has its own: check.h
+  }
   c.is_written = true;
   // beta = 0: C need not be set on entry, and what it holds, NaN too, does not count.
   const bool is_in_place = call.routine == HOIST_BLAS_TRMM || call.routine == HOIST_BLAS_TRSM;
@@ -66,6 +93,7 @@ std::array<Operand, 3> operands_of(const hoist_blas_call& call) {
 
 // The axes along which panels of the result, or of a sum, are independent.
 std::vector<Axis> cuttable(const hoist_blas_call& call) {
+  if (call.batch.count > 1) return {Axis::batch};
   switch (call.routine) {
     case HOIST_BLAS_GEMM:
       return {Axis::n, Axis::m, Axis::k};
@@ -95,11 +123,27 @@ size_t element_size(char type) {
   }
 }
 
+hoist_blas_call product(const hoist_blas_call& call, int64_t index) {
+  const auto place = [&](const void* first, const hoist_blas_items& items) -> const void* {
+    const auto stride = items.stride * static_cast<int64_t>(element_size(call.type));
+    if (items.items != nullptr) return items.items[index];
+    return static_cast<const std::byte*>(first) + index * stride;
+  };
+  hoist_blas_call one = call;
+  one.batch = {};
+  if (call.batch.count <= 1) return one;
+  one.a = place(call.a, call.batch.a);
+  one.b = place(call.b, call.batch.b);
+  one.c = const_cast<void*>(place(call.c, call.batch.c));
+  return one;
+}
+
 double operation_count(const hoist_blas_call& call) {
   const auto m = static_cast<double>(call.m);
   const auto n = static_cast<double>(call.n);
   const auto k = static_cast<double>(call.k);
-  const double complex = call.type == 'c' || call.type == 'z' ? 4 : 1;
+  const double complex =
+      (call.type == 'c' || call.type == 'z' ? 4 : 1) * static_cast<double>(product_count(call));
   switch (call.routine) {
     case HOIST_BLAS_GEMM:
       return 2 * m * n * k * complex;
@@ -132,18 +176,22 @@ Plan make_plan(const hoist_blas_call& call, uint64_t panel_bytes) {
   for (const Axis axis : cuttable(call)) {
     uint64_t bytes = 0;
     for (const Operand& operand : plan.operands) {
-      if (operand.row_axis == axis || operand.column_axis == axis) {
+      const bool is_cut = axis == Axis::batch
+                              ? operand.count > 1
+                              : operand.row_axis == axis || operand.column_axis == axis;
+      if (is_cut) {
         bytes += traffic(plan, operand);
       }
     }
     if (bytes <= most) continue;
     most = bytes;
     plan.axis = axis;
-    plan.extent = axis == Axis::m ? call.m : axis == Axis::n ? call.n : call.k;
+    plan.extent = extent_of(call, axis);
   }
   const auto wanted = static_cast<int64_t>(
       std::min<uint64_t>(most / std::max<uint64_t>(panel_bytes, 1), kMostPanels));
-  const int64_t least = panel_bytes < kPanelBytes ? 1 : kLeastPanel;  // small ones are for tests
+  // Small panels are for tests.
+  const int64_t least = panel_bytes < kPanelBytes || plan.axis == Axis::batch ? 1 : kLeastPanel;
   const int64_t panels = std::clamp<int64_t>(wanted, 1, std::max<int64_t>(plan.extent / least, 1));
   plan.panel = plan.extent / panels + (plan.extent % panels != 0 ? 1 : 0);
   plan.panels = plan.panel == 0 ? 1 : (plan.extent + plan.panel - 1) / plan.panel;
@@ -152,11 +200,14 @@ Plan make_plan(const hoist_blas_call& call, uint64_t panel_bytes) {
 }
 
 Cut Plan::cut(const Operand& operand, int64_t index) const {
-  Cut cut = {.rows = operand.rows, .columns = operand.columns};
+  Cut cut = {.items = operand.count, .rows = operand.rows, .columns = operand.columns};
   if (!is_cut_operand(operand)) return cut;
   const int64_t first = index * panel;
   const int64_t count = std::min(panel, extent - first);
-  if (operand.row_axis == axis) {
+  if (axis == Axis::batch) {
+    cut.item = first;
+    cut.items = count;
+  } else if (operand.row_axis == axis) {
     cut.row = first;
     cut.rows = count;
   } else {
@@ -170,7 +221,9 @@ hoist_blas_call Plan::panel_call(const hoist_blas_call& call, int64_t index,
                                  const std::array<void*, 3>& data) const {
   hoist_blas_call part = call;
   const int64_t count = is_cut ? std::min(panel, extent - index * panel) : extent;
-  if (is_cut) (axis == Axis::m ? part.m : axis == Axis::n ? part.n : part.k) = count;
+  if (is_cut && axis != Axis::batch) {
+    (axis == Axis::m ? part.m : axis == Axis::n ? part.n : part.k) = count;
+  }
   if (is_cut && axis == Axis::k && index > 0) {  // adds to what the panels before it left
     part.beta[0] = 1;
     part.beta[1] = 0;
@@ -184,6 +237,13 @@ hoist_blas_call Plan::panel_call(const hoist_blas_call& call, int64_t index,
   part.lda = leading(operands[0]);
   part.ldb = leading(operands[1]);
   part.ldc = leading(operands[2]);
+  const auto stride = [&](const Operand& operand) -> hoist_blas_items {
+    return {.items = nullptr, .stride = operand.count > 1 ? operand.rows * operand.columns : 0};
+  };
+  part.batch.count = axis == Axis::batch ? count : 1;
+  part.batch.a = stride(operands[0]);
+  part.batch.b = stride(operands[1]);
+  part.batch.c = stride(operands[2]);
   return part;
 }
 

@@ -17,10 +17,11 @@
 
 namespace hoist::gemm {
 
-// A dimension of the problem, as it indexes the rows or the columns of a matrix.
-enum class Axis : uint8_t { m, n, k };
+// A dimension of the problem, as it indexes the rows or the columns of a matrix, or whole matrices.
+enum class Axis : uint8_t { m, n, k, batch };
 
-// One matrix of a call, column-major, as the program holds it.
+// One matrix of a call, or one for each product of a batch, column-major, as the program holds
+// them.
 struct Operand {
   std::byte* data = nullptr;  // null: the call has none
   int64_t rows = 0;
@@ -30,10 +31,21 @@ struct Operand {
   Axis column_axis = Axis::n;
   bool is_read = true;
   bool is_written = false;
+  int64_t count = 1;  // of matrices; 1 in a batch too, where all products have the same
+  const void* const* items = nullptr;  // where they are; null: `stride` bytes from one to the next
+  int64_t stride = 0;
+
+  // The place of matrix `index`.
+  std::byte* item(int64_t index) const {
+    if (items != nullptr) return static_cast<std::byte*>(const_cast<void*>(items[index]));
+    return data + index * stride;
+  }
 };
 
-// The cut of an operand that belongs to one panel: elements [first, first + count) of each axis.
+// The cut of an operand that belongs to one panel: a part of a matrix, or some of a batch's.
 struct Cut {
+  int64_t item = 0;
+  int64_t items = 1;
   int64_t row = 0;
   int64_t column = 0;
   int64_t rows = 0;
@@ -51,6 +63,7 @@ struct Plan {
 
   // Whether there is one piece of it a panel; else it is needed whole.
   bool is_cut_operand(const Operand& operand) const {
+    if (axis == Axis::batch) return is_cut && operand.count > 1;
     return is_cut && (operand.row_axis == axis || operand.column_axis == axis);
   }
   // What of `operand` panel `index` uses.
@@ -59,11 +72,18 @@ struct Plan {
   hoist_blas_call panel_call(const hoist_blas_call& call, int64_t index,
                              const std::array<void*, 3>& data) const;
   uint64_t bytes(const Operand& operand) const {
-    return static_cast<uint64_t>(operand.rows) * static_cast<uint64_t>(operand.columns) * element;
+    return static_cast<uint64_t>(operand.rows) * static_cast<uint64_t>(operand.columns) *
+           static_cast<uint64_t>(operand.count) * element;
   }
 };
 
 size_t element_size(char type);
+
+inline int64_t product_count(const hoist_blas_call& call) {
+  return call.batch.count > 1 ? call.batch.count : 1;
+}
+// One product of a batch, a call by itself.
+hoist_blas_call product(const hoist_blas_call& call, int64_t index);
 
 // Real operations, additions and multiplications, that the call takes.
 double operation_count(const hoist_blas_call& call);

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "ops/gemm/plan.h"
+
 namespace hoist::gemm {
 namespace {
 
@@ -190,6 +192,10 @@ class Reference {
 }  // namespace
 
 void run_reference(const hoist_blas_call& call) {
+  for (int64_t at = 0; call.batch.count > 1 && at < call.batch.count; ++at) {
+    run_reference(product(call, at));
+  }
+  if (call.batch.count > 1) return;
   switch (call.type) {
     case 's':
       return Reference<float>(call).run();

@@ -39,11 +39,17 @@ class SavingReader : public device::HostReader {
   std::byte* saved_;
 };
 
-class Execution {
+}  // namespace
+
+class UndoableRun::Execution {
  public:
   Execution(const hoist_blas_call& call, const Plan& plan, device::Transfer& transfer,
-            device::Stream compute)
-      : call_(call), plan_(plan), transfer_(transfer), compute_(std::move(compute)) {}
+            device::Stream compute, ResidentMatrices* resident)
+      : call_(call),
+        plan_(plan),
+        transfer_(transfer),
+        compute_(std::move(compute)),
+        resident_(resident) {}
 
   Status run() {
     if (Status prepared = prepare(); !prepared) return prepared;
@@ -69,6 +75,18 @@ class Execution {
     return done;
   }
 
+  // Makes the result's memory what it was.
+  void restore() {
+    const Operand& c = plan_.operands[kC];
+    if (saved_ == nullptr) return;  // beta = 0: it did not count
+    // Only what was computed may have been written, and has been kept.
+    const int64_t cuts = plan_.is_cut_operand(c) ? enqueued_ : std::min<int64_t>(enqueued_, 1);
+    for (int64_t index = 0; index < cuts; ++index) {
+      const SubMatrix to = part(c, plan_.cut(c, index));
+      (void)MatrixWriter(to).write(0, std::span(saved_.get() + place(c, index), to.bytes()));
+    }
+  }
+
  private:
   // Both threads have to meet again whatever happens.
   template <typename Body>
@@ -83,8 +101,11 @@ class Execution {
   SubMatrix part(const Operand& operand, const Cut& cut) const {
     const bool is_triangle = call_.routine == HOIST_BLAS_SYRK || call_.routine == HOIST_BLAS_HERK;
     SubMatrix matrix;
-    matrix.data =
-        operand.data + static_cast<size_t>(cut.row + cut.column * operand.leading) * plan_.element;
+    matrix.data = operand.item(cut.item) +
+                  static_cast<size_t>(cut.row + cut.column * operand.leading) * plan_.element;
+    matrix.count = cut.items;
+    matrix.items = operand.items == nullptr ? nullptr : operand.items + cut.item;
+    matrix.stride = operand.stride;
     matrix.rows = cut.rows;
     matrix.columns = cut.columns;
     matrix.leading = operand.leading;
@@ -98,7 +119,9 @@ class Execution {
   // Where the packed cut of an operand lies in its buffer: cuts lie one after another.
   uint64_t place(const Operand& operand, int64_t index) const {
     if (!plan_.is_cut_operand(operand)) return 0;
-    const int64_t across = operand.row_axis == plan_.axis ? operand.columns : operand.rows;
+    const int64_t across = plan_.axis == Axis::batch        ? operand.rows * operand.columns
+                           : operand.row_axis == plan_.axis ? operand.columns
+                                                            : operand.rows;
     return static_cast<uint64_t>(index * plan_.panel) * static_cast<uint64_t>(across) *
            plan_.element;
   }
@@ -106,7 +129,7 @@ class Execution {
   Status prepare() {
     for (size_t at = 0; at < plan_.operands.size(); ++at) {
       const uint64_t bytes = plan_.bytes(plan_.operands[at]);
-      if (bytes == 0) continue;
+      if (bytes == 0 || find_resident(at)) continue;
       auto buffer = device::Buffer::allocate(compute_, bytes);
       if (!buffer) return tl::unexpected(buffer.error());
       buffers_[at] = std::move(*buffer);
@@ -128,15 +151,24 @@ class Execution {
     return fail(ErrorCode::exhausted, "no memory to keep the result's former content (gemm)");
   }
 
-  void restore() {
-    const Operand& c = plan_.operands[kC];
-    if (saved_ == nullptr) return;  // beta = 0: it did not count
-    // Only what was computed may have been written, and has been kept.
-    const int64_t cuts = plan_.is_cut_operand(c) ? enqueued_ : std::min<int64_t>(enqueued_, 1);
-    for (int64_t index = 0; index < cuts; ++index) {
-      const SubMatrix to = part(c, plan_.cut(c, index));
-      (void)MatrixWriter(to).write(0, std::span(saved_.get() + place(c, index), to.bytes()));
+  // Whether the operand has a copy that stays, with or without its content.
+  bool find_resident(size_t at) {
+    const Operand& operand = plan_.operands[at];
+    if (resident_ == nullptr || operand.is_written || operand.count > 1) return false;
+    kept_[at] = resident_->find(compute_.device(), operand, plan_.element);
+    return kept_[at].buffer != nullptr;
+  }
+
+  // Such a copy is whole, however the panels are cut.
+  Status upload_resident() {
+    for (size_t at = 0; at < kept_.size(); ++at) {
+      if (kept_[at].buffer == nullptr || kept_[at].is_there) continue;
+      const Operand& operand = plan_.operands[at];
+      const Cut whole = {.rows = operand.rows, .columns = operand.columns};
+      if (Status done = upload(part(operand, whole), kept_[at].buffer->view()); !done) return done;
+      resident_->add(operand, plan_.element, kept_[at]);
     }
+    return {};
   }
 
   Status upload(size_t at, int64_t index) {
@@ -144,11 +176,16 @@ class Execution {
     SubMatrix from = part(operand, plan_.cut(operand, index));
     from.region = Region::all;
     const auto to = buffers_[at].view().subview(place(operand, index), from.bytes());
-    const device::TransferRequest request = {.after = &*ready_};
     if (operand.is_written) {
+      const device::TransferRequest request = {.after = &*ready_};
       SavingReader reader(from, saved_.get() + place(operand, index));
       return transfer_.upload(&reader, to, request);
     }
+    return upload(from, to);
+  }
+
+  Status upload(const SubMatrix& from, device::View<std::byte> to) {
+    const device::TransferRequest request = {.after = &*ready_};
     if (from.is_contiguous()) {
       return transfer_.upload(std::span<const std::byte>(from.data, from.bytes()), to, request);
     }
@@ -159,24 +196,38 @@ class Execution {
   Status upload_operands(bool whole_ones, int64_t index) {
     for (size_t at = 0; at < plan_.operands.size(); ++at) {
       const Operand& operand = plan_.operands[at];
-      if (operand.rows == 0 || !operand.is_read) continue;
+      if (operand.rows == 0 || !operand.is_read || kept_[at].buffer != nullptr) continue;
       if (plan_.is_cut_operand(operand) == whole_ones) continue;
       if (Status done = upload(at, index); !done) return done;
     }
     return {};
   }
 
+  // The call on what panel `index` has on the device.
+  hoist_blas_call panel(int64_t index) const {
+    std::array<void*, 3> data = {};
+    for (size_t at = 0; at < data.size(); ++at) {
+      const Operand& operand = plan_.operands[at];
+      if (kept_[at].buffer != nullptr) {
+        const Cut cut = plan_.cut(operand, index);
+        const int64_t first = cut.row + cut.column * operand.rows;
+        data[at] = kept_[at].buffer->view().data + static_cast<size_t>(first) * plan_.element;
+      } else if (buffers_[at].size() != 0) {
+        data[at] = buffers_[at].view().data + place(operand, index);
+      }
+    }
+    hoist_blas_call part = plan_.panel_call(call_, index, data);
+    if (kept_[0].buffer != nullptr) part.lda = plan_.operands[0].rows;
+    if (kept_[1].buffer != nullptr) part.ldb = plan_.operands[1].rows;
+    return part;
+  }
+
   Status upload_and_compute() {
+    if (Status done = upload_resident(); !done) return done;
     if (Status done = upload_operands(/*whole_ones=*/true, 0); !done) return done;
     for (int64_t index = 0; index < plan_.panels; ++index) {
       if (Status done = upload_operands(/*whole_ones=*/false, index); !done) return done;
-      std::array<void*, 3> data = {};
-      for (size_t at = 0; at < data.size(); ++at) {
-        if (buffers_[at].size() == 0) continue;
-        data[at] = static_cast<std::byte*>(buffers_[at].data()) + place(plan_.operands[at], index);
-      }
-      const hoist_blas_call part = plan_.panel_call(call_, index, data);
-      if (Status done = enqueue(compute_, part); !done) return done;
+      if (Status done = enqueue(compute_, panel(index)); !done) return done;
       if (Status done = computed_[static_cast<size_t>(index)].record(compute_); !done) return done;
       const std::lock_guard lock(mutex_);
       ++enqueued_;
@@ -226,6 +277,8 @@ class Execution {
   const Plan plan_;
   device::Transfer& transfer_;
   device::Stream compute_;
+  ResidentMatrices* const resident_;
+  std::array<ResidentMatrices::Copy, 3> kept_;  // in the place of buffers
   std::array<device::Buffer, 3> buffers_;
   std::vector<device::Event> computed_;
   std::optional<device::Event> ready_;
@@ -240,17 +293,30 @@ class Execution {
   Status downloaded_;
 };
 
-}  // namespace
+UndoableRun::UndoableRun(const hoist_blas_call& call, device::Device& device,
+                         device::Transfer& transfer, uint64_t panel_bytes,
+                         ResidentMatrices* resident)
+    : call_(call),
+      device_(device),
+      transfer_(transfer),
+      panel_bytes_(panel_bytes),
+      resident_(resident) {}
 
-Status run(const hoist_blas_call& call, device::Device& device, device::Transfer& transfer,
-           uint64_t panel_bytes) {
-  auto compute = device::Stream::create(device);
+UndoableRun::~UndoableRun() = default;
+
+Status UndoableRun::run() {
+  auto compute = device::Stream::create(device_);
   if (!compute) return tl::unexpected(compute.error());
-  return Execution(call, make_plan(call, panel_bytes), transfer, std::move(*compute)).run();
+  execution_ = std::make_unique<Execution>(call_, make_plan(call_, panel_bytes_), transfer_,
+                                           std::move(*compute), resident_);
+  return execution_->run();
 }
 
-Status run(const hoist_blas_call& call, device::Device& device, device::Transfer& transfer) {
-  return run(call, device, transfer, kPanelBytes);
+void UndoableRun::undo() { execution_->restore(); }
+
+Status run(const hoist_blas_call& call, device::Device& device, device::Transfer& transfer,
+           uint64_t panel_bytes, ResidentMatrices* resident) {
+  return UndoableRun(call, device, transfer, panel_bytes, resident).run();
 }
 
 }  // namespace hoist::gemm

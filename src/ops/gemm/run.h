@@ -2,8 +2,12 @@
 // (plan.h).
 #pragma once
 
+#include <memory>
+
 #include "device/transfer.h"
 #include "ops/gemm/call.h"
+#include "ops/gemm/plan.h"
+#include "ops/gemm/residency.h"
 
 namespace hoist::gemm {
 
@@ -12,8 +16,28 @@ namespace hoist::gemm {
 // `exhausted` where the matrices do not fit the device's memory, else what the device answers.
 // One thread more than `transfer` uses runs meanwhile, and ends before it returns. `panel_bytes`:
 // see make_plan().
+// What `resident` has of A and B is not uploaded, and what it takes stays there; null: nothing.
 Status run(const hoist_blas_call& call, device::Device& device, device::Transfer& transfer,
-           uint64_t panel_bytes);
-Status run(const hoist_blas_call& call, device::Device& device, device::Transfer& transfer);
+           uint64_t panel_bytes = kPanelBytes, ResidentMatrices* resident = nullptr);
+
+// The same in two steps, for calls that are parts of one.
+class UndoableRun {
+ public:
+  UndoableRun(const hoist_blas_call& call, device::Device& device, device::Transfer& transfer,
+              uint64_t panel_bytes, ResidentMatrices* resident);
+  ~UndoableRun();
+  Status run();
+  // After a run that was no error: makes C what it was before.
+  void undo();
+
+ private:
+  const hoist_blas_call call_;
+  device::Device& device_;
+  device::Transfer& transfer_;
+  const uint64_t panel_bytes_;
+  ResidentMatrices* const resident_;
+  class Execution;
+  std::unique_ptr<Execution> execution_;
+};
 
 }  // namespace hoist::gemm

@@ -24,7 +24,7 @@ enum Argument : size_t {
   kType,
   kTransA,
   kTransB,
-  kFlags,  // bit 0: left, 1: upper, 2: unit
+  kFlags,  // bit 0: left, 1: upper, 2: unit, 3: TF32, 4 and 5: all products have one A, one B
   kM,
   kN,
   kK,
@@ -32,17 +32,20 @@ enum Argument : size_t {
   kAlphaImaginary,
   kBetaReal,
   kBetaImaginary,
+  kCount,
+  kLeadingA,
+  kLeadingB,
   kArguments
 };
 constexpr uint64_t kMostExtent = uint64_t{1} << 31;
 
 // The call that a request describes, without its matrices; false where a number is impossible.
 bool parse(std::span<const uint64_t> arguments, hoist_blas_call& call) {
-  if (arguments[kRoutine] > HOIST_BLAS_TRSM || arguments[kFlags] > 7) return false;
+  if (arguments[kRoutine] > HOIST_BLAS_TRSM || arguments[kFlags] > 63) return false;
   for (const Argument at : {kType, kTransA, kTransB}) {
     if (arguments[at] > 0x7f) return false;
   }
-  for (const Argument at : {kM, kN, kK}) {
+  for (const Argument at : {kM, kN, kK, kCount, kLeadingA, kLeadingB}) {
     if (arguments[at] > kMostExtent) return false;
   }
   call.routine = static_cast<hoist_blas_routine>(arguments[kRoutine]);
@@ -52,6 +55,12 @@ bool parse(std::span<const uint64_t> arguments, hoist_blas_call& call) {
   call.left = (arguments[kFlags] & 1) != 0;
   call.upper = (arguments[kFlags] & 2) != 0;
   call.unit = (arguments[kFlags] & 4) != 0;
+  call.may_use_tf32 = (arguments[kFlags] & 8) != 0;
+  call.batch.count = static_cast<int64_t>(arguments[kCount]);
+  call.batch.a.stride = (arguments[kFlags] & 16) != 0 ? 0 : 1;  // place() knows how much
+  call.batch.b.stride = (arguments[kFlags] & 32) != 0 ? 0 : 1;
+  call.lda = static_cast<int64_t>(arguments[kLeadingA]);
+  call.ldb = static_cast<int64_t>(arguments[kLeadingB]);
   call.m = static_cast<int64_t>(arguments[kM]);
   call.n = static_cast<int64_t>(arguments[kN]);
   call.k = static_cast<int64_t>(arguments[kK]);
@@ -71,20 +80,32 @@ std::vector<size_t> matrices(const Plan& plan) {
   return present;
 }
 
-// Points the call at the request's memory, packed; false where a range has not its matrix's size.
+// Elements from the first to the last of all the operand's matrices, which follow one another.
+unsigned __int128 range_elements(const Operand& operand, int64_t leading) {
+  const auto columns = static_cast<unsigned __int128>(operand.columns);
+  const auto rows = static_cast<uint64_t>(operand.rows);
+  if (operand.count > 1) return columns * rows * static_cast<uint64_t>(operand.count);
+  return (columns - 1) * static_cast<uint64_t>(leading) + rows;
+}
+
+// Points the call at the request's memory; false where a range has not its matrix's size.
 bool place(const ServedCall& served, hoist_blas_call& call) {
   const Plan plan = make_plan(call);
   const std::vector<size_t> present = matrices(plan);
   if (present.size() != served.memory.size()) return false;
   const std::array<const void**, 2> inputs = {&call.a, &call.b};
   const std::array<int64_t*, 3> leading = {&call.lda, &call.ldb, &call.ldc};
+  const std::array<hoist_blas_items*, 3> strides = {&call.batch.a, &call.batch.b, &call.batch.c};
   for (size_t range = 0; range < present.size(); ++range) {
     const size_t at = present[range];
     const Operand& operand = plan.operands[at];
-    const auto bytes = static_cast<unsigned __int128>(operand.rows) *
-                       static_cast<uint64_t>(operand.columns) * plan.element;
-    if (bytes != served.memory[range].size) return false;
-    *leading[at] = operand.rows;
+    // The result, and all of a batch, is packed; an input may be a part of one that stays.
+    const bool is_packed = at >= inputs.size() || call.batch.count > 1;
+    if (is_packed) *leading[at] = operand.rows;
+    if (range_elements(operand, *leading[at]) * plan.element != served.memory[range].size) {
+      return false;
+    }
+    strides[at]->stride = operand.count > 1 ? operand.rows * operand.columns : 0;
     if (at < inputs.size()) {
       *inputs[at] = served.memory[range].data;
     } else {
@@ -122,10 +143,16 @@ Status ServedGemm::run(const ServedCall& served) const {
 
 Status request(RemoteDevice& device, device::StreamHandle stream, const hoist_blas_call& call) {
   const Plan plan = make_plan(call);
-  const uint64_t flags = (call.left ? 1U : 0U) | (call.upper ? 2U : 0U) | (call.unit ? 4U : 0U);
-  const RemoteDevice::Memory a = {call.a, plan.bytes(plan.operands[0])};
-  const RemoteDevice::Memory b = {call.b, plan.bytes(plan.operands[1])};
-  const RemoteDevice::Memory c = {call.c, plan.bytes(plan.operands[2])};
+  const uint64_t flags = (call.left ? 1U : 0U) | (call.upper ? 2U : 0U) | (call.unit ? 4U : 0U) |
+                         (call.may_use_tf32 ? 8U : 0U) | (call.batch.a.stride == 0 ? 16U : 0U) |
+                         (call.batch.b.stride == 0 ? 32U : 0U);
+  const auto range = [&](const void* data, const Operand& operand) -> RemoteDevice::Memory {
+    if (operand.rows == 0) return {data, 0};
+    return {data, static_cast<uint64_t>(range_elements(operand, operand.leading)) * plan.element};
+  };
+  const RemoteDevice::Memory a = range(call.a, plan.operands[0]);
+  const RemoteDevice::Memory b = range(call.b, plan.operands[1]);
+  const RemoteDevice::Memory c = range(call.c, plan.operands[2]);
   const auto send = [&](std::initializer_list<RemoteDevice::Memory> memory) {
     return device.run(
         stream, HOIST_OPERATION_GEMM, memory,
@@ -134,7 +161,8 @@ Status request(RemoteDevice& device, device::StreamHandle stream, const hoist_bl
          static_cast<uint64_t>(call.m), static_cast<uint64_t>(call.n),
          static_cast<uint64_t>(call.k), std::bit_cast<uint64_t>(call.alpha[0]),
          std::bit_cast<uint64_t>(call.alpha[1]), std::bit_cast<uint64_t>(call.beta[0]),
-         std::bit_cast<uint64_t>(call.beta[1])});
+         std::bit_cast<uint64_t>(call.beta[1]), static_cast<uint64_t>(product_count(call)),
+         static_cast<uint64_t>(call.lda), static_cast<uint64_t>(call.ldb)});
   };
   return b.size == 0 ? send({a, c}) : send({a, b, c});
 }

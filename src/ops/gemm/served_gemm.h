@@ -1,5 +1,6 @@
 // gemm as one of hoistd's operations: the request's ranges are A, B (where the routine has one) and
-// C, packed (leading dimension = rows).
+// C. C is packed (leading dimension = rows), and so are a batch's A and B, item behind item; those
+// of a single product go from their first element to their last.
 #pragma once
 
 #include "device/remote/remote_device.h"
@@ -15,8 +16,7 @@ class ServedGemm : public device::remote::ServedOperation {
   Status run(const device::remote::ServedCall& call) const override;
 };
 
-// Asks the daemon for the call, whose pointers are memory of `device` and whose matrices are
-// packed.
+// Asks the daemon for the call, whose pointers are memory of `device`, in these shapes.
 Status request(device::remote::RemoteDevice& device, device::StreamHandle stream,
                const hoist_blas_call& call);
 

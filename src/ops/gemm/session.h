@@ -1,15 +1,21 @@
-// The device of this process that calls run on, with what moves their matrices: hoistd's, or under
-// HOIST_GPU=inprocess the first GPU, in a context of the program's own.
+// The devices that calls of this process run on, with what moves their matrices: hoistd's, or under
+// HOIST_GPU=inprocess the machine's GPUs, in contexts of the program's own.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <string>
 
 #include "device/transfer.h"
 #include "ops/gemm/call.h"
+#include "ops/gemm/residency.h"
 
 namespace hoist::gemm {
+
+// GPUs of this machine, by their device files.
+int gpu_count();
 
 class Session {
  public:
@@ -19,24 +25,47 @@ class Session {
   static Result<std::shared_ptr<Session>> get(std::chrono::milliseconds wait = {});
 
   // Whether a GPU is behind it: a hoistd may lend a CPU, for tests.
-  bool has_gpu() const { return device_->properties().compute_major > 0; }
+  bool has_gpu() const { return first_->device->properties().compute_major > 0; }
 
-  // run.h; one call at a time, others wait: two that share the link end later than one after the
-  // other.
-  Status run(const hoist_blas_call& call);
+  // How many of `wanted` devices there are, at least 1. Those behind the first are found or started
+  // as the first one is: GPU n has a hoistd of its own, at the first one's socket path with ".n"
+  // behind it.
+  int devices(int wanted, std::chrono::milliseconds wait = {});
 
-  // "cuda", or "hoistd" for one that is served.
-  const char* implementation() const;
+  // spread.h, over as many of `devices` as there are; one call at a time, others wait: two that
+  // share the link end later than one after the other.
+  Status run(const hoist_blas_call& call, int devices = 1);
+
+  // Frees the copies of matrices that the program keeps no longer (residency.h), where this process
+  // has a session.
+  static void prune();
+
+  // "cuda", or "hoistd" for one that is served; with "-2" for two devices, and so on.
+  std::string implementation(int devices) const;
+
+  static constexpr int kMostDevices = 8;
 
  private:
-  explicit Session(std::shared_ptr<device::Device> device);
-  static Result<std::shared_ptr<device::Device>> open(std::chrono::milliseconds wait,
-                                                      bool may_start);
+  struct Lane {
+    explicit Lane(std::shared_ptr<device::Device> where)
+        : device(std::move(where)), pool(*device), transfer(pool), resident(KeptRanges::get()) {}
+    const std::shared_ptr<device::Device> device;
+    device::PinnedPool pool;
+    device::Transfer transfer;
+    ResidentMatrices resident;
+  };
 
-  const std::shared_ptr<device::Device> device_;
-  device::PinnedPool pool_;
-  device::Transfer transfer_;
+  explicit Session(std::shared_ptr<device::Device> device);
+  Lane* lane(size_t index, std::chrono::milliseconds wait);
+  bool drop_resident();
+  void prune_resident();
+
+  const std::unique_ptr<Lane> first_;
   std::mutex mutex_;
+  // Guards what follows; not held while something runs.
+  std::mutex others_mutex_;
+  std::array<std::shared_ptr<Lane>, kMostDevices> others_;  // [0] stays empty
+  std::array<std::chrono::steady_clock::time_point, kMostDevices> tried_;
 };
 
 }  // namespace hoist::gemm

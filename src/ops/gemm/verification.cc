@@ -19,7 +19,10 @@ SubMatrix matrix_of(const Operand& operand, size_t element) {
           .rows = operand.rows,
           .columns = operand.columns,
           .leading = operand.leading,
-          .element = element};
+          .element = element,
+          .count = operand.count,
+          .items = operand.items,
+          .stride = operand.stride};
 }
 
 template <typename T>
@@ -62,6 +65,8 @@ class Comparison {
  private:
   using Real = decltype(std::real(T()));
   static constexpr double kUnit = std::numeric_limits<Real>::epsilon();
+  // Of the ten bits that TF32 keeps behind the point, cut off, not rounded.
+  static constexpr double kTf32Unit = 0x1p-10;
 
   bool counts(int64_t row, int64_t column) const {
     if (call_.routine != HOIST_BLAS_SYRK && call_.routine != HOIST_BLAS_HERK) return true;
@@ -109,8 +114,10 @@ class Comparison {
     const double beta = std::hypot(call_.beta[0], call_.beta[1]);
     const double steps = (depth + 2) * kUnit;
     const double complex = sizeof(T) == sizeof(Real) ? 1 : 4;
-    const double bound =
-        2 * complex * (steps / (1 - steps)) * (alpha * norms + beta * greatest_before_);
+    const double inputs = call_.may_use_tf32 ? 2 * kTf32Unit + kTf32Unit * kTf32Unit : 0;
+    const double bound = 2 * complex *
+                         ((steps / (1 - steps)) * (alpha * norms + beta * greatest_before_) +
+                          inputs * alpha * norms);
     return std::isnan(bound) ? std::numeric_limits<double>::infinity() : bound;
   }
 
@@ -138,12 +145,22 @@ double greatest(std::span<const std::byte> bytes) {
   return most;
 }
 
+// Of all products: what is kept is the original's whole result afterwards.
 template <typename T>
 bool compare(const hoist_blas_call& call, std::byte* kept, size_t bytes,
              const hoist_blas_original& original) {
-  const double before = greatest<T>({kept, bytes});
-  original.run(&original, kept, call.m);
-  return Comparison<T>(call, reinterpret_cast<const T*>(kept), before).is_same();
+  bool is_same = true;
+  for (int64_t at = 0; at < product_count(call); ++at) {
+    const hoist_blas_call one = product(call, at);
+    const double before = greatest<T>({kept, bytes});
+    hoist_blas_call again = one;
+    again.c = kept;
+    again.ldc = call.m;
+    original.run(&original, &again);
+    is_same &= Comparison<T>(one, reinterpret_cast<const T*>(kept), before).is_same();
+    kept += bytes;
+  }
+  return is_same;
 }
 
 }  // namespace

@@ -46,6 +46,7 @@ Attempt try_sort(const Call& call, const Order& order, const Mappings& mappings,
     CallTeam team(threads_for(call));
     if (team.pool() != nullptr) attempt.implementation = "cpu-all";
     attempt.sorted = sort_by(call, order, mappings, workspace, team.pool());
+    if (attempt.sorted.other != nullptr) attempt.implementation = attempt.sorted.other;
     return attempt;
   });
 }

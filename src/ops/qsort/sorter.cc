@@ -5,8 +5,10 @@
 #include <cstring>
 #include <memory>
 
+#include "base/log.h"
 #include "ops/qsort/chunks.h"
 #include "ops/qsort/collation.h"
+#include "ops/qsort/gpu_numbers.h"
 
 namespace hoist::qsort {
 namespace {
@@ -105,6 +107,15 @@ Sorted sort_by(const Call& call, const Order& order, const Mappings& mappings, W
   touch_pages(call);
   try {
     if (is_plain_number(call, order)) {
+      if (pool != nullptr && is_for_gpu(call, order.keys[0])) {
+        const auto done =
+            sort_numbers_on_gpu(call, order.keys[0], workspace, pool->size(), sorted.input);
+        if (done) {
+          sorted.other = *done;
+          return sorted;
+        }
+        log(LogLevel::info, "qsort: no GPU: {}", done.error().message);
+      }
       switch (sort_numbers(call, order.keys[0], workspace, pool, sorted.input)) {
         case Numbers::sorted:
           return sorted;

@@ -15,6 +15,7 @@ namespace hoist::qsort {
 // What sorting left behind in the workspace.
 struct Sorted {
   const char* failure = nullptr;  // why nothing was done: the array is as it was
+  const char* other = nullptr;    // what sorted it, where it was not the CPU
   const std::byte* input = nullptr;
   // By which input position a place was filled: entries[i] & index_mask. Null where equal elements
   // are alike to the last bit, so that their order means nothing.
@@ -23,7 +24,7 @@ struct Sorted {
 };
 
 // Elements that are equal in all keys keep their order. `pool`: null for the calling thread alone.
-// Throws nothing.
+// With a pool, plain numbers may go to a GPU (gpu_numbers.h). Throws nothing.
 Sorted sort_by(const Call& call, const Order& order, const Mappings& mappings, Workspace& workspace,
                ThreadPool* pool);
 

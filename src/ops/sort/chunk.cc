@@ -75,10 +75,11 @@ uint64_t default_memory_limit() {
 }
 
 ChunkReader::ChunkReader(const Options& options, const Coder& coder, uint64_t memory_limit,
-                         ThreadPool& pool)
+                         ThreadPool& pool, bool reports)
     : options_(options),
       coder_(coder),
       pool_(pool),
+      reports_(reports),
       limit_(std::clamp<uint64_t>(memory_limit, kLeastMemory, LineRef::kMaximumOffset)) {}
 
 Result<bool> ChunkReader::next() {
@@ -127,7 +128,7 @@ Result<bool> ChunkReader::read_some() {
 
 void ChunkReader::report_progress(uint64_t bytes) {
   unreported_ += bytes;
-  if (unreported_ < kReportBytes) return;
+  if (!reports_ || unreported_ < kReportBytes) return;
   Counters::process().add_progress("sort", implementation_name(pool_), unreported_);
   unreported_ = 0;
 }

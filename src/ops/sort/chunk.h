@@ -28,7 +28,9 @@ class ChunkReader {
   // A limit below kLeastMemory counts as that.
   static constexpr uint64_t kLeastMemory = uint64_t{256} << 10;
 
-  ChunkReader(const Options& options, const Coder& coder, uint64_t memory_limit, ThreadPool& pool);
+  // `reports`: bytes read are reported to the counters meanwhile, as work of the pool's threads.
+  ChunkReader(const Options& options, const Coder& coder, uint64_t memory_limit, ThreadPool& pool,
+              bool reports = true);
 
   // Reads the next chunk, replacing the one before: text, line entries with their first codes and
   // scratch space together keep to the limit (one line longer than that is taken all the same).
@@ -71,6 +73,7 @@ class ChunkReader {
   const Options& options_;
   const Coder& coder_;
   ThreadPool& pool_;
+  const bool reports_;
   uint64_t limit_;
   size_t file_ = 0;  // index of the file being read
   UniqueFd owned_;

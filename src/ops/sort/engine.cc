@@ -5,11 +5,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <optional>
 
+#include "base/log.h"
 #include "base/takeover.h"
 #include "ops/sort/check.h"
 #include "ops/sort/chunk.h"
 #include "ops/sort/emit.h"
+#include "ops/sort/gpu_sorter.h"
 #include "ops/sort/merge.h"
 #include "ops/sort/output.h"
 #include "ops/sort/temp_files.h"
@@ -18,38 +22,60 @@ namespace hoist::sort {
 namespace {
 
 constexpr int kMostThreads = 64;
+constexpr size_t kLeastOnGpu = size_t{1} << 12;  // of a chunk or run; whoever asked has measured
+
+// Says at HOIST_LOG=debug what each step of a chunk took.
+class StepClock {
+ public:
+  void note(const char* step) {
+    const auto now = std::chrono::steady_clock::now();
+    log(LogLevel::debug, "sort: {} {:.1f} ms", step,
+        std::chrono::duration<double, std::milli>(now - last_).count());
+    last_ = now;
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
 
 // Sorts what is in memory and writes it to `output`.
-Status sort_chunk(ChunkReader& chunks, const MergeContext& context, Output& output) {
+Status sort_chunk(ChunkReader& chunks, const MergeContext& context, CodeSorter* other,
+                  StepClock& clock, Output& output) {
   const char terminator = context.coder.comparator().options().terminator;
-  EntrySorter(context.coder, chunks.text(), terminator, context.pool)
+  EntrySorter(context.coder, chunks.text(), terminator, context.pool, other)
       .sort(chunks.entries(), chunks.scratch());
+  clock.note("sorted");
   if (const Status begun = output.begin(); !begun) return begun;
   if (!emit(chunks.entries(), chunks.text(), terminator, output, context.pool)) {
     return output.status();
   }
+  clock.note("written");
   return {};
 }
 
 // Sorts the input in memory where it fits, else in sorted runs that are merged at the end.
-Status sort_files(const Options& options, const MergeContext& context, Output& output,
-                  uint64_t& bytes) {
+Status sort_files(const Options& options, const MergeContext& context, CodeSorter* other,
+                  Output& output, uint64_t& bytes) {
+  StepClock clock;
   std::vector<Run> runs;
   TempFiles files(options.temporary_directories, options.compress_program);
   {
-    ChunkReader chunks(options, context.coder, context.memory, context.pool);
+    // Where a GPU may take part, what did the work is known at the end.
+    ChunkReader chunks(options, context.coder, context.memory, context.pool, other == nullptr);
     while (true) {
       const Result<bool> got = chunks.next();
+      clock.note("read");
       if (!got) return tl::unexpected(got.error());
       if (runs.empty() && chunks.at_end()) {
         bytes = chunks.unreported_bytes();
-        return sort_chunk(chunks, context, output);
+        return sort_chunk(chunks, context, other, clock, output);
       }
       if (!*got) break;
       bytes = chunks.unreported_bytes();
       Result<Run> run = files.create();
       if (!run) return tl::unexpected(run.error());
-      if (const Status sorted = sort_chunk(chunks, context, run->output()); !sorted) return sorted;
+      const Status sorted = sort_chunk(chunks, context, other, clock, run->output());
+      if (!sorted) return sorted;
       if (const Status written = run->finish(); !written) return written;
       runs.push_back(std::move(*run));
       if (const Status limited = limit_runs(runs, files, context); !limited) return limited;
@@ -79,7 +105,7 @@ std::string reason_to_step_aside(const Options& options) {
   return {};
 }
 
-Result<Outcome> run(const Options& options, std::string_view program) {
+Result<Outcome> run(const Options& options, std::string_view program, bool on_gpu) {
   ThreadPool pool(
       std::clamp(options.threads > 0 ? std::min(options.threads, usable_cpus()) : usable_cpus(), 1,
                  kMostThreads));
@@ -96,12 +122,16 @@ Result<Outcome> run(const Options& options, std::string_view program) {
   }
   Result<Output> output = Output::open(options.output);
   if (!output) return tl::unexpected(output.error());
+  std::optional<GpuSorter> gpu;
+  if (on_gpu && options.mode == Mode::sort) gpu.emplace(kLeastOnGpu);
   const MergeContext context{
       coder, pool, options.memory_limit > 0 ? options.memory_limit : default_memory_limit()};
-  const Status done = options.mode == Mode::merge
-                          ? merge_files(context, *output)
-                          : sort_files(options, context, *output, outcome.bytes);
+  const Status done =
+      options.mode == Mode::merge
+          ? merge_files(context, *output)
+          : sort_files(options, context, gpu ? &*gpu : nullptr, *output, outcome.bytes);
   if (!done) return tl::unexpected(done.error());
+  if (gpu && gpu->was_used()) outcome.implementation = gpu->implementation();
   if (const Status finished = output->finish(); !finished) {
     return tl::unexpected(finished.error());
   }

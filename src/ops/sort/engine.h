@@ -22,6 +22,7 @@ std::string reason_to_step_aside(const Options& options);
 
 // Does the job; `program` begins its messages. Errors are worded as GNU sort's and mean exit code
 // 2, but for `unsupported`, which only a merge gives, before anything was read: then step aside.
-Result<Outcome> run(const Options& options, std::string_view program);
+// `on_gpu`: a GPU sorts the codes, where there is one.
+Result<Outcome> run(const Options& options, std::string_view program, bool on_gpu = false);
 
 }  // namespace hoist::sort

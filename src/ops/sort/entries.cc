@@ -28,12 +28,14 @@ void parallel_pieces(ThreadPool& pool, size_t count, const Body& body) {
 
 }  // namespace
 
-EntrySorter::EntrySorter(const Coder& coder, const char* text, char terminator, ThreadPool& pool)
+EntrySorter::EntrySorter(const Coder& coder, const char* text, char terminator, ThreadPool& pool,
+                         CodeSorter* other)
     : coder_(coder),
       options_(coder.comparator().options()),
       text_(text),
       terminator_(terminator),
-      pool_(pool) {}
+      pool_(pool),
+      other_(other) {}
 
 bool EntrySorter::less(const Entry& a, const Entry& b) const {
   const int order = coder_.comparator().compare(line(a), line(b));
@@ -43,7 +45,8 @@ bool EntrySorter::less(const Entry& a, const Entry& b) const {
 void EntrySorter::sort(std::span<Entry> entries, std::span<Entry> scratch) {
   sort_by_code_ = sort_function(entries.size());
   const Run all{entries, coder_.first_stage()};
-  if (entries.size() < kParallel || pool_.size() == 1) {
+  const bool alone = entries.size() < kParallel || pool_.size() == 1;
+  if (alone && !wanted_by_other(entries.size())) {
     sort_by_code_(entries.data(), entries.size());
     refine(all, nullptr);
   } else {
@@ -59,14 +62,19 @@ void EntrySorter::sort(std::span<Entry> entries, std::span<Entry> scratch) {
 // Sorts a run whose entries carry the codes of run.stage.
 void EntrySorter::sort_parallel(Run run, std::span<Entry> scratch) {
   std::vector<size_t> bounds;
-  deal(run.entries, scratch, bounds);
+  const bool sorted = wanted_by_other(run.entries.size()) && other_->sort(run.entries, scratch);
+  if (sorted) {
+    bounds = cut_between_codes(scratch.first(run.entries.size()));
+  } else {
+    deal(run.entries, scratch, bounds);
+  }
   std::vector<std::vector<Run>> large(bounds.size() - 1);
   pool_.parallel_for(bounds.size() - 1, [&](size_t bucket) {
     const std::span<Entry> part =
         run.entries.subspan(bounds[bucket], bounds[bucket + 1] - bounds[bucket]);
     std::copy_n(scratch.begin() + static_cast<ptrdiff_t>(bounds[bucket]), part.size(),
                 part.begin());
-    sort_by_code_(part.data(), part.size());
+    if (!sorted) sort_by_code_(part.data(), part.size());
     refine({part, run.stage}, &large[bucket]);
   });
   for (const std::vector<Run>& runs : large) {
@@ -86,6 +94,23 @@ void EntrySorter::sort_parallel(Run run, std::span<Entry> scratch) {
       sort_parallel(again, space);
     }
   }
+}
+
+// Where parts of about kPiece entries begin and end; equal codes are in one part.
+std::vector<size_t> EntrySorter::cut_between_codes(std::span<const Entry> sorted) {
+  std::vector<size_t> bounds = {0};
+  while (bounds.back() < sorted.size()) {
+    size_t end = std::min(bounds.back() + kPiece, sorted.size());
+    if (end < sorted.size() && sorted[end].hi == sorted[end - 1].hi) {
+      const uint64_t code = sorted[end].hi;
+      end = static_cast<size_t>(
+          std::partition_point(sorted.begin() + static_cast<ptrdiff_t>(end), sorted.end(),
+                               [=](const Entry& entry) { return entry.hi == code; }) -
+          sorted.begin());
+    }
+    bounds.push_back(end);
+  }
+  return bounds;
 }
 
 // Copies the entries into `scratch`, bucket after bucket; bounds[b] is where bucket b starts. Equal

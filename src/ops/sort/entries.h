@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/threads.h"
+#include "ops/sort/code_sorter.h"
 #include "ops/sort/codes.h"
 #include "ops/sort/line.h"
 #include "ops/sort/vector_sort.h"
@@ -45,8 +46,10 @@ class LineRef {
 
 class EntrySorter {
  public:
-  // `text` must have 8 readable bytes after its last line.
-  EntrySorter(const Coder& coder, const char* text, char terminator, ThreadPool& pool);
+  // `text` must have 8 readable bytes after its last line. `other` may sort by codes what it wants;
+  // null: nobody.
+  EntrySorter(const Coder& coder, const char* text, char terminator, ThreadPool& pool,
+              CodeSorter* other = nullptr);
 
   // Sorts entries that carry their first stage's codes; `scratch` is as large as `entries`. With
   // -u all but the first of equal lines are marked as dropped. Codes are meaningless afterwards.
@@ -62,6 +65,8 @@ class EntrySorter {
   };
 
   void sort_parallel(Run run, std::span<Entry> scratch);
+  bool wanted_by_other(size_t count) const { return other_ != nullptr && other_->wants(count); }
+  static std::vector<size_t> cut_between_codes(std::span<const Entry> sorted);
   void deal(std::span<Entry> entries, std::span<Entry> scratch, std::vector<size_t>& bounds) const;
   void refine(Run run, std::vector<Run>* large) const;
   void find_runs(const Run& run, std::vector<Run>& next, std::vector<Run>* large) const;
@@ -79,6 +84,7 @@ class EntrySorter {
   const char* text_;
   char terminator_;
   ThreadPool& pool_;
+  CodeSorter* const other_;
   SortFunction sort_by_code_ = nullptr;
 };
 

@@ -1,4 +1,5 @@
 // hoist-sort: what runs in place of sort(1).
+#include <strings.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -63,8 +64,9 @@ int main(int argc, char** argv) {
   if (!reason.empty()) return step_aside(takeover, "sort", reason);
   const std::string variant = variant_of(*options);
   const std::optional<uint64_t> bytes = bytes_to_sort(*options);
+  const bool gpu_required = ::strcasecmp(option_text(OptionId::gpu), "require") == 0;
   const RunChoice choice = choose_run(takeover, "sort/" + variant, bytes);
-  if (choice.original) return step_aside(takeover, "sort", choice.reason);
+  if (choice.original && !gpu_required) return step_aside(takeover, "sort", choice.reason);
   if (options->threads == 0) options->threads = choice.threads;
 
   if (!options->output.empty()) {
@@ -75,7 +77,7 @@ int main(int argc, char** argv) {
   const bool merging = options->mode == sort::Mode::merge;
   if (!merging) confirm_takeover(takeover, choice.reason);
   const auto start = std::chrono::steady_clock::now();
-  const Result<sort::Outcome> outcome = sort::run(*options, argv[0]);
+  const Result<sort::Outcome> outcome = sort::run(*options, argv[0], choice.on_gpu || gpu_required);
   if (!outcome && outcome.error().code == ErrorCode::unsupported) {
     return step_aside(takeover, "sort", outcome.error().message);
   }

@@ -1,10 +1,12 @@
 // Codes, the in-memory sort and the chunked reading against Comparator and a plain stable sort.
 #include <string>
 
+#include "device/device.h"
 #include "ops/sort/chunk.h"
 #include "ops/sort/codes.h"
 #include "ops/sort/emit.h"
 #include "ops/sort/entries.h"
+#include "ops/sort/gpu_sorter.h"
 #include "ops/sort/sort_testing.h"
 
 namespace hoist::sort {
@@ -169,7 +171,7 @@ TEST(SortCodes, AgreeWithTheComparator) {
 
 // Sorts `text` by EntrySorter and gives the lines back through a file.
 std::string sort_by_entries(const Options& options, const std::string& text, int threads,
-                            uint64_t memory) {
+                            uint64_t memory, CodeSorter* other = nullptr) {
   const TemporaryFolder folder;
   const std::string input = folder.path() + "/in";
   std::ofstream(input, std::ios::binary) << text;
@@ -181,7 +183,7 @@ std::string sort_by_entries(const Options& options, const std::string& text, int
   ChunkReader chunks(from_file, coder, memory, pool);
   Result<bool> got = chunks.next();
   EXPECT_TRUE(got && chunks.at_end());
-  EntrySorter(coder, chunks.text(), options.terminator, pool)
+  EntrySorter(coder, chunks.text(), options.terminator, pool, other)
       .sort(chunks.entries(), chunks.scratch());
   const std::string path = folder.path() + "/out";
   Output output = *Output::open(path);
@@ -225,6 +227,89 @@ TEST(SortEntries, ManyLinesUseAllThreads) {
           << locale << " " << shown(each);
     }
   }
+}
+
+// Sorts by codes as a GPU does, for all or only for some that ask.
+class OtherSorter : public CodeSorter {
+ public:
+  explicit OtherSorter(unsigned every) : every_(every) {}
+  bool wants(size_t count) const override { return count > 1; }
+  bool sort(std::span<const Entry> from, std::span<Entry> to) override {
+    std::copy(from.rbegin(), from.rend(), to.begin());
+    if (++asked_ % every_ != 0) return false;
+    std::copy(from.begin(), from.end(), to.begin());
+    std::stable_sort(to.begin(), to.end(),
+                     [](const Entry& a, const Entry& b) { return a.hi < b.hi; });
+    return true;
+  }
+  unsigned asked() const { return asked_; }
+
+ private:
+  const unsigned every_;
+  unsigned asked_ = 0;
+};
+
+TEST(SortEntries, AnotherSortsByCode) {
+  std::mt19937_64 random(test_seed());
+  const Locales locales;
+  for (const std::string& locale : {std::string("C"), locales.names().back()}) {
+    Locales::select(locale);
+    for (const std::vector<std::string>& arguments : command_lines()) {
+      const Options options = options_for(arguments);
+      for (const size_t count : {size_t{0}, size_t{1}, size_t{2}, 1 + random() % 3000}) {
+        const std::string text =
+            join(random_lines(random, count, options.terminator), options.terminator);
+        OtherSorter other(1 + random() % 2);
+        const int threads = 1 + static_cast<int>(random() % 3);
+        EXPECT_TRUE(sort_by_entries(options, text, threads, 1 << 28, &other) ==
+                    sort_plainly(options, text))
+            << locale << " " << shown(arguments) << count << " lines";
+        EXPECT_EQ(other.asked() > 0, count > 1);
+      }
+    }
+  }
+}
+
+// Runs of equal codes that are large enough for all threads are sorted by the other, too.
+TEST(SortEntries, AnotherSortsLargeRuns) {
+  std::mt19937_64 random(test_seed());
+  std::vector<std::string> lines;
+  for (int i = 0; i < 300000; ++i) {
+    lines.push_back(std::string(random() % 8 == 0 ? "a" : "a common start, ") +
+                    std::to_string(random() % 100000));
+  }
+  const std::string text = join(lines, '\n');
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{}, {"-u"}, {"-r", "-s"}, {"-k2n"}}) {
+    const Options options = options_for(arguments);
+    OtherSorter other(1);
+    EXPECT_TRUE(sort_by_entries(options, text, 3, 1 << 28, &other) == sort_plainly(options, text))
+        << shown(arguments);
+    EXPECT_GT(other.asked(), arguments.empty() ? 1U : 0U);
+  }
+}
+
+TEST(SortEntriesGpu, AgreesWithAPlainSort) {
+  const Result<device::Device*> gpu = device::find_device("cuda");
+  if (!gpu) GTEST_SKIP() << gpu.error().message;
+  std::mt19937_64 random(test_seed());
+  const Locales locales;
+  GpuSorter sorter(1);
+  for (const std::string& locale : {std::string("C"), locales.names().back()}) {
+    Locales::select(locale);
+    for (const std::vector<std::string>& arguments : command_lines()) {
+      const Options options = options_for(arguments);
+      for (const size_t count : {size_t{2}, 1 + random() % 3000, 150000 + random() % 10000}) {
+        const std::string text =
+            join(random_lines(random, count, options.terminator), options.terminator);
+        EXPECT_TRUE(sort_by_entries(options, text, 3, 1 << 28, &sorter) ==
+                    sort_plainly(options, text))
+            << locale << " " << shown(arguments) << count << " lines";
+        ASSERT_TRUE(sorter.wants(1));  // it still works
+      }
+    }
+  }
+  EXPECT_TRUE(sorter.was_used());
 }
 
 TEST(SortEntries, LinesLongerThanAReferenceHolds) {

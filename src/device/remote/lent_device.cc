@@ -1,0 +1,77 @@
+#include "device/remote/lent_device.h"
+
+#include <strings.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include "base/options.h"
+#include "device/remote/futex.h"
+#include "device/remote/remote_device.h"
+#include "device/remote/start.h"
+
+namespace hoist::device::remote {
+namespace {
+
+Result<std::shared_ptr<Device>> in_process() {
+  const Result<Device*> cuda = cuda_device();
+  if (!cuda) return tl::unexpected(cuda.error());
+  return std::shared_ptr<Device>(*cuda, [](Device*) {});  // lives as long as the process
+}
+
+// Tries that cost something are not made at every call.
+class Seldom {
+ public:
+  bool may_try() const { return monotonic_ns() >= next_ns_; }
+  void not_for(uint64_t nanoseconds) { next_ns_ = monotonic_ns() + nanoseconds; }
+
+ private:
+  std::atomic<uint64_t> next_ns_ = 0;
+};
+
+// A daemon makes its context, 0.3 s, before it answers; one that cannot is not started again soon.
+bool may_start() {
+  constexpr uint64_t kAgainNs = 30'000'000'000;
+  static Seldom starts;
+  if (::access("/dev/nvidiactl", F_OK) != 0 || !starts.may_try()) return false;
+  starts.not_for(kAgainNs);
+  return true;
+}
+
+// One that is stopped costs the handshake's patience.
+Result<std::shared_ptr<RemoteDevice>> connect_own(uint64_t pool_size) {
+  static Seldom tries;
+  if (!tries.may_try()) return fail(ErrorCode::unavailable, "no hoistd: it did not answer lately");
+  const uint64_t begin = monotonic_ns();
+  ConnectOptions options;
+  options.pool_size = pool_size;
+  auto device = RemoteDevice::connect(options);
+  constexpr uint64_t kLong = 100'000'000;
+  const uint64_t spent = monotonic_ns() - begin;
+  if (!device && spent > kLong) tries.not_for(10 * spent);
+  return device;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Device>> lent_device(const LendOptions& options) {
+  const char* const where = option_text(OptionId::gpu);
+  if (::strcasecmp(where, "off") == 0) return fail(ErrorCode::unavailable, "HOIST_GPU=off");
+  if (::strcasecmp(where, "inprocess") == 0) return in_process();
+  const auto connect = [&] {
+    return options.own_pool > 0 ? connect_own(options.own_pool) : RemoteDevice::shared();
+  };
+  Result<std::shared_ptr<RemoteDevice>> remote = connect();
+  if (!remote && options.own_process) return in_process();
+  if (!remote && may_start()) {
+    StartOptions start;
+    start.device = "cuda";
+    start.wait = options.wait;
+    (void)start_private_daemon(start);
+    if (options.wait.count() > 0) remote = connect();
+  }
+  if (!remote) return tl::unexpected(remote.error());
+  return std::shared_ptr<Device>(std::move(*remote));
+}
+
+}  // namespace hoist::device::remote

@@ -1,0 +1,34 @@
+// The GPU that this process may use for a piece of work, as HOIST_GPU says:
+//
+//   Result<std::shared_ptr<Device>> device = lent_device({});
+//   if (!device) …                                              // do it on the CPU
+//
+//   off        none
+//   inprocess  the first GPU, in a context of the process's own (0.26 s, threads, breaks fork)
+//   else       hoistd's. Where none answers: with `own_process` the first GPU as for inprocess,
+//   else
+//              one is started, at most every 30 s, and found by a later call, or by this one within
+//              `wait`.
+#pragma once
+
+#include <chrono>
+#include <memory>
+
+#include "device/device.h"
+
+namespace hoist::device::remote {
+
+struct LendOptions {
+  std::chrono::milliseconds wait{0};
+  bool own_process = false;  // one of Hoist's programs, not somebody else's
+  // Not 0: a connection of the caller's own, with so much memory for copies, whose descriptors are
+  // closed with the device. Else all engines of the process share one.
+  uint64_t own_pool = 0;
+};
+
+// `unavailable` with the reason where there is none. Thread-safe; in a child after fork() a new one
+// is found. Whether a GPU is behind it: properties().compute_major > 0; a hoistd may lend a CPU,
+// for tests.
+Result<std::shared_ptr<Device>> lent_device(const LendOptions& options);
+
+}  // namespace hoist::device::remote

@@ -1,0 +1,90 @@
+#include "ops/sort/gpu_sorter.h"
+
+#include <chrono>
+#include <system_error>
+#include <vector>
+
+#include "base/log.h"
+#include "device/radix_sort/there_and_back.h"
+#include "device/remote/lent_device.h"
+
+namespace hoist::sort {
+namespace {
+
+using device::radix_sort::HostCall;
+using device::radix_sort::Kind;
+
+static_assert(sizeof(Entry) == sizeof(device::radix_sort::Entry));
+
+// Milliseconds since `start`, for HOIST_LOG=debug.
+double since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+      .count();
+}
+
+HostCall call_for(std::span<const Entry> from, std::span<Entry> to) {
+  return {Kind::entry, /*descending=*/false, std::as_bytes(from), std::as_writable_bytes(to)};
+}
+
+}  // namespace
+
+struct GpuSorter::Gpu {
+  explicit Gpu(std::shared_ptr<device::Device> lent)
+      : device(std::move(lent)), pool(*device), transfer(pool) {}
+
+  const std::shared_ptr<device::Device> device;
+  device::PinnedPool pool;
+  device::Transfer transfer;
+};
+
+GpuSorter::GpuSorter(size_t least) : least_(least) {
+  try {
+    opener_ = std::thread([this] { open(); });
+  } catch (const std::system_error&) {
+    give_up("no thread");
+  }
+}
+
+GpuSorter::~GpuSorter() {
+  if (opener_.joinable()) opener_.join();
+}
+
+void GpuSorter::give_up(const std::string& why) {
+  usable_ = false;
+  log(LogLevel::info, "sort: no GPU: {}", why);
+}
+
+// A first small sort also loads the kernels and locks the memory that transfers go through.
+void GpuSorter::open() {
+  const auto start = std::chrono::steady_clock::now();
+  auto device = device::remote::lent_device({.own_process = true});
+  if (!device) return give_up(device.error().message);
+  gpu_ = std::make_unique<Gpu>(std::move(*device));
+  std::vector<Entry> few(size_t{1} << 20);
+  for (size_t i = 0; i < few.size(); ++i) few[i].lo = i;
+  const Status tried = device::radix_sort::sort(call_for(few, few), *gpu_->device, gpu_->transfer);
+  if (!tried) give_up(tried.error().message);
+  log(LogLevel::debug, "sort: GPU opened in {:.1f} ms", since(start));
+}
+
+const char* GpuSorter::implementation() const {
+  return gpu_->device->properties().compute_major > 0 ? "cuda" : "hoistd";
+}
+
+bool GpuSorter::wants(size_t count) const { return count >= least_ && usable_; }
+
+bool GpuSorter::sort(std::span<const Entry> from, std::span<Entry> to) {
+  if (opener_.joinable()) opener_.join();
+  if (!usable_) return false;
+  const auto start = std::chrono::steady_clock::now();
+  const Status done = device::radix_sort::sort(call_for(from, to), *gpu_->device, gpu_->transfer);
+  if (!done) {
+    give_up(done.error().message);
+    return false;
+  }
+  log(LogLevel::debug, "sort: {} entries there and back in {:.1f} ms", from.size(), since(start));
+  was_used_ = true;
+  return true;
+}
+
+}  // namespace hoist::sort

@@ -1,0 +1,47 @@
+// Entries sorted by a GPU: hoistd's, or one that this process opens itself.
+//
+//   GpuSorter gpu(4);                                  // opens it meanwhile, on a thread
+//   EntrySorter(…, &gpu).sort(entries, scratch);       // waits for it when it is wanted
+//
+// Whatever goes wrong there, the engine's own threads do the work.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <span>
+#include <string>
+#include <thread>
+
+#include "ops/sort/code_sorter.h"
+
+namespace hoist::sort {
+
+class GpuSorter : public CodeSorter {
+ public:
+  // `least` entries are worth it.
+  explicit GpuSorter(size_t least);
+  ~GpuSorter() override;
+  GpuSorter(const GpuSorter&) = delete;
+  GpuSorter& operator=(const GpuSorter&) = delete;
+
+  bool wants(size_t count) const override;
+  bool sort(std::span<const Entry> from, std::span<Entry> to) override;
+
+  // Whether it has sorted anything, and what it is to the counters: "cuda", or "hoistd" for one
+  // that lends a CPU, for tests.
+  bool was_used() const { return was_used_; }
+  const char* implementation() const;
+
+ private:
+  struct Gpu;
+  void open();
+  void give_up(const std::string& why);
+
+  const size_t least_;
+  std::atomic<bool> usable_ = true;
+  bool was_used_ = false;
+  std::unique_ptr<Gpu> gpu_;  // the opener's until it is joined
+  std::thread opener_;
+};
+
+}  // namespace hoist::sort

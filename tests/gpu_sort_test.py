@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+"""sort and qsort() through hoistd, on its CPU device: the same bytes, whatever happens to it."""
+
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+from hoist_tree import BUILD, HOIST, environment, run
+
+HOISTD = BUILD / "bin/hoistd"
+ENGINE = BUILD / "libexec/hoist/hoist-sort"
+QSORT = BUILD / "lib/libhoist_qsort.so"
+
+PROGRAM = r"""
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <math.h>
+#define COMPARE(NAME, TYPE) \
+  static int NAME(const void* a, const void* b) { \
+    const TYPE x = *(const TYPE*)a, y = *(const TYPE*)b; \
+    return x < y ? -1 : x > y; \
+  }
+COMPARE(by_int, int)
+COMPARE(by_unsigned_long, unsigned long)
+COMPARE(by_float, float)
+COMPARE(by_double, double)
+static int down(const void* a, const void* b) { return by_int(b, a); }
+static uint64_t state;
+static uint64_t next(void) {
+  state ^= state << 13;
+  state ^= state >> 7;
+  return state ^= state << 17;
+}
+static void show(const char* name, const void* data, size_t size) {
+  uint64_t sum = 14695981039346656037u;
+  for (size_t i = 0; i < size; i++) sum = (sum ^ ((const unsigned char*)data)[i]) * 1099511628211u;
+  printf("%s %llx\n", name, (unsigned long long)sum);
+  fflush(stdout);
+}
+int main(int argc, char** argv) {
+  enum { COUNT = 1000003 };
+  uint64_t* words = malloc(COUNT * sizeof *words);
+  for (int round = 0; round < atoi(argv[1]); round++) {
+    state = 88172645463325252u + (uint64_t)round;
+    for (size_t i = 0; i < COUNT; i++) words[i] = next();
+    qsort(words, COUNT, 4, by_int);
+    show("int", words, COUNT * 4);
+    qsort(words, COUNT, 4, down);
+    show("int, descending", words, COUNT * 4);
+    for (size_t i = 0; i < COUNT; i++) words[i] = next();
+    qsort(words, COUNT, 8, by_unsigned_long);
+    show("unsigned long", words, COUNT * 8);
+    float* floats = (float*)words;
+    for (size_t i = 0; i < COUNT; i++) floats[i] = (float)(int64_t)next();
+    floats[7] = INFINITY;
+    qsort(floats, COUNT, 4, by_float);
+    show("float", words, COUNT * 4);
+    double* doubles = (double*)words;
+    for (size_t i = 0; i < COUNT; i++) doubles[i] = (double)(int64_t)next();
+    doubles[COUNT / 2] = -0.0;
+    doubles[COUNT / 3] = 0.0;
+    qsort(doubles, COUNT, 8, by_double);
+    show("double, two zeros", words, COUNT * 8);
+  }
+}
+"""
+
+
+class ThroughTheDaemon(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="hoist-gpu-sort-"))
+        source = random.Random(20261122)
+        words = ["%x" % source.getrandbits(28) for _ in range(5000)]
+        cls.text = cls.folder / "text"
+        with open(cls.text, "w", encoding="ascii") as file:
+            for _ in range(300_000):
+                file.write(" ".join(source.choices(words, k=source.randrange(1, 5))) + "\n")
+        cls.numbers = cls.folder / "numbers"
+        with open(cls.numbers, "w", encoding="ascii") as file:
+            for _ in range(300_000):
+                file.write("%d.%d\n" % (source.randrange(-10**6, 10**6), source.randrange(100)))
+        (cls.folder / "q.c").write_text(PROGRAM)
+        cls.program = cls.folder / "q"
+        made = run("gcc", "-O2", cls.folder / "q.c", "-o", cls.program)
+        assert made.returncode == 0, made.stderr
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder, ignore_errors=True)
+
+    def setUp(self):
+        self.socket = self.folder / "socket"
+        self.daemon = None
+
+    def tearDown(self):
+        self.stop()
+
+    def start(self):
+        self.daemon = subprocess.Popen([HOISTD, "--device", "cpu", "--socket", self.socket],
+                                       env=environment(), stderr=subprocess.DEVNULL)
+        for _ in range(200):
+            if run(HOISTD, "--status", "--socket", self.socket).returncode == 0:
+                return
+            time.sleep(0.05)
+        self.fail("hoistd does not answer")
+
+    def stop(self):
+        if self.daemon is not None:
+            self.daemon.kill()
+            self.daemon.wait()
+        self.daemon = None
+        self.socket.unlink(missing_ok=True)
+
+    def through_daemon(self, **changes):
+        variables = {"HOIST_GPU": "require", "HOIST_SOCKET": str(self.socket),
+                     "XDG_CACHE_HOME": str(self.folder / "cache")}
+        return environment(**{**variables, **changes})
+
+    def sorted(self, *arguments, **changes):
+        done = run(ENGINE, *arguments, env=self.through_daemon(**changes))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def served(self):
+        """Sorts that the daemon has done."""
+        status = json.loads(run(HOISTD, "--status", "--json", "--socket", self.socket).stdout)
+        return status["operations"].get("radix_sort", {}).get("calls", 0)
+
+    def test_sort_gives_the_same_bytes(self):
+        self.start()
+        for arguments in (["-s"], [], ["-r"], ["-u"], ["-k2"], ["-k2,2", "-s"], ["-n"], ["-nr"],
+                          ["-S", "8M"], ["-f", "-u"]):
+            with self.subTest(arguments):
+                data = self.numbers if "-n" in arguments else self.text
+                before = self.served()
+                self.assertEqual(self.sorted(*arguments, data),
+                                 self.sorted(*arguments, data, HOIST_GPU="off"))
+                self.assertGreater(self.served(), before)
+
+    def test_one_thread_may_use_it(self):
+        self.start()
+        self.assertEqual(self.sorted(self.text, HOIST_THREADS="1"),
+                         self.sorted(self.text, HOIST_GPU="off"))
+        self.assertGreater(self.served(), 0)
+
+    def test_unmeasured_is_unused(self):
+        self.start()
+        self.sorted(self.text, HOIST_GPU="auto")
+        self.assertEqual(self.served(), 0)
+
+    def test_a_sort_loses_nothing_with_its_daemon(self):
+        expected = self.sorted(self.text, HOIST_GPU="off")
+        self.assertEqual(self.sorted(self.text), expected)  # there is none
+        ways = [(signal.SIGKILL, delay) for delay in (0, 0.05, 0.1, 0.2)] + [(signal.SIGSTOP, 0.1)]
+        for number, delay in ways:
+            self.start()
+            process = subprocess.Popen([ENGINE, self.text], stdout=subprocess.PIPE,
+                                       env=self.through_daemon())
+            time.sleep(delay)
+            os.kill(self.daemon.pid, number)
+            output, _ = process.communicate(timeout=120)
+            self.assertEqual(process.returncode, 0)
+            self.assertEqual(output, expected)
+            self.stop()
+
+    def qsorted(self, rounds, **changes):
+        stats = self.folder / "stats"
+        done = run(HOIST, "run", f"--stats={stats}", "--", self.program, str(rounds),
+                   env=self.through_daemon(**changes))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout, json.loads(stats.read_text())["operations"].get("qsort", {})
+
+    @unittest.skipUnless(QSORT.exists(), "the engine is not in this build")
+    def test_qsort_gives_the_same_bytes(self):
+        expected = run(self.program, "2").stdout
+        self.assertEqual(self.qsorted(2)[0], expected)  # there is no daemon
+        self.start()
+        output, counters = self.qsorted(2)
+        self.assertEqual(output, expected)
+        # The array with two zeros is not for radix sort.
+        self.assertEqual(counters["implementations"]["hoistd"]["calls"], 8, counters)
+        self.assertEqual(self.served(), 8)
+        for changes in ({"HOIST_GPU": "off"}, {"HOIST_GPU": "auto"}):
+            output, counters = self.qsorted(1, **changes)
+            self.assertTrue(expected.startswith(output))
+            self.assertNotIn("hoistd", counters["implementations"])
+        self.assertEqual(self.served(), 8)
+
+    @unittest.skipUnless(QSORT.exists(), "the engine is not in this build")
+    def test_qsort_loses_nothing_with_its_daemon(self):
+        expected = run(self.program, "3").stdout
+        for number in (signal.SIGKILL, signal.SIGSTOP):
+            self.start()
+            process = subprocess.Popen([HOIST, "run", "--", self.program, "3"],
+                                       stdout=subprocess.PIPE, env=self.through_daemon())
+            first = process.stdout.readline()
+            time.sleep(0.05)
+            os.kill(self.daemon.pid, number)
+            output = first + process.communicate(timeout=120)[0]
+            self.assertEqual(process.returncode, 0)
+            self.assertEqual(output, expected)
+            self.stop()
+
+
+if __name__ == "__main__":
+    unittest.main()
