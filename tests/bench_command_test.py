@@ -16,6 +16,14 @@ def bench(*arguments):
 
 
 class BenchCommand(unittest.TestCase):
+    def test_every_area_can_be_chosen(self):
+        names = bench("--list").stdout.split("\n")[:-1]
+        areas = sorted({name.split("/")[0] for name in names})
+        self.assertIn("codec", areas)
+        for area in areas:
+            chosen = bench(area, "--list").stdout.split("\n")[:-1]
+            self.assertTrue(set(chosen) >= {n for n in names if n.startswith(area + "/")}, area)
+
     def test_list_is_limited_to_areas_and_filter(self):
         names = bench("--list").stdout.split("\n")[:-1]
         self.assertIn("codec/parity/encode/10+4x32KiB", names)
