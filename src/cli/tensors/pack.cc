@@ -1,0 +1,126 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "cli/container/commands.h"
+#include "cli/container/progress.h"
+#include "cli/report.h"
+#include "cli/tensors/commands.h"
+#include "container/reader.h"
+#include "tensors/file/writer.h"
+#include "tensors/model/model_source.h"
+
+namespace hoist::cli {
+namespace {
+
+using namespace hoist::tensors;
+
+HoloWriteOptions write_options(const PackOptions& options) {
+  HoloWriteOptions how;
+  how.encode.encoding = *find_encoding(options.encoding);
+  how.encode.fragments = options.fragments;
+  how.encode.seed = options.seed;
+  how.encode.max_rank = options.max_rank;
+  how.encode.essential_share = options.essential_share;
+  how.order = options.order == "tensor" ? FileOrder::tensor : FileOrder::layer;
+  how.parity = options.parity;
+  how.digests = options.digests;
+  if (options.precision == "f32") how.encode.precision = DType::f32;
+  if (options.precision == "f16") how.encode.precision = DType::f16;
+  if (options.precision == "bf16") how.encode.precision = DType::bf16;
+  return how;
+}
+
+// An output that is one of the inputs would be read after it was replaced.
+Status check_output(const PackOptions& options) {
+  for (const std::string& input : options.inputs) {
+    std::error_code ignored;  // no output file yet: not the same
+    if (std::filesystem::equivalent(input, options.output, ignored)) {
+      return fail(
+          ErrorCode::invalid_argument,
+          fmt::format("input and output are the same file ({}): name a new one with -o", input));
+    }
+  }
+  return {};
+}
+
+Status add_files(const ModelSource& model, HoloTensorWriter& writer) {
+  for (size_t i = 0; i < model.files().size(); ++i) {
+    const ModelFile& file = model.files()[i];
+    Result<std::vector<std::byte>> skeleton = model.skeleton(i);
+    if (!skeleton) return tl::unexpected(skeleton.error());
+    Result<uint32_t> added = writer.add_file(file.name, file.format, file.size, *skeleton);
+    if (!added) return tl::unexpected(added.error());
+  }
+  return {};
+}
+
+Status add_tensors(const ModelSource& model, HoloTensorWriter& writer) {
+  ProgressLine line("packing");
+  uint64_t total = 0;
+  for (const ModelTensor& tensor : model.tensors()) total += tensor.bytes;
+  uint64_t done = 0;
+  for (const ModelTensor& tensor : model.tensors()) {
+    container::BlockBytes bytes = container::BlockBytes::allocate(tensor.bytes);
+    if (bytes.size() != tensor.bytes) {
+      return fail(ErrorCode::exhausted, fmt::format("no memory for the {} bytes of tensor '{}'",
+                                                    tensor.bytes, tensor.name));
+    }
+    if (Status read = model.read(tensor, bytes); !read) return read;
+    const TensorOrigin origin{static_cast<uint32_t>(tensor.file), tensor.offset, tensor.stored_as};
+    Status added = writer.add(tensor.name, TensorView{tensor.dtype, tensor.shape, bytes},
+                              &ThreadPool::process(), origin);
+    if (!added) return added;
+    done += tensor.bytes;
+    line.update(done, total);
+  }
+  return {};
+}
+
+void print(const PackOptions& options, const ModelSource& model, const HoloTensorWriter& writer) {
+  uint64_t before = 0;
+  for (const ModelFile& file : model.files()) before += file.size;
+  const uint64_t after = writer.file_size();
+  if (options.json) {
+    nlohmann::ordered_json json = {{"file", options.output},
+                                   {"tensors", writer.header().tensors.size()},
+                                   {"input_bytes", before},
+                                   {"bytes", after}};
+    if (writer.root()) json["root"] = hex(*writer.root());
+    fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    return;
+  }
+  fmt::print(
+      "{}: {} tensors, {} bytes of {} ({:.1f} %)\n", options.output, writer.header().tensors.size(),
+      after, before,
+      before == 0 ? 100.0 : 100.0 * static_cast<double>(after) / static_cast<double>(before));
+  if (writer.root()) fmt::print("  root: {}\n", hex(*writer.root()));
+}
+
+Status pack(const PackOptions& options) {
+  if (Status different = check_output(options); !different) return different;
+  const Result<ModelSource> model = ModelSource::open(options.inputs);
+  if (!model) return tl::unexpected(model.error());
+  Result<HoloTensorWriter> writer =
+      HoloTensorWriter::create(options.output, write_options(options));
+  if (!writer) return tl::unexpected(writer.error());
+  if (Status added = add_files(*model, *writer); !added) return added;
+  if (Status added = add_tensors(*model, *writer); !added) return added;
+  {
+    ProgressLine line("writing");
+    Status done = writer->finish([&](uint64_t bytes, uint64_t all) { line.update(bytes, all); });
+    if (!done) return done;
+  }
+  print(options, *model, *writer);
+  return {};
+}
+
+}  // namespace
+
+int pack_command(const PackOptions& options) {
+  const Status packed = pack(options);
+  return packed ? kDone : report(packed.error());
+}
+
+}  // namespace hoist::cli

@@ -1,0 +1,44 @@
+#include "tensors/file/repair.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/container/progress.h"
+#include "cli/report.h"
+#include "cli/tensors/commands.h"
+
+namespace hoist::cli {
+namespace {
+
+using namespace hoist::tensors;
+
+Result<HoloRepairReport> repair(const TensorsRepairOptions& options, const std::string& output) {
+  Result<std::unique_ptr<container::Source>> source = container::open_file_source(options.file);
+  if (!source) return tl::unexpected(source.error());
+  ProgressLine line(options.file);
+  return repair_holotensor(**source, output,
+                           [&](uint64_t done, uint64_t total) { line.update(done, total); });
+}
+
+}  // namespace
+
+int tensors_repair_command(const TensorsRepairOptions& options) {
+  const std::string& output = options.output.empty() ? options.file : options.output;
+  const Result<HoloRepairReport> done = repair(options, output);
+  if (!done) return report(done.error());
+  if (options.json) {
+    const nlohmann::ordered_json json = {{"file", options.file},
+                                         {"output", output},
+                                         {"shards", done->shards},
+                                         {"repaired", done->repaired},
+                                         {"bytes", done->file_size}};
+    fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  } else {
+    fmt::print("{}: {} of {} shards repaired, {} bytes\n", output, done->repaired, done->shards,
+               done->file_size);
+  }
+  return kDone;
+}
+
+}  // namespace hoist::cli

@@ -1,0 +1,228 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "cli/container/progress.h"
+#include "cli/report.h"
+#include "cli/tensors/commands.h"
+#include "tensors/file/quality_policy.h"
+#include "tensors/file/restore.h"
+
+namespace hoist::cli {
+namespace {
+
+using namespace hoist::tensors;
+namespace fs = std::filesystem;
+
+Result<std::vector<size_t>> parse_list(const std::string& text) {
+  std::vector<size_t> numbers;
+  const auto wrong = [&] {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("no list of fragments ('{}'): write one as in 0,2-4", text));
+  };
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at < end) {
+    size_t first = 0;
+    auto parsed = std::from_chars(at, end, first);
+    if (parsed.ec != std::errc()) return wrong();
+    size_t last = first;
+    if (parsed.ptr < end && *parsed.ptr == '-') {
+      parsed = std::from_chars(parsed.ptr + 1, end, last);
+      if (parsed.ec != std::errc()) return wrong();
+    }
+    if (last < first || last >= kMaxParts) return wrong();
+    for (size_t i = first; i <= last; ++i) numbers.push_back(i);
+    at = parsed.ptr;
+    if (at < end && *at++ != ',') return wrong();
+    if (at == end && text.back() == ',') return wrong();
+  }
+  return numbers;
+}
+
+// What each tensor is loaded with.
+Result<std::function<PartSelection(const HoloTensor&)>> selection_of(const UnpackOptions& options) {
+  PartSelection everywhere;
+  everywhere.target = options.target;
+  everywhere.layers = options.layers;
+  Result<std::vector<size_t>> fragments = parse_list(options.fragments);
+  if (!fragments) return tl::unexpected(fragments.error());
+  everywhere.fragments = std::move(*fragments);
+  if (options.policy.empty()) {
+    return [everywhere](const HoloTensor&) { return everywhere; };
+  }
+  QualityPolicy policy(options.target.value_or(1));
+  for (const std::string& text : options.policy) {
+    Result<LayerQualityTarget> rule = parse_layer_target(text);
+    if (!rule) return tl::unexpected(rule.error());
+    policy.add(std::move(*rule));
+  }
+  return [policy](const HoloTensor& tensor) {
+    PartSelection selection;
+    selection.target = policy.target(tensor.name);
+    return selection;
+  };
+}
+
+// Further copies of the same file, whose shards are used where the first one's are damaged.
+Status add_sources(const UnpackOptions& options, HoloTensorReader& reader) {
+  int priority = 200;
+  for (const std::string& path : options.sources) {
+    Result<HoloTensorReader> other = HoloTensorReader::open(path);
+    if (!other) return tl::unexpected(other.error());
+    if (encode_header(other->header()) != encode_header(reader.header())) {
+      return fail(ErrorCode::invalid_argument,
+                  fmt::format("not a copy of {} ({}): leave it out", options.input, path));
+    }
+    reader.add_source(other->as_source(priority++));
+  }
+  return {};
+}
+
+// A folder that is removed unless its files were moved out.
+class Staging {
+ public:
+  static Result<Staging> in(const fs::path& folder) {
+    std::error_code error;
+    fs::create_directories(folder, error);
+    std::string name = (folder / ".hoist-XXXXXX").string();
+    if (error || ::mkdtemp(name.data()) == nullptr) {
+      return fail(ErrorCode::io, fmt::format("cannot write into {}: {}", folder.string(),
+                                             error ? error.message() : std::strerror(errno)));
+    }
+    return Staging(folder, name);
+  }
+  Staging(Staging&& other) noexcept
+      : folder_(std::move(other.folder_)), path_(std::exchange(other.path_, {})) {}
+  Staging& operator=(Staging&&) = delete;
+  ~Staging() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove_all(path_, ignored);
+  }
+
+  std::string file(const std::string& name) const { return (path_ / name).string(); }
+  Status publish(const std::vector<HoloFile>& files) {
+    for (const HoloFile& file : files) {
+      std::error_code error;
+      fs::rename(path_ / file.name, folder_ / file.name, error);
+      if (error) {
+        return fail(ErrorCode::io,
+                    fmt::format("rename {}: {}", (folder_ / file.name).string(), error.message()));
+      }
+    }
+    return {};
+  }
+
+ private:
+  Staging(fs::path folder, fs::path path) : folder_(std::move(folder)), path_(std::move(path)) {}
+
+  fs::path folder_;
+  fs::path path_;
+};
+
+void add_to(RestoreReport& sum, const RestoreReport& report) {
+  sum.bytes += report.bytes;
+  sum.tensors += report.tensors;
+  sum.skipped += report.skipped;
+  sum.lowest_quality = std::min(sum.lowest_quality, report.lowest_quality);
+}
+
+Result<RestoreReport> restore_folder(const HoloTensorReader& reader, const std::string& output,
+                                     const RestoreOptions& how) {
+  const std::vector<HoloFile>& files = reader.header().files;
+  Result<Staging> staging = Staging::in(output);
+  if (!staging) return tl::unexpected(staging.error());
+  RestoreReport sum;
+  for (size_t i = 0; i < files.size(); ++i) {
+    Result<RestoreReport> report = restore_file(reader, i, staging->file(files[i].name), how);
+    if (!report) return report;
+    add_to(sum, *report);
+  }
+  if (Status published = staging->publish(files); !published) {
+    return tl::unexpected(published.error());
+  }
+  return sum;
+}
+
+bool is_folder(const std::string& path) {
+  std::error_code ignored;
+  return path.ends_with('/') || fs::is_directory(path, ignored);
+}
+
+Result<RestoreReport> restore(const HoloTensorReader& reader, const std::string& output,
+                              const RestoreOptions& how) {
+  const std::vector<HoloFile>& files = reader.header().files;
+  if (is_folder(output) && !files.empty()) return restore_folder(reader, output, how);
+  const bool safetensors = output.ends_with(".safetensors");
+  const bool same_format =
+      files.size() == 1 && (!safetensors || files[0].format == ModelFormat::safetensors);
+  if (same_format) return restore_file(reader, 0, output, how);
+  if (safetensors || files.empty()) return write_safetensors(reader, output, how);
+  return fail(ErrorCode::invalid_argument,
+              fmt::format("{} files were packed ({}): name a folder with -o, or one .safetensors "
+                          "for all tensors",
+                          files.size(), reader.name()));
+}
+
+void print(const UnpackOptions& options, const RestoreReport& report,
+           const FetchStatistics& fetched) {
+  if (options.json) {
+    const nlohmann::ordered_json json = {{"file", options.output},
+                                         {"tensors", report.tensors},
+                                         {"bytes", report.bytes},
+                                         {"lowest_quality", report.lowest_quality},
+                                         {"skipped_parts", report.skipped},
+                                         {"shards",
+                                          {{"valid", fetched.valid},
+                                           {"corrupt", fetched.corrupt},
+                                           {"missing", fetched.missing},
+                                           {"repaired", fetched.repaired}}}};
+    fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    return;
+  }
+  fmt::print("{}: {} tensors, {} bytes, lowest quality {:.6f}\n", options.output, report.tensors,
+             report.bytes, report.lowest_quality);
+}
+
+Status unpack(const UnpackOptions& options) {
+  Result<HoloTensorReader> reader = HoloTensorReader::open(options.input);
+  if (!reader) return tl::unexpected(reader.error());
+  if (Status added = add_sources(options, *reader); !added) return added;
+  auto selection = selection_of(options);
+  if (!selection) return tl::unexpected(selection.error());
+  ProgressLine line("unpacking");
+  RestoreOptions how;
+  how.selection = std::move(*selection);
+  how.tolerance = {options.min_quality.has_value(), options.min_quality.value_or(0)};
+  how.pool = &ThreadPool::process();
+  how.progress = [&](uint64_t done, uint64_t total) { line.update(done, total); };
+  const Result<RestoreReport> report = restore(*reader, options.output, how);
+  if (!report) return tl::unexpected(report.error());
+  const FetchStatistics fetched = reader->fetcher().statistics();
+  if (fetched.corrupt + fetched.missing > 0) {
+    warn(
+        fmt::format("{} damaged shards ({}), {} of them mended by parity: `hoist tensors repair` "
+                    "mends the file",
+                    fetched.corrupt + fetched.missing, options.input, fetched.repaired));
+  }
+  if (report->skipped > 0) {
+    warn(fmt::format("{} damaged parts were left out ({})", report->skipped, options.input));
+  }
+  print(options, *report, fetched);
+  return {};
+}
+
+}  // namespace
+
+int unpack_command(const UnpackOptions& options) {
+  const Status unpacked = unpack(options);
+  return unpacked ? kDone : report(unpacked.error());
+}
+
+}  // namespace hoist::cli

@@ -1,0 +1,30 @@
+// Numbers of one element type as another: single elements, exactly as IEEE 754 and OCP's 8-bit
+// floating point specification say, and the loops under to_f32() and from_f32().
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "tensors/tensor.h"
+
+namespace hoist::tensors {
+
+inline float bf16_to_f32(uint16_t value) { return std::bit_cast<float>(uint32_t{value} << 16); }
+float f16_to_f32(uint16_t value);
+float f8_e5m2_to_f32(uint8_t value);
+float f8_e4m3_to_f32(uint8_t value);
+
+// To nearest, ties to even. A NaN stays a quiet one with its sign and upper payload. What is too
+// large becomes infinity; e4m3, which has none, saturates, infinity too.
+uint16_t f32_to_bf16(float value);
+uint16_t f32_to_f16(float value);
+uint8_t f32_to_f8_e5m2(float value);
+uint8_t f32_to_f8_e4m3(float value);
+
+// `bytes` hold (will hold) as many elements of `dtype` as there are values. Not c64.
+void convert_to_f32(DType dtype, const std::byte* bytes, std::span<float> values);
+void convert_from_f32(std::span<const float> values, DType dtype, std::byte* bytes);
+
+}  // namespace hoist::tensors

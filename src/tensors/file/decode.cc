@@ -1,0 +1,173 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <new>
+
+#include "tensors/file/packing.h"
+#include "tensors/file/reader.h"
+
+namespace hoist::tensors {
+namespace {
+
+// One tensor on its way from shards to elements.
+class TensorLoad {
+ public:
+  TensorLoad(const FragmentFetcher& fetcher, size_t tensor, const FaultTolerance& tolerance,
+             ThreadPool* pool)
+      : fetcher_(fetcher),
+        number_(tensor),
+        tensor_(fetcher.index().header.tensors[tensor]),
+        tolerance_(tolerance),
+        pool_(pool) {}
+
+  Result<LoadedTensor> run(std::span<const size_t> parts, uint64_t limit);
+
+ private:
+  Status load_lossless(LoadedTensor& loaded);
+  Status load_parts(std::span<const size_t> parts, TensorDecoder& decoder, LoadedTensor& loaded);
+  Result<container::BlockBytes> read_part(size_t part) const;
+  tl::unexpected<Error> explain(const Error& error) const {
+    return fail(error.code, fmt::format("tensor '{}': {}", tensor_.name, error.message));
+  }
+  Result<container::BlockBytes> allocate(uint64_t bytes) const {
+    container::BlockBytes memory = container::BlockBytes::allocate(bytes);
+    if (memory.size() == bytes) return memory;
+    return fail(ErrorCode::exhausted,
+                fmt::format("no memory for {} bytes of tensor '{}'", bytes, tensor_.name));
+  }
+
+  const FragmentFetcher& fetcher_;
+  size_t number_;
+  const HoloTensor& tensor_;
+  const FaultTolerance& tolerance_;
+  ThreadPool* pool_;
+  std::vector<container::BlockBytes> held_;  // the decoder's views
+};
+
+Result<container::BlockBytes> TensorLoad::read_part(size_t part) const {
+  Result<container::BlockBytes> bytes = allocate(tensor_.parts[part].bytes);
+  if (!bytes) return bytes;
+  const size_t stream = fetcher_.index().layout.part_stream(number_, part);
+  if (Status got = fetcher_.read_stream(stream, *bytes, pool_); !got) return explain(got.error());
+  return bytes;
+}
+
+// Stored bytes are the elements: they go where they belong at once.
+Status TensorLoad::load_lossless(LoadedTensor& loaded) {
+  loaded.parts = 1;
+  if (tensor_.parts[0].packing == Packing::plain) {
+    const size_t stream = fetcher_.index().layout.part_stream(number_, 0);
+    Status got = fetcher_.read_stream(stream, loaded.bytes, pool_);
+    return got ? got : Status(explain(got.error()));
+  }
+  const Result<container::BlockBytes> packed = read_part(0);
+  if (!packed) return tl::unexpected(packed.error());
+  Status unpacked = unpack(*packed, loaded.bytes, pool_);
+  return unpacked ? unpacked : Status(explain(unpacked.error()));
+}
+
+Status TensorLoad::load_parts(std::span<const size_t> parts, TensorDecoder& decoder,
+                              LoadedTensor& loaded) {
+  const bool any_subset = is_any_subset(tensor_.description.encoding);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    Result<container::BlockBytes> bytes = read_part(parts[i]);
+    Status added = bytes ? decoder.add(parts[i], *bytes) : tl::unexpected(bytes.error());
+    if (added) {
+      held_.push_back(std::move(*bytes));
+      ++loaded.parts;
+      continue;
+    }
+    const ErrorCode code = added.error().code;
+    const bool fatal = code == ErrorCode::cancelled || code == ErrorCode::exhausted;
+    if (fatal || !tolerance_.skip_corrupted) return bytes ? Status(explain(added.error())) : added;
+    // Layers build on one another: without this one the later ones are of no use.
+    loaded.skipped += any_subset ? 1 : parts.size() - i;
+    if (!any_subset) break;
+  }
+  return {};
+}
+
+Result<LoadedTensor> TensorLoad::run(std::span<const size_t> parts, uint64_t limit) {
+  const uint64_t bytes = tensor_.bytes();
+  if (bytes > limit) {
+    return fail(ErrorCode::exhausted, fmt::format("tensor '{}' has {} bytes, the limit is {}",
+                                                  tensor_.name, bytes, limit));
+  }
+  LoadedTensor loaded;
+  loaded.name = tensor_.name;
+  loaded.dtype = tensor_.description.dtype;
+  loaded.shape = tensor_.description.shape;
+  Result<container::BlockBytes> memory = allocate(bytes);
+  if (!memory) return tl::unexpected(memory.error());
+  loaded.bytes = std::move(*memory);
+  if (tensor_.description.encoding == HolographicEncoding::lossless) {
+    if (Status done = load_lossless(loaded); !done) return tl::unexpected(done.error());
+    return loaded;
+  }
+  Result<std::unique_ptr<TensorDecoder>> decoder = make_decoder(tensor_.description);
+  if (!decoder) return explain(decoder.error());
+  if (Status added = load_parts(parts, **decoder, loaded); !added) {
+    return tl::unexpected(added.error());
+  }
+  if (!(*decoder)->can_reconstruct()) {
+    return fail(ErrorCode::corrupt,
+                fmt::format("too little of tensor '{}' can be read to rebuild it", tensor_.name));
+  }
+  loaded.quality = (*decoder)->quality();
+  if (loaded.quality < tolerance_.min_quality) {
+    return fail(ErrorCode::corrupt,
+                fmt::format("tensor '{}' reaches a quality of {:.6f} with what can be read, {:.6f} "
+                            "is wanted",
+                            tensor_.name, loaded.quality, tolerance_.min_quality));
+  }
+  if (Status done = (*decoder)->reconstruct(loaded.bytes, pool_); !done) {
+    return explain(done.error());
+  }
+  return loaded;
+}
+
+}  // namespace
+
+Result<std::vector<size_t>> selected_parts(const HoloTensor& tensor,
+                                           const PartSelection& selection) {
+  size_t count = tensor.parts.size();
+  if (selection.target) {
+    count = tensor.description.curve.parts_for(*selection.target);
+  } else if (selection.layers) {
+    count = std::min(*selection.layers, count);
+  }
+  std::vector<size_t> parts;
+  if (!selection.target && !selection.layers && !selection.fragments.empty() &&
+      is_any_subset(tensor.description.encoding)) {
+    parts = selection.fragments;
+    std::sort(parts.begin(), parts.end());
+    parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
+    std::erase_if(parts, [&](size_t part) { return part >= tensor.parts.size(); });
+  } else {
+    for (size_t i = 0; i < std::max<size_t>(count, 1) && i < tensor.parts.size(); ++i) {
+      parts.push_back(i);
+    }
+  }
+  if (parts.empty() && !tensor.parts.empty()) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("none of the fragments that were named: tensor '{}' has 0 to {}",
+                            tensor.name, tensor.parts.size() - 1));
+  }
+  return parts;
+}
+
+Result<LoadedTensor> decode_tensor(const FragmentFetcher& fetcher, size_t tensor,
+                                   const PartSelection& selection, const FaultTolerance& tolerance,
+                                   ThreadPool* pool, uint64_t limit) {
+  const Result<std::vector<size_t>> parts =
+      selected_parts(fetcher.index().header.tensors[tensor], selection);
+  if (!parts) return tl::unexpected(parts.error());
+  try {
+    return TensorLoad(fetcher, tensor, tolerance, pool).run(*parts, limit);
+  } catch (const std::bad_alloc&) {
+    return fail(ErrorCode::exhausted, fmt::format("no memory to decode tensor '{}'",
+                                                  fetcher.index().header.tensors[tensor].name));
+  }
+}
+
+}  // namespace hoist::tensors

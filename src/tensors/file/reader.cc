@@ -1,0 +1,145 @@
+#include "tensors/file/reader.h"
+
+#include <fmt/core.h>
+
+#include "tensors/file/file_format.h"
+#include "tensors/file/packing.h"
+
+namespace hoist::tensors {
+namespace {
+
+Status check_kind(const container::Reader& reader) {
+  if (reader.header().kind == kHoloKind) return {};
+  return fail(ErrorCode::invalid_argument,
+              fmt::format("a Hoist container, but not of tensors ({}): `hoist container info` says "
+                          "what it holds",
+                          reader.source().name()));
+}
+
+// What the container says, and what may help a tensor file.
+tl::unexpected<Error> damaged(const Error& error) {
+  if (error.code != ErrorCode::corrupt) return tl::unexpected(error);
+  return fail(error.code, error.message + "; of a .holo file: `hoist tensors repair`");
+}
+
+// Programs whose files have similar names.
+Status refuse_foreign(const container::Source& source) {
+  char magic[4] = {};
+  if (source.size() < sizeof magic) return {};
+  if (Status read = source.read(0, std::as_writable_bytes(std::span(magic))); !read) return read;
+  const std::string_view first(magic, sizeof magic);
+  if (first != "HTNS" && first != "HCTN") return {};
+  return fail(ErrorCode::unsupported,
+              fmt::format("{} is a format of haagenti that is not read ({}): convert it to "
+                          "safetensors with the program that wrote it",
+                          first, source.name()));
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const HoloIndex>> make_index(container::Bytes metadata,
+                                                    const std::string& name) {
+  Result<HoloTensorHeader> header = decode_header(metadata, name);
+  if (!header) return tl::unexpected(header.error());
+  Result<Layout> layout = Layout::of(*header, header->checksums.size());
+  if (!layout) {
+    return fail(layout.error().code, fmt::format("{} ({})", layout.error().message, name));
+  }
+  if (header->checksums.size() != layout->shards().size()) {
+    return fail(ErrorCode::corrupt,
+                fmt::format("{} checksums for {} shards ({})", header->checksums.size(),
+                            layout->shards().size(), name));
+  }
+  return std::make_shared<const HoloIndex>(HoloIndex{std::move(*header), std::move(*layout)});
+}
+
+Result<HoloTensorReader> HoloTensorReader::open(const std::string& path,
+                                                const ReadOptions& options) {
+  Result<std::unique_ptr<container::Source>> source = container::open_file_source(path);
+  if (!source) return tl::unexpected(source.error());
+  return open(std::move(*source), options);
+}
+
+Result<HoloTensorReader> HoloTensorReader::open(std::unique_ptr<container::Source> source,
+                                                const ReadOptions& options) {
+  if (Status ours = refuse_foreign(*source); !ours) return tl::unexpected(ours.error());
+  const uint64_t size = source->size();
+  Result<container::Reader> opened =
+      container::Reader::open(std::move(source), {holo_limits(size), options.root});
+  if (!opened) return damaged(opened.error());
+  if (Status kind = check_kind(*opened); !kind) return tl::unexpected(kind.error());
+  HoloTensorReader reader;
+  reader.options_ = options;
+  reader.container_ = std::make_shared<const container::Reader>(std::move(*opened));
+  auto index = make_index(reader.container_->metadata(), reader.name());
+  if (!index) return tl::unexpected(index.error());
+  reader.index_ = std::move(*index);
+  reader.add_source(std::make_shared<FileFragmentSource>(reader.container_, options.priority));
+  return reader;
+}
+
+void HoloTensorReader::add_source(std::shared_ptr<FragmentSource> source) {
+  sources_.push_back(std::move(source));
+  fetcher_ = std::make_shared<const FragmentFetcher>(index_, sources_, options_.fetch);
+}
+
+std::vector<FragmentIndexEntry> HoloTensorReader::fragment_index() const {
+  std::vector<FragmentIndexEntry> entries;
+  for (uint64_t number = 0; number < layout().shards().size(); ++number) {
+    const ShardPlace& shard = layout().shards()[number];
+    const container::Block* const block = container_->find(number);
+    entries.push_back({number, block == nullptr ? 0 : block->payload_offset(), shard.bytes,
+                       header().checksums[number], shard.group, shard.is_parity});
+  }
+  return entries;
+}
+
+Result<HoloFragment> HoloTensorReader::read_fragment(uint64_t shard) const {
+  const std::vector<FragmentIndexEntry> entries = fragment_index();
+  if (shard >= entries.size()) {
+    return fail(ErrorCode::not_found,
+                fmt::format("no shard {}, there are {} ({})", shard, entries.size(), name()));
+  }
+  HoloFragment fragment{entries[shard], std::vector<std::byte>(entries[shard].bytes)};
+  if (Status got = fetcher_->fetch(shard, fragment.bytes); !got) {
+    return tl::unexpected(got.error());
+  }
+  return fragment;
+}
+
+Result<LoadedTensor> HoloTensorReader::decode(size_t tensor, const PartSelection& selection,
+                                              const FaultTolerance& tolerance,
+                                              ThreadPool* pool) const {
+  if (tensor >= header().tensors.size()) {
+    return fail(ErrorCode::not_found, fmt::format("no tensor {}, there are {} ({})", tensor,
+                                                  header().tensors.size(), name()));
+  }
+  return decode_tensor(*fetcher_, tensor, selection, tolerance, pool, options_.tensor);
+}
+
+Result<LoadedTensor> HoloTensorReader::decode(std::string_view tensor,
+                                              const PartSelection& selection,
+                                              const FaultTolerance& tolerance,
+                                              ThreadPool* pool) const {
+  const std::optional<size_t> number = header().find(tensor);
+  if (!number) {
+    return fail(
+        ErrorCode::not_found,
+        fmt::format("no tensor '{}' ({}): `hoist tensors info` lists them", tensor, name()));
+  }
+  return decode(*number, selection, tolerance, pool);
+}
+
+Result<std::vector<std::byte>> HoloTensorReader::skeleton(size_t file) const {
+  const HoloFile& described = header().files[file];
+  std::vector<std::byte> stored(described.skeleton.bytes);
+  if (Status got = fetcher_->read_stream(layout().skeleton_stream(file), stored); !got) {
+    return tl::unexpected(got.error());
+  }
+  if (described.skeleton.packing == Packing::plain) return stored;
+  std::vector<std::byte> raw(described.skeleton_bytes);
+  if (Status unpacked = unpack(stored, raw); !unpacked) return tl::unexpected(unpacked.error());
+  return raw;
+}
+
+}  // namespace hoist::tensors

@@ -1,0 +1,29 @@
+// Bytes that wait on disk until the file that they belong to can be written: a file without a name
+// in the output's folder, so that a kill leaves nothing behind.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "base/file.h"
+
+namespace hoist::tensors {
+
+class Spool {
+ public:
+  static Result<Spool> create(const std::string& output);
+
+  uint64_t size() const { return size_; }
+  Status append(std::span<const std::byte> bytes);
+  Status read(uint64_t offset, std::span<std::byte> into) const;
+
+ private:
+  Spool(UniqueFd fd, std::string name) : fd_(std::move(fd)), name_(std::move(name)) {}
+
+  UniqueFd fd_;
+  std::string name_;
+  uint64_t size_ = 0;
+};
+
+}  // namespace hoist::tensors

@@ -1,0 +1,81 @@
+#include "tensors/gpu/convert_gpu.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "tensors/convert.h"
+#include "tensors/gpu/convert_job.h"
+#include "tensors/gpu/plugin_call.h"
+
+namespace hoist::tensors {
+namespace {
+
+std::optional<NumberKind> number_kind(DType dtype) {
+  switch (dtype) {
+    case DType::i8:
+      return NumberKind::i8;
+    case DType::u8:
+      return NumberKind::u8;
+    case DType::f8_e4m3:
+      return NumberKind::f8_e4m3;
+    case DType::f8_e5m2:
+      return NumberKind::f8_e5m2;
+    case DType::f16:
+      return NumberKind::f16;
+    case DType::bf16:
+      return NumberKind::bf16;
+    case DType::f32:
+      return NumberKind::f32;
+    default:
+      return std::nullopt;
+  }
+}
+
+void convert_on_host(const std::byte* in, DType from, std::byte* out, DType to, uint64_t count,
+                     const Quantisation& quantisation) {
+  std::array<float, 1024> values;
+  for (uint64_t done = 0; done < count; done += values.size()) {
+    const auto part = std::span(values).first(std::min<uint64_t>(values.size(), count - done));
+    convert_to_f32(from, in + done * properties(from).bytes, part);
+    for (size_t i = 0; quantisation.block != 0 && i < part.size(); ++i) {
+      const uint64_t block = (done + i) / quantisation.block;
+      const float zero = quantisation.zeros == nullptr ? 0 : quantisation.zeros[block];
+      part[i] = (part[i] - zero) * quantisation.scales[block];
+    }
+    convert_from_f32(part, to, out + done * properties(to).bytes);
+  }
+}
+
+}  // namespace
+
+Status convert_on_device(device::View<const std::byte> in, DType from, device::View<std::byte> out,
+                         DType to, const Quantisation& quantisation, device::Stream& stream) {
+  const std::optional<NumberKind> from_kind = number_kind(from);
+  const std::optional<NumberKind> to_kind = number_kind(to);
+  if (!from_kind || !to_kind || *to_kind < NumberKind::f16) {
+    return fail(ErrorCode::unsupported,
+                fmt::format("conversion on the device from {} to {}: from i8, u8 and floats to "
+                            "f16, bf16 and f32",
+                            properties(from).name, properties(to).name));
+  }
+  const uint64_t count = in.size / properties(from).bytes;
+  if (count * properties(from).bytes != in.size || count * properties(to).bytes != out.size ||
+      (quantisation.block != 0 && quantisation.scales == nullptr)) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("conversion of {} bytes of {} to {} bytes of {}: sizes and scales must "
+                            "agree",
+                            in.size, properties(from).name, out.size, properties(to).name));
+  }
+  if (stream.device().properties().kind == device::DeviceKind::cpu) {
+    return stream.call([=] { convert_on_host(in.data, from, out.data, to, count, quantisation); });
+  }
+  return call_plugin("hoist_cuda_tensors_convert", "conversion of elements", stream, *from_kind,
+                     *to_kind, static_cast<const void*>(in.data), count, quantisation.block,
+                     static_cast<const void*>(quantisation.scales),
+                     static_cast<const void*>(quantisation.zeros), static_cast<void*>(out.data));
+}
+
+}  // namespace hoist::tensors

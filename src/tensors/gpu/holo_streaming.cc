@@ -1,0 +1,142 @@
+#include "tensors/gpu/holo_streaming.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <numeric>
+#include <thread>
+#include <utility>
+
+namespace hoist::tensors {
+
+Result<double> ProgressiveHoloLoader::feed(size_t part, std::span<const std::byte> bytes) {
+  if (Status added = context_->accumulate_fragment(tensor_, part, bytes); !added) {
+    return tl::unexpected(added.error());
+  }
+  return quality();
+}
+
+Status ProgressiveHoloLoader::finalize(device::View<std::byte> out) {
+  return context_->finalize_reconstruction(tensor_, out);
+}
+
+namespace {
+
+// A thread that fetches parts in order and keeps a few ready.
+class Fetcher {
+ public:
+  struct Fetched {
+    size_t part;
+    Result<std::vector<std::byte>> bytes;
+  };
+
+  Fetcher(const FetchPart& fetch, std::vector<size_t> order, size_t depth)
+      : fetch_(fetch), order_(std::move(order)), depth_(std::max<size_t>(depth, 1)) {
+    thread_ = std::thread([this] { run(); });
+  }
+  ~Fetcher() {
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+  Fetcher(const Fetcher&) = delete;
+  Fetcher& operator=(const Fetcher&) = delete;
+
+  // Nothing: that was the last one.
+  std::optional<Fetched> next() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return !ready_.empty() || ended_; });
+    if (ready_.empty()) return std::nullopt;
+    Fetched fetched = std::move(ready_.front());
+    ready_.pop_front();
+    lock.unlock();
+    changed_.notify_all();
+    return fetched;
+  }
+
+ private:
+  void run() {
+    for (const size_t part : order_) {
+      {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [&] { return stopping_ || ready_.size() < depth_; });
+        if (stopping_) break;
+      }
+      Result<std::vector<std::byte>> bytes = fetch_(part);
+      const std::lock_guard lock(mutex_);
+      ready_.push_back({part, std::move(bytes)});
+      changed_.notify_all();
+    }
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+    changed_.notify_all();
+  }
+
+  const FetchPart& fetch_;
+  const std::vector<size_t> order_;
+  const size_t depth_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Fetched> ready_;
+  bool stopping_ = false;
+  bool ended_ = false;
+  std::thread thread_;
+};
+
+}  // namespace
+
+Result<StreamedTensor> StreamingHoloContext::stream(const TensorDescription& description,
+                                                    const FetchPart& fetch,
+                                                    const StreamOptions& options) {
+  Result<GpuAccumulator> tensor = context_->create_accumulator(description);
+  if (!tensor) return tl::unexpected(tensor.error());
+  std::vector<size_t> order = options.order;
+  if (order.empty()) {
+    order.resize(description.part_bytes.size());
+    std::iota(order.begin(), order.end(), 0);
+  }
+  bool enough = false;
+  {
+    Fetcher fetcher(fetch, std::move(order), depth_);
+    while (!enough) {
+      if (options.stop.stop_requested()) return fail(ErrorCode::cancelled, "stopped (tensor)");
+      std::optional<Fetcher::Fetched> fetched = fetcher.next();
+      if (!fetched) break;
+      if (!fetched->bytes) return tl::unexpected(fetched->bytes.error());
+      Status added = context_->accumulate_fragment(*tensor, fetched->part,
+                                                   std::span<const std::byte>(*fetched->bytes));
+      if (!added) return tl::unexpected(added.error());
+      const double quality = tensor->quality();
+      enough = tensor->can_reconstruct() && quality >= options.min_quality;
+      if (options.on_fragment && !options.on_fragment(fetched->part, quality)) {
+        enough = enough || tensor->can_reconstruct();
+        break;
+      }
+    }
+  }
+  // All fragments of a lossy encoding, whose quality is just below 1, are all there is.
+  const bool all = tensor->fragments() == description.part_bytes.size();
+  if (!enough && !(all && options.min_quality >= 1)) {
+    return fail(ErrorCode::corrupt,
+                fmt::format("a tensor of quality {:.4f} with {} of {} fragments: {:.4f} is wanted",
+                            tensor->quality(), tensor->fragments(), description.part_bytes.size(),
+                            options.min_quality));
+  }
+  StreamedTensor result;
+  result.dtype = options.dtype.value_or(description.dtype);
+  Result<device::Buffer> elements =
+      context_->reconstruct_as(*tensor, result.dtype, options.quantisation);
+  if (!elements) return tl::unexpected(elements.error());
+  result.elements = *std::move(elements);
+  result.quality = tensor->quality();
+  result.fragments = tensor->fragments();
+  return result;
+}
+
+}  // namespace hoist::tensors

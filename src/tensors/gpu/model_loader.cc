@@ -1,0 +1,193 @@
+#include "tensors/gpu/model_loader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <future>
+#include <limits>
+#include <utility>
+
+#include "base/threads.h"
+#include "tensors/gpu/load_run.h"
+#include "tensors/gpu/packed_reader.h"
+#include "tensors/gpu/part_decoder.h"
+
+namespace hoist::tensors {
+namespace {
+
+constexpr uint64_t kTensorAlignment = 256;
+constexpr uint64_t kMissing = std::numeric_limits<uint64_t>::max();
+
+// Of each shard's bytes in the file; kMissing where the file has no such block.
+std::vector<uint64_t> shard_offsets(const HoloTensorReader& file) {
+  std::vector<uint64_t> offsets;
+  for (const ShardPlace& shard : file.layout().shards()) {
+    const container::Block* const block = file.container().find(offsets.size());
+    const bool there = block != nullptr && block->stored_size == shard.bytes;
+    offsets.push_back(there ? block->payload_offset() : kMissing);
+  }
+  return offsets;
+}
+
+// How many parts of a tensor each step needs.
+Result<std::vector<size_t>> step_parts(const HoloTensor& tensor, const GpuLoadOptions& options) {
+  std::vector<size_t> parts;
+  for (size_t step = 0; step < options.targets.size(); ++step) {
+    const bool last = step + 1 == options.targets.size();
+    const double target = last && options.policy != nullptr ? options.policy->target(tensor.name)
+                                                            : options.targets[step];
+    const Result<std::vector<size_t>> selected = selected_parts(tensor, {.target = target});
+    if (!selected) return tl::unexpected(selected.error());
+    parts.push_back(std::max(selected->size(), parts.empty() ? 0 : parts.back()));
+  }
+  return parts;
+}
+
+// Which tensors are decoded on the device, and which by the CPU.
+struct Division {
+  StepParts on_device;  // empty for the others
+  std::vector<size_t> device;
+  std::vector<size_t> host;
+};
+
+bool has_all_shards(const HoloTensorReader& file, const std::vector<uint64_t>& offsets,
+                    size_t tensor, size_t parts) {
+  for (size_t part = 0; part < parts; ++part) {
+    for (const StreamPiece& piece : file.layout().pieces(file.layout().part_stream(tensor, part))) {
+      if (offsets[piece.shard] == kMissing) return false;
+    }
+  }
+  return true;
+}
+
+Division divide(const HoloTensorReader& file, const std::vector<uint64_t>& offsets,
+                const device::Device& device, const StepParts& steps) {
+  Division division;
+  division.on_device.resize(steps.size());
+  for (size_t tensor = 0; tensor < steps.size(); ++tensor) {
+    const HoloTensor& header = file.header().tensors[tensor];
+    if (header.bytes() > 0 && can_decode_parts(device, header) &&
+        has_all_shards(file, offsets, tensor, steps[tensor].back())) {
+      division.on_device[tensor] = steps[tensor];
+      division.device.push_back(tensor);
+    } else {
+      division.host.push_back(tensor);
+    }
+  }
+  return division;
+}
+
+// Where each tensor lies in the model's memory, and at last its size.
+Result<std::vector<uint64_t>> place_tensors(const HoloTensorReader& file) {
+  std::vector<uint64_t> offsets;
+  uint64_t total = 0;
+  for (const HoloTensor& tensor : file.header().tensors) {
+    const uint64_t bytes = tensor.bytes();
+    uint64_t stored = 0;
+    for (const StoredStream& part : tensor.parts) stored += part.bytes;
+    if (!is_believable(bytes, stored) || bytes > container::kMaxSize - total) {
+      return fail(ErrorCode::exhausted,
+                  fmt::format("{} bytes of {} are said to be stored in {} ({})", bytes, tensor.name,
+                              stored, file.name()));
+    }
+    offsets.push_back(total);
+    total += (bytes + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
+  }
+  offsets.push_back(std::max(total, kTensorAlignment));
+  return offsets;
+}
+
+// The model in its memory, with nothing in it yet.
+GpuModel make_model(const HoloTensorReader& file, const StepParts& steps,
+                    const std::vector<uint64_t>& offsets, device::Buffer memory) {
+  GpuModel model;
+  model.memory = std::make_shared<device::Buffer>(std::move(memory));
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const HoloTensor& tensor = file.header().tensors[i];
+    const size_t parts = steps[i].back();
+    model.tensors.push_back({tensor.name, tensor.description.dtype, tensor.description.shape,
+                             model.memory->view().subview(offsets[i], tensor.bytes()),
+                             quality_of(tensor, parts), parts});
+  }
+  return model;
+}
+
+Status decode_on_host(const HoloTensorReader& file, size_t number, device::Transfer& transfer,
+                      const GpuLoadOptions& options, GpuModel& model) {
+  GpuTensor& tensor = model.tensors[number];
+  const Result<LoadedTensor> decoded =
+      file.decode(number, {.layers = tensor.parts}, {}, &ThreadPool::process());
+  if (!decoded) return tl::unexpected(decoded.error());
+  const std::span<const std::byte> bytes(decoded->bytes.data(), decoded->bytes.size());
+  Status sent = transfer.upload(bytes, tensor.data, {.stop = options.stop});
+  if (sent && options.on_tensor) options.on_tensor(tensor);
+  return sent;
+}
+
+}  // namespace
+
+Result<GpuModel> GpuModelLoader::load(const HoloTensorReader& file, const GpuLoadOptions& options) {
+  if (options.targets.empty() || !std::is_sorted(options.targets.begin(), options.targets.end())) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("{} targets of quality ({}): give one or more, ascending",
+                            options.targets.size(), file.name()));
+  }
+  StepParts steps;
+  for (const HoloTensor& tensor : file.header().tensors) {
+    Result<std::vector<size_t>> parts = step_parts(tensor, options);
+    if (!parts) return tl::unexpected(parts.error());
+    steps.push_back(std::move(*parts));
+  }
+  const Result<std::vector<uint64_t>> places = place_tensors(file);
+  if (!places) return tl::unexpected(places.error());
+  const std::vector<uint64_t> offsets = shard_offsets(file);
+  const Division division = divide(file, offsets, pool_.device(), steps);
+  const Result<PackedPlan> plan =
+      PackedPlan::make(*file.index(), offsets, division.on_device, options.region_bytes);
+  if (!plan) return tl::unexpected(plan.error());
+
+  // Allocating gigabytes takes milliseconds, and so does making decode tables.
+  device::Device& device = pool_.device();
+  auto memory_to_come = std::async(
+      std::launch::async, [&] { return device::Buffer::allocate(device, places->back()); });
+  auto arena_to_come = std::async(std::launch::async, [&] {
+    return device::Buffer::allocate(device, std::max<uint64_t>(plan->arena_bytes(), 1));
+  });
+  const Result<std::unique_ptr<PartDecoder>> decoder =
+      make_part_decoder(pool_, file.header(), division.device);
+  Result<device::Buffer> memory = memory_to_come.get();
+  const Result<device::Buffer> arena = arena_to_come.get();
+  if (!decoder) return tl::unexpected(decoder.error());
+  if (!memory) return tl::unexpected(memory.error());
+  if (!arena) return tl::unexpected(arena.error());
+  GpuModel model = make_model(file, steps, *places, *std::move(memory));
+  for (const size_t tensor : division.host) {
+    Status done = decode_on_host(file, tensor, transfer_, options, model);
+    if (!done) return tl::unexpected(done.error());
+  }
+  if (division.device.empty()) return model;
+
+  PackedReader reader(*plan, file.container().source());
+  LoadRun run(file, options, *plan, **decoder, arena->view(), model);
+  Status status = run.start();
+  if (status) {
+    const device::TransferRequest request = {
+        .stop = options.stop,
+        .enqueued = [&](uint64_t offset, size_t size, device::Stream& stream) {
+          return run.take(offset, size, stream);
+        }};
+    status = transfer_.upload(&reader, arena->view().subview(0, plan->arena_bytes()), request);
+  }
+  if (!status) return tl::unexpected(status.error());
+  const Result<std::vector<size_t>> damaged = run.finish();
+  if (!damaged) return tl::unexpected(damaged.error());
+  for (const size_t tensor : *damaged) {
+    Status mended = decode_on_host(file, tensor, transfer_, options, model);
+    if (!mended) return tl::unexpected(mended.error());
+  }
+  model.packed_bytes = plan->arena_bytes();
+  model.mended = damaged->size();
+  return model;
+}
+
+}  // namespace hoist::tensors

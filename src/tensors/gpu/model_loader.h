@@ -1,0 +1,81 @@
+// Loads a .holo file into a device's memory, good enough soon and exact at the end.
+//
+//   GpuModelLoader loader(*device::find_device("auto").value());
+//   Result<HoloTensorReader> file = HoloTensorReader::open("weights.holo");
+//   Result<GpuModel> model = loader.load(*file, {.targets = {0.96, 1}});
+//   for (const GpuTensor& tensor : model->tensors) use(tensor.data.data, tensor.shape);
+//
+// What is stored is copied through pinned memory as it lies in the file, shard after shard, checked
+// on the device, and decoded there behind the copies; so weights arrive faster than the link would
+// carry them as they are. Tensors that no kernel decodes (device/, transforms, packed ones) are
+// decoded by the CPU and copied.
+//
+// Memory on the device: the weights, and until load() returns the packed parts (docs/tensors-gpu.md
+// has the sum). A loader keeps its pinned memory, 64 MiB, for the next file.
+//
+// Thread-safe, but one load() at a time. Errors: those of the reader and the device; `corrupt`
+// where shards are damaged beyond what parity mends.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "device/buffer.h"
+#include "device/pinned_pool.h"
+#include "device/transfer.h"
+#include "tensors/file/quality_policy.h"
+#include "tensors/file/reader.h"
+
+namespace hoist::tensors {
+
+struct GpuTensor {
+  std::string name;
+  DType dtype = DType::f32;
+  Shape shape;
+  device::View<std::byte> data;  // aligned to 256 bytes
+  double quality = 0;            // measured when the file was written
+  size_t parts = 0;              // that it was decoded from
+};
+
+struct GpuModel {
+  std::vector<GpuTensor> tensors;          // as in the file
+  std::shared_ptr<device::Buffer> memory;  // of all of them
+  uint64_t packed_bytes = 0;               // that were copied to the device for that
+  size_t mended = 0;                       // tensors that had to be mended on the way
+};
+
+struct GpuLoadOptions {
+  // Qualities, ascending: each tensor is decoded with the fewest parts that reach the first one,
+  // then with those for the next. Below 1 the model stays an approximation.
+  std::vector<double> targets = {1.0};
+  // Takes the last target's place, tensor by tensor.
+  const QualityPolicy* policy = nullptr;
+  // Called on one thread at a time when a tensor has reached a target on the device. Its data stays
+  // as it is until it is decoded again for the next target, which does not wait for whoever reads
+  // it: elements are then the old ones or the new ones. What the CPU decodes comes first, at the
+  // last target at once; what had to be mended comes last.
+  std::function<void(const GpuTensor&)> on_tensor = {};
+  bool validate_checksums = true;
+  uint64_t region_bytes = uint64_t{64} << 20;  // that are decoded at a time
+  std::stop_token stop = {};
+};
+
+class GpuModelLoader {
+ public:
+  // The device must outlive the loader and what it loads.
+  explicit GpuModelLoader(device::Device& device, const device::TransferTuning& tuning = {})
+      : pool_(device), transfer_(pool_, tuning) {}
+
+  Result<GpuModel> load(const HoloTensorReader& file, const GpuLoadOptions& options = {});
+
+ private:
+  device::PinnedPool pool_;
+  device::Transfer transfer_;
+};
+
+}  // namespace hoist::tensors

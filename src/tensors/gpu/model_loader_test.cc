@@ -1,0 +1,175 @@
+// Loaded models against the reader's own decoding, on every device.
+#include "tensors/gpu/model_loader.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "base/test_seed.h"
+#include "device/device.h"
+#include "device/test_devices.h"
+#include "tensors/gpu/load_testing.h"
+
+namespace hoist::tensors {
+namespace {
+
+class ModelLoaderTest : public device::OnDevices {
+ protected:
+  static std::vector<std::byte> content(const GpuTensor& tensor) {
+    std::vector<std::byte> bytes(tensor.data.size);
+    if (!bytes.empty()) {
+      EXPECT_TRUE(tensor.data.device->copy(bytes.data(), tensor.data.data, bytes.size(), {}));
+    }
+    return bytes;
+  }
+
+  static void expect_exact(const GpuModel& model, const HoloFileTest& test) {
+    ASSERT_EQ(model.tensors.size(), test.contents().size());
+    for (size_t i = 0; i < model.tensors.size(); ++i) {
+      ASSERT_EQ(content(model.tensors[i]), test.contents()[i]) << model.tensors[i].name;
+      EXPECT_EQ(model.tensors[i].quality, 1) << model.tensors[i].name;
+    }
+  }
+
+  std::mt19937_64 random_{test_seed()};
+};
+
+TEST_P(ModelLoaderTest, AllLayersGiveTheTensors) {
+  for (const FileOrder order : {FileOrder::layer, FileOrder::tensor}) {
+    HoloFileTest test(random_);
+    test.add_mixture();
+    test.write({.encode = {}, .order = order});
+    const HoloTensorReader file = HoloTensorReader::open(test.path()).value();
+    GpuModelLoader loader(device());
+    for (const uint64_t region_bytes : {uint64_t{1}, uint64_t{100000}, uint64_t{64} << 20}) {
+      const auto model = loader.load(file, {.region_bytes = region_bytes});
+      ASSERT_TRUE(model) << model.error().message;
+      expect_exact(*model, test);
+      EXPECT_EQ(model->mended, 0u);
+    }
+  }
+}
+
+TEST_P(ModelLoaderTest, TargetsAreReachedOneAfterTheOther) {
+  HoloFileTest test(random_);
+  test.add_mixture();
+  test.write({});
+  const HoloTensorReader file = HoloTensorReader::open(test.path()).value();
+  GpuModelLoader loader(device());
+  std::map<std::string, std::vector<GpuTensor>> told;
+  GpuLoadOptions options;
+  options.targets = {0.96, 0.999, 1};
+  options.region_bytes = 100000;
+  options.on_tensor = [&](const GpuTensor& tensor) { told[tensor.name].push_back(tensor); };
+  const auto model = loader.load(file, options);
+  ASSERT_TRUE(model) << model.error().message;
+  expect_exact(*model, test);
+  ASSERT_EQ(told.size(), model->tensors.size());
+  for (const auto& [name, stages] : told) {
+    for (size_t i = 0; i < stages.size(); ++i) {
+      EXPECT_GE(stages[i].quality, 0.96) << name;
+      if (i > 0) {
+        EXPECT_GT(stages[i].parts, stages[i - 1].parts) << name;
+      }
+    }
+    EXPECT_EQ(stages.back().quality, 1) << name;
+  }
+  EXPECT_GE(told["tensor.0"].size(), 2u);
+}
+
+TEST_P(ModelLoaderTest, ApproximationsAreTheReaders) {
+  for (const HolographicEncoding encoding :
+       {HolographicEncoding::embedded, HolographicEncoding::spectral,
+        HolographicEncoding::random_projection, HolographicEncoding::low_rank_distributed}) {
+    HoloFileTest test(random_);
+    test.add(DType::bf16, {300, 500});
+    test.add(DType::f32, {64, 100});
+    test.write({.encode = {.encoding = encoding}});
+    const HoloTensorReader file = HoloTensorReader::open(test.path()).value();
+    GpuModelLoader loader(device());
+    for (const double target : {0.3, 0.97, 0.9999}) {
+      const auto model = loader.load(file, {.targets = {target}});
+      ASSERT_TRUE(model) << model.error().message;
+      for (size_t i = 0; i < model->tensors.size(); ++i) {
+        const LoadedTensor expected = file.decode(i, {.target = target}).value();
+        const std::vector<std::byte> bytes(expected.bytes.data(),
+                                           expected.bytes.data() + expected.bytes.size());
+        EXPECT_EQ(content(model->tensors[i]), bytes);
+        EXPECT_EQ(model->tensors[i].parts, expected.parts);
+        EXPECT_EQ(model->tensors[i].quality, expected.quality);
+      }
+    }
+  }
+}
+
+TEST_P(ModelLoaderTest, APolicyRulesTheLastTarget) {
+  HoloFileTest test(random_);
+  test.add(DType::bf16, {300, 500});
+  test.add(DType::bf16, {300, 500});
+  test.write({});
+  const HoloTensorReader file = HoloTensorReader::open(test.path()).value();
+  QualityPolicy policy(0.95);
+  policy.add({"tensor.1", 1});
+  GpuModelLoader loader(device());
+  const auto model = loader.load(file, {.policy = &policy});
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_LT(model->tensors[0].quality, 1);
+  EXPECT_GE(model->tensors[0].quality, 0.95);
+  EXPECT_EQ(content(model->tensors[1]), test.contents()[1]);
+}
+
+TEST_P(ModelLoaderTest, DamageIsMendedThroughParity) {
+  HoloFileTest test(random_);
+  test.add_mixture();
+  test.write({.encode = {}, .parity = 2});
+  const std::vector<FragmentIndexEntry> entries =
+      HoloTensorReader::open(test.path()).value().fragment_index();
+  for (const FragmentIndexEntry& entry : entries) {
+    if (!entry.is_parity && entry.index % 9 == 4) test.flip_byte(entry.offset + entry.bytes / 2);
+  }
+  const HoloTensorReader file = HoloTensorReader::open(test.path()).value();
+  std::map<std::string, size_t> finished;
+  GpuLoadOptions options;
+  options.on_tensor = [&](const GpuTensor& tensor) { ++finished[tensor.name]; };
+  GpuModelLoader loader(device());
+  const auto model = loader.load(file, options);
+  ASSERT_TRUE(model) << model.error().message;
+  expect_exact(*model, test);
+  EXPECT_GT(model->mended, 0u);
+  for (const GpuTensor& tensor : model->tensors) EXPECT_EQ(finished[tensor.name], 1u);
+}
+
+TEST_P(ModelLoaderTest, DamageBeyondParityIsAnError) {
+  HoloFileTest test(random_);
+  test.add(DType::bf16, {512, 1024});
+  test.write({});
+  const HoloTensorReader clean = HoloTensorReader::open(test.path()).value();
+  test.flip_byte(clean.fragment_index()[3].offset + 100);
+  const HoloTensorReader file = HoloTensorReader::open(test.path()).value();
+  GpuModelLoader loader(device());
+  const auto model = loader.load(file);
+  ASSERT_FALSE(model);
+  EXPECT_EQ(model.error().code, ErrorCode::corrupt);
+}
+
+TEST_P(ModelLoaderTest, StopsWhenItIsTold) {
+  HoloFileTest test(random_);
+  test.add_mixture();
+  test.write({});
+  const HoloTensorReader file = HoloTensorReader::open(test.path()).value();
+  GpuModelLoader loader(device());
+  std::stop_source stop;
+  stop.request_stop();
+  GpuLoadOptions options;
+  options.stop = stop.get_token();
+  EXPECT_EQ(loader.load(file, options).error().code, ErrorCode::cancelled);
+  options.stop = {};
+  EXPECT_TRUE(loader.load(file, options));
+  options.targets = {0.9, 0.5};
+  EXPECT_EQ(loader.load(file, options).error().code, ErrorCode::invalid_argument);
+}
+
+INSTANTIATE_TEST_SUITE_P(On, ModelLoaderTest, device::kTestDevices, device::device_name);
+
+}  // namespace
+}  // namespace hoist::tensors

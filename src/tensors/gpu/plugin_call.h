@@ -1,0 +1,37 @@
+// Calls of the CUDA plug-in's functions for tensors, and the small arrays that kernels take.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "device/buffer.h"
+#include "device/cuda_plugin.h"
+#include "device/pinned_pool.h"
+#include "device/stream.h"
+
+namespace hoist::tensors {
+
+// Calls hoist_cuda_NAME(device's index, its stream, arguments…).
+template <typename... Arguments>
+Status call_plugin(const char* name, std::string_view what, device::Stream& stream,
+                   Arguments... arguments) {
+  using Function = int(int device, void* stream, Arguments...);
+  const Result<Function*> function = device::cuda_function<Function>(name);
+  if (!function) return tl::unexpected(function.error());
+  return device::cuda_status(
+      (*function)(stream.device().properties().index, stream.handle().pointer, arguments...), what);
+}
+
+// A copy of `bytes` on the device for the work that follows on the stream, which must outlive it.
+// Returns without waiting for what is enqueued there.
+Result<device::Buffer> send(device::PinnedPool& pool, device::Stream& stream,
+                            std::span<const std::byte> bytes);
+
+// Words that a kernel sets and a copy brings to the host; such a copy may be under way while they
+// are read.
+Result<device::PinnedBlock> new_report(device::PinnedPool& pool, size_t words, uint32_t value);
+uint32_t report_word(const device::PinnedBlock& report, size_t index);
+
+}  // namespace hoist::tensors

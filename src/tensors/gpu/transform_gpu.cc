@@ -1,0 +1,234 @@
+#include "tensors/gpu/transform_gpu.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "ops/gemm/kernel.h"
+#include "tensors/gpu/plugin_call.h"
+#include "tensors/transform/spectral.h"
+#include "tensors/transform/values.h"
+
+namespace hoist::tensors {
+namespace {
+
+constexpr uint64_t kRootBytes = 16;  // of a float2 in either table
+
+std::optional<FloatKind> float_kind(DType dtype) {
+  switch (dtype) {
+    case DType::f32:
+      return FloatKind::f32;
+    case DType::f16:
+      return FloatKind::f16;
+    case DType::bf16:
+      return FloatKind::bf16;
+    default:
+      return std::nullopt;
+  }
+}
+
+float largest_of(FloatKind kind) {
+  switch (kind) {
+    case FloatKind::f16:
+      return 65504;
+    case FloatKind::bf16:
+      return std::bit_cast<float>(0x7f7f0000);
+    default:
+      return std::numeric_limits<float>::max();
+  }
+}
+
+// Large factors first, so that stages are few.
+std::optional<CosinePlan> cosine_plan(uint64_t length) {
+  if (length == 0 || length > kMaxCosineLength) return std::nullopt;
+  CosinePlan plan;
+  plan.length = static_cast<uint32_t>(length);
+  for (const uint8_t radix : {8, 4, 2, 7, 5, 3}) {
+    for (; length % radix == 0; length /= radix) plan.radices[plan.stages++] = radix;
+  }
+  if (length != 1) return std::nullopt;
+  return plan;
+}
+
+Result<device::Buffer> scratch(device::Stream& stream, uint64_t bytes) {
+  return device::Buffer::allocate(stream, std::max<uint64_t>(bytes, 16));
+}
+
+}  // namespace
+
+bool TransformGpu::supports(const TransformLayout& layout) {
+  if (!float_kind(layout.dtype)) return false;
+  return layout.encoding != HolographicEncoding::spectral ||
+         (cosine_plan(layout.matrix.rows) && cosine_plan(layout.matrix.columns));
+}
+
+Result<TransformGpu> TransformGpu::create(device::PinnedPool& pool,
+                                          const TensorDescription& description) {
+  if (Status available = device::cuda_available(); !available) {
+    return tl::unexpected(available.error());
+  }
+  Result<TransformLayout> layout = transform_layout(description);
+  if (!layout) return tl::unexpected(layout.error());
+  if (!supports(*layout)) {
+    return fail(
+        ErrorCode::unsupported,
+        fmt::format("{} x {} {} elements: no kernel for that transform; the CPU has one",
+                    layout->matrix.rows, layout->matrix.columns, properties(layout->dtype).name));
+  }
+  const Result<std::vector<PatchRun>> patches =
+      read_patches(layout->patches, layout->dtype, layout->elements);
+  if (!patches) return tl::unexpected(patches.error());
+  TransformGpu gpu(pool);
+  gpu.layout_ = *layout;
+  const FloatKind kind = *float_kind(layout->dtype);
+  const PowerOfTwo<float> power(-layout->scale);
+  gpu.scale_ = {power.first, power.second, largest_of(kind), kind};
+  for (const PatchRun& run : *patches) gpu.runs_.push_back({run.first, run.length, run.bits});
+  return gpu;
+}
+
+Status TransformGpu::reconstruct(std::span<const std::byte* const> fragments, void* out,
+                                 device::Stream& stream) {
+  const auto present = std::find_if(fragments.begin(), fragments.end(),
+                                    [](const std::byte* fragment) { return fragment != nullptr; });
+  if (fragments.size() != layout_.fragments || present == fragments.end()) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("reconstruction on the GPU from {} places for fragments, of {}: one at "
+                            "least must be there",
+                            fragments.size(), layout_.fragments));
+  }
+  Status status;
+  if (layout_.encoding == HolographicEncoding::low_rank_distributed) {
+    status = multiply(fragments, out, stream);
+  } else {
+    const Result<device::Buffer> pointers = send(*pool_, stream, std::as_bytes(fragments));
+    if (!pointers) return tl::unexpected(pointers.error());
+    const Result<device::Buffer> shifts = scratch(stream, layout_.groups);
+    if (!shifts) return tl::unexpected(shifts.error());
+    status = call_plugin("hoist_cuda_tensors_shifts", "dealing of coefficients", stream,
+                         layout_.seed, layout_.fragments, layout_.groups, shifts->data());
+    if (!status) return status;
+    const DealtValues dealt = {static_cast<const uint8_t* const*>(pointers->data()),
+                               reinterpret_cast<const uint8_t*>(*present),
+                               static_cast<const uint8_t*>(shifts->data()),
+                               layout_.groups,
+                               layout_.common_offset(),
+                               layout_.dealt_offset(),
+                               layout_.fragments,
+                               *float_kind(layout_.precision)};
+    status = layout_.encoding == HolographicEncoding::spectral ? invert_cosine(dealt, out, stream)
+                                                               : unproject(dealt, out, stream);
+  }
+  return status ? apply_runs(out, stream) : status;
+}
+
+Status TransformGpu::unproject(const DealtValues& dealt, void* out, device::Stream& stream) {
+  const Result<device::Buffer> signs = scratch(stream, (layout_.elements + 31) / 32 * 4);
+  if (!signs) return tl::unexpected(signs.error());
+  return call_plugin("hoist_cuda_tensors_unproject", "inverse projection", stream, &dealt,
+                     layout_.elements, layout_.seed, signs->data(),
+                     static_cast<const ElementScale*>(&scale_), out);
+}
+
+Status TransformGpu::invert_cosine(const DealtValues& dealt, void* out, device::Stream& stream) {
+  const MatrixShape matrix = layout_.matrix;
+  const CosinePlan of_rows = *cosine_plan(matrix.columns);
+  const CosinePlan of_columns = *cosine_plan(matrix.rows);
+  const EssentialRegion region(matrix, layout_.common);
+  std::vector<uint64_t> before;
+  for (uint64_t row = 0; row <= matrix.rows; ++row) before.push_back(region.before(row));
+  const Result<device::Buffer> sent = send(*pool_, stream, std::as_bytes(std::span(before)));
+  if (!sent) return tl::unexpected(sent.error());
+  const Result<device::Buffer> roots =
+      scratch(stream, kRootBytes * std::max(matrix.rows, matrix.columns));
+  if (!roots) return tl::unexpected(roots.error());
+  const Result<device::Buffer> matrices = scratch(stream, 2 * sizeof(float) * layout_.elements);
+  if (!matrices) return tl::unexpected(matrices.error());
+  return call_plugin("hoist_cuda_tensors_inverse_cosine", "inverse cosine transform", stream,
+                     &dealt, static_cast<const uint64_t*>(sent->data()), &of_rows, &of_columns,
+                     roots->data(), matrices->data(), static_cast<const ElementScale*>(&scale_),
+                     out);
+}
+
+Status TransformGpu::multiply(std::span<const std::byte* const> fragments, void* out,
+                              device::Stream& stream) {
+  const MatrixShape matrix = layout_.matrix;
+  const uint64_t precision_bytes = layout_.precision_bytes;
+  std::vector<const std::byte*> lefts;
+  std::vector<const std::byte*> rights;
+  std::vector<const std::byte*> sigmas;
+  for (uint32_t number = 0; number < layout_.fragments; ++number) {
+    const std::byte* const fragment = fragments[number];
+    for (uint64_t i = 0; fragment != nullptr && i < layout_.components(number); ++i) {
+      sigmas.push_back(fragment + layout_.sigma_offset() + i * sizeof(float));
+      lefts.push_back(fragment + layout_.u_offset(number) + i * matrix.rows * precision_bytes);
+      rights.push_back(fragment + layout_.v_offset(number) + i * matrix.columns * precision_bytes);
+    }
+  }
+  const auto count = static_cast<uint32_t>(sigmas.size());
+  const Result<device::Buffer> product = scratch(stream, sizeof(float) * layout_.elements);
+  if (!product) return tl::unexpected(product.error());
+  if (count == 0) {
+    Status cleared = stream.fill(product->data(), std::byte{0}, sizeof(float) * layout_.elements);
+    if (!cleared) return cleared;
+  } else {
+    const Result<device::Buffer> left = scratch(stream, sizeof(float) * count * matrix.rows);
+    if (!left) return tl::unexpected(left.error());
+    const Result<device::Buffer> right = scratch(stream, sizeof(float) * count * matrix.columns);
+    if (!right) return tl::unexpected(right.error());
+    const FloatKind precision = *float_kind(layout_.precision);
+    const float factor = std::ldexp(1.0F, -2 * vector_scale(layout_.precision));
+    const auto load = [&](std::span<const std::byte* const> vectors,
+                          std::span<const std::byte* const> scales, uint64_t length,
+                          const device::Buffer& to) -> Status {
+      const Result<device::Buffer> from = send(*pool_, stream, std::as_bytes(vectors));
+      if (!from) return tl::unexpected(from.error());
+      Result<device::Buffer> with;
+      if (!scales.empty()) with = send(*pool_, stream, std::as_bytes(scales));
+      if (!with) return tl::unexpected(with.error());
+      return call_plugin("hoist_cuda_tensors_vectors", "singular vectors", stream,
+                         static_cast<const void*>(from->data()),
+                         static_cast<const void*>(with->data()), factor, length, count, precision,
+                         to.data());
+    };
+    Status status = load(lefts, sigmas, matrix.rows, *left);
+    if (status) status = load(rights, {}, matrix.columns, *right);
+    if (!status) return status;
+    // Column-major: the product's transpose is v^T times (sigma u).
+    hoist_blas_call call{};
+    call.routine = HOIST_BLAS_GEMM;
+    call.type = 's';
+    call.trans_a = 'N';
+    call.trans_b = 'T';
+    call.m = static_cast<int64_t>(matrix.columns);
+    call.n = static_cast<int64_t>(matrix.rows);
+    call.k = count;
+    call.alpha[0] = 1;
+    call.a = right->data();
+    call.lda = call.m;
+    call.b = left->data();
+    call.ldb = call.n;
+    call.c = product->data();
+    call.ldc = call.m;
+    if (status = gemm::enqueue(stream, call); !status) return status;
+  }
+  return call_plugin("hoist_cuda_tensors_elements", "elements of a tensor", stream,
+                     static_cast<const void*>(product->data()), layout_.elements,
+                     static_cast<const ElementScale*>(&scale_), out);
+}
+
+Status TransformGpu::apply_runs(void* out, device::Stream& stream) {
+  if (runs_.empty()) return {};
+  const Result<device::Buffer> sent = send(*pool_, stream, std::as_bytes(std::span(runs_)));
+  if (!sent) return tl::unexpected(sent.error());
+  return call_plugin("hoist_cuda_tensors_runs", "elements that are not finite", stream,
+                     static_cast<const void*>(sent->data()), static_cast<uint32_t>(runs_.size()),
+                     static_cast<uint32_t>(properties(layout_.dtype).bytes), out);
+}
+
+}  // namespace hoist::tensors

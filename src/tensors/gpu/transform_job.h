@@ -1,0 +1,51 @@
+// What the host tells the kernels that rebuild transformed tensors (projection.cu, cosine.cu and
+// elements.cu; tensors/transform/format.h). Every pointer is the device's.
+#pragma once
+
+#include <cstdint>
+
+namespace hoist::tensors {
+
+// Of stored values and of elements.
+enum class FloatKind : uint8_t { f32, f16, bf16 };
+
+// Coefficients as fragments hold them.
+struct DealtValues {
+  const uint8_t* const* fragments;  // by number; null where it is missing
+  const uint8_t* any;               // one that is there
+  const uint8_t* shifts;            // of dealing.h, a byte a group
+  uint64_t groups;
+  uint64_t common_offset;
+  uint64_t dealt_offset;
+  uint32_t count;  // of fragments
+  FloatKind precision;
+};
+
+// How values become elements: times first, times second, at most `largest` either way.
+struct ElementScale {
+  float first;
+  float second;
+  float largest;
+  FloatKind kind;
+};
+
+// A cosine transform's length as the product of what a thread transforms at once.
+struct CosinePlan {
+  static constexpr uint32_t kMaxStages = 14;
+  uint32_t length = 0;
+  uint32_t stages = 0;
+  uint8_t radices[kMaxStages] = {};
+};
+
+// Two complex numbers a value in a block's shared memory.
+inline constexpr uint32_t kMaxCosineLength = 14336;
+inline constexpr uint32_t kProjectionBits = 14;  // kMaxProjectionBlock
+
+// A run of equal elements that no transform can hold.
+struct ElementRun {
+  uint64_t first;
+  uint64_t length;
+  uint64_t bits;
+};
+
+}  // namespace hoist::tensors

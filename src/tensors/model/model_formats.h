@@ -1,0 +1,40 @@
+// Reading one file of each format: for ModelSource, tests and fuzzers.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tensors/model/model_source.h"
+
+namespace hoist::tensors {
+
+struct ParsedModel {
+  ModelFormat format = ModelFormat::safetensors;
+  std::vector<ModelTensor> tensors;  // by offset, none overlapping another; file 0
+};
+
+// By the first bytes, the name deciding between what has none of its own.
+Result<ParsedModel> parse_model(const container::Source& source);
+
+Result<ParsedModel> parse_safetensors(const container::Source& source);
+Result<ParsedModel> parse_gguf(const container::Source& source);
+Result<ParsedModel> parse_npy(const container::Source& source);
+Result<ParsedModel> parse_npz(const container::Source& source);
+
+// Tensor name and file name, as "weight_map" has them. File names have no folder.
+using WeightMap = std::vector<std::pair<std::string, std::string>>;
+Result<WeightMap> parse_json_index(std::string_view text, const std::string& name);
+
+// The header of a .npy at `offset`; its data must end at `end`.
+Result<ModelTensor> parse_npy_at(const container::Source& source, uint64_t offset, uint64_t end);
+
+// Bytes of a tensor of that type and shape; `corrupt` where they are beyond 2^60.
+Result<uint64_t> tensor_bytes(DType dtype, std::span<const uint64_t> shape,
+                              const std::string& name);
+
+// Sorts by offset; `corrupt` where tensors overlap, reach beyond the end of the file or share a
+// name.
+Status order_tensors(std::vector<ModelTensor>& tensors, const container::Source& source);
+
+}  // namespace hoist::tensors

@@ -1,0 +1,170 @@
+#include "tensors/model/model_source.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <unordered_set>
+
+#include "tensors/model/model_formats.h"
+
+namespace hoist::tensors {
+namespace {
+
+constexpr std::string_view kIndexName = "model.safetensors.index.json";
+constexpr std::string_view kIndexEnd = ".safetensors.index.json";
+
+std::string file_name(const std::string& path) {
+  return std::filesystem::path(path).filename().string();
+}
+
+Result<std::vector<std::string>> folder_files(const std::string& folder) {
+  const std::filesystem::path index = std::filesystem::path(folder) / kIndexName;
+  std::error_code error;
+  if (std::filesystem::exists(index, error)) return std::vector<std::string>{index.string()};
+  std::vector<std::string> paths;
+  std::filesystem::directory_iterator files(folder, error);
+  for (; !error && files != std::filesystem::directory_iterator(); files.increment(error)) {
+    if (files->path().extension() == ".safetensors") paths.push_back(files->path().string());
+  }
+  if (error) {
+    return fail(ErrorCode::io, fmt::format("read {}: {}", folder, error.message()), error.value());
+  }
+  if (paths.empty()) {
+    return fail(ErrorCode::not_found,
+                fmt::format("no .safetensors in the folder ({}): name the files", folder));
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+}  // namespace
+
+Result<ModelSource> ModelSource::open(const std::vector<std::string>& paths) {
+  std::vector<std::string> all;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (!std::filesystem::is_directory(path, error)) {
+      all.push_back(path);
+      continue;
+    }
+    Result<std::vector<std::string>> inside = folder_files(path);
+    if (!inside) return tl::unexpected(inside.error());
+    all.insert(all.end(), inside->begin(), inside->end());
+  }
+  ModelSource model;
+  for (const std::string& path : all) {
+    Status added = path.ends_with(kIndexEnd) ? model.add_index(path) : model.add(path);
+    if (!added) return tl::unexpected(added.error());
+  }
+  if (Status unique = model.check_names(); !unique) return tl::unexpected(unique.error());
+  return model;
+}
+
+Status ModelSource::add(const std::string& path) {
+  Result<std::unique_ptr<container::Source>> source = container::open_file_source(path);
+  if (!source) return tl::unexpected(source.error());
+  Result<ParsedModel> parsed = parse_model(**source);
+  if (!parsed) return tl::unexpected(parsed.error());
+  for (ModelTensor& tensor : parsed->tensors) {
+    tensor.file = files_.size();
+    tensors_.push_back(std::move(tensor));
+  }
+  files_.push_back({file_name(path), parsed->format, (*source)->size()});
+  sources_.push_back(std::move(*source));
+  return {};
+}
+
+Status ModelSource::add_index(const std::string& path) {
+  Result<std::unique_ptr<container::Source>> source = container::open_file_source(path);
+  if (!source) return tl::unexpected(source.error());
+  const uint64_t size = (*source)->size();
+  if (size > kMaxHeaderBytes) {
+    return fail(ErrorCode::exhausted, fmt::format("an index of more than 256 MiB ({})", path));
+  }
+  std::string text(size, '\0');
+  if (Status read = (*source)->read(0, std::as_writable_bytes(std::span(text))); !read) return read;
+  const Result<WeightMap> map = parse_json_index(text, path);
+  if (!map) return tl::unexpected(map.error());
+  files_.push_back({file_name(path), ModelFormat::json_index, size});
+  sources_.push_back(std::move(*source));
+
+  const size_t first = tensors_.size();
+  std::set<std::string> names;
+  for (const auto& [tensor, file] : *map) names.insert(file);
+  for (const std::string& file : names) {
+    if (Status added = add((std::filesystem::path(path).parent_path() / file).string()); !added) {
+      return added;
+    }
+  }
+  std::map<std::string_view, std::string_view> held;
+  for (size_t i = first; i < tensors_.size(); ++i) {
+    held[tensors_[i].name] = files_[tensors_[i].file].name;
+  }
+  for (const auto& [tensor, file] : *map) {
+    const auto found = held.find(tensor);
+    if (found == held.end() || found->second != file) {
+      return fail(
+          ErrorCode::corrupt,
+          fmt::format("tensor '{}' is not in {}, where the index has it ({})", tensor, file, path));
+    }
+  }
+  return {};
+}
+
+Status ModelSource::check_names() const {
+  std::unordered_set<std::string_view> names;
+  for (const ModelTensor& tensor : tensors_) {
+    if (!names.insert(tensor.name).second) {
+      return fail(ErrorCode::invalid_argument,
+                  fmt::format("two tensors are called '{}' ({}): pack these files one by one",
+                              tensor.name, files_[tensor.file].name));
+    }
+  }
+  std::unordered_set<std::string_view> files;
+  for (const ModelFile& file : files_) {
+    if (!files.insert(file.name).second) {
+      return fail(ErrorCode::invalid_argument,
+                  fmt::format("two inputs are called {}: pack them one by one", file.name));
+    }
+  }
+  return {};
+}
+
+Status ModelSource::read(const ModelTensor& tensor, std::span<std::byte> into) const {
+  if (into.size() != tensor.bytes) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("{} bytes of memory for the {} of tensor '{}'", into.size(),
+                            tensor.bytes, tensor.name));
+  }
+  return sources_[tensor.file]->read(tensor.offset, into);
+}
+
+Result<std::vector<std::byte>> ModelSource::skeleton(size_t file) const {
+  uint64_t left = files_[file].size;
+  for (const ModelTensor& tensor : tensors_) left -= tensor.file == file ? tensor.bytes : 0;
+  if (left > kMaxHeaderBytes) {
+    return fail(
+        ErrorCode::exhausted,
+        fmt::format("more than 256 MiB of the file are no tensors ({})", files_[file].name));
+  }
+  std::vector<std::byte> bytes(left);
+  uint64_t position = 0;
+  size_t filled = 0;
+  const auto copy_until = [&](uint64_t end) -> Status {
+    const auto into = std::span(bytes).subspan(filled, end - position);
+    filled += into.size();
+    return sources_[file]->read(position, into);
+  };
+  for (const ModelTensor& tensor : tensors_) {
+    if (tensor.file != file || tensor.bytes == 0) continue;
+    if (Status copied = copy_until(tensor.offset); !copied) return tl::unexpected(copied.error());
+    position = tensor.offset + tensor.bytes;
+  }
+  if (Status copied = copy_until(files_[file].size); !copied) return tl::unexpected(copied.error());
+  return bytes;
+}
+
+}  // namespace hoist::tensors

@@ -1,0 +1,72 @@
+// Tensors as their users hold them: element type, shape and bytes, row-major and little-endian.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace hoist::tensors {
+
+// Numbers are written into files and never change their meaning.
+enum class DType : uint8_t {
+  boolean = 0,
+  u8 = 1,
+  i8 = 2,
+  f8_e5m2 = 3,
+  f8_e4m3 = 4,  // of OCP: finite but for one NaN of each sign
+  i16 = 5,
+  u16 = 6,
+  f16 = 7,
+  bf16 = 8,
+  i32 = 9,
+  u32 = 10,
+  f32 = 11,
+  i64 = 12,
+  u64 = 13,
+  f64 = 14,
+  c64 = 15,  // complex of two f32
+};
+
+struct DTypeProperties {
+  DType dtype;
+  std::string_view name;  // of safetensors: "BF16"
+  size_t bytes;           // of an element
+  bool is_float;
+};
+
+// nullptr: none is called, or numbered, so.
+const DTypeProperties* find_dtype(std::string_view safetensors_name);
+const DTypeProperties* find_dtype(uint8_t number);
+const DTypeProperties& properties(DType dtype);
+
+using Shape = std::vector<uint64_t>;
+
+// 1 for rank 0. `invalid_argument` where it does not fit 60 bits.
+Result<uint64_t> element_count(std::span<const uint64_t> shape);
+
+// The matrix that transforms see: rank 0 and 1 are one row, higher ranks keep their first dimension
+// as rows.
+struct MatrixShape {
+  uint64_t rows = 0;
+  uint64_t columns = 0;
+};
+MatrixShape matrix_shape(std::span<const uint64_t> shape);
+
+struct TensorView {
+  DType dtype = DType::f32;
+  Shape shape;
+  std::span<const std::byte> bytes;  // exactly element_count(shape) elements, any alignment
+};
+
+// Element by element, `values` as long as there are elements; `unsupported` for c64. Integers
+// beyond a float's precision are rounded, as are f64.
+Status to_f32(DType dtype, std::span<const std::byte> bytes, std::span<float> values);
+// To nearest, ties to even; integers saturate; f8_e4m3 saturates to its largest finite value.
+Status from_f32(std::span<const float> values, DType dtype, std::span<std::byte> bytes);
+
+}  // namespace hoist::tensors
