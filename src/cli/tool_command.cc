@@ -20,6 +20,7 @@ constexpr Tool kTools[] = {
     {"tune", "Measure what runs fastest where on this machine"},
     {"explain", "Say what placement chooses for an operation, and why"},
     {"container", "Look into, verify or repair a container file"},
+    {"match", "Search exactly for similar patterns: build, query, learn, dedup"},
     {"tensors", "Pack model weights so that they load progressively, and back"},
     {"bench", "Measure the parts of Hoist beside their peers"},
 };

@@ -1,0 +1,165 @@
+// hoist match build and learn: patterns of a file into an index.
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+
+#include "cli/match/commands.h"
+#include "cli/match/input.h"
+#include "cli/match/progress.h"
+#include "cli/report.h"
+#include "match/index/index.h"
+
+namespace hoist::cli {
+namespace {
+
+using match::Index;
+
+// A folder that is removed unless it is given its final name.
+class NewFolder {
+ public:
+  explicit NewFolder(const std::string& path)
+      : path_(path), temporary_(fmt::format("{}.{}.part", path, ::getpid())) {}
+  ~NewFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(temporary_, ignored);
+  }
+  NewFolder(const NewFolder&) = delete;
+  NewFolder& operator=(const NewFolder&) = delete;
+
+  const std::string& temporary() const { return temporary_; }
+
+  Status publish() {
+    std::error_code error;
+    if (std::filesystem::exists(path_)) return taken();
+    std::filesystem::rename(temporary_, path_, error);
+    if (!error) return {};
+    return fail(ErrorCode::io, fmt::format("cannot rename to ({}: {})", path_, error.message()));
+  }
+  Status taken() const {
+    return fail(
+        ErrorCode::invalid_argument,
+        fmt::format("there is something already ({}): remove it or take another name", path_));
+  }
+  bool is_taken() const {
+    std::error_code ignored;
+    return std::filesystem::exists(path_, ignored);
+  }
+
+ private:
+  std::string path_;
+  std::string temporary_;
+};
+
+match::LearnOptions learn_options(const PatternLine& line) {
+  return {.name = line.name,
+          .frequency = line.frequency,
+          .emotives = line.emotives,
+          .metadata = line.metadata};
+}
+
+Status build(const MatchBuildOptions& options) {
+  const auto limit = memory_limit(options.max_memory);
+  if (!limit) return tl::unexpected(limit.error());
+  NewFolder folder(options.output);
+  if (folder.is_taken()) return folder.taken();
+  auto reader = LineReader::open(options.input);
+  if (!reader) return tl::unexpected(reader.error());
+  match::IndexOptions made;
+  made.create = true;
+  made.search_only = !options.store;
+  made.settings.sort = options.sort;
+  made.max_memory = *limit;
+  auto index = Index::open(folder.temporary(), made);
+  if (!index) return tl::unexpected(index.error());
+  if (Status begun = (*index)->begin_bulk(); !begun) return begun;
+  uint64_t lines = 0;
+  {
+    PatternProgress progress;
+    Status read =
+        read_patterns(*reader, options.format, [&](const PatternLine& line, uint64_t) -> Status {
+          match::PatternText pattern = line.pattern;
+          auto learned = (*index)->learn(pattern, learn_options(line));
+          if (!learned) return tl::unexpected(learned.error());
+          progress.update(++lines, reader->bytes(), reader->total());
+          return {};
+        });
+    if (!read) return read;
+  }
+  if (Status ended = (*index)->end_bulk(); !ended) return ended;
+  const match::IndexStats stats = (*index)->stats();
+  index->reset();
+  if (Status published = folder.publish(); !published) return published;
+  print_error(fmt::format("{}: {} patterns of {} lines, {} symbols, {} MiB of memory\n",
+                          options.output, stats.patterns, lines, stats.symbols,
+                          stats.memory >> 20));
+  return {};
+}
+
+Status learn(const MatchLearnOptions& options) {
+  const auto limit = memory_limit(options.max_memory);
+  if (!limit) return tl::unexpected(limit.error());
+  match::IndexOptions opened;
+  opened.max_memory = *limit;
+  opened.durability =
+      options.durability == "sync" ? match::Durability::sync : match::Durability::batch;
+  auto index = Index::open(options.index, opened);
+  if (!index) return tl::unexpected(index.error());
+  auto reader = LineReader::open(options.input);
+  if (!reader) return tl::unexpected(reader.error());
+  return read_patterns(*reader, options.format, [&](const PatternLine& line, uint64_t) -> Status {
+    match::PatternText pattern = line.pattern;
+    const auto learned = (*index)->learn(pattern, learn_options(line));
+    if (!learned) return tl::unexpected(learned.error());
+    // Each name as soon as it is durable: it is what acknowledges.
+    fmt::print("{}\n", learned->name);
+    if (std::fflush(stdout) != 0) {
+      return fail(ErrorCode::io, "cannot write (standard output): is it full?");
+    }
+    return {};
+  });
+}
+
+int status_of(const Status& status) { return status ? kDone : report(status.error()); }
+
+}  // namespace
+
+Result<uint64_t> memory_limit(const std::string& text) {
+  if (text.empty()) return UINT64_MAX;
+  uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
+  constexpr std::string_view kUnits = "KMGT";
+  const size_t at = unit.size() == 1 ? kUnits.find(unit[0]) : std::string_view::npos;
+  const size_t shift = unit.empty() ? 0 : 10 * (at + 1);
+  if (error != std::errc() || number == 0 || (!unit.empty() && at == std::string_view::npos) ||
+      number > UINT64_MAX >> shift) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("no amount of memory: {} (--max-memory): 800M, 2G", text));
+  }
+  return number << shift;
+}
+
+int match_build(const MatchBuildOptions& options) { return status_of(build(options)); }
+int match_learn(const MatchLearnOptions& options) { return status_of(learn(options)); }
+
+int match_delete(const std::string& path, const std::vector<std::string>& names) {
+  auto index = Index::open(path, {});
+  if (!index) return report(index.error());
+  int status = kDone;
+  for (const std::string& name : names) {
+    const Status removed = (*index)->remove(name);
+    if (!removed) status = report(removed.error());
+  }
+  return status;
+}
+
+int match_sync(const std::string& path) {
+  auto index = Index::open(path, {});
+  if (!index) return report(index.error());
+  return status_of((*index)->sync());
+}
+
+}  // namespace hoist::cli

@@ -1,0 +1,198 @@
+// hoist match: exact similarity search over patterns of symbols.
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "cli/match/commands.h"
+#include "cli/report.h"
+#include "cli/tool.h"
+
+namespace hoist::cli {
+namespace {
+
+CLI::Option* add_format(CLI::App* command, std::string& format) {
+  return command->add_option("--format", format, "jsonl, or lines: words, each an event of its own")
+      ->check(CLI::IsMember({"jsonl", "lines"}))
+      ->type_name("FORMAT")
+      ->capture_default_str();
+}
+
+void add_max_memory(CLI::App* command, std::string& limit) {
+  command->add_option("--max-memory", limit, "Refuse an index that takes more: 800M, 2G")
+      ->type_name("SIZE");
+}
+
+void add_build(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("build", "Build an index of the patterns of a file");
+  auto options = std::make_shared<MatchBuildOptions>();
+  command->add_option("-i,--input", options->input, "The patterns; - is standard input")
+      ->required()
+      ->type_name("FILE");
+  command->add_option("-o,--output", options->output, "The new index, a folder")
+      ->required()
+      ->type_name("INDEX");
+  add_format(command, options->format);
+  command->add_flag("!--no-sort", options->sort, "Keep the order of the symbols inside events");
+  command->add_flag("!--no-store", options->store, "Search-only: nothing can be learned later");
+  add_max_memory(command, options->max_memory);
+  command->footer(
+      "A line is a list of events, [[\"a\",\"b\"],[\"c\"]], or an object:\n"
+      "  {\"name\":…,\"events\":[[…]],\"frequency\":3,\"emotives\":{…},\"metadata\":{…}}\n"
+      "Only events must be there. The same pattern again raises its frequency.\n\n"
+      "Examples:\n"
+      "  hoist match build -i patterns.jsonl -o shop.index\n"
+      "  hoist match build --format lines -i log.txt -o log.index");
+  command->callback([&status, options] { status = match_build(*options); });
+}
+
+void add_query(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("query", "Find the patterns that resemble a state");
+  auto options = std::make_shared<MatchQueryOptions>();
+  command->add_option("INDEX", options->index, "The index")->required();
+  command->add_option("--state", options->state, "A list of events, as JSON")->type_name("STATE");
+  command
+      ->add_option("--states", options->states,
+                   "A file with a state on each line; - is standard input")
+      ->type_name("FILE");
+  command->add_option("--threshold", options->threshold, "The least similarity, 0 to 1")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  command->add_option("--top", options->top, "The best so many; 0: all")->capture_default_str();
+  command
+      ->add_option("--scorer", options->scorer,
+                   "kato, lcs, indel, levenshtein, difflib or difflib-autojunk")
+      ->capture_default_str();
+  command->add_option("--rank", options->rank, "kato: the key by which records are ranked")
+      ->capture_default_str();
+  command->add_option("--fuzzy", options->fuzzy, "kato: let symbols match that are alike, 0 to 1")
+      ->check(CLI::Range(0.0, 1.0));
+  command->add_flag("--no-sort", options->keep_order,
+                    "The order inside events counts: for an index built so");
+  CLI::Option* json = command->add_flag("--json", options->json, "Print an array of records");
+  command->add_flag("--jsonl", options->jsonl, "Print a record, or with --states an array, a line")
+      ->excludes(json);
+  add_max_memory(command, options->max_memory);
+  command->footer(
+      "Examples:\n"
+      "  hoist match query shop.index --state '[[\"shoe\"],[\"sock\"]]' --json\n"
+      "  hoist match query shop.index --states carts.jsonl --scorer lcs --top 5 --jsonl");
+  command->callback([&status, options] { status = match_query(*options); });
+}
+
+void add_learn(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("learn", "Learn the patterns of a file");
+  auto options = std::make_shared<MatchLearnOptions>();
+  command->add_option("INDEX", options->index, "The index")->required();
+  command->add_option("-i,--input", options->input, "The patterns; - is standard input")
+      ->default_str("-")
+      ->type_name("FILE");
+  options->input = "-";
+  add_format(command, options->format);
+  command
+      ->add_option("--durability", options->durability,
+                   "batch: survives a kill; sync: also a power cut")
+      ->check(CLI::IsMember({"batch", "sync"}))
+      ->capture_default_str();
+  add_max_memory(command, options->max_memory);
+  command->footer(
+      "Prints the name of each pattern once it is durable.\n\nExample:\n"
+      "  echo '[[\"shoe\"],[\"sock\"]]' | hoist match learn shop.index");
+  command->callback([&status, options] { status = match_learn(*options); });
+}
+
+void add_delete(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("delete", "Remove patterns");
+  auto index = std::make_shared<std::string>();
+  auto names = std::make_shared<std::vector<std::string>>();
+  command->add_option("INDEX", *index, "The index")->required();
+  command->add_option("NAME", *names, "Names of patterns")->required();
+  command->footer(
+      "Exit status 1 where there is none of that name.\n\nExample:\n"
+      "  hoist match delete shop.index b98534b32c1d7489d4ce1a48724aa65aeecbdba9");
+  command->callback([&status, index, names] { status = match_delete(*index, *names); });
+}
+
+void add_sync(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("sync", "Lay out what was learned and save the snapshot");
+  auto index = std::make_shared<std::string>();
+  command->add_option("INDEX", *index, "The index")->required();
+  command->footer("Example:\n  hoist match sync shop.index");
+  command->callback([&status, index] { status = match_sync(*index); });
+}
+
+void add_report(CLI::App& app, int& status, const char* name, const char* description,
+                int (*run)(const std::string&, bool)) {
+  CLI::App* command = app.add_subcommand(name, description);
+  auto index = std::make_shared<std::string>();
+  auto json = std::make_shared<bool>(false);
+  command->add_option("INDEX", *index, "The index")->required();
+  command->add_flag("--json", *json, "Print as JSON");
+  command->footer(std::string("Example:\n  hoist match ") + name + " shop.index");
+  command->callback([&status, index, json, run] { status = run(*index, *json); });
+}
+
+void add_dedup(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("dedup", "Print all pairs of lines that are alike");
+  auto options = std::make_shared<MatchDedupOptions>();
+  command->add_option("FILE", options->file, "The lines; - is standard input")->required();
+  command->add_option("--threshold", options->threshold, "The least similarity, 0 to 1")
+      ->check(CLI::Range(0.0, 1.0))
+      ->required();
+  const CLI::Option* const format =
+      add_format(command, options->format)->default_str("lines; jsonl where the file is called so");
+  command
+      ->add_option("--scorer", options->scorer,
+                   "kato, lcs, indel, levenshtein, difflib or difflib-autojunk")
+      ->capture_default_str();
+  command->add_flag("!--no-sort", options->sort, "Keep the order of the symbols inside events");
+  command->add_flag("--jsonl", options->jsonl, "Print an object a line");
+  command->footer(
+      "Prints LINE, LINE and similarity. Memory: that of the index and of the file.\n\nExample:\n"
+      "  hoist match dedup paragraphs.txt --threshold 0.8");
+  command->callback([&status, options, format] {
+    if (format->empty() && options->file.ends_with(".jsonl")) options->format = "jsonl";
+    status = match_dedup(*options);
+  });
+}
+
+void add_bench(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("bench", "Measure learning, queries, sync and opening");
+  auto options = std::make_shared<MatchBenchOptions>();
+  command->add_option("--patterns", options->patterns, "How many")
+      ->check(CLI::Range(1000u, 100'000'000u))
+      ->capture_default_str();
+  command->add_option("--length", options->length, "Symbols of each")
+      ->check(CLI::Range(2u, 65'535u))
+      ->capture_default_str();
+  command->add_option("--symbols", options->symbols, "Different symbols, Zipf-distributed")
+      ->check(CLI::Range(1u, 10'000'000u))
+      ->capture_default_str();
+  command->add_flag("--json", options->json, "Print as JSON");
+  command->footer(
+      "Works in $TMPDIR, else /tmp.\n\nExample:\n  hoist match bench --patterns 100000");
+  command->callback([&status, options] { status = match_bench(*options); });
+}
+
+}  // namespace
+}  // namespace hoist::cli
+
+int main(int argc, char** argv) {
+  using namespace hoist::cli;
+  CLI::App app("Exact similarity search over patterns: lists of events of symbols.", argv[0]);
+  app.require_subcommand(1);
+  app.footer(
+      "Examples:\n"
+      "  hoist match build -i patterns.jsonl -o shop.index\n"
+      "  hoist match query shop.index --state '[[\"shoe\"],[\"sock\"]]'\n"
+      "  hoist match dedup paragraphs.txt --threshold 0.8");
+  int status = kDone;
+  add_build(app, status);
+  add_query(app, status);
+  add_learn(app, status);
+  add_delete(app, status);
+  add_sync(app, status);
+  add_report(app, status, "stats", "Say what an index holds", match_stats);
+  add_report(app, status, "verify", "Compare memory, snapshot and store", match_verify);
+  add_dedup(app, status);
+  add_bench(app, status);
+  return run_tool(app, argc, argv, [&] { return status; });
+}

@@ -1,0 +1,147 @@
+// An index: patterns that can be learned, removed, searched and predicted from, in memory, with a
+// durable store behind it.
+//
+//   Result<std::unique_ptr<Index>> index = Index::open("INDEX", {.create = true});
+//   Result<Learned> learned = (*index)->learn({{"a", "b"}, {"c"}}, {});
+//   Result<IndexSearchResult> found = (*index)->search({{"b"}, {"c"}}, {.threshold = 0.5});
+//   for (const IndexHit& hit : found->hits) use(hit.score, found->name(hit));
+//
+// What is learned is in the very next query, whoever asks it. Learned patterns lie in a recent tier
+// until a sync lays them out as a stable segment, in the background, while queries and learning go
+// on; answers never depend on where a pattern lies. Stable segments of like size are merged as they
+// become many, and those of which a quarter was removed are cleaned.
+//
+// On disk an index is a folder: store/ (RocksDB: patterns, frequencies, emotives, metadata) and
+// snapshot.hoist (the stable segments, for a quick start). Opening loads the snapshot and replays
+// what the store has besides; without a readable snapshot it is built from the store. A search-only
+// index has no store, and cannot learn once it is built.
+//
+// Durability: with `batch`, what was acknowledged survives the process (kill -9); with `sync` also
+// a power cut: one fdatasync serves all threads that wait for it.
+//
+// Thread-safe: any number of threads may call any member. Learning and removing take turns. One
+// process may have an index open for writing, others read-only meanwhile: they see what was there
+// when they opened it.
+//
+// Memory: see StableSegment and Vocabulary; a recent pattern takes 4 bytes a symbol, 2 an event and
+// 120 besides. A sync takes, until it is done, the new segment and 24 bytes a pattern and 4 a
+// symbol of what goes into it. RocksDB takes up to 300 MiB while much is learned.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "match/index/search.h"
+#include "match/record/record.h"
+#include "match/store/store.h"
+#include "match/vocabulary/pattern.h"
+
+namespace hoist::match {
+
+enum class Durability : uint8_t { batch, sync };
+
+struct IndexOptions {
+  bool create = false;          // `invalid_argument` where there is something already
+  bool read_only = false;       // `unavailable` is then what learning, removing and syncing return
+  bool search_only = false;     // with `create`: without a store
+  IndexSettings settings = {};  // with `create`
+  Durability durability = Durability::batch;
+  // Standing memory above which opening fails and learning is refused, with `exhausted`.
+  uint64_t max_memory = UINT64_MAX;
+  // A sync begins by itself once so many patterns are recent, and so long after the last while any
+  // is; 0: it does not.
+  uint32_t sync_patterns = 65'536;
+  std::chrono::seconds sync_interval = std::chrono::seconds(300);
+};
+
+struct LearnOptions {
+  std::string_view name = {};  // else that of pattern_name()
+  uint32_t frequency = 1;      // by which the pattern's rises
+  Emotives emotives = {};
+  std::string_view metadata = {};  // JSON text; it replaces what was there unless empty
+};
+
+struct Learned {
+  std::string name;
+  uint32_t frequency;  // 1 above the number of times that it was learned before
+  bool is_new;
+};
+
+struct IndexStats {
+  uint64_t patterns = 0;
+  uint64_t recent_patterns = 0;   // of these, not yet in a segment
+  uint64_t removed_patterns = 0;  // still in segments
+  uint64_t frequencies = 0;       // their sum
+  uint64_t symbols = 0;           // of the vocabulary
+  uint64_t memory = 0;
+  uint64_t syncs = 0;  // since it was opened
+  double last_sync_seconds = 0;
+  double last_fold_seconds = 0;    // of these, until the new segment was in use
+  std::string last_sync_error;     // of the syncs that begin by themselves
+  std::vector<uint64_t> segments;  // live patterns of each
+  Position position;
+  IndexSettings settings;
+  bool search_only = false;
+};
+
+class Index {
+ public:
+  // An empty path: in memory only, gone with the object; `create` is then understood.
+  static Result<std::unique_ptr<Index>> open(const std::string& path, const IndexOptions& options);
+  // Waits for what is under way. What was learned since the last sync stays in the store.
+  ~Index();
+  Index(const Index&) = delete;
+  Index& operator=(const Index&) = delete;
+
+  // `invalid_argument` for fewer than two symbols, more than 65 535, symbols that are no UTF-8, and
+  // for a name that stands for another pattern. Only what succeeds changes anything.
+  Result<Learned> learn(const std::vector<std::vector<std::string>>& events,
+                        const LearnOptions& options = {});
+  // The same, where the caller has views; `pattern` comes back normalised.
+  Result<Learned> learn(PatternText& pattern, const LearnOptions& options);
+  // `not_found` where there is no such pattern.
+  Status remove(std::string_view name);
+  // JSON text, empty where there is none. `not_found` as above.
+  Result<std::string> metadata(std::string_view name) const;
+
+  // When it returns, all that was learned before is in segments and in the snapshot.
+  Status sync();
+
+  // Between the two, learning writes nothing: end_bulk() makes it durable, all together and much
+  // faster, or fails; after a crash before that the index is what it was at begin_bulk(), or has
+  // some of the patterns.
+  Status begin_bulk();
+  Status end_bulk();
+
+  // Everything that reaches the threshold, or the best `top` of it.
+  Result<IndexSearchResult> search(const std::vector<std::vector<std::string>>& state,
+                                   const IndexSearchOptions& options = {}) const;
+  // Of several states together, which takes less time than one by one; they come back normalised.
+  Result<std::vector<IndexSearchResult>> search(std::span<PatternText> states,
+                                                const IndexSearchOptions& options) const;
+
+  // Records of the patterns that the state recalls (match/record/record.h). `state` comes back
+  // normalised: records name its symbols by their places.
+  Result<Prediction> predict(PatternText& state, const RecordOptions& options = {}) const;
+  // Of an id in a record, for as long as the index lives.
+  std::string_view symbol(uint32_t id) const;
+
+  IndexStats stats() const;
+  // Compares memory, snapshot and store; the number of patterns compared. `corrupt` where they
+  // disagree or are damaged.
+  Result<uint64_t> verify() const;
+
+ private:
+  struct State;
+  explicit Index(std::unique_ptr<State> state);
+
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace hoist::match

@@ -1,0 +1,125 @@
+// The inside of an Index, for the files that implement it.
+//
+// Locks, in the order in which they are taken: `syncing` (one sync at a time), then `writing` (one
+// writer at a time). Queries take neither.
+#pragma once
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <unordered_map>
+
+#include "base/file.h"
+#include "base/threads.h"
+#include "match/index/index.h"
+#include "match/index/snapshot.h"
+#include "match/index/tiers.h"
+#include "match/vocabulary/vocabulary.h"
+
+namespace hoist::match {
+
+// One flush of the store's log for all threads that wait for one.
+class GroupFlush {
+ public:
+  // Durable when it returns: all that was written before the call.
+  Status flush(Store& store);
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable done_;
+  uint64_t wanted_ = 0;
+  uint64_t flushed_ = 0;
+  bool busy_ = false;
+};
+
+struct Index::State {
+  explicit State(std::string path, const IndexOptions& options)
+      : path(std::move(path)), options(options) {}
+
+  // open.cc
+  Status open();
+  Status lock_folder();
+  Status load();
+  Status load_segments(const std::string& snapshot_path);
+  Status replay();
+  Status replay_change(uint64_t number, const Change& change, uint32_t known_serials);
+  Status replay_pattern(StoredPattern&& pattern);
+  void count_segments();
+
+  // learn.cc
+  Status check_writable() const;
+  Status check_memory() const;
+  uint64_t memory() const;
+  std::optional<Place> find(const NameKey& name, uint32_t length) const;
+  std::optional<Place> find(const NameKey& name) const;
+  std::optional<Place> find_serial(const NameKey& name, uint32_t length, uint32_t serial) const;
+  Result<Learned> learn(const PatternText& pattern, const LearnOptions& learned);
+  Result<Learned> learn_new(const PatternText& pattern, const NameKey& name,
+                            const LearnOptions& learned);
+  Result<Learned> learn_again(const Place& place, const LearnOptions& learned);
+  bool same_pattern(const Place& place, const PatternText& pattern) const;
+  void append(const NameKey& name, std::span<const uint32_t> symbols,
+              std::span<const uint16_t> event_sizes, uint32_t serial, const PatternState& state);
+  void set_state(const Place& place, uint32_t frequency,
+                 std::shared_ptr<const EmotiveList> emotives);
+  void note_touched(const Place& place);
+
+  // sync.cc
+  struct Merge {  // what becomes one segment
+    std::vector<std::shared_ptr<StableSegment>> stable;
+    std::vector<std::shared_ptr<RecentTier>> recent;
+    uint32_t symbols = 0;                                // of the vocabulary
+    std::unordered_map<uint32_t, std::string> metadata;  // of a bulk, by serial
+  };
+  Status fold(Position& at);
+  Status fold_bulk();
+  Status merge_where_due();
+  Status replace(const Merge& merge);
+  Status bring_over(const Place& place, StableSegment& built, const Merge& merge);
+  Status ingest(const Merge& merge);
+  Status save(const Position& at);
+  Status sync();
+  void run_syncs();
+
+  const std::string path;
+  const IndexOptions options;
+  IndexSettings settings;
+  UniqueFd folder_lock;
+  std::unique_ptr<Store> store;  // none: search-only, or in memory
+  std::unique_ptr<SnapshotFile> snapshot;
+  bool search_only = false;
+  std::unique_ptr<Vocabulary> vocabulary = std::make_unique<Vocabulary>();
+  CurrentTiers tiers;
+  GroupFlush group_flush;
+  std::atomic<uint64_t> patterns = 0;
+  std::atomic<uint64_t> frequencies = 0;
+  std::atomic<uint64_t> stable_memory = 0;
+
+  mutable std::mutex writing;
+  Position position;  // the next
+  std::atomic<bool> bulk = false;
+  bool merging = false;  // a sync reads the tiers: what changes in them is noted
+  std::vector<Place> touched;
+  std::unordered_map<uint32_t, std::string> bulk_metadata;  // by serial
+  uint32_t bulk_symbols = 0;  // the first that the store does not have
+
+  std::mutex syncing;
+  uint64_t next_segment = 0;
+  // Not the process's pool: that serves one loop at a time, and a stream of queries would keep a
+  // sync waiting, or a sync the queries.
+  ThreadPool merge_pool{std::max(1, usable_cpus() / 2)};
+  std::atomic<uint64_t> syncs = 0;
+  std::atomic<double> last_sync_seconds = 0;
+  std::atomic<double> last_fold_seconds = 0;
+
+  mutable std::mutex waking;
+  std::condition_variable wake;
+  bool stop = false;
+  bool sync_wanted = false;
+  std::string last_sync_error;
+  std::thread sync_thread;
+};
+
+}  // namespace hoist::match

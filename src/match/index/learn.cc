@@ -1,0 +1,308 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "match/index/index_state.h"
+
+namespace hoist::match {
+namespace {
+
+uint32_t saturating_sum(uint32_t a, uint32_t b) {
+  return a + std::min(std::numeric_limits<uint32_t>::max() - a, b);
+}
+
+tl::unexpected<Error> no_pattern(std::string_view name) {
+  return fail(ErrorCode::not_found, fmt::format("no pattern {} (in the index)", name));
+}
+
+}  // namespace
+
+Status GroupFlush::flush(Store& store) {
+  std::unique_lock lock(mutex_);
+  const uint64_t mine = ++wanted_;
+  while (flushed_ < mine) {
+    if (busy_) {
+      done_.wait(lock);
+      continue;
+    }
+    busy_ = true;
+    const uint64_t reached = wanted_;
+    lock.unlock();
+    Status flushed = store.flush_log();
+    lock.lock();
+    busy_ = false;
+    if (flushed) flushed_ = reached;
+    done_.notify_all();
+    if (!flushed) return flushed;
+  }
+  return {};
+}
+
+Result<Learned> Index::learn(const std::vector<std::vector<std::string>>& events,
+                             const LearnOptions& options) {
+  PatternText pattern = pattern_of(events);
+  return learn(pattern, options);
+}
+
+Result<Learned> Index::learn(PatternText& pattern, const LearnOptions& options) {
+  if (Status ready = normalise(pattern, state_->settings.sort); !ready) {
+    return tl::unexpected(ready.error());
+  }
+  if (Status ready = check_learnable(pattern); !ready) return tl::unexpected(ready.error());
+  if (options.name.size() > kMaxNameBytes || !is_utf8(options.name)) {
+    return fail(ErrorCode::invalid_argument, fmt::format("a name of {} bytes: at most {}, in UTF-8",
+                                                         options.name.size(), kMaxNameBytes));
+  }
+  if (options.frequency == 0) {
+    return fail(ErrorCode::invalid_argument, "a frequency of 0: at least 1");
+  }
+  Result<Learned> learned = state_->learn(pattern, options);
+  if (learned && state_->bulk) {
+    if (Status folded = state_->fold_bulk(); !folded) return tl::unexpected(folded.error());
+    return learned;
+  }
+  if (learned && state_->store && state_->options.durability == Durability::sync) {
+    if (Status flushed = state_->group_flush.flush(*state_->store); !flushed) {
+      return tl::unexpected(flushed.error());
+    }
+  }
+  return learned;
+}
+
+Status Index::State::check_writable() const {
+  if (options.read_only) {
+    return fail(ErrorCode::unavailable, fmt::format("the index is open read-only ({})", path));
+  }
+  if (search_only && !bulk) {
+    return fail(ErrorCode::unsupported,
+                fmt::format("the index is search-only ({}): build one with a store", path));
+  }
+  return {};
+}
+
+uint64_t Index::State::memory() const {
+  uint64_t sum = vocabulary->memory() + stable_memory;
+  for (const auto& recent : tiers.get()->recent) sum += recent->memory();
+  return sum;
+}
+
+Status Index::State::check_memory() const {
+  if (options.max_memory == UINT64_MAX) return {};
+  const uint64_t used = memory();
+  if (used <= options.max_memory) return {};
+  return fail(ErrorCode::exhausted,
+              fmt::format("the index has {} patterns and takes {} MiB of memory ({}): {} MiB are "
+                          "allowed, enough for about {} patterns",
+                          patterns.load(), used >> 20, path.empty() ? "in memory" : path,
+                          options.max_memory >> 20,
+                          static_cast<uint64_t>(static_cast<double>(patterns.load()) *
+                                                static_cast<double>(options.max_memory) /
+                                                static_cast<double>(used))));
+}
+
+std::optional<Place> Index::State::find(const NameKey& name, uint32_t length) const {
+  const auto now = tiers.get();
+  for (auto recent = now->recent.rbegin(); recent != now->recent.rend(); ++recent) {
+    if (const auto at = (*recent)->find(name)) return Place{nullptr, recent->get(), *at};
+  }
+  for (const auto& segment : now->stable) {
+    if (const auto at = segment->find(name, length)) return Place{segment.get(), nullptr, *at};
+  }
+  return std::nullopt;
+}
+
+std::optional<Place> Index::State::find(const NameKey& name) const {
+  const auto now = tiers.get();
+  for (auto recent = now->recent.rbegin(); recent != now->recent.rend(); ++recent) {
+    if (const auto at = (*recent)->find(name)) return Place{nullptr, recent->get(), *at};
+  }
+  for (const auto& segment : now->stable) {
+    if (const auto at = segment->find(name)) return Place{segment.get(), nullptr, *at};
+  }
+  return std::nullopt;
+}
+
+std::optional<Place> Index::State::find_serial(const NameKey& name, uint32_t length,
+                                               uint32_t serial) const {
+  for (const auto& segment : tiers.get()->stable) {
+    const auto at = segment->find(name, length);
+    if (at && segment->serial(*at) == serial) return Place{segment.get(), nullptr, *at};
+  }
+  return std::nullopt;
+}
+
+Result<Learned> Index::State::learn(const PatternText& pattern, const LearnOptions& learned) {
+  const bool own = !learned.name.empty();
+  const std::string text = own ? std::string(learned.name) : pattern_name(pattern);
+  const NameKey name(text);
+  const std::lock_guard lock(writing);
+  if (Status ready = check_writable(); !ready) return tl::unexpected(ready.error());
+  const auto place = own ? find(name) : find(name, static_cast<uint32_t>(pattern.tokens.size()));
+  if (!place) return learn_new(pattern, name, learned);
+  // A digest may have been given as another pattern's name.
+  if (!same_pattern(*place, pattern)) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("the name {} stands for another pattern: remove that first", text));
+  }
+  return learn_again(*place, learned);
+}
+
+bool Index::State::same_pattern(const Place& place, const PatternText& pattern) const {
+  if (place.length() != pattern.tokens.size()) return false;
+  const std::vector<uint16_t> sizes = event_sizes_of(pattern);
+  const auto there = place.event_sizes();
+  if (!std::equal(sizes.begin(), sizes.end(), there.begin(), there.end())) return false;
+  std::vector<uint32_t> symbols;
+  place.read_symbols(symbols);
+  for (size_t i = 0; i < symbols.size(); ++i) {
+    if (vocabulary->symbol(symbols[i]) != pattern.tokens[i]) return false;
+  }
+  return true;
+}
+
+Result<Learned> Index::State::learn_new(const PatternText& pattern, const NameKey& name,
+                                        const LearnOptions& learned) {
+  if (Status fits = check_memory(); !fits) return tl::unexpected(fits.error());
+  const uint32_t known = vocabulary->size();
+  if (position.serial == std::numeric_limits<uint32_t>::max() ||
+      tiers.get()->recent.back()->size() == RecentTier::kMaxPatterns ||
+      known > Vocabulary::kMaxSymbols - pattern.tokens.size()) {
+    return fail(ErrorCode::exhausted,
+                "no further pattern fits (2^32 patterns and symbols, 2^26 patterns between "
+                "syncs): sync, or begin another index");
+  }
+  // New symbols get the ids that they will have once the store has them.
+  std::vector<uint32_t> symbols(pattern.tokens.size());
+  std::vector<std::string_view> added;
+  for (size_t i = 0; i < symbols.size(); ++i) {
+    if (const auto id = vocabulary->find(pattern.tokens[i])) {
+      symbols[i] = *id;
+      continue;
+    }
+    const auto at = std::find(added.begin(), added.end(), pattern.tokens[i]);
+    symbols[i] = known + static_cast<uint32_t>(at - added.begin());
+    if (at == added.end()) added.push_back(pattern.tokens[i]);
+  }
+  const std::vector<uint16_t> sizes = event_sizes_of(pattern);
+  PatternState state{learned.frequency, {}};
+  if (!learned.emotives.empty()) state.emotives.push_back(learned.emotives);
+  if (store && !bulk) {
+    Status written = store->learn({.serial = position.serial,
+                                   .name = name.text,
+                                   .symbols = symbols,
+                                   .event_sizes = sizes,
+                                   .state = &state,
+                                   .metadata = learned.metadata},
+                                  {known, added});
+    if (!written) return tl::unexpected(written.error());
+  } else if (store && !learned.metadata.empty()) {
+    bulk_metadata[position.serial] = learned.metadata;
+  }
+  for (const std::string_view symbol : added) vocabulary->add(symbol);
+  append(name, symbols, sizes, position.serial++, state);
+  const uint32_t recent = tiers.get()->recent.back()->size();
+  if (!bulk && options.sync_patterns != 0 && recent >= options.sync_patterns) {
+    const std::lock_guard lock(waking);
+    sync_wanted = true;
+    wake.notify_all();
+  }
+  return Learned{std::string(name.text), learned.frequency, true};
+}
+
+void Index::State::append(const NameKey& name, std::span<const uint32_t> symbols,
+                          std::span<const uint16_t> event_sizes, uint32_t serial,
+                          const PatternState& state) {
+  vocabulary->recount(symbols, 0, state.frequency);
+  ++patterns;
+  frequencies += state.frequency;
+  const auto recent = tiers.get()->recent.back();
+  if (!state.emotives.empty()) {
+    recent->emotives().set(recent->size(), std::make_shared<EmotiveList>(state.emotives));
+  }
+  recent->append(name, symbols, event_sizes, serial, state.frequency);
+}
+
+// Sets the pattern's frequency and emotives, where there are some, and all counts.
+void Index::State::set_state(const Place& place, uint32_t frequency,
+                             std::shared_ptr<const EmotiveList> emotives) {
+  const uint32_t before = place.frequency();
+  std::vector<uint32_t> symbols;
+  place.read_symbols(symbols);
+  vocabulary->recount(symbols, before, frequency);
+  frequencies += uint64_t{frequency} - before;
+  if (before != 0 && frequency == 0) --patterns;
+  note_touched(place);
+  place.set(frequency, std::move(emotives));
+}
+
+void Index::State::note_touched(const Place& place) {
+  if (merging) touched.push_back(place);
+}
+
+Result<Learned> Index::State::learn_again(const Place& place, const LearnOptions& learned) {
+  PatternState state{saturating_sum(place.frequency(), learned.frequency), {}};
+  const auto before = place.emotives();
+  if (before != nullptr) state.emotives = *before;
+  if (!learned.emotives.empty()) {
+    state.emotives.push_back(learned.emotives);
+    const size_t kept = settings.persistence;
+    if (state.emotives.size() > kept) {
+      state.emotives.erase(state.emotives.begin(),
+                           state.emotives.end() - static_cast<ptrdiff_t>(kept));
+    }
+  }
+  const std::string name = place.name_text();
+  if (store && bulk && place.recent != nullptr) {
+    if (!learned.metadata.empty()) bulk_metadata[place.serial()] = learned.metadata;
+  } else if (store) {
+    Status written =
+        store->update(position.change, {Change::Kind::update, place.serial(), place.length(), name},
+                      state, learned.metadata);
+    if (!written) return tl::unexpected(written.error());
+    ++position.change;
+  }
+  set_state(place, state.frequency,
+            learned.emotives.empty() ? nullptr
+                                     : std::make_shared<EmotiveList>(std::move(state.emotives)));
+  return Learned{name, place.frequency(), false};
+}
+
+Status Index::remove(std::string_view name) {
+  State& own = *state_;
+  {
+    const std::lock_guard lock(own.writing);
+    if (Status ready = own.check_writable(); !ready) return ready;
+    const auto place = own.find(NameKey(name));
+    if (!place) return no_pattern(name);
+    if (own.store && !(own.bulk && place->recent != nullptr)) {
+      Status written = own.store->remove(
+          own.position.change,
+          {Change::Kind::removal, place->serial(), place->length(), std::string(name)});
+      if (!written) return written;
+      ++own.position.change;
+    }
+    own.bulk_metadata.erase(place->serial());
+    own.set_state(*place, 0, nullptr);
+  }
+  if (own.store && own.options.durability == Durability::sync) {
+    return own.group_flush.flush(*own.store);
+  }
+  return {};
+}
+
+Result<std::string> Index::metadata(std::string_view name) const {
+  uint32_t serial = 0;
+  {
+    const std::lock_guard lock(state_->writing);
+    const auto place = state_->find(NameKey(name));
+    if (!place) return no_pattern(name);
+    serial = place->serial();
+    const auto waiting = state_->bulk_metadata.find(serial);
+    if (waiting != state_->bulk_metadata.end()) return waiting->second;
+  }
+  if (!state_->store) return std::string();
+  return state_->store->read_metadata(serial);
+}
+
+}  // namespace hoist::match

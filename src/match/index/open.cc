@@ -1,0 +1,207 @@
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/log.h"
+#include "match/index/index_state.h"
+
+namespace hoist::match {
+namespace {
+
+// Replayed patterns are laid out as they come: a store without a snapshot may hold very many.
+constexpr uint32_t kReplayFold = 1u << 22;
+
+bool exists(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Index>> Index::open(const std::string& path, const IndexOptions& options) {
+  auto state = std::make_unique<State>(path, options);
+  if (Status opened = state->open(); !opened) return tl::unexpected(opened.error());
+  std::unique_ptr<Index> index(new Index(std::move(state)));
+  State& own = *index->state_;
+  if (!options.read_only) own.sync_thread = std::thread([&own] { own.run_syncs(); });
+  return index;
+}
+
+Index::Index(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+Index::~Index() {
+  {
+    const std::lock_guard lock(state_->waking);
+    state_->stop = true;
+  }
+  state_->wake.notify_all();
+  if (state_->sync_thread.joinable()) state_->sync_thread.join();
+}
+
+Status Index::State::open() {
+  settings = options.settings;
+  if (path.empty() || options.create) {
+    Tiers first;
+    first.recent.push_back(std::make_shared<RecentTier>());
+    tiers.set(std::move(first));
+    search_only = options.search_only;
+  }
+  if (path.empty()) return {};
+  if (options.create && ::mkdir(path.c_str(), 0777) != 0) {
+    if (errno == EEXIST) {
+      return fail(
+          ErrorCode::invalid_argument,
+          fmt::format("there is something already ({}): remove it or take another name", path));
+    }
+    return fail(ErrorCode::io,
+                fmt::format("cannot make the folder ({}: {})", path, std::strerror(errno)), errno);
+  }
+  if (!options.read_only) {
+    if (Status locked = lock_folder(); !locked) return locked;
+  }
+  const std::string snapshot_path = path + "/snapshot.hoist";
+  if (options.create) {
+    snapshot = std::make_unique<SnapshotFile>(snapshot_path, SnapshotContents());
+    if (search_only) return {};
+    auto made = Store::open(path + "/store", {.create = true, .settings = settings});
+    if (!made) return tl::unexpected(made.error());
+    store = std::move(*made);
+    return {};
+  }
+  return load();
+}
+
+Status Index::State::lock_folder() {
+  auto opened = open_file(path, O_RDONLY | O_DIRECTORY);
+  if (!opened) return tl::unexpected(opened.error());
+  folder_lock = std::move(*opened);
+  if (::flock(folder_lock.get(), LOCK_EX | LOCK_NB) == 0) return {};
+  return fail(ErrorCode::unavailable,
+              fmt::format("another process writes to the index ({}): wait for it, or open it "
+                          "read-only",
+                          path));
+}
+
+Status Index::State::load() {
+  const std::string snapshot_path = path + "/snapshot.hoist";
+  const std::string store_path = path + "/store";
+  search_only = !exists(store_path);
+  if (search_only && !exists(snapshot_path)) {
+    return fail(ErrorCode::not_found,
+                fmt::format("no index ({}): `hoist match build` makes one", path));
+  }
+  if (!search_only) {
+    // Before the snapshot: what a writer moves from the store to the snapshot meanwhile is then in
+    // one of them at least.
+    auto opened = Store::open(store_path, {.read_only = options.read_only});
+    if (!opened) return tl::unexpected(opened.error());
+    store = std::move(*opened);
+    settings = store->settings();
+  }
+  if (exists(snapshot_path)) {
+    Status loaded = load_segments(snapshot_path);
+    if (!loaded && (search_only || loaded.error().code != ErrorCode::corrupt)) return loaded;
+    if (!loaded) {
+      log(LogLevel::warn, "{}: it is made again from the store", loaded.error().message);
+      vocabulary = std::make_unique<Vocabulary>();
+    }
+  }
+  if (snapshot == nullptr) {
+    snapshot = std::make_unique<SnapshotFile>(snapshot_path, SnapshotContents());
+  }
+  Tiers first = *tiers.get();
+  first.recent.push_back(std::make_shared<RecentTier>());
+  tiers.set(std::move(first));
+  count_segments();
+  if (search_only) return {};
+  return replay();
+}
+
+Status Index::State::load_segments(const std::string& snapshot_path) {
+  auto loaded = load_snapshot(snapshot_path, *vocabulary, {.max_memory = options.max_memory});
+  if (!loaded) return tl::unexpected(loaded.error());
+  if (store) {
+    // A later snapshot was there, and is damaged.
+    const auto forgotten = store->forgotten_changes();
+    if (!forgotten) return tl::unexpected(forgotten.error());
+    if (loaded->position.change < *forgotten) {
+      return fail(ErrorCode::corrupt, fmt::format("an old snapshot ({})", snapshot_path));
+    }
+  }
+  position = loaded->position;
+  settings = loaded->settings;
+  next_segment = loaded->next_segment;
+  tiers.set({std::move(loaded->segments), {}});
+  snapshot = std::make_unique<SnapshotFile>(snapshot_path, std::move(loaded->contents));
+  return {};
+}
+
+void Index::State::count_segments() {
+  for (const auto& segment : tiers.get()->stable) {
+    patterns += segment->live();
+    for (uint32_t i = 0; i < segment->size(); ++i) frequencies += segment->frequency(i);
+    stable_memory += segment->memory();
+  }
+}
+
+Status Index::State::replay() {
+  Status read = store->read_symbols(vocabulary->size(), [&](std::string_view symbol) -> Status {
+    if (vocabulary->size() >= Vocabulary::kMaxSymbols || vocabulary->find(symbol)) {
+      return fail(ErrorCode::corrupt,
+                  fmt::format("a symbol twice in the store ({}): restore it from a copy", path));
+    }
+    vocabulary->add(symbol);
+    return {};
+  });
+  if (!read) return read;
+  const uint32_t known_serials = position.serial;
+  read = store->read_changes(position.change, [&](uint64_t number, Change&& change) {
+    return replay_change(number, change, known_serials);
+  });
+  if (!read) return read;
+  return store->read_patterns(
+      known_serials, [&](StoredPattern&& pattern) { return replay_pattern(std::move(pattern)); });
+}
+
+Status Index::State::replay_change(uint64_t number, const Change& change, uint32_t known_serials) {
+  position.change = std::max(position.change, number + 1);
+  // Later patterns are read with their last state.
+  if (change.serial >= known_serials) return {};
+  const auto place = find_serial(NameKey(change.name), change.length, change.serial);
+  if (!place) return {};
+  PatternState now{0, {}};  // unless it is still there
+  if (change.kind == Change::Kind::update) {
+    auto state = store->read_state(change.serial);
+    if (!state) return tl::unexpected(state.error());
+    if (*state) now = std::move(**state);
+  }
+  set_state(
+      *place, now.frequency,
+      now.emotives.empty() ? nullptr : std::make_shared<EmotiveList>(std::move(now.emotives)));
+  return {};
+}
+
+Status Index::State::replay_pattern(StoredPattern&& pattern) {
+  for (const uint32_t symbol : pattern.symbols) {
+    if (symbol >= vocabulary->size()) {
+      return fail(ErrorCode::corrupt,
+                  fmt::format("pattern {} has a symbol without a name in the store ({}): restore "
+                              "it from a copy",
+                              pattern.serial, path));
+    }
+  }
+  position.serial = pattern.serial + 1;
+  append(NameKey(pattern.name), pattern.symbols, pattern.event_sizes, pattern.serial,
+         pattern.state);
+  if (Status fits = check_memory(); !fits) return fits;
+  if (tiers.get()->recent.back()->size() < kReplayFold) return {};
+  Position at;
+  return fold(at);
+}
+
+}  // namespace hoist::match

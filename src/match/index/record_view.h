@@ -1,0 +1,54 @@
+// A moment of an index as the source of one prediction's records (match/record/record_source.h).
+//
+// Affinity is the sum of an emotive over the learnings whose emotives are kept, for each pattern
+// that has the symbol; it is counted through when it is asked for first.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "match/index/tiers.h"
+#include "match/record/record_source.h"
+#include "match/vocabulary/vocabulary.h"
+
+namespace hoist::match {
+
+class RecordView : public RecordSource {
+ public:
+  RecordView(TierView view, const Vocabulary& vocabulary, uint64_t patterns)
+      : view_(std::move(view)), vocabulary_(vocabulary), patterns_(patterns) {}
+
+  // The number of a candidate. Its frequency is that of now, at least 1.
+  uint64_t add(const Place& place);
+
+  Pattern pattern(uint64_t candidate, std::vector<uint32_t>& scratch) const override;
+  std::string name(uint64_t candidate) const override;
+  bool named_before(uint64_t x, uint64_t y) const override;
+  uint64_t frequency(uint64_t candidate) const override;
+  std::vector<Emotive> emotives(uint64_t candidate) const override;
+  uint64_t patterns_with(uint32_t symbol) const override;
+  uint64_t occurrences(uint32_t symbol) const override;
+  double affinity(uint32_t symbol, std::string_view emotive) const override;
+  std::string_view text(uint32_t symbol) const override;
+  Totals totals() const override;
+
+ private:
+  struct Entry {
+    Place place;
+    uint32_t frequency;
+  };
+  using Affinities = std::unordered_map<uint32_t, double>;
+  Affinities count_affinities(std::string_view emotive) const;
+
+  TierView view_;
+  const Vocabulary& vocabulary_;
+  uint64_t patterns_;
+  std::vector<Entry> entries_;
+  mutable std::mutex mutex_;
+  mutable std::unordered_map<std::string, Affinities> affinities_;
+};
+
+}  // namespace hoist::match

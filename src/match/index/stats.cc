@@ -1,0 +1,96 @@
+#include <fmt/core.h>
+
+#include <filesystem>
+
+#include "container/reader.h"
+#include "match/index/index_state.h"
+
+namespace hoist::match {
+namespace {
+
+// Reads every block up to the last commit: what follows it is left from a crash, and the next save
+// drops it.
+Status check_snapshot(const std::string& folder) {
+  const std::string path = folder + "/snapshot.hoist";
+  if (folder.empty() || !std::filesystem::exists(path)) return {};
+  auto source = container::open_file_source(path);
+  if (!source) return tl::unexpected(source.error());
+  const uint64_t size = (*source)->size();
+  const auto reader =
+      container::Reader::open(std::move(*source), {.limits = {.index = size, .block = size}});
+  if (!reader) return tl::unexpected(reader.error());
+  for (const container::Block& block : reader->blocks()) {
+    if (const auto bytes = reader->read(block); !bytes) return tl::unexpected(bytes.error());
+  }
+  return {};
+}
+
+tl::unexpected<Error> differ(const std::string& path, std::string_view what) {
+  return fail(ErrorCode::corrupt,
+              fmt::format("memory and store disagree about {} ({}): remove the snapshot, and the "
+                          "index is made again from its store",
+                          what, path));
+}
+
+}  // namespace
+
+IndexStats Index::stats() const {
+  const State& own = *state_;
+  IndexStats stats;
+  const auto now = own.tiers.get();
+  for (const auto& segment : now->stable) {
+    stats.segments.push_back(segment->live());
+    stats.removed_patterns += segment->size() - segment->live();
+  }
+  for (const auto& recent : now->recent) stats.recent_patterns += recent->size();
+  stats.patterns = own.patterns;
+  stats.frequencies = own.frequencies;
+  stats.symbols = own.vocabulary->size();
+  stats.memory = own.memory();
+  stats.syncs = own.syncs;
+  stats.last_sync_seconds = own.last_sync_seconds;
+  stats.last_fold_seconds = own.last_fold_seconds;
+  stats.settings = own.settings;
+  stats.search_only = own.search_only;
+  {
+    const std::lock_guard lock(own.writing);
+    stats.position = own.position;
+  }
+  const std::lock_guard lock(own.waking);
+  stats.last_sync_error = own.last_sync_error;
+  return stats;
+}
+
+Result<uint64_t> Index::verify() const {
+  const State& own = *state_;
+  if (Status good = check_snapshot(own.path); !good) return tl::unexpected(good.error());
+  if (!own.store) return own.patterns.load();
+  const std::lock_guard lock(own.writing);
+  uint64_t compared = 0;
+  std::vector<uint32_t> symbols;
+  Status same = own.store->read_patterns(0, [&](StoredPattern&& stored) -> Status {
+    const auto length = static_cast<uint32_t>(stored.symbols.size());
+    const auto place = own.find(NameKey(stored.name), length);
+    if (!place || place->serial() != stored.serial || place->length() != length) {
+      return differ(own.path, fmt::format("pattern {}", stored.name));
+    }
+    place->read_symbols(symbols);
+    const auto sizes = place->event_sizes();
+    const auto emotives = place->emotives();
+    if (symbols != stored.symbols || place->frequency() != stored.state.frequency ||
+        !std::equal(sizes.begin(), sizes.end(), stored.event_sizes.begin(),
+                    stored.event_sizes.end()) ||
+        (emotives ? *emotives : EmotiveList()) != stored.state.emotives) {
+      return differ(own.path, fmt::format("pattern {}", stored.name));
+    }
+    ++compared;
+    return {};
+  });
+  if (!same) return tl::unexpected(same.error());
+  if (compared != own.patterns) {
+    return differ(own.path, fmt::format("{} patterns", own.patterns.load() - compared));
+  }
+  return compared;
+}
+
+}  // namespace hoist::match

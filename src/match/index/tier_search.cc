@@ -1,0 +1,125 @@
+#include "match/index/tier_search.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "base/threads.h"
+#include "match/scan/search.h"
+
+namespace hoist::match {
+namespace {
+
+constexpr uint32_t kRecentPerTask = 1 << 12;
+
+}  // namespace
+
+Place place_of(const Tiers& tiers, const IndexHit& hit) {
+  if (hit.tier < tiers.stable.size()) return {tiers.stable[hit.tier].get(), nullptr, hit.place};
+  return {nullptr, tiers.recent[hit.tier - tiers.stable.size()].get(), hit.place};
+}
+
+Status TierSearch::run() {
+  for (uint32_t i = 0; i < tiers_.stable.size(); ++i) {
+    if (Status done = search_stable(i); !done) return done;
+  }
+  for (uint32_t i = 0; i < tiers_.recent.size(); ++i) {
+    if (Status done = search_recent(i); !done) return done;
+  }
+  return {};
+}
+
+void TierSearch::add(size_t state, uint32_t tier, uint32_t place, uint64_t raw, uint64_t length) {
+  const Score score = score_of(options_.scorer, raw, length, states_[state].size());
+  found_[state].push_back({{score.value, score.normalized, 0, tier, place}, raw, 0});
+}
+
+Status TierSearch::search_stable(uint32_t tier) {
+  const StableSegment& segment = *tiers_.stable[tier];
+  SearchOptions options;
+  options.scorer = options_.scorer;
+  options.threshold = options_.threshold;
+  options.cancelled = options_.cancelled;
+  // The scan meets removed patterns too, and none may take the place of a live one.
+  const uint32_t removed = segment.size() - segment.live();
+  if (options_.top != 0) options.top = options_.top + removed;
+  const auto matches = search(segment.view(), states_, options);
+  if (!matches) return tl::unexpected(matches.error());
+  for (size_t state = 0; state < states_.size(); ++state) {
+    for (const Match& match : (*matches)[state]) {
+      if (segment.frequency(match.pattern) == 0) continue;
+      add(state, tier, match.pattern, match.raw, segment.length(match.pattern));
+    }
+  }
+  return {};
+}
+
+Status TierSearch::search_recent(uint32_t index) {
+  const RecentTier& recent = *tiers_.recent[index];
+  const auto tier = static_cast<uint32_t>(tiers_.stable.size()) + index;
+  const uint32_t count = view_.recent_sizes[index];
+  const size_t tasks = (count + kRecentPerTask - 1) / kRecentPerTask;
+  std::atomic<bool> cancelled = false;
+  for (size_t state = 0; state < states_.size() && !cancelled; ++state) {
+    const QueryScorer scorer(options_.scorer, states_[state]);
+    ThreadPool::process().parallel_for(tasks, [&](size_t task) {
+      const auto begin = static_cast<uint32_t>(task) * kRecentPerTask;
+      const uint32_t end = std::min(count, begin + kRecentPerTask);
+      if (!search_part(scorer, recent, {tier, begin, end}, state)) cancelled = true;
+    });
+  }
+  if (!cancelled) return {};
+  return fail(ErrorCode::cancelled, "the search was cancelled");
+}
+
+// False where it was cancelled.
+bool TierSearch::search_part(const QueryScorer& scorer, const RecentTier& recent, const Part& part,
+                             size_t state) {
+  struct Kept {
+    uint32_t place;
+    uint64_t raw;
+  };
+  std::vector<Kept> kept;
+  QueryScorer::Scratch scratch;
+  const std::atomic<bool>* const cancelled = options_.cancelled;
+  for (uint32_t place = part.begin; place < part.end; ++place) {
+    if (place % 256 == 0 && cancelled != nullptr && *cancelled) return false;
+    const RecentPattern& pattern = recent.at(place);
+    if (pattern.frequency.load(std::memory_order_relaxed) == 0) continue;
+    const auto raw = scorer.raw(pattern.symbols, scratch, cancelled);
+    if (!raw) return false;
+    if (reaches(options_.scorer, *raw, pattern.symbols.size(), states_[state].size(),
+                options_.threshold)) {
+      kept.push_back({place, *raw});
+    }
+  }
+  const std::lock_guard lock(mutex_);
+  for (const Kept& k : kept) {
+    add(state, part.tier, k.place, k.raw, recent.at(k.place).symbols.size());
+  }
+  return true;
+}
+
+void TierSearch::rank() {
+  for (auto& found : found_) rank(found);
+}
+
+void TierSearch::rank(std::vector<Found>& all) const {
+  for (Found& found : all) {
+    const Place place = place_of(tiers_, found.hit);
+    found.hit.id = place.serial();
+    found.prefix = place.name().prefix();
+  }
+  const auto before = [this](const Found& a, const Found& b) {
+    if (a.hit.normalized != b.hit.normalized) return a.hit.normalized > b.hit.normalized;
+    if (a.prefix != b.prefix) return a.prefix < b.prefix;
+    return compare(place_of(tiers_, a.hit).name(), place_of(tiers_, b.hit).name()) < 0;
+  };
+  if (options_.top != 0 && all.size() > options_.top) {
+    std::nth_element(all.begin(), all.begin() + static_cast<ptrdiff_t>(options_.top), all.end(),
+                     before);
+    all.resize(options_.top);
+  }
+  std::sort(all.begin(), all.end(), before);
+}
+
+}  // namespace hoist::match

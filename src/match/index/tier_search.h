@@ -1,0 +1,61 @@
+// One search of all tiers of a moment, for several states.
+#pragma once
+
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "match/index/search.h"
+#include "match/index/tiers.h"
+#include "match/scan/query_scorer.h"
+
+namespace hoist::match {
+
+Place place_of(const Tiers& tiers, const IndexHit& hit);
+
+class TierSearch {
+ public:
+  using States = std::span<const std::span<const uint32_t>>;
+
+  // All of them must outlive it.
+  TierSearch(const TierView& view, States states, const IndexSearchOptions& options)
+      : view_(view),
+        tiers_(*view.tiers),
+        states_(states),
+        options_(options),
+        found_(states.size()) {}
+
+  // Hits come in no order.
+  Status run();
+  // The best first, no more than were asked for.
+  void rank();
+
+  struct Found {
+    IndexHit hit;
+    uint64_t raw;     // what score_of() takes
+    uint64_t prefix;  // of the name: it decides most ties
+  };
+  const std::vector<Found>& found(size_t state) const { return found_[state]; }
+
+ private:
+  struct Part {
+    uint32_t tier;
+    uint32_t begin;
+    uint32_t end;
+  };
+  void add(size_t state, uint32_t tier, uint32_t place, uint64_t raw, uint64_t length);
+  Status search_stable(uint32_t tier);
+  Status search_recent(uint32_t index);
+  bool search_part(const QueryScorer& scorer, const RecentTier& recent, const Part& part,
+                   size_t state);
+  void rank(std::vector<Found>& found) const;
+
+  const TierView& view_;
+  const Tiers& tiers_;
+  States states_;
+  const IndexSearchOptions& options_;
+  std::mutex mutex_;
+  std::vector<std::vector<Found>> found_;
+};
+
+}  // namespace hoist::match

@@ -1,0 +1,269 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "match/record/alignment.h"
+#include "match/record/ensemble.h"
+#include "match/record/record.h"
+#include "match/score/scorer.h"
+
+namespace hoist::match {
+namespace {
+
+constexpr size_t kPruningFactor = 3;
+constexpr size_t kCandidatesPerTask = 64;
+
+// A candidate that the reference would keep, before its record is made.
+struct Kept {
+  uint64_t id;
+  double similarity;
+  double own_potential;
+};
+
+Status check_state(const StateView& state, const RecordOptions& options) {
+  const size_t covered =
+      std::accumulate(state.event_sizes.begin(), state.event_sizes.end(), size_t{0});
+  if (covered != state.symbols.size()) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("predict: events of {} symbols for {}", covered, state.symbols.size()));
+  }
+  if ((options.fuzzy > 0 || options.characters) && state.texts.size() != state.symbols.size()) {
+    return fail(ErrorCode::invalid_argument, fmt::format("predict: {} texts for {} symbols",
+                                                         state.texts.size(), state.symbols.size()));
+  }
+  return {};
+}
+
+std::vector<Emotive> average(const std::vector<Emotive>& values) {
+  std::vector<Emotive> averages;
+  std::vector<size_t> counts;
+  for (const Emotive& value : values) {
+    const auto at = std::find_if(averages.begin(), averages.end(),
+                                 [&](const Emotive& known) { return known.key == value.key; });
+    const auto place = static_cast<size_t>(at - averages.begin());
+    if (at == averages.end()) {
+      averages.push_back({value.key, 0.0});
+      counts.push_back(0);
+    }
+    averages[place].value += value.value;
+    ++counts[place];
+  }
+  for (size_t i = 0; i < averages.size(); ++i) {
+    averages[i].value /= static_cast<double>(counts[i]);
+  }
+  return averages;
+}
+
+class Predictor {
+ public:
+  Predictor(const StateView& state, const RecordSource& source, const RecordOptions& options,
+            ThreadPool& pool)
+      : state_(state),
+        source_(source),
+        options_(options),
+        pool_(pool),
+        aligner_(state, source, options),
+        is_flat_(state.symbols.size() == 1) {}
+
+  Result<Prediction> run(std::span<const Candidate> candidates) {
+    std::vector<Kept> kept = keep(candidates);
+    if (is_cancelled()) return fail(ErrorCode::cancelled, "predict: cancelled");
+    if (!is_flat_) prune(kept);
+    std::sort(kept.begin(), kept.end(),
+              [&](const Kept& x, const Kept& y) { return source_.named_before(x.id, y.id); });
+    Prediction prediction;
+    prediction.records.resize(kept.size());
+    for_each(kept.size(), [&](size_t i, Aligner::Scratch& scratch, Alignment& alignment) {
+      make_record(kept[i], scratch, alignment, prediction.records[i]);
+    });
+    if (is_cancelled()) return fail(ErrorCode::cancelled, "predict: cancelled");
+    if (!is_flat_) {
+      add_ensemble_metrics(state_, source_, options_, prediction.records);
+      prediction.futures = add_predictive_information(prediction.records);
+    }
+    rank(prediction.records);
+    return prediction;
+  }
+
+ private:
+  bool is_cancelled() const {
+    return options_.cancelled != nullptr && options_.cancelled->load(std::memory_order_relaxed);
+  }
+
+  template <typename Body>
+  void for_each(size_t count, const Body& body) {
+    const size_t tasks = (count + kCandidatesPerTask - 1) / kCandidatesPerTask;
+    pool_.parallel_for(tasks, [&](size_t task) {
+      if (is_cancelled()) return;
+      thread_local Aligner::Scratch scratch;
+      thread_local Alignment alignment;
+      const size_t end = std::min(count, (task + 1) * kCandidatesPerTask);
+      for (size_t i = task * kCandidatesPerTask; i < end; ++i) body(i, scratch, alignment);
+    });
+  }
+
+  // Nothing where the threshold is not reached, which only characters decide here.
+  std::optional<double> similarity(const Candidate& candidate, const RecordSource::Pattern& pattern,
+                                   Aligner::Scratch& scratch) const {
+    const size_t n = pattern.symbols.size();
+    if (is_flat_) return 2.0 * 1 / static_cast<double>(n + 1);
+    if (!options_.characters) {
+      return score_of(Scorer::kato, candidate.lcs, n, state_.symbols.size()).normalized;
+    }
+    return aligner_.text_similarity(pattern, scratch);
+  }
+
+  std::vector<Kept> keep(std::span<const Candidate> candidates) {
+    constexpr double kDropped = -1;  // no similarity is
+    std::vector<Kept> kept(candidates.size());
+    for_each(candidates.size(), [&](size_t i, Aligner::Scratch& scratch, Alignment& alignment) {
+      const RecordSource::Pattern pattern = source_.pattern(candidates[i].id, scratch.symbols);
+      const std::optional<double> score = similarity(candidates[i], pattern, scratch);
+      if (score && aligner_.align(pattern, alignment, scratch)) {
+        kept[i] = {candidates[i].id, *score, alignment.own_potential()};
+      } else {
+        kept[i] = {candidates[i].id, kDropped, 0};
+      }
+    });
+    std::erase_if(kept, [](const Kept& k) { return k.similarity == kDropped; });
+    return kept;
+  }
+
+  void prune(std::vector<Kept>& kept) const {
+    const size_t most = kPruningFactor * options_.max_predictions;
+    if (kept.size() <= most) return;
+    std::nth_element(kept.begin(), kept.begin() + static_cast<long>(most), kept.end(),
+                     [&](const Kept& x, const Kept& y) {
+                       if (x.own_potential != y.own_potential) {
+                         return x.own_potential > y.own_potential;
+                       }
+                       return source_.named_before(x.id, y.id);
+                     });
+    kept.resize(most);
+  }
+
+  void make_record(const Kept& kept, Aligner::Scratch& scratch, Alignment& alignment,
+                   Record& record) const {
+    const RecordSource::Pattern pattern = source_.pattern(kept.id, scratch.symbols);
+    if (!aligner_.align(pattern, alignment, scratch)) return;  // cancelled
+    record.candidate = kept.id;
+    record.name = source_.name(kept.id);
+    record.frequency = source_.frequency(kept.id);
+    record.emotives = average(source_.emotives(kept.id));
+    record.symbols.assign(pattern.symbols.begin(), pattern.symbols.end());
+    record.event_sizes.assign(pattern.event_sizes.begin(), pattern.event_sizes.end());
+    record.present_begin = alignment.present_begin;
+    record.present_end = alignment.present_end;
+    record.is_flat = is_flat_;
+    record.matches = alignment.matches;
+    record.anomalies = alignment.anomalies;
+    record.similarity = kept.similarity;
+    record.evidence = alignment.evidence;
+    record.confidence = alignment.confidence;
+    record.snr = alignment.snr;
+    record.fragmentation = alignment.fragmentation;
+    add_missing(record);
+    add_extras(record);
+    if (!options_.affinity_emotive.empty()) add_weighted(record);
+    if (is_flat_) {
+      const double evidence = record.weighted ? record.weighted->evidence : record.evidence;
+      const double confidence = record.weighted ? record.weighted->confidence : record.confidence;
+      const double snr = record.weighted ? record.weighted->snr : record.snr;
+      record.potential = (evidence + confidence) * snr + fragmentation_term(record.fragmentation);
+    }
+  }
+
+  // By value, as the reference has it: a symbol that matched anywhere is missing nowhere.
+  void add_missing(Record& record) const {
+    std::vector<uint32_t> matched;
+    for (const uint32_t position : record.matches) matched.push_back(state_.symbols[position]);
+    std::sort(matched.begin(), matched.end());
+    const auto add = [&](uint32_t begin, uint32_t end) {
+      std::vector<uint32_t>& missing = record.missing.emplace_back();
+      for (uint32_t i = begin; i < end; ++i) {
+        if (!std::binary_search(matched.begin(), matched.end(), record.symbols[i])) {
+          missing.push_back(i);
+        }
+      }
+    };
+    if (is_flat_) return add(record.present_begin, record.present_end);
+    uint32_t begin = 0;
+    for (const uint16_t size : record.event_sizes) {
+      if (begin >= record.present_begin && begin < record.present_end) add(begin, begin + size);
+      begin += size;
+    }
+  }
+
+  void add_extras(Record& record) const {
+    std::vector<uint32_t> present(record.symbols.begin() + record.present_begin,
+                                  record.symbols.begin() + record.present_end);
+    std::sort(present.begin(), present.end());
+    uint32_t begin = 0;
+    for (const uint16_t size : state_.event_sizes) {
+      std::vector<uint32_t>& extras = record.extras.emplace_back();
+      for (uint32_t i = begin; i < begin + size; ++i) {
+        if (!std::binary_search(present.begin(), present.end(), state_.symbols[i])) {
+          extras.push_back(i);
+        }
+      }
+      begin += size;
+    }
+  }
+
+  double weight(uint32_t symbol) const {
+    const uint64_t occurrences = source_.occurrences(symbol);
+    const double affinity = std::abs(source_.affinity(symbol, options_.affinity_emotive));
+    return (occurrences == 0 ? 0.0 : affinity / static_cast<double>(occurrences)) + 0.01;
+  }
+
+  void add_weighted(Record& record) const {
+    double matched = 0;
+    for (const uint32_t position : record.matches) matched += weight(state_.symbols[position]);
+    double extra = 0;
+    for (const auto& event : record.extras) {
+      for (const uint32_t position : event) extra += weight(state_.symbols[position]);
+    }
+    double state = 0;
+    for (const uint32_t symbol : state_.symbols) state += weight(symbol);
+    double pattern = 0;
+    double present = 0;
+    for (uint32_t i = 0; i < record.symbols.size(); ++i) pattern += weight(record.symbols[i]);
+    for (uint32_t i = record.present_begin; i < record.present_end; ++i) {
+      present += weight(record.symbols[i]);
+    }
+    const auto share = [](double part, double whole) { return whole > 0 ? part / whole : 0.0; };
+    record.weighted = {share(2.0 * matched, state + pattern), share(matched, pattern),
+                       share(matched, present), share(matched, matched + extra)};
+  }
+
+  void rank(std::vector<Record>& records) const {
+    // They come in order of their names.
+    std::stable_sort(records.begin(), records.end(), [&](const Record& x, const Record& y) {
+      return rank_value(x, options_.rank) > rank_value(y, options_.rank);
+    });
+    if (records.size() > options_.max_predictions) records.resize(options_.max_predictions);
+  }
+
+  const StateView& state_;
+  const RecordSource& source_;
+  const RecordOptions& options_;
+  ThreadPool& pool_;
+  Aligner aligner_;
+  bool is_flat_;
+};
+
+}  // namespace
+
+Result<Prediction> predict(const StateView& state, std::span<const Candidate> candidates,
+                           const RecordSource& source, const RecordOptions& options,
+                           ThreadPool& pool) {
+  if (const Status checked = check_state(state, options); !checked) {
+    return tl::unexpected(checked.error());
+  }
+  if (state.symbols.empty()) return Prediction{};
+  return Predictor(state, source, options, pool).run(candidates);
+}
+
+}  // namespace hoist::match

@@ -1,0 +1,89 @@
+// Matching blocks after J. W. Ratcliff and J. A. Obershelp: the longest run of equal symbols, then
+// the same to its left and to its right. Exactly the blocks of Python's difflib.SequenceMatcher
+// (CPython 3.11), without and with `autojunk`, without its terminator.
+//
+// Among the longest runs of a window the one that starts first in `a` is taken, among those the one
+// that starts first in `b`. Blocks come in ascending order and never touch in both sequences.
+//
+//   const BlockMatcher matcher(state);
+//   BlockMatcher::Scratch scratch;
+//   matcher.find(pattern, blocks, scratch);
+//
+// Two paths with one result. Where few pairs of positions match, all of them are listed once, each
+// with the length of the run of equal symbols that ends in it; a run inside a window is then the
+// shorter of that and of what the window's corner leaves, so that no window needs the symbols
+// again. Else each window walks its rows as difflib does.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "match/score/symbol_map.h"
+
+namespace hoist::match {
+
+// a[a_begin..a_begin + size) equals b[b_begin..b_begin + size).
+struct Block {
+  uint32_t a;
+  uint32_t b;
+  uint32_t size;
+
+  bool operator==(const Block&) const = default;
+};
+
+// Sequences of at most 2^31 symbols. Thread-safe; each thread needs its own scratch.
+class BlockMatcher {
+ public:
+  struct Pair {  // a[i] == b[j]
+    uint32_t i;
+    uint32_t j;
+    uint32_t run;  // equal symbols that end here
+  };
+  struct Window {
+    uint32_t a_begin, a_end, b_begin, b_end;
+  };
+  struct Run {  // one that ends in column j of the row that is `row`
+    uint32_t row;
+    uint32_t length;
+  };
+  // Memory that calls reuse.
+  struct Scratch {
+    std::vector<uint32_t> numbers;  // of the symbols of a
+    std::vector<Pair> pairs;
+    std::vector<uint32_t> rows;  // first pair of each row
+    std::vector<Run> runs;
+    std::vector<Window> windows;
+  };
+
+  // Up to this many pairs are listed.
+  static constexpr size_t kListedPairs = 1 << 16;
+
+  // `b` must outlive the matcher.
+  explicit BlockMatcher(std::span<const uint32_t> b, bool autojunk = false);
+
+  // Replaces `blocks`. Time is cubic at worst, as difflib's: where `cancelled` becomes true, it
+  // returns false, with `blocks` undefined.
+  bool find(std::span<const uint32_t> a, std::vector<Block>& blocks, Scratch& scratch,
+            const std::atomic<bool>* cancelled = nullptr, size_t listed_pairs = kListedPairs) const;
+
+ private:
+  std::span<const uint32_t> positions(uint32_t number) const {
+    if (number == SymbolMap::kAbsent) return {};
+    return {positions_.data() + begins_[number], begins_[number + 1] - begins_[number]};
+  }
+  void list_pairs(Scratch& scratch) const;
+  Block longest_listed(const Window& window, const Scratch& scratch) const;
+  bool longest_walked(const Window& window, Scratch& scratch, const std::atomic<bool>* cancelled,
+                      Block& best) const;
+  void extend(std::span<const uint32_t> a, const Window& window, Block& block) const;
+
+  std::span<const uint32_t> b_;
+  SymbolMap symbols_;
+  std::vector<uint32_t> begins_;     // by symbol number
+  std::vector<uint32_t> positions_;  // ascending for each symbol; none for popular ones
+  bool has_popular_ = false;
+};
+
+}  // namespace hoist::match
