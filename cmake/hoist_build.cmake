@@ -75,6 +75,7 @@ if(HOIST_MOLD AND NOT HOIST_SANITIZE AND NOT HOIST_COVERAGE)
 endif()
 
 include(hoist_cuda)
+include(hoist_python)
 find_package(Threads REQUIRED)
 
 # The static library of a dependency where one is packaged, else the shared one.

@@ -1,0 +1,117 @@
+"""Arrays of PyTorch and of NumPy, made of flat bytes with a dtype's name and a shape."""
+
+import importlib
+import importlib.util
+from typing import Any, Sequence, Tuple
+
+import numpy as np
+
+from hoist.errors import InvalidArgument, Unsupported
+
+# Names of safetensors, and what the frameworks call the same. ml_dtypes gives NumPy the small floats.
+_NUMPY = {
+    "BOOL": "bool",
+    "U8": "uint8",
+    "I8": "int8",
+    "I16": "int16",
+    "U16": "uint16",
+    "F16": "float16",
+    "I32": "int32",
+    "U32": "uint32",
+    "F32": "float32",
+    "I64": "int64",
+    "U64": "uint64",
+    "F64": "float64",
+    "C64": "complex64",
+}
+_ML_DTYPES = {"BF16": "bfloat16", "F8_E4M3": "float8_e4m3fn", "F8_E5M2": "float8_e5m2"}
+_TORCH = {
+    **_NUMPY,
+    "BF16": "bfloat16",
+    "F8_E4M3": "float8_e4m3fn",
+    "F8_E5M2": "float8_e5m2",
+}
+
+
+def numpy_dtype(name: str) -> "np.dtype[Any]":
+    if name in _NUMPY:
+        return np.dtype(_NUMPY[name])
+    if name in _ML_DTYPES:
+        ml_dtypes = importlib.import_module("ml_dtypes")
+        small: "np.dtype[Any]" = np.dtype(getattr(ml_dtypes, _ML_DTYPES[name]))
+        return small
+    raise Unsupported(f"no NumPy type for {name}")
+
+
+class NumPy:
+    """Arrays in host memory."""
+
+    name = "numpy"
+
+    def check_device(self, device: str) -> None:
+        if device != "cpu":
+            raise InvalidArgument(f"NumPy arrays are in host memory, not on {device}: use torch")
+
+    def tensor(self, data: Any, dtype: str, shape: Sequence[int], device: str) -> Any:
+        return data.view(numpy_dtype(dtype)).reshape(tuple(shape))
+
+    def parts(self, tensor: Any) -> Tuple[str, Tuple[int, ...], Any]:
+        array = np.asarray(tensor)
+        names = {np.dtype(numpy): name for name, numpy in _NUMPY.items()}
+        name = names.get(array.dtype.newbyteorder("="))
+        if name is None:
+            small = {numpy: known for known, numpy in _ML_DTYPES.items()}
+            name = small.get(array.dtype.name)
+        if name is None:
+            raise Unsupported(f"arrays of {array.dtype}")
+        shape = array.shape
+        # One dimension first: contiguous memory of rank 0 cannot be viewed as bytes.
+        flat = np.ascontiguousarray(array.astype(array.dtype.newbyteorder("<"), copy=False))
+        return name, shape, flat.reshape(-1).view(np.uint8)
+
+
+class Torch:
+    """Tensors of PyTorch, which own their memory."""
+
+    name = "torch"
+
+    def __init__(self) -> None:
+        self._torch: Any = importlib.import_module("torch")
+
+    def check_device(self, device: str) -> None:
+        pass  # torch has its own words for devices that are not there
+
+    def _dtype(self, name: str) -> Any:
+        dtype = getattr(self._torch, _TORCH[name], None)
+        if dtype is None:
+            raise Unsupported(f"this version of torch has no {_TORCH[name]}")
+        return dtype
+
+    def tensor(self, data: Any, dtype: str, shape: Sequence[int], device: str) -> Any:
+        flat = self._torch.from_numpy(data)
+        if not data.size:  # an empty tensor cannot be viewed
+            return self._torch.empty(tuple(shape), dtype=self._dtype(dtype), device=device)
+        return flat.view(self._dtype(dtype)).reshape(tuple(shape)).to(device)
+
+    def parts(self, tensor: Any) -> Tuple[str, Tuple[int, ...], Any]:
+        names = {getattr(self._torch, torch, None): name for name, torch in _TORCH.items()}
+        name = names.get(tensor.dtype)
+        if name is None:
+            raise Unsupported(f"tensors of {tensor.dtype}")
+        flat = tensor.detach().cpu().contiguous().reshape(-1)
+        return name, tuple(tensor.shape), flat.view(self._torch.uint8).numpy()
+
+
+def has_torch() -> bool:
+    return importlib.util.find_spec("torch") is not None
+
+
+def framework(name: str) -> Any:
+    """"auto" is torch where it is installed, else NumPy; "pt" and "np" are safetensors' names."""
+    if name == "auto":
+        name = "torch" if has_torch() else "numpy"
+    if name in ("torch", "pt"):
+        return Torch()
+    if name in ("numpy", "np"):
+        return NumPy()
+    raise InvalidArgument(f"no such framework: {name} (auto, torch, numpy)")

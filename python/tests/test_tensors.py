@@ -1,0 +1,262 @@
+"""hoist.tensors against safetensors, on NumPy arrays; with PyTorch where it is installed."""
+
+import importlib.util
+import threading
+
+import ml_dtypes
+import numpy as np
+import pytest
+import safetensors.numpy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hoist import errors, tensors
+
+DTYPES = [
+    np.bool_, np.uint8, np.int8, np.int16, np.uint16, np.float16, np.int32, np.uint32, np.float32,
+    np.int64, np.uint64, np.float64, np.complex64,
+    ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2,
+]  # fmt: skip
+SHAPES = [(), (0,), (1,), (7,), (3, 0, 2), (1, 129), (13, 17), (2, 1, 3, 1, 2, 1, 2, 3)]
+
+
+def random_array(random, dtype, shape):
+    """Any bits, NaNs and all; booleans are 0 or 1."""
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    raw = random.integers(0, 2 if dtype is np.bool_ else 256, size, dtype=np.uint8)
+    return raw.view(dtype).reshape(shape)
+
+
+def weights(random, shape, dtype=ml_dtypes.bfloat16):
+    return (random.standard_normal(shape) * 0.02).astype(dtype)
+
+
+def same(a, b):
+    return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+
+
+@pytest.fixture
+def random():
+    return np.random.default_rng(20261122)
+
+
+@pytest.fixture
+def model(random):
+    return {
+        "model.layers.0.attention.q.weight": weights(random, (96, 128)),
+        "model.layers.0.mlp.up.weight": weights(random, (256, 96)),
+        "model.norm.weight": np.ones(96, np.float32),
+        "steps": np.arange(10, dtype=np.int64),
+    }
+
+
+@pytest.mark.parametrize("encoding", ["embedded", "lossless"])
+@pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: np.dtype(dtype).name)
+def test_every_type_and_shape_comes_back(tmp_path, random, dtype, encoding):
+    saved = {f"t{i}": random_array(random, dtype, shape) for i, shape in enumerate(SHAPES)}
+    path = tmp_path / "x.holo"
+    tensors.save_file(saved, path, encoding=encoding)
+    loaded = tensors.load_file(path, framework="numpy")
+    assert loaded.keys() == saved.keys()
+    for name, array in saved.items():
+        assert same(loaded[name], array), name
+
+
+def test_reads_what_safetensors_writes(tmp_path, model):
+    plain = {name: array for name, array in model.items() if array.dtype != ml_dtypes.bfloat16}
+    path = tmp_path / "x.safetensors"
+    safetensors.numpy.save_file(plain, path, metadata={"format": "np"})
+    loaded = tensors.load_file(path, framework="numpy")
+    assert all(same(loaded[name], array) for name, array in plain.items())
+    with tensors.safe_open(path, framework="np") as file:
+        assert file.metadata() == {"format": "np"}
+
+
+def test_metadata_is_kept(tmp_path, model):
+    path = tmp_path / "x.holo"
+    tensors.save_file(model, path, metadata={"licence": "none", "ü": "é"})
+    with tensors.safe_open(path, framework="numpy") as file:
+        assert file.metadata() == {"licence": "none", "ü": "é"}
+        assert set(file.keys()) == set(model)
+        for name in file.keys():
+            assert same(file.get_tensor(name), model[name])
+        part = file.get_slice("steps")
+        assert part.get_shape() == [10] and part.get_dtype() == "I64"
+        assert part[2:5].tolist() == [2, 3, 4]
+        with pytest.raises(errors.NotFound):
+            file.get_tensor("none")
+    with pytest.raises(errors.InvalidArgument):
+        file.keys()
+
+
+def test_quality_is_what_was_measured(tmp_path, model):
+    path = tmp_path / "x.holo"
+    tensors.save_file(model, path)
+    for about in tensors.info(path):
+        exact = model[about.name].astype(np.float64)
+        for layer in about.layers[:-1]:
+            rough = tensors.load_file(path, target=layer.quality, framework="numpy")[about.name]
+            error = np.sum((rough.astype(np.float64) - exact) ** 2) / np.sum(exact**2)
+            assert 1 - error == pytest.approx(layer.quality, abs=1e-12)
+
+
+def test_targets_and_policies(tmp_path, model):
+    path = tmp_path / "x.holo"
+    tensors.save_file(model, path)
+    attention, mlp = "model.layers.0.attention.q.weight", "model.layers.0.mlp.up.weight"
+
+    def qualities(**arguments):
+        loaded = tensors.load_file(path, framework="numpy", **arguments)
+        result = {}
+        for name in (attention, mlp):
+            exact = model[name].astype(np.float64)
+            error = np.sum((loaded[name].astype(np.float64) - exact) ** 2) / np.sum(exact**2)
+            result[name] = 1 - error
+        return result
+
+    rough = qualities(target=0.9)
+    assert 0.9 <= rough[attention] < 1 and 0.9 <= rough[mlp] < 1
+    mixed = qualities(target=0.9, policy={"attention.*": 1.0})
+    assert mixed[attention] == 1 and mixed[mlp] == rough[mlp]
+    by_priority = qualities(policy=[("*", 1.0), ("*mlp*", 0.9, 5)])
+    assert by_priority[attention] == 1 and by_priority[mlp] == rough[mlp]
+    with pytest.raises(errors.InvalidArgument):
+        qualities(target=1.5)
+
+
+def test_stream_improves_each_tensor(tmp_path, model):
+    path = tmp_path / "x.holo"
+    tensors.save_file(model, path)
+    best = {}
+    for name, tensor, quality in tensors.stream(path, steps=(0.9, 0.99, None), framework="numpy"):
+        assert quality > best.get(name, (-1, None))[0], name
+        best[name] = (quality, tensor)
+    assert all(same(best[name][1], array) for name, array in model.items())
+
+
+def test_versions_never_change_under_a_reader(tmp_path, model):
+    path = tmp_path / "x.holo"
+    tensors.save_file(model, path)
+    name = "model.layers.0.mlp.up.weight"
+    with tensors.ProgressiveModel(path, steps=(0.9, None), framework="numpy") as progressive:
+        first = progressive.tensors
+        bytes_then = first[name].tobytes()
+        assert progressive.wait(60)
+        assert first[name].tobytes() == bytes_then
+        assert all(same(progressive.tensors[key], array) for key, array in model.items())
+        assert min(progressive.qualities.values()) == 1
+        with pytest.raises(TypeError):
+            progressive.tensors[name] = None
+
+
+def test_directory_of_both_kinds(tmp_path, model):
+    names = sorted(model)
+    tensors.save_file({name: model[name] for name in names[:2]}, tmp_path / "a.holo")
+    safetensors.numpy.save_file({"steps": model["steps"]}, tmp_path / "b.safetensors")
+    loaded, qualities, counts = tensors.load_directory(tmp_path, 0.9, framework="numpy")
+    assert counts == {"holographic": 2, "standard": 1}
+    assert set(loaded) == {*names[:2], "steps"} and min(qualities.values()) >= 0.9
+
+
+@pytest.mark.parametrize("encoding", ["spectral", "rph", "lrdf"])
+def test_any_subset_encodings(tmp_path, random, encoding):
+    array = weights(random, (64, 96), np.float32)
+    path = tmp_path / "x.holo"
+    tensors.save_file({"w": array}, path, encoding=encoding, fragments=4, parity=1)
+    loaded = tensors.load_file(path, framework="numpy")["w"]
+    (about,) = tensors.info(path)
+    assert about.encoding == encoding and len(about.layers) == 4
+    error = np.sum((loaded - array).astype(np.float64) ** 2) / np.sum(array.astype(np.float64) ** 2)
+    assert 1 - error == pytest.approx(about.layers[-1].quality, abs=1e-6)
+    assert encoding == "lrdf" or error < 1e-10
+
+
+def test_bad_files_are_refused(tmp_path):
+    path = tmp_path / "x.holo"
+    for content in (b"", b"no such file format", bytes(5000)):
+        path.write_bytes(content)
+        with pytest.raises(errors.Error):
+            tensors.load_file(path, framework="numpy")
+    with pytest.raises(errors.Error):
+        tensors.load_file(tmp_path / "missing.holo", framework="numpy")
+    with pytest.raises(errors.InvalidArgument):
+        tensors.load_file(path, framework="abacus")
+    with pytest.raises(errors.InvalidArgument):
+        tensors.save_file({}, path, encoding="morse")
+
+
+def test_truncated_files_are_refused_or_whole(tmp_path, model):
+    path = tmp_path / "x.holo"
+    tensors.save_file(model, path)
+    whole = path.read_bytes()
+    for size in range(0, len(whole), max(1, len(whole) // 23)):
+        path.write_bytes(whole[:size])
+        try:
+            loaded = tensors.load_file(path, framework="numpy")
+        except errors.Error:
+            continue
+        # Only what comes after the last shard was missing.
+        assert size > len(whole) * 3 // 4
+        assert all(same(loaded[name], array) for name, array in model.items())
+
+
+def test_threads_may_share_a_file(tmp_path, model):
+    path = tmp_path / "x.holo"
+    tensors.save_file(model, path)
+    failures = []
+
+    def load():
+        with tensors.safe_open(path, framework="numpy") as file:
+            for name in file.keys():
+                if not same(file.get_tensor(name), model[name]):
+                    failures.append(name)
+
+    threads = [threading.Thread(target=load) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+@settings(max_examples=40, deadline=None)
+@given(data=st.binary(max_size=600), name=st.text(max_size=20))
+def test_any_bits_survive(tmp_path_factory, data, name):
+    path = tmp_path_factory.mktemp("any") / "x.holo"
+    array = np.frombuffer(data[: len(data) // 2 * 2], dtype=ml_dtypes.bfloat16)
+    try:
+        tensors.save_file({name: array}, path)
+    except errors.InvalidArgument:  # names that no file can hold
+        assert not path.exists()
+        return
+    assert same(tensors.load_file(path, framework="numpy")[name], array)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="no PyTorch")
+def test_torch(tmp_path):
+    import safetensors.torch
+    import torch
+
+    torch.manual_seed(1)
+    saved = {
+        "bf16": torch.randn(64, 48).to(torch.bfloat16),
+        "turned": torch.randn(8, 6).t(),
+        "scalar": torch.tensor(3.5),
+        "empty": torch.empty(0, 4),
+        "f8": torch.randn(40).to(torch.float8_e4m3fn),
+        "flags": torch.tensor([True, False]),
+    }
+    path = tmp_path / "x.holo"
+    tensors.save_file(saved, path)
+    loaded = tensors.load_file(path)
+    plain = tmp_path / "x.safetensors"
+    safetensors.torch.save_file({name: t.contiguous() for name, t in saved.items()}, plain)
+    for other in (tensors.load_file(plain), safetensors.torch.load_file(plain)):
+        for name, tensor in saved.items():
+            for found in (loaded[name], other[name]):
+                assert found.dtype == tensor.dtype and found.shape == tensor.shape
+                assert torch.equal(found.view(torch.uint8), tensor.contiguous().view(torch.uint8))
+    if torch.cuda.is_available():
+        on_gpu = tensors.load_file(path, device="cuda:0")
+        assert all(torch.equal(on_gpu[n].cpu().view(torch.uint8), loaded[n].view(torch.uint8))
+                   for n in saved)  # fmt: skip

@@ -1,0 +1,47 @@
+#include "python/errors.h"
+
+#include <nanobind/nanobind.h>
+
+namespace nb = nanobind;
+
+namespace hoist::python {
+namespace {
+
+const char* class_name(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::invalid_argument:
+      return "InvalidArgument";
+    case ErrorCode::not_found:
+      return "NotFound";
+    case ErrorCode::corrupt:
+      return "Corrupt";
+    case ErrorCode::unsupported:
+      return "Unsupported";
+    case ErrorCode::unavailable:
+      return "Unavailable";
+    case ErrorCode::exhausted:
+      return "Exhausted";
+    case ErrorCode::io:
+      return "IoError";
+    case ErrorCode::cancelled:
+      return "Cancelled";
+    case ErrorCode::internal:
+      break;
+  }
+  return "Error";
+}
+
+}  // namespace
+
+void raise(const Error& error) {
+  const nb::gil_scoped_acquire gil;
+  const nb::object type = nb::module_::import_("hoist.errors").attr(class_name(error.code));
+  if (error.code == ErrorCode::io && error.system_errno != 0) {
+    PyErr_SetObject(type.ptr(), nb::make_tuple(error.system_errno, error.message).ptr());
+  } else {
+    PyErr_SetString(type.ptr(), error.message.c_str());
+  }
+  throw nb::python_error();
+}
+
+}  // namespace hoist::python

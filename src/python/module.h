@@ -1,0 +1,10 @@
+// Parts of hoist._native, one function a pillar.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace hoist::python {
+
+void define_tensors(nanobind::module_& module);
+
+}  // namespace hoist::python

@@ -1,0 +1,280 @@
+// Readers and writers of .holo and model files for hoist.tensors. Tensors cross as flat arrays of
+// bytes with a dtype's name and a shape; python/hoist/_frameworks.py makes of them what its user
+// wants.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/threads.h"
+#include "python/errors.h"
+#include "python/module.h"
+#include "tensors/file/directory.h"
+#include "tensors/file/quality_policy.h"
+#include "tensors/file/reader.h"
+#include "tensors/file/writer.h"
+#include "tensors/model/model_source.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace hoist::python {
+namespace {
+
+using namespace tensors;
+
+using ByteArray = nb::ndarray<nb::numpy, uint8_t, nb::ndim<1>>;
+using InputBytes = nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// An array that owns `owner`, whose bytes are its own.
+template <typename Owner>
+ByteArray byte_array(std::unique_ptr<Owner> owner, std::byte* data, size_t size) {
+  nb::capsule free(owner.get(), [](void* it) noexcept { delete static_cast<Owner*>(it); });
+  (void)owner.release();
+  return ByteArray(reinterpret_cast<uint8_t*>(data), {size}, free);
+}
+
+std::string_view dtype_name(DType dtype) { return properties(dtype).name; }
+
+DType dtype_of(const std::string& name) {
+  const DTypeProperties* const found = find_dtype(name);
+  if (found == nullptr) raise({ErrorCode::unsupported, "no such element type: " + name});
+  return found->dtype;
+}
+
+nb::tuple shape_tuple(const Shape& shape) {
+  nb::list list;
+  for (const uint64_t extent : shape) list.append(extent);
+  return nb::tuple(list);
+}
+
+// (name, dtype, shape, encoding, [(bytes, quality, cosine) of each prefix])
+nb::tuple describe(const HoloTensor& tensor) {
+  const TensorDescription& description = tensor.description;
+  nb::list prefixes;
+  for (size_t i = 0; i < description.curve.prefixes.size(); ++i) {
+    const QualityPoint& point = description.curve.prefixes[i];
+    prefixes.append(nb::make_tuple(tensor.parts[i].bytes, point.quality, point.cosine));
+  }
+  return nb::make_tuple(tensor.name, dtype_name(description.dtype), shape_tuple(description.shape),
+                        name(description.encoding), prefixes);
+}
+
+// The tensor's memory goes over to the array.
+ByteArray take_bytes(LoadedTensor& loaded) {
+  auto bytes = std::make_unique<container::BlockBytes>(std::move(loaded.bytes));
+  std::byte* const data = bytes->data();
+  const size_t size = bytes->size();
+  return byte_array(std::move(bytes), data, size);
+}
+
+// (bytes, quality, parts)
+nb::tuple decode(const HoloTensorReader& reader, const std::string& tensor,
+                 std::optional<double> target, std::optional<size_t> layers,
+                 const std::vector<size_t>& fragments) {
+  Result<LoadedTensor> loaded = [&] {
+    const nb::gil_scoped_release released;
+    return reader.decode(tensor, {target, layers, fragments}, {}, &ThreadPool::process());
+  }();
+  if (!loaded) raise(loaded.error());
+  return nb::make_tuple(take_bytes(*loaded), loaded->quality, loaded->parts);
+}
+
+// ([(name, dtype, shape, bytes, quality)], tensors from .holo files, tensors from others)
+nb::tuple load_directory(const std::string& folder, double min_quality,
+                         const QualityPolicy* policy) {
+  LoadedDirectory loaded = value([&] {
+    const nb::gil_scoped_release released;
+    return load_directory_progressive(folder, min_quality, policy, &ThreadPool::process());
+  }());
+  nb::list tensors;
+  for (LoadedTensor& tensor : loaded.tensors) {
+    tensors.append(nb::make_tuple(tensor.name, dtype_name(tensor.dtype), shape_tuple(tensor.shape),
+                                  take_bytes(tensor), tensor.quality));
+  }
+  return nb::make_tuple(tensors, loaded.holographic_count, loaded.standard_count);
+}
+
+nb::bytes to_bytes(Result<std::vector<std::byte>>&& result) {
+  const std::vector<std::byte> bytes = value(std::move(result));
+  return nb::bytes(bytes.data(), bytes.size());
+}
+
+// nanobind copies what looks copyable.
+struct Model {
+  explicit Model(ModelSource&& opened) : source(std::move(opened)) {}
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+
+  ModelSource source;
+};
+
+ByteArray read(const Model& model, size_t index) {
+  const ModelTensor& tensor = model.source.tensors()[index];
+  auto bytes =
+      std::make_unique<container::BlockBytes>(container::BlockBytes::allocate(tensor.bytes));
+  if (bytes->size() != tensor.bytes) raise({ErrorCode::exhausted, "no memory for " + tensor.name});
+  const Status status = [&] {
+    const nb::gil_scoped_release released;
+    return model.source.read(tensor, *bytes);
+  }();
+  check(status);
+  std::byte* const data = bytes->data();
+  return byte_array(std::move(bytes), data, tensor.bytes);
+}
+
+HoloWriteOptions write_options(const std::string& encoding, uint32_t fragments, uint32_t parity,
+                               const std::string& order, uint64_t seed,
+                               const std::optional<std::string>& precision) {
+  HoloWriteOptions options;
+  const std::optional<HolographicEncoding> found = find_encoding(encoding);
+  if (!found) raise({ErrorCode::invalid_argument, "no such encoding: " + encoding});
+  if (order != "layer" && order != "tensor") {
+    raise({ErrorCode::invalid_argument, "no such order: " + order + " (layer, tensor)"});
+  }
+  options.encode.encoding = *found;
+  options.encode.fragments = fragments;
+  options.encode.seed = seed;
+  if (precision) options.encode.precision = dtype_of(*precision);
+  options.parity = parity;
+  options.order = order == "layer" ? FileOrder::layer : FileOrder::tensor;
+  return options;
+}
+
+// Tensors in the order in which they lie behind `skeleton`, the header of a safetensors file.
+class Writer {
+ public:
+  Writer(const std::string& path, const nb::bytes& skeleton, uint64_t size,
+         const HoloWriteOptions& options)
+      : writer_(value(HoloTensorWriter::create(path, options))), offset_(skeleton.size()) {
+    const auto* const data = static_cast<const std::byte*>(skeleton.data());
+    file_ = value(writer_.add_file("model.safetensors", ModelFormat::safetensors, size,
+                                   {data, skeleton.size()}));
+  }
+
+  void add(const std::string& name, const std::string& dtype, const Shape& shape,
+           const InputBytes& bytes) {
+    const TensorView view = {
+        dtype_of(dtype), shape, {reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()}};
+    const Status status = [&] {
+      const nb::gil_scoped_release released;
+      return writer_.add(name, view, &ThreadPool::process(), {file_, offset_, ""});
+    }();
+    check(status);
+    offset_ += bytes.size();
+  }
+
+  void finish() {
+    const Status status = [&] {
+      const nb::gil_scoped_release released;
+      return writer_.finish();
+    }();
+    check(status);
+  }
+
+ private:
+  HoloTensorWriter writer_;
+  uint32_t file_ = 0;
+  uint64_t offset_;
+};
+
+}  // namespace
+
+void define_tensors(nb::module_& module) {
+  nb::class_<HoloTensorReader>(module, "HoloReader")
+      .def(nb::new_([](const std::string& path) {
+             Result<HoloTensorReader> reader = [&] {
+               const nb::gil_scoped_release released;
+               return HoloTensorReader::open(path);
+             }();
+             return std::make_unique<HoloTensorReader>(value(std::move(reader)));
+           }),
+           "path"_a)
+      .def("describe",
+           [](const HoloTensorReader& reader) {
+             nb::list tensors;
+             for (const HoloTensor& tensor : reader.header().tensors) {
+               tensors.append(describe(tensor));
+             }
+             return tensors;
+           })
+      .def("decode", &decode, "name"_a, "target"_a = nb::none(), "layers"_a = nb::none(),
+           "fragments"_a = std::vector<size_t>())
+      .def_prop_ro("files",
+                   [](const HoloTensorReader& reader) {
+                     nb::list files;
+                     for (const HoloFile& file : reader.header().files) {
+                       files.append(nb::make_tuple(file.name, name(file.format)));
+                     }
+                     return files;
+                   })
+      .def("skeleton", [](const HoloTensorReader& reader, size_t file) {
+        return to_bytes(reader.skeleton(file));
+      });
+
+  nb::class_<Model>(module, "ModelSource")
+      .def(nb::new_([](const std::vector<std::string>& paths) {
+             return std::make_unique<Model>(value(ModelSource::open(paths)));
+           }),
+           "paths"_a)
+      .def("describe",
+           [](const Model& model) {
+             nb::list tensors;
+             for (const ModelTensor& tensor : model.source.tensors()) {
+               tensors.append(nb::make_tuple(tensor.name, dtype_name(tensor.dtype),
+                                             shape_tuple(tensor.shape)));
+             }
+             return tensors;
+           })
+      .def("read", &read, "index"_a)
+      .def_prop_ro("files",
+                   [](const Model& model) {
+                     nb::list files;
+                     for (const ModelFile& file : model.source.files()) {
+                       files.append(nb::make_tuple(file.name, name(file.format)));
+                     }
+                     return files;
+                   })
+      .def("skeleton",
+           [](const Model& model, size_t file) { return to_bytes(model.source.skeleton(file)); });
+
+  nb::class_<QualityPolicy>(module, "QualityPolicy")
+      .def(nb::init<double>(), "otherwise"_a)
+      .def(
+          "add",
+          [](QualityPolicy& policy, const std::string& pattern, double quality, int priority) {
+            policy.add({pattern, quality, priority});
+          },
+          "pattern"_a, "quality"_a, "priority"_a = 0)
+      .def(
+          "target",
+          [](const QualityPolicy& policy, const std::string& name) { return policy.target(name); },
+          "name"_a);
+  module.def("load_directory", &load_directory, "folder"_a, "min_quality"_a,
+             "policy"_a.none() = nb::none());
+
+  nb::class_<Writer>(module, "HoloWriter")
+      .def(nb::new_([](const std::string& path, const nb::bytes& skeleton, uint64_t size,
+                       const std::string& encoding, uint32_t fragments, uint32_t parity,
+                       const std::string& order, uint64_t seed,
+                       const std::optional<std::string>& precision) {
+             return std::make_unique<Writer>(
+                 path, skeleton, size,
+                 write_options(encoding, fragments, parity, order, seed, precision));
+           }),
+           "path"_a, "skeleton"_a, "size"_a, "encoding"_a, "fragments"_a, "parity"_a, "order"_a,
+           "seed"_a, "precision"_a.none())
+      .def("add", &Writer::add, "name"_a, "dtype"_a, "shape"_a, "bytes"_a)
+      .def("finish", &Writer::finish);
+}
+
+}  // namespace hoist::python
