@@ -7,7 +7,7 @@ _hoist() {
 
   if ((COMP_CWORD == 1)); then
     mapfile -t COMPREPLY < <(compgen -W \
-      "run top options doctor learn-program tune explain container bench help $engines \
+      "run top options doctor learn-program tune explain container match tensors bench help $engines \
        --help --version" -- "$cur")
     return
   fi
@@ -40,15 +40,47 @@ _hoist() {
   case $command in
     run) words="--ops --stats --stats= --verify= --explain --help --" ;;
     top) words="--once --json --interval --help" ;;
-    help) words="run top options doctor learn-program tune explain container bench" ;;
+    help) words="run top options doctor learn-program tune explain container match tensors bench" ;;
     tune) words="--quick --op --seconds --refine --force --json --help" ;;
     explain) words="sort hash gunzip --plot --cpus --json --help" ;;
-    bench) words="aes codec container device placement --quick --list --filter --json --help" ;;
+    bench) words="aes codec container device gemm match memcpy placement qsort tensors --quick --list --filter --json --help" ;;
     container)
       words="info verify repair --blocks --json --help -o"
       if ((COMP_CWORD > 2)) && [[ $cur != -* ]]; then
         mapfile -t COMPREPLY < <(compgen -f -- "$cur")
         return
+      fi
+      ;;
+    match)
+      words="build query learn delete sync stats verify dedup bench -i -o --format --no-sort \
+             --no-store --max-memory --state --states --threshold --top --scorer --rank --fuzzy \
+             --durability --patterns --length --symbols --json --jsonl --help"
+      if ((COMP_CWORD > 2)) && [[ $cur != -* ]]; then
+        case ${COMP_WORDS[COMP_CWORD - 1]} in
+          --format) words="jsonl lines" ;;
+          --durability) words="batch sync" ;;
+          --scorer) words="kato lcs indel levenshtein difflib difflib-autojunk" ;;
+          *)
+            mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+            return
+            ;;
+        esac
+      fi
+      ;;
+    tensors)
+      words="pack unpack info verify repair bench -o --encoding --fragments --parity --order \
+             --precision --seed --rank --essential-share --digests --target --layers --policy \
+             --min-quality --source --plot --size --folder --json --help"
+      if ((COMP_CWORD > 2)) && [[ $cur != -* ]]; then
+        case ${COMP_WORDS[COMP_CWORD - 1]} in
+          --encoding) words="embedded spectral rph lrdf lossless" ;;
+          --order) words="layer tensor" ;;
+          --precision) words="f32 f16 bf16" ;;
+          *)
+            mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+            return
+            ;;
+        esac
       fi
       ;;
     options | doctor) words="--json --help" ;;
@@ -61,7 +93,7 @@ _hoist() {
       ;;
   esac
   case ${COMP_WORDS[COMP_CWORD - 1]} in
-    --ops) words="sort hash gunzip crc32 inflate deflate zstd qsort memcpy aes -sort -hash -gunzip -crc32 -inflate -qsort -zstd +aes +deflate +zstd +memcpy" ;;
+    --ops) words="sort hash gunzip crc32 inflate deflate zstd qsort memcpy aes gemm -sort -hash -gunzip -crc32 -inflate -qsort -zstd -gemm +aes +deflate +zstd +memcpy" ;;
     --interval) words= ;;
   esac
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
