@@ -1,10 +1,12 @@
 // The order of results, whatever the sizes of the files and the number of threads.
 #include "ops/hash/file_jobs.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
@@ -12,6 +14,7 @@
 #include <iterator>
 #include <random>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "ops/hash/line_reader.h"
@@ -181,6 +184,34 @@ TEST_F(FileJobs, ReadAheadMayBeLeftEarly) {
     EXPECT_GT(reader.next().size, 0u);
   }
   fclose(file);
+}
+
+// Others' descriptors lie between ours wherever the generator puts them.
+TEST_F(FileJobs, SpentDescriptorsAreClosedAndNoOthers) {
+  write("file", "x");
+  const auto open_one = [&] { return UniqueFd(::open(path("file").c_str(), O_RDONLY)); };
+  const auto is_open = [](int fd) { return ::fcntl(fd, F_GETFD) >= 0; };
+  std::mt19937 random(17);
+  for (int round = 0; round < 50; ++round) {
+    std::vector<UniqueFd> others;
+    std::vector<int> ours;
+    SpentDescriptors spent;
+    const size_t count = random() % 40;
+    for (size_t i = 0; i < count; ++i) {
+      if (random() % 5 == 0) others.push_back(open_one());
+      UniqueFd fd = open_one();
+      ours.push_back(fd.get());
+      spent.add(std::move(fd));
+    }
+    spent.close_all();
+    EXPECT_TRUE(spent.empty());
+    for (const UniqueFd& fd : others) EXPECT_TRUE(is_open(fd.get()));
+    for (const int fd : ours) {
+      const bool is_taken_again = std::any_of(others.begin(), others.end(),
+                                              [&](const UniqueFd& o) { return o.get() == fd; });
+      EXPECT_EQ(is_open(fd), is_taken_again);
+    }
+  }
 }
 
 TEST_F(FileJobs, LineReaderFindsAllLines) {

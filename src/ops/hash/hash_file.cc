@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <iterator>
 #include <memory>
+#include <utility>
 
 #include "base/counters.h"
 #include "base/file.h"
@@ -64,6 +65,18 @@ ssize_t read_some(int fd, uint8_t* data, size_t size) {
     count = read(fd, data, size);
   } while (count < 0 && errno == EINTR);
   return count;
+}
+
+// Spent descriptors never stand in the way of the limit on open files. errno tells why there is
+// none.
+UniqueFd open_to_read(const char* name, SpentDescriptors* spent) {
+  constexpr int kFlags = O_RDONLY | O_CLOEXEC;
+  int fd = open(name, kFlags);
+  if (fd < 0 && errno == EMFILE && spent != nullptr && !spent->empty()) {
+    spent->close_all();
+    fd = open(name, kFlags);
+  }
+  return UniqueFd(fd);
 }
 
 uint8_t* thread_buffer() {
@@ -125,12 +138,12 @@ FileGlance glance_at(const std::string& name) {
 }
 
 FileDigest hash_file(const std::string& name, DigestKind kind, uint64_t expected_bytes,
-                     Company company) {
+                     Company company, SpentDescriptors* spent) {
   FileDigest result;
   UniqueFd owned;
   int fd = STDIN_FILENO;
   if (name != "-") {
-    owned = UniqueFd(open(name.c_str(), O_RDONLY | O_CLOEXEC));
+    owned = open_to_read(name.c_str(), spent);
     if (!owned.valid()) {
       result.open_error = errno;
       return result;
@@ -149,6 +162,7 @@ FileDigest hash_file(const std::string& name, DigestKind kind, uint64_t expected
     }
   }
   result.digest = hasher.finish();
+  if (spent != nullptr && owned.valid()) spent->add(std::move(owned));
   return result;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "ops/hash/hasher.h"
+#include "ops/hash/spent_descriptors.h"
 
 namespace hoist::hash {
 
@@ -36,9 +37,10 @@ enum class Company {
 };
 
 // "-" is standard input, from its present position. `expected_bytes`: the size of a regular file
-// that was looked at, 0 if unknown; its end is then not asked for once more.
+// that was looked at, 0 if unknown; its end is then not asked for once more. `spent`, if not null,
+// takes the descriptor when the file has been read, instead of its being closed.
 FileDigest hash_file(const std::string& name, DigestKind kind, uint64_t expected_bytes,
-                     Company company);
+                     Company company, SpentDescriptors* spent = nullptr);
 
 // From this size on reading ahead pays for its thread.
 inline constexpr uint64_t kLargeFile = 4u << 20;

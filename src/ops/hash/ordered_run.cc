@@ -25,9 +25,12 @@ constexpr uint64_t kBatchBytes = 512 << 10;
 // here. Not where the stream itself reads files, which any thread may have to go on with. The first
 // thread keeps the process's table. Where the kernel (before 5.9) cannot do it, all share that one;
 // and so they do under ThreadSanitizer, which takes equal numbers in two tables for one descriptor.
-void own_descriptor_table() {
+bool own_descriptor_table() {
 #ifndef __SANITIZE_THREAD__
-  if (::gettid() != ::getpid()) ::close_range(STDERR_FILENO + 1, ~0u, CLOSE_RANGE_UNSHARE);
+  return ::gettid() == ::getpid() ||
+         ::close_range(STDERR_FILENO + 1, ~0u, CLOSE_RANGE_UNSHARE) == 0;
+#else
+  return false;
 #endif
 }
 
@@ -45,9 +48,11 @@ uint64_t OrderedRun::run(int threads) {
 }
 
 void OrderedRun::work() {
-  if (stream_.count != UINT64_MAX) own_descriptor_table();
+  const bool own_table = stream_.count != UINT64_MAX && own_descriptor_table();
+  SpentDescriptors spent;
   while (BatchPointer batch = take()) {
-    hash(*batch);
+    hash(*batch, own_table ? &spent : nullptr);
+    spent.close_all();
     deliver(std::move(batch));
   }
 }
@@ -97,7 +102,7 @@ void OrderedRun::fill(Batch& batch) {
   taken_ += count;
 }
 
-void OrderedRun::hash(Batch& batch) {
+void OrderedRun::hash(Batch& batch, SpentDescriptors* spent) {
   uint64_t bytes = 0;
   for (size_t& i = batch.hashed; i < batch.jobs.size(); ++i) {
     FileJob& job = batch.jobs[i];
@@ -109,7 +114,7 @@ void OrderedRun::hash(Batch& batch) {
     }
     bytes += seen.bytes;
     if (bytes >= kBatchBytes && i + 1 < batch.jobs.size()) give_back(batch, i + 1);
-    job.result = hash_file(job.name, job.kind, seen.exact ? seen.bytes : 0, Company::others);
+    job.result = hash_file(job.name, job.kind, seen.exact ? seen.bytes : 0, Company::others, spent);
   }
 }
 

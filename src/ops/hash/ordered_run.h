@@ -45,7 +45,7 @@ class OrderedRun {
   void work();
   BatchPointer take();
   void fill(Batch& batch);
-  void hash(Batch& batch);
+  void hash(Batch& batch, SpentDescriptors* spent);
   void give_back(Batch& batch, size_t first);
   void announce_turn(Batch& batch);
   void deliver(BatchPointer batch);
