@@ -9,6 +9,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/float_vectors.h"
+
 namespace hoist::blake3_detail {
 namespace {
 
@@ -221,10 +223,8 @@ std::span<const Kernel> kernels() {
 #if defined(__x86_64__)
   static constexpr Kernel kAll[] = {
       {"avx512", 16, run_16}, {"avx2", 8, run_8}, {"vector4", 4, run_4}, {"scalar", 1, run_1}};
-  static const size_t first = __builtin_cpu_supports("avx512f") ? 0
-                              : __builtin_cpu_supports("avx2")  ? 1
-                                                                : 2;
-  return std::span(kAll).subspan(first);
+  static const auto here = runnable(std::span<const Kernel, 4>(kAll));
+  return here;
 #else
   static constexpr Kernel kAll[] = {{"vector4", 4, run_4}, {"scalar", 1, run_1}};
   return kAll;

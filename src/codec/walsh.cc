@@ -11,40 +11,29 @@
 #include <cmath>
 #include <utility>
 
+#include "base/float_vectors.h"
 #include "codec/walsh_kernels.h"
 
 namespace hoist::codec {
 namespace walsh_detail {
 namespace {
 
-template <size_t kLanes>
-struct Vectors {
-  typedef float Floats __attribute__((vector_size(4 * kLanes)));
-  // As it lies in memory, at any address of a float.
-  typedef float Stored __attribute__((vector_size(4 * kLanes), aligned(4), may_alias));
-};
-template <>
-struct Vectors<1> {
-  using Floats = float;
-  using Stored = float;
-};
-
-template <size_t kLanes, typename V = typename Vectors<kLanes>::Floats>
+template <size_t kLanes, typename V = typename FloatVectors<kLanes>::Floats>
 [[gnu::always_inline]] inline void load(const float* from, V& vector) {
-  vector = *reinterpret_cast<const typename Vectors<kLanes>::Stored*>(from);
+  vector = *reinterpret_cast<const typename FloatVectors<kLanes>::Stored*>(from);
 }
 
-template <size_t kLanes, typename V = typename Vectors<kLanes>::Floats>
+template <size_t kLanes, typename V = typename FloatVectors<kLanes>::Floats>
 [[gnu::always_inline]] inline void store(const V& vector, float* to) {
-  *reinterpret_cast<typename Vectors<kLanes>::Stored*>(to) = vector;
+  *reinterpret_cast<typename FloatVectors<kLanes>::Stored*>(to) = vector;
 }
 
 // Levels within a vector: lane i meets lane i xor kDistance.
 template <size_t kLanes, size_t kDistance = 1>
-[[gnu::always_inline]] inline void within(typename Vectors<kLanes>::Floats& v) {
+[[gnu::always_inline]] inline void within(typename FloatVectors<kLanes>::Floats& v) {
   if constexpr (kDistance < kLanes) {
     [&]<size_t... kLane>(std::index_sequence<kLane...>) __attribute__((always_inline)) {
-      const typename Vectors<kLanes>::Floats sign = {((kLane & kDistance) != 0 ? -1.0f : 1.0f)...};
+      const typename FloatVectors<kLanes>::Floats sign = {((kLane & kDistance) != 0 ? -1.0f : 1.0f)...};
       v = __builtin_shufflevector(v, v, (kLane ^ kDistance)...) + v * sign;
     }
     (std::make_index_sequence<kLanes>());
@@ -71,7 +60,7 @@ template <size_t kCount, size_t kDistance = 1, typename V>
 // All levels of kCount * kLanes values.
 template <size_t kLanes, size_t kCount>
 [[gnu::always_inline]] inline void in_registers(float* values, float scale) {
-  typename Vectors<kLanes>::Floats v[kCount];
+  typename FloatVectors<kLanes>::Floats v[kCount];
 #pragma GCC unroll 8
   for (size_t i = 0; i < kCount; ++i) {
     load<kLanes>(values + i * kLanes, v[i]);
@@ -90,7 +79,7 @@ template <size_t kLanes, size_t kCount>
 [[gnu::always_inline]] inline void between_parts(float* values, size_t length) {
   const size_t part = length / kCount;
   for (size_t offset = 0; offset < part; offset += kLanes) {
-    typename Vectors<kLanes>::Floats v[kCount];
+    typename FloatVectors<kLanes>::Floats v[kCount];
 #pragma GCC unroll 4
     for (size_t i = 0; i < kCount; ++i) load<kLanes>(values + offset + i * part, v[i]);
     between(v);
@@ -136,10 +125,8 @@ std::span<const Kernel> kernels() {
 #if defined(__x86_64__)
   static constexpr Kernel kAll[] = {
       {"avx512", 16, run_16}, {"avx2", 8, run_8}, {"vector4", 4, run_4}, {"scalar", 1, run_1}};
-  static const size_t first = __builtin_cpu_supports("avx512f") ? 0
-                              : __builtin_cpu_supports("avx2")  ? 1
-                                                                : 2;
-  return std::span(kAll).subspan(first);
+  static const auto here = runnable(std::span<const Kernel, 4>(kAll));
+  return here;
 #else
   static constexpr Kernel kAll[] = {{"vector4", 4, run_4}, {"scalar", 1, run_1}};
   return kAll;

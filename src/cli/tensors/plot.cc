@@ -6,25 +6,24 @@
 #include <cmath>
 #include <vector>
 
+#include "cli/svg.h"
+
 namespace hoist::cli {
 namespace {
 
+using svg::kBottom;
+using svg::kLeft;
+using svg::kRight;
+using svg::kTop;
 using tensors::HoloTensor;
 using tensors::HoloTensorHeader;
 
-constexpr double kWidth = 760;
-constexpr double kHeight = 460;
-constexpr double kLeft = 78;
-constexpr double kRight = 722;
-constexpr double kTop = 64;
-constexpr double kBottom = 400;
 constexpr size_t kMostLines = 60;
 // Below it is drawn as nothing at all: what is exact has no place on a logarithmic axis.
 constexpr double kLeast = 1e-8;
 
-constexpr const char* kInk = "#808080";
-constexpr const char* kOne = "#0072b2";
-constexpr const char* kAll = "#d55e00";
+constexpr const char* kOne = svg::kColours[1];
+constexpr const char* kAll = svg::kColours[0];
 
 struct Step {
   double bits;   // an element, so far
@@ -72,23 +71,18 @@ class Picture {
   explicit Picture(double most_bits) : most_bits_(std::max(most_bits, 1.0)) {}
 
   std::string draw(const std::vector<Weighted>& tensors) const {
-    std::string svg = fmt::format(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
-        "height=\"{1}\" font-family=\"sans-serif\" font-size=\"12\" fill=\"{2}\">\n",
-        kWidth, kHeight, kInk);
-    svg += text(kLeft, 24, "font-size=\"16\" font-weight=\"600\"",
-                "What is left to load: relative squared error by bits an element");
-    svg += text(kLeft, 46, fmt::format("fill=\"{}\"", kAll), "— all tensors");
-    svg += text(kLeft + 110, 46, fmt::format("fill=\"{}\"", kOne), "— the largest ones");
-    svg += axes();
+    std::string all =
+        svg::title("What is left to load: relative squared error by bits an element") +
+        svg::text(kLeft, 46, fmt::format("fill=\"{}\"", kAll), "— all tensors") +
+        svg::text(kLeft + 110, 46, fmt::format("fill=\"{}\"", kOne), "— the largest ones") + axes();
     for (size_t i = 0; i < std::min(tensors.size(), kMostLines); ++i) {
-      svg += path(tensors[i].curve,
+      all += path(tensors[i].curve,
                   fmt::format("stroke=\"{}\" stroke-opacity=\"0.35\" stroke-width=\"1\"", kOne));
     }
     if (!tensors.empty()) {
-      svg += path(sum_of(tensors), fmt::format("stroke=\"{}\" stroke-width=\"2.5\"", kAll));
+      all += path(sum_of(tensors), fmt::format("stroke=\"{}\" stroke-width=\"2.5\"", kAll));
     }
-    return svg + "</svg>\n";
+    return svg::document(all);
   }
 
  private:
@@ -97,33 +91,19 @@ class Picture {
     const double depth = std::log10(std::clamp(error, kLeast, 1.0)) / std::log10(kLeast);
     return kTop + (kBottom - kTop) * depth;
   }
-  static std::string text(double x, double y, const std::string& style, const std::string& words) {
-    return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" {}>{}</text>\n", x, y, style, words);
-  }
-  static std::string line(double x1, double y1, double x2, double y2) {
-    return fmt::format(
-        "<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\" "
-        "stroke-opacity=\"0.25\"/>\n",
-        x1, y1, x2, y2, kInk);
-  }
 
   std::string axes() const {
-    std::string svg;
+    std::string all;
     for (int decade = 0; decade >= -8; --decade) {
-      const double at = y(std::pow(10, decade));
-      svg += line(kLeft, at, kRight, at);
-      const std::string label = decade == 0    ? "1"
-                                : decade == -8 ? "exact"
-                                               : fmt::format("1e{}", decade);
-      svg += text(kLeft - 8, at + 4, "text-anchor=\"end\"", label);
+      all += svg::row(y(std::pow(10, decade)), decade == 0    ? "1"
+                                               : decade == -8 ? "exact"
+                                                              : fmt::format("1e{}", decade));
     }
     const double step = std::max(1.0, std::ceil(most_bits_ / 16));
     for (double bits = 0; bits <= most_bits_ + 1e-9; bits += step) {
-      svg += line(x(bits), kTop, x(bits), kBottom);
-      svg += text(x(bits), kBottom + 18, "text-anchor=\"middle\"", fmt::format("{:.0f}", bits));
+      all += svg::column(x(bits), fmt::format("{:.0f}", bits));
     }
-    return svg + text((kLeft + kRight) / 2, kHeight - 14, "text-anchor=\"middle\"",
-                      "bits an element, loaded");
+    return all + svg::columns_title("bits an element, loaded");
   }
 
   std::string path(const Curve& curve, const std::string& style) const {
@@ -131,7 +111,7 @@ class Picture {
     for (const Step& step : curve) {
       points += fmt::format(" L{:.1f} {:.1f}", x(step.bits), y(step.error));
     }
-    return fmt::format("<path d=\"{}\" fill=\"none\" {}/>\n", points, style);
+    return svg::path(points, style);
   }
 
   double most_bits_;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/float_vectors.h"
 #include "tensors/transform/tasks.h"
 
 namespace hoist::tensors {
@@ -16,25 +17,13 @@ namespace {
 constexpr size_t kDepth = 256;
 constexpr size_t kBlockRows = 16 * kTileRows;
 
-template <size_t kLanes>
-struct Vectors {
-  typedef float Floats __attribute__((vector_size(4 * kLanes)));
-  // As it lies in memory, at any address of a float.
-  typedef float Stored __attribute__((vector_size(4 * kLanes), aligned(4), may_alias));
-};
-template <>
-struct Vectors<1> {
-  using Floats = float;
-  using Stored = float;
-};
-
 template <size_t kLanes, size_t kVectors>
 [[gnu::always_inline]] inline void tile_product(const float* a, const float* b, size_t depth,
                                                 float* tile) {
-  using Stored = typename Vectors<kLanes>::Stored;
-  typename Vectors<kLanes>::Floats sums[kTileRows][kVectors] = {};
+  using Stored = typename FloatVectors<kLanes>::Stored;
+  typename FloatVectors<kLanes>::Floats sums[kTileRows][kVectors] = {};
   for (size_t k = 0; k < depth; ++k) {
-    typename Vectors<kLanes>::Floats row[kVectors];
+    typename FloatVectors<kLanes>::Floats row[kVectors];
 #pragma GCC unroll 4
     for (size_t v = 0; v < kVectors; ++v) {
       row[v] = reinterpret_cast<const Stored*>(b + k * kVectors * kLanes)[v];
@@ -96,10 +85,8 @@ std::span<const Kernel> kernels() {
 #if defined(__x86_64__)
   static constexpr Kernel kAll[] = {
       {"avx512", 64, run_16}, {"avx2", 16, run_8}, {"vector4", 8, run_4}, {"scalar", 2, run_1}};
-  static const size_t first = __builtin_cpu_supports("avx512f")                                 ? 0
-                              : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 1
-                                                                                                : 2;
-  return std::span(kAll).subspan(first);
+  static const auto here = runnable(std::span<const Kernel, 4>(kAll));
+  return here;
 #else
   static constexpr Kernel kAll[] = {{"vector4", 8, run_4}, {"scalar", 2, run_1}};
   return kAll;
