@@ -71,7 +71,9 @@ if(HOIST_CCACHE)
 endif()
 find_program(HOIST_MOLD mold)
 if(HOIST_MOLD AND NOT HOIST_SANITIZE AND NOT HOIST_COVERAGE)
-  add_link_options(-fuse-ld=mold)
+  # Separate pages for code: where thread-local data comes first, mold 1.10 may otherwise begin the
+  # range that becomes read-only on a page that no segment covers, and the program does not start.
+  add_link_options(-fuse-ld=mold LINKER:-z,separate-code)
 endif()
 
 include(hoist_cuda)
