@@ -419,7 +419,10 @@ class Files(Comparison):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             write(path, block * 24)
             env = dict(os.environ, HOIST_TAKEOVER=f"gzip:gzip:1.12:{self.stepped_aside}")
-            process = subprocess.Popen(["gzip", "-d", path], executable=ENGINE, env=env)
+            # A shell that runs tests in the background may have them ignore SIGINT.
+            process = subprocess.Popen(["gzip", "-d", path], executable=ENGINE, env=env,
+                                       preexec_fn=lambda: signal.signal(signal.SIGINT,
+                                                                        signal.SIG_DFL))
             while process.poll() is None and not os.path.exists(path[:-3]):
                 pass
             process.send_signal(number)
