@@ -76,6 +76,17 @@ def compile_c(source, target, *flags):
     return target if done.returncode == 0 else None
 
 
+def self_bound_zlib(folder):
+    """A folder below `folder` with a libz.so.1 whose functions call one another directly, as
+    Ubuntu's do, to be put into LD_LIBRARY_PATH; None where it cannot be made."""
+    archive = run("cc", "-print-file-name=libz.a").stdout.decode().strip()
+    made = folder / "self-bound"
+    made.mkdir()
+    return made if compile_c("", made / "libz.so.1", "-x", "none", "-shared", "-Wl,-Bsymbolic",
+                             "-Wl,-soname,libz.so.1", "-Wl,--whole-archive", archive,
+                             "-Wl,--no-whole-archive") else None
+
+
 class Scratch:
     """A directory with input files and a relocated tree whose engines are probes."""
 

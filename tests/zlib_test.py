@@ -7,7 +7,7 @@ import sys
 import tempfile
 import unittest
 
-from hoist_tree import BUILD, HOIST, Scratch, compile_c, environment, run
+from hoist_tree import BUILD, HOIST, Scratch, compile_c, environment, run, self_bound_zlib
 
 EXAMPLES = pathlib.Path("/usr/share/doc/zlib1g-dev/examples")
 
@@ -128,6 +128,26 @@ int main(int argc, char** argv) {
       const int result = i == 1 ? uncompress2(output, &size, packed, &used)
                                 : uncompress(output, &size, packed, packed_size);
       printf("%d %lu %lu %d %d\n", result, size, used, memcmp(output, text, size), output[kSize]);
+    }
+  } else if (!strcmp(mode, "odd")) {
+    pack(15);
+    for (int i = 0; i < 8; ++i) {
+      uLongf size = i == 0 ? 0 : i == 1 ? kSize : sizeof output;
+      uLong used = i == 2 ? packed_size - 1 : i == 3 ? 40000 : i == 4 ? 32767 : packed_size;
+      unsigned char* from = packed;
+      if (i == 5) packed[packed_size / 2] ^= 0x11;
+      if (i == 6) packed[0] ^= 1;
+      if (i == 7) { /* and a tail, and the input where the output goes */
+        pack(15);
+        memcpy(output + kSize + 100 - packed_size, packed, packed_size);
+        from = output + kSize + 100 - packed_size;
+        size = 50000;
+      } else memset(output, 9, sizeof output);
+      const int result = uncompress2(output, &size, from, &used);
+      printf("%d %lu %lu %lx\n", result, size, used, crc32(0, output, sizeof output));
+      memset(output, 9, sizeof output);
+      printf("%d %lu %lx\n", uncompress(output, &size, packed, packed_size), size,
+             crc32(0, output, sizeof output));
     }
   } else if (!strcmp(mode, "pieces")) {
     static const int kBits[] = {15, -15, 31};
@@ -300,6 +320,18 @@ class Taken(ZlibCase):
         counts, _ = self.both(PATH, "uncompress")
         self.assertGreaterEqual(counts["inflate"]["calls"], 3)
         self.assertEqual(counts["inflate"]["bytes"], 2 * (2 << 20) + 1000000)
+
+    def test_uncompress_of_a_zlib_that_binds_its_own_calls(self):
+        folder = self_bound_zlib(SCRATCH.path)
+        if folder is None:
+            self.skipTest("no static zlib, or no linker for it")
+        counts, _ = self.both(PATH, "uncompress", LD_LIBRARY_PATH=str(folder))
+        self.assertGreaterEqual(counts["inflate"]["bytes"], 2 * (2 << 20))
+        self.both(PATH, "odd", LD_LIBRARY_PATH=str(folder))
+        self.both(PATH, "odd", LD_LIBRARY_PATH=str(folder), options=["--ops=-inflate"])
+
+    def test_streams_that_do_not_end_well(self):
+        self.both(PATH, "odd")
 
     def test_pieces(self):
         counts, _ = self.both(PATH, "pieces")

@@ -11,8 +11,12 @@
 /* The function `name` that the code at `caller`, a return address, would have called without us.
  * What the global scope has is kept in `*slot`, what only a caller's scope has for each place of a
  * call; `name` must be the same pointer each time. Where the caller's scope has none, `library`,
- * "libz.so.1", is asked, and then all that are loaded. Null where none has it. A library whose
- * function was found so is not unloaded any more. Any thread may call. */
+ * "libz.so.1", is asked, and then all that are loaded. Where none has it, the caller had but a weak
+ * reference, and zlib and libzstd are loaded. Null where there is none. Any thread may call.
+ *
+ * Nothing here waits for the dynamic linker's lock (loaded_symbols.h) as long as one library has
+ * the function, or the first that has it was there at the program's start. Else the dynamic linker
+ * is asked, and the library whose function it finds is not unloaded any more. */
 void* original_for_caller(void** slot, const char* name, const char* library, const void* caller);
 
 #endif

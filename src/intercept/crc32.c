@@ -2,10 +2,10 @@
  * merely has the same name is called as it would have been. */
 #include "ops/crc32/crc32.h"
 
-#include <dlfcn.h>
-
 #include "intercept/caller_scope.h"
 #include "intercept/engine_library.h"
+#include "intercept/plain_checksums.h"
+#include "intercept/zlib_identity.h"
 
 enum {
   /* Bytes from which on counting the call vanishes beside what zlib would take. */
@@ -22,36 +22,12 @@ static const struct hoist_checksum_functions* find_engine(size_t size) {
   return engine_function(&engine);
 }
 
-/* Whether the object that holds the function has a zlibVersion(), too. */
-static bool lies_in_zlib(hoist_original_checksum* function) {
-  Dl_info info;
-  Dl_info of_version;
-  if (dladdr((void*)function, &info) == 0) return false;
-  void* object = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-  if (object == NULL) return false;
-  void* version = dlsym(object, "zlibVersion");
-  const bool same = version != NULL && dladdr(version, &of_version) != 0 &&
-                    of_version.dli_fbase == info.dli_fbase;
-  dlclose(object);
-  return same;
-}
-
-/* The same, with the last one that was found to be zlib's, and the last that was not, kept. */
-static bool is_zlibs(hoist_original_checksum* function, void** known, void** foreign) {
-  if (__atomic_load_n(known, __ATOMIC_RELAXED) == (void*)function) return true;
-  if (__atomic_load_n(foreign, __ATOMIC_RELAXED) == (void*)function) return false;
-  const bool is_it = lies_in_zlib(function);
-  __atomic_store_n(is_it ? known : foreign, (void*)function, __ATOMIC_RELAXED);
-  return is_it;
-}
-
 /* What a family member is called, and what is known of it. */
 struct checksum {
   const char* name;
   bool is_crc32;
   void* original; /* where the global search order leads */
-  void* known;
-  void* foreign;
+  struct zlib_identity identity;
 };
 
 /* crc32() and adler32() are crc32_z() and adler32_z() with a narrower size. */
@@ -73,9 +49,10 @@ typedef uLong raw_function(uLong, const Bytef*, size_t, long, long, long);
 static inline uLong sum(struct checksum* checksum, uLong before, const Bytef* data, size_t length,
                         size_t size, long d, long e, long f, const void* caller) {
   void* original = original_for_caller(&checksum->original, checksum->name, "libz.so.1", caller);
-  if (original == NULL) return before; /* nobody could have called it */
-  if (size >= kLarge && data != NULL &&
-      is_zlibs((hoist_original_checksum*)original, &checksum->known, &checksum->foreign)) {
+  if (original == NULL) { /* a weak reference, and no zlib */
+    return checksum->is_crc32 ? plain_crc32(before, data, size) : plain_adler32(before, data, size);
+  }
+  if (size >= kLarge && data != NULL && is_zlibs(original, &checksum->identity)) {
     return sum_large(checksum, (hoist_original_checksum*)original, before, data, size);
   }
   return ((raw_function*)original)(before, data, length, d, e, f);

@@ -4,24 +4,14 @@
  * A stream that deflate() gets whole (its first call, with Z_FINISH, and room for any result) is
  * compressed by the engine. Then zlib itself ends the stream, with no input and into a scratch
  * buffer, and we write the numbers of the real one into the z_stream: whatever the program does
- * next, zlib's state is that of a finished stream. compress() and compress2() are such calls, where
- * zlib calls itself through us, as on Debian. */
-#include "ops/deflate/deflate.h"
-
+ * next, zlib's state is that of a finished stream. */
 #include <zlib.h>
 
 #include "intercept/caller_scope.h"
+#include "intercept/deflate_engine.h"
 #include "intercept/deflate_streams.h"
-#include "intercept/engine_library.h"
-#include "intercept/preload.h"
-#include "intercept/stack_room.h"
 
-enum {
-  /* Bytes of input from which on the engine is ahead: zlib takes a millisecond at level 1. */
-  kLargeInput = 64 << 10,
-  kEnoughStack = 256 << 10,
-  kScratch = 64, /* holds an empty stream of any format */
-};
+enum { kScratch = 64 /* holds an empty stream of any format */ };
 
 static const char kLibrary[] = "libz.so.1";
 
@@ -66,23 +56,9 @@ static void* original(enum function function, const void* caller) {
   return found != NULL ? found : (void*)unavailable;
 }
 
-static struct engine_library engine = {
-    .operation = "deflate", .function = "hoist_deflate", .on_request = true};
-
-/* Whether streams have to be followed at all. */
-static bool is_requested(void) {
-  static int state; /* 0: not asked yet, 1: no, 2: yes */
-  int known = __atomic_load_n(&state, __ATOMIC_RELAXED);
-  if (known == 0) {
-    known = not_requested(engine.operation) == NULL ? 2 : 1;
-    __atomic_store_n(&state, known, __ATOMIC_RELAXED);
-  }
-  return known == 2;
-}
-
 /* The record of a stream, where streams are followed and this one is known. */
 static struct deflate_stream* known_stream(z_streamp strm) {
-  return is_requested() && strm != NULL ? find_deflate_stream(strm->state) : NULL;
+  return deflate_is_requested() && strm != NULL ? find_deflate_stream(strm->state) : NULL;
 }
 
 static void note_use(z_streamp strm) {
@@ -101,28 +77,14 @@ static void note_setup(z_streamp strm, int level, int window_bits, int memory_le
   stream->fresh = true;
 }
 
-static bool is_level(int level) {
-  return level == Z_DEFAULT_COMPRESSION || (level >= Z_BEST_SPEED && level <= Z_BEST_COMPRESSION);
-}
-
-static int level_number(int level) {
-  enum { kDefaultLevel = 6 };
-  return level == Z_DEFAULT_COMPRESSION ? kDefaultLevel : level;
-}
-
 /* Whether the stream's output is what the engine makes. */
 static bool is_ordinary(const struct deflate_stream* stream) {
   const int window_bits =
       stream->window_bits < 0 ? -stream->window_bits : stream->window_bits & MAX_WBITS;
-  return is_level(stream->level) && window_bits == MAX_WBITS &&
+  return is_deflate_level(stream->level) && window_bits == MAX_WBITS &&
          stream->memory_level >= MAX_MEM_LEVEL - 1 &&
          (stream->strategy == Z_DEFAULT_STRATEGY || stream->strategy == Z_FILTERED) &&
          !stream->header;
-}
-
-static bool run_engine(const struct hoist_deflate_call* call, struct hoist_deflate_result* result) {
-  hoist_deflate_function* compress = (hoist_deflate_function*)engine_function(&engine);
-  return compress != NULL && stack_room() >= kEnoughStack && compress(call, result);
 }
 
 /* Ends a fresh stream as zlib does, and makes it tell of `result`. */
@@ -162,31 +124,32 @@ static bool finish(z_streamp strm, const struct hoist_deflate_call* call,
 static __attribute__((noinline)) bool deflate_whole(z_streamp strm, const void* caller) {
   struct deflate_stream* stream = known_stream(strm);
   if (stream == NULL) {
-    engine_function(&engine); /* counts, once, that nobody asked */
+    if (!deflate_is_requested()) count_unrequested_deflate();
     return false;
   }
-  if (!stream->fresh || !is_ordinary(stream) || strm->next_in == NULL || strm->next_out == NULL) {
+  if (!stream->fresh || !is_ordinary(stream) || strm->next_in == NULL || strm->next_out == NULL ||
+      is_declined_input(strm->next_in, strm->avail_in)) {
     return false;
   }
   const struct hoist_deflate_call call = {.in = strm->next_in,
                                           .in_size = strm->avail_in,
                                           .out = strm->next_out,
                                           .room = strm->avail_out,
-                                          .level = level_number(stream->level),
+                                          .level = deflate_level_number(stream->level),
                                           .format = stream->window_bits < 0 ? HOIST_DEFLATE_RAW
                                                     : stream->window_bits > MAX_WBITS
                                                         ? HOIST_DEFLATE_GZIP
                                                         : HOIST_DEFLATE_ZLIB,
                                           .wants_data_type = strm->data_type == Z_UNKNOWN};
   struct hoist_deflate_result result;
-  if (!run_engine(&call, &result) || !finish(strm, &call, &result, caller)) return false;
+  if (!run_deflate_engine(&call, &result) || !finish(strm, &call, &result, caller)) return false;
   stream->fresh = false;
   return true;
 }
 
 __attribute__((visibility("default"))) int deflate(z_streamp strm, int flush) {
   const void* caller = __builtin_return_address(0);
-  const bool large = flush == Z_FINISH && strm != NULL && strm->avail_in >= kLargeInput;
+  const bool large = flush == Z_FINISH && strm != NULL && strm->avail_in >= kLargeDeflateInput;
   if (large && deflate_whole(strm, caller)) return Z_STREAM_END;
   note_use(strm);
   return ((__typeof__(&deflate))original(DEFLATE, caller))(strm, flush);
@@ -200,7 +163,7 @@ __attribute__((visibility("default"))) int deflateInit2_(z_streamp strm, int lev
   __typeof__(&deflateInit2_) init = (__typeof__(&deflateInit2_))original(DEFLATE_INIT2, caller);
   const int result =
       init(strm, level, method, window_bits, memory_level, strategy, version, stream_size);
-  if (result == Z_OK && is_requested()) {
+  if (result == Z_OK && deflate_is_requested()) {
     note_setup(strm, level, window_bits, memory_level, strategy);
   }
   return result;
@@ -211,7 +174,7 @@ __attribute__((visibility("default"))) int deflateInit_(z_streamp strm, int leve
   const void* caller = __builtin_return_address(0);
   __typeof__(&deflateInit_) init = (__typeof__(&deflateInit_))original(DEFLATE_INIT, caller);
   const int result = init(strm, level, version, stream_size);
-  if (result == Z_OK && is_requested()) {
+  if (result == Z_OK && deflate_is_requested()) {
     note_setup(strm, level, MAX_WBITS, MAX_MEM_LEVEL - 1, Z_DEFAULT_STRATEGY);
   }
   return result;
@@ -219,7 +182,7 @@ __attribute__((visibility("default"))) int deflateInit_(z_streamp strm, int leve
 
 __attribute__((visibility("default"))) int deflateEnd(z_streamp strm) {
   const void* caller = __builtin_return_address(0);
-  if (is_requested() && strm != NULL) remove_deflate_stream(strm->state);
+  if (deflate_is_requested() && strm != NULL) remove_deflate_stream(strm->state);
   return ((__typeof__(&deflateEnd))original(DEFLATE_END, caller))(strm);
 }
 

@@ -10,9 +10,12 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
+#include <sys/single_threaded.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "intercept/kept_environment.h"
+#include "intercept/loaded_symbols.h"
 #include "intercept/preload.h"
 #include "intercept/record.h"
 #include "intercept/restriction.h"
@@ -73,6 +76,38 @@ static const char* load(struct engine_library* engine) {
 /* Bytes of stack that the dynamic linker and the engine's constructors need, amply. */
 enum { kEnoughStack = 256 << 10 };
 
+static void load_and_tell(struct engine_library* engine) {
+  const char* reason = load(engine);
+  const char* counters = hoist_environment(HOIST_COUNTERS_ENV);
+  if (reason != NULL && counters != NULL) record_passed(counters, engine->operation, reason);
+  __atomic_store_n(&engine->state, reason == NULL ? READY : UNAVAILABLE, __ATOMIC_RELEASE);
+}
+
+static void* load_on_thread(void* engine) {
+  load_and_tell(engine);
+  return NULL;
+}
+
+/* dlopen() waits for a thread that is in dlopen() already, constructors included, and one of those
+ * may be waiting for the thread that calls us. So where there are other threads, one of our own
+ * loads, and the call waits for it for a moment only. */
+static void load_beside(struct engine_library* engine) {
+  enum { kMostWaits = 2000 };
+  const struct timespec pause = {.tv_nsec = 100 * 1000};
+  pthread_attr_t attributes;
+  pthread_t thread;
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_attr_setstacksize(&attributes, 4 * kEnoughStack);
+  const bool started = pthread_create(&thread, &attributes, load_on_thread, engine) == 0;
+  pthread_attr_destroy(&attributes);
+  if (!started) __atomic_store_n(&engine->state, UNTRIED, __ATOMIC_RELAXED);
+  for (int i = 0; i < kMostWaits; ++i) {
+    if (__atomic_load_n(&engine->state, __ATOMIC_ACQUIRE) != LOADING) break;
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+  }
+}
+
 static void load_once(struct engine_library* engine) {
   if (stack_room() < kEnoughStack) return; /* another thread's call may */
   int expected = UNTRIED;
@@ -87,10 +122,11 @@ static void load_once(struct engine_library* engine) {
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &signals);
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-  const char* reason = load(engine);
-  const char* counters = hoist_environment(HOIST_COUNTERS_ENV);
-  if (reason != NULL && counters != NULL) record_passed(counters, engine->operation, reason);
-  __atomic_store_n(&engine->state, reason == NULL ? READY : UNAVAILABLE, __ATOMIC_RELEASE);
+  if (__libc_single_threaded) {
+    load_and_tell(engine);
+  } else {
+    load_beside(engine);
+  }
   pthread_setcancelstate(cancel_state, NULL);
   pthread_sigmask(SIG_SETMASK, &signals, NULL);
 }
@@ -108,7 +144,10 @@ void* engine_function(struct engine_library* engine) {
 void* original_function(void** slot, const char* name, const char* library) {
   void* known = __atomic_load_n(slot, __ATOMIC_RELAXED);
   if (known != NULL) return known;
-  known = dlsym(RTLD_NEXT, name);
+  /* The C library's, where there is no other: that takes no lock. It is never unloaded. */
+  const struct loaded_symbol only = find_loaded_symbol(name);
+  if (only.definitions == 1 && strcmp(library, "libc.so.6") == 0) known = only.address;
+  if (known == NULL) known = dlsym(RTLD_NEXT, name);
   if (known == NULL) {
     void* loaded = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
     if (loaded != NULL) known = dlsym(loaded, name);

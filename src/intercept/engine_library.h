@@ -21,7 +21,7 @@ struct engine_library {
 };
 
 /* Null where the original has to do the work: Hoist or the operation is switched off, the program
- * has raised privileges, the library cannot be loaded, another thread is loading it at this moment,
+ * has raised privileges, the library cannot be loaded, it is still being loaded at this moment,
  * the program has restricted its own system calls since its start, or this is a vfork() child,
  * whose memory is its parent's. errno is kept. Not in signal handlers: the functions that engines
  * stand in for are not allowed there either. */
@@ -29,7 +29,8 @@ void* engine_function(struct engine_library* engine);
 
 /* The function `name` of the library that comes behind us; looked up once and kept in `*slot`.
  * `library`, "libc.so.6", is asked by name where the search order does not lead to it: it was
- * loaded by dlopen() without RTLD_GLOBAL. Never null: a program that calls it has it. */
+ * loaded by dlopen() without RTLD_GLOBAL. Null where the program refers to it weakly and no library
+ * has it; never for the C library's. */
 void* original_function(void** slot, const char* name, const char* library);
 
 #endif

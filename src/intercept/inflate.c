@@ -37,13 +37,21 @@ __attribute__((visibility("default"))) int inflateInit_(z_streamp strm, const ch
   return init(strm, MAX_WBITS, version, stream_size, __builtin_return_address(0));
 }
 
-__attribute__((visibility("default"))) int inflate(z_streamp strm, int flush) {
+int own_inflate_init(z_streamp strm, const void* caller) {
+  return init(strm, MAX_WBITS, ZLIB_VERSION, sizeof *strm, caller);
+}
+
+int own_inflate(z_streamp strm, int flush) {
   struct inflate_stream* stream = adopted_inflate_stream(strm);
   if (stream != NULL) return inflate_stream_run(stream, flush);
   return ((__typeof__(&inflate))zlib_function(ZLIB_INFLATE))(strm, flush);
 }
 
-__attribute__((visibility("default"))) int inflateEnd(z_streamp strm) {
+__attribute__((visibility("default"))) int inflate(z_streamp strm, int flush) {
+  return own_inflate(strm, flush);
+}
+
+int own_inflate_end(z_streamp strm) {
   stream_function* end = (stream_function*)zlib_function(ZLIB_END);
   struct inflate_stream* stream = inflate_stream_of(strm);
   if (stream == NULL) {
@@ -61,6 +69,10 @@ __attribute__((visibility("default"))) int inflateEnd(z_streamp strm) {
     take_state_back(stream);
   }
   return result;
+}
+
+__attribute__((visibility("default"))) int inflateEnd(z_streamp strm) {
+  return own_inflate_end(strm);
 }
 
 static int reset(enum zlib_function function, z_streamp strm) {

@@ -111,6 +111,8 @@ class Side:
         self.scale = scale
         self.seen = {}
         self.encoded = collections.defaultdict(dict)
+        self.expected = 0  # conditions that held
+        self.bytes = 0  # of what was seen
         self.calls = collections.Counter()
         self.passed = collections.Counter()
         self._statistics = []
@@ -181,6 +183,7 @@ class Side:
 
     def see(self, name, value):
         """Something that must be the same on both sides; bytes are kept as their digest."""
+        self.bytes += len(value if isinstance(value, bytes) else str(value))
         if isinstance(value, bytes):
             value = f"{len(value)} bytes, SHA-256 {hashlib.sha256(value).hexdigest()}"
         self.seen[name] = value
@@ -189,6 +192,7 @@ class Side:
         """As see(), for bytes that may differ where `operation` (deflate, zstd), which compresses,
         was asked for. What they decode to is to be seen apart."""
         if operation not in self.mode.opted_in:
+            self.bytes += len(value)
             self.encoded[operation][name] = hashlib.sha256(value).hexdigest()
 
     def see_tree(self, name, folder):
@@ -201,12 +205,14 @@ class Side:
                 digest.update(os.readlink(path).encode())
             elif path.is_file():
                 digest.update(path.read_bytes())
+                self.bytes += status.st_size
         self.see(name, digest.hexdigest())
 
     def expect(self, condition, message):
         """What must hold on every side."""
         if not condition:
             raise Difference(message)
+        self.expected += 1
 
     @staticmethod
     def shown(command):
@@ -235,9 +241,12 @@ class Side:
 @dataclasses.dataclass
 class Outcome:
     """What came of one scenario so far."""
-    scenario: Scenario
+    scenario: str
     skipped: str | None = None
-    runs: int = 0
+    rounds: int = 0
+    runs: int = 0  # under Hoist
+    compared: int = 0  # values, files, trees and conditions
+    bytes: int = 0  # of those
     problems: list = dataclasses.field(default_factory=list)
     calls: collections.Counter = dataclasses.field(default_factory=collections.Counter)
     passed: collections.Counter = dataclasses.field(default_factory=collections.Counter)
@@ -245,13 +254,15 @@ class Outcome:
 
     def row(self):
         if self.skipped:
-            return f"{self.scenario.name:20} skipped: {self.skipped}"
+            return f"{self.scenario:15} skipped: {self.skipped}"
         taken = ", ".join(f"{name} {calls}" for name, calls in sorted(self.calls.items()) if calls)
-        return (f"{self.scenario.name:20} {self.runs:4} {'NO' if self.problems else 'yes':9} "
-                f"{self.seconds:7.1f}  {taken or '-'}")
+        return (f"{self.scenario:15} {self.rounds:6} {self.runs:5} {self.compared:8} "
+                f"{self.bytes / 1e6:9.1f} {len(self.problems):11} {self.seconds:7.1f}  "
+                f"{taken or '-'}")
 
 
-HEADING = f"{'program':20} {'runs':>4} {'identical':9} {'CPU s':>7}  taken (calls)"
+HEADING = (f"{'program':15} {'rounds':>6} {'runs':>5} {'compared':>8} {'MB':>9} "
+           f"{'differences':>11} {'CPU s':>7}  taken (calls)")
 
 
 def _run_side(scene, mode, seed, scale, parent):
@@ -293,23 +304,26 @@ def _cpu_seconds():
     return times.user + times.system + times.children_user + times.children_system
 
 
-def run_once(outcome, seed, scale, which):
+def run_once(outcome, scene, seed, scale, which):
     """One round of a scenario in all modes; adds to `outcome`."""
     began = _cpu_seconds()
+    outcome.rounds += 1
     with tempfile.TemporaryDirectory(prefix="hoist-real-") as parent:
         # Servers that run as another user reach their folders through it.
         os.chmod(parent, 0o755)
-        plain, problem = _run_side(outcome.scenario, which[0], seed, scale, pathlib.Path(parent))
+        plain, problem = _run_side(scene, which[0], seed, scale, pathlib.Path(parent))
         if problem:
             outcome.problems.append(problem)
             return
         for mode in which[1:]:
-            side, problem = _run_side(outcome.scenario, mode, seed, scale, pathlib.Path(parent))
+            side, problem = _run_side(scene, mode, seed, scale, pathlib.Path(parent))
             outcome.runs += 1
+            outcome.compared += len(side.seen) + side.expected
+            outcome.compared += sum(len(values) for values in side.encoded.values())
+            outcome.bytes += side.bytes
             outcome.calls += side.calls
             outcome.passed += side.passed
-            outcome.problems += [problem] if problem else _differences(plain, side,
-                                                                       outcome.scenario)
+            outcome.problems += [problem] if problem else _differences(plain, side, scene)
     outcome.seconds += _cpu_seconds() - began
 
 

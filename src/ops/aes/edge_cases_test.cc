@@ -5,11 +5,15 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "ops/aes/algorithms.h"
@@ -36,6 +40,13 @@ Data numbered(size_t size) {
 }
 
 constexpr size_t kLongestIv = 129;
+
+// ThreadSanitizer allows children that are forked no threads.
+#ifdef __SANITIZE_THREAD__
+constexpr bool kChildrenHaveThreads = false;
+#else
+constexpr bool kChildrenHaveThreads = true;
+#endif
 
 struct Message {
   Data iv = numbered(kLongestIv);
@@ -222,6 +233,75 @@ TEST(EdgeCases, FaultThatIsLeftByJump) {
   }
   ::sigaction(SIGSEGV, &before, nullptr);
   ::munmap(mapped, kSize);
+}
+
+// What a thread finds that begins a large call now.
+const char* obstacle_on_another_thread() {
+  const char* obstacle = nullptr;
+  std::thread([&] { obstacle = LargeCall(true).obstacle(); }).join();
+  return obstacle;
+}
+
+__attribute__((noinline)) void leave_large_call(bool and_fork) {
+  if (sigsetjmp(fault_handled, 1) != 0) return;
+  const LargeCall call(true);
+  EXPECT_STREQ(obstacle_on_another_thread(), "other threads are at it");
+  if (and_fork) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::alarm(30);
+      ::_exit(obstacle_on_another_thread() != nullptr ? 0 : 1);
+    }
+    int status = -1;
+    EXPECT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  }
+  ::raise(SIGUSR1);
+  ADD_FAILURE();
+}
+
+// Any signal's handler may do so, as long as the call is not split yet.
+TEST(EdgeCases, SignalThatLeavesByJump) {
+  if (usable_lanes() == 1) GTEST_SKIP() << "one CPU";
+  struct sigaction action = {};
+  action.sa_handler = leave_call;
+  struct sigaction before;
+  ASSERT_EQ(::sigaction(SIGUSR1, &action, &before), 0);
+  for (int round = 0; round < 3; ++round) {
+    leave_large_call(kChildrenHaveThreads && round == 0);
+    leave_large_call(false);
+    EXPECT_EQ(LargeCall(true).obstacle(), nullptr);
+    EXPECT_EQ(obstacle_on_another_thread(), nullptr);
+    int cancel_state = PTHREAD_CANCEL_DISABLE;
+    ASSERT_EQ(::pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &cancel_state), 0);
+    EXPECT_EQ(cancel_state, PTHREAD_CANCEL_ENABLE);
+  }
+  ::sigaction(SIGUSR1, &before, nullptr);
+}
+
+// A call that was left with other threads at work on it is never over: nobody waits for it, though.
+TEST(EdgeCases, FaultInLanesThatLeavesByJump) {
+  if (usable_lanes() == 1 || !kChildrenHaveThreads) GTEST_SKIP() << "no threads";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(30);
+    struct sigaction action = {};
+    action.sa_handler = leave_call;
+    ::sigaction(SIGSEGV, &action, nullptr);
+    if (sigsetjmp(fault_handled, 1) == 0) {
+      const LargeCall call(true);
+      for_each_lane(2, [](size_t lane) {
+        if (lane == 0) ::raise(SIGSEGV);
+      });
+    }
+    std::atomic<int> calls = 0;
+    for_each_lane(2, [&](size_t) { ++calls; });
+    const bool alone = LargeCall(true).obstacle() == nullptr;
+    ::_exit(calls == 1 && !alone && obstacle_on_another_thread() != nullptr ? 0 : 1);
+  }
+  int status = -1;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 }  // namespace

@@ -42,6 +42,8 @@ void wait_until_gone(pid_t thread) {
   }
 }
 
+thread_local bool calls_lanes = false;
+
 // Whether the fork that is under way on this thread found no call under way.
 thread_local bool forks_between_calls = false;
 
@@ -175,13 +177,17 @@ LanePool* pool() {
 
 }  // namespace
 
+bool in_lanes() { return calls_lanes; }
+
 void run_lanes(size_t lanes, void (*call)(void* context, size_t lane), void* context) {
-  LanePool* const threads = lanes > 1 ? pool() : nullptr;
+  LanePool* const threads = lanes > 1 && !calls_lanes ? pool() : nullptr;
   if (threads == nullptr) return call(context, 0);
   const sigset_t blocked = signals_from_elsewhere();
   sigset_t before;
   ::pthread_sigmask(SIG_BLOCK, &blocked, &before);
+  calls_lanes = true;
   threads->run(lanes, call, context);
+  calls_lanes = false;
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 

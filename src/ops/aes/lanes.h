@@ -22,7 +22,11 @@ constexpr size_t kMaxLanes = 64;
 // that jumped out of the call would take from the other lanes the memory that they work with.
 void run_lanes(size_t lanes, void (*call)(void* context, size_t lane), void* context);
 
-// The same with body(lane), which must not throw.
+// Whether the calling thread is in run_lanes() with others: in a handler of a fault of its own, or
+// for good, where such a handler has left the call by siglongjmp(). It may have no second one.
+bool in_lanes();
+
+// run_lanes() with body(lane), which must not throw.
 template <typename Body>
 void for_each_lane(size_t lanes, Body&& body) {
   run_lanes(

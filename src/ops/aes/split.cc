@@ -21,10 +21,18 @@ constexpr size_t kChunksPerLane = 4;         // evens out what else the cores do
 
 std::atomic<int> calls_under_way = 0;
 
+// This thread's, which is counted above once however often it was left: a signal handler of the
+// program's may leave a call by siglongjmp(), and then the thread's next one takes its place.
+struct OwnCall {
+  bool counted = false;
+  int cancel_state = 0;  // the program's
+};
+thread_local OwnCall own_call;
+
 // The other threads, and the calls that they had under way, are not there in the child.
 void forget_calls_after_fork() {
   static const int registered =
-      ::pthread_atfork(nullptr, nullptr, [] { calls_under_way.store(0); });
+      ::pthread_atfork(nullptr, nullptr, [] { calls_under_way.store(own_call.counted ? 1 : 0); });
   (void)registered;
 }
 
@@ -54,12 +62,17 @@ size_t round_up(size_t value, size_t unit) { return (value + unit - 1) / unit * 
 }  // namespace
 
 LargeCall::LargeCall(bool on_busy_cores) {
-  ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_);
   forget_calls_after_fork();
-  const bool alone = calls_under_way.fetch_add(1, std::memory_order_relaxed) == 0;
+  int cancel_state;  // a thread that is cancelled must not leave others at work on its call
+  ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+  if (!own_call.counted) {
+    own_call = {true, cancel_state};
+    calls_under_way.fetch_add(1, std::memory_order_relaxed);
+  }
+  const bool alone = calls_under_way.load(std::memory_order_relaxed) == 1;
   if (!is_enabled()) {
     obstacle_ = "switched off";
-  } else if (!alone) {
+  } else if (!alone || in_lanes()) {
     obstacle_ = "other threads are at it";
   } else if (usable_lanes() == 1) {
     obstacle_ = "one CPU";
@@ -72,8 +85,11 @@ LargeCall::LargeCall(bool on_busy_cores) {
 }
 
 LargeCall::~LargeCall() {
+  ::pthread_setcancelstate(own_call.cancel_state, nullptr);
+  // A call that was left while other threads worked on it holds them up for good.
+  if (!own_call.counted || in_lanes()) return;
+  own_call.counted = false;
   calls_under_way.fetch_sub(1, std::memory_order_relaxed);
-  ::pthread_setcancelstate(cancel_state_, nullptr);
 }
 
 size_t usable_lanes() {

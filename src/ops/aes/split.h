@@ -12,7 +12,8 @@ namespace hoist::aes {
 
 // Held by every call that is large enough to be split, split or not. While one thread has a large
 // call under way, those of others stay whole: a program that encrypts on many threads keeps its
-// cores busy by itself.
+// cores busy by itself. A thread has one at a time; one that was left by siglongjmp() ends with the
+// thread's next.
 class LargeCall {
  public:
   explicit LargeCall(bool on_busy_cores);
@@ -26,7 +27,6 @@ class LargeCall {
   const char* obstacle() const { return obstacle_; }
 
  private:
-  int cancel_state_;  // a thread that is cancelled must not leave others at work on its call
   const char* obstacle_;
   size_t lanes_;
 };
