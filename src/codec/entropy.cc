@@ -40,28 +40,26 @@ auto corrupt(std::string_view what) {
   return fail(ErrorCode::corrupt, fmt::format("entropy-coded section: {}", what));
 }
 
-}  // namespace
+// `encode` makes the tile of `size` symbols from `first` on.
+using EncodeTile = std::function<std::vector<std::byte>(uint64_t first, size_t size)>;
 
-Result<std::vector<std::byte>> entropy_encode(std::span<const uint8_t> symbols,
-                                              const EntropyTable& table, uint32_t tile_symbols,
-                                              ThreadPool* pool) {
+Result<std::vector<std::byte>> encode_section(uint64_t count, uint32_t tile_symbols,
+                                              const EncodeTile& encode, ThreadPool* pool) {
   if (!valid_tile_symbols(tile_symbols)) {
     return fail(ErrorCode::invalid_argument,
                 fmt::format("entropy coder (tiles of {} symbols): a power of two from {} to {}",
                             tile_symbols, kMinTileSymbols, kMaxTileSymbols));
   }
-  const size_t tiles = (symbols.size() + tile_symbols - 1) / tile_symbols;
+  const size_t tiles = (count + tile_symbols - 1) / tile_symbols;
   std::vector<std::vector<std::byte>> coded(tiles);
   for_each(tiles, pool, [&](size_t i) {
-    const size_t begin = i * tile_symbols;
-    coded[i] = encode_tile(
-        symbols.subspan(begin, std::min<size_t>(tile_symbols, symbols.size() - begin)), table);
+    const uint64_t begin = i * tile_symbols;
+    coded[i] = encode(begin, std::min<uint64_t>(tile_symbols, count - begin));
   });
 
   size_t size = header_size(tiles);
   for (const std::vector<std::byte>& tile : coded) size += aligned(tile.size());
   std::vector<std::byte> section(size);
-  const uint64_t count = symbols.size();
   std::memcpy(section.data(), &count, 8);
   std::memcpy(section.data() + 8, &tile_symbols, 4);
   std::byte* at = section.data() + header_size(tiles);
@@ -72,6 +70,28 @@ Result<std::vector<std::byte>> entropy_encode(std::span<const uint8_t> symbols,
     at += aligned(tile_size);
   }
   return section;
+}
+
+}  // namespace
+
+Result<std::vector<std::byte>> entropy_encode(std::span<const uint8_t> symbols,
+                                              const EntropyTable& table, uint32_t tile_symbols,
+                                              ThreadPool* pool) {
+  const auto encode = [&](uint64_t first, size_t size) {
+    return encode_tile(symbols.subspan(first, size), table);
+  };
+  return encode_section(symbols.size(), tile_symbols, encode, pool);
+}
+
+Result<std::vector<std::byte>> entropy_encode(uint64_t count, const FillSymbols& fill,
+                                              const EntropyTable& table, uint32_t tile_symbols,
+                                              ThreadPool* pool) {
+  const auto encode = [&](uint64_t first, size_t size) {
+    std::vector<uint8_t> symbols(size);
+    fill(first, symbols);
+    return encode_tile(symbols, table);
+  };
+  return encode_section(count, tile_symbols, encode, pool);
 }
 
 Result<EntropyView> EntropyView::parse(std::span<const std::byte> coded) {

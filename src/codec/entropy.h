@@ -23,6 +23,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -38,6 +39,14 @@ inline constexpr uint32_t kMaxTileSymbols = 64 << 10;
 
 // `tile_symbols`: a power of two from kMinTileSymbols to kMaxTileSymbols, else `invalid_argument`.
 Result<std::vector<std::byte>> entropy_encode(std::span<const uint8_t> symbols,
+                                              const EntropyTable& table,
+                                              uint32_t tile_symbols = kMaxTileSymbols,
+                                              ThreadPool* pool = nullptr);
+
+// The same of `count` symbols that are never all in memory: `fill` writes those from `first` on, a
+// tile at a time, on the pool's threads.
+using FillSymbols = std::function<void(uint64_t first, std::span<uint8_t> symbols)>;
+Result<std::vector<std::byte>> entropy_encode(uint64_t count, const FillSymbols& fill,
                                               const EntropyTable& table,
                                               uint32_t tile_symbols = kMaxTileSymbols,
                                               ThreadPool* pool = nullptr);

@@ -288,6 +288,42 @@ TEST(EntropyTable, FrequenciesAreOptimal) {
   }
 }
 
+TEST(EntropySection, FilledTilesAreCodedAsSymbolsInMemory) {
+  std::mt19937_64 random(test_seed());
+  ThreadPool pool(3);
+  for (const size_t size : {0, 1, 8191, 8192, 8193, 50001}) {
+    std::vector<uint8_t> symbols(size);
+    for (uint8_t& symbol : symbols)
+      symbol = static_cast<uint8_t>(std::min(random() % 9, random() % 9));
+    SymbolHistogram histogram = count(symbols);
+    if (size == 0) histogram.add_odd(1);
+    const EntropyTable table = EntropyTable::build(histogram).value();
+    const auto fill = [&](uint64_t first, std::span<uint8_t> tile) {
+      std::copy_n(symbols.begin() + static_cast<ptrdiff_t>(first), tile.size(), tile.begin());
+    };
+    const auto expected = entropy_encode(symbols, table, kMinTileSymbols).value();
+    EXPECT_EQ(entropy_encode(size, fill, table, kMinTileSymbols).value(), expected);
+    EXPECT_EQ(entropy_encode(size, fill, table, kMinTileSymbols, &pool).value(), expected);
+  }
+  const EntropyTable table = EntropyTable::build(count(std::vector<uint8_t>{1, 2})).value();
+  EXPECT_EQ(entropy_encode(
+                1, [](uint64_t, std::span<uint8_t>) {}, table, 3)
+                .error()
+                .code,
+            ErrorCode::invalid_argument);
+}
+
+TEST(SymbolHistogram, CountsOfOthersAreAddedAsItsOwn) {
+  SymbolHistogram own;
+  own.add(std::vector<uint8_t>{1, 2, 1, 2, 7, 1, 9});
+  SymbolHistogram told;
+  told.add_pairs(1, 2, 2);
+  told.add_pairs(7, 1, 1);
+  told.add_odd(9);
+  EXPECT_EQ(told.singles(), own.singles());
+  EXPECT_TRUE(std::equal(told.pairs().begin(), told.pairs().end(), own.pairs().begin()));
+}
+
 TEST(SymbolHistogram, CountsAndMerges) {
   SymbolHistogram histogram;
   EXPECT_EQ(histogram.entropy(), 0);

@@ -19,6 +19,12 @@ class SymbolHistogram {
 
   // Pairs are counted at even positions of `symbols`; an odd last symbol counts alone.
   void add(std::span<const uint8_t> symbols);
+  // The same for those who have counted already: so many times `first` before `second`, and so many
+  // odd last ones.
+  void add_pairs(uint8_t first, uint8_t second, uint64_t count) {
+    pairs_[static_cast<size_t>(first | second << 8)] += count;
+  }
+  void add_odd(uint8_t symbol) { ++odd_[symbol]; }
   void merge(const SymbolHistogram& other);
 
   uint64_t total() const;  // symbols

@@ -1,14 +1,16 @@
+#include "tensors/file/pack.h"
+
 #include <fmt/format.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
 
 #include "cli/container/commands.h"
 #include "cli/container/progress.h"
 #include "cli/report.h"
 #include "cli/tensors/commands.h"
-#include "container/reader.h"
-#include "tensors/file/writer.h"
 #include "tensors/model/model_source.h"
 
 namespace hoist::cli {
@@ -45,39 +47,6 @@ Status check_output(const PackOptions& options) {
   return {};
 }
 
-Status add_files(const ModelSource& model, HoloTensorWriter& writer) {
-  for (size_t i = 0; i < model.files().size(); ++i) {
-    const ModelFile& file = model.files()[i];
-    Result<std::vector<std::byte>> skeleton = model.skeleton(i);
-    if (!skeleton) return tl::unexpected(skeleton.error());
-    Result<uint32_t> added = writer.add_file(file.name, file.format, file.size, *skeleton);
-    if (!added) return tl::unexpected(added.error());
-  }
-  return {};
-}
-
-Status add_tensors(const ModelSource& model, HoloTensorWriter& writer) {
-  ProgressLine line("packing");
-  uint64_t total = 0;
-  for (const ModelTensor& tensor : model.tensors()) total += tensor.bytes;
-  uint64_t done = 0;
-  for (const ModelTensor& tensor : model.tensors()) {
-    container::BlockBytes bytes = container::BlockBytes::allocate(tensor.bytes);
-    if (bytes.size() != tensor.bytes) {
-      return fail(ErrorCode::exhausted, fmt::format("no memory for the {} bytes of tensor '{}'",
-                                                    tensor.bytes, tensor.name));
-    }
-    if (Status read = model.read(tensor, bytes); !read) return read;
-    const TensorOrigin origin{static_cast<uint32_t>(tensor.file), tensor.offset, tensor.stored_as};
-    Status added = writer.add(tensor.name, TensorView{tensor.dtype, tensor.shape, bytes},
-                              &ThreadPool::process(), origin);
-    if (!added) return added;
-    done += tensor.bytes;
-    line.update(done, total);
-  }
-  return {};
-}
-
 void print(const PackOptions& options, const ModelSource& model, const HoloTensorWriter& writer) {
   uint64_t before = 0;
   for (const ModelFile& file : model.files()) before += file.size;
@@ -102,16 +71,19 @@ Status pack(const PackOptions& options) {
   if (Status different = check_output(options); !different) return different;
   const Result<ModelSource> model = ModelSource::open(options.inputs);
   if (!model) return tl::unexpected(model.error());
-  Result<HoloTensorWriter> writer =
-      HoloTensorWriter::create(options.output, write_options(options));
+  std::optional<ProgressLine> line(std::in_place, "packing");
+  bool writing = false;
+  const PackProgress progress{
+      .encoded = [&](uint64_t done, uint64_t total) { line->update(done, total); },
+      .written =
+          [&](uint64_t done, uint64_t total) {
+            if (!std::exchange(writing, true)) line.emplace("writing");
+            line->update(done, total);
+          }};
+  const Result<HoloTensorWriter> writer =
+      pack_model(*model, options.output, write_options(options), &ThreadPool::process(), progress);
   if (!writer) return tl::unexpected(writer.error());
-  if (Status added = add_files(*model, *writer); !added) return added;
-  if (Status added = add_tensors(*model, *writer); !added) return added;
-  {
-    ProgressLine line("writing");
-    Status done = writer->finish([&](uint64_t bytes, uint64_t all) { line.update(bytes, all); });
-    if (!done) return done;
-  }
+  line.reset();
   print(options, *model, *writer);
   return {};
 }

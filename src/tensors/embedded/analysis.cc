@@ -16,24 +16,59 @@ Unsigned load(const std::byte* elements, uint64_t i) {
   return value;
 }
 
-// Counters of 32 bits, which a range of at most 2^31 elements cannot overflow.
-template <typename Unsigned>
-void count_range(const std::byte* elements, Range range, const ElementFormat& format,
-                 MagnitudeCounts& into) {
-  const Unsigned mask = static_cast<Unsigned>(format.magnitude_mask());
+// Adds to `into` how often each of `count` words occurs, without the bits that are not in `mask`.
+// The bits that are set in any. Counters of 32 bits, which a piece of 2^31 words cannot overflow.
+uint16_t count_words(const std::byte* words, uint64_t count, uint16_t mask,
+                     std::vector<uint64_t>& into) {
   constexpr uint64_t kPiece = uint64_t{1} << 31;
-  Unsigned seen = 0;
-  for (uint64_t at = range.begin; at < range.end; at += kPiece) {
-    std::vector<uint32_t> counts(into.counts.size());
-    const uint64_t end = std::min(range.end, at + kPiece);
+  uint16_t seen = 0;
+  for (uint64_t at = 0; at < count; at += kPiece) {
+    std::vector<uint32_t> counts(into.size());
+    const uint64_t end = std::min(count, at + kPiece);
     for (uint64_t i = at; i < end; ++i) {
-      const Unsigned element = load<Unsigned>(elements, i);
-      seen |= element;
-      ++counts[element & mask];
+      const uint16_t word = load<uint16_t>(words, i);
+      seen |= word;
+      ++counts[word & mask];
     }
-    for (size_t m = 0; m < counts.size(); ++m) into.counts[m] += counts[m];
+    for (size_t m = 0; m < counts.size(); ++m) into[m] += counts[m];
   }
-  into.any_sign |= (seen & format.sign_mask()) != 0;
+  return seen;
+}
+
+void count_elements(const std::byte* elements, Range range, const ElementFormat& format,
+                    MagnitudeCounts& into) {
+  into.counts.resize(format.magnitude_mask() + 1);
+  const uint16_t seen = count_words(elements + 2 * range.begin, range.end - range.begin,
+                                    static_cast<uint16_t>(format.magnitude_mask()), into.counts);
+  into.any_sign = (seen & format.sign_mask()) != 0;
+}
+
+// Two bytes at once: neighbours that are equal, as bytes often are, would wait for each other's
+// counter, and the entropy coder wants to know of pairs anyway. Ranges begin at even places.
+void count_bytes(const std::byte* elements, Range range, const ElementFormat& format,
+                 MagnitudeCounts& into) {
+  const auto mask = static_cast<uint8_t>(format.magnitude_mask());
+  into.pairs.resize(size_t{1} << 16);
+  const uint64_t count = range.end - range.begin;
+  uint16_t seen = count_words(elements + range.begin, count / 2,
+                              static_cast<uint16_t>(mask | mask << 8), into.pairs);
+  if (count % 2 != 0) {
+    const auto last = load<uint8_t>(elements, range.end - 1);
+    into.odd = last & mask;
+    seen |= last;
+  }
+  into.any_sign = ((seen | seen >> 8) & format.sign_mask()) != 0;
+}
+
+// What pairs of bytes say of single ones.
+void count_singles(MagnitudeCounts& counts, const ElementFormat& format) {
+  counts.counts.resize(format.magnitude_mask() + 1);
+  for (size_t pair = 0; pair < counts.pairs.size(); ++pair) {
+    if (counts.pairs[pair] == 0) continue;
+    counts.counts[pair & 0xff] += counts.pairs[pair];
+    counts.counts[pair >> 8] += counts.pairs[pair];
+  }
+  if (counts.odd) ++counts.counts[*counts.odd];
 }
 
 struct ClassSum {
@@ -132,15 +167,17 @@ MagnitudeCounts count_magnitudes(const TensorView& tensor, const ElementFormat& 
   const std::vector<Range> ranges = ranges_for(tensor.bytes.size() / width, 1 << 20, pool);
   std::vector<MagnitudeCounts> parts(ranges.size());
   for_each(ranges.size(), pool, [&](size_t i) {
-    parts[i].counts.resize(format.magnitude_mask() + 1);
-    const auto count = width == 1 ? count_range<uint8_t> : count_range<uint16_t>;
+    const auto count = width == 1 ? count_bytes : count_elements;
     count(tensor.bytes.data(), ranges[i], format, parts[i]);
   });
   MagnitudeCounts all = std::move(parts.front());
   for (const MagnitudeCounts& part : std::span(parts).subspan(1)) {
     for (size_t m = 0; m < all.counts.size(); ++m) all.counts[m] += part.counts[m];
+    for (size_t m = 0; m < all.pairs.size(); ++m) all.pairs[m] += part.pairs[m];
     all.any_sign |= part.any_sign;
+    if (part.odd) all.odd = part.odd;
   }
+  if (width == 1) count_singles(all, format);
   return all;
 }
 

@@ -27,6 +27,10 @@ void for_each(size_t count, ThreadPool* pool, const std::function<void(size_t)>&
 struct MagnitudeCounts {
   std::vector<uint64_t> counts;  // by magnitude
   bool any_sign = false;
+  // Of elements of one byte, which are counted two at a time: how often a magnitude at an even
+  // place is followed by another, by first | second << 8; and the last one of an odd number.
+  std::vector<uint64_t> pairs;
+  std::optional<uint8_t> odd;
 };
 MagnitudeCounts count_magnitudes(const TensorView& tensor, const ElementFormat& format,
                                  ThreadPool* pool);

@@ -1,7 +1,10 @@
 // Three passes: which symbols there are, then symbols, planes and errors chunk by chunk, at last
-// the entropy coder over the symbols.
+// the entropy coder over the symbols. Of elements of one byte the first pass counts pairs, which is
+// all that the coder's table is made of, and their symbols are made tile by tile for the coder.
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <optional>
 
 #include "codec/entropy.h"
 #include "tensors/embedded/analysis.h"
@@ -28,14 +31,31 @@ class SymbolMap {
     for (uint64_t magnitude = 0; magnitude < of_magnitude_.size(); ++magnitude) {
       of_magnitude_[magnitude] = of_class_[format.class_of(magnitude)];
     }
+    if (format.bits != 8) return;
+    std::array<uint64_t, 256> of_byte{};
+    for (size_t byte = 0; byte < of_byte.size(); ++byte) {
+      of_byte[byte] = of_magnitude_[byte & format.magnitude_mask()];
+    }
+    of_byte_.emplace(of_byte, 256);
+  }
+
+  // Of elements of one byte, whose pairs were counted.
+  codec::SymbolHistogram histogram(const MagnitudeCounts& counts) const {
+    codec::SymbolHistogram histogram;
+    for (size_t pair = 0; pair < counts.pairs.size(); ++pair) {
+      if (counts.pairs[pair] == 0) continue;
+      histogram.add_pairs(of_magnitude_[pair & 0xff], of_magnitude_[pair >> 8], counts.pairs[pair]);
+    }
+    if (counts.odd) histogram.add_odd(of_magnitude_[*counts.odd]);
+    return histogram;
   }
 
   void map(const std::byte* elements, size_t count, uint8_t* symbols) const {
     switch (format_.bits) {
       case 8:
-        return map_narrow<uint8_t>(elements, count, symbols);
+        return map_bytes(elements, count, symbols);
       case 16:
-        return map_narrow<uint16_t>(elements, count, symbols);
+        return map_words(elements, count, symbols);
       case 32:
         return map_wide<uint32_t>(elements, count, symbols);
       default:
@@ -44,12 +64,17 @@ class SymbolMap {
   }
 
  private:
-  template <typename Unsigned>
-  void map_narrow(const std::byte* elements, size_t count, uint8_t* symbols) const {
+  // Looking bytes up is what putting elements of one byte together without planes comes to.
+  void map_bytes(const std::byte* elements, size_t count, uint8_t* symbols) const {
+    merge_elements(*of_byte_, reinterpret_cast<const uint8_t*>(elements), 1, count, {},
+                   reinterpret_cast<std::byte*>(symbols));
+  }
+
+  void map_words(const std::byte* elements, size_t count, uint8_t* symbols) const {
     const size_t mask = format_.magnitude_mask();
     const uint8_t* const table = of_magnitude_.data();
     for (size_t i = 0; i < count; ++i) {
-      Unsigned element;
+      uint16_t element;
       std::memcpy(&element, elements + i * sizeof element, sizeof element);
       symbols[i] = table[element & mask];
     }
@@ -73,12 +98,15 @@ class SymbolMap {
   ElementFormat format_;
   const std::vector<uint8_t>& of_class_;
   std::vector<uint8_t> of_magnitude_;
+  std::optional<MergeTables> of_byte_;
 };
 
 struct Analysis {
   ElementFormat format;
   SymbolPlan plan;
   std::optional<ErrorSums> errors;  // of narrow elements: they were counted
+  // Of elements of one byte: what build_table() would count.
+  std::optional<codec::SymbolHistogram> histogram = std::nullopt;
 };
 
 std::optional<Analysis> analyse(const TensorView& tensor, ThreadPool* pool) {
@@ -96,7 +124,9 @@ std::optional<Analysis> analyse(const TensorView& tensor, ThreadPool* pool) {
   if (!plan) return std::nullopt;
   const ErrorSums errors = counted_errors(tensor.dtype, format, plan->patterns, plan->planes,
                                           counts.counts, plan->symbol_of_class);
-  return Analysis{format, *std::move(plan), errors};
+  Analysis analysis{format, *std::move(plan), errors};
+  if (format.bits == 8) analysis.histogram = SymbolMap(format, analysis.plan).histogram(counts);
+  return analysis;
 }
 
 // A tile costs 32 states of some 24 bits that say nothing, a size, and padding. Small ones suit
@@ -131,7 +161,7 @@ struct PlaneBuffers {
   }
 };
 
-// Symbols, planes and, of wide elements, errors.
+// Planes, symbols unless they were counted already, and, of wide elements, errors.
 std::vector<uint8_t> take_apart(const TensorView& tensor, const Analysis& analysis,
                                 PlaneBuffers& planes, ErrorSums& errors, ThreadPool* pool) {
   const ElementFormat& format = analysis.format;
@@ -142,7 +172,7 @@ std::vector<uint8_t> take_apart(const TensorView& tensor, const Analysis& analys
   std::optional<ErrorMeter> meter;
   if (!analysis.errors) meter.emplace(format, analysis.plan.patterns, analysis.plan.planes);
   std::vector<ErrorSums> sums(meter ? chunks : 0);
-  std::vector<uint8_t> symbols(elements);
+  std::vector<uint8_t> symbols(analysis.histogram ? 0 : elements);
   // Pieces that stay in the second-level cache between the loops over them.
   constexpr uint64_t kPiece = 8 << 10;
   for_each(chunks, pool, [&](size_t chunk) {
@@ -150,7 +180,7 @@ std::vector<uint8_t> take_apart(const TensorView& tensor, const Analysis& analys
     for (uint64_t at = chunk * kChunk; at < end; at += kPiece) {
       const size_t count = std::min(kPiece, end - at);
       const std::byte* const from = tensor.bytes.data() + at * width;
-      map.map(from, count, symbols.data() + at);
+      if (!symbols.empty()) map.map(from, count, symbols.data() + at);
       split_elements(from, width, count, planes.at(at, format));
       if (meter) meter->add(from, symbols.data() + at, count, sums[chunk]);
     }
@@ -160,15 +190,43 @@ std::vector<uint8_t> take_apart(const TensorView& tensor, const Analysis& analys
   return symbols;
 }
 
-codec::EntropyTable build_table(std::span<const uint8_t> symbols, ThreadPool* pool) {
+// Layer 0 without its signs, and the table of its symbols.
+struct Section {
+  codec::EntropyTable table;
+  Result<std::vector<std::byte>> bytes;
+};
+
+codec::SymbolHistogram count_symbols(std::span<const uint8_t> symbols, ThreadPool* pool) {
   const std::vector<Range> ranges = ranges_for(symbols.size(), kChunk, pool);
   std::vector<codec::SymbolHistogram> parts(ranges.size());
   for_each(ranges.size(), pool, [&](size_t i) {
     parts[i].add(symbols.subspan(ranges[i].begin, ranges[i].end - ranges[i].begin));
   });
   for (size_t i = 1; i < parts.size(); ++i) parts.front().merge(parts[i]);
-  return symbols.size() < kFewestForPairs ? codec::EntropyTable::build(parts.front(), 1).value()
-                                          : codec::EntropyTable::build(parts.front()).value();
+  return std::move(parts.front());
+}
+
+codec::EntropyTable build_table(const codec::SymbolHistogram& histogram, uint64_t symbols) {
+  return symbols < kFewestForPairs ? codec::EntropyTable::build(histogram, 1).value()
+                                   : codec::EntropyTable::build(histogram).value();
+}
+
+// `symbols` as take_apart() gave them. What was counted before is mapped tile by tile: all symbols
+// together would take as much memory as the tensor.
+Section encode_symbols(const TensorView& tensor, const Analysis& analysis,
+                       std::span<const uint8_t> symbols, uint32_t tile_elements, ThreadPool* pool) {
+  if (!analysis.histogram) {
+    codec::EntropyTable table = build_table(count_symbols(symbols, pool), symbols.size());
+    auto bytes = codec::entropy_encode(symbols, table, tile_elements, pool);
+    return {std::move(table), std::move(bytes)};
+  }
+  codec::EntropyTable table = build_table(*analysis.histogram, tensor.bytes.size());
+  const SymbolMap map(analysis.format, analysis.plan);
+  const auto fill = [&](uint64_t first, std::span<uint8_t> tile) {
+    map.map(tensor.bytes.data() + first, tile.size(), tile.data());
+  };
+  auto bytes = codec::entropy_encode(tensor.bytes.size(), fill, table, tile_elements, pool);
+  return {std::move(table), std::move(bytes)};
 }
 
 std::vector<std::byte> write_parameters(const Analysis& analysis, const codec::EntropyTable& table,
@@ -207,10 +265,9 @@ Result<std::optional<EncodedTensor>> embedded_encode(const TensorView& tensor, T
   PlaneBuffers planes(analysis->plan, elements);
   ErrorSums errors;
   const std::vector<uint8_t> symbols = take_apart(tensor, *analysis, planes, errors, pool);
-  const codec::EntropyTable table = build_table(symbols, pool);
   const uint32_t tile_elements = choose_tile(elements, analysis->plan.element_bits());
-  Result<std::vector<std::byte>> section =
-      codec::entropy_encode(symbols, table, tile_elements, pool);
+  Section encoded_symbols = encode_symbols(tensor, *analysis, symbols, tile_elements, pool);
+  Result<std::vector<std::byte>>& section = encoded_symbols.bytes;
   if (!section) return tl::unexpected(section.error());
 
   EncodedTensor encoded;
@@ -218,7 +275,7 @@ Result<std::optional<EncodedTensor>> embedded_encode(const TensorView& tensor, T
       .encoding = HolographicEncoding::embedded,
       .dtype = tensor.dtype,
       .shape = tensor.shape,
-      .parameters = write_parameters(*analysis, table, tile_elements),
+      .parameters = write_parameters(*analysis, encoded_symbols.table, tile_elements),
       .part_bytes = {},
       .curve = {.prefixes = errors.points(analysis->plan.planes), .common = 0, .energies = {}}};
   section->insert(section->end(), planes.signs.begin(), planes.signs.end());

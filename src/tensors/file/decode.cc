@@ -9,6 +9,13 @@
 namespace hoist::tensors {
 namespace {
 
+Result<container::BlockBytes> allocate(const HoloTensor& tensor, uint64_t bytes) {
+  container::BlockBytes memory = container::BlockBytes::allocate(bytes);
+  if (memory.size() == bytes) return memory;
+  return fail(ErrorCode::exhausted,
+              fmt::format("no memory for {} bytes of tensor '{}'", bytes, tensor.name));
+}
+
 // One tensor on its way from shards to elements.
 class TensorLoad {
  public:
@@ -20,20 +27,15 @@ class TensorLoad {
         tolerance_(tolerance),
         pool_(pool) {}
 
-  Result<LoadedTensor> run(std::span<const size_t> parts, uint64_t limit);
+  // `into` takes the elements.
+  Result<LoadedTensor> run(std::span<const size_t> parts, std::span<std::byte> into);
 
  private:
-  Status load_lossless(LoadedTensor& loaded);
+  Status load_lossless(std::span<std::byte> into);
   Status load_parts(std::span<const size_t> parts, TensorDecoder& decoder, LoadedTensor& loaded);
   Result<container::BlockBytes> read_part(size_t part) const;
   tl::unexpected<Error> explain(const Error& error) const {
     return fail(error.code, fmt::format("tensor '{}': {}", tensor_.name, error.message));
-  }
-  Result<container::BlockBytes> allocate(uint64_t bytes) const {
-    container::BlockBytes memory = container::BlockBytes::allocate(bytes);
-    if (memory.size() == bytes) return memory;
-    return fail(ErrorCode::exhausted,
-                fmt::format("no memory for {} bytes of tensor '{}'", bytes, tensor_.name));
   }
 
   const FragmentFetcher& fetcher_;
@@ -45,7 +47,7 @@ class TensorLoad {
 };
 
 Result<container::BlockBytes> TensorLoad::read_part(size_t part) const {
-  Result<container::BlockBytes> bytes = allocate(tensor_.parts[part].bytes);
+  Result<container::BlockBytes> bytes = allocate(tensor_, tensor_.parts[part].bytes);
   if (!bytes) return bytes;
   const size_t stream = fetcher_.index().layout.part_stream(number_, part);
   if (Status got = fetcher_.read_stream(stream, *bytes, pool_); !got) return explain(got.error());
@@ -53,16 +55,15 @@ Result<container::BlockBytes> TensorLoad::read_part(size_t part) const {
 }
 
 // Stored bytes are the elements: they go where they belong at once.
-Status TensorLoad::load_lossless(LoadedTensor& loaded) {
-  loaded.parts = 1;
+Status TensorLoad::load_lossless(std::span<std::byte> into) {
   if (tensor_.parts[0].packing == Packing::plain) {
     const size_t stream = fetcher_.index().layout.part_stream(number_, 0);
-    Status got = fetcher_.read_stream(stream, loaded.bytes, pool_);
+    Status got = fetcher_.read_stream(stream, into, pool_);
     return got ? got : Status(explain(got.error()));
   }
   const Result<container::BlockBytes> packed = read_part(0);
   if (!packed) return tl::unexpected(packed.error());
-  Status unpacked = unpack(*packed, loaded.bytes, pool_);
+  Status unpacked = unpack(*packed, into, pool_);
   return unpacked ? unpacked : Status(explain(unpacked.error()));
 }
 
@@ -87,21 +88,14 @@ Status TensorLoad::load_parts(std::span<const size_t> parts, TensorDecoder& deco
   return {};
 }
 
-Result<LoadedTensor> TensorLoad::run(std::span<const size_t> parts, uint64_t limit) {
-  const uint64_t bytes = tensor_.bytes();
-  if (bytes > limit) {
-    return fail(ErrorCode::exhausted, fmt::format("tensor '{}' has {} bytes, the limit is {}",
-                                                  tensor_.name, bytes, limit));
-  }
+Result<LoadedTensor> TensorLoad::run(std::span<const size_t> parts, std::span<std::byte> into) {
   LoadedTensor loaded;
   loaded.name = tensor_.name;
   loaded.dtype = tensor_.description.dtype;
   loaded.shape = tensor_.description.shape;
-  Result<container::BlockBytes> memory = allocate(bytes);
-  if (!memory) return tl::unexpected(memory.error());
-  loaded.bytes = std::move(*memory);
   if (tensor_.description.encoding == HolographicEncoding::lossless) {
-    if (Status done = load_lossless(loaded); !done) return tl::unexpected(done.error());
+    if (Status done = load_lossless(into); !done) return tl::unexpected(done.error());
+    loaded.parts = 1;
     return loaded;
   }
   Result<std::unique_ptr<TensorDecoder>> decoder = make_decoder(tensor_.description);
@@ -120,10 +114,16 @@ Result<LoadedTensor> TensorLoad::run(std::span<const size_t> parts, uint64_t lim
                             "is wanted",
                             tensor_.name, loaded.quality, tolerance_.min_quality));
   }
-  if (Status done = (*decoder)->reconstruct(loaded.bytes, pool_); !done) {
+  if (Status done = (*decoder)->reconstruct(into, pool_); !done) {
     return explain(done.error());
   }
   return loaded;
+}
+
+Status check_size(const HoloTensor& tensor, uint64_t limit) {
+  if (tensor.bytes() <= limit) return {};
+  return fail(ErrorCode::exhausted, fmt::format("tensor '{}' has {} bytes, the limit is {}",
+                                                tensor.name, tensor.bytes(), limit));
 }
 
 }  // namespace
@@ -159,14 +159,32 @@ Result<std::vector<size_t>> selected_parts(const HoloTensor& tensor,
 Result<LoadedTensor> decode_tensor(const FragmentFetcher& fetcher, size_t tensor,
                                    const PartSelection& selection, const FaultTolerance& tolerance,
                                    ThreadPool* pool, uint64_t limit) {
-  const Result<std::vector<size_t>> parts =
-      selected_parts(fetcher.index().header.tensors[tensor], selection);
+  const HoloTensor& header = fetcher.index().header.tensors[tensor];
+  if (Status fits = check_size(header, limit); !fits) return tl::unexpected(fits.error());
+  Result<container::BlockBytes> memory = allocate(header, header.bytes());
+  if (!memory) return tl::unexpected(memory.error());
+  Result<LoadedTensor> loaded =
+      decode_tensor_into(fetcher, tensor, *memory, selection, tolerance, pool, limit);
+  if (loaded) loaded->bytes = std::move(*memory);
+  return loaded;
+}
+
+Result<LoadedTensor> decode_tensor_into(const FragmentFetcher& fetcher, size_t tensor,
+                                        std::span<std::byte> into, const PartSelection& selection,
+                                        const FaultTolerance& tolerance, ThreadPool* pool,
+                                        uint64_t limit) {
+  const HoloTensor& header = fetcher.index().header.tensors[tensor];
+  const Result<std::vector<size_t>> parts = selected_parts(header, selection);
   if (!parts) return tl::unexpected(parts.error());
+  if (Status fits = check_size(header, limit); !fits) return tl::unexpected(fits.error());
+  if (into.size() != header.bytes()) {
+    return fail(ErrorCode::invalid_argument, fmt::format("room for {} bytes, tensor '{}' has {}",
+                                                         into.size(), header.name, header.bytes()));
+  }
   try {
-    return TensorLoad(fetcher, tensor, tolerance, pool).run(*parts, limit);
+    return TensorLoad(fetcher, tensor, tolerance, pool).run(*parts, into);
   } catch (const std::bad_alloc&) {
-    return fail(ErrorCode::exhausted, fmt::format("no memory to decode tensor '{}'",
-                                                  fetcher.index().header.tensors[tensor].name));
+    return fail(ErrorCode::exhausted, fmt::format("no memory to decode tensor '{}'", header.name));
   }
 }
 

@@ -107,13 +107,24 @@ Result<HoloFragment> HoloTensorReader::read_fragment(uint64_t shard) const {
   return fragment;
 }
 
+Status HoloTensorReader::check_number(size_t tensor) const {
+  if (tensor < header().tensors.size()) return {};
+  return fail(ErrorCode::not_found, fmt::format("no tensor {}, there are {} ({})", tensor,
+                                                header().tensors.size(), name()));
+}
+
+Result<LoadedTensor> HoloTensorReader::decode_into(size_t tensor, std::span<std::byte> into,
+                                                   const PartSelection& selection,
+                                                   const FaultTolerance& tolerance,
+                                                   ThreadPool* pool) const {
+  if (Status there = check_number(tensor); !there) return tl::unexpected(there.error());
+  return decode_tensor_into(*fetcher_, tensor, into, selection, tolerance, pool, options_.tensor);
+}
+
 Result<LoadedTensor> HoloTensorReader::decode(size_t tensor, const PartSelection& selection,
                                               const FaultTolerance& tolerance,
                                               ThreadPool* pool) const {
-  if (tensor >= header().tensors.size()) {
-    return fail(ErrorCode::not_found, fmt::format("no tensor {}, there are {} ({})", tensor,
-                                                  header().tensors.size(), name()));
-  }
+  if (Status there = check_number(tensor); !there) return tl::unexpected(there.error());
   return decode_tensor(*fetcher_, tensor, selection, tolerance, pool, options_.tensor);
 }
 

@@ -105,10 +105,18 @@ class HoloTensorReader {
                               const FaultTolerance& tolerance = {},
                               ThreadPool* pool = nullptr) const;
 
+  // Into the caller's memory, which has exactly the tensor's size (else `invalid_argument`); the
+  // answer's `bytes` are empty.
+  Result<LoadedTensor> decode_into(size_t tensor, std::span<std::byte> into,
+                                   const PartSelection& selection = {},
+                                   const FaultTolerance& tolerance = {},
+                                   ThreadPool* pool = nullptr) const;
+
   Result<std::vector<std::byte>> skeleton(size_t file) const;
 
  private:
   HoloTensorReader() = default;
+  Status check_number(size_t tensor) const;
 
   ReadOptions options_;
   std::shared_ptr<const container::Reader> container_;
@@ -125,6 +133,11 @@ Result<std::vector<size_t>> selected_parts(const HoloTensor& tensor,
 Result<LoadedTensor> decode_tensor(const FragmentFetcher& fetcher, size_t tensor,
                                    const PartSelection& selection, const FaultTolerance& tolerance,
                                    ThreadPool* pool, uint64_t limit = uint64_t{1} << 40);
+
+Result<LoadedTensor> decode_tensor_into(const FragmentFetcher& fetcher, size_t tensor,
+                                        std::span<std::byte> into, const PartSelection& selection,
+                                        const FaultTolerance& tolerance, ThreadPool* pool,
+                                        uint64_t limit = uint64_t{1} << 40);
 
 // Header and layout of the metadata, checked against each other.
 Result<std::shared_ptr<const HoloIndex>> make_index(container::Bytes metadata,

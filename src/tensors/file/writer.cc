@@ -107,6 +107,7 @@ class Assembly {
 };
 
 Status Assembly::read_shard(uint64_t shard, std::span<std::byte> into) const {
+  if (options_.stop.stop_requested()) return fail(ErrorCode::cancelled, "stopped");
   std::fill(into.begin(), into.end(), std::byte{0});
   for (const ShardContent& content : contents_[shard]) {
     const StreamPiece& piece = content.piece;

@@ -17,6 +17,7 @@
 
 #include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
 
 #include "base/threads.h"
@@ -30,6 +31,7 @@ struct HoloWriteOptions {
   uint32_t parity = 0;   // shards of each group that may be lost; fragments + parity <= 255
   bool digests = false;  // container::WriterOptions::digests
   bool durable = true;
+  std::stop_token stop = {};  // finish() then returns `cancelled`
 };
 
 // Where a tensor lay in a file that was given to add_file().
