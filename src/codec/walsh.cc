@@ -33,7 +33,8 @@ template <size_t kLanes, size_t kDistance = 1>
 [[gnu::always_inline]] inline void within(typename FloatVectors<kLanes>::Floats& v) {
   if constexpr (kDistance < kLanes) {
     [&]<size_t... kLane>(std::index_sequence<kLane...>) __attribute__((always_inline)) {
-      const typename FloatVectors<kLanes>::Floats sign = {((kLane & kDistance) != 0 ? -1.0f : 1.0f)...};
+      const typename FloatVectors<kLanes>::Floats sign = {
+          ((kLane & kDistance) != 0 ? -1.0f : 1.0f)...};
       v = __builtin_shufflevector(v, v, (kLane ^ kDistance)...) + v * sign;
     }
     (std::make_index_sequence<kLanes>());
