@@ -110,7 +110,7 @@ class Bench {
 
   Status open() {
     const auto begin = Clock::now();
-    auto opened = Index::open(path_, {.sync_patterns = 0});
+    auto opened = Index::open(path_, {.sync_patterns = 0, .device = options_.device});
     if (!opened) return tl::unexpected(opened.error());
     const double seconds = seconds_since(begin);
     index_ = std::move(*opened);
@@ -137,6 +137,23 @@ class Bench {
     }
     figure("query p50", 1e3 * latencies.quantile(0.5), "ms");
     figure("query p99", 1e3 * latencies.quantile(0.99), "ms");
+    return records();
+  }
+
+  Status records() {
+    match::RecordOptions wanted;
+    wanted.threshold = 0.5;
+    wanted.max_predictions = 100;
+    Latencies latencies;
+    for (size_t i = 0; i < kQueries; ++i) {
+      match::PatternText state = patterns_.next();
+      const auto begin = Clock::now();
+      const auto predicted = index_->predict(state, wanted);
+      if (!predicted) return tl::unexpected(predicted.error());
+      latencies.add(seconds_since(begin));
+    }
+    figure("records p50", 1e3 * latencies.quantile(0.5), "ms");
+    figure("records p99", 1e3 * latencies.quantile(0.99), "ms");
     return {};
   }
 
@@ -182,8 +199,8 @@ class Bench {
     return {};
   }
 
-  // As many recent patterns as the index had; queries before the sync are the measure of those
-  // during it.
+  // As many patterns as the index had, of which most are in small segments by the time of the sync;
+  // queries before it are the measure of those during it.
   Status sync_while_querying() {
     for (uint32_t i = 0; i < options_.patterns; ++i) {
       match::PatternText pattern = patterns_.next();
@@ -196,10 +213,12 @@ class Bench {
       if (!seconds) return tl::unexpected(seconds.error());
       before.add(*seconds);
     }
+    const uint64_t recent = index_->stats().recent_patterns;
     auto during = beside_queries([this] { return index_->sync(); });
     if (!during) return tl::unexpected(during.error());
     const match::IndexStats stats = index_->stats();
     figure("sync", stats.last_sync_seconds, "s");
+    figure("  recent until then", static_cast<double>(recent), "patterns");
     figure("  until the segment is in use", stats.last_fold_seconds, "s");
     figure("query p50 before the sync", 1e3 * before.quantile(0.5), "ms");
     figure("query worst before the sync", 1e3 * before.quantile(1), "ms");

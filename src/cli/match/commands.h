@@ -39,6 +39,7 @@ struct MatchQueryOptions {
   bool json = false;
   bool jsonl = false;
   std::string max_memory;
+  std::string device = "auto";
 };
 int match_query(const MatchQueryOptions& options);
 
@@ -70,6 +71,7 @@ struct MatchBenchOptions {
   uint32_t patterns = 1'000'000;
   uint32_t length = 15;
   uint32_t symbols = 31'029;
+  std::string device = "auto";
   bool json = false;
 };
 int match_bench(const MatchBenchOptions& options);

@@ -5,10 +5,10 @@
 
 #include "cli/match/commands.h"
 #include "cli/match/input.h"
-#include "cli/match/json_text.h"
 #include "cli/match/progress.h"
 #include "cli/report.h"
 #include "match/index/index.h"
+#include "match/json/json_text.h"
 
 namespace hoist::cli {
 namespace {
@@ -60,7 +60,7 @@ class Pairs {
       const uint64_t earlier = std::stoull(other);
       if (jsonl_) {
         fmt::print("{{\"a\": {}, \"b\": {}, \"score\": {}, \"normalized\": {}}}\n", earlier,
-                   line.number, json_number(hit.score), json_number(hit.normalized));
+                   line.number, match::json_number(hit.score), match::json_number(hit.normalized));
       } else {
         fmt::print("{}\t{}\t{:.4f}\n", earlier, line.number, hit.normalized);
       }

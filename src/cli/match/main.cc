@@ -21,6 +21,14 @@ void add_max_memory(CLI::App* command, std::string& limit) {
       ->type_name("SIZE");
 }
 
+void add_device(CLI::App* command, std::string& device) {
+  command
+      ->add_option("--device", device,
+                   "Where to search: cpu, cuda:N or cuda:N,cuda:M; auto is the CPU for now")
+      ->type_name("DEVICE")
+      ->capture_default_str();
+}
+
 void add_build(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand("build", "Build an index of the patterns of a file");
   auto options = std::make_shared<MatchBuildOptions>();
@@ -71,6 +79,7 @@ void add_query(CLI::App& app, int& status) {
   command->add_flag("--jsonl", options->jsonl, "Print a record, or with --states an array, a line")
       ->excludes(json);
   add_max_memory(command, options->max_memory);
+  add_device(command, options->device);
   command->footer(
       "Examples:\n"
       "  hoist match query shop.index --state '[[\"shoe\"],[\"sock\"]]' --json\n"
@@ -166,6 +175,7 @@ void add_bench(CLI::App& app, int& status) {
   command->add_option("--symbols", options->symbols, "Different symbols, Zipf-distributed")
       ->check(CLI::Range(1u, 10'000'000u))
       ->capture_default_str();
+  add_device(command, options->device);
   command->add_flag("--json", options->json, "Print as JSON");
   command->footer(
       "Works in $TMPDIR, else /tmp.\n\nExample:\n  hoist match bench --patterns 100000");

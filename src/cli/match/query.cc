@@ -4,12 +4,12 @@
 #include <cstdio>
 
 #include "cli/match/commands.h"
-#include "cli/match/json_text.h"
 #include "cli/match/line_reader.h"
 #include "cli/match/pattern_line.h"
-#include "cli/match/record_json.h"
 #include "cli/report.h"
 #include "match/index/index.h"
+#include "match/json/json_text.h"
+#include "match/json/record_json.h"
 
 namespace hoist::cli {
 namespace {
@@ -43,8 +43,8 @@ class Query {
       for (const match::IndexHit& hit : result.hits) {
         const std::string name = result.name(hit);
         answer.json.push_back(fmt::format("{{\"name\": {}, \"score\": {}, \"normalized\": {}}}",
-                                          json_string(name), json_number(hit.score),
-                                          json_number(hit.normalized)));
+                                          match::json_string(name), match::json_number(hit.score),
+                                          match::json_number(hit.normalized)));
         answer.text.push_back(fmt::format("{:.4f}  {}", hit.normalized, name));
       }
     }
@@ -58,9 +58,9 @@ class Query {
       if (!prediction) return tl::unexpected(prediction.error());
       Answer& answer = answers.emplace_back();
       for (const match::Record& record : prediction->records) {
-        answer.json.push_back(record_json(record, state, index_));
+        answer.json.push_back(match::record_json(record, state, index_));
         answer.text.push_back(fmt::format("{:.4f}  {}  {}", record.similarity, record.name,
-                                          record_summary(record, index_)));
+                                          match::record_summary(record, index_)));
       }
     }
     return answers;
@@ -173,7 +173,8 @@ Status query(const MatchQueryOptions& options) {
   if (options.state.empty() == options.states.empty()) {
     return fail(ErrorCode::invalid_argument, "one of --state and --states (on the command line)");
   }
-  const auto index = match::Index::open(options.index, {.read_only = true, .max_memory = *limit});
+  const auto index = match::Index::open(
+      options.index, {.read_only = true, .max_memory = *limit, .device = options.device});
   if (!index) return tl::unexpected(index.error());
   if (options.keep_order && (*index)->stats().settings.sort) {
     return fail(ErrorCode::invalid_argument,

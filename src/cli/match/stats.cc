@@ -2,9 +2,9 @@
 #include <fmt/core.h>
 
 #include "cli/match/commands.h"
-#include "cli/match/json_text.h"
 #include "cli/report.h"
 #include "match/index/index.h"
+#include "match/json/json_text.h"
 
 namespace hoist::cli {
 namespace {
@@ -54,7 +54,7 @@ int match_verify(const std::string& path, bool json) {
   if (json) {
     fmt::print("{{\"ok\": {}, \"patterns\": {}{}}}\n", compared.has_value(),
                compared ? *compared : 0,
-               compared ? "" : ", \"error\": " + json_string(compared.error().message));
+               compared ? "" : ", \"error\": " + match::json_string(compared.error().message));
   } else if (compared) {
     fmt::print("{}: OK, {} patterns\n", path, *compared);
   }

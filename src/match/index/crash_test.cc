@@ -38,7 +38,8 @@ constexpr int kAcknowledgements = 3;  // a descriptor
 // not live on in a forked process). It writes each number to a pipe once that is acknowledged, and
 // syncs all the while.
 TEST(CrashChild, DISABLED_LearnsUntilItFails) {
-  auto index = Index::open(std::getenv("HOIST_CRASH_INDEX"), {.sync_patterns = 40});
+  auto index =
+      Index::open(std::getenv("HOIST_CRASH_INDEX"), {.recent_patterns = 10, .sync_patterns = 40});
   ASSERT_TRUE(index) << index.error().message;
   const auto limit = static_cast<rlim_t>(std::atoll(std::getenv("HOIST_CRASH_LIMIT")));
   if (limit != 0) {
@@ -137,7 +138,7 @@ TEST_F(CrashTest, AFullDiskRefusesAndKeepsWhatWasThere) {
 // For ThreadSanitizer, and for what each thread must see.
 TEST_F(CrashTest, LearningQueryingSyncingAndRemovingAtOnce) {
   constexpr uint32_t kEach = 600;
-  auto index = Index::open(path(), {.create = true, .sync_patterns = 100});
+  auto index = Index::open(path(), {.create = true, .recent_patterns = 30, .sync_patterns = 100});
   ASSERT_TRUE(index);
   std::atomic<uint32_t> wrong = 0;
   std::atomic<bool> stop = false;

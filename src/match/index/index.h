@@ -7,8 +7,8 @@
 //   for (const IndexHit& hit : found->hits) use(hit.score, found->name(hit));
 //
 // What is learned is in the very next query, whoever asks it. Learned patterns lie in a recent tier
-// until a sync lays them out as a stable segment, in the background, while queries and learning go
-// on; answers never depend on where a pattern lies. Stable segments of like size are merged as they
+// until they are laid out as a stable segment, in the background, while queries and learning go on;
+// answers never depend on where a pattern lies. Stable segments of like size are merged as they
 // become many, and those of which a quarter was removed are cleaned.
 //
 // On disk an index is a folder: store/ (RocksDB: patterns, frequencies, emotives, metadata) and
@@ -24,8 +24,8 @@
 // when they opened it.
 //
 // Memory: see StableSegment and Vocabulary; a recent pattern takes 4 bytes a symbol, 2 an event and
-// 120 besides. A sync takes, until it is done, the new segment and 24 bytes a pattern and 4 a
-// symbol of what goes into it. RocksDB takes up to 300 MiB while much is learned.
+// 120 besides. What makes or merges segments takes, until it is done, the new segment and 24 bytes
+// a pattern and 4 a symbol of what goes into it. RocksDB takes up to 300 MiB while much is learned.
 #pragma once
 
 #include <atomic>
@@ -54,10 +54,17 @@ struct IndexOptions {
   Durability durability = Durability::batch;
   // Standing memory above which opening fails and learning is refused, with `exhausted`.
   uint64_t max_memory = UINT64_MAX;
-  // A sync begins by itself once so many patterns are recent, and so long after the last while any
-  // is; 0: it does not.
+  // Once so many patterns are recent they are laid out as a segment, in memory and in the
+  // background; 0: only by a sync.
+  uint32_t recent_patterns = 8'192;
+  // A sync begins by itself once so many patterns were learned since the last, and so long after
+  // it while any was; 0: it does not.
   uint32_t sync_patterns = 65'536;
   std::chrono::seconds sync_interval = std::chrono::seconds(300);
+  // Where large stable segments are searched: "cuda:N" keeps their symbols in that GPU's memory, or
+  // "cuda:N,cuda:M" in that of several (docs/match-gpu.md); "cpu" and, as long as there are no
+  // figures, "auto" use the CPU. Answers are the same.
+  std::string device = "auto";
 };
 
 struct LearnOptions {
@@ -94,7 +101,8 @@ class Index {
  public:
   // An empty path: in memory only, gone with the object; `create` is then understood.
   static Result<std::unique_ptr<Index>> open(const std::string& path, const IndexOptions& options);
-  // Waits for what is under way. What was learned since the last sync stays in the store.
+  // Waits for what is under way, and for the merges that are due where a snapshot is kept. What was
+  // learned since the last sync stays in the store.
   ~Index();
   Index(const Index&) = delete;
   Index& operator=(const Index&) = delete;
@@ -109,6 +117,9 @@ class Index {
   Status remove(std::string_view name);
   // JSON text, empty where there is none. `not_found` as above.
   Result<std::string> metadata(std::string_view name) const;
+  // Of IndexHit::id; `not_found` as above. It takes time in proportion to the patterns of the
+  // index.
+  Result<std::vector<std::string>> names(std::span<const uint32_t> ids) const;
 
   // When it returns, all that was learned before is in segments and in the snapshot.
   Status sync();

@@ -1,7 +1,10 @@
 // The inside of an Index, for the files that implement it.
 //
-// Locks, in the order in which they are taken: `syncing` (one sync at a time), then `writing` (one
-// writer at a time). Queries take neither.
+// Locks, in the order in which they are taken: `syncing` (one fold or sync at a time), `writing`
+// (one writer at a time), `waking` (what the threads wait for). Queries take none of them.
+//
+// Two threads work in the background: one makes segments of recent patterns and saves them, the
+// other merges segments, which may take much longer.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +16,7 @@
 
 #include "base/file.h"
 #include "base/threads.h"
+#include "match/gpu/gpu_scan.h"
 #include "match/index/index.h"
 #include "match/index/snapshot.h"
 #include "match/index/tiers.h"
@@ -40,6 +44,7 @@ struct Index::State {
 
   // open.cc
   Status open();
+  void hold_on_gpu(const std::shared_ptr<StableSegment>& segment) const;
   Status lock_folder();
   Status load();
   Status load_segments(const std::string& snapshot_path);
@@ -66,21 +71,36 @@ struct Index::State {
                  std::shared_ptr<const EmotiveList> emotives);
   void note_touched(const Place& place);
 
-  // sync.cc
+  // merge.cc
   struct Merge {  // what becomes one segment
+    bool has(const Place& place) const;
+
     std::vector<std::shared_ptr<StableSegment>> stable;
     std::vector<std::shared_ptr<RecentTier>> recent;
+    uint64_t number = 0;                                 // of the new segment
     uint32_t symbols = 0;                                // of the vocabulary
     std::unordered_map<uint32_t, std::string> metadata;  // of a bulk, by serial
+    std::vector<Place> touched;                          // since it began
   };
+  void begin(Merge& merge);
+  void end(const Merge& merge);
+  Status replace(Merge& merge);
+  Status bring_over(const Place& place, StableSegment& built);
+  Result<uint32_t> merge_where_due();
+  void run_merges();
+  void want_merges();
+  void await_merges();
+
+  // sync.cc
   Status fold(Position& at);
+  Status fold_recent();
   Status fold_bulk();
-  Status merge_where_due();
-  Status replace(const Merge& merge);
-  Status bring_over(const Place& place, StableSegment& built, const Merge& merge);
   Status ingest(const Merge& merge);
   Status save(const Position& at);
-  Status sync();
+  Status save_merged();
+  Status sync(bool merged);
+  void wake_if_due();
+  void wake_for(std::atomic<bool>& wanted);
   void run_syncs();
 
   const std::string path;
@@ -92,6 +112,7 @@ struct Index::State {
   bool search_only = false;
   std::unique_ptr<Vocabulary> vocabulary = std::make_unique<Vocabulary>();
   CurrentTiers tiers;
+  std::unique_ptr<GpuScan> gpu;  // none: searches are the CPU's
   GroupFlush group_flush;
   std::atomic<uint64_t> patterns = 0;
   std::atomic<uint64_t> frequencies = 0;
@@ -100,26 +121,35 @@ struct Index::State {
   mutable std::mutex writing;
   Position position;  // the next
   std::atomic<bool> bulk = false;
-  bool merging = false;  // a sync reads the tiers: what changes in them is noted
-  std::vector<Place> touched;
+  Position folded;             // everything before is in segments
+  std::vector<Merge*> merges;  // under way: what changes in their tiers is noted
+  uint64_t next_segment = 0;
   std::unordered_map<uint32_t, std::string> bulk_metadata;  // by serial
   uint32_t bulk_symbols = 0;  // the first that the store does not have
 
   std::mutex syncing;
-  uint64_t next_segment = 0;
-  // Not the process's pool: that serves one loop at a time, and a stream of queries would keep a
-  // sync waiting, or a sync the queries.
+  // Of the merging thread and of bulks. Not the process's pool: that serves one loop at a time, and
+  // a stream of queries would keep a merge waiting, or a merge the queries.
   ThreadPool merge_pool{std::max(1, usable_cpus() / 2)};
   std::atomic<uint64_t> syncs = 0;
   std::atomic<double> last_sync_seconds = 0;
   std::atomic<double> last_fold_seconds = 0;
 
+  std::atomic<uint32_t> sync_begun_serial = 0;  // the position's when the last sync began
+  std::atomic<uint32_t> saved_serial = 0;
+  std::atomic<bool> merged_unsaved = false;
+
   mutable std::mutex waking;
   std::condition_variable wake;
   bool stop = false;
-  bool sync_wanted = false;
+  bool stop_merging = false;
+  std::atomic<bool> sync_wanted = false;
+  std::atomic<bool> fold_wanted = false;
+  bool merge_wanted = false;
+  bool merge_running = false;
   std::string last_sync_error;
   std::thread sync_thread;
+  std::thread merge_thread;
 };
 
 }  // namespace hoist::match

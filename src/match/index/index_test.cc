@@ -4,8 +4,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <bit>
 #include <fstream>
 #include <map>
+#include <thread>
 
 #include "match/index/index_testing.h"
 
@@ -97,6 +99,7 @@ void run_against_model(const std::string& path, uint64_t seed, int steps) {
   const uint32_t symbols = 3 + static_cast<uint32_t>(random() % 40);
   IndexOptions options;
   options.create = true;
+  options.recent_patterns = static_cast<uint32_t>(random() % 30);
   options.sync_patterns = static_cast<uint32_t>(random() % 60);
   auto index = Index::open(path, options);
   ASSERT_TRUE(index) << index.error().message;
@@ -152,6 +155,37 @@ TEST_F(IndexTest, AgreesWithAListInMemory) {
     SCOPED_TRACE(i);
     run_against_model("", test_seed() + i, 500);
   }
+}
+
+// Recent patterns become segments, and these fewer, by themselves.
+TEST_F(IndexTest, FewPatternsStayRecentAndFewSegments) {
+  constexpr uint32_t kRecent = 16;
+  std::mt19937_64 random(test_seed());
+  auto index =
+      Index::open(path(), {.create = true, .recent_patterns = kRecent, .sync_patterns = 0});
+  ASSERT_TRUE(index);
+  Model model;
+  const auto settled = [](const IndexStats& stats) {
+    return stats.recent_patterns < kRecent && stats.segments.size() <= 3 * 16;
+  };
+  for (int i = 0; i < 4000; ++i) {
+    const Events events = random_events(random, 1000);
+    ASSERT_TRUE((*index)->learn(events));
+    model.learn(events, name_of(events), 1, {});
+  }
+  while (!settled((*index)->stats())) std::this_thread::yield();
+  EXPECT_EQ((*index)->stats().syncs, 0u);
+  expect_same(**index, model, random, 1000);
+  // What was merged after the sync is in the snapshot once the index was closed.
+  ASSERT_TRUE((*index)->sync());
+  index->reset();
+  index = Index::open(path(), {.read_only = true});
+  ASSERT_TRUE(index);
+  expect_same(**index, model, random, 1000);
+  EXPECT_EQ((*index)->stats().recent_patterns, 0u);
+  std::map<int, int> sizes;
+  for (const uint64_t live : (*index)->stats().segments) ++sizes[std::bit_width(live) / 2];
+  for (const auto& [size, segments] : sizes) EXPECT_LT(segments, 4) << size;
 }
 
 TEST_F(IndexTest, WithoutItsSnapshotItIsMadeFromTheStore) {

@@ -201,12 +201,7 @@ Result<Learned> Index::State::learn_new(const PatternText& pattern, const NameKe
   }
   for (const std::string_view symbol : added) vocabulary->add(symbol);
   append(name, symbols, sizes, position.serial++, state);
-  const uint32_t recent = tiers.get()->recent.back()->size();
-  if (!bulk && options.sync_patterns != 0 && recent >= options.sync_patterns) {
-    const std::lock_guard lock(waking);
-    sync_wanted = true;
-    wake.notify_all();
-  }
+  if (!bulk) wake_if_due();
   return Learned{std::string(name.text), learned.frequency, true};
 }
 
@@ -234,10 +229,6 @@ void Index::State::set_state(const Place& place, uint32_t frequency,
   if (before != 0 && frequency == 0) --patterns;
   note_touched(place);
   place.set(frequency, std::move(emotives));
-}
-
-void Index::State::note_touched(const Place& place) {
-  if (merging) touched.push_back(place);
 }
 
 Result<Learned> Index::State::learn_again(const Place& place, const LearnOptions& learned) {

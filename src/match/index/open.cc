@@ -8,7 +8,9 @@
 #include <cstring>
 
 #include "base/log.h"
+#include "match/gpu/scan_devices.h"
 #include "match/index/index_state.h"
+#include "match/index/tier_search.h"
 
 namespace hoist::match {
 namespace {
@@ -28,23 +30,37 @@ Result<std::unique_ptr<Index>> Index::open(const std::string& path, const IndexO
   if (Status opened = state->open(); !opened) return tl::unexpected(opened.error());
   std::unique_ptr<Index> index(new Index(std::move(state)));
   State& own = *index->state_;
-  if (!options.read_only) own.sync_thread = std::thread([&own] { own.run_syncs(); });
+  for (const auto& segment : own.tiers.get()->stable) own.hold_on_gpu(segment);
+  if (options.read_only) return index;
+  own.merge_wanted = true;
+  own.wake_if_due();
+  own.sync_thread = std::thread([&own] { own.run_syncs(); });
+  own.merge_thread = std::thread([&own] { own.run_merges(); });
   return index;
 }
 
 Index::Index(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 Index::~Index() {
-  {
-    const std::lock_guard lock(state_->waking);
-    state_->stop = true;
-  }
-  state_->wake.notify_all();
-  if (state_->sync_thread.joinable()) state_->sync_thread.join();
+  State& own = *state_;
+  const auto tell = [&](bool& what) {
+    const std::lock_guard lock(own.waking);
+    what = true;
+    if (own.snapshot == nullptr) own.merge_wanted = false;  // nobody would see the merges
+    own.wake.notify_all();
+  };
+  tell(own.stop);
+  if (own.sync_thread.joinable()) own.sync_thread.join();
+  tell(own.stop_merging);
+  if (own.merge_thread.joinable()) own.merge_thread.join();
+  if (Status saved = own.save_merged(); !saved) log(LogLevel::warn, "{}", saved.error().message);
 }
 
 Status Index::State::open() {
   settings = options.settings;
+  auto scan = make_gpu_scan(options.device);
+  if (!scan) return tl::unexpected(scan.error());
+  gpu = std::move(*scan);
   if (path.empty() || options.create) {
     Tiers first;
     first.recent.push_back(std::make_shared<RecentTier>());
@@ -74,6 +90,11 @@ Status Index::State::open() {
     return {};
   }
   return load();
+}
+
+// Before queries meet it: the first one need not wait.
+void Index::State::hold_on_gpu(const std::shared_ptr<StableSegment>& segment) const {
+  if (gpu != nullptr && segment->size() >= kLargeSegment) gpu->hold(segment, segment->view());
 }
 
 Status Index::State::lock_folder() {
@@ -133,7 +154,8 @@ Status Index::State::load_segments(const std::string& snapshot_path) {
       return fail(ErrorCode::corrupt, fmt::format("an old snapshot ({})", snapshot_path));
     }
   }
-  position = loaded->position;
+  position = folded = loaded->position;
+  sync_begun_serial = saved_serial = position.serial;
   settings = loaded->settings;
   next_segment = loaded->next_segment;
   tiers.set({std::move(loaded->segments), {}});

@@ -29,7 +29,7 @@ bool parse_digest(std::string_view text, NameDigest& digest) {
   return bad >= 0;
 }
 
-void write_text(const NameDigest& digest, char* to) {
+void write_text(std::span<const uint8_t> digest, char* to) {
   for (size_t i = 0; i < digest.size(); ++i) {
     to[2 * i] = kHex[digest[i] >> 4];
     to[2 * i + 1] = kHex[digest[i] & 15];
@@ -41,14 +41,14 @@ void write_text(const NameDigest& digest, char* to) {
 NameKey::NameKey(std::string_view text) : text(text), is_digest(parse_digest(text, digest)) {}
 
 uint64_t NameKey::prefix() const {
-  char start[kTextSize] = {};
+  char start[sizeof(uint64_t)] = {};
   if (is_digest) {
-    write_text(digest, start);
+    write_text(std::span(digest).first(sizeof start / 2), start);
   } else {
-    std::memcpy(start, text.data(), std::min(text.size(), sizeof(uint64_t)));
+    std::memcpy(start, text.data(), std::min(text.size(), sizeof start));
   }
   uint64_t value = 0;
-  for (size_t i = 0; i < sizeof value; ++i) value = value << 8 | static_cast<uint8_t>(start[i]);
+  for (const char c : start) value = value << 8 | static_cast<uint8_t>(c);
   return value;
 }
 
@@ -74,22 +74,15 @@ int compare(const NameKey& a, const NameKey& b) {
   return a.text.compare(b.text);
 }
 
-void PatternNames::push_back(const NameKey& name) {
-  const size_t i = slots_.size();
-  if (name.is_digest) {
-    slots_.push_back(name.digest);
-    if (!own_.empty() && i % 64 == 0) own_.push_back(0);
-    return;
-  }
-  own_.resize(i / 64 + 1);
+void PatternNames::set(size_t i, const NameKey& name) {
+  if (name.is_digest) return set_digest(i, name.digest);
+  own_.resize((slots_.size() + 63) / 64);
   own_[i / 64] |= uint64_t{1} << (i % 64);
   const uint64_t offset = pool_.size();
   const auto size = static_cast<uint32_t>(name.text.size());
   pool_.insert(pool_.end(), name.text.begin(), name.text.end());
-  NameDigest slot{};
-  std::memcpy(slot.data(), &offset, sizeof offset);
-  std::memcpy(slot.data() + sizeof offset, &size, sizeof size);
-  slots_.push_back(slot);
+  std::memcpy(slots_[i].data(), &offset, sizeof offset);
+  std::memcpy(slots_[i].data() + sizeof offset, &size, sizeof size);
 }
 
 PatternNames::Piece PatternNames::piece(size_t i) const {

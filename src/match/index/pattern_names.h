@@ -37,8 +37,13 @@ int compare(const NameKey& a, const NameKey& b);
 
 class PatternNames {
  public:
-  void reserve(size_t count) { slots_.reserve(count); }
-  void push_back(const NameKey& name);
+  PatternNames() = default;
+  // So many names, which set() and set_digest() give.
+  explicit PatternNames(size_t count) : slots_(count) {}
+
+  void set(size_t i, const NameKey& name);
+  // For several threads at once, of different names.
+  void set_digest(size_t i, const NameDigest& digest) { slots_[i] = digest; }
 
   size_t size() const { return slots_.size(); }
   // Its text views this object.

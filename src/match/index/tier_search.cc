@@ -1,7 +1,6 @@
 #include "match/index/tier_search.h"
 
 #include <algorithm>
-#include <atomic>
 
 #include "base/threads.h"
 #include "match/scan/search.h"
@@ -9,7 +8,7 @@
 namespace hoist::match {
 namespace {
 
-constexpr uint32_t kRecentPerTask = 1 << 12;
+constexpr uint32_t kRecentPerTask = 1 << 10;
 
 }  // namespace
 
@@ -18,14 +17,25 @@ Place place_of(const Tiers& tiers, const IndexHit& hit) {
   return {nullptr, tiers.recent[hit.tier - tiers.stable.size()].get(), hit.place};
 }
 
+// Large segments one after the other, each on all threads; then all that is small together, so that
+// many small tiers cost little more than one.
 Status TierSearch::run() {
-  for (uint32_t i = 0; i < tiers_.stable.size(); ++i) {
-    if (Status done = search_stable(i); !done) return done;
+  std::vector<Part> parts;
+  const auto stable = static_cast<uint32_t>(tiers_.stable.size());
+  for (uint32_t i = 0; i < stable; ++i) {
+    if (tiers_.stable[i]->size() < kLargeSegment) {
+      parts.push_back({i, 0, tiers_.stable[i]->size()});
+    } else if (Status done = search_stable(i); !done) {
+      return done;
+    }
   }
   for (uint32_t i = 0; i < tiers_.recent.size(); ++i) {
-    if (Status done = search_recent(i); !done) return done;
+    const uint32_t count = view_.recent_sizes[i];
+    for (uint32_t begin = 0; begin < count; begin += kRecentPerTask) {
+      parts.push_back({stable + i, begin, std::min(count, begin + kRecentPerTask)});
+    }
   }
-  return {};
+  return search_parts(parts);
 }
 
 void TierSearch::add(size_t state, uint32_t tier, uint32_t place, uint64_t raw, uint64_t length) {
@@ -42,8 +52,11 @@ Status TierSearch::search_stable(uint32_t tier) {
   // The scan meets removed patterns too, and none may take the place of a live one.
   const uint32_t removed = segment.size() - segment.live();
   if (options_.top != 0) options.top = options_.top + removed;
-  const auto matches = search(segment.view(), states_, options);
+  const bool on_gpu = gpu_ != nullptr && segment.size() >= kLargeSegment;
+  const auto matches = on_gpu ? gpu_->search(tiers_.stable[tier], segment.view(), states_, options)
+                              : search(segment.view(), states_, options);
   if (!matches) return tl::unexpected(matches.error());
+  const std::lock_guard lock(mutex_);
   for (size_t state = 0; state < states_.size(); ++state) {
     for (const Match& match : (*matches)[state]) {
       if (segment.frequency(match.pattern) == 0) continue;
@@ -53,27 +66,40 @@ Status TierSearch::search_stable(uint32_t tier) {
   return {};
 }
 
-Status TierSearch::search_recent(uint32_t index) {
-  const RecentTier& recent = *tiers_.recent[index];
-  const auto tier = static_cast<uint32_t>(tiers_.stable.size()) + index;
-  const uint32_t count = view_.recent_sizes[index];
-  const size_t tasks = (count + kRecentPerTask - 1) / kRecentPerTask;
-  std::atomic<bool> cancelled = false;
-  for (size_t state = 0; state < states_.size() && !cancelled; ++state) {
-    const QueryScorer scorer(options_.scorer, states_[state]);
-    ThreadPool::process().parallel_for(tasks, [&](size_t task) {
-      const auto begin = static_cast<uint32_t>(task) * kRecentPerTask;
-      const uint32_t end = std::min(count, begin + kRecentPerTask);
-      if (!search_part(scorer, recent, {tier, begin, end}, state)) cancelled = true;
-    });
+Status TierSearch::search_parts(const std::vector<Part>& parts) {
+  std::vector<QueryScorer> scorers;
+  if (!parts.empty() && parts.back().tier >= tiers_.stable.size()) {
+    for (const auto& state : states_) scorers.emplace_back(options_.scorer, state);
   }
-  if (!cancelled) return {};
-  return fail(ErrorCode::cancelled, "the search was cancelled");
+  std::mutex mutex;
+  Status status;
+  ThreadPool::process().parallel_for(parts.size(), [&](size_t i) {
+    const Part& part = parts[i];
+    Status done;
+    if (part.tier < tiers_.stable.size()) {
+      done = search_stable(part.tier);
+    } else {
+      done = search_recent(scorers, part);
+    }
+    if (done) return;
+    const std::lock_guard lock(mutex);
+    if (status) status = std::move(done);
+  });
+  return status;
+}
+
+Status TierSearch::search_recent(const std::vector<QueryScorer>& scorers, const Part& part) {
+  for (size_t state = 0; state < states_.size(); ++state) {
+    if (!search_part(scorers[state], part, state)) {
+      return fail(ErrorCode::cancelled, "the search was cancelled");
+    }
+  }
+  return {};
 }
 
 // False where it was cancelled.
-bool TierSearch::search_part(const QueryScorer& scorer, const RecentTier& recent, const Part& part,
-                             size_t state) {
+bool TierSearch::search_part(const QueryScorer& scorer, const Part& part, size_t state) {
+  const RecentTier& recent = *tiers_.recent[part.tier - tiers_.stable.size()];
   struct Kept {
     uint32_t place;
     uint64_t raw;

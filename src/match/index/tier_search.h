@@ -5,11 +5,15 @@
 #include <span>
 #include <vector>
 
+#include "match/gpu/gpu_scan.h"
 #include "match/index/search.h"
 #include "match/index/tiers.h"
 #include "match/scan/query_scorer.h"
 
 namespace hoist::match {
+
+// Patterns from which on a segment is worth threads of its own, or a GPU.
+inline constexpr uint32_t kLargeSegment = 1 << 17;
 
 Place place_of(const Tiers& tiers, const IndexHit& hit);
 
@@ -17,12 +21,13 @@ class TierSearch {
  public:
   using States = std::span<const std::span<const uint32_t>>;
 
-  // All of them must outlive it.
-  TierSearch(const TierView& view, States states, const IndexSearchOptions& options)
+  // All of them must outlive it. `gpu`, where there is one, searches large stable segments.
+  TierSearch(const TierView& view, States states, const IndexSearchOptions& options, GpuScan* gpu)
       : view_(view),
         tiers_(*view.tiers),
         states_(states),
         options_(options),
+        gpu_(gpu),
         found_(states.size()) {}
 
   // Hits come in no order.
@@ -45,15 +50,16 @@ class TierSearch {
   };
   void add(size_t state, uint32_t tier, uint32_t place, uint64_t raw, uint64_t length);
   Status search_stable(uint32_t tier);
-  Status search_recent(uint32_t index);
-  bool search_part(const QueryScorer& scorer, const RecentTier& recent, const Part& part,
-                   size_t state);
+  Status search_parts(const std::vector<Part>& parts);
+  Status search_recent(const std::vector<QueryScorer>& scorers, const Part& part);
+  bool search_part(const QueryScorer& scorer, const Part& part, size_t state);
   void rank(std::vector<Found>& found) const;
 
   const TierView& view_;
   const Tiers& tiers_;
   States states_;
   const IndexSearchOptions& options_;
+  GpuScan* const gpu_;
   std::mutex mutex_;
   std::vector<std::vector<Found>> found_;
 };

@@ -1,20 +1,18 @@
-#include "cli/match/record_json.h"
+#include "match/json/record_json.h"
 
 #include <fmt/core.h>
 
 #include <optional>
 #include <span>
 
-#include "cli/match/json_text.h"
+#include "match/json/json_text.h"
 
-namespace hoist::cli {
+namespace hoist::match {
 namespace {
-
-using match::Record;
 
 class RecordWriter {
  public:
-  RecordWriter(const Record& record, const match::PatternText& state, const match::Index& index)
+  RecordWriter(const Record& record, const PatternText& state, const Index& index)
       : record_(record), state_(state), index_(index) {}
 
   std::string write() {
@@ -30,7 +28,7 @@ class RecordWriter {
     field("sequence", events(0, length));
     field("missing", by_event(record_.missing, [this](uint32_t at) { return of_pattern(at); }));
     field("extras", by_event(record_.extras, [this](uint32_t at) { return of_state(at); }));
-    field("anomalies", list(record_.anomalies, [this](const match::Anomaly& anomaly) {
+    field("anomalies", list(record_.anomalies, [this](const Anomaly& anomaly) {
             return fmt::format("{{\"observed\": {}, \"expected\": {}, \"similarity\": {}}}",
                                of_state(anomaly.observed), of_pattern(anomaly.expected),
                                json_number(anomaly.similarity));
@@ -54,13 +52,13 @@ class RecordWriter {
     number("confidence", record_.confidence);
     number("snr", record_.snr);
     number("fragmentation", record_.fragmentation);
-    const auto weighted = [this](std::string_view key, double match::WeightedFields::*member) {
+    const auto weighted = [this](std::string_view key, double WeightedFields::*member) {
       field(key, record_.weighted ? json_number((*record_.weighted).*member) : "null");
     };
-    weighted("weighted_similarity", &match::WeightedFields::similarity);
-    weighted("weighted_evidence", &match::WeightedFields::evidence);
-    weighted("weighted_confidence", &match::WeightedFields::confidence);
-    weighted("weighted_snr", &match::WeightedFields::snr);
+    weighted("weighted_similarity", &WeightedFields::similarity);
+    weighted("weighted_evidence", &WeightedFields::evidence);
+    weighted("weighted_confidence", &WeightedFields::confidence);
+    weighted("weighted_snr", &WeightedFields::snr);
   }
 
   void ensemble_numbers() {
@@ -103,7 +101,7 @@ class RecordWriter {
 
   std::string emotives() const {
     std::string out = "{";
-    for (const match::Emotive& emotive : record_.emotives) {
+    for (const Emotive& emotive : record_.emotives) {
       if (out.size() > 1) out += ", ";
       out += json_string(emotive.key) + ": " + json_number(emotive.value);
     }
@@ -133,19 +131,18 @@ class RecordWriter {
   }
 
   const Record& record_;
-  const match::PatternText& state_;
-  const match::Index& index_;
+  const PatternText& state_;
+  const Index& index_;
   std::string out_ = "{";
 };
 
 }  // namespace
 
-std::string record_json(const Record& record, const match::PatternText& state,
-                        const match::Index& index) {
+std::string record_json(const Record& record, const PatternText& state, const Index& index) {
   return RecordWriter(record, state, index).write();
 }
 
-std::string record_summary(const Record& record, const match::Index& index) {
+std::string record_summary(const Record& record, const Index& index) {
   std::string out;
   for (uint32_t at = 0; at < record.symbols.size(); ++at) {
     if (at == record.present_begin) out += "[";
@@ -156,4 +153,4 @@ std::string record_summary(const Record& record, const match::Index& index) {
   return out;
 }
 
-}  // namespace hoist::cli
+}  // namespace hoist::match

@@ -1,10 +1,10 @@
-#include "cli/match/json_text.h"
+#include "match/json/json_text.h"
 
 #include <fmt/core.h>
 
 #include <cmath>
 
-namespace hoist::cli {
+namespace hoist::match {
 
 std::string json_string(std::string_view text) {
   std::string out = "\"";
@@ -38,4 +38,4 @@ std::string json_number(double value) {
   return fmt::format("{}", value);
 }
 
-}  // namespace hoist::cli
+}  // namespace hoist::match

@@ -4,11 +4,11 @@
 #include <string>
 #include <string_view>
 
-namespace hoist::cli {
+namespace hoist::match {
 
 // The string with its quotes; UTF-8 stays as it is.
 std::string json_string(std::string_view text);
 // The shortest text that reads back as the same double.
 std::string json_number(double value);
 
-}  // namespace hoist::cli
+}  // namespace hoist::match

@@ -1,0 +1,78 @@
+#include "match/gpu/gpu_scan.h"
+
+#include <algorithm>
+
+#include "base/log.h"
+#include "match/gpu/device_search.h"
+
+namespace hoist::match {
+namespace {
+
+using Queries = std::span<const std::span<const uint32_t>>;
+
+bool is_for_devices(std::span<const uint32_t> query) {
+  return !query.empty() && query.size() <= kMaxPatternLength;
+}
+
+}  // namespace
+
+GpuScan::GpuScan(std::span<device::Device* const> devices, const ScanTuning& tuning)
+    : tuning_(tuning) {
+  for (device::Device* device : devices) devices_.push_back(std::make_shared<ScanDevice>(*device));
+}
+
+void GpuScan::report(ScanDevice& device, const Error& error) {
+  if (device.is_reported.exchange(true)) return;
+  log(LogLevel::warn, "match: searches go to the CPU ({}: {})", device.device.properties().id(),
+      error.message);
+}
+
+std::shared_ptr<DeviceSegment> GpuScan::find(const Owner& owner, const SegmentView& segment) {
+  if (devices_.empty() || segment.pattern_count() == 0) return nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(held_, [](const auto& entry) { return entry.second.owner.expired(); });
+    const auto [entry, is_new] = held_.try_emplace(owner.get(), Held{owner, nullptr});
+    if (!is_new) return entry->second.segment;
+  }
+  auto uploaded = DeviceSegment::upload(segment, devices_, tuning_.split_bytes);
+  if (!uploaded) {
+    report(*devices_.front(), uploaded.error());
+    return nullptr;
+  }
+  const std::lock_guard lock(mutex_);
+  return held_.at(owner.get()).segment = std::move(*uploaded);
+}
+
+bool GpuScan::hold(const Owner& owner, const SegmentView& segment) {
+  return find(owner, segment) != nullptr;
+}
+
+Result<std::vector<std::vector<Match>>> GpuScan::search(const Owner& owner,
+                                                        const SegmentView& segment, Queries queries,
+                                                        const SearchOptions& options,
+                                                        ThreadPool& pool) {
+  const std::shared_ptr<DeviceSegment> on_devices =
+      std::all_of(queries.begin(), queries.end(), is_for_devices) ? find(owner, segment) : nullptr;
+  if (on_devices == nullptr) {
+    ++on_cpu_;
+    return match::search(segment, queries, options, pool);
+  }
+  DeviceSearch search(segment, *on_devices, options, tuning_, pool);
+  auto found = search.run(queries);
+  if (found || (search.failed_device() == nullptr && !search.gave_up())) {
+    ++on_devices_;
+    return found;
+  }
+  if (search.failed_device() != nullptr) report(*search.failed_device(), found.error());
+  ++on_cpu_;
+  return match::search(segment, queries, options, pool);
+}
+
+GpuScan::Statistics GpuScan::statistics() const {
+  Statistics statistics = {on_devices_, on_cpu_, 0};
+  for (const auto& device : devices_) statistics.held += device->held;
+  return statistics;
+}
+
+}  // namespace hoist::match

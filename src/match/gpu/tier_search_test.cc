@@ -1,0 +1,96 @@
+// A search of all tiers is the same with and without devices: with the patterns of a large segment
+// on a device, some of them removed, beside a recent tier on the CPU.
+#include "match/index/tier_search.h"
+
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "base/test_seed.h"
+#include "device/test_devices.h"
+#include "match/index/index.h"
+
+namespace hoist::match {
+namespace {
+
+constexpr uint32_t kVocabulary = 20;
+
+class TierSearchTest : public device::OnDevices {};
+INSTANTIATE_TEST_SUITE_P(, TierSearchTest, device::kTestDevices, device::device_name);
+
+std::shared_ptr<RecentTier> recent_tier(std::mt19937_64& random, uint32_t count, uint32_t serial) {
+  auto tier = std::make_shared<RecentTier>();
+  for (uint32_t i = 0; i < count; ++i) {
+    std::vector<uint32_t> symbols(2 + random() % 8);
+    for (uint32_t& symbol : symbols) symbol = static_cast<uint32_t>(random() % kVocabulary);
+    const auto size = static_cast<uint16_t>(symbols.size());
+    const std::string name = fmt::format("pattern {}", serial + i);
+    tier->append(NameKey(name), symbols, {&size, 1}, serial + i, 1);
+  }
+  return tier;
+}
+
+bool equal(const TierSearch::Found& x, const TierSearch::Found& y) {
+  return x.hit.score == y.hit.score && x.hit.normalized == y.hit.normalized &&
+         x.hit.id == y.hit.id && x.hit.tier == y.hit.tier && x.hit.place == y.hit.place &&
+         x.raw == y.raw;
+}
+
+TEST_P(TierSearchTest, IsTheSameWithDevices) {
+  std::mt19937_64 random(test_seed());
+  ThreadPool pool(2);
+  constexpr uint32_t kRecent = 500;
+  Tiers tiers;
+  tiers.stable.push_back(
+      build_stable(0, {{}, {recent_tier(random, kLargeSegment, 0)}}, kVocabulary, pool).value());
+  tiers.recent.push_back(recent_tier(random, kRecent, kLargeSegment));
+  for (int i = 0; i < 5000; ++i) {
+    tiers.stable[0]->set_frequency(static_cast<uint32_t>(random() % kLargeSegment), 0);
+  }
+  const TierView view{std::make_shared<const Tiers>(tiers), {kRecent}};
+  std::vector<std::vector<uint32_t>> states(3);
+  for (auto& state : states) {
+    state.resize(6);
+    for (uint32_t& symbol : state) symbol = static_cast<uint32_t>(random() % kVocabulary);
+  }
+  const std::vector<std::span<const uint32_t>> queries(states.begin(), states.end());
+  device::Device* const devices[] = {&device()};
+  GpuScan gpu(devices);
+  for (const Scorer scorer : {Scorer::kato, Scorer::levenshtein, Scorer::difflib}) {
+    for (const size_t top : {0, 20}) {
+      const IndexSearchOptions options{.scorer = scorer, .threshold = 0.4, .top = top};
+      TierSearch with(view, queries, options, &gpu);
+      TierSearch without(view, queries, options, nullptr);
+      ASSERT_TRUE(with.run());
+      ASSERT_TRUE(without.run());
+      with.rank();
+      without.rank();
+      for (size_t i = 0; i < states.size(); ++i) {
+        ASSERT_FALSE(without.found(i).empty());
+        ASSERT_TRUE(std::equal(with.found(i).begin(), with.found(i).end(), without.found(i).begin(),
+                               without.found(i).end(), equal))
+            << name(scorer) << " top " << top;
+      }
+    }
+  }
+  EXPECT_EQ(gpu.statistics().on_cpu, 0u);
+  EXPECT_EQ(gpu.statistics().on_devices, 6u);
+}
+
+TEST(IndexDevice, IsRefusedWhereThereIsNone) {
+  const auto code = [](const char* device) {
+    const auto index = Index::open("", {.device = device});
+    return index ? ErrorCode::internal : index.error().code;
+  };
+  EXPECT_EQ(code("cpu"), ErrorCode::internal);
+  EXPECT_EQ(code("auto"), ErrorCode::internal);
+  for (const char* const name : {"", "gpu", "cuda", "cuda:x", "cuda:0,", "cpu,cuda:0"}) {
+    EXPECT_EQ(code(name), ErrorCode::invalid_argument) << name;
+  }
+  const ErrorCode far = code("cuda:99");
+  EXPECT_TRUE(far == ErrorCode::unavailable || far == ErrorCode::not_found);
+}
+
+}  // namespace
+}  // namespace hoist::match

@@ -1,0 +1,125 @@
+// How count_pairs() lays out the sequences that go into lanes: batches of like length, and for each
+// a table of masks (pair_kernels.h).
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "match/pairs/pair_counts.h"
+
+namespace hoist::match {
+
+inline constexpr size_t kMaxTableBytes = size_t{4} << 20;
+inline constexpr size_t kLongLanes = 4;  // the kind of lanes of several words
+
+// Numbers of the distinct symbols of both lists: 0, 1, … Pages of a table that is as sparse as the
+// symbols are.
+class DenseSymbols {
+ public:
+  std::vector<uint32_t> number(std::span<const uint32_t> symbols) {
+    std::vector<uint32_t> numbers(symbols.size());
+    for (size_t i = 0; i < symbols.size(); ++i) numbers[i] = number(symbols[i]);
+    return numbers;
+  }
+  uint32_t size() const { return size_; }
+
+ private:
+  static constexpr uint32_t kPage = 256;
+  static constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
+
+  uint32_t number(uint32_t symbol) {
+    const uint32_t page = symbol / kPage;
+    if (page >= pages_.size()) pages_.resize(page + 1, kNone);
+    if (pages_[page] == kNone) {
+      pages_[page] = static_cast<uint32_t>(numbers_.size() / kPage);
+      numbers_.resize(numbers_.size() + kPage, kNone);
+    }
+    uint32_t& number = numbers_[size_t{pages_[page]} * kPage + symbol % kPage];
+    if (number == kNone) number = size_++;
+    return number;
+  }
+
+  std::vector<uint32_t> pages_;
+  std::vector<uint32_t> numbers_;
+  uint32_t size_ = 0;
+};
+
+// Sequences that go through one table of masks, of like length.
+struct Batch {
+  std::span<const uint32_t> members;  // ascending lengths
+  size_t kind;                        // of lanes, or kPairwise
+  size_t words;
+};
+inline constexpr size_t kPairwise = 5;
+
+inline size_t kind_of(uint32_t length) {
+  if (length <= 8) return 0;
+  if (length <= 16) return 1;
+  if (length <= 32) return 2;
+  if (length <= 64) return 3;
+  return length <= 64 * kMaxWords ? kLongLanes : kPairwise;
+}
+
+inline size_t lane_bytes(size_t kind) { return size_t{1} << std::min<size_t>(kind, 3); }
+
+// Of sequences in ascending order of their lengths, with so many distinct symbols.
+std::vector<Batch> batches_of(const SequenceList& lanes, std::span<const uint32_t> by_length,
+                              uint32_t distinct);
+
+// The masks of one batch. A symbol that no lane has is in group 0, which is zero; group 1 has all
+// positions.
+class MaskTable {
+ public:
+  explicit MaskTable(uint32_t distinct) : groups_(distinct, 0) {}
+
+  void fill(const Batch& batch, const SequenceList& lanes) {
+    for (const uint32_t symbol : used_) groups_[symbol] = 0;
+    used_.clear();
+    group_bytes_ = batch.words * kRowBytes;
+    lines_.clear();
+    add_group();
+    add_group();
+    for (size_t lane = 0; lane < batch.members.size(); ++lane) {
+      const std::span<const uint32_t> sequence = lanes[batch.members[lane]];
+      const size_t bytes = lane_bytes(batch.kind);
+      for (size_t i = 0; i < sequence.size(); ++i) {
+        uint32_t& group = groups_[sequence[i]];
+        if (group == 0) {
+          group = add_group();
+          used_.push_back(sequence[i]);
+        }
+        const size_t at = i / 64 * kRowBytes + lane * bytes + i % 64 / 8;
+        const auto bit = static_cast<std::byte>(1u << (i % 8));
+        masks()[group_bytes_ * group + at] |= bit;
+        masks()[group_bytes_ + at] |= bit;
+      }
+    }
+  }
+
+  uint32_t group(uint32_t symbol) const { return groups_[symbol]; }
+  PairBatch view(size_t words) { return {masks(), masks() + group_bytes_, words}; }
+
+ private:
+  struct alignas(64) Line {
+    std::byte bytes[64];
+  };
+
+  std::byte* masks() { return lines_.front().bytes; }
+  uint32_t add_group() {
+    const size_t lines = group_bytes_ / sizeof(Line);
+    const auto group = static_cast<uint32_t>(lines_.size() / lines);
+    lines_.resize(lines_.size() + lines, Line{});
+    return group;
+  }
+
+  std::vector<uint32_t> groups_;  // by symbol
+  std::vector<uint32_t> used_;    // symbols that have one
+  std::vector<Line> lines_;
+  size_t group_bytes_ = 0;
+};
+
+}  // namespace hoist::match

@@ -1,0 +1,58 @@
+// What the scorers count (match/score/scorer.h) of all pairs of two lists of sequences: the length
+// of the longest common subsequence, or the Levenshtein distance.
+//
+//   count_pairs(PairCount::lcs, queries, choices, pool,
+//               [&](const PairRun& run) { … run.counts[i] of pair (run.fixed, run.first + i) … });
+//
+// Exact for every length. Both counts are bit-parallel (match/score/edit_distance.h says after
+// whom): a state of as many bits as one sequence has symbols goes through the symbols of the other.
+// Here states of 8, 16, 32 or 64 bits of many short sequences lie side by side in vector
+// registers (pair_kernels.h), so that one pass over a sequence serves all of them; longer
+// sequences take several words each.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "base/threads.h"
+#include "match/pairs/pair_kernels.h"
+
+namespace hoist::match {
+
+// Sequence i is symbols[ends[i - 1]..ends[i]); the first begins at 0.
+struct SequenceList {
+  std::span<const uint32_t> symbols;
+  std::span<const uint64_t> ends;
+
+  size_t size() const { return ends.size(); }
+  uint64_t begin(size_t i) const { return i == 0 ? 0 : ends[i - 1]; }
+  uint32_t length(size_t i) const { return static_cast<uint32_t>(ends[i] - begin(i)); }
+  std::span<const uint32_t> operator[](size_t i) const {
+    return symbols.subspan(begin(i), length(i));
+  }
+};
+
+// Counts of one sequence of one list with some that follow one another in the other list.
+struct PairRun {
+  bool is_query;   // the one is a query, the others are choices; else the other way round
+  uint32_t fixed;  // the one
+  uint32_t first;  // of the others
+  std::span<const uint32_t> counts;
+};
+
+struct PairOptions {
+  // Whether the count of a query and a choice of these lengths is of no interest: long sequences
+  // may then be given the best count that their lengths allow. Never asked if empty.
+  std::function<bool(uint32_t query, uint32_t choice)> skips = {};
+  const PairKernels* kernels = nullptr;  // the fastest if null
+};
+
+// Fewer than 2^32 sequences in a list, of fewer than 2^31 symbols. Every pair is in one run, in any
+// order; `take` is called from the pool's threads. Memory: 4 bytes a symbol of both lists, and for
+// each thread at most 4 MiB and 4 bytes for each distinct symbol.
+void count_pairs(PairCount count, const SequenceList& queries, const SequenceList& choices,
+                 ThreadPool& pool, const std::function<void(const PairRun&)>& take,
+                 const PairOptions& options = {});
+
+}  // namespace hoist::match

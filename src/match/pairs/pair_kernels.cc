@@ -1,0 +1,37 @@
+#include "match/pairs/pair_kernels.h"
+
+#include <vector>
+
+namespace hoist::match {
+
+extern const PairKernels kAvx2PairKernels;
+extern const PairKernels kAvx512PairKernels;
+
+namespace {
+
+constexpr size_t kVectorBytes = 16;
+#define HOIST_PAIR_TARGET
+#include "match/pairs/pair_kernels.inc"
+
+constexpr PairKernels kPortable = kernels_named("portable");
+
+std::vector<const PairKernels*> supported() {
+  std::vector<const PairKernels*> sets = {&kPortable};
+  if (__builtin_cpu_supports("avx2")) sets.push_back(&kAvx2PairKernels);
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
+    sets.push_back(&kAvx512PairKernels);
+  }
+  return sets;
+}
+
+}  // namespace
+
+std::span<const PairKernels* const> all_pair_kernels() {
+  static const std::vector<const PairKernels*> sets = supported();
+  return sets;
+}
+
+const PairKernels& pair_kernels() { return *all_pair_kernels().back(); }
+
+}  // namespace hoist::match
