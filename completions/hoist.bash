@@ -54,11 +54,12 @@ _hoist() {
     match)
       words="build query learn delete sync stats verify dedup bench -i -o --format --no-sort \
              --no-store --max-memory --state --states --threshold --top --scorer --rank --fuzzy \
-             --durability --patterns --length --symbols --json --jsonl --help"
+             --durability --device --patterns --length --symbols --json --jsonl --help"
       if ((COMP_CWORD > 2)) && [[ $cur != -* ]]; then
         case ${COMP_WORDS[COMP_CWORD - 1]} in
           --format) words="jsonl lines" ;;
           --durability) words="batch sync" ;;
+          --device) words="auto cpu cuda:0" ;;
           --scorer) words="kato lcs indel levenshtein difflib difflib-autojunk" ;;
           *)
             mapfile -t COMPREPLY < <(compgen -f -- "$cur")

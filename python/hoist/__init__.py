@@ -1,13 +1,14 @@
-"""Hoist: model weights that load progressively and end bit-exact.
+"""Hoist: model weights that load progressively and end bit-exact; exact similarity search.
 
-    from hoist import tensors
+    from hoist import match, tensors
     weights = tensors.load_file("model.holo")
+    scores = match.cdist(queries, choices, workers=-1)
 
 `hoist.errors` has what may be raised. Everything may be called from any thread; the interpreter's
 lock is released while files are read, decoded and encoded.
 """
 
-from hoist import errors, tensors
+from hoist import errors, match, tensors
 
 __version__ = "0.1.0"
-__all__ = ["errors", "tensors"]
+__all__ = ["errors", "match", "tensors"]

@@ -2,7 +2,7 @@
 
 import importlib
 import importlib.util
-from typing import Any, Sequence, Tuple
+from typing import Any, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -52,6 +52,14 @@ class NumPy:
         if device != "cpu":
             raise InvalidArgument(f"NumPy arrays are in host memory, not on {device}: use torch")
 
+    def device_name(self, device: str) -> Optional[str]:
+        """What Hoist calls that device; nothing where there is none to load onto."""
+        return None
+
+    def wrap(self, array: Any, dtype: str, shape: Sequence[int]) -> Any:
+        """The memory of an array of bytes that speaks DLPack, which it goes on owning."""
+        return np.from_dlpack(array).view(numpy_dtype(dtype)).reshape(tuple(shape))
+
     def tensor(self, data: Any, dtype: str, shape: Sequence[int], device: str) -> Any:
         return data.view(numpy_dtype(dtype)).reshape(tuple(shape))
 
@@ -86,6 +94,18 @@ class Torch:
         if dtype is None:
             raise Unsupported(f"this version of torch has no {_TORCH[name]}")
         return dtype
+
+    def device_name(self, device: str) -> Optional[str]:
+        kind, _, index = device.partition(":")
+        if kind != "cuda" or not self._torch.cuda.is_available():
+            return None
+        return f"cuda:{index or self._torch.cuda.current_device()}"
+
+    def wrap(self, array: Any, dtype: str, shape: Sequence[int]) -> Any:
+        flat = self._torch.from_dlpack(array)
+        if not flat.numel():  # an empty tensor cannot be viewed
+            return self._torch.empty(tuple(shape), dtype=self._dtype(dtype), device=flat.device)
+        return flat.view(self._dtype(dtype)).reshape(tuple(shape))
 
     def tensor(self, data: Any, dtype: str, shape: Sequence[int], device: str) -> Any:
         flat = self._torch.from_numpy(data)

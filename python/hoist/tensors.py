@@ -24,6 +24,7 @@ Errors are those of `hoist.errors`.
 
 import json
 import threading
+import warnings
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import (
@@ -42,7 +43,7 @@ from typing import (
 )
 
 from hoist import _frameworks, _native
-from hoist.errors import InvalidArgument, NotFound
+from hoist.errors import Exhausted, InvalidArgument, NotFound, Unavailable
 
 __all__ = [
     "Layer",
@@ -130,18 +131,18 @@ class _Targets:
     def __init__(self, target: Optional[float], policy: Optional[Policy]):
         if target is not None and not 0 <= target <= 1:
             raise InvalidArgument(f"a target of {target}: 0 to 1")
-        self._target = target
-        self._policy: Optional[_native.QualityPolicy] = None
+        self.target = target
+        self.policy: Optional[_native.QualityPolicy] = None
         if policy is not None:
             rules: Iterable[Tuple[Any, ...]] = (
                 policy.items() if isinstance(policy, Mapping) else policy
             )
-            self._policy = _native.QualityPolicy(1.0 if target is None else target)
+            self.policy = _native.QualityPolicy(1.0 if target is None else target)
             for rule in rules:
-                self._policy.add(*rule)
+                self.policy.add(*rule)
 
     def of(self, name: str) -> Optional[float]:
-        wanted = self._target if self._policy is None else self._policy.target(name)
+        wanted = self.target if self.policy is None else self.policy.target(name)
         return None if wanted is None or wanted >= 1 else wanted
 
 
@@ -159,6 +160,26 @@ def info(path: PathLike) -> List[TensorInfo]:
     return list(_open(path).infos.values())
 
 
+def _load_onto(
+    device: str, path: PathLike, targets: _Targets, arrays: Any
+) -> Optional[Dict[str, Any]]:
+    """All tensors of a file, decoded on the device that Hoist calls so; nothing, and a warning, where
+    it cannot be used."""
+    text = str(path)
+    try:
+        native = _native.load_model(
+            text, device, text.endswith(".holo"), targets.target, targets.policy
+        )
+    except (Exhausted, Unavailable) as why:
+        warnings.warn(
+            f"decoding on the CPU and copying to {device}, because: {why}",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+        return None
+    return {name: arrays.wrap(array, dtype, shape) for name, dtype, shape, array, _ in native}
+
+
 def load_file(
     path: PathLike,
     device: str = "cpu",
@@ -167,12 +188,23 @@ def load_file(
     policy: Optional[Policy] = None,
     framework: str = "auto",
 ) -> Dict[str, Any]:
-    """All tensors of a file by name; whole, or of the quality that is asked for."""
+    """All tensors of a file by name; whole, or of the quality that is asked for.
+
+    With `device="cuda:0"` what is stored is copied to the GPU and decoded there; the tensors share
+    one piece of the GPU's memory, which is free again when the last of them is gone. Where Hoist
+    cannot use the GPU (its plug-in, the driver or room is missing), the tensors are decoded on the
+    CPU and copied, with a RuntimeWarning that says why.
+    """
     arrays = _frameworks.framework(framework)
     arrays.check_device(str(device))
-    file = _open(path)
     targets = _Targets(target, policy)
-    loaded = {}
+    place = arrays.device_name(str(device))
+    if place is not None:
+        on_device = _load_onto(place, path, targets, arrays)
+        if on_device is not None:
+            return on_device
+    file = _open(path)
+    loaded: Dict[str, Any] = {}
     for name, about in file.infos.items():
         data, _, _ = file.load(name, targets.of(name))
         loaded[name] = arrays.tensor(data, about.dtype, about.shape, device)
@@ -191,7 +223,7 @@ def load_directory(
     from each kind ("holographic", "standard")."""
     arrays = _frameworks.framework(framework)
     arrays.check_device(str(device))
-    native = _native.load_directory(str(folder), min_quality, _Targets(min_quality, policy)._policy)
+    native = _native.load_directory(str(folder), min_quality, _Targets(min_quality, policy).policy)
     tensors: Dict[str, Any] = {}
     qualities: Dict[str, float] = {}
     for name, dtype, shape, data, quality in native[0]:

@@ -3,4 +3,8 @@
 
 #include <nanobind/nanobind.h>
 
-NB_MODULE(_native, module) { hoist::python::define_tensors(module); }
+NB_MODULE(_native, module) {
+  hoist::python::define_tensors(module);
+  hoist::python::define_match_pairs(module);
+  hoist::python::define_match_sequence(module);
+}

@@ -18,6 +18,7 @@
 #include "base/threads.h"
 #include "python/errors.h"
 #include "python/module.h"
+#include "python/tensors_device.h"
 #include "tensors/file/directory.h"
 #include "tensors/file/quality_policy.h"
 #include "tensors/file/reader.h"
@@ -261,6 +262,7 @@ void define_tensors(nb::module_& module) {
           "name"_a);
   module.def("load_directory", &load_directory, "folder"_a, "min_quality"_a,
              "policy"_a.none() = nb::none());
+  define_tensor_loading(module);
 
   nb::class_<Writer>(module, "HoloWriter")
       .def(nb::new_([](const std::string& path, const nb::bytes& skeleton, uint64_t size,

@@ -1,0 +1,316 @@
+"""An index of patterns: learned, searched, and predicted from."""
+
+import importlib
+import json
+import os
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple, Type, Union
+
+import numpy as np
+
+from hoist.errors import InvalidArgument, NotFound
+
+if TYPE_CHECKING:
+    from hoist import _index
+
+PathLike = Union[str, "os.PathLike[str]"]
+Events = Sequence[Sequence[str]]
+
+
+class Found(Tuple[Any, Any]):
+    """(scores, ids) of a search, best first, equal ones by name.
+
+    With `k`: matrices of len(states) x k, padded with NaN and -1 where fewer were found. Without:
+    for each state an array of what it found.
+    """
+
+    _hits: "_index.Hits"
+
+    @property
+    def scores(self) -> Any:
+        return self[0]
+
+    @property
+    def ids(self) -> Any:
+        return self[1]
+
+    def names(self) -> List[List[str]]:
+        """Of the patterns that each state found, as they were at the moment of the search."""
+        return self._hits.names()
+
+
+class Index:
+    """Patterns, each a list of events, an event a list of symbols (str).
+
+        with Index("shop.index") as index:
+            name = index.learn([["shoe"], ["sock"], ["hat"]])
+            for record in index.predict([["shoe"], ["sock"]], threshold=0.5):
+                print(record["name"], record["similarity"], record["future"])
+
+    path: a folder, made where nothing is there yet; None: in memory, gone with the object.
+    device: where large segments are searched: "auto" and "cpu", or "cuda:0", "cuda:0,cuda:1" as
+    docs/match-gpu.md says; answers are the same.
+    create: True refuses what is there already, False makes nothing (NotFound).
+    read_only: beside a process that writes; it sees what is there now.
+    For a new index: search_only (no store: learn_many and learn_arrays fill it, and nothing learns
+    one by one), sort (symbols inside events, by code point, in patterns and in states),
+    persistence (how many learnings' emotives are kept).
+    durability: "batch": what was learned survives the process; "sync": also a power cut.
+    max_memory: bytes above which opening and learning are refused (Exhausted).
+    sync_patterns, sync_interval: a sync begins after so many recent patterns, or seconds; 0: never.
+
+    What is learned is in the very next query, whoever asks it. Any number of threads may use one
+    index. Using it after close() raises InvalidArgument.
+    """
+
+    def __init__(
+        self,
+        path: Optional[PathLike] = None,
+        device: str = "auto",
+        *,
+        create: Optional[bool] = None,
+        read_only: bool = False,
+        search_only: bool = False,
+        sort: bool = True,
+        persistence: int = 5,
+        durability: str = "batch",
+        max_memory: Optional[int] = None,
+        sync_patterns: int = 65_536,
+        sync_interval: int = 300,
+    ):
+        folder = "" if path is None else os.fspath(path)
+        if path is not None and not folder:
+            raise InvalidArgument("an empty path: None keeps the index in memory")
+        if create is None:
+            create = not read_only and (not folder or not os.path.exists(folder))
+        native: Any = importlib.import_module("hoist._index")
+        self._native = native
+        self._index: "_index.Index" = native.Index(
+            folder,
+            device,
+            create,
+            read_only,
+            search_only,
+            sort,
+            persistence,
+            durability,
+            max_memory,
+            sync_patterns,
+            sync_interval,
+        )
+
+    def __enter__(self) -> "Index":
+        return self
+
+    def __exit__(
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        trace: Optional[TracebackType],
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Lets go of the folder, once calls that are under way are done. What was learned since the
+        last sync is in the store."""
+        self._index.close()
+
+    def learn(
+        self,
+        events: Events,
+        name: Optional[str] = None,
+        frequency: int = 1,
+        emotives: Optional[Mapping[str, float]] = None,
+        metadata: Any = None,
+    ) -> str:
+        """The pattern's name: the given one, else a digest of its events.
+
+        Known patterns gain the frequency and the emotives. metadata: anything that JSON holds; it
+        replaces what was there unless it is None. Raises InvalidArgument for fewer than 2 symbols
+        or more than 65 535, and for a name that stands for another pattern.
+        """
+        return self._index.learn(
+            events,
+            name or "",
+            frequency,
+            None if emotives is None else dict(emotives),
+            "" if metadata is None else json.dumps(metadata),
+        )
+
+    def learn_many(
+        self,
+        patterns: Sequence[Events],
+        names: Optional[Sequence[str]] = None,
+        frequencies: Optional[Sequence[int]] = None,
+        emotives: Optional[Sequence[Optional[Mapping[str, float]]]] = None,
+        metadata: Optional[Sequence[Any]] = None,
+    ) -> List[str]:
+        """Names of the patterns. The others are as many, or None.
+
+        From 4096 patterns on they are made durable together at the end, which takes much less time
+        than one by one. Patterns that cannot be learned by themselves are refused before the first
+        is learned; a name that is taken leaves those before it.
+        """
+        for what in (names, frequencies, emotives, metadata):
+            if what is not None and len(what) != len(patterns):
+                raise InvalidArgument(f"{len(what)} values for {len(patterns)} patterns")
+        texts = None
+        if metadata is not None:
+            texts = ["" if value is None else json.dumps(value) for value in metadata]
+        if emotives is not None:
+            emotives = [None if value is None else dict(value) for value in emotives]
+        return self._index.learn_many(patterns, names, frequencies, emotives, texts)
+
+    def learn_arrays(
+        self,
+        symbols: Any,
+        offsets: Any,
+        event_offsets: Any = None,
+        vocabulary: Optional[Sequence[str]] = None,
+        frequencies: Any = None,
+    ) -> int:
+        """Learns patterns that lie one after the other in arrays; how many of them were new.
+
+        symbols: integers, places in `vocabulary`, or without one symbols whose text is the number.
+        offsets: one more than patterns; pattern i is symbols[offsets[i]:offsets[i + 1]], each an
+        event of its own. With event_offsets it is the events offsets[i]:offsets[i + 1], and event j
+        is symbols[event_offsets[j]:event_offsets[j + 1]]. frequencies: one for each pattern.
+        """
+        return self._index.learn_arrays(
+            self._native.ArrayPatterns.of_arrays(
+                _integers(symbols, "symbols"),
+                _integers(offsets, "offsets"),
+                None if event_offsets is None else _integers(event_offsets, "event_offsets"),
+                vocabulary,
+                None
+                if frequencies is None
+                else _integers(frequencies, "frequencies").astype(np.uint32),
+            )
+        )
+
+    def learn_arrow(self, patterns: Any) -> int:
+        """The same for an Arrow array (anything with __arrow_c_array__): a list of symbols a
+        pattern, each an event of its own, or a list of lists of symbols. Symbols are strings,
+        dictionary-encoded strings, or integers. Nothing may be null."""
+        return self._index.learn_arrays(
+            self._native.ArrayPatterns.of_arrow(patterns.__arrow_c_array__())
+        )
+
+    def predict(
+        self,
+        state: Events,
+        threshold: float = 0.1,
+        max_predictions: int = 100,
+        rank: str = "potential",
+        fuzzy: Optional[float] = None,
+        *,
+        characters: bool = False,
+        affinity_emotive: Optional[str] = None,
+        whole_pattern_entropy: bool = False,
+    ) -> List[Dict[str, Any]]:
+        """Records of the patterns that the state recalls, best first, ties by name.
+
+        Keys and values are those of `hoist match query --json`. threshold: the least similarity,
+        0 to 1. rank: a number of a record. fuzzy: above 0, a symbol also matches the most similar
+        one if their texts' ratio reaches this, 0 to 1. characters: similarity of the texts joined by
+        spaces. affinity_emotive: weighted fields by it.
+        """
+        return self._index.predict(
+            state,
+            threshold,
+            max_predictions,
+            rank,
+            0.0 if fuzzy is None else fuzzy,
+            characters,
+            affinity_emotive or "",
+            whole_pattern_entropy,
+        )
+
+    def search(
+        self,
+        states: Sequence[Events],
+        k: Optional[int] = None,
+        threshold: Optional[float] = None,
+        scorer: str = "lcs",
+        *,
+        normalized: bool = True,
+    ) -> Found:
+        """(scores, ids) of the patterns most similar to each of several states, by one pass.
+
+        With k the best k, in matrices of len(states) x k padded with NaN and -1; else all, in one
+        array a state. threshold: of the normalized score, 0 to 1; without one 0 with k, else 0.1.
+        scorer: "lcs", "indel", "levenshtein", "kato", "difflib", "difflib-autojunk". Scores are
+        float64 in 0 to 1, or with normalized=False what the scorer counts. An id stands for its
+        pattern for as long as that is in the index; the result's names() has the names.
+        """
+        if k is not None and k < 1:
+            raise InvalidArgument(f"k is {k}: 1 or more")
+        if threshold is None:
+            threshold = 0.1 if k is None else 0.0
+        hits = self._index.search(states, scorer, threshold, k or 0)
+        scores, ids, ends = hits.arrays(normalized)
+        if k is None:
+            found = Found((np.split(scores, ends[:-1]), np.split(ids, ends[:-1])))
+            if not len(ends):
+                found = Found(([], []))
+        else:
+            shape = (len(ends), k)
+            counts = np.diff(ends, prepend=0)
+            filled = np.arange(k) < counts[:, None]
+            padded_scores = np.full(shape, np.nan)
+            padded_ids = np.full(shape, -1, dtype=np.int64)
+            padded_scores[filled] = scores
+            padded_ids[filled] = ids
+            found = Found((padded_scores, padded_ids))
+        found._hits = hits
+        return found
+
+    def names(self, ids: Any) -> List[str]:
+        """Of ids that a search gave, in time in proportion to the patterns of the index; the
+        result's own names() is faster. NotFound for an id whose pattern is gone."""
+        return self._index.names(_integers(np.asarray(ids).reshape(-1), "ids").tolist())
+
+    def name(self, id: int) -> str:
+        """The same of one id."""
+        return self.names([id])[0]
+
+    def delete(self, name: str) -> None:
+        """NotFound where there is no such pattern."""
+        self._index.remove(name)
+
+    def metadata(self, name: str) -> Any:
+        """What it was learned with; None where there is nothing. NotFound as above."""
+        text = self._index.metadata(name)
+        return json.loads(text) if text else None
+
+    def __contains__(self, name: object) -> bool:
+        if not isinstance(name, str):
+            return False
+        try:
+            self._index.metadata(name)
+        except NotFound:
+            return False
+        return True
+
+    def __len__(self) -> int:
+        patterns: int = self._index.stats()["patterns"]
+        return patterns
+
+    def sync(self) -> None:
+        """When it returns, all that was learned before is laid out for the scan."""
+        self._index.sync()
+
+    def stats(self) -> Dict[str, Any]:
+        """The keys of `hoist match stats --json`, and syncs, last_sync_seconds, last_sync_error."""
+        return self._index.stats()
+
+    def verify(self) -> int:
+        """Compares memory, snapshot and store; how many patterns. Corrupt where they differ."""
+        return self._index.verify()
+
+
+def _integers(values: Any, what: str) -> Any:
+    array = np.asarray(values)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise InvalidArgument(f"{what}: a one-dimensional array of integers is needed")
+    return np.ascontiguousarray(array, dtype=np.int64)

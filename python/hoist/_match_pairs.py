@@ -1,0 +1,161 @@
+"""All pairs of two collections, with the argument names and the results of RapidFuzz."""
+
+import sys
+from typing import Any, Callable, Collection, Dict, Hashable, Optional, Sequence, Union
+
+import numpy as np
+
+from hoist import _native
+from hoist.errors import InvalidArgument, Unsupported
+
+_VALUES = ("distance", "similarity", "normalized_distance", "normalized_similarity")
+
+Item = Optional[Sequence[Hashable]]
+
+
+class Scorer:
+    """How alike two sequences are, as the function of RapidFuzz with the same name has it."""
+
+    def __init__(self, name: str, highest: Optional[float]):
+        self.name = name
+        self._highest = highest  # of a cut-off; None where scores are counts
+
+    def __repr__(self) -> str:
+        return f"hoist.match.{self.name}"
+
+    @property
+    def is_count(self) -> bool:
+        return self._highest is None
+
+    def __call__(
+        self,
+        s1: Item,
+        s2: Item,
+        *,
+        processor: Optional[Callable[[Any], Sequence[Hashable]]] = None,
+        score_cutoff: Optional[float] = None,
+        score_hint: Optional[float] = None,
+    ) -> Union[int, float]:
+        """The score of one pair; beyond the cut-off what `cdist` says. The hint is not needed."""
+        if s1 is not None and s2 is not None and processor is not None:
+            s1, s2 = processor(s1), processor(s2)
+        if s1 is None or s2 is None:
+            if self.is_count:
+                raise InvalidArgument(f"{self.name}: None as a sequence")
+            return 1.0 if self.name.endswith("normalized_distance") else 0.0
+        score = _native.pair_score(s1, s2, self.name, self.cutoff(score_cutoff))
+        return int(score) if self.is_count else score
+
+    def cutoff(self, wanted: Optional[float]) -> Optional[float]:
+        """A cut-off as scores compare with it."""
+        if wanted is None:
+            return None
+        if self._highest is None:
+            if wanted < 0:
+                raise InvalidArgument(f"a score_cutoff of {wanted}: 0 or more")
+            return int(wanted)
+        if not 0 <= wanted <= self._highest:
+            raise InvalidArgument(f"a score_cutoff of {wanted}: 0 to {self._highest:g}")
+        return float(wanted)
+
+
+class _Family:
+    """The four scorers that come from one way of counting."""
+
+    def __init__(self, name: str):
+        self.distance = Scorer(f"{name}.distance", None)
+        self.similarity = Scorer(f"{name}.similarity", None)
+        self.normalized_distance = Scorer(f"{name}.normalized_distance", 1.0)
+        self.normalized_similarity = Scorer(f"{name}.normalized_similarity", 1.0)
+
+
+LCSseq = _Family("LCSseq")
+Indel = _Family("Indel")
+Levenshtein = _Family("Levenshtein")
+ratio = Scorer("ratio", 100.0)
+
+_SCORERS: Dict[str, Scorer] = {"ratio": ratio}
+for _family in (LCSseq, Indel, Levenshtein):
+    for _value in _VALUES:
+        _scorer: Scorer = getattr(_family, _value)
+        _SCORERS[_scorer.name] = _scorer
+
+
+def _scorer_of(wanted: Any) -> Scorer:
+    """Ours, by itself, by name, or by RapidFuzz's function."""
+    if isinstance(wanted, Scorer):
+        return wanted
+    if isinstance(wanted, str) and wanted in _SCORERS:
+        return _SCORERS[wanted]
+    if callable(wanted):
+        fuzz = sys.modules.get("rapidfuzz.fuzz")
+        if fuzz is not None and wanted is fuzz.ratio:
+            return ratio
+        distances = sys.modules.get("rapidfuzz.distance")
+        for name, scorer in _SCORERS.items():
+            family, _, value = name.partition(".")
+            if wanted is getattr(getattr(distances, family, None), value or "?", scorer):
+                return scorer
+    raise Unsupported(f"no such scorer: {wanted!r} ({', '.join(_SCORERS)})")
+
+
+def _refuse_weights(keywords: Dict[str, Any]) -> None:
+    for key, value in keywords.items():
+        if key != "weights" or tuple(value) != (1, 1, 1):
+            raise Unsupported(f"{key}={value!r}: every edit costs 1")
+
+
+def cdist(
+    queries: Collection[Item],
+    choices: Collection[Item],
+    *,
+    scorer: Any = ratio,
+    processor: Optional[Callable[[Any], Sequence[Hashable]]] = None,
+    score_cutoff: Optional[float] = None,
+    score_hint: Optional[float] = None,
+    score_multiplier: float = 1,
+    dtype: Any = None,
+    workers: int = 1,
+    scorer_kwargs: Optional[Dict[str, Any]] = None,
+) -> Any:
+    """Scores of every query with every choice: a NumPy matrix of len(queries) x len(choices).
+
+    Sequences are str, bytes, or any sequences of hashable elements; characters are compared by
+    code point. `scorer` is one of `LCSseq`, `Indel` and `Levenshtein` (`.distance`, `.similarity`,
+    `.normalized_distance`, `.normalized_similarity`) or `ratio` (0 to 100), its name
+    ("Indel.distance"), or RapidFuzz's function of that name. Values are equal to those of
+    `rapidfuzz.process.cdist`.
+
+    score_cutoff: similarities below it are 0, distances above it are one more than it, normalized
+    distances above it are 1; it is rounded to 32 bits. score_hint is understood and not needed.
+    score_multiplier: what each score is multiplied with at the end, for counts its integer part.
+    dtype: uint32 for counts, else float32, unless it says otherwise; integers get rounded scores.
+    workers: threads, -1 for all CPUs.
+
+    None and NaN, as a query or a choice, have the worst normalized score.
+
+    Raises InvalidArgument for a cut-off that no score has and for None where scores are counts,
+    Unsupported for other scorers and weights, TypeError for what is no sequence of hashables.
+    """
+    chosen = _scorer_of(scorer)
+    cutoff = chosen.cutoff(score_cutoff)
+    if cutoff is not None and not chosen.is_count:
+        cutoff = float(np.float32(cutoff))  # as RapidFuzz holds it here: it decides exact ties
+    _refuse_weights(scorer_kwargs or {})
+    element = np.dtype(dtype if dtype is not None else "uint32" if chosen.is_count else "float32")
+    if element.kind not in "iuf" or element.itemsize not in (1, 2, 4, 8) or element == np.float16:
+        raise Unsupported(f"scores of the type {element}")
+
+    def allocate(rows: int, columns: int) -> Any:
+        return np.empty((rows, columns), dtype=element)
+
+    return _native.pair_scores(
+        queries,
+        choices,
+        chosen.name,
+        processor,
+        cutoff,
+        float(int(score_multiplier) if chosen.is_count else score_multiplier),
+        0 if workers < 0 else max(1, workers),
+        allocate,
+    )

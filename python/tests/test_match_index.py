@@ -1,0 +1,341 @@
+"""hoist.match.Index: what it finds against RapidFuzz and difflib, records against the command."""
+
+import difflib
+import hashlib
+import json
+import os
+import subprocess
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rapidfuzz import distance
+
+from hoist import errors
+from hoist.match import Index
+
+SCORERS = {
+    "lcs": distance.LCSseq,
+    "indel": distance.Indel,
+    "levenshtein": distance.Levenshtein,
+}
+
+
+def random_patterns(random, count, longest=8, alphabet=12, least=2):
+    """Events of one to three symbols, sorted as the index has them."""
+    patterns = []
+    for _ in range(count):
+        symbols = [f"s{x}" for x in random.integers(0, alphabet, random.integers(least, longest))]
+        events = []
+        while symbols:
+            size = int(random.integers(1, 4))
+            events.append(sorted(symbols[:size]))
+            symbols = symbols[size:]
+        patterns.append(events)
+    return patterns
+
+
+def flat(events):
+    return [symbol for event in events for symbol in event]
+
+
+def name_of(events):
+    return hashlib.sha1(repr(events).encode()).hexdigest()
+
+
+@pytest.fixture
+def random():
+    return np.random.default_rng(20261122)
+
+
+def expected_hits(patterns, state, scorer, threshold):
+    """[(normalized, name)], best first, each name once."""
+    hits = []
+    for name, events in {name_of(events): events for events in patterns}.items():
+        if scorer == "difflib":
+            score = difflib.SequenceMatcher(None, flat(events), flat(state), False).ratio()
+        else:
+            score = SCORERS[scorer].normalized_similarity(flat(events), flat(state))
+        if score >= threshold:
+            hits.append((score, name))
+    return sorted(hits, key=lambda hit: (-hit[0], hit[1]))
+
+
+@pytest.mark.parametrize("scorer", [*SCORERS, "difflib"])
+@pytest.mark.parametrize("synced", [False, True])
+def test_search_finds_what_comparing_all_finds(random, scorer, synced):
+    patterns = random_patterns(random, 300)
+    states = random_patterns(random, 12, least=1) + [[["unknown"]]]
+    with Index() as index:
+        assert index.learn_many(patterns) == [name_of(events) for events in patterns]
+        if synced:
+            index.sync()
+        for threshold in (0, 0.3, 0.5, 1):
+            found = index.search(states, threshold=threshold, scorer=scorer)
+            scores, ids = found
+            for i, state in enumerate(states):
+                expected = expected_hits(patterns, state, scorer, threshold)
+                assert list(zip(scores[i], found.names()[i])) == expected
+                assert index.names(ids[i]) == found.names()[i]
+                assert len(ids[i]) == len(set(ids[i])) == len(expected)
+        found = index.search(states, k=7, scorer=scorer)
+        assert found.scores.shape == found.ids.shape == (len(states), 7)
+        for i, state in enumerate(states):
+            best = expected_hits(patterns, state, scorer, 0)[:7]
+            assert list(zip(found.scores[i], found.names()[i])) == best
+        assert index.search([], k=3).scores.shape == (0, 3)
+        assert index.search([]) == ([], [])
+
+
+def test_fewer_than_k_are_padded():
+    with Index() as index:
+        index.learn([["a"], ["b"]])
+        scores, ids = index.search([[["a"]], [["x"]]], k=3, threshold=0.2)
+        assert scores[0, 0] == 0.5 and np.isnan(scores[0, 1:]).all() and np.isnan(scores[1]).all()
+        assert ids.tolist() == [[0, -1, -1], [-1, -1, -1]]
+        counted = index.search([[["a"]]], scorer="levenshtein", normalized=False)
+        assert counted.scores[0].tolist() == [1.0]
+
+
+def test_a_pattern_has_a_name_a_frequency_emotives_and_metadata(tmp_path):
+    with Index(tmp_path / "index") as index:
+        events = [["b", "a"], [], ["c"]]
+        name = index.learn(events, emotives={"joy": 1}, metadata={"source": ["x", 1]})
+        assert name == name_of([["a", "b"], ["c"]])
+        assert index.learn(events, frequency=4, emotives={"joy": 0.5, "fear": 2}) == name
+        assert index.learn([["x"], ["y"]], name="mine") == "mine"
+        assert name in index and "mine" in index and "other" not in index and 3 not in index
+        assert len(index) == 2
+        assert index.metadata(name) == {"source": ["x", 1]} and index.metadata("mine") is None
+        record = index.predict([["a", "b"]])[0]
+        assert record["frequency"] == 5 and record["emotives"] == {"joy": 0.75, "fear": 2.0}
+        mine = index.search([[["x"]]]).ids[0][0]
+        assert index.name(mine) == "mine"
+        index.delete("mine")
+        with pytest.raises(errors.NotFound):
+            index.name(mine)
+        assert "mine" not in index and len(index) == 1
+        with pytest.raises(errors.NotFound):
+            index.delete("mine")
+        with pytest.raises(LookupError):
+            index.metadata("mine")
+    with Index(tmp_path / "index", read_only=True) as index:
+        assert len(index) == 1 and index.verify() == 1
+        assert index.stats()["frequencies"] == 5
+        with pytest.raises(errors.Unavailable):
+            index.learn([["p"], ["q"]])
+
+
+def test_records_are_those_of_the_command(tmp_path, random):
+    build = os.environ.get("HOIST_BUILD_DIR")
+    if not build or not Path(build, "libexec/hoist/hoist-match").exists():
+        pytest.skip("no build of the command")
+    path = str(tmp_path / "index")
+    emotives = [{"joy": float(i % 7) / 3} if i % 3 else None for i in range(200)]
+    with Index(path) as index:
+        index.learn_many(random_patterns(random, 200), emotives=emotives)
+        states = random_patterns(random, 10) + [[["s3"]], [["unknown"], ["s1"]], [["ß", "s1"]]]
+        for state in states:
+            for keywords in ({}, {"threshold": 0.4}, {"rank": "frequency"}, {"fuzzy": 0.5},
+                             {"max_predictions": 3}):  # fmt: skip
+                options = {"max_predictions": "top"}
+                arguments = [
+                    text
+                    for key, value in keywords.items()
+                    for text in (f"--{options.get(key, key)}", str(value))
+                ]
+                printed = subprocess.run(
+                    [f"{build}/bin/hoist", "match", "query", path, "--json", "--state",
+                     json.dumps(state), *arguments],
+                    check=True, stdout=subprocess.PIPE,
+                )  # fmt: skip
+                records = json.loads(printed.stdout)
+                ours = index.predict(state, **keywords)
+                assert ours == records
+                assert [list(record) for record in ours] == [list(record) for record in records]
+
+
+def test_arrays_give_the_same_index_as_lists(random):
+    patterns = random_patterns(random, 500)
+    vocabulary = sorted({symbol for events in patterns for symbol in flat(events)})
+    places = {symbol: place for place, symbol in enumerate(vocabulary)}
+    symbols = np.array([places[s] for events in patterns for s in flat(events)], np.int32)
+    sizes = [len(event) for events in patterns for event in events]
+    event_offsets = np.cumsum([0, *sizes])
+    offsets = np.cumsum([0] + [len(events) for events in patterns]).astype(np.uint16)
+    frequencies = random.integers(1, 9, len(patterns))
+    by_lists, by_arrays = Index(), Index()
+    names = by_lists.learn_many(patterns, frequencies=frequencies.tolist())
+    new = by_arrays.learn_arrays(symbols, offsets, event_offsets, vocabulary, frequencies)
+    assert new == len(set(names)) == len(by_arrays)
+    states = random_patterns(random, 10)
+    assert [by_arrays.predict(state) for state in states] == [
+        by_lists.predict(state) for state in states
+    ]
+    flat_index = Index()
+    token_offsets = np.cumsum([0] + [len(flat(events)) for events in patterns])
+    flat_index.learn_arrays(symbols, token_offsets)
+    name = name_of([[str(places[s])] for s in flat(patterns[0])])
+    assert name in flat_index
+
+
+def test_a_large_bulk_is_learned_and_kept(tmp_path, random):
+    patterns = random_patterns(random, 6000, alphabet=40)
+    names = [f"name {i}" for i in range(6000)]
+    with Index(tmp_path / "index") as index:
+        assert index.learn_many(patterns, names=names, metadata=list(range(6000))) == names
+        assert index.stats()["recent_patterns"] == 0
+        index.learn([["later"], ["on"]])
+    with Index(tmp_path / "index") as index:
+        assert len(index) == index.verify() == 6001
+        assert index.metadata("name 17") == 17
+    with Index(tmp_path / "search", search_only=True) as index:
+        index.learn_many(patterns[:50])
+        with pytest.raises(errors.Unsupported):
+            index.learn([["a"], ["b"]])
+
+
+def test_arrow_arrays(random):
+    pyarrow = pytest.importorskip("pyarrow")
+    patterns = random_patterns(random, 100)
+    by_lists = Index()
+    by_lists.learn_many(patterns)
+    states = random_patterns(random, 5)
+    expected = [by_lists.predict(state) for state in states]
+    for text in (pyarrow.string(), pyarrow.large_string()):
+        for nested in (pyarrow.list_, pyarrow.large_list):
+            index = Index()
+            arrow = pyarrow.array(patterns, nested(nested(text)))
+            index.learn_arrow(arrow[:40])
+            index.learn_arrow(arrow[40:])
+            assert [index.predict(state) for state in states] == expected
+    tokens = [flat(events) for events in patterns]
+    plain, coded, numbers = Index(), Index(), Index()
+    plain.learn_many([[[token] for token in row] for row in tokens])
+    coded_values = pyarrow.array(flat(tokens)).dictionary_encode()
+    offsets = np.cumsum([0] + [len(row) for row in tokens]).astype(np.int32)
+    coded.learn_arrow(pyarrow.ListArray.from_arrays(offsets, coded_values))
+    assert len(plain) == len(coded)
+    numbers.learn_arrow(pyarrow.array([[1, 2], [3, 4, 5]], pyarrow.list_(pyarrow.uint8())))
+    assert name_of([["1"], ["2"]]) in numbers
+    for wrong in (pyarrow.array([["a", None]]), pyarrow.array([["a", "b"], None]),
+                  pyarrow.array(["a"]), pyarrow.array([[0.5, 1.5]])):  # fmt: skip
+        with pytest.raises(errors.Unsupported):
+            Index().learn_arrow(wrong)
+
+
+def test_what_is_wrong_is_said(tmp_path):
+    with pytest.raises(errors.Error):
+        Index(device="cuda:99")
+    with pytest.raises(errors.InvalidArgument, match="no such device"):
+        Index(device="tpu")
+    with pytest.raises(errors.InvalidArgument):
+        Index("")
+    with pytest.raises(errors.NotFound):
+        Index(tmp_path / "none", create=False)
+    with pytest.raises(errors.NotFound):
+        Index(tmp_path / "none", read_only=True)
+    with pytest.raises(errors.InvalidArgument):
+        Index(tmp_path, create=True)
+    with pytest.raises(errors.InvalidArgument, match="durability"):
+        Index(durability="none")
+    index = Index()
+    for events in ([["a"]], [[]], []):
+        with pytest.raises(errors.InvalidArgument):
+            index.learn(events)
+    for events in ("ab", ["ab", "c"], [["a", 3]], [b"ab"], 3):
+        with pytest.raises(TypeError):
+            index.learn(events)
+        with pytest.raises(TypeError):
+            index.predict(events)
+    with pytest.raises(TypeError):  # one state where several are asked for
+        index.search([["a"], ["b"]])
+    with pytest.raises(ValueError):
+        index.learn([["\ud800", "a"]])
+    with pytest.raises(errors.InvalidArgument, match="frequency"):
+        index.learn([["a"], ["b"]], frequency=0)
+    with pytest.raises(errors.InvalidArgument, match="pattern 1"):
+        index.learn_many([[["a", "b"]], [["c"]]])
+    assert len(index) == 0
+    with pytest.raises(errors.InvalidArgument):
+        index.learn_many([[["a", "b"]]], names=[])
+    index.learn([["a"], ["b"]], name="x")
+    with pytest.raises(errors.InvalidArgument, match="another pattern"):
+        index.learn([["a"], ["c"]], name="x")
+    for keywords in ({"scorer": "none"}, {"k": 0}):
+        with pytest.raises(errors.InvalidArgument):
+            index.search([[["a"]]], **keywords)
+    with pytest.raises(errors.InvalidArgument, match="rank"):
+        index.predict([["a"], ["b"]], rank="none")
+    for symbols, offsets in (([0, 1], [0, 3]), ([0, 1], [1, 0]), ([0, 1], [-1, 2]), ([0, 1], []),
+                             ([0, 5], [0, 2]), ([0.5, 1], [0, 2])):  # fmt: skip
+        with pytest.raises(errors.InvalidArgument):
+            index.learn_arrays(symbols, offsets, vocabulary=["a", "b"])
+    index.close()
+    index.close()
+    with pytest.raises(errors.InvalidArgument, match="closed"):
+        index.predict([["a"]])
+    with pytest.raises(errors.Exhausted):
+        small = Index(max_memory=1)
+        small.learn([["a"], ["b"]])
+
+
+def test_threads_query_while_one_learns_and_syncs(tmp_path, random):
+    """What was learned is in the next query of any thread, and no answer is torn."""
+    patterns = random_patterns(random, 1500, alphabet=30)
+    known = {name_of(events): flat(events) for events in patterns}
+    learned = []
+    wrong = []
+    done = threading.Event()
+    with Index(tmp_path / "index") as index:
+
+        def query(seed):
+            choose = np.random.default_rng(seed)
+            while not done.is_set():
+                if not learned:
+                    continue
+                events = learned[choose.integers(0, len(learned))]
+                for record in index.predict(events, threshold=0.99):
+                    if known[record["name"]] != flat(record["sequence"]):
+                        wrong.append(record)
+                found = index.search([events, events], k=1)
+                if found.scores[0, 0] != 1.0 or found.names()[0] != found.names()[1]:
+                    wrong.append(found)
+
+        threads = [threading.Thread(target=query, args=(seed,)) for seed in range(3)]
+        for thread in threads:
+            thread.start()
+        for i, events in enumerate(patterns):
+            index.learn(events)
+            learned.append(events)
+            if i % 500 == 250:
+                index.sync()
+        done.set()
+        for thread in threads:
+            thread.join()
+        assert not wrong
+        assert len(index) == len(known) == index.verify()
+
+
+def test_closing_waits_for_nobody_and_breaks_nobody(random):
+    index = Index()
+    index.learn_many(random_patterns(random, 2000))
+    states = random_patterns(random, 20)
+    ends = []
+
+    def query():
+        try:
+            while True:
+                for state in states:
+                    index.predict(state)
+        except errors.InvalidArgument as error:
+            ends.append(str(error))
+
+    threads = [threading.Thread(target=query) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    index.close()
+    for thread in threads:
+        thread.join()
+    assert ends == ["the index is closed"] * 3

@@ -1,0 +1,36 @@
+// Python sequences of hashable elements as sequences of numbers: equal elements have equal numbers.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace hoist::python {
+
+// Characters are their code points; what is no character is above them.
+inline constexpr uint32_t kFirstNumber = 0x110000;
+
+// Appends the code points of a str.
+void append_characters(nanobind::handle text, std::vector<uint32_t>& out);
+
+// Numbers elements as a dict finds them, by hash and equality.
+class ElementNumbers {
+ public:
+  // With `characters`, a str of one character is its code point, and so is a number that is equal
+  // to it (RapidFuzz compares 'a' and 97 as equal).
+  explicit ElementNumbers(bool characters) : characters_(characters) {}
+
+  // Throws what iterating and hashing raise.
+  void append(nanobind::handle sequence, std::vector<uint32_t>& out);
+  // Of one element; kFirstNumber - 1, which nothing has, where it was never numbered and `adds` is
+  // false.
+  uint32_t number(nanobind::handle element, bool adds = true);
+
+ private:
+  bool characters_;
+  nanobind::dict numbers_;
+  uint32_t next_ = kFirstNumber;
+};
+
+}  // namespace hoist::python
