@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
@@ -179,6 +180,104 @@ TEST_F(CrashTest, LearningQueryingSyncingAndRemovingAtOnce) {
   EXPECT_EQ((*index)->stats().patterns, 2 * kept);
   const auto verified = (*index)->verify();
   EXPECT_TRUE(verified) << verified.error().message;
+}
+
+// What comes while a bulk begins, is taken over by the store and ends is in the store too.
+TEST_F(CrashTest, BulksWhileOthersLearnAndRemove) {
+  constexpr uint32_t kBulks = 40;
+  constexpr uint32_t kEach = 60;
+  auto index = Index::open(path(), {.create = true, .recent_patterns = 30, .sync_patterns = 100});
+  ASSERT_TRUE(index);
+  std::atomic<uint32_t> wrong = 0;
+  std::atomic<bool> stop = false;
+  std::atomic<uint32_t> others = 0;  // patterns
+  std::thread learner([&] {
+    std::vector<Events> kept;
+    for (uint32_t n = 0; !stop; ++n) {
+      kept.push_back({{"other", "o" + std::to_string(n)}, {"x" + std::to_string(n % 5)}});
+      if (!(*index)->learn(kept.back(), {.metadata = "1"})) ++wrong;
+      if (n % 3 == 0 && !(*index)->learn(kept[kept.size() / 2], {.metadata = "1"})) ++wrong;
+      if (kept.size() < 8) continue;
+      if (!(*index)->remove(name_of(kept.front()))) ++wrong;
+      kept.erase(kept.begin());
+    }
+    for (const Events& events : kept) {
+      if (*(*index)->metadata(name_of(events)) != "1") ++wrong;
+    }
+    others = static_cast<uint32_t>(kept.size());
+  });
+  for (uint32_t bulk = 0; bulk < kBulks; ++bulk) {
+    if (!(*index)->begin_bulk()) ++wrong;
+    for (uint32_t n = 0; n < kEach; ++n) {
+      const std::string name = std::to_string(bulk * kEach + n);
+      if (!(*index)->learn({{"bulk", name}})) ++wrong;
+    }
+    if (!(*index)->end_bulk()) ++wrong;
+  }
+  stop = true;
+  learner.join();
+  EXPECT_EQ(wrong, 0u);
+  const uint64_t patterns = kBulks * kEach + others;
+  EXPECT_EQ((*index)->stats().patterns, patterns);
+  const auto verified = (*index)->verify();
+  EXPECT_TRUE(verified) << verified.error().message;
+  index->reset();
+  std::filesystem::remove(path() + "/snapshot.hoist");
+  index = Index::open(path(), {});
+  ASSERT_TRUE(index) << index.error().message;
+  EXPECT_EQ((*index)->stats().patterns, patterns);
+}
+
+// A snapshot has no symbol that the store does not have.
+TEST_F(CrashTest, BulksThatNeverEndLeaveAWholeStore) {
+  ASSERT_TRUE(Index::open(path(), {.create = true}));
+  uint32_t n = 0;
+  for (int round = 0; round < 5; ++round) {
+    auto index = Index::open(path(), {});
+    ASSERT_TRUE(index) << index.error().message;
+    ASSERT_TRUE((*index)->learn({{"before", std::to_string(n++)}}));
+    ASSERT_TRUE((*index)->begin_bulk());
+    std::atomic<bool> is_synced = false;
+    std::thread syncs([&] {
+      for (int i = 0; i < 3; ++i) EXPECT_TRUE((*index)->sync());
+      is_synced = true;
+    });
+    while (!is_synced) EXPECT_TRUE((*index)->learn({{"bulk", std::to_string(n++)}}));
+    syncs.join();
+  }
+  std::filesystem::remove(path() + "/snapshot.hoist");
+  const auto index = Index::open(path(), {});
+  ASSERT_TRUE(index) << index.error().message;
+  EXPECT_TRUE((*index)->verify());
+}
+
+// A search that asks for the best ones while these are being removed finds the next ones.
+TEST_F(CrashTest, TheBestAreFoundWhileBetterOnesAreRemoved) {
+  constexpr uint32_t kPatterns = 20'000;
+  auto index = Index::open("", {});
+  ASSERT_TRUE(index);
+  std::vector<std::string> names;
+  for (uint32_t n = 0; n < kPatterns; ++n) {
+    const auto learned = (*index)->learn({{"n"}, {std::to_string(n)}});
+    ASSERT_TRUE(learned);
+    names.push_back(learned->name);
+  }
+  ASSERT_TRUE((*index)->sync());
+  std::sort(names.begin(), names.end());  // the order of equal scores
+  std::atomic<bool> stop = false;
+  std::atomic<uint32_t> wrong = 0;
+  std::thread remover([&] {
+    for (uint32_t n = 0; n + 1 < kPatterns; ++n) {
+      if (!(*index)->remove(names[n])) ++wrong;
+    }
+    stop = true;
+  });
+  while (!stop) {
+    const auto found = (*index)->search({{"n"}}, {.top = 1});
+    if (!found || found->hits.size() != 1) ++wrong;
+  }
+  remover.join();
+  EXPECT_EQ(wrong, 0u);
 }
 
 TEST_F(CrashTest, SyncDurabilityServesManyThreads) {

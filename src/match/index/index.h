@@ -126,7 +126,8 @@ class Index {
 
   // Between the two, learning writes nothing: end_bulk() makes it durable, all together and much
   // faster, or fails; after a crash before that the index is what it was at begin_bulk(), or has
-  // some of the patterns.
+  // some of the patterns. What other threads learn meanwhile is part of it; while it ends they
+  // wait.
   Status begin_bulk();
   Status end_bulk();
 

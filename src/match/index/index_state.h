@@ -65,6 +65,7 @@ struct Index::State {
                             const LearnOptions& learned);
   Result<Learned> learn_again(const Place& place, const LearnOptions& learned);
   bool same_pattern(const Place& place, const PatternText& pattern) const;
+  bool is_for_ingest(const Place& place) const;
   void append(const NameKey& name, std::span<const uint32_t> symbols,
               std::span<const uint16_t> event_sizes, uint32_t serial, const PatternState& state);
   void set_state(const Place& place, uint32_t frequency,
@@ -85,7 +86,6 @@ struct Index::State {
   void begin(Merge& merge);
   void end(const Merge& merge);
   Status replace(Merge& merge);
-  Status bring_over(const Place& place, StableSegment& built);
   Result<uint32_t> merge_where_due();
   void run_merges();
   void want_merges();
@@ -96,6 +96,7 @@ struct Index::State {
   Status fold_recent();
   Status fold_bulk();
   Status ingest(const Merge& merge);
+  Status ingested(const Merge& merge, const Position& at);
   Status save(const Position& at);
   Status save_merged();
   Status sync(bool merged);
@@ -126,6 +127,10 @@ struct Index::State {
   uint64_t next_segment = 0;
   std::unordered_map<uint32_t, std::string> bulk_metadata;  // by serial
   uint32_t bulk_symbols = 0;  // the first that the store does not have
+  uint32_t bulk_serial = 0;   // the same of patterns
+  uint32_t bulk_endings = 0;  // under way: learning and removing wait for them
+  std::condition_variable bulk_ended;
+  Position saved;  // that of the snapshot
 
   std::mutex syncing;
   // Of the merging thread and of bulks. Not the process's pool: that serves one loop at a time, and
@@ -136,7 +141,6 @@ struct Index::State {
   std::atomic<double> last_fold_seconds = 0;
 
   std::atomic<uint32_t> sync_begun_serial = 0;  // the position's when the last sync began
-  std::atomic<uint32_t> saved_serial = 0;
   std::atomic<bool> merged_unsaved = false;
 
   mutable std::mutex waking;

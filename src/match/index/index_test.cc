@@ -188,6 +188,20 @@ TEST_F(IndexTest, FewPatternsStayRecentAndFewSegments) {
   for (const auto& [size, segments] : sizes) EXPECT_LT(segments, 4) << size;
 }
 
+// Otherwise the store's log would grow for ever where only known patterns come.
+TEST_F(IndexTest, LearningAgainIsSyncedAfterTheInterval) {
+  auto index = Index::open(path(), {.create = true, .sync_interval = std::chrono::seconds(1)});
+  ASSERT_TRUE(index);
+  ASSERT_TRUE((*index)->learn({{"a", "b"}}));
+  ASSERT_TRUE((*index)->sync());
+  ASSERT_TRUE((*index)->learn({{"a", "b"}}));
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while ((*index)->stats().syncs < 2 && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  EXPECT_EQ((*index)->stats().syncs, 2u);
+}
+
 TEST_F(IndexTest, WithoutItsSnapshotItIsMadeFromTheStore) {
   std::mt19937_64 random(test_seed());
   Model model;
@@ -277,6 +291,7 @@ TEST_F(IndexTest, OneWriterAndReadersBeside) {
   EXPECT_EQ((*reader)->search({{"a"}})->hits.size(), 1u);
   EXPECT_EQ((*reader)->learn({{"a", "c"}}).error().code, ErrorCode::unavailable);
   EXPECT_EQ((*reader)->sync().error().code, ErrorCode::unavailable);
+  EXPECT_EQ((*reader)->end_bulk().error().code, ErrorCode::unavailable);
   EXPECT_EQ(Index::open(folder_ + "/none", {}).error().code, ErrorCode::not_found);
 }
 

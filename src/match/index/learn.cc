@@ -136,7 +136,8 @@ Result<Learned> Index::State::learn(const PatternText& pattern, const LearnOptio
   const bool own = !learned.name.empty();
   const std::string text = own ? std::string(learned.name) : pattern_name(pattern);
   const NameKey name(text);
-  const std::lock_guard lock(writing);
+  std::unique_lock lock(writing);
+  bulk_ended.wait(lock, [this] { return bulk_endings == 0; });
   if (Status ready = check_writable(); !ready) return tl::unexpected(ready.error());
   const auto place = own ? find(name) : find(name, static_cast<uint32_t>(pattern.tokens.size()));
   if (!place) return learn_new(pattern, name, learned);
@@ -146,6 +147,11 @@ Result<Learned> Index::State::learn(const PatternText& pattern, const LearnOptio
                 fmt::format("the name {} stands for another pattern: remove that first", text));
   }
   return learn_again(*place, learned);
+}
+
+// A pattern of a bulk that the store does not have yet.
+bool Index::State::is_for_ingest(const Place& place) const {
+  return bulk && place.recent != nullptr && place.serial() >= bulk_serial;
 }
 
 bool Index::State::same_pattern(const Place& place, const PatternText& pattern) const {
@@ -244,7 +250,7 @@ Result<Learned> Index::State::learn_again(const Place& place, const LearnOptions
     }
   }
   const std::string name = place.name_text();
-  if (store && bulk && place.recent != nullptr) {
+  if (store && is_for_ingest(place)) {
     if (!learned.metadata.empty()) bulk_metadata[place.serial()] = learned.metadata;
   } else if (store) {
     Status written =
@@ -262,11 +268,12 @@ Result<Learned> Index::State::learn_again(const Place& place, const LearnOptions
 Status Index::remove(std::string_view name) {
   State& own = *state_;
   {
-    const std::lock_guard lock(own.writing);
+    std::unique_lock lock(own.writing);
+    own.bulk_ended.wait(lock, [&own] { return own.bulk_endings == 0; });
     if (Status ready = own.check_writable(); !ready) return ready;
     const auto place = own.find(NameKey(name));
     if (!place) return no_pattern(name);
-    if (own.store && !(own.bulk && place->recent != nullptr)) {
+    if (own.store && !own.is_for_ingest(*place)) {
       Status written = own.store->remove(
           own.position.change,
           {Change::Kind::removal, place->serial(), place->length(), std::string(name)});

@@ -44,6 +44,14 @@ Segments due(const Segments& segments) {
   return {};
 }
 
+// What befell a pattern while it was being merged. One that was removed may have been left out.
+void bring_over(const Place& place, StableSegment& built) {
+  const auto at = built.find_any(place.name(), place.length());
+  if (!at) return;
+  built.set_frequency(*at, place.frequency());
+  if (auto emotives = place.emotives()) built.set_emotives(*at, std::move(emotives));
+}
+
 template <typename T>
 bool part_of(const std::vector<std::shared_ptr<T>>& tiers, const T* tier) {
   return std::any_of(tiers.begin(), tiers.end(), [&](const auto& t) { return t.get() == tier; });
@@ -86,9 +94,7 @@ Status Index::State::replace(Merge& merge) {
   const std::lock_guard lock(writing);
   end(merge);
   if (!built) return tl::unexpected(built.error());
-  for (const Place& place : merge.touched) {
-    if (Status noted = bring_over(place, **built); !noted) return noted;
-  }
+  for (const Place& place : merge.touched) bring_over(place, **built);
   Tiers next;
   const auto now = tiers.get();
   const auto keep = [](const auto& all, const auto& merged, auto& kept) {
@@ -104,22 +110,6 @@ Status Index::State::replace(Merge& merge) {
   stable_memory = sum;
   tiers.set(std::move(next));
   return {};
-}
-
-// What befell a pattern while it was being merged.
-Status Index::State::bring_over(const Place& place, StableSegment& built) {
-  const auto at = built.find_any(place.name(), place.length());
-  if (!at) return {};
-  built.set_frequency(*at, place.frequency());
-  if (auto emotives = place.emotives()) built.set_emotives(*at, std::move(emotives));
-  if (!store || !bulk || place.recent == nullptr) return {};
-  // It is in the store as it was when it was taken over.
-  Change change{Change::Kind::removal, place.serial(), place.length(), place.name_text()};
-  if (place.frequency() == 0) return store->remove(position.change++, change);
-  change.kind = Change::Kind::update;
-  PatternState state{place.frequency(), {}};
-  if (const auto emotives = place.emotives()) state.emotives = *emotives;
-  return store->update(position.change++, change, state, bulk_metadata[place.serial()]);
 }
 
 // Merges segments until none is due; how many merges that took.

@@ -154,8 +154,8 @@ Status Index::State::load_segments(const std::string& snapshot_path) {
       return fail(ErrorCode::corrupt, fmt::format("an old snapshot ({})", snapshot_path));
     }
   }
-  position = folded = loaded->position;
-  sync_begun_serial = saved_serial = position.serial;
+  position = folded = saved = loaded->position;
+  sync_begun_serial = position.serial;
   settings = loaded->settings;
   next_segment = loaded->next_segment;
   tiers.set({std::move(loaded->segments), {}});

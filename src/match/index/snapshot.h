@@ -48,6 +48,7 @@ struct SnapshotState {
   Position position;
   const Vocabulary* vocabulary = nullptr;
   std::vector<std::shared_ptr<StableSegment>> segments;
+  uint32_t symbols = UINT32_MAX;  // further ones are left out; the segments have none of them
 };
 
 struct LoadedSnapshot {

@@ -1,5 +1,7 @@
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "container/writer.h"
 #include "match/index/snapshot.h"
 #include "match/index/snapshot_format.h"
@@ -132,7 +134,7 @@ std::string encode_manifest(const SnapshotState& state, const SnapshotContents& 
 // Adds what `contents`, which comes to describe the file, does not have.
 Status add_missing(container::Writer& writer, const SnapshotState& state,
                    SnapshotContents& contents) {
-  const uint32_t symbols = state.vocabulary->size();
+  const uint32_t symbols = std::min(state.symbols, state.vocabulary->size());
   if (contents.symbols < symbols) {
     const std::string bytes = encode_symbols(*state.vocabulary, contents.symbols, symbols);
     if (Status added = add_block(writer, snapshot::kSymbolsId | contents.symbols,

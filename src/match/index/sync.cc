@@ -18,9 +18,11 @@ constexpr uint32_t kBulkFold = 1u << 21;
 Status Index::State::fold(Position& at) {
   auto empty = std::make_shared<RecentTier>();
   Merge merge;
+  bool in_bulk = false;
   {
     const std::lock_guard lock(writing);
     at = position;
+    in_bulk = bulk;
     Tiers next = *tiers.get();
     if (next.recent.size() == 1 && next.recent.back()->size() == 0) {
       folded = at;
@@ -30,10 +32,11 @@ Status Index::State::fold(Position& at) {
     next.recent.push_back(std::move(empty));
     tiers.set(std::move(next));
     begin(merge);
-    if (bulk) merge.metadata.swap(bulk_metadata);
+    if (in_bulk) merge.metadata.swap(bulk_metadata);
   }
   Status done;
-  if (store && bulk) done = ingest(merge);
+  if (store && in_bulk) done = ingest(merge);
+  if (store && in_bulk && done) done = ingested(merge, at);
   if (!done) {
     const std::lock_guard lock(writing);
     end(merge);
@@ -66,10 +69,14 @@ Status Index::State::ingest(const Merge& merge) {
   uint32_t place = 0;
   std::string name;
   PatternState state;
-  Status done = store->ingest({bulk_symbols, symbols}, [&](Store::NewPattern& pattern) {
+  return store->ingest({bulk_symbols, symbols}, [&](Store::NewPattern& pattern) {
     for (; tier < merge.recent.size(); ++tier, place = 0) {
       const RecentTier& recent = *merge.recent[tier];
-      while (place < recent.size() && recent.at(place).frequency == 0) ++place;
+      // Those from before the bulk are there.
+      while (place < recent.size() &&
+             (recent.at(place).frequency == 0 || recent.at(place).serial < bulk_serial)) {
+        ++place;
+      }
       if (place == recent.size()) continue;
       const RecentPattern& next = recent.at(place);
       name = next.name_text();
@@ -83,24 +90,47 @@ Status Index::State::ingest(const Merge& merge) {
     }
     return false;
   });
-  if (done) bulk_symbols = merge.symbols;
-  return done;
+}
+
+// From now on changes of these patterns are written at once; here are those that ingest() may have
+// missed.
+Status Index::State::ingested(const Merge& merge, const Position& at) {
+  const std::lock_guard lock(writing);
+  bulk_symbols = merge.symbols;
+  bulk_serial = at.serial;
+  for (const Place& place : merge.touched) {
+    Change change{Change::Kind::removal, place.serial(), place.length(), place.name_text()};
+    Status written;
+    if (place.frequency() == 0) {
+      written = store->remove(position.change, change);
+    } else {
+      change.kind = Change::Kind::update;
+      PatternState state{place.frequency(), {}};
+      if (const auto emotives = place.emotives()) state.emotives = *emotives;
+      const auto metadata = bulk_metadata.find(place.serial());
+      written = store->update(position.change, change, state,
+                              metadata == bulk_metadata.end() ? std::string() : metadata->second);
+    }
+    if (!written) return written;
+    ++position.change;
+    bulk_metadata.erase(place.serial());
+  }
+  return {};
 }
 
 Status Index::State::save(const Position& at) {
   if (options.read_only) return {};
   merged_unsaved = false;
-  if (snapshot == nullptr) {
-    saved_serial = at.serial;
-    return {};
+  if (snapshot != nullptr) {
+    // A symbol that only the snapshot had would be missing in the store for ever.
+    const uint32_t symbols = store && bulk ? bulk_symbols : UINT32_MAX;
+    Status done = snapshot->save({settings, at, vocabulary.get(), tiers.get()->stable, symbols},
+                                 [this] { return store ? store->flush_log() : Status(); });
+    if (!done) return done;
   }
-  Status saved = snapshot->save({settings, at, vocabulary.get(), tiers.get()->stable},
-                                [this] { return store ? store->flush_log() : Status(); });
-  if (!saved) return saved;
-  saved_serial = at.serial;
-  if (!store) return {};
   const std::lock_guard lock(writing);
-  return store->forget_changes(at.change);
+  saved = at;
+  return store ? store->forget_changes(at.change) : Status();
 }
 
 Status Index::State::sync(bool merged) {
@@ -165,12 +195,12 @@ void Index::State::run_syncs() {
     if (fold_first) {
       done = fold_recent();
     } else {
-      uint32_t serial = 0;
+      bool is_saved = false;
       {
         const std::lock_guard writer(writing);
-        serial = position.serial;
+        is_saved = position == saved;
       }
-      if (serial != saved_serial) done = sync(false);
+      if (!is_saved) done = sync(false);
       due = std::chrono::steady_clock::now() + options.sync_interval;
     }
     if (!done) log(LogLevel::warn, "{}: the next sync tries again", done.error().message);
@@ -190,15 +220,14 @@ Status Index::begin_bulk() {
   if (state_->options.read_only) {
     return fail(ErrorCode::unavailable, "the index is open read-only: open it for writing");
   }
-  {
-    // The store has what is recent until now; ingest() must not meet it.
-    const std::lock_guard lock(state_->syncing);
-    Position at;
-    if (Status done = state_->fold(at); !done) return done;
-  }
-  const std::lock_guard lock(state_->writing);
-  state_->bulk = true;
-  state_->bulk_symbols = state_->vocabulary->size();
+  State& own = *state_;
+  const std::lock_guard one(own.syncing);
+  const std::lock_guard lock(own.writing);
+  if (own.bulk) return {};
+  own.bulk = true;
+  // The store has what was learned until now.
+  own.bulk_symbols = own.vocabulary->size();
+  own.bulk_serial = own.position.serial;
   return {};
 }
 
@@ -212,10 +241,31 @@ Status Index::State::fold_bulk() {
 }
 
 Status Index::end_bulk() {
-  if (Status done = state_->sync(true); !done) return done;
-  const std::lock_guard lock(state_->writing);
-  state_->bulk = false;
-  return {};
+  if (state_->options.read_only) {
+    return fail(ErrorCode::unavailable, "the index is open read-only: open it for writing");
+  }
+  // What others learned between the sync and the end would be neither in the store nor in the
+  // snapshot: they wait.
+  struct Ending {
+    explicit Ending(State& state) : own(state) {
+      const std::lock_guard lock(own.writing);
+      ++own.bulk_endings;
+    }
+    ~Ending() {
+      const std::lock_guard lock(own.writing);
+      if (is_done) own.bulk = false;
+      --own.bulk_endings;
+      own.bulk_ended.notify_all();
+    }
+    Ending(const Ending&) = delete;
+    Ending& operator=(const Ending&) = delete;
+    State& own;
+    bool is_done = false;
+  };
+  Ending ending(*state_);
+  Status done = state_->sync(true);
+  ending.is_done = done.has_value();
+  return done;
 }
 
 }  // namespace hoist::match

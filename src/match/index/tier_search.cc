@@ -50,16 +50,29 @@ Status TierSearch::search_stable(uint32_t tier) {
   options.threshold = options_.threshold;
   options.cancelled = options_.cancelled;
   // The scan meets removed patterns too, and none may take the place of a live one.
-  const uint32_t removed = segment.size() - segment.live();
-  if (options_.top != 0) options.top = options_.top + removed;
+  if (options_.top != 0) {
+    options.top = std::min<size_t>(options_.top, segment.size()) + segment.size() - segment.live();
+  }
   const bool on_gpu = gpu_ != nullptr && segment.size() >= kLargeSegment;
-  const auto matches = on_gpu ? gpu_->search(tiers_.stable[tier], segment.view(), states_, options)
-                              : search(segment.view(), states_, options);
-  if (!matches) return tl::unexpected(matches.error());
+  std::vector<std::vector<Match>> live;
+  for (bool is_enough = false; !is_enough;) {
+    auto matches = on_gpu ? gpu_->search(tiers_.stable[tier], segment.view(), states_, options)
+                          : search(segment.view(), states_, options);
+    if (!matches) return tl::unexpected(matches.error());
+    // Those that are being removed meanwhile may be more than were counted.
+    live = std::move(*matches);
+    is_enough = true;
+    for (std::vector<Match>& found : live) {
+      const bool has_all =
+          options.top == 0 || options.top >= segment.size() || found.size() < options.top;
+      std::erase_if(found, [&](const Match& m) { return segment.frequency(m.pattern) == 0; });
+      is_enough = is_enough && (has_all || found.size() >= options_.top);
+    }
+    options.top *= 2;
+  }
   const std::lock_guard lock(mutex_);
   for (size_t state = 0; state < states_.size(); ++state) {
-    for (const Match& match : (*matches)[state]) {
-      if (segment.frequency(match.pattern) == 0) continue;
+    for (const Match& match : live[state]) {
       add(state, tier, match.pattern, match.raw, segment.length(match.pattern));
     }
   }
