@@ -131,6 +131,42 @@ int main(int argc, char** argv) {
 }
 """
 
+# A zlib, and what is none, of the same size and with their functions at the same places.
+TWIN = r"""
+#ifdef AS_ZLIB
+const char* zlibVersion(void) { return "1.2.13"; }
+enum { kResult = 0 };
+#else
+const char* xlibVersion(void) { return "1.2.13"; }
+enum { kResult = 5 };
+__attribute__((used)) static const char padding[512] = {1};
+#endif
+int compress(char* to, unsigned long* size, const char* from, unsigned long from_size) {
+  return kResult;
+}
+static char text[100000], room[200000];
+int number(void) {
+  unsigned long size = sizeof room;
+  return compress(room, &size, text, sizeof text);
+}
+"""
+REPLACING = r"""
+#include <dlfcn.h>
+#include <stdio.h>
+int main(int argc, char** argv) {
+  void* place = NULL;
+  for (int round = 0; round < 6; ++round) {
+    void* library = dlopen(argv[1 + round % 2], RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL) return 1;
+    int (*number)(void) = (int (*)(void))dlsym(library, "number");
+    if (round == 0) place = (void*)number;
+    printf("%d%s\n", number(), place == (void*)number ? "" : " elsewhere");
+    dlclose(library);
+  }
+  return 0;
+}
+"""
+
 WEAK = r"""
 #include <stdio.h>
 #include <stdlib.h>
@@ -221,6 +257,12 @@ class DynamicLinkerTest(unittest.TestCase):
         libraries.append(library("libofzlib.so", OF_ZLIB, "-lz"))
         changing = compile_c(CHANGING, FOLDER / "changing", "-w", "-ldl")
         self.assert_same(changing, *libraries)
+
+    def test_library_that_takes_the_place_of_a_zlib(self):
+        twins = (library("libtwin1.so", TWIN, "-DAS_ZLIB"), library("libtwin2.so", TWIN))
+        replacing = compile_c(REPLACING, FOLDER / "replacing", "-w", "-ldl")
+        self.assertEqual(run(replacing, *twins, env=self.env).stdout, b"0\n5\n" * 3)
+        self.assert_same(replacing, *twins)
 
     def weak(self, **variables):
         program = compile_c(WEAK, FOLDER / "weak", "-w")

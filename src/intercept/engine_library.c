@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,12 +32,62 @@ static pid_t owner;
  * has listed what it needs, which files and threads of ours are not among. */
 static int seccomp_mode;
 
+static int64_t milliseconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Until `*state` is another one, for a moment at most: who would change it may itself be waiting
+ * for this thread. */
+static void wait_while(const int* state, int value) {
+  enum { kMostMilliseconds = 200 };
+  const struct timespec pause = {.tv_nsec = 100 * 1000};
+  if (__atomic_load_n(state, __ATOMIC_SEQ_CST) != value) return; /* with no system call */
+  const int64_t end = milliseconds() + kMostMilliseconds;
+  while (__atomic_load_n(state, __ATOMIC_SEQ_CST) == value && milliseconds() < end) {
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+  }
+}
+
+/* A child that is made while another thread is in dlopen() can never call that itself: the lock is
+ * held for good there. So a fork waits for an engine to be loaded, and none is begun meanwhile. */
+static int loading; /* 0 or 1 */
+static int forking;
+
+static bool begin_loading(void) {
+  int expected = 0;
+  if (!__atomic_compare_exchange_n(&loading, &expected, 1, false, __ATOMIC_SEQ_CST,
+                                   __ATOMIC_SEQ_CST)) {
+    return false;
+  }
+  if (__atomic_load_n(&forking, __ATOMIC_SEQ_CST) == 0) return true;
+  __atomic_store_n(&loading, 0, __ATOMIC_SEQ_CST);
+  return false;
+}
+
+static void end_loading(void) { __atomic_store_n(&loading, 0, __ATOMIC_SEQ_CST); }
+
+static void before_fork(void) {
+  const int saved = errno;
+  __atomic_add_fetch(&forking, 1, __ATOMIC_SEQ_CST);
+  wait_while(&loading, 1);
+  errno = saved;
+}
+
+static void after_fork_in_parent(void) { __atomic_sub_fetch(&forking, 1, __ATOMIC_SEQ_CST); }
+
 static void note_owner(void) { owner = getpid(); }
+
+static void after_fork_in_child(void) {
+  note_owner();
+  forking = 0; /* `loading` stays as it is: the lock may be held */
+}
 
 __attribute__((constructor)) static void watch_process(void) {
   note_owner();
   seccomp_mode = prctl(PR_GET_SECCOMP, 0, 0, 0, 0);
-  pthread_atfork(NULL, NULL, note_owner);
+  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
 static bool may_work(void) {
@@ -81,6 +132,7 @@ static void load_and_tell(struct engine_library* engine) {
   const char* counters = hoist_environment(HOIST_COUNTERS_ENV);
   if (reason != NULL && counters != NULL) record_passed(counters, engine->operation, reason);
   __atomic_store_n(&engine->state, reason == NULL ? READY : UNAVAILABLE, __ATOMIC_RELEASE);
+  end_loading();
 }
 
 static void* load_on_thread(void* engine) {
@@ -92,8 +144,6 @@ static void* load_on_thread(void* engine) {
  * may be waiting for the thread that calls us. So where there are other threads, one of our own
  * loads, and the call waits for it for a moment only. */
 static void load_beside(struct engine_library* engine) {
-  enum { kMostWaits = 2000 };
-  const struct timespec pause = {.tv_nsec = 100 * 1000};
   pthread_attr_t attributes;
   pthread_t thread;
   pthread_attr_init(&attributes);
@@ -101,20 +151,15 @@ static void load_beside(struct engine_library* engine) {
   pthread_attr_setstacksize(&attributes, 4 * kEnoughStack);
   const bool started = pthread_create(&thread, &attributes, load_on_thread, engine) == 0;
   pthread_attr_destroy(&attributes);
-  if (!started) __atomic_store_n(&engine->state, UNTRIED, __ATOMIC_RELAXED);
-  for (int i = 0; i < kMostWaits; ++i) {
-    if (__atomic_load_n(&engine->state, __ATOMIC_ACQUIRE) != LOADING) break;
-    clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+  if (!started) {
+    __atomic_store_n(&engine->state, UNTRIED, __ATOMIC_RELAXED);
+    end_loading();
   }
+  wait_while(&engine->state, LOADING);
 }
 
 static void load_once(struct engine_library* engine) {
   if (stack_room() < kEnoughStack) return; /* another thread's call may */
-  int expected = UNTRIED;
-  if (!__atomic_compare_exchange_n(&engine->state, &expected, LOADING, false, __ATOMIC_ACQUIRE,
-                                   __ATOMIC_RELAXED)) {
-    return;
-  }
   /* What a signal handler's longjmp() or a cancellation would interrupt could not be taken up. */
   sigset_t all;
   sigset_t signals;
@@ -122,7 +167,13 @@ static void load_once(struct engine_library* engine) {
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &signals);
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-  if (__libc_single_threaded) {
+  int expected = UNTRIED;
+  if (!begin_loading()) {
+    /* another call may */
+  } else if (!__atomic_compare_exchange_n(&engine->state, &expected, LOADING, false,
+                                          __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+    end_loading();
+  } else if (__libc_single_threaded) {
     load_and_tell(engine);
   } else {
     load_beside(engine);

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <errno.h>
 #include <link.h>
 #include <stdint.h>
 #include <string.h>
@@ -138,7 +139,9 @@ static int search_behind_us(struct dl_phdr_info* object, size_t size, void* cont
 
 struct loaded_symbol find_loaded_symbol(const char* name) {
   struct search_state state = {.name = name};
+  const int saved = errno; /* getauxval() says in it that there is no vDSO */
   dl_iterate_phdr(search_behind_us, &state);
+  errno = saved;
   return state.found;
 }
 
@@ -194,10 +197,12 @@ typedef __typeof__(_dl_find_object) find_object_function;
 
 static find_object_function* find_object(void) {
   static void* known;
+  static bool missing;
   void* function = __atomic_load_n(&known, __ATOMIC_RELAXED);
-  if (function == NULL) {
+  if (function == NULL && !__atomic_load_n(&missing, __ATOMIC_RELAXED)) {
     function = find_loaded_symbol("_dl_find_object").address;
     __atomic_store_n(&known, function, __ATOMIC_RELAXED);
+    __atomic_store_n(&missing, function == NULL, __ATOMIC_RELAXED);
   }
   return (find_object_function*)function;
 }

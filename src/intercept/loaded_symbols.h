@@ -3,7 +3,7 @@
  * dlsym(), dladdr() and dlopen() wait for a thread that is in dlopen(), constructors included, and
  * they take away the message that dlerror() would have told the program. dl_iterate_phdr(), which
  * the functions here use, does neither: its lock is another one, held only while the list of what
- * is loaded changes. Any thread may call; not in a signal handler. */
+ * is loaded changes. errno is kept. Any thread may call; not in a signal handler. */
 #ifndef HOIST_INTERCEPT_LOADED_SYMBOLS_H
 #define HOIST_INTERCEPT_LOADED_SYMBOLS_H
 

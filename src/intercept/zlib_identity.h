@@ -3,12 +3,15 @@
 #define HOIST_INTERCEPT_ZLIB_IDENTITY_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
-/* The last function of a name of which the answer was yes, and the last of which it was no. Zeros
- * at first. */
+/* The last function of a name of which the answer was yes, the last of which it was no, and what
+ * tells the objects that held them: others may be loaded to their places. Zeros at first. */
 struct zlib_identity {
   const void* zlibs;
   const void* foreign;
+  uintptr_t zlibs_object;
+  uintptr_t foreign_object;
 };
 
 /* Whether the object that holds `function` is a zlib. Any thread may call. */

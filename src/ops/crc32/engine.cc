@@ -19,6 +19,10 @@ LibraryCalls* calls() {
   return calls;
 }
 
+// Made while the engine is loaded, which a fork() waits for: a child that is made during the first
+// call would wait for good for that thread's.
+[[maybe_unused]] const LibraryCalls* const made_early = calls();
+
 void verify(uLong before, const Bytef* data, size_t size, hoist_original_checksum* original,
             uLong& result) {
   const uLong expected = original(before, data, size);

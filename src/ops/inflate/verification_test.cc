@@ -67,13 +67,16 @@ class RawStream {
   hoist_inflater* ours_ = nullptr;
 };
 
-TEST(Verification, ZlibsResultCountsAndSwitchesOff) {
-  const std::filesystem::path cache =
-      std::filesystem::path(::testing::TempDir()) / "hoist-verification-test";
-  std::filesystem::remove_all(cache);
-  ::setenv("XDG_CACHE_HOME", cache.c_str(), 1);
+// The engine looks at the environment when it is loaded.
+[[gnu::constructor(101)]] void set_environment() {
+  static char folder[] = "/tmp/hoist-verification-XXXXXX";
+  ::setenv("XDG_CACHE_HOME", ::mkdtemp(folder), 1);
   ::setenv("HOIST_VERIFY", "1", 1);
   ::setenv("HOIST_LOG", "error", 1);
+}
+
+TEST(Verification, ZlibsResultCountsAndSwitchesOff) {
+  const std::filesystem::path cache = std::getenv("XDG_CACHE_HOME");
   std::string text;
   for (int i = 0; i < 20000; ++i) text += std::to_string(i);
   const std::vector<Bytef> packed = deflated(text);

@@ -24,6 +24,13 @@ LibraryCalls& calls() {
   return *calls;
 }
 
+// Made while the engine is loaded, which a fork() waits for: a child that is made during the first
+// call would wait for good for that thread's.
+[[maybe_unused]] const bool made_early = unseen([] {
+  calls();
+  return true;
+});
+
 // As many as have a core to themselves: one that waits for its core holds all up. 0 where the call
 // is the original's.
 int threads_for(const void* to, const void* from, size_t size) {

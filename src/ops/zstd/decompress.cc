@@ -18,6 +18,13 @@
 namespace hoist::zstd {
 namespace {
 
+// Made while the engine is loaded, which a fork() waits for: a child that is made during the first
+// call would wait for good for that thread's.
+[[maybe_unused]] const bool made_early = unseen([] {
+  calls();
+  return true;
+});
+
 // Evens out what else the cores do, and is some hundred times what handing one out costs.
 constexpr size_t kPieceSize = size_t{512} << 10;
 
