@@ -57,12 +57,14 @@ Result<Learned> Index::learn(PatternText& pattern, const LearnOptions& options) 
   if (options.frequency == 0) {
     return fail(ErrorCode::invalid_argument, "a frequency of 0: at least 1");
   }
+  const bool in_bulk = state_->bulk;
   Result<Learned> learned = state_->learn(pattern, options);
   if (learned && state_->bulk) {
     if (Status folded = state_->fold_bulk(); !folded) return tl::unexpected(folded.error());
-    return learned;
   }
-  if (learned && state_->store && state_->options.durability == Durability::sync) {
+  // What was logged just before another thread began a bulk is flushed as well.
+  const bool may_be_logged = !in_bulk || !state_->bulk;
+  if (learned && may_be_logged && state_->store && state_->options.durability == Durability::sync) {
     if (Status flushed = state_->group_flush.flush(*state_->store); !flushed) {
       return tl::unexpected(flushed.error());
     }

@@ -4,8 +4,11 @@
 // removed. The writer notes which (`touched`), and before the new segment takes their place it is
 // given what was noted. One merge of recent tiers and one of segments may be under way at a time:
 // they share no tier.
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <bit>
+#include <new>
 
 #include "base/log.h"
 #include "match/index/index_state.h"
@@ -88,8 +91,16 @@ Status Index::State::replace(Merge& merge) {
   for (const auto& segment : merge.stable) patterns_in += segment->size();
   for (const auto& recent : merge.recent) patterns_in += recent->size();
   ThreadPool alone(1);
-  auto built = build_stable(merge.number, sources, merge.symbols,
-                            patterns_in < kManyPatterns ? alone : merge_pool);
+  const auto build = [&]() -> Result<std::shared_ptr<StableSegment>> {
+    try {
+      return build_stable(merge.number, sources, merge.symbols,
+                          patterns_in < kManyPatterns ? alone : merge_pool);
+    } catch (const std::bad_alloc&) {
+      return fail(ErrorCode::exhausted,
+                  fmt::format("no memory to lay out {} patterns", patterns_in));
+    }
+  };
+  auto built = build();
   if (built) hold_on_gpu(*built);
   const std::lock_guard lock(writing);
   end(merge);
