@@ -77,9 +77,10 @@ const char* hoist_error_message(void);
 int hoist_error_errno(void);
 
 /* Called now and then with what is done, in bytes unless said otherwise, and what there is in all.
- * Anything but 0 stops the call, which then returns HOIST_CANCELLED. It comes on the calling thread
- * or on one of the library's, never on two at once, and must not call the library with the handle
- * that is in use. */
+ * Anything but 0 stops the call, which then returns HOIST_CANCELLED; only where the last report
+ * says so and a file is in its place by then may it be HOIST_OK. It comes on the calling thread or
+ * on one of the library's, never on two at once, and must not call the library with the handle that
+ * is in use. */
 typedef int hoist_progress_function(void* context, uint64_t done, uint64_t total);
 
 /* What another thread stops a call with: a call that was given one returns HOIST_CANCELLED soon

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 PathLike = Union[str, "os.PathLike[str]"]
 Events = Sequence[Sequence[str]]
 
+_MOST = 2**32 - 1  # id, frequency
+_MOST_PREDICTIONS = 2**61  # three times as many are looked at
+
 
 class Found(Tuple[Any, Any]):
     """(scores, ids) of a search, best first, equal ones by name.
@@ -134,7 +137,7 @@ class Index:
             name or "",
             frequency,
             None if emotives is None else dict(emotives),
-            "" if metadata is None else json.dumps(metadata),
+            "" if metadata is None else _json(metadata),
         )
 
     def learn_many(
@@ -149,14 +152,15 @@ class Index:
 
         From 4096 patterns on they are made durable together at the end, which takes much less time
         than one by one. Patterns that cannot be learned by themselves are refused before the first
-        is learned; a name that is taken leaves those before it.
+        is learned; a name that is taken leaves those before it. What other threads learn meanwhile
+        is durable with them, when this call returns.
         """
         for what in (names, frequencies, emotives, metadata):
             if what is not None and len(what) != len(patterns):
                 raise InvalidArgument(f"{len(what)} values for {len(patterns)} patterns")
         texts = None
         if metadata is not None:
-            texts = ["" if value is None else json.dumps(value) for value in metadata]
+            texts = ["" if value is None else _json(value) for value in metadata]
         if emotives is not None:
             emotives = [None if value is None else dict(value) for value in emotives]
         return self._index.learn_many(patterns, names, frequencies, emotives, texts)
@@ -182,9 +186,7 @@ class Index:
                 _integers(offsets, "offsets"),
                 None if event_offsets is None else _integers(event_offsets, "event_offsets"),
                 vocabulary,
-                None
-                if frequencies is None
-                else _integers(frequencies, "frequencies").astype(np.uint32),
+                None if frequencies is None else _frequencies(frequencies),
             )
         )
 
@@ -215,12 +217,14 @@ class Index:
         one if their texts' ratio reaches this, 0 to 1. characters: similarity of the texts joined by
         spaces. affinity_emotive: weighted fields by it.
         """
+        if max_predictions < 0:
+            raise InvalidArgument(f"max_predictions is {max_predictions}: 0 or more")
         return self._index.predict(
             state,
-            threshold,
-            max_predictions,
+            _share(threshold, "threshold"),
+            min(max_predictions, _MOST_PREDICTIONS),
             rank,
-            0.0 if fuzzy is None else fuzzy,
+            0.0 if fuzzy is None else _share(fuzzy, "fuzzy"),
             characters,
             affinity_emotive or "",
             whole_pattern_entropy,
@@ -247,7 +251,7 @@ class Index:
             raise InvalidArgument(f"k is {k}: 1 or more")
         if threshold is None:
             threshold = 0.1 if k is None else 0.0
-        hits = self._index.search(states, scorer, threshold, k or 0)
+        hits = self._index.search(states, scorer, _share(threshold, "threshold"), k or 0)
         scores, ids, ends = hits.arrays(normalized)
         if k is None:
             found = Found((np.split(scores, ends[:-1]), np.split(ids, ends[:-1])))
@@ -268,7 +272,10 @@ class Index:
     def names(self, ids: Any) -> List[str]:
         """Of ids that a search gave, in time in proportion to the patterns of the index; the
         result's own names() is faster. NotFound for an id whose pattern is gone."""
-        return self._index.names(_integers(np.asarray(ids).reshape(-1), "ids").tolist())
+        wanted = _integers(np.asarray(ids).reshape(-1), "ids")
+        for id in wanted[(wanted < 0) | (wanted > _MOST)][:1]:
+            raise NotFound(f"no pattern with the id {id} (-1 pads what a search with k found)")
+        return self._index.names(wanted.tolist())
 
     def name(self, id: int) -> str:
         """The same of one id."""
@@ -313,4 +320,23 @@ def _integers(values: Any, what: str) -> Any:
     array = np.asarray(values)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise InvalidArgument(f"{what}: a one-dimensional array of integers is needed")
+    if array.dtype == np.uint64 and array.size and array.max() > np.iinfo(np.int64).max:
+        raise InvalidArgument(f"{what}: integers above 2^63 - 1")
     return np.ascontiguousarray(array, dtype=np.int64)
+
+
+def _frequencies(values: Any) -> Any:
+    array = _integers(values, "frequencies")
+    if array.size and (array.min() < 1 or array.max() > _MOST):
+        raise InvalidArgument("frequencies: 1 to 2^32 - 1")
+    return array.astype(np.uint32)
+
+
+def _share(value: float, what: str) -> float:
+    if not 0 <= value <= 1:  # NaN neither
+        raise InvalidArgument(f"{what} is {value}: 0 to 1")
+    return value
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, allow_nan=False)  # which no JSON has

@@ -8,6 +8,7 @@ import numpy as np
 from hoist import _native
 from hoist.errors import InvalidArgument, Unsupported
 
+_MOST_WORKERS = 1024
 _VALUES = ("distance", "similarity", "normalized_distance", "normalized_similarity")
 
 Item = Optional[Sequence[Hashable]]
@@ -143,7 +144,8 @@ def cdist(
         cutoff = float(np.float32(cutoff))  # as RapidFuzz holds it here: it decides exact ties
     _refuse_weights(scorer_kwargs or {})
     element = np.dtype(dtype if dtype is not None else "uint32" if chosen.is_count else "float32")
-    if element.kind not in "iuf" or element.itemsize not in (1, 2, 4, 8) or element == np.float16:
+    known = element.kind in "iuf" and element.itemsize in (1, 2, 4, 8) and element != np.float16
+    if not known or not element.isnative:
         raise Unsupported(f"scores of the type {element}")
 
     def allocate(rows: int, columns: int) -> Any:
@@ -156,6 +158,6 @@ def cdist(
         processor,
         cutoff,
         float(int(score_multiplier) if chosen.is_count else score_multiplier),
-        0 if workers < 0 else max(1, workers),
+        0 if workers < 0 else min(max(1, workers), _MOST_WORKERS),
         allocate,
     )

@@ -268,6 +268,29 @@ def test_what_is_wrong_is_said(tmp_path):
             index.search([[["a"]]], **keywords)
     with pytest.raises(errors.InvalidArgument, match="rank"):
         index.predict([["a"], ["b"]], rank="none")
+    nan = float("nan")
+    for keywords in ({"threshold": nan}, {"threshold": -0.1}, {"threshold": 1.5}, {"fuzzy": nan},
+                     {"fuzzy": 2}, {"max_predictions": -1}):  # fmt: skip
+        with pytest.raises(errors.InvalidArgument):
+            index.predict([["a"], ["b"]], **keywords)
+    for threshold in (nan, -0.1, 1.5):
+        with pytest.raises(errors.InvalidArgument, match="threshold"):
+            index.search([[["a"]]], threshold=threshold)
+    with pytest.raises(errors.InvalidArgument, match="emotive"):
+        index.learn([["a"], ["b"]], emotives={"joy": nan})
+    with pytest.raises(ValueError, match="JSON"):
+        index.learn([["a"], ["b"]], metadata={"n": nan})
+    for ids in ([-1], [2**32], [[0, -1]]):
+        with pytest.raises(errors.NotFound, match="no pattern with the id"):
+            index.names(ids)
+    for frequencies in ([-1], [0], [2**32]):
+        with pytest.raises(errors.InvalidArgument, match="frequencies"):
+            index.learn_arrays([0, 1], [0, 2], frequencies=frequencies)
+    with pytest.raises(errors.InvalidArgument, match="2\\^63"):
+        index.learn_arrays(np.array([2**63, 1], dtype=np.uint64), [0, 2])
+    with pytest.raises(errors.InvalidArgument, match="65536 symbols"):
+        index.learn_arrays(np.arange(65536), [0, 65536])
+    assert len(index) == 1 and index.stats()["frequencies"] == 1
     for symbols, offsets in (([0, 1], [0, 3]), ([0, 1], [1, 0]), ([0, 1], [-1, 2]), ([0, 1], []),
                              ([0, 5], [0, 2]), ([0.5, 1], [0, 2])):  # fmt: skip
         with pytest.raises(errors.InvalidArgument):
@@ -279,6 +302,20 @@ def test_what_is_wrong_is_said(tmp_path):
     with pytest.raises(errors.Exhausted):
         small = Index(max_memory=1)
         small.learn([["a"], ["b"]])
+
+
+def test_emotives_are_ordered_by_name_whatever_their_order():
+    index = Index()
+    index.learn([["a"], ["b"]], emotives={"zest": 1.0, "anger": 2.0})
+    (record,) = index.predict([["a"], ["b"]])
+    assert list(record["emotives"].items()) == [("anger", 2.0), ("zest", 1.0)]
+
+
+def test_any_number_of_predictions_may_be_asked_for():
+    index = Index()
+    index.learn_many([[["a"], [f"b{i}"]] for i in range(9)])
+    most = 2**64 // 3 + 1  # three times this is 2 in 64 bits
+    assert len(index.predict([["a"], ["c"]], max_predictions=most)) == 9
 
 
 def test_threads_query_while_one_learns_and_syncs(tmp_path, random):

@@ -172,8 +172,10 @@ def test_what_is_wrong_is_said():
         match.cdist(["a"], ["b"], scorer="Indel.normalized_distance", score_cutoff=1.5)
     with pytest.raises(errors.InvalidArgument, match="score_cutoff"):
         match.cdist(["a"], ["b"], scorer="Indel.distance", score_cutoff=-1)
-    with pytest.raises(errors.Unsupported):
-        match.cdist(["a"], ["b"], dtype=bool)
+    for dtype in (bool, ">i4"):
+        with pytest.raises(errors.Unsupported, match="scores of the type"):
+            match.cdist(["a"], ["b"], dtype=dtype)
+    assert match.cdist(["a"], ["a"], workers=2**40).tolist() == [[100]]
     with pytest.raises(errors.Unsupported, match="weights"):
         match.cdist(["a"], ["b"], scorer_kwargs={"weights": (1, 2, 3)})
     for wrong in ([3], [[[]]]):

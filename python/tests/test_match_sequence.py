@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hoist import _native
 from hoist.match import SequenceMatcher, get_close_matches
 
 JUNK = [None, lambda x: x in (" ", 1), lambda x: True, lambda x: x in ("a", 0, "b")]
@@ -105,10 +106,32 @@ def test_sequences_are_changed_one_at_a_time():
     assert isinstance(ours, difflib.SequenceMatcher)
 
 
+def test_elements_that_cannot_be_hashed_leave_the_pair_as_it_was():
+    pair = _native.SequencePair(["x", "y"], True, None)
+    pair.set_first(["x"])
+    before = pair.ratio()
+    with pytest.raises(TypeError, match="unhashable"):
+        pair.set_first([[]])
+    assert pair.ratio() == before
+    reached = []
+
+    class Asking:
+        """Asks the pair while it is being numbered for it."""
+
+        def __hash__(self):
+            reached.append(pair.ratio())
+            return 1
+
+    pair.set_first([Asking(), "y"])
+    assert reached and set(reached) == {before} and pair.ratio() == 0.5
+    pair = None  # which its elements know: no collector would find that circle
+
+
 def test_windows_beyond_the_ends_are_refused():
     matcher = SequenceMatcher(None, "abc", "abc")
-    with pytest.raises(IndexError):
-        matcher.find_longest_match(0, 4, 0, 3)
+    for window in ((0, 4, 0, 3), (0, 3, 0, 4), (-1, 3, 0, 3), (0, 3, -1, 3), (0, 2**40, 0, 3)):
+        with pytest.raises(IndexError):
+            matcher.find_longest_match(*window)
     assert matcher.find_longest_match(2, 1, 0, 3) == (2, 0, 0)
 
 

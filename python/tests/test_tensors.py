@@ -1,5 +1,6 @@
 """hoist.tensors against safetensors, on NumPy arrays; with PyTorch where it is installed."""
 
+import errno
 import importlib.util
 import threading
 
@@ -179,6 +180,13 @@ def test_bad_files_are_refused(tmp_path):
             tensors.load_file(path, framework="numpy")
     with pytest.raises(errors.Error):
         tensors.load_file(tmp_path / "missing.holo", framework="numpy")
+    for what in ("x.holo", "x.safetensors"):  # of a file that is no folder
+        with pytest.raises(errors.IoError) as raised:
+            tensors.load_file(path / what, framework="numpy")
+        assert isinstance(raised.value, OSError) and raised.value.errno == errno.ENOTDIR
+    for quality in (2.0, -0.5, float("nan")):
+        with pytest.raises(errors.InvalidArgument, match="0 to 1"):
+            tensors.load_file(path, policy={"*": quality}, framework="numpy")
     with pytest.raises(errors.InvalidArgument):
         tensors.load_file(path, framework="abacus")
     with pytest.raises(errors.InvalidArgument):

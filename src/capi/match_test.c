@@ -145,7 +145,8 @@ static void test_search(void) {
   const hoist_match_search_options wrong[] = {{.size = sizeof *wrong, .scorer = "best"},
                                               {.size = sizeof *wrong, .threshold = 1.1},
                                               {.size = sizeof *wrong, .threshold = NAN},
-                                              {.size = 1}};
+                                              {.size = 1},
+                                              {.size = sizeof *wrong - 4, .scorer = "lcs"}};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
     CHECK(hoist_match_search(index, states, 1, &wrong[i], &result) == HOIST_INVALID_ARGUMENT);
     CHECK(result == NULL);

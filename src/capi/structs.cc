@@ -10,7 +10,9 @@ Result<size_t> struct_size(const void* given, const char* name) {
   if (Status there = needed(given, name); !there) return tl::unexpected(there.error());
   size_t size = 0;
   std::memcpy(&size, given, sizeof size);
-  if (size >= sizeof size && size <= kMostStructBytes) return size;
+  // No version's struct ends inside a pointer.
+  const bool whole = size % alignof(size_t) == 0;
+  if (whole && size >= sizeof size && size <= kMostStructBytes) return size;
   return fail(ErrorCode::invalid_argument,
               fmt::format("{}: its first field must be its own size in bytes, not {}", name, size));
 }

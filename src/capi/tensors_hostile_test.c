@@ -38,6 +38,8 @@ static void test_writer_errors(void) {
     CHECK(!is_there(path));
   }
   CHECK_OK(hoist_tensors_writer_create(path, NULL, &writer));
+  CHECK(hoist_tensors_writer_add(writer, "\xff", "F32", shapes[0], 1, values, 16) ==
+        HOIST_INVALID_ARGUMENT);
   CHECK(hoist_tensors_writer_add(writer, "x", "F31", shapes[0], 1, values, 16) ==
         HOIST_UNSUPPORTED);
   CHECK(hoist_tensors_writer_add(writer, "x", "F32", shapes[0], 65, values, 16) ==

@@ -37,6 +37,11 @@ static void test_description(const hoist_tensors_file* file, const sample* sampl
   CHECK(number == 0 && strstr(hoist_error_message(), "no such") != NULL);
 }
 
+static int stop_at_end(void* context, uint64_t done, uint64_t total) {
+  (void)context;
+  return done == total;
+}
+
 static void test_reading(const hoist_tensors_file* file, const sample* samples) {
   void* elements[kTensors];
   uint64_t bytes[kTensors];
@@ -87,6 +92,8 @@ static void test_reading(const hoist_tensors_file* file, const sample* samples) 
   elements[number] = NULL;
   CHECK_OK(hoist_tensors_read_all(file, NULL, elements, bytes, qualities));
   CHECK(qualities[number] == 0 && qualities[attention] == 1);
+  const hoist_tensors_read_options last = {.size = sizeof last, .progress = stop_at_end};
+  CHECK(hoist_tensors_read_all(file, &last, elements, bytes, NULL) == HOIST_CANCELLED);
 
   const hoist_tensors_read_options wrong[] = {
       {.size = sizeof target, .target = 0.5, .layers = 2},

@@ -1,6 +1,7 @@
 #include "python/errors.h"
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>  // or messages in a tuple are std::bad_cast
 
 namespace nb = nanobind;
 

@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include "python/errors.h"
 #include "python/match_bulk.h"
@@ -129,7 +130,10 @@ struct Level {
     std::vector<int64_t> out(static_cast<size_t>(array->length));
     const auto read = [&]<typename T>(T) {
       const T* const values = static_cast<const T*>(array->buffers[1]) + array->offset;
-      for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<int64_t>(values[i]);
+      for (size_t i = 0; i < out.size(); ++i) {
+        if (!std::in_range<int64_t>(values[i])) unsupported("integers above 2^63 - 1");
+        out[i] = static_cast<int64_t>(values[i]);
+      }
     };
     if (out.empty()) return out;
     switch (format().size() == 1 ? format()[0] : '\0') {
@@ -229,6 +233,9 @@ std::unique_ptr<ArrayPatterns> of_arrow(const nb::object& capsules) {
   };
   const Level patterns = {static_cast<const ArrowSchema*>(pointer(0, "arrow_schema")),
                           static_cast<const ArrowArray*>(pointer(1, "arrow_array"))};
+  if (patterns.schema->release == nullptr || patterns.array->release == nullptr) {
+    raise({ErrorCode::invalid_argument, "Arrow: an array that was taken over already"});
+  }
   if (!patterns.is_list()) unsupported("patterns are lists of texts or of lists of texts");
   patterns.check_no_nulls();
   const Level inner = patterns.child();

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <new>
+
+#include "match/segment_view.h"
 
 namespace hoist::python {
 namespace {
@@ -23,7 +26,12 @@ Status learn_each(match::Index& index, std::mutex& bulk, size_t count,
   if (count < kBulkPatterns && !index.stats().search_only) return learn_them();
   const std::lock_guard lock(bulk);
   if (Status begun = index.begin_bulk(); !begun) return begun;
-  const Status learned = learn_them();
+  Status learned;
+  try {
+    learned = learn_them();
+  } catch (const std::bad_alloc&) {  // the bulk must end
+    learned = fail(ErrorCode::exhausted, "no memory for what is to be learned");
+  }
   const Status ended = index.end_bulk();
   return learned ? ended : learned;
 }
@@ -81,7 +89,12 @@ Result<bool> ArrayPatterns::learn_one(match::Index& index, size_t pattern) const
   };
   const int64_t begin = offsets_[pattern];
   const int64_t end = offsets_[pattern + 1];
-  made.resize(first_symbol(end) - first_symbol(begin));
+  const uint64_t count = first_symbol(end) - first_symbol(begin);
+  if (count > match::kMaxPatternLength) {  // before there is room for them
+    return fail(ErrorCode::invalid_argument, std::to_string(count) + " symbols: at most " +
+                                                 std::to_string(match::kMaxPatternLength));
+  }
+  made.resize(count);
   for (int64_t event = begin; event < end; ++event) {
     for (uint64_t at = first_symbol(event); at < first_symbol(event + 1); ++at) {
       const auto symbol = symbols_->at(at, made[text.tokens.size()]);

@@ -7,7 +7,9 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -36,8 +38,12 @@ match::Emotives emotives_of(nb::handle emotives) {
   while (PyDict_Next(emotives.ptr(), &at, &key, &number) != 0) {
     const double strength = PyFloat_AsDouble(number);
     if (strength == -1.0 && PyErr_Occurred() != nullptr) throw nb::python_error();
+    if (!std::isfinite(strength)) {
+      raise({ErrorCode::invalid_argument, "an emotive that is no finite number"});
+    }
     out.emplace_back(text_of(key), strength);
   }
+  std::sort(out.begin(), out.end());  // as the index wants them
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <nanobind/stl/optional.h>
 
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -25,7 +26,7 @@ using match::BlockMatcher;
 using match::WindowMatcher;
 
 // Work below this is done before another thread could have got the interpreter's lock.
-constexpr uint64_t kSmallWork = 1 << 14;
+constexpr int64_t kSmallWork = 1 << 14;
 
 nb::tuple triple(uint32_t a, uint32_t b, uint32_t size) { return nb::make_tuple(a, b, size); }
 
@@ -133,9 +134,10 @@ class SequencePair {
       by_characters_ = false;
       prepare();
     }
+    // Before anything is changed: hashing may raise, call this object again, or let others run.
+    auto first = std::make_shared<const std::vector<uint32_t>>(numbers_of(a));
+    first_ = std::move(first);
     blocks_.reset();
-    first_.reset();
-    first_ = std::make_shared<const std::vector<uint32_t>>(numbers_of(a));
   }
 
   double ratio() {
@@ -169,18 +171,21 @@ class SequencePair {
     return list;
   }
 
-  nb::tuple longest_match(uint32_t a_begin, uint32_t a_end, uint32_t b_begin, uint32_t b_end) {
+  nb::tuple longest_match(int64_t a_begin, int64_t a_end, int64_t b_begin, int64_t b_end) {
     const auto second = second_;
     const auto first = first_;
-    if (a_begin > a_end || b_begin > b_end) return triple(a_begin, b_begin, 0);
-    if (a_end > first->size() || b_end > second->size()) {
+    if (a_begin > a_end || b_begin > b_end) return nb::make_tuple(a_begin, b_begin, 0);
+    if (a_begin < 0 || a_end > std::ssize(*first) || b_begin < 0 ||
+        b_end > static_cast<int64_t>(second->size())) {
       throw nb::index_error("a window beyond the end of a sequence");
     }
-    const BlockMatcher::Window window = {a_begin, a_end, b_begin, b_end};
+    const BlockMatcher::Window window = {
+        static_cast<uint32_t>(a_begin), static_cast<uint32_t>(a_end),
+        static_cast<uint32_t>(b_begin), static_cast<uint32_t>(b_end)};
     const WindowMatcher& windows = second->windows();
     const Block block = [&] {
       thread_local WindowMatcher::Scratch scratch;
-      const uint64_t work = uint64_t{a_end - a_begin} * (b_end - b_begin);
+      const int64_t work = (a_end - a_begin) * (b_end - b_begin);
       if (work <= kSmallWork) return windows.longest(*first, window, scratch);
       const nb::gil_scoped_release released;
       return windows.longest(*first, window, scratch);
@@ -236,7 +241,7 @@ class SequencePair {
     const auto second = second_;
     const auto first = first_;
     auto found = std::make_shared<std::vector<Block>>();
-    if (uint64_t{first->size()} * second->size() <= kSmallWork) {
+    if (first->size() * second->size() <= size_t{kSmallWork}) {
       second->find_blocks(*first, *found);
     } else {
       const nb::gil_scoped_release released;

@@ -253,6 +253,10 @@ void define_tensors(nb::module_& module) {
       .def(
           "add",
           [](QualityPolicy& policy, const std::string& pattern, double quality, int priority) {
+            if (!(quality >= 0 && quality <= 1)) {  // NaN neither
+              raise({ErrorCode::invalid_argument,
+                     "a quality of " + std::to_string(quality) + " for " + pattern + ": 0 to 1"});
+            }
             policy.add({pattern, quality, priority});
           },
           "pattern"_a, "quality"_a, "priority"_a = 0)
