@@ -41,6 +41,10 @@ http {{
 FILES = ("page.txt", "data.json", "noise.bin", "small.txt", "empty.txt")
 
 
+def lines_without(path, part):
+    return [line for line in path.read_text().splitlines() if part not in line]
+
+
 def _make_site(side, root):
     (root / "packed").mkdir(parents=True)
     for name, content in zip(FILES, (inputs.text(side.seed, 2_000_000 * side.scale),
@@ -113,5 +117,7 @@ def web(side):
         stop.set()
         reloading.join()
     side.stop(server, signal.SIGQUIT)
-    side.see("error log", (side.home / "error.log").read_text())
-    side.see("streams", (side.home / "nginx.log").read_text())
+    # A loaded machine alone decides whether nginx buffers an upstream's answer in a file.
+    side.see("error log", lines_without((side.home / "error.log"), "buffered to a temporary file"))
+    # What --verify says at the end.
+    side.see("streams", lines_without((side.home / "nginx.log"), " verified, 0 mismatch"))
