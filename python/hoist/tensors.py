@@ -23,9 +23,9 @@ Errors are those of `hoist.errors`.
 """
 
 import json
+import os
 import threading
 import warnings
-from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import (
     Any,
@@ -57,7 +57,7 @@ __all__ = [
     "stream",
 ]
 
-PathLike = Union[str, "Path"]
+PathLike = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 Policy = Union[Mapping[str, float], Sequence[Tuple[Any, ...]]]
 
 
@@ -120,7 +120,7 @@ _File = Union[_Holo, _Model]
 
 
 def _open(path: PathLike) -> _File:
-    text = str(path)
+    text = os.fsdecode(path)
     return _Holo(text) if text.endswith(".holo") else _Model(text)
 
 
@@ -165,7 +165,7 @@ def _load_onto(
 ) -> Optional[Dict[str, Any]]:
     """All tensors of a file, decoded on the device that Hoist calls so; nothing, and a warning, where
     it cannot be used."""
-    text = str(path)
+    text = os.fsdecode(path)
     try:
         native = _native.load_model(
             text, device, text.endswith(".holo"), targets.target, targets.policy
@@ -481,7 +481,7 @@ def save_file(
     skeleton = len(text).to_bytes(8, "little") + text
 
     writer = _native.HoloWriter(
-        str(path), skeleton, len(skeleton) + offset, encoding, fragments, parity, order, seed,
+        os.fsdecode(path), skeleton, len(skeleton) + offset, encoding, fragments, parity, order, seed,
         precision,
     )
     for name, dtype, shape, data in prepared:

@@ -2,6 +2,7 @@
 
 import errno
 import importlib.util
+import os
 import threading
 
 import ml_dtypes
@@ -71,6 +72,12 @@ def test_reads_what_safetensors_writes(tmp_path, model):
     assert all(same(loaded[name], array) for name, array in plain.items())
     with tensors.safe_open(path, framework="np") as file:
         assert file.metadata() == {"format": "np"}
+
+
+def test_paths_may_be_bytes(tmp_path, model):
+    path = os.fsencode(tmp_path / "model.holo")
+    tensors.save_file(model, path)
+    assert tensors.load_file(path).keys() == model.keys()
 
 
 def test_metadata_is_kept(tmp_path, model):

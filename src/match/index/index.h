@@ -47,7 +47,8 @@ namespace hoist::match {
 enum class Durability : uint8_t { batch, sync };
 
 struct IndexOptions {
-  bool create = false;          // `invalid_argument` where there is something already
+  // `invalid_argument` where there is something already, and with `read_only`.
+  bool create = false;
   bool read_only = false;       // `unavailable` is then what learning, removing and syncing return
   bool search_only = false;     // with `create`: without a store
   IndexSettings settings = {};  // with `create`

@@ -293,6 +293,9 @@ TEST_F(IndexTest, OneWriterAndReadersBeside) {
   EXPECT_EQ((*reader)->sync().error().code, ErrorCode::unavailable);
   EXPECT_EQ((*reader)->end_bulk().error().code, ErrorCode::unavailable);
   EXPECT_EQ(Index::open(folder_ + "/none", {}).error().code, ErrorCode::not_found);
+  EXPECT_EQ(Index::open(folder_ + "/made", {.create = true, .read_only = true}).error().code,
+            ErrorCode::invalid_argument);
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/made"));
 }
 
 TEST_F(IndexTest, ANameStandsForOnePattern) {

@@ -68,6 +68,10 @@ Status Index::State::open() {
     search_only = options.search_only;
   }
   if (path.empty()) return {};
+  if (options.create && options.read_only) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("an index that is made is written to ({}): create or read-only", path));
+  }
   if (options.create && ::mkdir(path.c_str(), 0777) != 0) {
     if (errno == EEXIST) {
       return fail(
