@@ -18,6 +18,24 @@ void append(uint8_t* kept, uint16_t& size, Bytes data, bool& known, size_t room)
   size = static_cast<uint16_t>(size + data.size());
 }
 
+// Whether EVP_Cipher() of nothing ends a message of ChaCha20-Poly1305, which shows in the tag: with
+// OpenSSL 3.0.22 it does, up to 3.0.20 it did nothing.
+bool nothing_ends_chacha(const CipherFunctions& functions) {
+  const uint8_t zeros[32] = {};
+  uint8_t byte = 0;
+  uint8_t tag[kTag] = {};
+  size_t written = 0;
+  OSSL_PARAM params[] = {OSSL_PARAM_construct_octet_string(OSSL_CIPHER_PARAM_AEAD_TAG, tag, kTag),
+                         OSSL_PARAM_construct_end()};
+  Cipher cipher(functions);
+  ERR_set_mark();
+  const bool asked = cipher && cipher.start(true, Bytes(zeros), Bytes(zeros).first(12)) &&
+                     functions.cipher(cipher.get(), &byte, &written, 1, nullptr, 0) == 1 &&
+                     functions.get_ctx_params(cipher.get(), params) == 1;
+  ERR_pop_to_mark();
+  return asked && std::memcmp(tag, zeros, kTag) != 0;
+}
+
 }  // namespace
 
 void AeadCipher::Beginning::add_additional(Bytes data) {
@@ -205,9 +223,13 @@ int AeadCipher::final(uint8_t* out, size_t* written, size_t room) {
 }
 
 int AeadCipher::cipher(const Update& update) {
-  // Nothing at all ends a message of GCM, but not one of ChaCha20-Poly1305.
-  if (algorithm_.mode == Mode::chacha20_poly1305 && update.size == 0) {
-    return functions_.cipher(inner(), update.out, update.written, update.room, update.in, 0);
+  // Nothing at all ends a message of GCM.
+  const bool is_empty_chacha = algorithm_.mode == Mode::chacha20_poly1305 && update.size == 0;
+  if (is_empty_chacha) {
+    static const bool ends = nothing_ends_chacha(functions_);
+    if (!ends) {
+      return functions_.cipher(inner(), update.out, update.written, update.room, update.in, 0);
+    }
   }
   if (!taken_over_) {
     const int done =
@@ -216,8 +238,8 @@ int AeadCipher::cipher(const Update& update) {
     if (done == 1 && encrypting_ && update.in == nullptr) has_tag_ = false;
     return done;
   }
-  return update.in == nullptr ? final_taken(update.out, update.written, update.room)
-                              : update_taken(update);
+  if (update.in == nullptr) return final_taken(update.out, update.written, update.room);
+  return is_empty_chacha ? close_taken(update) : update_taken(update);
 }
 
 bool AeadCipher::give_inner_tag(const uint8_t* tag, size_t size) {

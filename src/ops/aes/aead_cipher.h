@@ -73,6 +73,7 @@ class AeadCipher : public Context {
   int update_taken(const Update& update);
   int refuse();
   int add_late(const Update& update);
+  int close_taken(const Update& update);
   int update_message(const Update& update, size_t lane_bytes);
   // Runs do_it(), the answer to `update`; where this message is verified, the default provider does
   // the same, and its answer wins.

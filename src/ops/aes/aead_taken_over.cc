@@ -206,6 +206,19 @@ int AeadCipher::add_late(const Update& update) {
   return 1;
 }
 
+// EVP_Cipher() of no bytes: additional data, or text that ends it.
+int AeadCipher::close_taken(const Update& update) {
+  if (is_lost_) return refuse();
+  if (shadow_) {
+    functions_.cipher(shadow_.get(), update.out, update.written, update.room, update.in, 0);
+  }
+  *update.written = 0;
+  const bool done = update.out == nullptr
+                        ? message_->late_additional(update.in, 0)
+                        : message_->update(encrypting_, update.out, update.in, 0, kOneLane);
+  return done ? 1 : refuse();
+}
+
 int AeadCipher::final_taken(uint8_t* out, size_t* written, size_t room) {
   int done = finish(out, written, room);
   if (shadow_) {

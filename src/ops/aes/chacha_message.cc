@@ -170,6 +170,7 @@ bool ChachaMessage::update(bool encrypting, uint8_t* out, const uint8_t* in, siz
   const Text text = {encrypting, out, in, size, text_size_};
   text_size_ += size;
   if (!close_additional()) return false;
+  if (size == 0) return true;
   Split split = plan_split(size, kChachaBlock, lane_bytes);
   LaneCiphers lanes;
   if (split.lanes > 1) duplicate_for_lanes(cipher_, split, lanes);

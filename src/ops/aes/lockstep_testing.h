@@ -106,13 +106,15 @@ class Lockstep {
     return done;
   }
 
-  // EVP_Cipher(), the provider's one-shot function. `in` null: the end of an AEAD message.
-  int cipher(const std::vector<uint8_t>& data) {
+  // EVP_Cipher(), the provider's one-shot function. No data: the end of an AEAD message, or, where
+  // `is_given`, an address with no bytes.
+  int cipher(const std::vector<uint8_t>& data, bool is_given = false) {
+    static constexpr uint8_t kByte = 0;
+    const uint8_t* const in = data.empty() && is_given ? &kByte : data.data();
     std::array<std::vector<uint8_t>, 2> out;
     const int done = both("cipher", [&](size_t i) {
       out[i].assign(data.size() + 64, 0xaa);
-      return EVP_Cipher(states_[i].get(), out[i].data(), data.data(),
-                        static_cast<unsigned>(data.size()));
+      return EVP_Cipher(states_[i].get(), out[i].data(), in, static_cast<unsigned>(data.size()));
     });
     EXPECT_TRUE(done <= 0 || out[0] == out[1]);
     return done;

@@ -279,7 +279,7 @@ TEST_P(ProviderTest, RandomAeadCalls) {
           pair.get_tag(1 + random_.below(16), nullptr, ended);
           break;
         case 6:
-          refused |= pair.cipher(random_.bytes(random_.size())) < 0;
+          refused |= pair.cipher(random_.bytes(random_.size()), random_.one_in(2)) < 0;
           break;
         default:
           pair.update(random_.bytes(random_.size()), random_.one_in(2), random_.below(3));
