@@ -175,6 +175,25 @@ function(hoist_gpu_test name source)
   set_tests_properties(${name} PROPERTIES LABELS gpu SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
 endfunction()
 
+# hoist_split_gpu_cases(TEST PATTERN) leaves the cases of a hoist_test that PATTERN names to an entry of
+# their own, TEST_gpu, which counts as skipped where there is no GPU.
+function(hoist_split_gpu_cases name pattern)
+  set_tests_properties(${name} PROPERTIES ENVIRONMENT GTEST_FILTER=-${pattern})
+  if(HOIST_HAS_CUDA)
+    add_dependencies(${name} hoist_cuda)
+  endif()
+  add_test(NAME ${name}_gpu COMMAND ${name} --gtest_filter=${pattern})
+  set_tests_properties(${name}_gpu PROPERTIES TIMEOUT 600 LABELS gpu
+                       SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
+endfunction()
+
+# hoist_device_test(NAME SOURCE LIBRARIES… ) makes a hoist_test whose parameters are devices: the CPU
+# device everywhere, a GPU where there is one.
+function(hoist_device_test name source)
+  hoist_test(${name} ${source} ${ARGN})
+  hoist_split_gpu_cases(${name} */cuda)
+endfunction()
+
 # hoist_bench(SOURCE LIBRARIES… ) adds Google Benchmark cases to `hoist bench`.
 function(hoist_bench source)
   set_property(GLOBAL APPEND PROPERTY HOIST_BENCH_SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/${source})

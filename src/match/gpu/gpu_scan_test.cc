@@ -6,7 +6,7 @@
 
 #include "base/test_seed.h"
 #include "device/test_devices.h"
-#include "match/gpu/gpu_testing.h"
+#include "match/scan/scan_testing.h"
 
 namespace hoist::match {
 namespace {

@@ -11,9 +11,9 @@
 //
 #include "device/device.h"
 #include "match/gpu/device_segment.h"
-#include "match/gpu/gpu_testing.h"
 #include "match/gpu/scan_enqueue.h"
 #include "match/gpu/scan_plan.h"
+#include "match/scan/scan_testing.h"
 #include "match/scan/segment_query.h"
 
 namespace hoist::match {

@@ -3,61 +3,20 @@
 #include <random>
 
 #include "base/test_seed.h"
-#include "match/oracle/oracle.h"
-#include "match/scan/search.h"
-#include "match/segment_builder.h"
+#include "match/scan/scan_testing.h"
 
 namespace hoist::match {
 namespace {
-
-using oracle::Symbols;
 
 struct Data {
   std::vector<Symbols> patterns;  // in name order
   uint32_t vocabulary = 0;
 
-  Segment build() const {
-    std::vector<uint32_t> symbols;
-    std::vector<uint64_t> ends;
-    for (const Symbols& pattern : patterns) {
-      symbols.insert(symbols.end(), pattern.begin(), pattern.end());
-      ends.push_back(symbols.size());
-    }
-    return std::move(*build_segment({symbols, ends, vocabulary}));
-  }
+  Segment build() const { return std::move(*segment_of(patterns, vocabulary)); }
 };
 
-Symbols random_symbols(std::mt19937_64& random, size_t length, uint32_t vocabulary) {
-  Symbols symbols(length);
-  for (uint32_t& symbol : symbols) symbol = static_cast<uint32_t>(random() % vocabulary);
-  return symbols;
-}
-
 Data random_data(std::mt19937_64& random, size_t count, size_t longest, uint32_t vocabulary) {
-  Data data;
-  data.vocabulary = vocabulary;
-  for (size_t i = 0; i < count; ++i) {
-    data.patterns.push_back(random_symbols(random, random() % (longest + 1), vocabulary));
-  }
-  return data;
-}
-
-uint64_t oracle_raw(Scorer scorer, const Symbols& pattern, const Symbols& state) {
-  switch (scorer) {
-    case Scorer::levenshtein:
-      return oracle::levenshtein_distance(pattern, state);
-    case Scorer::difflib:
-    case Scorer::difflib_autojunk: {
-      uint64_t matched = 0;
-      for (const auto& block :
-           oracle::matching_blocks(pattern, state, scorer == Scorer::difflib_autojunk)) {
-        matched += block.size;
-      }
-      return matched;
-    }
-    default:
-      return oracle::lcs_length(pattern, state);
-  }
+  return {random_patterns(random, count, longest, vocabulary), vocabulary};
 }
 
 // What the oracle counts for each pattern, by its index, and one state.
@@ -68,25 +27,6 @@ std::vector<uint64_t> oracle_raws(const Data& data, const SegmentView& segment, 
     raws.push_back(oracle_raw(scorer, data.patterns[rank], state));
   }
   return raws;
-}
-
-// All matches by the oracle, in the order that `search` promises.
-std::vector<Match> oracle_search(const SegmentView& segment, std::span<const uint64_t> raws,
-                                 size_t m, const SearchOptions& options) {
-  std::vector<Match> matches;
-  for (uint32_t i = 0; i < raws.size(); ++i) {
-    const uint32_t n = segment.bucket_of(i).length;
-    if (!reaches(options.scorer, raws[i], n, m, options.threshold)) continue;
-    matches.push_back(
-        {i, static_cast<uint32_t>(raws[i]), score_of(options.scorer, raws[i], n, m).normalized});
-  }
-  if (options.top == 0) return matches;
-  std::sort(matches.begin(), matches.end(), [&](const Match& x, const Match& y) {
-    if (x.normalized != y.normalized) return x.normalized > y.normalized;
-    return segment.name_ranks[x.pattern] < segment.name_ranks[y.pattern];
-  });
-  if (matches.size() > options.top) matches.resize(options.top);
-  return matches;
 }
 
 void expect_same(const Data& data, const std::vector<Symbols>& states, Scorer scorer,
@@ -101,7 +41,7 @@ void expect_same(const Data& data, const std::vector<Symbols>& states, Scorer sc
       SearchOptions options = {scorer, threshold, top};
       std::vector<std::vector<Match>> expected;
       for (size_t i = 0; i < states.size(); ++i) {
-        expected.push_back(oracle_search(view, raws[i], states[i].size(), options));
+        expected.push_back(oracle_matches(view, raws[i], states[i].size(), options));
       }
       for (const TileKernels* kernels : all_tile_kernels()) {
         options.kernels = kernels;

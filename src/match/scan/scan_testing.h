@@ -1,4 +1,4 @@
-// Segments, states and the oracle's answers for tests of searches on devices.
+// Segments, states and the oracle's answers for tests of searches, on the CPU and on devices.
 #pragma once
 
 #include <algorithm>
