@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <latch>
 #include <optional>
 #include <random>
 #include <span>
@@ -18,6 +20,7 @@
 #include "base/test_seed.h"
 #include "daemon/daemon_testing.h"
 #include "device/buffer.h"
+#include "device/cpu_device.h"
 #include "device/stream.h"
 #include "device/transfer.h"
 
@@ -378,6 +381,51 @@ TEST_P(ServerTest, TransfersArriveWhole) {
     ASSERT_TRUE(transfer.download(buffer.view<const std::byte>(), std::span<std::byte>(back)));
     ASSERT_EQ(std::memcmp(back.data(), bytes.data(), kSize), 0) << "round " << round;
   }
+}
+
+// A device on which filling memory takes until it is told to end.
+class GatedDevice : public device::CpuDevice {
+ public:
+  Status fill(void* data, std::byte value, size_t size, device::StreamHandle stream) override {
+    if (is_gated_) opened_.wait();
+    return CpuDevice::fill(data, value, size, stream);
+  }
+  void gate() { is_gated_ = true; }
+  void open() { opened_.count_down(); }
+
+ private:
+  std::atomic<bool> is_gated_ = false;
+  std::latch opened_{1};
+};
+
+TEST(Server, ACopyWhoseTurnComesTooLateIsNotDone) {
+  GatedDevice slow;
+  const TestServer server(slow);
+  device::remote::ConnectOptions options;
+  options.path = server.path();
+  options.lanes = 1;
+  options.patience = std::chrono::seconds(1);
+  const auto device = RemoteDevice::connect(options).value();
+  Buffer buffer = Buffer::allocate(*device, 4096).value();
+  std::mt19937_64 random(test_seed());
+  const std::vector<std::byte> before = random_bytes(4096, random);
+  ASSERT_TRUE(buffer.upload(before));
+  Stream stream = Stream::create(*device).value();
+  slow.gate();
+  ASSERT_TRUE(stream.fill(buffer.data(), std::byte{1}, 1));
+  const std::vector<std::byte> late = random_bytes(4096, random);
+  ASSERT_TRUE(stream.copy(buffer.data(), late.data(), late.size()));
+  std::this_thread::sleep_for(options.patience);
+  slow.open();
+  while (server.status().find("\"cancelled\":1,") == std::string::npos) std::this_thread::yield();
+  const Status status = stream.synchronize();
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code, ErrorCode::cancelled) << status.error().message;
+  std::vector<std::byte> expected = before;
+  expected[0] = std::byte{1};
+  std::vector<std::byte> now(4096);
+  ASSERT_TRUE(buffer.download(now));  // and the connection serves on
+  EXPECT_EQ(now, expected);
 }
 
 TEST(Server, KeepsToItsLimits) {

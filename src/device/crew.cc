@@ -1,10 +1,17 @@
 #include "device/crew.h"
 
+#include <immintrin.h>
+
 #include <algorithm>
 
 #include "device/quiet_thread.h"
 
 namespace hoist::device {
+namespace {
+
+constexpr int kLooks = 1000;  // some 40 microseconds
+
+}  // namespace
 
 Crew::~Crew() {
   {
@@ -36,6 +43,12 @@ void Crew::run(int lanes, const std::function<void(int)>& body) {
   body(0);
   std::unique_lock lock(mutex_);
   std::erase(offers_, &work);
+  // The others are about to end as well, sooner than a thread is woken.
+  if (work.active != 0) {
+    lock.unlock();
+    for (int i = 0; i < kLooks && work.active != 0; ++i) _mm_pause();
+    lock.lock();
+  }
   left_.wait(lock, [&] { return work.active == 0; });
 }
 

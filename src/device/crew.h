@@ -8,6 +8,7 @@
 // in a child after fork().
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -34,7 +35,7 @@ class Crew {
     const std::function<void(int)>* body;
     int lanes;
     int next = 1;
-    int active = 0;
+    std::atomic<int> active = 0;  // changes under the lock
   };
 
   void start_helpers();  // under the lock

@@ -14,7 +14,9 @@
 namespace hoist::device {
 namespace {
 
-constexpr int kCudaErrorMemoryAllocation = 2;  // driver_types.h
+// driver_types.h
+constexpr int kCudaErrorMemoryAllocation = 2;
+constexpr int kCudaErrorNotSupported = 801;
 
 // lib/ of the tree that this code is in: a program's (PREFIX/bin, PREFIX/tests,
 // PREFIX/libexec/hoist), or a library's in lib/ itself, in somebody else's program.
@@ -85,8 +87,9 @@ Status cuda_status(int error, std::string_view what) {
   if (const auto describe = cuda_function<const char*(int)>("hoist_cuda_error_text"); describe) {
     text = (*describe)(error);
   }
-  const ErrorCode code =
-      error == kCudaErrorMemoryAllocation ? ErrorCode::exhausted : ErrorCode::internal;
+  const ErrorCode code = error == kCudaErrorMemoryAllocation ? ErrorCode::exhausted
+                         : error == kCudaErrorNotSupported   ? ErrorCode::unsupported
+                                                             : ErrorCode::internal;
   return fail(code, fmt::format("{}: {} (CUDA)", what, text));
 }
 

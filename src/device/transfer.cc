@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/threads.h"
 #include "device/chunks.h"
 #include "device/transfer_job.h"
 
@@ -21,6 +22,8 @@ constexpr size_t kPinnedChunk = size_t{32} << 20;
 Transfer::Transfer(PinnedPool& pool, const TransferTuning& tuning)
     : pool_(pool),
       tuning_(tuning),
+      may_look_(pool.device().properties().kind == DeviceKind::cuda &&
+                usable_cpus() > tuning.threads),
       owner_(::getpid()),
       uploaders_(tuning.threads - 1),
       downloaders_(tuning.threads - 1) {}
@@ -117,6 +120,7 @@ Status Transfer::run(TransferJob& job, Crew& crew, int lanes, bool one_stream) {
   Result<std::unique_ptr<TransferLane>> own = borrow_lane();
   if (!own) return tl::unexpected(own.error());
   if (one_stream) job.share((*own)->stream);
+  if (may_look_) job.look_until(std::chrono::steady_clock::now() + tuning_.look);
   bool sound = true;
   crew.run(lanes, [&](int number) {
     if (number == 0) {

@@ -1,5 +1,6 @@
 // Transfers by path and size beside cudaMemcpy. "busy" is the processor time of the whole process
-// over the time that passed: how many cores a transfer keeps.
+// over the time that passed: how many cores a transfer keeps. HOIST_BENCH_TRANSFER=
+// "THREADS SLOTS SMALLEST LARGEST LOOK" (chunks in KiB, microseconds) tries another tuning.
 #include <benchmark/benchmark.h>
 #include <fcntl.h>
 #include <fmt/core.h>
@@ -15,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <sstream>
 #include <string>
 #include <thread>
 
@@ -105,13 +107,27 @@ class Bench {
   }
 
  private:
+  static TransferTuning tuning() {
+    TransferTuning tuning;
+    const char* const wanted = std::getenv("HOIST_BENCH_TRANSFER");
+    if (wanted == nullptr) return tuning;
+    std::istringstream words(wanted);
+    int64_t look = tuning.look.count();
+    words >> tuning.threads >> tuning.slots >> tuning.smallest_chunk >> tuning.largest_chunk >>
+        look;
+    tuning.smallest_chunk *= kKibibyte;
+    tuning.largest_chunk *= kKibibyte;
+    tuning.look = std::chrono::microseconds(look);
+    return tuning;
+  }
+
   Status prepare(size_t size) {
     if (device_ == nullptr) {
       Result<Device*> device = find_device("cuda");
       if (!device) return tl::unexpected(device.error());
       device_ = *device;
       pool_.emplace(*device_);
-      transfer_.emplace(*pool_);
+      transfer_.emplace(*pool_, tuning());
     }
     const size_t wanted = 2 * size;  // both directions at once
     if (!host_ || host_->size() < wanted) host_.emplace(wanted);

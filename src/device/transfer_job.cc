@@ -1,5 +1,7 @@
 #include "device/transfer_job.h"
 
+#include <immintrin.h>
+
 #include <utility>
 
 namespace hoist::device {
@@ -72,12 +74,22 @@ std::optional<Chunk> TransferJob::take() {
 
 Status TransferJob::finish(TransferSlot& slot) {
   if (!slot.busy) return {};
-  if (Status status = slot.event.synchronize(); !status) return status;
+  if (Status status = wait_for(slot.event); !status) return status;
   slot.busy = false;
   if (has_failed()) return {};  // nobody wants the rest
   if (Status status = end(slot); !status) return status;
   if (request_.progress != nullptr) *request_.progress += slot.chunk.size;
   return {};
+}
+
+Status TransferJob::wait_for(const Event& event) const {
+  while (std::chrono::steady_clock::now() < look_until_) {
+    const Result<bool> done = event.is_done();
+    if (!done) return tl::unexpected(done.error());
+    if (*done) return {};
+    for (int i = 0; i < 20; ++i) _mm_pause();  // leaves the driver's lock to others
+  }
+  return event.synchronize();
 }
 
 void TransferJob::fail(Error error) {

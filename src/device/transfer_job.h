@@ -2,6 +2,7 @@
 // lanes.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -47,6 +48,8 @@ class TransferJob {
 
   // All lanes' copies go down one stream, which must outlive the run() calls.
   void share(Stream& stream) { shared_ = &stream; }
+  // Until then threads look for what arrives (TransferTuning::look).
+  void look_until(std::chrono::steady_clock::time_point end) { look_until_ = end; }
 
   // Works off chunks until there are none; returns when this lane's have arrived. False: the device
   // was lost, and the lane with it.
@@ -68,10 +71,12 @@ class TransferJob {
   Status work(TransferLane& lane, Stream& stream);
   std::optional<Chunk> take();
   Status finish(TransferSlot& slot);
+  Status wait_for(const Event& event) const;
 
   const TransferRequest& request_;
   Chunks& chunks_;
   Stream* shared_ = nullptr;
+  std::chrono::steady_clock::time_point look_until_ = {};
   mutable std::mutex mutex_;
   std::optional<Error> error_;
 };
