@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -32,13 +33,19 @@ sigset_t signals_from_elsewhere() {
   return set;
 }
 
-// Waits until the kernel has counted out a thread that is about to end. A tracer can hold it there,
-// so there is an end to waiting.
+// Waits until the kernel has counted out a thread that is about to end. On a loaded machine that
+// takes milliseconds; a tracer can hold it there for ever, so there is an end to waiting.
 void wait_until_gone(pid_t thread) {
-  constexpr int kMostLooks = 1000;
+  constexpr int kQuickLooks = 1000;
+  constexpr int kMostLooks = kQuickLooks + 200;
+  constexpr timespec kMoment = {0, 1'000'000};
   const pid_t process = ::getpid();
   for (int i = 0; i < kMostLooks && ::syscall(SYS_tgkill, process, thread, 0) == 0; ++i) {
-    ::sched_yield();
+    if (i < kQuickLooks) {
+      ::sched_yield();
+    } else {
+      ::nanosleep(&kMoment, nullptr);
+    }
   }
 }
 
