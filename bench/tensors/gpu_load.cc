@@ -1,11 +1,12 @@
 // Loading a model from the page cache into a GPU's memory, counted in bytes of weights:
 //
-//   tensors_gpu_load DIRECTORY [GIB]     makes model.holo and model.safetensors there, if they are
+//   tensors_gpu_load DIRECTORY [GIB [CASE]]     makes model.holo and model.safetensors there, if
+//   they are
 //                                        not yet, and prints a line of JSON a measurement
 //
-// GIB is about how large the model is (8). peers_load.py measures other loaders with the same
-// files. Each case runs five times; the median counts. What was loaded is compared with the
-// weights, all of it, after the times are taken.
+// GIB is about how large the model is (8); only cases with CASE in their names are measured.
+// peers_load.py measures other loaders with the same files. Each case runs five times; the median
+// counts. What was loaded is compared with the weights, all of it, after the times are taken.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <fmt/format.h>
@@ -26,6 +27,8 @@
 #include "device/device.h"
 #include "tensors/file/holotensor.h"
 #include "tensors/gpu/model_loader.h"
+#include "tensors/gpu/packed_plan.h"
+#include "tensors/gpu/packed_reader.h"
 
 namespace hoist::tensors {
 namespace {
@@ -178,6 +181,7 @@ Status measure_load(const std::string& name, const std::string& path, const Mode
   GpuModel last;
   bool first_run = true;
   double cold = 0;
+  double opened = 0;
   const Result<double> seconds = median([&]() -> Result<double> {
     last = {};
     std::mutex mutex;
@@ -191,6 +195,7 @@ Status measure_load(const std::string& name, const std::string& path, const Mode
     };
     const Result<HoloTensorReader> file = HoloTensorReader::open(path);
     if (!file) return tl::unexpected(file.error());
+    opened = seconds_since(start);
     Result<GpuModel> loaded = loader.load(*file, options);
     if (!loaded) return tl::unexpected(loaded.error());
     const double taken = seconds_since(start);
@@ -203,10 +208,13 @@ Status measure_load(const std::string& name, const std::string& path, const Mode
   if (!seconds) return tl::unexpected(seconds.error());
   std::sort(first_times.begin(), first_times.end());
   const double first = first_times[first_times.size() / 2];
-  print(name, model.bytes(), *seconds,
-        fmt::format(R"(,"packed_ratio":{:.4f},"first_usable_share":{:.3f},"first_run_GBps":{:.2f})",
-                    static_cast<double>(last.packed_bytes) / static_cast<double>(model.bytes()),
-                    first / *seconds, static_cast<double>(model.bytes()) / cold / 1e9));
+  print(
+      name, model.bytes(), *seconds,
+      fmt::format(R"(,"packed_ratio":{:.4f},"first_usable_share":{:.3f},"first_run_GBps":{:.2f},)"
+                  R"("last_run":{{"open":{:.4f},"prepare":{:.4f},"copy":{:.4f},"finish":{:.4f}}})",
+                  static_cast<double>(last.packed_bytes) / static_cast<double>(model.bytes()),
+                  first / *seconds, static_cast<double>(model.bytes()) / cold / 1e9, opened,
+                  last.times.prepare, last.times.copy, last.times.finish));
   return options.targets.back() < 1 ? Status() : compare(last, model);
 }
 
@@ -226,11 +234,53 @@ Status measure_raw(const std::string& path, uint64_t bytes, device::Device& devi
     return seconds_since(start);
   });
   if (!seconds) return tl::unexpected(seconds.error());
-  print("Transfer of the safetensors file", bytes, *seconds);
+  print("Transfer of the safetensors file, memory for it included", bytes, *seconds);
+  const Result<device::Buffer> memory = device::Buffer::allocate(device, bytes);
+  if (!memory) return tl::unexpected(memory.error());
+  for (const int threads : {8, 12, 16}) {
+    device::Transfer tuned(pool, {.threads = threads});
+    const Result<double> copied = median([&]() -> Result<double> {
+      const auto start = Clock::now();
+      Status done = tuned.upload(device::HostFile{fd->get(), offset}, memory->view());
+      if (!done) return tl::unexpected(done.error());
+      return seconds_since(start);
+    });
+    if (!copied) return tl::unexpected(copied.error());
+    print(fmt::format("Transfer of the safetensors file, {} threads", threads), bytes, *copied);
+  }
   return {};
 }
 
-Status run(const std::string& directory, uint64_t gib) {
+// The packed bytes of an exact load by Transfer alone: what the link and the page cache give.
+Status measure_packed(const std::string& path, uint64_t bytes, device::Device& device) {
+  const Result<HoloTensorReader> file = HoloTensorReader::open(path);
+  if (!file) return tl::unexpected(file.error());
+  StepParts steps;
+  for (const HoloTensor& tensor : file->header().tensors) steps.push_back({tensor.parts.size()});
+  const Result<PackedPlan> plan =
+      PackedPlan::make(*file->index(), shard_offsets(*file), steps, uint64_t{64} << 20);
+  if (!plan) return tl::unexpected(plan.error());
+  const Result<device::Buffer> arena = device::Buffer::allocate(device, plan->arena_bytes());
+  if (!arena) return tl::unexpected(arena.error());
+  device::PinnedPool pool(device);
+  for (const int threads : {8, 12, 16}) {
+    device::Transfer transfer(pool, {.threads = threads});
+    const Result<double> seconds = median([&]() -> Result<double> {
+      PackedReader reader(*plan, file->container().source());
+      const auto start = Clock::now();
+      Status done = transfer.upload(&reader, arena->view());
+      if (!done) return tl::unexpected(done.error());
+      return seconds_since(start);
+    });
+    if (!seconds) return tl::unexpected(seconds.error());
+    print(fmt::format("Transfer of the packed bytes, {} threads", threads), bytes, *seconds,
+          fmt::format(R"(,"packed_GBps":{:.2f})",
+                      static_cast<double>(plan->arena_bytes()) / *seconds / 1e9));
+  }
+  return {};
+}
+
+Status run(const std::string& directory, uint64_t gib, const std::string& wanted) {
   Result<device::Device*> device = device::cuda_device();
   if (!device) return tl::unexpected(device.error());
   const Result<Model> model = Model::make(gib << 30);
@@ -244,9 +294,11 @@ Status run(const std::string& directory, uint64_t gib) {
   }
   const auto load = [&](const std::string& name, const GpuLoadOptions& options,
                         const device::TransferTuning& tuning = {}) {
-    if (status) status = measure_load(name, holo, *model, **device, options, tuning);
+    if (!status || name.find(wanted) == std::string::npos) return;
+    status = measure_load(name, holo, *model, **device, options, tuning);
   };
-  if (status) status = measure_raw(safetensors, model->bytes(), **device);
+  if (status && wanted.empty()) status = measure_raw(safetensors, model->bytes(), **device);
+  if (status && wanted.empty()) status = measure_packed(holo, model->bytes(), **device);
   load("hoist, exact", {});
   load("hoist, exact, checksums not checked", {.validate_checksums = false});
   load("hoist, 0.96 then exact", {.targets = {0.96, 1}});
@@ -266,12 +318,12 @@ Status run(const std::string& directory, uint64_t gib) {
 }  // namespace hoist::tensors
 
 int main(int argc, char** argv) {
-  if (argc < 2 || argc > 3) {
-    fmt::print(stderr, "usage: tensors_gpu_load DIRECTORY [GIB]\n");
+  if (argc < 2 || argc > 4) {
+    fmt::print(stderr, "usage: tensors_gpu_load DIRECTORY [GIB [CASE]]\n");
     return 2;
   }
-  const uint64_t gib = argc == 3 ? std::strtoull(argv[2], nullptr, 10) : 8;
-  const hoist::Status status = hoist::tensors::run(argv[1], gib);
+  const uint64_t gib = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 8;
+  const hoist::Status status = hoist::tensors::run(argv[1], gib, argc > 3 ? argv[3] : "");
   if (status) return 0;
   fmt::print(stderr, "tensors_gpu_load: error: {}\n", status.error().message);
   return 1;

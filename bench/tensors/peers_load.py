@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Other loaders of safetensors files, on the file that tensors_gpu_load made.
+"""Loaders of safetensors files in Python, ours among them, on the files that tensors_gpu_load made.
 
     peers_load.py model.safetensors
 
@@ -29,12 +29,40 @@ def load_fastsafetensors(path):
     loader = SafeTensorsFileLoader(SingleGroup(), "cuda:0", nogds=True)
     loader.add_filenames({0: [path]})
     buffers = loader.copy_files_to_device()
-    return {name: buffers.get_tensor(name) for name in buffers.key_to_rank_lidix}
+    return {name: buffers.get_tensor(name) for name in loader.get_keys()}
 
 
-PEERS = {
+def load_instanttensor(path):
+    from instanttensor import safe_open
+
+    with safe_open(path, framework="pt", device=0) as file:
+        return dict(file.tensors())
+
+
+def load_instanttensor_buffered(path):
+    from instanttensor import Backend, safe_open
+
+    with safe_open(path, framework="pt", device=0, backend=Backend.URING_BUFFERED) as file:
+        return dict(file.tensors())
+
+
+def load_hoist(path):
+    from hoist import tensors
+
+    return tensors.load_file(path, device="cuda:0")
+
+
+def load_hoist_packed(path):
+    return load_hoist(path.replace(".safetensors", ".holo"))
+
+
+LOADERS = {
     "safetensors": load_safetensors,
     "fastsafetensors": load_fastsafetensors,
+    "instanttensor": load_instanttensor,
+    "instanttensor, through the page cache": load_instanttensor_buffered,
+    "hoist, the same file": load_hoist,
+    "hoist, packed beside it": load_hoist_packed,
 }
 
 
@@ -59,11 +87,15 @@ def main():
     import torch
 
     torch.zeros(1, device="cuda:0")  # the context is not the loaders' cost
-    for name, load in PEERS.items():
-        if importlib.util.find_spec(name) is None:
+    for name, load in LOADERS.items():
+        if importlib.util.find_spec(name.partition(",")[0]) is None:
             print(json.dumps({"case": name, "skipped": "not installed"}))
             continue
-        seconds = measure(load, path)
+        try:
+            seconds = measure(load, path)
+        except Exception as error:  # a peer that fails here is left out, and said so
+            print(json.dumps({"case": name, "failed": repr(error)}))
+            continue
         print(json.dumps({"case": name, "seconds": round(seconds, 4),
                           "weights_GBps": round(os.path.getsize(path) / seconds / 1e9, 2)}))
 

@@ -1,5 +1,5 @@
-// What rebuilding any transformed tensor takes besides: singular vectors as floats, floats as
-// elements, and elements that no transform holds.
+// What rebuilding any transformed tensor takes besides: a look at fragments, singular vectors as
+// floats, floats as elements, and elements that no transform holds.
 #include <cuda_runtime.h>
 
 #include <cstdint>
@@ -39,10 +39,34 @@ __global__ void __launch_bounds__(kSmallBlock)
   }
 }
 
+constexpr unsigned kSection = 16;  // a thread looks at each of so many bytes
+
+__global__ void __launch_bounds__(kSection)
+    check_fragments(const FragmentCheck* checks, uint32_t* status) {
+  const FragmentCheck& check = checks[blockIdx.x];
+  bool good = check.fragment[threadIdx.x] == check.header[threadIdx.x];
+  for (const uint64_t end : check.ends) {
+    const uint64_t at = end + threadIdx.x;
+    if (at < (end + kSection - 1) / kSection * kSection) good = good && check.fragment[at] == 0;
+  }
+  if (!good) *status = 1;
+}
+
 }  // namespace
 }  // namespace hoist::tensors
 
 extern "C" {
+
+// Sets the word `status` to 1 where one of `count` fragments is not as FragmentCheck says.
+int hoist_cuda_tensors_check_fragments(int device, void* stream,
+                                       const hoist::tensors::FragmentCheck* checks, uint32_t count,
+                                       uint32_t* status) {
+  using namespace hoist::tensors;
+  return on_device(device, [&] {
+    check_fragments<<<count, kSection, 0, static_cast<cudaStream_t>(stream)>>>(checks, status);
+    return cudaGetLastError();
+  });
+}
 
 // `vectors`: of each component, on the device; likewise `sigmas`, which may be null.
 int hoist_cuda_tensors_vectors(int device, void* stream, const void* vectors, const void* sigmas,

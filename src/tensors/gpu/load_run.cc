@@ -18,7 +18,7 @@ LoadRun::LoadRun(const HoloTensorReader& file, const GpuLoadOptions& options,
                  const GpuModel& model)
     : file_(file), options_(options), plan_(plan), decoder_(decoder), arena_(arena), model_(model) {
   for (const PackedRegion& region : plan.regions()) {
-    arrivals_.push_back({region.end - region.begin, {}});
+    arrivals_.push_back({region.end - region.begin, {}, {}});
   }
 }
 
@@ -31,6 +31,11 @@ Status LoadRun::start() {
   Result<device::Stream> stream = device::Stream::create(*arena_.device);
   if (!stream) return tl::unexpected(stream.error());
   compute_.emplace(std::move(*stream));
+  for (Arrival& arrival : arrivals_) {
+    Result<device::Event> event = device::Event::create(*arena_.device);
+    if (!event) return tl::unexpected(event.error());
+    arrival.events.push_back(std::move(*event));
+  }
   decoding_ = std::thread([this] { decode_regions(); });
   telling_ = std::thread([this] { tell(); });
   return {};
@@ -68,12 +73,16 @@ Status LoadRun::take(uint64_t offset, size_t size, device::Stream& stream) {
   // Chunks come in any order, but a tensor's parts may lie in all regions up to the one that
   // completes it.
   for (; next_ < regions.size() && arrivals_[next_].missing == 0; ++next_) {
-    Arrived arrived{&regions[next_], {}};
-    for (device::Stream* const with_copies : arrivals_[next_].streams) {
-      Result<device::Event> event = device::Event::create(with_copies->device());
+    Arrival& arrival = arrivals_[next_];
+    Arrived arrived{&regions[next_], std::move(arrival.events)};
+    while (arrived.copies.size() < arrival.streams.size()) {
+      Result<device::Event> event = device::Event::create(*arena_.device);
       if (!event) return tl::unexpected(event.error());
-      if (Status recorded = event->record(*with_copies); !recorded) return recorded;
       arrived.copies.push_back(std::move(*event));
+    }
+    size_t used = 0;
+    for (device::Stream* const with_copies : arrival.streams) {
+      if (Status done = arrived.copies[used++].record(*with_copies); !done) return done;
     }
     arrived_.give(std::move(arrived));
   }

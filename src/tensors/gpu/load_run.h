@@ -34,6 +34,8 @@ class LoadRun {
   struct Arrival {
     uint64_t missing = 0;  // bytes of the region
     std::set<device::Stream*> streams;
+    std::vector<device::Event>
+        events;  // made before, when nobody waits: as many as one stream needs
   };
   // Behind the copies of a region.
   struct Arrived {

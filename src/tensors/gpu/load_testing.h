@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -28,14 +29,18 @@ class HoloFileTest {
   const std::string& path() const { return path_; }
   const std::vector<std::vector<std::byte>>& contents() const { return contents_; }
 
-  // Gaussian values; integers are any bytes.
-  void add(DType dtype, Shape shape) {
+  // Gaussian values, on request some that are not finite; integers are any bytes.
+  void add(DType dtype, Shape shape, bool with_infinite = false) {
     const uint64_t count = element_count(shape).value();
     std::vector<std::byte> bytes(count * properties(dtype).bytes);
     if (properties(dtype).is_float) {
       std::normal_distribution<float> gaussian(0, 0.02F);
       std::vector<float> values(count);
       for (float& value : values) value = gaussian(random_);
+      for (size_t i = 0; with_infinite && i < count; i += 1 + random_() % 999) {
+        values[i] = i % 2 == 0 ? std::numeric_limits<float>::quiet_NaN()
+                               : -std::numeric_limits<float>::infinity();
+      }
       EXPECT_TRUE(from_f32(values, dtype, bytes));
     } else {
       for (std::byte& byte : bytes) byte = static_cast<std::byte>(random_() % 7);

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <future>
-#include <limits>
 #include <utility>
 
 #include "base/threads.h"
@@ -16,18 +16,18 @@ namespace hoist::tensors {
 namespace {
 
 constexpr uint64_t kTensorAlignment = 256;
-constexpr uint64_t kMissing = std::numeric_limits<uint64_t>::max();
 
-// Of each shard's bytes in the file; kMissing where the file has no such block.
-std::vector<uint64_t> shard_offsets(const HoloTensorReader& file) {
-  std::vector<uint64_t> offsets;
-  for (const ShardPlace& shard : file.layout().shards()) {
-    const container::Block* const block = file.container().find(offsets.size());
-    const bool there = block != nullptr && block->stored_size == shard.bytes;
-    offsets.push_back(there ? block->payload_offset() : kMissing);
+class Stopwatch {
+ public:
+  // Seconds since the last call, the first time since its making.
+  double lap() {
+    const auto now = std::chrono::steady_clock::now();
+    return std::chrono::duration<double>(now - std::exchange(last_, now)).count();
   }
-  return offsets;
-}
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
 
 // How many parts of a tensor each step needs.
 Result<std::vector<size_t>> step_parts(const HoloTensor& tensor, const GpuLoadOptions& options) {
@@ -54,7 +54,7 @@ bool has_all_shards(const HoloTensorReader& file, const std::vector<uint64_t>& o
                     size_t tensor, size_t parts) {
   for (size_t part = 0; part < parts; ++part) {
     for (const StreamPiece& piece : file.layout().pieces(file.layout().part_stream(tensor, part))) {
-      if (offsets[piece.shard] == kMissing) return false;
+      if (offsets[piece.shard] == kMissingShard) return false;
     }
   }
   return true;
@@ -132,6 +132,7 @@ Result<GpuModel> GpuModelLoader::load(const HoloTensorReader& file, const GpuLoa
                 fmt::format("{} targets of quality ({}): give one or more, ascending",
                             options.targets.size(), file.name()));
   }
+  Stopwatch watch;
   StepParts steps;
   for (const HoloTensor& tensor : file.header().tensors) {
     Result<std::vector<size_t>> parts = step_parts(tensor, options);
@@ -165,6 +166,7 @@ Result<GpuModel> GpuModelLoader::load(const HoloTensorReader& file, const GpuLoa
     Status done = decode_on_host(file, tensor, transfer_, options, model);
     if (!done) return tl::unexpected(done.error());
   }
+  model.times.prepare = watch.lap();
   if (division.device.empty()) return model;
 
   PackedReader reader(*plan, file.container().source());
@@ -179,6 +181,7 @@ Result<GpuModel> GpuModelLoader::load(const HoloTensorReader& file, const GpuLoa
     status = transfer_.upload(&reader, arena->view().subview(0, plan->arena_bytes()), request);
   }
   if (!status) return tl::unexpected(status.error());
+  model.times.copy = watch.lap();
   const Result<std::vector<size_t>> damaged = run.finish();
   if (!damaged) return tl::unexpected(damaged.error());
   for (const size_t tensor : *damaged) {
@@ -187,6 +190,7 @@ Result<GpuModel> GpuModelLoader::load(const HoloTensorReader& file, const GpuLoa
   }
   model.packed_bytes = plan->arena_bytes();
   model.mended = damaged->size();
+  model.times.finish = watch.lap();
   return model;
 }
 

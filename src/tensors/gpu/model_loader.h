@@ -7,11 +7,12 @@
 //
 // What is stored is copied through pinned memory as it lies in the file, shard after shard, checked
 // on the device, and decoded there behind the copies; so weights arrive faster than the link would
-// carry them as they are. Tensors that no kernel decodes (device/, transforms, packed ones) are
-// decoded by the CPU and copied.
+// carry them as they are. Tensors that no kernel decodes (packed lossless ones, transforms that
+// transform_gpu.h does not support) are decoded by the CPU and copied.
 //
-// Memory on the device: the weights, and until load() returns the packed parts (docs/tensors-gpu.md
-// has the sum). A loader keeps its pinned memory, 64 MiB, for the next file.
+// Memory on the device: the weights, until load() returns the packed parts, and what the largest
+// transformed tensor takes besides (docs/tensors-gpu.md has the sum). A loader keeps its pinned
+// memory, 64 MiB, for the next file.
 //
 // Thread-safe, but one load() at a time. Errors: those of the reader and the device; `corrupt`
 // where shards are damaged beyond what parity mends.
@@ -42,11 +43,19 @@ struct GpuTensor {
   size_t parts = 0;              // that it was decoded from
 };
 
+// Where the time of a load went, seconds.
+struct LoadTimes {
+  double prepare = 0;  // plan, memory, tables, what the CPU decodes
+  double copy = 0;     // until the last packed byte was on the device
+  double finish = 0;   // until all was decoded, mended, told
+};
+
 struct GpuModel {
   std::vector<GpuTensor> tensors;          // as in the file
   std::shared_ptr<device::Buffer> memory;  // of all of them
   uint64_t packed_bytes = 0;               // that were copied to the device for that
-  size_t mended = 0;                       // tensors that had to be mended on the way
+  size_t mended = 0;                       // tensors that the CPU had to decode after all
+  LoadTimes times = {};
 };
 
 struct GpuLoadOptions {
@@ -58,7 +67,8 @@ struct GpuLoadOptions {
   // Called on one thread at a time when a tensor has reached a target on the device. Its data stays
   // as it is until it is decoded again for the next target, which does not wait for whoever reads
   // it: elements are then the old ones or the new ones. What the CPU decodes comes first, at the
-  // last target at once; what had to be mended comes last.
+  // last target at once; what it had to decode after all, of damaged shards or because the device
+  // had no cuBLAS or no memory for it, comes last.
   std::function<void(const GpuTensor&)> on_tensor = {};
   bool validate_checksums = true;
   uint64_t region_bytes = uint64_t{64} << 20;  // that are decoded at a time

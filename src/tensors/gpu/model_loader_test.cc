@@ -3,15 +3,24 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
+#include <span>
 
 #include "base/test_seed.h"
 #include "device/device.h"
 #include "device/test_devices.h"
+#include "tensors/gpu/alike_testing.h"
 #include "tensors/gpu/load_testing.h"
+#include "tensors/transform/format.h"
 
 namespace hoist::tensors {
 namespace {
+
+constexpr HolographicEncoding kEncodings[] = {
+    HolographicEncoding::embedded, HolographicEncoding::spectral,
+    HolographicEncoding::random_projection, HolographicEncoding::low_rank_distributed};
+constexpr auto kTransforms = std::span(kEncodings).subspan<1>();
 
 class ModelLoaderTest : public device::OnDevices {
  protected:
@@ -29,6 +38,26 @@ class ModelLoaderTest : public device::OnDevices {
       ASSERT_EQ(content(model.tensors[i]), test.contents()[i]) << model.tensors[i].name;
       EXPECT_EQ(model.tensors[i].quality, 1) << model.tensors[i].name;
     }
+  }
+
+  // Against the reader, as far as the device's arithmetic is the CPU's (alike_testing.h).
+  void expect_readers(const GpuModel& model, const HoloTensorReader& file, double target) {
+    for (size_t i = 0; i < model.tensors.size(); ++i) {
+      const LoadedTensor expected = file.decode(i, {.target = target}).value();
+      const std::vector<std::byte> bytes(expected.bytes.data(),
+                                         expected.bytes.data() + expected.bytes.size());
+      ASSERT_TRUE(are_alike(device(), file.header().tensors[i].description,
+                            content(model.tensors[i]), bytes))
+          << model.tensors[i].name << ", target " << target;
+      EXPECT_EQ(model.tensors[i].parts, expected.parts);
+      EXPECT_EQ(model.tensors[i].quality, expected.quality);
+    }
+  }
+
+  // What a GPU without cuBLAS leaves to the CPU.
+  bool needs_blas(HolographicEncoding encoding) const {
+    return encoding == HolographicEncoding::low_rank_distributed &&
+           device().properties().kind != device::DeviceKind::cpu;
   }
 
   std::mt19937_64 random_{test_seed()};
@@ -78,25 +107,114 @@ TEST_P(ModelLoaderTest, TargetsAreReachedOneAfterTheOther) {
 }
 
 TEST_P(ModelLoaderTest, ApproximationsAreTheReaders) {
-  for (const HolographicEncoding encoding :
-       {HolographicEncoding::embedded, HolographicEncoding::spectral,
-        HolographicEncoding::random_projection, HolographicEncoding::low_rank_distributed}) {
+  for (const HolographicEncoding encoding : kEncodings) {
     HoloFileTest test(random_);
     test.add(DType::bf16, {300, 500});
     test.add(DType::f32, {64, 100});
+    test.add(DType::f16, {105, 96}, true);
+    test.add(DType::f32, {37, 41}, true);      // on a GPU no kernel if spectral
+    test.add(DType::f8_e5m2, {64, 64}, true);  // and none if transformed
     test.write({.encode = {.encoding = encoding}});
     const HoloTensorReader file = HoloTensorReader::open(test.path()).value();
     GpuModelLoader loader(device());
     for (const double target : {0.3, 0.97, 0.9999}) {
       const auto model = loader.load(file, {.targets = {target}});
       ASSERT_TRUE(model) << model.error().message;
-      for (size_t i = 0; i < model->tensors.size(); ++i) {
-        const LoadedTensor expected = file.decode(i, {.target = target}).value();
-        const std::vector<std::byte> bytes(expected.bytes.data(),
-                                           expected.bytes.data() + expected.bytes.size());
-        EXPECT_EQ(content(model->tensors[i]), bytes);
-        EXPECT_EQ(model->tensors[i].parts, expected.parts);
-        EXPECT_EQ(model->tensors[i].quality, expected.quality);
+      expect_readers(*model, file, target);
+      if (!needs_blas(encoding)) {
+        EXPECT_EQ(model->mended, 0u);
+      }
+    }
+  }
+}
+
+TEST_P(ModelLoaderTest, TransformsAreDecodedBehindTheCopies) {
+  for (const HolographicEncoding encoding : kTransforms) {
+    HoloFileTest test(random_);
+    for (int i = 0; i < 5; ++i) test.add(DType::f32, {128, 96}, i % 2 == 0);
+    test.add(DType::bf16, {140, 60}, true);
+    test.write({.encode = {.encoding = encoding, .fragments = 5}});
+    const HoloTensorReader file = HoloTensorReader::open(test.path()).value();
+    uint64_t stored = 0;
+    for (const HoloTensor& tensor : file.header().tensors) {
+      for (const StoredStream& part : tensor.parts) stored += part.bytes;
+    }
+    GpuModelLoader loader(device());
+    GpuLoadOptions options;
+    options.targets = {0.2, 0.6, 1};
+    options.region_bytes = 10000;
+    std::map<std::string, size_t> told;
+    options.on_tensor = [&](const GpuTensor& tensor) { ++told[tensor.name]; };
+    const auto model = loader.load(file, options);
+    ASSERT_TRUE(model) << model.error().message;
+    expect_readers(*model, file, 1);
+    if (!needs_blas(encoding)) {
+      EXPECT_EQ(model->mended, 0u);
+    }
+    EXPECT_GE(model->packed_bytes, stored);  // what the CPU decodes is not copied packed
+    EXPECT_GE(told["tensor.0"], 2u);
+  }
+}
+
+TEST_P(ModelLoaderTest, DamagedTransformsAreMended) {
+  for (const HolographicEncoding encoding : kTransforms) {
+    HoloFileTest test(random_);
+    for (int i = 0; i < 4; ++i) test.add(DType::f32, {256, 160}, true);
+    test.write({.encode = {.encoding = encoding}, .parity = 2});
+    const HoloTensorReader clean = HoloTensorReader::open(test.path()).value();
+    GpuModelLoader loader(device());
+    const auto expected = loader.load(clean);
+    ASSERT_TRUE(expected) << expected.error().message;
+    for (const FragmentIndexEntry& entry : clean.fragment_index()) {
+      if (!entry.is_parity && entry.index % 9 == 4) test.flip_byte(entry.offset + entry.bytes / 2);
+    }
+    const HoloTensorReader file = HoloTensorReader::open(test.path()).value();
+    const auto model = loader.load(file);
+    ASSERT_TRUE(model) << model.error().message;
+    expect_readers(*model, file, 1);
+    EXPECT_GT(model->mended, 0u);
+  }
+}
+
+// A fragment that is not what it should be, though nobody looks at checksums.
+TEST_P(ModelLoaderTest, WrongFragmentsAreSeen) {
+  for (const HolographicEncoding encoding : kTransforms) {
+    for (const bool in_padding : {false, true}) {
+      HoloFileTest test(random_);
+      test.add(DType::f32, {63, 75});
+      test.add(DType::f32, {63, 75});
+      test.write({.encode = {.encoding = encoding}, .parity = 1});
+      const HoloTensorReader clean = HoloTensorReader::open(test.path()).value();
+      const TensorDescription& description = clean.header().tensors[1].description;
+      const TransformLayout layout = transform_layout(description).value();
+      uint64_t at = random_() % sizeof(FragmentHeader);
+      if (in_padding) {
+        const auto ends = section_ends(layout, 2);
+        const auto padded = std::find_if(ends.begin(), ends.end(),
+                                         [](uint64_t end) { return end % kSectionAlignment != 0; });
+        if (padded == ends.end()) continue;
+        at = *padded;
+      }
+      bool flipped = false;
+      const Layout& shards = clean.layout();
+      for (const StreamPiece& piece : shards.pieces(shards.part_stream(1, 2))) {
+        if (at < piece.bytes) {
+          test.flip_byte(clean.container().find(piece.shard)->payload_offset() +
+                         piece.shard_offset + at);
+          flipped = true;
+          break;
+        }
+        at -= piece.bytes;
+      }
+      ASSERT_TRUE(flipped);
+      const HoloTensorReader file = HoloTensorReader::open(test.path()).value();
+      GpuModelLoader loader(device());
+      const auto model = loader.load(file, {.validate_checksums = false});
+      ASSERT_TRUE(model) << model.error().message;
+      expect_readers(*model, file, 1);
+      EXPECT_GE(model->mended, 1u) << static_cast<int>(encoding) << in_padding;
+      if (!needs_blas(encoding)) {
+        EXPECT_EQ(model->mended, 1u);
       }
     }
   }

@@ -2,12 +2,29 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <vector>
 
 #include "container/source.h"
 #include "device/host_end.h"
+#include "tensors/file/reader.h"
 #include "tensors/gpu/packed_plan.h"
 
 namespace hoist::tensors {
+
+inline constexpr uint64_t kMissingShard = std::numeric_limits<uint64_t>::max();
+
+// Of each shard's bytes in the file; kMissingShard where the file has no such block.
+inline std::vector<uint64_t> shard_offsets(const HoloTensorReader& file) {
+  std::vector<uint64_t> offsets;
+  for (const ShardPlace& shard : file.layout().shards()) {
+    const container::Block* const block = file.container().find(offsets.size());
+    const bool there = block != nullptr && block->stored_size == shard.bytes;
+    offsets.push_back(there ? block->payload_offset() : kMissingShard);
+  }
+  return offsets;
+}
 
 // The plan and the file must outlive it.
 class PackedReader final : public device::HostReader {

@@ -11,6 +11,7 @@
 #include "base/threads.h"
 #include "tensors/file/packing.h"
 #include "tensors/gpu/embedded_gpu.h"
+#include "tensors/gpu/transform_parts.h"
 
 namespace hoist::tensors {
 namespace {
@@ -64,6 +65,12 @@ class HostPartDecoder final : public PartDecoder {
   std::vector<std::atomic<bool>> corrupt_;
 };
 
+// Whether the tensor's parts are its elements.
+bool is_stored_plainly(const HoloTensor& tensor) {
+  return tensor.description.encoding == HolographicEncoding::lossless && tensor.parts.size() == 1 &&
+         tensor.parts[0].packing == Packing::plain;
+}
+
 class CudaPartDecoder final : public PartDecoder {
  public:
   static Result<std::unique_ptr<PartDecoder>> create(device::PinnedPool& pool,
@@ -71,11 +78,14 @@ class CudaPartDecoder final : public PartDecoder {
                                                      const std::vector<size_t>& tensors) {
     auto decoder = std::make_unique<CudaPartDecoder>(header);
     std::vector<size_t> embedded;
+    std::vector<size_t> transformed;
     for (const size_t tensor : tensors) {
-      if (header.tensors[tensor].description.encoding == HolographicEncoding::embedded) {
-        decoder->number_[tensor] = embedded.size();
-        embedded.push_back(tensor);
-      }
+      if (is_stored_plainly(header.tensors[tensor])) continue;
+      const bool is_embedded =
+          header.tensors[tensor].description.encoding == HolographicEncoding::embedded;
+      std::vector<size_t>& alike = is_embedded ? embedded : transformed;
+      decoder->places_[tensor] = {is_embedded, alike.size()};
+      alike.push_back(tensor);
     }
     if (Status parsed = decoder->parse(embedded); !parsed) return tl::unexpected(parsed.error());
     std::vector<const EmbeddedLayout*> layouts;
@@ -85,6 +95,10 @@ class CudaPartDecoder final : public PartDecoder {
     Result<EmbeddedGpu> gpu = EmbeddedGpu::create(pool, std::move(layouts));
     if (!gpu) return tl::unexpected(gpu.error());
     decoder->embedded_.emplace(std::move(*gpu));
+    Result<std::unique_ptr<TransformParts>> transforms =
+        TransformParts::create(pool, header, transformed);
+    if (!transforms) return tl::unexpected(transforms.error());
+    decoder->transforms_ = *std::move(transforms);
     Result<ChecksumGpu> checks = ChecksumGpu::create(pool, header.checksums.size());
     if (!checks) return tl::unexpected(checks.error());
     decoder->checks_.emplace(std::move(*checks));
@@ -101,31 +115,45 @@ class CudaPartDecoder final : public PartDecoder {
   Status decode(std::span<const PartTask> tasks, device::Stream& stream) override {
     std::vector<EmbeddedTask> embedded;
     for (const PartTask& task : tasks) {
-      const auto number = number_.find(task.tensor);
-      if (number == number_.end()) {
+      const auto place = places_.find(task.tensor);
+      if (place == places_.end()) {
         Status copied = stream.copy(task.out.data(), task.parts[0].data(), task.out.size());
         if (!copied) return copied;
-        continue;
+      } else if (place->second.is_embedded) {
+        EmbeddedTask& wanted = embedded.emplace_back();
+        wanted.tensor = place->second.number;
+        for (const std::span<const std::byte> part : task.parts) {
+          wanted.layers.push_back(part.data());
+        }
+        wanted.out = task.out.data();
+      } else {
+        Status done =
+            transforms_->decode(place->second.number, task.parts, task.out.data(), stream);
+        if (!done) return done;
       }
-      EmbeddedTask& wanted = embedded.emplace_back();
-      wanted.tensor = number->second;
-      for (const std::span<const std::byte> part : task.parts) wanted.layers.push_back(part.data());
-      wanted.out = task.out.data();
     }
     return embedded_->decode(embedded, stream);
   }
 
   Status collect(device::Stream& stream) override {
     if (Status done = checks_->collect(stream); !done) return done;
+    if (Status done = transforms_->collect(stream); !done) return done;
     return embedded_->collect(stream);
   }
   bool is_wrong(size_t shard) const override { return checks_->is_wrong(shard); }
   bool is_corrupt(size_t tensor) const override {
-    const auto number = number_.find(tensor);
-    return number != number_.end() && embedded_->is_corrupt(number->second);
+    const auto place = places_.find(tensor);
+    if (place == places_.end()) return false;
+    const auto [is_embedded, number] = place->second;
+    return is_embedded ? embedded_->is_corrupt(number) : transforms_->is_corrupt(number);
   }
 
  private:
+  struct Place {
+    bool is_embedded = false;  // else transformed
+    size_t number = 0;         // among those
+  };
+
   // Decode tables take a while to build, and there are many.
   Status parse(const std::vector<size_t>& embedded) {
     layouts_.resize(embedded.size());
@@ -146,9 +174,10 @@ class CudaPartDecoder final : public PartDecoder {
   }
 
   const HoloTensorHeader& header_;
-  std::map<size_t, size_t> number_;  // among layouts_
+  std::map<size_t, Place> places_;  // none for what is stored plainly
   std::vector<std::optional<EmbeddedLayout>> layouts_;
   std::optional<EmbeddedGpu> embedded_;
+  std::unique_ptr<TransformParts> transforms_;
   std::optional<ChecksumGpu> checks_;
 };
 
@@ -157,10 +186,8 @@ class CudaPartDecoder final : public PartDecoder {
 bool can_decode_parts(const device::Device& device, const HoloTensor& tensor) {
   if (device.properties().kind == device::DeviceKind::cpu) return true;
   if (device.properties().kind != device::DeviceKind::cuda) return false;
-  const HolographicEncoding encoding = tensor.description.encoding;
-  return encoding == HolographicEncoding::embedded ||
-         (encoding == HolographicEncoding::lossless && tensor.parts.size() == 1 &&
-          tensor.parts[0].packing == Packing::plain);
+  return tensor.description.encoding == HolographicEncoding::embedded ||
+         is_stored_plainly(tensor) || TransformParts::supports(tensor);
 }
 
 Result<std::unique_ptr<PartDecoder>> make_part_decoder(device::PinnedPool& pool,

@@ -33,8 +33,9 @@ class PartDecoder {
 
   // Enqueues a report; after that work is_wrong() and is_corrupt() know what came before it.
   virtual Status collect(device::Stream& stream) = 0;
-  virtual bool is_wrong(size_t shard) const = 0;     // it had another checksum
-  virtual bool is_corrupt(size_t tensor) const = 0;  // its parts are not an encoder's
+  virtual bool is_wrong(size_t shard) const = 0;  // it had another checksum
+  // Its parts are not an encoder's, or the device could not decode them.
+  virtual bool is_corrupt(size_t tensor) const = 0;
 };
 
 // Whether the device's decoder knows the tensor's encoding and packing.

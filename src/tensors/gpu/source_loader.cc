@@ -1,49 +1,82 @@
 #include "tensors/gpu/source_loader.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
+#include <utility>
+
+#include "device/host_end.h"
 
 namespace hoist::tensors {
 namespace {
 
 constexpr uint64_t kTensorAlignment = 256;
+// Copied at a time: enough for the link to be busy, little enough that tensors are told early.
+constexpr uint64_t kGroupBytes = uint64_t{256} << 20;
+
+// The model's memory as it will be, read from its files.
+class ModelReader final : public device::HostReader {
+ public:
+  // All of them must outlive it; `offsets` ascend. `first` is the offset that reads as 0.
+  ModelReader(const ModelSource& source, const std::vector<uint64_t>& offsets, uint64_t first)
+      : source_(source), offsets_(offsets), first_(first) {}
+
+  // Bytes between tensors are left as they are.
+  Status read(uint64_t at, std::span<std::byte> into) override {
+    const uint64_t begin = first_ + at;
+    const uint64_t end = begin + into.size();
+    auto number = static_cast<size_t>(std::upper_bound(offsets_.begin(), offsets_.end(), begin) -
+                                      offsets_.begin() - 1);
+    for (; number < offsets_.size() && offsets_[number] < end; ++number) {
+      const ModelTensor& tensor = source_.tensors()[number];
+      const uint64_t from = std::max(begin, offsets_[number]);
+      const uint64_t to = std::min(end, offsets_[number] + tensor.bytes);
+      if (from >= to) continue;
+      Status done =
+          source_.read(tensor, from - offsets_[number], into.subspan(from - begin, to - from));
+      if (!done) return done;
+    }
+    return {};
+  }
+
+ private:
+  const ModelSource& source_;
+  const std::vector<uint64_t>& offsets_;
+  const uint64_t first_;
+};
 
 }  // namespace
 
 Result<GpuModel> load_source(device::Device& device, const ModelSource& source,
                              const GpuLoadOptions& options) {
   uint64_t total = 0;
-  uint64_t largest = 0;
   std::vector<uint64_t> offsets;
   for (const ModelTensor& tensor : source.tensors()) {
     offsets.push_back(total);
     total += (tensor.bytes + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
-    largest = std::max(largest, tensor.bytes);
   }
   Result<device::Buffer> memory =
       device::Buffer::allocate(device, std::max(total, kTensorAlignment));
   if (!memory) return tl::unexpected(memory.error());
-  container::BlockBytes host = container::BlockBytes::allocate(largest);
-  if (host.size() != largest) {
-    return fail(ErrorCode::exhausted, fmt::format("no memory for a tensor of {} bytes", largest));
-  }
-  device::PinnedPool pool(device);
-  device::Transfer transfer(pool);
   GpuModel model;
   model.memory = std::make_shared<device::Buffer>(std::move(*memory));
   for (size_t i = 0; i < offsets.size(); ++i) {
     const ModelTensor& tensor = source.tensors()[i];
-    if (options.stop.stop_requested()) return fail(ErrorCode::cancelled, "stopped");
-    const std::span<std::byte> bytes(host.data(), tensor.bytes);
-    if (Status read = source.read(tensor, bytes); !read) return tl::unexpected(read.error());
     model.tensors.push_back({tensor.name, tensor.dtype, tensor.shape,
                              model.memory->view().subview(offsets[i], tensor.bytes), 1, 1});
-    const GpuTensor& loaded = model.tensors.back();
+  }
+  device::PinnedPool pool(device);
+  device::Transfer transfer(pool);
+  for (size_t told = 0; told < offsets.size();) {
+    const uint64_t begin = offsets[told];
+    size_t last = told;
+    while (last + 1 < offsets.size() && offsets[last + 1] - begin < kGroupBytes) ++last;
+    ModelReader reader(source, offsets, begin);
+    const uint64_t size = offsets[last] + source.tensors()[last].bytes - begin;
     Status sent =
-        transfer.upload(std::span<const std::byte>(bytes), loaded.data, {.stop = options.stop});
+        transfer.upload(&reader, model.memory->view().subview(begin, size), {.stop = options.stop});
     if (!sent) return tl::unexpected(sent.error());
-    if (options.on_tensor) options.on_tensor(loaded);
+    for (; told <= last; ++told) {
+      if (options.on_tensor) options.on_tensor(model.tensors[told]);
+    }
   }
   return model;
 }

@@ -3,21 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <optional>
 #include <utility>
 
 #include "ops/gemm/kernel.h"
+#include "tensors/gpu/cosine_plan.h"
+#include "tensors/gpu/cosine_steps.h"
 #include "tensors/gpu/plugin_call.h"
 #include "tensors/transform/spectral.h"
 #include "tensors/transform/values.h"
 
 namespace hoist::tensors {
 namespace {
-
-constexpr uint64_t kRootBytes = 16;  // of a float2 in either table
 
 std::optional<FloatKind> float_kind(DType dtype) {
   switch (dtype) {
@@ -41,18 +43,6 @@ float largest_of(FloatKind kind) {
     default:
       return std::numeric_limits<float>::max();
   }
-}
-
-// Large factors first, so that stages are few.
-std::optional<CosinePlan> cosine_plan(uint64_t length) {
-  if (length == 0 || length > kMaxCosineLength) return std::nullopt;
-  CosinePlan plan;
-  plan.length = static_cast<uint32_t>(length);
-  for (const uint8_t radix : {8, 4, 2, 7, 5, 3}) {
-    for (; length % radix == 0; length /= radix) plan.radices[plan.stages++] = radix;
-  }
-  if (length != 1) return std::nullopt;
-  return plan;
 }
 
 Result<device::Buffer> scratch(device::Stream& stream, uint64_t bytes) {
@@ -89,7 +79,33 @@ Result<TransformGpu> TransformGpu::create(device::PinnedPool& pool,
   const PowerOfTwo<float> power(-layout->scale);
   gpu.scale_ = {power.first, power.second, largest_of(kind), kind};
   for (const PatchRun& run : *patches) gpu.runs_.push_back({run.first, run.length, run.bits});
+  if (layout->encoding == HolographicEncoding::spectral) {
+    // Takes longer than the GPU takes for the tensor.
+    const EssentialRegion region(layout->matrix, layout->common);
+    for (uint64_t row = 0; row <= region.rows(); ++row) gpu.before_.push_back(region.before(row));
+  }
   return gpu;
+}
+
+Status TransformGpu::check(std::span<const std::byte* const> fragments, uint32_t* status,
+                           device::Stream& stream) {
+  std::vector<FragmentCheck> checks;
+  for (uint32_t number = 0; number < fragments.size(); ++number) {
+    if (fragments[number] == nullptr) continue;
+    FragmentCheck& check = checks.emplace_back();
+    check.fragment = reinterpret_cast<const uint8_t*>(fragments[number]);
+    const FragmentHeader header = fragment_header(layout_, number);
+    static_assert(sizeof header == sizeof check.header);
+    std::memcpy(check.header, &header, sizeof header);
+    const std::array<uint64_t, 3> ends = section_ends(layout_, number);
+    std::copy(ends.begin(), ends.end(), check.ends);
+  }
+  if (checks.empty()) return {};
+  const Result<device::Buffer> sent = send(*pool_, stream, std::as_bytes(std::span(checks)));
+  if (!sent) return tl::unexpected(sent.error());
+  return call_plugin("hoist_cuda_tensors_check_fragments", "check of fragments", stream,
+                     static_cast<const FragmentCheck*>(sent->data()),
+                     static_cast<uint32_t>(checks.size()), status);
 }
 
 Status TransformGpu::reconstruct(std::span<const std::byte* const> fragments, void* out,
@@ -139,19 +155,17 @@ Status TransformGpu::invert_cosine(const DealtValues& dealt, void* out, device::
   const MatrixShape matrix = layout_.matrix;
   const CosinePlan of_rows = *cosine_plan(matrix.columns);
   const CosinePlan of_columns = *cosine_plan(matrix.rows);
-  const EssentialRegion region(matrix, layout_.common);
-  std::vector<uint64_t> before;
-  for (uint64_t row = 0; row <= matrix.rows; ++row) before.push_back(region.before(row));
-  const Result<device::Buffer> sent = send(*pool_, stream, std::as_bytes(std::span(before)));
-  if (!sent) return tl::unexpected(sent.error());
-  const Result<device::Buffer> roots =
-      scratch(stream, kRootBytes * std::max(matrix.rows, matrix.columns));
-  if (!roots) return tl::unexpected(roots.error());
-  const Result<device::Buffer> matrices = scratch(stream, 2 * sizeof(float) * layout_.elements);
-  if (!matrices) return tl::unexpected(matrices.error());
+  const Result<device::Buffer> before = send(*pool_, stream, std::as_bytes(std::span(before_)));
+  if (!before) return tl::unexpected(before.error());
+  const Result<device::Buffer> tables =
+      scratch(stream, CosineTables::bytes(of_rows.length) + CosineTables::bytes(of_columns.length));
+  if (!tables) return tl::unexpected(tables.error());
+  const Result<device::Buffer> panels =
+      scratch(stream, sizeof(float) * panel_values(matrix.rows, matrix.columns));
+  if (!panels) return tl::unexpected(panels.error());
   return call_plugin("hoist_cuda_tensors_inverse_cosine", "inverse cosine transform", stream,
-                     &dealt, static_cast<const uint64_t*>(sent->data()), &of_rows, &of_columns,
-                     roots->data(), matrices->data(), static_cast<const ElementScale*>(&scale_),
+                     &dealt, static_cast<const uint64_t*>(before->data()), &of_rows, &of_columns,
+                     tables->data(), panels->data(), static_cast<const ElementScale*>(&scale_),
                      out);
 }
 

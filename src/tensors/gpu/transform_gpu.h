@@ -33,9 +33,16 @@ class TransformGpu {
   static Result<TransformGpu> create(device::PinnedPool& pool,
                                      const TensorDescription& description);
 
+  size_t fragments() const { return layout_.fragments; }  // places for them
+
+  // Enqueues a look at the headers and the padding of fragments, by number as for reconstruct():
+  // sets the device's word `status` to 1 where check_fragment() would find one wrong.
+  Status check(std::span<const std::byte* const> fragments, uint32_t* status,
+               device::Stream& stream);
+
   // Fragments by number, on the device and aligned to 16 bytes; null where one is missing, at least
-  // one is not. They were checked (check_fragment()). `out` has all elements. Takes working memory
-  // of the stream's pool: 8 bytes an element of spectral tensors, 4 and the vectors of low-rank
+  // one is not. Values are taken as they are. `out` has all elements. Takes working memory
+  // of the stream's pool: 4 bytes an element of spectral tensors, 4 and the vectors of low-rank
   // ones, little of projected ones.
   Status reconstruct(std::span<const std::byte* const> fragments, void* out,
                      device::Stream& stream);
@@ -52,6 +59,7 @@ class TransformGpu {
   TransformLayout layout_;
   ElementScale scale_{};
   std::vector<ElementRun> runs_;
+  std::vector<uint64_t> before_;  // spectral: essential coefficients before each row, and in all
 };
 
 }  // namespace hoist::tensors

@@ -61,13 +61,18 @@ Result<EncodedTensor> random_fragments(HolographicEncoding encoding, DType dtype
   return large;
 }
 
-Status rebuild(benchmark::State& state, HolographicEncoding encoding, DType dtype) {
+struct Case {
+  const char* name;
+  HolographicEncoding encoding;
+};
+
+Status rebuild(benchmark::State& state, const Case& what, DType dtype) {
   Result<device::Device*> device = device::cuda_device();
   if (!device) return tl::unexpected(device.error());
   device::PinnedPool pool(**device);
   Result<device::Stream> stream = device::Stream::create(**device);
   if (!stream) return tl::unexpected(stream.error());
-  const Result<EncodedTensor> tensor = random_fragments(encoding, dtype);
+  const Result<EncodedTensor> tensor = random_fragments(what.encoding, dtype);
   if (!tensor) return tl::unexpected(tensor.error());
   Result<TransformGpu> gpu = TransformGpu::create(pool, tensor->description);
   if (!gpu) return tl::unexpected(gpu.error());
@@ -96,16 +101,15 @@ Status rebuild(benchmark::State& state, HolographicEncoding encoding, DType dtyp
 }
 
 int register_benches() {
-  const std::pair<const char*, HolographicEncoding> encodings[] = {
-      {"spectral", HolographicEncoding::spectral},
-      {"random_projection", HolographicEncoding::random_projection},
-      {"low_rank_256", HolographicEncoding::low_rank_distributed}};
-  for (const auto& [name, encoding] : encodings) {
+  const Case cases[] = {{"spectral", HolographicEncoding::spectral},
+                        {"random_projection", HolographicEncoding::random_projection},
+                        {"low_rank_256", HolographicEncoding::low_rank_distributed}};
+  for (const Case& what : cases) {
     for (const DType dtype : {DType::f32, DType::bf16}) {
-      const std::string full = fmt::format("tensors/gpu/{}/{}", name, properties(dtype).name);
+      const std::string full = fmt::format("tensors/gpu/{}/{}", what.name, properties(dtype).name);
       benchmark::RegisterBenchmark(full.c_str(),
-                                   [encoding = encoding, dtype](benchmark::State& state) {
-                                     const Status status = rebuild(state, encoding, dtype);
+                                   [what, dtype](benchmark::State& state) {
+                                     const Status status = rebuild(state, what, dtype);
                                      if (!status) {
                                        state.SkipWithError(status.error().message.c_str());
                                      }

@@ -29,17 +29,29 @@ struct ElementScale {
   FloatKind kind;
 };
 
-// A cosine transform's length as the product of what a thread transforms at once.
+// A cosine transform's length as the product of what a thread transforms at once (cosine_plan.h).
+struct CosineStage {
+  uint32_t radix = 0;
+  uint32_t stride = 0;      // between the values of one butterfly: the product of later radices
+  uint32_t reciprocal = 0;  // 2^32 / stride, rounded up; 0 for a stride of 1
+};
 struct CosinePlan {
-  static constexpr uint32_t kMaxStages = 14;
+  static constexpr uint32_t kMaxStages = 10;
   uint32_t length = 0;
   uint32_t stages = 0;
-  uint8_t radices[kMaxStages] = {};
+  CosineStage stage[kMaxStages];
 };
 
-// Two complex numbers a value in a block's shared memory.
+// A sequence of complex numbers, or two of half the length, fill a multiprocessor's shared memory.
 inline constexpr uint32_t kMaxCosineLength = 14336;
 inline constexpr uint32_t kProjectionBits = 14;  // kMaxProjectionBlock
+
+// What a fragment must begin with, and where its sections end: zeros up to the next multiple of 16.
+struct FragmentCheck {
+  const uint8_t* fragment;
+  uint8_t header[16];
+  uint64_t ends[3];
+};
 
 // A run of equal elements that no transform can hold.
 struct ElementRun {

@@ -26,10 +26,13 @@ __device__ inline float load_value(const uint8_t* values, uint64_t index, FloatK
   }
 }
 
-__device__ inline void store_element(void* out, uint64_t index, float value,
-                                     const ElementScale& scale) {
-  value = fmaxf(-scale.largest, fminf(scale.largest, value * scale.first * scale.second)) + 0.0F;
-  switch (scale.kind) {
+// Of a finite value: not yet rounded to the element's type.
+__device__ inline float scaled_element(float value, const ElementScale& scale) {
+  return fmaxf(-scale.largest, fminf(scale.largest, value * scale.first * scale.second)) + 0.0F;
+}
+
+__device__ inline void store_rounded(void* out, uint64_t index, float value, FloatKind kind) {
+  switch (kind) {
     case FloatKind::f16:
       static_cast<__half*>(out)[index] = __float2half_rn(value);
       break;
@@ -39,6 +42,11 @@ __device__ inline void store_element(void* out, uint64_t index, float value,
     default:
       static_cast<float*>(out)[index] = value;
   }
+}
+
+__device__ inline void store_element(void* out, uint64_t index, float value,
+                                     const ElementScale& scale) {
+  store_rounded(out, index, scaled_element(value, scale), scale.kind);
 }
 
 __device__ inline float common_value(const DealtValues& dealt, uint64_t index) {

@@ -139,7 +139,17 @@ Status ModelSource::read(const ModelTensor& tensor, std::span<std::byte> into) c
                 fmt::format("{} bytes of memory for the {} of tensor '{}'", into.size(),
                             tensor.bytes, tensor.name));
   }
-  return sources_[tensor.file]->read(tensor.offset, into);
+  return read(tensor, 0, into);
+}
+
+Status ModelSource::read(const ModelTensor& tensor, uint64_t offset,
+                         std::span<std::byte> into) const {
+  if (offset > tensor.bytes || into.size() > tensor.bytes - offset) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("{} bytes from {} on of the {} of tensor '{}'", into.size(), offset,
+                            tensor.bytes, tensor.name));
+  }
+  return sources_[tensor.file]->read(tensor.offset + offset, into);
 }
 
 Result<std::vector<std::byte>> ModelSource::skeleton(size_t file) const {

@@ -73,6 +73,8 @@ class ModelSource {
 
   // `into` has tensor.bytes.
   Status read(const ModelTensor& tensor, std::span<std::byte> into) const;
+  // Part of it, from its byte `offset` on.
+  Status read(const ModelTensor& tensor, uint64_t offset, std::span<std::byte> into) const;
   // The bytes of a file that belong to no tensor, in their order.
   Result<std::vector<std::byte>> skeleton(size_t file) const;
 

@@ -67,7 +67,9 @@ bool all_zero(std::span<const std::byte> bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
 }
 
-FragmentHeader header_of(const TransformLayout& layout, uint32_t fragment) {
+}  // namespace
+
+FragmentHeader fragment_header(const TransformLayout& layout, uint32_t fragment) {
   FragmentHeader header;
   header.version = kTransformVersion;
   header.encoding = static_cast<uint8_t>(layout.encoding);
@@ -77,7 +79,17 @@ FragmentHeader header_of(const TransformLayout& layout, uint32_t fragment) {
   return header;
 }
 
-}  // namespace
+std::array<uint64_t, 3> section_ends(const TransformLayout& layout, uint32_t fragment) {
+  const uint64_t value = layout.precision_bytes;
+  if (layout.encoding != HolographicEncoding::low_rank_distributed) {
+    return {layout.common_offset() + layout.common * value,
+            layout.dealt_offset() + layout.groups * value, 0};
+  }
+  const uint64_t count = layout.components(fragment);
+  return {layout.sigma_offset() + count * sizeof(float),
+          layout.u_offset(fragment) + count * layout.matrix.rows * value,
+          layout.v_offset(fragment) + count * layout.matrix.columns * value};
+}
 
 uint64_t TransformLayout::fragment_bytes(uint32_t fragment) const {
   if (encoding == HolographicEncoding::low_rank_distributed) {
@@ -144,24 +156,14 @@ Status check_fragment(const TransformLayout& layout, size_t fragment,
     return fail(ErrorCode::corrupt, fmt::format("fragment {}: {}", f, what));
   };
   if (bytes.size() != layout.fragment_bytes(f)) return damaged("of another size");
-  const FragmentHeader header = header_of(layout, f);
+  const FragmentHeader header = fragment_header(layout, f);
   if (std::memcmp(bytes.data(), &header, sizeof header) != 0) return damaged("of something else");
 
-  const auto padding_is_zero = [&](uint64_t offset, uint64_t size) {
-    return all_zero(bytes.subspan(offset + size, align_section(size) - size));
-  };
-  const uint64_t value = layout.precision_bytes;
-  bool padded = false;
-  if (layout.encoding == HolographicEncoding::low_rank_distributed) {
-    const uint64_t count = layout.components(f);
-    padded = padding_is_zero(layout.sigma_offset(), count * sizeof(float)) &&
-             padding_is_zero(layout.u_offset(f), count * layout.matrix.rows * value) &&
-             padding_is_zero(layout.v_offset(f), count * layout.matrix.columns * value);
-  } else {
-    padded = padding_is_zero(layout.common_offset(), layout.common * value) &&
-             padding_is_zero(layout.dealt_offset(), layout.groups * value);
+  for (const uint64_t end : section_ends(layout, f)) {
+    if (!all_zero(bytes.subspan(end, align_section(end) - end))) {
+      return damaged("padding is not zero");
+    }
   }
-  if (!padded) return damaged("padding is not zero");
   return {};
 }
 
@@ -183,7 +185,7 @@ std::vector<std::byte> transform_parameters(const TransformLayout& layout) {
 
 std::vector<std::byte> empty_fragment(const TransformLayout& layout, uint32_t fragment) {
   std::vector<std::byte> bytes(layout.fragment_bytes(fragment));
-  const FragmentHeader header = header_of(layout, fragment);
+  const FragmentHeader header = fragment_header(layout, fragment);
   std::memcpy(bytes.data(), &header, sizeof header);
   return bytes;
 }

@@ -19,6 +19,7 @@
 // 2^scale; vectors have unit norm up to rounding before they are multiplied by 2^vector_scale.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -105,6 +106,12 @@ struct TransformLayout {
 
 // The layout keeps a view of the description's parameters. `corrupt`: a rule is broken.
 Result<TransformLayout> transform_layout(const TensorDescription& description);
+
+FragmentHeader fragment_header(const TransformLayout& layout, uint32_t fragment);
+
+// Where a fragment's sections end, padding aside, which goes to the next multiple of
+// kSectionAlignment; 0 where it has fewer.
+std::array<uint64_t, 3> section_ends(const TransformLayout& layout, uint32_t fragment);
 
 // `corrupt` unless `bytes` can be that fragment: its size, its header, its padding.
 Status check_fragment(const TransformLayout& layout, size_t fragment,
