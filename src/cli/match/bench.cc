@@ -22,6 +22,10 @@ using Clock = std::chrono::steady_clock;
 
 constexpr size_t kLearned = 20'000;
 constexpr size_t kQueries = 200;
+constexpr size_t kWideQueries = 20;
+// Patterns that are like one another: one in so many, of so many kinds.
+constexpr uint32_t kRelatives = 64;
+constexpr size_t kFamilies = 32;
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
@@ -49,7 +53,23 @@ class Patterns {
     return pattern;
   }
 
+  // One of kFamilies; the same for the same number.
+  const match::PatternText& family(size_t number) {
+    while (families_.size() < kFamilies) families_.push_back(next());
+    return families_[number % kFamilies];
+  }
+  // A member of it, with a fifth of the symbols drawn anew.
+  match::PatternText relative(size_t number) {
+    match::PatternText pattern = family(number);
+    const match::PatternText other = next();
+    for (uint32_t i = 0; i < length_; ++i) {
+      if (random_() % 5 == 0) pattern.tokens[i] = other.tokens[i];
+    }
+    return pattern;
+  }
+
  private:
+  std::vector<match::PatternText> families_;
   uint32_t length_;
   std::mt19937_64 random_{20'240};  // the same patterns in every run
   std::vector<double> sums_;
@@ -94,7 +114,9 @@ class Bench {
     auto made = Index::open(path_, {.create = true});
     if (!made) return tl::unexpected(made.error());
     std::vector<match::PatternText> all;
-    for (uint32_t i = 0; i < options_.patterns; ++i) all.push_back(patterns_.next());
+    for (uint32_t i = 0; i < options_.patterns; ++i) {
+      all.push_back(i % kRelatives == 0 ? patterns_.relative(i / kRelatives) : patterns_.next());
+    }
     const auto begin = Clock::now();
     if (Status begun = (*made)->begin_bulk(); !begun) return begun;
     for (match::PatternText& pattern : all) {
@@ -137,23 +159,32 @@ class Bench {
     }
     figure("query p50", 1e3 * latencies.quantile(0.5), "ms");
     figure("query p99", 1e3 * latencies.quantile(0.99), "ms");
-    return records();
+    Status done = records("records", 0.5, kQueries, [&](size_t i) { return patterns_.family(i); });
+    if (!done) return done;
+    return records("records at 0.1", 0.1, kWideQueries, [&](size_t) { return patterns_.next(); });
   }
 
-  Status records() {
+  // 100 of them, ranked, and how many candidates they were chosen from.
+  Status records(const std::string& name, double threshold, size_t count,
+                 const std::function<match::PatternText(size_t)>& state_of) {
     match::RecordOptions wanted;
-    wanted.threshold = 0.5;
+    wanted.threshold = threshold;
     wanted.max_predictions = 100;
     Latencies latencies;
-    for (size_t i = 0; i < kQueries; ++i) {
-      match::PatternText state = patterns_.next();
+    size_t candidates = 0;
+    for (size_t i = 0; i < count; ++i) {
+      match::PatternText state = state_of(i);
       const auto begin = Clock::now();
       const auto predicted = index_->predict(state, wanted);
       if (!predicted) return tl::unexpected(predicted.error());
       latencies.add(seconds_since(begin));
+      const auto found = index_->search(std::span(&state, 1), {.threshold = threshold});
+      if (!found) return tl::unexpected(found.error());
+      candidates += found->front().hits.size();
     }
-    figure("records p50", 1e3 * latencies.quantile(0.5), "ms");
-    figure("records p99", 1e3 * latencies.quantile(0.99), "ms");
+    figure(name + " p50", 1e3 * latencies.quantile(0.5), "ms");
+    figure(name + " p99", 1e3 * latencies.quantile(0.99), "ms");
+    figure(name + ", candidates", static_cast<double>(candidates) / static_cast<double>(count), "");
     return {};
   }
 
@@ -230,6 +261,7 @@ class Bench {
   void print() const {
     if (!options_.json) {
       for (const Figure& f : figures_) fmt::print("{:<30} {:>12.6g} {}\n", f.name, f.value, f.unit);
+      fmt::print("searched at the end by         {}\n", index_->stats().search_device);
       return;
     }
     std::string out;
@@ -238,8 +270,10 @@ class Bench {
                          out.empty() ? "" : ", ", f.name.substr(f.name.find_first_not_of(' ')),
                          f.value, f.unit);
     }
-    fmt::print("{{\"patterns\": {}, \"length\": {}, \"symbols\": {}, \"figures\": [{}]}}\n",
-               options_.patterns, options_.length, options_.symbols, out);
+    fmt::print(
+        "{{\"patterns\": {}, \"length\": {}, \"symbols\": {}, \"search_device\": \"{}\", "
+        "\"figures\": [{}]}}\n",
+        options_.patterns, options_.length, options_.symbols, index_->stats().search_device, out);
   }
 
   struct Figure {

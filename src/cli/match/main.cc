@@ -24,7 +24,7 @@ void add_max_memory(CLI::App* command, std::string& limit) {
 void add_device(CLI::App* command, std::string& device) {
   command
       ->add_option("--device", device,
-                   "Where to search: cpu, cuda:N or cuda:N,cuda:M; auto is the CPU")
+                   "Where to search: cpu, cuda:N, cuda:N,cuda:M, or auto: a GPU once it pays")
       ->type_name("DEVICE")
       ->capture_default_str();
 }

@@ -1,5 +1,5 @@
 // The bit-parallel recurrences of match/score/edit_distance.h, one word at a time, for host and
-// device. Masks may begin at a bit above 0 (Table::kOffset): below it the LCS never changes.
+// device. What is above a mask never comes down.
 #pragma once
 
 #include <bit>
@@ -34,13 +34,10 @@ class LcsSteps {
   static constexpr Count kCount = Count::lcs;
 
   HOIST_HD explicit LcsSteps(uint32_t state_length) {}
-  // A symbol that the state does not have leaves it as it is.
-  HOIST_HD void take(const SlotFound<Word>& found) {
-    const Word matches = state_ & found.mask;
-    const Word next = (state_ + matches) | (state_ & ~matches);
-    state_ = found.is_found ? next : state_;
+  HOIST_HD void take(Word mask) {
+    state_ = static_cast<Word>((state_ + (state_ & mask)) | (state_ & ~mask));
   }
-  HOIST_HD uint32_t raw() const { return set_bits(static_cast<Word>(~state_)); }
+  HOIST_HD uint32_t raw() const { return set_bits(static_cast<Word>(~state_ & Table::kMask)); }
 
  private:
   Word state_ = static_cast<Word>(~Word{0});
@@ -54,8 +51,7 @@ class DistanceSteps {
 
   HOIST_HD explicit DistanceSteps(uint32_t state_length)
       : distance_(state_length), last_bit_(state_length - 1) {}
-  HOIST_HD void take(const SlotFound<Word>& found) {
-    const Word matches = found.mask_or_none() >> Table::kOffset;
+  HOIST_HD void take(Word matches) {
     const Word diagonal = (((matches & up_) + up_) ^ up_) | matches | down_;
     const Word rows_up = down_ | ~(diagonal | up_);
     const Word rows_down = diagonal & up_;

@@ -29,15 +29,28 @@ void GpuScan::report(ScanDevice& device, const Error& error) {
 
 std::shared_ptr<DeviceSegment> GpuScan::find(const Owner& owner, const SegmentView& segment) {
   if (devices_.empty() || segment.pattern_count() == 0) return nullptr;
+  uint64_t freed = 0;
   {
     const std::lock_guard lock(mutex_);
-    std::erase_if(held_, [](const auto& entry) { return entry.second.owner.expired(); });
-    const auto [entry, is_new] = held_.try_emplace(owner.get(), Held{owner, nullptr});
-    if (!is_new) return entry->second.segment;
+    bool is_freed = false;
+    std::erase_if(held_, [&](const auto& entry) {
+      const bool is_gone = entry.second.owner.expired();
+      is_freed = is_freed || (is_gone && entry.second.segment != nullptr);
+      return is_gone;
+    });
+    freed = freed_ += is_freed ? 1 : 0;
+    const auto [entry, is_new] = held_.try_emplace(owner.get(), Held{owner, nullptr, {}});
+    Held& held = entry->second;
+    if (!is_new && (!held.lacked_at || *held.lacked_at == freed)) return held.segment;
+    held.lacked_at.reset();
   }
   auto uploaded = DeviceSegment::upload(segment, devices_, tuning_.split_bytes);
   if (!uploaded) {
     report(*devices_.front(), uploaded.error());
+    if (uploaded.error().code != ErrorCode::exhausted) return nullptr;
+    // Counted from before: what was freed meanwhile may have come too late.
+    const std::lock_guard lock(mutex_);
+    held_.at(owner.get()).lacked_at = freed;
     return nullptr;
   }
   const std::lock_guard lock(mutex_);
@@ -46,6 +59,11 @@ std::shared_ptr<DeviceSegment> GpuScan::find(const Owner& owner, const SegmentVi
 
 bool GpuScan::hold(const Owner& owner, const SegmentView& segment) {
   return find(owner, segment) != nullptr;
+}
+
+void GpuScan::expect_memory() {
+  const std::lock_guard lock(mutex_);
+  ++freed_;
 }
 
 Result<std::vector<std::vector<Match>>> GpuScan::search(const Owner& owner,
@@ -73,6 +91,14 @@ GpuScan::Statistics GpuScan::statistics() const {
   Statistics statistics = {on_devices_, on_cpu_, 0};
   for (const auto& device : devices_) statistics.held += device->held;
   return statistics;
+}
+
+std::string GpuScan::names() const {
+  std::string names;
+  for (const auto& device : devices_) {
+    names += (names.empty() ? "" : ", ") + device->device.properties().id();
+  }
+  return names;
 }
 
 }  // namespace hoist::match

@@ -6,7 +6,8 @@
 //
 // It answers what search() (match/scan/search.h) answers, to the bit, whatever happens to a device:
 // a segment that does not fit, a device that is lost or out of memory, states without symbols are
-// searched on the CPU, and the first time that a device fails is logged.
+// searched on the CPU, and the first time that a device fails is logged. A segment that did not fit
+// is sent again, once, after another one was let go or expect_memory() was called.
 //
 // Thread-safe. A search that comes while another one sends the segment to the devices goes to the
 // CPU and does not wait. Any device of device/device.h will do; on the CPU device the same code
@@ -16,7 +17,9 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -37,6 +40,9 @@ class GpuScan {
   // Sends the segment to the devices, where it stays while the owner lives. Whether it is there.
   bool hold(const Owner& owner, const SegmentView& segment);
 
+  // Memory may have become free for another reason: what did not fit may be sent again.
+  void expect_memory();
+
   Result<std::vector<std::vector<Match>>> search(const Owner& owner, const SegmentView& segment,
                                                  std::span<const std::span<const uint32_t>> queries,
                                                  const SearchOptions& options,
@@ -48,11 +54,14 @@ class GpuScan {
     uint64_t held = 0;        // bytes of symbols in the memory of devices
   };
   Statistics statistics() const;
+  // Of the devices: "cuda:0, cuda:1".
+  std::string names() const;
 
  private:
   struct Held {
     std::weak_ptr<const void> owner;
     std::shared_ptr<DeviceSegment> segment;  // none: it is on its way, or stays on the CPU
+    std::optional<uint64_t> lacked_at;       // how often memory was freed when it did not fit
   };
 
   std::shared_ptr<DeviceSegment> find(const Owner& owner, const SegmentView& segment);
@@ -62,6 +71,7 @@ class GpuScan {
   std::vector<std::shared_ptr<ScanDevice>> devices_;
   std::mutex mutex_;
   std::unordered_map<const void*, Held> held_;
+  uint64_t freed_ = 0;  // how often memory may have become free
   std::atomic<uint64_t> on_devices_ = 0;
   std::atomic<uint64_t> on_cpu_ = 0;
 };

@@ -1,10 +1,11 @@
 // Scans on a GPU, the patterns (scan/scan_bench_data.h) resident. "scan" is the kernels and the
 // clearing of their counter, many of them put on the stream at once; "search" is a call of GpuScan,
 // states in and matches out. Items are pairs of a state and a pattern; bytes are those of the
-// segment's symbols, once a pass.
+// segment's symbols, once a pass. HOIST_MATCH_BENCH_DEVICES=N searches on N devices.
 #include <benchmark/benchmark.h>
 
 #include <chrono>
+#include <cstdlib>
 
 #include "device/cuda_plugin.h"
 #include "match/gpu/gpu_scan.h"
@@ -75,7 +76,15 @@ Status run_searches(benchmark::State& state, Scorer scorer, device::Device& devi
   const SegmentView view = d.segment.view();
   const auto queries = d.queries(static_cast<size_t>(state.range(2)));
   const std::shared_ptr<const void> owner(&d, [](const void*) {});
-  device::Device* const devices[] = {&device};
+  std::vector<device::Device*> devices = {&device};
+  if (const char* const wanted = std::getenv("HOIST_MATCH_BENCH_DEVICES"); wanted != nullptr) {
+    devices.clear();
+    for (device::Device* const found : device::devices()) {
+      const bool is_taken = devices.size() < std::strtoull(wanted, nullptr, 10);
+      if (is_taken && found->properties().kind == device::DeviceKind::cuda)
+        devices.push_back(found);
+    }
+  }
   GpuScan scan(devices);
   if (!scan.hold(owner, view)) return fail(ErrorCode::exhausted, "the patterns do not fit");
   SearchOptions options;

@@ -271,6 +271,59 @@ TEST(GpuScan, SurvivesDevicesThatFail) {
   EXPECT_TRUE(has_failed && has_worked);
 }
 
+// A CPU device whose memory is full when it is told to be.
+class FullDevice : public device::CpuDevice {
+ public:
+  Result<void*> allocate(size_t size, device::StreamHandle stream) override {
+    ++asked;
+    if (is_full) return fail(ErrorCode::exhausted, "full (test)");
+    return CpuDevice::allocate(size, stream);
+  }
+
+  std::atomic<bool> is_full = false;
+  std::atomic<int> asked = 0;
+};
+
+TEST(GpuScan, SendsASegmentAgainWhenMemoryMayBeFree) {
+  std::mt19937_64 random(test_seed());
+  auto first = segment_of(random_patterns(random, 500, 12, 8), 8);
+  const auto second = segment_of(random_patterns(random, 500, 12, 8), 8);
+  FullDevice full;
+  device::Device* const devices[] = {&full};
+  GpuScan scan(devices);
+  ASSERT_TRUE(scan.hold(first, first->view()));
+  full.is_full = true;
+  const Symbols state = random_symbols(random, 10, 8);
+  const auto search_second = [&] {
+    const States queries = {state};
+    const auto found = scan.search(second, second->view(), queries, {.threshold = 0.1});
+    ASSERT_TRUE(found);
+    EXPECT_EQ(*found, *search(second->view(), queries, {.threshold = 0.1}));
+  };
+  const auto asked_by = [&](const auto& action) {
+    const int before = full.asked;
+    action();
+    return full.asked - before;
+  };
+  EXPECT_EQ(asked_by([&] { EXPECT_FALSE(scan.hold(second, second->view())); }), 1);
+  EXPECT_EQ(asked_by(search_second), 0);  // nothing was freed: it is not tried again
+  scan.expect_memory();
+  EXPECT_EQ(asked_by(search_second), 1);
+  EXPECT_EQ(asked_by(search_second), 0);
+  first.reset();  // its memory goes with the next search
+  EXPECT_EQ(asked_by(search_second), 1);
+  EXPECT_EQ(asked_by(search_second), 0);
+  EXPECT_EQ(scan.statistics().held, 0u);
+  EXPECT_EQ(scan.statistics().on_devices, 0u);
+  full.is_full = false;
+  EXPECT_FALSE(scan.hold(second, second->view()));
+  scan.expect_memory();
+  EXPECT_TRUE(scan.hold(second, second->view()));
+  search_second();
+  EXPECT_EQ(scan.statistics().on_devices, 1u);
+  EXPECT_EQ(scan.statistics().held, second->view().symbols16.size_bytes());
+}
+
 TEST(GpuScan, LeavesTheRestToTheCpu) {
   std::mt19937_64 random(test_seed());
   const auto segment = segment_of(random_patterns(random, 500, 12, 8), 8);

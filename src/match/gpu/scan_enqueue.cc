@@ -30,7 +30,7 @@ void scan_tiles(const TileScanJob& job) {
       const int32_t limit = job.runs.limits[uint64_t{s} * job.runs.count + run_index];
       if (none_matches(job.count, limit)) continue;
       const SlotState& state = job.states[s];
-      const Table table(job.tables + state.table, 0, state.multiplier, job.slot_bits);
+      const Table table(job.tables + state.table, 0, 0, state.multiplier, job.slot_bits);
       for (uint32_t lane = 0; lane < kLanes; ++lane) {
         const LaneMatches found = scan_tile_lane<Steps, Table>(
             job.symbols, run, group - run.first_group, lane, table, state.length, limit);

@@ -19,8 +19,11 @@ inline constexpr uint32_t kTileThreads = 256;
 inline constexpr uint32_t kTileWarps = kTileThreads / kLanes;
 inline constexpr uint32_t kSequenceWarps = kSequenceThreads / kLanes;
 // Blocks on a multiprocessor that registers must suffice for.
-template <Count kCount>
-inline constexpr unsigned kResident = kCount == Count::lcs ? 3 : 2;
+template <typename Steps>
+inline constexpr unsigned kResident = Steps::kCount == Count::lcs &&
+                                              sizeof(typename Steps::Word) == 4
+                                          ? 3
+                                          : 2;
 
 inline constexpr unsigned kAll = 0xFFFF'FFFFu;
 
@@ -77,7 +80,7 @@ __device__ void stage_table(const unsigned char* from, unsigned char* to, uint32
 // n blocks have the same states. Blocks of the same groups follow one another, so that what one
 // fetches from memory the others find in the cache.
 template <template <typename> typename Steps, typename Table>
-__global__ void __launch_bounds__(kTileThreads, kResident<Steps<Table>::kCount>)
+__global__ void __launch_bounds__(kTileThreads, kResident<Steps<Table>>)
     scan_tiles(const TileScanJob job, uint32_t states_of_block) {
   HOIST_DYNAMIC_SHARED(shared);
   const uint32_t state_blocks = (job.state_count + states_of_block - 1) / states_of_block;
@@ -104,8 +107,7 @@ __global__ void __launch_bounds__(kTileThreads, kResident<Steps<Table>::kCount>)
       const int32_t limit = job.runs.limits[(first_state + s) * job.runs.count + run_index];
       if (none_matches(job.count, limit)) continue;
       const SlotState state = job.states[first_state + s];
-      const Table table(shared + s * table_bytes, lane_of_thread(), state.multiplier,
-                        job.slot_bits);
+      const Table table(shared, s, lane_of_thread(), state.multiplier, job.slot_bits);
       const LaneMatches found = scan_tile_lane<Steps, Table>(
           job.symbols, run, group - run.first_group, lane_of_thread(), table, state.length, limit);
       emit<kLanePatterns>(job.output, job.count,

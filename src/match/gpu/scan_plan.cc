@@ -63,11 +63,12 @@ template <typename Table>
 void fill_keyed(std::span<const uint32_t> ids, uint32_t multiplier, uint32_t bits,
                 std::byte* table) {
   using Word = typename Table::Word;
-  std::vector<Word> slots(size_t{1} << bits, Word{kNoKey});
+  constexpr uint32_t kKeyAt = Table::kSymbols;
+  std::vector<Word> slots(size_t{1} << bits, Word{kNoKey} << kKeyAt);
   for (size_t i = 0; i < ids.size(); ++i) {
     if (ids[i] == kAbsentId) continue;
-    Word& slot = slots[slot_of(ids[i], multiplier << 16, bits)];
-    slot = (slot & ~Word{0xFFFF}) | ids[i] | Word{1} << (Table::kOffset + i);
+    Word& slot = slots[slot_of(ids[i], multiplier, bits)];
+    slot = (slot & Table::kMask) | Word{ids[i]} << kKeyAt | Word{1} << i;
   }
   std::memcpy(table, slots.data(), slots.size() * sizeof(Word));
 }
@@ -75,11 +76,11 @@ void fill_keyed(std::span<const uint32_t> ids, uint32_t multiplier, uint32_t bit
 void fill_wide(std::span<const uint32_t> ids, uint32_t multiplier, uint32_t bits,
                std::byte* table) {
   std::vector<uint64_t> masks(size_t{1} << bits);
-  std::vector<uint32_t> keys(size_t{1} << bits, kNoKey);
+  std::vector<uint32_t> keys(size_t{1} << bits, kNoKey << 16);
   for (size_t i = 0; i < ids.size(); ++i) {
     if (ids[i] == kAbsentId) continue;
-    const uint32_t slot = slot_of(ids[i], multiplier << 16, bits);
-    keys[slot] = ids[i];
+    const uint32_t slot = slot_of(ids[i], multiplier, bits);
+    keys[slot] = ids[i] << 16;
     masks[slot] |= uint64_t{1} << i;
   }
   std::memcpy(table, masks.data(), masks.size() * sizeof(uint64_t));

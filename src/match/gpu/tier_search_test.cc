@@ -56,16 +56,19 @@ TEST_P(TierSearchTest, IsTheSameWithDevices) {
   }
   const std::vector<std::span<const uint32_t>> queries(states.begin(), states.end());
   device::Device* const devices[] = {&device()};
-  GpuScan gpu(devices);
+  auto scan = std::make_unique<GpuScan>(devices);
+  const GpuScan& gpu = *scan;
+  SegmentSearch on_device(std::move(scan));
+  SegmentSearch on_cpu(nullptr);
   for (const Scorer scorer : {Scorer::kato, Scorer::levenshtein, Scorer::difflib}) {
     for (const size_t top : {0, 20}) {
       const IndexSearchOptions options{.scorer = scorer, .threshold = 0.4, .top = top};
-      TierSearch with(view, queries, options, &gpu);
-      TierSearch without(view, queries, options, nullptr);
+      TierSearch with(view, queries, options, on_device);
+      TierSearch without(view, queries, options, on_cpu);
       ASSERT_TRUE(with.run());
       ASSERT_TRUE(without.run());
-      with.rank();
-      without.rank();
+      ASSERT_TRUE(with.rank());
+      ASSERT_TRUE(without.rank());
       for (size_t i = 0; i < states.size(); ++i) {
         ASSERT_FALSE(without.found(i).empty());
         ASSERT_TRUE(std::equal(with.found(i).begin(), with.found(i).end(), without.found(i).begin(),

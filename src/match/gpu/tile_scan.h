@@ -6,15 +6,10 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/host_device.h"
 #include "match/gpu/bit_steps.h"
 #include "match/gpu/scan_job.h"
 #include "match/gpu/slot_table.h"
-
-#ifdef __CUDACC__
-#define HOIST_UNROLL _Pragma("unroll")
-#else
-#define HOIST_UNROLL
-#endif
 
 namespace hoist::match {
 
@@ -40,61 +35,116 @@ struct LaneMatches {
   uint32_t raws[kLanePatterns];
 };
 
-template <typename Steps>
-HOIST_HD bool any_may_match(const Steps* steps, uint32_t rows_left, int32_t limit) {
-  bool any = false;
-  HOIST_UNROLL
-  for (uint32_t i = 0; i < kLanePatterns; ++i) {
-    any = any || may_match(Steps::kCount, steps[i].raw(), rows_left, limit);
+// Eight patterns, step by step.
+template <template <typename> typename Steps, typename Table>
+class LaneSteps {
+ public:
+  using Step = Steps<Table>;
+
+  HOIST_HD explicit LaneSteps(uint32_t state_length)
+      : steps_{Step(state_length), Step(state_length), Step(state_length), Step(state_length),
+               Step(state_length), Step(state_length), Step(state_length), Step(state_length)} {}
+
+  HOIST_HD void take(const Table& table, const TileRow& row) {
+    HOIST_UNROLL
+    for (uint32_t pair = 0; pair < kLanePatterns / 2; ++pair) {
+      steps_[2 * pair].take(table.find(first_symbol(row.pairs[pair])));
+      steps_[2 * pair + 1].take(table.find(second_symbol(row.pairs[pair])));
+    }
   }
-  return any;
+  HOIST_HD uint32_t raw(uint32_t pattern) const { return steps_[pattern].raw(); }
+  // Whether so many more rows can make any of them match.
+  HOIST_HD bool any_may_match(uint32_t rows, int32_t limit) const {
+    uint32_t best = raw(0);
+    HOIST_UNROLL
+    for (uint32_t i = 1; i < kLanePatterns; ++i) {
+      const uint32_t other = raw(i);
+      best = (Step::kCount == Count::lcs) == (other > best) ? other : best;
+    }
+    return may_match(Step::kCount, best, rows, limit);
+  }
+
+ private:
+  Step steps_[kLanePatterns];
+};
+
+// Whether any lane of the warp says so; on the host a lane is alone.
+HOIST_HD inline bool any_lane(bool value) {
+#ifdef __CUDA_ARCH__
+  return __any_sync(0xFFFF'FFFFu, value) != 0;
+#else
+  return value;
+#endif
 }
 
-// Rows that are fetched together. Larger states leave fewer registers.
-template <typename Table>
-inline constexpr uint32_t kRowsAhead = sizeof(typename Table::Word) == 4 ? 4 : 2;
+// Matches that a pattern must already have, for the rest of its rows to be worth a question: below
+// that one of eight mostly has them.
+inline constexpr int32_t kTellingMatches = 3;
 
+HOIST_HD constexpr bool is_telling(Count count, uint32_t length, uint32_t left, int32_t limit) {
+  if (left == 0) return false;
+  if (count == Count::lcs) return limit - static_cast<int32_t>(left) >= kTellingMatches;
+  return 2 * left < length;
+}
+
+// Rows that are fetched together. Larger states leave registers for fewer, and take so long that
+// the next ones are fetched meanwhile; with small ones other warps have work enough.
+template <typename Table>
+inline constexpr bool kIsLarge = sizeof(typename Table::Word) > sizeof(uint32_t);
+template <typename Table>
+inline constexpr uint32_t kRowsAhead = kIsLarge<Table> ? 2 : 3;
+
+// For all lanes of a warp together, which go on while one of them does.
 template <template <typename> typename Steps, typename Table>
 HOIST_HD LaneMatches scan_tile_lane(const uint16_t* symbols, const ScanRun& run,
                                     uint32_t group_of_run, uint32_t lane, const Table& table,
                                     uint32_t state_length, int32_t limit) {
   constexpr uint32_t kLanesOfTile = kLanes / kLanePatterns;
   constexpr uint32_t kAhead = kRowsAhead<Table>;
+  constexpr bool kPipelined = kIsLarge<Table>;
+  constexpr Count kCount = Steps<Table>::kCount;
   const uint32_t tile = group_of_run * kGroupTiles + lane / kLanesOfTile;
   const uint64_t place =
       uint64_t{tile} * kLanes + lane % kLanesOfTile * kLanePatterns;  // in the run
   LaneMatches found;
   found.first_pattern = run.first_pattern + static_cast<uint32_t>(place);
-  if (place >= run.count) return found;
+  bool is_active = place < run.count;
   const uint16_t* at = symbols + run.first_symbol + uint64_t{tile} * kLanes * run.length +
                        lane % kLanesOfTile * kLanePatterns;
-  using S = Steps<Table>;
-  S steps[kLanePatterns] = {S(state_length), S(state_length), S(state_length), S(state_length),
-                            S(state_length), S(state_length), S(state_length), S(state_length)};
-  for (uint32_t row = 0; row < run.length; row += kAhead, at += kAhead * kLanes) {
-    TileRow ahead[kAhead];
+  LaneSteps<Steps, Table> steps(state_length);
+  uint32_t left = run.length;
+  TileRow rows[kAhead] = {};
+  const auto fetch = [&](uint32_t count) {
     HOIST_UNROLL
     for (uint32_t i = 0; i < kAhead; ++i) {
-      if (row + i < run.length) ahead[i] = load_tile_row(at + i * kLanes);
+      if (is_active && i < count) rows[i] = load_tile_row(at + i * kLanes);
     }
+    at += kAhead * kLanes;
+  };
+  if (kPipelined) fetch(left);
+  while (left != 0) {
+    if (!kPipelined) fetch(left);
+    TileRow now[kAhead];
+    HOIST_UNROLL
+    for (uint32_t i = 0; i < kAhead; ++i) now[i] = rows[i];
+    const uint32_t taken = left < kAhead ? left : kAhead;
+    left -= taken;
+    if (kPipelined) fetch(left);  // on their way while what is here is worked on
     HOIST_UNROLL
     for (uint32_t i = 0; i < kAhead; ++i) {
-      if (row + i >= run.length) continue;
-      HOIST_UNROLL
-      for (uint32_t pair = 0; pair < kLanePatterns / 2; ++pair) {
-        steps[2 * pair].take(table.find(ahead[i].pairs[pair]));
-        steps[2 * pair + 1].take(table.find(ahead[i].pairs[pair] >> 16));
-      }
+      if (i < taken) steps.take(table, now[i]);
     }
-    if (row + kAhead < run.length && !any_may_match(steps, run.length - row - kAhead, limit)) {
-      return found;
+    if (is_telling(kCount, run.length, left, limit)) {
+      is_active = is_active && steps.any_may_match(left, limit);
+      if (!any_lane(is_active)) return found;
     }
   }
+  if (!is_active) return found;
   HOIST_UNROLL
   for (uint32_t i = 0; i < kLanePatterns; ++i) {
-    found.raws[i] = steps[i].raw();
-    const bool taken = place + i < run.count && is_match(S::kCount, found.raws[i], limit);
-    found.lanes |= static_cast<uint32_t>(taken) << i;
+    found.raws[i] = steps.raw(i);
+    const bool is_taken = place + i < run.count && is_match(kCount, found.raws[i], limit);
+    found.lanes |= static_cast<uint32_t>(is_taken) << i;
   }
   return found;
 }

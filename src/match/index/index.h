@@ -62,9 +62,10 @@ struct IndexOptions {
   // it while any was; 0: it does not.
   uint32_t sync_patterns = 65'536;
   std::chrono::seconds sync_interval = std::chrono::seconds(300);
-  // Where large stable segments are searched: "cuda:N" keeps their symbols in that GPU's memory, or
-  // "cuda:N,cuda:M" in that of several (docs/match-gpu.md); "cpu" and, as long as there are no
-  // figures, "auto" use the CPU. Answers are the same.
+  // Where large stable segments are searched: "cuda:N" keeps their symbols in that GPU's memory,
+  // "cuda:N,cuda:M" in that of several; "cpu" none; "auto" opens a GPU once the CPU's searches have
+  // taken as long as that takes, and uses it where it is ahead (docs/match-gpu.md). Answers are the
+  // same.
   std::string device = "auto";
 };
 
@@ -96,6 +97,7 @@ struct IndexStats {
   Position position;
   IndexSettings settings;
   bool search_only = false;
+  std::string search_device;  // where large segments are searched now: "cpu", "cuda:0"
 };
 
 class Index {
@@ -146,6 +148,8 @@ class Index {
   std::string_view symbol(uint32_t id) const;
 
   IndexStats stats() const;
+  // Bytes of it, sooner than stats() and whoever learns.
+  uint64_t memory() const;
   // Compares memory, snapshot and store; the number of patterns compared. `corrupt` where they
   // disagree or are damaged.
   Result<uint64_t> verify() const;

@@ -16,7 +16,7 @@
 
 #include "base/file.h"
 #include "base/threads.h"
-#include "match/gpu/gpu_scan.h"
+#include "match/gpu/segment_search.h"
 #include "match/index/index.h"
 #include "match/index/snapshot.h"
 #include "match/index/tiers.h"
@@ -98,6 +98,7 @@ struct Index::State {
   Status ingest(const Merge& merge);
   Status ingested(const Merge& merge, const Position& at);
   Status save(const Position& at);
+  void send_again() const;
   Status save_merged();
   Status sync(bool merged);
   void wake_if_due();
@@ -113,7 +114,7 @@ struct Index::State {
   bool search_only = false;
   std::unique_ptr<Vocabulary> vocabulary = std::make_unique<Vocabulary>();
   CurrentTiers tiers;
-  std::unique_ptr<GpuScan> gpu;  // none: searches are the CPU's
+  std::unique_ptr<SegmentSearch> segment_search;
   GroupFlush group_flush;
   std::atomic<uint64_t> patterns = 0;
   std::atomic<uint64_t> frequencies = 0;

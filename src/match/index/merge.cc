@@ -24,6 +24,9 @@ constexpr size_t kSegmentsOfLikeSize = 4;
 constexpr size_t kMostAtOnce = 64;
 // Segments of which more than a quarter was removed are made again.
 constexpr uint32_t kRemovedShare = 4;
+// So many may be brought over while nobody can learn.
+constexpr size_t kFewTouched = 16;
+constexpr int kRounds = 8;
 // Fewer patterns are laid out sooner than other threads are there.
 constexpr uint32_t kManyPatterns = 1 << 16;
 
@@ -102,10 +105,27 @@ Status Index::State::replace(Merge& merge) {
   };
   auto built = build();
   if (built) hold_on_gpu(*built);
-  const std::lock_guard lock(writing);
+  std::unique_lock lock(writing);
+  const auto bring_all_over = [&] {
+    // Learning goes on while most of it is brought over; what is touched meanwhile is noted again.
+    for (int round = 0; round < kRounds && merge.touched.size() > kFewTouched; ++round) {
+      std::vector<Place> touched;
+      touched.swap(merge.touched);
+      lock.unlock();
+      for (const Place& place : touched) bring_over(place, **built);
+      lock.lock();
+    }
+    for (const Place& place : merge.touched) bring_over(place, **built);
+  };
+  try {
+    if (built) bring_all_over();
+  } catch (...) {  // no memory
+    if (!lock.owns_lock()) lock.lock();
+    end(merge);
+    throw;
+  }
   end(merge);
   if (!built) return tl::unexpected(built.error());
-  for (const Place& place : merge.touched) bring_over(place, **built);
   Tiers next;
   const auto now = tiers.get();
   const auto keep = [](const auto& all, const auto& merged, auto& kept) {

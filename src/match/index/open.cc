@@ -8,7 +8,6 @@
 #include <cstring>
 
 #include "base/log.h"
-#include "match/gpu/scan_devices.h"
 #include "match/index/index_state.h"
 #include "match/index/tier_search.h"
 
@@ -58,9 +57,9 @@ Index::~Index() {
 
 Status Index::State::open() {
   settings = options.settings;
-  auto scan = make_gpu_scan(options.device);
-  if (!scan) return tl::unexpected(scan.error());
-  gpu = std::move(*scan);
+  auto searches = SegmentSearch::create(options.device);
+  if (!searches) return tl::unexpected(searches.error());
+  segment_search = std::move(*searches);
   if (path.empty() || options.create) {
     Tiers first;
     first.recent.push_back(std::make_shared<RecentTier>());
@@ -98,7 +97,7 @@ Status Index::State::open() {
 
 // Before queries meet it: the first one need not wait.
 void Index::State::hold_on_gpu(const std::shared_ptr<StableSegment>& segment) const {
-  if (gpu != nullptr && segment->size() >= kLargeSegment) gpu->hold(segment, segment->view());
+  if (segment->size() >= kLargeSegment) segment_search->hold(segment, segment->view());
 }
 
 Status Index::State::lock_folder() {

@@ -12,12 +12,12 @@ namespace {
 // All patterns that the record engine may have to look at.
 Result<std::vector<Candidate>> find_candidates(const TierView& view,
                                                std::span<const uint32_t> state,
-                                               const RecordOptions& options, GpuScan* gpu,
-                                               RecordView& source) {
+                                               const RecordOptions& options,
+                                               SegmentSearch& segment_search, RecordView& source) {
   IndexSearchOptions search;
   search.threshold = options.characters ? 0 : options.threshold;
   search.cancelled = options.cancelled;
-  TierSearch tiers(view, {&state, 1}, search, gpu);
+  TierSearch tiers(view, {&state, 1}, search, segment_search);
   if (Status done = tiers.run(); !done) return tl::unexpected(done.error());
   std::vector<Candidate> candidates;
   candidates.reserve(tiers.found(0).size());
@@ -73,9 +73,9 @@ Result<std::vector<IndexSearchResult>> Index::search(std::span<PatternText> stat
     symbols.push_back(query_symbols(state, *state_->vocabulary));
   }
   const std::vector<std::span<const uint32_t>> queries(symbols.begin(), symbols.end());
-  TierSearch search(view, queries, options, state_->gpu.get());
+  TierSearch search(view, queries, options, *state_->segment_search);
   if (Status done = search.run(); !done) return tl::unexpected(done.error());
-  search.rank();
+  if (Status done = search.rank(); !done) return tl::unexpected(done.error());
   std::vector<IndexSearchResult> results(states.size());
   for (size_t i = 0; i < results.size(); ++i) {
     results[i].tiers = view.tiers;
@@ -98,7 +98,7 @@ Result<Prediction> Index::predict(PatternText& state, const RecordOptions& optio
   if (symbols.size() == 1) {
     candidates = find_first(view, symbols.front(), source);
   } else {
-    auto found = find_candidates(view, symbols, options, state_->gpu.get(), source);
+    auto found = find_candidates(view, symbols, options, *state_->segment_search, source);
     if (!found) return tl::unexpected(found.error());
     candidates = std::move(*found);
   }

@@ -52,6 +52,7 @@ IndexStats Index::stats() const {
   stats.last_fold_seconds = own.last_fold_seconds;
   stats.settings = own.settings;
   stats.search_only = own.search_only;
+  stats.search_device = own.segment_search->describe();
   {
     const std::lock_guard lock(own.writing);
     stats.position = own.position;
@@ -60,6 +61,8 @@ IndexStats Index::stats() const {
   stats.last_sync_error = own.last_sync_error;
   return stats;
 }
+
+uint64_t Index::memory() const { return state_->memory(); }
 
 Result<uint64_t> Index::verify() const {
   const State& own = *state_;

@@ -146,10 +146,17 @@ Status Index::State::sync(bool merged) {
   if (!done) return done;
   want_merges();
   if (merged) await_merges();
+  send_again();
   done = save(at);
   last_sync_seconds = seconds();
   if (done) ++syncs;
   return done;
+}
+
+// Segments that did not fit into a GPU's memory when they were made.
+void Index::State::send_again() const {
+  segment_search->expect_memory();
+  for (const auto& segment : tiers.get()->stable) hold_on_gpu(segment);
 }
 
 // What the last sync could not save of the merges that followed it.

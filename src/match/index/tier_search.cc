@@ -53,11 +53,12 @@ Status TierSearch::search_stable(uint32_t tier) {
   if (options_.top != 0) {
     options.top = std::min<size_t>(options_.top, segment.size()) + segment.size() - segment.live();
   }
-  const bool on_gpu = gpu_ != nullptr && segment.size() >= kLargeSegment;
+  const bool is_large = segment.size() >= kLargeSegment;
   std::vector<std::vector<Match>> live;
   for (bool is_enough = false; !is_enough;) {
-    auto matches = on_gpu ? gpu_->search(tiers_.stable[tier], segment.view(), states_, options)
-                          : search(segment.view(), states_, options);
+    auto matches =
+        is_large ? segment_search_.search(tiers_.stable[tier], segment.view(), states_, options)
+                 : search(segment.view(), states_, options);
     if (!matches) return tl::unexpected(matches.error());
     // Those that are being removed meanwhile may be more than were counted.
     live = std::move(*matches);
@@ -138,8 +139,14 @@ bool TierSearch::search_part(const QueryScorer& scorer, const Part& part, size_t
   return true;
 }
 
-void TierSearch::rank() {
-  for (auto& found : found_) rank(found);
+Status TierSearch::rank() {
+  for (auto& found : found_) {
+    if (options_.cancelled != nullptr && *options_.cancelled) {
+      return fail(ErrorCode::cancelled, "the search was cancelled");
+    }
+    rank(found);
+  }
+  return {};
 }
 
 void TierSearch::rank(std::vector<Found>& all) const {

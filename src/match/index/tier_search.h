@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "match/gpu/gpu_scan.h"
+#include "match/gpu/segment_search.h"
 #include "match/index/search.h"
 #include "match/index/tiers.h"
 #include "match/scan/query_scorer.h"
@@ -21,19 +21,20 @@ class TierSearch {
  public:
   using States = std::span<const std::span<const uint32_t>>;
 
-  // All of them must outlive it. `gpu`, where there is one, searches large stable segments.
-  TierSearch(const TierView& view, States states, const IndexSearchOptions& options, GpuScan* gpu)
+  // All of them must outlive it. `segment_search` has the large stable segments.
+  TierSearch(const TierView& view, States states, const IndexSearchOptions& options,
+             SegmentSearch& segment_search)
       : view_(view),
         tiers_(*view.tiers),
         states_(states),
         options_(options),
-        gpu_(gpu),
+        segment_search_(segment_search),
         found_(states.size()) {}
 
   // Hits come in no order.
   Status run();
   // The best first, no more than were asked for.
-  void rank();
+  Status rank();
 
   struct Found {
     IndexHit hit;
@@ -59,7 +60,7 @@ class TierSearch {
   const Tiers& tiers_;
   States states_;
   const IndexSearchOptions& options_;
-  GpuScan* const gpu_;
+  SegmentSearch& segment_search_;
   std::mutex mutex_;
   std::vector<std::vector<Found>> found_;
 };

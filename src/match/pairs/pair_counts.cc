@@ -2,11 +2,17 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <numeric>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "match/pairs/pair_batches.h"
+#include "match/pairs/single_counts.h"
+#include "match/score/bounded_edits.h"
 #include "match/score/edit_distance.h"
 
 namespace hoist::match {
@@ -18,13 +24,32 @@ constexpr size_t kBlock = 64;
 constexpr size_t kFewChoices = 256;
 // Making a batch's table is worth while for so many sequences of the stream.
 constexpr size_t kLeastStream = 1024;
+// Up to so many sequences take less time one by one than in lanes, of one word and of several.
+constexpr size_t kFewShort = 6;
+constexpr size_t kFewLong = 2;
+// What a bounded comparison takes, in steps of the time of one of its points: at most that of one
+// symbol's step through one word of all lanes, or of a single sequence, so often.
+constexpr uint64_t kLanesStep = 2;
+constexpr uint64_t kSingleStep = 1;
+// Symbols that are equal, of one diagonal, beside a point.
+constexpr uint64_t kEqualSymbols = 32;
 // Symbols below this, such as characters, are small enough as they are.
 constexpr uint32_t kDenseSymbols = 4096;
 
-uint32_t largest_of(std::span<const uint32_t> symbols) {
-  uint32_t largest = 0;
-  for (const uint32_t symbol : symbols) largest = std::max(largest, symbol);
-  return largest;
+// All bits that symbols have: not less than the largest.
+uint32_t bits_of(std::span<const uint32_t> symbols) {
+  typedef uint32_t Vector __attribute__((vector_size(16)));
+  constexpr size_t kSymbols = sizeof(Vector) / sizeof(uint32_t);
+  Vector bits{};
+  size_t i = 0;
+  for (; i + kSymbols <= symbols.size(); i += kSymbols) {
+    Vector next;
+    std::memcpy(&next, symbols.data() + i, sizeof(next));
+    bits |= next;
+  }
+  uint32_t sum = bits[0] | bits[1] | bits[2] | bits[3];
+  for (; i < symbols.size(); ++i) sum |= symbols[i];
+  return sum;
 }
 
 class AllPairs {
@@ -38,7 +63,8 @@ class AllPairs {
         distinct_(distinct),
         lanes_are_queries_(lanes_are_queries),
         kernels_(options.kernels != nullptr ? *options.kernels : pair_kernels()),
-        skips_(options.skips),
+        limit_(options.limit),
+        cancelled_(options.cancelled),
         take_(take),
         by_length_(lanes.size()) {
     std::iota(by_length_.begin(), by_length_.end(), 0);
@@ -58,15 +84,23 @@ class AllPairs {
       const size_t end = std::min(stream_.size(), begin + step);
       if (begin >= end) return;
       const Batch& batch = batches_[i / pieces];
-      batch.kind == kPairwise ? run_pairwise(batch, begin, end) : run_lanes(batch, begin, end);
+      const size_t few = batch.words == 1 ? kFewShort : kFewLong;
+      if (batch.kind == kPairwise || batch.members.size() <= few) {
+        run_pairwise(batch, begin, end);
+      } else {
+        run_lanes(batch, begin, end);
+      }
     });
   }
 
  private:
+  bool is_cancelled() const {
+    return cancelled_ != nullptr && cancelled_->load(std::memory_order_relaxed);
+  }
+
   void run_lanes(const Batch& batch, size_t begin, size_t end) const {
     MaskTable table(distinct_);
-    table.fill(batch, lanes_);
-    const PairBatch view = table.view(batch.words);
+    bool is_filled = false;
     PairKernel* const kernel = kernels_.of(count_, batch.kind);
     std::vector<uint32_t> groups;
     alignas(64) std::array<std::byte, kBlock * kRowBytes> counts;
@@ -74,10 +108,15 @@ class AllPairs {
       const size_t size = std::min(kBlock, end - first);
       for (size_t i = 0; i < size; ++i) {
         std::byte* const row = counts.data() + i * kRowBytes;
-        if (batch.kind == kLongLanes && skip(batch, stream_.length(first + i), row)) continue;
+        if (batch.kind == kLongLanes) {
+          if (is_cancelled()) return;
+          if (limit_ && count_bounded(batch, stream_[first + i], row)) continue;
+        }
+        if (!std::exchange(is_filled, true)) table.fill(batch, lanes_);
         translate(table, stream_[first + i], groups);
-        kernel(view, groups, row);
+        kernel(table.view(batch.words), groups, row);
       }
+      if (is_cancelled()) return;
       switch (lane_bytes(batch.kind)) {
         case 1:
           hand_over<int8_t>(batch, first, size, counts.data());
@@ -94,24 +133,51 @@ class AllPairs {
     }
   }
 
-  bool skips(uint32_t lane, uint32_t other) const {
-    return lanes_are_queries_ ? skips_(lane, other) : skips_(other, lane);
+  // How many edits apart a sequence of the lanes and another one of these lengths may be to be of
+  // interest.
+  int64_t most_edits(uint32_t lane, uint32_t other) const {
+    const int64_t limit = lanes_are_queries_ ? limit_(lane, other) : limit_(other, lane);
+    return count_ == PairCount::lcs ? int64_t{lane} + other - 2 * limit : limit;
   }
 
-  int64_t best_count(uint32_t x, uint32_t y) const {
-    return count_ == PairCount::lcs ? std::min(x, y) : std::max(x, y) - std::min(x, y);
+  // Of one comparison of sequences that may be so many edits apart.
+  static uint64_t bounded_steps(uint32_t x, uint32_t y, int64_t edits) {
+    const int64_t spare = edits - (std::max(x, y) - std::min(x, y));
+    if (spare < 0) return 0;
+    if (edits > kMostBoundedEdits) return UINT64_MAX;
+    const auto diagonals = static_cast<uint64_t>(spare) + 1;
+    return diagonals * (static_cast<uint64_t>(edits) / 2 + 1 + std::min(x, y) / kEqualSymbols);
   }
 
-  // Where no lane's count with a sequence of this length is of interest: the best ones, as a kernel
-  // gives them.
-  bool skip(const Batch& batch, uint32_t length, std::byte* row) const {
-    if (!skips_) return false;
-    for (const uint32_t member : batch.members) {
-      if (!skips(lanes_.length(member), length)) return false;
+  // Exact up to so many edits, else a count that is beyond them.
+  int64_t bounded_count(std::span<const uint32_t> x, std::span<const uint32_t> y,
+                        int64_t edits) const {
+    const auto m = static_cast<int64_t>(x.size());
+    const auto n = static_cast<int64_t>(y.size());
+    const bool lcs = count_ == PairCount::lcs;
+    if (edits < std::abs(m - n)) return lcs ? std::min(m, n) : std::abs(m - n);
+    const auto most = static_cast<uint32_t>(edits);
+    if (!lcs) return bounded_levenshtein(x, y, most);
+    return (m + n - int64_t{bounded_indels(x, y, most)}) / 2;
+  }
+
+  // The row that a kernel would give, where comparing one by one takes less time.
+  bool count_bounded(const Batch& batch, std::span<const uint32_t> other, std::byte* row) const {
+    constexpr size_t kLanes = kRowBytes / sizeof(int64_t);
+    std::array<int64_t, kLanes> edits;
+    const auto length = static_cast<uint32_t>(other.size());
+    const uint64_t most_steps = kLanesStep * length * batch.words;
+    uint64_t steps = 0;
+    for (size_t lane = 0; lane < batch.members.size(); ++lane) {
+      const uint32_t own = lanes_.length(batch.members[lane]);
+      edits[lane] = most_edits(own, length);
+      const uint64_t taken = bounded_steps(own, length, edits[lane]);
+      if (taken > most_steps - steps) return false;
+      steps += taken;
     }
     const int64_t less = count_ == PairCount::levenshtein ? length : 0;
     for (size_t lane = 0; lane < batch.members.size(); ++lane) {
-      const int64_t count = best_count(lanes_.length(batch.members[lane]), length) - less;
+      const int64_t count = bounded_count(lanes_[batch.members[lane]], other, edits[lane]) - less;
       std::memcpy(row + lane * sizeof(count), &count, sizeof(count));
     }
     return true;
@@ -151,23 +217,47 @@ class AllPairs {
   void run_pairwise(const Batch& batch, size_t begin, size_t end) const {
     std::array<uint32_t, kBlock> column;
     for (const uint32_t member : batch.members) {
-      const MatchMasks masks(lanes_[member]);
+      OneSequence one(lanes_[member]);
       for (size_t first = begin; first < end; first += kBlock) {
         const size_t size = std::min(kBlock, end - first);
         for (size_t i = 0; i < size; ++i) {
-          const std::span<const uint32_t> other = stream_[first + i];
-          if (skips_ && skips(lanes_.length(member), stream_.length(first + i))) {
-            column[i] =
-                static_cast<uint32_t>(best_count(lanes_.length(member), stream_.length(first + i)));
-            continue;
-          }
-          column[i] =
-              static_cast<uint32_t>(count_ == PairCount::lcs ? lcs_length(masks, other)
-                                                             : levenshtein_distance(masks, other));
+          if (is_cancelled()) return;
+          column[i] = static_cast<uint32_t>(count_pair(one, stream_[first + i]));
         }
+        if (is_cancelled()) return;
         give(member, first, {column.data(), size});
       }
     }
+  }
+
+  // What is known of it is made when it is needed.
+  struct OneSequence {
+    explicit OneSequence(std::span<const uint32_t> sequence) : symbols(sequence) {}
+
+    std::span<const uint32_t> symbols;
+    std::optional<SingleCounts> counts;
+    std::optional<MatchMasks> masks;  // where it has no counts
+  };
+
+  int64_t count_pair(OneSequence& one, std::span<const uint32_t> other) const {
+    const std::span<const uint32_t> own = one.symbols;
+    if (one.counts) return one.counts->with(other);
+    if (limit_) {
+      const auto m = static_cast<uint32_t>(own.size());
+      const auto n = static_cast<uint32_t>(other.size());
+      const int64_t edits = most_edits(m, n);
+      const uint64_t words = (uint64_t{m} + 63) / 64;
+      if (bounded_steps(m, n, edits) <= kSingleStep * n * words) {
+        return bounded_count(own, other, edits);
+      }
+    }
+    if (SingleCounts::fits(own.size(), distinct_)) {
+      return one.counts.emplace(count_, own, distinct_).with(other);
+    }
+    if (!one.masks) one.masks.emplace(own);
+    return static_cast<int64_t>(count_ == PairCount::lcs
+                                    ? lcs_length(*one.masks, other, cancelled_)
+                                    : levenshtein_distance(*one.masks, other, cancelled_));
   }
 
   void give(uint32_t fixed, size_t first, std::span<const uint32_t> counts) const {
@@ -180,7 +270,8 @@ class AllPairs {
   uint32_t distinct_;
   bool lanes_are_queries_;
   const PairKernels& kernels_;
-  const std::function<bool(uint32_t, uint32_t)>& skips_;
+  const std::function<int64_t(uint32_t, uint32_t)>& limit_;
+  const std::atomic<bool>* cancelled_;
   const std::function<void(const PairRun&)>& take_;
   std::vector<uint32_t> by_length_;
   std::vector<Batch> batches_;
@@ -197,8 +288,8 @@ void count_pairs(PairCount count, const SequenceList& queries, const SequenceLis
     AllPairs(count, by_query ? x : y, by_query ? y : x, distinct, by_query, options, take)
         .run(pool);
   };
-  const uint32_t largest = std::max(largest_of(queries.symbols), largest_of(choices.symbols));
-  if (largest < kDenseSymbols) return run(queries, choices, largest + 1);
+  const uint32_t bits = bits_of(queries.symbols) | bits_of(choices.symbols);
+  if (bits < kDenseSymbols) return run(queries, choices, bits + 1);
   DenseSymbols dense;
   const std::vector<uint32_t> query_symbols = dense.number(queries.symbols);
   const std::vector<uint32_t> choice_symbols = dense.number(choices.symbols);

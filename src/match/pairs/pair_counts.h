@@ -8,9 +8,11 @@
 // whom): a state of as many bits as one sequence has symbols goes through the symbols of the other.
 // Here states of 8, 16, 32 or 64 bits of many short sequences lie side by side in vector
 // registers (pair_kernels.h), so that one pass over a sequence serves all of them; longer
-// sequences take several words each.
+// sequences take several words each, unless they may be only a few edits apart
+// (match/score/bounded_edits.h).
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -42,15 +44,19 @@ struct PairRun {
 };
 
 struct PairOptions {
-  // Whether the count of a query and a choice of these lengths is of no interest: long sequences
-  // may then be given the best count that their lengths allow. Never asked if empty.
-  std::function<bool(uint32_t query, uint32_t choice)> skips = {};
+  // The last count that is of interest for a query and a choice of these lengths: the least LCS
+  // (one more than fits: none), or the largest distance (negative: none). Long sequences beyond it
+  // may be given any count beyond it that their lengths allow; whether they are is known sooner.
+  // Never asked if empty.
+  std::function<int64_t(uint32_t query, uint32_t choice)> limit = {};
+  const std::atomic<bool>* cancelled = nullptr;
   const PairKernels* kernels = nullptr;  // the fastest if null
 };
 
 // Fewer than 2^32 sequences in a list, of fewer than 2^31 symbols. Every pair is in one run, in any
-// order; `take` is called from the pool's threads. Memory: 4 bytes a symbol of both lists, and for
-// each thread at most 4 MiB and 4 bytes for each distinct symbol.
+// order; `take` is called from the pool's threads. Once `cancelled` is true, it returns soon, and
+// which pairs were in runs, and with what counts, is undefined. Memory: 4 bytes a symbol of both
+// lists, and for each thread at most 4 MiB and 4 bytes for each distinct symbol.
 void count_pairs(PairCount count, const SequenceList& queries, const SequenceList& choices,
                  ThreadPool& pool, const std::function<void(const PairRun&)>& take,
                  const PairOptions& options = {});

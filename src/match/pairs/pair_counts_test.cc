@@ -120,27 +120,100 @@ TEST_P(PairCounts, OfManyWithFewOnSeveralThreads) {
   expect_exact(GetParam(), few, Lists(), three);
 }
 
-// What is skipped gets the best count that the lengths allow; everything else stays exact.
-TEST_P(PairCounts, SkippedPairsGetTheBestCountOfTheirLengths) {
-  const Lists queries = random_lists(random_, 40, 200, 4);
-  Lists choices = random_lists(random_, 60, 200, 4);
-  choices.add(std::vector<uint32_t>(64 * kMaxWords + 1, 257));
-  const auto skips = [](uint32_t query, uint32_t choice) { return query + 20 < choice; };
-  size_t skipped = 0;
-  const auto take = [&](const PairRun& run) {
-    for (uint32_t i = 0; i < run.counts.size(); ++i) {
-      const auto& x = queries.sequences[run.is_query ? run.fixed : run.first + i];
-      const auto& y = choices.sequences[run.is_query ? run.first + i : run.fixed];
-      const bool lcs = GetParam() == PairCount::lcs;
-      const size_t exact = lcs ? oracle::lcs_length(x, y) : oracle::levenshtein_distance(x, y);
-      if (run.counts[i] == exact) continue;
-      ++skipped;
-      ASSERT_TRUE(skips(static_cast<uint32_t>(x.size()), static_cast<uint32_t>(y.size())));
-      ASSERT_EQ(run.counts[i], lcs ? x.size() : y.size() - x.size());
+// Sequences that differ in a few symbols, and others: what is within the limit stays exact, and
+// everything beyond it is beyond it.
+TEST_P(PairCounts, AreExactUpToALimit) {
+  Lists queries = random_lists(random_, 30, 300, 4);
+  for (int i = 0; i < 40; ++i) {
+    std::vector<uint32_t> near = queries.sequences[random_() % 10];
+    for (uint64_t edits = random_() % 12; edits != 0 && !near.empty(); --edits) {
+      const auto at = static_cast<std::ptrdiff_t>(random_() % near.size());
+      if (random_() % 2 == 0) {
+        near.erase(near.begin() + at);
+      } else {
+        near.insert(near.begin() + at, 257);
+      }
     }
+    queries.add(std::move(near));
+  }
+  Lists choices = queries;
+  choices.add(std::vector<uint32_t>(64 * kMaxWords + 1, 257));  // compared one by one
+  choices.add(std::vector<uint32_t>(64 * kMaxWords + 3, 257));
+  Lists few;
+  few.add(choices.sequences.back());
+  few.add(choices.sequences[50]);
+  const bool lcs = GetParam() == PairCount::lcs;
+  const auto exact_counts = [&](const Lists& own) {
+    std::vector<std::vector<size_t>> exact;
+    for (const auto& x : own.sequences) {
+      exact.emplace_back();
+      for (const auto& y : choices.sequences) {
+        exact.back().push_back(lcs ? oracle::lcs_length(x, y) : oracle::levenshtein_distance(x, y));
+      }
+    }
+    return exact;
   };
-  count_pairs(GetParam(), queries.view(), choices.view(), one_, take, {.skips = skips});
-  EXPECT_GT(skipped, 0u);
+  const auto exact_of_queries = exact_counts(queries);
+  const auto exact_of_few = exact_counts(few);
+  for (const int64_t edits : {-1, 0, 1, 3, 10, 40, 300, 100'000}) {
+    const auto limit = [&](uint32_t x, uint32_t y) {
+      return lcs ? (int64_t{x} + y - edits + 1) / 2 : edits;
+    };
+    for (const Lists* const own : {&queries, &few}) {
+      size_t given = 0;
+      const auto take = [&](const PairRun& run) {
+        for (uint32_t i = 0; i < run.counts.size(); ++i) {
+          const size_t query = run.is_query ? run.fixed : run.first + i;
+          const size_t choice = run.is_query ? run.first + i : run.fixed;
+          const auto& x = own->sequences[query];
+          const auto& y = choices.sequences[choice];
+          const size_t exact = (own == &few ? exact_of_few : exact_of_queries)[query][choice];
+          const int64_t last =
+              limit(static_cast<uint32_t>(x.size()), static_cast<uint32_t>(y.size()));
+          const auto is_beyond = [&](int64_t count) { return lcs ? count < last : count > last; };
+          const int64_t count = run.counts[i];
+          ++given;
+          if (is_beyond(static_cast<int64_t>(exact))) {
+            ASSERT_TRUE(is_beyond(count)) << count << " limit " << last << " exact " << exact;
+            ASSERT_LE(run.counts[i],
+                      lcs ? std::min(x.size(), y.size()) : std::max(x.size(), y.size()));
+          } else {
+            ASSERT_EQ(run.counts[i], exact) << last;
+          }
+        }
+      };
+      count_pairs(GetParam(), own->view(), choices.view(), one_, take, {.limit = limit});
+      ASSERT_EQ(given, own->sequences.size() * choices.sequences.size());
+    }
+  }
+}
+
+TEST_P(PairCounts, StopWhereCancelled) {
+  const Lists queries = random_lists(random_, 50, 300, 4);
+  const std::atomic<bool> cancelled{true};
+  size_t given = 0;
+  const auto take = [&](const PairRun& run) { given += run.counts.size(); };
+  count_pairs(GetParam(), queries.view(), queries.view(), one_, take, {.cancelled = &cancelled});
+  EXPECT_EQ(given, 0u);
+}
+
+// Few with many take another way than many with many: at every length of a word.
+TEST_P(PairCounts, OfOneOrTwoWithMany) {
+  for (const uint32_t alphabet : {2u, 15u, 400u}) {
+    const Lists many = random_lists(random_, 270, 40, alphabet);
+    for (const size_t length : {0, 1, 63, 64, 65, 127, 128, 129, 449, 512, 513}) {
+      Lists few;
+      for (size_t i = 0; i <= length % 2; ++i) {
+        std::vector<uint32_t> sequence(length);
+        for (uint32_t& symbol : sequence) {
+          symbol = static_cast<uint32_t>(random_() % alphabet) * 257u;
+        }
+        few.add(std::move(sequence));
+      }
+      expect_exact(GetParam(), few, many, one_);
+      expect_exact(GetParam(), many, few, one_);
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Both, PairCounts, testing::Values(PairCount::lcs, PairCount::levenshtein),

@@ -8,6 +8,7 @@
 // no junk (which popular ones may be), and after that over equal junk.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -27,12 +28,15 @@ class WindowMatcher {
   // `roles` has one for each position of b, the same wherever an element is. Both must outlive it.
   WindowMatcher(std::span<const uint32_t> b, std::span<const Role> roles);
 
-  // Size 0 at the window's begin where nothing matches. The window lies inside both.
-  Block longest(std::span<const uint32_t> a, const BlockMatcher::Window& window,
-                Scratch& scratch) const;
+  // Size 0 at the window's begin where nothing matches. The window lies inside both. Once
+  // `cancelled` is true, it returns soon, with any block.
+  Block longest(std::span<const uint32_t> a, const BlockMatcher::Window& window, Scratch& scratch,
+                const std::atomic<bool>* cancelled = nullptr) const;
 
-  // All blocks, ascending; those that touch are one. Replaces `blocks`.
-  void find(std::span<const uint32_t> a, std::vector<Block>& blocks, Scratch& scratch) const;
+  // All blocks, ascending; those that touch are one. Replaces `blocks`. False where it was
+  // cancelled, with `blocks` undefined.
+  bool find(std::span<const uint32_t> a, std::vector<Block>& blocks, Scratch& scratch,
+            const std::atomic<bool>* cancelled = nullptr) const;
 
  private:
   std::span<const uint32_t> positions(uint32_t symbol) const;

@@ -15,10 +15,27 @@ struct Count {
   uint32_t count;
 };
 
+// Lists up to this long are searched sooner than hashed.
+constexpr size_t kShortList = 64;
+constexpr size_t kRecordsPerTask = 16;
+
 // In order of first appearance.
 std::vector<Count> count_symbols(std::span<const uint32_t> symbols) {
-  std::unordered_map<uint32_t, size_t> places;
   std::vector<Count> counts;
+  if (symbols.size() <= kShortList) {
+    counts.reserve(symbols.size());
+    for (const uint32_t symbol : symbols) {
+      const auto known = std::find_if(counts.begin(), counts.end(),
+                                      [&](const Count& c) { return c.symbol == symbol; });
+      if (known == counts.end()) {
+        counts.push_back({symbol, 1});
+      } else {
+        ++known->count;
+      }
+    }
+    return counts;
+  }
+  std::unordered_map<uint32_t, size_t> places;
   for (const uint32_t symbol : symbols) {
     const auto [place, is_new] = places.try_emplace(symbol, counts.size());
     if (is_new) counts.push_back({symbol, 0});
@@ -198,13 +215,14 @@ FutureKey future_of(const Record& record) {
 }  // namespace
 
 void add_ensemble_metrics(const StateView& state, const RecordSource& source,
-                          const RecordOptions& options, std::span<Record> records) {
+                          const RecordOptions& options, std::span<Record> records,
+                          ThreadPool& pool) {
   const RecordSource::Totals totals = source.totals();
   const Probabilities probabilities(state, source, records);
   const WeightedCounts state_counts = weigh(state.symbols, probabilities);
   double frequencies = 0;
   for (const Record& record : records) frequencies += static_cast<double>(record.frequency);
-  for (Record& record : records) {
+  const auto measure = [&](Record& record) {
     const std::span<const uint32_t> present = present_of(record);
     const auto frequency = static_cast<double>(record.frequency);
     const double distance =
@@ -218,7 +236,11 @@ void add_ensemble_metrics(const StateView& state, const RecordSource& source,
         options.whole_pattern_entropy ? std::span<const uint32_t>(record.symbols) : present;
     add_entropies(measured, probabilities, source, totals.symbols, record);
     record.tfidf_score = tfidf(measured, probabilities);
-  }
+  };
+  pool.parallel_for((records.size() + kRecordsPerTask - 1) / kRecordsPerTask, [&](size_t task) {
+    const size_t end = std::min(records.size(), (task + 1) * kRecordsPerTask);
+    for (size_t i = task * kRecordsPerTask; i < end; ++i) measure(records[i]);
+  });
   add_bayesian_terms(records, frequencies);
   for (Record& record : records) {
     const double evidence = record.weighted ? record.weighted->evidence : record.evidence;

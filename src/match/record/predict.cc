@@ -14,6 +14,7 @@ namespace {
 
 constexpr size_t kPruningFactor = 3;
 constexpr size_t kCandidatesPerTask = 64;
+constexpr size_t kRecordsPerTask = 16;
 
 // A candidate that the reference would keep, before its record is made.
 struct Kept {
@@ -75,12 +76,13 @@ class Predictor {
               [&](const Kept& x, const Kept& y) { return source_.named_before(x.id, y.id); });
     Prediction prediction;
     prediction.records.resize(kept.size());
-    for_each(kept.size(), [&](size_t i, Aligner::Scratch& scratch, Alignment& alignment) {
+    const auto make = [&](size_t i, Aligner::Scratch& scratch, Alignment& alignment) {
       make_record(kept[i], scratch, alignment, prediction.records[i]);
-    });
+    };
+    for_each(kept.size(), kRecordsPerTask, make);
     if (is_cancelled()) return fail(ErrorCode::cancelled, "predict: cancelled");
     if (!is_flat_) {
-      add_ensemble_metrics(state_, source_, options_, prediction.records);
+      add_ensemble_metrics(state_, source_, options_, prediction.records, pool_);
       prediction.futures = add_predictive_information(prediction.records);
     }
     rank(prediction.records);
@@ -93,14 +95,16 @@ class Predictor {
   }
 
   template <typename Body>
-  void for_each(size_t count, const Body& body) {
-    const size_t tasks = (count + kCandidatesPerTask - 1) / kCandidatesPerTask;
+  void for_each(size_t count, size_t per_task, const Body& body) {
+    const size_t tasks = (count + per_task - 1) / per_task;
     pool_.parallel_for(tasks, [&](size_t task) {
       if (is_cancelled()) return;
       thread_local Aligner::Scratch scratch;
       thread_local Alignment alignment;
-      const size_t end = std::min(count, (task + 1) * kCandidatesPerTask);
-      for (size_t i = task * kCandidatesPerTask; i < end; ++i) body(i, scratch, alignment);
+      const size_t end = std::min(count, (task + 1) * per_task);
+      for (size_t i = task * per_task; i < end && !is_cancelled(); ++i) {
+        body(i, scratch, alignment);
+      }
     });
   }
 
@@ -118,7 +122,7 @@ class Predictor {
   std::vector<Kept> keep(std::span<const Candidate> candidates) {
     constexpr double kDropped = -1;  // no similarity is
     std::vector<Kept> kept(candidates.size());
-    for_each(candidates.size(), [&](size_t i, Aligner::Scratch& scratch, Alignment& alignment) {
+    const auto look = [&](size_t i, Aligner::Scratch& scratch, Alignment& alignment) {
       const RecordSource::Pattern pattern = source_.pattern(candidates[i].id, scratch.symbols);
       const std::optional<double> score = similarity(candidates[i], pattern, scratch);
       if (score && aligner_.align(pattern, alignment, scratch)) {
@@ -126,21 +130,29 @@ class Predictor {
       } else {
         kept[i] = {candidates[i].id, kDropped, 0};
       }
-    });
+    };
+    for_each(candidates.size(), kCandidatesPerTask, look);
     std::erase_if(kept, [](const Kept& k) { return k.similarity == kDropped; });
     return kept;
   }
 
+  // Names, which lie all over memory, are looked at only where the potential leaves it open.
   void prune(std::vector<Kept>& kept) const {
     const size_t most = kPruningFactor * options_.max_predictions;
     if (kept.size() <= most) return;
-    std::nth_element(kept.begin(), kept.begin() + static_cast<long>(most), kept.end(),
-                     [&](const Kept& x, const Kept& y) {
-                       if (x.own_potential != y.own_potential) {
-                         return x.own_potential > y.own_potential;
-                       }
-                       return source_.named_before(x.id, y.id);
-                     });
+    if (most == 0) return kept.clear();
+    const auto at = [&](size_t i) { return kept.begin() + static_cast<long>(i); };
+    std::nth_element(kept.begin(), at(most - 1), kept.end(), [](const Kept& x, const Kept& y) {
+      return x.own_potential > y.own_potential;
+    });
+    const double least = at(most - 1)->own_potential;
+    const auto equal = std::partition(kept.begin(), kept.end(),
+                                      [&](const Kept& k) { return k.own_potential > least; });
+    const auto end =
+        std::partition(equal, kept.end(), [&](const Kept& k) { return k.own_potential == least; });
+    std::nth_element(equal, at(most), end, [&](const Kept& x, const Kept& y) {
+      return source_.named_before(x.id, y.id);
+    });
     kept.resize(most);
   }
 

@@ -21,8 +21,11 @@ QueryScorer::QueryScorer(Scorer scorer, std::span<const uint32_t> query)
 std::optional<uint64_t> QueryScorer::raw(std::span<const uint32_t> pattern, Scratch& scratch,
                                          const std::atomic<bool>* cancelled) const {
   if (const auto* masks = std::get_if<MatchMasks>(&query_)) {
-    return scorer_ == Scorer::levenshtein ? levenshtein_distance(*masks, pattern)
-                                          : lcs_length(*masks, pattern);
+    const uint64_t raw = scorer_ == Scorer::levenshtein
+                             ? levenshtein_distance(*masks, pattern, cancelled)
+                             : lcs_length(*masks, pattern, cancelled);
+    if (cancelled != nullptr && cancelled->load(std::memory_order_relaxed)) return {};
+    return raw;
   }
   const BlockMatcher& matcher = std::get<BlockMatcher>(query_);
   if (!matcher.find(pattern, scratch.blocks, scratch.matcher, cancelled)) return {};

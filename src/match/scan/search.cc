@@ -186,9 +186,9 @@ class Search {
 
   void scan_tiles(const Judge& judge, uint32_t least) {
     alignas(64) uint16_t lcs[kTileWidth];
-    for (uint32_t tile = judge.task.begin; tile < judge.task.end; ++tile) {
-      uint32_t lanes =
-          queries_[judge.query].scan_tile(segment_, *judge.task.bucket, tile, least, kernels_, lcs);
+    for (uint32_t tile = judge.task.begin; tile < judge.task.end && !is_cancelled(); ++tile) {
+      uint32_t lanes = queries_[judge.query].scan_tile(segment_, *judge.task.bucket, tile, least,
+                                                       kernels_, lcs, options_.cancelled);
       for (; lanes != 0; lanes &= lanes - 1) {
         const auto lane = static_cast<uint32_t>(std::countr_zero(lanes));
         take(judge, tile * kTileWidth + lane, lcs[lane]);
@@ -197,8 +197,10 @@ class Search {
   }
 
   void scan_singles(const Judge& judge, uint32_t least) {
-    for (uint32_t position = judge.task.begin; position < judge.task.end; ++position) {
-      const uint32_t lcs = queries_[judge.query].lcs_of(segment_, *judge.task.bucket, position);
+    const uint32_t end = judge.task.end;
+    for (uint32_t position = judge.task.begin; position < end && !is_cancelled(); ++position) {
+      const uint32_t lcs =
+          queries_[judge.query].lcs_of(segment_, *judge.task.bucket, position, options_.cancelled);
       if (lcs >= least) take(judge, position, lcs);
     }
   }

@@ -6,7 +6,6 @@ namespace hoist::match {
 namespace {
 
 constexpr size_t kAutojunkLength = 200;
-constexpr uint32_t kRowsPerCheck = 256;
 
 }  // namespace
 
@@ -71,10 +70,7 @@ bool BlockMatcher::longest_walked(const Window& window, Scratch& scratch,
   // runs[j] is of row i if runs[j].row is i + 1, so that 0 is of none.
   std::fill(scratch.runs.begin() + window.b_begin, scratch.runs.begin() + window.b_end, Run{});
   for (uint32_t i = window.a_begin; i < window.a_end; ++i) {
-    if (cancelled != nullptr && (i - window.a_begin) % kRowsPerCheck == 0 &&
-        cancelled->load(std::memory_order_relaxed)) {
-      return false;
-    }
+    if (cancelled != nullptr && cancelled->load(std::memory_order_relaxed)) return false;
     const auto columns = positions(scratch.numbers[i]);
     const auto begin = std::lower_bound(columns.begin(), columns.end(), window.b_begin);
     auto column = std::lower_bound(begin, columns.end(), window.b_end);

@@ -61,23 +61,40 @@ Row step_word(Column& column, uint64_t mask, Row above) {
   return rows;
 }
 
+// Calls step(symbol) for each until it is cancelled, which is looked at after so many words.
+constexpr size_t kWordsPerCheck = 1 << 20;
+
+template <typename Step>
+void for_each_symbol(std::span<const uint32_t> sequence, size_t words,
+                     const std::atomic<bool>* cancelled, const Step& step) {
+  const size_t piece = kWordsPerCheck / words + 1;
+  for (size_t begin = 0; begin < sequence.size(); begin += piece) {
+    if (cancelled != nullptr && cancelled->load(std::memory_order_relaxed)) return;
+    const auto symbols = sequence.subspan(begin, std::min(piece, sequence.size() - begin));
+    for (const uint32_t symbol : symbols) step(symbol);
+  }
+}
+
 }  // namespace
 
-size_t lcs_length(const MatchMasks& query, std::span<const uint32_t> sequence) {
+size_t lcs_length(const MatchMasks& query, std::span<const uint32_t> sequence,
+                  const std::atomic<bool>* cancelled) {
   if (query.words() <= 1) return lcs_of_one_word(query, sequence);
   std::vector<uint64_t> state(query.words(), ~uint64_t{0});
-  for (const uint32_t symbol : sequence) step_lcs(query.entries(symbol), state);
+  for_each_symbol(sequence, query.words(), cancelled,
+                  [&](uint32_t symbol) { step_lcs(query.entries(symbol), state); });
   size_t length = 0;
   for (const uint64_t word : state) length += static_cast<size_t>(std::popcount(~word));
   return length;
 }
 
-size_t levenshtein_distance(const MatchMasks& query, std::span<const uint32_t> sequence) {
+size_t levenshtein_distance(const MatchMasks& query, std::span<const uint32_t> sequence,
+                            const std::atomic<bool>* cancelled) {
   if (query.length() == 0) return sequence.size();
   std::vector<Column> columns(query.words());
   const size_t last_bit = (query.length() - 1) % 64;
   size_t distance = query.length();
-  for (const uint32_t symbol : sequence) {
+  for_each_symbol(sequence, query.words(), cancelled, [&](uint32_t symbol) {
     const auto entries = query.entries(symbol);
     auto entry = entries.begin();
     Row above = {1, 0};
@@ -90,7 +107,7 @@ size_t levenshtein_distance(const MatchMasks& query, std::span<const uint32_t> s
     }
     distance += rows.up >> last_bit & 1;
     distance -= rows.down >> last_bit & 1;
-  }
+  });
   return distance;
 }
 

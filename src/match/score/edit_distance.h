@@ -11,6 +11,7 @@
 // the blocked form of G. Myers's (1999).
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <span>
 
@@ -19,10 +20,13 @@
 namespace hoist::match {
 
 // O(sequence) for queries of at most 64 symbols, else O(sequence * words) at worst; words that a
-// symbol does not touch and no carry reaches are skipped.
-size_t lcs_length(const MatchMasks& query, std::span<const uint32_t> sequence);
+// symbol does not touch and no carry reaches are skipped. Once `cancelled` is true, it returns
+// soon, and what it returns is undefined.
+size_t lcs_length(const MatchMasks& query, std::span<const uint32_t> sequence,
+                  const std::atomic<bool>* cancelled = nullptr);
 
-// O(sequence * words).
-size_t levenshtein_distance(const MatchMasks& query, std::span<const uint32_t> sequence);
+// O(sequence * words). Cancelled as above.
+size_t levenshtein_distance(const MatchMasks& query, std::span<const uint32_t> sequence,
+                            const std::atomic<bool>* cancelled = nullptr);
 
 }  // namespace hoist::match

@@ -6,6 +6,7 @@
 #include "base/test_seed.h"
 #include "match/oracle/oracle.h"
 #include "match/score/blocks.h"
+#include "match/score/bounded_edits.h"
 #include "match/score/edit_distance.h"
 #include "match/score/opcodes.h"
 #include "match/score/scorer.h"
@@ -173,9 +174,35 @@ TEST(Score, TakesTheLongestSequences) {
   EXPECT_EQ(fast_blocks(longest, longest, false, BlockMatcher::kListedPairs), whole);
 }
 
+TEST(Score, CountsEditsUpToABound) {
+  std::mt19937_64 random(test_seed());
+  for (int turn = 0; turn < 3000; ++turn) {
+    const uint32_t alphabet = turn % 3 == 0 ? 1 : turn % 3 == 1 ? 2 : 20;
+    const Symbols a = random_symbols(random, random() % 40, alphabet);
+    const Symbols b = turn % 2 == 0 ? edited(random, a, random() % 12, alphabet)
+                                    : random_symbols(random, random() % 40, alphabet);
+    const auto distance = static_cast<uint32_t>(oracle::levenshtein_distance(a, b));
+    const auto indels = static_cast<uint32_t>(a.size() + b.size() - 2 * oracle::lcs_length(a, b));
+    for (uint32_t most = 0; most <= 81; most = most < 14 ? most + 1 : most + 67) {
+      ASSERT_EQ(bounded_levenshtein(a, b, most), std::min(distance, most + 1));
+      ASSERT_EQ(bounded_indels(a, b, most), std::min(indels, most + 1));
+    }
+  }
+  const Symbols a = repeated({1, 2, 3}, 5000);
+  Symbols b = edited(random, a, 400, 3);
+  for (const uint32_t most : {200u, kMostBoundedEdits}) {
+    const auto distance = static_cast<uint32_t>(levenshtein_distance(MatchMasks(a), b));
+    EXPECT_EQ(bounded_levenshtein(a, b, most), std::min(distance, most + 1));
+  }
+}
+
 TEST(Score, StopsWhereCancelled) {
-  const Symbols a = repeated({1, 2}, 1000);
   const std::atomic<bool> cancelled{true};
+  const Symbols longest = repeated({1, 2}, 10'000'000);
+  const MatchMasks masks(longest);
+  EXPECT_NE(lcs_length(masks, longest, &cancelled), longest.size());  // hours, if it went on
+  EXPECT_NE(levenshtein_distance(masks, longest, &cancelled), 0u);
+  const Symbols a = repeated({1, 2}, 1000);
   const BlockMatcher matcher(a);
   BlockMatcher::Scratch scratch;
   std::vector<Block> blocks;

@@ -1,0 +1,199 @@
+#include "match/gpu/segment_search.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <exception>
+
+#include "base/log.h"
+#include "device/device.h"
+#include "device/quiet_thread.h"
+
+namespace hoist::match {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A context takes 0.3 s, patterns some milliseconds.
+constexpr std::chrono::duration<double> kPrice(0.5);
+constexpr int kRepeats = 5;
+
+Result<std::unique_ptr<GpuScan>> open_devices(std::string_view names) {
+  std::vector<std::string_view> list;
+  for (size_t at = 0; at <= names.size(); at += list.back().size() + 1) {
+    list.push_back(names.substr(at, names.find(',', at) - at));
+    if (list.back().starts_with("cuda:")) continue;
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("no such device ({}): give auto, cpu, cuda:N or cuda:N,cuda:M", names));
+  }
+  std::vector<device::Device*> devices;
+  for (const std::string_view name : list) {
+    const Result<device::Device*> device = device::find_device(name);
+    if (!device) return tl::unexpected(device.error());
+    if (std::find(devices.begin(), devices.end(), *device) == devices.end()) {
+      devices.push_back(*device);
+    }
+  }
+  return std::make_unique<GpuScan>(devices);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<SegmentSearch>> SegmentSearch::create(std::string_view device) {
+  if (device == "cpu") return std::make_unique<SegmentSearch>(nullptr);
+  if (device == "auto") {
+    return std::make_unique<SegmentSearch>([] { return open_devices("cuda:0"); }, kPrice);
+  }
+  auto scan = open_devices(device);
+  if (!scan) return tl::unexpected(scan.error());
+  return std::make_unique<SegmentSearch>(std::move(*scan));
+}
+
+SegmentSearch::SegmentSearch(std::unique_ptr<GpuScan> scan)
+    : owned_(std::move(scan)), scan_(owned_.get()), owner_pid_(::getpid()) {}
+
+SegmentSearch::SegmentSearch(Open open, std::chrono::duration<double> price, double favour)
+    : is_watching_(true),
+      owner_pid_(::getpid()),
+      open_(std::move(open)),
+      price_(price),
+      favour_(favour) {}
+
+SegmentSearch::~SegmentSearch() {
+  if (!is_own()) {  // neither the thread nor the device came along
+    if (opening_.joinable()) opening_.detach();
+    (void)owned_.release();
+  } else if (opening_.joinable()) {
+    opening_.join();
+  }
+}
+
+bool SegmentSearch::is_own() const { return ::getpid() == owner_pid_; }
+
+void SegmentSearch::hold(const Owner& owner, const SegmentView& segment) {
+  GpuScan* const scan = scan_.load(std::memory_order_acquire);
+  if (scan != nullptr && is_own()) scan->hold(owner, segment);
+}
+
+void SegmentSearch::expect_memory() {
+  GpuScan* const scan = scan_.load(std::memory_order_acquire);
+  if (scan != nullptr && is_own()) scan->expect_memory();
+}
+
+Result<std::vector<std::vector<Match>>> SegmentSearch::search(const Owner& owner,
+                                                              const SegmentView& segment,
+                                                              Queries queries,
+                                                              const SearchOptions& options) {
+  GpuScan* const scan = scan_.load(std::memory_order_acquire);
+  if (scan != nullptr && segment.pattern_count() * queries.size() >= least_pairs_ && is_own()) {
+    return scan->search(owner, segment, queries, options);
+  }
+  if (!is_watching_ || !is_own()) return match::search(segment, queries, options);
+  return search_by_cpu(owner, segment, queries, options);
+}
+
+Result<std::vector<std::vector<Match>>> SegmentSearch::search_by_cpu(const Owner& owner,
+                                                                     const SegmentView& segment,
+                                                                     Queries queries,
+                                                                     const SearchOptions& options) {
+  const auto begin = Clock::now();
+  auto found = match::search(segment, queries, options);
+  if (found) note(owner, segment, queries, options, Clock::now() - begin);
+  return found;
+}
+
+void SegmentSearch::note(const Owner& owner, const SegmentView& segment, Queries queries,
+                         const SearchOptions& options, std::chrono::duration<double> took) {
+  const uint64_t pairs = segment.pattern_count() * queries.size();
+  const std::lock_guard lock(mutex_);
+  if (!is_watching_) return;
+  spent_ += took;
+  seen_.try_emplace(owner.get(), Seen{owner, segment});
+  if (pairs == example_.pairs()) example_.took = std::min(example_.took, took);
+  // Devices leave others to the CPU.
+  const bool is_example = pairs != 0 && std::all_of(queries.begin(), queries.end(), [](auto query) {
+                            return !query.empty() && query.size() <= kMaxPatternLength;
+                          });
+  if (is_example && (pairs > example_.pairs() || example_.owner.expired())) {
+    example_ = {owner, segment, {}, options, took};
+    for (const auto& query : queries) example_.queries.emplace_back(query.begin(), query.end());
+    example_.options.cancelled = nullptr;
+  }
+  if (spent_ < price_ || example_.owner.expired()) return;
+  if (opening_.joinable()) opening_.join();  // the last one's segment was gone, and so is it
+  is_watching_ = false;
+  Result<std::thread> thread = device::start_quiet_thread([this] { open(); });
+  if (thread) opening_ = std::move(*thread);
+}
+
+// Nobody notes anything any more.
+void SegmentSearch::open() {
+  Status done;
+  try {
+    done = open_and_compare();
+  } catch (const std::exception& error) {
+    done = fail(ErrorCode::exhausted, error.what());
+  }
+  const std::lock_guard lock(mutex_);
+  if (!done && done.error().code == ErrorCode::not_found) {
+    is_watching_ = true;  // with the next search
+    return;
+  }
+  log(LogLevel::info, "match: searches by {}{}", describe(),
+      done ? "" : fmt::format(" ({})", done.error().message));
+  seen_.clear();
+  example_ = {};
+}
+
+Status SegmentSearch::open_and_compare() {
+  if (owned_ == nullptr) {
+    auto scan = open_();
+    if (!scan) return fail(ErrorCode::unavailable, scan.error().message);
+    owned_ = std::move(*scan);
+  }
+  for (const auto& [key, seen] : seen_) {
+    if (const Owner owner = seen.owner.lock()) owned_->hold(owner, seen.segment);
+  }
+  if (Status done = compare(*owned_, example_); !done) return done;
+  scan_.store(owned_.get(), std::memory_order_release);
+  return {};
+}
+
+// `not_found` where the example's segment was replaced meanwhile.
+Status SegmentSearch::compare(GpuScan& scan, const Example& example) {
+  const Owner owner = example.owner.lock();
+  if (owner == nullptr) return fail(ErrorCode::not_found, "the segment is gone");
+  const std::vector<std::span<const uint32_t>> queries(example.queries.begin(),
+                                                       example.queries.end());
+  auto best = std::chrono::duration<double>::max();
+  for (int i = 0; i < kRepeats; ++i) {
+    const auto begin = Clock::now();
+    const auto found = scan.search(owner, example.segment, queries, example.options);
+    if (!found) return fail(ErrorCode::unavailable, found.error().message);
+    best = std::min<std::chrono::duration<double>>(best, Clock::now() - begin);
+  }
+  best /= favour_;
+  const std::string device = scan.names();
+  if (scan.statistics().on_cpu != 0) {
+    return fail(ErrorCode::unavailable, fmt::format("{} does not search", device));
+  }
+  if (best >= example.took) {
+    return fail(ErrorCode::unavailable,
+                fmt::format("{} took {:.3g} ms, the CPU {:.3g}", device, 1e3 * best.count(),
+                            1e3 * example.took.count()));
+  }
+  least_pairs_ =
+      static_cast<uint64_t>(static_cast<double>(example.pairs()) * (best / example.took));
+  return {};
+}
+
+std::string SegmentSearch::describe() const {
+  const GpuScan* const scan = scan_.load(std::memory_order_acquire);
+  if (scan == nullptr || !is_own()) return "cpu";
+  std::string text = scan->names();
+  if (open_) text += fmt::format(" from {} pairs on", least_pairs_.load());
+  return text;
+}
+
+}  // namespace hoist::match

@@ -1,0 +1,78 @@
+#include "match/score/bounded_edits.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+namespace hoist::match {
+namespace {
+
+// How many symbols from the front are equal, of `size`.
+int64_t equal_symbols(const uint32_t* a, const uint32_t* b, int64_t size) {
+  int64_t i = 0;
+  for (; i + 1 < size; i += 2) {
+    uint64_t x = 0;
+    uint64_t y = 0;
+    std::memcpy(&x, a + i, sizeof(x));
+    std::memcpy(&y, b + i, sizeof(y));
+    if (x != y) return i + static_cast<int64_t>(a[i] == b[i]);
+  }
+  return i + static_cast<int64_t>(i < size && a[i] == b[i]);
+}
+
+// Rows are positions in a, and a point of diagonal d lies in row i and column i + d.
+template <bool kSubstitutes>
+uint32_t edits_within(std::span<const uint32_t> a, std::span<const uint32_t> b, uint32_t most) {
+  const auto rows = static_cast<int64_t>(a.size());
+  const auto columns = static_cast<int64_t>(b.size());
+  const int64_t last = columns - rows;
+  const auto bound = static_cast<int64_t>(most);
+  if (std::abs(last) > bound) return most + 1;
+  // Of each diagonal the furthest row so far; below the first where none was reached. One more
+  // diagonal on both sides is read and never written.
+  constexpr int64_t kNowhere = INT64_MIN / 2;
+  int64_t storage[2 * kMostBoundedEdits + 3];
+  int64_t* const reached = storage + bound + 1;
+  std::fill(reached - bound - 1, reached + bound + 2, kNowhere);
+  const auto slide = [&](int64_t row, int64_t diagonal) {
+    if (row < 0) return row;
+    const int64_t left = std::min(rows - row, columns - row - diagonal);
+    return row + equal_symbols(a.data() + row, b.data() + row + diagonal, left);
+  };
+  reached[0] = slide(0, 0);
+  for (int64_t edits = 0;; ++edits) {
+    if (reached[last] == rows) return static_cast<uint32_t>(edits);
+    if (edits == bound) return most + 1;
+    const int64_t next = edits + 1;
+    const int64_t left = bound - next;
+    // Without substitutions an edit goes to another diagonal: every second one has a new point.
+    constexpr int64_t kStep = kSubstitutes ? 1 : 2;
+    int64_t first = std::max(-next, last - left);
+    if (!kSubstitutes && (first + next) % 2 != 0) ++first;
+    int64_t before = reached[first - 1];  // with one edit less, as all that is read here
+    for (int64_t d = first; d <= std::min(next, last + left); d += kStep) {
+      int64_t row = std::max(before, reached[d + 1] + 1);
+      if constexpr (kSubstitutes) {
+        row = std::max(row, reached[d] + 1);
+        before = reached[d];
+      } else {
+        before = reached[d + 1];
+      }
+      // A step over the end stays at the end, which a neighbour reaches with as many edits.
+      reached[d] = slide(std::min({row, rows, columns - d}), d);
+    }
+  }
+}
+
+}  // namespace
+
+uint32_t bounded_levenshtein(std::span<const uint32_t> a, std::span<const uint32_t> b,
+                             uint32_t most) {
+  return edits_within<true>(a, b, most);
+}
+
+uint32_t bounded_indels(std::span<const uint32_t> a, std::span<const uint32_t> b, uint32_t most) {
+  return edits_within<false>(a, b, most);
+}
+
+}  // namespace hoist::match
