@@ -1,5 +1,6 @@
 """All pairs of two collections, with the argument names and the results of RapidFuzz."""
 
+import math
 import sys
 from typing import Any, Callable, Collection, Dict, Hashable, Optional, Sequence, Union
 
@@ -135,7 +136,7 @@ def cdist(
 
     None and NaN, as a query or a choice, have the worst normalized score.
 
-    Raises InvalidArgument for a cut-off that no score has and for None where scores are counts,
+    Raises InvalidArgument for a cut-off that no score has, a multiplier that is not finite, and None where scores are counts,
     Unsupported for other scorers and weights, TypeError for what is no sequence of hashables.
     """
     chosen = _scorer_of(scorer)
@@ -143,6 +144,8 @@ def cdist(
     if cutoff is not None and not chosen.is_count:
         cutoff = float(np.float32(cutoff))  # as RapidFuzz holds it here: it decides exact ties
     _refuse_weights(scorer_kwargs or {})
+    if not math.isfinite(score_multiplier):
+        raise InvalidArgument(f"a score_multiplier of {score_multiplier}: a finite number")
     element = np.dtype(dtype if dtype is not None else "uint32" if chosen.is_count else "float32")
     known = element.kind in "iuf" and element.itemsize in (1, 2, 4, 8) and element != np.float16
     if not known or not element.isnative:

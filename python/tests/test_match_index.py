@@ -1,5 +1,6 @@
 """hoist.match.Index: what it finds against RapidFuzz and difflib, records against the command."""
 
+import ctypes
 import difflib
 import hashlib
 import json
@@ -223,6 +224,107 @@ def test_arrow_arrays(random):
                   pyarrow.array(["a"]), pyarrow.array([[0.5, 1.5]])):  # fmt: skip
         with pytest.raises(errors.Unsupported):
             Index().learn_arrow(wrong)
+
+
+def test_one_state_is_no_list_of_states():
+    with Index() as index:
+        index.learn([["shoe"], ["sock"]])
+        for call in (index.search, index.learn_many):
+            with pytest.raises(TypeError, match="goes into a list of its own"):
+                call([["shoe"], ["sock"]])
+        assert len(index.search([[["shoe"], ["sock"]]]).names()) == 1
+
+
+class ArrowSchema(ctypes.Structure):
+    pass
+
+
+class ArrowArray(ctypes.Structure):
+    pass
+
+
+ArrowSchema._fields_ = [
+    ("format", ctypes.c_char_p), ("name", ctypes.c_char_p), ("metadata", ctypes.c_char_p),
+    ("flags", ctypes.c_int64), ("n_children", ctypes.c_int64),
+    ("children", ctypes.POINTER(ctypes.POINTER(ArrowSchema))),
+    ("dictionary", ctypes.POINTER(ArrowSchema)), ("release", ctypes.c_void_p),
+    ("private_data", ctypes.c_void_p),
+]  # fmt: skip
+ArrowArray._fields_ = [
+    ("length", ctypes.c_int64), ("null_count", ctypes.c_int64), ("offset", ctypes.c_int64),
+    ("n_buffers", ctypes.c_int64), ("n_children", ctypes.c_int64),
+    ("buffers", ctypes.POINTER(ctypes.c_void_p)),
+    ("children", ctypes.POINTER(ctypes.POINTER(ArrowArray))),
+    ("dictionary", ctypes.POINTER(ArrowArray)), ("release", ctypes.c_void_p),
+    ("private_data", ctypes.c_void_p),
+]  # fmt: skip
+
+
+class Arrow:
+    """One array of the C data interface, without a library that makes them."""
+
+    def __init__(self, format, length, offset, buffers, child=None, dictionary=None):
+        self._kept = [np.ascontiguousarray(b) if b is not None else None for b in buffers]
+        self._parts = (child, dictionary)
+        pointers = [None if b is None else b.ctypes.data for b in self._kept]
+        self._buffers = (ctypes.c_void_p * len(pointers))(*pointers)
+        self._name = format.encode()
+        some = 1  # released by nobody: any address says that it is there
+        self.schema = ArrowSchema(self._name, None, None, 0, 0, None, None, some, None)
+        nulls = 0 if buffers[0] is None else -1
+        self.array = ArrowArray(
+            length, nulls, offset, len(pointers), 0, self._buffers, None, None, some, None
+        )
+        for part, kind in ((self.schema, ArrowSchema), (self.array, ArrowArray)):
+            which = "schema" if kind is ArrowSchema else "array"
+            if child is not None:
+                children = (ctypes.POINTER(kind) * 1)(ctypes.pointer(getattr(child, which)))
+                self._kept.append(children)
+                part.n_children = 1
+                part.children = children
+            if dictionary is not None:
+                part.dictionary = ctypes.pointer(getattr(dictionary, which))
+
+    def __arrow_c_array__(self):
+        new = ctypes.pythonapi.PyCapsule_New
+        new.restype = ctypes.py_object
+        new.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+        return (
+            new(ctypes.addressof(self.schema), b"arrow_schema", None),
+            new(ctypes.addressof(self.array), b"arrow_array", None),
+        )
+
+
+def test_slices_of_arrow_arrays():
+    """An offset at every level; what is null or wrong outside of a slice is not looked at."""
+    text = np.frombuffer(b"xxaabbccddee", np.uint8)
+    ends = np.array([0, 2, 4, 6, 8, 10, 12], np.int32)
+    valid = np.array([0b1110], np.uint8)  # the first is null
+    texts = Arrow("u", 5, 1, [None, ends, text])  # aa bb cc dd ee
+    numbers = Arrow("s", 5, 2, [None, np.array([9, 9, 1, 2, 3, 4, 5], np.int16)])
+    dictionary = Arrow("u", 4, 2, [None, ends, text])  # bb cc dd ee
+    coded = Arrow("c", 5, 1, [None, np.array([99, 3, 2, 1, 0, 3], np.int8)], None, dictionary)
+    wanted = {
+        texts: [["aa", "bb"], ["cc", "dd", "ee"]],
+        numbers: [["1", "2"], ["3", "4", "5"]],
+        coded: [["ee", "dd"], ["cc", "bb", "ee"]],
+    }
+    for symbols, expected in wanted.items():
+        index = Index()
+        lists = Arrow("+l", 2, 1, [valid, np.array([-7, 0, 2, 5], np.int32)], symbols)
+        assert index.learn_arrow(lists) == 2
+        assert all(name_of([[symbol] for symbol in row]) in index for row in expected)
+        # Lists of lists: the events are those of `lists`, of which the last is a pattern's first.
+        index = Index()
+        events = Arrow("+L", 3, 1, [valid, np.array([-7, 0, 2, 4, 5], np.int64)], symbols)
+        nested = Arrow("+l", 1, 2, [None, np.array([0, 0, 1, 3], np.int32)], events)
+        assert index.learn_arrow(nested) == 1
+        flat_row = [symbol for row in expected for symbol in row]
+        assert name_of([sorted(flat_row[2:4]), flat_row[4:]]) in index
+    with pytest.raises(errors.Unsupported, match="nulls"):
+        Index().learn_arrow(
+            Arrow("+l", 3, 0, [valid, np.array([0, 0, 2, 5], np.int32)], texts)
+        )
 
 
 def test_what_is_wrong_is_said(tmp_path):

@@ -67,6 +67,24 @@ def test_cutoffs_at_every_value(random, name):
         assert same(ours, expected), cutoff
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_cutoffs_of_long_texts_that_are_alike(random, name):
+    """Those that stop early, and those that a few edits make equal."""
+    texts = random_texts(random, 6, 400, "abc") + ["".join(random.choice(list("abcé"), size=300))]
+    for text in texts[-3:] * 5:
+        for _ in range(random.integers(1, 9)):
+            at = random.integers(0, len(text) + 1)
+            text = text[:at] + "x"[: random.integers(0, 2)] + text[at + random.integers(0, 2) :]
+        texts.append(text)
+    scores = process.cdist(texts, texts, scorer=theirs(name), dtype=np.float64)
+    nearest = np.unique(scores)[:12] if "distance" in name else np.unique(scores)[-12:]
+    for cutoff in [*nearest, np.median(scores)]:
+        for some in (texts, texts[-1:]):
+            ours = match.cdist(some, texts, scorer=name, score_cutoff=cutoff)
+            expected = process.cdist(some, texts, scorer=theirs(name), score_cutoff=cutoff)
+            assert same(ours, expected), cutoff
+
+
 @given(
     st.lists(st.text(alphabet="abé", max_size=80), max_size=6),
     st.lists(st.text(alphabet="abé", max_size=80), max_size=6),
@@ -172,6 +190,10 @@ def test_what_is_wrong_is_said():
         match.cdist(["a"], ["b"], scorer="Indel.normalized_distance", score_cutoff=1.5)
     with pytest.raises(errors.InvalidArgument, match="score_cutoff"):
         match.cdist(["a"], ["b"], scorer="Indel.distance", score_cutoff=-1)
+    for multiplier in (math.inf, -math.inf, math.nan):
+        for scorer in ("Indel.distance", "ratio"):
+            with pytest.raises(errors.InvalidArgument, match="score_multiplier"):
+                match.cdist(["a"], ["b"], scorer=scorer, score_multiplier=multiplier)
     for dtype in (bool, ">i4"):
         with pytest.raises(errors.Unsupported, match="scores of the type"):
             match.cdist(["a"], ["b"], dtype=dtype)

@@ -1,7 +1,9 @@
 """hoist.match.SequenceMatcher against Python's difflib, on every result."""
 
 import difflib
+import gc
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -125,6 +127,22 @@ def test_elements_that_cannot_be_hashed_leave_the_pair_as_it_was():
     pair.set_first([Asking(), "y"])
     assert reached and set(reached) == {before} and pair.ratio() == 0.5
     pair = None  # which its elements know: no collector would find that circle
+
+
+def test_cycles_are_collected():
+    class Element:
+        """Refers to the matcher that compares it."""
+
+    for isjunk in (None, lambda element: True):
+        element = Element()
+        element.matcher = SequenceMatcher(isjunk, [element], [element])
+        element.matcher.ratio()
+        gone = weakref.ref(element)
+        del element
+        gc.collect()
+        assert gone() is None
+    pair = _native.SequencePair(["x"], True, {"x"})
+    assert gc.is_tracked(pair)
 
 
 def test_windows_beyond_the_ends_are_refused():

@@ -14,11 +14,16 @@ tl::unexpected<Error> named(Error error, size_t pattern) {
   return tl::unexpected(std::move(error));
 }
 
+Status go_on(const Stop& stop) {
+  return stop.is_wanted() ? fail(ErrorCode::cancelled, "stopped as asked") : Status();
+}
+
 // Calls `learn_next` for each, as a bulk where that pays or where nothing else can learn.
-Status learn_each(match::Index& index, std::mutex& bulk, size_t count,
+Status learn_each(match::Index& index, std::mutex& bulk, size_t count, const Stop& stop,
                   const std::function<Status(size_t)>& learn_next) {
   const auto learn_them = [&]() -> Status {
     for (size_t i = 0; i < count; ++i) {
+      if (Status wanted = go_on(stop); !wanted) return wanted;
       if (Status done = learn_next(i); !done) return named(done.error(), i);
     }
     return {};
@@ -48,16 +53,17 @@ Status check_offsets(const std::vector<int64_t>& offsets, uint64_t size) {
 
 Result<std::vector<std::string>> learn_all(match::Index& index, std::mutex& bulk,
                                            std::span<match::PatternText> patterns,
-                                           std::span<const BulkPattern> options) {
+                                           std::span<const BulkPattern> options, const Stop& stop) {
   const bool sort = index.stats().settings.sort;
   for (size_t i = 0; i < patterns.size(); ++i) {
+    if (Status wanted = go_on(stop); !wanted) return tl::unexpected(wanted.error());
     Status ready = match::normalise(patterns[i], sort);
     if (ready) ready = match::check_learnable(patterns[i]);
     if (!ready) return named(ready.error(), i);
   }
   std::vector<std::string> names;
   names.reserve(patterns.size());
-  Status done = learn_each(index, bulk, patterns.size(), [&](size_t i) -> Status {
+  Status done = learn_each(index, bulk, patterns.size(), stop, [&](size_t i) -> Status {
     const BulkPattern& option = options[i];
     auto learned =
         index.learn(patterns[i], {option.name, option.frequency, option.emotives, option.metadata});
@@ -109,10 +115,11 @@ Result<bool> ArrayPatterns::learn_one(match::Index& index, size_t pattern) const
   return learned->is_new;
 }
 
-Result<uint64_t> ArrayPatterns::learn(match::Index& index, std::mutex& bulk) const {
+Result<uint64_t> ArrayPatterns::learn(match::Index& index, std::mutex& bulk,
+                                      const Stop& stop) const {
   if (Status good = check(); !good) return tl::unexpected(good.error());
   uint64_t added = 0;
-  Status done = learn_each(index, bulk, offsets_.size() - 1, [&](size_t i) -> Status {
+  Status done = learn_each(index, bulk, offsets_.size() - 1, stop, [&](size_t i) -> Status {
     const auto is_new = learn_one(index, i);
     if (!is_new) return tl::unexpected(is_new.error());
     added += *is_new ? 1 : 0;

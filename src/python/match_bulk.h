@@ -12,6 +12,7 @@
 
 #include "match/index/index.h"
 #include "match/vocabulary/pattern.h"
+#include "python/interruptible.h"
 
 namespace hoist::python {
 
@@ -28,11 +29,11 @@ struct BulkPattern {
 };
 
 // Their names. Patterns that cannot be learned by themselves are refused, with their number, before
-// the first is learned; what fails later (a name that is taken, a full disk) leaves those before
-// it.
+// the first is learned; what fails later (a name that is taken, a full disk) and stopping leave
+// those before it.
 Result<std::vector<std::string>> learn_all(match::Index& index, std::mutex& bulk,
                                            std::span<match::PatternText> patterns,
-                                           std::span<const BulkPattern> options);
+                                           std::span<const BulkPattern> options, const Stop& stop);
 
 // Patterns in arrays. Pattern i has the events offsets[i]..offsets[i + 1), and event j the symbols
 // event_offsets[j]..event_offsets[j + 1); without event offsets each symbol is an event.
@@ -60,7 +61,9 @@ class ArrayPatterns {
   ArrayPatterns& operator=(const ArrayPatterns&) = delete;
 
   // How many of them are new. Offsets are checked before the first is learned.
-  Result<uint64_t> learn(match::Index& index, std::mutex& bulk) const;
+  // Stopping leaves those that were learned until then.
+  Result<uint64_t> learn(match::Index& index, std::mutex& bulk, const Stop& stop) const;
+  size_t size() const { return offsets_.empty() ? 0 : offsets_.size() - 1; }
 
  private:
   Status check() const;

@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace hoist::python {
@@ -26,6 +27,10 @@ class ElementNumbers {
   // Of one element; kFirstNumber - 1, which nothing has, where it was never numbered and `adds` is
   // false.
   uint32_t number(nanobind::handle element, bool adds = true);
+  // The elements that it keeps alive.
+  nanobind::handle elements() const { return numbers_; }
+  // Forgets them all; gives what kept them.
+  nanobind::dict take_elements() { return std::exchange(numbers_, nanobind::dict()); }
 
  private:
   bool characters_;

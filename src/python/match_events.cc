@@ -4,15 +4,21 @@
 
 #include <string>
 
+#include "python/interruptible.h"
+
 namespace nb = nanobind;
 
 namespace hoist::python {
 namespace {
 
-void read_events(nb::handle events, std::vector<nb::object>& kept, match::PatternText& text) {
+constexpr const char* kEvent = "an event: a list of symbols";
+
+void read_events(nb::handle events, std::vector<nb::object>& kept, match::PatternText& text,
+                 const char* event_kind = kEvent) {
   const nb::tuple all = tuple_of(events, "a list of events");
   for (const nb::handle event : all) {
-    nb::tuple symbols = tuple_of(event, "an event: a list of symbols");
+    check_signals(kept.size());
+    nb::tuple symbols = tuple_of(event, event_kind);
     for (const nb::handle symbol : symbols) text.tokens.push_back(text_of(symbol));
     text.end_event();
     kept.push_back(std::move(symbols));
@@ -46,7 +52,12 @@ EventList::EventList(nb::handle events) { read_events(events, kept_, text_); }
 EventLists::EventLists(nb::handle lists) {
   const nb::tuple all = tuple_of(lists, "a list of lists of events");
   texts_.resize(all.size());
-  for (size_t i = 0; i < texts_.size(); ++i) read_events(all[i], kept_, texts_[i]);
+  for (size_t i = 0; i < texts_.size(); ++i) {
+    read_events(
+        all[i], kept_, texts_[i],
+        "a list of lists of events, an event a list of symbols (one of them alone goes into "
+        "a list of its own)");
+  }
 }
 
 }  // namespace hoist::python

@@ -2,6 +2,8 @@
 
 #include <nanobind/ndarray.h>
 
+#include "python/interruptible.h"
+
 namespace nb = nanobind;
 using namespace nb::literals;
 
@@ -34,9 +36,11 @@ nb::tuple Hits::arrays(bool normalized) const {
 
 nb::list Hits::names() const {
   nb::list all;
+  size_t made = 0;
   for (const match::IndexSearchResult& result : results_) {
     nb::list names;
     for (const match::IndexHit& hit : result.hits) {
+      check_signals(made++);
       const std::string name = result.name(hit);
       names.append(nb::str(name.data(), name.size()));
     }

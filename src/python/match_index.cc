@@ -18,6 +18,7 @@
 
 #include "match/index/index.h"
 #include "python/errors.h"
+#include "python/interruptible.h"
 #include "python/match_bulk.h"
 #include "python/match_events.h"
 #include "python/match_hits.h"
@@ -61,6 +62,21 @@ uint32_t frequency_of(nb::handle number) {
   if (PyErr_Occurred() != nullptr) throw nb::python_error();
   if (wide > UINT32_MAX) raise({ErrorCode::invalid_argument, "a frequency above 2^32 - 1"});
   return static_cast<uint32_t>(wide);
+}
+
+// So much of an index's memory, times what each byte takes, is looked at before a thread has
+// started; and so many patterns are learned.
+constexpr uint64_t kLongSearch = uint64_t{1} << 22;
+constexpr size_t kLongLearning = 64;
+
+// Whether a search is worth a thread. Counting takes time in proportion to a state's words of 64
+// symbols, blocks, as difflib and records need them, to its symbols.
+bool is_long(const match::Index& index, std::span<const match::PatternText> states, bool blocks) {
+  uint64_t work = 0;
+  for (const match::PatternText& state : states) {
+    work += blocks ? state.tokens.size() : state.tokens.size() / 64 + 1;
+  }
+  return work * index.memory() >= kLongSearch;
 }
 
 // Every call keeps the index alive for as long as it works, whoever closes it meanwhile.
@@ -111,10 +127,9 @@ class PythonIndex {
       bulk[i].frequency = frequency_of(element(frequencies, i));
       bulk[i].emotives = emotives_of(element(emotives, i));
     }
-    auto learned = [&] {
-      const nb::gil_scoped_release released;
-      return learn_all(*index, bulk_mutex_, lists.texts(), bulk);
-    }();
+    auto learned = interruptible(bulk.size() >= kLongLearning, [&](const Stop& stop) {
+      return learn_all(*index, bulk_mutex_, lists.texts(), bulk, stop);
+    });
     nb::list out;
     for (const std::string& name : value(std::move(learned))) {
       out.append(nb::str(name.data(), name.size()));
@@ -124,10 +139,9 @@ class PythonIndex {
 
   uint64_t learn_arrays(const ArrayPatterns& patterns) {
     const auto index = open_index();
-    auto learned = [&] {
-      const nb::gil_scoped_release released;
-      return patterns.learn(*index, bulk_mutex_);
-    }();
+    auto learned = interruptible(patterns.size() >= kLongLearning, [&](const Stop& stop) {
+      return patterns.learn(*index, bulk_mutex_, stop);
+    });
     return value(std::move(learned));
   }
 
@@ -137,10 +151,11 @@ class PythonIndex {
     EventList list(state);
     match::RecordOptions asked = options;
     asked.affinity_emotive = emotive;
-    auto prediction = [&] {
-      const nb::gil_scoped_release released;
+    const bool is_worth = is_long(*index, {&list.text(), 1}, true);
+    auto prediction = interruptible(is_worth, [&](const Stop& stop) {
+      asked.cancelled = &stop.flag();
       return index->predict(list.text(), asked);
-    }();
+    });
     return record_dicts(value(std::move(prediction)), list.text(), *index);
   }
 
@@ -150,10 +165,13 @@ class PythonIndex {
     const auto found = match::scorer_named(scorer);
     if (!found) raise({ErrorCode::invalid_argument, "no such scorer: " + scorer});
     EventLists lists(states);
-    auto results = [&] {
-      const nb::gil_scoped_release released;
-      return index->search(lists.texts(), {.scorer = *found, .threshold = threshold, .top = top});
-    }();
+    const bool blocks =
+        *found == match::Scorer::difflib || *found == match::Scorer::difflib_autojunk;
+    auto results = interruptible(is_long(*index, lists.texts(), blocks), [&](const Stop& stop) {
+      return index->search(
+          lists.texts(),
+          {.scorer = *found, .threshold = threshold, .top = top, .cancelled = &stop.flag()});
+    });
     return std::make_unique<Hits>(value(std::move(results)));
   }
 

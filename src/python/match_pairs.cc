@@ -5,13 +5,16 @@
 #include <nanobind/stl/string.h>
 
 #include <cmath>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "match/pairs/pair_counts.h"
 #include "match/score/edit_distance.h"
 #include "python/errors.h"
+#include "python/interruptible.h"
 #include "python/match_elements.h"
 #include "python/match_scores.h"
 #include "python/module.h"
@@ -24,6 +27,9 @@ namespace {
 
 using Matrix = nb::ndarray<nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
+// Steps of the matrices of all pairs from which on they take longer than a thread takes to start.
+constexpr uint64_t kLongWork = uint64_t{1} << 26;
+
 // None, NaN, and pandas' NA.
 bool is_missing(nb::handle item) {
   if (item.is_none()) return true;
@@ -34,42 +40,73 @@ bool is_missing(nb::handle item) {
   return nb::cast<std::string>(item.type().attr("__name__")) == "NAType";
 }
 
-// What the strs of a list take.
-size_t characters_of(nb::handle list, Py_ssize_t size) {
-  Py_ssize_t sum = 0;
-  for (Py_ssize_t i = 0; i < size; ++i) {
-    PyObject* const item = PyList_GetItem(list.ptr(), i);
-    if (PyUnicode_Check(item)) sum += PyUnicode_GetLength(item);
-  }
-  return static_cast<size_t>(sum);
-}
-
-struct Collection {
+// Sequences as numbers, one after the other.
+class Collection {
+ public:
   Collection(nb::handle items, ElementNumbers& numbers, const nb::object& processor) {
+    const bool is_plain = processor.is_none() && PyList_CheckExact(items.ptr());
+    if (is_plain && read_texts(items)) return;
     const nb::object list = nb::steal(PySequence_List(items.ptr()));
     if (!list.is_valid()) throw nb::python_error();
+    if (processor.is_none() && !is_plain && read_texts(list)) return;
+    read_each(list, numbers, processor);
+  }
+
+  match::SequenceList view() const { return {symbols_, ends_}; }
+  size_t size() const { return ends_.size(); }
+  const std::vector<size_t>& missing() const { return missing_; }
+
+ private:
+  // A list of nothing but strs: one call for all of them takes much less time than one for each.
+  // Nothing here runs code of the list's owner, who could change it.
+  bool read_texts(nb::handle list) {
     const Py_ssize_t size = PyList_Size(list.ptr());
-    ends.reserve(static_cast<size_t>(size));
-    symbols.reserve(characters_of(list, size));
+    ends_.resize(static_cast<size_t>(size));
+    uint64_t end = 0;
     for (Py_ssize_t i = 0; i < size; ++i) {
+      PyObject* const item = PyList_GetItem(list.ptr(), i);
+      if (!PyUnicode_Check(item)) {
+        ends_.clear();
+        return false;
+      }
+      end += static_cast<uint64_t>(PyUnicode_GetLength(item));
+      ends_[static_cast<size_t>(i)] = end;
+    }
+    const nb::object text = nb::steal(PyUnicode_Join(nb::str("").ptr(), list.ptr()));
+    if (!text.is_valid()) throw nb::python_error();
+    characters_.reset(new uint32_t[end]);  // without zeros that nobody reads
+    if (end != 0 && PyUnicode_AsUCS4(text.ptr(), characters_.get(), static_cast<Py_ssize_t>(end),
+                                     0) == nullptr) {
+      throw nb::python_error();
+    }
+    symbols_ = {characters_.get(), end};
+    return true;
+  }
+
+  void read_each(nb::handle list, ElementNumbers& numbers, const nb::object& processor) {
+    const Py_ssize_t size = PyList_Size(list.ptr());
+    ends_.reserve(static_cast<size_t>(size));
+    for (Py_ssize_t i = 0; i < size; ++i) {
+      check_signals(static_cast<size_t>(i));
       nb::object item = nb::borrow(PyList_GetItem(list.ptr(), i));
       if (is_missing(item)) {
-        missing.push_back(static_cast<size_t>(i));
+        missing_.push_back(static_cast<size_t>(i));
       } else {
         if (!processor.is_none()) item = processor(item);
         // What has no length is no sequence, though it may be iterable.
         if (PyObject_Size(item.ptr()) < 0) throw nb::python_error();
-        numbers.append(item, symbols);
+        numbers.append(item, numbers_);
       }
-      ends.push_back(symbols.size());
+      ends_.push_back(numbers_.size());
     }
+    symbols_ = numbers_;
   }
 
-  match::SequenceList view() const { return {symbols, ends}; }
-
-  std::vector<uint32_t> symbols;
-  std::vector<uint64_t> ends;
-  std::vector<size_t> missing;
+  std::unique_ptr<uint32_t[]> characters_;  // of texts
+  std::vector<uint32_t> numbers_;           // of anything else
+  std::span<const uint32_t> symbols_;       // the one or the other
+  std::vector<uint64_t> ends_;
+  std::vector<size_t> missing_;
 };
 
 // A score as an element of the matrix: rounded to the nearest where that is an integer.
@@ -90,13 +127,6 @@ struct Scoring {
   template <typename T>
   T element(uint64_t count, uint64_t m, uint64_t n) const {
     return element_of<T>(scorer.score(count, m, n, cutoff) * multiplier);
-  }
-
-  // Whether the best count of sequences of these lengths is beyond the cut-off, and so every one.
-  bool skips(uint32_t m, uint32_t n) const {
-    const bool lcs = scorer.counts() == match::PairCount::lcs;
-    const uint64_t best = lcs ? std::min(m, n) : std::max(m, n) - std::min(m, n);
-    return scorer.score(best, m, n, cutoff) != scorer.score(best, m, n, std::nullopt);
   }
 };
 
@@ -185,14 +215,19 @@ class Elements {
 
 template <typename T>
 void fill(const Matrix& matrix, const Scoring& scoring, const Collection& queries,
-          const Collection& choices, ThreadPool& pool) {
+          const Collection& choices, ThreadPool& pool, const Stop& stop) {
   T* const data = static_cast<T*>(matrix.data());
-  const size_t columns = choices.ends.size();
+  const size_t columns = choices.size();
   const match::SequenceList query_list = queries.view();
   const match::SequenceList choice_list = choices.view();
   const Elements<T> elements(scoring, query_list, choice_list);
   match::PairOptions options;
-  if (scoring.cutoff) options.skips = [&](uint32_t m, uint32_t n) { return scoring.skips(m, n); };
+  options.cancelled = &stop.flag();
+  if (scoring.cutoff) {
+    options.limit = [&](uint32_t m, uint32_t n) {
+      return scoring.scorer.limit(m, n, *scoring.cutoff);
+    };
+  }
   match::count_pairs(
       scoring.scorer.counts(), query_list, choice_list, pool,
       [&](const match::PairRun& run) {
@@ -204,13 +239,14 @@ void fill(const Matrix& matrix, const Scoring& scoring, const Collection& querie
       },
       options);
   const T worst = element_of<T>(scoring.scorer.worst() * scoring.multiplier);
-  for (const size_t row : queries.missing) std::fill_n(data + row * columns, columns, worst);
-  for (const size_t column : choices.missing) {
-    for (size_t row = 0; row < queries.ends.size(); ++row) data[row * columns + column] = worst;
+  for (const size_t row : queries.missing()) std::fill_n(data + row * columns, columns, worst);
+  for (const size_t column : choices.missing()) {
+    for (size_t row = 0; row < queries.size(); ++row) data[row * columns + column] = worst;
   }
 }
 
-using Fill = void(const Matrix&, const Scoring&, const Collection&, const Collection&, ThreadPool&);
+using Fill = void(const Matrix&, const Scoring&, const Collection&, const Collection&, ThreadPool&,
+                  const Stop&);
 
 Fill* fill_for(nb::dlpack::dtype dtype) {
   struct Row {
@@ -237,7 +273,7 @@ PairScorer scorer_named(const std::string& name) {
 }
 
 void refuse_missing(const Collection& collection) {
-  if (collection.missing.empty()) return;
+  if (collection.missing().empty()) return;
   raise({ErrorCode::invalid_argument,
          "None or NaN as a sequence: distances and similarities that are counts have no value for "
          "it; take a normalized one"});
@@ -259,16 +295,19 @@ nb::object pair_scores(const nb::object& queries, const nb::object& choices,
     refuse_missing(query_list);
     refuse_missing(choice_list);
   }
-  nb::object array = allocate(query_list.ends.size(), choice_list.ends.size());
+  nb::object array = allocate(query_list.size(), choice_list.size());
   const auto matrix = nb::cast<Matrix>(array);
   Fill* const fill = fill_for(matrix.dtype());
-  const nb::gil_scoped_release released;
-  if (threads == 0) {
-    fill(matrix, scoring, query_list, choice_list, ThreadPool::process());
-  } else {
-    ThreadPool pool(threads);
-    fill(matrix, scoring, query_list, choice_list, pool);
-  }
+  const uint64_t work =
+      uint64_t{query_list.view().symbols.size()} * choice_list.view().symbols.size();
+  run_interruptibly(work >= kLongWork, [&](const Stop& stop) {
+    if (threads == 0) {
+      fill(matrix, scoring, query_list, choice_list, ThreadPool::process(), stop);
+    } else {
+      ThreadPool pool(threads);
+      fill(matrix, scoring, query_list, choice_list, pool, stop);
+    }
+  });
   return array;
 }
 
@@ -281,11 +320,13 @@ double pair_score(const nb::object& a, const nb::object& b, const std::string& n
   std::vector<uint32_t> y;
   numbers.append(a, x);
   numbers.append(b, y);
-  const nb::gil_scoped_release released;
-  const match::MatchMasks masks(x);
-  const size_t count = scorer.counts() == match::PairCount::lcs
-                           ? match::lcs_length(masks, y)
-                           : match::levenshtein_distance(masks, y);
+  const uint64_t work = uint64_t{x.size()} * y.size();
+  const size_t count = interruptible(work >= kLongWork, [&](const Stop& stop) {
+    const match::MatchMasks masks(x);
+    return scorer.counts() == match::PairCount::lcs
+               ? match::lcs_length(masks, y, &stop.flag())
+               : match::levenshtein_distance(masks, y, &stop.flag());
+  });
   return scorer.score(count, x.size(), y.size(), cutoff);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace hoist::python {
 namespace {
@@ -32,9 +33,19 @@ std::optional<PairScorer> PairScorer::named(std::string_view name) {
   return PairScorer{*family, *value, false};
 }
 
+double PairScorer::normalized(uint64_t distance, uint64_t most) const {
+  const double share = most == 0 ? 0.0 : static_cast<double>(distance) / static_cast<double>(most);
+  return value == Value::normalized_distance ? share : 1.0 - share;
+}
+
+bool PairScorer::passes(double normalized, double cutoff) const {
+  if (value == Value::normalized_distance) return normalized <= cutoff;
+  return normalized >= (percent ? cutoff / 100.0 : cutoff);
+}
+
 double PairScorer::score(uint64_t count, uint64_t m, uint64_t n,
                          std::optional<double> cutoff) const {
-  const uint64_t most = family == Family::indel ? m + n : std::max(m, n);
+  const uint64_t most = this->most(m, n);
   const uint64_t distance = family == Family::levenshtein ? count
                             : family == Family::indel     ? most - 2 * count
                                                           : most - count;
@@ -44,12 +55,32 @@ double PairScorer::score(uint64_t count, uint64_t m, uint64_t n,
     const auto similarity = static_cast<double>(most - distance);
     return cutoff && similarity < *cutoff ? 0 : similarity;
   }
-  const double normalized = most == 0 ? 0.0 : exact / static_cast<double>(most);
-  if (value == Value::normalized_distance) return cutoff && normalized > *cutoff ? 1.0 : normalized;
-  const double similarity = 1.0 - normalized;
-  const double least = cutoff ? (percent ? *cutoff / 100.0 : *cutoff) : 0.0;
-  if (similarity < least) return 0.0;
-  return percent ? similarity * 100.0 : similarity;
+  const double share = normalized(distance, most);
+  if (cutoff && !passes(share, *cutoff)) return worst();
+  return percent ? share * 100.0 : share;
+}
+
+int64_t PairScorer::limit(uint64_t m, uint64_t n, double cutoff) const {
+  const auto most = static_cast<int64_t>(this->most(m, n));
+  const auto all = static_cast<double>(most);
+  int64_t distance = 0;  // the largest that passes
+  if (value == Value::distance) {
+    distance = static_cast<int64_t>(std::min(std::floor(cutoff), all));
+  } else if (value == Value::similarity) {
+    distance = most - static_cast<int64_t>(std::min(std::ceil(cutoff), all + 1));
+  } else {
+    const auto is_enough = [&](int64_t d) {
+      return passes(normalized(static_cast<uint64_t>(d), static_cast<uint64_t>(most)), cutoff);
+    };
+    const double wanted = percent ? cutoff / 100.0 : cutoff;
+    const double share = value == Value::normalized_distance ? wanted : 1.0 - wanted;
+    distance = std::clamp(static_cast<int64_t>(share * all), int64_t{0}, most);
+    while (distance < most && is_enough(distance + 1)) ++distance;
+    while (distance >= 0 && !is_enough(distance)) --distance;
+  }
+  if (family == Family::levenshtein) return distance;
+  const int64_t symbols = most - distance;
+  return family == Family::indel ? (symbols + 1) / 2 : symbols;
 }
 
 }  // namespace hoist::python

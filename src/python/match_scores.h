@@ -1,6 +1,7 @@
 // Scores of pairs as RapidFuzz defines them, from what count_pairs() counts.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -26,7 +27,19 @@ struct PairScorer {
   // Of sequences of lengths m and n. Beyond the cut-off: 0, 1 for normalized distances, one above
   // the cut-off for distances.
   double score(uint64_t count, uint64_t m, uint64_t n, std::optional<double> cutoff) const;
+  // The last count that the cut-off lets pass (match::PairOptions::limit).
+  int64_t limit(uint64_t m, uint64_t n, double cutoff) const;
 
+ private:
+  // The largest distance that there is.
+  uint64_t most(uint64_t m, uint64_t n) const {
+    return family == Family::indel ? m + n : std::max(m, n);
+  }
+  // Rounds monotonically: no larger distance has a better one.
+  double normalized(uint64_t distance, uint64_t most) const;
+  bool passes(double normalized, double cutoff) const;
+
+ public:
   Family family = Family::indel;
   Value value = Value::normalized_similarity;
   bool percent = false;

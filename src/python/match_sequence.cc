@@ -7,11 +7,13 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "match/pairs/window_matcher.h"
 #include "match/score/blocks.h"
 #include "match/score/opcodes.h"
+#include "python/interruptible.h"
 #include "python/match_elements.h"
 #include "python/module.h"
 
@@ -27,6 +29,8 @@ using match::WindowMatcher;
 
 // Work below this is done before another thread could have got the interpreter's lock.
 constexpr int64_t kSmallWork = 1 << 14;
+// Work from this on takes longer than a thread takes to start.
+constexpr int64_t kLongWork = 1 << 22;
 
 nb::tuple triple(uint32_t a, uint32_t b, uint32_t size) { return nb::make_tuple(a, b, size); }
 
@@ -77,13 +81,15 @@ class Second {
 
   size_t size() const { return symbols_.size(); }
 
-  void find_blocks(const std::vector<uint32_t>& a, std::vector<Block>& blocks) const {
+  // With `blocks` undefined once it was cancelled.
+  void find_blocks(const std::vector<uint32_t>& a, std::vector<Block>& blocks,
+                   const std::atomic<bool>* cancelled = nullptr) const {
     if (matcher_) {
       thread_local BlockMatcher::Scratch scratch;
-      (void)matcher_->find(a, blocks, scratch);
+      (void)matcher_->find(a, blocks, scratch, cancelled);
     } else {
       thread_local WindowMatcher::Scratch scratch;
-      WindowMatcher(symbols_, roles_).find(a, blocks, scratch);
+      (void)WindowMatcher(symbols_, roles_).find(a, blocks, scratch, cancelled);
     }
   }
 
@@ -183,14 +189,30 @@ class SequencePair {
         static_cast<uint32_t>(a_begin), static_cast<uint32_t>(a_end),
         static_cast<uint32_t>(b_begin), static_cast<uint32_t>(b_end)};
     const WindowMatcher& windows = second->windows();
-    const Block block = [&] {
+    const int64_t work = (a_end - a_begin) * (b_end - b_begin);
+    const auto find = [&](const std::atomic<bool>* cancelled) {
       thread_local WindowMatcher::Scratch scratch;
-      const int64_t work = (a_end - a_begin) * (b_end - b_begin);
-      if (work <= kSmallWork) return windows.longest(*first, window, scratch);
-      const nb::gil_scoped_release released;
-      return windows.longest(*first, window, scratch);
-    }();
+      return windows.longest(*first, window, scratch, cancelled);
+    };
+    const Block block = work <= kSmallWork
+                            ? find(nullptr)
+                            : interruptible(work >= kLongWork,
+                                            [&](const Stop& stop) { return find(&stop.flag()); });
     return triple(block.a, block.b, block.size);
+  }
+
+  // For the collector of cycles: an element may refer to whoever compares it.
+  int traverse(visitproc visit, void* arg) const {
+    Py_VISIT(b_.ptr());
+    Py_VISIT(junk_.ptr());
+    Py_VISIT(numbers_.elements().ptr());
+    return 0;
+  }
+  // Lets go of them only once nothing here refers to them: that may run anything.
+  void clear() {
+    const nb::object b = std::exchange(b_, nb::none());
+    const nb::object junk = std::exchange(junk_, nb::none());
+    const nb::dict elements = numbers_.take_elements();
   }
 
   // (ratio, item) of the items whose ratios reach the cut-off.
@@ -241,11 +263,13 @@ class SequencePair {
     const auto second = second_;
     const auto first = first_;
     auto found = std::make_shared<std::vector<Block>>();
-    if (first->size() * second->size() <= size_t{kSmallWork}) {
+    const uint64_t work = uint64_t{first->size()} * second->size();
+    if (work <= uint64_t{kSmallWork}) {
       second->find_blocks(*first, *found);
     } else {
-      const nb::gil_scoped_release released;
-      second->find_blocks(*first, *found);
+      run_interruptibly(work >= uint64_t{kLongWork}, [&](const Stop& stop) {
+        second->find_blocks(*first, *found, &stop.flag());
+      });
     }
     if (first == first_ && second == second_) blocks_ = found;
     return found;
@@ -262,10 +286,25 @@ class SequencePair {
   Blocks blocks_;  // of the two
 };
 
+int traverse_pair(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (!nb::inst_ready(self)) return 0;
+  return nb::inst_ptr<SequencePair>(self)->traverse(visit, arg);
+}
+
+int clear_pair(PyObject* self) {
+  if (nb::inst_ready(self)) nb::inst_ptr<SequencePair>(self)->clear();
+  return 0;
+}
+
+PyType_Slot pair_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_pair)},
+                            {Py_tp_clear, reinterpret_cast<void*>(clear_pair)},
+                            {0, nullptr}};
+
 }  // namespace
 
 void define_match_sequence(nb::module_& module) {
-  nb::class_<SequencePair>(module, "SequencePair")
+  nb::class_<SequencePair>(module, "SequencePair", nb::type_slots(pair_slots))
       .def(nb::init<nb::object, bool, nb::object>(), "b"_a, "autojunk"_a, "junk"_a.none())
       .def("set_first", &SequencePair::set_first, "a"_a)
       .def("ratio", &SequencePair::ratio)

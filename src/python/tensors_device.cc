@@ -18,6 +18,7 @@
 
 #include "device/device.h"
 #include "python/errors.h"
+#include "python/interruptible.h"
 #include "tensors/gpu/model_loader.h"
 #include "tensors/gpu/source_loader.h"
 
@@ -51,11 +52,11 @@ GpuLoadOptions load_options(std::optional<double> target, const QualityPolicy* p
 // [(name, dtype, shape, array, quality)]
 nb::list load_model(const std::string& path, const std::string& device_name, bool holo,
                     std::optional<double> target, const QualityPolicy* policy) {
-  const GpuModel model = value([&]() -> Result<GpuModel> {
-    const nb::gil_scoped_release released;
+  const GpuModel model = value(interruptible(true, [&](const Stop& stop) -> Result<GpuModel> {
     const Result<device::Device*> device = device::find_device(device_name);
     if (!device) return tl::unexpected(device.error());
-    const GpuLoadOptions options = load_options(target, policy);
+    GpuLoadOptions options = load_options(target, policy);
+    options.stop = stop.token();
     if (!holo) {
       const Result<ModelSource> source = ModelSource::open({path});
       if (!source) return tl::unexpected(source.error());
@@ -64,7 +65,7 @@ nb::list load_model(const std::string& path, const std::string& device_name, boo
     const Result<HoloTensorReader> file = HoloTensorReader::open(path);
     if (!file) return tl::unexpected(file.error());
     return GpuModelLoader(**device).load(*file, options);
-  }());
+  }));
   nb::list tensors;
   for (const GpuTensor& tensor : model.tensors) {
     nb::list shape;
