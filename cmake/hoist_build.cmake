@@ -143,6 +143,12 @@ function(hoist_test_program name)
   endif()
 endfunction()
 
+# Seconds after which a test counts as hung: several times what the slowest take on 2 cores.
+set(HOIST_TEST_TIMEOUT 400)
+if(HOIST_SANITIZE OR HOIST_COVERAGE)
+  set(HOIST_TEST_TIMEOUT 900)
+endif()
+
 # hoist_test(NAME SOURCE LIBRARIES… ) makes a GoogleTest program and one ctest entry.
 find_package(GTest REQUIRED)
 set(HOIST_GTEST GTest::gtest GTest::gtest_main)
@@ -162,7 +168,7 @@ function(hoist_test name source)
   target_link_libraries(${name} PRIVATE ${ARGN} ${HOIST_GTEST})
   hoist_test_program(${name})
   add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 600)
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${HOIST_TEST_TIMEOUT})
 endfunction()
 
 # hoist_gpu_test(NAME SOURCE LIBRARIES… ) makes a hoist_test that needs a GPU: it skips its cases,
@@ -183,7 +189,7 @@ function(hoist_split_gpu_cases name pattern)
     add_dependencies(${name} hoist_cuda)
   endif()
   add_test(NAME ${name}_gpu COMMAND ${name} --gtest_filter=${pattern})
-  set_tests_properties(${name}_gpu PROPERTIES TIMEOUT 600 LABELS gpu
+  set_tests_properties(${name}_gpu PROPERTIES TIMEOUT ${HOIST_TEST_TIMEOUT} LABELS gpu
                        SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
 endfunction()
 
@@ -206,7 +212,7 @@ function(hoist_python_test name script)
   add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/${script} ${ARGN})
   set(environment HOIST_BUILD_DIR=${CMAKE_BINARY_DIR} HOIST_SANITIZE=${HOIST_SANITIZE}
                   HOIST_COVERAGE=${HOIST_COVERAGE})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 1200 SKIP_RETURN_CODE 77
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${HOIST_TEST_TIMEOUT} SKIP_RETURN_CODE 77
                        ENVIRONMENT "${environment}")
 endfunction()
 
@@ -222,6 +228,6 @@ function(hoist_fuzz name source)
   else()
     target_sources(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests/fuzz/replay_driver.cc)
     add_test(NAME ${name} COMMAND ${name} ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${name})
-    set_tests_properties(${name} PROPERTIES TIMEOUT 600)
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${HOIST_TEST_TIMEOUT})
   endif()
 endfunction()
