@@ -206,14 +206,15 @@ function(hoist_bench source)
   set_property(GLOBAL APPEND PROPERTY HOIST_BENCH_LIBRARIES ${ARGN})
 endfunction()
 
-# hoist_python_test(NAME SCRIPT ARGS… ) runs a black-box test written in Python (unittest).
+# hoist_python_test(NAME SCRIPT ARGS… ) runs a black-box test written in Python (unittest). They are
+# the long ones: ctest begins with them, so that none is left alone at the end.
 find_package(Python3 COMPONENTS Interpreter REQUIRED)
 function(hoist_python_test name script)
   add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/${script} ${ARGN})
   set(environment HOIST_BUILD_DIR=${CMAKE_BINARY_DIR} HOIST_SANITIZE=${HOIST_SANITIZE}
                   HOIST_COVERAGE=${HOIST_COVERAGE})
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${HOIST_TEST_TIMEOUT} SKIP_RETURN_CODE 77
-                       ENVIRONMENT "${environment}")
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${HOIST_TEST_TIMEOUT} COST 10
+                       SKIP_RETURN_CODE 77 ENVIRONMENT "${environment}")
 endfunction()
 
 # hoist_fuzz(NAME SOURCE LIBRARIES… ) makes a libFuzzer program; without libFuzzer the same source
