@@ -85,7 +85,8 @@ Status Index::State::check_writable() const {
 
 uint64_t Index::State::memory() const {
   uint64_t sum = vocabulary->memory() + stable_memory;
-  for (const auto& recent : tiers.get()->recent) sum += recent->memory();
+  const auto now = tiers.get();
+  for (const auto& recent : now->recent) sum += recent->memory();
   return sum;
 }
 
@@ -127,7 +128,8 @@ std::optional<Place> Index::State::find(const NameKey& name) const {
 
 std::optional<Place> Index::State::find_serial(const NameKey& name, uint32_t length,
                                                uint32_t serial) const {
-  for (const auto& segment : tiers.get()->stable) {
+  const auto now = tiers.get();
+  for (const auto& segment : now->stable) {
     const auto at = segment->find(name, length);
     if (at && segment->serial(*at) == serial) return Place{segment.get(), nullptr, *at};
   }

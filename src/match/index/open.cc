@@ -29,7 +29,8 @@ Result<std::unique_ptr<Index>> Index::open(const std::string& path, const IndexO
   if (Status opened = state->open(); !opened) return tl::unexpected(opened.error());
   std::unique_ptr<Index> index(new Index(std::move(state)));
   State& own = *index->state_;
-  for (const auto& segment : own.tiers.get()->stable) own.hold_on_gpu(segment);
+  const auto now = own.tiers.get();
+  for (const auto& segment : now->stable) own.hold_on_gpu(segment);
   if (options.read_only) return index;
   own.merge_wanted = true;
   own.wake_if_due();
@@ -167,7 +168,8 @@ Status Index::State::load_segments(const std::string& snapshot_path) {
 }
 
 void Index::State::count_segments() {
-  for (const auto& segment : tiers.get()->stable) {
+  const auto now = tiers.get();
+  for (const auto& segment : now->stable) {
     patterns += segment->live();
     for (uint32_t i = 0; i < segment->size(); ++i) frequencies += segment->frequency(i);
     stable_memory += segment->memory();

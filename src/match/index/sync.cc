@@ -156,7 +156,8 @@ Status Index::State::sync(bool merged) {
 // Segments that did not fit into a GPU's memory when they were made.
 void Index::State::send_again() const {
   segment_search->expect_memory();
-  for (const auto& segment : tiers.get()->stable) hold_on_gpu(segment);
+  const auto now = tiers.get();
+  for (const auto& segment : now->stable) hold_on_gpu(segment);
 }
 
 // What the last sync could not save of the merges that followed it.

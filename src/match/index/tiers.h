@@ -31,6 +31,8 @@ class CurrentTiers {
     for (const auto& recent : view.tiers->recent) view.recent_sizes.push_back(recent->size());
     return view;
   }
+  // To be kept while one looks at it: in `for (… : tiers.get()->stable)` it is gone before the loop
+  // begins.
   std::shared_ptr<const Tiers> get() const {
     const std::lock_guard lock(mutex_);
     return tiers_;
