@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "match/pairs/limited_counts.h"
 #include "match/pairs/pair_batches.h"
 #include "match/pairs/single_counts.h"
-#include "match/score/bounded_edits.h"
 #include "match/score/edit_distance.h"
 
 namespace hoist::match {
@@ -24,15 +24,9 @@ constexpr size_t kBlock = 64;
 constexpr size_t kFewChoices = 256;
 // Making a batch's table is worth while for so many sequences of the stream.
 constexpr size_t kLeastStream = 1024;
-// Up to so many sequences take less time one by one than in lanes, of one word and of several.
-constexpr size_t kFewShort = 6;
-constexpr size_t kFewLong = 2;
-// What a bounded comparison takes, in steps of the time of one of its points: at most that of one
-// symbol's step through one word of all lanes, or of a single sequence, so often.
-constexpr uint64_t kLanesStep = 2;
-constexpr uint64_t kSingleStep = 1;
-// Symbols that are equal, of one diagonal, beside a point.
-constexpr uint64_t kEqualSymbols = 32;
+// Up to so many sequences of so many words take less time one by one than in lanes.
+constexpr size_t few(size_t words) { return words == 1 ? 6 : words == 2 ? 4 : 2; }
+constexpr size_t kLongLanesInRow = kRowBytes / sizeof(uint64_t);
 // Symbols below this, such as characters, are small enough as they are.
 constexpr uint32_t kDenseSymbols = 4096;
 
@@ -84,8 +78,7 @@ class AllPairs {
       const size_t end = std::min(stream_.size(), begin + step);
       if (begin >= end) return;
       const Batch& batch = batches_[i / pieces];
-      const size_t few = batch.words == 1 ? kFewShort : kFewLong;
-      if (batch.kind == kPairwise || batch.members.size() <= few) {
+      if (batch.kind == kPairwise || batch.members.size() <= few(batch.words)) {
         run_pairwise(batch, begin, end);
       } else {
         run_lanes(batch, begin, end);
@@ -100,6 +93,8 @@ class AllPairs {
 
   void run_lanes(const Batch& batch, size_t begin, size_t end) const {
     MaskTable table(distinct_);
+    LimitedCounts limited(count_, distinct_, cancelled_);
+    FirstLooks looks;
     bool is_filled = false;
     PairKernel* const kernel = kernels_.of(count_, batch.kind);
     std::vector<uint32_t> groups;
@@ -110,7 +105,7 @@ class AllPairs {
         std::byte* const row = counts.data() + i * kRowBytes;
         if (batch.kind == kLongLanes) {
           if (is_cancelled()) return;
-          if (limit_ && count_bounded(batch, stream_[first + i], row)) continue;
+          if (limit_ && count_singly(batch, stream_[first + i], limited, looks, row)) continue;
         }
         if (!std::exchange(is_filled, true)) table.fill(batch, lanes_);
         translate(table, stream_[first + i], groups);
@@ -140,45 +135,56 @@ class AllPairs {
     return count_ == PairCount::lcs ? int64_t{lane} + other - 2 * limit : limit;
   }
 
-  // Of one comparison of sequences that may be so many edits apart.
-  static uint64_t bounded_steps(uint32_t x, uint32_t y, int64_t edits) {
-    const int64_t spare = edits - (std::max(x, y) - std::min(x, y));
-    if (spare < 0) return 0;
-    if (edits > kMostBoundedEdits) return UINT64_MAX;
-    const auto diagonals = static_cast<uint64_t>(spare) + 1;
-    return diagonals * (static_cast<uint64_t>(edits) / 2 + 1 + std::min(x, y) / kEqualSymbols);
-  }
+  // Whether to look first at the pairs of a sequence of the stream. After it decided nothing, twice
+  // as many sequences as before go without.
+  class FirstLooks {
+   public:
+    bool is_worth_while() {
+      if (left_ == 0) return true;
+      --left_;
+      return false;
+    }
+    void decided(bool something) {
+      constexpr int kMostSkipped = 64;
+      left_ = skipped_ = something ? 0 : std::min(kMostSkipped, 2 * skipped_ + 1);
+    }
 
-  // Exact up to so many edits, else a count that is beyond them.
-  int64_t bounded_count(std::span<const uint32_t> x, std::span<const uint32_t> y,
-                        int64_t edits) const {
-    const auto m = static_cast<int64_t>(x.size());
-    const auto n = static_cast<int64_t>(y.size());
-    const bool lcs = count_ == PairCount::lcs;
-    if (edits < std::abs(m - n)) return lcs ? std::min(m, n) : std::abs(m - n);
-    const auto most = static_cast<uint32_t>(edits);
-    if (!lcs) return bounded_levenshtein(x, y, most);
-    return (m + n - int64_t{bounded_indels(x, y, most)}) / 2;
-  }
+   private:
+    int skipped_ = 0;
+    int left_ = 0;
+  };
 
   // The row that a kernel would give, where comparing one by one takes less time.
-  bool count_bounded(const Batch& batch, std::span<const uint32_t> other, std::byte* row) const {
-    constexpr size_t kLanes = kRowBytes / sizeof(int64_t);
-    std::array<int64_t, kLanes> edits;
+  bool count_singly(const Batch& batch, std::span<const uint32_t> other, LimitedCounts& limited,
+                    FirstLooks& looks, std::byte* row) const {
+    std::array<LimitedCounts::Plan, kLongLanesInRow> plans;
+    const size_t size = batch.members.size();
     const auto length = static_cast<uint32_t>(other.size());
-    const uint64_t most_steps = kLanesStep * length * batch.words;
-    uint64_t steps = 0;
-    for (size_t lane = 0; lane < batch.members.size(); ++lane) {
-      const uint32_t own = lanes_.length(batch.members[lane]);
-      edits[lane] = most_edits(own, length);
-      const uint64_t taken = bounded_steps(own, length, edits[lane]);
-      if (taken > most_steps - steps) return false;
-      steps += taken;
+    const PairTimes& times = PairTimes::of(count_);
+    const uint64_t lanes_time =
+        (times.lanes_column + times.lanes_word * batch.words) * length * kLongLanesInRow;
+    uint64_t time = 0;
+    for (size_t i = 0; i < size; ++i) {
+      const uint32_t own = lanes_.length(batch.members[i]);
+      limited.plan(length, own, most_edits(own, length), plans[i]);
+      time += std::min(plans[i].time, lanes_time + 1);
+    }
+    if (time > lanes_time) {
+      uint64_t looks_time = 0;
+      for (size_t i = 0; i < size; ++i) looks_time += LimitedCounts::time_of_look(plans[i]);
+      if (looks_time > lanes_time || !looks.is_worth_while()) return false;
+      time = 0;
+      for (size_t i = 0; i < size; ++i) {
+        if (limited.look_first(other, lanes_[batch.members[i]], plans[i])) continue;
+        time += std::min(plans[i].time, lanes_time + 1);
+      }
+      looks.decided(time <= lanes_time);
+      if (time > lanes_time) return false;
     }
     const int64_t less = count_ == PairCount::levenshtein ? length : 0;
-    for (size_t lane = 0; lane < batch.members.size(); ++lane) {
-      const int64_t count = bounded_count(lanes_[batch.members[lane]], other, edits[lane]) - less;
-      std::memcpy(row + lane * sizeof(count), &count, sizeof(count));
+    for (size_t i = 0; i < size; ++i) {
+      const int64_t count = limited.count(other, lanes_[batch.members[i]], plans[i]) - less;
+      std::memcpy(row + i * sizeof(count), &count, sizeof(count));
     }
     return true;
   }
@@ -216,13 +222,14 @@ class AllPairs {
 
   void run_pairwise(const Batch& batch, size_t begin, size_t end) const {
     std::array<uint32_t, kBlock> column;
+    LimitedCounts limited(count_, distinct_, cancelled_);
     for (const uint32_t member : batch.members) {
       OneSequence one(lanes_[member]);
       for (size_t first = begin; first < end; first += kBlock) {
         const size_t size = std::min(kBlock, end - first);
         for (size_t i = 0; i < size; ++i) {
           if (is_cancelled()) return;
-          column[i] = static_cast<uint32_t>(count_pair(one, stream_[first + i]));
+          column[i] = static_cast<uint32_t>(count_pair(one, stream_[first + i], limited));
         }
         if (is_cancelled()) return;
         give(member, first, {column.data(), size});
@@ -239,20 +246,23 @@ class AllPairs {
     std::optional<MatchMasks> masks;  // where it has no counts
   };
 
-  int64_t count_pair(OneSequence& one, std::span<const uint32_t> other) const {
+  int64_t count_pair(OneSequence& one, std::span<const uint32_t> other,
+                     LimitedCounts& limited) const {
     const std::span<const uint32_t> own = one.symbols;
-    if (one.counts) return one.counts->with(other);
-    if (limit_) {
-      const auto m = static_cast<uint32_t>(own.size());
-      const auto n = static_cast<uint32_t>(other.size());
-      const int64_t edits = most_edits(m, n);
+    const auto m = static_cast<uint32_t>(own.size());
+    const auto n = static_cast<uint32_t>(other.size());
+    const bool fits = SingleCounts::fits(m, distinct_);
+    if (limit_ || !fits) {
+      LimitedCounts::Plan plan;
+      limited.plan(m, n, limit_ ? most_edits(m, n) : int64_t{m} + n, plan);
+      const PairTimes& times = PairTimes::of(count_);
       const uint64_t words = (uint64_t{m} + 63) / 64;
-      if (bounded_steps(m, n, edits) <= kSingleStep * n * words) {
-        return bounded_count(own, other, edits);
-      }
+      const uint64_t time = (fits ? times.single_word : times.masks_word) * n * words;
+      if (plan.time <= time) return limited.count(own, other, plan);
     }
-    if (SingleCounts::fits(own.size(), distinct_)) {
-      return one.counts.emplace(count_, own, distinct_).with(other);
+    if (fits) {
+      if (!one.counts) one.counts.emplace(count_, own, distinct_);
+      return one.counts->with(other);
     }
     if (!one.masks) one.masks.emplace(own);
     return static_cast<int64_t>(count_ == PairCount::lcs

@@ -8,8 +8,8 @@
 // whom): a state of as many bits as one sequence has symbols goes through the symbols of the other.
 // Here states of 8, 16, 32 or 64 bits of many short sequences lie side by side in vector
 // registers (pair_kernels.h), so that one pass over a sequence serves all of them; longer
-// sequences take several words each, unless they may be only a few edits apart
-// (match/score/bounded_edits.h).
+// sequences take several words each, unless only those are of interest that are some edits apart at
+// most (limited_counts.h).
 #pragma once
 
 #include <atomic>
@@ -56,7 +56,7 @@ struct PairOptions {
 // Fewer than 2^32 sequences in a list, of fewer than 2^31 symbols. Every pair is in one run, in any
 // order; `take` is called from the pool's threads. Once `cancelled` is true, it returns soon, and
 // which pairs were in runs, and with what counts, is undefined. Memory: 4 bytes a symbol of both
-// lists, and for each thread at most 4 MiB and 4 bytes for each distinct symbol.
+// lists, and for each thread at most 8 MiB and 4 bytes for each distinct symbol.
 void count_pairs(PairCount count, const SequenceList& queries, const SequenceList& choices,
                  ThreadPool& pool, const std::function<void(const PairRun&)>& take,
                  const PairOptions& options = {});

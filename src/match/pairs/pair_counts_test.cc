@@ -120,71 +120,92 @@ TEST_P(PairCounts, OfManyWithFewOnSeveralThreads) {
   expect_exact(GetParam(), few, Lists(), three);
 }
 
-// Sequences that differ in a few symbols, and others: what is within the limit stays exact, and
-// everything beyond it is beyond it.
+// With a limit for any two lengths: what is within it stays exact, and everything beyond it is
+// beyond it.
+void expect_exact_within(PairCount count, const Lists& queries, const Lists& choices,
+                         ThreadPool& pool, std::span<const int64_t> limits) {
+  const bool lcs = count == PairCount::lcs;
+  std::vector<int64_t> exact_counts;
+  for (const auto& x : queries.sequences) {
+    for (const auto& y : choices.sequences) {
+      exact_counts.push_back(static_cast<int64_t>(lcs ? oracle::lcs_length(x, y)
+                                                      : oracle::levenshtein_distance(x, y)));
+    }
+  }
+  for (const int64_t edits : limits) {
+    const auto limit = [&](uint32_t x, uint32_t y) {
+      return lcs ? (int64_t{x} + y - edits + 1) / 2 : edits;
+    };
+    size_t given = 0;
+    const auto take = [&](const PairRun& run) {
+      for (uint32_t i = 0; i < run.counts.size(); ++i) {
+        const uint32_t query = run.is_query ? run.fixed : run.first + i;
+        const uint32_t choice = run.is_query ? run.first + i : run.fixed;
+        const uint32_t x = queries.view().length(query);
+        const uint32_t y = choices.view().length(choice);
+        const int64_t exact = exact_counts[query * choices.sequences.size() + choice];
+        const int64_t last = limit(x, y);
+        const auto is_beyond = [&](int64_t count) { return lcs ? count < last : count > last; };
+        const int64_t count = run.counts[i];
+        ++given;
+        if (is_beyond(exact)) {
+          ASSERT_TRUE(is_beyond(count)) << count << " limit " << last << " exact " << exact;
+          ASSERT_LE(count, lcs ? std::min(x, y) : std::max(x, y));
+        } else {
+          ASSERT_EQ(count, exact) << "limit " << last;
+        }
+      }
+    };
+    count_pairs(count, queries.view(), choices.view(), pool, take, {.limit = limit});
+    ASSERT_EQ(given, exact_counts.size());
+  }
+}
+
+// `original` with up to so many symbols inserted or taken out.
+std::vector<uint32_t> near(std::mt19937_64& random, std::vector<uint32_t> original, size_t most) {
+  for (uint64_t edits = random() % (most + 1); edits != 0 && !original.empty(); --edits) {
+    const auto at = static_cast<std::ptrdiff_t>(random() % original.size());
+    if (random() % 2 == 0) {
+      original.erase(original.begin() + at);
+    } else {
+      original.insert(original.begin() + at, 257);
+    }
+  }
+  return original;
+}
+
 TEST_P(PairCounts, AreExactUpToALimit) {
   Lists queries = random_lists(random_, 30, 300, 4);
-  for (int i = 0; i < 40; ++i) {
-    std::vector<uint32_t> near = queries.sequences[random_() % 10];
-    for (uint64_t edits = random_() % 12; edits != 0 && !near.empty(); --edits) {
-      const auto at = static_cast<std::ptrdiff_t>(random_() % near.size());
-      if (random_() % 2 == 0) {
-        near.erase(near.begin() + at);
-      } else {
-        near.insert(near.begin() + at, 257);
-      }
-    }
-    queries.add(std::move(near));
-  }
+  for (int i = 0; i < 40; ++i) queries.add(near(random_, queries.sequences[random_() % 10], 11));
   Lists choices = queries;
   choices.add(std::vector<uint32_t>(64 * kMaxWords + 1, 257));  // compared one by one
   choices.add(std::vector<uint32_t>(64 * kMaxWords + 3, 257));
   Lists few;
   few.add(choices.sequences.back());
   few.add(choices.sequences[50]);
-  const bool lcs = GetParam() == PairCount::lcs;
-  const auto exact_counts = [&](const Lists& own) {
-    std::vector<std::vector<size_t>> exact;
-    for (const auto& x : own.sequences) {
-      exact.emplace_back();
-      for (const auto& y : choices.sequences) {
-        exact.back().push_back(lcs ? oracle::lcs_length(x, y) : oracle::levenshtein_distance(x, y));
-      }
+  constexpr int64_t kLimits[] = {INT32_MIN, -1, 0, 1, 3, 10, 40, 62, 65, 130, 300, 100'000};
+  expect_exact_within(GetParam(), queries, choices, one_, kLimits);
+  expect_exact_within(GetParam(), few, choices, one_, kLimits);
+}
+
+// Groups that share most symbols within and few among them: first looks decide some pairs, lanes,
+// points and bands the others. At lengths about those of words.
+TEST_P(PairCounts, AreExactUpToALimitInEveryWay) {
+  for (const uint32_t alphabet : {1u, 26u, 4000u}) {
+    Lists originals;
+    for (const size_t length : {0, 1, 63, 64, 65, 127, 128, 129, 600, 601}) {
+      std::vector<uint32_t> sequence(length);
+      for (uint32_t& symbol : sequence) symbol = static_cast<uint32_t>(random_() % alphabet) * 257u;
+      originals.add(std::move(sequence));
     }
-    return exact;
-  };
-  const auto exact_of_queries = exact_counts(queries);
-  const auto exact_of_few = exact_counts(few);
-  for (const int64_t edits : {-1, 0, 1, 3, 10, 40, 300, 100'000}) {
-    const auto limit = [&](uint32_t x, uint32_t y) {
-      return lcs ? (int64_t{x} + y - edits + 1) / 2 : edits;
-    };
-    for (const Lists* const own : {&queries, &few}) {
-      size_t given = 0;
-      const auto take = [&](const PairRun& run) {
-        for (uint32_t i = 0; i < run.counts.size(); ++i) {
-          const size_t query = run.is_query ? run.fixed : run.first + i;
-          const size_t choice = run.is_query ? run.first + i : run.fixed;
-          const auto& x = own->sequences[query];
-          const auto& y = choices.sequences[choice];
-          const size_t exact = (own == &few ? exact_of_few : exact_of_queries)[query][choice];
-          const int64_t last =
-              limit(static_cast<uint32_t>(x.size()), static_cast<uint32_t>(y.size()));
-          const auto is_beyond = [&](int64_t count) { return lcs ? count < last : count > last; };
-          const int64_t count = run.counts[i];
-          ++given;
-          if (is_beyond(static_cast<int64_t>(exact))) {
-            ASSERT_TRUE(is_beyond(count)) << count << " limit " << last << " exact " << exact;
-            ASSERT_LE(run.counts[i],
-                      lcs ? std::min(x.size(), y.size()) : std::max(x.size(), y.size()));
-          } else {
-            ASSERT_EQ(run.counts[i], exact) << last;
-          }
-        }
-      };
-      count_pairs(GetParam(), own->view(), choices.view(), one_, take, {.limit = limit});
-      ASSERT_EQ(given, own->sequences.size() * choices.sequences.size());
+    Lists many;
+    for (int i = 0; i < 40; ++i) {
+      many.add(near(random_, originals.sequences[random_() % originals.sequences.size()], 70));
     }
+    const int64_t any = static_cast<int64_t>(random_() % 200);
+    const int64_t limits[] = {0, 2, 5, 12, 31, 32, 63, 64, 127, 128, 255, 256, 1000, any};
+    expect_exact_within(GetParam(), many, many, one_, limits);
+    expect_exact_within(GetParam(), originals, many, one_, limits);
   }
 }
 

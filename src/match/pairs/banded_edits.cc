@@ -1,0 +1,282 @@
+#include "match/pairs/banded_edits.h"
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <utility>
+
+namespace hoist::match {
+namespace {
+
+constexpr int64_t kStretch = EditBand::kStretch;
+
+int64_t ones(uint64_t word) { return std::popcount(word); }
+uint64_t low_bits(int64_t bits) { return ~uint64_t{0} >> (64 - bits); }  // of 1 to 64
+
+// 64 diagonals in the column last gone through, the lowest row in bit 63; `end_bit` is the diagonal
+// of the last cell. Rows above the matrix are equal to the row 0 of the column.
+class LevenshteinDiagonals {
+ public:
+  static constexpr size_t kColumnsPerBound = 4;
+
+  LevenshteinDiagonals(int64_t last, int64_t end)
+      : up_(~uint64_t{0} << (63 - last)),
+        end_bit_(63 - (last - end)),
+        first_(std::max<int64_t>(end, 0)) {}
+
+  void step(uint64_t matches) {
+    const uint64_t diagonal = (((matches & up_) + up_) ^ up_) | matches | down_;
+    const uint64_t right_up = down_ | ~(diagonal | up_);
+    const uint64_t right_down = diagonal & up_;
+    not_edits_ += diagonal >> end_bit_ & 1;
+    up_ = right_down | ~(diagonal >> 1 | right_up);
+    down_ = diagonal >> 1 & right_up;
+  }
+  // To the last cell's diagonal.
+  int64_t edits(int64_t columns) const {
+    return first_ + columns - static_cast<int64_t>(not_edits_);
+  }
+
+ private:
+  uint64_t up_;  // differences between a row and the one above: +1, -1
+  uint64_t down_ = 0;
+  int64_t end_bit_;
+  int64_t first_;  // edits in row or column 0
+  uint64_t not_edits_ = 0;
+};
+
+class LcsDiagonals {
+ public:
+  static constexpr size_t kColumnsPerBound = 16;
+
+  LcsDiagonals(int64_t last, int64_t end) : end_(end), rows_(low_bits(64 - (last - end))) {}
+
+  void step(uint64_t matches) {
+    const uint64_t common = state_ & matches;
+    const uint64_t next = (state_ + common) | (state_ - common);
+    steps_ = ~next & rows_;
+    above_ += static_cast<int64_t>(left_);
+    left_ = ~next & 1;
+    state_ = next >> 1 | uint64_t{1} << 63;
+  }
+  int64_t edits(int64_t columns) const { return 2 * columns + end_ - 2 * (above_ + ones(steps_)); }
+
+ private:
+  uint64_t state_ = ~uint64_t{0};  // 0 where a row has one more in common than the one above
+  uint64_t steps_ = 0;             // of the last column, down to the last cell's diagonal
+  uint64_t left_ = 0;              // the word's first row, which is above the word from now on
+  int64_t above_ = 0;              // in common above the word
+  int64_t end_;
+  uint64_t rows_;
+};
+
+// A word of 64 rows, as it is in the column last gone through.
+struct LevenshteinRows {
+  // Differences between words in a column: of the row above, to the right.
+  struct Carry {
+    uint64_t up = 1;
+    uint64_t down = 0;
+  };
+  static int64_t edits(int64_t columns, int64_t /*rows*/, int64_t sum) { return columns + sum; }
+
+  int64_t sum(uint64_t rows) const { return ones(up & rows) - ones(down & rows); }
+  void step(uint64_t mask, Carry& carry) {
+    const uint64_t matches = mask | carry.down;
+    const uint64_t diagonal = (((matches & up) + up) ^ up) | matches | down;
+    const uint64_t right_up = down | ~(diagonal | up);
+    const uint64_t right_down = diagonal & up;
+    const uint64_t shifted_up = right_up << 1 | carry.up;
+    const uint64_t shifted_down = right_down << 1 | carry.down;
+    carry = {right_up >> 63, right_down >> 63};
+    up = shifted_down | ~(diagonal | shifted_up);
+    down = shifted_up & diagonal;
+  }
+
+  uint64_t up = ~uint64_t{0};
+  uint64_t down = 0;
+};
+
+struct LcsRows {
+  using Carry = uint64_t;
+  static int64_t edits(int64_t columns, int64_t rows, int64_t sum) {
+    return columns + rows - 2 * sum;
+  }
+
+  int64_t sum(uint64_t rows) const { return ones(~state & rows); }
+  void step(uint64_t mask, Carry& carry) {
+    const uint64_t matches = state & mask;
+    uint64_t next = 0;
+    const bool overflow = __builtin_add_overflow(state, matches, &next);
+    const bool carried = __builtin_add_overflow(next, carry, &next);
+    state = next | (state - matches);
+    carry = static_cast<uint64_t>(overflow | carried);
+  }
+
+  uint64_t state = ~uint64_t{0};
+};
+
+// Words of rows lie in a ring, and with them for each symbol a mask of the rows at which it is.
+template <typename Word>
+struct Ring {
+  size_t after(size_t slot) const { return slot + 1 == words.size() ? 0 : slot + 1; }
+
+  std::span<Word> words;
+  const uint64_t* masks;
+  size_t distinct;  // masks of a word
+};
+
+// Takes words from `begin` on through columns; gives the slot after them. `carries` are what goes
+// out of the last of them in each column, and before that what came into the first unless it is the
+// matrix's or the band's.
+template <typename Word, size_t kWords, bool kIsFirst>
+size_t run_words(const Ring<Word>& ring, size_t begin, std::span<const uint32_t> columns,
+                 typename Word::Carry* carries) {
+  Word words[kWords];
+  const uint64_t* masks[kWords];
+  for (size_t i = 0, slot = begin; i < kWords; ++i, slot = ring.after(slot)) {
+    words[i] = ring.words[slot];
+    masks[i] = ring.masks + slot * ring.distinct;
+  }
+  for (const uint32_t symbol : columns) {
+    typename Word::Carry carry = {};
+    if constexpr (!kIsFirst) carry = *carries;
+    for (size_t i = 0; i < kWords; ++i) words[i].step(masks[i][symbol], carry);
+    *carries++ = carry;
+  }
+  for (const Word& word : words) {
+    ring.words[begin] = word;
+    begin = ring.after(begin);
+  }
+  return begin;
+}
+
+// So many words at a time stay in registers.
+constexpr size_t kHeldWords = 8;
+
+template <typename Word, bool kIsFirst, size_t... kWordsLessOne>
+constexpr auto runs_of_words(std::index_sequence<kWordsLessOne...> /*words*/) {
+  return std::array{&run_words<Word, kWordsLessOne + 1, kIsFirst>...};
+}
+
+// The same for any number of words and at most kStretch columns.
+template <typename Word>
+void run_ring(const Ring<Word>& ring, size_t begin, size_t size,
+              std::span<const uint32_t> columns) {
+  static constexpr std::make_index_sequence<kHeldWords> kWords;
+  static constexpr auto kFirst = runs_of_words<Word, true>(kWords);
+  static constexpr auto kNext = runs_of_words<Word, false>(kWords);
+  typename Word::Carry carries[kStretch];
+  size_t part = std::min(size, kHeldWords);
+  size_t slot = kFirst[part - 1](ring, begin, columns, carries);
+  while ((size -= part) != 0) {
+    part = std::min(size, kHeldWords);
+    slot = kNext[part - 1](ring, slot, columns, carries);
+  }
+}
+
+}  // namespace
+
+uint64_t BandedEdits::count(PairCount count, Symbols a, Symbols b, uint64_t most,
+                            uint64_t columns) {
+  if (a.empty() || b.empty()) return a.size() + b.size();
+  const bool lcs = count == PairCount::lcs;
+  most = std::min(most, lcs ? a.size() + b.size() : std::max(a.size(), b.size()));
+  const EditBand band(static_cast<uint32_t>(a.size()), static_cast<uint32_t>(b.size()), most);
+  b = b.first(std::min(columns, b.size()));
+  const uint64_t edits = is_in_one_word(band)
+                             ? (lcs ? in_one_word<LcsDiagonals>(band, a, b, most)
+                                    : in_one_word<LevenshteinDiagonals>(band, a, b, most))
+                             : (lcs ? in_words<LcsRows>(band, a, b, most)
+                                    : in_words<LevenshteinRows>(band, a, b, most));
+  return std::min(edits, most + 1);
+}
+
+void BandedEdits::fill_whole(Symbols a, size_t rows) {
+  const auto mask = [&](size_t row) -> uint64_t& {
+    return whole_[(row / 64 + 1) * distinct_ + of_[row]];
+  };
+  if (of_ != a.data()) {
+    for (size_t row = 0; row < filled_; ++row) mask(row) = 0;
+    of_ = a.data();
+    filled_ = 0;
+  }
+  whole_.resize(std::max(whole_.size(), whole_words(a.size()) * distinct_));
+  for (const size_t end = std::min(rows, a.size()); filled_ < end; ++filled_) {
+    mask(filled_) |= uint64_t{1} << filled_ % 64;
+  }
+}
+
+// Bit 63 is the lowest diagonal.
+template <typename Diagonals>
+uint64_t BandedEdits::in_one_word(const EditBand& band, Symbols a, Symbols b, uint64_t most) {
+  const auto last = static_cast<size_t>(band.last);
+  Diagonals diagonals(band.last, band.end);
+  int64_t edits = 0;
+  for (size_t column = 0; column < b.size();) {
+    // The first of the word's rows, after 64 that are none; and columns with the same two words.
+    size_t row = column + last + 1;
+    const size_t same = 64 - row % 64;
+    const size_t next = std::min({column + same, column + Diagonals::kColumnsPerBound, b.size()});
+    fill_whole(a, next + last);
+    const uint64_t* const masks = whole_.data() + row / 64 * distinct_;
+    const uint64_t* const next_masks = masks + distinct_;
+    for (; column < next; ++column, ++row) {
+      const uint32_t symbol = b[column];
+      diagonals.step(masks[symbol] >> row % 64 | next_masks[symbol] << 1 << (63 - row % 64));
+    }
+    edits = diagonals.edits(static_cast<int64_t>(column));
+    if (edits > static_cast<int64_t>(most) || is_cancelled()) break;
+  }
+  return static_cast<uint64_t>(std::max<int64_t>(0, edits));
+}
+
+// Words lie in a ring, by their number.
+template <typename Word>
+uint64_t BandedEdits::in_words(const EditBand& band, Symbols a, Symbols b, uint64_t most) {
+  const size_t ring = band.words();
+  if (ring_.size() < ring * distinct_) ring_.resize(ring * distinct_);
+  std::vector<Word> words(ring);
+  const auto for_rows = [&](size_t word, const auto& change) {
+    uint64_t* const masks = ring_.data() + word % ring * distinct_;
+    const size_t end = std::min(a.size(), 64 * word + 64);
+    for (size_t row = 64 * word; row < end; ++row) change(masks[a[row]], uint64_t{1} << row % 64);
+  };
+  size_t left = 0;     // words so far that have left the band
+  size_t entered = 0;  // and that have entered it
+  int64_t sum = 0;     // of those that have left it
+  const auto leave = [&](size_t word) {
+    sum += words[word % ring].sum(~uint64_t{0});
+    for_rows(word, [](uint64_t& mask, uint64_t) { mask = 0; });
+  };
+  const auto enter = [&](size_t word) {
+    words[word % ring] = Word();
+    for_rows(word, [](uint64_t& mask, uint64_t bit) { mask |= bit; });
+  };
+  const auto word_of = [](int64_t row) {
+    return static_cast<size_t>(std::max<int64_t>(0, row) / 64);
+  };
+  int64_t edits = 0;
+  const auto columns = static_cast<int64_t>(b.size());
+  for (int64_t column = 0; column < columns;) {
+    const int64_t next = std::min(column + kStretch, columns);
+    while (left < word_of(column + band.first)) leave(left++);
+    while (entered <= std::min(word_of(next - 1 + band.last), word_of(band.rows - 1)))
+      enter(entered++);
+    run_ring<Word>({words, ring_.data(), distinct_}, left % ring, entered - left,
+                   b.subspan(static_cast<size_t>(column), static_cast<size_t>(next - column)));
+    column = next;
+    // Down to the diagonal of the last cell.
+    const int64_t row = std::max<int64_t>(0, column + band.end);
+    int64_t above = sum;
+    for (size_t word = left; word < entered && static_cast<int64_t>(64 * word) < row; ++word) {
+      above += words[word % ring].sum(
+          low_bits(std::min<int64_t>(64, row - 64 * static_cast<int64_t>(word))));
+    }
+    edits = Word::edits(column, row, above);
+    if (edits > static_cast<int64_t>(most) || is_cancelled()) break;
+  }
+  while (left < entered) leave(left++);
+  return static_cast<uint64_t>(edits);
+}
+
+}  // namespace hoist::match
