@@ -284,6 +284,15 @@ class TensorsCommand(unittest.TestCase):
         refused(2, "list", "unpack", path, "-o", out, "--fragments", "1,")
         refused(2, "rule", "unpack", path, "-o", out, "--policy", "nothing")
         refused(1, "", "unpack", path, "-o", self.folder / "gone" / "x.safetensors")
+        packed = path.read_bytes()
+        refused(2, "same file", "unpack", path, "-o", path)
+        copy = self.folder / "copy.holo"
+        copy.write_bytes(packed)
+        refused(2, "same file", "unpack", path, "-o", copy, "--source", copy)
+        self.assertEqual((path.read_bytes(), copy.read_bytes()), (packed, packed))
+        for option in ("--target", "--min-quality"):
+            for value in ("nan", "-0.1", "1.5"):
+                refused(2, "", "unpack", path, "-o", out, option, value)
         self.assertFalse(out.exists())
         self.assertEqual(tool("--help")[0], 0)
         for command in ("pack", "unpack", "info", "verify", "repair", "bench"):

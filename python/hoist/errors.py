@@ -13,6 +13,10 @@ class NotFound(Error, LookupError):
     """There is no such thing."""
 
 
+class FileNotFound(FileNotFoundError, NotFound):
+    """There is no such file; `errno` and `filename` as in FileNotFoundError."""
+
+
 class Corrupt(Error, ValueError):
     """Bytes are not what they should be."""
 

@@ -43,7 +43,7 @@ from typing import (
 )
 
 from hoist import _frameworks, _native
-from hoist.errors import Exhausted, InvalidArgument, NotFound, Unavailable
+from hoist.errors import Exhausted, FileNotFound, InvalidArgument, NotFound, Unavailable
 
 __all__ = [
     "Layer",
@@ -119,9 +119,25 @@ class _Model:
 _File = Union[_Holo, _Model]
 
 
+_HOLO_MAGIC = b"\x89HOLO\r\n\x1a"
+
+
+def _is_holo(path: str) -> bool:
+    """By the first bytes, or by its name: then it is damaged."""
+    try:
+        with open(path, "rb") as file:
+            if file.read(len(_HOLO_MAGIC)) == _HOLO_MAGIC:
+                return True
+    except FileNotFoundError as error:
+        raise FileNotFound(error.errno, error.strerror, path) from None
+    except OSError:  # a folder, or what opening it properly will complain about
+        pass
+    return path.endswith(".holo")
+
+
 def _open(path: PathLike) -> _File:
     text = os.fsdecode(path)
-    return _Holo(text) if text.endswith(".holo") else _Model(text)
+    return _Holo(text) if _is_holo(text) else _Model(text)
 
 
 class _Targets:
@@ -168,7 +184,7 @@ def _load_onto(
     text = os.fsdecode(path)
     try:
         native = _native.load_model(
-            text, device, text.endswith(".holo"), targets.target, targets.policy
+            text, device, _is_holo(text), targets.target, targets.policy
         )
     except (Exhausted, Unavailable) as why:
         warnings.warn(
@@ -223,7 +239,7 @@ def load_directory(
     from each kind ("holographic", "standard")."""
     arrays = _frameworks.framework(framework)
     arrays.check_device(str(device))
-    native = _native.load_directory(str(folder), min_quality, _Targets(min_quality, policy).policy)
+    native = _native.load_directory(os.fsdecode(folder), min_quality, _Targets(min_quality, policy).policy)
     tensors: Dict[str, Any] = {}
     qualities: Dict[str, float] = {}
     for name, dtype, shape, data, quality in native[0]:
@@ -247,6 +263,8 @@ def stream(
     arrays.check_device(str(device))
     file = _open(path)
     most_of = _Targets(None, policy)
+    for step in steps:
+        _Targets(step, None)  # or it is no quality
     reached: Dict[str, Optional[float]] = {}
     qualities: Dict[str, float] = {}
     for step in steps:
@@ -414,7 +432,7 @@ class safe_open:  # the name that it has in safetensors
         if name not in file.infos:
             raise NotFound(f"no such tensor: {name}")
         about = file.infos[name]
-        data, _, _ = file.load(name, target)
+        data, _, _ = file.load(name, _Targets(target, None).of(name))
         return self._arrays.tensor(data, about.dtype, about.shape, self._device)
 
     def get_slice(self, name: str) -> "_Slice":
@@ -459,6 +477,8 @@ def save_file(
     gives an approximation) or "lossless". Of every `fragments` + `parity` shards any `parity` may be
     lost. `hoist tensors unpack` turns the file into the .safetensors that these tensors make.
     """
+    output = os.fsdecode(path)
+    _check_saved(tensors, output, metadata)
     numpy = _frameworks.NumPy()
     prepared = []
     for name, tensor in tensors.items():
@@ -481,12 +501,29 @@ def save_file(
     skeleton = len(text).to_bytes(8, "little") + text
 
     writer = _native.HoloWriter(
-        os.fsdecode(path), skeleton, len(skeleton) + offset, encoding, fragments, parity, order, seed,
-        precision,
+        output, skeleton, len(skeleton) + offset, encoding, fragments, parity, order, seed, precision,
     )
     for name, dtype, shape, data in prepared:
         writer.add(name, dtype, list(shape), data)
     writer.finish()
+
+
+def _check_saved(
+    tensors: Mapping[str, Any], output: str, metadata: Optional[Mapping[str, str]]
+) -> None:
+    """What no .safetensors could hold is not saved either."""
+    if output.endswith(".safetensors"):
+        raise InvalidArgument(
+            f"{output}: what is written here is a .holo file; safetensors has a save_file of its own"
+        )
+    for name in tensors:
+        if not isinstance(name, str):
+            raise TypeError(f"names of tensors are str, not {type(name).__name__}")
+    if "__metadata__" in tensors:
+        raise InvalidArgument("no tensor can be called __metadata__ in safetensors")
+    for key, value in (metadata or {}).items():
+        if not isinstance(key, str) or not isinstance(value, str):
+            raise TypeError(f"metadata is of str to str, not {key!r}: {value!r}")
 
 
 def _width(size: int, shape: Sequence[int]) -> int:

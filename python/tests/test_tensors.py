@@ -185,8 +185,12 @@ def test_bad_files_are_refused(tmp_path):
         path.write_bytes(content)
         with pytest.raises(errors.Error):
             tensors.load_file(path, framework="numpy")
-    with pytest.raises(errors.Error):
-        tensors.load_file(tmp_path / "missing.holo", framework="numpy")
+    for what in ("missing.holo", "missing.safetensors"):
+        with pytest.raises(FileNotFoundError) as missing:
+            tensors.load_file(tmp_path / what, framework="numpy")
+        assert isinstance(missing.value, errors.NotFound)
+        assert missing.value.errno == errno.ENOENT
+        assert missing.value.filename == str(tmp_path / what)
     for what in ("x.holo", "x.safetensors"):  # of a file that is no folder
         with pytest.raises(errors.IoError) as raised:
             tensors.load_file(path / what, framework="numpy")
@@ -198,6 +202,42 @@ def test_bad_files_are_refused(tmp_path):
         tensors.load_file(path, framework="abacus")
     with pytest.raises(errors.InvalidArgument):
         tensors.save_file({}, path, encoding="morse")
+
+
+@pytest.mark.parametrize("name", ["model.bin", "model.HOLO", "model"])
+def test_what_a_file_is_shows_in_its_bytes(tmp_path, model, name):
+    path = tmp_path / name
+    tensors.save_file(model, path)
+    loaded = tensors.load_file(path, framework="numpy")
+    assert all(same(loaded[name], array) for name, array in model.items())
+    with tensors.safe_open(path, framework="numpy") as file:
+        assert set(file.keys()) == set(model)
+
+
+def test_what_no_safetensors_could_hold_is_not_saved(tmp_path, model):
+    path = tmp_path / "x.holo"
+    with pytest.raises(TypeError, match="str to str"):
+        tensors.save_file(model, path, metadata={"step": 1})
+    with pytest.raises(TypeError, match="names"):
+        tensors.save_file({1: np.ones(3)}, path)
+    with pytest.raises(errors.InvalidArgument, match="__metadata__"):
+        tensors.save_file({"__metadata__": np.ones(3)}, path)
+    with pytest.raises(errors.InvalidArgument, match="safetensors"):
+        tensors.save_file(model, tmp_path / "x.safetensors")
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("quality", [float("nan"), -1, 1.5])
+def test_qualities_are_from_0_to_1(tmp_path, model, quality):
+    path = tmp_path / "x.holo"
+    tensors.save_file(model, path)
+    with tensors.safe_open(path, framework="numpy") as file:
+        with pytest.raises(errors.InvalidArgument):
+            file.get_tensor("steps", target=quality)
+    with pytest.raises(errors.InvalidArgument):
+        list(tensors.stream(path, steps=(quality,), framework="numpy"))
+    with pytest.raises(errors.InvalidArgument):
+        tensors.load_directory(tmp_path, min_quality=quality, framework="numpy")
 
 
 def test_truncated_files_are_refused_or_whole(tmp_path, model):

@@ -141,7 +141,7 @@ void add_top(CLI::App& app, int& status) {
   command->add_flag("--once", options->once, "Print once and end");
   command->add_flag("--json", options->json, "Print as JSON");
   command->add_option("--interval", options->interval, "Seconds between two looks")
-      ->check(CLI::Range(0.05, 3600.0));
+      ->check(number_in(0.05, 3600));
   command->footer("Examples:\n  hoist top\n  hoist top --once --json");
   command->callback([&status, options] { status = top_command(*options); });
 }

@@ -37,4 +37,13 @@ int run_tool(CLI::App& app, int argc, char** argv, const std::function<int()>& c
   return report({ErrorCode::io, "cannot write (standard output): is it full?"});
 }
 
+CLI::Validator number_in(double low, double high) {
+  const auto check = [low, high](const std::string& text) -> std::string {
+    double value = 0;
+    if (CLI::detail::lexical_cast(text, value) && value >= low && value <= high) return {};
+    return fmt::format("{} is not from {} to {}", text, low, high);
+  };
+  return CLI::Validator(check, fmt::format("in [{} - {}]", low, high));
+}
+
 }  // namespace hoist::cli

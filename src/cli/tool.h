@@ -10,4 +10,7 @@ namespace hoist::cli {
 // command line, or output that could not be written.
 int run_tool(CLI::App& app, int argc, char** argv, const std::function<int()>& command);
 
+// Lets numbers from `low` to `high` pass. CLI::Range lets NaN pass as well.
+CLI::Validator number_in(double low, double high);
+
 }  // namespace hoist::cli

@@ -62,9 +62,11 @@ void add_query(CLI::App& app, int& status) {
                    "A file with a state on each line; - is standard input")
       ->type_name("FILE");
   command->add_option("--threshold", options->threshold, "The least similarity, 0 to 1")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(number_in(0, 1))
       ->capture_default_str();
-  command->add_option("--top", options->top, "The best so many; 0: all")->capture_default_str();
+  command->add_option("--top", options->top, "The best so many; 0: all")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   command
       ->add_option("--scorer", options->scorer,
                    "kato, lcs, indel, levenshtein, difflib or difflib-autojunk")
@@ -72,7 +74,7 @@ void add_query(CLI::App& app, int& status) {
   command->add_option("--rank", options->rank, "kato: the key by which records are ranked")
       ->capture_default_str();
   command->add_option("--fuzzy", options->fuzzy, "kato: let symbols match that are alike, 0 to 1")
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(number_in(0, 1));
   command->add_flag("--no-sort", options->keep_order,
                     "The order inside events counts: for an index built so");
   CLI::Option* json = command->add_flag("--json", options->json, "Print an array of records");
@@ -144,7 +146,7 @@ void add_dedup(CLI::App& app, int& status) {
   auto options = std::make_shared<MatchDedupOptions>();
   command->add_option("FILE", options->file, "The lines; - is standard input")->required();
   command->add_option("--threshold", options->threshold, "The least similarity, 0 to 1")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(number_in(0, 1))
       ->required();
   const CLI::Option* const format =
       add_format(command, options->format)->default_str("lines; jsonl where the file is called so");

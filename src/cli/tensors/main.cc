@@ -43,7 +43,7 @@ void add_pack(CLI::App& app, int& status) {
   command
       ->add_option("--essential-share", options->essential_share,
                    "spectral: lowest frequencies that are in every fragment")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(number_in(0, 1))
       ->capture_default_str();
   command->add_flag("--digests", options->digests,
                     "Add BLAKE3 digests and print the root, for readers that trust no source");
@@ -67,7 +67,7 @@ void add_unpack(CLI::App& app, int& status) {
       ->type_name("OUT");
   CLI::Option* target =
       command->add_option("--target", options->target, "The fewest parts that reach this quality")
-          ->check(CLI::Range(0.0, 1.0));
+          ->check(number_in(0, 1));
   CLI::Option* layers = command->add_option("--layers", options->layers, "The first so many parts")
                             ->check(CLI::Range(1, 255))
                             ->excludes(target);
@@ -87,7 +87,7 @@ void add_unpack(CLI::App& app, int& status) {
   command
       ->add_option("--min-quality", options->min_quality,
                    "Go on without parts that are damaged, as long as each tensor reaches it")
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(number_in(0, 1));
   command
       ->add_option("--source", options->sources,
                    "A further copy of FILE, used where the first is damaged")

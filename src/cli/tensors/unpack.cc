@@ -155,6 +155,29 @@ bool is_folder(const std::string& path) {
   return path.ends_with('/') || fs::is_directory(path, ignored);
 }
 
+// An output that is the input, or a copy that may be needed, would be lost.
+Status check_outputs(const UnpackOptions& options, const HoloTensorReader& reader) {
+  std::vector<fs::path> outputs{options.output};
+  if (is_folder(options.output)) {
+    outputs.clear();
+    for (const HoloFile& file : reader.header().files) {
+      outputs.push_back(fs::path(options.output) / file.name);
+    }
+  }
+  std::vector<std::string> inputs = options.sources;
+  inputs.push_back(options.input);
+  for (const std::string& input : inputs) {
+    for (const fs::path& output : outputs) {
+      std::error_code ignored;  // no output file yet: not the same
+      if (!fs::equivalent(input, output, ignored)) continue;
+      return fail(
+          ErrorCode::invalid_argument,
+          fmt::format("input and output are the same file ({}): name a new one with -o", input));
+    }
+  }
+  return {};
+}
+
 Result<RestoreReport> restore(const HoloTensorReader& reader, const std::string& output,
                               const RestoreOptions& how) {
   const std::vector<HoloFile>& files = reader.header().files;
@@ -164,10 +187,12 @@ Result<RestoreReport> restore(const HoloTensorReader& reader, const std::string&
       files.size() == 1 && (!safetensors || files[0].format == ModelFormat::safetensors);
   if (same_format) return restore_file(reader, 0, output, how);
   if (safetensors || files.empty()) return write_safetensors(reader, output, how);
-  return fail(ErrorCode::invalid_argument,
-              fmt::format("{} files were packed ({}): name a folder with -o, or one .safetensors "
-                          "for all tensors",
-                          files.size(), reader.name()));
+  return fail(
+      ErrorCode::invalid_argument,
+      fmt::format(
+          "{} files were packed ({}): name a folder with -o (a new one ends with /), or one "
+          ".safetensors for all tensors",
+          files.size(), reader.name()));
 }
 
 void print(const UnpackOptions& options, const RestoreReport& report,
@@ -194,6 +219,7 @@ Status unpack(const UnpackOptions& options) {
   Result<HoloTensorReader> reader = HoloTensorReader::open(options.input);
   if (!reader) return tl::unexpected(reader.error());
   if (Status added = add_sources(options, *reader); !added) return added;
+  if (Status different = check_outputs(options, *reader); !different) return different;
   auto selection = selection_of(options);
   if (!selection) return tl::unexpected(selection.error());
   ProgressLine line("unpacking");
@@ -205,11 +231,11 @@ Status unpack(const UnpackOptions& options) {
   const Result<RestoreReport> report = restore(*reader, options.output, how);
   if (!report) return tl::unexpected(report.error());
   const FetchStatistics fetched = reader->fetcher().statistics();
-  if (fetched.corrupt + fetched.missing > 0) {
-    warn(
-        fmt::format("{} damaged shards ({}), {} of them mended by parity: `hoist tensors repair` "
-                    "mends the file",
-                    fetched.corrupt + fetched.missing, options.input, fetched.repaired));
+  const uint64_t damaged = fetched.corrupt + fetched.missing;
+  if (damaged > 0) {
+    warn(fmt::format("{} damaged shards ({}), {} of them mended by parity{}", damaged,
+                     options.input, fetched.repaired,
+                     fetched.repaired == damaged ? ": `hoist tensors repair` mends the file" : ""));
   }
   if (report->skipped > 0) {
     warn(fmt::format("{} damaged parts were left out ({})", report->skipped, options.input));

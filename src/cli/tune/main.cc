@@ -12,7 +12,7 @@ int main(int argc, char** argv) {
   app.add_option("--op", options.operation, "Only this OPERATION or OPERATION/VARIANT")
       ->type_name("OP");
   app.add_option("--seconds", options.seconds, "Time to take: 48 for --quick, else 480")
-      ->check(CLI::Range(1.0, 86400.0));
+      ->check(number_in(1, 86400));
   app.add_flag("--refine", options.refine,
                "Measure nothing: fold the noted timings of real runs into the profile");
   app.add_flag("--force", options.force, "Keep measurements however much they scatter");
