@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "cli/interrupts.h"
 #include "cli/match/commands.h"
 #include "cli/match/input.h"
 #include "cli/match/progress.h"
@@ -80,6 +81,7 @@ Status build(const MatchBuildOptions& options) {
     PatternProgress progress;
     Status read =
         read_patterns(*reader, options.format, [&](const PatternLine& line, uint64_t) -> Status {
+          if (is_interrupted()) return fail(ErrorCode::cancelled, "stopped as asked");
           match::PatternText pattern = line.pattern;
           auto learned = (*index)->learn(pattern, learn_options(line));
           if (!learned) return tl::unexpected(learned.error());
@@ -142,7 +144,11 @@ Result<uint64_t> memory_limit(const std::string& text) {
   return number << shift;
 }
 
-int match_build(const MatchBuildOptions& options) { return status_of(build(options)); }
+int match_build(const MatchBuildOptions& options) {
+  catch_interrupts();
+  const Status built = build(options);
+  return is_interrupted() ? end_if_interrupted(kFailed) : status_of(built);
+}
 int match_learn(const MatchLearnOptions& options) { return status_of(learn(options)); }
 
 int match_delete(const std::string& path, const std::vector<std::string>& names) {

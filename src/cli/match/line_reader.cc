@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "cli/interrupts.h"
+
 namespace hoist::cli {
 namespace {
 
@@ -41,7 +43,7 @@ Result<bool> LineReader::fill() {
   ssize_t got = 0;
   do {
     got = ::read(fd_.get(), buffer_.data() + before, kReadBytes);
-  } while (got < 0 && errno == EINTR);
+  } while (got < 0 && errno == EINTR && !is_interrupted());
   buffer_.resize(before + static_cast<size_t>(std::max<ssize_t>(got, 0)));
   if (got < 0) {
     return fail(ErrorCode::io, fmt::format("cannot read ({}: {})", path_, std::strerror(errno)),

@@ -4,7 +4,6 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <ctime>
@@ -12,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/threads.h"
+#include "cli/interrupts.h"
 #include "cli/report.h"
 #include "cli/tune/operations.h"
 #include "cli/tune/progress.h"
@@ -40,20 +40,6 @@ struct Effort {
 };
 constexpr Effort kQuick = {16 << 10, 32 << 20, 4, 48, 25};
 constexpr Effort kFull = {4 << 10, 512 << 20, 2, 480, 60};
-
-std::atomic<bool> interrupted{false};
-
-// What is ignored stays so (nohup), but for the end of children, which is waited for.
-void catch_interrupts() {
-  struct sigaction action = {};
-  action.sa_handler = [](int) { interrupted = true; };
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
-    struct sigaction before = {};
-    ::sigaction(number, nullptr, &before);
-    if (before.sa_handler != SIG_IGN) ::sigaction(number, &action, nullptr);
-  }
-  ::signal(SIGCHLD, SIG_DFL);
-}
 
 // A profile for more CPUs holds for fewer too, so measuring with these would only lose it.
 Status check_cpus() {
@@ -140,7 +126,7 @@ Result<Outcome> measure_all(const std::vector<const VariantHandle*>& variants, c
     plan.most_rounds = effort.most_rounds;
     plan.cpus = usable_cpus();
     plan.directory = scratch.path();
-    plan.cancelled = [] { return interrupted.load(); };
+    plan.cancelled = is_interrupted;
     const std::string name = variants[i]->name();
     plan.at_size = [&, first = i](uint64_t bytes) {
       progress.show(static_cast<double>(first) / static_cast<double>(variants.size()),
@@ -241,6 +227,7 @@ int tune_command(const TuneOptions& options) {
   if (const auto paths = placement::profile_paths(); !paths) return report(paths.error());
   if (const Status status = check_cpus(); !status) return report(status.error());
   catch_interrupts();
+  ::signal(SIGCHLD, SIG_DFL);  // the end of children is waited for
   // What waits belongs to the profile that stands.
   if (placement::read_profile()) (void)placement::refine_profile(registry, 1);
   Effort effort = options.quick ? kQuick : kFull;

@@ -1,0 +1,36 @@
+#include "cli/interrupts.h"
+
+#include <signal.h>
+
+#include <cstdio>
+#include <initializer_list>
+
+namespace hoist::cli {
+namespace {
+
+volatile sig_atomic_t interrupted_by = 0;
+
+}  // namespace
+
+void catch_interrupts() {
+  struct sigaction action = {};
+  action.sa_handler = [](int number) { interrupted_by = number; };
+  for (const int number : {SIGHUP, SIGINT, SIGTERM}) {
+    struct sigaction before = {};
+    ::sigaction(number, nullptr, &before);
+    if (before.sa_handler != SIG_IGN) ::sigaction(number, &action, nullptr);
+  }
+}
+
+bool is_interrupted() { return interrupted_by != 0; }
+
+int end_if_interrupted(int status) {
+  const int number = interrupted_by;
+  if (number == 0) return status;
+  std::fflush(stdout);
+  ::signal(number, SIG_DFL);
+  ::raise(number);
+  return 128 + number;  // where it is blocked
+}
+
+}  // namespace hoist::cli

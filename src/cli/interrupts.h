@@ -1,0 +1,19 @@
+// Signals that end a command, noted so that it first removes what it has begun.
+//
+//   catch_interrupts();
+//   const Status done = work();                 // asks is_interrupted() now and then
+//   return end_if_interrupted(status_of(done)); // by that signal, as callers expect
+#pragma once
+
+namespace hoist::cli {
+
+// From now on SIGHUP, SIGINT and SIGTERM are noted instead of ending the process, and system calls
+// that wait fail with EINTR. Those that are ignored stay so (nohup).
+void catch_interrupts();
+
+bool is_interrupted();
+
+// Ends the process by the signal that came, or gives `status` if none did.
+int end_if_interrupted(int status);
+
+}  // namespace hoist::cli
