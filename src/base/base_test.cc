@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/bytes_text.h"
 #include "base/checksum.h"
 #include "base/counters.h"
 #include "base/file.h"
@@ -262,6 +263,15 @@ TEST(Counters, HostileCountsStayInBounds) {
   (*created)->add_call("sort", "cpu-1", 1, 1);
   (*created)->add_passed("sort", "x");
   (*created)->add_program(1, {"x"}, false, "y");
+}
+
+TEST(BytesText, KeepsToWholeUnits) {
+  EXPECT_EQ(bytes_text(0), "0 bytes");
+  EXPECT_EQ(bytes_text(10 * 1024 - 1), "10239 bytes");
+  EXPECT_EQ(bytes_text(10 * 1024), "10 KiB");
+  EXPECT_EQ(bytes_text(10 * 1024 + 1), "11 KiB");
+  EXPECT_EQ(bytes_text(10 << 20), "10 MiB");
+  EXPECT_EQ(bytes_text(UINT64_MAX), "17592186044416 MiB");
 }
 
 TEST(Takeover, ReadsTheEnvironmentOnce) {

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "base/bytes_text.h"
 #include "cli/interrupts.h"
 #include "cli/match/commands.h"
 #include "cli/match/input.h"
@@ -94,9 +95,8 @@ Status build(const MatchBuildOptions& options) {
   const match::IndexStats stats = (*index)->stats();
   index->reset();
   if (Status published = folder.publish(); !published) return published;
-  print_error(fmt::format("{}: {} patterns of {} lines, {} symbols, {} MiB of memory\n",
-                          options.output, stats.patterns, lines, stats.symbols,
-                          stats.memory >> 20));
+  print_error(fmt::format("{}: {} patterns of {} lines, {} symbols, {} of memory\n", options.output,
+                          stats.patterns, lines, stats.symbols, bytes_text(stats.memory)));
   return {};
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/bytes_text.h"
 #include "match/index/index_state.h"
 
 namespace hoist::match {
@@ -95,10 +96,10 @@ Status Index::State::check_memory() const {
   const uint64_t used = memory();
   if (used <= options.max_memory) return {};
   return fail(ErrorCode::exhausted,
-              fmt::format("the index has {} patterns and takes {} MiB of memory ({}): {} MiB are "
+              fmt::format("the index has {} patterns and takes {} of memory ({}): {} are "
                           "allowed, enough for about {} patterns",
-                          patterns.load(), used >> 20, path.empty() ? "in memory" : path,
-                          options.max_memory >> 20,
+                          patterns.load(), bytes_text(used), path.empty() ? "in memory" : path,
+                          bytes_text(options.max_memory),
                           static_cast<uint64_t>(static_cast<double>(patterns.load()) *
                                                 static_cast<double>(options.max_memory) /
                                                 static_cast<double>(used))));

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "base/bytes_text.h"
 #include "base/threads.h"
 #include "container/reader.h"
 #include "match/index/snapshot.h"
@@ -208,15 +209,14 @@ class Loader {
     if (bytes_ <= options_.max_memory) return pieces_.read();
     uint64_t patterns = 0;
     for (const PendingSegment& segment : pending_) patterns += segment.patterns;
-    return fail(
-        ErrorCode::exhausted,
-        fmt::format("an index of {} patterns needs {} MiB of memory ({}): {} MiB would hold "
-                    "about {} patterns",
-                    patterns, (bytes_ >> 20) + 1, reader_.source().name(),
-                    options_.max_memory >> 20,
-                    static_cast<uint64_t>(static_cast<double>(patterns) *
-                                          static_cast<double>(options_.max_memory) /
-                                          static_cast<double>(bytes_))));
+    return fail(ErrorCode::exhausted,
+                fmt::format("an index of {} patterns needs {} of memory ({}): {} would hold "
+                            "about {} patterns",
+                            patterns, bytes_text(bytes_), reader_.source().name(),
+                            bytes_text(options_.max_memory),
+                            static_cast<uint64_t>(static_cast<double>(patterns) *
+                                                  static_cast<double>(options_.max_memory) /
+                                                  static_cast<double>(bytes_))));
   }
 
   Status finish_segments() {
