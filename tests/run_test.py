@@ -314,6 +314,21 @@ class Statistics(unittest.TestCase):
         self.assertEqual(sum(part["calls"] for part in counts["implementations"].values()),
                          counts["calls"])
 
+    @unittest.skipUnless(engine_is_built("hash"), "the hash engine is not built")
+    def test_our_other_libraries_hinder_no_takeover(self):
+        """Those of memcpy() and of BLAS, which is there as soon as a GPU may serve."""
+        for options, changes in (([], {"HOIST_SOCKET": "/nonexistent/socket"}),
+                                 ([], {"HOIST_GPU": "inprocess"}),
+                                 (["--ops", "+memcpy"], {})):
+            target = SCRATCH.path / "beside.json"
+            done = run(HOIST, "run", *options, f"--stats={target}", "--", "sh", "-c",
+                       "sha256sum \"$0\"; :", SCRATCH.big, env=environment(**changes))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            programs = {entry["argv"][0]: entry for entry in json.loads(target.read_text())["programs"]}
+            if programs["sha256sum"]["reason"] == "build-id unknown":
+                self.skipTest("this build of sha256sum is not in the table")
+            self.assertTrue(programs["sha256sum"]["taken_over"], programs)
+
     def test_summary_and_explanation(self):
         done = run(*RUN, "--stats", "--", known_sort(), SCRATCH.small)
         self.assertEqual(done.stdout, b"a\nb\n")

@@ -12,6 +12,7 @@
 #include "base/takeover.h"
 #include "cli/commands.h"
 #include "cli/report.h"
+#include "cli/tool.h"
 
 namespace hoist::cli {
 namespace {

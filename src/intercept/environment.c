@@ -47,17 +47,24 @@ const char* not_requested(const char* operation) {
   return operation_enabled(operation, false) ? NULL : "only on request (HOIST_OPS)";
 }
 
+/* Our own libraries, libhoist_preload.so and libhoist_preload_NAME.so. */
+static bool is_ours(const char* name, size_t length) {
+  static const char kOurs[] = "libhoist_preload";
+  const size_t known = sizeof kOurs - 1;
+  return length > known && memcmp(name, kOurs, known) == 0 &&
+         (name[known] == '.' || name[known] == '_');
+}
+
 /* Allocators and the like, which change no answer and serve the engine as they serve the original.
  * Everything else (libfaketime, libstdbuf, sanitizers, fakeroot…) wants the program itself. */
 static bool is_harmless_library(const char* path, size_t length) {
-  static const char* const kHarmless[] = {"libhoist_preload.so",    "libhoist_preload_memcpy.so",
-                                          "libjemalloc.so",         "libtcmalloc.so",
-                                          "libtcmalloc_minimal.so", "libmimalloc.so",
-                                          "libeatmydata.so",        "libhugetlbfs.so",
-                                          "libgtk3-nocsd.so"};
+  static const char* const kHarmless[] = {
+      "libjemalloc.so",  "libtcmalloc.so",  "libtcmalloc_minimal.so", "libmimalloc.so",
+      "libeatmydata.so", "libhugetlbfs.so", "libgtk3-nocsd.so"};
   const char* name = path + length;
   while (name > path && name[-1] != '/') --name;
   const size_t name_length = (size_t)(path + length - name);
+  if (is_ours(name, name_length)) return true;
   for (size_t i = 0; i < sizeof kHarmless / sizeof kHarmless[0]; ++i) {
     const size_t known = strlen(kHarmless[i]);
     if (name_length >= known && memcmp(name, kHarmless[i], known) == 0 &&

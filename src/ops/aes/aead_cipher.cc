@@ -184,12 +184,12 @@ void AeadCipher::give_up_message() {
   taken_over_ = false;
   is_spoilt_ = false;
   is_lost_ = false;
-  shadow_ = Cipher();
+  if (shadow_) shadow_ = Cipher();
 }
 
 void AeadCipher::lose_message() {
   is_lost_ = true;
-  shadow_ = Cipher();
+  if (shadow_) shadow_ = Cipher();
 }
 
 int AeadCipher::update_whole(const Update& update) {

@@ -2,9 +2,24 @@
 
 #include <openssl/core_names.h>
 
+#include <algorithm>
+#include <cstring>
+#include <iterator>
 #include <new>
+#include <string_view>
 
 namespace hoist::aes {
+namespace {
+
+constexpr char kTlsPrefix[] = "tls";
+constexpr const char* kTlsNames[] = {OSSL_CIPHER_PARAM_TLS_VERSION, OSSL_CIPHER_PARAM_AEAD_TLS1_AAD,
+                                     OSSL_CIPHER_PARAM_AEAD_TLS1_IV_FIXED,
+                                     OSSL_CIPHER_PARAM_AEAD_TLS1_SET_IV_INV,
+                                     OSSL_CIPHER_PARAM_AEAD_TLS1_GET_IV_GEN};
+static_assert(std::all_of(std::begin(kTlsNames), std::end(kTlsNames),
+                          [](std::string_view name) { return name.substr(0, 3) == kTlsPrefix; }));
+
+}  // namespace
 
 size_t Context::inner_octets(const char* name, uint8_t* value, size_t room) const {
   OSSL_PARAM params[] = {OSSL_PARAM_construct_octet_string(name, value, room),
@@ -14,12 +29,13 @@ size_t Context::inner_octets(const char* name, uint8_t* value, size_t room) cons
 }
 
 void Context::watch_for_tls(Params params) {
-  if (params == nullptr) return;
-  for (const char* name :
-       {OSSL_CIPHER_PARAM_TLS_VERSION, OSSL_CIPHER_PARAM_AEAD_TLS1_AAD,
-        OSSL_CIPHER_PARAM_AEAD_TLS1_IV_FIXED, OSSL_CIPHER_PARAM_AEAD_TLS1_SET_IV_INV,
-        OSSL_CIPHER_PARAM_AEAD_TLS1_GET_IV_GEN}) {
-    if (OSSL_PARAM_locate_const(params, name) != nullptr) tls_ = true;
+  if (params == nullptr || tls_) return;
+  for (; params->key != nullptr; ++params) {
+    // Asked at every message, and nearly always something else.
+    if (std::strncmp(params->key, kTlsPrefix, std::size(kTlsPrefix) - 1) != 0) continue;
+    for (const char* name : kTlsNames) {
+      if (std::strcmp(params->key, name) == 0) tls_ = true;
+    }
   }
 }
 
