@@ -42,7 +42,7 @@ _hoist() {
     top) words="--once --json --interval --help" ;;
     help) words="run top options doctor learn-program tune explain container match tensors bench" ;;
     tune) words="--quick --op --seconds --refine --force --json --help" ;;
-    explain) words="sort hash gunzip --plot --cpus --json --help" ;;
+    explain) words="sort hash gunzip qsort gemm --plot --cpus --json --help" ;;
     bench) words="aes codec container device gemm match memcpy placement qsort tensors --quick --list --filter --json --help" ;;
     container)
       words="info verify repair --blocks --json --help -o"

@@ -130,7 +130,7 @@ int main(int argc, char** argv) {
   Options options;
   app.add_option(
       "AREA", options.areas,
-      "What benchmarks' names begin with (see --list): codec, tensors; all where none is "
+      "What benchmarks' names begin with (see --list): codec, device, match, tensors; all where none is "
       "named");
   app.add_option("--filter", options.filter,
                  "Only benchmarks in whose names the regular expression RE is found, and their "
