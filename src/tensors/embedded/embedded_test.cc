@@ -172,11 +172,34 @@ TEST(Embedded, QualityOfDoublesWhoseSquaresAreNot) {
     const EncodedTensor encoded = encode_embedded(DType::f64, input).value();
     for (const size_t known : {0, 1, 5}) {
       const QualityPoint expected = recompute(DType::f64, input, decode_prefix(encoded, known));
-      // Few bits of small subnormals can be worse than none.
-      EXPECT_NEAR(encoded.description.curve.prefixes[known].quality, expected.quality,
-                  1e-10 * std::max(1.0, 1 - expected.quality));
+      EXPECT_NEAR(encoded.description.curve.prefixes[known].quality, expected.quality, 1e-10);
       EXPECT_NEAR(encoded.description.curve.prefixes[known].cosine, expected.cosine, 1e-10);
     }
+  }
+}
+
+TEST(Embedded, SubnormalsGetBetterWithEveryLayer) {
+  std::mt19937_64 random(test_seed());
+  const std::pair<DType, double> cases[] = {
+      {DType::f16, 3e-7},      {DType::f16, 1e-6},      {DType::f16, 2e-5},
+      {DType::f8_e4m3, 0.002}, {DType::f8_e4m3, 0.005}, {DType::f8_e5m2, 2e-5},
+      {DType::bf16, 1e-39},    {DType::f32, 1e-42},     {DType::f32, 1e-39},
+      {DType::f64, 1e-316},    {DType::f64, 1e-309}};
+  for (const auto& [dtype, deviation] : cases) {
+    const std::vector<std::byte> input = gaussian(dtype, 20000, deviation, random);
+    const EncodedTensor encoded = encode_embedded(dtype, input).value();
+    double last = 0;
+    for (size_t known = 0; known < encoded.parts.size(); ++known) {
+      SCOPED_TRACE(testing::Message()
+                   << properties(dtype).name << ' ' << deviation << ", " << known << " planes");
+      const QualityPoint stored = encoded.description.curve.prefixes[known];
+      const QualityPoint expected = recompute(dtype, input, decode_prefix(encoded, known));
+      EXPECT_NEAR(stored.quality, expected.quality, 1e-10);
+      EXPECT_NEAR(stored.cosine, expected.cosine, 1e-10);
+      EXPECT_GE(stored.quality, last - 1e-9);
+      last = stored.quality;
+    }
+    EXPECT_EQ(last, 1);
   }
 }
 

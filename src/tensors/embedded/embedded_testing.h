@@ -146,7 +146,11 @@ inline std::vector<std::byte> oracle_reconstruct(const EncodedTensor& encoded, s
       for (size_t k = 1; k <= known; ++k) {
         mantissa |= bit_of(encoded.parts[k], i) << (format.mantissa_bits - k);
       }
-      if (known < layout.planes) mantissa |= uint64_t{1} << (format.mantissa_bits - known - 1);
+      if (known < layout.planes) {
+        const uint64_t one = uint64_t{1} << (format.mantissa_bits - known - 1);
+        const bool subnormal = format.kind != ElementKind::integer && pattern < one;
+        mantissa |= subnormal ? pattern : one;
+      }
       element = (pattern & format.exponent_mask()) | mantissa;
       if (format.kind == ElementKind::e4m3) {
         const bool is_nan = pattern == 0x7f;

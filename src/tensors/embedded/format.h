@@ -9,9 +9,10 @@
 //
 // where bases (layer_bases() in embedded/layout.h) depend on `known`: of layer 0 alone the centroid
 // of the symbol's elements, then the exponent field and a one below the known bits, which is the
-// middle of what they may still be, at last the exponent field alone. Bases of zero and infinity
-// are those values always; elements of them have zeros in all planes. P is the mantissa's width,
-// less where the lowest bits are zero in every element.
+// middle of what they may still be (of subnormals the centroid where it is less), at last the
+// exponent field alone. Bases of zero and infinity are those values always; elements of them have
+// zeros in all planes. P is the mantissa's width, less where the lowest bits are zero in every
+// element.
 //
 // i8 has no sign plane: symbols are the upper 8 - P bits, planes the lower P.
 //

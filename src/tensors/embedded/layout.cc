@@ -82,7 +82,11 @@ std::array<uint64_t, 256> layer_bases(const ElementFormat& format,
     // With e4m3's largest exponent, ones in the known bits and the middle would be NaN.
     const bool to_nan =
         format.kind == ElementKind::e4m3 && middle == 1 && exponent == format.exponent_mask();
-    base = exponent | (to_nan ? 0 : middle);
+    // Subnormals are not spread evenly over what the unknown bits can be: most leading bits are 0.
+    // Where magnitudes get rarer as they grow, the mean of all of them, the centroid, is at least
+    // that of those whose known bits are 0, and so is the middle.
+    const uint64_t unknown = floating && exponent == 0 ? std::min(middle, base) : middle;
+    base = exponent | (to_nan ? 0 : unknown);
   }
   return bases;
 }

@@ -122,17 +122,13 @@ SumBlock best_sum() {
 
 // Subnormals have their mantissa bits elsewhere, and are few.
 template <typename Float, typename Unsigned>
-void add_subnormal(Unsigned magnitude, double stand_in, const ElementFormat& format,
-                   uint32_t planes, double scale, ErrorSums& sums) {
+void add_subnormal(Unsigned magnitude, const std::array<uint64_t, 53>& bases,
+                   const ElementFormat& format, uint32_t planes, double scale, ErrorSums& sums) {
   const double value = std::bit_cast<Float>(magnitude) * scale;
   sums.energy += value * value;
   for (uint32_t known = 0; known < planes; ++known) {
-    if (known != 0) {
-      const uint64_t middle = uint64_t{1} << (format.mantissa_bits - 1 - known);
-      const uint64_t bits = (magnitude & known_mask(format, known)) | middle;
-      stand_in = std::bit_cast<Float>(static_cast<Unsigned>(bits)) * scale;
-    }
-    const double difference = value - stand_in;
+    const uint64_t stand_in = bases[known] | (magnitude & known_mask(format, known));
+    const double difference = value - std::bit_cast<Float>(static_cast<Unsigned>(stand_in)) * scale;
     sums.error[known] += difference * difference;
     sums.lean[known] += value * difference;
   }
@@ -141,7 +137,8 @@ void add_subnormal(Unsigned magnitude, double stand_in, const ElementFormat& for
 template <typename Float, typename Unsigned>
 void add_elements(const std::byte* elements, const uint8_t* symbols, size_t count,
                   const ElementFormat& format, uint32_t planes, double scale,
-                  const std::array<double, 256>& centroids, ErrorSums& sums) {
+                  const std::array<double, 256>& centroids,
+                  const std::array<uint64_t, 53>& subnormal_bases, ErrorSums& sums) {
   static const SumBlock sum = best_sum();
   const Unsigned mask = static_cast<Unsigned>(format.magnitude_mask());
   const Unsigned infinity = static_cast<Unsigned>(format.exponent_mask());
@@ -178,8 +175,7 @@ void add_elements(const std::byte* elements, const uint8_t* symbols, size_t coun
       std::memcpy(&element, elements + (at + i) * sizeof element, sizeof element);
       const Unsigned magnitude = element & mask;
       if (magnitude == 0 || magnitude >= least_normal) continue;
-      const double stand_in = centroids[symbols[at + i]];
-      add_subnormal<Float>(magnitude, stand_in, format, planes, scale, sums);
+      add_subnormal<Float>(magnitude, subnormal_bases, format, planes, scale, sums);
       --subnormals;
     }
   }
@@ -251,6 +247,10 @@ ErrorMeter::ErrorMeter(const ElementFormat& format, std::span<const uint64_t> pa
   }
   for (size_t i = 0; i < patterns.size(); ++i) {
     if (format.is_finite(patterns[i])) centroids_[i] = wide_value(format, patterns[i]) * scale_;
+    if (patterns[i] == 0 || patterns[i] > format.mantissa_mask()) continue;
+    for (uint32_t known = 0; known < planes; ++known) {
+      subnormal_bases_[known] = layer_bases(format, patterns, planes, known)[i];
+    }
   }
 }
 
@@ -258,7 +258,7 @@ void ErrorMeter::add(const std::byte* elements, const uint8_t* symbols, size_t c
                      ErrorSums& sums) const {
   const auto add =
       format_.bits == 32 ? add_elements<float, uint32_t> : add_elements<double, uint64_t>;
-  add(elements, symbols, count, format_, planes_, scale_, centroids_, sums);
+  add(elements, symbols, count, format_, planes_, scale_, centroids_, subnormal_bases_, sums);
 }
 
 }  // namespace hoist::tensors

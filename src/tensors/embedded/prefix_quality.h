@@ -42,7 +42,8 @@ class ErrorMeter {
   ElementFormat format_;
   uint32_t planes_;
   double scale_;
-  std::array<double, 256> centroids_{};  // by symbol, scaled; 0 where not finite
+  std::array<double, 256> centroids_{};         // by symbol, scaled; 0 where not finite
+  std::array<uint64_t, 53> subnormal_bases_{};  // of their symbol, by planes known
 };
 
 }  // namespace hoist::tensors
