@@ -202,6 +202,22 @@ class TensorsCommand(unittest.TestCase):
             self.ok("repair", path)
             self.assertEqual(path.read_bytes(), good)
 
+    def test_damaged_metadata_is_read_from_a_copy(self):
+        path = self.packed("--fragments", "4", "--parity", "2")
+        good = path.read_bytes()
+        before = self.ok("info", path, "--json")
+        at = good.index(b"layers")  # a name, in the metadata at the file's begin
+        path.write_bytes(good[:at] + b"L" + good[at + 1:])
+        status, out, err = tool("info", path, "--json")
+        self.assertEqual(status, 0)
+        self.assertRegex(err, "^hoist: warning: the metadata is damaged, a copy .*repair")
+        self.assertEqual(out, before)
+        again = self.folder / "again.safetensors"
+        status, _, err = tool("unpack", path, "-o", again)
+        self.assertEqual(status, 0)
+        self.assertIn("a copy of it was read", err)
+        self.assertEqual(again.read_bytes(), (self.folder / "model.safetensors").read_bytes())
+
     def test_damage_beyond_parity(self):
         path = self.packed()
         good = path.read_bytes()

@@ -94,7 +94,8 @@ typedef struct hoist_tensors_read_options {
   const char* const* policy; /* by name: "attention.*=0.999", "*mlp*=0.95@10" (@: priority) ... */
   size_t policy_count;       /* ... and `target`, if set, of names that no rule matches */
   int skip_damaged;          /* 1: go on without parts that cannot be read ... */
-  double min_quality;        /* ... as long as each tensor reaches this; else HOIST_CORRUPT */
+  double min_quality;        /* ... as long as each tensor reaches this (0: none is
+                                asked for); else HOIST_CORRUPT */
   unsigned threads;          /* at most so many for this call */
   hoist_progress_function* progress; /* of calls that read several tensors */
   void* progress_context;

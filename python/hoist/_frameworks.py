@@ -24,22 +24,28 @@ _NUMPY = {
     "F64": "float64",
     "C64": "complex64",
 }
-_ML_DTYPES = {"BF16": "bfloat16", "F8_E4M3": "float8_e4m3fn", "F8_E5M2": "float8_e5m2"}
-_TORCH = {
-    **_NUMPY,
+_ML_DTYPES = {
     "BF16": "bfloat16",
     "F8_E4M3": "float8_e4m3fn",
     "F8_E5M2": "float8_e5m2",
+    "F8_E8M0": "float8_e8m0fnu",
+    "F8_E4M3FNUZ": "float8_e4m3fnuz",
+    "F8_E5M2FNUZ": "float8_e5m2fnuz",
 }
+# An element of torch's F4 is a byte, which holds two: its last dimension is half as long.
+_TORCH_PAIRS = "F4"
+_TORCH = {**_NUMPY, **_ML_DTYPES, _TORCH_PAIRS: "float4_e2m1fn_x2"}
 
 
 def numpy_dtype(name: str) -> "np.dtype[Any]":
     if name in _NUMPY:
         return np.dtype(_NUMPY[name])
     if name in _ML_DTYPES:
-        ml_dtypes = importlib.import_module("ml_dtypes")
-        small: "np.dtype[Any]" = np.dtype(getattr(ml_dtypes, _ML_DTYPES[name]))
-        return small
+        small = getattr(importlib.import_module("ml_dtypes"), _ML_DTYPES[name], None)
+        if small is None:
+            raise Unsupported(f"this version of ml_dtypes has no {_ML_DTYPES[name]}")
+        found: "np.dtype[Any]" = np.dtype(small)
+        return found
     raise Unsupported(f"no NumPy type for {name}")
 
 
@@ -90,36 +96,55 @@ class Torch:
         pass  # torch has its own words for devices that are not there
 
     def _dtype(self, name: str) -> Any:
+        if name not in _TORCH:
+            raise Unsupported(f"no type of torch for {name}")
         dtype = getattr(self._torch, _TORCH[name], None)
         if dtype is None:
             raise Unsupported(f"this version of torch has no {_TORCH[name]}")
         return dtype
 
+    def _shape(self, name: str, shape: Sequence[int]) -> Tuple[int, ...]:
+        """As torch counts elements."""
+        if name != _TORCH_PAIRS:
+            return tuple(shape)
+        if not shape or shape[-1] % 2:
+            raise Unsupported(f"{name} of shape {list(shape)} in torch: it holds pairs")
+        return (*shape[:-1], shape[-1] // 2)
+
     def device_name(self, device: str) -> Optional[str]:
-        kind, _, index = device.partition(":")
+        kind, _, index = ("cuda:" + device if device.isdigit() else device).partition(":")
         if kind != "cuda" or not self._torch.cuda.is_available():
             return None
         return f"cuda:{index or self._torch.cuda.current_device()}"
 
     def wrap(self, array: Any, dtype: str, shape: Sequence[int]) -> Any:
         flat = self._torch.from_dlpack(array)
+        shape = self._shape(dtype, shape)
         if not flat.numel():  # an empty tensor cannot be viewed
-            return self._torch.empty(tuple(shape), dtype=self._dtype(dtype), device=flat.device)
-        return flat.view(self._dtype(dtype)).reshape(tuple(shape))
+            return self._torch.empty(shape, dtype=self._dtype(dtype), device=flat.device)
+        return flat.view(self._dtype(dtype)).reshape(shape)
 
     def tensor(self, data: Any, dtype: str, shape: Sequence[int], device: str) -> Any:
         flat = self._torch.from_numpy(data)
+        shape = self._shape(dtype, shape)
         if not data.size:  # an empty tensor cannot be viewed
-            return self._torch.empty(tuple(shape), dtype=self._dtype(dtype), device=device)
-        return flat.view(self._dtype(dtype)).reshape(tuple(shape)).to(device)
+            return self._torch.empty(shape, dtype=self._dtype(dtype), device=device)
+        return flat.view(self._dtype(dtype)).reshape(shape).to(device)
 
     def parts(self, tensor: Any) -> Tuple[str, Tuple[int, ...], Any]:
         names = {getattr(self._torch, torch, None): name for name, torch in _TORCH.items()}
         name = names.get(tensor.dtype)
         if name is None:
             raise Unsupported(f"tensors of {tensor.dtype}")
-        flat = tensor.detach().cpu().contiguous().reshape(-1)
-        return name, tuple(tensor.shape), flat.view(self._torch.uint8).numpy()
+        shape = tuple(tensor.shape)
+        if name == _TORCH_PAIRS:
+            if not shape:
+                raise Unsupported(f"tensors of {tensor.dtype} without a dimension")
+            shape = (*shape[:-1], 2 * shape[-1])
+        # What is conjugate or negative by a flag alone is made so.
+        whole = tensor.detach().resolve_conj().resolve_neg()
+        flat = whole.cpu().contiguous().reshape(-1)
+        return name, shape, flat.view(self._torch.uint8).numpy()
 
 
 def has_torch() -> bool:

@@ -55,14 +55,13 @@ Result<EncodedTensor> HoloTensorEncoder::encode_nd(std::span<const float> values
 }
 
 Result<HoloTensorDecoder> HoloTensorDecoder::create(TensorDescription description, uint64_t limit) {
-  const Result<uint64_t> elements = element_count(description.shape);
-  if (!elements) return fail(ErrorCode::corrupt, elements.error().message);
-  const uint64_t bytes = *elements * properties(description.dtype).bytes;
-  if (bytes > limit) {
+  const Result<uint64_t> bytes = byte_count(description.dtype, description.shape);
+  if (!bytes) return fail(ErrorCode::corrupt, bytes.error().message);
+  if (*bytes > limit) {
     return fail(ErrorCode::exhausted,
-                fmt::format("a tensor of {} bytes, the limit is {}", bytes, limit));
+                fmt::format("a tensor of {} bytes, the limit is {}", *bytes, limit));
   }
-  HoloTensorDecoder made(std::make_unique<const TensorDescription>(std::move(description)), bytes);
+  HoloTensorDecoder made(std::make_unique<const TensorDescription>(std::move(description)), *bytes);
   Result<std::unique_ptr<TensorDecoder>> decoder = make_decoder(*made.description_);
   if (!decoder) return tl::unexpected(decoder.error());
   made.decoder_ = std::move(*decoder);

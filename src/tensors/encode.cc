@@ -58,15 +58,14 @@ class LosslessDecoder final : public TensorDecoder {
 };
 
 Result<std::unique_ptr<TensorDecoder>> lossless_decoder(const TensorDescription& description) {
-  const Result<uint64_t> elements = element_count(description.shape);
-  if (!elements) return fail(ErrorCode::corrupt, elements.error().message);
-  const uint64_t size = *elements * properties(description.dtype).bytes;
+  const Result<uint64_t> size = byte_count(description.dtype, description.shape);
+  if (!size) return fail(ErrorCode::corrupt, size.error().message);
   if (!description.parameters.empty() || description.part_bytes.size() != 1 ||
-      description.part_bytes[0] != size) {
+      description.part_bytes[0] != *size) {
     return fail(ErrorCode::corrupt,
-                fmt::format("lossless tensor: its description is not that of {} bytes", size));
+                fmt::format("lossless tensor: its description is not that of {} bytes", *size));
   }
-  return std::make_unique<LosslessDecoder>(size);
+  return std::make_unique<LosslessDecoder>(*size);
 }
 
 Result<EncodedTensor> encode_as(const TensorView& tensor, const EncodeOptions& options,
@@ -86,19 +85,18 @@ Result<EncodedTensor> encode_as(const TensorView& tensor, const EncodeOptions& o
 
 Result<EncodedTensor> encode(const TensorView& tensor, const EncodeOptions& options,
                              ThreadPool* pool) {
-  const Result<uint64_t> elements = element_count(tensor.shape);
-  if (!elements) return tl::unexpected(elements.error());
-  const uint64_t size = *elements * properties(tensor.dtype).bytes;
-  if (tensor.bytes.size() != size) {
+  const Result<uint64_t> size = byte_count(tensor.dtype, tensor.shape);
+  if (!size) return tl::unexpected(size.error());
+  if (tensor.bytes.size() != *size) {
     return fail(ErrorCode::invalid_argument,
                 fmt::format("tensor of shape [{}]: {} bytes of elements instead of {}",
-                            fmt::join(tensor.shape, ", "), tensor.bytes.size(), size));
+                            fmt::join(tensor.shape, ", "), tensor.bytes.size(), *size));
   }
   try {
     return encode_as(tensor, options, pool);
   } catch (const std::bad_alloc&) {
     return fail(ErrorCode::exhausted,
-                fmt::format("encoding a tensor of {} bytes: not enough memory", size));
+                fmt::format("encoding a tensor of {} bytes: not enough memory", *size));
   }
 }
 

@@ -27,8 +27,8 @@ std::vector<std::byte> decode_all(const EncodedTensor& encoded) {
   for (size_t part = 0; part < encoded.parts.size(); ++part) {
     EXPECT_TRUE(decoder->add(part, encoded.parts[part]));
   }
-  const uint64_t count = element_count(encoded.description.shape).value();
-  std::vector<std::byte> out(count * properties(encoded.description.dtype).bytes);
+  std::vector<std::byte> out(
+      byte_count(encoded.description.dtype, encoded.description.shape).value());
   EXPECT_TRUE(decoder->reconstruct(out));
   return out;
 }
@@ -87,6 +87,16 @@ TEST(Encode, FallsBackToLossless) {
   expect_lossless(DType::f64, {10000}, random_bytes(80000, random));
   expect_lossless(DType::i8, {10000}, random_bytes(10000, random));
   expect_lossless(DType::c64, {5}, random_bytes(40, random));
+  expect_lossless(DType::f8_e4m3fnuz, {10000}, std::vector<std::byte>(10000));
+  expect_lossless(DType::f4, {100, 100}, std::vector<std::byte>(5000));
+  expect_lossless(DType::f6_e3m2, {100, 100}, std::vector<std::byte>(7500));
+  for (const HolographicEncoding encoding :
+       {HolographicEncoding::spectral, HolographicEncoding::low_rank_distributed}) {
+    const std::vector<std::byte> packed = random_bytes(7500, random);
+    const TensorView tensor{.dtype = DType::f6_e2m3, .shape = {100, 100}, .bytes = packed};
+    EXPECT_EQ(encode(tensor, {.encoding = encoding}).value().description.encoding,
+              HolographicEncoding::lossless);
+  }
   expect_lossless(DType::boolean, {1000}, std::vector<std::byte>(1000));
   expect_lossless(DType::i64, {1000}, std::vector<std::byte>(8000));
 }
@@ -97,6 +107,10 @@ TEST(Encode, ChecksItsInput) {
             ErrorCode::invalid_argument);
   EXPECT_EQ(encode({.dtype = DType::f32, .shape = {~uint64_t{0}}, .bytes = bytes}, {}).error().code,
             ErrorCode::invalid_argument);
+  for (const uint64_t count : {12, 23, 25}) {  // 24 fit
+    EXPECT_EQ(encode({.dtype = DType::f4, .shape = {count}, .bytes = bytes}, {}).error().code,
+              ErrorCode::invalid_argument);
+  }
 }
 
 TEST(Encode, LosslessDecoderChecksItsInput) {

@@ -10,7 +10,7 @@
 namespace hoist::tensors {
 namespace {
 
-constexpr std::array<DTypeProperties, 16> kTypes = {{
+constexpr std::array<DTypeProperties, 22> kTypes = {{
     {DType::boolean, "BOOL", 1, false},
     {DType::u8, "U8", 1, false},
     {DType::i8, "I8", 1, false},
@@ -27,6 +27,12 @@ constexpr std::array<DTypeProperties, 16> kTypes = {{
     {DType::u64, "U64", 8, false},
     {DType::f64, "F64", 8, true},
     {DType::c64, "C64", 8, true},
+    {DType::f8_e8m0, "F8_E8M0", 1, true},
+    {DType::f8_e4m3fnuz, "F8_E4M3FNUZ", 1, true},
+    {DType::f8_e5m2fnuz, "F8_E5M2FNUZ", 1, true},
+    {DType::f4, "F4", 1, true, 2},
+    {DType::f6_e2m3, "F6_E2M3", 3, true, 4},
+    {DType::f6_e3m2, "F6_E3M2", 3, true, 4},
 }};
 
 constexpr uint64_t kMostElements = uint64_t{1} << 60;
@@ -35,6 +41,10 @@ Status check_sizes(DType dtype, size_t bytes, size_t values) {
   const DTypeProperties& type = properties(dtype);
   if (dtype == DType::c64) {
     return fail(ErrorCode::unsupported, "conversion of C64 elements: complex has no real value");
+  }
+  if (dtype > DType::c64) {
+    return fail(ErrorCode::unsupported,
+                fmt::format("conversion of {} elements: they are only kept", type.name));
   }
   if (bytes == values * type.bytes) return {};
   return fail(ErrorCode::invalid_argument,
@@ -69,6 +79,18 @@ Result<uint64_t> element_count(std::span<const uint64_t> shape) {
     count *= dimension;
   }
   return count;
+}
+
+Result<uint64_t> byte_count(DType dtype, std::span<const uint64_t> shape) {
+  const Result<uint64_t> count = element_count(shape);
+  if (!count) return count;
+  const DTypeProperties& type = properties(dtype);
+  if (*count * type.bytes % type.packed != 0) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("tensor shape [{}]: {} {} elements do not fill their last byte",
+                            fmt::join(shape, ", "), *count, type.name));
+  }
+  return *count * type.bytes / type.packed;
 }
 
 MatrixShape matrix_shape(std::span<const uint64_t> shape) {

@@ -17,14 +17,14 @@ namespace hoist::tensors {
 namespace {
 
 TEST(DType, NamesAndNumbersFindTheSame) {
-  for (int number = 0; number < 16; ++number) {
+  for (int number = 0; number < 22; ++number) {
     const DTypeProperties* const type = find_dtype(static_cast<uint8_t>(number));
     ASSERT_NE(type, nullptr);
     EXPECT_EQ(static_cast<int>(type->dtype), number);
     EXPECT_EQ(find_dtype(type->name), type);
     EXPECT_EQ(&properties(type->dtype), type);
   }
-  EXPECT_EQ(find_dtype(uint8_t{16}), nullptr);
+  EXPECT_EQ(find_dtype(uint8_t{22}), nullptr);
   EXPECT_EQ(find_dtype(uint8_t{255}), nullptr);
   EXPECT_EQ(find_dtype("bf16"), nullptr);
   EXPECT_EQ(find_dtype("BF16")->bytes, 2u);
@@ -38,6 +38,23 @@ TEST(Shape, CountsElements) {
   EXPECT_FALSE(element_count(Shape{uint64_t{1} << 60}));
   EXPECT_FALSE(element_count(Shape{uint64_t{1} << 32, uint64_t{1} << 32}));
   EXPECT_FALSE(element_count(Shape{~uint64_t{0}, ~uint64_t{0}}));
+}
+
+TEST(Shape, CountsBytes) {
+  EXPECT_EQ(byte_count(DType::f64, {}).value(), 8u);
+  EXPECT_EQ(byte_count(DType::bf16, Shape{3, 5, 7}).value(), 210u);
+  EXPECT_EQ(byte_count(DType::f8_e8m0, Shape{7}).value(), 7u);
+  EXPECT_EQ(byte_count(DType::f4, Shape{3, 6}).value(), 9u);
+  EXPECT_EQ(byte_count(DType::f6_e2m3, Shape{2, 2}).value(), 3u);
+  EXPECT_EQ(byte_count(DType::f6_e3m2, Shape{5, 0}).value(), 0u);
+  EXPECT_EQ(byte_count(DType::c64, Shape{(uint64_t{1} << 60) - 1}).value(),
+            ((uint64_t{1} << 60) - 1) * 8);
+  for (const uint64_t count : {1, 2, 3, 5, 6, 7}) {
+    EXPECT_FALSE(byte_count(DType::f6_e2m3, Shape{count}));
+    EXPECT_FALSE(byte_count(DType::f6_e3m2, Shape{count}));
+    EXPECT_EQ(byte_count(DType::f4, Shape{count}).has_value(), count % 2 == 0);
+  }
+  EXPECT_FALSE(byte_count(DType::u8, Shape{uint64_t{1} << 60}));
 }
 
 TEST(Shape, IsAMatrix) {
@@ -244,6 +261,8 @@ TEST(Conversion, OtherTypesAndSizes) {
   ASSERT_TRUE(from_f32(values, DType::boolean, bytes));
   EXPECT_EQ(bytes, (std::vector<std::byte>{std::byte{1}, std::byte{1}, std::byte{0}}));
   EXPECT_EQ(to_f32(DType::c64, bytes, values).error().code, ErrorCode::unsupported);
+  EXPECT_EQ(to_f32(DType::f8_e8m0, bytes, values).error().code, ErrorCode::unsupported);
+  EXPECT_EQ(from_f32(values, DType::f4, {}).error().code, ErrorCode::unsupported);
   EXPECT_EQ(to_f32(DType::f16, bytes, values).error().code, ErrorCode::invalid_argument);
   EXPECT_EQ(from_f32(values, DType::i64, bytes).error().code, ErrorCode::invalid_argument);
 }

@@ -22,7 +22,7 @@ void check(const hoist::Result<ParsedModel>& model, uint64_t size) {
   uint64_t end = 0;
   for (const ModelTensor& tensor : model->tensors) {
     require(tensor.offset >= end && tensor.bytes <= size && tensor.offset <= size - tensor.bytes);
-    require(*element_count(tensor.shape) * properties(tensor.dtype).bytes == tensor.bytes);
+    require(byte_count(tensor.dtype, tensor.shape).value() == tensor.bytes);
     end = tensor.offset + tensor.bytes;
   }
 }

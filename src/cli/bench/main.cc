@@ -128,10 +128,9 @@ int main(int argc, char** argv) {
   CLI::App app("Measures the parts of Hoist on this machine, beside their peers in the same run",
                argv[0]);
   Options options;
-  app.add_option(
-      "AREA", options.areas,
-      "What benchmarks' names begin with (see --list): codec, device, match, tensors; all where none is "
-      "named");
+  app.add_option("AREA", options.areas,
+                 "What benchmarks' names begin with (see --list): codec, device, match, tensors; "
+                 "all where none is named");
   app.add_option("--filter", options.filter,
                  "Only benchmarks in whose names the regular expression RE is found, and their "
                  "peers")

@@ -6,6 +6,7 @@
 #include "cli/container/commands.h"
 #include "cli/report.h"
 #include "cli/tensors/commands.h"
+#include "cli/tensors/damage.h"
 #include "cli/tensors/plot.h"
 #include "tensors/file/reader.h"
 
@@ -98,6 +99,7 @@ void print_text(const HoloTensorReader& reader) {
 int tensors_info_command(const TensorsInfoOptions& options) {
   const Result<HoloTensorReader> reader = HoloTensorReader::open(options.file);
   if (!reader) return report(reader.error());
+  warn_of_damaged_metadata(*reader);
   if (!options.plot.empty()) {
     const std::string svg = curve_svg(reader->header());
     if (Status written = write_file_atomically(options.plot, svg, 0644); !written) {

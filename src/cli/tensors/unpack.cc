@@ -11,6 +11,7 @@
 #include "cli/container/progress.h"
 #include "cli/report.h"
 #include "cli/tensors/commands.h"
+#include "cli/tensors/damage.h"
 #include "tensors/file/quality_policy.h"
 #include "tensors/file/restore.h"
 
@@ -218,6 +219,7 @@ void print(const UnpackOptions& options, const RestoreReport& report,
 Status unpack(const UnpackOptions& options) {
   Result<HoloTensorReader> reader = HoloTensorReader::open(options.input);
   if (!reader) return tl::unexpected(reader.error());
+  warn_of_damaged_metadata(*reader);
   if (Status added = add_sources(options, *reader); !added) return added;
   if (Status different = check_outputs(options, *reader); !different) return different;
   auto selection = selection_of(options);
@@ -231,11 +233,9 @@ Status unpack(const UnpackOptions& options) {
   const Result<RestoreReport> report = restore(*reader, options.output, how);
   if (!report) return tl::unexpected(report.error());
   const FetchStatistics fetched = reader->fetcher().statistics();
-  const uint64_t damaged = fetched.corrupt + fetched.missing;
-  if (damaged > 0) {
-    warn(fmt::format("{} damaged shards ({}), {} of them mended by parity{}", damaged,
-                     options.input, fetched.repaired,
-                     fetched.repaired == damaged ? ": `hoist tensors repair` mends the file" : ""));
+  if (fetched.damaged > 0) {
+    warn(fmt::format("{} damaged shards ({}), {} of them mended by parity{}", fetched.damaged,
+                     options.input, fetched.repaired, fetched.repairable ? kRepairMends : ""));
   }
   if (report->skipped > 0) {
     warn(fmt::format("{} damaged parts were left out ({})", report->skipped, options.input));

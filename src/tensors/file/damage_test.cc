@@ -109,6 +109,32 @@ TEST_F(Damage, AnyKOfAGroup) {
   }
 }
 
+// A group's shards are wanted by many tensors, and to mend others.
+TEST_F(Damage, ShardsCountOnceInStatistics) {
+  write(4, 2);
+  const container::Reader reader = blocks();
+  const Layout layout = HoloTensorReader::open(path())->layout();
+  const auto shared =
+      std::max_element(layout.groups().begin(), layout.groups().end(),
+                       [](const auto& a, const auto& b) { return a.data.size() < b.data.size(); });
+  ASSERT_GE(shared->data.size(), 3u);
+  std::string bad = good_;
+  for (size_t lost = 1; lost <= 3; ++lost) {
+    bad[reader.find(shared->data[lost - 1])->payload_offset()] ^= 1;
+    const HoloTensorReader damaged = HoloTensorReader::open(memory_source(as_bytes(bad))).value();
+    for (size_t round = 0; round < 3; ++round) {
+      for (size_t i = 0; i < tensors_.size(); ++i) static_cast<void>(damaged.decode(i));
+    }
+    const FetchStatistics statistics = damaged.fetcher().statistics();
+    EXPECT_EQ(statistics.corrupt, lost);
+    EXPECT_EQ(statistics.damaged, lost);
+    EXPECT_EQ(statistics.missing, 0u);
+    EXPECT_EQ(statistics.repaired, lost <= 2 ? lost : 0);
+    EXPECT_EQ(statistics.repairable, lost <= 2);
+    EXPECT_LE(statistics.valid + lost, layout.shards().size());
+  }
+}
+
 TEST_F(Damage, OneMoreThanParityIsSaid) {
   write(4, 2);
   const container::Reader reader = blocks();
@@ -152,6 +178,42 @@ TEST_F(Damage, MetadataIsRepaired) {
     EXPECT_TRUE(report.metadata_lost);
     EXPECT_FALSE(repair_holotensor(*memory_source(as_bytes(bad)), scratch_.file("n.holo")));
     EXPECT_FALSE(std::filesystem::exists(scratch_.file("n.holo")));
+  }
+}
+
+TEST_F(Damage, FilesOpenByACopyOfTheirMetadata) {
+  write(4, 2);
+  const container::Reader reader = blocks();
+  const container::Frame& frame = reader.metadata_frame();
+  std::vector<uint64_t> copies;
+  for (const container::Block& block : reader.blocks()) {
+    if (block.kind == 2) copies.push_back(block.payload_offset() + random_() % block.stored_size);
+  }
+  ASSERT_EQ(copies.size(), 2u);
+  const auto open = [](const std::string& bytes) {
+    return HoloTensorReader::open(memory_source(as_bytes(bytes)));
+  };
+  EXPECT_FALSE(open(good_)->metadata_was_damaged());
+  // Its header's first and last bytes, and its payload's.
+  for (const uint64_t at : {frame.offset, frame.offset + container::kFrameHeaderSize - 1,
+                            frame.payload_offset(), frame.end() - 1}) {
+    std::string bad = good_;
+    bad[at] ^= 1;
+    for (size_t lost = 0; lost < 2; ++lost) {
+      const Result<HoloTensorReader> opened = open(bad);
+      ASSERT_TRUE(opened) << opened.error().message;
+      EXPECT_TRUE(opened->metadata_was_damaged());
+      EXPECT_TRUE(std::ranges::equal(opened->container().metadata(), reader.metadata()));
+      for (size_t i = 0; i < tensors_.size(); ++i) {
+        expect_same(opened->decode(i).value(), tensors_[i]);
+      }
+      EXPECT_EQ(opened->fetcher().statistics().damaged, 0u);
+      EXPECT_FALSE(verify_holotensor(*memory_source(as_bytes(bad)))->ok());
+      bad[copies[lost]] ^= 1;
+    }
+    const Result<HoloTensorReader> lost = open(bad);
+    ASSERT_FALSE(lost);
+    EXPECT_EQ(lost.error().code, ErrorCode::corrupt);
   }
 }
 
@@ -264,6 +326,24 @@ TEST_F(Damage, OtherFilesAreRefused) {
   ASSERT_TRUE(writer.commit());
   EXPECT_EQ(HoloTensorReader::open(scratch_.file("c")).error().code, ErrorCode::invalid_argument);
   EXPECT_EQ(HoloTensorReader::open(scratch_.file("gone")).error().code, ErrorCode::not_found);
+}
+
+// First parts can be worse than zeros: that matters to who asks for a quality.
+TEST_F(Damage, AQualityBelowZeroIsNoDamage) {
+  write(4, 1);
+  const HoloTensorReader good = HoloTensorReader::open(path()).value();
+  HoloIndex index = *good.index();
+  const size_t number = *index.header.find("layers.1.mlp.up");
+  index.header.tensors[number].description.curve.prefixes[1].quality = -201.7;
+  const FragmentFetcher fetcher(std::make_shared<const HoloIndex>(std::move(index)),
+                                {good.as_source(1)});
+  PartSelection two;
+  two.layers = 2;
+  const auto loaded = decode_tensor(fetcher, number, two, {}, nullptr);
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  EXPECT_EQ(loaded->quality, -201.7);
+  EXPECT_EQ(decode_tensor(fetcher, number, two, {.min_quality = 0.1}, nullptr).error().code,
+            ErrorCode::corrupt);
 }
 
 // A source that gives an error a few times, then what it has.

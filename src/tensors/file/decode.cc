@@ -108,7 +108,7 @@ Result<LoadedTensor> TensorLoad::run(std::span<const size_t> parts, std::span<st
                 fmt::format("too little of tensor '{}' can be read to rebuild it", tensor_.name));
   }
   loaded.quality = (*decoder)->quality();
-  if (loaded.quality < tolerance_.min_quality) {
+  if (tolerance_.min_quality > 0 && loaded.quality < tolerance_.min_quality) {
     return fail(ErrorCode::corrupt,
                 fmt::format("tensor '{}' reaches a quality of {:.6f} with what can be read, {:.6f} "
                             "is wanted",

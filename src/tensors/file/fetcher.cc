@@ -13,14 +13,32 @@ namespace hoist::tensors {
 FragmentFetcher::FragmentFetcher(std::shared_ptr<const HoloIndex> index,
                                  std::vector<std::shared_ptr<FragmentSource>> sources,
                                  FetchOptions options)
-    : index_(std::move(index)), sources_(std::move(sources)), options_(std::move(options)) {
+    : index_(std::move(index)),
+      sources_(std::move(sources)),
+      options_(std::move(options)),
+      outcomes_(std::make_unique<Outcomes>(index_->layout.shards().size())) {
   std::stable_sort(sources_.begin(), sources_.end(),
                    [](const auto& a, const auto& b) { return a->priority() < b->priority(); });
 }
 
 FetchStatistics FragmentFetcher::statistics() const {
-  return {counters_->valid, counters_->corrupt, counters_->missing, counters_->retries,
-          counters_->repaired};
+  const std::vector<ShardPlace>& shards = index_->layout.shards();
+  const std::vector<ShardGroup>& groups = index_->layout.groups();
+  FetchStatistics sums;
+  sums.retries = outcomes_->retries;
+  std::vector<size_t> damaged(groups.size());
+  for (size_t shard = 0; shard < shards.size(); ++shard) {
+    const uint8_t outcome = outcomes_->shards[shard].load(std::memory_order_relaxed);
+    sums.valid += (outcome & kValid) != 0;
+    sums.corrupt += (outcome & kCorrupt) != 0;
+    sums.missing += (outcome & kMissing) != 0;
+    sums.repaired += (outcome & kRepaired) != 0;
+    if ((outcome & (kCorrupt | kMissing)) == 0) continue;
+    ++sums.damaged;
+    const uint32_t group = shards[shard].group;
+    if (++damaged[group] > groups[group].parity.size()) sums.repairable = false;
+  }
+  return sums;
 }
 
 Status FragmentFetcher::fetch_from(FragmentSource& source, uint64_t shard,
@@ -29,20 +47,21 @@ Status FragmentFetcher::fetch_from(FragmentSource& source, uint64_t shard,
   for (uint32_t i = 0; i < options_.max_retries && !got; ++i) {
     const ErrorCode code = got.error().code;
     if (code != ErrorCode::unavailable && code != ErrorCode::io) break;
-    ++counters_->retries;
+    ++outcomes_->retries;
     got = source.fetch(shard, into, options_.stop);
   }
   if (!got) {
-    ++(got.error().code == ErrorCode::corrupt ? counters_->corrupt : counters_->missing);
+    if (got.error().code == ErrorCode::cancelled) return got;
+    outcomes_->add(shard, got.error().code == ErrorCode::corrupt ? kCorrupt : kMissing);
     return got;
   }
   if (options_.validate_checksums &&
       xxh3_64(into.data(), into.size()) != index_->header.checksums[shard]) {
-    ++counters_->corrupt;
+    outcomes_->add(shard, kCorrupt);
     return fail(ErrorCode::corrupt,
                 fmt::format("shard {} has another checksum ({})", shard, source.name()));
   }
-  ++counters_->valid;
+  outcomes_->add(shard, kValid);
   return {};
 }
 
@@ -91,7 +110,7 @@ Status FragmentFetcher::mend(uint64_t shard, std::span<std::byte> into) const {
     return fail(ErrorCode::corrupt, "what parity makes of the others has another checksum");
   }
   std::copy_n(mended.begin(), into.size(), into.begin());
-  ++counters_->repaired;
+  outcomes_->add(shard, kRepaired);
   return {};
 }
 

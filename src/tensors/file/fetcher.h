@@ -35,13 +35,17 @@ struct FetchOptions {
   std::stop_token stop = {};
 };
 
-// Of shards that were asked for; one that two sources give wrong counts as corrupt twice.
+// Of the shards that were asked for, also to mend others: each counts once in a field, however
+// often it was asked for.
 struct FetchStatistics {
-  uint64_t valid = 0;
-  uint64_t corrupt = 0;
-  uint64_t missing = 0;
-  uint64_t retries = 0;
+  uint64_t valid = 0;    // a source gave it
+  uint64_t corrupt = 0;  // a source gave it wrong
+  uint64_t missing = 0;  // a source did not give it
+  uint64_t retries = 0;  // not of shards: of attempts
   uint64_t repaired = 0;
+  uint64_t damaged = 0;  // corrupt or missing
+  // No group has more damaged shards than parity mends, among those that were asked for.
+  bool repairable = true;
 };
 
 class FragmentFetcher {
@@ -59,8 +63,15 @@ class FragmentFetcher {
   Status read_stream(size_t stream, std::span<std::byte> into, ThreadPool* pool = nullptr) const;
 
  private:
-  struct Counters {
-    std::atomic<uint64_t> valid{0}, corrupt{0}, missing{0}, retries{0}, repaired{0};
+  // What happened to a shard, as bits.
+  enum Outcome : uint8_t { kValid = 1, kCorrupt = 2, kMissing = 4, kRepaired = 8 };
+  struct Outcomes {
+    explicit Outcomes(size_t count) : shards(count) {}
+    void add(uint64_t shard, Outcome outcome) {
+      shards[shard].fetch_or(outcome, std::memory_order_relaxed);
+    }
+    std::vector<std::atomic<uint8_t>> shards;
+    std::atomic<uint64_t> retries{0};
   };
   // The last shard of which only a piece was wanted: its other pieces are often next.
   struct Recent {
@@ -77,7 +88,7 @@ class FragmentFetcher {
   std::shared_ptr<const HoloIndex> index_;
   std::vector<std::shared_ptr<FragmentSource>> sources_;
   FetchOptions options_;
-  std::unique_ptr<Counters> counters_ = std::make_unique<Counters>();
+  std::unique_ptr<Outcomes> outcomes_;
   std::unique_ptr<Recent> recent_ = std::make_unique<Recent>();
 };
 

@@ -55,7 +55,8 @@ inline std::vector<TestTensor> awkward_model(std::mt19937_64& random) {
   for (uint8_t number = 0; find_dtype(number) != nullptr; ++number) {
     const DTypeProperties& type = *find_dtype(number);
     for (int i = 0; i < 3; ++i) {
-      const Shape& shape = shapes[next++ % std::size(shapes)];
+      Shape shape = shapes[next++ % std::size(shapes)];
+      if (!byte_count(type.dtype, shape)) shape.push_back(type.packed);
       tensors.push_back(
           random_tensor(random, fmt::format("layers.{}.{}", i, type.name), type.dtype, shape));
     }

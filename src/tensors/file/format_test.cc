@@ -190,6 +190,10 @@ TEST(Header, RulesAreNamed) {
   expect("layout", [](Header& h) { h.rules.min_shard = 0; });
   expect("layout", [](Header& h) { h.rules.max_shard = 4096; });
   expect("layout", [](Header& h) { h.rules.bundle = 1; });
+  expect("do not fill", [](Header& h) {
+    h.tensors[0].description.dtype = DType::f6_e2m3;
+    h.tensors[0].description.shape = {5};
+  });
   expect("larger than any", [](Header& h) {
     h.tensors[0].description.shape = {1u << 31, 1u << 31};
   });

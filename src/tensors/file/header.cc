@@ -79,7 +79,7 @@ void encode_file(const HoloFile& file, CborWriter& out) {
 }  // namespace
 
 uint64_t HoloTensor::bytes() const {
-  return element_count(description.shape).value_or(0) * properties(description.dtype).bytes;
+  return byte_count(description.dtype, description.shape).value_or(0);
 }
 
 std::optional<size_t> HoloTensorHeader::find(std::string_view name) const {

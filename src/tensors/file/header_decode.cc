@@ -253,10 +253,10 @@ void HeaderDecoder::tensor() {
 
 void HeaderDecoder::check_tensor(const HoloTensor& tensor) {
   const TensorDescription& description = tensor.description;
-  const Result<uint64_t> count = element_count(description.shape);
-  if (!count || *count > container::kMaxSize / properties(description.dtype).bytes) {
-    return refuse("a shape larger than any file");
-  }
+  if (!element_count(description.shape)) return refuse("a shape larger than any file");
+  const Result<uint64_t> bytes = byte_count(description.dtype, description.shape);
+  if (!bytes) return refuse("a shape whose elements do not fill their last byte");
+  if (*bytes > container::kMaxSize) return refuse("a shape larger than any file");
   const size_t parts = tensor.parts.size();
   const QualityCurve& curve = description.curve;
   const bool any_subset = is_any_subset(description.encoding);

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "tensors/file/file_format.h"
+#include "tensors/file/metadata_copy.h"
 #include "tensors/file/packing.h"
 
 namespace hoist::tensors {
@@ -63,13 +64,20 @@ Result<HoloTensorReader> HoloTensorReader::open(const std::string& path,
 Result<HoloTensorReader> HoloTensorReader::open(std::unique_ptr<container::Source> source,
                                                 const ReadOptions& options) {
   if (Status ours = refuse_foreign(*source); !ours) return tl::unexpected(ours.error());
-  const uint64_t size = source->size();
-  Result<container::Reader> opened =
-      container::Reader::open(std::move(source), {holo_limits(size), options.root});
+  const container::ReaderOptions how{holo_limits(source->size()), options.root};
+  const std::shared_ptr<const container::Source> shared = std::move(source);
+  Result<container::Reader> opened = container::Reader::open(share(shared), how);
+  bool was_damaged = false;
+  if (!opened && opened.error().code == ErrorCode::corrupt) {
+    auto mended = with_metadata_copy(shared);
+    if (mended) opened = container::Reader::open(std::move(*mended), how);
+    was_damaged = true;
+  }
   if (!opened) return damaged(opened.error());
   if (Status kind = check_kind(*opened); !kind) return tl::unexpected(kind.error());
   HoloTensorReader reader;
   reader.options_ = options;
+  reader.metadata_was_damaged_ = was_damaged;
   reader.container_ = std::make_shared<const container::Reader>(std::move(*opened));
   auto index = make_index(reader.container_->metadata(), reader.name());
   if (!index) return tl::unexpected(index.error());

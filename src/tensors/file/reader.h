@@ -5,7 +5,8 @@
 //
 // decode() loads the parts that the selection asks for and no others, and says how good the result
 // is by the curve that was measured when the file was written. Damage of shards is mended through
-// parity on the way, without changing the file (`hoist tensors repair` does).
+// parity on the way, and of the metadata by its copies, without changing the file (`hoist tensors
+// repair` does).
 //
 // Memory: opening allocates a few times the metadata's bytes, which lie in the file. Decoding a
 // tensor takes its size, its stored parts, and what its decoder needs, a small multiple of its
@@ -45,7 +46,8 @@ struct PartSelection {
 struct FaultTolerance {
   // Go on without them: with the layers before, or the other fragments.
   bool skip_corrupted = false;
-  double min_quality = 0;  // `corrupt` where a tensor stays below
+  // `corrupt` where a tensor stays below. 0: none is asked for, and first parts may be below it.
+  double min_quality = 0;
 };
 
 struct LoadedTensor {
@@ -85,6 +87,9 @@ class HoloTensorReader {
   const std::string& name() const { return container_->source().name(); }
   uint64_t file_size() const { return container_->source().size(); }
 
+  // The metadata was damaged, and a copy of it was read.
+  bool metadata_was_damaged() const { return metadata_was_damaged_; }
+
   // Adds a further source of this file's shards. Not while other members run.
   void add_source(std::shared_ptr<FragmentSource> source);
   const FragmentFetcher& fetcher() const { return *fetcher_; }
@@ -119,6 +124,7 @@ class HoloTensorReader {
   Status check_number(size_t tensor) const;
 
   ReadOptions options_;
+  bool metadata_was_damaged_ = false;
   std::shared_ptr<const container::Reader> container_;
   std::shared_ptr<const HoloIndex> index_;
   std::vector<std::shared_ptr<FragmentSource>> sources_;

@@ -35,7 +35,7 @@ GpuAccumulator& GpuAccumulator::operator=(GpuAccumulator&&) noexcept = default;
 GpuAccumulator::~GpuAccumulator() = default;
 
 uint64_t GpuAccumulator::bytes() const {
-  return element_count(description_->shape).value_or(0) * properties(description_->dtype).bytes;
+  return byte_count(description_->dtype, description_->shape).value_or(0);
 }
 
 bool GpuAccumulator::can_reconstruct() const { return decoder_->can_reconstruct(); }

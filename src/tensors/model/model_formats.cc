@@ -65,13 +65,17 @@ Result<ParsedModel> parse_model(const container::Source& source) {
 
 Result<uint64_t> tensor_bytes(DType dtype, std::span<const uint64_t> shape,
                               const std::string& name) {
-  const Result<uint64_t> count = element_count(shape);
-  const uint64_t width = properties(dtype).bytes;
-  if (!count || *count > container::kMaxSize / width) {
+  if (!element_count(shape)) {
     return fail(ErrorCode::corrupt,
                 fmt::format("the shape of tensor '{}' is larger than any file", name));
   }
-  return *count * width;
+  const Result<uint64_t> bytes = byte_count(dtype, shape);
+  if (!bytes) return fail(ErrorCode::corrupt, fmt::format("'{}': {}", name, bytes.error().message));
+  if (*bytes > container::kMaxSize) {
+    return fail(ErrorCode::corrupt,
+                fmt::format("the shape of tensor '{}' is larger than any file", name));
+  }
+  return bytes;
 }
 
 Status order_tensors(std::vector<ModelTensor>& tensors, const container::Source& source) {

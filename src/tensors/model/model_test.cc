@@ -46,8 +46,10 @@ std::vector<TestTensor> all_dtypes(std::mt19937_64& random) {
   const Shape shapes[] = {{}, {0}, {1}, {7}, {1, 13}, {3, 0, 5}, {2, 1, 2, 1, 2, 1, 2, 1}};
   for (uint8_t number = 0; find_dtype(number) != nullptr; ++number) {
     const DTypeProperties& type = *find_dtype(number);
-    tensors.push_back(random_tensor(random, fmt::format("t.{}", type.name), type.dtype,
-                                    shapes[number % std::size(shapes)]));
+    Shape shape = shapes[number % std::size(shapes)];
+    if (!byte_count(type.dtype, shape)) shape.push_back(type.packed);
+    tensors.push_back(
+        random_tensor(random, fmt::format("t.{}", type.name), type.dtype, std::move(shape)));
   }
   return tensors;
 }
@@ -129,6 +131,10 @@ TEST(Safetensors, BrokenRulesAreNamed) {
       {R"("dtype":"U8","shape":[4])", "without valid"},
       {R"("dtype":"U8","shape":[4],"shape":[4],"data_offsets":[0,4])", "there twice"},
       {R"("dtype":"U8","shape":[1152921504606846976,16],"data_offsets":[0,4])", "larger than any"},
+      {R"("dtype":"F4","shape":[4],"data_offsets":[0,4])", "4 bytes for a shape of 2"},
+      {R"("dtype":"F4","shape":[7],"data_offsets":[0,4])", "do not fill"},
+      {R"("dtype":"F6_E2M3","shape":[3,2],"data_offsets":[0,4])", "do not fill"},
+      {R"("dtype":"F6_E3M2","shape":[1,6],"data_offsets":[0,4])", "do not fill"},
   };
   for (const auto& [fields, text] : broken) {
     EXPECT_TRUE(refused(parse(with_header(entry(fields), 4)), corrupt, text)) << fields;
@@ -136,8 +142,8 @@ TEST(Safetensors, BrokenRulesAreNamed) {
   EXPECT_TRUE(refused(parse(with_header("{\"w\":3}")), corrupt, "no object"));
   EXPECT_TRUE(refused(parse(with_header(R"({"__metadata__":{"a":1}})")), corrupt, "not text"));
   EXPECT_TRUE(
-      refused(parse(with_header(entry(R"("dtype":"F4","shape":[4],"data_offsets":[0,4])"), 4)),
-              ErrorCode::unsupported, "element type F4"));
+      refused(parse(with_header(entry(R"("dtype":"F3","shape":[4],"data_offsets":[0,4])"), 4)),
+              ErrorCode::unsupported, "element type F3"));
   std::string deep = "{\"w\":{\"x\":";
   for (int i = 0; i < 100'000; ++i) deep += "[";
   EXPECT_TRUE(refused(parse(with_header(deep)), corrupt, "nested"));

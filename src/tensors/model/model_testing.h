@@ -25,7 +25,7 @@ struct TestTensor {
 inline TestTensor random_tensor(std::mt19937_64& random, std::string name, DType dtype,
                                 Shape shape) {
   TestTensor tensor{std::move(name), dtype, std::move(shape), {}};
-  tensor.bytes.resize(element_count(tensor.shape).value() * properties(dtype).bytes);
+  tensor.bytes.resize(byte_count(dtype, tensor.shape).value());
   for (char& byte : tensor.bytes) byte = static_cast<char>(random());
   return tensor;
 }

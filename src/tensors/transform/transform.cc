@@ -39,7 +39,9 @@ Result<uint64_t> check_tensor(const TensorView& tensor, HolographicEncoding enco
   const Result<uint64_t> elements = element_count(tensor.shape);
   if (!elements) return elements;
   const DTypeProperties& type = properties(tensor.dtype);
-  if (tensor.bytes.size() != *elements * type.bytes) {
+  const Result<uint64_t> bytes = byte_count(tensor.dtype, tensor.shape);
+  if (!bytes) return bytes;
+  if (tensor.bytes.size() != *bytes) {
     return fail(ErrorCode::invalid_argument,
                 fmt::format("tensor of {} {} elements: {} bytes", *elements, type.name,
                             tensor.bytes.size()));
