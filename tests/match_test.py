@@ -228,19 +228,25 @@ class MatchCommand(unittest.TestCase):
 
     def test_a_build_that_is_stopped_leaves_nothing(self):
         for number in (signal.SIGINT, signal.SIGTERM):
-            building = subprocess.Popen(
-                [TOOL, "build", "-i", "-", "-o", self.folder / "stopped.index"],
-                stdin=subprocess.PIPE, stderr=subprocess.PIPE,
-                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
-            building.stdin.write(b'[["a"],["b"]]\n' * 5000)
-            building.stdin.flush()
-            while not list(self.folder.glob("stopped.index.*.part")):
-                self.assertIsNone(building.poll())
-                time.sleep(0.01)
-            building.send_signal(number)
-            building.communicate(timeout=60)
-            self.assertEqual(building.returncode, -number)
-            self.assertEqual(list(self.folder.glob("stopped*")), [])
+            for ends in (False, True):  # whether the input ends before the signal is looked at
+                building = subprocess.Popen(
+                    [TOOL, "build", "-i", "-", "-o", self.folder / "stopped.index"],
+                    stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(),
+                    preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+                building.stdin.write(b'[["a"],["b"]]\n' * 5000)
+                building.stdin.flush()
+                while not list(self.folder.glob("stopped.index.*.part")):
+                    self.assertIsNone(building.poll())
+                    time.sleep(0.01)
+                building.send_signal(signal.SIGSTOP)
+                if ends:
+                    building.stdin.close()
+                    building.stdin = None
+                building.send_signal(number)
+                building.send_signal(signal.SIGCONT)
+                building.communicate(timeout=60)
+                self.assertEqual(building.returncode, -number)
+                self.assertEqual(list(self.folder.glob("stopped*")), [])
 
     def test_a_full_disk_is_an_error(self):
         self.build([[["a", "b"]]])

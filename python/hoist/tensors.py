@@ -43,7 +43,14 @@ from typing import (
 )
 
 from hoist import _frameworks, _native
-from hoist.errors import Exhausted, FileNotFound, InvalidArgument, NotFound, Unavailable
+from hoist.errors import (
+    Exhausted,
+    FileNotFound,
+    InvalidArgument,
+    NotFound,
+    Unavailable,
+    Unsupported,
+)
 
 __all__ = [
     "Layer",
@@ -162,6 +169,11 @@ class _Targets:
         return None if wanted is None or wanted >= 1 else wanted
 
 
+def _checked_steps(steps: Iterable[Optional[float]]) -> Tuple[Optional[float], ...]:
+    """All of them qualities, or None."""
+    return tuple(_Targets(step, None).target for step in steps)
+
+
 def _metadata(file: _File) -> Optional[Dict[str, str]]:
     for kind, skeleton in file.skeletons():
         if kind == "safetensors":
@@ -263,8 +275,7 @@ def stream(
     arrays.check_device(str(device))
     file = _open(path)
     most_of = _Targets(None, policy)
-    for step in steps:
-        _Targets(step, None)  # or it is no quality
+    steps = _checked_steps(steps)
     reached: Dict[str, Optional[float]] = {}
     qualities: Dict[str, float] = {}
     for step in steps:
@@ -302,6 +313,7 @@ class ProgressiveModel:
         policy: Optional[Policy] = None,
         framework: str = "auto",
     ):
+        steps = _checked_steps(steps)
         if not steps:
             raise InvalidArgument("steps: at least one")
         self._changed = threading.Condition()
@@ -456,6 +468,8 @@ class _Slice:
         return self._info().dtype
 
     def __getitem__(self, index: Any) -> Any:
+        if self.get_dtype() == "F4":
+            raise Unsupported("slices of F4, of which torch counts pairs: slice its get_tensor()")
         return self._file.get_tensor(self._name)[index]
 
 

@@ -42,6 +42,23 @@ TEST(File, AtomicWriteReplacesAndLeavesNothingBehind) {
   EXPECT_FALSE(write_file_atomically(scratch.file("missing/profile"), "x"));
 }
 
+TEST(File, OneFileUnderTwoNamesIsKnown) {
+  const Scratch scratch;
+  const std::string file = scratch.file("file");
+  ASSERT_TRUE(write_file_atomically(file, "x"));
+  EXPECT_TRUE(check_other_file(file, scratch.file("none")));
+  EXPECT_TRUE(check_other_file(scratch.file("none"), scratch.file("none")));
+  ASSERT_TRUE(write_file_atomically(scratch.file("other"), "x"));
+  EXPECT_TRUE(check_other_file(file, scratch.file("other")));
+  ASSERT_EQ(::link(file.c_str(), scratch.file("hard").c_str()), 0);
+  ASSERT_EQ(::symlink("file", scratch.file("soft").c_str()), 0);
+  for (const char* name : {"file", "hard", "soft"}) {
+    const Status same = check_other_file(file, scratch.file(name));
+    ASSERT_FALSE(same) << name;
+    EXPECT_EQ(same.error().code, ErrorCode::invalid_argument);
+  }
+}
+
 TEST(File, ReadStopsAtTheLimit) {
   const Scratch scratch;
   const std::string path = scratch.file("big");
@@ -270,6 +287,10 @@ TEST(BytesText, KeepsToWholeUnits) {
   EXPECT_EQ(bytes_text(10 * 1024 - 1), "10239 bytes");
   EXPECT_EQ(bytes_text(10 * 1024), "10 KiB");
   EXPECT_EQ(bytes_text(10 * 1024 + 1), "11 KiB");
+  EXPECT_EQ(bytes_text(1023), "1023 bytes");
+  EXPECT_EQ(bytes_text(1024), "1 KiB");
+  EXPECT_EQ(bytes_text(4 << 20), "4 MiB");
+  EXPECT_EQ(bytes_text((4 << 20) + 1), "4097 KiB");
   EXPECT_EQ(bytes_text(10 << 20), "10 MiB");
   EXPECT_EQ(bytes_text(UINT64_MAX), "17592186044416 MiB");
 }

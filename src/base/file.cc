@@ -131,6 +131,15 @@ Status write_file_atomically(const std::string& path, std::string_view content, 
   return status;
 }
 
+Status check_other_file(const std::string& input, const std::string& output) {
+  struct stat read {};
+  struct stat written {};
+  if (::stat(input.c_str(), &read) != 0 || ::stat(output.c_str(), &written) != 0) return {};
+  if (read.st_dev != written.st_dev || read.st_ino != written.st_ino) return {};
+  return fail(ErrorCode::invalid_argument,
+              fmt::format("input and output are the same file ({}): name a new one", input));
+}
+
 PageBuffer::PageBuffer(size_t size) {
   if (size == 0) return;
   void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE,

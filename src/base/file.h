@@ -51,6 +51,9 @@ Result<std::string> read_file(const std::string& path, size_t limit);
 // a full disk sees the old content or the new one.
 Status write_file_atomically(const std::string& path, std::string_view content, mode_t mode = 0600);
 
+// `invalid_argument` where both name one file, through links too. No output yet is another file.
+Status check_other_file(const std::string& input, const std::string& output);
+
 // Anonymous memory of `size` bytes, zero, page-aligned, asking for huge pages from 4 MiB up.
 // Unused pages cost nothing. Empty when the system refuses (`data()` is null).
 class PageBuffer {

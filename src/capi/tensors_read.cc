@@ -62,6 +62,7 @@ Status read_all(const hoist_tensors_file& file, void* const* elements, const uin
 }
 
 Status unpack(const char* input, const char* output, const Selection& selection, Stop& stop) {
+  if (Status other = check_other_file(input, output); !other) return other;
   Result<std::unique_ptr<container::Source>> source = container::open_file_source(input);
   if (!source) return tl::unexpected(source.error());
   const Result<HoloTensorReader> reader =

@@ -311,6 +311,7 @@ static void test_packing(const sample* samples) {
 
   hoist_tensors_read_options how = {
       .size = sizeof how, .progress = stop_at_once, .progress_context = &calls};
+  CHECK(hoist_tensors_unpack(packed, packed, &how) == HOIST_INVALID_ARGUMENT && is_there(packed));
   CHECK(hoist_tensors_unpack(packed, back, &how) == HOIST_CANCELLED && !is_there(back));
   how.progress = count_calls;
   how.cancellation = cancellation;

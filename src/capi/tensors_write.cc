@@ -89,19 +89,12 @@ Result<TensorView> view_of(const char* dtype, const uint64_t* shape, size_t rank
   return view;
 }
 
-Status check_output(const char* input, const char* output) {
-  std::error_code ignored;  // no output yet: not the same
-  if (!std::filesystem::equivalent(input, output, ignored)) return {};
-  return fail(ErrorCode::invalid_argument,
-              fmt::format("input and output are the same file ({})", input));
-}
-
 Status pack(const char* const* inputs, size_t count, const char* output,
             const hoist_tensors_write_options& options) {
   std::vector<std::string> paths;
   for (size_t i = 0; i < count; ++i) {
     if (Status there = needed(inputs[i], "input"); !there) return there;
-    if (Status different = check_output(inputs[i], output); !different) return different;
+    if (Status different = check_other_file(inputs[i], output); !different) return different;
     paths.emplace_back(inputs[i]);
   }
   const Result<ModelSource> model = ModelSource::open(paths);

@@ -2,19 +2,22 @@
 
 #include <signal.h>
 
+#include <atomic>
 #include <cstdio>
 #include <initializer_list>
 
 namespace hoist::cli {
 namespace {
 
-volatile sig_atomic_t interrupted_by = 0;
+std::atomic<int> interrupted_by{0};  // any thread may get the signal, and ask
+static_assert(std::atomic<int>::is_always_lock_free);
 
 }  // namespace
 
 void catch_interrupts() {
   struct sigaction action = {};
   action.sa_handler = [](int number) { interrupted_by = number; };
+  action.sa_flags = SA_RESETHAND;
   for (const int number : {SIGHUP, SIGINT, SIGTERM}) {
     struct sigaction before = {};
     ::sigaction(number, nullptr, &before);

@@ -8,7 +8,8 @@
 namespace hoist::cli {
 
 // From now on SIGHUP, SIGINT and SIGTERM are noted instead of ending the process, and system calls
-// that wait fail with EINTR. Those that are ignored stay so (nohup).
+// that wait fail with EINTR. A second one ends the process at once. Those that are ignored stay so
+// (nohup).
 void catch_interrupts();
 
 bool is_interrupted();

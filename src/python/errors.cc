@@ -3,6 +3,8 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>  // or messages in a tuple are std::bad_cast
 
+#include <cerrno>
+
 namespace nb = nanobind;
 
 namespace hoist::python {
@@ -36,8 +38,10 @@ const char* class_name(ErrorCode code) {
 
 void raise(const Error& error) {
   const nb::gil_scoped_acquire gil;
-  const nb::object type = nb::module_::import_("hoist.errors").attr(class_name(error.code));
-  if (error.code == ErrorCode::io && error.system_errno != 0) {
+  const bool no_file = error.code == ErrorCode::not_found && error.system_errno == ENOENT;
+  const nb::object type =
+      nb::module_::import_("hoist.errors").attr(no_file ? "FileNotFound" : class_name(error.code));
+  if (no_file || (error.code == ErrorCode::io && error.system_errno != 0)) {
     PyErr_SetObject(type.ptr(), nb::make_tuple(error.system_errno, error.message).ptr());
   } else {
     PyErr_SetString(type.ptr(), error.message.c_str());

@@ -2,9 +2,9 @@
 
 #include <fmt/core.h>
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/file.h"
 #include "cli/container/commands.h"
 #include "cli/container/damage_report.h"
 #include "cli/container/progress.h"
@@ -40,12 +40,8 @@ void print_text(const RepairFileOptions& options, const container::RepairReport&
 }  // namespace
 
 int repair_command(const RepairFileOptions& options) {
-  std::error_code ignored;  // no output file yet: not the same
-  if (std::filesystem::equivalent(options.file, options.output, ignored)) {
-    return report({ErrorCode::invalid_argument,
-                   fmt::format("input and output are the same file ({}): name a new one with -o",
-                               options.file)});
-  }
+  const Status other = check_other_file(options.file, options.output);
+  if (!other) return report(other.error());
   Result<std::unique_ptr<container::Source>> source = container::open_file_source(options.file);
   if (!source) return report(source.error());
   ProgressLine line(options.file);

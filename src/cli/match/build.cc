@@ -62,6 +62,8 @@ match::LearnOptions learn_options(const PatternLine& line) {
           .metadata = line.metadata};
 }
 
+Status stopped() { return fail(ErrorCode::cancelled, "stopped as asked"); }
+
 Status build(const MatchBuildOptions& options) {
   const auto limit = memory_limit(options.max_memory);
   if (!limit) return tl::unexpected(limit.error());
@@ -82,7 +84,7 @@ Status build(const MatchBuildOptions& options) {
     PatternProgress progress;
     Status read =
         read_patterns(*reader, options.format, [&](const PatternLine& line, uint64_t) -> Status {
-          if (is_interrupted()) return fail(ErrorCode::cancelled, "stopped as asked");
+          if (is_interrupted()) return stopped();
           match::PatternText pattern = line.pattern;
           auto learned = (*index)->learn(pattern, learn_options(line));
           if (!learned) return tl::unexpected(learned.error());
@@ -91,7 +93,9 @@ Status build(const MatchBuildOptions& options) {
         });
     if (!read) return read;
   }
+  if (is_interrupted()) return stopped();
   if (Status ended = (*index)->end_bulk(); !ended) return ended;
+  if (is_interrupted()) return stopped();  // what was read may be a part
   const match::IndexStats stats = (*index)->stats();
   index->reset();
   if (Status published = folder.publish(); !published) return published;
@@ -147,7 +151,8 @@ Result<uint64_t> memory_limit(const std::string& text) {
 int match_build(const MatchBuildOptions& options) {
   catch_interrupts();
   const Status built = build(options);
-  return is_interrupted() ? end_if_interrupted(kFailed) : status_of(built);
+  // One that came after the index had its name changes nothing any more.
+  return !built && is_interrupted() ? end_if_interrupted(kFailed) : status_of(built);
 }
 int match_learn(const MatchLearnOptions& options) { return status_of(learn(options)); }
 

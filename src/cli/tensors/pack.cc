@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
+#include "base/file.h"
 #include "cli/container/commands.h"
 #include "cli/container/progress.h"
 #include "cli/report.h"
@@ -34,19 +34,6 @@ HoloWriteOptions write_options(const PackOptions& options) {
   return how;
 }
 
-// An output that is one of the inputs would be read after it was replaced.
-Status check_output(const PackOptions& options) {
-  for (const std::string& input : options.inputs) {
-    std::error_code ignored;  // no output file yet: not the same
-    if (std::filesystem::equivalent(input, options.output, ignored)) {
-      return fail(
-          ErrorCode::invalid_argument,
-          fmt::format("input and output are the same file ({}): name a new one with -o", input));
-    }
-  }
-  return {};
-}
-
 void print(const PackOptions& options, const ModelSource& model, const HoloTensorWriter& writer) {
   uint64_t before = 0;
   for (const ModelFile& file : model.files()) before += file.size;
@@ -68,7 +55,9 @@ void print(const PackOptions& options, const ModelSource& model, const HoloTenso
 }
 
 Status pack(const PackOptions& options) {
-  if (Status different = check_output(options); !different) return different;
+  for (const std::string& input : options.inputs) {  // or it would be read after it was replaced
+    if (Status other = check_other_file(input, options.output); !other) return other;
+  }
   const Result<ModelSource> model = ModelSource::open(options.inputs);
   if (!model) return tl::unexpected(model.error());
   std::optional<ProgressLine> line(std::in_place, "packing");

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/file.h"
 #include "cli/container/progress.h"
 #include "cli/report.h"
 #include "cli/tensors/commands.h"
@@ -169,11 +170,7 @@ Status check_outputs(const UnpackOptions& options, const HoloTensorReader& reade
   inputs.push_back(options.input);
   for (const std::string& input : inputs) {
     for (const fs::path& output : outputs) {
-      std::error_code ignored;  // no output file yet: not the same
-      if (!fs::equivalent(input, output, ignored)) continue;
-      return fail(
-          ErrorCode::invalid_argument,
-          fmt::format("input and output are the same file ({}): name a new one with -o", input));
+      if (Status other = check_other_file(input, output); !other) return other;
     }
   }
   return {};

@@ -56,7 +56,7 @@ struct PairOptions {
 // Fewer than 2^32 sequences in a list, of fewer than 2^31 symbols. Every pair is in one run, in any
 // order; `take` is called from the pool's threads. Once `cancelled` is true, it returns soon, and
 // which pairs were in runs, and with what counts, is undefined. Memory: 4 bytes a symbol of both
-// lists, and for each thread at most 8 MiB and 4 bytes for each distinct symbol.
+// lists, and for each thread at most 16 MiB and 4 bytes for each distinct symbol.
 void count_pairs(PairCount count, const SequenceList& queries, const SequenceList& choices,
                  ThreadPool& pool, const std::function<void(const PairRun&)>& take,
                  const PairOptions& options = {});

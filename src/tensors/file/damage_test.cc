@@ -1,8 +1,10 @@
 // Files that are damaged, cut off, or hostile; and sources that fail.
 #include "base/checksum.h"
+#include "container/frames.h"
 #include "container/mend_testing.h"
 #include "container/writer.h"
 #include "tensors/file/file_testing.h"
+#include "tensors/file/metadata_copy.h"
 #include "tensors/file/repair.h"
 #include "tensors/file/restore.h"
 
@@ -215,6 +217,28 @@ TEST_F(Damage, FilesOpenByACopyOfTheirMetadata) {
     ASSERT_FALSE(lost);
     EXPECT_EQ(lost.error().code, ErrorCode::corrupt);
   }
+}
+
+// A copy whose header says another length than the list, and is right, is not followed.
+TEST_F(Damage, CopiesOfMetadataAreAsLongAsTheListSays) {
+  write(4, 2);
+  const container::Reader reader = blocks();
+  std::string bad = good_;
+  bad[reader.metadata_frame().payload_offset()] ^= 1;
+  for (const container::Block& block : reader.blocks()) {
+    if (block.kind != 2) continue;
+    container::Frame frame = container::FrameWalker(reader.source()).at(block.offset).value();
+    ASSERT_GT(frame.stored_size, 1u);
+    --frame.stored_size;
+    --frame.raw_size;
+    frame.payload_checksum =
+        container::checksum(as_bytes(bad).subspan(frame.payload_offset(), frame.stored_size));
+    const auto header = container::encode_frame_header(frame);
+    std::memcpy(bad.data() + block.offset, header.data(), header.size());
+  }
+  const auto mended = with_metadata_copy(memory_source(as_bytes(bad)));
+  ASSERT_FALSE(mended);
+  EXPECT_EQ(mended.error().code, ErrorCode::corrupt);
 }
 
 // A file cut off behind its data loses parity only; cut off earlier, what is there still counts.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <new>
 #include <string>
 
 #include "container/frames.h"
@@ -76,6 +77,12 @@ Result<container::Index> blocks_of(const Source& source) {
 Result<std::string> metadata_frame(const Source& source, const container::Block& copy) {
   const Result<container::Frame> stored = container::FrameWalker(source).at(copy.offset);
   if (!stored) return tl::unexpected(stored.error());
+  // What is read here is what the list says, and blocks of the list do not overlap: however many
+  // there are, the file is read once at most.
+  if (stored->section != container::Section::block ||
+      static_cast<const container::Block&>(*stored) != copy) {
+    return fail(ErrorCode::corrupt, "a copy that disagrees with the list");
+  }
   if (stored->stored_size > holo_limits(source.size()).metadata) {
     return fail(ErrorCode::exhausted, "metadata larger than the limit");
   }
@@ -105,7 +112,7 @@ std::unique_ptr<Source> share(std::shared_ptr<const Source> source) {
   return std::make_unique<SharedSource>(std::move(source));
 }
 
-Result<std::unique_ptr<Source>> with_metadata_copy(std::shared_ptr<const Source> source) {
+Result<std::unique_ptr<Source>> with_metadata_copy(std::shared_ptr<const Source> source) try {
   const Result<container::Index> index = blocks_of(*source);
   if (!index) return tl::unexpected(index.error());
   for (const container::Block& block : index->blocks) {
@@ -117,6 +124,8 @@ Result<std::unique_ptr<Source>> with_metadata_copy(std::shared_ptr<const Source>
                                            *std::move(frame));
   }
   return fail(ErrorCode::corrupt, fmt::format("no intact metadata ({})", source->name()));
+} catch (const std::bad_alloc&) {
+  return fail(ErrorCode::exhausted, "no memory for the metadata");
 }
 
 }  // namespace hoist::tensors

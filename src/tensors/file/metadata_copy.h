@@ -15,7 +15,8 @@ namespace hoist::tensors {
 std::unique_ptr<container::Source> share(std::shared_ptr<const container::Source> source);
 
 // `source` with the metadata as it was, where a copy of it is intact. `corrupt` where none is,
-// where the file's header is damaged, or its list of blocks. Memory: the metadata.
+// where the file's header is damaged, or its list of blocks. Memory: the metadata, and
+// at most four times the bytes of the list, both within holo_limits().
 Result<std::unique_ptr<container::Source>> with_metadata_copy(
     std::shared_ptr<const container::Source> source);
 
