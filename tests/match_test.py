@@ -197,6 +197,15 @@ class MatchCommand(unittest.TestCase):
         self.refused(2, "no amount of memory", "query", self.index, "--state", "[]",
                      "--max-memory", "x")
 
+    def test_numbers_that_are_none(self):
+        self.build([[["a"], ["b"]]])
+        for option, value, text in (("--top", "-1", "whole number"), ("--top", "x", "whole number"),
+                                    ("--threshold", "nan", "0 to 1"),
+                                    ("--threshold", "-0.1", "0 to 1"), ("--fuzzy", "2", "0 to 1")):
+            status, out, err = tool("query", self.index, "--state", '[["a"]]', option, value)
+            self.assertEqual((status, out), (2, ""), (option, value))
+            self.assertRegex(err, f"^hoist: error: {option}: {value} .*{text}")
+
     def test_many_states(self):
         self.build([[["a"], ["b"]], [["a"], ["c"]]])
         states = self.file("states", ['[["a"],["b"]]', "", '[["z"],["y"]]'])

@@ -37,6 +37,14 @@ int run_tool(CLI::App& app, int argc, char** argv, const std::function<int()>& c
   return report({ErrorCode::io, "cannot write (standard output): is it full?"});
 }
 
+CLI::Validator count() {
+  const auto check = [](const std::string& text) -> std::string {
+    const bool is_count = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+    return is_count ? std::string() : fmt::format("{} is no whole number from 0", text);
+  };
+  return CLI::Validator(check, "");
+}
+
 CLI::Validator number_in(double low, double high) {
   const auto check = [low, high](const std::string& text) -> std::string {
     double value = 0;

@@ -12,5 +12,7 @@ int run_tool(CLI::App& app, int argc, char** argv, const std::function<int()>& c
 
 // Lets numbers from `low` to `high` pass. CLI::Range lets NaN pass as well.
 CLI::Validator number_in(double low, double high);
+// Lets whole numbers from 0 pass. Negative ones would become very large ones.
+CLI::Validator count();
 
 }  // namespace hoist::cli

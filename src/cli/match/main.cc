@@ -65,7 +65,7 @@ void add_query(CLI::App& app, int& status) {
       ->check(number_in(0, 1))
       ->capture_default_str();
   command->add_option("--top", options->top, "The best so many; 0: all")
-      ->check(CLI::NonNegativeNumber)
+      ->check(count())
       ->capture_default_str();
   command
       ->add_option("--scorer", options->scorer,
