@@ -1,50 +1,16 @@
 #include <cuda_runtime.h>
 
 #include "device/cuda_calls.h"
+#include "device/on_device.h"
 
 namespace hoist::device {
 namespace {
-
-// The runtime also keeps an error for cudaGetLastError(), by which launches are judged: what was
-// reported here must not be taken for the failure of the next launch.
-int reported(cudaError_t error) {
-  if (error != cudaSuccess) (void)cudaGetLastError();
-  return error;
-}
-
-// Makes a device current, and puts back the one that the thread had chosen.
-class Current {
- public:
-  explicit Current(int device) {
-    error_ = cudaGetDevice(&before_);
-    if (error_ != cudaSuccess || before_ == device) return;
-    error_ = cudaSetDevice(device);
-    changed_ = error_ == cudaSuccess;
-  }
-  ~Current() {
-    if (changed_) (void)cudaSetDevice(before_);
-  }
-  Current(const Current&) = delete;
-  Current& operator=(const Current&) = delete;
-  cudaError_t error() const { return error_; }
-
- private:
-  cudaError_t error_;
-  int before_ = 0;
-  bool changed_ = false;
-};
-
-template <typename Call>
-int on(int device, Call call) {
-  const Current current(device);
-  return reported(current.error() != cudaSuccess ? current.error() : call());
-}
 
 cudaStream_t stream_of(void* stream) { return static_cast<cudaStream_t>(stream); }
 cudaEvent_t event_of(void* event) { return static_cast<cudaEvent_t>(event); }
 
 int stream_create(int device, void** stream) {
-  return on(device, [&] {
+  return on_device(device, [&] {
     // Freed memory stays with the pool: giving it back at every synchronisation costs more than
     // the operations that the pool is for.
     cudaMemPool_t pool = nullptr;
@@ -60,42 +26,43 @@ int stream_create(int device, void** stream) {
 }
 
 int stream_destroy(int device, void* stream) {
-  return on(device, [&] { return cudaStreamDestroy(stream_of(stream)); });
+  return on_device(device, [&] { return cudaStreamDestroy(stream_of(stream)); });
 }
 
 int stream_synchronize(int device, void* stream) {
-  return on(device, [&] { return cudaStreamSynchronize(stream_of(stream)); });
+  return on_device(device, [&] { return cudaStreamSynchronize(stream_of(stream)); });
 }
 
 int stream_wait_event(int device, void* stream, void* event) {
-  return on(device, [&] { return cudaStreamWaitEvent(stream_of(stream), event_of(event)); });
+  return on_device(device, [&] { return cudaStreamWaitEvent(stream_of(stream), event_of(event)); });
 }
 
 int stream_call(int device, void* stream, void (*function)(void*), void* argument) {
-  return on(device, [&] { return cudaLaunchHostFunc(stream_of(stream), function, argument); });
+  return on_device(device,
+                   [&] { return cudaLaunchHostFunc(stream_of(stream), function, argument); });
 }
 
 int event_create(int device, void** event) {
-  return on(device, [&] {
+  return on_device(device, [&] {
     return cudaEventCreateWithFlags(reinterpret_cast<cudaEvent_t*>(event),
                                     cudaEventDisableTiming | cudaEventBlockingSync);
   });
 }
 
 int event_destroy(int device, void* event) {
-  return on(device, [&] { return cudaEventDestroy(event_of(event)); });
+  return on_device(device, [&] { return cudaEventDestroy(event_of(event)); });
 }
 
 int event_record(int device, void* event, void* stream) {
-  return on(device, [&] { return cudaEventRecord(event_of(event), stream_of(stream)); });
+  return on_device(device, [&] { return cudaEventRecord(event_of(event), stream_of(stream)); });
 }
 
 int event_synchronize(int device, void* event) {
-  return on(device, [&] { return cudaEventSynchronize(event_of(event)); });
+  return on_device(device, [&] { return cudaEventSynchronize(event_of(event)); });
 }
 
 int event_done(int device, void* event, bool* done) {
-  return on(device, [&] {
+  return on_device(device, [&] {
     const cudaError_t error = cudaEventQuery(event_of(event));
     *done = error == cudaSuccess;
     return error == cudaErrorNotReady ? cudaSuccess : error;
@@ -103,7 +70,7 @@ int event_done(int device, void* event, bool* done) {
 }
 
 int allocate(int device, void** data, size_t size, void* stream) {
-  return on(device, [&] {
+  return on_device(device, [&] {
     if (stream == nullptr) return cudaMalloc(data, size);
     const cudaError_t error = cudaMallocAsync(data, size, stream_of(stream));
     if (error != cudaErrorMemoryAllocation) return error;
@@ -118,14 +85,14 @@ int allocate(int device, void** data, size_t size, void* stream) {
 }
 
 int free_memory(int device, void* data, void* stream) {
-  return on(device, [&] {
+  return on_device(device, [&] {
     return stream == nullptr ? cudaFree(data) : cudaFreeAsync(data, stream_of(stream));
   });
 }
 
 // The direction follows from the pointers (unified virtual addressing).
 int copy(int device, void* to, const void* from, size_t size, void* stream) {
-  return on(device, [&] {
+  return on_device(device, [&] {
     if (stream != nullptr) {
       return cudaMemcpyAsync(to, from, size, cudaMemcpyDefault, stream_of(stream));
     }
@@ -138,7 +105,7 @@ int copy(int device, void* to, const void* from, size_t size, void* stream) {
 }
 
 int fill(int device, void* data, int value, size_t size, void* stream) {
-  return on(device, [&] {
+  return on_device(device, [&] {
     if (stream != nullptr) return cudaMemsetAsync(data, value, size, stream_of(stream));
     const cudaError_t error = cudaMemset(data, value, size);
     return error != cudaSuccess ? error : cudaStreamSynchronize(nullptr);
@@ -146,15 +113,15 @@ int fill(int device, void* data, int value, size_t size, void* stream) {
 }
 
 int pin(int device, void* data, size_t size) {
-  return on(device, [&] { return cudaHostRegister(data, size, cudaHostRegisterPortable); });
+  return on_device(device, [&] { return cudaHostRegister(data, size, cudaHostRegisterPortable); });
 }
 
 int unpin(int device, void* data) {
-  return on(device, [&] { return cudaHostUnregister(data); });
+  return on_device(device, [&] { return cudaHostUnregister(data); });
 }
 
 int is_pinned(int device, const void* data, bool* pinned) {
-  return on(device, [&] {
+  return on_device(device, [&] {
     cudaPointerAttributes attributes{};
     const cudaError_t error = cudaPointerGetAttributes(&attributes, data);
     *pinned = attributes.type == cudaMemoryTypeHost;
@@ -163,7 +130,7 @@ int is_pinned(int device, const void* data, bool* pinned) {
 }
 
 int allow_access(int device, int peer) {
-  return on(device, [&] {
+  return on_device(device, [&] {
     cudaError_t error = cudaDeviceEnablePeerAccess(peer, 0);
     if (error != cudaSuccess && error != cudaErrorPeerAccessAlreadyEnabled) return error;
     (void)cudaGetLastError();

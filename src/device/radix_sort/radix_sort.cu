@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cub/device/device_radix_sort.cuh>
 
+#include "device/on_device.h"
 #include "device/radix_sort/element.h"
 
 namespace hoist::device::radix_sort {
@@ -133,12 +134,8 @@ extern "C" int hoist_cuda_radix_sort(int device, void* stream, uint32_t kind, bo
                                      void* data, void* scratch, uint64_t count, void* temporary,
                                      size_t* temporary_size) {
   using namespace hoist::device::radix_sort;
-  int before = 0;
-  if (const cudaError_t error = cudaGetDevice(&before); error != cudaSuccess) return error;
-  if (const cudaError_t error = cudaSetDevice(device); error != cudaSuccess) return error;
-  const cudaError_t result = sort({static_cast<Kind>(kind), descending, data, scratch, count,
-                                   temporary, temporary_size, static_cast<cudaStream_t>(stream)});
-  if (result != cudaSuccess) (void)cudaGetLastError();  // told once, here
-  (void)cudaSetDevice(before);
-  return result;
+  return hoist::device::on_device(device, [&] {
+    return sort({static_cast<Kind>(kind), descending, data, scratch, count, temporary,
+                 temporary_size, static_cast<cudaStream_t>(stream)});
+  });
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "device/on_device.h"
 #include "match/gpu/scan_kernels.cuh"
 
 namespace hoist::match {
@@ -78,17 +79,6 @@ cudaError_t launch_sequences(int device, cudaStream_t stream, const SequenceScan
   return cudaGetLastError();
 }
 
-// Calls `launch` with the device current.
-template <typename Launch>
-int on_device(int device, const Launch& launch) {
-  int before = 0;
-  if (const cudaError_t error = cudaGetDevice(&before); error != cudaSuccess) return error;
-  if (const cudaError_t error = cudaSetDevice(device); error != cudaSuccess) return error;
-  const cudaError_t error = launch();
-  (void)cudaSetDevice(before);
-  return error;
-}
-
 }  // namespace
 }  // namespace hoist::match
 
@@ -97,7 +87,7 @@ extern "C" int hoist_cuda_match_scan_tiles(int device, void* stream,
                                            const hoist::match::TileScanJob* job) {
   using namespace hoist::match;
   auto* const on = static_cast<cudaStream_t>(stream);
-  return on_device(device, [&] {
+  return hoist::device::on_device(device, [&] {
     return job->count == Count::lcs ? launch_tiles_of_width<LcsSteps>(device, on, *job)
                                     : launch_tiles_of_width<DistanceSteps>(device, on, *job);
   });
@@ -107,7 +97,7 @@ extern "C" int hoist_cuda_match_scan_sequences(int device, void* stream,
                                                const hoist::match::SequenceScanJob* job) {
   using namespace hoist::match;
   auto* const on = static_cast<cudaStream_t>(stream);
-  return on_device(device, [&] {
+  return hoist::device::on_device(device, [&] {
     return job->count == Count::lcs ? launch_sequences<LcsStrip>(device, on, *job)
                                     : launch_sequences<DistanceStrip>(device, on, *job);
   });

@@ -9,6 +9,7 @@
 #include <map>
 #include <mutex>
 
+#include "device/on_device.h"
 #include "ops/gemm/call.h"
 
 namespace {
@@ -220,21 +221,18 @@ int enqueue(Cublas& cublas, cublasHandle_t handle, const hoist_blas_call& call) 
 extern "C" int hoist_cuda_gemm(int device, void* stream, const hoist_blas_call* call) {
   Cublas* const cublas = Cublas::get();
   if (cublas == nullptr) return kNoLibrary;
-  int before = 0;
-  if (const cudaError_t error = cudaGetDevice(&before); error != cudaSuccess) return error;
-  if (const cudaError_t error = cudaSetDevice(device); error != cudaSuccess) return error;
-  const std::lock_guard lock(cublas->mutex);
-  cublasHandle_t handle = nullptr;
-  cublasStatus_t status = cublas->handle(device, &handle);
-  if (status == CUBLAS_STATUS_SUCCESS) {
-    status = cublas->set_stream(handle, static_cast<cudaStream_t>(stream));
-  }
-  if (status == CUBLAS_STATUS_SUCCESS) {
-    status = cublas->set_math_mode(
-        handle, call->may_use_tf32 ? CUBLAS_TF32_TENSOR_OP_MATH : CUBLAS_DEFAULT_MATH);
-  }
-  const int result = status == CUBLAS_STATUS_SUCCESS ? enqueue(*cublas, handle, *call)
-                                                     : kCublasFailed - static_cast<int>(status);
-  (void)cudaSetDevice(before);
-  return result;
+  return hoist::device::on_device(device, [&] {
+    const std::lock_guard lock(cublas->mutex);
+    cublasHandle_t handle = nullptr;
+    cublasStatus_t status = cublas->handle(device, &handle);
+    if (status == CUBLAS_STATUS_SUCCESS) {
+      status = cublas->set_stream(handle, static_cast<cudaStream_t>(stream));
+    }
+    if (status == CUBLAS_STATUS_SUCCESS) {
+      status = cublas->set_math_mode(
+          handle, call->may_use_tf32 ? CUBLAS_TF32_TENSOR_OP_MATH : CUBLAS_DEFAULT_MATH);
+    }
+    return status == CUBLAS_STATUS_SUCCESS ? enqueue(*cublas, handle, *call)
+                                           : kCublasFailed - static_cast<int>(status);
+  });
 }

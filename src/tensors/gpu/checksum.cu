@@ -8,6 +8,7 @@
 
 #include <cstdint>
 
+#include "device/on_device.h"
 #include "tensors/gpu/checksum_job.h"
 
 namespace hoist::tensors {
@@ -264,14 +265,11 @@ extern "C" int hoist_cuda_tensors_check(int device, void* stream,
                                         const hoist::tensors::ChecksumJob* jobs, uint32_t count,
                                         uint32_t blocks) {
   using namespace hoist::tensors;
-  int before = 0;
-  if (const cudaError_t error = cudaGetDevice(&before); error != cudaSuccess) return error;
-  if (const cudaError_t error = cudaSetDevice(device); error != cudaSuccess) return error;
-  auto* const on = static_cast<cudaStream_t>(stream);
-  if (blocks > 0) sum_blocks<<<blocks, kThreads, 0, on>>>(jobs, count);
-  constexpr uint32_t kJobsOfBlock = kThreads / kSums;
-  compare<<<(count + kJobsOfBlock - 1) / kJobsOfBlock, kThreads, 0, on>>>(jobs, count);
-  const cudaError_t error = cudaGetLastError();
-  (void)cudaSetDevice(before);
-  return error;
+  return hoist::device::on_device(device, [&] {
+    auto* const on = static_cast<cudaStream_t>(stream);
+    if (blocks > 0) sum_blocks<<<blocks, kThreads, 0, on>>>(jobs, count);
+    constexpr uint32_t kJobsOfBlock = kThreads / kSums;
+    compare<<<(count + kJobsOfBlock - 1) / kJobsOfBlock, kThreads, 0, on>>>(jobs, count);
+    return cudaGetLastError();
+  });
 }

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "device/on_device.h"
 #include "tensors/gpu/convert_job.h"
 
 namespace hoist::tensors {
@@ -124,15 +125,12 @@ extern "C" int hoist_cuda_tensors_convert(int device, void* stream, hoist::tenso
   const Kernel kernel = kernel_for(from, to);
   if (kernel == nullptr) return cudaErrorInvalidValue;
   if (count == 0) return cudaSuccess;
-  int before = 0;
-  if (const cudaError_t error = cudaGetDevice(&before); error != cudaSuccess) return error;
-  if (const cudaError_t error = cudaSetDevice(device); error != cudaSuccess) return error;
-  const uint64_t blocks = (count + kThreads - 1) / kThreads;
-  kernel<<<static_cast<unsigned>(blocks < kMostBlocks ? blocks : kMostBlocks), kThreads, 0,
-           static_cast<cudaStream_t>(stream)>>>(
-      in, count, Blocks{block, static_cast<const float*>(scales), static_cast<const float*>(zeros)},
-      out);
-  const cudaError_t error = cudaGetLastError();
-  (void)cudaSetDevice(before);
-  return error;
+  return hoist::device::on_device(device, [&] {
+    const uint64_t blocks = (count + kThreads - 1) / kThreads;
+    kernel<<<static_cast<unsigned>(blocks < kMostBlocks ? blocks : kMostBlocks), kThreads, 0,
+             static_cast<cudaStream_t>(stream)>>>(
+        in, count,
+        Blocks{block, static_cast<const float*>(scales), static_cast<const float*>(zeros)}, out);
+    return cudaGetLastError();
+  });
 }

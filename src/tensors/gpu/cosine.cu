@@ -126,7 +126,7 @@ int hoist_cuda_tensors_inverse_cosine(
     const hoist::tensors::CosinePlan* of_rows, const hoist::tensors::CosinePlan* of_columns,
     void* tables, void* panels, const hoist::tensors::ElementScale* scale, void* out) {
   using namespace hoist::tensors;
-  return on_device(device, [&] {
+  return hoist::device::on_device(device, [&] {
     auto* const on = static_cast<cudaStream_t>(stream);
     int room = 0;
     const cudaError_t asked =

@@ -62,7 +62,7 @@ int hoist_cuda_tensors_check_fragments(int device, void* stream,
                                        const hoist::tensors::FragmentCheck* checks, uint32_t count,
                                        uint32_t* status) {
   using namespace hoist::tensors;
-  return on_device(device, [&] {
+  return hoist::device::on_device(device, [&] {
     check_fragments<<<count, kSection, 0, static_cast<cudaStream_t>(stream)>>>(checks, status);
     return cudaGetLastError();
   });
@@ -73,7 +73,7 @@ int hoist_cuda_tensors_vectors(int device, void* stream, const void* vectors, co
                                float factor, uint64_t length, uint32_t count,
                                hoist::tensors::FloatKind precision, void* out) {
   using namespace hoist::tensors;
-  return on_device(device, [&] {
+  return hoist::device::on_device(device, [&] {
     load_vectors<<<count, kSmallBlock, 0, static_cast<cudaStream_t>(stream)>>>(
         static_cast<const uint8_t* const*>(vectors), static_cast<const float* const*>(sigmas),
         factor, length, precision, static_cast<float*>(out));
@@ -85,7 +85,7 @@ int hoist_cuda_tensors_elements(int device, void* stream, const void* values, ui
                                 const hoist::tensors::ElementScale* scale, void* out) {
   using namespace hoist::tensors;
   constexpr unsigned kMostBlocks = 132 * 16;
-  return on_device(device, [&] {
+  return hoist::device::on_device(device, [&] {
     const unsigned blocks = blocks_for(count) < kMostBlocks ? blocks_for(count) : kMostBlocks;
     convert<<<blocks, kSmallBlock, 0, static_cast<cudaStream_t>(stream)>>>(
         static_cast<const float*>(values), count, *scale, out);
@@ -96,7 +96,7 @@ int hoist_cuda_tensors_elements(int device, void* stream, const void* values, ui
 int hoist_cuda_tensors_runs(int device, void* stream, const void* runs, uint32_t count,
                             uint32_t width, void* out) {
   using namespace hoist::tensors;
-  return on_device(device, [&] {
+  return hoist::device::on_device(device, [&] {
     fill_runs<<<count, kSmallBlock, 0, static_cast<cudaStream_t>(stream)>>>(
         static_cast<const ElementRun*>(runs), width, static_cast<uint8_t*>(out));
     return cudaGetLastError();

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "device/on_device.h"
 #include "tensors/gpu/bit_transpose.cuh"
 #include "tensors/gpu/embedded_job.h"
 #include "tensors/gpu/rans_lane.cuh"
@@ -452,13 +453,10 @@ extern "C" int hoist_cuda_tensors_decode_embedded(int device, void* stream,
                                                   const hoist::tensors::EmbeddedJob* jobs,
                                                   uint32_t count, uint32_t blocks) {
   using namespace hoist::tensors;
-  int before = 0;
-  if (const cudaError_t error = cudaGetDevice(&before); error != cudaSuccess) return error;
-  if (const cudaError_t error = cudaSetDevice(device); error != cudaSuccess) return error;
-  auto* const on = static_cast<cudaStream_t>(stream);
-  find_tiles<<<count, kThreads, 0, on>>>(jobs);
-  cudaError_t error = cudaGetLastError();
-  if (error == cudaSuccess) error = launch(kernel, on, jobs, count, blocks);
-  (void)cudaSetDevice(before);
-  return error;
+  return hoist::device::on_device(device, [&] {
+    auto* const on = static_cast<cudaStream_t>(stream);
+    find_tiles<<<count, kThreads, 0, on>>>(jobs);
+    const cudaError_t error = cudaGetLastError();
+    return error != cudaSuccess ? error : launch(kernel, on, jobs, count, blocks);
+  });
 }

@@ -113,7 +113,7 @@ extern "C" {
 int hoist_cuda_tensors_shifts(int device, void* stream, uint64_t seed, uint32_t fragments,
                               uint64_t groups, void* shifts) {
   using namespace hoist::tensors;
-  return on_device(device, [&] {
+  return hoist::device::on_device(device, [&] {
     if (groups > 0) {
       fill_shifts<<<blocks_for((groups + 3) / 4), kSmallBlock, 0,
                     static_cast<cudaStream_t>(stream)>>>(seed, fragments, groups,
@@ -128,7 +128,7 @@ int hoist_cuda_tensors_unproject(int device, void* stream, const hoist::tensors:
                                  uint64_t elements, uint64_t seed, void* signs,
                                  const hoist::tensors::ElementScale* scale, void* out) {
   using namespace hoist::tensors;
-  return on_device(device, [&] {
+  return hoist::device::on_device(device, [&] {
     auto* const on = static_cast<cudaStream_t>(stream);
     constexpr size_t kShared = sizeof(float) << kProjectionBits;
     const cudaError_t allowed = allow_shared(unproject_blocks, kShared);

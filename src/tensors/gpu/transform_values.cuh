@@ -8,6 +8,7 @@
 
 #include <cstdint>
 
+#include "device/on_device.h"
 #include "tensors/gpu/transform_job.h"
 
 namespace hoist::tensors {
@@ -78,18 +79,6 @@ template <typename Kernel>
 cudaError_t allow_shared(Kernel kernel, size_t bytes) {
   return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                               static_cast<int>(bytes));
-}
-
-// Makes a device current, and puts back the one before.
-template <typename Call>
-int on_device(int device, Call call) {
-  int before = 0;
-  cudaError_t error = cudaGetDevice(&before);
-  if (error == cudaSuccess) error = cudaSetDevice(device);
-  if (error == cudaSuccess) error = call();
-  if (error == cudaSuccess) error = cudaGetLastError();
-  (void)cudaSetDevice(before);
-  return error;
 }
 
 }  // namespace hoist::tensors
