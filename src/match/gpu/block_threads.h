@@ -115,6 +115,22 @@ inline bool __any_sync(uint32_t, bool value) {
   return any != 0;
 }
 
+inline void __syncwarp() { hoist::match::block_threads::warp().barrier.arrive_and_wait(); }
+
+inline uint32_t __reduce_max_sync(uint32_t, uint32_t value) {
+  namespace own = hoist::match::block_threads;
+  own::warp().values[threadIdx.x % own::kWarp] = value;
+  own::warp().barrier.arrive_and_wait();
+  uint64_t most = 0;
+  for (const uint64_t lane : own::warp().values) most = lane > most ? lane : most;
+  own::warp().barrier.arrive_and_wait();
+  return static_cast<uint32_t>(most);
+}
+
+inline uint32_t __reduce_min_sync(uint32_t, uint32_t value) {
+  return ~__reduce_max_sync(0, ~value);
+}
+
 inline int __popc(uint32_t word) { return std::popcount(word); }
 
 template <typename T>

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "base/log.h"
+#include "match/gpu/device_blocks.h"
 #include "match/gpu/device_search.h"
+#include "match/scan/segment_query.h"
 
 namespace hoist::match {
 namespace {
@@ -87,8 +89,22 @@ Result<std::vector<std::vector<Match>>> GpuScan::search(const Owner& owner,
   return match::search(segment, queries, options, pool);
 }
 
+bool GpuScan::summarize_blocks(const Owner& owner, const SegmentView& segment,
+                               std::span<const uint32_t> state, std::span<const uint32_t> patterns,
+                               const std::atomic<bool>* cancelled,
+                               std::span<BlockSummary> summaries) {
+  if (!is_for_devices(state)) return false;
+  const std::shared_ptr<DeviceSegment> on_devices = find(owner, segment);
+  if (on_devices == nullptr) return false;
+  DeviceBlocks blocks(*on_devices);
+  const Status done = blocks.run(dense_ids(segment, state), patterns, cancelled, summaries);
+  if (blocks.failed_device() != nullptr) report(*blocks.failed_device(), done.error());
+  if (done) summarized_ += patterns.size();
+  return done.has_value();
+}
+
 GpuScan::Statistics GpuScan::statistics() const {
-  Statistics statistics = {on_devices_, on_cpu_, 0};
+  Statistics statistics = {on_devices_, on_cpu_, summarized_, 0};
   for (const auto& device : devices_) statistics.held += device->held;
   return statistics;
 }

@@ -26,6 +26,7 @@
 #include "match/gpu/device_segment.h"
 #include "match/gpu/scan_workspace.h"
 #include "match/scan/search.h"
+#include "match/score/block_summary.h"
 
 namespace hoist::match {
 
@@ -48,9 +49,17 @@ class GpuScan {
                                                  const SearchOptions& options,
                                                  ThreadPool& pool = ThreadPool::process());
 
+  // The blocks of patterns of the segment (their indices) with a state of vocabulary ids. False
+  // where no device answered or it was cancelled; `summaries`, as many as patterns, are then
+  // undefined.
+  bool summarize_blocks(const Owner& owner, const SegmentView& segment,
+                        std::span<const uint32_t> state, std::span<const uint32_t> patterns,
+                        const std::atomic<bool>* cancelled, std::span<BlockSummary> summaries);
+
   struct Statistics {
     uint64_t on_devices = 0;  // searches that devices answered
     uint64_t on_cpu = 0;      // searches that they should have, but the CPU did
+    uint64_t summarized = 0;  // patterns whose blocks devices found
     uint64_t held = 0;        // bytes of symbols in the memory of devices
   };
   Statistics statistics() const;
@@ -74,6 +83,7 @@ class GpuScan {
   uint64_t freed_ = 0;  // how often memory may have become free
   std::atomic<uint64_t> on_devices_ = 0;
   std::atomic<uint64_t> on_cpu_ = 0;
+  std::atomic<uint64_t> summarized_ = 0;
 };
 
 }  // namespace hoist::match

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "device/cuda_plugin.h"
+#include "match/gpu/job_enqueue.h"
 #include "match/gpu/sequence_scan.h"
 #include "match/gpu/tile_scan.h"
 
@@ -104,30 +104,20 @@ void scan_on_host(const SequenceScanJob& job) {
 }
 
 template <typename Job>
-Status enqueue_job(device::Stream& stream, const Job& job, const char* function) {
+Status enqueue_scan(device::Stream& stream, const Job& job, const char* function) {
   if (job.state_count == 0 || job.runs.groups == 0) return {};
-  const device::DeviceProperties& properties = stream.device().properties();
-  if (properties.kind == device::DeviceKind::cpu) {
-    return stream.call([job] { scan_on_host(job); });
-  }
-  if (properties.kind != device::DeviceKind::cuda) {
-    return fail(ErrorCode::unsupported, "a scan on a device that is neither CPU nor GPU");
-  }
-  using Scan = int(int device, void* stream, const Job* job);
-  const Result<Scan*> scan = device::cuda_function<Scan>(function);
-  if (!scan) return tl::unexpected(scan.error());
-  return device::cuda_status((*scan)(properties.index, stream.handle().pointer, &job),
-                             "scan of patterns");
+  return enqueue_job(
+      stream, job, [](const Job& on) { scan_on_host(on); }, function, "scan of patterns");
 }
 
 }  // namespace
 
 Status enqueue(device::Stream& stream, const TileScanJob& job) {
-  return enqueue_job(stream, job, "hoist_cuda_match_scan_tiles");
+  return enqueue_scan(stream, job, "hoist_cuda_match_scan_tiles");
 }
 
 Status enqueue(device::Stream& stream, const SequenceScanJob& job) {
-  return enqueue_job(stream, job, "hoist_cuda_match_scan_sequences");
+  return enqueue_scan(stream, job, "hoist_cuda_match_scan_sequences");
 }
 
 }  // namespace hoist::match

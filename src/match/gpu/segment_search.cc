@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "device/device.h"
 #include "device/quiet_thread.h"
+#include "match/score/blocks.h"
 
 namespace hoist::match {
 namespace {
@@ -18,6 +19,44 @@ using Clock = std::chrono::steady_clock;
 // A context takes 0.3 s, patterns some milliseconds.
 constexpr std::chrono::duration<double> kPrice(0.5);
 constexpr int kRepeats = 5;
+// Patterns whose blocks a device is asked for, where that was not measured.
+constexpr uint64_t kLeastBlocks = 1 << 12;
+// Patterns by which it is measured.
+constexpr size_t kComparedBlocks = 1 << 14;
+constexpr size_t kFewBlocks = 1 << 10;
+constexpr size_t kBlocksPerTask = 64;
+
+// The least of some runs, or nothing where one failed.
+template <typename Run>
+std::optional<std::chrono::duration<double>> least_time(const Run& run) {
+  auto best = std::chrono::duration<double>::max();
+  for (int i = 0; i < kRepeats; ++i) {
+    const auto begin = Clock::now();
+    if (!run()) return {};
+    best = std::min<std::chrono::duration<double>>(best, Clock::now() - begin);
+  }
+  return best;
+}
+
+// As records are made on the CPU.
+bool find_blocks(const SegmentView& segment, std::span<const uint32_t> state,
+                 std::span<const uint32_t> patterns, std::span<BlockSummary> summaries) {
+  const BlockMatcher matcher(state);
+  const size_t tasks = (patterns.size() + kBlocksPerTask - 1) / kBlocksPerTask;
+  std::atomic<bool> has_all = true;
+  ThreadPool::process().parallel_for(tasks, [&](size_t task) {
+    BlockMatcher::Scratch scratch;
+    std::vector<Block> blocks;
+    std::vector<uint32_t> symbols;
+    const size_t end = std::min(patterns.size(), (task + 1) * kBlocksPerTask);
+    for (size_t i = task * kBlocksPerTask; i < end; ++i) {
+      if (!read_pattern(segment, patterns[i], symbols)) has_all = false;
+      matcher.find(symbols, blocks, scratch);
+      summaries[i] = summarize(symbols, blocks);
+    }
+  });
+  return has_all;
+}
 
 Result<std::unique_ptr<GpuScan>> open_devices(std::string_view names) {
   std::vector<std::string_view> list;
@@ -51,10 +90,14 @@ Result<std::unique_ptr<SegmentSearch>> SegmentSearch::create(std::string_view de
 }
 
 SegmentSearch::SegmentSearch(std::unique_ptr<GpuScan> scan)
-    : owned_(std::move(scan)), scan_(owned_.get()), owner_pid_(::getpid()) {}
+    : owned_(std::move(scan)),
+      scan_(owned_.get()),
+      least_blocks_(kLeastBlocks),
+      owner_pid_(::getpid()) {}
 
 SegmentSearch::SegmentSearch(Open open, std::chrono::duration<double> price, double favour)
-    : is_watching_(true),
+    : least_blocks_(kLeastBlocks),
+      is_watching_(true),
       owner_pid_(::getpid()),
       open_(std::move(open)),
       price_(price),
@@ -91,6 +134,16 @@ Result<std::vector<std::vector<Match>>> SegmentSearch::search(const Owner& owner
   }
   if (!is_watching_ || !is_own()) return match::search(segment, queries, options);
   return search_by_cpu(owner, segment, queries, options);
+}
+
+bool SegmentSearch::summarize_blocks(const Owner& owner, const SegmentView& segment,
+                                     std::span<const uint32_t> state,
+                                     std::span<const uint32_t> patterns,
+                                     const std::atomic<bool>* cancelled,
+                                     std::span<BlockSummary> summaries) {
+  GpuScan* const scan = scan_.load(std::memory_order_acquire);
+  if (scan == nullptr || patterns.size() < least_blocks_ || !is_own()) return false;
+  return scan->summarize_blocks(owner, segment, state, patterns, cancelled, summaries);
 }
 
 Result<std::vector<std::vector<Match>>> SegmentSearch::search_by_cpu(const Owner& owner,
@@ -166,14 +219,13 @@ Status SegmentSearch::compare(GpuScan& scan, const Example& example) {
   if (owner == nullptr) return fail(ErrorCode::not_found, "the segment is gone");
   const std::vector<std::span<const uint32_t>> queries(example.queries.begin(),
                                                        example.queries.end());
-  auto best = std::chrono::duration<double>::max();
-  for (int i = 0; i < kRepeats; ++i) {
-    const auto begin = Clock::now();
-    const auto found = scan.search(owner, example.segment, queries, example.options);
-    if (!found) return fail(ErrorCode::unavailable, found.error().message);
-    best = std::min<std::chrono::duration<double>>(best, Clock::now() - begin);
-  }
-  best /= favour_;
+  Result<std::vector<std::vector<Match>>> found;
+  const auto measured = least_time([&] {
+    found = scan.search(owner, example.segment, queries, example.options);
+    return found.has_value();
+  });
+  if (!measured) return fail(ErrorCode::unavailable, found.error().message);
+  const auto best = *measured / favour_;
   const std::string device = scan.names();
   if (scan.statistics().on_cpu != 0) {
     return fail(ErrorCode::unavailable, fmt::format("{} does not search", device));
@@ -185,14 +237,43 @@ Status SegmentSearch::compare(GpuScan& scan, const Example& example) {
   }
   least_pairs_ =
       static_cast<uint64_t>(static_cast<double>(example.pairs()) * (best / example.took));
+  compare_blocks(scan, owner, example, found->front());
   return {};
+}
+
+// Where the search found only few, on patterns from everywhere.
+void SegmentSearch::compare_blocks(GpuScan& scan, const Owner& owner, const Example& example,
+                                   std::span<const Match> found) {
+  std::vector<uint32_t> patterns;
+  if (found.size() < kFewBlocks) {
+    const uint64_t all = example.segment.pattern_count();
+    const uint64_t count = std::min<uint64_t>(all, kComparedBlocks);
+    for (uint64_t i = 0; i < count; ++i) patterns.push_back(static_cast<uint32_t>(i * all / count));
+  } else {
+    for (const Match& match : found.first(std::min(found.size(), kComparedBlocks))) {
+      patterns.push_back(match.pattern);
+    }
+  }
+  const std::vector<uint32_t>& state = example.queries.front();
+  std::vector<BlockSummary> summaries(patterns.size());
+  const auto by_device = least_time([&] {
+    return scan.summarize_blocks(owner, example.segment, state, patterns, nullptr, summaries);
+  });
+  const auto by_cpu =
+      least_time([&] { return find_blocks(example.segment, state, patterns, summaries); });
+  least_blocks_ = UINT64_MAX;
+  if (!by_device || !by_cpu) return;
+  least_blocks_ = 1 + static_cast<uint64_t>(static_cast<double>(patterns.size()) *
+                                            (*by_device / favour_ / *by_cpu));
 }
 
 std::string SegmentSearch::describe() const {
   const GpuScan* const scan = scan_.load(std::memory_order_acquire);
   if (scan == nullptr || !is_own()) return "cpu";
   std::string text = scan->names();
-  if (open_) text += fmt::format(" from {} pairs on", least_pairs_.load());
+  if (open_) {
+    text += fmt::format(" from {} pairs on, {} blocks", least_pairs_.load(), least_blocks_.load());
+  }
   return text;
 }
 

@@ -59,7 +59,13 @@ class SegmentSearch {
   Result<std::vector<std::vector<Match>>> search(const Owner& owner, const SegmentView& segment,
                                                  Queries queries, const SearchOptions& options);
 
-  // "cpu", or for example "cuda:0 from 1500000 pairs on".
+  // GpuScan::summarize_blocks(), where a GPU finds the blocks of so many patterns sooner than the
+  // CPU. False leaves them to the caller.
+  bool summarize_blocks(const Owner& owner, const SegmentView& segment,
+                        std::span<const uint32_t> state, std::span<const uint32_t> patterns,
+                        const std::atomic<bool>* cancelled, std::span<BlockSummary> summaries);
+
+  // "cpu", or for example "cuda:0 from 1500000 pairs on, 2000 blocks".
   std::string describe() const;
 
  private:
@@ -86,11 +92,14 @@ class SegmentSearch {
   void open();
   Status open_and_compare();
   Status compare(GpuScan& scan, const Example& example);
+  void compare_blocks(GpuScan& scan, const Owner& owner, const Example& example,
+                      std::span<const Match> found);
   bool is_own() const;
 
   std::unique_ptr<GpuScan> owned_;
   std::atomic<GpuScan*> scan_ = nullptr;   // null: the CPU searches
   std::atomic<uint64_t> least_pairs_ = 0;  // for the devices
+  std::atomic<uint64_t> least_blocks_;     // patterns whose blocks they are asked for
   std::atomic<bool> is_watching_ = false;  // whether a device may still be opened
 
   const pid_t owner_pid_;

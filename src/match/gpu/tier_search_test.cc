@@ -10,6 +10,8 @@
 #include "base/test_seed.h"
 #include "device/test_devices.h"
 #include "match/index/index.h"
+#include "match/index/record_view.h"
+#include "match/record/record.h"
 
 namespace hoist::match {
 namespace {
@@ -79,6 +81,57 @@ TEST_P(TierSearchTest, IsTheSameWithDevices) {
   }
   EXPECT_EQ(gpu.statistics().on_cpu, 0u);
   EXPECT_EQ(gpu.statistics().on_devices, 6u);
+}
+
+// The device finds the blocks of all candidates of the large segment; which of them become records
+// hangs on these.
+TEST_P(TierSearchTest, PredictsTheSameWithDevices) {
+  std::mt19937_64 random(test_seed());
+  ThreadPool pool(2);
+  constexpr uint32_t kRecent = 300;
+  Vocabulary vocabulary;
+  for (uint32_t i = 0; i < kVocabulary; ++i) vocabulary.add(fmt::format("symbol {}", i));
+  Tiers tiers;
+  tiers.stable.push_back(
+      build_stable(0, {{}, {recent_tier(random, kLargeSegment, 0)}}, kVocabulary, pool).value());
+  tiers.recent.push_back(recent_tier(random, kRecent, kLargeSegment));
+  const TierView view{std::make_shared<const Tiers>(tiers), {kRecent}};
+  device::Device* const devices[] = {&device()};
+  auto scan = std::make_unique<GpuScan>(devices);
+  const GpuScan& gpu = *scan;
+  SegmentSearch on_device(std::move(scan));
+  SegmentSearch on_cpu(nullptr);
+  const auto predict_with = [&](SegmentSearch& search, const std::vector<uint32_t>& symbols) {
+    const std::vector<uint16_t> event_sizes = {3, static_cast<uint16_t>(symbols.size() - 3)};
+    const std::span<const uint32_t> state = symbols;
+    const IndexSearchOptions options{.threshold = 0.3};
+    TierSearch found(view, {&state, 1}, options, search);
+    EXPECT_TRUE(found.run());
+    RecordView source(view, vocabulary, kLargeSegment + kRecent, search);
+    std::vector<Candidate> candidates;
+    for (const TierSearch::Found& hit : found.found(0)) {
+      candidates.push_back({source.add(place_of(*view.tiers, hit.hit)),
+                            static_cast<uint32_t>(hit.raw)});
+    }
+    RecordOptions record_options;
+    record_options.threshold = options.threshold;
+    record_options.max_predictions = 200;
+    return match::predict({state, event_sizes, {}}, candidates, source, record_options).value();
+  };
+  for (int i = 0; i < 4; ++i) {
+    std::vector<uint32_t> state(7);
+    for (uint32_t& symbol : state) symbol = static_cast<uint32_t>(random() % kVocabulary);
+    const uint64_t before = gpu.statistics().summarized;
+    const Prediction with = predict_with(on_device, state);
+    EXPECT_GT(gpu.statistics().summarized, before + 4096);
+    const Prediction without = predict_with(on_cpu, state);
+    ASSERT_EQ(with.records.size(), 200u);
+    ASSERT_EQ(without.records.size(), 200u);
+    for (size_t k = 0; k < with.records.size(); ++k) {
+      ASSERT_EQ(with.records[k].name, without.records[k].name) << k;
+      ASSERT_EQ(with.records[k].potential, without.records[k].potential) << k;
+    }
+  }
 }
 
 TEST(IndexDevice, IsRefusedWhereThereIsNone) {

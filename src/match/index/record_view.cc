@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "match/index/tier_search.h"
+
 namespace hoist::match {
 
 uint64_t RecordView::add(const Place& place) {
@@ -18,6 +20,37 @@ RecordSource::Pattern RecordView::pattern(uint64_t candidate,
   }
   place.read_symbols(scratch);
   return {scratch, place.event_sizes()};
+}
+
+RecordSource::Shape RecordView::shape(uint64_t candidate) const {
+  const Place& place = entries_[candidate].place;
+  return {place.length(), place.event_sizes()};
+}
+
+// A segment's candidates together, in the order in which they come.
+std::vector<BlockSummary> RecordView::summarize_blocks(std::span<const uint32_t> state,
+                                                       std::span<const uint64_t> candidates,
+                                                       const std::atomic<bool>* cancelled) const {
+  std::vector<BlockSummary> summaries;
+  for (const auto& segment : view_.tiers->stable) {
+    if (segment->size() < kLargeSegment) continue;
+    std::vector<uint32_t> patterns;
+    std::vector<size_t> places;
+    for (size_t i = 0; i < candidates.size(); ++i) {
+      const Place& place = entries_[candidates[i]].place;
+      if (place.stable != segment.get()) continue;
+      patterns.push_back(place.index);
+      places.push_back(i);
+    }
+    std::vector<BlockSummary> found(patterns.size());
+    if (!segment_search_.summarize_blocks(segment, segment->view(), state, patterns, cancelled,
+                                          found)) {
+      continue;
+    }
+    summaries.resize(candidates.size());
+    for (size_t i = 0; i < places.size(); ++i) summaries[places[i]] = found[i];
+  }
+  return summaries;
 }
 
 std::string RecordView::name(uint64_t candidate) const {

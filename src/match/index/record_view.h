@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "match/gpu/segment_search.h"
 #include "match/index/tiers.h"
 #include "match/record/record_source.h"
 #include "match/vocabulary/vocabulary.h"
@@ -18,13 +19,22 @@ namespace hoist::match {
 
 class RecordView : public RecordSource {
  public:
-  RecordView(TierView view, const Vocabulary& vocabulary, uint64_t patterns)
-      : view_(std::move(view)), vocabulary_(vocabulary), patterns_(patterns) {}
+  // `segment_search` has the large stable segments.
+  RecordView(TierView view, const Vocabulary& vocabulary, uint64_t patterns,
+             SegmentSearch& segment_search)
+      : view_(std::move(view)),
+        vocabulary_(vocabulary),
+        patterns_(patterns),
+        segment_search_(segment_search) {}
 
   // The number of a candidate. Its frequency is that of now, at least 1.
   uint64_t add(const Place& place);
 
   Pattern pattern(uint64_t candidate, std::vector<uint32_t>& scratch) const override;
+  Shape shape(uint64_t candidate) const override;
+  std::vector<BlockSummary> summarize_blocks(std::span<const uint32_t> state,
+                                             std::span<const uint64_t> candidates,
+                                             const std::atomic<bool>* cancelled) const override;
   std::string name(uint64_t candidate) const override;
   bool named_before(uint64_t x, uint64_t y) const override;
   uint64_t frequency(uint64_t candidate) const override;
@@ -46,6 +56,7 @@ class RecordView : public RecordSource {
   TierView view_;
   const Vocabulary& vocabulary_;
   uint64_t patterns_;
+  SegmentSearch& segment_search_;
   std::vector<Entry> entries_;
   mutable std::mutex mutex_;
   mutable std::unordered_map<std::string, Affinities> affinities_;

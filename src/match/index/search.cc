@@ -92,7 +92,7 @@ Result<Prediction> Index::predict(PatternText& state, const RecordOptions& optio
   }
   const std::vector<uint32_t> symbols = query_symbols(state, *state_->vocabulary);
   const std::vector<uint16_t> sizes = event_sizes_of(state);
-  RecordView source(view, *state_->vocabulary, state_->patterns);
+  RecordView source(view, *state_->vocabulary, state_->patterns, *state_->segment_search);
   std::vector<Candidate> candidates;
   if (symbols.empty()) return Prediction();
   if (symbols.size() == 1) {

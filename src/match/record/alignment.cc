@@ -16,6 +16,38 @@ double signal_to_noise(size_t matches, size_t extras) {
   return denominator > 0 ? (signal - noise) / denominator : 0.0;
 }
 
+// From symbols to the events that they lie in. An event belongs to the past only if the present
+// begins after it; but the reference moves the last of them to the present where it holds the value
+// of the first match, wherever that match was: has_first_match(begin, end) says whether some symbol
+// of the pattern there does.
+template <typename HasFirstMatch>
+void place_events(std::span<const uint16_t> event_sizes, const HasFirstMatch& has_first_match,
+                  Alignment& alignment) {
+  uint32_t end = 0;         // of the events so far
+  uint32_t last_begin = 0;  // of the last of them
+  auto event = event_sizes.begin();
+  const auto take_until = [&](uint32_t position) {
+    while (end < position && event != event_sizes.end()) {
+      last_begin = end;
+      end += *event++;
+    }
+    return end;
+  };
+  alignment.present_begin = take_until(alignment.present_begin);
+  const uint32_t past_begin = last_begin;
+  alignment.present_end = take_until(alignment.present_end);
+  if (alignment.present_begin != 0 && has_first_match(past_begin, alignment.present_begin)) {
+    alignment.present_begin = past_begin;
+  }
+}
+
+void measure(size_t matches, size_t symbols, Alignment& alignment) {
+  alignment.evidence = quotient(matches, symbols);
+  alignment.confidence = quotient(matches, alignment.present_end - alignment.present_begin);
+  alignment.snr = signal_to_noise(matches, alignment.flat_extras);
+  alignment.fragmentation = static_cast<double>(alignment.blocks) - 1;
+}
+
 void append_joined(std::span<const std::string_view> texts, std::vector<uint32_t>& points) {
   for (size_t i = 0; i < texts.size(); ++i) {
     if (i != 0) points.push_back(' ');
@@ -78,13 +110,32 @@ bool Aligner::align(const RecordSource::Pattern& pattern, Alignment& alignment,
   alignment.present_begin = blocks.empty() ? 0 : blocks.front().a;
   alignment.present_end = blocks.empty() ? static_cast<uint32_t>(pattern.symbols.size())
                                          : blocks.back().a + blocks.back().size;
-  if (state_.symbols.size() != 1) place_events(pattern, alignment);
-  const size_t matches = alignment.matches.size();
-  alignment.evidence = quotient(matches, pattern.symbols.size());
-  alignment.confidence = quotient(matches, alignment.present_end - alignment.present_begin);
-  alignment.snr = signal_to_noise(matches, alignment.flat_extras);
-  alignment.fragmentation = static_cast<double>(blocks.size()) - 1;
+  const auto has_first_match = [&](uint32_t begin, uint32_t end) {
+    if (alignment.matches.empty()) return false;
+    const auto past = pattern.symbols.subspan(begin, end - begin);
+    return std::find(past.begin(), past.end(), state_.symbols[alignment.matches.front()]) !=
+           past.end();
+  };
+  if (state_.symbols.size() != 1) place_events(pattern.event_sizes, has_first_match, alignment);
+  measure(alignment.matches.size(), pattern.symbols.size(), alignment);
   return true;
+}
+
+std::optional<double> Aligner::own_potential(const RecordSource::Shape& shape,
+                                             const BlockSummary& summary) const {
+  if (summary.blocks == 0 && options_.threshold > 0) return {};
+  Alignment alignment;
+  alignment.blocks = summary.blocks;
+  alignment.flat_extras = static_cast<uint32_t>(state_.symbols.size() - summary.matches);
+  alignment.present_begin = summary.begin;
+  alignment.present_end = summary.blocks == 0 ? shape.length : summary.end;
+  // The first match is equal to the pattern's symbol at `begin`.
+  const auto has_first_match = [&](uint32_t begin, uint32_t end) {
+    return summary.matches != 0 && (summary.begin < end || summary.before > begin);
+  };
+  if (state_.symbols.size() != 1) place_events(shape.event_sizes, has_first_match, alignment);
+  measure(summary.matches, shape.length, alignment);
+  return alignment.own_potential();
 }
 
 void Aligner::match_exactly(const std::vector<Block>& blocks, Alignment& alignment) const {
@@ -135,31 +186,6 @@ std::optional<Anomaly> Aligner::most_similar(const RecordSource::Pattern& patter
     best = {position, i, most / 100.0};
   }
   return best;
-}
-
-// From symbols to the events that they lie in. An event belongs to the past only if the present
-// begins after it; but the reference moves the last of them to the present where it holds the value
-// of the first match, wherever that match was.
-void Aligner::place_events(const RecordSource::Pattern& pattern, Alignment& alignment) const {
-  uint32_t end = 0;         // of the events so far
-  uint32_t last_begin = 0;  // of the last of them
-  auto event = pattern.event_sizes.begin();
-  const auto take_until = [&](uint32_t position) {
-    while (end < position && event != pattern.event_sizes.end()) {
-      last_begin = end;
-      end += *event++;
-    }
-    return end;
-  };
-  alignment.present_begin = take_until(alignment.present_begin);
-  const uint32_t past_begin = last_begin;
-  alignment.present_end = take_until(alignment.present_end);
-  if (alignment.present_begin == 0 || alignment.matches.empty()) return;
-  const auto past = pattern.symbols.subspan(past_begin, alignment.present_begin - past_begin);
-  const uint32_t first_match = state_.symbols[alignment.matches.front()];
-  if (std::find(past.begin(), past.end(), first_match) != past.end()) {
-    alignment.present_begin = past_begin;
-  }
 }
 
 }  // namespace hoist::match

@@ -10,6 +10,7 @@
 
 #include "match/record/record.h"
 #include "match/record/text_similarity.h"
+#include "match/score/block_summary.h"
 #include "match/score/blocks.h"
 
 namespace hoist::match {
@@ -52,6 +53,11 @@ class Aligner {
   // is above 0. Also where it was cancelled.
   bool align(const RecordSource::Pattern& pattern, Alignment& alignment, Scratch& scratch) const;
 
+  // What Alignment::own_potential() would be, nothing where align() would be false. Not for fuzzy
+  // matching.
+  std::optional<double> own_potential(const RecordSource::Shape& shape,
+                                      const BlockSummary& summary) const;
+
   // The similarity of characters, where it reaches the threshold.
   std::optional<double> text_similarity(const RecordSource::Pattern& pattern,
                                         Scratch& scratch) const;
@@ -62,7 +68,6 @@ class Aligner {
                      Scratch& scratch) const;
   std::optional<Anomaly> most_similar(const RecordSource::Pattern& pattern, uint32_t position,
                                       std::vector<uint32_t>& points) const;
-  void place_events(const RecordSource::Pattern& pattern, Alignment& alignment) const;
 
   const StateView& state_;
   const RecordSource& source_;

@@ -108,21 +108,40 @@ class Predictor {
     });
   }
 
+  // What a device tells of the candidates' blocks, if that is enough here.
+  std::vector<BlockSummary> summarize(std::span<const Candidate> candidates) const {
+    if (is_flat_ || options_.characters || options_.fuzzy > 0) return {};
+    std::vector<uint64_t> ids;
+    ids.reserve(candidates.size());
+    for (const Candidate& candidate : candidates) ids.push_back(candidate.id);
+    return source_.summarize_blocks(state_.symbols, ids, options_.cancelled);
+  }
+
   // Nothing where the threshold is not reached, which only characters decide here.
   std::optional<double> similarity(const Candidate& candidate, const RecordSource::Pattern& pattern,
                                    Aligner::Scratch& scratch) const {
     const size_t n = pattern.symbols.size();
     if (is_flat_) return 2.0 * 1 / static_cast<double>(n + 1);
-    if (!options_.characters) {
-      return score_of(Scorer::kato, candidate.lcs, n, state_.symbols.size()).normalized;
-    }
+    if (!options_.characters) return kato_similarity(candidate, n);
     return aligner_.text_similarity(pattern, scratch);
+  }
+
+  double kato_similarity(const Candidate& candidate, size_t n) const {
+    return score_of(Scorer::kato, candidate.lcs, n, state_.symbols.size()).normalized;
   }
 
   std::vector<Kept> keep(std::span<const Candidate> candidates) {
     constexpr double kDropped = -1;  // no similarity is
     std::vector<Kept> kept(candidates.size());
+    const std::vector<BlockSummary> summaries = summarize(candidates);
     const auto look = [&](size_t i, Aligner::Scratch& scratch, Alignment& alignment) {
+      if (!summaries.empty() && summaries[i].is_known != 0) {
+        const RecordSource::Shape shape = source_.shape(candidates[i].id);
+        const auto potential = aligner_.own_potential(shape, summaries[i]);
+        const double score = kato_similarity(candidates[i], shape.length);
+        kept[i] = {candidates[i].id, potential ? score : kDropped, potential.value_or(0)};
+        return;
+      }
       const RecordSource::Pattern pattern = source_.pattern(candidates[i].id, scratch.symbols);
       const std::optional<double> score = similarity(candidates[i], pattern, scratch);
       if (score && aligner_.align(pattern, alignment, scratch)) {

@@ -41,6 +41,7 @@ class Source final : public RecordSource {
   Pattern pattern(uint64_t candidate, std::vector<uint32_t>&) const override {
     return {std::span(symbols_).subspan(candidate * kLength, kLength), event_sizes_};
   }
+  Shape shape(uint64_t) const override { return {kLength, event_sizes_}; }
   std::string name(uint64_t candidate) const override { return std::to_string(candidate); }
   bool named_before(uint64_t x, uint64_t y) const override { return x < y; }
   uint64_t frequency(uint64_t) const override { return 1; }

@@ -2,11 +2,14 @@
 // implements it; one object serves one call of predict(), from several threads at once.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "match/score/block_summary.h"
 
 namespace hoist::match {
 
@@ -26,6 +29,12 @@ class RecordSource {
     std::span<const uint16_t> event_sizes;
   };
 
+  // The same without the symbols.
+  struct Shape {
+    uint32_t length;
+    std::span<const uint16_t> event_sizes;
+  };
+
   struct Totals {
     uint64_t patterns = 0;             // distinct ones
     uint64_t pattern_frequencies = 0;  // as the reference counts them; the index says how
@@ -36,6 +45,15 @@ class RecordSource {
 
   // `candidate` is a number of the source's own. None of its events is empty.
   virtual Pattern pattern(uint64_t candidate, std::vector<uint32_t>& scratch) const = 0;
+  virtual Shape shape(uint64_t candidate) const = 0;
+  // The blocks of each of many candidates with a state, where there is a device that finds them
+  // sooner than the caller would; else none. Those that are not known are the caller's to find.
+  virtual std::vector<BlockSummary> summarize_blocks(
+      [[maybe_unused]] std::span<const uint32_t> state,
+      [[maybe_unused]] std::span<const uint64_t> candidates,
+      [[maybe_unused]] const std::atomic<bool>* cancelled) const {
+    return {};
+  }
   virtual std::string name(uint64_t candidate) const = 0;
   // Whether x's name is less than y's.
   virtual bool named_before(uint64_t x, uint64_t y) const = 0;

@@ -4,6 +4,7 @@
 
 #include "base/test_seed.h"
 #include "match/oracle/oracle.h"
+#include "match/record/alignment.h"
 #include "match/record/record_test_knowledge.h"
 #include "match/score/edit_distance.h"
 #include "match/score/scorer.h"
@@ -144,8 +145,9 @@ void expect_same(const Record& record, const oracle::Prediction& expected,
 }
 
 void expect_same(const oracle::Knowledge& knowledge, const Events& events,
-                 const RecordOptions& options) {
+                 const RecordOptions& options, bool summarizes) {
   KnowledgeSource source(knowledge);
+  if (summarizes) source.summarize_blocks();
   const State state(events, source);
   oracle::Rules rules;
   rules.threshold = options.threshold;
@@ -171,6 +173,13 @@ void expect_same(const oracle::Knowledge& knowledge, const Events& events,
     ASSERT_EQ(future.supporting_patterns, futures[i].patterns);
     ASSERT_EQ(future.total_weighted_frequency, futures[i].frequency);
     ASSERT_EQ(future.event_sizes.size(), futures[i].events.size());
+  }
+}
+
+void expect_same(const oracle::Knowledge& knowledge, const Events& events,
+                 const RecordOptions& options) {
+  for (const bool summarizes : {false, true}) {
+    ASSERT_NO_FATAL_FAILURE(expect_same(knowledge, events, options, summarizes)) << summarizes;
   }
 }
 
@@ -261,6 +270,38 @@ TEST(Predict, PrunesByTheReferencesKey) {
     expect_same(knowledge, random_events(random, 4, 20), options);
   }
   EXPECT_FALSE(rank_key_named("entropy "));
+}
+
+TEST(Predict, RanksBySummariesAsByBlocks) {
+  std::mt19937_64 random(test_seed());
+  size_t compared = 0;
+  for (int i = 0; i < 300; ++i) {
+    const uint32_t vocabulary = 2 + static_cast<uint32_t>(random() % 12);
+    const auto knowledge = random_knowledge(random, 60, 8, vocabulary);
+    KnowledgeSource source(knowledge);
+    const State state(random_events(random, 6, vocabulary + 3), source);
+    RecordOptions options;
+    options.threshold = i % 2 == 0 ? 0 : 0.1;
+    const StateView view = state.view();
+    const Aligner aligner(view, source, options);
+    const BlockMatcher matcher(view.symbols);
+    Aligner::Scratch scratch;
+    Alignment alignment;
+    for (uint64_t id = 0; id < source.size(); ++id) {
+      std::vector<uint32_t> symbols;
+      std::vector<Block> blocks;
+      const RecordSource::Pattern pattern = source.pattern(id, symbols);
+      matcher.find(pattern.symbols, blocks, scratch.matcher);
+      const auto potential =
+          aligner.own_potential(source.shape(id), summarize(pattern.symbols, blocks));
+      const bool is_kept = aligner.align(pattern, alignment, scratch);
+      ASSERT_EQ(potential.has_value(), is_kept);
+      if (!is_kept) continue;
+      ASSERT_EQ(*potential, alignment.own_potential()) << knowledge.patterns[id].name;
+      ++compared;
+    }
+  }
+  EXPECT_GT(compared, 1000u);
 }
 
 TEST(Predict, RefusesWhatDoesNotFit) {

@@ -42,10 +42,31 @@ class KnowledgeSource final : public RecordSource {
     return ~0u - unknown_.try_emplace(symbol, next).first->second;
   }
   size_t size() const { return patterns_.size(); }
+  // As a device does, which leaves every third to the caller.
+  void summarize_blocks() { summarizes_ = true; }
 
   Pattern pattern(uint64_t candidate, std::vector<uint32_t>& scratch) const override {
     scratch = patterns_[candidate].symbols;
     return {scratch, patterns_[candidate].event_sizes};
+  }
+  Shape shape(uint64_t candidate) const override {
+    const Flat& flat = patterns_[candidate];
+    return {static_cast<uint32_t>(flat.symbols.size()), flat.event_sizes};
+  }
+  std::vector<BlockSummary> summarize_blocks(std::span<const uint32_t> state,
+                                             std::span<const uint64_t> candidates,
+                                             const std::atomic<bool>*) const override {
+    std::vector<BlockSummary> summaries(summarizes_ ? candidates.size() : 0);
+    const BlockMatcher matcher(state);
+    BlockMatcher::Scratch scratch;
+    std::vector<Block> blocks;
+    for (size_t i = 0; i < summaries.size(); ++i) {
+      if (i % 3 == 2) continue;
+      const Flat& flat = patterns_[candidates[i]];
+      matcher.find(flat.symbols, blocks, scratch);
+      summaries[i] = summarize(flat.symbols, blocks);
+    }
+    return summaries;
   }
   std::string name(uint64_t candidate) const override {
     return knowledge_.patterns[candidate].name;
@@ -93,6 +114,7 @@ class KnowledgeSource final : public RecordSource {
   std::map<std::string, uint32_t> unknown_;
   std::vector<std::string> texts_;
   std::vector<uint64_t> patterns_with_;
+  bool summarizes_ = false;
 };
 
 // Symbols are short words over a small alphabet, some of several bytes.

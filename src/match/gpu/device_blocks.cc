@@ -1,0 +1,132 @@
+#include "match/gpu/device_blocks.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "device/stream.h"
+#include "match/gpu/block_enqueue.h"
+
+namespace hoist::match {
+namespace {
+
+// A launch ends before a second has passed, even where every pattern takes as long as it may, so
+// that a call can be cancelled between two.
+constexpr uint32_t kLaunchPatterns = 1 << 18;
+
+template <typename T>
+uint64_t append(std::span<const T> values, std::vector<std::byte>& bytes) {
+  const uint64_t at = bytes.size();
+  bytes.resize(at + values.size_bytes());
+  if (!values.empty()) std::memcpy(bytes.data() + at, values.data(), values.size_bytes());
+  return at;
+}
+
+}  // namespace
+
+// What one part of the segment does for a call. The stream is the last to be made and the first to
+// go; no work is on it then.
+struct DeviceBlocks::PartWork {
+  explicit PartWork(const SegmentPart& part) : part(&part) {}
+  PartWork(PartWork&&) = default;
+  PartWork& operator=(PartWork&&) = default;
+  ~PartWork() {
+    if (stream) (void)stream->synchronize();
+  }
+
+  const SegmentPart* part;
+  std::vector<uint32_t> patterns;
+  std::vector<uint32_t> places;  // in the caller's list
+  std::vector<std::byte> sent;
+  std::vector<BlockSummary> found;
+  BlockJob job = {};
+  std::optional<device::Stream> stream;
+  device::Buffer sent_there;
+  device::Buffer found_there;
+};
+
+Status DeviceBlocks::failed(const PartWork& work, const Status& status) {
+  if (!status) failed_ = work.part->device.get();
+  return status;
+}
+
+std::vector<DeviceBlocks::PartWork> DeviceBlocks::deal(std::span<const uint32_t> patterns) const {
+  std::vector<PartWork> works;
+  std::vector<uint32_t> first_patterns;
+  for (const SegmentPart& part : on_devices_.parts()) {
+    if (part.runs.empty()) continue;
+    works.emplace_back(part);
+    first_patterns.push_back(part.runs.front().first_pattern);
+  }
+  for (uint32_t place = 0; place < patterns.size(); ++place) {
+    const auto after =
+        std::upper_bound(first_patterns.begin(), first_patterns.end(), patterns[place]);
+    PartWork& work = works[static_cast<size_t>(after - first_patterns.begin() - 1)];
+    work.patterns.push_back(patterns[place]);
+    work.places.push_back(place);
+  }
+  std::erase_if(works, [](const PartWork& work) { return work.patterns.empty(); });
+  return works;
+}
+
+Status DeviceBlocks::begin(std::span<const uint32_t> state, PartWork& work) const {
+  auto stream = device::Stream::create(work.part->device->device);
+  if (!stream) return tl::unexpected(stream.error());
+  work.stream.emplace(std::move(*stream));
+  append(std::span<const ScanRun>(work.part->runs), work.sent);
+  const uint64_t state_at = append(state, work.sent);
+  const uint64_t patterns_at = append(std::span<const uint32_t>(work.patterns), work.sent);
+  auto there = device::Buffer::allocate(*work.stream, work.sent.size());
+  if (!there) return tl::unexpected(there.error());
+  work.sent_there = std::move(*there);
+  work.found.resize(work.patterns.size());
+  auto found = device::Buffer::allocate(*work.stream, work.found.size() * sizeof(BlockSummary));
+  if (!found) return tl::unexpected(found.error());
+  work.found_there = std::move(*found);
+  auto* const base = static_cast<std::byte*>(work.sent_there.data());
+  work.job = {.symbols = work.part->symbols.data(),
+              .is_wide = on_devices_.is_wide() ? 1u : 0u,
+              .runs = reinterpret_cast<const ScanRun*>(base),
+              .run_count = static_cast<uint32_t>(work.part->runs.size()),
+              .state = reinterpret_cast<const uint32_t*>(base + state_at),
+              .state_length = static_cast<uint32_t>(state.size()),
+              .patterns = reinterpret_cast<const uint32_t*>(base + patterns_at),
+              .count = 0,
+              .summaries = static_cast<BlockSummary*>(work.found_there.data())};
+  return work.stream->copy(base, work.sent.data(), work.sent.size());
+}
+
+Status DeviceBlocks::run(std::span<const uint32_t> state, std::span<const uint32_t> patterns,
+                         const std::atomic<bool>* cancelled, std::span<BlockSummary> summaries) {
+  std::vector<PartWork> works = deal(patterns);
+  for (PartWork& work : works) {
+    if (Status done = failed(work, begin(state, work)); !done) return done;
+  }
+  for (size_t first = 0; first < patterns.size(); first += kLaunchPatterns) {
+    if (cancelled != nullptr && cancelled->load(std::memory_order_relaxed)) {
+      return fail(ErrorCode::cancelled, "blocks: cancelled");
+    }
+    for (PartWork& work : works) {
+      if (first >= work.patterns.size()) continue;
+      BlockJob job = work.job;
+      job.patterns += first;
+      job.summaries += first;
+      job.count =
+          static_cast<uint32_t>(std::min<size_t>(kLaunchPatterns, work.patterns.size() - first));
+      if (Status done = failed(work, enqueue(*work.stream, job)); !done) return done;
+    }
+    for (PartWork& work : works) {
+      if (Status done = failed(work, work.stream->synchronize()); !done) return done;
+    }
+  }
+  for (PartWork& work : works) {
+    Status done = work.stream->copy(work.found.data(), work.found_there.data(),
+                                    work.found.size() * sizeof(BlockSummary));
+    if (done) done = work.stream->synchronize();
+    if (!done) return failed(work, done);
+    for (size_t i = 0; i < work.found.size(); ++i) summaries[work.places[i]] = work.found[i];
+  }
+  return {};
+}
+
+}  // namespace hoist::match
