@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/chunks.h"
 #include "match/gpu/sequence_scan.h"
 #include "match/scan/query_scorer.h"
 #include "match/scan/segment_query.h"
@@ -212,11 +213,10 @@ Result<std::vector<Match>> DeviceSearch::score_again(std::span<const uint32_t> q
   const size_t tasks = (patterns.size() + kPatternsPerTask - 1) / kPatternsPerTask;
   std::vector<std::vector<Match>> pieces(tasks);
   std::atomic<bool> is_corrupt = false;
-  pool_.parallel_for(tasks, [&](size_t task) {
+  parallel_for_chunks(pool_, patterns.size(), kPatternsPerTask, [&](size_t begin, size_t end) {
     std::vector<uint32_t> symbols;
     QueryScorer::Scratch scratch;
-    const size_t end = std::min(patterns.size(), (task + 1) * kPatternsPerTask);
-    for (size_t i = task * kPatternsPerTask; i < end && !is_cancelled(); ++i) {
+    for (size_t i = begin; i < end && !is_cancelled(); ++i) {
       if (!read_pattern(segment_, patterns[i], symbols)) {
         is_corrupt = true;
         return;
@@ -224,8 +224,9 @@ Result<std::vector<Match>> DeviceSearch::score_again(std::span<const uint32_t> q
       const auto raw = scorer.raw(symbols, scratch, options_.cancelled);
       const auto n = static_cast<uint32_t>(symbols.size());
       if (!raw || !reaches(options_.scorer, *raw, n, m, options_.threshold)) continue;
-      pieces[task].push_back({patterns[i], static_cast<uint32_t>(*raw),
-                              score_of(options_.scorer, *raw, n, m).normalized});
+      pieces[begin / kPatternsPerTask].push_back(
+          {patterns[i], static_cast<uint32_t>(*raw),
+           score_of(options_.scorer, *raw, n, m).normalized});
     }
   });
   if (is_cancelled()) return fail(ErrorCode::cancelled, "search: cancelled");

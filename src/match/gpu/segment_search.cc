@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <exception>
 
+#include "base/chunks.h"
 #include "base/log.h"
 #include "device/device.h"
 #include "device/quiet_thread.h"
@@ -42,19 +43,18 @@ std::optional<std::chrono::duration<double>> least_time(const Run& run) {
 bool find_blocks(const SegmentView& segment, std::span<const uint32_t> state,
                  std::span<const uint32_t> patterns, std::span<BlockSummary> summaries) {
   const BlockMatcher matcher(state);
-  const size_t tasks = (patterns.size() + kBlocksPerTask - 1) / kBlocksPerTask;
   std::atomic<bool> has_all = true;
-  ThreadPool::process().parallel_for(tasks, [&](size_t task) {
+  const auto find = [&](size_t begin, size_t end) {
     BlockMatcher::Scratch scratch;
     std::vector<Block> blocks;
     std::vector<uint32_t> symbols;
-    const size_t end = std::min(patterns.size(), (task + 1) * kBlocksPerTask);
-    for (size_t i = task * kBlocksPerTask; i < end; ++i) {
+    for (size_t i = begin; i < end; ++i) {
       if (!read_pattern(segment, patterns[i], symbols)) has_all = false;
       matcher.find(symbols, blocks, scratch);
       summaries[i] = summarize(symbols, blocks);
     }
-  });
+  };
+  parallel_for_chunks(ThreadPool::process(), patterns.size(), kBlocksPerTask, find);
   return has_all;
 }
 
@@ -136,13 +136,17 @@ Result<std::vector<std::vector<Match>>> SegmentSearch::search(const Owner& owner
   return search_by_cpu(owner, segment, queries, options);
 }
 
+bool SegmentSearch::finds_blocks(size_t patterns) const {
+  return scan_.load(std::memory_order_acquire) != nullptr && patterns >= least_blocks_ && is_own();
+}
+
 bool SegmentSearch::summarize_blocks(const Owner& owner, const SegmentView& segment,
                                      std::span<const uint32_t> state,
                                      std::span<const uint32_t> patterns,
                                      const std::atomic<bool>* cancelled,
                                      std::span<BlockSummary> summaries) {
+  if (!finds_blocks(patterns.size())) return false;
   GpuScan* const scan = scan_.load(std::memory_order_acquire);
-  if (scan == nullptr || patterns.size() < least_blocks_ || !is_own()) return false;
   return scan->summarize_blocks(owner, segment, state, patterns, cancelled, summaries);
 }
 

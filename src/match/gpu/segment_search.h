@@ -59,6 +59,8 @@ class SegmentSearch {
   Result<std::vector<std::vector<Match>>> search(const Owner& owner, const SegmentView& segment,
                                                  Queries queries, const SearchOptions& options);
 
+  // Whether a GPU may be asked for the blocks of so many patterns.
+  bool finds_blocks(size_t patterns) const;
   // GpuScan::summarize_blocks(), where a GPU finds the blocks of so many patterns sooner than the
   // CPU. False leaves them to the caller.
   bool summarize_blocks(const Owner& owner, const SegmentView& segment,

@@ -108,10 +108,12 @@ TEST_P(TierSearchTest, PredictsTheSameWithDevices) {
     TierSearch found(view, {&state, 1}, options, search);
     EXPECT_TRUE(found.run());
     RecordView source(view, vocabulary, kLargeSegment + kRecent, search);
+    const std::vector<TierSearch::Found>& hits = found.found(0);
+    source.set_candidates(hits.size(),
+                          [&](size_t i) { return place_of(*view.tiers, hits[i].hit); });
     std::vector<Candidate> candidates;
-    for (const TierSearch::Found& hit : found.found(0)) {
-      candidates.push_back({source.add(place_of(*view.tiers, hit.hit)),
-                            static_cast<uint32_t>(hit.raw)});
+    for (size_t i = 0; i < hits.size(); ++i) {
+      candidates.push_back({i, static_cast<uint32_t>(hits[i].raw)});
     }
     RecordOptions record_options;
     record_options.threshold = options.threshold;

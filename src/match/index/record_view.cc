@@ -2,13 +2,24 @@
 
 #include <algorithm>
 
+#include "base/chunks.h"
 #include "match/index/tier_search.h"
 
 namespace hoist::match {
+namespace {
 
-uint64_t RecordView::add(const Place& place) {
-  entries_.push_back({place, std::max(1u, place.frequency())});
-  return entries_.size() - 1;
+constexpr size_t kPlacesPerTask = 1 << 12;
+
+}  // namespace
+
+void RecordView::set_candidates(size_t count, const std::function<Place(size_t i)>& place) {
+  entries_.resize(count);
+  parallel_for_chunks(ThreadPool::process(), count, kPlacesPerTask, [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) {
+      const Place at = place(i);
+      entries_[i] = {at, std::max(1u, at.frequency())};
+    }
+  });
 }
 
 RecordSource::Pattern RecordView::pattern(uint64_t candidate,
@@ -32,6 +43,7 @@ std::vector<BlockSummary> RecordView::summarize_blocks(std::span<const uint32_t>
                                                        std::span<const uint64_t> candidates,
                                                        const std::atomic<bool>* cancelled) const {
   std::vector<BlockSummary> summaries;
+  if (!segment_search_.finds_blocks(candidates.size())) return summaries;
   for (const auto& segment : view_.tiers->stable) {
     if (segment->size() < kLargeSegment) continue;
     std::vector<uint32_t> patterns;

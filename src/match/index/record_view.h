@@ -4,6 +4,7 @@
 // that has the symbol; it is counted through when it is asked for first.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -27,8 +28,8 @@ class RecordView : public RecordSource {
         patterns_(patterns),
         segment_search_(segment_search) {}
 
-  // The number of a candidate. Its frequency is that of now, at least 1.
-  uint64_t add(const Place& place);
+  // Candidate `i` of `count` is the pattern at place(i). Its frequency is that of now, at least 1.
+  void set_candidates(size_t count, const std::function<Place(size_t i)>& place);
 
   Pattern pattern(uint64_t candidate, std::vector<uint32_t>& scratch) const override;
   Shape shape(uint64_t candidate) const override;

@@ -19,20 +19,21 @@ Result<std::vector<Candidate>> find_candidates(const TierView& view,
   search.cancelled = options.cancelled;
   TierSearch tiers(view, {&state, 1}, search, segment_search);
   if (Status done = tiers.run(); !done) return tl::unexpected(done.error());
-  std::vector<Candidate> candidates;
-  candidates.reserve(tiers.found(0).size());
-  for (const TierSearch::Found& found : tiers.found(0)) {
-    candidates.push_back(
-        {source.add(place_of(*view.tiers, found.hit)), static_cast<uint32_t>(found.raw)});
+  const std::vector<TierSearch::Found>& found = tiers.found(0);
+  source.set_candidates(found.size(),
+                        [&](size_t i) { return place_of(*view.tiers, found[i].hit); });
+  std::vector<Candidate> candidates(found.size());
+  for (size_t i = 0; i < found.size(); ++i) {
+    candidates[i] = {i, static_cast<uint32_t>(found[i].raw)};
   }
   return candidates;
 }
 
 // Of a state of one symbol: the patterns that begin with it, whatever the threshold.
 std::vector<Candidate> find_first(const TierView& view, uint32_t symbol, RecordView& source) {
-  std::vector<Candidate> candidates;
+  std::vector<Place> places;
   const auto add = [&](const Place& place) {
-    if (place.frequency() != 0) candidates.push_back({source.add(place), 1});
+    if (place.frequency() != 0) places.push_back(place);
   };
   for (const auto& segment : view.tiers->stable) {
     for (const uint32_t i : patterns_that_begin_with(segment->view(), symbol)) {
@@ -45,6 +46,9 @@ std::vector<Candidate> find_first(const TierView& view, uint32_t symbol, RecordV
       if (recent.at(i).symbols.front() == symbol) add({nullptr, &recent, i});
     }
   }
+  source.set_candidates(places.size(), [&](size_t i) { return places[i]; });
+  std::vector<Candidate> candidates(places.size());
+  for (size_t i = 0; i < places.size(); ++i) candidates[i] = {i, 1};
   return candidates;
 }
 

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 
-#include "base/threads.h"
+#include "base/chunks.h"
 #include "match/scan/search.h"
 
 namespace hoist::match {
 namespace {
 
 constexpr uint32_t kRecentPerTask = 1 << 10;
+constexpr size_t kMatchesPerTask = 1 << 12;
 
 }  // namespace
 
@@ -38,9 +39,24 @@ Status TierSearch::run() {
   return search_parts(parts);
 }
 
-void TierSearch::add(size_t state, uint32_t tier, uint32_t place, uint64_t raw, uint64_t length) {
+TierSearch::Found TierSearch::found(size_t state, uint32_t tier, uint32_t place, uint64_t raw,
+                                    uint64_t length) const {
   const Score score = score_of(options_.scorer, raw, length, states_[state].size());
-  found_[state].push_back({{score.value, score.normalized, 0, tier, place}, raw, 0});
+  return {{score.value, score.normalized, 0, tier, place}, raw, 0};
+}
+
+void TierSearch::take(size_t state, uint32_t tier, std::span<const Match> matches) {
+  const StableSegment& segment = *tiers_.stable[tier];
+  const size_t before = found_[state].size();
+  found_[state].resize(before + matches.size());
+  Found* const taken = found_[state].data() + before;
+  parallel_for_chunks(
+      ThreadPool::process(), matches.size(), kMatchesPerTask, [&](size_t begin, size_t end) {
+        for (size_t i = begin; i < end; ++i) {
+          const Match& match = matches[i];
+          taken[i] = found(state, tier, match.pattern, match.raw, segment.length(match.pattern));
+        }
+      });
 }
 
 Status TierSearch::search_stable(uint32_t tier) {
@@ -66,17 +82,15 @@ Status TierSearch::search_stable(uint32_t tier) {
     for (std::vector<Match>& found : live) {
       const bool has_all =
           options.top == 0 || options.top >= segment.size() || found.size() < options.top;
-      std::erase_if(found, [&](const Match& m) { return segment.frequency(m.pattern) == 0; });
+      if (segment.live() != segment.size()) {
+        std::erase_if(found, [&](const Match& m) { return segment.frequency(m.pattern) == 0; });
+      }
       is_enough = is_enough && (has_all || found.size() >= options_.top);
     }
     options.top *= 2;
   }
   const std::lock_guard lock(mutex_);
-  for (size_t state = 0; state < states_.size(); ++state) {
-    for (const Match& match : live[state]) {
-      add(state, tier, match.pattern, match.raw, segment.length(match.pattern));
-    }
-  }
+  for (size_t state = 0; state < states_.size(); ++state) take(state, tier, live[state]);
   return {};
 }
 
@@ -134,7 +148,8 @@ bool TierSearch::search_part(const QueryScorer& scorer, const Part& part, size_t
   }
   const std::lock_guard lock(mutex_);
   for (const Kept& k : kept) {
-    add(state, part.tier, k.place, k.raw, recent.at(k.place).symbols.size());
+    found_[state].push_back(
+        found(state, part.tier, k.place, k.raw, recent.at(k.place).symbols.size()));
   }
   return true;
 }

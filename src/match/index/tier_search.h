@@ -49,7 +49,8 @@ class TierSearch {
     uint32_t begin;
     uint32_t end;
   };
-  void add(size_t state, uint32_t tier, uint32_t place, uint64_t raw, uint64_t length);
+  Found found(size_t state, uint32_t tier, uint32_t place, uint64_t raw, uint64_t length) const;
+  void take(size_t state, uint32_t tier, std::span<const Match> matches);
   Status search_stable(uint32_t tier);
   Status search_parts(const std::vector<Part>& parts);
   Status search_recent(const std::vector<QueryScorer>& scorers, const Part& part);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "base/chunks.h"
 #include "match/record/alignment.h"
 
 namespace hoist::match {
@@ -237,9 +238,8 @@ void add_ensemble_metrics(const StateView& state, const RecordSource& source,
     add_entropies(measured, probabilities, source, totals.symbols, record);
     record.tfidf_score = tfidf(measured, probabilities);
   };
-  pool.parallel_for((records.size() + kRecordsPerTask - 1) / kRecordsPerTask, [&](size_t task) {
-    const size_t end = std::min(records.size(), (task + 1) * kRecordsPerTask);
-    for (size_t i = task * kRecordsPerTask; i < end; ++i) measure(records[i]);
+  parallel_for_chunks(pool, records.size(), kRecordsPerTask, [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) measure(records[i]);
   });
   add_bayesian_terms(records, frequencies);
   for (Record& record : records) {

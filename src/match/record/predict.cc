@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
+#include "base/chunks.h"
 #include "match/record/alignment.h"
 #include "match/record/ensemble.h"
 #include "match/record/record.h"
@@ -14,6 +16,7 @@ namespace {
 
 constexpr size_t kPruningFactor = 3;
 constexpr size_t kCandidatesPerTask = 64;
+constexpr size_t kSummariesPerTask = 1024;
 constexpr size_t kRecordsPerTask = 16;
 
 // A candidate that the reference would keep, before its record is made.
@@ -96,15 +99,11 @@ class Predictor {
 
   template <typename Body>
   void for_each(size_t count, size_t per_task, const Body& body) {
-    const size_t tasks = (count + per_task - 1) / per_task;
-    pool_.parallel_for(tasks, [&](size_t task) {
+    parallel_for_chunks(pool_, count, per_task, [&](size_t begin, size_t end) {
       if (is_cancelled()) return;
       thread_local Aligner::Scratch scratch;
       thread_local Alignment alignment;
-      const size_t end = std::min(count, (task + 1) * per_task);
-      for (size_t i = task * per_task; i < end && !is_cancelled(); ++i) {
-        body(i, scratch, alignment);
-      }
+      for (size_t i = begin; i < end && !is_cancelled(); ++i) body(i, scratch, alignment);
     });
   }
 
@@ -150,7 +149,7 @@ class Predictor {
         kept[i] = {candidates[i].id, kDropped, 0};
       }
     };
-    for_each(candidates.size(), kCandidatesPerTask, look);
+    for_each(candidates.size(), summaries.empty() ? kCandidatesPerTask : kSummariesPerTask, look);
     std::erase_if(kept, [](const Kept& k) { return k.similarity == kDropped; });
     return kept;
   }
@@ -160,19 +159,21 @@ class Predictor {
     const size_t most = kPruningFactor * options_.max_predictions;
     if (kept.size() <= most) return;
     if (most == 0) return kept.clear();
-    const auto at = [&](size_t i) { return kept.begin() + static_cast<long>(i); };
-    std::nth_element(kept.begin(), at(most - 1), kept.end(), [](const Kept& x, const Kept& y) {
-      return x.own_potential > y.own_potential;
-    });
-    const double least = at(most - 1)->own_potential;
-    const auto equal = std::partition(kept.begin(), kept.end(),
-                                      [&](const Kept& k) { return k.own_potential > least; });
-    const auto end =
-        std::partition(equal, kept.end(), [&](const Kept& k) { return k.own_potential == least; });
-    std::nth_element(equal, at(most), end, [&](const Kept& x, const Kept& y) {
+    std::vector<double> potentials(kept.size());
+    for (size_t i = 0; i < kept.size(); ++i) potentials[i] = kept[i].own_potential;
+    const auto last = potentials.begin() + static_cast<long>(most - 1);
+    std::nth_element(potentials.begin(), last, potentials.end(), std::greater<>());
+    const double least = *last;
+    std::vector<Kept> equal;
+    for (const Kept& k : kept) {
+      if (k.own_potential == least) equal.push_back(k);
+    }
+    std::erase_if(kept, [&](const Kept& k) { return !(k.own_potential > least); });
+    const auto wanted = equal.begin() + static_cast<long>(most - kept.size());
+    std::nth_element(equal.begin(), wanted, equal.end(), [&](const Kept& x, const Kept& y) {
       return source_.named_before(x.id, y.id);
     });
-    kept.resize(most);
+    kept.insert(kept.end(), equal.begin(), wanted);
   }
 
   void make_record(const Kept& kept, Aligner::Scratch& scratch, Alignment& alignment,
