@@ -6,6 +6,7 @@
 
 #include "base/chunks.h"
 #include "match/record/alignment.h"
+#include "match/record/symbol_terms.h"
 
 namespace hoist::match {
 namespace {
@@ -50,120 +51,98 @@ std::span<const uint32_t> present_of(const Record& record) {
       .subspan(record.present_begin, record.present_end - record.present_begin);
 }
 
-// P(s): the share of patterns that have a symbol, known only for symbols that some record matches
-// or misses; the reference takes all others for unheard of.
-class Probabilities {
- public:
-  Probabilities(const StateView& state, const RecordSource& source, std::span<const Record> records)
-      : patterns_(source.totals().patterns) {
-    const auto add = [&](uint32_t symbol) {
-      const auto [known, is_new] = known_.try_emplace(symbol, 0.0);
-      if (is_new && patterns_ > 0) {
-        known->second =
-            static_cast<double>(source.patterns_with(symbol)) / static_cast<double>(patterns_);
-      }
-    };
-    for (const Record& record : records) {
-      for (const uint32_t position : record.matches) add(state.symbols[position]);
-      for (const auto& event : record.missing) {
-        for (const uint32_t position : event) add(record.symbols[position]);
-      }
-    }
-  }
-
-  // 0 where it is not known.
-  double of(uint32_t symbol) const {
-    const auto known = known_.find(symbol);
-    return known == known_.end() ? 0.0 : known->second;
-  }
-
-  // log2(patterns / patterns with it) + 1, with the count as the reference gets it back from P.
-  double inverse_document_frequency(uint32_t symbol) const {
-    const auto all = static_cast<double>(patterns_);
-    const auto with = static_cast<uint64_t>(of(symbol) * all);
-    return std::log2(all / static_cast<double>(std::max<uint64_t>(1, with))) + 1;
-  }
-
-  uint64_t patterns() const { return patterns_; }
-
- private:
-  uint64_t patterns_;
-  std::unordered_map<uint32_t, double> known_;
-};
-
-// Counts times P as a vector over symbols.
-struct WeightedCounts {
-  std::vector<Count> counts;
-  double norm = 0;
-};
-
-WeightedCounts weigh(std::span<const uint32_t> symbols, const Probabilities& probabilities) {
-  WeightedCounts weighted = {count_symbols(symbols), 0};
+double norm_of(const std::vector<Count>& counts, const SymbolTable& symbols) {
   double squares = 0;
-  for (const Count& count : weighted.counts) {
-    const double value = probabilities.of(count.symbol) * count.count;
+  for (const Count& count : counts) {
+    const double value = symbols.of(count.symbol).probability * count.count;
     squares += value * value;
   }
-  weighted.norm = std::sqrt(squares);
-  return weighted;
+  return std::sqrt(squares);
 }
 
-double cosine_distance(const WeightedCounts& state, const WeightedCounts& present,
-                       const Probabilities& probabilities) {
-  if (!(state.norm > 0)) return 1.0;
-  std::unordered_map<uint32_t, uint32_t> in_present;
-  for (const Count& count : present.counts) in_present[count.symbol] = count.count;
-  double dot = 0;
-  for (const Count& count : state.counts) {
-    const auto other = in_present.find(count.symbol);
-    if (other == in_present.end()) continue;
-    const double probability = probabilities.of(count.symbol);
-    dot += probability * other->second * (probability * count.count);
+// How often a symbol is in a list.
+class CountsBySymbol {
+ public:
+  explicit CountsBySymbol(const std::vector<Count>& counts) : counts_(counts), numbers_(0) {
+    if (counts.size() <= kShortList) return;
+    numbers_ = SymbolMap(counts.size());
+    for (const Count& count : counts) numbers_.add(count.symbol);
   }
-  const double norms = present.norm * state.norm;
+
+  // 0 where it is not in it.
+  uint32_t of(uint32_t symbol) const {
+    if (counts_.size() > kShortList) {
+      const uint32_t number = numbers_.find(symbol);
+      return number == SymbolMap::kAbsent ? 0 : counts_[number].count;
+    }
+    for (const Count& count : counts_) {
+      if (count.symbol == symbol) return count.count;
+    }
+    return 0;
+  }
+
+ private:
+  const std::vector<Count>& counts_;
+  SymbolMap numbers_;  // of a long list
+};
+
+// Of counts times P as vectors over symbols.
+double cosine_distance(const std::vector<Count>& state, double state_norm,
+                       const std::vector<Count>& present, const SymbolTable& symbols) {
+  if (!(state_norm > 0)) return 1.0;
+  const CountsBySymbol in_present(present);
+  double dot = 0;
+  for (const Count& count : state) {
+    const uint32_t other = in_present.of(count.symbol);
+    if (other == 0) continue;
+    const double probability = symbols.of(count.symbol).probability;
+    dot += probability * other * (probability * count.count);
+  }
+  const double norms = norm_of(present, symbols) * state_norm;
   return 1.0 - (norms > 0 ? dot / norms : 0.0);
 }
 
 // 10 to the sum of the logarithms of P.
-double joint_probability(std::span<const uint32_t> symbols, const Probabilities& probabilities) {
+double joint_probability(std::span<const uint32_t> present, const SymbolTable& symbols) {
   double exponent = 0;
-  for (const uint32_t symbol : symbols) {
-    const double probability = probabilities.of(symbol);
-    exponent += std::log10(probability > 0 ? probability : 1e-10);
-  }
+  for (const uint32_t symbol : present) exponent += symbols.of(symbol).log10_probability;
   return std::pow(10.0, exponent);
 }
 
 // Shannon entropy in bits, in units of the vocabulary, and that of the symbols' P.
-void add_entropies(std::span<const uint32_t> symbols, const Probabilities& probabilities,
-                   const RecordSource& source, uint64_t vocabulary, Record& record) {
-  const auto length = static_cast<double>(symbols.size());
-  const double base = std::log(static_cast<double>(vocabulary));
-  std::vector<Count> counts = count_symbols(symbols);
+void add_entropies(const std::vector<Count>& counts, double length, const SymbolTable& symbols,
+                   Record& record) {
+  const double base = std::log(static_cast<double>(symbols.vocabulary()));
+  uint32_t last_count = 0;  // most are equal
+  double bits = 0;
+  double normalized = 0;
   for (const Count& count : counts) {
-    const double share = count.count / length;
-    record.entropy -= share * std::log2(share);
-    if (vocabulary > 1) record.normalized_entropy -= share * (std::log(share) / base);
-  }
-  if (vocabulary <= 1) return;
-  std::sort(counts.begin(), counts.end(), [&](const Count& x, const Count& y) {
-    return source.text(x.symbol) < source.text(y.symbol);
-  });
-  for (const Count& count : counts) {
-    const double probability = probabilities.of(count.symbol);
-    if (probability > 0) {
-      record.global_normalized_entropy -= probability * (std::log(probability) / base);
+    if (count.count != last_count) {
+      const double share = count.count / length;
+      bits = share * std::log2(share);
+      normalized = share * (std::log(share) / base);
+      last_count = count.count;
     }
+    record.entropy -= bits;
+    if (symbols.vocabulary() > 1) record.normalized_entropy -= normalized;
   }
+  if (symbols.vocabulary() <= 1) return;
+  std::vector<const SymbolTerms*> terms;  // summed in order of their texts
+  terms.reserve(counts.size());
+  for (const Count& count : counts) {
+    const SymbolTerms& known = symbols.of(count.symbol);
+    if (known.probability > 0) terms.push_back(&known);
+  }
+  std::sort(terms.begin(), terms.end(),
+            [](const SymbolTerms* x, const SymbolTerms* y) { return x->text < y->text; });
+  for (const SymbolTerms* known : terms) record.global_normalized_entropy -= known->entropy;
 }
 
-double tfidf(std::span<const uint32_t> symbols, const Probabilities& probabilities) {
-  if (symbols.empty() || probabilities.patterns() == 0) return 0.0;
-  const std::vector<Count> counts = count_symbols(symbols);
+double tfidf(const std::vector<Count>& counts, double length, const SymbolTable& symbols) {
+  if (counts.empty() || symbols.patterns() == 0) return 0.0;
   double sum = 0;
   for (const Count& count : counts) {
-    const double term_frequency = count.count / static_cast<double>(symbols.size());
-    sum += term_frequency * probabilities.inverse_document_frequency(count.symbol);
+    sum += count.count / length * symbols.of(count.symbol).document_frequency;
   }
   return sum / static_cast<double>(counts.size());
 }
@@ -219,24 +198,26 @@ void add_ensemble_metrics(const StateView& state, const RecordSource& source,
                           const RecordOptions& options, std::span<Record> records,
                           ThreadPool& pool) {
   const RecordSource::Totals totals = source.totals();
-  const Probabilities probabilities(state, source, records);
-  const WeightedCounts state_counts = weigh(state.symbols, probabilities);
+  const SymbolTable symbols(state, source, records, pool);
+  const std::vector<Count> state_counts = count_symbols(state.symbols);
+  const double state_norm = norm_of(state_counts, symbols);
   double frequencies = 0;
   for (const Record& record : records) frequencies += static_cast<double>(record.frequency);
   const auto measure = [&](Record& record) {
     const std::span<const uint32_t> present = present_of(record);
     const auto frequency = static_cast<double>(record.frequency);
-    const double distance =
-        cosine_distance(state_counts, weigh(present, probabilities), probabilities);
+    std::vector<Count> counts = count_symbols(present);
+    const double distance = cosine_distance(state_counts, state_norm, counts, symbols);
     if (frequencies > 0) record.itfdf_similarity = 1 - distance * frequency / frequencies;
     if (!present.empty() && totals.pattern_frequencies > 0) {
       record.confluence = frequency / static_cast<double>(totals.pattern_frequencies) *
-                          (1 - joint_probability(present, probabilities));
+                          (1 - joint_probability(present, symbols));
     }
-    const std::span<const uint32_t> measured =
-        options.whole_pattern_entropy ? std::span<const uint32_t>(record.symbols) : present;
-    add_entropies(measured, probabilities, source, totals.symbols, record);
-    record.tfidf_score = tfidf(measured, probabilities);
+    if (options.whole_pattern_entropy) counts = count_symbols(record.symbols);
+    const auto length =
+        static_cast<double>(options.whole_pattern_entropy ? record.symbols.size() : present.size());
+    add_entropies(counts, length, symbols, record);
+    record.tfidf_score = tfidf(counts, length, symbols);
   };
   parallel_for_chunks(pool, records.size(), kRecordsPerTask, [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) measure(records[i]);

@@ -270,12 +270,19 @@ class Predictor {
                        share(matched, present), share(matched, matched + extra)};
   }
 
+  // They come in order of their names.
   void rank(std::vector<Record>& records) const {
-    // They come in order of their names.
-    std::stable_sort(records.begin(), records.end(), [&](const Record& x, const Record& y) {
-      return rank_value(x, options_.rank) > rank_value(y, options_.rank);
-    });
-    if (records.size() > options_.max_predictions) records.resize(options_.max_predictions);
+    std::vector<std::pair<double, size_t>> order(records.size());
+    for (size_t i = 0; i < order.size(); ++i) {
+      order[i] = {rank_value(records[i], options_.rank), i};
+    }
+    std::stable_sort(order.begin(), order.end(),
+                     [](const auto& x, const auto& y) { return x.first > y.first; });
+    if (order.size() > options_.max_predictions) order.resize(options_.max_predictions);
+    std::vector<Record> ranked;
+    ranked.reserve(order.size());
+    for (const auto& [value, i] : order) ranked.push_back(std::move(records[i]));
+    records = std::move(ranked);
   }
 
   const StateView& state_;
