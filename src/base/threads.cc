@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
 #include <cstdlib>
 #include <exception>
 #include <memory>
@@ -52,7 +51,7 @@ int usable_cpus() {
 struct ThreadPool::State {
   explicit State(int size) : threads(std::max(size, 1)), owner(::getpid()) {}
 
-  // One loop: indices come from `next`; `running` workers are inside it.
+  // One loop: indices come from `next`.
   struct Loop {
     size_t count = 0;
     const std::function<void(size_t)>* body = nullptr;
@@ -88,33 +87,39 @@ struct ThreadPool::State {
     inside_pool = was_inside;
   }
 
+  // Wakes as many workers as can have something to do.
+  void wake(size_t useful) {
+    ++generation;
+    if (useful >= workers.size()) return generation.notify_all();
+    for (size_t i = 0; i < useful; ++i) generation.notify_one();
+  }
+
+  // A worker counts itself in before it looks for the loop, and the caller takes the loop away
+  // before it looks whether any is counted: so either the caller waits for it or it finds nothing.
   void work() {
-    uint64_t seen = 0;
-    std::unique_lock lock(mutex);
+    uint32_t seen = 0;
     while (true) {
-      wake.wait(lock, [&] { return stopping || (loop != nullptr && generation != seen); });
-      if (stopping) return;
+      generation.wait(seen);
       seen = generation;
-      Loop& current = *loop;
+      if (stopping) return;
       ++running;
-      lock.unlock();
-      run(current);
-      lock.lock();
-      if (--running == 0) idle.notify_all();
+      if (Loop* const current = loop) run(*current);
+      if (--running == 0) running.notify_all();
     }
+  }
+
+  void wait_until_idle() {
+    for (uint32_t left = running; left != 0; left = running) running.wait(left);
   }
 
   const int threads;
   const pid_t owner;
   std::mutex caller;  // one loop at a time
-  std::mutex mutex;
-  std::condition_variable wake;
-  std::condition_variable idle;
-  Loop* loop = nullptr;
-  uint64_t generation = 0;
-  int running = 0;
-  bool stopping = false;
-  bool started = false;
+  std::atomic<Loop*> loop = nullptr;
+  std::atomic<uint32_t> generation = 0;  // of loops
+  std::atomic<uint32_t> running = 0;     // workers that look for the loop or are in it
+  std::atomic<bool> stopping = false;
+  bool started = false;  // the caller's
   std::vector<std::thread> workers;
 };
 
@@ -123,11 +128,8 @@ ThreadPool::ThreadPool(int threads) : state_(new State(threads)) {}
 ThreadPool::~ThreadPool() {
   State* const state = state_;
   if (state->owner != ::getpid()) return;  // the threads stayed in the parent: nothing to join
-  {
-    const std::lock_guard lock(state->mutex);
-    state->stopping = true;
-  }
-  state->wake.notify_all();
+  state->stopping = true;
+  state->wake(state->workers.size());
   for (std::thread& worker : state->workers) worker.join();
   delete state;
 }
@@ -161,19 +163,12 @@ void ThreadPool::parallel_for(size_t count, const std::function<void(size_t)>& b
     return;
   }
   const std::lock_guard one_loop(state.caller);
-  {
-    const std::lock_guard lock(state.mutex);
-    if (!std::exchange(state.started, true)) state.start();
-    state.loop = &loop;
-    ++state.generation;
-  }
-  state.wake.notify_all();
+  if (!std::exchange(state.started, true)) state.start();
+  state.loop = &loop;
+  state.wake(count - 1);
   State::run(loop);
-  {
-    std::unique_lock lock(state.mutex);
-    state.loop = nullptr;  // late risers find nothing
-    state.idle.wait(lock, [&] { return state.running == 0; });
-  }
+  state.loop = nullptr;  // late risers find nothing
+  state.wait_until_idle();
   if (loop.error) std::rethrow_exception(loop.error);
 }
 

@@ -46,6 +46,23 @@ TEST(Threads, LoopRunsEveryIndexOnce) {
   }
 }
 
+// Short loops one after the other: workers come late, find the next loop or none, and are not waited
+// for longer than they are there.
+TEST(Threads, ShortLoopsOfSeveralCallersAreWhole) {
+  ThreadPool pool(8);
+  constexpr size_t kLoops = 4000;
+  const auto call = [&] {
+    for (size_t i = 0; i < kLoops; ++i) {
+      std::vector<int> hits(2 + i % 6);  // plain: a worker that is late would be a race
+      pool.parallel_for(hits.size(), [&](size_t k) { ++hits[k]; });
+      for (const int hit : hits) ASSERT_EQ(hit, 1);
+    }
+  };
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 3; ++i) callers.emplace_back(call);
+  for (std::thread& caller : callers) caller.join();
+}
+
 TEST(Threads, NestedLoopsAndExceptions) {
   ThreadPool pool(3);
   std::atomic<int> inner{0};
