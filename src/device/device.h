@@ -2,10 +2,10 @@
 // engine that is written for a GPU runs, and is tested, where there is none.
 //
 //   for (Device* device : devices()) use(device->properties().name);
-//   Result<Device*> device = find_device("auto");            // a GPU where one answers, else the
-//   CPU Result<Stream> stream = Stream::create(**device); Result<Buffer> buffer =
-//   Buffer::allocate(**device, size); Status done = stream->copy(buffer->data(), host, size);   //
-//   ordered behind what came before if (done) done = stream->synchronize();
+//   Result<Device*> device = find_device("auto");      // a GPU where one answers, else the CPU
+//   Result<Stream> stream = Stream::create(**device);
+//   Result<Buffer> buffer = Buffer::allocate(**device, size);
+//   Status done = stream->copy(buffer->data(), host, size);  // behind what came before
 //
 // Stream and Event are in device/stream.h, Buffer and View in device/buffer.h. Device itself is the
 // seam between these and a kind of device; what it takes and gives are handles.

@@ -2,9 +2,9 @@
 // stay.
 //
 //   Vocabulary vocabulary;
-//   uint32_t id = vocabulary.add("shoe");          // one writer at a time
-//   vocabulary.find("shoe") == id;                 // any number of threads meanwhile, without
-//   locks vocabulary.symbol(id) == "shoe";
+//   uint32_t id = vocabulary.add("shoe");  // one writer at a time
+//   vocabulary.find("shoe") == id;         // any number of threads meanwhile, without locks
+//   vocabulary.symbol(id) == "shoe";
 //
 // A query looks up and never adds: symbols that nobody learned leave no trace.
 //
