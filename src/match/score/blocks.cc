@@ -1,15 +1,51 @@
 #include "match/score/blocks.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 
 namespace hoist::match {
 namespace {
 
 constexpr size_t kAutojunkLength = 200;
+// Rows up to which words are the fastest way, whatever matches: each costs up to 64 steps a window.
+constexpr size_t kWordRows = 4096;
+// Up to this many pairs are listed.
+constexpr size_t kListedPairs = 1 << 16;
+
+constexpr uint64_t bits_below(uint32_t end) {
+  return end == ColumnWords::kLongest ? ~uint64_t{0} : (uint64_t{1} << end) - 1;
+}
+
+// The longest run of rows [begin, end), in columns that `inside` has, and the last of its rows.
+struct LongestInWords {
+  Block block = {0, 0, 0};
+  size_t row = 0;
+};
+LongestInWords longest_in_words(std::span<const BlockMatcher::Row> rows, size_t begin, size_t end,
+                                uint64_t inside) {
+  LongestInWords longest;
+  std::array<uint64_t, ColumnWords::kLongest>
+      ends;            // ends[k]: where runs longer than k end in this row
+  uint32_t depth = 0;  // the longest one's length
+  for (size_t row = begin; row < end; ++row) {
+    const bool follows = row != begin && rows[row - 1].i + 1 == rows[row].i;
+    const uint64_t columns = rows[row].columns & inside;
+    const uint32_t most = follows ? std::min<uint32_t>(depth + 1, ColumnWords::kLongest) : 1;
+    for (uint32_t k = most - 1; k > 0; --k) ends[k] = columns & ends[k - 1] << 1;
+    ends[0] = columns;
+    for (depth = most; depth > 0 && ends[depth - 1] == 0;) --depth;
+    if (depth <= longest.block.size) continue;
+    const auto last = static_cast<uint32_t>(std::countr_zero(ends[depth - 1]));
+    longest = {{rows[row].i + 1 - depth, last + 1 - depth, depth}, row};
+  }
+  return longest;
+}
 
 }  // namespace
 
-BlockMatcher::BlockMatcher(std::span<const uint32_t> b, bool autojunk) : b_(b), symbols_(b.size()) {
+BlockMatcher::BlockMatcher(std::span<const uint32_t> b, bool autojunk)
+    : b_(b), symbols_(b.size()), columns_(b) {
   std::vector<uint32_t> counts;
   for (const uint32_t symbol : b) {
     const uint32_t number = symbols_.add(symbol);
@@ -32,6 +68,35 @@ BlockMatcher::BlockMatcher(std::span<const uint32_t> b, bool autojunk) : b_(b), 
     const uint32_t number = symbols_.find(b[j]);
     if (counts[number] != 0) positions_[ends[number]++] = j;
   }
+}
+
+// A window's rows are counted among those that match anything.
+void BlockMatcher::find_in_words(std::span<const uint32_t> a, std::vector<Block>& blocks,
+                                 Scratch& scratch) const {
+  scratch.matching.resize(std::max(scratch.matching.size(), a.size()));
+  uint32_t rows = 0;
+  for (uint32_t i = 0; i < a.size(); ++i) {
+    const uint64_t columns = columns_.of(a[i]);
+    scratch.matching[rows] = {i, columns};
+    rows += columns != 0 ? 1 : 0;
+  }
+  scratch.windows.assign(1, {0, rows, 0, static_cast<uint32_t>(b_.size())});
+  while (!scratch.windows.empty()) {
+    const Window window = scratch.windows.back();
+    scratch.windows.pop_back();
+    const uint64_t inside = bits_below(window.b_end) & ~bits_below(window.b_begin);
+    const auto [block, row] =
+        longest_in_words(scratch.matching, window.a_begin, window.a_end, inside);
+    if (block.size == 0) continue;
+    blocks.push_back(block);
+    const auto row_end = static_cast<uint32_t>(row) + 1;
+    const Window before = {window.a_begin, row_end - block.size, window.b_begin, block.b};
+    const Window behind = {row_end, window.a_end, block.b + block.size, window.b_end};
+    for (const Window& next : {before, behind}) {
+      if (next.a_begin < next.a_end && next.b_begin < next.b_end) scratch.windows.push_back(next);
+    }
+  }
+  std::sort(blocks.begin(), blocks.end(), [](const Block& x, const Block& y) { return x.a < y.a; });
 }
 
 void BlockMatcher::list_pairs(Scratch& scratch) const {
@@ -101,9 +166,13 @@ void BlockMatcher::extend(std::span<const uint32_t> a, const Window& window, Blo
 }
 
 bool BlockMatcher::find(std::span<const uint32_t> a, std::vector<Block>& blocks, Scratch& scratch,
-                        const std::atomic<bool>* cancelled, size_t listed_pairs) const {
+                        const std::atomic<bool>* cancelled, Way way) const {
   blocks.clear();
   if (a.empty() || b_.empty()) return true;
+  if (way == Way::fastest && !columns_.is_empty() && a.size() <= kWordRows) {
+    find_in_words(a, blocks, scratch);
+    return true;
+  }
   scratch.numbers.resize(a.size());
   size_t pairs = 0;
   for (size_t i = 0; i < a.size(); ++i) {
@@ -111,7 +180,7 @@ bool BlockMatcher::find(std::span<const uint32_t> a, std::vector<Block>& blocks,
     pairs += positions(scratch.numbers[i]).size();
   }
   if (pairs == 0 && !has_popular_) return true;
-  const bool listed = pairs <= listed_pairs;
+  const bool listed = way != Way::walked && pairs <= kListedPairs;
   if (listed) {
     list_pairs(scratch);
   } else {

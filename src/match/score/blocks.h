@@ -9,10 +9,12 @@
 //   BlockMatcher::Scratch scratch;
 //   matcher.find(pattern, blocks, scratch);
 //
-// Two paths with one result. Where few pairs of positions match, all of them are listed once, each
-// with the length of the run of equal symbols that ends in it; a run inside a window is then the
-// shorter of that and of what the window's corner leaves, so that no window needs the symbols
-// again. Else each window walks its rows as difflib does.
+// Three ways with one result. With at most 64 symbols in `b`, a row of matches is a word, and those
+// in which a run of k ends are those of the row whose left upper neighbour ends one of k - 1: a
+// shift and an AND for each k. Else, where few pairs of positions match, all of them are listed
+// once, each with the length of the run of equal symbols that ends in it; a run inside a window is
+// then the shorter of that and of what the window's corner leaves, so that no window needs the
+// symbols again. Else each window walks its rows as difflib does.
 #pragma once
 
 #include <atomic>
@@ -20,6 +22,7 @@
 #include <span>
 #include <vector>
 
+#include "match/score/column_words.h"
 #include "match/score/symbol_map.h"
 
 namespace hoist::match {
@@ -48,17 +51,22 @@ class BlockMatcher {
     uint32_t row;
     uint32_t length;
   };
+  struct Row {  // of a, with the columns that match it
+    uint32_t i;
+    uint64_t columns;
+  };
   // Memory that calls reuse.
   struct Scratch {
     std::vector<uint32_t> numbers;  // of the symbols of a
     std::vector<Pair> pairs;
     std::vector<uint32_t> rows;  // first pair of each row
     std::vector<Run> runs;
+    std::vector<Row> matching;  // rows, none without a match
     std::vector<Window> windows;
   };
 
-  // Up to this many pairs are listed.
-  static constexpr size_t kListedPairs = 1 << 16;
+  // How to find them: the fastest way, or, for tests, one of the other two.
+  enum class Way { fastest, listed, walked };
 
   // `b` must outlive the matcher.
   explicit BlockMatcher(std::span<const uint32_t> b, bool autojunk = false);
@@ -66,13 +74,15 @@ class BlockMatcher {
   // Replaces `blocks`. Time is cubic at worst, as difflib's: where `cancelled` becomes true, it
   // returns false, with `blocks` undefined.
   bool find(std::span<const uint32_t> a, std::vector<Block>& blocks, Scratch& scratch,
-            const std::atomic<bool>* cancelled = nullptr, size_t listed_pairs = kListedPairs) const;
+            const std::atomic<bool>* cancelled = nullptr, Way way = Way::fastest) const;
 
  private:
   std::span<const uint32_t> positions(uint32_t number) const {
     if (number == SymbolMap::kAbsent) return {};
     return {positions_.data() + begins_[number], begins_[number + 1] - begins_[number]};
   }
+  void find_in_words(std::span<const uint32_t> a, std::vector<Block>& blocks,
+                     Scratch& scratch) const;
   void list_pairs(Scratch& scratch) const;
   Block longest_listed(const Window& window, const Scratch& scratch) const;
   bool longest_walked(const Window& window, Scratch& scratch, const std::atomic<bool>* cancelled,
@@ -83,6 +93,7 @@ class BlockMatcher {
   SymbolMap symbols_;
   std::vector<uint32_t> begins_;     // by symbol number
   std::vector<uint32_t> positions_;  // ascending for each symbol; none for popular ones
+  ColumnWords columns_;              // the same as words, where they fit
   bool has_popular_ = false;
 };
 

@@ -44,11 +44,12 @@ Symbols repeated(std::initializer_list<uint32_t> unit, size_t length) {
   return symbols;
 }
 
-std::vector<Block> fast_blocks(const Symbols& a, const Symbols& b, bool autojunk, size_t listed) {
+std::vector<Block> fast_blocks(const Symbols& a, const Symbols& b, bool autojunk,
+                               BlockMatcher::Way way = BlockMatcher::Way::fastest) {
   const BlockMatcher matcher(b, autojunk);
   BlockMatcher::Scratch scratch;
   std::vector<Block> blocks;
-  EXPECT_TRUE(matcher.find(a, blocks, scratch, nullptr, listed));
+  EXPECT_TRUE(matcher.find(a, blocks, scratch, nullptr, way));
   return blocks;
 }
 
@@ -58,8 +59,10 @@ void expect_same_blocks(const Symbols& a, const Symbols& b, bool autojunk) {
     expected.push_back({static_cast<uint32_t>(block.a), static_cast<uint32_t>(block.b),
                         static_cast<uint32_t>(block.size)});
   }
-  ASSERT_EQ(fast_blocks(a, b, autojunk, BlockMatcher::kListedPairs), expected);
-  ASSERT_EQ(fast_blocks(a, b, autojunk, 0), expected);
+  for (const auto way :
+       {BlockMatcher::Way::fastest, BlockMatcher::Way::listed, BlockMatcher::Way::walked}) {
+    ASSERT_EQ(fast_blocks(a, b, autojunk, way), expected) << static_cast<int>(way);
+  }
   const auto n = static_cast<uint32_t>(a.size());
   const auto m = static_cast<uint32_t>(b.size());
   const std::vector<Opcode> codes = opcodes(expected, n, m);
@@ -171,7 +174,7 @@ TEST(Score, TakesTheLongestSequences) {
   EXPECT_EQ(lcs_length(masks, longest), 65'535u);
   EXPECT_EQ(levenshtein_distance(masks, Symbols(longest.begin(), longest.end() - 35)), 35u);
   const std::vector<Block> whole = {{0, 0, 65'535}};
-  EXPECT_EQ(fast_blocks(longest, longest, false, BlockMatcher::kListedPairs), whole);
+  EXPECT_EQ(fast_blocks(longest, longest, false), whole);
 }
 
 TEST(Score, CountsEditsUpToABound) {
