@@ -46,8 +46,8 @@ TEST(Threads, LoopRunsEveryIndexOnce) {
   }
 }
 
-// Short loops one after the other: workers come late, find the next loop or none, and are not waited
-// for longer than they are there.
+// Short loops one after the other: workers come late, find the next loop or none, and are not
+// waited for longer than they are there.
 TEST(Threads, ShortLoopsOfSeveralCallersAreWhole) {
   ThreadPool pool(8);
   constexpr size_t kLoops = 4000;
