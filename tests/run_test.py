@@ -772,16 +772,37 @@ class Objections(unittest.TestCase):
                 ({"HOIST_OPS": "-sort"}, "switched off by HOIST_OPS"),
                 ({"HOIST_OPS": "+hash"}, "TAKEN"), ({"HOIST_OPS": "hash,sort"}, "TAKEN"),
                 ({"HOIST_OPS": "hash,+sort"}, "TAKEN"), ({"HOIST_OPS": "-hash,-gunzip"}, "TAKEN"),
-                ({"HOIST_OPS": "sorted"}, "switched off by HOIST_OPS")):
+                ({"HOIST_OPS": "sorted"}, "TAKEN"), ({"HOIST_OPS": "sorted,sort"}, "TAKEN"),
+                ({"HOIST_OPS": "sorted,hash"}, "switched off by HOIST_OPS")):
             with self.subTest(**changes):
                 self.assertEqual(reason_of(known_sort(), SCRATCH.big, env=environment(**changes)),
                                  expected)
         done = run(*RUN, "--ops", "-sort", "--", known_sort(), SCRATCH.big)
         self.assertEqual((done.returncode, done.stderr), (0, b""))
-        for command in (RUN + ["--", "true"], [HOIST, "doctor"]):
-            done = run(*command, env=environment(HOIST_OPS="sort,sorted"))
-            self.assertEqual(done.returncode, 0)
-            self.assertRegex(done.stderr, rb"^hoist: warning: no operation sorted \(HOIST_OPS\)")
+
+    def test_values_that_mean_nothing(self):
+        variables = {"HOIST_OPS": "sort,sorted", "HOIST_THREADS": "abc", "HOIST_GPU": "cuda",
+                     "HOIST_VERIFY": "2", "HOIST_LOG": "all"}
+        for command in (RUN + ["--explain", "--", "true"], [HOIST, "doctor"], [HOIST, "options"],
+                        [HOIST, "explain", "sort"]):
+            done = run(*command, env=environment(**variables))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            lines = [line for line in done.stderr.decode().splitlines() if "warning" in line]
+            self.assertEqual(len(lines), len(variables), lines)
+            self.assertEqual(lines[0], "hoist: warning: no operation sorted (HOIST_OPS): "
+                             "it is left out, `hoist options` lists them")
+            self.assertIn("hoist: warning: abc is no whole number from 1 (HOIST_THREADS): the CPUs "
+                          "that affinity and cgroup allow count", lines)
+        # Where nobody asks, a program's streams are its own.
+        log = SCRATCH.path / "values.log"
+        for command in (RUN + ["--", "true"], [HOIST, "sort", "/dev/null"]):
+            for changes in ({}, {"HOIST_LOG_FILE": str(log)}):
+                log.write_text("")
+                done = run(*command, env=environment(**variables, **changes))
+                self.assertEqual((done.returncode, done.stdout, done.stderr), (0, b"", b""))
+            lines = [line.split("warn: ")[1] for line in log.read_text().splitlines()]
+            self.assertEqual(len(lines), len(variables), lines)
+            self.assertIn("2 is no share from 0 to 1 (HOIST_VERIFY): nothing is verified", lines)
 
     def test_environment(self):
         for changes, expected in (

@@ -15,6 +15,7 @@
 #include "base/counters.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/option_values.h"
 #include "base/options.h"
 #include "base/spin_lock.h"
 #include "base/takeover.h"
@@ -90,9 +91,51 @@ TEST(Options, OperationListsSelect) {
   EXPECT_TRUE(enabled("+memcpy", "memcpy", false));
   EXPECT_TRUE(enabled("+memcpy", "sort", true));
   EXPECT_FALSE(enabled("-sort", "sort", true));
+  EXPECT_TRUE(enabled("srot", "sort", true));  // as if it were not there
+  EXPECT_FALSE(enabled("+memcyp", "memcpy", false));
+  EXPECT_TRUE(enabled("srot,hash", "hash", true));
+  EXPECT_FALSE(enabled("srot,hash", "sort", true));
+  EXPECT_TRUE(enabled(",,sort,", "sort", true));
   EXPECT_EQ(unknown_operation("sort,+hash,-gunzip"), std::nullopt);
   EXPECT_EQ(unknown_operation("sort,+hush"), "hush");
   EXPECT_EQ(unknown_operation("sort,fft"), "fft");  // not in this version
+}
+
+TEST(Options, ValuesThatMeanNothingAreSaidAndLeftOut) {
+  const auto said = [](const char* name, const char* value) {
+    ::setenv(name, value, 1);
+    const std::vector<std::string> lines = unusable_values();
+    ::unsetenv(name);
+    return lines.empty() ? std::string() : lines.front();
+  };
+  EXPECT_EQ(said("HOIST_OPS", "sort,-srot"),
+            "no operation srot (HOIST_OPS): it is left out, `hoist options` lists them");
+  for (const char* number : {"abc", "4x", "0", "-1", "1.5", " 2", "99999999999999999999"}) {
+    EXPECT_NE(said("HOIST_THREADS", number).find(std::string(number) + " is no whole number"),
+              std::string::npos)
+        << number;
+    EXPECT_NE(said("HOIST_GEMM_DEVICES", number), "") << number;
+  }
+  for (const char* share : {"x", "-0.1", "1.01", "nan", "0,5", "0.5x"}) {
+    EXPECT_NE(said("HOIST_VERIFY", share), "") << share;
+  }
+  EXPECT_NE(said("HOIST", "of"), "");
+  EXPECT_NE(said("HOIST_GPU", "cuda"), "");
+  EXPECT_NE(said("HOIST_LOG", "warning"), "");
+  EXPECT_NE(said("HOIST_GEMM_PRECISION", "half"), "");
+  EXPECT_NE(said("HOIST_GEMM_SMALLEST", "1e9"), "");
+  for (const auto& [name, value] :
+       {std::pair("HOIST", "OFF"), std::pair("HOIST", "1"), std::pair("HOIST_GPU", "Require"),
+        std::pair("HOIST_OPS", "sort,+aes,-hash"), std::pair("HOIST_LOG", "debug"),
+        std::pair("HOIST_VERIFY", "1"), std::pair("HOIST_VERIFY", "1e-3"),
+        std::pair("HOIST_THREADS", "4"), std::pair("HOIST_GEMM_DEVICES", "2"),
+        std::pair("HOIST_GEMM_PRECISION", "tf32"), std::pair("HOIST_GEMM_SMALLEST", "0"),
+        std::pair("HOIST_THREADS", ""), std::pair("HOIST_PROFILE", "anything")}) {
+    EXPECT_EQ(said(name, value), "") << name << "=" << value;
+  }
+  ::setenv("HOIST_THREADS", "4x", 1);
+  EXPECT_EQ(option_number(OptionId::threads), std::nullopt);
+  ::unsetenv("HOIST_THREADS");
 }
 
 TEST(Options, OffSwitch) {

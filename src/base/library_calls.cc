@@ -3,12 +3,11 @@
 #include <errno.h>
 #include <fmt/core.h>
 
-#include <charconv>
 #include <cstdlib>
 #include <random>
 
 #include "base/log.h"
-#include "base/options.h"
+#include "base/option_values.h"
 #include "base/switched_off.h"
 
 namespace hoist {
@@ -22,21 +21,15 @@ std::unique_ptr<Counters> shared_counters() {
   return std::make_unique<Counters>();
 }
 
-// Not strtod(): the rate has a point in every locale.
-double verification_rate() {
-  const std::string_view text = option_text(OptionId::verify);
-  double rate = 0;
-  std::from_chars(text.data(), text.data() + text.size(), rate);
-  return rate;
-}
-
 }  // namespace
 
 LibraryCalls::LibraryCalls(std::string_view operation)
     : operation_(operation),
       counters_(shared_counters()),
       rate_(verification_rate()),
-      switched_off_(switched_off(operation).has_value()) {}
+      switched_off_(switched_off(operation).has_value()) {
+  log_unusable_values();
+}
 
 bool LibraryCalls::passed(std::string_view reason) {
   counters_->add_passed(operation_, reason);

@@ -4,7 +4,8 @@
 
 #include <array>
 #include <cstdlib>
-#include <cstring>
+
+#include "base/operation_list.h"
 
 // The preload library's, where there is one.
 extern "C" [[gnu::weak]] const char* hoist_environment(const char* name);
@@ -41,31 +42,11 @@ constexpr std::array kOptions = {
            "multiplications from which on gemm looks at a call"},
 };
 
-constexpr std::array kOperations = {"sort",   "hash", "gunzip", "crc32",   "inflate", "qsort",
-                                    "memcpy", "aes",  "zstd",   "deflate", "gemm"};
-
 const Option& find(OptionId id) {
   for (const Option& option : kOptions) {
     if (option.id == id) return option;
   }
   std::abort();
-}
-
-// Calls visit(word, sign) for each word of "a,+b,-c"; sign is '+', '-' or 0.
-template <typename Visit>
-void for_each_word(std::string_view list, Visit&& visit) {
-  while (!list.empty()) {
-    const size_t comma = list.find(',');
-    std::string_view word = list.substr(0, comma);
-    list = comma == std::string_view::npos ? std::string_view() : list.substr(comma + 1);
-    if (word.empty()) continue;
-    char sign = 0;
-    if (word[0] == '+' || word[0] == '-') {
-      sign = word[0];
-      word.remove_prefix(1);
-    }
-    visit(word, sign);
-  }
 }
 
 }  // namespace
@@ -93,29 +74,20 @@ bool hoist_is_off() {
 }
 
 bool operation_enabled(std::string_view operation, bool on_by_default) {
-  bool enabled = on_by_default;
-  bool listed_only = false;
-  for_each_word(option_text(OptionId::ops), [&](std::string_view word, char sign) {
-    if (sign == 0 && !listed_only) {
-      listed_only = true;
-      enabled = false;
-    }
-    if (word == operation) enabled = sign != '-';
-  });
-  return enabled;
+  return hoist_list_enables(option_text(OptionId::ops), operation.data(), operation.size(),
+                            on_by_default);
 }
 
-std::span<const char* const> operation_names() { return kOperations; }
+std::span<const char* const> operation_names() { return hoist_operation_names; }
 
 std::optional<std::string> unknown_operation(std::string_view list) {
-  std::optional<std::string> unknown;
-  for_each_word(list, [&](std::string_view word, char) {
-    for (const char* name : kOperations) {
-      if (word == name) return;
-    }
-    if (!unknown) unknown = std::string(word);
-  });
-  return unknown;
+  const std::string copy(list);
+  const char* at = copy.c_str();
+  hoist_listed_operation operation;
+  while (hoist_next_operation(&at, &operation)) {
+    if (!operation.is_known) return std::string(operation.name, operation.length);
+  }
+  return std::nullopt;
 }
 
 }  // namespace hoist

@@ -8,7 +8,7 @@
 
 #include "base/decisions.h"
 #include "base/load.h"
-#include "base/options.h"
+#include "base/option_values.h"
 #include "base/threads.h"
 
 namespace hoist {
@@ -26,9 +26,7 @@ std::optional<uint64_t> file_size(const std::string& name) {
 }
 
 // The CPUs to decide by: those that are free, or the user's own word, whatever else runs.
-int cpus_to_count_on() {
-  return *option_text(OptionId::threads) != '\0' ? usable_cpus() : free_cpus();
-}
+int cpus_to_count_on() { return option_number(OptionId::threads) ? usable_cpus() : free_cpus(); }
 
 // Where the original's part of the row ends that holds `bytes`.
 std::string praise_of_original(const hoist_decisions& decisions, const std::string& name, int cpus,

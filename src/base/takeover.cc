@@ -14,6 +14,7 @@
 #include "base/counters.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/option_values.h"
 
 namespace hoist {
 namespace {
@@ -104,6 +105,7 @@ Takeover begin_takeover(int argc, char** argv, std::string_view default_program)
   const std::string& file =
       takeover.original_path.empty() ? takeover.program : takeover.original_path;
   ::prctl(PR_SET_NAME, std::string(base_name(file)).c_str());
+  log_unusable_values();
   return takeover;
 }
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/cgroup.h"
-#include "base/options.h"
+#include "base/option_values.h"
 
 namespace hoist {
 namespace {
@@ -42,8 +42,8 @@ thread_local bool inside_pool = false;
 int usable_cpus() {
   int cpus = affinity_cpus();
   if (const int quota = cgroup_cpus(); quota > 0) cpus = std::min(cpus, quota);
-  if (const int wanted = std::atoi(option_text(OptionId::threads)); wanted > 0) {
-    cpus = std::min(cpus, wanted);
+  if (const auto wanted = option_number(OptionId::threads)) {
+    cpus = static_cast<int>(std::min<uint64_t>(static_cast<uint64_t>(cpus), *wanted));
   }
   return std::max(cpus, 1);
 }

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <clocale>
 #include <csignal>
 #include <cstring>
@@ -13,7 +12,7 @@
 
 #include "base/counters.h"
 #include "base/log.h"
-#include "base/options.h"
+#include "base/option_values.h"
 #include "base/verify_files.h"
 #include "base/verify_input.h"
 #include "base/verify_trial.h"
@@ -21,16 +20,8 @@
 namespace hoist {
 namespace {
 
-// Not strtod(): the rate has a point in every locale.
-double rate() {
-  const std::string_view text = option_text(OptionId::verify);
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() ? value : 0;
-}
-
 bool drawn() {
-  const double share = rate();
+  const double share = verification_rate();
   if (share >= 1) return true;
   std::random_device random;
   return share > 0 && std::uniform_real_distribution<double>(0, 1)(random) < share;

@@ -5,11 +5,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
-#include <numeric>
-#include <string_view>
 #include <utility>
 
 #include "base/takeover.h"
+#include "cli/command_name.h"
 #include "cli/commands.h"
 #include "cli/report.h"
 #include "cli/tool.h"
@@ -48,48 +47,12 @@ Result<std::vector<std::string>> split_program(std::vector<std::string>& argumen
   return program;
 }
 
-// Words to insert, delete or replace letters of to get from one to the other (Levenshtein).
-size_t distance(std::string_view from, std::string_view to) {
-  std::vector<size_t> row(to.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 0; i < from.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i + 1);
-    for (size_t k = 0; k < to.size(); ++k) {
-      const size_t replaced = diagonal + (from[i] == to[k] ? 0 : 1);
-      diagonal = row[k + 1];
-      row[k + 1] = std::min({replaced, diagonal + 1, row[k] + 1});
-    }
-  }
-  return row.back();
-}
-
-Status check_command(const CLI::App& app, const std::vector<std::string>& arguments) {
-  if (arguments.empty()) {
-    return fail(ErrorCode::invalid_argument,
-                "no command (on the command line): `hoist --help` lists them");
-  }
-  const std::string& word = arguments[0];
-  if (word.starts_with('-')) return {};
-  std::string nearest;
-  size_t best = 3;  // more changes than two make another word
-  for (const CLI::App* command : app.get_subcommands({})) {
-    const size_t changes = distance(word, command->get_name());
-    if (changes == 0) return {};
-    if (changes < std::min(best, word.size())) {
-      best = changes;
-      nearest = command->get_name();
-    }
-  }
-  return fail(ErrorCode::invalid_argument,
-              fmt::format("no command {} (on the command line): {}`hoist --help` lists them", word,
-                          nearest.empty() ? "" : fmt::format("is it {}? ", nearest)));
-}
-
-// `hoist help [COMMAND]` is `hoist [COMMAND] --help`.
+// `hoist help [COMMAND [SUBCOMMAND]]` is `hoist [COMMAND [SUBCOMMAND]] --help`.
 void translate_help(std::vector<std::string>& arguments) {
   if (arguments.empty() || arguments[0] != "help") return;
   arguments.erase(arguments.begin());
-  arguments.resize(std::min<size_t>(arguments.size(), 1));
+  const bool has_more = !arguments.empty() && is_tool_command(arguments[0]);
+  arguments.resize(std::min<size_t>(arguments.size(), has_more ? 2 : 1));
   arguments.emplace_back("--help");
 }
 
@@ -170,10 +133,10 @@ void add_listing(CLI::App& app, const char* name, const char* description, const
 }  // namespace
 
 int run_command_line(std::vector<std::string> arguments) {
+  translate_help(arguments);
   if (!arguments.empty() && is_engine_command(arguments[0])) {
     return engine_command(arguments[0], {arguments.begin() + 1, arguments.end()});
   }
-  translate_help(arguments);
   if (!arguments.empty() && is_tool_command(arguments[0])) {
     return tool_command(arguments[0], {arguments.begin() + 1, arguments.end()});
   }
@@ -203,7 +166,12 @@ int run_command_line(std::vector<std::string> arguments) {
   for (const auto& [name, description] : engine_commands()) {
     app.add_subcommand(name, description)->group("Programs");
   }
-  if (Status known = check_command(app, arguments); !known) return report(known.error());
+  const std::string word = arguments.empty() ? "" : arguments[0];
+  if (Status known = check_command(app, word, "`hoist --help` lists them"); !known) {
+    return report(known.error());
+  }
+  // `hoist run` has streams that are the program's, and sees to it itself.
+  if (word != "run" && !word.starts_with('-')) warn_of_unusable_values();
   std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
   try {
     app.parse(std::move(arguments));

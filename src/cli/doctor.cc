@@ -278,7 +278,6 @@ void print_text(const Processor& cpu, const Memory& memory, const CudaDevices& c
 }  // namespace
 
 int doctor_command(bool json) {
-  warn_of_unknown_operations();
   const Processor cpu = describe_processor();
   const Memory memory = describe_memory();
   const CudaDevices cuda = device::find_cuda_devices();

@@ -3,11 +3,10 @@
 #include <fmt/core.h>
 
 #include <cstdio>
-#include <optional>
 #include <string>
 
 #include "base/log.h"
-#include "base/options.h"
+#include "base/option_values.h"
 
 namespace hoist::cli {
 
@@ -17,11 +16,8 @@ void warn(std::string_view what) {
   if (log_enabled(LogLevel::warn)) print_error(fmt::format("hoist: warning: {}\n", what));
 }
 
-void warn_of_unknown_operations() {
-  const std::optional<std::string> unknown = unknown_operation(option_text(OptionId::ops));
-  if (unknown) {
-    warn(fmt::format("no operation {} (HOIST_OPS): `hoist options` lists them", *unknown));
-  }
+void warn_of_unusable_values() {
+  for (const std::string& line : unusable_values()) warn(line);
 }
 
 int report(const Error& error) {

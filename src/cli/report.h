@@ -19,7 +19,7 @@ int report(const Error& error);
 
 // "hoist: warning: WHAT", unless HOIST_LOG=error.
 void warn(std::string_view what);
-// Says so where HOIST_OPS of the environment names an operation that this version does not have.
-void warn_of_unknown_operations();
+// Warns of options in the environment whose values mean nothing (base/option_values.h).
+void warn_of_unusable_values();
 
 }  // namespace hoist::cli

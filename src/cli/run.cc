@@ -11,7 +11,7 @@
 #include "base/counters.h"
 #include "base/gpu_hint.h"
 #include "base/log.h"
-#include "base/options.h"
+#include "base/option_values.h"
 #include "base/switched_off.h"
 #include "cli/child.h"
 #include "cli/commands.h"
@@ -120,13 +120,21 @@ void refine_profile() {
   if (!refined) log(LogLevel::info, "profile: {}", refined.error().message);
 }
 
+// Nobody asked for a word of ours where nothing is watched: then the log file alone is told.
+void tell_of_unusable_values(const RunOptions& options) {
+  if (is_watched(options)) {
+    warn_of_unusable_values();
+  } else if (*option_text(OptionId::log_file) != '\0') {
+    log_unusable_values();
+  }
+}
+
 Status prepare_environment(const RunOptions& options) {
   if (!options.operations.empty()) {
     set_option(OptionId::ops, options.operations);
-  } else {
-    warn_of_unknown_operations();
   }
   if (options.verify) set_option(OptionId::verify, fmt::format("{}", *options.verify));
+  tell_of_unusable_values(options);
   ::unsetenv("HOIST_STATS");  // ours: a `hoist run` further down must not overwrite the file
   if (hoist_is_off() && !is_watched(options)) return {};
   if (!hoist_is_off()) configure_openssl();

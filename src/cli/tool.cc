@@ -6,12 +6,17 @@
 #include <exception>
 
 #include "base/log.h"
+#include "cli/command_name.h"
 #include "cli/report.h"
 
 namespace hoist::cli {
 namespace {
 
 int parse_and_run(CLI::App& app, int argc, char** argv, const std::function<int()>& command) {
+  const std::string known = fmt::format("{} has {}", app.get_name(), command_names(app));
+  if (Status named = check_command(app, argc > 1 ? argv[1] : "", known); !named) {
+    return report(named.error());
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -21,6 +26,7 @@ int parse_and_run(CLI::App& app, int argc, char** argv, const std::function<int(
     return report({ErrorCode::invalid_argument, fmt::format("{} (on the command line): `{} --help`",
                                                             error.what(), app.get_name())});
   }
+  warn_of_unusable_values();
   return command();
 }
 

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "intercept/engine_library.h"
 #include "intercept/kept_environment.h"
@@ -16,7 +17,9 @@ double least_work = 1 << 27;
 
 __attribute__((constructor)) static void read_least_work(void) {
   const char* given = getenv("HOIST_GEMM_SMALLEST");
-  if (given != NULL && *given != '\0') least_work = (double)strtoull(given, NULL, 10);
+  const bool is_number =
+      given != NULL && *given != '\0' && given[strspn(given, "0123456789")] == '\0';
+  if (is_number) least_work = (double)strtoull(given, NULL, 10);
 }
 
 /* The stack frame of the call that is being done on this thread; what is called from there has its

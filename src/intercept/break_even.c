@@ -1,5 +1,6 @@
 #include "intercept/break_even.h"
 
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,13 +8,20 @@
 
 #include "base/decisions.h"
 
+/* HOIST_THREADS; 0 where it holds no whole number from 1. */
+static int wanted_cpus(void) {
+  const char* given = getenv("HOIST_THREADS");
+  if (given == NULL || strspn(given, "0123456789") != strlen(given)) return 0;
+  const unsigned long long number = strtoull(given, NULL, 10);
+  return number < INT_MAX ? (int)number : INT_MAX;
+}
+
 /* By affinity and HOIST_THREADS. The engine also asks the control groups for their quota, and goes
  * back where it then decides otherwise. */
 static int usable_cpus(void) {
   cpu_set_t set;
   const int cpus = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : CPU_SETSIZE;
-  const char* given = getenv("HOIST_THREADS");
-  const int wanted = given != NULL ? atoi(given) : 0;
+  const int wanted = wanted_cpus();
   return wanted > 0 && wanted < cpus ? wanted : cpus;
 }
 

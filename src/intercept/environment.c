@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/operation_list.h"
 #include "intercept/kept_environment.h"
 #include "intercept/preload.h"
 
@@ -18,23 +19,9 @@ bool hoist_off(void) {
                            strcasecmp(value, "false") == 0 || strcasecmp(value, "no") == 0);
 }
 
-/* The rules of operation_enabled() in base/options.cc. */
 static bool operation_enabled(const char* operation, bool on_by_default) {
-  const char* at = hoist_environment("HOIST_OPS");
-  bool enabled = on_by_default;
-  bool listed_only = false;
-  while (at != NULL && *at != '\0') {
-    const char sign = *at == '+' || *at == '-' ? *at++ : '\0';
-    const size_t length = strcspn(at, ",");
-    if (length != 0 && sign == '\0' && !listed_only) {
-      listed_only = true;
-      enabled = false;
-    }
-    if (length == strlen(operation) && memcmp(at, operation, length) == 0) enabled = sign != '-';
-    at += length;
-    if (*at == ',') ++at;
-  }
-  return enabled;
+  return hoist_list_enables(hoist_environment("HOIST_OPS"), operation, strlen(operation),
+                            on_by_default);
 }
 
 const char* switched_off(const char* operation) {

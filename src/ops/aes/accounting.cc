@@ -4,14 +4,13 @@
 #include <sys/auxv.h>
 
 #include <atomic>
-#include <charconv>
 #include <chrono>
 #include <cstdlib>
 #include <string>
 
 #include "base/counters.h"
 #include "base/log.h"
-#include "base/options.h"
+#include "base/option_values.h"
 #include "base/switched_off.h"
 
 namespace hoist::aes {
@@ -35,13 +34,6 @@ bool is_counting() {
 uint64_t now() {
   return static_cast<uint64_t>(
       std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
-}
-
-double verification_rate() {
-  const std::string_view text = option_text(OptionId::verify);
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() ? value : 0;
 }
 
 // Reports are made where there is memory for them; no exception may reach the program.

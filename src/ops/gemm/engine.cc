@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <optional>
 #include <string>
 
 #include "base/caller_memory.h"
 #include "base/library_calls.h"
-#include "base/options.h"
+#include "base/option_values.h"
 #include "base/own_work.h"
 #include "ops/gemm/call.h"
 #include "ops/gemm/check.h"
@@ -27,8 +26,9 @@ namespace {
 
 // HOIST_GEMM_DEVICES, else `otherwise`.
 int devices_by_option(int otherwise) {
-  const int given = std::atoi(option_text(OptionId::gemm_devices));
-  return std::clamp(given > 0 ? given : otherwise, 1, Session::kMostDevices);
+  const uint64_t given =
+      option_number(OptionId::gemm_devices).value_or(static_cast<uint64_t>(otherwise));
+  return static_cast<int>(std::clamp<uint64_t>(given, 1, Session::kMostDevices));
 }
 
 // What the environment says, and where calls are counted.

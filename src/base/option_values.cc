@@ -1,0 +1,126 @@
+#include "base/option_values.h"
+
+#include <fmt/core.h>
+#include <strings.h>
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <initializer_list>
+#include <string_view>
+
+#include "base/log.h"
+#include "base/operation_list.h"
+
+namespace hoist {
+namespace {
+
+constexpr size_t kShown = 100;  // characters of a value
+
+template <typename Number>
+std::optional<Number> parse(std::string_view text) {
+  Number number{};
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return number;
+}
+
+bool is_number_from(uint64_t least, std::string_view text) {
+  const std::optional<uint64_t> number = parse<uint64_t>(text);
+  return number && *number >= least;
+}
+
+bool is_share(std::string_view text) {
+  const std::optional<double> share = parse<double>(text);
+  return share && *share >= 0 && *share <= 1;
+}
+
+bool is_one_of(std::initializer_list<const char*> words, const char* text) {
+  return std::any_of(words.begin(), words.end(),
+                     [&](const char* word) { return ::strcasecmp(text, word) == 0; });
+}
+
+struct Rule {
+  OptionId id;
+  bool (*means_something)(const char* text);
+  const char* is_not;   // "abc is no whole number from 1"
+  const char* instead;  // "abc …: all usable CPUs count"
+};
+
+constexpr Rule kRules[] = {
+    {OptionId::off,
+     [](const char* text) {
+       return is_one_of({"on", "1", "true", "yes", "off", "0", "false", "no"}, text);
+     },
+     "neither on nor off", "Hoist stays on"},
+    {OptionId::gpu,
+     [](const char* text) {
+       return is_one_of({"auto", "off", "require", "inprocess"}, text);
+     },
+     "none of auto, off, require and inprocess", "auto counts"},
+    {OptionId::log,
+     [](const char* text) {
+       return is_one_of({"error", "warn", "info", "debug"}, text);
+     },
+     "none of error, warn, info and debug", "warn counts"},
+    {OptionId::verify, [](const char* text) { return is_share(text); }, "no share from 0 to 1",
+     "nothing is verified"},
+    {OptionId::threads, [](const char* text) { return is_number_from(1, text); },
+     "no whole number from 1", "the CPUs that affinity and cgroup allow count"},
+    {OptionId::gemm_devices, [](const char* text) { return is_number_from(1, text); },
+     "no whole number from 1", "all GPUs count"},
+    {OptionId::gemm_precision,
+     [](const char* text) {
+       return is_one_of({"full", "tf32"}, text);
+     },
+     "neither full nor tf32", "full counts"},
+    {OptionId::gemm_smallest, [](const char* text) { return is_number_from(0, text); },
+     "no whole number", "134217728 counts"},
+};
+
+const char* variable_of(OptionId id) {
+  for (const Option& option : options()) {
+    if (option.id == id) return option.env;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::optional<uint64_t> option_number(OptionId id) {
+  const std::optional<uint64_t> number = parse<uint64_t>(option_text(id));
+  return number && *number > 0 ? number : std::nullopt;
+}
+
+double verification_rate() {
+  const std::string_view text = option_text(OptionId::verify);
+  return is_share(text) ? *parse<double>(text) : 0;
+}
+
+std::vector<std::string> unusable_values() {
+  std::vector<std::string> lines;
+  const char* at = option_text(OptionId::ops);
+  hoist_listed_operation word;
+  while (hoist_next_operation(&at, &word)) {
+    if (word.is_known) continue;
+    lines.push_back(
+        fmt::format("no operation {} (HOIST_OPS): it is left out, `hoist options` lists them",
+                    std::string_view(word.name, std::min(word.length, kShown))));
+  }
+  for (const Rule& rule : kRules) {
+    const char* const text = option_text(rule.id);
+    if (text[0] == '\0' || rule.means_something(text)) continue;
+    lines.push_back(fmt::format("{} is {} ({}): {}", std::string_view(text).substr(0, kShown),
+                                rule.is_not, variable_of(rule.id), rule.instead));
+  }
+  return lines;
+}
+
+void log_unusable_values() {
+  static std::atomic<bool> is_done{false};
+  if (!log_enabled(LogLevel::warn) || is_done.exchange(true)) return;
+  for (const std::string& line : unusable_values()) log_line(LogLevel::warn, line);
+}
+
+}  // namespace hoist
