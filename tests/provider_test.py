@@ -163,6 +163,22 @@ class ProviderTest(unittest.TestCase):
                            f"{HOIST} top --once >/dev/null; openssl list -providers", env=OFF)
                 self.assertIn(b"Hoist provider", done.stdout, done.stderr)
 
+    def test_a_tree_with_an_odd_name(self):
+        prefix = FOLDER / "it's a $tree #1"
+        (prefix / "libexec/hoist").mkdir(parents=True)
+        shutil.copytree(BUILD / "lib", prefix / "lib", symlinks=True,
+                        ignore=lambda folder, names: [n for n in names if n.endswith(".a")])
+        (prefix / "bin").mkdir()
+        shutil.copy(HOIST, prefix / "bin")
+        shutil.copy(BUILD / "libexec/hoist/hoist-command-line", prefix / "libexec/hoist")
+        own = prefix / "own.cnf"
+        shutil.copy("/etc/ssl/openssl.cnf", own)
+        for env in (OFF, environment(OPENSSL_CONF=str(own))):
+            done = run(prefix / "bin/hoist", "run", "--ops", "+aes", "--", OPENSSL, "list",
+                       "-providers", env=env)
+            self.assertEqual((done.returncode, done.stderr), (0, b""))
+            self.assertIn(b"Hoist provider", done.stdout)
+
     def test_a_missing_module_changes_nothing(self):
         configuration = FOLDER / "missing.cnf"
         text = CONFIGURATION.format(module="/nowhere/hoist.so")

@@ -33,11 +33,19 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
 }
 
-// Names of sections, and paths, that need no quoting in config(5).
+// Names of sections that need no quoting in config(5).
 bool is_plain(std::string_view text) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+:@%";
   return !text.empty() && text.find_first_not_of(kPlain) == text.npos;
+}
+
+// A path as a value: in quotes, within which config(5) gives nothing but the quote and the
+// backslash a meaning. Nothing where the path has these, or what would end the line.
+std::optional<std::string> quoted(std::string_view path) {
+  const auto is_odd = [](unsigned char c) { return c < ' ' || c == 127 || c == '"' || c == '\\'; };
+  if (std::any_of(path.begin(), path.end(), is_odd)) return std::nullopt;
+  return is_plain(path) ? std::string(path) : fmt::format("\"{}\"", path);
 }
 
 tl::unexpected<Error> aside(const std::string& why) {
@@ -196,7 +204,9 @@ Status write_file(const std::string& path, const std::string& text) {
 Result<std::string> merged_openssl_configuration(const std::string& text,
                                                  const std::string& include,
                                                  const std::string& provider) {
-  if (!is_plain(provider) || (!include.empty() && (!is_plain(include) || include[0] != '/'))) {
+  const std::optional<std::string> module = quoted(provider);
+  const std::optional<std::string> included = quoted(include);
+  if (!module || !included || (!include.empty() && include[0] != '/')) {
     return aside("or the provider has a path that we cannot write into one");
   }
   const Result<Sections> sections = parse(text);
@@ -219,13 +229,12 @@ Result<std::string> merged_openssl_configuration(const std::string& text,
   if (!usual) return tl::unexpected(usual.error());
   additions.add(*usual, "activate = 1");
   additions.add(*list, "hoist = hoist_provider");
-  additions.add("hoist_provider",
-                fmt::format("module = {}\nsoft_load = 1\nactivate = 1", provider));
+  additions.add("hoist_provider", fmt::format("module = {}\nsoft_load = 1\nactivate = 1", *module));
   const Result<std::string> algorithms =
       additions.section_of(*start, "alg_section", "hoist_algorithms");
   if (!algorithms) return tl::unexpected(algorithms.error());
   additions.add(*algorithms, "default_properties = ?provider=hoist");
-  const std::string first = include.empty() ? "" : fmt::format(".include {}\n", include);
+  const std::string first = include.empty() ? "" : fmt::format(".include {}\n", *included);
   return first + additions.text();
 }
 

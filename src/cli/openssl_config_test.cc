@@ -68,7 +68,16 @@ TEST(OpensslConfig, StepsAside) {
   EXPECT_EQ(merged(start + "[list]\ndefault = usual\n[usual]\nactivate = 0\n"),
             "aside: the OpenSSL configuration activates provider default in a way that we cannot "
             "follow");
-  EXPECT_FALSE(merged_openssl_configuration("", "", "/a b/hoist.so"));
+  for (const char* path : {"/a\"b/hoist.so", "/a\\b/hoist.so", "/a\nb/hoist.so"}) {
+    EXPECT_FALSE(merged_openssl_configuration("", "", path)) << path;
+    EXPECT_FALSE(merged_openssl_configuration("", path, kProvider)) << path;
+  }
+}
+
+TEST(OpensslConfig, QuotesOddPaths) {
+  const std::string text = *merged_openssl_configuration("", "/it's $own #1.cnf", "/a b/hoist.so");
+  EXPECT_EQ(text.find(".include \"/it's $own #1.cnf\"\n"), 0u);
+  EXPECT_NE(text.find("\nmodule = \"/a b/hoist.so\"\n"), std::string::npos);
 }
 
 TEST(OpensslConfig, FileIsMadeOnce) {
