@@ -199,10 +199,14 @@ class CommandLine(unittest.TestCase):
         self.assertIn(b"no hoistd listens (/nonexistent/socket)", done.stderr)
 
     def test_mistakes(self):
-        for words in (["--nonsense"], ["--pool", "x"], ["--json"], ["--clients", "0"], ["word"]):
+        for words in (["--nonsense"], ["--pool", "x"], ["--json"], ["--clients", "0"], ["word"],
+                      ["--pool", "0"], ["--pool", "4095"], ["--pool", "-1"],
+                      ["--memory", "0"], ["--memory", "-4096"]):
             done = run(HOISTD, *words)
             self.assertEqual((done.returncode, done.stdout), (2, b""), words)
             self.assertIn(b"hoistd: error: ", done.stderr)
+        done = run(HOISTD, "--pool", "1K")
+        self.assertIn(b"--pool: 1024 is less than 4K, a page (on the command line)", done.stderr)
         self.assertEqual(run(HOISTD, "--device", "toaster").returncode, 2)
         done = run(HOISTD, "--device", "cpu", "--socket", "/nonexistent/socket")
         self.assertEqual((done.returncode, done.stdout), (1, b""))
@@ -213,6 +217,12 @@ class CommandLine(unittest.TestCase):
     def test_help(self):
         self.assertEqual(run(HOISTD, "--help").returncode, 0)
         self.assertRegex(run(HOISTD, "--version").stdout, rb"^hoistd \d")
+        for option in ("--help", "--version"):
+            with open("/dev/full", "wb") as full:
+                done = subprocess.run([HOISTD, option], stdout=full, stderr=subprocess.PIPE,
+                                      env=environment(), check=False)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(b"cannot write (standard output)", done.stderr)
 
     def test_a_private_one_starts_where_it_is_wanted(self):
         with tempfile.TemporaryDirectory(prefix="hoistd-test-") as folder:

@@ -8,6 +8,7 @@
 #include <exception>
 
 #include "base/log.h"
+#include "base/option_values.h"
 #include "daemon/options.h"
 #include "daemon/report.h"
 #include "daemon/server.h"
@@ -34,7 +35,7 @@ int print_status(const Options& options) {
   if (text && !options.json) text = to_text(*text);
   if (!text) return report_error(text.error());
   fmt::print("{}{}", *text, options.json ? "\n" : "");
-  return std::fflush(stdout) == 0 ? 0 : 1;
+  return 0;
 }
 
 // SIGTERM and SIGINT come through a descriptor, and to no thread.
@@ -77,6 +78,15 @@ Status serve(const Options& options) {
   return (*server)->run();
 }
 
+int run(int argc, char** argv) {
+  const Parsed parsed = parse_options(argc, argv);
+  if (parsed.exit_status) return *parsed.exit_status;
+  log_unusable_values();
+  if (parsed.options.status) return print_status(parsed.options);
+  const Status served = serve(parsed.options);
+  return served ? 0 : report_error(served.error());
+}
+
 }  // namespace
 }  // namespace hoist::daemon
 
@@ -84,11 +94,9 @@ int main(int argc, char** argv) {
   using namespace hoist::daemon;
   hoist::log_to_stderr();
   try {
-    const Parsed parsed = parse_options(argc, argv);
-    if (parsed.exit_status) return *parsed.exit_status;
-    if (parsed.options.status) return print_status(parsed.options);
-    const hoist::Status served = serve(parsed.options);
-    return served ? 0 : report_error(served.error());
+    const int status = run(argc, argv);
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+    return report_error({hoist::ErrorCode::io, "cannot write (standard output): is it full?"});
   } catch (const std::exception& error) {
     return report_error({hoist::ErrorCode::exhausted, error.what()});
   }

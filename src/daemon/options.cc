@@ -5,7 +5,28 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "device/remote/ring_layout.h"
+
 namespace hoist::daemon {
+namespace {
+
+// A size such as 256M, at least `least` bytes. -1 would become a very large one.
+void take_size(CLI::Option* option, uint64_t least, const char* shown) {
+  const auto has_no_sign = [](const std::string& text) {
+    return text.starts_with('-') ? fmt::format("{} is no size", text) : std::string();
+  };
+  const auto is_enough = [least, shown](const std::string& text) {
+    uint64_t size = 0;
+    const bool is_size = CLI::detail::lexical_cast(text, size);
+    return is_size && size >= least ? std::string()
+                                    : fmt::format("{} is less than {}", text, shown);
+  };
+  option->transform(CLI::AsSizeValue(false))
+      ->transform(CLI::Validator(has_no_sign, ""))  // comes first
+      ->check(CLI::Validator(is_enough, ""));
+}
+
+}  // namespace
 
 Parsed parse_options(int argc, char** argv) {
   Parsed parsed;
@@ -17,12 +38,12 @@ Parsed parse_options(int argc, char** argv) {
                  "path to listen at, or to ask (default: $HOIST_SOCKET, else the user's, root: "
                  "/run/hoist/hoistd.sock)");
   app.add_option("--group", options.group, "members of this group may connect, too");
-  app.add_option("--pool", options.pool_limit, "most shared memory of one client, such as 256M")
-      ->transform(CLI::AsSizeValue(false))
-      ->default_str("256M");
-  app.add_option("--memory", options.memory_limit,
-                 "most device memory of one client (default: half of the device's)")
-      ->transform(CLI::AsSizeValue(false));
+  CLI::Option* const pool = app.add_option("--pool", options.pool_limit,
+                                           "most shared memory of one client, such as 256M");
+  take_size(pool->default_str("256M"), HOIST_RING_PAGE, "4K, a page");
+  take_size(app.add_option("--memory", options.memory_limit,
+                           "most device memory of one client (default: half of the device's)"),
+            1, "a byte");
   app.add_option("--clients", options.client_limit, "most clients at once")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
