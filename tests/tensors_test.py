@@ -284,9 +284,16 @@ class TensorsCommand(unittest.TestCase):
         foreign = self.folder / "x.safetensors"
         foreign.write_bytes(b"HTNS" + bytes(92))
         refused(3, "HTNS", "pack", foreign, "-o", out)
-        refused(3, "HTNS", "info", foreign)
-        foreign.write_bytes(b"HCTN" + bytes(92))
-        refused(3, "HCTN", "unpack", foreign, "-o", out)
+        for magic in (b"HTNS", b"HCTN"):
+            content = magic + self.random.randbytes(5000)
+            foreign.write_bytes(content)
+            name = magic.decode()
+            for words in (["info", foreign], ["unpack", foreign, "-o", out], ["verify", foreign],
+                          ["repair", foreign], ["repair", foreign, "-o", out]):
+                refused(3, f"{name} is a format of haagenti", *words)
+                self.assertEqual(foreign.read_bytes(), content)
+            report = json.loads(tool("verify", "--json", foreign)[1])
+            self.assertIn(name, report["files"][0]["error"])
         foreign.write_bytes(b"garbage of no format at all")
         refused(1, "", "pack", foreign, "-o", out)
         refused(1, "none.safetensors", "pack", self.folder / "none.safetensors", "-o", out)
@@ -294,10 +301,15 @@ class TensorsCommand(unittest.TestCase):
         refused(2, "", "pack", model)
         refused(2, "", "pack", model, "-o", out, "--encoding", "magic")
         refused(2, "255 in all", "pack", model, "-o", out, "--fragments", "200", "--parity", "99")
+        refused(2, "--seed: -1 is no whole number", "pack", model, "-o", out, "--seed", "-1")
         refused(2, "same file", "pack", model, "-o", model)
         path = self.packed(source=model)
         refused(2, "", "unpack", path, "-o", out, "--target", "0.5", "--layers", "2")
         refused(2, "list", "unpack", path, "-o", out, "--fragments", "1,")
+        refused(2, "no tensor has fragments, which spectral, rph and lrdf make", "unpack", path,
+                "-o", out, "--fragments", "0,2")
+        refused(2, "no gguf .* .safetensors", "unpack", path, "-o", self.folder / "x.gguf")
+        self.assertFalse((self.folder / "x.gguf").exists())
         refused(2, "rule", "unpack", path, "-o", out, "--policy", "nothing")
         refused(1, "", "unpack", path, "-o", self.folder / "gone" / "x.safetensors")
         packed = path.read_bytes()

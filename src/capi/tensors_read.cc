@@ -73,17 +73,7 @@ Status unpack(const char* input, const char* output, const Selection& selection,
   how.tolerance = selection.tolerance();
   how.pool = selection.pool();
   how.progress = [&](uint64_t done, uint64_t total) { stop.report(done, total); };
-  const std::vector<HoloFile>& files = reader->header().files;
-  const bool safetensors = std::string_view(output).ends_with(".safetensors");
-  const bool same =
-      files.size() == 1 && (!safetensors || files.front().format == ModelFormat::safetensors);
-  if (!same && !safetensors && !files.empty()) {
-    return fail(ErrorCode::invalid_argument,
-                fmt::format("{} files were packed ({}): name an output that ends in .safetensors",
-                            files.size(), input));
-  }
-  const Result<RestoreReport> done =
-      same ? restore_file(*reader, 0, output, how) : write_safetensors(*reader, output, how);
+  const Result<RestoreReport> done = restore_as_named(*reader, output, how);
   if (!done) return tl::unexpected(done.error());
   return {};
 }

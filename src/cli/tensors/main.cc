@@ -36,6 +36,7 @@ void add_pack(CLI::App& app, int& status) {
   command->add_option("--precision", options->precision, "Of transforms' coefficients")
       ->check(CLI::IsMember({"f32", "f16", "bf16"}));
   command->add_option("--seed", options->seed, "Of permutations and projections")
+      ->check(count())
       ->capture_default_str();
   command->add_option("--rank", options->max_rank, "lrdf: most components")
       ->check(CLI::Range(1, 1 << 20))
@@ -71,11 +72,12 @@ void add_unpack(CLI::App& app, int& status) {
   CLI::Option* layers = command->add_option("--layers", options->layers, "The first so many parts")
                             ->check(CLI::Range(1, 255))
                             ->excludes(target);
-  CLI::Option* fragments =
-      command->add_option("--fragments", options->fragments, "These fragments, as in 0,2-4")
-          ->type_name("LIST")
-          ->excludes(target)
-          ->excludes(layers);
+  CLI::Option* fragments = command
+                               ->add_option("--fragments", options->fragments,
+                                            "These fragments of spectral, rph or lrdf, as in 0,2-4")
+                               ->type_name("LIST")
+                               ->excludes(target)
+                               ->excludes(layers);
   command
       ->add_option("--policy", options->policy,
                    "Quality of the tensors whose names match, as in '*attention.*=0.999@10' (the "

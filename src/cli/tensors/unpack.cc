@@ -48,6 +48,20 @@ Result<std::vector<size_t>> parse_list(const std::string& text) {
   return numbers;
 }
 
+// A list of fragments of what has none would be ignored.
+Status check_fragments(const UnpackOptions& options, const HoloTensorReader& reader) {
+  const std::vector<HoloTensor>& tensors = reader.header().tensors;
+  const bool has_some = std::any_of(tensors.begin(), tensors.end(), [](const HoloTensor& tensor) {
+    return is_any_subset(tensor.description.encoding);
+  });
+  if (options.fragments.empty() || has_some || tensors.empty()) return {};
+  return fail(
+      ErrorCode::invalid_argument,
+      fmt::format("no tensor has fragments, which spectral, rph and lrdf make ({} --fragments "
+                  "{}): use --layers or --target",
+                  reader.name(), options.fragments));
+}
+
 // What each tensor is loaded with.
 Result<std::function<PartSelection(const HoloTensor&)>> selection_of(const UnpackOptions& options) {
   PartSelection everywhere;
@@ -180,17 +194,7 @@ Result<RestoreReport> restore(const HoloTensorReader& reader, const std::string&
                               const RestoreOptions& how) {
   const std::vector<HoloFile>& files = reader.header().files;
   if (is_folder(output) && !files.empty()) return restore_folder(reader, output, how);
-  const bool safetensors = output.ends_with(".safetensors");
-  const bool same_format =
-      files.size() == 1 && (!safetensors || files[0].format == ModelFormat::safetensors);
-  if (same_format) return restore_file(reader, 0, output, how);
-  if (safetensors || files.empty()) return write_safetensors(reader, output, how);
-  return fail(
-      ErrorCode::invalid_argument,
-      fmt::format(
-          "{} files were packed ({}): name a folder with -o (a new one ends with /), or one "
-          ".safetensors for all tensors",
-          files.size(), reader.name()));
+  return restore_as_named(reader, output, how);
 }
 
 void print(const UnpackOptions& options, const RestoreReport& report,
@@ -221,6 +225,7 @@ Status unpack(const UnpackOptions& options) {
   if (Status different = check_outputs(options, *reader); !different) return different;
   auto selection = selection_of(options);
   if (!selection) return tl::unexpected(selection.error());
+  if (Status fits = check_fragments(options, *reader); !fits) return fits;
   ProgressLine line("unpacking");
   RestoreOptions how;
   how.selection = std::move(*selection);

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "tensors/file/file_format.h"
+#include "tensors/file/foreign_format.h"
 #include "tensors/file/metadata_copy.h"
 #include "tensors/file/packing.h"
 
@@ -21,19 +22,6 @@ Status check_kind(const container::Reader& reader) {
 tl::unexpected<Error> damaged(const Error& error) {
   if (error.code != ErrorCode::corrupt) return tl::unexpected(error);
   return fail(error.code, error.message + "; of a .holo file: `hoist tensors repair`");
-}
-
-// Programs whose files have similar names.
-Status refuse_foreign(const container::Source& source) {
-  char magic[4] = {};
-  if (source.size() < sizeof magic) return {};
-  if (Status read = source.read(0, std::as_writable_bytes(std::span(magic))); !read) return read;
-  const std::string_view first(magic, sizeof magic);
-  if (first != "HTNS" && first != "HCTN") return {};
-  return fail(ErrorCode::unsupported,
-              fmt::format("{} is a format of haagenti that is not read ({}): convert it to "
-                          "safetensors with the program that wrote it",
-                          first, source.name()));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "codec/parity.h"
 #include "container/frames.h"
 #include "tensors/file/file_format.h"
+#include "tensors/file/foreign_format.h"
 #include "tensors/file/reader.h"
 #include "tensors/file/spool.h"
 
@@ -282,6 +283,7 @@ tl::unexpected<Error> too_much_lost(const Source& source, const Findings& found)
 
 Result<HoloVerifyReport> verify_holotensor(const Source& source,
                                            const container::Progress& progress) {
+  if (Status ours = refuse_foreign(source); !ours) return tl::unexpected(ours.error());
   container::VerifyOptions options;
   options.limits = holo_limits(source.size());
   options.progress = progress;
@@ -319,6 +321,7 @@ Result<HoloVerifyReport> verify_holotensor(const Source& source,
 
 Result<HoloRepairReport> repair_holotensor(const Source& source, const std::string& path,
                                            const container::Progress& progress, bool durable) {
+  if (Status ours = refuse_foreign(source); !ours) return tl::unexpected(ours.error());
   const Result<Findings> found = find_all(source, progress);
   if (!found) return tl::unexpected(found.error());
   if (found->index == nullptr || !is_repairable(*found)) return too_much_lost(source, *found);

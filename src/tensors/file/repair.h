@@ -30,7 +30,8 @@ struct HoloVerifyReport {
 };
 
 // Reads the file once, and a damaged one twice. An error (not damage) is returned only where the
-// source cannot be read, is no tensor file, or of a newer version.
+// source cannot be read, is no tensor file, or of a newer version or another program's format
+// (`unsupported`).
 Result<HoloVerifyReport> verify_holotensor(const container::Source& source,
                                            const container::Progress& progress = {});
 

@@ -1,9 +1,12 @@
 #include "tensors/file/restore.h"
 
 #include <fmt/format.h>
+#include <strings.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
 
 #include "container/output.h"
 
@@ -65,6 +68,38 @@ bool is_exact(const HoloTensor& tensor, const RestoreOptions& options) {
          parts->size() == tensor.parts.size() && !options.tolerance.skip_corrupted;
 }
 
+// The format that the end of a file's name stands for.
+std::optional<ModelFormat> format_named(const std::string& path) {
+  for (const ModelFormat format :
+       {ModelFormat::safetensors, ModelFormat::gguf, ModelFormat::npy, ModelFormat::npz}) {
+    const std::string end = fmt::format(".{}", name(format));
+    const bool ends_so = path.size() >= end.size() &&
+                         ::strcasecmp(path.c_str() + path.size() - end.size(), end.c_str()) == 0;
+    if (ends_so) return format;
+  }
+  return std::nullopt;
+}
+
+// safetensors holds its own metadata under this name.
+constexpr std::string_view kMetadataKey = "__metadata__";
+
+// Why safetensors cannot hold the tensor.
+Status check_for_safetensors(const HoloTensor& tensor) {
+  if (!tensor.stored_as.empty()) {
+    return fail(ErrorCode::unsupported,
+                fmt::format("tensor '{}' is of GGUF's type {}, which safetensors does not have: "
+                            "unpack to the format that it came from",
+                            tensor.name, tensor.stored_as));
+  }
+  if (tensor.name == kMetadataKey) {
+    return fail(ErrorCode::unsupported,
+                fmt::format("a tensor is called '{}', which safetensors keeps for itself: unpack "
+                            "to the format that it came from",
+                            tensor.name));
+  }
+  return {};
+}
+
 // What a .safetensors begins with: the header's length and itself, padded to eight bytes.
 std::string safetensors_header(const HoloTensorHeader& header) {
   std::string text = "{";
@@ -122,15 +157,35 @@ Result<RestoreReport> restore_file(const HoloTensorReader& reader, size_t file,
   return restore.finish();
 }
 
+Result<RestoreReport> restore_as_named(const HoloTensorReader& reader, const std::string& path,
+                                       const RestoreOptions& options) {
+  const std::vector<HoloFile>& files = reader.header().files;
+  const std::optional<ModelFormat> named = format_named(path);
+  if (files.size() == 1 && named.value_or(files[0].format) == files[0].format) {
+    return restore_file(reader, 0, path, options);
+  }
+  if (named.value_or(ModelFormat::safetensors) == ModelFormat::safetensors &&
+      (named || files.empty())) {
+    return write_safetensors(reader, path, options);
+  }
+  if (files.size() > 1) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("{} files were packed ({}): name a folder (a new one ends with /), or "
+                            "one .safetensors for all tensors",
+                            files.size(), reader.name()));
+  }
+  const std::string own = files.empty() ? "" : fmt::format(".{} or ", name(files[0].format));
+  return fail(ErrorCode::invalid_argument,
+              fmt::format("what was packed gives no {} ({}): name an output that ends in "
+                          "{}.safetensors",
+                          name(*named), path, own));
+}
+
 Result<RestoreReport> write_safetensors(const HoloTensorReader& reader, const std::string& path,
                                         const RestoreOptions& options) {
   const HoloTensorHeader& header = reader.header();
   for (const HoloTensor& tensor : header.tensors) {
-    if (tensor.stored_as.empty()) continue;
-    return fail(ErrorCode::unsupported,
-                fmt::format("tensor '{}' is of GGUF's type {}, which safetensors does not have: "
-                            "unpack to the format that it came from",
-                            tensor.name, tensor.stored_as));
+    if (Status fits = check_for_safetensors(tensor); !fits) return tl::unexpected(fits.error());
   }
   Result<container::Output> output = container::Output::create(path, kMode);
   if (!output) return tl::unexpected(output.error());

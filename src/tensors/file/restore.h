@@ -37,6 +37,13 @@ struct RestoreReport {
 Result<RestoreReport> restore_file(const HoloTensorReader& reader, size_t file,
                                    const std::string& path, const RestoreOptions& options = {});
 
+// Whichever of restore_file() and write_safetensors() the name of the output asks for by its end:
+// .safetensors, .gguf, .npy and .npz stand for these formats, other names for that of the packed
+// file. `invalid_argument` where the packed file is of another format, and where several were
+// packed and the name does not end in .safetensors.
+Result<RestoreReport> restore_as_named(const HoloTensorReader& reader, const std::string& path,
+                                       const RestoreOptions& options = {});
+
 // All tensors of the file, whatever they came from, under a new header. `unsupported` where one is
 // of a quantised type of GGUF, which safetensors has no name for.
 Result<RestoreReport> write_safetensors(const HoloTensorReader& reader, const std::string& path,

@@ -211,6 +211,41 @@ TEST(Restore, SafetensorsOfOtherFormats) {
   EXPECT_FALSE(std::filesystem::exists(scratch.file("q.safetensors")));
 }
 
+TEST(Restore, NamesSayTheFormat) {
+  const Scratch scratch;
+  write_bytes(scratch.file("m.npz"), npz_bytes({{"a.npy", npy_bytes("<f2", {3}, "aabbcc")}}));
+  pack_files({scratch.file("m.npz")}, scratch.file("m.holo"), {});
+  const HoloTensorReader reader = open_holotensor(scratch.file("m.holo")).value();
+  for (const char* name : {"x.npz", "X.NPZ", "x", "x.bin"}) {
+    ASSERT_TRUE(restore_as_named(reader, scratch.file(name))) << name;
+    EXPECT_EQ(bytes_of_file(scratch.file(name)), bytes_of_file(scratch.file("m.npz")));
+  }
+  ASSERT_TRUE(restore_as_named(reader, scratch.file("x.safetensors")));
+  EXPECT_TRUE(ModelSource::open({scratch.file("x.safetensors")}));
+  for (const char* name : {"x.gguf", "x.GGUF", "x.npy"}) {
+    const auto refused = restore_as_named(reader, scratch.file(name));
+    ASSERT_FALSE(refused) << name;
+    EXPECT_EQ(refused.error().code, ErrorCode::invalid_argument);
+    EXPECT_NE(refused.error().message.find(".npz or .safetensors"), std::string::npos);
+    EXPECT_FALSE(std::filesystem::exists(scratch.file(name)));
+  }
+}
+
+TEST(Restore, SafetensorsKeepsItsOwnName) {
+  const Scratch scratch;
+  const std::string bytes = npz_bytes({{"__metadata__.npy", npy_bytes("<f2", {3}, "aabbcc")}});
+  write_bytes(scratch.file("m.npz"), bytes);
+  pack_files({scratch.file("m.npz")}, scratch.file("m.holo"), {});
+  const HoloTensorReader reader = open_holotensor(scratch.file("m.holo")).value();
+  const auto refused = write_safetensors(reader, scratch.file("x.safetensors"));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::unsupported);
+  EXPECT_NE(refused.error().message.find("'__metadata__'"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(scratch.file("x.safetensors")));
+  ASSERT_TRUE(restore_file(reader, 0, scratch.file("x.npz")));
+  EXPECT_EQ(bytes_of_file(scratch.file("x.npz")), bytes);
+}
+
 TEST(Restore, ApproximationsKeepTheFile) {
   std::mt19937_64 random(test_seed());
   const Scratch scratch;
