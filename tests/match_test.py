@@ -190,6 +190,12 @@ class MatchCommand(unittest.TestCase):
         self.refused(1, "", "query", self.folder / "none", "--state", "[]")
         self.refused(2, "no scorer", "query", self.index, "--state", "[]", "--scorer", "x")
         self.refused(2, "no key", "query", self.index, "--state", "[]", "--rank", "x")
+        for option, value in (("--rank", "similarity"), ("--fuzzy", "0.5")):
+            self.refused(2, f"{option} is for records", "query", self.index, "--state", '[["a"]]',
+                         "--scorer", "lcs", option, value)
+            self.ok("query", self.index, "--state", '[["a"]]', "--scorer", "kato", option, value)
+        self.refused(2, "no command bogus .*: .*match has build, query, .*, bench$", "bogus")
+        self.refused(2, "no command biuld .*: is it build\\?", "biuld")
         self.refused(2, "one of", "query", self.index)
         self.refused(2, ".*(--state)", "query", self.index, "--state", "[1]")
         self.refused(1, "an index of 1 patterns needs|the index has", "query", self.index,
@@ -211,6 +217,11 @@ class MatchCommand(unittest.TestCase):
         states = self.file("states", ['[["a"],["b"]]', "", '[["z"],["y"]]'])
         answers = self.query("--states", states)
         self.assertEqual([len(answer) for answer in answers], [2, 0])
+        self.assertEqual(self.query("--states", self.file("none", ["", " "])), [])
+        for bad in ('[["a"]', '[["a"],[1]]'):
+            lines = ['[["a"],["b"]]', "", bad]
+            self.refused(2, r".* \(.*bad:3\)", "query", self.index, "--states",
+                         self.file("bad", lines), "--json")
         lines = self.ok("query", self.index, "--states", states, "--jsonl").splitlines()
         self.assertEqual([json.loads(line) for line in lines], answers)
         lines = self.ok("query", self.index, "--state", '[["a"],["b"]]', "--jsonl").splitlines()

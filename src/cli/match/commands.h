@@ -33,8 +33,8 @@ struct MatchQueryOptions {
   double threshold = 0.1;
   size_t top = 100;
   std::string scorer = "kato";
-  std::string rank = "potential";
-  double fuzzy = 0;
+  std::optional<std::string> rank;  // these two: of kato alone
+  std::optional<double> fuzzy;
   bool keep_order = false;
   bool json = false;
   bool jsonl = false;

@@ -16,6 +16,12 @@ CLI::Option* add_format(CLI::App* command, std::string& format) {
       ->capture_default_str();
 }
 
+// No flag that negates: help would show its value.
+void add_no_sort(CLI::App* command, bool& sort) {
+  command->add_flag_callback(
+      "--no-sort", [&sort] { sort = false; }, "Keep the order of the symbols inside events");
+}
+
 void add_max_memory(CLI::App* command, std::string& limit) {
   command->add_option("--max-memory", limit, "Refuse an index that takes more: 800M, 2G")
       ->type_name("SIZE");
@@ -39,8 +45,10 @@ void add_build(CLI::App& app, int& status) {
       ->required()
       ->type_name("INDEX");
   add_format(command, options->format);
-  command->add_flag("!--no-sort", options->sort, "Keep the order of the symbols inside events");
-  command->add_flag("!--no-store", options->store, "Search-only: nothing can be learned later");
+  add_no_sort(command, options->sort);
+  command->add_flag_callback(
+      "--no-store", [options] { options->store = false; },
+      "Search-only: nothing can be learned later");
   add_max_memory(command, options->max_memory);
   command->footer(
       "A line is a list of events, [[\"a\",\"b\"],[\"c\"]], or an object:\n"
@@ -72,7 +80,8 @@ void add_query(CLI::App& app, int& status) {
                    "kato, lcs, indel, levenshtein, difflib or difflib-autojunk")
       ->capture_default_str();
   command->add_option("--rank", options->rank, "kato: the key by which records are ranked")
-      ->capture_default_str();
+      ->type_name("KEY")
+      ->default_str("potential");
   command->add_option("--fuzzy", options->fuzzy, "kato: let symbols match that are alike, 0 to 1")
       ->check(number_in(0, 1));
   command->add_flag("--no-sort", options->keep_order,
@@ -118,7 +127,7 @@ void add_delete(CLI::App& app, int& status) {
   command->add_option("NAME", *names, "Names of patterns")->required();
   command->footer(
       "Exit status 1 where there is none of that name.\n\nExample:\n"
-      "  hoist match delete shop.index b98534b32c1d7489d4ce1a48724aa65aeecbdba9");
+      "  hoist match delete shop.index 84a8460921254c158ba6f097de303bbffa0915ed");
   command->callback([&status, index, names] { status = match_delete(*index, *names); });
 }
 
@@ -154,7 +163,7 @@ void add_dedup(CLI::App& app, int& status) {
       ->add_option("--scorer", options->scorer,
                    "kato, lcs, indel, levenshtein, difflib or difflib-autojunk")
       ->capture_default_str();
-  command->add_flag("!--no-sort", options->sort, "Keep the order of the symbols inside events");
+  add_no_sort(command, options->sort);
   command->add_flag("--jsonl", options->jsonl, "Print an object a line");
   command->footer(
       "Prints LINE, LINE and similarity. Memory: that of the index and of the file.\n\nExample:\n"

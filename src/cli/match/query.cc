@@ -86,7 +86,6 @@ class Query {
   Status many_states() {
     auto reader = LineReader::open(options_.states);
     if (!reader) return tl::unexpected(reader.error());
-    if (options_.json) fmt::print("[");
     for (bool more = true; more;) {
       std::vector<std::string> lines;
       std::vector<std::string> places;
@@ -100,7 +99,7 @@ class Query {
       }
       if (Status printed = print_batch(lines, places); !printed) return printed;
     }
-    if (options_.json) fmt::print("]\n");
+    if (options_.json) fmt::print("{}]\n", any_ ? "" : "[");
     return {};
   }
 
@@ -121,7 +120,7 @@ class Query {
     if (!answers) return tl::unexpected(answers.error());
     for (const Answer& answer : *answers) {
       if (options_.json) {
-        fmt::print("{}{}", std::exchange(any_, true) ? ",\n" : "", array(answer.json, ""));
+        fmt::print("{}{}", std::exchange(any_, true) ? ",\n" : "[", array(answer.json, ""));
       } else if (options_.jsonl) {
         fmt::print("{}\n", array(answer.json, ""));
       } else {
@@ -163,12 +162,18 @@ Status query(const MatchQueryOptions& options) {
                             "difflib-autojunk",
                             options.scorer));
   }
-  const auto rank = match::rank_key_named(options.rank);
+  if (scorer != match::Scorer::kato && (options.rank || options.fuzzy)) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("{} is for records, which --scorer kato finds (--scorer {}): leave it "
+                            "out",
+                            options.rank ? "--rank" : "--fuzzy", options.scorer));
+  }
+  const auto rank = match::rank_key_named(options.rank.value_or("potential"));
   if (!rank) {
     return fail(ErrorCode::invalid_argument,
                 fmt::format("no key {} to rank by (--rank): potential, similarity, evidence, or "
                             "another number of a record",
-                            options.rank));
+                            *options.rank));
   }
   if (options.state.empty() == options.states.empty()) {
     return fail(ErrorCode::invalid_argument, "one of --state and --states (on the command line)");
@@ -186,7 +191,7 @@ Status query(const MatchQueryOptions& options) {
   predict.threshold = options.threshold;
   predict.max_predictions = options.top == 0 ? SIZE_MAX / 4 : options.top;
   predict.rank = *rank;
-  predict.fuzzy = options.fuzzy;
+  predict.fuzzy = options.fuzzy.value_or(0);
   return Query(options, **index, *scorer, predict).run();
 }
 

@@ -70,6 +70,10 @@ Result<LoadedSnapshot> load_snapshot(const std::string& path, Vocabulary& vocabu
 Result<LoadedSnapshot> load_snapshot(std::unique_ptr<container::Source> source,
                                      Vocabulary& vocabulary, const LoadOptions& options);
 
+// Reads every byte up to the last commit; the next save drops what follows it, left from a crash.
+// `corrupt` where a byte differs from what was written.
+Status check_snapshot(const std::string& path);
+
 // One thread at a time.
 class SnapshotFile {
  public:

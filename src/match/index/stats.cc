@@ -2,28 +2,11 @@
 
 #include <filesystem>
 
-#include "container/reader.h"
 #include "match/index/index_state.h"
+#include "match/index/snapshot.h"
 
 namespace hoist::match {
 namespace {
-
-// Reads every block up to the last commit: what follows it is left from a crash, and the next save
-// drops it.
-Status check_snapshot(const std::string& folder) {
-  const std::string path = folder + "/snapshot.hoist";
-  if (folder.empty() || !std::filesystem::exists(path)) return {};
-  auto source = container::open_file_source(path);
-  if (!source) return tl::unexpected(source.error());
-  const uint64_t size = (*source)->size();
-  const auto reader =
-      container::Reader::open(std::move(*source), {.limits = {.index = size, .block = size}});
-  if (!reader) return tl::unexpected(reader.error());
-  for (const container::Block& block : reader->blocks()) {
-    if (const auto bytes = reader->read(block); !bytes) return tl::unexpected(bytes.error());
-  }
-  return {};
-}
 
 tl::unexpected<Error> differ(const std::string& path, std::string_view what) {
   return fail(ErrorCode::corrupt,
@@ -66,7 +49,10 @@ uint64_t Index::memory() const { return state_->memory(); }
 
 Result<uint64_t> Index::verify() const {
   const State& own = *state_;
-  if (Status good = check_snapshot(own.path); !good) return tl::unexpected(good.error());
+  const std::string snapshot = own.path + "/snapshot.hoist";
+  if (!own.path.empty() && std::filesystem::exists(snapshot)) {
+    if (Status good = check_snapshot(snapshot); !good) return tl::unexpected(good.error());
+  }
   if (!own.store) return own.patterns.load();
   const std::lock_guard lock(own.writing);
   uint64_t compared = 0;
