@@ -1,5 +1,48 @@
 # Bash completion for hoist(1).
 
+# The options of a command that has commands of its own.
+_hoist_options() {
+  case "$1 $2" in
+    "container info") echo "--blocks --json --help" ;;
+    "container verify") echo "--json --help" ;;
+    "container repair") echo "-o --output --json --help" ;;
+    "match build") echo "-i --input -o --output --format --no-sort --no-store --max-memory --help" ;;
+    "match query")
+      echo "--state --states --threshold --top --scorer --rank --fuzzy --no-sort --json --jsonl \
+            --max-memory --device --help"
+      ;;
+    "match learn") echo "-i --input --format --durability --max-memory --help" ;;
+    "match delete" | "match sync") echo "--help" ;;
+    "match stats" | "match verify") echo "--json --help" ;;
+    "match dedup") echo "--threshold --format --scorer --no-sort --jsonl --help" ;;
+    "match bench") echo "--patterns --length --symbols --device --json --help" ;;
+    "tensors pack")
+      echo "-o --output --encoding --fragments --parity --order --precision --seed --rank \
+            --essential-share --digests --json --help"
+      ;;
+    "tensors unpack")
+      echo "-o --output --target --layers --fragments --policy --min-quality --source --json --help"
+      ;;
+    "tensors info") echo "--plot --json --help" ;;
+    "tensors verify") echo "--json --help" ;;
+    "tensors repair") echo "-o --output --json --help" ;;
+    "tensors bench") echo "--size --folder --json --help" ;;
+  esac
+}
+
+# What may follow an option; nothing where that is anybody's guess.
+_hoist_values() {
+  case $1 in
+    --format) echo "jsonl lines" ;;
+    --durability) echo "batch sync" ;;
+    --device) echo "auto cpu cuda:0" ;;
+    --scorer) echo "kato lcs indel levenshtein difflib difflib-autojunk" ;;
+    --encoding) echo "embedded spectral rph lrdf lossless" ;;
+    --order) echo "layer tensor" ;;
+    --precision) echo "f32 f16 bf16" ;;
+  esac
+}
+
 _hoist() {
   local cur=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]-} i
   local engines="sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat"
@@ -40,48 +83,32 @@ _hoist() {
   case $command in
     run) words="--ops --stats --stats= --verify= --explain --help --" ;;
     top) words="--once --json --interval --help" ;;
-    help) words="run top options doctor learn-program tune explain container match tensors bench" ;;
+    help)
+      words="run top options doctor learn-program tune explain container match tensors bench"
+      case $((COMP_CWORD > 2)):${COMP_WORDS[2]-} in
+        0:*) words+=" $engines" ;;
+        1:container) words="info verify repair" ;;
+        1:match) words="build query learn delete sync stats verify dedup bench" ;;
+        1:tensors) words="pack unpack info verify repair bench" ;;
+        *) words= ;;
+      esac
+      ;;
     tune) words="--quick --op --seconds --refine --force --json --help" ;;
     explain) words="sort hash gunzip qsort gemm --plot --cpus --json --help" ;;
     bench) words="aes codec container device gemm match memcpy placement qsort tensors --quick --list --filter --json --help" ;;
-    container)
-      words="info verify repair --blocks --json --help -o"
-      if ((COMP_CWORD > 2)) && [[ $cur != -* ]]; then
-        mapfile -t COMPREPLY < <(compgen -f -- "$cur")
-        return
-      fi
-      ;;
-    match)
-      words="build query learn delete sync stats verify dedup bench -i -o --format --no-sort \
-             --no-store --max-memory --state --states --threshold --top --scorer --rank --fuzzy \
-             --durability --device --patterns --length --symbols --json --jsonl --help"
-      if ((COMP_CWORD > 2)) && [[ $cur != -* ]]; then
-        case ${COMP_WORDS[COMP_CWORD - 1]} in
-          --format) words="jsonl lines" ;;
-          --durability) words="batch sync" ;;
-          --device) words="auto cpu cuda:0" ;;
-          --scorer) words="kato lcs indel levenshtein difflib difflib-autojunk" ;;
-          *)
-            mapfile -t COMPREPLY < <(compgen -f -- "$cur")
-            return
-            ;;
-        esac
-      fi
-      ;;
-    tensors)
-      words="pack unpack info verify repair bench -o --encoding --fragments --parity --order \
-             --precision --seed --rank --essential-share --digests --target --layers --policy \
-             --min-quality --source --plot --size --folder --json --help"
-      if ((COMP_CWORD > 2)) && [[ $cur != -* ]]; then
-        case ${COMP_WORDS[COMP_CWORD - 1]} in
-          --encoding) words="embedded spectral rph lrdf lossless" ;;
-          --order) words="layer tensor" ;;
-          --precision) words="f32 f16 bf16" ;;
-          *)
-            mapfile -t COMPREPLY < <(compgen -f -- "$cur")
-            return
-            ;;
-        esac
+    container | match | tensors)
+      case $command in
+        container) words="info verify repair --help" ;;
+        match) words="build query learn delete sync stats verify dedup bench --help" ;;
+        tensors) words="pack unpack info verify repair bench --help" ;;
+      esac
+      if ((COMP_CWORD > 2)); then
+        words=$(_hoist_options "$command" "${COMP_WORDS[2]}")
+        [[ $cur == -* ]] || words=$(_hoist_values "${COMP_WORDS[COMP_CWORD - 1]}")
+        if [[ $cur != -* && -z $words ]]; then
+          mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+          return
+        fi
       fi
       ;;
     options | doctor) words="--json --help" ;;

@@ -26,7 +26,7 @@ void add_verify(CLI::App& app, int& status) {
   command->add_flag("--json", options->json, "Print as JSON");
   command->footer(
       "Exit status 1 where one is damaged.\n\nExample:\n"
-      "  hoist container verify *.holo *.hrec");
+      "  hoist container verify *.holo");
   command->callback([&status, options] { status = verify_command(*options); });
 }
 
@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
   app.footer(
       "Examples:\n"
       "  hoist container info weights.holo\n"
-      "  hoist container verify --json *.hrec\n"
+      "  hoist container verify --json *.holo\n"
       "  hoist container repair bad.holo -o good.holo");
   int status = kDone;
   add_info(app, status);
