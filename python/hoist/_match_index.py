@@ -181,22 +181,33 @@ class Index:
         is symbols[event_offsets[j]:event_offsets[j + 1]]. frequencies: one for each pattern.
         """
         return self._index.learn_arrays(
-            self._native.ArrayPatterns.of_arrays(
-                _integers(symbols, "symbols"),
-                _integers(offsets, "offsets"),
-                None if event_offsets is None else _integers(event_offsets, "event_offsets"),
-                vocabulary,
-                None if frequencies is None else _frequencies(frequencies),
-            )
+            [
+                self._native.ArrayPatterns.of_arrays(
+                    _integers(symbols, "symbols"),
+                    _integers(offsets, "offsets"),
+                    None if event_offsets is None else _integers(event_offsets, "event_offsets"),
+                    vocabulary,
+                    None if frequencies is None else _frequencies(frequencies),
+                )
+            ]
         )
 
     def learn_arrow(self, patterns: Any) -> int:
-        """The same for an Arrow array (anything with __arrow_c_array__): a list of symbols a
+        """The same for an Arrow array (anything with __arrow_c_array__), or for several of one type
+        as a chunked array or another stream (__arrow_c_stream__) has them: a list of symbols a
         pattern, each an event of its own, or a list of lists of symbols. Symbols are strings,
         dictionary-encoded strings, or integers. Nothing may be null."""
-        return self._index.learn_arrays(
-            self._native.ArrayPatterns.of_arrow(patterns.__arrow_c_array__())
-        )
+        native = self._native.ArrayPatterns
+        if hasattr(patterns, "__arrow_c_array__"):
+            arrays = [native.of_arrow(patterns.__arrow_c_array__())]
+        elif hasattr(patterns, "__arrow_c_stream__"):
+            arrays = native.of_arrow_stream(patterns.__arrow_c_stream__())
+        else:
+            raise TypeError(
+                "expected an Arrow array (__arrow_c_array__) or chunks of one "
+                f"(__arrow_c_stream__), not {type(patterns).__name__}"
+            )
+        return self._index.learn_arrays(arrays)
 
     def predict(
         self,

@@ -211,6 +211,9 @@ def test_arrow_arrays(random):
             index.learn_arrow(arrow[:40])
             index.learn_arrow(arrow[40:])
             assert [index.predict(state) for state in states] == expected
+            chunked = Index()
+            assert chunked.learn_arrow(pyarrow.chunked_array([arrow[:40], arrow[40:]])) == len(index)
+            assert [chunked.predict(state) for state in states] == expected
     tokens = [flat(events) for events in patterns]
     plain, coded, numbers = Index(), Index(), Index()
     plain.learn_many([[[token] for token in row] for row in tokens])
@@ -325,6 +328,80 @@ def test_slices_of_arrow_arrays():
         Index().learn_arrow(
             Arrow("+l", 3, 0, [valid, np.array([0, 0, 2, 5], np.int32)], texts)
         )
+
+
+class ArrowStream:
+    """Arrays of one type, one after the other; with `fails`, something is wrong after them."""
+
+    def __init__(self, arrays, fails=False):
+        self._left = list(arrays)
+        self.released = 0
+        function = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+        text = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
+        release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+        def copy(structure, out):
+            ctypes.memmove(out, ctypes.addressof(structure), ctypes.sizeof(structure))
+            type(structure).from_address(out).release = ctypes.cast(self._release, ctypes.c_void_p)
+            return 0
+
+        def get_next(_, out):
+            if self._left:
+                return copy(self._left.pop(0).array, out)
+            ctypes.memset(out, 0, ctypes.sizeof(ArrowArray))
+            return 5 if fails else 0
+
+        def released(_):
+            self.released += 1
+
+        self._kept = arrays
+        self._release = release(released)
+        self._error = ctypes.create_string_buffer(b"the wire was cut")
+        self._functions = (
+            function(lambda _, out: copy(arrays[0].schema, out)), function(get_next),
+            text(lambda _: ctypes.addressof(self._error)), self._release,
+        )  # fmt: skip
+        self._stream = (ctypes.c_void_p * 5)(
+            *(ctypes.cast(each, ctypes.c_void_p).value for each in self._functions)
+        )
+
+    def __arrow_c_stream__(self):
+        new = ctypes.pythonapi.PyCapsule_New
+        new.restype = ctypes.py_object
+        new.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+        return new(ctypes.addressof(self._stream), b"arrow_array_stream", None)
+
+
+def numbers_of(*patterns):
+    values = np.array(flat(patterns), np.int32)
+    ends = np.cumsum([0, *map(len, patterns)]).astype(np.int32)
+    return Arrow("+l", len(patterns), 0, [None, ends], Arrow("i", len(values), 0, [None, values]))
+
+
+def test_streams_of_arrow_arrays():
+    arrays = [numbers_of([1, 2], [3, 4]), numbers_of(), numbers_of([5, 6, 7]), numbers_of([1, 2])]
+    stream = ArrowStream(arrays)
+    index = Index()
+    assert index.learn_arrow(stream) == 3
+    for row in ([1, 2], [3, 4], [5, 6, 7]):
+        assert name_of([[str(symbol)] for symbol in row]) in index
+    assert stream.released == len(arrays) + 1  # and the schema
+    assert Index().learn_arrow(ArrowStream([numbers_of()])) == 0
+    many = [numbers_of(*([i, i + j] for i in range(3000))) for j in (1, 2)]  # a bulk
+    assert index.learn_arrow(ArrowStream(many)) == 6000 - 2  # which are known
+
+    failing = Index()
+    with pytest.raises(errors.InvalidArgument, match="the wire was cut"):
+        failing.learn_arrow(ArrowStream(arrays, fails=True))
+    assert len(failing) == 0
+    with pytest.raises(errors.InvalidArgument, match="pattern 3"):  # of all
+        failing.learn_arrow(ArrowStream([arrays[0], numbers_of([1, 2, 3], [4])]))
+    assert len(failing) == 3
+    with pytest.raises(errors.Unsupported, match="patterns are lists"):
+        failing.learn_arrow(ArrowStream([Arrow("i", 0, 0, [None, np.zeros(1, np.int32)])]))
+    for wrong in ([[1, 2]], None):
+        with pytest.raises(TypeError, match="__arrow_c_stream__"):
+            failing.learn_arrow(wrong)
 
 
 def test_what_is_wrong_is_said(tmp_path):

@@ -85,6 +85,22 @@ def test_cutoffs_of_long_texts_that_are_alike(random, name):
             assert same(ours, expected), cutoff
 
 
+@pytest.mark.parametrize("name", ["Indel.distance", "Levenshtein.distance", "ratio"])
+@pytest.mark.parametrize("few", [1, 3, 40])
+def test_characters_of_every_size(random, name, few):
+    """Strs of 1, 2 and 4 bytes a character together, some alike, with NUL and lone surrogates."""
+    letters = ("ab", "abcdefghijklmnopqrstuvwxyz", "é\0a", "аб\u0161a", "ab\ud800", "a😀\u0100")
+    for longest in (12, 45, 150, 700):
+        texts = [text for some in letters for text in random_texts(random, 12, longest, some)]
+        texts += [text[: len(text) // 2] + "😀я" + text[len(text) // 2 :] for text in texts[::3]]
+        texts += [text[:5] + text[7:] + "z" for text in texts[::2]]
+        for cutoff in (None, 0, 1, 2, 3, 5, 10, 31, 63, 100):
+            for some, others in ((texts[-few:], texts), (texts, texts[:few])):
+                ours = match.cdist(some, others, scorer=name, score_cutoff=cutoff)
+                expected = process.cdist(some, others, scorer=theirs(name), score_cutoff=cutoff)
+                assert same(ours, expected), (longest, cutoff)
+
+
 @given(
     st.lists(st.text(alphabet="abé", max_size=80), max_size=6),
     st.lists(st.text(alphabet="abé", max_size=80), max_size=6),
@@ -203,6 +219,16 @@ def test_what_is_wrong_is_said():
     for wrong in ([3], [[[]]]):
         with pytest.raises(TypeError):
             match.cdist(wrong, ["b"])
+
+
+def test_what_nobody_else_keeps(random):
+    """Texts that are made on the way are there until they are compared."""
+    texts = random_texts(random, 300, 90, "abcdefgé")
+    reversed_texts = [text[::-1] for text in texts]
+    expected = match.cdist(reversed_texts, reversed_texts)
+    made = match.cdist((text[::-1] for text in texts), (text[::-1] for text in texts))
+    assert np.array_equal(made, expected)
+    assert np.array_equal(match.cdist(texts, texts, processor=lambda text: text[::-1]), expected)
 
 
 def test_other_threads_run_meanwhile(random):

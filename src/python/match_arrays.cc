@@ -35,7 +35,10 @@ class IntegerSymbols : public ArrayPatterns::Symbols {
       : array_(std::move(symbols)), has_vocabulary_(!vocabulary.is_none()) {
     if (!has_vocabulary_) return;
     const nb::tuple texts = tuple_of(vocabulary, "a list of symbols");
-    for (const nb::handle text : texts) vocabulary_.emplace_back(text_of(text));
+    for (const nb::handle text : texts) {
+      check_signals(vocabulary_.size());
+      vocabulary_.emplace_back(text_of(text));
+    }
   }
 
   uint64_t size() const override { return array_.size(); }
@@ -66,7 +69,7 @@ std::unique_ptr<ArrayPatterns> of_arrays(IntegerArray symbols, const IntegerArra
       frequencies ? vector_of(*frequencies) : std::vector<uint32_t>());
 }
 
-// The two structures of the interface, as it lays them down.
+// The structures of the interface, as it lays them down.
 struct ArrowSchema {
   const char* format;
   const char* name;
@@ -76,6 +79,13 @@ struct ArrowSchema {
   ArrowSchema** children;
   ArrowSchema* dictionary;
   void (*release)(ArrowSchema*);
+  void* private_data;
+};
+struct ArrowArrayStream {
+  int (*get_schema)(ArrowArrayStream*, struct ArrowSchema* out);
+  int (*get_next)(ArrowArrayStream*, struct ArrowArray* out);
+  const char* (*get_last_error)(ArrowArrayStream*);
+  void (*release)(ArrowArrayStream*);
   void* private_data;
 };
 struct ArrowArray {
@@ -223,16 +233,14 @@ class ArrowSymbols : public ArrayPatterns::Symbols {
   const char* data_ = nullptr;
 };
 
-// A list of texts a pattern, or a list of lists of texts.
-std::unique_ptr<ArrayPatterns> of_arrow(const nb::object& capsules) {
-  const auto pair = nb::cast<nb::tuple>(capsules);
-  const auto pointer = [&](size_t i, const char* name) {
-    void* const it = PyCapsule_GetPointer(nb::object(pair[i]).ptr(), name);
-    if (it == nullptr) throw nb::python_error();
-    return it;
-  };
-  const Level patterns = {static_cast<const ArrowSchema*>(pointer(0, "arrow_schema")),
-                          static_cast<const ArrowArray*>(pointer(1, "arrow_array"))};
+void* pointer_of(nb::handle capsule, const char* name) {
+  void* const it = PyCapsule_GetPointer(capsule.ptr(), name);
+  if (it == nullptr) throw nb::python_error();
+  return it;
+}
+
+// A list of texts a pattern, or a list of lists of texts. `keeps` lives as long as the arrays do.
+std::unique_ptr<ArrayPatterns> of_level(const Level& patterns, const nb::object& keeps) {
   if (patterns.schema->release == nullptr || patterns.array->release == nullptr) {
     raise({ErrorCode::invalid_argument, "Arrow: an array that was taken over already"});
   }
@@ -246,9 +254,56 @@ std::unique_ptr<ArrayPatterns> of_arrow(const nb::object& capsules) {
     event_offsets = inner.offsets();
   }
   const Level symbols = has_events ? inner.child() : inner;
-  return std::make_unique<ArrayPatterns>(std::make_unique<ArrowSymbols>(symbols, capsules),
+  return std::make_unique<ArrayPatterns>(std::make_unique<ArrowSymbols>(symbols, keeps),
                                          patterns.offsets(), std::move(event_offsets), has_events,
                                          std::vector<uint32_t>());
+}
+
+std::unique_ptr<ArrayPatterns> of_arrow(const nb::object& capsules) {
+  const auto pair = nb::cast<nb::tuple>(capsules);
+  const nb::object schema(pair[0]);
+  const nb::object array(pair[1]);
+  return of_level({static_cast<const ArrowSchema*>(pointer_of(schema, "arrow_schema")),
+                   static_cast<const ArrowArray*>(pointer_of(array, "arrow_array"))},
+                  capsules);
+}
+
+// A structure that a stream fills in, released with the capsule.
+template <typename Structure>
+nb::capsule released_with_capsule(Structure*& out) {
+  out = new Structure{};
+  return {out, [](void* pointer) noexcept {
+            auto* const structure = static_cast<Structure*>(pointer);
+            if (structure->release != nullptr) structure->release(structure);
+            delete structure;
+          }};
+}
+
+// The patterns of each of a stream's arrays.
+nb::list of_arrow_stream(const nb::object& capsule) {
+  auto* const stream = static_cast<ArrowArrayStream*>(pointer_of(capsule, "arrow_array_stream"));
+  if (stream->release == nullptr) {
+    raise({ErrorCode::invalid_argument, "Arrow: a stream that was taken over already"});
+  }
+  const auto check_code = [&](int code) {
+    if (code == 0) return;
+    if (PyErr_Occurred() != nullptr) throw nb::python_error();
+    const char* const message = stream->get_last_error(stream);
+    raise({ErrorCode::invalid_argument,
+           "Arrow: " + std::string(message != nullptr ? message : "the stream failed")});
+  };
+  ArrowSchema* schema = nullptr;
+  const nb::capsule kept_schema = released_with_capsule(schema);
+  check_code(stream->get_schema(stream, schema));
+  nb::list out;
+  while (true) {
+    check_signals(0);
+    ArrowArray* array = nullptr;
+    const nb::capsule kept_array = released_with_capsule(array);
+    check_code(stream->get_next(stream, array));
+    if (array->release == nullptr) return out;
+    out.append(nb::cast(of_level({schema, array}, nb::make_tuple(kept_schema, kept_array))));
+  }
 }
 
 }  // namespace
@@ -257,7 +312,8 @@ void define_array_patterns(nb::module_& module) {
   nb::class_<ArrayPatterns>(module, "ArrayPatterns")
       .def_static("of_arrays", &of_arrays, "symbols"_a, "offsets"_a, "event_offsets"_a.none(),
                   "vocabulary"_a.none(), "frequencies"_a.none())
-      .def_static("of_arrow", &of_arrow, "capsules"_a);
+      .def_static("of_arrow", &of_arrow, "capsules"_a)
+      .def_static("of_arrow_stream", &of_arrow_stream, "capsule"_a);
 }
 
 }  // namespace hoist::python

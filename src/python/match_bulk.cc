@@ -67,6 +67,7 @@ Result<std::vector<std::string>> learn_all(match::Index& index, std::mutex& bulk
     const BulkPattern& option = options[i];
     auto learned =
         index.learn(patterns[i], {option.name, option.frequency, option.emotives, option.metadata});
+    patterns[i] = match::PatternText();
     if (!learned) return tl::unexpected(learned.error());
     names.push_back(std::move(learned->name));
     return {};
@@ -115,12 +116,19 @@ Result<bool> ArrayPatterns::learn_one(match::Index& index, size_t pattern) const
   return learned->is_new;
 }
 
-Result<uint64_t> ArrayPatterns::learn(match::Index& index, std::mutex& bulk,
-                                      const Stop& stop) const {
-  if (Status good = check(); !good) return tl::unexpected(good.error());
+Result<uint64_t> learn_all(match::Index& index, std::mutex& bulk,
+                           std::span<const ArrayPatterns* const> parts, const Stop& stop) {
+  size_t patterns = 0;
+  for (const ArrayPatterns* const part : parts) {
+    if (Status good = part->check(); !good) return tl::unexpected(good.error());
+    patterns += part->size();
+  }
   uint64_t added = 0;
-  Status done = learn_each(index, bulk, offsets_.size() - 1, stop, [&](size_t i) -> Status {
-    const auto is_new = learn_one(index, i);
+  size_t part = 0;
+  size_t before = 0;  // patterns of the parts before it
+  Status done = learn_each(index, bulk, patterns, stop, [&](size_t i) -> Status {
+    while (i - before == parts[part]->size()) before += parts[part++]->size();
+    const auto is_new = parts[part]->learn_one(index, i - before);
     if (!is_new) return tl::unexpected(is_new.error());
     added += *is_new ? 1 : 0;
     return {};

@@ -30,7 +30,7 @@ struct BulkPattern {
 
 // Their names. Patterns that cannot be learned by themselves are refused, with their number, before
 // the first is learned; what fails later (a name that is taken, a full disk) and stopping leave
-// those before it.
+// those before it. Those that were learned are emptied: millions take long to be let go.
 Result<std::vector<std::string>> learn_all(match::Index& index, std::mutex& bulk,
                                            std::span<match::PatternText> patterns,
                                            std::span<const BulkPattern> options, const Stop& stop);
@@ -60,21 +60,24 @@ class ArrayPatterns {
   ArrayPatterns(const ArrayPatterns&) = delete;
   ArrayPatterns& operator=(const ArrayPatterns&) = delete;
 
-  // How many of them are new. Offsets are checked before the first is learned.
-  // Stopping leaves those that were learned until then.
-  Result<uint64_t> learn(match::Index& index, std::mutex& bulk, const Stop& stop) const;
   size_t size() const { return offsets_.empty() ? 0 : offsets_.size() - 1; }
-
- private:
+  // Whether offsets and frequencies fit.
   Status check() const;
+  // Whether it is new.
   Result<bool> learn_one(match::Index& index, size_t pattern) const;
 
+ private:
   std::unique_ptr<Symbols> symbols_;
   std::vector<int64_t> offsets_;
   std::vector<int64_t> event_offsets_;
   bool has_events_;
   std::vector<uint32_t> frequencies_;
 };
+
+// How many of the patterns of all parts, one after the other, are new. All parts are checked before
+// the first pattern is learned. Stopping leaves those that were learned until then.
+Result<uint64_t> learn_all(match::Index& index, std::mutex& bulk,
+                           std::span<const ArrayPatterns* const> parts, const Stop& stop);
 
 // NumPy and Arrow.
 void define_array_patterns(nanobind::module_& module);

@@ -2,6 +2,8 @@
 
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
+#include <cstring>
 #include <string>
 
 #include "python/interruptible.h"
@@ -13,19 +15,39 @@ namespace {
 
 constexpr const char* kEvent = "an event: a list of symbols";
 
-void read_events(nb::handle events, std::vector<nb::object>& kept, match::PatternText& text,
-                 const char* event_kind = kEvent) {
+// `events_read` are those of all lists so far.
+void read_events(nb::handle events, TextCopies& copies, match::PatternText& text,
+                 size_t& events_read, const char* event_kind = kEvent) {
   const nb::tuple all = tuple_of(events, "a list of events");
   for (const nb::handle event : all) {
-    check_signals(kept.size());
-    nb::tuple symbols = tuple_of(event, event_kind);
-    for (const nb::handle symbol : symbols) text.tokens.push_back(text_of(symbol));
+    check_signals(events_read++);
+    const auto add = [&](nb::handle symbol) { text.tokens.push_back(copies.add(text_of(symbol))); };
+    if (PyList_CheckExact(event.ptr())) {
+      // Reading a str runs no code that could change the list.
+      const Py_ssize_t size = PyList_Size(event.ptr());
+      for (Py_ssize_t i = 0; i < size; ++i) add(PyList_GetItem(event.ptr(), i));
+    } else {
+      for (const nb::handle symbol : tuple_of(event, event_kind)) add(symbol);
+    }
     text.end_event();
-    kept.push_back(std::move(symbols));
   }
 }
 
 }  // namespace
+
+std::string_view TextCopies::add(std::string_view text) {
+  if (text.empty()) return "";
+  if (text.size() > left_) {
+    left_ = std::max(kBlock, text.size());
+    blocks_.emplace_back(new char[left_]);
+    next_ = blocks_.back().get();
+  }
+  char* const copy = next_;
+  std::memcpy(copy, text.data(), text.size());
+  next_ += text.size();
+  left_ -= text.size();
+  return {copy, text.size()};
+}
 
 nb::tuple tuple_of(nb::handle items, const char* what) {
   if (PyUnicode_Check(items.ptr()) || PyBytes_Check(items.ptr())) {
@@ -47,14 +69,18 @@ std::string_view text_of(nb::handle text) {
   return {data, static_cast<size_t>(size)};
 }
 
-EventList::EventList(nb::handle events) { read_events(events, kept_, text_); }
+EventList::EventList(nb::handle events) {
+  size_t events_read = 0;
+  read_events(events, copies_, text_, events_read);
+}
 
 EventLists::EventLists(nb::handle lists) {
   const nb::tuple all = tuple_of(lists, "a list of lists of events");
   texts_.resize(all.size());
+  size_t events_read = 0;
   for (size_t i = 0; i < texts_.size(); ++i) {
     read_events(
-        all[i], kept_, texts_[i],
+        all[i], copies_, texts_[i], events_read,
         "a list of lists of events, an event a list of symbols (one of them alone goes into "
         "a list of its own)");
   }

@@ -122,6 +122,7 @@ class PythonIndex {
     EventLists lists(patterns);
     std::vector<BulkPattern> bulk(lists.size());
     for (size_t i = 0; i < bulk.size(); ++i) {
+      check_signals(i);
       if (!names.is_none()) bulk[i].name = text_of(element(names, i));
       if (!metadata.is_none()) bulk[i].metadata = text_of(element(metadata, i));
       bulk[i].frequency = frequency_of(element(frequencies, i));
@@ -132,15 +133,23 @@ class PythonIndex {
     });
     nb::list out;
     for (const std::string& name : value(std::move(learned))) {
+      check_signals(out.size());
       out.append(nb::str(name.data(), name.size()));
     }
     return out;
   }
 
-  uint64_t learn_arrays(const ArrayPatterns& patterns) {
+  // How many were new, of arrays one after the other.
+  uint64_t learn_arrays(const nb::list& arrays) {
     const auto index = open_index();
-    auto learned = interruptible(patterns.size() >= kLongLearning, [&](const Stop& stop) {
-      return patterns.learn(*index, bulk_mutex_, stop);
+    std::vector<const ArrayPatterns*> parts;
+    size_t patterns = 0;
+    for (const nb::handle array : arrays) {
+      parts.push_back(nb::cast<const ArrayPatterns*>(array));
+      patterns += parts.back()->size();
+    }
+    auto learned = interruptible(patterns >= kLongLearning, [&](const Stop& stop) {
+      return learn_all(*index, bulk_mutex_, parts, stop);
     });
     return value(std::move(learned));
   }

@@ -4,10 +4,10 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
-#include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -15,6 +15,7 @@
 #include "match/score/edit_distance.h"
 #include "python/errors.h"
 #include "python/interruptible.h"
+#include "python/match_collection.h"
 #include "python/match_elements.h"
 #include "python/match_scores.h"
 #include "python/module.h"
@@ -27,87 +28,9 @@ namespace {
 
 using Matrix = nb::ndarray<nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-// Steps of the matrices of all pairs from which on they take longer than a thread takes to start.
-constexpr uint64_t kLongWork = uint64_t{1} << 26;
-
-// None, NaN, and pandas' NA.
-bool is_missing(nb::handle item) {
-  if (item.is_none()) return true;
-  if (PyUnicode_Check(item.ptr()) || PyList_Check(item.ptr()) || PyTuple_Check(item.ptr())) {
-    return false;
-  }
-  if (PyFloat_Check(item.ptr())) return std::isnan(PyFloat_AsDouble(item.ptr()));
-  return nb::cast<std::string>(item.type().attr("__name__")) == "NAType";
-}
-
-// Sequences as numbers, one after the other.
-class Collection {
- public:
-  Collection(nb::handle items, ElementNumbers& numbers, const nb::object& processor) {
-    const bool is_plain = processor.is_none() && PyList_CheckExact(items.ptr());
-    if (is_plain && read_texts(items)) return;
-    const nb::object list = nb::steal(PySequence_List(items.ptr()));
-    if (!list.is_valid()) throw nb::python_error();
-    if (processor.is_none() && !is_plain && read_texts(list)) return;
-    read_each(list, numbers, processor);
-  }
-
-  match::SequenceList view() const { return {symbols_, ends_}; }
-  size_t size() const { return ends_.size(); }
-  const std::vector<size_t>& missing() const { return missing_; }
-
- private:
-  // A list of nothing but strs: one call for all of them takes much less time than one for each.
-  // Nothing here runs code of the list's owner, who could change it.
-  bool read_texts(nb::handle list) {
-    const Py_ssize_t size = PyList_Size(list.ptr());
-    ends_.resize(static_cast<size_t>(size));
-    uint64_t end = 0;
-    for (Py_ssize_t i = 0; i < size; ++i) {
-      PyObject* const item = PyList_GetItem(list.ptr(), i);
-      if (!PyUnicode_Check(item)) {
-        ends_.clear();
-        return false;
-      }
-      end += static_cast<uint64_t>(PyUnicode_GetLength(item));
-      ends_[static_cast<size_t>(i)] = end;
-    }
-    const nb::object text = nb::steal(PyUnicode_Join(nb::str("").ptr(), list.ptr()));
-    if (!text.is_valid()) throw nb::python_error();
-    characters_.reset(new uint32_t[end]);  // without zeros that nobody reads
-    if (end != 0 && PyUnicode_AsUCS4(text.ptr(), characters_.get(), static_cast<Py_ssize_t>(end),
-                                     0) == nullptr) {
-      throw nb::python_error();
-    }
-    symbols_ = {characters_.get(), end};
-    return true;
-  }
-
-  void read_each(nb::handle list, ElementNumbers& numbers, const nb::object& processor) {
-    const Py_ssize_t size = PyList_Size(list.ptr());
-    ends_.reserve(static_cast<size_t>(size));
-    for (Py_ssize_t i = 0; i < size; ++i) {
-      check_signals(static_cast<size_t>(i));
-      nb::object item = nb::borrow(PyList_GetItem(list.ptr(), i));
-      if (is_missing(item)) {
-        missing_.push_back(static_cast<size_t>(i));
-      } else {
-        if (!processor.is_none()) item = processor(item);
-        // What has no length is no sequence, though it may be iterable.
-        if (PyObject_Size(item.ptr()) < 0) throw nb::python_error();
-        numbers.append(item, numbers_);
-      }
-      ends_.push_back(numbers_.size());
-    }
-    symbols_ = numbers_;
-  }
-
-  std::unique_ptr<uint32_t[]> characters_;  // of texts
-  std::vector<uint32_t> numbers_;           // of anything else
-  std::span<const uint32_t> symbols_;       // the one or the other
-  std::vector<uint64_t> ends_;
-  std::vector<size_t> missing_;
-};
+// Steps of the matrices of all pairs that take some hundredths of a second where they are slowest,
+// against which starting a thread is nothing.
+constexpr uint64_t kLongWork = uint64_t{1} << 28;
 
 // A score as an element of the matrix: rounded to the nearest where that is an integer.
 template <typename T>
@@ -146,13 +69,18 @@ class Elements {
       for (const uint32_t n : of_choices) elements += most(m, n) + 1;
     }
     if (elements > uint64_t{queries.size()} * choices.size()) return;
-    by_query_.resize(kLengths * kLengths);
-    by_choice_.resize(kLengths * kLengths);
+    rows_ = of_queries.size();
+    columns_ = of_choices.size();
+    by_query_.resize(rows_ * columns_);
+    by_choice_.resize(rows_ * columns_);
     elements_.reserve(elements);
-    for (const uint32_t m : of_queries) {
-      for (const uint32_t n : of_choices) {
-        by_query_[m * kLengths + n] = static_cast<uint32_t>(elements_.size());
-        by_choice_[n * kLengths + m] = static_cast<uint32_t>(elements_.size());
+    for (size_t row = 0; row < rows_; ++row) {
+      for (size_t column = 0; column < columns_; ++column) {
+        const auto begin = static_cast<uint32_t>(elements_.size());
+        by_query_[row * columns_ + column] = begin;
+        by_choice_[column * rows_ + row] = begin;
+        const uint32_t m = of_queries[row];
+        const uint32_t n = of_choices[column];
         for (uint32_t count = 0; count <= most(m, n); ++count) {
           elements_.push_back(scoring_.element<T>(count, m, n));
         }
@@ -163,19 +91,30 @@ class Elements {
   // The others' elements, `stride` apart.
   void put(const match::PairRun& run, T* at, size_t stride) const {
     const match::SequenceList& others = run.is_query ? choices_ : queries_;
-    const uint32_t length = (run.is_query ? queries_ : choices_).length(run.fixed);
+    const uint32_t length = (run.is_query ? queries_ : choices_)[run.fixed].length;
     if (elements_.empty()) {
+      // Often the one before: where lengths are equal, or far from each other.
+      uint32_t count = run.counts[0];
+      uint32_t other = others[run.first].length;
+      T element = scoring_.element<T>(count, length, other);
       for (size_t i = 0; i < run.counts.size(); ++i) {
-        at[i * stride] = scoring_.element<T>(run.counts[i], length, others.length(run.first + i));
+        if (run.counts[i] != count || others[run.first + i].length != other) {
+          count = run.counts[i];
+          other = others[run.first + i].length;
+          element = scoring_.element<T>(count, length, other);
+        }
+        at[i * stride] = element;
       }
       return;
     }
-    const uint32_t* const rows = (run.is_query ? by_query_ : by_choice_).data() + length * kLengths;
-    const uint8_t* const lengths =
-        (run.is_query ? choice_lengths_ : query_lengths_).data() + run.first;
+    const std::vector<uint32_t>& begins = run.is_query ? by_query_ : by_choice_;
+    const uint8_t* const own = (run.is_query ? query_lengths_ : choice_lengths_).data();
+    const uint8_t* const lengths = (run.is_query ? choice_lengths_ : query_lengths_).data();
+    const size_t of_others = run.is_query ? columns_ : rows_;
+    const uint32_t* const row = begins.data() + own[run.fixed] * of_others;
     const T* const elements = elements_.data();
     for (size_t i = 0; i < run.counts.size(); ++i) {
-      at[i * stride] = elements[rows[lengths[i]] + run.counts[i]];
+      at[i * stride] = elements[row[lengths[run.first + i]] + run.counts[i]];
     }
   }
 
@@ -186,28 +125,33 @@ class Elements {
     return scoring_.scorer.counts() == match::PairCount::lcs ? std::min(m, n) : std::max(m, n);
   }
 
-  // Every length that is in the list, and each sequence's; nothing where one is too long.
+  // Every length that is in the list, and each sequence's place among them; nothing where one is
+  // too long.
   static std::vector<uint32_t> lengths(const match::SequenceList& list,
                                        std::vector<uint8_t>& by_sequence) {
-    std::vector<bool> seen(kLengths);
-    by_sequence.resize(list.size());
-    for (size_t i = 0; i < list.size(); ++i) {
-      if (list.length(i) >= kLengths) return {};
-      by_sequence[i] = static_cast<uint8_t>(list.length(i));
-      seen[list.length(i)] = true;
+    std::array<uint8_t, kLengths> places{};
+    for (const match::Sequence& sequence : list) {
+      if (sequence.length >= kLengths) return {};
+      places[sequence.length] = 1;
     }
     std::vector<uint32_t> out;
     for (uint32_t length = 0; length < kLengths; ++length) {
-      if (seen[length]) out.push_back(length);
+      if (places[length] == 0) continue;
+      places[length] = static_cast<uint8_t>(out.size());
+      out.push_back(length);
     }
+    by_sequence.reserve(list.size());
+    for (const match::Sequence& sequence : list) by_sequence.push_back(places[sequence.length]);
     return out;
   }
 
   const Scoring& scoring_;
   const match::SequenceList& queries_;
   const match::SequenceList& choices_;
-  std::vector<uint8_t> query_lengths_;
+  std::vector<uint8_t> query_lengths_;  // their places in the lists of lengths
   std::vector<uint8_t> choice_lengths_;
+  size_t rows_ = 0;  // lengths of queries
+  size_t columns_ = 0;
   std::vector<uint32_t> by_query_;  // where the elements of two lengths begin, the query's first
   std::vector<uint32_t> by_choice_;
   std::vector<T> elements_;
@@ -279,6 +223,26 @@ void refuse_missing(const Collection& collection) {
          "it; take a normalized one"});
 }
 
+// Steps of the matrices of all pairs at most. Within a limit they are as many for each column as
+// the limit is wide, in words that take less time than those of whole matrices.
+uint64_t most_work(const Scoring& scoring, const Collection& queries, const Collection& choices) {
+  const uint64_t all = queries.symbols() * choices.symbols();
+  if (!scoring.cutoff) return all;
+  const auto longest = [](const match::SequenceList& list) {
+    uint32_t length = 0;
+    for (const match::Sequence& sequence : list) length = std::max(length, sequence.length);
+    return length;
+  };
+  constexpr uint64_t kStepsOfWord = 24;
+  const uint32_t m = longest(queries.view());
+  const uint32_t n = longest(choices.view());
+  const int64_t limit = scoring.scorer.limit(m, n, *scoring.cutoff);
+  const bool lcs = scoring.scorer.counts() == match::PairCount::lcs;
+  const int64_t edits = std::max<int64_t>(0, lcs ? int64_t{m} + n - 2 * limit : limit);
+  const uint64_t steps = kStepsOfWord * (static_cast<uint64_t>(edits) / 64 + 1);
+  return std::min(all, queries.size() * choices.symbols() * steps);
+}
+
 // Into allocate(queries, choices), a row for each query. `threads`: 0 for all.
 nb::object pair_scores(const nb::object& queries, const nb::object& choices,
                        const std::string& name, const nb::object& processor,
@@ -298,8 +262,7 @@ nb::object pair_scores(const nb::object& queries, const nb::object& choices,
   nb::object array = allocate(query_list.size(), choice_list.size());
   const auto matrix = nb::cast<Matrix>(array);
   Fill* const fill = fill_for(matrix.dtype());
-  const uint64_t work =
-      uint64_t{query_list.view().symbols.size()} * choice_list.view().symbols.size();
+  const uint64_t work = most_work(scoring, query_list, choice_list);
   run_interruptibly(work >= kLongWork, [&](const Stop& stop) {
     if (threads == 0) {
       fill(matrix, scoring, query_list, choice_list, ThreadPool::process(), stop);

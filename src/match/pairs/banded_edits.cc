@@ -13,11 +13,21 @@ constexpr int64_t kStretch = EditBand::kStretch;
 int64_t ones(uint64_t word) { return std::popcount(word); }
 uint64_t low_bits(int64_t bits) { return ~uint64_t{0} >> (64 - bits); }  // of 1 to 64
 
+// How many symbols at the end of both are equal: they change no number of edits.
+uint64_t equal_at_end(const Sequence& a, const Sequence& b) {
+  return with_symbols(a, [&](const auto x) {
+    return with_symbols(b, [&](const auto y) {
+      const auto ends = std::mismatch(x.rbegin(), x.rend(), y.rbegin(), y.rend());
+      return static_cast<uint64_t>(ends.first - x.rbegin());
+    });
+  });
+}
+
 // 64 diagonals in the column last gone through, the lowest row in bit 63; `end_bit` is the diagonal
 // of the last cell. Rows above the matrix are equal to the row 0 of the column.
 class LevenshteinDiagonals {
  public:
-  static constexpr size_t kColumnsPerBound = 4;
+  static constexpr size_t kColumnsPerBound = 8;
 
   LevenshteinDiagonals(int64_t last, int64_t end)
       : up_(~uint64_t{0} << (63 - last)),
@@ -176,52 +186,64 @@ void run_ring(const Ring<Word>& ring, size_t begin, size_t size,
 
 }  // namespace
 
-uint64_t BandedEdits::count(PairCount count, Symbols a, Symbols b, uint64_t most,
-                            uint64_t columns) {
-  if (a.empty() || b.empty()) return a.size() + b.size();
+uint64_t BandedEdits::count(PairCount count, NumberedSequence& a, NumberedSequence& b,
+                            uint64_t most, uint64_t columns) {
+  uint64_t m = a.length();
+  uint64_t n = b.length();
+  if (columns >= n) {
+    const uint64_t equal = equal_at_end(a.sequence(), b.sequence());
+    m -= equal;
+    n -= equal;
+  }
+  if (m == 0 || n == 0) return m + n;
   const bool lcs = count == PairCount::lcs;
-  most = std::min(most, lcs ? a.size() + b.size() : std::max(a.size(), b.size()));
-  const EditBand band(static_cast<uint32_t>(a.size()), static_cast<uint32_t>(b.size()), most);
-  b = b.first(std::min(columns, b.size()));
+  most = std::min(most, lcs ? m + n : std::max(m, n));
+  const EditBand band(static_cast<uint32_t>(m), static_cast<uint32_t>(n), most);
+  columns = std::min(columns, n);
   const uint64_t edits = is_in_one_word(band)
-                             ? (lcs ? in_one_word<LcsDiagonals>(band, a, b, most)
-                                    : in_one_word<LevenshteinDiagonals>(band, a, b, most))
-                             : (lcs ? in_words<LcsRows>(band, a, b, most)
-                                    : in_words<LevenshteinRows>(band, a, b, most));
+                             ? (lcs ? in_one_word<LcsDiagonals>(band, a, b, columns, most)
+                                    : in_one_word<LevenshteinDiagonals>(band, a, b, columns, most))
+                             : (lcs ? in_words<LcsRows>(band, a, b, columns, most)
+                                    : in_words<LevenshteinRows>(band, a, b, columns, most));
   return std::min(edits, most + 1);
 }
 
-void BandedEdits::fill_whole(Symbols a, size_t rows) {
+void BandedEdits::fill_whole(NumberedSequence& a, size_t rows) {
   const auto mask = [&](size_t row) -> uint64_t& {
-    return whole_[(row / 64 + 1) * distinct_ + of_[row]];
+    return whole_[(row / 64 + 1) * distinct_ + rows_[row]];
   };
-  if (of_ != a.data()) {
-    for (size_t row = 0; row < filled_; ++row) mask(row) = 0;
-    of_ = a.data();
-    filled_ = 0;
+  if (of_ != a.sequence().symbols) {
+    for (size_t row = 0; row < rows_.size(); ++row) mask(row) = 0;
+    of_ = a.sequence().symbols;
+    rows_.clear();
   }
-  whole_.resize(std::max(whole_.size(), whole_words(a.size()) * distinct_));
-  for (const size_t end = std::min(rows, a.size()); filled_ < end; ++filled_) {
-    mask(filled_) |= uint64_t{1} << filled_ % 64;
+  whole_.resize(std::max(whole_.size(), whole_words(a.length()) * distinct_));
+  const size_t end = std::min(rows, size_t{a.length()});
+  const uint32_t* const symbols = a.front(end);
+  for (size_t row = rows_.size(); row < end; ++row) {
+    rows_.push_back(symbols[row]);
+    mask(row) |= uint64_t{1} << row % 64;
   }
 }
 
 // Bit 63 is the lowest diagonal.
 template <typename Diagonals>
-uint64_t BandedEdits::in_one_word(const EditBand& band, Symbols a, Symbols b, uint64_t most) {
+uint64_t BandedEdits::in_one_word(const EditBand& band, NumberedSequence& a, NumberedSequence& b,
+                                  uint64_t columns, uint64_t most) {
   const auto last = static_cast<size_t>(band.last);
   Diagonals diagonals(band.last, band.end);
   int64_t edits = 0;
-  for (size_t column = 0; column < b.size();) {
+  for (size_t column = 0; column < columns;) {
     // The first of the word's rows, after 64 that are none; and columns with the same two words.
     size_t row = column + last + 1;
     const size_t same = 64 - row % 64;
-    const size_t next = std::min({column + same, column + Diagonals::kColumnsPerBound, b.size()});
-    fill_whole(a, next + last);
+    const size_t next = std::min({column + same, column + Diagonals::kColumnsPerBound, columns});
+    if (of_ != a.sequence().symbols || rows_.size() < next + last) fill_whole(a, next + last);
     const uint64_t* const masks = whole_.data() + row / 64 * distinct_;
     const uint64_t* const next_masks = masks + distinct_;
+    const uint32_t* const symbols = b.front(next);
     for (; column < next; ++column, ++row) {
-      const uint32_t symbol = b[column];
+      const uint32_t symbol = symbols[column];
       diagonals.step(masks[symbol] >> row % 64 | next_masks[symbol] << 1 << (63 - row % 64));
     }
     edits = diagonals.edits(static_cast<int64_t>(column));
@@ -232,14 +254,19 @@ uint64_t BandedEdits::in_one_word(const EditBand& band, Symbols a, Symbols b, ui
 
 // Words lie in a ring, by their number.
 template <typename Word>
-uint64_t BandedEdits::in_words(const EditBand& band, Symbols a, Symbols b, uint64_t most) {
+uint64_t BandedEdits::in_words(const EditBand& band, NumberedSequence& a, NumberedSequence& b,
+                               uint64_t columns, uint64_t most) {
+  const auto rows = static_cast<size_t>(band.rows);
   const size_t ring = band.words();
   if (ring_.size() < ring * distinct_) ring_.resize(ring * distinct_);
   std::vector<Word> words(ring);
   const auto for_rows = [&](size_t word, const auto& change) {
     uint64_t* const masks = ring_.data() + word % ring * distinct_;
-    const size_t end = std::min(a.size(), 64 * word + 64);
-    for (size_t row = 64 * word; row < end; ++row) change(masks[a[row]], uint64_t{1} << row % 64);
+    const size_t end = std::min(rows, 64 * word + 64);
+    const uint32_t* const symbols = a.front(end);
+    for (size_t row = 64 * word; row < end; ++row) {
+      change(masks[symbols[row]], uint64_t{1} << row % 64);
+    }
   };
   size_t left = 0;     // words so far that have left the band
   size_t entered = 0;  // and that have entered it
@@ -256,14 +283,15 @@ uint64_t BandedEdits::in_words(const EditBand& band, Symbols a, Symbols b, uint6
     return static_cast<size_t>(std::max<int64_t>(0, row) / 64);
   };
   int64_t edits = 0;
-  const auto columns = static_cast<int64_t>(b.size());
-  for (int64_t column = 0; column < columns;) {
-    const int64_t next = std::min(column + kStretch, columns);
+  const auto last_column = static_cast<int64_t>(columns);
+  for (int64_t column = 0; column < last_column;) {
+    const int64_t next = std::min(column + kStretch, last_column);
     while (left < word_of(column + band.first)) leave(left++);
     while (entered <= std::min(word_of(next - 1 + band.last), word_of(band.rows - 1)))
       enter(entered++);
-    run_ring<Word>({words, ring_.data(), distinct_}, left % ring, entered - left,
-                   b.subspan(static_cast<size_t>(column), static_cast<size_t>(next - column)));
+    run_ring<Word>(
+        {words, ring_.data(), distinct_}, left % ring, entered - left,
+        {b.front(static_cast<size_t>(next)) + column, static_cast<size_t>(next - column)});
     column = next;
     // Down to the diagonal of the last cell.
     const int64_t row = std::max<int64_t>(0, column + band.end);

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "match/pairs/pair_kernels.h"
+#include "match/pairs/symbol_numbers.h"
 
 namespace hoist::match {
 
@@ -51,12 +52,10 @@ struct EditBand {
   int64_t end;  // the diagonal of the last cell
 };
 
-// For one thread. Sequences stay as they are as long as it lives: what was found out about the
-// first one is kept for the next pair.
+// For one thread. The symbols of sequences stay where and as they are as long as it lives: what was
+// found out about the first one is kept for the next pair.
 class BandedEdits {
  public:
-  using Symbols = std::span<const uint32_t>;
-
   // Symbols are below `distinct`. Once `cancelled` is true, counts are undefined and come soon.
   explicit BandedEdits(uint32_t distinct, const std::atomic<bool>* cancelled = nullptr)
       : distinct_(distinct),
@@ -77,7 +76,7 @@ class BandedEdits {
   // Levenshtein distance, or insertions and deletions (m + n - 2 * LCS) if `count` is lcs; most + 1
   // where there are more than `most`, which is at least the difference of the lengths. If only the
   // first `columns` symbols of b are looked at, a number that is not more than that.
-  uint64_t count(PairCount count, Symbols a, Symbols b, uint64_t most,
+  uint64_t count(PairCount count, NumberedSequence& a, NumberedSequence& b, uint64_t most,
                  uint64_t columns = UINT64_MAX);
 
  private:
@@ -85,11 +84,13 @@ class BandedEdits {
   static uint64_t whole_words(uint64_t rows) { return (rows + 63) / 64 + 2; }
 
   template <typename Diagonals>
-  uint64_t in_one_word(const EditBand& band, Symbols a, Symbols b, uint64_t most);
+  uint64_t in_one_word(const EditBand& band, NumberedSequence& a, NumberedSequence& b,
+                       uint64_t columns, uint64_t most);
   // Makes the masks of the first rows of `a`, if they are not there yet.
-  void fill_whole(Symbols a, size_t rows);
+  void fill_whole(NumberedSequence& a, size_t rows);
   template <typename Word>
-  uint64_t in_words(const EditBand& band, Symbols a, Symbols b, uint64_t most);
+  uint64_t in_words(const EditBand& band, NumberedSequence& a, NumberedSequence& b,
+                    uint64_t columns, uint64_t most);
 
   bool is_cancelled() const {
     return cancelled_ != nullptr && cancelled_->load(std::memory_order_relaxed);
@@ -99,10 +100,10 @@ class BandedEdits {
   uint64_t most_words_;
   const std::atomic<bool>* cancelled_;
   // Masks of the rows at which a symbol is: `distinct_` of each word.
-  std::vector<uint64_t> whole_;   // of a sequence, with which mostly many others are compared
-  const uint32_t* of_ = nullptr;  // its first symbol
-  size_t filled_ = 0;
-  std::vector<uint64_t> ring_;  // of the words in the band; zero between pairs
+  std::vector<uint64_t> whole_;  // of a sequence, with which mostly many others are compared
+  const void* of_ = nullptr;     // its first symbol
+  std::vector<uint32_t> rows_;   // its symbols that have masks
+  std::vector<uint64_t> ring_;   // of the words in the band; zero between pairs
 };
 
 }  // namespace hoist::match

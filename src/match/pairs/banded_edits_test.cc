@@ -11,18 +11,18 @@
 namespace hoist::match {
 namespace {
 
-using Sequence = std::vector<uint32_t>;
+using Symbols = std::vector<uint32_t>;
 
 constexpr uint32_t kDistinct = 26;
 constexpr size_t kBorders[] = {0, 1, 62, 63, 64, 65, 127, 128, 129, 191, 192, 193, 255, 256, 257};
 
-Sequence random_sequence(std::mt19937_64& random, size_t length, uint32_t alphabet) {
-  Sequence out(length);
+Symbols random_sequence(std::mt19937_64& random, size_t length, uint32_t alphabet) {
+  Symbols out(length);
   for (uint32_t& symbol : out) symbol = static_cast<uint32_t>(random() % alphabet);
   return out;
 }
 
-Sequence edited(std::mt19937_64& random, Sequence sequence, uint64_t edits, uint32_t alphabet) {
+Symbols edited(std::mt19937_64& random, Symbols sequence, uint64_t edits, uint32_t alphabet) {
   for (; edits != 0; --edits) {
     const auto at = static_cast<std::ptrdiff_t>(random() % (sequence.size() + 1));
     const auto symbol = static_cast<uint32_t>(random() % alphabet);
@@ -42,13 +42,22 @@ class Banded : public testing::TestWithParam<PairCount> {
  protected:
   bool is_lcs() const { return GetParam() == PairCount::lcs; }
 
-  uint64_t exact(const Sequence& a, const Sequence& b) const {
+  uint64_t exact(const Symbols& a, const Symbols& b) const {
     if (!is_lcs()) return oracle::levenshtein_distance(a, b);
     return a.size() + b.size() - 2 * oracle::lcs_length(a, b);
   }
 
+  uint64_t count(BandedEdits& banded, const Symbols& a, const Symbols& b, uint64_t most,
+                 uint64_t columns = UINT64_MAX) const {
+    NumberedSequence rows;
+    rows.set({a.data(), a.size()}, a.data());
+    NumberedSequence others;
+    others.set({b.data(), b.size()}, b.data());
+    return banded.count(GetParam(), rows, others, most, columns);
+  }
+
   // At limits about the distance, about the widths at which words are added, and at any.
-  void expect_exact(const Sequence& a, const Sequence& b) {
+  void expect_exact(const Symbols& a, const Symbols& b) {
     const uint64_t edits = exact(a, b);
     const uint64_t difference = std::max(a.size(), b.size()) - std::min(a.size(), b.size());
     for (const uint64_t wanted :
@@ -60,16 +69,16 @@ class Banded : public testing::TestWithParam<PairCount> {
         return ::testing::Message() << a.size() << " and " << b.size() << " symbols, at most "
                                     << most << " edits of " << edits;
       };
-      ASSERT_EQ(banded_.count(GetParam(), a, b, most), std::min(edits, most + 1)) << where();
+      ASSERT_EQ(count(banded_, a, b, most), std::min(edits, most + 1)) << where();
       const uint64_t columns = 1 + random_() % 70;
-      ASSERT_LE(banded_.count(GetParam(), a, b, most, columns), std::min(edits, most + 1))
+      ASSERT_LE(count(banded_, a, b, most, columns), std::min(edits, most + 1))
           << where() << ", of " << columns << " columns";
     }
   }
 
   std::mt19937_64 random_{test_seed()};
   BandedEdits banded_{kDistinct};
-  std::deque<Sequence> rows_;  // which the tables are of
+  std::deque<Symbols> rows_;  // which the tables are of
 };
 
 TEST_P(Banded, CountsAtEveryWidth) {
@@ -80,7 +89,7 @@ TEST_P(Banded, CountsAtEveryWidth) {
     };
     // One sequence with several, as a list has them.
     if (turn % 3 == 0) rows_.push_back(random_sequence(random_, length(), alphabet));
-    const Sequence& a = rows_.back();
+    const Symbols& a = rows_.back();
     expect_exact(a, turn % 2 == 0 ? edited(random_, a, random_() % 80, alphabet)
                                   : random_sequence(random_, length(), alphabet));
   }
@@ -89,21 +98,21 @@ TEST_P(Banded, CountsAtEveryWidth) {
 // All that they have in common is far from the diagonal, and nothing is.
 TEST_P(Banded, CountsShiftedAndForeignSequences) {
   for (const size_t shift : {1, 31, 32, 33, 63, 64, 65, 100}) {
-    const Sequence middle = random_sequence(random_, 150, kDistinct - 1);
+    const Symbols middle = random_sequence(random_, 150, kDistinct - 1);
     rows_.push_back(middle);
-    Sequence& front = rows_.emplace_back(shift, kDistinct - 1);
+    Symbols& front = rows_.emplace_back(shift, kDistinct - 1);
     front.insert(front.end(), middle.begin(), middle.end());
-    Sequence& back = rows_.emplace_back(middle);
+    Symbols& back = rows_.emplace_back(middle);
     back.insert(back.end(), shift, kDistinct - 1);
     expect_exact(front, back);
     expect_exact(back, front);
     expect_exact(rows_[rows_.size() - 3], front);
-    expect_exact(rows_[rows_.size() - 3], Sequence(shift, kDistinct - 1));
+    expect_exact(rows_[rows_.size() - 3], Symbols(shift, kDistinct - 1));
   }
 }
 
 TEST_P(Banded, CountsInLongSequences) {
-  const Sequence a = random_sequence(random_, 3000, 4);
+  const Symbols a = random_sequence(random_, 3000, 4);
   for (const uint64_t edits : {0, 20, 200, 800}) {
     expect_exact(a, edited(random_, a, edits, 4));
   }
@@ -117,22 +126,22 @@ TEST_P(Banded, TakesWhatItsTablesHold) {
   EXPECT_FALSE(banded.is_in_one_word(EditBand(300, 300, 40)));
   EXPECT_TRUE(banded.takes(EditBand(300, 300, 40)));
   EXPECT_FALSE(banded.takes(EditBand(300, 300, 300)));
-  Sequence a = random_sequence(random_, 300, kMany);
+  Symbols a = random_sequence(random_, 300, kMany);
   a.back() = kMany - 1;
   for (int turn = 0; turn < 20; ++turn) {
-    const Sequence b = edited(random_, a, random_() % 30, kMany);
+    const Symbols b = edited(random_, a, random_() % 30, kMany);
     const uint64_t edits = exact(a, b);
     const uint64_t most = std::max<uint64_t>(40, b.size() - std::min(a.size(), b.size()));
-    ASSERT_EQ(banded.count(GetParam(), a, b, most), std::min(edits, most + 1));
+    ASSERT_EQ(count(banded, a, b, most), std::min(edits, most + 1));
   }
 }
 
 TEST_P(Banded, StopsWhereCancelled) {
   const std::atomic<bool> cancelled{true};
   BandedEdits banded(2, &cancelled);
-  const Sequence a(5'000'000, 0);
-  const Sequence b(5'000'000, 1);
-  EXPECT_LT(banded.count(GetParam(), a, b, 10'000'000), b.size());  // hours, if it went on
+  const Symbols a(5'000'000, 0);
+  const Symbols b(5'000'000, 1);
+  EXPECT_LT(count(banded, a, b, 10'000'000), b.size());  // hours, if it went on
 }
 
 INSTANTIATE_TEST_SUITE_P(Both, Banded, testing::Values(PairCount::lcs, PairCount::levenshtein),

@@ -9,7 +9,8 @@ namespace {
 
 using Way = LimitedCounts::Plan::Way;
 
-constexpr uint64_t kPoint = 10;  // a furthest-reaching point, as PairTimes
+constexpr uint64_t kPoint = 10;    // a furthest-reaching point, as PairTimes
+constexpr uint64_t kPoints = 120;  // and all that comes before the first
 // Symbols that are equal, of one diagonal, in the time of a point.
 constexpr uint64_t kEqualSymbols = 32;
 // With fewer edits their points take less time than a first look at the band.
@@ -17,11 +18,17 @@ constexpr int64_t kFewEdits = 5;
 
 uint32_t difference(uint32_t m, uint32_t n) { return std::max(m, n) - std::min(m, n); }
 
-uint64_t time_of_points(uint32_t m, uint32_t n, int64_t edits) {
-  if (edits > kMostBoundedEdits) return UINT64_MAX;
-  const auto diagonals = static_cast<uint64_t>(edits - difference(m, n)) + 1;
+// At worst, and where most symbols are equal and edits few.
+struct PointsTime {
+  uint64_t most;
+  uint64_t least;
+};
+PointsTime time_of_points(uint32_t m, uint32_t n, int64_t edits) {
+  if (edits > kMostBoundedEdits) return {UINT64_MAX, UINT64_MAX};
+  const uint64_t diagonals = kPoint * (static_cast<uint64_t>(edits - difference(m, n)) + 1);
   const uint64_t equal = std::min(m, n) / kEqualSymbols;
-  return kPoint * diagonals * (static_cast<uint64_t>(edits) / 2 + 1 + equal);
+  return {kPoints + diagonals * (static_cast<uint64_t>(edits) / 2 + 1 + equal),
+          kPoints + diagonals};
 }
 
 // Unrelated sequences of 26 letters differ in nearly every symbol.
@@ -32,18 +39,13 @@ uint64_t look_columns(const LimitedCounts::Plan& plan) {
 
 // As sequences do of which one was made from the other by some edits: a first look at them shows
 // nothing.
-bool begin_alike(std::span<const uint32_t> a, std::span<const uint32_t> b) {
+bool begin_alike(const Sequence& a, const Sequence& b) {
   constexpr size_t kSymbols = 8;
-  return a.size() >= kSymbols && b.size() >= kSymbols &&
-         std::equal(a.begin(), a.begin() + kSymbols, b.begin());
-}
-
-// Equal symbols at the end of both change no number of edits.
-void cut_equal_ends(std::span<const uint32_t>& a, std::span<const uint32_t>& b) {
-  const auto ends = std::mismatch(a.rbegin(), a.rend(), b.rbegin(), b.rend());
-  const auto equal = static_cast<size_t>(ends.first - a.rbegin());
-  a = a.first(a.size() - equal);
-  b = b.first(b.size() - equal);
+  if (a.length < kSymbols || b.length < kSymbols) return false;
+  return with_symbols(a, [&](const auto x) {
+    return with_symbols(
+        b, [&](const auto y) { return std::equal(x.begin(), x.begin() + kSymbols, y.begin()); });
+  });
 }
 
 }  // namespace
@@ -52,14 +54,20 @@ void LimitedCounts::plan(uint32_t m, uint32_t n, int64_t edits, Plan& plan) cons
   plan.m = m;
   plan.n = n;
   plan.edits = std::min(edits, int64_t{m} + n);
+  const int64_t beyond = std::max<int64_t>(plan.edits + 1, difference(m, n));
+  plan.beyond = count_of(plan, static_cast<uint64_t>(beyond));
   plan.column_time = 0;
+  plan.front = {};
   if (edits < difference(m, n)) {
     plan.way = Way::is_beyond;
-    plan.time = 0;
+    plan.likely_time = plan.time = 0;
     return;
   }
-  plan.time = time_of_points(m, n, edits);
+  const PointsTime points = time_of_points(m, n, edits);
+  plan.time = points.most;
+  plan.likely_time = points.least;
   plan.way = plan.time == UINT64_MAX ? Way::none : Way::points;
+  plan.front = FrontCheck::plan(count_, m, n, most(plan));
   if (edits < kFewEdits) return;
   const EditBand band(m, n, most(plan));
   if (!banded_.takes(band)) return;
@@ -70,7 +78,7 @@ void LimitedCounts::plan(uint32_t m, uint32_t n, int64_t edits, Plan& plan) cons
   if (plan.way == Way::points) plan.time += time_of_look(plan);
   if (n * plan.column_time < plan.time) {
     plan.way = Way::band;
-    plan.time = n * plan.column_time;
+    plan.likely_time = plan.time = n * plan.column_time;
   }
 }
 
@@ -85,40 +93,43 @@ int64_t LimitedCounts::count_of(const Plan& plan, uint64_t edits) const {
   return count_ == PairCount::lcs ? (int64_t{plan.m} + plan.n - signed_edits) / 2 : signed_edits;
 }
 
-int64_t LimitedCounts::count(Symbols a, Symbols b, const Plan& plan) {
-  const auto limit = static_cast<uint32_t>(plan.edits);
+int64_t LimitedCounts::count(NumberedSequence& a, NumberedSequence& b, const Plan& plan) {
   switch (plan.way) {
     case Way::band:
-      cut_equal_ends(a, b);
       return count_of(plan, banded_.count(count_, a, b, most(plan)));
     case Way::points:
-      if (!begin_alike(a, b) && are_soon_beyond(a, b, plan)) break;
-      return count_of(plan, count_ == PairCount::lcs ? bounded_indels(a, b, limit)
-                                                     : bounded_levenshtein(a, b, limit));
+      if (plan.front.symbols == 0 && plan.column_time != 0 &&
+          !begin_alike(a.sequence(), b.sequence()) && are_soon_beyond(a, b, plan)) {
+        return plan.beyond;
+      }
+      return count_of(plan, points(a.sequence(), b.sequence(), plan));
     default:
-      break;
+      return plan.beyond;
   }
-  // One that is beyond.
-  const int64_t least = std::max<int64_t>(plan.edits + 1, difference(plan.m, plan.n));
-  return count_of(plan, static_cast<uint64_t>(least));
 }
 
-bool LimitedCounts::are_soon_beyond(Symbols a, Symbols b, const Plan& plan) {
+uint64_t LimitedCounts::points(const Sequence& a, const Sequence& b, const Plan& plan) const {
+  const auto limit = static_cast<uint32_t>(plan.edits);
+  return with_symbols(a, [&](const auto x) {
+    return with_symbols(b, [&](const auto y) {
+      return count_ == PairCount::lcs ? bounded_indels(x, y, limit)
+                                      : bounded_levenshtein(x, y, limit);
+    });
+  });
+}
+
+bool LimitedCounts::are_soon_beyond(NumberedSequence& a, NumberedSequence& b, const Plan& plan) {
+  if (plan.way == Way::is_beyond) return true;
+  if (plan.front.symbols != 0) return front_.are_beyond(a.sequence(), b.sequence(), plan.front);
   if (plan.column_time == 0) return false;
   const uint64_t limit = most(plan);
   return banded_.count(count_, a, b, limit, look_columns(plan)) > limit;
 }
 
-bool LimitedCounts::look_first(Symbols a, Symbols b, Plan& plan) {
-  if (plan.way != Way::is_beyond && are_soon_beyond(a, b, plan)) {
-    plan.way = Way::is_beyond;
-    plan.time = 0;
-  }
-  return plan.way == Way::is_beyond;
-}
-
 uint64_t LimitedCounts::time_of_look(const Plan& plan) {
-  return plan.way == Way::is_beyond ? 0 : plan.column_time * look_columns(plan);
+  if (plan.way == Way::is_beyond) return 0;
+  if (plan.front.symbols != 0) return FrontCheck::time(plan.front);
+  return plan.column_time * look_columns(plan);
 }
 
 }  // namespace hoist::match

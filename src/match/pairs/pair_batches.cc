@@ -2,7 +2,7 @@
 
 namespace hoist::match {
 
-std::vector<Batch> batches_of(const SequenceList& lanes, std::span<const uint32_t> by_length,
+std::vector<Batch> batches_of(const NumberedList& lanes, std::span<const uint32_t> by_length,
                               uint32_t distinct) {
   std::vector<Batch> batches;
   for (size_t begin = 0; begin < by_length.size();) {

@@ -5,48 +5,16 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
-#include "match/pairs/pair_counts.h"
+#include "match/pairs/pair_kernels.h"
+#include "match/pairs/symbol_numbers.h"
 
 namespace hoist::match {
 
 inline constexpr size_t kMaxTableBytes = size_t{4} << 20;
 inline constexpr size_t kLongLanes = 4;  // the kind of lanes of several words
-
-// Numbers of the distinct symbols of both lists: 0, 1, … Pages of a table that is as sparse as the
-// symbols are.
-class DenseSymbols {
- public:
-  std::vector<uint32_t> number(std::span<const uint32_t> symbols) {
-    std::vector<uint32_t> numbers(symbols.size());
-    for (size_t i = 0; i < symbols.size(); ++i) numbers[i] = number(symbols[i]);
-    return numbers;
-  }
-  uint32_t size() const { return size_; }
-
- private:
-  static constexpr uint32_t kPage = 256;
-  static constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
-
-  uint32_t number(uint32_t symbol) {
-    const uint32_t page = symbol / kPage;
-    if (page >= pages_.size()) pages_.resize(page + 1, kNone);
-    if (pages_[page] == kNone) {
-      pages_[page] = static_cast<uint32_t>(numbers_.size() / kPage);
-      numbers_.resize(numbers_.size() + kPage, kNone);
-    }
-    uint32_t& number = numbers_[size_t{pages_[page]} * kPage + symbol % kPage];
-    if (number == kNone) number = size_++;
-    return number;
-  }
-
-  std::vector<uint32_t> pages_;
-  std::vector<uint32_t> numbers_;
-  uint32_t size_ = 0;
-};
 
 // Sequences that go through one table of masks, of like length.
 struct Batch {
@@ -67,7 +35,7 @@ inline size_t kind_of(uint32_t length) {
 inline size_t lane_bytes(size_t kind) { return size_t{1} << std::min<size_t>(kind, 3); }
 
 // Of sequences in ascending order of their lengths, with so many distinct symbols.
-std::vector<Batch> batches_of(const SequenceList& lanes, std::span<const uint32_t> by_length,
+std::vector<Batch> batches_of(const NumberedList& lanes, std::span<const uint32_t> by_length,
                               uint32_t distinct);
 
 // The masks of one batch. A symbol that no lane has is in group 0, which is zero; group 1 has all
@@ -76,7 +44,7 @@ class MaskTable {
  public:
   explicit MaskTable(uint32_t distinct) : groups_(distinct, 0) {}
 
-  void fill(const Batch& batch, const SequenceList& lanes) {
+  void fill(const Batch& batch, const NumberedList& lanes) {
     for (const uint32_t symbol : used_) groups_[symbol] = 0;
     used_.clear();
     group_bytes_ = batch.words * kRowBytes;

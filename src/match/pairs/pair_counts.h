@@ -19,21 +19,9 @@
 
 #include "base/threads.h"
 #include "match/pairs/pair_kernels.h"
+#include "match/pairs/sequence_list.h"
 
 namespace hoist::match {
-
-// Sequence i is symbols[ends[i - 1]..ends[i]); the first begins at 0.
-struct SequenceList {
-  std::span<const uint32_t> symbols;
-  std::span<const uint64_t> ends;
-
-  size_t size() const { return ends.size(); }
-  uint64_t begin(size_t i) const { return i == 0 ? 0 : ends[i - 1]; }
-  uint32_t length(size_t i) const { return static_cast<uint32_t>(ends[i] - begin(i)); }
-  std::span<const uint32_t> operator[](size_t i) const {
-    return symbols.subspan(begin(i), length(i));
-  }
-};
 
 // Counts of one sequence of one list with some that follow one another in the other list.
 struct PairRun {
@@ -47,7 +35,7 @@ struct PairOptions {
   // The last count that is of interest for a query and a choice of these lengths: the least LCS
   // (one more than fits: none), or the largest distance (negative: none). Long sequences beyond it
   // may be given any count beyond it that their lengths allow; whether they are is known sooner.
-  // Never asked if empty.
+  // Never asked if empty; the same for the same lengths.
   std::function<int64_t(uint32_t query, uint32_t choice)> limit = {};
   const std::atomic<bool>* cancelled = nullptr;
   const PairKernels* kernels = nullptr;  // the fastest if null
@@ -55,8 +43,10 @@ struct PairOptions {
 
 // Fewer than 2^32 sequences in a list, of fewer than 2^31 symbols. Every pair is in one run, in any
 // order; `take` is called from the pool's threads. Once `cancelled` is true, it returns soon, and
-// which pairs were in runs, and with what counts, is undefined. Memory: 4 bytes a symbol of both
-// lists, and for each thread at most 16 MiB and 4 bytes for each distinct symbol.
+// which pairs were in runs, and with what counts, is undefined. Of one list, mostly the shorter
+// one, all symbols are read; of the other those that must be. Memory: 4 bytes a symbol of the one
+// list, and for each thread at most 16 MiB, 4 bytes a symbol of the longest sequence, and 4 bytes
+// for each distinct symbol.
 void count_pairs(PairCount count, const SequenceList& queries, const SequenceList& choices,
                  ThreadPool& pool, const std::function<void(const PairRun&)>& take,
                  const PairOptions& options = {});

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <deque>
 #include <mutex>
 #include <random>
 
@@ -11,17 +13,31 @@
 namespace hoist::match {
 namespace {
 
+// Each sequence in the smallest symbols that hold it, as strs of Python have it, or in all.
 struct Lists {
   std::vector<std::vector<uint32_t>> sequences;
-  std::vector<uint32_t> symbols;
-  std::vector<uint64_t> ends;
+  std::vector<Sequence> views;
+  std::deque<std::vector<uint8_t>> bytes;
+  std::deque<std::vector<uint16_t>> halves;
+  std::deque<std::vector<uint32_t>> words;
 
-  void add(std::vector<uint32_t> sequence) {
-    symbols.insert(symbols.end(), sequence.begin(), sequence.end());
-    ends.push_back(symbols.size());
+  void add(std::vector<uint32_t> sequence, bool is_wide = false) {
+    const auto put = [&]<typename Symbol>(std::deque<std::vector<Symbol>>& all) {
+      const auto& stored = all.emplace_back(sequence.begin(), sequence.end());
+      views.emplace_back(stored.data(), stored.size());
+    };
+    uint32_t most = 0;
+    for (const uint32_t symbol : sequence) most = std::max(most, symbol);
+    if (most < 0x100 && !is_wide) {
+      put(bytes);
+    } else if (most < 0x10000 && !is_wide) {
+      put(halves);
+    } else {
+      put(words);
+    }
     sequences.push_back(std::move(sequence));
   }
-  SequenceList view() const { return {symbols, ends}; }
+  SequenceList view() const { return views; }
 };
 
 Lists random_lists(std::mt19937_64& random, size_t count, size_t longest, uint32_t alphabet) {
@@ -141,8 +157,8 @@ void expect_exact_within(PairCount count, const Lists& queries, const Lists& cho
       for (uint32_t i = 0; i < run.counts.size(); ++i) {
         const uint32_t query = run.is_query ? run.fixed : run.first + i;
         const uint32_t choice = run.is_query ? run.first + i : run.fixed;
-        const uint32_t x = queries.view().length(query);
-        const uint32_t y = choices.view().length(choice);
+        const uint32_t x = queries.view()[query].length;
+        const uint32_t y = choices.view()[choice].length;
         const int64_t exact = exact_counts[query * choices.sequences.size() + choice];
         const int64_t last = limit(x, y);
         const auto is_beyond = [&](int64_t count) { return lcs ? count < last : count > last; };
@@ -206,6 +222,44 @@ TEST_P(PairCounts, AreExactUpToALimitInEveryWay) {
     const int64_t limits[] = {0, 2, 5, 12, 31, 32, 63, 64, 127, 128, 255, 256, 1000, any};
     expect_exact_within(GetParam(), many, many, one_, limits);
     expect_exact_within(GetParam(), originals, many, one_, limits);
+  }
+}
+
+// Few short ones with many, of which a first look at all symbols decides most.
+TEST_P(PairCounts, AreExactUpToALimitOfShortSequences) {
+  constexpr int64_t kLimits[] = {0, 1, 2, 3, 4, 5, 8, 13};
+  for (const uint32_t alphabet : {3u, 26u, 4000u}) {
+    const Lists few = random_lists(random_, 5, 66, alphabet);
+    Lists many = random_lists(random_, 100, 66, alphabet);
+    for (int i = 0; i < 200; ++i) {
+      many.add(near(random_, few.sequences[random_() % few.sequences.size()], 9));
+    }
+    expect_exact_within(GetParam(), few, many, one_, kLimits);
+  }
+}
+
+// The same symbols in all sizes that hold them, and symbols at the sizes' ends.
+TEST_P(PairCounts, OfSymbolsOfAnySize) {
+  constexpr uint32_t kEnds[] = {0,      1,       254,     255,      256,      257,
+                                0xFFFF, 0x10000, 0x10001, 0x10FFFF, 0x110000, 0x110001};
+  constexpr int64_t kLimits[] = {0, 1, 3, 10, 40, 100};
+  for (const size_t longest : {20, 150, 700}) {
+    Lists queries;
+    Lists choices;
+    for (int i = 0; i < 30; ++i) {
+      const size_t alphabet = 2 + random_() % (std::size(kEnds) - 1);
+      std::vector<uint32_t> sequence(random_() % (longest + 1));
+      for (uint32_t& symbol : sequence) symbol = kEnds[random_() % alphabet];
+      queries.add(sequence, random_() % 2 == 0);
+      choices.add(near(random_, sequence, 12), random_() % 2 == 0);
+    }
+    Lists few;
+    for (int i = 0; i < 2; ++i) few.add(queries.sequences[random_() % 30], i == 0);
+    expect_exact(GetParam(), queries, choices, one_);
+    expect_exact(GetParam(), few, choices, one_);
+    expect_exact_within(GetParam(), queries, choices, one_, kLimits);
+    expect_exact_within(GetParam(), few, choices, one_, kLimits);
+    expect_exact_within(GetParam(), choices, few, one_, kLimits);
   }
 }
 

@@ -28,9 +28,17 @@ struct PairBatch {
 using PairKernel = void(const PairBatch& batch, std::span<const uint32_t> groups,
                         std::byte* counts);
 
+// How many of `size` bytes, or of the pairs of bytes that they are, differ from each of the
+// `shifts` others from the same place on; some number above `most` where they are more. `size` is a
+// multiple of kUnmatchedStep.
+using UnmatchedKernel = uint32_t(const uint8_t* bytes, size_t size, const uint8_t* others,
+                                 size_t shifts, uint32_t most);
+inline constexpr size_t kUnmatchedStep = 32;
+
 struct PairKernels {
   const char* name;           // "portable", "avx2", "avx512"
   PairKernel* kernels[2][5];  // by count; by lanes of 8, 16, 32, 64 bits, and several words of 64
+  UnmatchedKernel* unmatched[2];  // bytes, pairs
 
   PairKernel* of(PairCount count, size_t kind) const {
     return kernels[static_cast<size_t>(count)][kind];

@@ -1,18 +1,25 @@
 #include "match/pairs/single_counts.h"
 
 #include <array>
-#include <bit>
 #include <utility>
 
 namespace hoist::match {
 namespace {
 
+// Without a call where the processor's instruction cannot be taken for granted.
+uint32_t ones(uint64_t bits) {
+  bits -= bits >> 1 & 0x5555555555555555u;
+  bits = (bits & 0x3333333333333333u) + (bits >> 2 & 0x3333333333333333u);
+  bits = (bits + (bits >> 4)) & 0x0F0F0F0F0F0F0F0Fu;
+  return static_cast<uint32_t>(bits * 0x0101010101010101u >> 56);
+}
+
 // match/score/edit_distance.h says after whom; here the number of words is known.
-template <size_t kWords>
-uint32_t lcs_of(const uint64_t* masks, size_t /*length*/, std::span<const uint32_t> other) {
+template <size_t kWords, typename Symbol>
+uint32_t lcs_of(const uint64_t* masks, size_t /*length*/, std::span<const Symbol> other) {
   uint64_t state[kWords];
   for (uint64_t& word : state) word = ~uint64_t{0};
-  for (const uint32_t symbol : other) {
+  for (const Symbol symbol : other) {
     const uint64_t* const mask = masks + size_t{symbol} * kWords;
     uint64_t carry = 0;
     for (size_t w = 0; w < kWords; ++w) {
@@ -25,12 +32,12 @@ uint32_t lcs_of(const uint64_t* masks, size_t /*length*/, std::span<const uint32
     }
   }
   uint32_t length = 0;
-  for (const uint64_t word : state) length += static_cast<uint32_t>(std::popcount(~word));
+  for (const uint64_t word : state) length += ones(~word);
   return length;
 }
 
-template <size_t kWords>
-uint32_t levenshtein_of(const uint64_t* masks, size_t length, std::span<const uint32_t> other) {
+template <size_t kWords, typename Symbol>
+uint32_t levenshtein_of(const uint64_t* masks, size_t length, std::span<const Symbol> other) {
   if (length == 0) return static_cast<uint32_t>(other.size());
   uint64_t up[kWords];
   uint64_t down[kWords];
@@ -40,7 +47,7 @@ uint32_t levenshtein_of(const uint64_t* masks, size_t length, std::span<const ui
   }
   const size_t last_bit = (length - 1) % 64;
   auto distance = static_cast<uint32_t>(length);
-  for (const uint32_t symbol : other) {
+  for (const Symbol symbol : other) {
     const uint64_t* const mask = masks + size_t{symbol} * kWords;
     uint64_t carried_up = 1;
     uint64_t carried_down = 0;
@@ -68,8 +75,11 @@ uint32_t levenshtein_of(const uint64_t* masks, size_t length, std::span<const ui
 
 template <size_t... kWordsLessOne>
 constexpr auto kernels_of(std::index_sequence<kWordsLessOne...> /*words*/) {
-  return std::array{std::array{&lcs_of<kWordsLessOne + 1>...},
-                    std::array{&levenshtein_of<kWordsLessOne + 1>...}};
+  using Kernels = SingleCounts::Kernels;
+  return std::array{std::array{Kernels{&lcs_of<kWordsLessOne + 1, uint32_t>,
+                                       &lcs_of<kWordsLessOne + 1, uint8_t>}...},
+                    std::array{Kernels{&levenshtein_of<kWordsLessOne + 1, uint32_t>,
+                                       &levenshtein_of<kWordsLessOne + 1, uint8_t>}...}};
 }
 constexpr auto kKernels = kernels_of(std::make_index_sequence<SingleCounts::kMostWords>());
 
@@ -78,7 +88,7 @@ constexpr auto kKernels = kernels_of(std::make_index_sequence<SingleCounts::kMos
 SingleCounts::SingleCounts(PairCount count, std::span<const uint32_t> sequence, uint32_t distinct)
     : length_(sequence.size()),
       masks_(words_of(sequence.size()) * distinct),
-      kernel_(kKernels[static_cast<size_t>(count)][words_of(sequence.size()) - 1]) {
+      kernels_(kKernels[static_cast<size_t>(count)][words_of(sequence.size()) - 1]) {
   const size_t words = words_of(length_);
   for (size_t i = 0; i < length_; ++i) {
     masks_[sequence[i] * words + i / 64] |= uint64_t{1} << (i % 64);

@@ -3,26 +3,32 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <type_traits>
 
 namespace hoist::match {
 namespace {
 
 // How many symbols from the front are equal, of `size`.
-int64_t equal_symbols(const uint32_t* a, const uint32_t* b, int64_t size) {
+template <typename A, typename B>
+int64_t equal_symbols(const A* a, const B* b, int64_t size) {
   int64_t i = 0;
-  for (; i + 1 < size; i += 2) {
-    uint64_t x = 0;
-    uint64_t y = 0;
-    std::memcpy(&x, a + i, sizeof(x));
-    std::memcpy(&y, b + i, sizeof(y));
-    if (x != y) return i + static_cast<int64_t>(a[i] == b[i]);
+  if constexpr (std::is_same_v<A, B>) {
+    constexpr auto kAtOnce = static_cast<int64_t>(sizeof(uint64_t) / sizeof(A));
+    for (; i + kAtOnce <= size; i += kAtOnce) {
+      uint64_t x = 0;
+      uint64_t y = 0;
+      std::memcpy(&x, a + i, sizeof(x));
+      std::memcpy(&y, b + i, sizeof(y));
+      if (x != y) break;
+    }
   }
-  return i + static_cast<int64_t>(i < size && a[i] == b[i]);
+  while (i < size && a[i] == b[i]) ++i;
+  return i;
 }
 
 // Rows are positions in a, and a point of diagonal d lies in row i and column i + d.
-template <bool kSubstitutes>
-uint32_t edits_within(std::span<const uint32_t> a, std::span<const uint32_t> b, uint32_t most) {
+template <bool kSubstitutes, typename A, typename B>
+uint32_t edits_within(std::span<const A> a, std::span<const B> b, uint32_t most) {
   const auto rows = static_cast<int64_t>(a.size());
   const auto columns = static_cast<int64_t>(b.size());
   const int64_t last = columns - rows;
@@ -66,13 +72,25 @@ uint32_t edits_within(std::span<const uint32_t> a, std::span<const uint32_t> b, 
 
 }  // namespace
 
-uint32_t bounded_levenshtein(std::span<const uint32_t> a, std::span<const uint32_t> b,
-                             uint32_t most) {
+template <typename A, typename B>
+uint32_t bounded_levenshtein(std::span<const A> a, std::span<const B> b, uint32_t most) {
   return edits_within<true>(a, b, most);
 }
 
-uint32_t bounded_indels(std::span<const uint32_t> a, std::span<const uint32_t> b, uint32_t most) {
+template <typename A, typename B>
+uint32_t bounded_indels(std::span<const A> a, std::span<const B> b, uint32_t most) {
   return edits_within<false>(a, b, most);
 }
+
+#define HOIST_BOUNDED_EDITS(A, B)                                                                \
+  template uint32_t bounded_levenshtein<A, B>(std::span<const A>, std::span<const B>, uint32_t); \
+  template uint32_t bounded_indels<A, B>(std::span<const A>, std::span<const B>, uint32_t);
+#define HOIST_BOUNDED_EDITS_OF(A)  \
+  HOIST_BOUNDED_EDITS(A, uint8_t)  \
+  HOIST_BOUNDED_EDITS(A, uint16_t) \
+  HOIST_BOUNDED_EDITS(A, uint32_t)
+HOIST_BOUNDED_EDITS_OF(uint8_t)
+HOIST_BOUNDED_EDITS_OF(uint16_t)
+HOIST_BOUNDED_EDITS_OF(uint32_t)
 
 }  // namespace hoist::match

@@ -18,13 +18,22 @@ namespace hoist::match {
 inline constexpr uint32_t kMostBoundedEdits = 255;
 
 // Insertions, deletions and substitutions that make one of the other; `most` + 1 where more than
-// `most` are needed. `most` <= kMostBoundedEdits; sequences of fewer than 2^31 symbols.
-// O(most^2 + most * symbols in common).
-uint32_t bounded_levenshtein(std::span<const uint32_t> a, std::span<const uint32_t> b,
-                             uint32_t most);
+// `most` are needed. `most` <= kMostBoundedEdits; sequences of fewer than 2^31 symbols, of 1, 2 or
+// 4 bytes (uint8_t, uint16_t, uint32_t) in each. O(most^2 + most * symbols in common).
+template <typename A, typename B>
+uint32_t bounded_levenshtein(std::span<const A> a, std::span<const B> b, uint32_t most);
+inline uint32_t bounded_levenshtein(std::span<const uint32_t> a, std::span<const uint32_t> b,
+                                    uint32_t most) {
+  return bounded_levenshtein<uint32_t, uint32_t>(a, b, most);
+}
 
 // The same without substitutions: the symbols of both that are not in the longest common
 // subsequence.
-uint32_t bounded_indels(std::span<const uint32_t> a, std::span<const uint32_t> b, uint32_t most);
+template <typename A, typename B>
+uint32_t bounded_indels(std::span<const A> a, std::span<const B> b, uint32_t most);
+inline uint32_t bounded_indels(std::span<const uint32_t> a, std::span<const uint32_t> b,
+                               uint32_t most) {
+  return bounded_indels<uint32_t, uint32_t>(a, b, most);
+}
 
 }  // namespace hoist::match

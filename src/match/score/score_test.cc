@@ -177,6 +177,29 @@ TEST(Score, TakesTheLongestSequences) {
   EXPECT_EQ(fast_blocks(longest, longest, false), whole);
 }
 
+// Whatever the sizes of the symbols of either: of their lowest bytes.
+void expect_same_in_all_sizes(const Symbols& x, const Symbols& y, uint32_t most) {
+  const std::vector<uint8_t> bytes_a(x.begin(), x.end());
+  const std::vector<uint8_t> bytes_b(y.begin(), y.end());
+  const std::vector<uint16_t> halves_a(bytes_a.begin(), bytes_a.end());
+  const std::vector<uint16_t> halves_b(bytes_b.begin(), bytes_b.end());
+  const Symbols a(bytes_a.begin(), bytes_a.end());
+  const Symbols b(bytes_b.begin(), bytes_b.end());
+  const auto expect = [&](const auto& one, const auto& other) {
+    ASSERT_EQ(bounded_levenshtein(std::span(one), std::span(other), most),
+              bounded_levenshtein(a, b, most));
+    ASSERT_EQ(bounded_indels(std::span(one), std::span(other), most), bounded_indels(a, b, most));
+  };
+  const auto expect_with = [&](const auto& one) {
+    expect(one, bytes_b);
+    expect(one, halves_b);
+    expect(one, b);
+  };
+  expect_with(bytes_a);
+  expect_with(halves_a);
+  expect_with(a);
+}
+
 TEST(Score, CountsEditsUpToABound) {
   std::mt19937_64 random(test_seed());
   for (int turn = 0; turn < 3000; ++turn) {
@@ -189,6 +212,7 @@ TEST(Score, CountsEditsUpToABound) {
     for (uint32_t most = 0; most <= 81; most = most < 14 ? most + 1 : most + 67) {
       ASSERT_EQ(bounded_levenshtein(a, b, most), std::min(distance, most + 1));
       ASSERT_EQ(bounded_indels(a, b, most), std::min(indels, most + 1));
+      expect_same_in_all_sizes(a, b, most);
     }
   }
   const Symbols a = repeated({1, 2, 3}, 5000);

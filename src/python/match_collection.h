@@ -1,0 +1,48 @@
+// The sequences of a Python collection as count_pairs() takes them.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "match/pairs/sequence_list.h"
+#include "python/match_elements.h"
+
+namespace hoist::python {
+
+// The characters of a str are read where they lie, and so are bytes; with Python's stable ABI those
+// of ASCII strs only. What lies elsewhere is copied. All are kept alive, and may be read without
+// the interpreter's lock.
+class Collection {
+ public:
+  // Throws what iterating, hashing and the processor raise, and TypeError for what is no sequence.
+  Collection(nanobind::handle items, ElementNumbers& numbers, const nanobind::object& processor);
+
+  match::SequenceList view() const { return sequences_; }
+  size_t size() const { return sequences_.size(); }
+  // Of all sequences.
+  uint64_t symbols() const { return symbols_; }
+  // Items that are None or NaN: their sequences are empty.
+  const std::vector<size_t>& missing() const { return missing_; }
+
+ private:
+  match::Sequence text(nanobind::handle item);
+  match::Sequence elements(nanobind::handle item, ElementNumbers& numbers);
+  // Room that stays.
+  uint32_t* room(size_t symbols);
+
+  nanobind::object items_;
+  std::vector<nanobind::object> processed_;
+  nanobind::object is_ascii_;  // the method of str, where that is asked
+  std::vector<std::unique_ptr<uint32_t[]>> blocks_;
+  size_t left_ = 0;  // in the last of them, at its end
+  size_t block_size_ = 0;
+  std::vector<uint32_t> numbers_;
+  std::vector<match::Sequence> sequences_;
+  uint64_t symbols_ = 0;
+  std::vector<size_t> missing_;
+};
+
+}  // namespace hoist::python
