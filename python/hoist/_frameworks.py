@@ -1,7 +1,9 @@
 """Arrays of PyTorch and of NumPy, made of flat bytes with a dtype's name and a shape."""
 
+import functools
 import importlib
 import importlib.util
+import sys
 from typing import Any, Optional, Sequence, Tuple
 
 import numpy as np
@@ -54,11 +56,11 @@ class NumPy:
 
     name = "numpy"
 
-    def check_device(self, device: str) -> None:
-        if device != "cpu":
+    def check_device(self, device: Any) -> None:
+        if device is not None and str(device).partition(":")[0] != "cpu":
             raise InvalidArgument(f"NumPy arrays are in host memory, not on {device}: use torch")
 
-    def device_name(self, device: str) -> Optional[str]:
+    def device_name(self, device: Any) -> Optional[str]:
         """What Hoist calls that device; nothing where there is none to load onto."""
         return None
 
@@ -66,8 +68,13 @@ class NumPy:
         """The memory of an array of bytes that speaks DLPack, which it goes on owning."""
         return np.from_dlpack(array).view(numpy_dtype(dtype)).reshape(tuple(shape))
 
-    def tensor(self, data: Any, dtype: str, shape: Sequence[int], device: str) -> Any:
+    def tensor(self, data: Any, dtype: str, shape: Sequence[int], device: Any) -> Any:
         return data.view(numpy_dtype(dtype)).reshape(tuple(shape))
+
+    def part(self, whole: Any, index: Any, device: Any) -> Any:
+        """Memory of its own, unless it is all of `whole`."""
+        part = np.asarray(whole[index])
+        return part.copy() if part.base is not None and part.nbytes < whole.nbytes else part
 
     def parts(self, tensor: Any) -> Tuple[str, Tuple[int, ...], Any]:
         array = np.asarray(tensor)
@@ -91,8 +98,9 @@ class Torch:
 
     def __init__(self) -> None:
         self._torch: Any = importlib.import_module("torch")
+        self._names = {getattr(self._torch, torch, None): name for name, torch in _TORCH.items()}
 
-    def check_device(self, device: str) -> None:
+    def check_device(self, device: Any) -> None:
         pass  # torch has its own words for devices that are not there
 
     def _dtype(self, name: str) -> Any:
@@ -111,8 +119,9 @@ class Torch:
             raise Unsupported(f"{name} of shape {list(shape)} in torch: it holds pairs")
         return (*shape[:-1], shape[-1] // 2)
 
-    def device_name(self, device: str) -> Optional[str]:
-        kind, _, index = ("cuda:" + device if device.isdigit() else device).partition(":")
+    def device_name(self, device: Any) -> Optional[str]:
+        text = str(device)
+        kind, _, index = ("cuda:" + text if text.isdigit() else text).partition(":")
         if kind != "cuda" or not self._torch.cuda.is_available():
             return None
         return f"cuda:{index or self._torch.cuda.current_device()}"
@@ -124,16 +133,25 @@ class Torch:
             return self._torch.empty(shape, dtype=self._dtype(dtype), device=flat.device)
         return flat.view(self._dtype(dtype)).reshape(shape)
 
-    def tensor(self, data: Any, dtype: str, shape: Sequence[int], device: str) -> Any:
+    def tensor(self, data: Any, dtype: str, shape: Sequence[int], device: Any) -> Any:
         flat = self._torch.from_numpy(data)
         shape = self._shape(dtype, shape)
         if not data.size:  # an empty tensor cannot be viewed
             return self._torch.empty(shape, dtype=self._dtype(dtype), device=device)
         return flat.view(self._dtype(dtype)).reshape(shape).to(device)
 
+    def part(self, whole: Any, index: Any, device: Any) -> Any:
+        """Memory of its own, unless it is all of `whole`."""
+        part = whole[index]
+        if part.nbytes < part.untyped_storage().nbytes():
+            part = part.clone(memory_format=self._torch.contiguous_format)
+        return part.to(device)
+
     def parts(self, tensor: Any) -> Tuple[str, Tuple[int, ...], Any]:
-        names = {getattr(self._torch, torch, None): name for name, torch in _TORCH.items()}
-        name = names.get(tensor.dtype)
+        if tensor.is_nested or tensor.layout != self._torch.strided:
+            layout = "nested" if tensor.is_nested else tensor.layout
+            raise Unsupported(f"tensors that are {layout}: make them dense")
+        name = self._names.get(tensor.dtype)
         if name is None:
             raise Unsupported(f"tensors of {tensor.dtype}")
         shape = tuple(tensor.shape)
@@ -151,6 +169,13 @@ def has_torch() -> bool:
     return importlib.util.find_spec("torch") is not None
 
 
+def framework_of(tensor: Any) -> Any:
+    """The one whose array `tensor` is, or NumPy, which takes what looks like an array."""
+    torch = sys.modules.get("torch")
+    return framework("torch" if torch is not None and isinstance(tensor, torch.Tensor) else "numpy")
+
+
+@functools.lru_cache(maxsize=None)
 def framework(name: str) -> Any:
     """"auto" is torch where it is installed, else NumPy; "pt" and "np" are safetensors' names."""
     if name == "auto":

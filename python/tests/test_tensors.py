@@ -292,6 +292,9 @@ def test_torch(tmp_path):
     import safetensors.torch
     import torch
 
+    def bits(tensor):
+        return tensor.contiguous().reshape(-1).view(torch.uint8)
+
     torch.manual_seed(1)
     saved = {
         "bf16": torch.randn(64, 48).to(torch.bfloat16),
@@ -310,8 +313,7 @@ def test_torch(tmp_path):
         for name, tensor in saved.items():
             for found in (loaded[name], other[name]):
                 assert found.dtype == tensor.dtype and found.shape == tensor.shape
-                assert torch.equal(found.view(torch.uint8), tensor.contiguous().view(torch.uint8))
+                assert torch.equal(bits(found), bits(tensor))
     if torch.cuda.is_available():
         on_gpu = tensors.load_file(path, device="cuda:0")
-        assert all(torch.equal(on_gpu[n].cpu().view(torch.uint8), loaded[n].view(torch.uint8))
-                   for n in saved)  # fmt: skip
+        assert all(torch.equal(bits(on_gpu[name].cpu()), bits(loaded[name])) for name in saved)

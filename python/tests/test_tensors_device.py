@@ -10,6 +10,7 @@ import pytest
 import safetensors.numpy
 
 from hoist import _frameworks, _native, errors, tensors
+from hoist._tensor_files import Targets
 
 CPU = 1  # kDLCPU of dlpack.h
 
@@ -39,7 +40,7 @@ def path(tmp_path, model):
 
 def load_onto(device, path, target=None, policy=None):
     """As load_file() does it for devices that are not the CPU."""
-    targets = tensors._Targets(target, policy)
+    targets = Targets(target, policy)
     return tensors._load_onto(device, path, targets, _frameworks.NumPy())
 
 

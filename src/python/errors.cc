@@ -1,7 +1,6 @@
 #include "python/errors.h"
 
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/string.h>  // or messages in a tuple are std::bad_cast
 
 #include <cerrno>
 
@@ -41,10 +40,13 @@ void raise(const Error& error) {
   const bool no_file = error.code == ErrorCode::not_found && error.system_errno == ENOENT;
   const nb::object type =
       nb::module_::import_("hoist.errors").attr(no_file ? "FileNotFound" : class_name(error.code));
+  // File names and names in files may be any bytes.
+  const nb::object message = nb::steal(PyUnicode_DecodeUTF8(
+      error.message.data(), Py_ssize_t(error.message.size()), "surrogateescape"));
   if (no_file || (error.code == ErrorCode::io && error.system_errno != 0)) {
-    PyErr_SetObject(type.ptr(), nb::make_tuple(error.system_errno, error.message).ptr());
+    PyErr_SetObject(type.ptr(), nb::make_tuple(error.system_errno, message).ptr());
   } else {
-    PyErr_SetString(type.ptr(), error.message.c_str());
+    PyErr_SetObject(type.ptr(), message.ptr());
   }
   throw nb::python_error();
 }

@@ -19,7 +19,7 @@
 #include "python/errors.h"
 #include "python/module.h"
 #include "python/tensors_device.h"
-#include "tensors/file/directory.h"
+#include "python/tensors_path.h"
 #include "tensors/file/quality_policy.h"
 #include "tensors/file/reader.h"
 #include "tensors/file/writer.h"
@@ -90,21 +90,6 @@ nb::tuple decode(const HoloTensorReader& reader, const std::string& tensor,
   return nb::make_tuple(take_bytes(*loaded), loaded->quality, loaded->parts);
 }
 
-// ([(name, dtype, shape, bytes, quality)], tensors from .holo files, tensors from others)
-nb::tuple load_directory(const std::string& folder, double min_quality,
-                         const QualityPolicy* policy) {
-  LoadedDirectory loaded = value([&] {
-    const nb::gil_scoped_release released;
-    return load_directory_progressive(folder, min_quality, policy, &ThreadPool::process());
-  }());
-  nb::list tensors;
-  for (LoadedTensor& tensor : loaded.tensors) {
-    tensors.append(nb::make_tuple(tensor.name, dtype_name(tensor.dtype), shape_tuple(tensor.shape),
-                                  take_bytes(tensor), tensor.quality));
-  }
-  return nb::make_tuple(tensors, loaded.holographic_count, loaded.standard_count);
-}
-
 nb::bytes to_bytes(Result<std::vector<std::byte>>&& result) {
   const std::vector<std::byte> bytes = value(std::move(result));
   return nb::bytes(bytes.data(), bytes.size());
@@ -119,8 +104,20 @@ struct Model {
   ModelSource source;
 };
 
+const ModelTensor& tensor_of(const Model& model, size_t index) {
+  if (index < model.source.tensors().size()) return model.source.tensors()[index];
+  raise({ErrorCode::invalid_argument, "no such tensor"});
+}
+
+// (file, offset, bytes, whether elements are aligned in the file)
+nb::tuple place(const Model& model, size_t index) {
+  const ModelTensor& tensor = tensor_of(model, index);
+  const bool is_aligned = tensor.offset % properties(tensor.dtype).bytes == 0;
+  return nb::make_tuple(tensor.file, tensor.offset, tensor.bytes, is_aligned);
+}
+
 ByteArray read(const Model& model, size_t index) {
-  const ModelTensor& tensor = model.source.tensors()[index];
+  const ModelTensor& tensor = tensor_of(model, index);
   auto bytes =
       std::make_unique<container::BlockBytes>(container::BlockBytes::allocate(tensor.bytes));
   if (bytes->size() != tensor.bytes) raise({ErrorCode::exhausted, "no memory for " + tensor.name});
@@ -154,9 +151,9 @@ HoloWriteOptions write_options(const std::string& encoding, uint32_t fragments, 
 // Tensors in the order in which they lie behind `skeleton`, the header of a safetensors file.
 class Writer {
  public:
-  Writer(const std::string& path, const nb::bytes& skeleton, uint64_t size,
+  Writer(const FilePath& path, const nb::bytes& skeleton, uint64_t size,
          const HoloWriteOptions& options)
-      : writer_(value(HoloTensorWriter::create(path, options))), offset_(skeleton.size()) {
+      : writer_(value(HoloTensorWriter::create(path.text, options))), offset_(skeleton.size()) {
     const auto* const data = static_cast<const std::byte*>(skeleton.data());
     file_ = value(writer_.add_file("model.safetensors", ModelFormat::safetensors, size,
                                    {data, skeleton.size()}));
@@ -192,10 +189,10 @@ class Writer {
 
 void define_tensors(nb::module_& module) {
   nb::class_<HoloTensorReader>(module, "HoloReader")
-      .def(nb::new_([](const std::string& path) {
+      .def(nb::new_([](const FilePath& path) {
              Result<HoloTensorReader> reader = [&] {
                const nb::gil_scoped_release released;
-               return HoloTensorReader::open(path);
+               return HoloTensorReader::open(path.text);
              }();
              return std::make_unique<HoloTensorReader>(value(std::move(reader)));
            }),
@@ -223,10 +220,10 @@ void define_tensors(nb::module_& module) {
       });
 
   nb::class_<Model>(module, "ModelSource")
-      .def(nb::new_([](const std::vector<std::string>& paths) {
-             return std::make_unique<Model>(value(ModelSource::open(paths)));
+      .def(nb::new_([](const FilePath& path) {
+             return std::make_unique<Model>(value(ModelSource::open({path.text})));
            }),
-           "paths"_a)
+           "path"_a)
       .def("describe",
            [](const Model& model) {
              nb::list tensors;
@@ -237,6 +234,7 @@ void define_tensors(nb::module_& module) {
              return tensors;
            })
       .def("read", &read, "index"_a)
+      .def("place", &place, "index"_a)
       .def_prop_ro("files",
                    [](const Model& model) {
                      nb::list files;
@@ -264,12 +262,10 @@ void define_tensors(nb::module_& module) {
           "target",
           [](const QualityPolicy& policy, const std::string& name) { return policy.target(name); },
           "name"_a);
-  module.def("load_directory", &load_directory, "folder"_a, "min_quality"_a,
-             "policy"_a.none() = nb::none());
   define_tensor_loading(module);
 
   nb::class_<Writer>(module, "HoloWriter")
-      .def(nb::new_([](const std::string& path, const nb::bytes& skeleton, uint64_t size,
+      .def(nb::new_([](const FilePath& path, const nb::bytes& skeleton, uint64_t size,
                        const std::string& encoding, uint32_t fragments, uint32_t parity,
                        const std::string& order, uint64_t seed,
                        const std::optional<std::string>& precision) {

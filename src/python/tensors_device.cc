@@ -19,6 +19,7 @@
 #include "device/device.h"
 #include "python/errors.h"
 #include "python/interruptible.h"
+#include "python/tensors_path.h"
 #include "tensors/gpu/model_loader.h"
 #include "tensors/gpu/source_loader.h"
 
@@ -50,7 +51,7 @@ GpuLoadOptions load_options(std::optional<double> target, const QualityPolicy* p
 }
 
 // [(name, dtype, shape, array, quality)]
-nb::list load_model(const std::string& path, const std::string& device_name, bool holo,
+nb::list load_model(const FilePath& path, const std::string& device_name, bool holo,
                     std::optional<double> target, const QualityPolicy* policy) {
   const GpuModel model = value(interruptible(true, [&](const Stop& stop) -> Result<GpuModel> {
     const Result<device::Device*> device = device::find_device(device_name);
@@ -58,11 +59,11 @@ nb::list load_model(const std::string& path, const std::string& device_name, boo
     GpuLoadOptions options = load_options(target, policy);
     options.stop = stop.token();
     if (!holo) {
-      const Result<ModelSource> source = ModelSource::open({path});
+      const Result<ModelSource> source = ModelSource::open({path.text});
       if (!source) return tl::unexpected(source.error());
       return load_source(**device, *source, options);
     }
-    const Result<HoloTensorReader> file = HoloTensorReader::open(path);
+    const Result<HoloTensorReader> file = HoloTensorReader::open(path.text);
     if (!file) return tl::unexpected(file.error());
     return GpuModelLoader(**device).load(*file, options);
   }));

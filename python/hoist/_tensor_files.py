@@ -1,0 +1,197 @@
+"""Files with tensors in them, whatever their format, and how much of each tensor is wanted."""
+
+import json
+import mmap
+import os
+from typing import (
+    Any,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+    Union,
+)
+
+import numpy as np
+
+from hoist import _native
+from hoist.errors import Corrupt, FileNotFound, InvalidArgument, Unsupported
+
+PathLike = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
+Policy = Union[Mapping[str, float], Sequence[Tuple[Any, ...]]]
+
+
+class Layer(NamedTuple):
+    """What the first so many parts of a tensor give together."""
+
+    bytes: int  # of this part as stored
+    quality: float
+    cosine: float
+
+
+class TensorInfo(NamedTuple):
+    name: str
+    dtype: str  # as safetensors writes it: "BF16"
+    shape: Tuple[int, ...]
+    encoding: str
+    layers: Tuple[Layer, ...]  # none in files that are not .holo
+
+
+class HoloFile:
+    """A .holo file."""
+
+    def __init__(self, path: str):
+        self._reader = _native.HoloReader(path)
+        self.infos = {
+            name: TensorInfo(name, dtype, shape, encoding, tuple(Layer(*layer) for layer in layers))
+            for name, dtype, shape, encoding, layers in self._reader.describe()
+        }
+
+    def load(self, name: str, target: Optional[float]) -> Tuple[Any, float, bool]:
+        """Bytes, their quality, and whether that is all there is."""
+        data, quality, parts = self._reader.decode(name, target)
+        return data, quality, parts == len(self.infos[name].layers)
+
+    def skeletons(self) -> Iterator[Tuple[str, bytes]]:
+        for index, (_, kind) in enumerate(self._reader.files):
+            yield kind, self._reader.skeleton(index)
+
+
+class ModelFile:
+    """A file of another format, or several: every tensor is whole. `zero_copy`: what is loaded is the
+    file itself, mapped into memory, where its place in the file allows that."""
+
+    def __init__(self, path: str, zero_copy: bool):
+        self._source = _native.ModelSource(path)
+        self._maps = self._map_files(path) if zero_copy else []
+        self.infos: Dict[str, TensorInfo] = {}
+        self._index: Dict[str, int] = {}
+        for index, (name, dtype, shape) in enumerate(self._source.describe()):
+            self.infos[name] = TensorInfo(name, dtype, shape, "stored", ())
+            self._index[name] = index
+        if not self.infos and self._source.files[0][1] == "npz":
+            _check_empty_archive(path)
+
+    def load(self, name: str, target: Optional[float]) -> Tuple[Any, float, bool]:
+        index = self._index[name]
+        if self._maps:
+            file, offset, size, is_aligned = self._source.place(index)
+            if size and is_aligned:
+                return self._maps[file].part(offset, size), 1.0, True
+        return self._source.read(index), 1.0, True
+
+    def skeletons(self) -> Iterator[Tuple[str, bytes]]:
+        for index, (_, kind) in enumerate(self._source.files):
+            yield kind, self._source.skeleton(index)
+
+    def _map_files(self, path: str) -> List["_MappedFile"]:
+        folder = path if os.path.isdir(path) else os.path.dirname(path)
+        return [_MappedFile(os.path.join(folder, name)) for name, _ in self._source.files]
+
+
+class _MappedFile:
+    """Copy on write: nobody else sees what is written there."""
+
+    def __init__(self, path: str):
+        self._path = path
+        with open(path, "rb") as file:
+            self._bytes = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+
+    def part(self, offset: int, size: int) -> Any:
+        if os.path.getsize(self._path) < offset + size:
+            raise Corrupt(f"the file was cut off since it was opened ({self._path}): get it again")
+        return np.frombuffer(self._bytes, np.uint8, size, offset)
+
+
+def _check_empty_archive(path: str) -> None:
+    """Without arrays it is NumPy's only where it has no entries at all."""
+    bytes_of_no_entries = 22
+    if os.path.getsize(path) > bytes_of_no_entries:
+        raise Unsupported(
+            f"an archive without arrays of NumPy ({path}): save what torch.save wrote as safetensors"
+        )
+
+
+TensorFile = Union[HoloFile, ModelFile]
+
+_HOLO_MAGIC = b"\x89HOLO\r\n\x1a"
+
+
+def file_path(path: PathLike) -> str:
+    text = os.fsdecode(path)
+    if "\0" in text:
+        raise InvalidArgument(f"a zero in a path: {text!r}")
+    return text
+
+
+def is_holo(path: str) -> bool:
+    """By the first bytes, or by its name: then it is damaged."""
+    try:
+        with open(path, "rb") as file:
+            if file.read(len(_HOLO_MAGIC)) == _HOLO_MAGIC:
+                return True
+    except FileNotFoundError as error:
+        raise FileNotFound(error.errno, error.strerror, path) from None
+    except OSError:  # a folder, or what opening it properly will complain about
+        pass
+    return path.endswith(".holo")
+
+
+def open_file(path: PathLike, zero_copy: bool = False) -> TensorFile:
+    text = file_path(path)
+    try:
+        return HoloFile(text) if is_holo(text) else ModelFile(text, zero_copy)
+    except UnicodeDecodeError as error:
+        raise Corrupt(f"a name that is no UTF-8 ({text}): {error.reason}") from None
+
+
+def metadata_of(file: TensorFile) -> Optional[Dict[str, str]]:
+    for kind, skeleton in file.skeletons():
+        if kind == "safetensors":
+            size = int.from_bytes(skeleton[:8], "little")
+            found = json.loads(skeleton[8 : 8 + size]).get("__metadata__")
+            return dict(found) if found is not None else None
+    return None
+
+
+def files_of_folder(folder: str) -> List[str]:
+    """Its .holo and .safetensors files, by name; haagenti's too, which are refused when opened."""
+    kinds = (".holo", ".safetensors", ".hct")
+    found = sorted(name for name in os.listdir(folder) if os.path.splitext(name)[1] in kinds)
+    return [os.path.join(folder, name) for name in found]
+
+
+class Targets:
+    """What quality each name is wanted in; nothing: all of it, which a quality of 1 is taken for,
+    because measured qualities are rounded."""
+
+    def __init__(self, target: Optional[float], policy: Optional[Policy]):
+        if target is not None and not 0 <= target <= 1:
+            raise InvalidArgument(f"a target of {target}: 0 to 1")
+        self.target = target
+        self.policy: Optional[_native.QualityPolicy] = None
+        if policy is not None:
+            self.policy = _native.QualityPolicy(1.0 if target is None else target)
+            self._add(policy.items() if isinstance(policy, Mapping) else policy)
+
+    def _add(self, rules: Iterable[Tuple[Any, ...]]) -> None:
+        assert self.policy is not None
+        for rule in rules:
+            try:
+                self.policy.add(*rule)
+            except TypeError:
+                raise TypeError(f"a rule is (pattern, quality[, priority]), not {rule!r}") from None
+
+    def of(self, name: str) -> Optional[float]:
+        wanted = self.target if self.policy is None else self.policy.target(name)
+        return None if wanted is None or wanted >= 1 else wanted
+
+
+def checked_steps(steps: Iterable[Optional[float]]) -> Tuple[Optional[float], ...]:
+    """All of them qualities, or None."""
+    return tuple(Targets(step, None).target for step in steps)
