@@ -21,6 +21,7 @@ struct Batch {
   std::span<const uint32_t> members;  // ascending lengths
   size_t kind;                        // of lanes, or kPairwise
   size_t words;
+  size_t row;  // which of kRowWidths
 };
 inline constexpr size_t kPairwise = 5;
 
@@ -47,7 +48,9 @@ class MaskTable {
   void fill(const Batch& batch, const NumberedList& lanes) {
     for (const uint32_t symbol : used_) groups_[symbol] = 0;
     used_.clear();
-    group_bytes_ = batch.words * kRowBytes;
+    const size_t row_bytes = kRowWidths[batch.row];
+    group_bytes_ = batch.words * row_bytes;
+    group_count_ = 0;
     lines_.clear();
     add_group();
     add_group();
@@ -60,7 +63,7 @@ class MaskTable {
           group = add_group();
           used_.push_back(sequence[i]);
         }
-        const size_t at = i / 64 * kRowBytes + lane * bytes + i % 64 / 8;
+        const size_t at = i / 64 * row_bytes + lane * bytes + i % 64 / 8;
         const auto bit = static_cast<std::byte>(1u << (i % 8));
         masks()[group_bytes_ * group + at] |= bit;
         masks()[group_bytes_ + at] |= bit;
@@ -68,7 +71,8 @@ class MaskTable {
     }
   }
 
-  uint32_t group(uint32_t symbol) const { return groups_[symbol]; }
+  // By symbol.
+  const uint32_t* groups() const { return groups_.data(); }
   PairBatch view(size_t words) { return {masks(), masks() + group_bytes_, words}; }
 
  private:
@@ -78,16 +82,16 @@ class MaskTable {
 
   std::byte* masks() { return lines_.front().bytes; }
   uint32_t add_group() {
-    const size_t lines = group_bytes_ / sizeof(Line);
-    const auto group = static_cast<uint32_t>(lines_.size() / lines);
-    lines_.resize(lines_.size() + lines, Line{});
-    return group;
+    const uint64_t bytes = uint64_t{++group_count_} * group_bytes_;
+    lines_.resize((bytes + sizeof(Line) - 1) / sizeof(Line), Line{});
+    return group_count_ - 1;
   }
 
   std::vector<uint32_t> groups_;  // by symbol
   std::vector<uint32_t> used_;    // symbols that have one
   std::vector<Line> lines_;
   size_t group_bytes_ = 0;
+  uint32_t group_count_ = 0;
 };
 
 }  // namespace hoist::match

@@ -27,12 +27,17 @@ constexpr size_t kAhead = 8;
 constexpr size_t kFewChoices = 256;
 // Making a batch's table is worth while for so many sequences of the stream.
 constexpr size_t kLeastStream = 1024;
-// Up to so many sequences of so many words take less time one by one than in lanes; more of them
-// where a limit often makes it short.
-constexpr size_t few(PairCount count, size_t words, bool is_limited) {
-  if (words > 2) return 2;
-  if (count == PairCount::lcs) return 4;
-  return !is_limited ? 2 : words == 1 ? 6 : 4;
+// Up to so many sequences take less time one by one than in lanes: where a limit, of edits that
+// pairs of a length may be apart, often makes it short.
+constexpr size_t few(PairCount count, const Batch& batch, uint32_t length,
+                     std::optional<int64_t> most_edits) {
+  const bool is_lcs = count == PairCount::lcs;
+  if (batch.words > 2) return is_lcs ? 4 : 3;
+  if (batch.words == 2) return most_edits ? 4 : is_lcs ? 6 : 3;
+  const int64_t tight = is_lcs ? 12 : 3;
+  if (!most_edits || *most_edits * tight > length) return 1;
+  constexpr size_t kLimited[] = {1, 1, 2, 6};  // by kind
+  return kLimited[batch.kind];
 }
 
 class AllPairs {
@@ -67,8 +72,7 @@ class AllPairs {
       const size_t end = std::min(stream_.size(), begin + step);
       if (begin >= end) return;
       const Batch& batch = batches_[i / pieces];
-      if (batch.kind == kPairwise ||
-          batch.members.size() <= few(count_, batch.words, static_cast<bool>(limit_))) {
+      if (batch.kind == kPairwise || are_few(batch)) {
         run_pairwise(batch, begin, end);
       } else {
         run_lanes(batch, begin, end);
@@ -81,6 +85,19 @@ class AllPairs {
     return cancelled_ != nullptr && cancelled_->load(std::memory_order_relaxed);
   }
 
+  bool are_few(const Batch& batch) const {
+    const uint32_t length = lanes_.length(batch.members.back());
+    std::optional<int64_t> edits;
+    if (limit_) edits = most_edits(length, length);
+    return batch.members.size() <= few(count_, batch, length, edits);
+  }
+
+  LanesKernels kernels_of(const Batch& batch) const {
+    const auto count = static_cast<size_t>(count_);
+    if (batch.kind == kLongLanes) return {kernels_.long_kernels[count], nullptr};
+    return kernels_.kernels[count][batch.kind].of[batch.row];
+  }
+
   void run_lanes(const Batch& batch, size_t begin, size_t end) const {
     MaskTable table(distinct_);
     LimitedCounts limited(count_, distinct_, kernels_, cancelled_);
@@ -89,7 +106,7 @@ class AllPairs {
     };
     LimitedRows rows(count_, batch, lanes_, numbers_, edits, limited);
     bool is_filled = false;
-    PairKernel* const kernel = kernels_.of(count_, batch.kind);
+    const LanesKernels kernels = kernels_of(batch);
     std::vector<uint32_t> groups;
     alignas(64) std::array<std::byte, kBlock * kRowBytes> counts;
     for (size_t first = begin; first < end; first += kBlock) {
@@ -101,8 +118,14 @@ class AllPairs {
           if (limit_ && rows.count(stream_[first + i], row)) continue;
         }
         if (!std::exchange(is_filled, true)) table.fill(batch, lanes_);
-        translate(table, stream_[first + i], groups);
-        kernel(table.view(batch.words), groups, row);
+        const Sequence& sequence = stream_[first + i];
+        if (sequence.width == 1 && kernels.of_bytes != nullptr) {
+          const std::span bytes(static_cast<const uint8_t*>(sequence.symbols), sequence.length);
+          kernels.of_bytes(table.view(batch.words), {bytes, table.groups()}, row);
+        } else {
+          translate(table, sequence, groups);
+          kernels.of_groups(table.view(batch.words), groups, row);
+        }
       }
       if (is_cancelled()) return;
       switch (lane_bytes(batch.kind)) {
@@ -137,7 +160,7 @@ class AllPairs {
     with_symbols(sequence, [&](const auto symbols) {
       for (const uint32_t symbol : symbols) {
         const bool is_byte = sizeof(symbols[0]) == 1;
-        const uint32_t group = table.group(is_byte ? symbol : numbers_.of(symbol));
+        const uint32_t group = table.groups()[is_byte ? symbol : numbers_.of(symbol)];
         groups[size] = group;
         size += static_cast<size_t>(keeps_all || group != 0);
       }

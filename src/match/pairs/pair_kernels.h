@@ -1,19 +1,22 @@
 // The inner loops of count_pairs(), one set for each instruction set, chosen once at run time.
 //
-// A kernel takes a batch of sequences, one a lane of a row of kRowBytes, and goes through other
-// sequences ("the stream"). What it knows of the batch is a table of rows of masks: for a symbol
-// and a word, the positions at which each lane's sequence has it. Thread-safe: no state.
+// A kernel takes a batch of sequences, one a lane of a row, and goes through other sequences ("the
+// stream"). A row has kRowBytes, or fewer where so many hold the batch, as that takes less time.
+// What it knows of the batch is a table of rows of masks: for a symbol and a word, the positions at
+// which each lane's sequence has it. Thread-safe: no state.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <span>
 
 namespace hoist::match {
 
 enum class PairCount : uint8_t { lcs, levenshtein };
 
-inline constexpr size_t kRowBytes = 128;
+inline constexpr size_t kRowBytes = 128;  // the most
+inline constexpr size_t kRowWidths[] = {32, 64, kRowBytes};
 // Sequences of more words than this are compared one by one.
 inline constexpr size_t kMaxWords = 64;
 
@@ -23,10 +26,25 @@ struct PairBatch {
   size_t words;            // of 64 bits; 1 unless lanes have 64 bits
 };
 
-// `groups` are the numbers of the stream sequence's symbols' groups. `counts` takes a row: in each
-// lane the LCS, or the Levenshtein distance less the stream sequence's length as a signed number.
-using PairKernel = void(const PairBatch& batch, std::span<const uint32_t> groups,
-                        std::byte* counts);
+// A sequence of the stream: the numbers of its symbols' groups, or bytes with the group of each.
+using GroupStream = std::span<const uint32_t>;
+struct ByteStream {
+  std::span<const uint8_t> bytes;
+  const uint32_t* groups;  // by byte
+
+  size_t size() const { return bytes.size(); }
+  uint32_t operator[](size_t i) const { return groups[bytes[i]]; }
+};
+
+// `counts` takes a row: in each lane the LCS, or the Levenshtein distance less the stream
+// sequence's length as a signed number.
+template <typename Stream>
+using PairKernel = void(const PairBatch& batch, const Stream& stream, std::byte* counts);
+
+struct LanesKernels {
+  PairKernel<GroupStream>* of_groups;
+  PairKernel<ByteStream>* of_bytes;
+};
 
 // How many of `size` bytes, or of the pairs of bytes that they are, differ from each of the
 // `shifts` others from the same place on; some number above `most` where they are more. `size` is a
@@ -36,13 +54,14 @@ using UnmatchedKernel = uint32_t(const uint8_t* bytes, size_t size, const uint8_
 inline constexpr size_t kUnmatchedStep = 32;
 
 struct PairKernels {
-  const char* name;           // "portable", "avx2", "avx512"
-  PairKernel* kernels[2][5];  // by count; by lanes of 8, 16, 32, 64 bits, and several words of 64
-  UnmatchedKernel* unmatched[2];  // bytes, pairs
+  struct ByRow {
+    LanesKernels of[std::size(kRowWidths)];
+  };
 
-  PairKernel* of(PairCount count, size_t kind) const {
-    return kernels[static_cast<size_t>(count)][kind];
-  }
+  const char* name;                          // "portable", "avx2", "avx512"
+  ByRow kernels[2][4];                       // by count; by lanes of 8, 16, 32, 64 bits
+  PairKernel<GroupStream>* long_kernels[2];  // by count: lanes of several words, whole rows
+  UnmatchedKernel* unmatched[2];             // bytes, pairs
 };
 
 // The fastest set that this processor runs.
