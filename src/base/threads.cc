@@ -1,5 +1,6 @@
 #include "base/threads.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -108,8 +109,11 @@ struct ThreadPool::State {
     }
   }
 
+  // Waiting is a system call that may be interrupted: the caller's errno is not its business.
   void wait_until_idle() {
+    const int before = errno;
     for (uint32_t left = running; left != 0; left = running) running.wait(left);
+    errno = before;
   }
 
   const int threads;

@@ -8,20 +8,17 @@ namespace hoist::device {
 // Calls `call`, which gives a cudaError_t or another int that is 0 for success, with the device
 // current; afterwards the device that the thread had chosen is current again.
 //
-// The runtime also keeps an error for cudaGetLastError(), by which launches are judged: what is
-// reported here is not taken for the failure of the next launch.
+// The runtime also keeps an error for cudaGetLastError(), by which launches are judged: what went
+// wrong before is not taken for the failure of this call.
 template <typename Call>
 int on_device(int device, const Call& call) {
   int before = 0;
   cudaError_t error = cudaGetDevice(&before);
   const bool is_other = before != device;
   if (error == cudaSuccess && is_other) error = cudaSetDevice(device);
-  if (error != cudaSuccess) {
-    (void)cudaGetLastError();
-    return error;
-  }
+  if (error != cudaSuccess) return error;
+  (void)cudaGetLastError();
   const int result = call();
-  if (result != cudaSuccess) (void)cudaGetLastError();
   if (is_other) (void)cudaSetDevice(before);
   return result;
 }

@@ -6,13 +6,16 @@
 
 #include "device/stream.h"
 #include "match/gpu/block_enqueue.h"
+#include "match/gpu/block_walk.h"
 
 namespace hoist::match {
 namespace {
 
-// A launch ends before a second has passed, even where every pattern takes as long as it may, so
-// that a call can be cancelled between two.
-constexpr uint32_t kLaunchPatterns = 1 << 18;
+// Of a launch, so that it is short and a call can be cancelled between two: patterns, and pairs of
+// positions in all of their first windows.
+constexpr uint64_t kLaunchPatterns = 1 << 18;
+constexpr uint64_t kLaunchCells = uint64_t{1} << 34;
+constexpr uint64_t kLeastPatterns = 1 << 10;
 
 template <typename T>
 uint64_t append(std::span<const T> values, std::vector<std::byte>& bytes) {
@@ -96,13 +99,23 @@ Status DeviceBlocks::begin(std::span<const uint32_t> state, PartWork& work) cons
   return work.stream->copy(base, work.sent.data(), work.sent.size());
 }
 
+size_t DeviceBlocks::patterns_of_launch(size_t state_length) const {
+  uint64_t longest = 1;
+  for (const SegmentPart& part : on_devices_.parts()) {
+    for (const ScanRun& run : part.runs) longest = std::max<uint64_t>(longest, run.length);
+  }
+  const uint64_t cells = std::min(kMostCells, longest * state_length);
+  return std::clamp(kLaunchCells / cells, kLeastPatterns, kLaunchPatterns);
+}
+
 Status DeviceBlocks::run(std::span<const uint32_t> state, std::span<const uint32_t> patterns,
                          const std::atomic<bool>* cancelled, std::span<BlockSummary> summaries) {
   std::vector<PartWork> works = deal(patterns);
   for (PartWork& work : works) {
     if (Status done = failed(work, begin(state, work)); !done) return done;
   }
-  for (size_t first = 0; first < patterns.size(); first += kLaunchPatterns) {
+  const size_t step = patterns_of_launch(state.size());
+  for (size_t first = 0; first < patterns.size(); first += step) {
     if (cancelled != nullptr && cancelled->load(std::memory_order_relaxed)) {
       return fail(ErrorCode::cancelled, "blocks: cancelled");
     }
@@ -111,8 +124,7 @@ Status DeviceBlocks::run(std::span<const uint32_t> state, std::span<const uint32
       BlockJob job = work.job;
       job.patterns += first;
       job.summaries += first;
-      job.count =
-          static_cast<uint32_t>(std::min<size_t>(kLaunchPatterns, work.patterns.size() - first));
+      job.count = static_cast<uint32_t>(std::min(step, work.patterns.size() - first));
       if (Status done = failed(work, enqueue(*work.stream, job)); !done) return done;
     }
     for (PartWork& work : works) {

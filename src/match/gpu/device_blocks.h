@@ -30,6 +30,7 @@ class DeviceBlocks {
 
   std::vector<PartWork> deal(std::span<const uint32_t> patterns) const;
   Status begin(std::span<const uint32_t> state, PartWork& work) const;
+  size_t patterns_of_launch(size_t state_length) const;
   Status failed(const PartWork& work, const Status& status);
 
   const DeviceSegment& on_devices_;

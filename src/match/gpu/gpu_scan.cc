@@ -98,9 +98,15 @@ bool GpuScan::summarize_blocks(const Owner& owner, const SegmentView& segment,
   if (on_devices == nullptr) return false;
   DeviceBlocks blocks(*on_devices);
   const Status done = blocks.run(dense_ids(segment, state), patterns, cancelled, summaries);
-  if (blocks.failed_device() != nullptr) report(*blocks.failed_device(), done.error());
-  if (done) summarized_ += patterns.size();
-  return done.has_value();
+  if (blocks.failed_device() != nullptr && !has_reported_blocks_.exchange(true)) {
+    log(LogLevel::warn, "match: the CPU finds blocks ({}: {})",
+        blocks.failed_device()->device.properties().id(), done.error().message);
+  }
+  if (!done) return false;
+  summarized_ += static_cast<uint64_t>(
+      std::count_if(summaries.begin(), summaries.end(),
+                    [](const BlockSummary& summary) { return summary.is_known != 0; }));
+  return true;
 }
 
 GpuScan::Statistics GpuScan::statistics() const {

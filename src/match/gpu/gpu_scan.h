@@ -84,6 +84,7 @@ class GpuScan {
   std::atomic<uint64_t> on_devices_ = 0;
   std::atomic<uint64_t> on_cpu_ = 0;
   std::atomic<uint64_t> summarized_ = 0;
+  std::atomic<bool> has_reported_blocks_ = false;  // that a device failed to find them
 };
 
 }  // namespace hoist::match

@@ -22,10 +22,14 @@ constexpr std::chrono::duration<double> kPrice(0.5);
 constexpr int kRepeats = 5;
 // Patterns whose blocks a device is asked for, where that was not measured.
 constexpr uint64_t kLeastBlocks = 1 << 12;
-// Patterns by which it is measured.
-constexpr size_t kComparedBlocks = 1 << 14;
-constexpr size_t kFewBlocks = 1 << 10;
-constexpr size_t kBlocksPerTask = 64;
+// Patterns by which it is measured: so many at first, then twice as many, until the CPU takes long
+// enough or there are no more. Searches go on meanwhile and want the threads, too.
+constexpr size_t kFewestCompared = 16;
+constexpr size_t kMostCompared = 1 << 14;
+constexpr std::chrono::duration<double> kLongEnough(0.005);
+// Pairs of positions above which pairs are too long to be compared so.
+constexpr uint64_t kComparedCells = 1 << 20;
+constexpr size_t kBlocksPerTask = 8;
 
 // The least of some runs, or nothing where one failed.
 template <typename Run>
@@ -96,7 +100,7 @@ SegmentSearch::SegmentSearch(std::unique_ptr<GpuScan> scan)
       owner_pid_(::getpid()) {}
 
 SegmentSearch::SegmentSearch(Open open, std::chrono::duration<double> price, double favour)
-    : least_blocks_(kLeastBlocks),
+    : least_blocks_(UINT64_MAX),  // until it is measured
       is_watching_(true),
       owner_pid_(::getpid()),
       open_(std::move(open)),
@@ -212,13 +216,18 @@ Status SegmentSearch::open_and_compare() {
   for (const auto& [key, seen] : seen_) {
     if (const Owner owner = seen.owner.lock()) owned_->hold(owner, seen.segment);
   }
-  if (Status done = compare(*owned_, example_); !done) return done;
+  const auto found = compare(*owned_, example_);
+  if (!found) return tl::unexpected(found.error());
   scan_.store(owned_.get(), std::memory_order_release);
+  if (const Owner owner = example_.owner.lock()) {
+    compare_blocks(*owned_, owner, example_, found->front());
+  }
   return {};
 }
 
 // `not_found` where the example's segment was replaced meanwhile.
-Status SegmentSearch::compare(GpuScan& scan, const Example& example) {
+Result<std::vector<std::vector<Match>>> SegmentSearch::compare(GpuScan& scan,
+                                                               const Example& example) {
   const Owner owner = example.owner.lock();
   if (owner == nullptr) return fail(ErrorCode::not_found, "the segment is gone");
   const std::vector<std::span<const uint32_t>> queries(example.queries.begin(),
@@ -241,34 +250,44 @@ Status SegmentSearch::compare(GpuScan& scan, const Example& example) {
   }
   least_pairs_ =
       static_cast<uint64_t>(static_cast<double>(example.pairs()) * (best / example.took));
-  compare_blocks(scan, owner, example, found->front());
-  return {};
+  return std::move(*found);
 }
 
-// Where the search found only few, on patterns from everywhere.
+// On patterns from among all that were found, short and long ones; where these are few, from among
+// all that there are.
 void SegmentSearch::compare_blocks(GpuScan& scan, const Owner& owner, const Example& example,
                                    std::span<const Match> found) {
-  std::vector<uint32_t> patterns;
-  if (found.size() < kFewBlocks) {
-    const uint64_t all = example.segment.pattern_count();
-    const uint64_t count = std::min<uint64_t>(all, kComparedBlocks);
-    for (uint64_t i = 0; i < count; ++i) patterns.push_back(static_cast<uint32_t>(i * all / count));
-  } else {
-    for (const Match& match : found.first(std::min(found.size(), kComparedBlocks))) {
-      patterns.push_back(match.pattern);
-    }
-  }
   const std::vector<uint32_t>& state = example.queries.front();
-  std::vector<BlockSummary> summaries(patterns.size());
-  const auto by_device = least_time([&] {
-    return scan.summarize_blocks(owner, example.segment, state, patterns, nullptr, summaries);
-  });
-  const auto by_cpu =
-      least_time([&] { return find_blocks(example.segment, state, patterns, summaries); });
-  least_blocks_ = UINT64_MAX;
-  if (!by_device || !by_cpu) return;
-  least_blocks_ = 1 + static_cast<uint64_t>(static_cast<double>(patterns.size()) *
-                                            (*by_device / favour_ / *by_cpu));
+  const uint64_t all = example.segment.pattern_count();
+  const bool has_few = found.size() < kFewestCompared;
+  const uint64_t from = has_few ? all : found.size();
+  const uint64_t most = std::min<uint64_t>(from, kMostCompared);
+  for (uint64_t count = std::min<uint64_t>(most, kFewestCompared);;
+       count = std::min(most, 2 * count)) {
+    std::vector<uint32_t> patterns;
+    for (uint64_t i = 0; i < count; ++i) {
+      const uint64_t place = i * from / count;
+      patterns.push_back(has_few ? static_cast<uint32_t>(place) : found[place].pattern);
+    }
+    const bool has_long = std::any_of(patterns.begin(), patterns.end(), [&](uint32_t pattern) {
+      const uint64_t length = example.segment.bucket_of(pattern).length;
+      return length * state.size() > kComparedCells;
+    });
+    if (has_long) return;
+    std::vector<BlockSummary> summaries(patterns.size());
+    const auto by_device = least_time([&] {
+      return scan.summarize_blocks(owner, example.segment, state, patterns, nullptr, summaries);
+    });
+    const bool is_known = std::all_of(summaries.begin(), summaries.end(),
+                                      [](const BlockSummary& s) { return s.is_known != 0; });
+    const auto by_cpu =
+        least_time([&] { return find_blocks(example.segment, state, patterns, summaries); });
+    if (!by_device || !is_known || !by_cpu) return;
+    if (*by_cpu < kLongEnough && count < most) continue;
+    least_blocks_ =
+        1 + static_cast<uint64_t>(static_cast<double>(count) * (*by_device / favour_ / *by_cpu));
+    return;
+  }
 }
 
 std::string SegmentSearch::describe() const {
@@ -276,7 +295,8 @@ std::string SegmentSearch::describe() const {
   if (scan == nullptr || !is_own()) return "cpu";
   std::string text = scan->names();
   if (open_) {
-    text += fmt::format(" from {} pairs on, {} blocks", least_pairs_.load(), least_blocks_.load());
+    text += fmt::format(" from {} pairs on", least_pairs_.load());
+    if (least_blocks_ != UINT64_MAX) text += fmt::format(", {} blocks", least_blocks_.load());
   }
   return text;
 }

@@ -93,7 +93,8 @@ class SegmentSearch {
             const SearchOptions& options, std::chrono::duration<double> took);
   void open();
   Status open_and_compare();
-  Status compare(GpuScan& scan, const Example& example);
+  // What it found.
+  Result<std::vector<std::vector<Match>>> compare(GpuScan& scan, const Example& example);
   void compare_blocks(GpuScan& scan, const Owner& owner, const Example& example,
                       std::span<const Match> found);
   bool is_own() const;

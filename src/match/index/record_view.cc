@@ -40,7 +40,7 @@ RecordSource::Shape RecordView::shape(uint64_t candidate) const {
 
 // A segment's candidates together, in the order in which they come.
 std::vector<BlockSummary> RecordView::summarize_blocks(std::span<const uint32_t> state,
-                                                       std::span<const uint64_t> candidates,
+                                                       std::span<const Candidate> candidates,
                                                        const std::atomic<bool>* cancelled) const {
   std::vector<BlockSummary> summaries;
   if (!segment_search_.finds_blocks(candidates.size())) return summaries;
@@ -49,7 +49,7 @@ std::vector<BlockSummary> RecordView::summarize_blocks(std::span<const uint32_t>
     std::vector<uint32_t> patterns;
     std::vector<size_t> places;
     for (size_t i = 0; i < candidates.size(); ++i) {
-      const Place& place = entries_[candidates[i]].place;
+      const Place& place = entries_[candidates[i].id].place;
       if (place.stable != segment.get()) continue;
       patterns.push_back(place.index);
       places.push_back(i);

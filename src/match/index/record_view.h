@@ -34,7 +34,7 @@ class RecordView : public RecordSource {
   Pattern pattern(uint64_t candidate, std::vector<uint32_t>& scratch) const override;
   Shape shape(uint64_t candidate) const override;
   std::vector<BlockSummary> summarize_blocks(std::span<const uint32_t> state,
-                                             std::span<const uint64_t> candidates,
+                                             std::span<const Candidate> candidates,
                                              const std::atomic<bool>* cancelled) const override;
   std::string name(uint64_t candidate) const override;
   bool named_before(uint64_t x, uint64_t y) const override;

@@ -110,10 +110,7 @@ class Predictor {
   // What a device tells of the candidates' blocks, if that is enough here.
   std::vector<BlockSummary> summarize(std::span<const Candidate> candidates) const {
     if (is_flat_ || options_.characters || options_.fuzzy > 0) return {};
-    std::vector<uint64_t> ids;
-    ids.reserve(candidates.size());
-    for (const Candidate& candidate : candidates) ids.push_back(candidate.id);
-    return source_.summarize_blocks(state_.symbols, ids, options_.cancelled);
+    return source_.summarize_blocks(state_.symbols, candidates, options_.cancelled);
   }
 
   // Nothing where the threshold is not reached, which only characters decide here.

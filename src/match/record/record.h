@@ -38,11 +38,6 @@ struct StateView {
   std::span<const std::string_view> texts;
 };
 
-struct Candidate {
-  uint64_t id;   // of the source
-  uint32_t lcs;  // longest common subsequence with the state; not used where texts are compared
-};
-
 struct RecordOptions {
   double threshold = 0.1;
   size_t max_predictions = 100;

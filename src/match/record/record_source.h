@@ -21,6 +21,12 @@ struct Emotive {
   bool operator==(const Emotive&) const = default;
 };
 
+// A pattern that may belong into a prediction.
+struct Candidate {
+  uint64_t id;   // of the source
+  uint32_t lcs;  // longest common subsequence with the state; not used where texts are compared
+};
+
 class RecordSource {
  public:
   // Events one after the other. Both spans point into the source or into the caller's scratch.
@@ -50,7 +56,7 @@ class RecordSource {
   // sooner than the caller would; else none. Those that are not known are the caller's to find.
   virtual std::vector<BlockSummary> summarize_blocks(
       [[maybe_unused]] std::span<const uint32_t> state,
-      [[maybe_unused]] std::span<const uint64_t> candidates,
+      [[maybe_unused]] std::span<const Candidate> candidates,
       [[maybe_unused]] const std::atomic<bool>* cancelled) const {
     return {};
   }

@@ -54,7 +54,7 @@ class KnowledgeSource final : public RecordSource {
     return {static_cast<uint32_t>(flat.symbols.size()), flat.event_sizes};
   }
   std::vector<BlockSummary> summarize_blocks(std::span<const uint32_t> state,
-                                             std::span<const uint64_t> candidates,
+                                             std::span<const Candidate> candidates,
                                              const std::atomic<bool>*) const override {
     std::vector<BlockSummary> summaries(summarizes_ ? candidates.size() : 0);
     const BlockMatcher matcher(state);
@@ -62,7 +62,7 @@ class KnowledgeSource final : public RecordSource {
     std::vector<Block> blocks;
     for (size_t i = 0; i < summaries.size(); ++i) {
       if (i % 3 == 2) continue;
-      const Flat& flat = patterns_[candidates[i]];
+      const Flat& flat = patterns_[candidates[i].id];
       matcher.find(flat.symbols, blocks, scratch);
       summaries[i] = summarize(flat.symbols, blocks);
     }
