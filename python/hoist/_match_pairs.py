@@ -125,8 +125,8 @@ def cdist(
     Sequences are str, bytes, or any sequences of hashable elements; characters are compared by
     code point. `scorer` is one of `LCSseq`, `Indel` and `Levenshtein` (`.distance`, `.similarity`,
     `.normalized_distance`, `.normalized_similarity`) or `ratio` (0 to 100), its name
-    ("Indel.distance"), or RapidFuzz's function of that name. Values are equal to those of
-    `rapidfuzz.process.cdist`.
+    ("Indel.distance"), or RapidFuzz's function of that name. Values are those of
+    `rapidfuzz.process.cdist`, but for LCSseq distances near a cut-off of a few, where its are wrong.
 
     score_cutoff: similarities below it are 0, distances above it are one more than it, normalized
     distances above it are 1; it is rounded to 32 bits. score_hint is understood and not needed.

@@ -103,7 +103,7 @@ class _MappedFile:
             self._bytes = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
 
     def part(self, offset: int, size: int) -> Any:
-        if os.path.getsize(self._path) < offset + size:
+        if self._bytes.size() < offset + size:  # of the file that is mapped, whatever its name is now
             raise Corrupt(f"the file was cut off since it was opened ({self._path}): get it again")
         return np.frombuffer(self._bytes, np.uint8, size, offset)
 
@@ -190,6 +190,11 @@ class Targets:
     def of(self, name: str) -> Optional[float]:
         wanted = self.target if self.policy is None else self.policy.target(name)
         return None if wanted is None or wanted >= 1 else wanted
+
+
+def check_backend(backend: str) -> None:
+    if backend not in ("mmap", "pread"):
+        raise InvalidArgument(f"no backend {backend!r}: mmap or pread")
 
 
 def checked_steps(steps: Iterable[Optional[float]]) -> Tuple[Optional[float], ...]:

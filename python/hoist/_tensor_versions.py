@@ -85,6 +85,12 @@ class Version(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._row_of)
 
+    def __reversed__(self) -> Iterator[str]:
+        return reversed(list(self._row_of))
+
+    def copy(self) -> Dict[str, Any]:
+        return dict(self)
+
     def __repr__(self) -> str:
         return repr(dict(self))
 
@@ -198,7 +204,8 @@ class _Loader(threading.Thread):
 
     def stop(self) -> None:
         self._is_stopped_by_owner.set()
-        self.join()
+        if threading.current_thread() is not self:  # a model may end on it
+            self.join()
 
     def run(self) -> None:
         error = None
@@ -209,6 +216,7 @@ class _Loader(threading.Thread):
         model = self._model()
         if model is not None:
             model._finish(error)
+        model = error = None  # the error's traceback holds this frame
         self._better = iter(())  # lets the file go
         _Loader.running.discard(self)
 

@@ -36,6 +36,7 @@ from hoist._tensor_files import (
     Targets,
     TensorFile,
     TensorInfo,
+    check_backend,
     checked_steps,
     file_path,
     files_of_folder,
@@ -109,8 +110,9 @@ def load_file(
 
     With `zero_copy` the tensors of files that need no decoding (.safetensors, GGUF, .npy, .npz) are
     the file itself, mapped copy-on-write: read when they are used, and never to be used once someone
-    has cut the file off. `backend` is safetensors' and changes nothing.
+    has cut the file off. `backend` ("mmap" or "pread") is safetensors' and changes nothing.
     """
+    check_backend(backend)
     arrays = _frameworks.framework(framework)
     arrays.check_device(device)
     targets = Targets(target, policy)
@@ -203,6 +205,7 @@ class safe_open:  # the name that it has in safetensors
         zero_copy: bool = False,
         backend: str = "mmap",
     ):
+        check_backend(backend)
         self._arrays = _frameworks.framework(framework)
         self._arrays.check_device(device)
         self._device = device

@@ -126,6 +126,31 @@ def test_files_cut_off_while_open(tmp_path, model, zero_copy):
             file.get_tensors()
 
 
+def test_zero_copy_keeps_the_file_that_was_opened(tmp_path, model, monkeypatch):
+    path = tmp_path / "x.safetensors"
+    for change in ["unlinked", "replaced by a shorter one", "elsewhere"]:
+        safetensors.numpy.save_file(model, path)
+        monkeypatch.chdir(tmp_path)
+        with tensors.safe_open("x.safetensors", "np", zero_copy=True) as file:
+            if change == "unlinked":
+                path.unlink()
+            elif change == "elsewhere":
+                monkeypatch.chdir("/")
+            else:
+                (tmp_path / "y").write_bytes(b"short")
+                os.replace(tmp_path / "y", path)
+            assert all(same(array, model[name]) for name, array in file.get_tensors().items()), change
+
+
+def test_backends_are_those_of_safetensors(tmp_path, model):
+    path = tmp_path / "x.safetensors"
+    safetensors.numpy.save_file(model, path)
+    assert set(tensors.load_file(path, framework="numpy", backend="pread")) == set(model)
+    for call in [tensors.load_file, tensors.safe_open]:
+        with pytest.raises(errors.InvalidArgument, match="backend"):
+            call(path, framework="numpy", backend="zip")
+
+
 def test_sharded_models(tmp_path, model):
     names = sorted(model)
     for number, part in enumerate([names[:3], names[3:]]):
@@ -151,6 +176,15 @@ def test_paths_of_any_bytes(tmp_path, model, name):
         assert os.listdir(os.fsencode(tmp_path)) == [name]
         assert all(same(a, model[n]) for n, a in tensors.load_file(form, framework="numpy").items())
         assert {about.name for about in tensors.info(form)} == set(model)
+        with tensors.safe_open(form, "np") as file:
+            assert file.metadata() is None
+    plain = path + b".safetensors"
+    with open(plain, "wb") as file:
+        file.write(safetensors.numpy.save(model, metadata={"a": "b"}))
+    for zero_copy in [False, True]:
+        with tensors.safe_open(plain, "np", zero_copy=zero_copy) as opened:
+            assert opened.metadata() == {"a": "b"}
+            assert all(same(array, model[n]) for n, array in opened.get_tensors().items())
     os.truncate(path, 100)
     with pytest.raises(errors.Corrupt) as raised:
         tensors.load_file(path)

@@ -105,6 +105,38 @@ def test_errors_reach_who_waits(file):
         assert values(model.tensors)["a"] == [0.6, 0.6]
 
 
+def test_a_model_that_failed_is_gone_with_its_owner(file):
+    def load(name, target):
+        if target is None:
+            raise errors.Corrupt("bad")
+        return SlowFile.load(file, name, target)
+
+    file.load = load
+    model = tensors.ProgressiveModel("x", steps=(0.5, None), framework="np")
+    model._loader.join(60)
+    alive = weakref.ref(model)
+    gc.disable()
+    try:
+        del model
+        assert alive() is None
+    finally:
+        gc.enable()
+
+
+def test_a_model_may_end_on_its_own_thread(file):
+    class Owned(tensors.ProgressiveModel):
+        def _publish(self, name, tensor, quality):
+            super()._publish(name, tensor, quality)
+            self.close()
+            closed.append(threading.current_thread())
+
+    closed = []
+    file.gate.set()
+    model = Owned("x", steps=(0.5, None), framework="np")
+    assert model.wait(60)
+    assert closed == [model._loader]
+
+
 def test_streams_are_checked_at_once_and_can_be_closed(file, monkeypatch):
     stream = tensors.stream("x", steps=(0.5, None), framework="np")
     assert next(stream)[0] == "a"

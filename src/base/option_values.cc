@@ -26,14 +26,24 @@ std::optional<Number> parse(std::string_view text) {
   return number;
 }
 
+// Blanks around a number, and a plus before it, say nothing.
+std::string_view bare(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\n";
+  text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
+  text.remove_suffix(text.size() - (text.find_last_not_of(kBlanks) + 1));
+  if (text.starts_with('+')) text.remove_prefix(1);
+  return text;
+}
+
 bool is_number_from(uint64_t least, std::string_view text) {
-  const std::optional<uint64_t> number = parse<uint64_t>(text);
+  const std::optional<uint64_t> number = parse<uint64_t>(bare(text));
   return number && *number >= least;
 }
 
-bool is_share(std::string_view text) {
+// What is above 1 is all.
+std::optional<double> share_of(std::string_view text) {
   const std::optional<double> share = parse<double>(text);
-  return share && *share >= 0 && *share <= 1;
+  return share && *share >= 0 ? std::optional(std::min(*share, 1.0)) : std::nullopt;
 }
 
 bool is_one_of(std::initializer_list<const char*> words, const char* text) {
@@ -64,8 +74,8 @@ constexpr Rule kRules[] = {
        return is_one_of({"error", "warn", "info", "debug"}, text);
      },
      "none of error, warn, info and debug", "warn counts"},
-    {OptionId::verify, [](const char* text) { return is_share(text); }, "no share from 0 to 1",
-     "nothing is verified"},
+    {OptionId::verify, [](const char* text) { return share_of(text).has_value(); },
+     "no share from 0 to 1", "nothing is verified"},
     {OptionId::threads, [](const char* text) { return is_number_from(1, text); },
      "no whole number from 1", "the CPUs that affinity and cgroup allow count"},
     {OptionId::gemm_devices, [](const char* text) { return is_number_from(1, text); },
@@ -89,14 +99,11 @@ const char* variable_of(OptionId id) {
 }  // namespace
 
 std::optional<uint64_t> option_number(OptionId id) {
-  const std::optional<uint64_t> number = parse<uint64_t>(option_text(id));
+  const std::optional<uint64_t> number = parse<uint64_t>(bare(option_text(id)));
   return number && *number > 0 ? number : std::nullopt;
 }
 
-double verification_rate() {
-  const std::string_view text = option_text(OptionId::verify);
-  return is_share(text) ? *parse<double>(text) : 0;
-}
+double verification_rate() { return share_of(option_text(OptionId::verify)).value_or(0); }
 
 std::vector<std::string> unusable_values() {
   std::vector<std::string> lines;

@@ -11,9 +11,10 @@
 
 namespace hoist {
 
-// A whole number from 1, such as HOIST_THREADS; nothing where the option has none.
+// A whole number from 1, such as HOIST_THREADS, blanks around it left out; nothing where the option
+// has none.
 std::optional<uint64_t> option_number(OptionId id);
-// HOIST_VERIFY: a share from 0 to 1, with a point in every locale; 0 where it has none.
+// HOIST_VERIFY: a share from 0 to 1, with a point in every locale; 1 for more, 0 where it has none.
 double verification_rate();
 
 // A line for each value that means nothing: the value, the variable, what counts instead.

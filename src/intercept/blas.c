@@ -1,5 +1,6 @@
 #include "intercept/blas.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -19,7 +20,10 @@ __attribute__((constructor)) static void read_least_work(void) {
   const char* given = getenv("HOIST_GEMM_SMALLEST");
   const bool is_number =
       given != NULL && *given != '\0' && given[strspn(given, "0123456789")] == '\0';
-  if (is_number) least_work = (double)strtoull(given, NULL, 10);
+  if (!is_number) return;
+  errno = 0;
+  const unsigned long long number = strtoull(given, NULL, 10);
+  if (errno == 0) least_work = (double)number;
 }
 
 /* The stack frame of the call that is being done on this thread; what is called from there has its

@@ -11,8 +11,10 @@
 /* HOIST_THREADS; 0 where it holds no whole number from 1. */
 static int wanted_cpus(void) {
   const char* given = getenv("HOIST_THREADS");
-  if (given == NULL || strspn(given, "0123456789") != strlen(given)) return 0;
-  const unsigned long long number = strtoull(given, NULL, 10);
+  if (given == NULL || strchr(given, '-') != NULL) return 0;
+  char* end = NULL;
+  const unsigned long long number = strtoull(given, &end, 10);
+  if (end[strspn(end, " \t\n")] != '\0') return 0;
   return number < INT_MAX ? (int)number : INT_MAX;
 }
 

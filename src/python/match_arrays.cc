@@ -300,7 +300,10 @@ nb::list of_arrow_stream(const nb::object& capsule) {
     check_signals(0);
     ArrowArray* array = nullptr;
     const nb::capsule kept_array = released_with_capsule(array);
-    check_code(stream->get_next(stream, array));
+    check_code([&] {
+      const nb::gil_scoped_release released;  // its maker may have threads that want it
+      return stream->get_next(stream, array);
+    }());
     if (array->release == nullptr) return out;
     out.append(nb::cast(of_level({schema, array}, nb::make_tuple(kept_schema, kept_array))));
   }

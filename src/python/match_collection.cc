@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string>
 
+#include "python/errors.h"
 #include "python/interruptible.h"
 
 namespace nb = nanobind;
@@ -25,9 +26,17 @@ bool is_missing(nb::handle item) {
   return nb::cast<std::string>(item.type().attr("__name__")) == "NAType";
 }
 
+// Lengths have 31 bits.
+template <typename Symbol>
+match::Sequence sequence_of(const Symbol* symbols, size_t length) {
+  if (length >> 31 == 0) return {symbols, length};
+  raise({ErrorCode::invalid_argument,
+         "a sequence of " + std::to_string(length) + " elements: fewer than 2147483648"});
+}
+
 match::Sequence bytes_of(nb::handle item) {
-  return {reinterpret_cast<const uint8_t*>(PyBytes_AsString(item.ptr())),
-          static_cast<size_t>(PyBytes_Size(item.ptr()))};
+  return sequence_of(reinterpret_cast<const uint8_t*>(PyBytes_AsString(item.ptr())),
+                     static_cast<size_t>(PyBytes_Size(item.ptr())));
 }
 
 }  // namespace
@@ -66,12 +75,12 @@ match::Sequence Collection::text(nb::handle item) {
   if (is_ascii.is(nb::handle(Py_True))) {
     const char* const ascii = PyUnicode_AsUTF8AndSize(item.ptr(), &size);
     if (ascii == nullptr) throw nb::python_error();
-    return {reinterpret_cast<const uint8_t*>(ascii), static_cast<size_t>(size)};
+    return sequence_of(reinterpret_cast<const uint8_t*>(ascii), static_cast<size_t>(size));
   }
   size = PyUnicode_GetLength(item.ptr());
   uint32_t* const copy = room(static_cast<size_t>(size));
   if (PyUnicode_AsUCS4(item.ptr(), copy, size, 0) == nullptr) throw nb::python_error();
-  return {copy, static_cast<size_t>(size)};
+  return sequence_of(copy, static_cast<size_t>(size));
 #else
 #if PY_VERSION_HEX < 0x030c0000
   if (PyUnicode_READY(item.ptr()) != 0) throw nb::python_error();
@@ -79,11 +88,11 @@ match::Sequence Collection::text(nb::handle item) {
   const auto size = static_cast<size_t>(PyUnicode_GET_LENGTH(item.ptr()));
   switch (PyUnicode_KIND(item.ptr())) {
     case PyUnicode_1BYTE_KIND:
-      return {PyUnicode_1BYTE_DATA(item.ptr()), size};
+      return sequence_of(PyUnicode_1BYTE_DATA(item.ptr()), size);
     case PyUnicode_2BYTE_KIND:
-      return {PyUnicode_2BYTE_DATA(item.ptr()), size};
+      return sequence_of(PyUnicode_2BYTE_DATA(item.ptr()), size);
     default:
-      return {PyUnicode_4BYTE_DATA(item.ptr()), size};
+      return sequence_of(PyUnicode_4BYTE_DATA(item.ptr()), size);
   }
 #endif
 }
@@ -97,7 +106,7 @@ match::Sequence Collection::elements(nb::handle item, ElementNumbers& numbers) {
   numbers.append(item, numbers_);
   uint32_t* const copy = room(numbers_.size());
   std::copy(numbers_.begin(), numbers_.end(), copy);
-  return {copy, numbers_.size()};
+  return sequence_of(copy, numbers_.size());
 }
 
 uint32_t* Collection::room(size_t symbols) {

@@ -90,6 +90,14 @@ nb::tuple decode(const HoloTensorReader& reader, const std::string& tensor,
   return nb::make_tuple(take_bytes(*loaded), loaded->quality, loaded->parts);
 }
 
+// Bytes that are no UTF-8 as os.fsdecode() gives them.
+nb::object file_name(const std::string& name) {
+  nb::object text =
+      nb::steal(PyUnicode_DecodeFSDefaultAndSize(name.data(), Py_ssize_t(name.size())));
+  if (!text.is_valid()) throw nb::python_error();
+  return text;
+}
+
 nb::bytes to_bytes(Result<std::vector<std::byte>>&& result) {
   const std::vector<std::byte> bytes = value(std::move(result));
   return nb::bytes(bytes.data(), bytes.size());
@@ -211,7 +219,7 @@ void define_tensors(nb::module_& module) {
                    [](const HoloTensorReader& reader) {
                      nb::list files;
                      for (const HoloFile& file : reader.header().files) {
-                       files.append(nb::make_tuple(file.name, name(file.format)));
+                       files.append(nb::make_tuple(file_name(file.name), name(file.format)));
                      }
                      return files;
                    })
@@ -239,7 +247,7 @@ void define_tensors(nb::module_& module) {
                    [](const Model& model) {
                      nb::list files;
                      for (const ModelFile& file : model.source.files()) {
-                       files.append(nb::make_tuple(file.name, name(file.format)));
+                       files.append(nb::make_tuple(file_name(file.name), name(file.format)));
                      }
                      return files;
                    })
