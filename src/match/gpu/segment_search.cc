@@ -171,13 +171,13 @@ void SegmentSearch::note(const Owner& owner, const SegmentView& segment, Queries
   if (!is_watching_) return;
   spent_ += took;
   seen_.try_emplace(owner.get(), Seen{owner, segment});
-  if (pairs == example_.pairs()) example_.took = std::min(example_.took, took);
+  if (pairs == example_.pairs) example_.took = std::min(example_.took, took);
   // Devices leave others to the CPU.
   const bool is_example = pairs != 0 && std::all_of(queries.begin(), queries.end(), [](auto query) {
                             return !query.empty() && query.size() <= kMaxPatternLength;
                           });
-  if (is_example && (pairs > example_.pairs() || example_.owner.expired())) {
-    example_ = {owner, segment, {}, options, took};
+  if (is_example && (pairs > example_.pairs || example_.owner.expired())) {
+    example_ = {owner, segment, {}, options, took, pairs};
     for (const auto& query : queries) example_.queries.emplace_back(query.begin(), query.end());
     example_.options.cancelled = nullptr;
   }
@@ -248,8 +248,7 @@ Result<std::vector<std::vector<Match>>> SegmentSearch::compare(GpuScan& scan,
                 fmt::format("{} took {:.3g} ms, the CPU {:.3g}", device, 1e3 * best.count(),
                             1e3 * example.took.count()));
   }
-  least_pairs_ =
-      static_cast<uint64_t>(static_cast<double>(example.pairs()) * (best / example.took));
+  least_pairs_ = static_cast<uint64_t>(static_cast<double>(example.pairs) * (best / example.took));
   return std::move(*found);
 }
 

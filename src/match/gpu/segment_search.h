@@ -71,15 +71,15 @@ class SegmentSearch {
   std::string describe() const;
 
  private:
-  // A search that the CPU did, with the segment.
+  // A search that the CPU did, with the segment, which is to be looked at only while its owner is
+  // held.
   struct Example {
     std::weak_ptr<const void> owner;
     SegmentView segment;
     std::vector<std::vector<uint32_t>> queries;
     SearchOptions options;
     std::chrono::duration<double> took{0};
-
-    uint64_t pairs() const { return segment.pattern_count() * queries.size(); }
+    uint64_t pairs = 0;
   };
   struct Seen {
     std::weak_ptr<const void> owner;
