@@ -43,6 +43,19 @@ def file(monkeypatch):
     file.gate.set()
 
 
+@pytest.fixture
+def bad_file(file, monkeypatch):
+    """One whose tensors cannot be loaded whole."""
+
+    def load(name, target):
+        if target is None:
+            raise errors.Corrupt("bad")
+        return SlowFile.load(file, name, target)
+
+    monkeypatch.setattr(file, "load", load)
+    return file
+
+
 def values(version):
     return {name: value.tolist() for name, value in version.items()}
 
@@ -92,26 +105,14 @@ def test_versions_stay_as_they_are(file):
         assert before["whole"] is model.tensors["whole"]
 
 
-def test_errors_reach_who_waits(file):
-    def load(name, target):
-        if target is None:
-            raise errors.Corrupt("bad")
-        return SlowFile.load(file, name, target)
-
-    file.load = load
+def test_errors_reach_who_waits(bad_file):
     with tensors.ProgressiveModel("x", steps=(0.5, None), framework="np") as model:
         with pytest.raises(errors.Corrupt, match="bad"):
             model.wait(60)
         assert values(model.tensors)["a"] == [0.6, 0.6]
 
 
-def test_a_model_that_failed_is_gone_with_its_owner(file):
-    def load(name, target):
-        if target is None:
-            raise errors.Corrupt("bad")
-        return SlowFile.load(file, name, target)
-
-    file.load = load
+def test_a_model_that_failed_is_gone_with_its_owner(bad_file):
     model = tensors.ProgressiveModel("x", steps=(0.5, None), framework="np")
     model._loader.join(60)
     alive = weakref.ref(model)
