@@ -248,6 +248,30 @@ uint64_t Coder::human_code(Line text) const {
   return unit | with_sign(magnitude, number.negative, kHumanSign);
 }
 
+bool Coder::collates_reversed(Stage stage) const {
+  return stage.key == options_.keys.size() ? options_.reverse : options_.keys[stage.key].reverse;
+}
+
+bool Coder::append_collation_key(Line line, Stage stage, std::string& keys) const {
+  const Line text = stage_text(line, stage);
+  if (text.length > kMaximumCollated) return false;
+  const bool last_resort = stage.key == options_.keys.size();
+  const std::string terminated = !last_resort && is_translated(options_.keys[stage.key])
+                                     ? translated(text, options_.keys[stage.key])
+                                     : std::string(text.text, text.length);
+  const size_t before = keys.size();
+  size_t room = 4 * terminated.size() + 64;
+  for (;;) {
+    keys.resize(before + room);
+    const size_t length = std::strxfrm(keys.data() + before, terminated.c_str(), room);
+    if (length < room) {
+      keys.resize(before + length);
+      return true;
+    }
+    room = length + 1;
+  }
+}
+
 Next Coder::after_key(Stage& stage) const {
   stage.depth = 0;
   ++stage.key;
@@ -271,7 +295,7 @@ Next Coder::next(uint64_t code, Stage& stage) const {
         return stage.depth < (is_plain_text(stage) ? kDeepPlainText : kDeepText) ? Next::stage
                                                                                  : Next::compare;
       }
-      if (collation_.hard()) return Next::compare;  // lower levels and the bytes are left
+      if (collation_.hard()) return Next::collate;
       return last_resort ? Next::done : after_key(stage);
     case Ordering::numeric:
       return rounded(code, kSign) ? Next::compare : after_key(stage);

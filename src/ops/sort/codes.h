@@ -3,7 +3,8 @@
 // A line's order is a sequence of stages: for every key one or more codes, then (unless stable or
 // unique) the whole line. code(line, stage) < code(line', stage) implies that the lines compare
 // so, given that all earlier codes were equal. Equal codes lead to next(): another stage, `done`
-// (the lines are equal to the sort), or `compare` (codes cannot tell: ask Comparator).
+// (the lines are equal to the sort), `compare` (codes cannot tell: ask Comparator), or `collate`
+// (only the lower levels of a collated text are left: collation_key() or Comparator).
 //
 // In a locale whose order is not that of the bytes the codes of text are a guess (see Collation):
 // guessed() says so, and whoever sorts by them must prove the result with the Comparator.
@@ -29,7 +30,7 @@ struct Stage {
   uint32_t depth = 0;  // bytes of the (transformed) text told by the codes before this one
 };
 
-enum class Next { stage, done, compare };
+enum class Next { stage, done, compare, collate };
 
 class Coder {
  public:
@@ -52,6 +53,14 @@ class Coder {
   // The part of the line that the stage's key (or last resort) looks at, the first `depth` bytes
   // left out where it is plain text.
   Line stage_text(Line line, Stage stage) const;
+
+  // The longest text that a collation key is made of: strxfrm() is quick up to there.
+  static constexpr size_t kMaximumCollated = 4095;
+  // Appends what strxfrm() makes of the text that `stage`, one of a collated text, looks at, up to
+  // the first NUL. Its byte order is the order of the lines (reversed where collates_reversed()),
+  // equal ones excepted. False, and nothing appended, for a longer text.
+  bool append_collation_key(Line line, Stage stage, std::string& keys) const;
+  bool collates_reversed(Stage stage) const;
 
   const Comparator& comparator() const { return comparator_; }
 

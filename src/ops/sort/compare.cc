@@ -85,11 +85,14 @@ Line changed_text(Line text, const Key& key, const LocaleFacts& locale, Scratch&
 
 }  // namespace
 
-int compare_collated(Line a, Line b) {
+int compare_collated(Line a, Line b, const ElementEnds& ends) {
   if (a.length == b.length && (a.length == 0 || std::memcmp(a.text, b.text, a.length) == 0)) {
     return 0;
   }
   if (a.length == 0 || b.length == 0) return a.length == 0 ? -1 : 1;
+  const size_t common = ends.common(a, b);
+  a = {a.text + common, a.length - common};
+  b = {b.text + common, b.length - common};
   Scratch left_scratch;
   Scratch right_scratch;
   const char* left = left_scratch.terminated_copy(a);
@@ -154,7 +157,12 @@ int Comparator::compare_key(size_t i, Line a, Line b) const {
     case Ordering::text:
       break;
   }
-  return locale_.hard_collation ? compare_collated(left, right) : compare_bytes(left, right);
+  return compare_text(left, right);
+}
+
+int Comparator::compare_text(Line a, Line b) const {
+  return locale_.hard_collation ? compare_collated(a, b, locale_.element_ends)
+                                : compare_bytes(a, b);
 }
 
 int Comparator::compare(Line a, Line b) const {
@@ -163,7 +171,7 @@ int Comparator::compare(Line a, Line b) const {
     if (order != 0) return options_.keys[i].reverse ? (order > 0 ? -1 : 1) : order;
   }
   if (!options_.keys.empty() && (options_.stable || options_.unique)) return 0;
-  const int order = locale_.hard_collation ? compare_collated(a, b) : compare_bytes(a, b);
+  const int order = compare_text(a, b);
   return options_.reverse ? (order < 0) - (order > 0) : order;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "ops/sort/element_ends.h"
 #include "ops/sort/line.h"
 #include "ops/sort/options.h"
 
@@ -17,6 +18,7 @@ namespace hoist::sort {
 struct LocaleFacts {
   bool hard_collation = false;  // strcoll() decides; false for C and POSIX, and for a locale whose
                                 // collation is proven to be byte order (C.UTF-8)
+  ElementEnds element_ends;     // of its collation; none where it is not hard
   std::string decimal_point = ".";  // one byte where GNU would use it; GNU takes '.' otherwise
   // The bytes that group thousands; -1: none. GNU sort skips one outside ASCII only where -h looks
   // for the unit, not where it reads the value. Where the locale has none, values skip the byte
@@ -50,6 +52,8 @@ class Comparator {
   const LocaleFacts& locale() const { return locale_; }
 
  private:
+  int compare_text(Line a, Line b) const;
+
   const Options& options_;
   LocaleFacts locale_;
 };
@@ -66,7 +70,8 @@ int compare_version(Line a, Line b, Dialect dialect = {});
 // 8 bytes, from `depth` on, of a spelling of the text whose byte order is version order without
 // suffixes: texts that differ in it compare so.
 uint64_t version_code(Line text, uint32_t depth, Dialect dialect = {});
-// strcoll over each NUL-terminated piece in turn; a text that ends first sorts first.
-int compare_collated(Line a, Line b);
+// strcoll over each NUL-terminated piece in turn; a text that ends first sorts first. strcoll does
+// not see what `ends` says it need not.
+int compare_collated(Line a, Line b, const ElementEnds& ends = {});
 
 }  // namespace hoist::sort

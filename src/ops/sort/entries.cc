@@ -4,6 +4,8 @@
 #include <array>
 #include <atomic>
 #include <random>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace hoist::sort {
@@ -12,7 +14,9 @@ namespace {
 constexpr size_t kParallel = size_t{1} << 15;  // fewer entries are not worth waking threads for
 constexpr size_t kLargeRun = size_t{1} << 17;  // a run that all threads should share
 constexpr size_t kShortRun = 8;
-constexpr uint32_t kDeepStart = 14;         // bytes: two rounds of codes
+constexpr uint32_t kDeepStart = 14;        // bytes: two rounds of codes
+constexpr size_t kWorthCollationKeys = 4;  // lines; fewer are compared
+constexpr size_t kCollationKeyBytes = size_t{4} << 20;
 constexpr size_t kPiece = size_t{1} << 14;  // entries a loop hands to a thread at a time
 constexpr size_t kBuckets = 256;
 constexpr size_t kSamplesPerBucket = 32;
@@ -44,6 +48,8 @@ bool EntrySorter::less(const Entry& a, const Entry& b) const {
 
 void EntrySorter::sort(std::span<Entry> entries, std::span<Entry> scratch) {
   sort_by_code_ = sort_function(entries.size());
+  start_ = entries.data();
+  settled_.reset(coder_.guessed() ? entries.size() : 0);
   const Run all{entries, coder_.first_stage()};
   const bool alone = entries.size() < kParallel || pool_.size() == 1;
   if (alone && !wanted_by_other(entries.size())) {
@@ -54,8 +60,7 @@ void EntrySorter::sort(std::span<Entry> entries, std::span<Entry> scratch) {
   }
   if (coder_.guessed() && !proven(entries)) {
     for (Entry& entry : entries) entry.lo &= ~LineRef::kDropped;
-    compare_sort_parallel(entries, scratch);
-    drop_equal(entries);
+    settle_parallel({entries, coder_.first_stage(), Next::compare}, scratch);
   }
 }
 
@@ -81,9 +86,8 @@ void EntrySorter::sort_parallel(Run run, std::span<Entry> scratch) {
     for (Run again : runs) {
       const auto offset = static_cast<size_t>(again.entries.data() - run.entries.data());
       const std::span<Entry> space = scratch.subspan(offset, again.entries.size());
-      if (again.compare) {
-        compare_sort_parallel(again.entries, space);
-        drop_equal(again.entries);
+      if (again.then != Next::stage) {
+        settle_parallel(again, space);
         continue;
       }
       skip_common_text(again);
@@ -158,7 +162,7 @@ void EntrySorter::deal(std::span<Entry> entries, std::span<Entry> scratch,
 
 // Resolves equal codes in entries that are sorted by the codes of run.stage. Runs that all threads
 // should share go to `large` where that is given.
-void EntrySorter::refine(Run run, std::vector<Run>* large) const {
+void EntrySorter::refine(Run run, std::vector<Run>* large) {
   std::vector<Run> runs;
   std::vector<Run> next;
   find_runs(run, runs, large);
@@ -174,29 +178,29 @@ void EntrySorter::refine(Run run, std::vector<Run>* large) const {
   }
 }
 
-void EntrySorter::find_runs(const Run& run, std::vector<Run>& next, std::vector<Run>* large) const {
+void EntrySorter::find_runs(const Run& run, std::vector<Run>& next, std::vector<Run>* large) {
   const std::span<Entry> entries = run.entries;
   for (size_t begin = 0, end; begin < entries.size(); begin = end) {
     end = begin + 1;
     while (end < entries.size() && entries[end].hi == entries[begin].hi) ++end;
     if (end - begin == 1) continue;
     Run tied{entries.subspan(begin, end - begin), run.stage};
-    Next then = coder_.next(entries[begin].hi, tied.stage);
+    tied.then = coder_.next(entries[begin].hi, tied.stage);
     // A few lines that share a long start are told apart sooner by comparing them.
     const bool short_and_deep = tied.entries.size() < kShortRun && tied.stage.depth >= kDeepStart;
-    if (then == Next::stage && short_and_deep) then = Next::compare;
-    if (then == Next::compare && identical(tied)) then = coder_.next_if_identical(tied.stage);
-    if (then == Next::done) {
+    if (tied.then == Next::stage && short_and_deep) tied.then = Next::compare;
+    const bool undecided = tied.then == Next::compare || tied.then == Next::collate;
+    if (undecided && identical(tied)) tied.then = coder_.next_if_identical(tied.stage);
+    if (tied.then == Next::done) {
       if (!options_.unique) continue;
       for (Entry& entry : tied.entries.subspan(1)) entry.lo |= LineRef::kDropped;
     } else if (large != nullptr && tied.entries.size() >= kLargeRun) {
-      tied.compare = then == Next::compare;
       large->push_back(tied);
-    } else if (then == Next::compare) {
-      compare_sort(tied.entries);
-      drop_equal(tied.entries);
-    } else {
+    } else if (tied.then == Next::stage) {
       next.push_back(tied);
+    } else {
+      order(tied);
+      settle(tied.entries);
     }
   }
 }
@@ -262,20 +266,82 @@ void EntrySorter::skip_common_text(Run& run) const {
   run.stage.depth += static_cast<uint32_t>(std::min<size_t>(common, UINT32_MAX / 2));
 }
 
+// Sorts a run that further codes would not.
+void EntrySorter::order(const Run& run) const {
+  if (run.then == Next::collate && run.entries.size() >= kWorthCollationKeys) {
+    collate_sort(run);
+  } else {
+    compare_sort(run.entries);
+  }
+}
+
+// The entries were sorted by comparison.
+void EntrySorter::settle(std::span<Entry> entries) {
+  drop_equal(entries);
+  settled_.mark(static_cast<size_t>(entries.data() - start_), entries.size());
+}
+
 void EntrySorter::compare_sort(std::span<Entry> entries) const {
   std::stable_sort(entries.begin(), entries.end(),
                    [this](const Entry& a, const Entry& b) { return less(a, b); });
 }
 
-void EntrySorter::compare_sort_parallel(std::span<Entry> entries, std::span<Entry> scratch) {
-  const auto order = [this](const Entry& a, const Entry& b) { return less(a, b); };
+// Sorts by what strxfrm() makes of each line, once, and then moves the few lines that strcoll()
+// puts elsewhere (glibc's two do not always agree), so that it is called about once a line: with
+// ties of the first level it reads all levels, and those that are read backwards in time that grows
+// with the square of the text (rulers, tables). Goes by blocks, so that the keys keep to
+// kCollationKeyBytes.
+void EntrySorter::collate_sort(const Run& run) const {
+  struct Keyed {
+    size_t offset;
+    size_t length;
+    Entry entry;
+  };
+  const bool reversed = coder_.collates_reversed(run.stage);
+  const auto before = [this](const Entry& a, const Entry& b) { return less(a, b); };
+  std::string keys;
+  std::vector<Keyed> block;
+  const auto guess = [&](const Keyed& a, const Keyed& b) {
+    const std::string_view left(keys.data() + a.offset, a.length);
+    const std::string_view right(keys.data() + b.offset, b.length);
+    const int order = left.compare(right);
+    return order != 0 ? (order < 0) != reversed : a.entry.lo < b.entry.lo;
+  };
+  const auto begin = run.entries.begin();
+  for (auto done = begin, at = begin; at != run.entries.end(); done = at) {
+    keys.clear();
+    block.clear();
+    for (; at != run.entries.end() && keys.size() < kCollationKeyBytes; ++at) {
+      const size_t offset = keys.size();
+      if (!coder_.append_collation_key(line(*at), run.stage, keys)) {
+        return compare_sort(run.entries);
+      }
+      block.push_back({offset, keys.size() - offset, *at});
+    }
+    std::sort(block.begin(), block.end(), guess);
+    for (auto to = done; const Keyed& keyed : block) {
+      *to = keyed.entry;
+      if (to != done && before(*to, to[-1])) {
+        std::rotate(std::upper_bound(done, to, *to, before), to, to + 1);
+      }
+      ++to;
+    }
+    std::inplace_merge(begin, done, at, before);
+  }
+}
+
+// Sorts and settles a run on all threads.
+void EntrySorter::settle_parallel(const Run& run, std::span<Entry> scratch) {
+  const std::span<Entry> entries = run.entries;
+  const auto before = [this](const Entry& a, const Entry& b) { return less(a, b); };
   size_t pieces = 1;
   while (pieces < static_cast<size_t>(pool_.size()) && entries.size() / pieces > kParallel) {
     pieces *= 2;
   }
   const auto bound = [&](size_t piece) { return entries.size() * piece / pieces; };
-  pool_.parallel_for(
-      pieces, [&](size_t p) { compare_sort(entries.subspan(bound(p), bound(p + 1) - bound(p))); });
+  pool_.parallel_for(pieces, [&](size_t p) {
+    order({entries.subspan(bound(p), bound(p + 1) - bound(p)), run.stage, run.then});
+  });
   std::span<Entry> from = entries;
   std::span<Entry> to = scratch;
   for (size_t width = 1; width < pieces; width *= 2) {
@@ -287,11 +353,12 @@ void EntrySorter::compare_sort_parallel(std::span<Entry> entries, std::span<Entr
                  from.begin() + static_cast<ptrdiff_t>(middle),
                  from.begin() + static_cast<ptrdiff_t>(middle),
                  from.begin() + static_cast<ptrdiff_t>(end),
-                 to.begin() + static_cast<ptrdiff_t>(begin), order);
+                 to.begin() + static_cast<ptrdiff_t>(begin), before);
     });
     std::swap(from, to);
   }
   if (from.data() != entries.data()) std::copy(from.begin(), from.end(), entries.begin());
+  settle(entries);
 }
 
 // With -u: keeps the first of equal lines in entries that were sorted by comparison.
@@ -309,7 +376,7 @@ void EntrySorter::drop_equal(std::span<Entry> entries) const {
 }
 
 // Whether every line compares after its predecessor as the order of the entries says. Comparing
-// neighbours is enough: the comparison is transitive.
+// neighbours is enough: the comparison is transitive. What is settled has been compared already.
 bool EntrySorter::proven(std::span<const Entry> entries) {
   std::atomic<bool> good{true};
   parallel_pieces(pool_, entries.size(), [&](size_t begin, size_t end) {
@@ -317,6 +384,7 @@ bool EntrySorter::proven(std::span<const Entry> entries) {
       if (i + kFetchAhead < entries.size()) {
         __builtin_prefetch(text_ + LineRef::offset(entries[i + kFetchAhead].lo));
       }
+      if (settled_[i]) continue;
       const Entry& before = entries[i - 1];
       const Entry& after = entries[i];
       const int order = coder_.comparator().compare(line(before), line(after));

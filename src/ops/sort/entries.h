@@ -17,6 +17,7 @@
 #include "ops/sort/code_sorter.h"
 #include "ops/sort/codes.h"
 #include "ops/sort/line.h"
+#include "ops/sort/settled.h"
 #include "ops/sort/vector_sort.h"
 
 namespace hoist::sort {
@@ -61,20 +62,23 @@ class EntrySorter {
   struct Run {
     std::span<Entry> entries;
     Stage stage;
-    bool compare = false;  // no further code: compare
+    Next then = Next::stage;  // how to go on with it
   };
 
   void sort_parallel(Run run, std::span<Entry> scratch);
   bool wanted_by_other(size_t count) const { return other_ != nullptr && other_->wants(count); }
   static std::vector<size_t> cut_between_codes(std::span<const Entry> sorted);
   void deal(std::span<Entry> entries, std::span<Entry> scratch, std::vector<size_t>& bounds) const;
-  void refine(Run run, std::vector<Run>* large) const;
-  void find_runs(const Run& run, std::vector<Run>& next, std::vector<Run>* large) const;
+  void refine(Run run, std::vector<Run>* large);
+  void find_runs(const Run& run, std::vector<Run>& next, std::vector<Run>* large);
   bool identical(const Run& run) const;
   void recode(std::span<const Run> runs) const;
   void skip_common_text(Run& run) const;
+  void order(const Run& run) const;
+  void settle(std::span<Entry> entries);
   void compare_sort(std::span<Entry> entries) const;
-  void compare_sort_parallel(std::span<Entry> entries, std::span<Entry> scratch);
+  void collate_sort(const Run& run) const;
+  void settle_parallel(const Run& run, std::span<Entry> scratch);
   void drop_equal(std::span<Entry> entries) const;
   bool proven(std::span<const Entry> entries);
   bool less(const Entry& a, const Entry& b) const;
@@ -86,6 +90,8 @@ class EntrySorter {
   ThreadPool& pool_;
   CodeSorter* const other_;
   SortFunction sort_by_code_ = nullptr;
+  const Entry* start_ = nullptr;  // of the entries being sorted
+  Settled settled_;
 };
 
 }  // namespace hoist::sort

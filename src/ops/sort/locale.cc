@@ -49,6 +49,7 @@ std::string month_name(nl_item item, const LocaleFacts& facts) {
 LocaleFacts read_locale() {
   LocaleFacts facts;
   facts.hard_collation = !collates_by_bytes();
+  if (facts.hard_collation) facts.element_ends = ElementEnds::of_locale();
 
   // Separators of more than one byte are not supported by GNU sort: it then takes '.' for the
   // decimal point and skips no separator.

@@ -141,7 +141,7 @@ int order_by_codes(const Coder& coder, Line a, Line b) {
     if (code_a != code_b) return code_a < code_b ? -1 : 1;
     const Next next = coder.next(code_a, stage);
     if (next == Next::done) return 0;
-    if (next == Next::compare) return 2;
+    if (next == Next::compare || next == Next::collate) return 2;
   }
   ADD_FAILURE() << "codes do not come to an end";
   return 2;
@@ -208,6 +208,57 @@ TEST(SortEntries, AgreeWithAPlainSort) {
                     sort_plainly(options, text))
             << locale << " " << shown(arguments) << count << " lines";
       }
+    }
+  }
+}
+
+// The same letters in every line, in either case, with signs between them that weigh nothing on the
+// first level: only lower levels tell the lines apart.
+std::string lines_of_same_letters(std::mt19937_64& random, size_t count, bool long_ones) {
+  std::string text;
+  for (size_t i = 0; i < count; ++i) {
+    // Longer than what collation keys are made of.
+    if (long_ones && i % 1000 < 2) text += std::string(Coder::kMaximumCollated, '\x01');
+    for (const char letter : std::string("thesameletters")) {
+      text += static_cast<char>(random() % 4 == 0 ? letter - 'a' + 'A' : letter);
+      if (random() % 8 == 0) text += pick<std::string>({"-", " ", "(", "\"", "─", "__"}, random);
+      if (random() % 200 == 0) text += '\0';
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+TEST(SortEntries, LowerLevelsDecide) {
+  std::mt19937_64 random(test_seed());
+  const Locales locales;
+  for (const std::string& locale : locales.names()) {
+    Locales::select(locale);
+    for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+             {}, {"-r"}, {"-u"}, {"-s", "-k1,1"}, {"-k2r"}, {"-u", "-f"}, {"-k1,1nr", "-k1d"}}) {
+      const Options options = options_for(arguments);
+      for (const size_t count : {size_t{3}, size_t{4}, size_t{50}, 1 + random() % 500}) {
+        const std::string text = lines_of_same_letters(random, count, random() % 2 == 0);
+        EXPECT_TRUE(sort_by_entries(options, text, 1 + static_cast<int>(random() % 3), 1 << 28) ==
+                    sort_plainly(options, text))
+            << locale << " " << shown(arguments) << count << " lines";
+      }
+    }
+  }
+}
+
+// More collation keys than are held at once; and a run that all threads share.
+TEST(SortEntries, LowerLevelsDecideBetweenManyLines) {
+  std::mt19937_64 random(test_seed());
+  const Locales locales;
+  Locales::select(locales.names().back());
+  for (const size_t count : {size_t{60000}, size_t{140000}}) {
+    const std::string text = lines_of_same_letters(random, count, false);
+    for (const std::vector<std::string>& arguments :
+         std::vector<std::vector<std::string>>{{}, {"-u", "-r"}}) {
+      const Options options = options_for(arguments);
+      EXPECT_TRUE(sort_by_entries(options, text, 2, 1 << 28) == sort_plainly(options, text))
+          << shown(arguments) << count << " lines";
     }
   }
 }

@@ -146,7 +146,7 @@ class Locales {
     ASSERT_NE(std::setlocale(LC_ALL, ""), nullptr) << name;
   }
 
- private:
+  // One more, where it can be compiled.
   void compile(const std::string& language, const std::string& charset) {
     const std::string name = language + "." + charset;
     const ProgramResult made = run_program(
@@ -154,6 +154,7 @@ class Locales {
     if (made.status == 0) names_.push_back(name);
   }
 
+ private:
   TemporaryFolder folder_;
   std::vector<std::string> names_;
 };
