@@ -222,6 +222,11 @@ class MatchCommand(unittest.TestCase):
             lines = ['[["a"],["b"]]', "", bad]
             self.refused(2, r".* \(.*bad:3\)", "query", self.index, "--states",
                          self.file("bad", lines), "--json")
+        # A later batch: what came before it is one JSON text.
+        late = self.file("late", ['[["a"],["b"]]'] * 300 + ['[["a"]'])
+        status, out, err = tool("query", self.index, "--states", late, "--json")
+        self.assertEqual((status, json.loads(out)), (2, [answers[0]] * 256))
+        self.assertRegex(err, r"late:301")
         lines = self.ok("query", self.index, "--states", states, "--jsonl").splitlines()
         self.assertEqual([json.loads(line) for line in lines], answers)
         lines = self.ok("query", self.index, "--state", '[["a"],["b"]]', "--jsonl").splitlines()

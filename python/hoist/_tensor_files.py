@@ -113,7 +113,7 @@ def _check_empty_archive(path: str) -> None:
     bytes_of_no_entries = 22
     if os.path.getsize(path) > bytes_of_no_entries:
         raise Unsupported(
-            f"an archive without arrays of NumPy ({path}): save what torch.save wrote as safetensors"
+            f"an archive without NumPy arrays ({path}): save what torch.save wrote as safetensors"
         )
 
 

@@ -82,8 +82,15 @@ class Query {
     return {};
   }
 
-  // In batches, so that memory stays bounded and one pass serves a batch.
+  // What an error leaves is one JSON text all the same.
   Status many_states() {
+    const Status done = each_batch();
+    if (options_.json && (done || any_)) fmt::print("{}]\n", any_ ? "" : "[");
+    return done;
+  }
+
+  // In batches, so that memory stays bounded and one pass serves a batch.
+  Status each_batch() {
     auto reader = LineReader::open(options_.states);
     if (!reader) return tl::unexpected(reader.error());
     for (bool more = true; more;) {
@@ -99,7 +106,6 @@ class Query {
       }
       if (Status printed = print_batch(lines, places); !printed) return printed;
     }
-    if (options_.json) fmt::print("{}]\n", any_ ? "" : "[");
     return {};
   }
 

@@ -258,6 +258,11 @@ TEST_F(Folder, NumPyArchive) {
   expect_whole(model, 0, bytes);
   EXPECT_TRUE(refused(parse(npz_bytes({{"a.npy", "compressed"}}, 8)), ErrorCode::unsupported,
                       "numpy.savez"));
+  EXPECT_TRUE(refused(parse(npz_bytes({{"archive/data.pkl", "x"}, {"archive/data/0", "y"}})),
+                      ErrorCode::unsupported, "torch.save"));
+  EXPECT_TRUE(refused(parse(npz_bytes({{"note.txt", "hello"}})), ErrorCode::unsupported,
+                      "without NumPy arrays"));
+  EXPECT_TRUE(parse(npz_bytes({}))->tensors.empty());
 }
 
 TEST(Model, OtherProgramsFilesAreRefusedByName) {

@@ -173,10 +173,20 @@ Result<ParsedModel> parse_npz(const container::Source& source) {
   for (uint64_t i = 0; i < directory->entries; ++i) {
     Entry entry;
     if (!read_entry(in, entry)) return corrupt(source, "the directory is damaged");
+    if (entry.name.ends_with("/data.pkl")) {
+      return fail(ErrorCode::unsupported,
+                  fmt::format("an archive of torch.save(), whose tensors lie in a pickle: load it "
+                              "in Python and save it as .safetensors ({})",
+                              source.name()));
+    }
     if (!entry.name.ends_with(".npy")) continue;
     Result<ModelTensor> tensor = read_array(source, entry);
     if (!tensor) return tl::unexpected(tensor.error());
     model.tensors.push_back(std::move(*tensor));
+  }
+  if (model.tensors.empty() && directory->entries > 0) {
+    return fail(ErrorCode::unsupported,
+                fmt::format("a ZIP archive without NumPy arrays ({})", source.name()));
   }
   if (Status ordered = order_tensors(model.tensors, source); !ordered) {
     return tl::unexpected(ordered.error());
