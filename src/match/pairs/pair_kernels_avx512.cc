@@ -1,3 +1,4 @@
+#include "base/wide_vectors.h"
 #include "match/pairs/pair_kernels.h"
 
 namespace hoist::match {
@@ -8,7 +9,7 @@ namespace {
 
 constexpr size_t kVectorBytes = 64;
 #define HOIST_PAIR_TARGET \
-  __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")))
+  __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl" HOIST_WIDE_VECTORS)))
 #include "match/pairs/pair_kernels.inc"
 
 }  // namespace

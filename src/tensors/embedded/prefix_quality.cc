@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/wide_vectors.h"
 #include "tensors/convert.h"
 
 namespace hoist::tensors {
@@ -104,10 +105,10 @@ void sum_baseline(const Block& block, size_t vectors, uint32_t planes, ErrorSums
   sum_block(block, vectors, planes, sums);
 }
 
-[[gnu::target("avx512f,avx512dq,prefer-vector-width=512")]] void sum_avx512(const Block& block,
-                                                                            size_t vectors,
-                                                                            uint32_t planes,
-                                                                            ErrorSums& sums) {
+[[gnu::target("avx512f,avx512dq" HOIST_WIDE_VECTORS)]] void sum_avx512(const Block& block,
+                                                                       size_t vectors,
+                                                                       uint32_t planes,
+                                                                       ErrorSums& sums) {
   sum_block(block, vectors, planes, sums);
 }
 #endif
