@@ -77,6 +77,8 @@ class NumPy:
         return part.copy() if part.base is not None and part.nbytes < whole.nbytes else part
 
     def parts(self, tensor: Any) -> Tuple[str, Tuple[int, ...], Any]:
+        if np.ma.is_masked(tensor):
+            raise Unsupported("a masked array: which values it hides would be lost (fill it first)")
         array = np.asarray(tensor)
         names = {np.dtype(numpy): name for name, numpy in _NUMPY.items()}
         name = names.get(array.dtype.newbyteorder("="))

@@ -212,6 +212,18 @@ def test_archives_that_are_no_numpy_are_refused(tmp_path):
     assert tensors.load_file(tmp_path / "none.npz", framework="numpy") == {}
 
 
+def test_masked_arrays_do_not_lose_their_mask(tmp_path):
+    path = tmp_path / "x.holo"
+    masked = np.ma.masked_array(np.arange(4.0), mask=[0, 1, 0, 0])
+    with pytest.raises(errors.Unsupported, match="masked"):
+        tensors.save_file({"x": masked}, path)
+    assert not path.exists()
+    tensors.save_file({"x": np.ma.masked_array(np.arange(4.0)), "y": masked.filled(-1)}, path)
+    loaded = tensors.load_file(path, framework="numpy")
+    assert loaded["x"].tolist() == [0, 1, 2, 3]
+    assert loaded["y"].tolist() == [0, -1, 2, 3]
+
+
 def test_names_that_are_no_text(tmp_path):
     """GGUF's names may be any bytes."""
     name = b"\xff\xfe"
