@@ -162,14 +162,15 @@ uint64_t Coder::key_code(size_t index, Line text, uint32_t depth) const {
 }
 
 uint64_t Coder::text_code(Line text, uint32_t depth, const Key* key) const {
+  static_assert(Collation::kLevelBytes == kTextBytes + 1);
   unsigned char out[kTextBytes + 1] = {};
   if (key != nullptr && is_translated(*key)) {
     if (!collation_.hard()) return pack_text(out, translate(text, *key, depth, out));
     const std::string copy = translated(text, *key);
-    return pack_text(out, collation_.level1(copy, depth, out, kTextBytes));
+    return pack_text(out, collation_.level1(copy, depth, out));
   }
   if (collation_.hard()) {
-    return pack_text(out, collation_.level1({text.text, text.length}, depth, out, kTextBytes));
+    return pack_text(out, collation_.level1({text.text, text.length}, depth, out));
   }
   if (depth >= text.length) return 0;
   return pack_text(reinterpret_cast<const unsigned char*>(text.text) + depth, text.length - depth);

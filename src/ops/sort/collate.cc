@@ -2,6 +2,7 @@
 
 #include <langinfo.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -24,8 +25,7 @@ size_t sequence_length(std::string_view text) {
 struct RareCache {
   static constexpr size_t kSlots = 4096;
   uint32_t character[kSlots] = {};
-  uint8_t length[kSlots] = {};
-  uint8_t bytes[kSlots][7] = {};
+  uint64_t weight[kSlots] = {};
 };
 
 }  // namespace
@@ -49,16 +49,15 @@ Collation::Weight Collation::probe(std::string_view character) {
   char out[256];
   const std::string text(character);
   const size_t length = ::strxfrm(out, text.c_str(), sizeof out);
-  Weight weight;
-  if (length >= sizeof out) return weight;
+  if (length >= sizeof out) return 0;
   const void* end = std::memchr(out, 1, length);
   const size_t level =
       end != nullptr ? static_cast<size_t>(static_cast<const char*>(end) - out) : length;
   // A longer expansion is left out here and decided by strcoll() like everything that ties.
-  if (level > sizeof weight.bytes) return weight;
-  weight.length = static_cast<uint8_t>(level);
-  std::memcpy(weight.bytes, out, level);
-  return weight;
+  if (level > kMaximumWeight) return 0;
+  Weight bytes = 0;
+  std::memcpy(&bytes, out, level);
+  return bytes << 8 | level;
 }
 
 Collation::Weight Collation::weight_of_rare(std::string_view character) const {
@@ -67,55 +66,49 @@ Collation::Weight Collation::weight_of_rare(std::string_view character) const {
   uint32_t key = 0;
   std::memcpy(&key, character.data(), character.size());
   const size_t slot = (key * 2654435761u) >> 20;
-  Weight weight;
   if (cache->character[slot] != key) {
-    weight = probe(character);
+    cache->weight[slot] = probe(character);
     cache->character[slot] = key;
-    cache->length[slot] = weight.length;
-    std::memcpy(cache->bytes[slot], weight.bytes, sizeof weight.bytes);
-    return weight;
   }
-  weight.length = cache->length[slot];
-  std::memcpy(weight.bytes, cache->bytes[slot], sizeof weight.bytes);
-  return weight;
+  return cache->weight[slot];
 }
 
-size_t Collation::level1(std::string_view text, size_t skip, unsigned char* out,
-                         size_t room) const {
-  size_t count = 0;
-  const size_t wanted = room + 1;
-  const auto emit = [&](const Weight& weight) {
-    for (size_t k = 0; k < weight.length; ++k) {
-      if (skip > 0) {
-        --skip;
-      } else if (count < wanted) {
-        if (count < room) out[count] = weight.bytes[k];
-        ++count;
-      }
-    }
-  };
-  size_t at = 0;
-  while (at < text.size() && count < wanted) {
-    const auto byte = static_cast<unsigned char>(text[at]);
-    if (byte == 0) break;
-    if (byte < 0x80 || !utf8_) {
-      emit(single_[byte]);
-      ++at;
-      continue;
-    }
-    const std::string_view rest = text.substr(at);
-    const size_t length = sequence_length(rest);
-    if (length == 1) {
-      emit(single_[byte]);
-    } else if (length == 2) {
-      emit(
-          two_[static_cast<size_t>((byte & 31) << 6 | (static_cast<unsigned char>(rest[1]) & 63))]);
-    } else {
-      emit(weight_of_rare(rest.substr(0, length)));
-    }
-    at += length;
+// Of the character at `at`, which moves behind it.
+Collation::Weight Collation::weight_at(std::string_view text, size_t& at) const {
+  const auto byte = static_cast<unsigned char>(text[at]);
+  if (byte < 0x80 || !utf8_) {
+    ++at;
+    return single_[byte];
   }
-  return count;
+  const std::string_view rest = text.substr(at);
+  const size_t length = sequence_length(rest);
+  at += length;
+  if (length == 1) return single_[byte];
+  if (length == 2) {
+    return two_[static_cast<size_t>((byte & 31) << 6 | (static_cast<unsigned char>(rest[1]) & 63))];
+  }
+  return weight_of_rare(rest.substr(0, length));
+}
+
+size_t Collation::level1(std::string_view text, size_t skip, unsigned char* out) const {
+  size_t at = 0;
+  size_t skipped = 0;
+  while (skipped + kMaximumWeight <= skip && at < text.size() && text[at] != '\0') {
+    skipped += length(weight_at(text, at));
+  }
+  // Each weight is stored with zeros behind it, which the next one overwrites.
+  unsigned char bytes[2 * kMaximumWeight + kLevelBytes + sizeof(Weight)] = {};
+  const size_t wanted = skip - skipped;  // less than kMaximumWeight unless the text has ended
+  size_t size = 0;
+  while (size < wanted + kLevelBytes && at < text.size() && text[at] != '\0') {
+    const Weight weight = weight_at(text, at);
+    const Weight its_bytes = weight >> 8;
+    std::memcpy(bytes + size, &its_bytes, sizeof its_bytes);
+    size += length(weight);
+  }
+  const size_t begin = std::min(wanted, size);
+  std::memcpy(out, bytes + begin, kLevelBytes);
+  return std::min(size - begin, kLevelBytes);
 }
 
 }  // namespace hoist::sort

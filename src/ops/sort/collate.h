@@ -24,23 +24,25 @@ class Collation {
 
   bool hard() const { return hard_; }
 
-  // Writes bytes [skip, skip + room) of the first level of `text` to `out` and returns how many
-  // there were; `room` and one more byte are looked for, so that a result of room + 1 says that
-  // the level goes on. Stops at a NUL, as strcoll() does.
-  size_t level1(std::string_view text, size_t skip, unsigned char* out, size_t room) const;
+  // Writes bytes [skip, skip + 8) of the first level of `text` to `out` and returns how many of
+  // them there were; the others are 0. Stops at a NUL, as strcoll() does.
+  static constexpr size_t kLevelBytes = 8;
+  size_t level1(std::string_view text, size_t skip, unsigned char* out) const;
 
  private:
-  struct Weight {
-    uint8_t length = 0;
-    uint8_t bytes[7] = {};
-  };
+  // The number of bytes in the lowest byte, the bytes above it in their order.
+  using Weight = uint64_t;
+  static constexpr size_t kMaximumWeight = 7;
+  static size_t length(Weight weight) { return weight & 0xff; }
+
   static Weight probe(std::string_view character);
   Weight weight_of_rare(std::string_view character) const;
+  Weight weight_at(std::string_view text, size_t& at) const;
 
   bool hard_;
   bool utf8_ = false;
-  std::array<Weight, 256> single_;  // one-byte characters
-  std::unique_ptr<Weight[]> two_;   // U+0080..U+07FF
+  std::array<Weight, 256> single_{};  // one-byte characters
+  std::unique_ptr<Weight[]> two_;     // U+0080..U+07FF
 };
 
 }  // namespace hoist::sort
