@@ -4,7 +4,7 @@
 // unique) the whole line. code(line, stage) < code(line', stage) implies that the lines compare
 // so, given that all earlier codes were equal. Equal codes lead to next(): another stage, `done`
 // (the lines are equal to the sort), `compare` (codes cannot tell: ask Comparator), or `collate`
-// (only the lower levels of a collated text are left: collation_key() or Comparator).
+// (only the lower levels of a collated text are left: append_collation_key() or Comparator).
 //
 // In a locale whose order is not that of the bytes the codes of text are a guess (see Collation):
 // guessed() says so, and whoever sorts by them must prove the result with the Comparator.
@@ -57,8 +57,8 @@ class Coder {
   // The longest text that a collation key is made of: strxfrm() is quick up to there.
   static constexpr size_t kMaximumCollated = 4095;
   // Appends what strxfrm() makes of the text that `stage`, one of a collated text, looks at, up to
-  // the first NUL. Its byte order is the order of the lines (reversed where collates_reversed()),
-  // equal ones excepted. False, and nothing appended, for a longer text.
+  // the first NUL. The byte order of two keys that differ is nearly always the order of the lines
+  // (reversed where collates_reversed()). False, and nothing appended, for a longer text.
   bool append_collation_key(Line line, Stage stage, std::string& keys) const;
   bool collates_reversed(Stage stage) const;
 

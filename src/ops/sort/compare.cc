@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "ops/sort/scratch.h"
 
@@ -109,7 +110,10 @@ int compare_collated(Line a, Line b, const ElementEnds& ends) {
   }
 }
 
-Comparator::Comparator(const Options& options) : options_(options), locale_(read_locale()) {}
+Comparator::Comparator(const Options& options) : Comparator(options, read_locale()) {}
+
+Comparator::Comparator(const Options& options, LocaleFacts locale)
+    : options_(options), locale_(std::move(locale)) {}
 
 Line Comparator::key_range(size_t i, Line line) const {
   const Key& key = options_.keys[i];

@@ -37,6 +37,7 @@ LocaleFacts read_locale();
 class Comparator {
  public:
   explicit Comparator(const Options& options);
+  Comparator(const Options& options, LocaleFacts locale);
 
   // < 0, 0, > 0 as GNU sort orders the lines: keys in turn, then (unless stable or unique) the
   // whole lines; `reverse` applied. Zero means that input order decides.

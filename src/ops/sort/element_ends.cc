@@ -26,10 +26,15 @@ struct Tables {
   const unsigned char* const weights = item<unsigned char>(_NL_COLLATE_WEIGHTMB);
   const unsigned char* const longer = item<unsigned char>(_NL_COLLATE_EXTRAMB);
 
-  bool forward(int32_t element) const {
+  // Whether the element weighs something on every level and none is read backwards over it. After
+  // one that weighs nothing strcoll() goes on to the next in the same step, and a run that is read
+  // backwards then begins where the step did.
+  bool ends_a_step(int32_t element) const {
     const size_t ruleset = static_cast<size_t>(element >> 24);
-    for (size_t level = 0; level < levels; ++level) {
-      if ((rulesets[ruleset * levels + level] & kSortBackward) != 0) return false;
+    const unsigned char* weight = weights + (element & 0xffffff);
+    for (size_t level = 0; level < levels; ++level, weight += 1 + *weight) {
+      const bool backward = (rulesets[ruleset * levels + level] & kSortBackward) != 0;
+      if (backward || *weight == 0) return false;
     }
     return true;
   }
@@ -112,7 +117,7 @@ ElementEnds ElementEnds::of_locale() {
   for (int value = 1; value < 256; ++value) {
     const auto byte = static_cast<unsigned char>(value);
     const int32_t element = tables.elements[byte];
-    found.ends_[byte] = element >= 0 && !continues[byte] && tables.forward(element) &&
+    found.ends_[byte] = element >= 0 && !continues[byte] && tables.ends_a_step(element) &&
                         tables.weighs_as_strxfrm_says(byte);
   }
   return found;

@@ -3,8 +3,9 @@
 // strcoll() splits a text into collating elements (mostly characters) and compares the weights of
 // all elements level by level. What two texts have in common at their beginning weighs the same on
 // every level, so that only the rest decides, unless an element spans the place where the rest
-// begins (Czech "ch") or a level is read backwards over it (accents in French). Both depend on the
-// bytes before that place alone: the locale's tables tell which bytes rule them out.
+// begins (Czech "ch"), a level is read backwards over it (accents in French), or the element before
+// it weighs nothing on a level, so that strcoll() takes it in one step with what follows. All
+// depend on the bytes before that place alone: the locale's tables tell which bytes rule them out.
 #pragma once
 
 #include <array>

@@ -4,8 +4,6 @@
 #include <array>
 #include <atomic>
 #include <random>
-#include <string>
-#include <string_view>
 #include <utility>
 
 namespace hoist::sort {
@@ -37,14 +35,9 @@ EntrySorter::EntrySorter(const Coder& coder, const char* text, char terminator, 
     : coder_(coder),
       options_(coder.comparator().options()),
       text_(text),
-      terminator_(terminator),
+      order_(coder.comparator(), text, terminator),
       pool_(pool),
       other_(other) {}
-
-bool EntrySorter::less(const Entry& a, const Entry& b) const {
-  const int order = coder_.comparator().compare(line(a), line(b));
-  return order != 0 ? order < 0 : a.lo < b.lo;
-}
 
 void EntrySorter::sort(std::span<Entry> entries, std::span<Entry> scratch) {
   sort_by_code_ = sort_function(entries.size());
@@ -199,7 +192,7 @@ void EntrySorter::find_runs(const Run& run, std::vector<Run>& next, std::vector<
     } else if (tied.then == Next::stage) {
       next.push_back(tied);
     } else {
-      order(tied);
+      order_run(tied);
       settle(tied.entries);
     }
   }
@@ -267,11 +260,11 @@ void EntrySorter::skip_common_text(Run& run) const {
 }
 
 // Sorts a run that further codes would not.
-void EntrySorter::order(const Run& run) const {
-  if (run.then == Next::collate && run.entries.size() >= kWorthCollationKeys) {
-    collate_sort(run);
+void EntrySorter::order_run(const Run& run) const {
+  if (run.then == Next::collate) {
+    CollationSorter(coder_, order_).sort(run.entries, run.stage);
   } else {
-    compare_sort(run.entries);
+    std::stable_sort(run.entries.begin(), run.entries.end(), order_);
   }
 }
 
@@ -281,66 +274,16 @@ void EntrySorter::settle(std::span<Entry> entries) {
   settled_.mark(static_cast<size_t>(entries.data() - start_), entries.size());
 }
 
-void EntrySorter::compare_sort(std::span<Entry> entries) const {
-  std::stable_sort(entries.begin(), entries.end(),
-                   [this](const Entry& a, const Entry& b) { return less(a, b); });
-}
-
-// Sorts by what strxfrm() makes of each line, once, and then moves the few lines that strcoll()
-// puts elsewhere (glibc's two do not always agree), so that it is called about once a line: with
-// ties of the first level it reads all levels, and those that are read backwards in time that grows
-// with the square of the text (rulers, tables). Goes by blocks, so that the keys keep to
-// kCollationKeyBytes.
-void EntrySorter::collate_sort(const Run& run) const {
-  struct Keyed {
-    size_t offset;
-    size_t length;
-    Entry entry;
-  };
-  const bool reversed = coder_.collates_reversed(run.stage);
-  const auto before = [this](const Entry& a, const Entry& b) { return less(a, b); };
-  std::string keys;
-  std::vector<Keyed> block;
-  const auto guess = [&](const Keyed& a, const Keyed& b) {
-    const std::string_view left(keys.data() + a.offset, a.length);
-    const std::string_view right(keys.data() + b.offset, b.length);
-    const int order = left.compare(right);
-    return order != 0 ? (order < 0) != reversed : a.entry.lo < b.entry.lo;
-  };
-  const auto begin = run.entries.begin();
-  for (auto done = begin, at = begin; at != run.entries.end(); done = at) {
-    keys.clear();
-    block.clear();
-    for (; at != run.entries.end() && keys.size() < kCollationKeyBytes; ++at) {
-      const size_t offset = keys.size();
-      if (!coder_.append_collation_key(line(*at), run.stage, keys)) {
-        return compare_sort(run.entries);
-      }
-      block.push_back({offset, keys.size() - offset, *at});
-    }
-    std::sort(block.begin(), block.end(), guess);
-    for (auto to = done; const Keyed& keyed : block) {
-      *to = keyed.entry;
-      if (to != done && before(*to, to[-1])) {
-        std::rotate(std::upper_bound(done, to, *to, before), to, to + 1);
-      }
-      ++to;
-    }
-    std::inplace_merge(begin, done, at, before);
-  }
-}
-
 // Sorts and settles a run on all threads.
 void EntrySorter::settle_parallel(const Run& run, std::span<Entry> scratch) {
   const std::span<Entry> entries = run.entries;
-  const auto before = [this](const Entry& a, const Entry& b) { return less(a, b); };
   size_t pieces = 1;
   while (pieces < static_cast<size_t>(pool_.size()) && entries.size() / pieces > kParallel) {
     pieces *= 2;
   }
   const auto bound = [&](size_t piece) { return entries.size() * piece / pieces; };
   pool_.parallel_for(pieces, [&](size_t p) {
-    order({entries.subspan(bound(p), bound(p + 1) - bound(p)), run.stage, run.then});
+    order_run({entries.subspan(bound(p), bound(p + 1) - bound(p)), run.stage, run.then});
   });
   std::span<Entry> from = entries;
   std::span<Entry> to = scratch;
@@ -353,7 +296,7 @@ void EntrySorter::settle_parallel(const Run& run, std::span<Entry> scratch) {
                  from.begin() + static_cast<ptrdiff_t>(middle),
                  from.begin() + static_cast<ptrdiff_t>(middle),
                  from.begin() + static_cast<ptrdiff_t>(end),
-                 to.begin() + static_cast<ptrdiff_t>(begin), before);
+                 to.begin() + static_cast<ptrdiff_t>(begin), order_);
     });
     std::swap(from, to);
   }

@@ -9,41 +9,18 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <vector>
 
 #include "base/threads.h"
 #include "ops/sort/code_sorter.h"
 #include "ops/sort/codes.h"
-#include "ops/sort/line.h"
+#include "ops/sort/collation_sorter.h"
+#include "ops/sort/entry_order.h"
 #include "ops/sort/settled.h"
 #include "ops/sort/vector_sort.h"
 
 namespace hoist::sort {
-
-// Offset of a line in its buffer (39 bits) and its length (24 bits; kLong: look for the end), so
-// that references order as the lines stand. The top bit marks a line dropped by -u.
-class LineRef {
- public:
-  static constexpr uint64_t kLong = (uint64_t{1} << 24) - 1;
-  static constexpr uint64_t kMaximumOffset = (uint64_t{1} << 39) - 1;
-  static constexpr uint64_t kDropped = uint64_t{1} << 63;
-
-  static uint64_t make(uint64_t offset, uint64_t length) {
-    return offset << 24 | (length < kLong ? length : kLong);
-  }
-  static bool dropped(uint64_t ref) { return (ref & kDropped) != 0; }
-  static uint64_t offset(uint64_t ref) { return (ref & ~kDropped) >> 24; }
-  // Every line of the buffer ends with the terminator.
-  static Line line(uint64_t ref, const char* text, char terminator) {
-    const char* start = text + offset(ref);
-    const uint64_t length = ref & kLong;
-    if (length != kLong) return {start, length};
-    const void* end = ::rawmemchr(start + kLong, terminator);
-    return {start, static_cast<size_t>(static_cast<const char*>(end) - start)};
-  }
-};
 
 class EntrySorter {
  public:
@@ -56,7 +33,7 @@ class EntrySorter {
   // -u all but the first of equal lines are marked as dropped. Codes are meaningless afterwards.
   void sort(std::span<Entry> entries, std::span<Entry> scratch);
 
-  Line line(const Entry& entry) const { return LineRef::line(entry.lo, text_, terminator_); }
+  Line line(const Entry& entry) const { return order_.line(entry); }
 
  private:
   struct Run {
@@ -74,19 +51,16 @@ class EntrySorter {
   bool identical(const Run& run) const;
   void recode(std::span<const Run> runs) const;
   void skip_common_text(Run& run) const;
-  void order(const Run& run) const;
+  void order_run(const Run& run) const;
   void settle(std::span<Entry> entries);
-  void compare_sort(std::span<Entry> entries) const;
-  void collate_sort(const Run& run) const;
   void settle_parallel(const Run& run, std::span<Entry> scratch);
   void drop_equal(std::span<Entry> entries) const;
   bool proven(std::span<const Entry> entries);
-  bool less(const Entry& a, const Entry& b) const;
 
   const Coder& coder_;
   const Options& options_;
   const char* text_;
-  char terminator_;
+  const EntryOrder order_;
   ThreadPool& pool_;
   CodeSorter* const other_;
   SortFunction sort_by_code_ = nullptr;

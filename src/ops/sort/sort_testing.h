@@ -15,6 +15,7 @@
 #include <iterator>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/test_seed.h"
@@ -72,7 +73,14 @@ inline std::string installed_version() {
   return text.substr(prefix.size(), text.find('\n') - prefix.size());
 }
 
-// The lines of `text` sorted by Comparator, as the options say; standard input for "-".
+// Compares by strcoll() of whole texts.
+inline Comparator plain_comparator(const Options& options) {
+  LocaleFacts locale = read_locale();
+  locale.element_ends = {};
+  return Comparator(options, std::move(locale));
+}
+
+// The lines of `text` sorted by such a comparator, as the options say; standard input for "-".
 inline std::string sort_plainly(const Options& options, const std::string& standard_input) {
   std::string text;
   bool input_read = false;
@@ -92,7 +100,7 @@ inline std::string sort_plainly(const Options& options, const std::string& stand
     lines.push_back({text.data() + at, end - at});
     at = end + 1;
   }
-  const Comparator comparator(options);
+  const Comparator comparator = plain_comparator(options);
   std::stable_sort(lines.begin(), lines.end(),
                    [&](Line a, Line b) { return comparator.compare(a, b) < 0; });
   std::string sorted;
