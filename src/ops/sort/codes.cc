@@ -122,6 +122,11 @@ uint64_t Coder::code(Line line, Stage stage) const {
   return options_.keys[stage.key].reverse ? ~code : code;
 }
 
+bool Coder::is_collated(Stage stage) const {
+  return collation_.hard() &&
+         (stage.key == options_.keys.size() || options_.keys[stage.key].ordering == Ordering::text);
+}
+
 bool Coder::is_plain_text(Stage stage) const {
   if (collation_.hard()) return false;
   if (stage.key == options_.keys.size()) return true;

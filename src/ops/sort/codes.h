@@ -48,6 +48,8 @@ class Coder {
 
   bool guessed() const { return guessed_; }
 
+  // Whether strcoll() has the last word about what `stage` looks at.
+  bool is_collated(Stage stage) const;
   // Whether `stage` reads bytes of the line as they are, so that they may be skipped by counting.
   bool is_plain_text(Stage stage) const;
   // The part of the line that the stage's key (or last resort) looks at, the first `depth` bytes

@@ -15,6 +15,7 @@ constexpr size_t kShortRun = 8;
 constexpr uint32_t kDeepStart = 14;        // bytes: two rounds of codes
 constexpr size_t kWorthCollationKeys = 4;  // lines; fewer are compared
 constexpr size_t kCollationKeyBytes = size_t{4} << 20;
+constexpr size_t kWorthSampling = 64;       // lines
 constexpr size_t kPiece = size_t{1} << 14;  // entries a loop hands to a thread at a time
 constexpr size_t kBuckets = 256;
 constexpr size_t kSamplesPerBucket = 32;
@@ -259,9 +260,25 @@ void EntrySorter::skip_common_text(Run& run) const {
   run.stage.depth += static_cast<uint32_t>(std::min<size_t>(common, UINT32_MAX / 2));
 }
 
+// Whether comparing lines of a collated text, of which the codes have told a part that is the same
+// in all, is quick because most of that part is the same byte for byte.
+bool EntrySorter::begins_alike(const Run& run) const {
+  constexpr size_t kSamples = 16;
+  const ElementEnds& ends = coder_.comparator().locale().element_ends;
+  const auto text = [&](size_t i) { return coder_.stage_text(line(run.entries[i]), run.stage); };
+  size_t alike = 0;
+  for (size_t sample = 0; sample < kSamples; ++sample) {
+    const size_t i = sample * (run.entries.size() - 1) / kSamples;
+    alike += ends.common(text(i), text(i + 1)) >= run.stage.depth / 2 ? 1 : 0;
+  }
+  return alike >= kSamples / 2;
+}
+
 // Sorts a run that further codes would not.
 void EntrySorter::order_run(const Run& run) const {
-  if (run.then == Next::collate) {
+  const bool long_texts = run.then == Next::compare && run.stage.depth > 0 &&
+                          run.entries.size() >= kWorthSampling && coder_.is_collated(run.stage);
+  if (run.then == Next::collate || (long_texts && !begins_alike(run))) {
     CollationSorter(coder_, order_).sort(run.entries, run.stage);
   } else {
     std::stable_sort(run.entries.begin(), run.entries.end(), order_);

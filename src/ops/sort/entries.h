@@ -51,6 +51,7 @@ class EntrySorter {
   bool identical(const Run& run) const;
   void recode(std::span<const Run> runs) const;
   void skip_common_text(Run& run) const;
+  bool begins_alike(const Run& run) const;
   void order_run(const Run& run) const;
   void settle(std::span<Entry> entries);
   void settle_parallel(const Run& run, std::span<Entry> scratch);

@@ -263,6 +263,30 @@ TEST(SortEntries, LowerLevelsDecideBetweenManyLines) {
   }
 }
 
+// The same on the first level for longer than codes tell: spelt alike, or in either case.
+TEST(SortEntries, LongTextsThatBeginTheSame) {
+  std::mt19937_64 random(test_seed());
+  const Locales locales;
+  for (const std::string& locale : locales.names()) {
+    Locales::select(locale);
+    for (const int capitals : {0, 4}) {
+      std::string text;
+      for (size_t i = 0; i < 400; ++i) {
+        for (int k = 0; k < 300; ++k) {
+          text += capitals != 0 && random() % 4 == 0 ? 'X' : 'x';
+        }
+        text += std::to_string(random() % 200) + pick<std::string>({"\n", "a\n", "-\n"}, random);
+      }
+      for (const std::vector<std::string>& arguments :
+           std::vector<std::vector<std::string>>{{}, {"-u", "-r"}, {"-s", "-k1,1"}, {"-f"}}) {
+        const Options options = options_for(arguments);
+        EXPECT_TRUE(sort_by_entries(options, text, 2, 1 << 28) == sort_plainly(options, text))
+            << locale << " " << shown(arguments) << capitals;
+      }
+    }
+  }
+}
+
 TEST(SortEntries, ManyLinesUseAllThreads) {
   std::mt19937_64 random(test_seed());
   const Locales locales;
