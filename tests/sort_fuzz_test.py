@@ -107,8 +107,28 @@ def prefix_line(rng):
     return stem * rng.randrange(1, 4) + rng.choice(ends)
 
 
+def spelling_line(rng):
+    """The same letters: what lower levels of collation tell apart."""
+    signs = ["", "", "", "", "-", " ", "(", "\u2500", "\u0301", "'"]
+    return "".join(rng.choice((letter, letter.upper())) + rng.choice(signs)
+                   for letter in "chalk").encode()
+
+
+def ruler_line(rng):
+    """Nothing that the first level knows, or nearly."""
+    return "".join(rng.choice("-=+|\u2500\u253c\u2502 ") * rng.randrange(1, 9)
+                   for _ in range(rng.randrange(5))).encode()
+
+
+def accent_line(rng):
+    return "".join(rng.choice(["a", "a", "c", "h", " ", "'", "1", "\u0301", "\u0308", "\xa0", "l\xb7"])
+                   for _ in range(rng.randrange(8))).encode()
+
+
 GENERATORS = [text_line, number_line, csv_line, table_line, duplicate_line, byte_line, random_line,
-              version_line, month_line, prefix_line]
+              version_line, month_line, prefix_line, spelling_line, ruler_line, accent_line]
+# Contractions, and a space that weighs nothing on the second level of collation.
+MORE_LOCALES = (("cs_CZ", "UTF-8"), ("es_ES", "UTF-8"))
 
 
 def make_text(rng, zero, most_lines):
@@ -305,7 +325,7 @@ class SortFuzzTest(unittest.TestCase):
         folder = sort_pair.temporary_folder("sort-fuzz")
         locale_folder = os.path.join(folder, "locales")
         os.makedirs(locale_folder)
-        locales = sort_pair.compile_locales(locale_folder)
+        locales = sort_pair.compile_locales(locale_folder, MORE_LOCALES)
         log = os.path.join(folder, "log")
 
         def run(worker, indices):

@@ -46,10 +46,11 @@ def temporary_folder(name):
     return path
 
 
-def compile_locales(folder):
-    """The names of the locales to test in; those that Debian has no binaries of go to `folder`."""
+def compile_locales(folder, more=()):
+    """The names of the locales to test in; those that Debian has no binaries of go to `folder`.
+    `more`: pairs of a language and a character set."""
     names = ["C", "C.UTF-8"]
-    for language, charset in (("en_US", "UTF-8"), ("de_DE", "UTF-8"), ("fr_FR", "ISO-8859-1")):
+    for language, charset in (("en_US", "UTF-8"), ("de_DE", "UTF-8"), ("fr_FR", "ISO-8859-1"), *more):
         name = f"{language}.{charset}"
         command = ["localedef", "--no-archive", "-i", language, "-f", charset,
                    os.path.join(folder, name)]
