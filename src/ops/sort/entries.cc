@@ -12,9 +12,7 @@ namespace {
 constexpr size_t kParallel = size_t{1} << 15;  // fewer entries are not worth waking threads for
 constexpr size_t kLargeRun = size_t{1} << 17;  // a run that all threads should share
 constexpr size_t kShortRun = 8;
-constexpr uint32_t kDeepStart = 14;        // bytes: two rounds of codes
-constexpr size_t kWorthCollationKeys = 4;  // lines; fewer are compared
-constexpr size_t kCollationKeyBytes = size_t{4} << 20;
+constexpr uint32_t kDeepStart = 14;         // bytes: two rounds of codes
 constexpr size_t kWorthSampling = 64;       // lines
 constexpr size_t kPiece = size_t{1} << 14;  // entries a loop hands to a thread at a time
 constexpr size_t kBuckets = 256;
