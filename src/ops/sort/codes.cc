@@ -6,6 +6,8 @@
 #include <cstring>
 #include <string>
 
+#include "ops/sort/scratch.h"
+
 namespace hoist::sort {
 namespace {
 
@@ -254,22 +256,22 @@ uint64_t Coder::human_code(Line text) const {
   return unit | with_sign(magnitude, number.negative, kHumanSign);
 }
 
-bool Coder::collates_reversed(Stage stage) const {
+bool Coder::is_reversed(Stage stage) const {
   return stage.key == options_.keys.size() ? options_.reverse : options_.keys[stage.key].reverse;
 }
 
 bool Coder::append_collation_key(Line line, Stage stage, std::string& keys) const {
   const Line text = stage_text(line, stage);
   if (text.length > kMaximumCollated) return false;
-  const bool last_resort = stage.key == options_.keys.size();
-  const std::string terminated = !last_resort && is_translated(options_.keys[stage.key])
-                                     ? translated(text, options_.keys[stage.key])
-                                     : std::string(text.text, text.length);
+  const bool changed = stage.key < options_.keys.size() && is_translated(options_.keys[stage.key]);
+  const std::string copy = changed ? translated(text, options_.keys[stage.key]) : std::string();
+  Scratch scratch;
+  const char* const terminated = changed ? copy.c_str() : scratch.terminated_copy(text);
   const size_t before = keys.size();
-  size_t room = 4 * terminated.size() + 64;
+  size_t room = 4 * text.length + 64;
   for (;;) {
     keys.resize(before + room);
-    const size_t length = std::strxfrm(keys.data() + before, terminated.c_str(), room);
+    const size_t length = std::strxfrm(keys.data() + before, terminated, room);
     if (length < room) {
       keys.resize(before + length);
       return true;
@@ -292,7 +294,7 @@ Next Coder::next_if_identical(Stage& stage) const {
 Next Coder::next(uint64_t code, Stage& stage) const {
   const bool last_resort = stage.key == options_.keys.size();
   const Key* const key = last_resort ? nullptr : &options_.keys[stage.key];
-  if (last_resort ? reverse_last_resort_ != 0 : key->reverse) code = ~code;
+  if (is_reversed(stage)) code = ~code;
   switch (last_resort ? Ordering::text : key->ordering) {
     case Ordering::text:
       if ((code & 0xff) == kMoreFollows) {

@@ -60,9 +60,10 @@ class Coder {
   static constexpr size_t kMaximumCollated = 4095;
   // Appends what strxfrm() makes of the text that `stage`, one of a collated text, looks at, up to
   // the first NUL. The byte order of two keys that differ is nearly always the order of the lines
-  // (reversed where collates_reversed()). False, and nothing appended, for a longer text.
+  // (reversed where is_reversed()). False, and nothing appended, for a longer text.
   bool append_collation_key(Line line, Stage stage, std::string& keys) const;
-  bool collates_reversed(Stage stage) const;
+  // Whether lines come in the reverse order of what `stage` looks at.
+  bool is_reversed(Stage stage) const;
 
   const Comparator& comparator() const { return comparator_; }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <new>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,8 +35,8 @@ void CollationSorter::sort(std::span<Entry> entries, Stage stage) const {
   }
 }
 
-// False, with the entries in any order, where keys do not help.
-bool CollationSorter::sort_block(std::span<Entry> entries, Stage stage) const {
+// False, with the entries in any order, where keys do not help or there is no memory for them.
+bool CollationSorter::sort_block(std::span<Entry> entries, Stage stage) const try {
   std::string keys;
   std::vector<Keyed> lines;
   lines.reserve(entries.size());
@@ -47,7 +48,7 @@ bool CollationSorter::sort_block(std::span<Entry> entries, Stage stage) const {
   const auto key = [&](const Keyed& line) {
     return std::string_view(keys.data() + line.offset, line.size);
   };
-  const bool reversed = coder_.collates_reversed(stage);
+  const bool reversed = coder_.is_reversed(stage);
   std::sort(lines.begin(), lines.end(), [&](const Keyed& a, const Keyed& b) {
     const int order = key(a).compare(key(b));
     return order != 0 ? (order < 0) != reversed : a.entry.lo < b.entry.lo;
@@ -71,6 +72,8 @@ bool CollationSorter::sort_block(std::span<Entry> entries, Stage stage) const {
     std::rotate(place, at, at + 1);
   }
   return true;
+} catch (const std::bad_alloc&) {
+  return false;
 }
 
 }  // namespace hoist::sort

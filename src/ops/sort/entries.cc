@@ -12,8 +12,9 @@ namespace {
 constexpr size_t kParallel = size_t{1} << 15;  // fewer entries are not worth waking threads for
 constexpr size_t kLargeRun = size_t{1} << 17;  // a run that all threads should share
 constexpr size_t kShortRun = 8;
-constexpr uint32_t kDeepStart = 14;         // bytes: two rounds of codes
-constexpr size_t kWorthSampling = 64;       // lines
+constexpr uint32_t kDeepStart = 14;    // bytes: two rounds of codes
+constexpr size_t kWorthSampling = 64;  // lines
+constexpr size_t kLeastKeyBlock = size_t{16} << 10;
 constexpr size_t kPiece = size_t{1} << 14;  // entries a loop hands to a thread at a time
 constexpr size_t kBuckets = 256;
 constexpr size_t kSamplesPerBucket = 32;
@@ -42,6 +43,9 @@ void EntrySorter::sort(std::span<Entry> entries, std::span<Entry> scratch) {
   sort_by_code_ = sort_function(entries.size());
   start_ = entries.data();
   settled_.reset(coder_.guessed() ? entries.size() : 0);
+  // Keys of all threads together stay far below what the entries take.
+  const size_t share = entries.size_bytes() / (8 * static_cast<size_t>(pool_.size()));
+  key_block_bytes_ = std::clamp(share, kLeastKeyBlock, CollationSorter::kBlockBytes);
   const Run all{entries, coder_.first_stage()};
   const bool alone = entries.size() < kParallel || pool_.size() == 1;
   if (alone && !wanted_by_other(entries.size())) {
@@ -277,7 +281,7 @@ void EntrySorter::order_run(const Run& run) const {
   const bool long_texts = run.then == Next::compare && run.stage.depth > 0 &&
                           run.entries.size() >= kWorthSampling && coder_.is_collated(run.stage);
   if (run.then == Next::collate || (long_texts && !begins_alike(run))) {
-    CollationSorter(coder_, order_).sort(run.entries, run.stage);
+    CollationSorter(coder_, order_, key_block_bytes_).sort(run.entries, run.stage);
   } else {
     std::stable_sort(run.entries.begin(), run.entries.end(), order_);
   }

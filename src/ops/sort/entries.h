@@ -67,6 +67,7 @@ class EntrySorter {
   SortFunction sort_by_code_ = nullptr;
   const Entry* start_ = nullptr;  // of the entries being sorted
   Settled settled_;
+  size_t key_block_bytes_ = 0;
 };
 
 }  // namespace hoist::sort

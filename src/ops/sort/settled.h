@@ -6,14 +6,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 
 namespace hoist::sort {
 
 class Settled {
  public:
-  // Of `count` lines, nothing is known. 0: nothing ever is.
+  // Of `count` lines, nothing is known. 0, or without memory for it: nothing ever is.
   void reset(size_t count) {
-    words_ = count > 0 ? std::make_unique<std::atomic<uint64_t>[]>((count + 63) / 64) : nullptr;
+    words_.reset(count > 0 ? new (std::nothrow) std::atomic<uint64_t>[(count + 63) / 64]()
+                           : nullptr);
   }
 
   // The lines [first, first + count) are in order among themselves. Threads may mark lines of their
