@@ -56,7 +56,7 @@ const char* implementation_name(const ThreadPool& pool) {
   return pool.size() > 1 ? "cpu-all" : "cpu-1";
 }
 
-uint64_t default_memory_limit() {
+uint64_t allowed_memory() {
   uint64_t limit = UINT64_MAX;
   const auto at_most = [&](auto resource, uint64_t numerator, uint64_t denominator) {
     struct rlimit value;
@@ -67,10 +67,14 @@ uint64_t default_memory_limit() {
   at_most(RLIMIT_DATA, 1, 4);
   at_most(RLIMIT_AS, 1, 4);
   at_most(RLIMIT_RSS, 15, 16);
+  return limit;
+}
+
+uint64_t default_memory_limit() {
   const auto page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
   const uint64_t all = static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) * page;
   const uint64_t available = static_cast<uint64_t>(::sysconf(_SC_AVPHYS_PAGES)) * page;
-  limit = std::min({limit, std::max(available, all / 8), all / 4 * 3});
+  const uint64_t limit = std::min({allowed_memory(), std::max(available, all / 8), all / 4 * 3});
   return std::min(limit, cgroup_memory_available() / 4 * 3);
 }
 

@@ -14,6 +14,9 @@
 
 namespace hoist::sort {
 
+// The most that the process's resource limits leave, whatever -S says.
+uint64_t allowed_memory();
+
 // The memory to use without -S, no more than GNU sort would: the larger of free memory and an
 // eighth of all, at most three quarters of all, within the resource limits and what the cgroup
 // leaves.

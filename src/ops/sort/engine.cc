@@ -124,8 +124,10 @@ Result<Outcome> run(const Options& options, std::string_view program, bool on_gp
   if (!output) return tl::unexpected(output.error());
   std::optional<GpuSorter> gpu;
   if (on_gpu && options.mode == Mode::sort) gpu.emplace(kLeastOnGpu);
-  const MergeContext context{
-      coder, pool, options.memory_limit > 0 ? options.memory_limit : default_memory_limit()};
+  const MergeContext context{coder, pool,
+                             options.memory_limit > 0
+                                 ? std::min(options.memory_limit, allowed_memory())
+                                 : default_memory_limit()};
   const Status done =
       options.mode == Mode::merge
           ? merge_files(context, *output)
