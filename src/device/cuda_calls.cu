@@ -97,10 +97,10 @@ int copy(int device, void* to, const void* from, size_t size, void* stream) {
       return cudaMemcpyAsync(to, from, size, cudaMemcpyDefault, stream_of(stream));
     }
     const cudaError_t error = cudaMemcpy(to, from, size, cudaMemcpyDefault);
-    // Up to 64 KiB of pageable memory may still be on their way from the driver's own buffer, and
-    // other streams do not wait for them (CUDA's "API synchronization behavior").
-    constexpr size_t kBuffered = size_t{64} << 10;
-    return error != cudaSuccess || size > kBuffered ? error : cudaStreamSynchronize(nullptr);
+    // The end of pageable memory may still be on its way from the driver's own buffer, a copy from
+    // device to device has only begun, and other streams wait for neither (CUDA's "API
+    // synchronization behavior").
+    return error != cudaSuccess ? error : cudaStreamSynchronize(nullptr);
   });
 }
 
