@@ -212,27 +212,40 @@ __device__ uint64_t initial_sum(unsigned index) {
   }
 }
 
-__device__ uint64_t hash_long(const ChecksumJob& job, unsigned index) {
-  constexpr unsigned kAhead = 8;
-  State state = {initial_sum(index), index};
-  const uint64_t key = read64(kSecret + 128 + 8 * index);
-  const uint64_t blocks = xxh3_blocks(job.size);
-  const uint64_t* sums = job.sums + index;
+// Goes from block to block. The chain is a few operations a block, a load takes as long as twenty
+// of them: so the next blocks are loaded while these are added.
+__device__ void add_blocks(State& state, const uint64_t* sums, uint64_t blocks, uint64_t key) {
+  constexpr unsigned kAhead = 16;
   uint64_t block = 0;
-  for (; block + kAhead <= blocks; block += kAhead) {
-    uint64_t ahead[kAhead];
+  if (blocks >= kAhead) {
+    uint64_t these[kAhead];
 #pragma unroll
-    for (unsigned i = 0; i < kAhead; ++i) ahead[i] = sums[(block + i) * kSums];
+    for (unsigned i = 0; i < kAhead; ++i) these[i] = sums[i * kSums];
+    for (; block + kAhead <= blocks; block += kAhead) {
+      // The last time there may be fewer: then the same again, which nobody looks at.
+      const uint64_t next_block = block + 2 * kAhead <= blocks ? block + kAhead : block;
+      uint64_t next[kAhead];
 #pragma unroll
-    for (unsigned i = 0; i < kAhead; ++i) {
-      state.add(ahead[i]);
-      state.scramble(key);
+      for (unsigned i = 0; i < kAhead; ++i) next[i] = sums[(next_block + i) * kSums];
+#pragma unroll
+      for (unsigned i = 0; i < kAhead; ++i) {
+        state.add(these[i]);
+        state.scramble(key);
+      }
+#pragma unroll
+      for (unsigned i = 0; i < kAhead; ++i) these[i] = next[i];
     }
   }
   for (; block < blocks; ++block) {
     state.add(sums[block * kSums]);
     state.scramble(key);
   }
+}
+
+__device__ uint64_t hash_long(const ChecksumJob& job, unsigned index) {
+  State state = {initial_sum(index), index};
+  const uint64_t blocks = xxh3_blocks(job.size);
+  add_blocks(state, job.sums + index, blocks, read64(kSecret + 128 + 8 * index));
   const uint8_t* const rest = job.data + blocks * kXxh3Block;
   const auto stripes = static_cast<unsigned>((job.size - 1 - blocks * kXxh3Block) / kStripe);
   for (unsigned i = 0; i < stripes; ++i) state.add_stripe(rest + kStripe * i, kSecret + 8 * i);
