@@ -40,9 +40,25 @@ Status Transfer::upload(const HostSource& from, View<std::byte> to,
   if (memory != nullptr && !request.enqueued && is_direct(memory->data(), to.size)) {
     return copy(memory->data(), to.data, to.size, uploaders_, request);
   }
-  const int lanes = (*reader)->is_random_access() ? lanes_for(to.size, tuning_.smallest_chunk) : 1;
-  Chunks chunks(to.size, tuning_.smallest_chunk, tuning_.largest_chunk, lanes);
-  UploadJob job(request, chunks, **reader, to.data);
+  const auto in_one_piece = [&](uint64_t offset, size_t size, Stream&) {
+    return std::optional(to.subview(offset, size));
+  };
+  return run_upload(**reader, to.size, in_one_piece, request);
+}
+
+Status Transfer::upload_placed(const HostSource& from, uint64_t size, const Placement& placement,
+                               const TransferRequest& request) {
+  if (Status possible = check(&pool_.device()); !possible) return possible;
+  const Result<std::shared_ptr<HostReader>> reader = open_source(from, size, request.stop);
+  if (!reader) return tl::unexpected(reader.error());
+  return size == 0 ? Status() : run_upload(**reader, size, placement, request);
+}
+
+Status Transfer::run_upload(HostReader& reader, uint64_t size, const Placement& placement,
+                            const TransferRequest& request) {
+  const int lanes = reader.is_random_access() ? lanes_for(size, tuning_.smallest_chunk) : 1;
+  Chunks chunks(size, tuning_.smallest_chunk, tuning_.largest_chunk, lanes);
+  UploadJob job(request, chunks, reader, placement);
   return run(job, uploaders_, lanes, tuning_.one_stream);
 }
 

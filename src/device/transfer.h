@@ -35,6 +35,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <vector>
 
@@ -80,6 +81,13 @@ struct TransferRequest {
 // threads at once, in any order.
 using Decode = std::function<Status(View<const std::byte> chunk, uint64_t offset, Stream& stream)>;
 
+// Says where the bytes at `offset` go, of which `size` are to be copied next: a view of as many or
+// fewer of them, and then it is asked for the rest. A view of no memory (data is null) leaves its
+// bytes out; nothing at all means "not yet", and the same is asked again, so it should wait a
+// moment first. It may make the stream wait. It is called on several threads at once, in any order.
+using Placement =
+    std::function<Result<std::optional<View<std::byte>>>(uint64_t offset, size_t size, Stream&)>;
+
 class TransferJob;
 struct TransferLane;
 
@@ -89,12 +97,19 @@ class Transfer {
   explicit Transfer(PinnedPool& pool, const TransferTuning& tuning = {});
   // No call may be going on.
   ~Transfer();
+  const TransferTuning& tuning() const { return tuning_; }
   Transfer(const Transfer&) = delete;
   Transfer& operator=(const Transfer&) = delete;
 
   Status upload(const HostSource& from, View<std::byte> to, const TransferRequest& request = {});
   Status download(View<const std::byte> from, const HostSink& to,
                   const TransferRequest& request = {});
+
+  // Uploads `size` bytes to where `placement` says, of this transfer's device. Chunks are taken in
+  // ascending order, so a placement that waits until the work behind earlier bytes is enqueued, and
+  // not for later ones, gets on.
+  Status upload_placed(const HostSource& from, uint64_t size, const Placement& placement,
+                       const TransferRequest& request = {});
 
   // Uploads `size` bytes in chunks of `chunk` bytes, the last one shorter, each into memory that
   // lives until `decode`'s work on it is done. At most TransferTuning::largest_chunk a chunk.
@@ -103,6 +118,8 @@ class Transfer {
 
  private:
   Status check(const Device* device) const;
+  Status run_upload(HostReader& reader, uint64_t size, const Placement& placement,
+                    const TransferRequest& request);
   int lanes_for(uint64_t size, size_t chunk) const;
   // Whether the driver's own copy is as good as ours.
   bool is_direct(const void* memory, uint64_t size) const;

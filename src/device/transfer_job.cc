@@ -65,11 +65,13 @@ Status TransferJob::work(TransferLane& lane, Stream& stream) {
 }
 
 std::optional<Chunk> TransferJob::take() {
-  if (request_.stop.stop_requested()) {
-    fail({ErrorCode::cancelled, "stopped (transfer)"});
-    return std::nullopt;
-  }
+  if (is_over()) return std::nullopt;
   return chunks_.take();
+}
+
+bool TransferJob::is_over() {
+  if (request_.stop.stop_requested()) fail({ErrorCode::cancelled, "stopped (transfer)"});
+  return has_failed();
 }
 
 Status TransferJob::finish(TransferSlot& slot) {
@@ -111,7 +113,21 @@ Status TransferJob::result() const {
 
 Status UploadJob::begin(Stream& stream, TransferSlot& slot, Chunk chunk) {
   if (Status got = from_.read(chunk.offset, {slot.host.data(), chunk.size}); !got) return got;
-  return stream.copy(to_ + chunk.offset, slot.host.data(), chunk.size);
+  for (size_t done = 0; done < chunk.size;) {
+    const auto place = placement_(chunk.offset + done, chunk.size - done, stream);
+    if (!place) return tl::unexpected(place.error());
+    if (!*place) {
+      if (is_over()) return hoist::fail(ErrorCode::cancelled, "stopped (transfer)");
+      continue;
+    }
+    const View<std::byte>& to = **place;
+    if (to.data != nullptr) {
+      Status copied = stream.copy(to.data, slot.host.data() + done, to.size);
+      if (!copied) return copied;
+    }
+    done += to.size;
+  }
+  return {};
 }
 
 Status DecodeJob::begin(Stream& stream, TransferSlot& slot, Chunk chunk) {

@@ -66,6 +66,8 @@ class TransferJob {
   virtual Status begin(Stream& stream, TransferSlot& slot, Chunk chunk) = 0;
   // The device is done with it.
   virtual Status end(TransferSlot& slot) { return {}; }
+  // Whether nobody wants the rest. Looks at the caller's stop token, too.
+  bool is_over();
 
  private:
   Status work(TransferLane& lane, Stream& stream);
@@ -84,15 +86,16 @@ class TransferJob {
 // Host to device through the slots.
 class UploadJob : public TransferJob {
  public:
-  UploadJob(const TransferRequest& request, Chunks& chunks, HostReader& from, std::byte* to)
-      : TransferJob(request, chunks), from_(from), to_(to) {}
+  UploadJob(const TransferRequest& request, Chunks& chunks, HostReader& from,
+            const Placement& placement)
+      : TransferJob(request, chunks), from_(from), placement_(placement) {}
 
  protected:
   Status begin(Stream& stream, TransferSlot& slot, Chunk chunk) override;
 
  private:
   HostReader& from_;
-  std::byte* to_;
+  const Placement& placement_;
 };
 
 // Host to memory of the slot on the device, and from there wherever `decode` puts it.

@@ -4,9 +4,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "device/test_devices.h"
@@ -188,6 +191,92 @@ TEST_P(TransferTest, SeveralAtOnce) {
     });
   }
   for (std::thread& thread : threads) thread.join();
+}
+
+// A ring of five chunks: each copy behind the one whose place it takes was looked at.
+TEST_P(TransferTest, PlacesMayBeUsedAgain) {
+  constexpr size_t kRing = 5 * kChunk - 100;  // chunks lie across its end
+  const std::vector<std::byte> sent = random_bytes(40 * kChunk + 17);
+  const size_t skipped_from = 9 * kChunk + 5;
+  const size_t skipped_to = 11 * kChunk + 50;
+  Buffer ring = poisoned(kRing);
+  Buffer kept = poisoned(sent.size());
+  std::mutex mutex;
+  std::vector<std::pair<size_t, size_t>> arrived;  // and enqueued to be kept
+  size_t kept_until = 0;
+  const Placement place = [&](uint64_t offset, size_t size,
+                              Stream&) -> Result<std::optional<View<std::byte>>> {
+    if (offset >= skipped_from && offset < skipped_to) {
+      return View<std::byte>{nullptr, std::min(size, skipped_to - offset), &device()};
+    }
+    if (offset < skipped_from) size = std::min(size, skipped_from - offset);
+    size = std::min(size, kRing - offset % kRing);
+    const std::lock_guard lock(mutex);
+    if (offset + size > kept_until + kRing) return std::nullopt;
+    return ring.view().subview(offset % kRing, size);
+  };
+  // All on one stream, so what is kept here is kept before it is overwritten.
+  const auto keep = [&](uint64_t offset, size_t size, Stream& stream) -> Status {
+    const std::lock_guard lock(mutex);
+    arrived.emplace_back(offset, offset + size);
+    std::sort(arrived.begin(), arrived.end());
+    while (!arrived.empty() && arrived.front().first == kept_until) {
+      for (size_t at = kept_until; at < arrived.front().second;) {
+        const size_t size = std::min(arrived.front().second - at, kRing - at % kRing);
+        Status copied = stream.copy(kept.view().data + at, ring.view().data + at % kRing, size);
+        if (!copied) return copied;
+        at += size;
+      }
+      kept_until = arrived.front().second;
+      arrived.erase(arrived.begin());
+    }
+    return {};
+  };
+  const Status done = transfer_->upload_placed(std::span<const std::byte>(sent), sent.size(), place,
+                                               {.enqueued = keep});
+  ASSERT_TRUE(done) << done.error().message;
+  const std::vector<std::byte> content = content_of(kept);
+  for (size_t at = 0; at < sent.size(); ++at) {
+    if (at >= skipped_from && at < skipped_to) continue;
+    ASSERT_EQ(content[at], sent[at]) << at;
+  }
+}
+
+TEST_P(TransferTest, WhatAPlacementAnswersEndsIt) {
+  const std::vector<std::byte> sent = random_bytes(100 * kChunk);
+  Buffer buffer = poisoned(sent.size());
+  std::atomic<int> calls = 0;
+  const Placement failing = [&](uint64_t offset, size_t size,
+                                Stream&) -> Result<std::optional<View<std::byte>>> {
+    // The others are never placed, and end with this one.
+    if (offset == 3 * kChunk) return fail(ErrorCode::corrupt, "a bad place");
+    if (offset < 3 * kChunk) return buffer.view().subview(offset, size);
+    ++calls;
+    return std::nullopt;
+  };
+  std::atomic<int> enqueued = 0;
+  const auto count = [&](uint64_t, size_t, Stream&) -> Status {
+    ++enqueued;
+    return {};
+  };
+  const Status done = transfer_->upload_placed(std::span<const std::byte>(sent), sent.size(),
+                                               failing, {.enqueued = count});
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, ErrorCode::corrupt);
+  EXPECT_LE(enqueued, 3);  // never what was not placed
+
+  std::stop_source stop;
+  const Placement never = [&](uint64_t, size_t, Stream&) -> Result<std::optional<View<std::byte>>> {
+    if (++calls > 100) stop.request_stop();
+    return std::nullopt;
+  };
+  EXPECT_EQ(transfer_
+                ->upload_placed(std::span<const std::byte>(sent), sent.size(), never,
+                                {.stop = stop.get_token()})
+                .error()
+                .code,
+            ErrorCode::cancelled);
+  round_trip(*transfer_, 10 * kChunk);  // the lanes are sound
 }
 
 TEST_P(TransferTest, ChunksAreDecoded) {
