@@ -1,6 +1,7 @@
 #include "tensors/gpu/load_run.h"
 
 #include <algorithm>
+#include <chrono>
 #include <numeric>
 #include <utility>
 
@@ -13,10 +14,18 @@ double quality_of(const HoloTensor& tensor, size_t parts) {
   return tensor.description.curve.quality(numbers);
 }
 
+namespace {
+
+// At the ring's end there may be room that no part fits in.
+constexpr uint64_t kWorthSkipping = 64 << 10;
+// A copy that has to wait for decoding looks so often whether the load has failed meanwhile.
+constexpr auto kPatience = std::chrono::milliseconds(5);
+
+}  // namespace
+
 LoadRun::LoadRun(const HoloTensorReader& file, const GpuLoadOptions& options,
-                 const PackedPlan& plan, PartDecoder& decoder, device::View<std::byte> arena,
-                 const GpuModel& model)
-    : file_(file), options_(options), plan_(plan), decoder_(decoder), arena_(arena), model_(model) {
+                 const PackedPlan& plan, device::View<std::byte> ring, const GpuModel& model)
+    : file_(file), options_(options), plan_(plan), ring_(ring), model_(model) {
   for (const PackedRegion& region : plan.regions()) {
     arrivals_.push_back({region.end - region.begin, {}, {}});
   }
@@ -27,16 +36,16 @@ LoadRun::~LoadRun() {
   if (compute_) (void)compute_->synchronize();
 }
 
-Status LoadRun::start() {
-  Result<device::Stream> stream = device::Stream::create(*arena_.device);
+Status LoadRun::start(MakeDecoder make_decoder) {
+  Result<device::Stream> stream = device::Stream::create(*ring_.device);
   if (!stream) return tl::unexpected(stream.error());
   compute_.emplace(std::move(*stream));
   for (Arrival& arrival : arrivals_) {
-    Result<device::Event> event = device::Event::create(*arena_.device);
+    Result<device::Event> event = device::Event::create(*ring_.device);
     if (!event) return tl::unexpected(event.error());
     arrival.events.push_back(std::move(*event));
   }
-  decoding_ = std::thread([this] { decode_regions(); });
+  decoding_ = std::thread([this, make = std::move(make_decoder)] { decode_regions(make); });
   telling_ = std::thread([this] { tell(); });
   return {};
 }
@@ -59,6 +68,48 @@ Status LoadRun::noted() {
   return {};
 }
 
+Result<std::optional<device::View<std::byte>>> LoadRun::place(uint64_t offset, size_t size,
+                                                              device::Stream& stream) {
+  const std::vector<PackedShard>& shards = plan_.shards();
+  const auto shard =
+      std::upper_bound(shards.begin(), shards.end(), offset,
+                       [](uint64_t at, const PackedShard& s) { return at < s.arena + s.bytes; });
+  const uint64_t next = shard == shards.end() ? plan_.arena_bytes() : shard->arena;
+  if (next > offset && next - offset >= kWorthSkipping) {
+    return device::View<std::byte>{nullptr, std::min<uint64_t>(size, next - offset), ring_.device};
+  }
+  size = std::min<uint64_t>(size, plan_.ring_bytes() - plan_.in_ring(offset));
+  const device::View<std::byte> place = {at(offset), size, ring_.device};
+  if (offset + size <= plan_.ring_bytes()) return place;  // the first turn
+  const uint64_t overwritten = offset + size - plan_.ring_bytes();
+  const auto is_free = [&](const Freed& freed) { return freed.before >= overwritten; };
+  std::unique_lock lock(freed_mutex_);
+  const bool is_in_time = freed_more_.wait_for(
+      lock, kPatience, [&] { return !freed_.empty() && is_free(freed_.back()); });
+  if (!is_in_time) {
+    if (Status good = noted(); !good) return tl::unexpected(good.error());
+    return std::nullopt;
+  }
+  const auto freed = std::find_if(freed_.begin(), freed_.end(), is_free);
+  if (Status ordered = stream.wait(freed->event); !ordered) {
+    return tl::unexpected(ordered.error());
+  }
+  return place;
+}
+
+Status LoadRun::free_behind(const PackedRegion& region) {
+  if (plan_.ring_bytes() == plan_.arena_bytes()) return {};
+  Result<device::Event> event = device::Event::create(compute_->device());
+  if (!event) return tl::unexpected(event.error());
+  if (Status recorded = event->record(*compute_); !recorded) return recorded;
+  {
+    const std::lock_guard lock(freed_mutex_);
+    freed_.push_back({region.free_before, std::move(*event)});
+  }
+  freed_more_.notify_all();
+  return {};
+}
+
 Status LoadRun::take(uint64_t offset, size_t size, device::Stream& stream) {
   const std::vector<PackedRegion>& regions = plan_.regions();
   auto region = std::upper_bound(
@@ -76,7 +127,7 @@ Status LoadRun::take(uint64_t offset, size_t size, device::Stream& stream) {
     Arrival& arrival = arrivals_[next_];
     Arrived arrived{&regions[next_], std::move(arrival.events)};
     while (arrived.copies.size() < arrival.streams.size()) {
-      Result<device::Event> event = device::Event::create(*arena_.device);
+      Result<device::Event> event = device::Event::create(*ring_.device);
       if (!event) return tl::unexpected(event.error());
       arrived.copies.push_back(std::move(*event));
     }
@@ -89,7 +140,13 @@ Status LoadRun::take(uint64_t offset, size_t size, device::Stream& stream) {
   return noted();
 }
 
-void LoadRun::decode_regions() {
+void LoadRun::decode_regions(const MakeDecoder& make_decoder) {
+  Result<std::unique_ptr<PartDecoder>> decoder = make_decoder();
+  if (decoder) {
+    decoder_ = *std::move(decoder);
+  } else {
+    note(tl::unexpected(decoder.error()));
+  }
   while (const std::optional<Arrived> arrived = arrived_.take()) {
     if (noted()) note(decode(*arrived));
   }
@@ -104,8 +161,7 @@ std::vector<PartTask> LoadRun::tasks(const PackedRegion& region) const {
     task.tensor = ready.tensor;
     task.out = {out.data, out.size};
     for (size_t part = 0; part < ready.parts; ++part) {
-      task.parts.emplace_back(arena_.data + plan_.part(ready.tensor, part),
-                              tensor.parts[part].bytes);
+      task.parts.emplace_back(at(plan_.part(ready.tensor, part)), tensor.parts[part].bytes);
     }
   }
   return tasks;
@@ -123,13 +179,13 @@ Status LoadRun::decode(const Arrived& arrived) {
     for (const PackedShard& shard :
          std::span(plan_.shards()).subspan(region.first_shard, region.shards)) {
       shards.push_back(shard.shard);
-      pieces.push_back(
-          {arena_.data + shard.arena, shard.bytes, file_.header().checksums[shard.shard]});
+      pieces.push_back({at(shard.arena), shard.bytes, file_.header().checksums[shard.shard]});
     }
-    status = decoder_.check(shards, pieces, *compute_);
+    status = decoder_->check(shards, pieces, *compute_);
   }
-  if (status) status = decoder_.decode(tasks(region), *compute_);
-  if (status) status = decoder_.collect(*compute_);
+  if (status) status = decoder_->decode(tasks(region), *compute_);
+  if (status) status = decoder_->collect(*compute_);
+  if (status) status = free_behind(region);
   if (!status) return status;
   Result<device::Event> done = device::Event::create(compute_->device());
   if (!done) return tl::unexpected(done.error());
@@ -139,11 +195,11 @@ Status LoadRun::decode(const Arrived& arrived) {
 }
 
 bool LoadRun::is_damaged(const ReadyTensor& ready) const {
-  if (decoder_.is_corrupt(ready.tensor)) return true;
+  if (decoder_->is_corrupt(ready.tensor)) return true;
   for (size_t part = 0; part < ready.parts; ++part) {
     const size_t stream = file_.layout().part_stream(ready.tensor, part);
     for (const StreamPiece& piece : file_.layout().pieces(stream)) {
-      if (decoder_.is_wrong(piece.shard)) return true;
+      if (decoder_->is_wrong(piece.shard)) return true;
     }
   }
   return false;

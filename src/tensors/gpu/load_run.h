@@ -1,7 +1,10 @@
 // One load() of model_loader.h. The transfer's threads only count what is on its way; a thread puts
-// the work on each region behind its copies, and another tells of what has become ready.
+// the work on each region behind its copies, and another tells of what has become ready. In a ring
+// copies go behind the work on what they overwrite.
 #pragma once
 
+#include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -18,13 +21,19 @@ namespace hoist::tensors {
 
 class LoadRun {
  public:
-  // All of these must outlive it; `arena` has plan.arena_bytes(), `model` the final tensors.
+  using MakeDecoder = std::function<Result<std::unique_ptr<PartDecoder>>()>;
+
+  // All of these must outlive it; `ring` has plan.ring_bytes(), `model` the final tensors.
   LoadRun(const HoloTensorReader& file, const GpuLoadOptions& options, const PackedPlan& plan,
-          PartDecoder& decoder, device::View<std::byte> arena, const GpuModel& model);
+          device::View<std::byte> ring, const GpuModel& model);
   // Nothing of it is still running afterwards.
   ~LoadRun();
 
-  Status start();
+  // The decoder is made beside the first copies.
+  Status start(MakeDecoder make_decoder);
+  // Where these bytes of the arena go (device::Placement).
+  Result<std::optional<device::View<std::byte>>> place(uint64_t offset, size_t size,
+                                                       device::Stream& stream);
   // The copy of these bytes of the arena is on the stream (device::TransferRequest::enqueued).
   Status take(uint64_t offset, size_t size, device::Stream& stream);
   // Waits for everything; the tensors whose shards or parts were not as written.
@@ -47,8 +56,16 @@ class LoadRun {
     device::Event done;
   };
 
-  void decode_regions();
+  // Of a plan with a ring: the work on a region is on the stream, and an event behind it.
+  struct Freed {
+    uint64_t before = 0;
+    device::Event event;
+  };
+
+  void decode_regions(const MakeDecoder& make_decoder);
   Status decode(const Arrived& arrived);
+  Status free_behind(const PackedRegion& region);
+  std::byte* at(uint64_t arena) const { return ring_.data + plan_.in_ring(arena); }
   std::vector<PartTask> tasks(const PackedRegion& region) const;
   bool is_damaged(const ReadyTensor& ready) const;
   void tell();
@@ -60,14 +77,17 @@ class LoadRun {
   const HoloTensorReader& file_;
   const GpuLoadOptions& options_;
   const PackedPlan& plan_;
-  PartDecoder& decoder_;
-  const device::View<std::byte> arena_;
+  const device::View<std::byte> ring_;
   const GpuModel& model_;
+  std::unique_ptr<PartDecoder> decoder_;  // of the thread that decodes, then of the one that tells
 
   std::mutex arrivals_mutex_;
   std::vector<Arrival> arrivals_;
   size_t next_ = 0;  // regions before it were handed over
   std::optional<device::Stream> compute_;
+  std::mutex freed_mutex_;
+  std::condition_variable freed_more_;
+  std::vector<Freed> freed_;  // ascending
   HandOver<Arrived> arrived_;
   HandOver<Decoded> decoded_;
   std::set<size_t> damaged_;  // of the thread that tells

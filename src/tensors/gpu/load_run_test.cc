@@ -41,7 +41,8 @@ TEST_P(LoadRunTest, DecodesNothingBeforeAllOfItIsThere) {
   for (const FragmentIndexEntry& entry : file.fragment_index()) offsets.push_back(entry.offset);
   StepParts steps;
   for (const HoloTensor& tensor : file.header().tensors) steps.push_back({1, tensor.parts.size()});
-  const auto plan = PackedPlan::make(*file.index(), offsets, steps, 50000).value();
+  const auto plan =
+      PackedPlan::make(*file.index(), offsets, steps, {.region_bytes = 50000}).value();
 
   device::Device& cpu = device::cpu_device();
   device::PinnedPool pool(cpu);
@@ -59,13 +60,12 @@ TEST_P(LoadRunTest, DecodesNothingBeforeAllOfItIsThere) {
   std::map<std::string, std::vector<size_t>> told;
   GpuLoadOptions options;
   options.on_tensor = [&](const GpuTensor& tensor) { told[tensor.name].push_back(tensor.parts); };
-  const auto decoder = make_part_decoder(pool, file.header(), {0, 1, 2}).value();
   auto arena = device::Buffer::allocate(cpu, plan.arena_bytes()).value();
   ASSERT_TRUE(arena.fill(std::byte{0xa5}));
   auto stream = device::Stream::create(cpu).value();
   PackedReader reader(plan, file.container().source());
-  LoadRun run(file, options, plan, *decoder, arena.view().subview(0, plan.arena_bytes()), model);
-  ASSERT_TRUE(run.start());
+  LoadRun run(file, options, plan, arena.view().subview(0, plan.arena_bytes()), model);
+  ASSERT_TRUE(run.start([&] { return make_part_decoder(pool, file.header(), {0, 1, 2}); }));
   for (const uint64_t offset : chunks(plan.arena_bytes())) {
     const uint64_t size = std::min(kChunk, plan.arena_bytes() - offset);
     ASSERT_TRUE(stream.call([&, offset, size] {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <future>
 #include <utility>
 
 #include "base/threads.h"
@@ -143,24 +142,18 @@ Result<GpuModel> GpuModelLoader::load(const HoloTensorReader& file, const GpuLoa
   if (!places) return tl::unexpected(places.error());
   const std::vector<uint64_t> offsets = shard_offsets(file);
   const Division division = divide(file, offsets, pool_.device(), steps);
-  const Result<PackedPlan> plan =
-      PackedPlan::make(*file.index(), offsets, division.on_device, options.region_bytes);
-  if (!plan) return tl::unexpected(plan.error());
-
-  // Allocating gigabytes takes milliseconds, and so does making decode tables.
   device::Device& device = pool_.device();
-  auto memory_to_come = std::async(
-      std::launch::async, [&] { return device::Buffer::allocate(device, places->back()); });
-  auto arena_to_come = std::async(std::launch::async, [&] {
-    return device::Buffer::allocate(device, std::max<uint64_t>(plan->arena_bytes(), 1));
-  });
-  const Result<std::unique_ptr<PartDecoder>> decoder =
-      make_part_decoder(pool_, file.header(), division.device);
-  Result<device::Buffer> memory = memory_to_come.get();
-  const Result<device::Buffer> arena = arena_to_come.get();
-  if (!decoder) return tl::unexpected(decoder.error());
+  const PackedPlanOptions plan_options = {.region_bytes = options.region_bytes,
+                                          .chunk_bytes = transfer_.tuning().largest_chunk,
+                                          .ahead_bytes = options.ahead_bytes};
+  const Result<PackedPlan> plan =
+      PackedPlan::make(*file.index(), offsets, division.on_device, plan_options);
+  if (!plan) return tl::unexpected(plan.error());
+  Result<device::Buffer> memory = device::Buffer::allocate(device, places->back());
   if (!memory) return tl::unexpected(memory.error());
-  if (!arena) return tl::unexpected(arena.error());
+  const Result<device::Buffer> ring =
+      device::Buffer::allocate(device, std::max<uint64_t>(plan->ring_bytes(), 1));
+  if (!ring) return tl::unexpected(ring.error());
   GpuModel model = make_model(file, steps, *places, *std::move(memory));
   for (const size_t tensor : division.host) {
     Status done = decode_on_host(file, tensor, transfer_, options, model);
@@ -170,15 +163,22 @@ Result<GpuModel> GpuModelLoader::load(const HoloTensorReader& file, const GpuLoa
   if (division.device.empty()) return model;
 
   PackedReader reader(*plan, file.container().source());
-  LoadRun run(file, options, *plan, **decoder, arena->view(), model);
-  Status status = run.start();
+  LoadRun run(file, options, *plan, ring->view(), model);
+  // Making decode tables takes milliseconds.
+  Status status =
+      run.start([&] { return make_part_decoder(pool_, file.header(), division.device); });
   if (status) {
     const device::TransferRequest request = {
         .stop = options.stop,
         .enqueued = [&](uint64_t offset, size_t size, device::Stream& stream) {
           return run.take(offset, size, stream);
         }};
-    status = transfer_.upload(&reader, arena->view().subview(0, plan->arena_bytes()), request);
+    status = transfer_.upload_placed(
+        &reader, plan->arena_bytes(),
+        [&](uint64_t offset, size_t size, device::Stream& stream) {
+          return run.place(offset, size, stream);
+        },
+        request);
   }
   if (!status) return tl::unexpected(status.error());
   model.times.copy = watch.lap();
@@ -189,6 +189,7 @@ Result<GpuModel> GpuModelLoader::load(const HoloTensorReader& file, const GpuLoa
     if (!mended) return tl::unexpected(mended.error());
   }
   model.packed_bytes = plan->arena_bytes();
+  model.packed_memory = plan->ring_bytes();
   model.mended = damaged->size();
   model.times.finish = watch.lap();
   return model;

@@ -5,14 +5,15 @@
 //   Result<GpuModel> model = loader.load(*file, {.targets = {0.96, 1}});
 //   for (const GpuTensor& tensor : model->tensors) use(tensor.data.data, tensor.shape);
 //
-// What is stored is copied through pinned memory as it lies in the file, shard after shard, checked
-// on the device, and decoded there behind the copies; so weights arrive faster than the link would
-// carry them as they are. Tensors that no kernel decodes (packed lossless ones, transforms that
+// What is stored is copied through pinned memory, tensor after tensor, checked on the device, and
+// decoded there behind the copies; so weights arrive faster than the link would carry them as they
+// are. Tensors that no kernel decodes (packed lossless ones, transforms that
 // transform_gpu.h does not support) are decoded by the CPU and copied.
 //
-// Memory on the device: the weights, until load() returns the packed parts, and what the largest
-// transformed tensor takes besides (docs/tensors-gpu.md has the sum). A loader keeps its pinned
-// memory, 64 MiB, for the next file.
+// Memory on the device: the weights, until load() returns the packed parts of some tensors at a
+// time (of all, where there are several targets), and what the largest transformed tensor takes
+// besides (docs/tensors-gpu.md has the sum). A loader keeps its pinned memory, 64 MiB, for the next
+// file.
 //
 // Thread-safe, but one load() at a time. Errors: those of the reader and the device; `corrupt`
 // where shards are damaged beyond what parity mends.
@@ -45,7 +46,7 @@ struct GpuTensor {
 
 // Where the time of a load went, seconds.
 struct LoadTimes {
-  double prepare = 0;  // plan, memory, tables, what the CPU decodes
+  double prepare = 0;  // plan, memory, what the CPU decodes
   double copy = 0;     // until the last packed byte was on the device
   double finish = 0;   // until all was decoded, mended, told
 };
@@ -54,6 +55,7 @@ struct GpuModel {
   std::vector<GpuTensor> tensors;          // as in the file
   std::shared_ptr<device::Buffer> memory;  // of all of them
   uint64_t packed_bytes = 0;               // that were copied to the device for that
+  uint64_t packed_memory = 0;              // of the device, that they took meanwhile
   size_t mended = 0;                       // tensors that the CPU had to decode after all
   LoadTimes times = {};
 };
@@ -72,6 +74,7 @@ struct GpuLoadOptions {
   std::function<void(const GpuTensor&)> on_tensor = {};
   bool validate_checksums = true;
   uint64_t region_bytes = uint64_t{64} << 20;  // that are decoded at a time
+  uint64_t ahead_bytes = uint64_t{256} << 20;  // that copies may be ahead of decoding
   std::stop_token stop = {};
 };
 

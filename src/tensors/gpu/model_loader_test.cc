@@ -79,6 +79,47 @@ TEST_P(ModelLoaderTest, AllLayersGiveTheTensors) {
   }
 }
 
+// Parts of a few tensors at a time are on the device.
+TEST_P(ModelLoaderTest, ARingTurnsManyTimes) {
+  for (const FileOrder order : {FileOrder::layer, FileOrder::tensor}) {
+    HoloFileTest test(random_);
+    test.add_mixture();
+    for (int i = 0; i < 25; ++i) {
+      test.add(i % 3 == 0 ? DType::f32 : DType::bf16, {100 + random_() % 300, 1000});
+      if (i % 4 == 0) test.add(DType::bf16, {1 + random_() % 5000});  // these share shards
+    }
+    test.write({.encode = {}, .order = order, .parity = 1});
+    const std::vector<FragmentIndexEntry> entries =
+        HoloTensorReader::open(test.path()).value().fragment_index();
+    for (const bool damaged : {false, true}) {
+      for (const FragmentIndexEntry& entry : entries) {
+        if (damaged && !entry.is_parity && entry.index % 40 == 7) {
+          test.flip_byte(entry.offset + entry.bytes / 2);
+        }
+      }
+      const HoloTensorReader file = HoloTensorReader::open(test.path()).value();
+      GpuModelLoader loader(
+          device(),
+          {.threads = 4, .smallest_chunk = size_t{64} << 10, .largest_chunk = size_t{128} << 10});
+      for (const uint64_t ahead_bytes : {0, 1000, 300000}) {
+        std::map<std::string, size_t> told;
+        GpuLoadOptions options;
+        options.region_bytes = 200000;
+        options.ahead_bytes = ahead_bytes;
+        options.on_tensor = [&](const GpuTensor& tensor) { ++told[tensor.name]; };
+        const auto model = loader.load(file, options);
+        ASSERT_TRUE(model) << model.error().message;
+        expect_exact(*model, test);
+        EXPECT_EQ(model->mended > 0, damaged);
+        EXPECT_EQ(told.size(), model->tensors.size());
+        // In layer order a shard has pieces of many of these small tensors.
+        const uint64_t most = model->packed_bytes / (order == FileOrder::tensor ? 2 : 1);
+        EXPECT_LT(model->packed_memory, most);
+      }
+    }
+  }
+}
+
 TEST_P(ModelLoaderTest, TargetsAreReachedOneAfterTheOther) {
   HoloFileTest test(random_);
   test.add_mixture();

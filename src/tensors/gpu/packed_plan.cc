@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <tuple>
 
 namespace hoist::tensors {
 namespace {
@@ -21,34 +22,19 @@ struct WantedPart {
   size_t part;
   size_t step;
   const std::vector<StreamPiece>* pieces;
-
-  uint64_t first_shard() const { return pieces->empty() ? 0 : pieces->front().shard; }
 };
-
-std::vector<WantedPart> wanted_parts(const Layout& layout, const StepParts& steps) {
-  std::vector<WantedPart> wanted;
-  for (size_t tensor = 0; tensor < steps.size(); ++tensor) {
-    size_t part = 0;
-    for (size_t step = 0; step < steps[tensor].size(); ++step) {
-      for (; part < steps[tensor][step]; ++part) {
-        wanted.push_back({tensor, part, step, &layout.pieces(layout.part_stream(tensor, part))});
-      }
-    }
-  }
-  std::stable_sort(wanted.begin(), wanted.end(), [](const WantedPart& a, const WantedPart& b) {
-    return std::pair(a.step, a.first_shard()) < std::pair(b.step, b.first_shard());
-  });
-  return wanted;
-}
 
 }  // namespace
 
 class PackedPlan::Planner {
  public:
-  Planner(const HoloIndex& index, const std::vector<uint64_t>& offsets, const StepParts& steps)
+  // `ring_bytes`: no part lies across a multiple of it.
+  Planner(const HoloIndex& index, const std::vector<uint64_t>& offsets, const StepParts& steps,
+          uint64_t ring_bytes)
       : layout_(index.layout),
         offsets_(offsets),
         steps_(steps),
+        ring_bytes_(ring_bytes),
         arena_of_shard_(layout_.shards().size(), kNowhere),
         step_of_shard_(layout_.shards().size(), kNoStep),
         streams_of_shard_(layout_.shards().size()),
@@ -62,19 +48,46 @@ class PackedPlan::Planner {
     }
   }
 
-  PackedPlan make(uint64_t region_bytes) {
-    const std::vector<WantedPart> wanted = wanted_parts(layout_, steps_);
-    for (const WantedPart& part : wanted) place(part);
+  PackedPlan make(const PackedPlanOptions& options) {
+    for (const WantedPart& part : wanted_parts()) place(part);
     plan_.arena_bytes_ = align(next_ + kMargin);
+    plan_.ring_bytes_ = std::min(ring_bytes_, plan_.arena_bytes_);
     std::sort(plan_.shards_.begin(), plan_.shards_.end(),
               [](const PackedShard& a, const PackedShard& b) { return a.arena < b.arena; });
-    cut(region_bytes);
+    cut(options.region_bytes);
     announce();
+    set_free();
     return std::move(plan_);
   }
 
+  // The largest that was placed in one piece.
+  uint64_t largest_piece() const { return largest_piece_; }
+
  private:
   static constexpr uint64_t kNowhere = std::numeric_limits<uint64_t>::max();
+
+  // Step by step, then tensor by tensor. Those that share groups with others come first: there is
+  // little of them, but their neighbours in a group may be anywhere in the file.
+  std::vector<WantedPart> wanted_parts() const {
+    std::vector<WantedPart> wanted;
+    std::vector<bool> shares(steps_.size());
+    for (size_t tensor = 0; tensor < steps_.size(); ++tensor) {
+      size_t part = 0;
+      for (size_t step = 0; step < steps_[tensor].size(); ++step) {
+        for (; part < steps_[tensor][step]; ++part) {
+          const std::vector<StreamPiece>& pieces =
+              layout_.pieces(layout_.part_stream(tensor, part));
+          wanted.push_back({tensor, part, step, &pieces});
+          if (!is_alone(pieces)) shares[tensor] = true;
+        }
+      }
+    }
+    std::stable_sort(wanted.begin(), wanted.end(), [&](const WantedPart& a, const WantedPart& b) {
+      return std::tuple(a.step, !shares[a.tensor], a.tensor) <
+             std::tuple(b.step, !shares[b.tensor], b.tensor);
+    });
+    return wanted;
+  }
 
   // Whether the stream has its shards for itself, all of each.
   bool is_alone(const std::vector<StreamPiece>& pieces) const {
@@ -92,7 +105,7 @@ class PackedPlan::Planner {
       return;
     }
     if (is_alone(pieces)) {
-      at = align(next_ + kMargin);
+      at = room_for(pieces.back().stream_offset + pieces.back().bytes);
       for (const StreamPiece& piece : pieces)
         put(piece.shard, at + piece.stream_offset, wanted.step);
       return;
@@ -101,8 +114,9 @@ class PackedPlan::Planner {
     const uint32_t number = layout_.shards()[pieces.front().shard].group;
     const ShardGroup& group = layout_.groups()[number];
     if (group_at_[number] == kNowhere) {
-      group_at_[number] = align(next_ + kMargin);
-      next_ = group_at_[number] + group.data.size() * group.shard_bytes;
+      const uint64_t bytes = group.data.size() * group.shard_bytes;
+      group_at_[number] = room_for(bytes);
+      next_ = group_at_[number] + bytes;
     }
     const auto in_group = [&](uint64_t shard) {
       return group_at_[number] + (shard - group.data.front()) * group.shard_bytes;
@@ -111,6 +125,14 @@ class PackedPlan::Planner {
     for (const StreamPiece& piece : pieces) {
       put(piece.shard, in_group(piece.shard), wanted.step);
     }
+  }
+
+  // Where so many bytes, and the margin behind them, lie in one piece.
+  uint64_t room_for(uint64_t bytes) {
+    largest_piece_ = std::max(largest_piece_, bytes + 2 * kMargin);
+    const uint64_t at = align(next_ + kMargin);
+    const uint64_t turn = at / ring_bytes_;
+    return (at + bytes + kMargin - 1) / ring_bytes_ == turn ? at : (turn + 1) * ring_bytes_;
   }
 
   void put(uint64_t shard, uint64_t arena, size_t step) {
@@ -170,9 +192,43 @@ class PackedPlan::Planner {
     }
   }
 
+  // Where a tensor's parts begin, in the arena.
+  uint64_t begin_of(size_t tensor) const {
+    uint64_t begin = kNowhere;
+    for (size_t part = 0; part < plan_.parts_[tensor].size(); ++part) {
+      for (const StreamPiece& piece : layout_.pieces(layout_.part_stream(tensor, part))) {
+        begin = std::min(begin, arena_of_shard_[piece.shard]);
+      }
+    }
+    return begin;
+  }
+
+  // Behind a region is wanted: what tensors begin with that are decoded again, or later.
+  void set_free() {
+    std::vector<size_t> last_region(steps_.size(), 0);
+    for (size_t region = 0; region < plan_.regions_.size(); ++region) {
+      for (const ReadyTensor& ready : plan_.regions_[region].ready) {
+        last_region[ready.tensor] = region;
+      }
+    }
+    std::vector<uint64_t> wanted_from(plan_.regions_.size() + 1, kNowhere);
+    for (size_t tensor = 0; tensor < steps_.size(); ++tensor) {
+      if (steps_[tensor].empty()) continue;
+      uint64_t& from = wanted_from[last_region[tensor]];
+      from = std::min(from, begin_of(tensor));
+    }
+    uint64_t wanted = plan_.arena_bytes_;
+    for (size_t region = plan_.regions_.size(); region-- > 0;) {
+      wanted = std::min(wanted, wanted_from[region + 1]);
+      plan_.regions_[region].free_before = std::min(plan_.regions_[region].end, wanted);
+    }
+  }
+
   const Layout& layout_;
   const std::vector<uint64_t>& offsets_;
   const StepParts& steps_;
+  const uint64_t ring_bytes_;
+  uint64_t largest_piece_ = 0;
   std::vector<uint64_t> arena_of_shard_;
   std::vector<size_t> step_of_shard_;
   std::vector<uint32_t> streams_of_shard_;
@@ -181,13 +237,38 @@ class PackedPlan::Planner {
   PackedPlan plan_;
 };
 
+namespace {
+
+// The least ring in which no chunk waits for what comes behind it: when a chunk of a region begins,
+// what was before the region has been copied or is being copied, and will be decoded.
+uint64_t least_ring(const PackedPlan& plan, uint64_t chunk_bytes) {
+  uint64_t least = 0;
+  uint64_t free = 0;
+  for (const PackedRegion& region : plan.regions()) {
+    least = std::max(least, region.end + chunk_bytes - free);
+    free = region.free_before;
+  }
+  return least;
+}
+
+}  // namespace
+
 Result<PackedPlan> PackedPlan::make(const HoloIndex& index, const std::vector<uint64_t>& offsets,
-                                    const StepParts& steps, uint64_t region_bytes) {
+                                    const StepParts& steps, const PackedPlanOptions& options) {
   if (offsets.size() < index.layout.shards().size()) {
     return fail(ErrorCode::corrupt, fmt::format("a file of {} shards, whose tensors need {}",
                                                 offsets.size(), index.layout.shards().size()));
   }
-  return Planner(index, offsets, steps).make(region_bytes);
+  constexpr uint64_t kNoRing = uint64_t{1} << 62;  // bytes
+  Planner planner(index, offsets, steps, kNoRing);
+  PackedPlan whole = planner.make(options);
+  const uint64_t least = least_ring(whole, options.chunk_bytes);
+  if (options.ahead_bytes >= whole.arena_bytes_ || least >= whole.arena_bytes_) return whole;
+  // At its end the ring may have as much room left as is placed in one piece.
+  const uint64_t ring = align(least + options.ahead_bytes + 2 * planner.largest_piece());
+  if (ring >= whole.arena_bytes_) return whole;
+  PackedPlan turning = Planner(index, offsets, steps, ring).make(options);
+  return least_ring(turning, options.chunk_bytes) <= ring ? turning : whole;
 }
 
 }  // namespace hoist::tensors

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <set>
 
 #include "base/test_seed.h"
 #include "tensors/gpu/load_testing.h"
@@ -47,6 +48,17 @@ std::vector<std::byte> read_arena(const PackedPlan& plan, const HoloTensorReader
     at += size;
   }
   return arena;
+}
+
+// The shards of all tensors' first parts.
+std::set<uint64_t> first_parts(const HoloTensorReader& file) {
+  std::set<uint64_t> shards;
+  for (size_t tensor = 0; tensor < file.header().tensors.size(); ++tensor) {
+    for (const StreamPiece& piece : file.layout().pieces(file.layout().part_stream(tensor, 0))) {
+      shards.insert(piece.shard);
+    }
+  }
+  return shards;
 }
 
 void check_regions(const PackedPlan& plan, const HoloTensorReader& file, const StepParts& steps) {
@@ -95,7 +107,9 @@ TEST(PackedPlanTest, EveryPartComesAsItIsStored) {
         const StepParts steps = random_steps(file.header(), random);
         const uint64_t region_bytes = uint64_t{1} << (12 + random() % 12);
         const auto plan =
-            PackedPlan::make(*file.index(), offsets_of(file), steps, region_bytes).value();
+            PackedPlan::make(*file.index(), offsets_of(file), steps, {.region_bytes = region_bytes})
+                .value();
+        ASSERT_EQ(plan.ring_bytes(), plan.arena_bytes());
         if (plan.regions().empty()) continue;
         check_regions(plan, file, steps);
         const std::vector<std::byte> arena = read_arena(plan, file, random);
@@ -124,15 +138,91 @@ TEST(PackedPlanTest, StepsComeOneAfterTheOther) {
   const HoloTensorReader file = HoloTensorReader::open(test.path()).value();
   StepParts steps;
   for (const HoloTensor& tensor : file.header().tensors) steps.push_back({1, tensor.parts.size()});
-  const auto plan =
-      PackedPlan::make(*file.index(), offsets_of(file), steps, uint64_t{1} << 20).value();
-  // In layer order the first step's shards are the beginning of the file, and nothing is read
-  // twice.
-  for (size_t i = 1; i < plan.shards().size(); ++i) {
-    ASSERT_GT(plan.shards()[i].file_offset, plan.shards()[i - 1].file_offset);
+  const auto plan = PackedPlan::make(*file.index(), offsets_of(file), steps).value();
+  // The first step's shards come first, and nothing is read twice.
+  std::set<uint64_t> read;
+  bool is_first_step = true;
+  for (const PackedShard& shard : plan.shards()) {
+    ASSERT_TRUE(read.insert(shard.shard).second);
+    const bool is_of_first_part = first_parts(file).contains(shard.shard);
+    ASSERT_TRUE(is_first_step || !is_of_first_part);
+    is_first_step = is_of_first_part;
   }
-  EXPECT_EQ(PackedPlan::make(*file.index(), {1, 2, 3}, steps, 1 << 20).error().code,
-            ErrorCode::corrupt);
+  EXPECT_EQ(PackedPlan::make(*file.index(), {1, 2, 3}, steps).error().code, ErrorCode::corrupt);
+}
+
+// Chunks go into the ring as early as it says that they may, regions are decoded as late as that
+// leaves them.
+void check_ring(const PackedPlan& plan, const HoloTensorReader& file, uint64_t chunk_bytes,
+                std::mt19937_64& random) {
+  PackedReader reader(plan, file.container().source());
+  std::vector<std::byte> ring(plan.ring_bytes());
+  std::vector<std::byte> chunk(chunk_bytes);
+  size_t decoded = 0;
+  uint64_t free = 0;
+  const auto decode = [&] {
+    const PackedRegion& region = plan.regions()[decoded++];
+    for (const ReadyTensor& ready : region.ready) {
+      for (size_t part = 0; part < ready.parts; ++part) {
+        std::vector<std::byte> stored(file.header().tensors[ready.tensor].parts[part].bytes);
+        ASSERT_TRUE(
+            file.fetcher().read_stream(file.layout().part_stream(ready.tensor, part), stored));
+        const uint64_t at = plan.in_ring(plan.part(ready.tensor, part));
+        ASSERT_LE(at + stored.size() + PackedPlan::kMargin, ring.size());
+        ASSERT_TRUE(
+            std::equal(stored.begin(), stored.end(), ring.begin() + static_cast<ptrdiff_t>(at)))
+            << "tensor " << ready.tensor << " part " << part;
+      }
+    }
+    ASSERT_GE(region.free_before, free);
+    ASSERT_LE(region.free_before, region.end);
+    free = region.free_before;
+  };
+  for (uint64_t begin = 0; begin < plan.arena_bytes();) {
+    const uint64_t end = std::min(plan.arena_bytes(), begin + 1 + random() % chunk_bytes);
+    while (free + ring.size() < end) {
+      ASSERT_LT(decoded, plan.regions().size());
+      ASSERT_LE(plan.regions()[decoded].end, begin) << "the chunk would wait for itself";
+      decode();
+      if (testing::Test::HasFatalFailure()) return;
+    }
+    ASSERT_TRUE(reader.read(begin, std::span(chunk).first(end - begin)));
+    for (uint64_t at = begin; at < end; ++at) ring[plan.in_ring(at)] = chunk[at - begin];
+    begin = end;
+  }
+  while (decoded < plan.regions().size()) decode();
+}
+
+TEST(PackedPlanTest, ARingHoldsWhatIsWanted) {
+  std::mt19937_64 random(test_seed());
+  size_t rings = 0;
+  for (const FileOrder order : {FileOrder::layer, FileOrder::tensor}) {
+    HoloFileTest test(random);
+    for (int i = 0; i < 20; ++i) {
+      test.add(DType::bf16, {50 + random() % 200, 700});
+      if (i % 3 == 0) test.add(DType::f32, {1 + random() % 4000});
+    }
+    test.write({.encode = {}, .order = order});
+    const HoloTensorReader file = HoloTensorReader::open(test.path()).value();
+    for (int round = 0; round < 20; ++round) {
+      StepParts steps = random_steps(file.header(), random);
+      if (round % 2 == 0) {
+        for (std::vector<size_t>& parts : steps) {
+          if (parts.size() > 1) parts.erase(parts.begin(), parts.end() - 1);
+        }
+      }
+      const PackedPlanOptions options = {.region_bytes = 1 + random() % 300000,
+                                         .chunk_bytes = 1 + random() % 50000,
+                                         .ahead_bytes = random() % 100000};
+      const auto plan = PackedPlan::make(*file.index(), offsets_of(file), steps, options).value();
+      if (plan.regions().empty()) continue;
+      rings += plan.ring_bytes() < plan.arena_bytes() ? 1 : 0;
+      check_regions(plan, file, steps);
+      check_ring(plan, file, options.chunk_bytes, random);
+      if (HasFatalFailure()) return;
+    }
+  }
+  EXPECT_GE(rings, 20u);
 }
 
 }  // namespace
