@@ -113,7 +113,9 @@ int fill(int device, void* data, int value, size_t size, void* stream) {
 }
 
 int pin(int device, void* data, size_t size) {
-  return on_device(device, [&] { return cudaHostRegister(data, size, cudaHostRegisterPortable); });
+  return on_device(device, [&] {
+    return cudaHostRegister(data, size, cudaHostRegisterPortable | cudaHostRegisterMapped);
+  });
 }
 
 int unpin(int device, void* data) {

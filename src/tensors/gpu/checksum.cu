@@ -212,32 +212,42 @@ __device__ uint64_t initial_sum(unsigned index) {
   }
 }
 
-// Goes from block to block. The chain is a few operations a block, a load takes as long as twenty
-// of them: so the next blocks are loaded while these are added.
-__device__ void add_blocks(State& state, const uint64_t* sums, uint64_t blocks, uint64_t key) {
-  constexpr unsigned kAhead = 16;
+constexpr unsigned kAhead = 16;
+
+__device__ __forceinline__ void load_blocks(uint64_t (&into)[kAhead], const uint64_t* sums,
+                                            uint64_t block) {
+#pragma unroll
+  for (unsigned i = 0; i < kAhead; ++i) into[i] = __ldg(sums + (block + i) * kSums);
+}
+
+__device__ __forceinline__ void add_blocks(State& state, const uint64_t (&blocks)[kAhead],
+                                           uint64_t key) {
+#pragma unroll
+  for (unsigned i = 0; i < kAhead; ++i) {
+    state.add(blocks[i]);
+    state.scramble(key);
+  }
+}
+
+// Goes from block to block. A block's turn of the chain takes twenty cycles, a load some hundreds:
+// so the next blocks are loaded, into registers of their own, while these are added.
+__device__ void add_all_blocks(State& state, const uint64_t* sums, uint64_t blocks, uint64_t key) {
   uint64_t block = 0;
-  if (blocks >= kAhead) {
-    uint64_t these[kAhead];
-#pragma unroll
-    for (unsigned i = 0; i < kAhead; ++i) these[i] = sums[i * kSums];
-    for (; block + kAhead <= blocks; block += kAhead) {
-      // The last time there may be fewer: then the same again, which nobody looks at.
-      const uint64_t next_block = block + 2 * kAhead <= blocks ? block + kAhead : block;
-      uint64_t next[kAhead];
-#pragma unroll
-      for (unsigned i = 0; i < kAhead; ++i) next[i] = sums[(next_block + i) * kSums];
-#pragma unroll
-      for (unsigned i = 0; i < kAhead; ++i) {
-        state.add(these[i]);
-        state.scramble(key);
-      }
-#pragma unroll
-      for (unsigned i = 0; i < kAhead; ++i) these[i] = next[i];
+  if (blocks >= 2 * kAhead) {
+    uint64_t even[kAhead];
+    uint64_t odd[kAhead];
+    load_blocks(even, sums, 0);
+    for (; block + 2 * kAhead <= blocks; block += 2 * kAhead) {
+      load_blocks(odd, sums, block + kAhead);
+      add_blocks(state, even, key);
+      // The last time there may be fewer: then any, which nobody looks at.
+      const uint64_t next = block + 2 * kAhead;
+      load_blocks(even, sums, next + kAhead <= blocks ? next : 0);
+      add_blocks(state, odd, key);
     }
   }
   for (; block < blocks; ++block) {
-    state.add(sums[block * kSums]);
+    state.add(__ldg(sums + block * kSums));
     state.scramble(key);
   }
 }
@@ -245,7 +255,7 @@ __device__ void add_blocks(State& state, const uint64_t* sums, uint64_t blocks, 
 __device__ uint64_t hash_long(const ChecksumJob& job, unsigned index) {
   State state = {initial_sum(index), index};
   const uint64_t blocks = xxh3_blocks(job.size);
-  add_blocks(state, job.sums + index, blocks, read64(kSecret + 128 + 8 * index));
+  add_all_blocks(state, job.sums + index, blocks, read64(kSecret + 128 + 8 * index));
   const uint8_t* const rest = job.data + blocks * kXxh3Block;
   const auto stripes = static_cast<unsigned>((job.size - 1 - blocks * kXxh3Block) / kStripe);
   for (unsigned i = 0; i < stripes; ++i) state.add_stripe(rest + kStripe * i, kSecret + 8 * i);

@@ -68,7 +68,7 @@ Result<EmbeddedGpu> EmbeddedGpu::create(device::PinnedPool& pool,
     tables.insert(tables.end(), table.begin(), table.end());
   }
   const std::pair<device::Buffer*, size_t> buffers[] = {
-      {&gpu.tables_, tables.size()},
+      {&gpu.tables_, whole_sent_units(tables.size())},
       {&gpu.tile_at_, tiles_in_all * sizeof(uint32_t)},
       {&gpu.status_, std::max<size_t>(layouts.size(), 1) * sizeof(uint32_t)}};
   for (const auto& [buffer, size] : buffers) {
@@ -76,7 +76,11 @@ Result<EmbeddedGpu> EmbeddedGpu::create(device::PinnedPool& pool,
     if (!allocated) return tl::unexpected(allocated.error());
     *buffer = std::move(*allocated);
   }
-  Status sent = gpu.tables_.upload(tables);
+  // A model may be on its way already, and a plain copy would wait for its chunks.
+  Result<device::Stream> stream = device::Stream::create(pool.device());
+  if (!stream) return tl::unexpected(stream.error());
+  Status sent = send_to(gpu.tables_.view(), pool, *stream, tables);
+  if (sent) sent = stream->synchronize();
   if (sent) sent = gpu.status_.fill(std::byte{0xff});  // kTilesGood
   if (!sent) return tl::unexpected(sent.error());
   Result<device::PinnedBlock> report = new_report(pool, layouts.size(), kTilesGood);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <future>
 #include <utility>
 
 #include "base/threads.h"
@@ -140,19 +141,22 @@ Result<GpuModel> GpuModelLoader::load(const HoloTensorReader& file, const GpuLoa
   }
   const Result<std::vector<uint64_t>> places = place_tensors(file);
   if (!places) return tl::unexpected(places.error());
-  const std::vector<uint64_t> offsets = shard_offsets(file);
-  const Division division = divide(file, offsets, pool_.device(), steps);
   device::Device& device = pool_.device();
+  // Gigabytes take a millisecond or two.
+  auto memory_to_come = std::async(
+      std::launch::async, [&] { return device::Buffer::allocate(device, places->back()); });
+  const std::vector<uint64_t> offsets = shard_offsets(file);
+  const Division division = divide(file, offsets, device, steps);
   const PackedPlanOptions plan_options = {.region_bytes = options.region_bytes,
                                           .chunk_bytes = transfer_.tuning().largest_chunk,
                                           .ahead_bytes = options.ahead_bytes};
   const Result<PackedPlan> plan =
       PackedPlan::make(*file.index(), offsets, division.on_device, plan_options);
   if (!plan) return tl::unexpected(plan.error());
-  Result<device::Buffer> memory = device::Buffer::allocate(device, places->back());
-  if (!memory) return tl::unexpected(memory.error());
   const Result<device::Buffer> ring =
       device::Buffer::allocate(device, std::max<uint64_t>(plan->ring_bytes(), 1));
+  Result<device::Buffer> memory = memory_to_come.get();
+  if (!memory) return tl::unexpected(memory.error());
   if (!ring) return tl::unexpected(ring.error());
   GpuModel model = make_model(file, steps, *places, *std::move(memory));
   for (const size_t tensor : division.host) {
@@ -188,7 +192,7 @@ Result<GpuModel> GpuModelLoader::load(const HoloTensorReader& file, const GpuLoa
     Status mended = decode_on_host(file, tensor, transfer_, options, model);
     if (!mended) return tl::unexpected(mended.error());
   }
-  model.packed_bytes = plan->arena_bytes();
+  for (const PackedShard& shard : plan->shards()) model.packed_bytes += shard.bytes;
   model.packed_memory = plan->ring_bytes();
   model.mended = damaged->size();
   model.times.finish = watch.lap();

@@ -1,5 +1,7 @@
 #include "tensors/gpu/plugin_call.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -7,23 +9,37 @@
 
 namespace hoist::tensors {
 
-Result<device::Buffer> send(device::PinnedPool& pool, device::Stream& stream,
-                            std::span<const std::byte> bytes) {
-  Result<device::Buffer> buffer = device::Buffer::allocate(stream, bytes.size());
-  if (!buffer) return buffer;
-  auto* to = static_cast<std::byte*>(buffer->data());
+Status send_to(device::View<std::byte> to, device::PinnedPool& pool, device::Stream& stream,
+               std::span<const std::byte> bytes) {
+  if (whole_sent_units(bytes.size()) > to.size) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("{} bytes for kernels do not fit {}", bytes.size(), to.size));
+  }
   for (size_t done = 0; done < bytes.size();) {
     const auto piece = bytes.subspan(done, std::min(bytes.size() - done, pool.kLargest));
-    Result<device::PinnedBlock> block = pool.allocate(piece.size());
+    const size_t size = whole_sent_units(piece.size());
+    Result<device::PinnedBlock> block = pool.allocate(size);
     if (!block) return tl::unexpected(block.error());
     Result<device::Event> sent = device::Event::create(stream.device());
     if (!sent) return tl::unexpected(sent.error());
     std::memcpy(block->data(), piece.data(), piece.size());
-    Status status = stream.copy(to + done, block->data(), piece.size());
+    Status status = call_plugin("hoist_cuda_tensors_fetch", "copy of arguments", stream,
+                                static_cast<void*>(to.data + done),
+                                static_cast<const void*>(block->data()), uint64_t{size});
     if (status) status = sent->record(stream);
-    if (!status) return tl::unexpected(status.error());
+    if (!status) return status;
     block->release_after(std::move(*sent));
     done += piece.size();
+  }
+  return {};
+}
+
+Result<device::Buffer> send(device::PinnedPool& pool, device::Stream& stream,
+                            std::span<const std::byte> bytes) {
+  Result<device::Buffer> buffer = device::Buffer::allocate(stream, whole_sent_units(bytes.size()));
+  if (!buffer) return buffer;
+  if (Status sent = send_to(buffer->view(), pool, stream, bytes); !sent) {
+    return tl::unexpected(sent.error());
   }
   return buffer;
 }

@@ -24,10 +24,18 @@ Status call_plugin(const char* name, std::string_view what, device::Stream& stre
       (*function)(stream.device().properties().index, stream.handle().pointer, arguments...), what);
 }
 
+inline constexpr size_t kSentUnit = 16;
+constexpr size_t whole_sent_units(size_t bytes) {
+  return (bytes + kSentUnit - 1) / kSentUnit * kSentUnit;
+}
+
 // A copy of `bytes` on the device for the work that follows on the stream, which must outlive it.
-// Returns without waiting for what is enqueued there.
+// Returns without waiting for what is enqueued there; the copy waits for no other stream's, either.
 Result<device::Buffer> send(device::PinnedPool& pool, device::Stream& stream,
                             std::span<const std::byte> bytes);
+// The same into memory that is there, of whole units of kSentUnit bytes.
+Status send_to(device::View<std::byte> to, device::PinnedPool& pool, device::Stream& stream,
+               std::span<const std::byte> bytes);
 
 // Words that a kernel sets and a copy brings to the host; such a copy may be under way while they
 // are read.
