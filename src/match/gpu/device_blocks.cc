@@ -38,10 +38,13 @@ struct DeviceBlocks::PartWork {
   }
 
   const SegmentPart* part;
-  std::vector<uint32_t> patterns;
-  std::vector<uint32_t> places;  // in the caller's list
+  std::span<const uint32_t> patterns;
+  std::span<BlockSummary> found;  // of each
+  // Where several parts are dealt to: what the spans are of, and the places in the caller's list.
+  std::vector<uint32_t> own_patterns;
+  std::vector<uint32_t> places;
+  std::vector<BlockSummary> own_found;
   std::vector<std::byte> sent;
-  std::vector<BlockSummary> found;
   BlockJob job = {};
   std::optional<device::Stream> stream;
   device::Buffer sent_there;
@@ -53,7 +56,8 @@ Status DeviceBlocks::failed(const PartWork& work, const Status& status) {
   return status;
 }
 
-std::vector<DeviceBlocks::PartWork> DeviceBlocks::deal(std::span<const uint32_t> patterns) const {
+std::vector<DeviceBlocks::PartWork> DeviceBlocks::deal(std::span<const uint32_t> patterns,
+                                                       std::span<BlockSummary> summaries) const {
   std::vector<PartWork> works;
   std::vector<uint32_t> first_patterns;
   for (const SegmentPart& part : on_devices_.parts()) {
@@ -61,14 +65,25 @@ std::vector<DeviceBlocks::PartWork> DeviceBlocks::deal(std::span<const uint32_t>
     works.emplace_back(part);
     first_patterns.push_back(part.runs.front().first_pattern);
   }
+  if (patterns.empty()) return {};
+  if (works.size() == 1) {
+    works.front().patterns = patterns;
+    works.front().found = summaries;
+    return works;
+  }
   for (uint32_t place = 0; place < patterns.size(); ++place) {
     const auto after =
         std::upper_bound(first_patterns.begin(), first_patterns.end(), patterns[place]);
     PartWork& work = works[static_cast<size_t>(after - first_patterns.begin() - 1)];
-    work.patterns.push_back(patterns[place]);
+    work.own_patterns.push_back(patterns[place]);
     work.places.push_back(place);
   }
-  std::erase_if(works, [](const PartWork& work) { return work.patterns.empty(); });
+  std::erase_if(works, [](const PartWork& work) { return work.own_patterns.empty(); });
+  for (PartWork& work : works) {
+    work.own_found.resize(work.own_patterns.size());
+    work.patterns = work.own_patterns;
+    work.found = work.own_found;
+  }
   return works;
 }
 
@@ -78,11 +93,10 @@ Status DeviceBlocks::begin(std::span<const uint32_t> state, PartWork& work) cons
   work.stream.emplace(std::move(*stream));
   append(std::span<const ScanRun>(work.part->runs), work.sent);
   const uint64_t state_at = append(state, work.sent);
-  const uint64_t patterns_at = append(std::span<const uint32_t>(work.patterns), work.sent);
+  const uint64_t patterns_at = append(work.patterns, work.sent);
   auto there = device::Buffer::allocate(*work.stream, work.sent.size());
   if (!there) return tl::unexpected(there.error());
   work.sent_there = std::move(*there);
-  work.found.resize(work.patterns.size());
   auto found = device::Buffer::allocate(*work.stream, work.found.size() * sizeof(BlockSummary));
   if (!found) return tl::unexpected(found.error());
   work.found_there = std::move(*found);
@@ -110,7 +124,7 @@ size_t DeviceBlocks::patterns_of_launch(size_t state_length) const {
 
 Status DeviceBlocks::run(std::span<const uint32_t> state, std::span<const uint32_t> patterns,
                          const std::atomic<bool>* cancelled, std::span<BlockSummary> summaries) {
-  std::vector<PartWork> works = deal(patterns);
+  std::vector<PartWork> works = deal(patterns, summaries);
   for (PartWork& work : works) {
     if (Status done = failed(work, begin(state, work)); !done) return done;
   }
@@ -136,7 +150,7 @@ Status DeviceBlocks::run(std::span<const uint32_t> state, std::span<const uint32
                                     work.found.size() * sizeof(BlockSummary));
     if (done) done = work.stream->synchronize();
     if (!done) return failed(work, done);
-    for (size_t i = 0; i < work.found.size(); ++i) summaries[work.places[i]] = work.found[i];
+    for (size_t i = 0; i < work.places.size(); ++i) summaries[work.places[i]] = work.found[i];
   }
   return {};
 }

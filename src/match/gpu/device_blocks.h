@@ -28,7 +28,8 @@ class DeviceBlocks {
  private:
   struct PartWork;
 
-  std::vector<PartWork> deal(std::span<const uint32_t> patterns) const;
+  std::vector<PartWork> deal(std::span<const uint32_t> patterns,
+                             std::span<BlockSummary> summaries) const;
   Status begin(std::span<const uint32_t> state, PartWork& work) const;
   size_t patterns_of_launch(size_t state_length) const;
   Status failed(const PartWork& work, const Status& status);

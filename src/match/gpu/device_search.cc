@@ -179,6 +179,9 @@ Status DeviceSearch::take(Queries queries, std::span<const uint64_t> found, size
     const auto state = static_cast<size_t>(found[at] >> 48);
     const auto m = static_cast<uint32_t>(queries[state].size());
     std::vector<Match>& result = results_[first_result + state];
+    const auto after = std::upper_bound(found.begin() + static_cast<ptrdiff_t>(at), found.end(),
+                                        found[at] | ((uint64_t{1} << 48) - 1));
+    result.reserve(result.size() + static_cast<size_t>(after - found.begin()) - at);
     std::vector<uint32_t> candidates;
     const LengthBucket* bucket = nullptr;
     std::vector<double> scores;  // by count, of patterns of this length; filled on demand

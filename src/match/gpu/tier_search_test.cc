@@ -107,18 +107,13 @@ TEST_P(TierSearchTest, PredictsTheSameWithDevices) {
     const IndexSearchOptions options{.threshold = 0.3};
     TierSearch found(view, {&state, 1}, options, search);
     EXPECT_TRUE(found.run());
-    RecordView source(view, vocabulary, kLargeSegment + kRecent, search);
-    const std::vector<TierSearch::Found>& hits = found.found(0);
-    source.set_candidates(hits.size(),
-                          [&](size_t i) { return place_of(*view.tiers, hits[i].hit); });
-    std::vector<Candidate> candidates;
-    for (size_t i = 0; i < hits.size(); ++i) {
-      candidates.push_back({i, static_cast<uint32_t>(hits[i].raw)});
-    }
+    const RecordView source(view, vocabulary, kLargeSegment + kRecent, search);
+    const UninitializedArray<Candidate> candidates = found.candidates(0);
     RecordOptions record_options;
     record_options.threshold = options.threshold;
     record_options.max_predictions = 200;
-    return match::predict({state, event_sizes, {}}, candidates, source, record_options).value();
+    return match::predict({state, event_sizes, {}}, candidates.span(), source, record_options)
+        .value();
   };
   for (int i = 0; i < 4; ++i) {
     std::vector<uint32_t> state(7);

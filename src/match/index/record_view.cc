@@ -12,19 +12,14 @@ constexpr size_t kPlacesPerTask = 1 << 12;
 
 }  // namespace
 
-void RecordView::set_candidates(size_t count, const std::function<Place(size_t i)>& place) {
-  entries_.resize(count);
-  parallel_for_chunks(ThreadPool::process(), count, kPlacesPerTask, [&](size_t begin, size_t end) {
-    for (size_t i = begin; i < end; ++i) {
-      const Place at = place(i);
-      entries_[i] = {at, std::max(1u, at.frequency())};
-    }
-  });
+Place RecordView::place_of(uint64_t candidate) const {
+  const auto tier = static_cast<uint32_t>(candidate >> 32);
+  return match::place_of(*view_.tiers, {0, 0, 0, tier, static_cast<uint32_t>(candidate)});
 }
 
 RecordSource::Pattern RecordView::pattern(uint64_t candidate,
                                           std::vector<uint32_t>& scratch) const {
-  const Place& place = entries_[candidate].place;
+  const Place place = place_of(candidate);
   if (place.stable == nullptr) {
     const RecentPattern& recent = place.recent->at(place.index);
     return {recent.symbols, recent.event_sizes};
@@ -34,7 +29,7 @@ RecordSource::Pattern RecordView::pattern(uint64_t candidate,
 }
 
 RecordSource::Shape RecordView::shape(uint64_t candidate) const {
-  const Place& place = entries_[candidate].place;
+  const Place place = place_of(candidate);
   return {place.length(), place.event_sizes()};
 }
 
@@ -44,40 +39,42 @@ std::vector<BlockSummary> RecordView::summarize_blocks(std::span<const uint32_t>
                                                        const std::atomic<bool>* cancelled) const {
   std::vector<BlockSummary> summaries;
   if (!segment_search_.finds_blocks(candidates.size())) return summaries;
-  for (const auto& segment : view_.tiers->stable) {
+  for (uint32_t tier = 0; tier < view_.tiers->stable.size(); ++tier) {
+    const auto& segment = view_.tiers->stable[tier];
     if (segment->size() < kLargeSegment) continue;
-    std::vector<uint32_t> patterns;
-    std::vector<size_t> places;
-    for (size_t i = 0; i < candidates.size(); ++i) {
-      const Place& place = entries_[candidates[i].id].place;
-      if (place.stable != segment.get()) continue;
-      patterns.push_back(place.index);
-      places.push_back(i);
+    const std::vector<uint32_t> own =
+        parallel_select(ThreadPool::process(), static_cast<uint32_t>(candidates.size()),
+                        kPlacesPerTask, [&](size_t i) { return candidates[i].id >> 32 == tier; });
+    std::vector<uint32_t> patterns(own.size());
+    for (size_t i = 0; i < own.size(); ++i) {
+      patterns[i] = static_cast<uint32_t>(candidates[own[i]].id);
     }
-    std::vector<BlockSummary> found(patterns.size());
+    std::vector<BlockSummary> found(own.size());
     if (!segment_search_.summarize_blocks(segment, segment->view(), state, patterns, cancelled,
                                           found)) {
       continue;
     }
+    if (own.size() == candidates.size()) return found;
     summaries.resize(candidates.size());
-    for (size_t i = 0; i < places.size(); ++i) summaries[places[i]] = found[i];
+    for (size_t i = 0; i < own.size(); ++i) summaries[own[i]] = found[i];
   }
   return summaries;
 }
 
-std::string RecordView::name(uint64_t candidate) const {
-  return entries_[candidate].place.name_text();
-}
+std::string RecordView::name(uint64_t candidate) const { return place_of(candidate).name_text(); }
 
 bool RecordView::named_before(uint64_t x, uint64_t y) const {
-  return compare(entries_[x].place.name(), entries_[y].place.name()) < 0;
+  return compare(place_of(x).name(), place_of(y).name()) < 0;
 }
 
-uint64_t RecordView::frequency(uint64_t candidate) const { return entries_[candidate].frequency; }
+// One that is being deleted meanwhile counts as it did when it was found.
+uint64_t RecordView::frequency(uint64_t candidate) const {
+  return std::max(1u, place_of(candidate).frequency());
+}
 
 std::vector<Emotive> RecordView::emotives(uint64_t candidate) const {
   std::vector<Emotive> all;
-  const auto lists = entries_[candidate].place.emotives();
+  const auto lists = place_of(candidate).emotives();
   if (lists == nullptr) return all;
   for (const Emotives& entry : *lists) {
     for (const auto& [key, value] : entry) all.push_back({key, value});

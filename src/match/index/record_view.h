@@ -4,7 +4,6 @@
 // that has the symbol; it is counted through when it is asked for first.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -28,8 +27,8 @@ class RecordView : public RecordSource {
         patterns_(patterns),
         segment_search_(segment_search) {}
 
-  // Candidate `i` of `count` is the pattern at place(i). Its frequency is that of now, at least 1.
-  void set_candidates(size_t count, const std::function<Place(size_t i)>& place);
+  // The number of a tier's pattern (IndexHit); any pattern of the view may be a candidate.
+  static uint64_t candidate(uint32_t tier, uint32_t place) { return uint64_t{tier} << 32 | place; }
 
   Pattern pattern(uint64_t candidate, std::vector<uint32_t>& scratch) const override;
   Shape shape(uint64_t candidate) const override;
@@ -47,10 +46,7 @@ class RecordView : public RecordSource {
   Totals totals() const override;
 
  private:
-  struct Entry {
-    Place place;
-    uint32_t frequency;
-  };
+  Place place_of(uint64_t candidate) const;
   using Affinities = std::unordered_map<uint32_t, double>;
   Affinities count_affinities(std::string_view emotive) const;
 
@@ -58,7 +54,6 @@ class RecordView : public RecordSource {
   const Vocabulary& vocabulary_;
   uint64_t patterns_;
   SegmentSearch& segment_search_;
-  std::vector<Entry> entries_;
   mutable std::mutex mutex_;
   mutable std::unordered_map<std::string, Affinities> affinities_;
 };

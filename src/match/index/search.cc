@@ -10,45 +10,39 @@ namespace hoist::match {
 namespace {
 
 // All patterns that the record engine may have to look at.
-Result<std::vector<Candidate>> find_candidates(const TierView& view,
-                                               std::span<const uint32_t> state,
-                                               const RecordOptions& options,
-                                               SegmentSearch& segment_search, RecordView& source) {
+Result<UninitializedArray<Candidate>> find_candidates(const TierView& view,
+                                                      std::span<const uint32_t> state,
+                                                      const RecordOptions& options,
+                                                      SegmentSearch& segment_search) {
   IndexSearchOptions search;
   search.threshold = options.characters ? 0 : options.threshold;
   search.cancelled = options.cancelled;
   TierSearch tiers(view, {&state, 1}, search, segment_search);
   if (Status done = tiers.run(); !done) return tl::unexpected(done.error());
-  const std::vector<TierSearch::Found>& found = tiers.found(0);
-  source.set_candidates(found.size(),
-                        [&](size_t i) { return place_of(*view.tiers, found[i].hit); });
-  std::vector<Candidate> candidates(found.size());
-  for (size_t i = 0; i < found.size(); ++i) {
-    candidates[i] = {i, static_cast<uint32_t>(found[i].raw)};
-  }
-  return candidates;
+  return tiers.candidates(0);
 }
 
 // Of a state of one symbol: the patterns that begin with it, whatever the threshold.
-std::vector<Candidate> find_first(const TierView& view, uint32_t symbol, RecordView& source) {
-  std::vector<Place> places;
-  const auto add = [&](const Place& place) {
-    if (place.frequency() != 0) places.push_back(place);
+std::vector<Candidate> find_first(const TierView& view, uint32_t symbol) {
+  std::vector<Candidate> candidates;
+  const auto add = [&](uint32_t tier, uint32_t place, uint32_t frequency) {
+    if (frequency != 0) candidates.push_back({RecordView::candidate(tier, place), 1});
   };
-  for (const auto& segment : view.tiers->stable) {
-    for (const uint32_t i : patterns_that_begin_with(segment->view(), symbol)) {
-      add({segment.get(), nullptr, i});
+  const auto stable = static_cast<uint32_t>(view.tiers->stable.size());
+  for (uint32_t tier = 0; tier < stable; ++tier) {
+    const StableSegment& segment = *view.tiers->stable[tier];
+    for (const uint32_t i : patterns_that_begin_with(segment.view(), symbol)) {
+      add(tier, i, segment.frequency(i));
     }
   }
-  for (size_t tier = 0; tier < view.tiers->recent.size(); ++tier) {
-    RecentTier& recent = *view.tiers->recent[tier];
+  for (uint32_t tier = 0; tier < view.tiers->recent.size(); ++tier) {
+    const RecentTier& recent = *view.tiers->recent[tier];
     for (uint32_t i = 0; i < view.recent_sizes[tier]; ++i) {
-      if (recent.at(i).symbols.front() == symbol) add({nullptr, &recent, i});
+      const RecentPattern& pattern = recent.at(i);
+      if (pattern.symbols.front() != symbol) continue;
+      add(stable + tier, i, pattern.frequency.load(std::memory_order_relaxed));
     }
   }
-  source.set_candidates(places.size(), [&](size_t i) { return places[i]; });
-  std::vector<Candidate> candidates(places.size());
-  for (size_t i = 0; i < places.size(); ++i) candidates[i] = {i, 1};
   return candidates;
 }
 
@@ -96,17 +90,15 @@ Result<Prediction> Index::predict(PatternText& state, const RecordOptions& optio
   }
   const std::vector<uint32_t> symbols = query_symbols(state, *state_->vocabulary);
   const std::vector<uint16_t> sizes = event_sizes_of(state);
-  RecordView source(view, *state_->vocabulary, state_->patterns, *state_->segment_search);
-  std::vector<Candidate> candidates;
+  const RecordView source(view, *state_->vocabulary, state_->patterns, *state_->segment_search);
+  const StateView wanted = {symbols, sizes, state.tokens};
   if (symbols.empty()) return Prediction();
   if (symbols.size() == 1) {
-    candidates = find_first(view, symbols.front(), source);
-  } else {
-    auto found = find_candidates(view, symbols, options, *state_->segment_search, source);
-    if (!found) return tl::unexpected(found.error());
-    candidates = std::move(*found);
+    return match::predict(wanted, find_first(view, symbols.front()), source, options);
   }
-  return match::predict({symbols, sizes, state.tokens}, candidates, source, options);
+  const auto candidates = find_candidates(view, symbols, options, *state_->segment_search);
+  if (!candidates) return tl::unexpected(candidates.error());
+  return match::predict(wanted, candidates->span(), source, options);
 }
 
 std::string_view Index::symbol(uint32_t id) const { return state_->vocabulary->symbol(id); }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/chunks.h"
+#include "match/index/record_view.h"
 #include "match/scan/search.h"
 
 namespace hoist::match {
@@ -39,24 +40,57 @@ Status TierSearch::run() {
   return search_parts(parts);
 }
 
-TierSearch::Found TierSearch::found(size_t state, uint32_t tier, uint32_t place, uint64_t raw,
-                                    uint64_t length) const {
-  const Score score = score_of(options_.scorer, raw, length, states_[state].size());
-  return {{score.value, score.normalized, 0, tier, place}, raw, 0};
+void TierSearch::take(size_t state, uint32_t tier, std::vector<Match> matches) {
+  if (matches.empty()) return;
+  const std::lock_guard lock(mutex_);
+  lists_[state].push_back({tier, std::move(matches)});
 }
 
-void TierSearch::take(size_t state, uint32_t tier, std::span<const Match> matches) {
-  const StableSegment& segment = *tiers_.stable[tier];
-  const size_t before = found_[state].size();
-  found_[state].resize(before + matches.size());
-  Found* const taken = found_[state].data() + before;
-  parallel_for_chunks(
-      ThreadPool::process(), matches.size(), kMatchesPerTask, [&](size_t begin, size_t end) {
-        for (size_t i = begin; i < end; ++i) {
-          const Match& match = matches[i];
-          taken[i] = found(state, tier, match.pattern, match.raw, segment.length(match.pattern));
-        }
-      });
+template <typename Body>
+size_t TierSearch::for_each_list(size_t state, const Body& body) const {
+  size_t size = 0;
+  for (const List& list : lists_[state]) {
+    body(list, size);
+    size += list.matches.size();
+  }
+  return size;
+}
+
+UninitializedArray<Candidate> TierSearch::candidates(size_t state) const {
+  UninitializedArray<Candidate> candidates(for_each_list(state, [](const List&, size_t) {}));
+  for_each_list(state, [&](const List& list, size_t first) {
+    parallel_for_chunks(
+        ThreadPool::process(), list.matches.size(), kMatchesPerTask, [&](size_t begin, size_t end) {
+          for (size_t i = begin; i < end; ++i) {
+            const Match& match = list.matches[i];
+            candidates[first + i] = {RecordView::candidate(list.tier, match.pattern), match.raw};
+          }
+        });
+  });
+  return candidates;
+}
+
+std::vector<TierSearch::Found> TierSearch::score(size_t state) const {
+  std::vector<Found> all(for_each_list(state, [](const List&, size_t) {}));
+  for_each_list(state, [&](const List& list, size_t first) {
+    parallel_for_chunks(
+        ThreadPool::process(), list.matches.size(), kMatchesPerTask, [&](size_t begin, size_t end) {
+          for (size_t i = begin; i < end; ++i) {
+            const Match& match = list.matches[i];
+            Found& found = all[first + i];
+            found.hit = {0, 0, 0, list.tier, match.pattern};
+            const Place place = place_of(tiers_, found.hit);
+            const Score score =
+                score_of(options_.scorer, match.raw, place.length(), states_[state].size());
+            found.hit.score = score.value;
+            found.hit.normalized = score.normalized;
+            found.hit.id = place.serial();
+            found.raw = match.raw;
+            found.prefix = place.name().prefix();
+          }
+        });
+  });
+  return all;
 }
 
 Status TierSearch::search_stable(uint32_t tier) {
@@ -89,8 +123,9 @@ Status TierSearch::search_stable(uint32_t tier) {
     }
     options.top *= 2;
   }
-  const std::lock_guard lock(mutex_);
-  for (size_t state = 0; state < states_.size(); ++state) take(state, tier, live[state]);
+  for (size_t state = 0; state < states_.size(); ++state) {
+    take(state, tier, std::move(live[state]));
+  }
   return {};
 }
 
@@ -128,11 +163,7 @@ Status TierSearch::search_recent(const std::vector<QueryScorer>& scorers, const 
 // False where it was cancelled.
 bool TierSearch::search_part(const QueryScorer& scorer, const Part& part, size_t state) {
   const RecentTier& recent = *tiers_.recent[part.tier - tiers_.stable.size()];
-  struct Kept {
-    uint32_t place;
-    uint64_t raw;
-  };
-  std::vector<Kept> kept;
+  std::vector<Match> matches;
   QueryScorer::Scratch scratch;
   const std::atomic<bool>* const cancelled = options_.cancelled;
   for (uint32_t place = part.begin; place < part.end; ++place) {
@@ -143,33 +174,25 @@ bool TierSearch::search_part(const QueryScorer& scorer, const Part& part, size_t
     if (!raw) return false;
     if (reaches(options_.scorer, *raw, pattern.symbols.size(), states_[state].size(),
                 options_.threshold)) {
-      kept.push_back({place, *raw});
+      matches.push_back({place, static_cast<uint32_t>(*raw), 0});  // scored when they are ranked
     }
   }
-  const std::lock_guard lock(mutex_);
-  for (const Kept& k : kept) {
-    found_[state].push_back(
-        found(state, part.tier, k.place, k.raw, recent.at(k.place).symbols.size()));
-  }
+  take(state, part.tier, std::move(matches));
   return true;
 }
 
 Status TierSearch::rank() {
-  for (auto& found : found_) {
+  for (size_t state = 0; state < found_.size(); ++state) {
     if (options_.cancelled != nullptr && *options_.cancelled) {
       return fail(ErrorCode::cancelled, "the search was cancelled");
     }
-    rank(found);
+    found_[state] = score(state);
+    rank(found_[state]);
   }
   return {};
 }
 
 void TierSearch::rank(std::vector<Found>& all) const {
-  for (Found& found : all) {
-    const Place place = place_of(tiers_, found.hit);
-    found.hit.id = place.serial();
-    found.prefix = place.name().prefix();
-  }
   const auto before = [this](const Found& a, const Found& b) {
     if (a.hit.normalized != b.hit.normalized) return a.hit.normalized > b.hit.normalized;
     if (a.prefix != b.prefix) return a.prefix < b.prefix;

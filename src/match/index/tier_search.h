@@ -5,10 +5,13 @@
 #include <span>
 #include <vector>
 
+#include "base/uninitialized_array.h"
 #include "match/gpu/segment_search.h"
 #include "match/index/search.h"
 #include "match/index/tiers.h"
+#include "match/record/record_source.h"
 #include "match/scan/query_scorer.h"
+#include "match/scan/search.h"
 
 namespace hoist::match {
 
@@ -29,18 +32,20 @@ class TierSearch {
         states_(states),
         options_(options),
         segment_search_(segment_search),
+        lists_(states.size()),
         found_(states.size()) {}
 
-  // Hits come in no order.
   Status run();
-  // The best first, no more than were asked for.
-  Status rank();
+  // What run() has found, in no order, for RecordView.
+  UninitializedArray<Candidate> candidates(size_t state) const;
 
   struct Found {
     IndexHit hit;
     uint64_t raw;     // what score_of() takes
     uint64_t prefix;  // of the name: it decides most ties
   };
+  // The best first, no more than were asked for.
+  Status rank();
   const std::vector<Found>& found(size_t state) const { return found_[state]; }
 
  private:
@@ -49,8 +54,17 @@ class TierSearch {
     uint32_t begin;
     uint32_t end;
   };
-  Found found(size_t state, uint32_t tier, uint32_t place, uint64_t raw, uint64_t length) const;
-  void take(size_t state, uint32_t tier, std::span<const Match> matches);
+  // Matches of one tier.
+  struct List {
+    uint32_t tier;
+    std::vector<Match> matches;
+  };
+
+  void take(size_t state, uint32_t tier, std::vector<Match> matches);
+  // For each list of a state, where it begins among all: body(list, first).
+  template <typename Body>
+  size_t for_each_list(size_t state, const Body& body) const;
+  std::vector<Found> score(size_t state) const;
   Status search_stable(uint32_t tier);
   Status search_parts(const std::vector<Part>& parts);
   Status search_recent(const std::vector<QueryScorer>& scorers, const Part& part);
@@ -63,6 +77,7 @@ class TierSearch {
   const IndexSearchOptions& options_;
   SegmentSearch& segment_search_;
   std::mutex mutex_;
+  std::vector<std::vector<List>> lists_;
   std::vector<std::vector<Found>> found_;
 };
 

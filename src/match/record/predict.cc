@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <mutex>
 #include <numeric>
+#include <optional>
 
 #include "base/chunks.h"
+#include "base/uninitialized_array.h"
 #include "match/record/alignment.h"
 #include "match/record/ensemble.h"
 #include "match/record/record.h"
@@ -17,14 +20,16 @@ namespace {
 constexpr size_t kPruningFactor = 3;
 constexpr size_t kCandidatesPerTask = 64;
 constexpr size_t kSummariesPerTask = 1024;
+constexpr size_t kPotentialsPerTask = 8192;
 constexpr size_t kRecordsPerTask = 16;
 
 // A candidate that the reference would keep, before its record is made.
 struct Kept {
   uint64_t id;
-  double similarity;
+  double similarity;  // kDropped: it would not be kept
   double own_potential;
 };
+constexpr double kDropped = -1;  // no similarity is
 
 Status check_state(const StateView& state, const RecordOptions& options) {
   const size_t covered =
@@ -72,9 +77,9 @@ class Predictor {
         is_flat_(state.symbols.size() == 1) {}
 
   Result<Prediction> run(std::span<const Candidate> candidates) {
-    std::vector<Kept> kept = keep(candidates);
+    const UninitializedArray<Kept> all = look(candidates);
     if (is_cancelled()) return fail(ErrorCode::cancelled, "predict: cancelled");
-    if (!is_flat_) prune(kept);
+    std::vector<Kept> kept = is_flat_ ? where(all, is_kept) : best(all);
     std::sort(kept.begin(), kept.end(),
               [&](const Kept& x, const Kept& y) { return source_.named_before(x.id, y.id); });
     Prediction prediction;
@@ -126,11 +131,10 @@ class Predictor {
     return score_of(Scorer::kato, candidate.lcs, n, state_.symbols.size()).normalized;
   }
 
-  std::vector<Kept> keep(std::span<const Candidate> candidates) {
-    constexpr double kDropped = -1;  // no similarity is
-    std::vector<Kept> kept(candidates.size());
+  UninitializedArray<Kept> look(std::span<const Candidate> candidates) {
+    UninitializedArray<Kept> kept(candidates.size());
     const std::vector<BlockSummary> summaries = summarize(candidates);
-    const auto look = [&](size_t i, Aligner::Scratch& scratch, Alignment& alignment) {
+    const auto look_at = [&](size_t i, Aligner::Scratch& scratch, Alignment& alignment) {
       if (!summaries.empty() && summaries[i].is_known != 0) {
         const RecordSource::Shape shape = source_.shape(candidates[i].id);
         const auto potential = aligner_.own_potential(shape, summaries[i]);
@@ -146,31 +150,67 @@ class Predictor {
         kept[i] = {candidates[i].id, kDropped, 0};
       }
     };
-    for_each(candidates.size(), summaries.empty() ? kCandidatesPerTask : kSummariesPerTask, look);
-    std::erase_if(kept, [](const Kept& k) { return k.similarity == kDropped; });
+    for_each(candidates.size(), summaries.empty() ? kCandidatesPerTask : kSummariesPerTask,
+             look_at);
     return kept;
   }
 
-  // Names, which lie all over memory, are looked at only where the potential leaves it open.
-  void prune(std::vector<Kept>& kept) const {
-    const size_t most = kPruningFactor * options_.max_predictions;
-    if (kept.size() <= most) return;
-    if (most == 0) return kept.clear();
-    std::vector<double> potentials(kept.size());
-    for (size_t i = 0; i < kept.size(); ++i) potentials[i] = kept[i].own_potential;
-    const auto last = potentials.begin() + static_cast<long>(most - 1);
-    std::nth_element(potentials.begin(), last, potentials.end(), std::greater<>());
-    const double least = *last;
-    std::vector<Kept> equal;
-    for (const Kept& k : kept) {
-      if (k.own_potential == least) equal.push_back(k);
+  static bool is_kept(const Kept& kept) { return kept.similarity != kDropped; }
+
+  template <typename Wanted>
+  std::vector<Kept> where(const UninitializedArray<Kept>& all, const Wanted& is_wanted) const {
+    std::vector<Kept> kept;
+    for (const uint32_t i :
+         parallel_select(pool_, static_cast<uint32_t>(all.size()), kPotentialsPerTask,
+                         [&](size_t at) { return is_wanted(all[at]); })) {
+      kept.push_back(all[i]);
     }
-    std::erase_if(kept, [&](const Kept& k) { return !(k.own_potential > least); });
+    return kept;
+  }
+
+  // The `most`-th potential from above, or nothing where no more than that are kept. It is among
+  // the `most` largest of its task.
+  std::optional<double> least_potential(const UninitializedArray<Kept>& all, size_t most) const {
+    std::mutex mutex;
+    std::vector<double> largest;
+    size_t count = 0;
+    parallel_for_chunks(pool_, all.size(), kPotentialsPerTask, [&](size_t begin, size_t end) {
+      std::vector<double> own;
+      for (size_t i = begin; i < end; ++i) {
+        if (is_kept(all[i])) own.push_back(all[i].own_potential);
+      }
+      const size_t size = own.size();
+      if (size > most) {
+        std::nth_element(own.begin(), own.begin() + static_cast<long>(most - 1), own.end(),
+                         std::greater<>());
+        own.resize(most);
+      }
+      const std::lock_guard lock(mutex);
+      count += size;
+      largest.insert(largest.end(), own.begin(), own.end());
+    });
+    if (count <= most) return std::nullopt;
+    const auto last = largest.begin() + static_cast<long>(most - 1);
+    std::nth_element(largest.begin(), last, largest.end(), std::greater<>());
+    return *last;
+  }
+
+  // Names, which lie all over memory, are looked at only where the potential leaves it open.
+  std::vector<Kept> best(const UninitializedArray<Kept>& all) const {
+    const size_t most = kPruningFactor * options_.max_predictions;
+    if (most == 0) return {};
+    const std::optional<double> least = least_potential(all, most);
+    if (!least) return where(all, is_kept);
+    std::vector<Kept> kept =
+        where(all, [&](const Kept& k) { return is_kept(k) && k.own_potential > *least; });
+    std::vector<Kept> equal =
+        where(all, [&](const Kept& k) { return is_kept(k) && k.own_potential == *least; });
     const auto wanted = equal.begin() + static_cast<long>(most - kept.size());
     std::nth_element(equal.begin(), wanted, equal.end(), [&](const Kept& x, const Kept& y) {
       return source_.named_before(x.id, y.id);
     });
     kept.insert(kept.end(), equal.begin(), wanted);
+    return kept;
   }
 
   void make_record(const Kept& kept, Aligner::Scratch& scratch, Alignment& alignment,
