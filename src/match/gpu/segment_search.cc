@@ -8,6 +8,7 @@
 
 #include "base/chunks.h"
 #include "base/log.h"
+#include "base/threads.h"
 #include "device/device.h"
 #include "device/quiet_thread.h"
 #include "match/score/blocks.h"
@@ -20,8 +21,9 @@ using Clock = std::chrono::steady_clock;
 // A context takes 0.3 s, patterns some milliseconds.
 constexpr std::chrono::duration<double> kPrice(0.5);
 constexpr int kRepeats = 5;
-// Patterns whose blocks a device is asked for, where that was not measured.
-constexpr uint64_t kLeastBlocks = 1 << 12;
+// Patterns for each of the CPU's threads, from which on a device is asked for blocks where that was
+// not measured: with 16 threads an H200 was 15 % behind at 110 000 and 5 % ahead at 378 000.
+constexpr uint64_t kLeastBlocksOfThread = 1 << 14;
 // Patterns by which it is measured: so many at first, then twice as many, until the CPU takes long
 // enough or there are no more. Searches go on meanwhile and want the threads, too.
 constexpr size_t kFewestCompared = 16;
@@ -93,10 +95,12 @@ Result<std::unique_ptr<SegmentSearch>> SegmentSearch::create(std::string_view de
   return std::make_unique<SegmentSearch>(std::move(*scan));
 }
 
-SegmentSearch::SegmentSearch(std::unique_ptr<GpuScan> scan)
+SegmentSearch::SegmentSearch(std::unique_ptr<GpuScan> scan, uint64_t least_blocks)
     : owned_(std::move(scan)),
       scan_(owned_.get()),
-      least_blocks_(kLeastBlocks),
+      least_blocks_(least_blocks != 0
+                        ? least_blocks
+                        : kLeastBlocksOfThread * static_cast<uint64_t>(usable_cpus())),
       owner_pid_(::getpid()) {}
 
 SegmentSearch::SegmentSearch(Open open, std::chrono::duration<double> price, double favour)

@@ -41,8 +41,9 @@ class SegmentSearch {
   // name, `unavailable` or `not_found` without such a device.
   static Result<std::unique_ptr<SegmentSearch>> create(std::string_view device);
 
-  // On these devices, whatever their speed; null: on the CPU.
-  explicit SegmentSearch(std::unique_ptr<GpuScan> scan);
+  // On these devices, whatever their speed; null: on the CPU. Blocks from so many patterns on; 0:
+  // from where all the CPU's threads usually take longer.
+  explicit SegmentSearch(std::unique_ptr<GpuScan> scan, uint64_t least_blocks = 0);
   // Once the CPU's searches have taken `price`. `favour`, by which the device counts as faster than
   // it is, is for tests.
   SegmentSearch(Open open, std::chrono::duration<double> price, double favour = 1);

@@ -99,7 +99,7 @@ TEST_P(TierSearchTest, PredictsTheSameWithDevices) {
   device::Device* const devices[] = {&device()};
   auto scan = std::make_unique<GpuScan>(devices);
   const GpuScan& gpu = *scan;
-  SegmentSearch on_device(std::move(scan));
+  SegmentSearch on_device(std::move(scan), /*least_blocks=*/4096);
   SegmentSearch on_cpu(nullptr);
   const auto predict_with = [&](SegmentSearch& search, const std::vector<uint32_t>& symbols) {
     const std::vector<uint16_t> event_sizes = {3, static_cast<uint16_t>(symbols.size() - 3)};
