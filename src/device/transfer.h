@@ -70,9 +70,10 @@ struct TransferRequest {
   std::stop_token stop = {};
   // Grows by the bytes that have arrived.
   std::atomic<uint64_t>* progress = nullptr;
-  // Of upload(): called when the copy of `size` bytes at `offset` is on the stream, so that work
-  // which is put behind it there, or behind an event of it, finds them. Called on several threads
-  // at once, in any order; for each byte once. An error ends the transfer.
+  // Of upload() and upload_placed(): called when the copy of `size` bytes at `offset` is on the
+  // stream, so that work which is put behind it there, or behind an event of it, finds them (what a
+  // placement has left out counts as copied, here and as progress). Called on several threads at
+  // once, in any order; for each byte once. An error ends the transfer.
   std::function<Status(uint64_t offset, size_t size, Stream& stream)> enqueued = {};
 };
 
@@ -82,9 +83,10 @@ struct TransferRequest {
 using Decode = std::function<Status(View<const std::byte> chunk, uint64_t offset, Stream& stream)>;
 
 // Says where the bytes at `offset` go, of which `size` are to be copied next: a view of as many or
-// fewer of them, and then it is asked for the rest. A view of no memory (data is null) leaves its
-// bytes out; nothing at all means "not yet", and the same is asked again, so it should wait a
-// moment first. It may make the stream wait. It is called on several threads at once, in any order.
+// fewer of them (one at least), and then it is asked for the rest. A view of no memory (data is
+// null) leaves its bytes out; nothing at all means "not yet", and the same is asked again, so it
+// should wait a moment first. It may make the stream wait. It is called on several threads at once,
+// in any order.
 using Placement =
     std::function<Result<std::optional<View<std::byte>>>(uint64_t offset, size_t size, Stream&)>;
 

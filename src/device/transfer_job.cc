@@ -1,5 +1,6 @@
 #include "device/transfer_job.h"
 
+#include <fmt/core.h>
 #include <immintrin.h>
 
 #include <utility>
@@ -121,6 +122,11 @@ Status UploadJob::begin(Stream& stream, TransferSlot& slot, Chunk chunk) {
       continue;
     }
     const View<std::byte>& to = **place;
+    if (to.size == 0 || to.size > chunk.size - done || to.device != &stream.device()) {
+      return hoist::fail(ErrorCode::invalid_argument,
+                         fmt::format("a place of {} bytes for {}, or on another device (transfer)",
+                                     to.size, chunk.size - done));
+    }
     if (to.data != nullptr) {
       Status copied = stream.copy(to.data, slot.host.data() + done, to.size);
       if (!copied) return copied;

@@ -279,6 +279,20 @@ TEST_P(TransferTest, WhatAPlacementAnswersEndsIt) {
   round_trip(*transfer_, 10 * kChunk);  // the lanes are sound
 }
 
+TEST_P(TransferTest, PlacesThatCannotBeAreRefused) {
+  const std::vector<std::byte> sent = random_bytes(20 * kChunk);
+  Buffer buffer = poisoned(2 * kChunk);
+  const View<std::byte> places[] = {buffer.view().subview(0, 0),
+                                    buffer.view().subview(0, kChunk + 1),
+                                    {buffer.view().data, kChunk, nullptr}};
+  for (const View<std::byte>& wrong : places) {
+    const Placement place = [&](uint64_t, size_t, Stream&) { return std::optional(wrong); };
+    EXPECT_EQ(
+        transfer_->upload_placed(std::span<const std::byte>(sent), sent.size(), place).error().code,
+        ErrorCode::invalid_argument);
+  }
+}
+
 TEST_P(TransferTest, ChunksAreDecoded) {
   // Doubles each byte: the chunk goes to two places.
   const std::vector<std::byte> sent = random_bytes(9 * 1000 + 17);
