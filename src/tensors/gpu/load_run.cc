@@ -71,13 +71,23 @@ Status LoadRun::noted() {
 Result<std::optional<device::View<std::byte>>> LoadRun::place(uint64_t offset, size_t size,
                                                               device::Stream& stream) {
   const std::vector<PackedShard>& shards = plan_.shards();
-  const auto shard =
+  auto shard =
       std::upper_bound(shards.begin(), shards.end(), offset,
                        [](uint64_t at, const PackedShard& s) { return at < s.arena + s.bytes; });
-  const uint64_t next = shard == shards.end() ? plan_.arena_bytes() : shard->arena;
-  if (next > offset && next - offset >= kWorthSkipping) {
-    return device::View<std::byte>{nullptr, std::min<uint64_t>(size, next - offset), ring_.device};
+  const auto begin_of = [&](auto at) {
+    return at == shards.end() ? plan_.arena_bytes() : at->arena;
+  };
+  // As far as there is little between a shard and the next.
+  uint64_t end = offset;
+  while (end < offset + size && begin_of(shard) < end + kWorthSkipping) {
+    end = shard == shards.end() ? offset + size : shard->arena + shard->bytes;
+    if (shard != shards.end()) ++shard;
   }
+  if (end == offset) {
+    const uint64_t skipped = std::min<uint64_t>(size, begin_of(shard) - offset);
+    return device::View<std::byte>{nullptr, skipped, ring_.device};
+  }
+  size = std::min<uint64_t>(size, end - offset);
   size = std::min<uint64_t>(size, plan_.ring_bytes() - plan_.in_ring(offset));
   const device::View<std::byte> place = {at(offset), size, ring_.device};
   if (offset + size <= plan_.ring_bytes()) return place;  // the first turn

@@ -4,10 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <random>
+#include <thread>
 
 #include "base/test_seed.h"
+#include "device/transfer.h"
 #include "tensors/gpu/load_testing.h"
 #include "tensors/gpu/packed_reader.h"
 
@@ -82,6 +85,75 @@ TEST_P(LoadRunTest, DecodesNothingBeforeAllOfItIsThere) {
     EXPECT_TRUE(
         std::is_sorted(told[model.tensors[i].name].begin(), told[model.tensors[i].name].end()));
     EXPECT_EQ(told[model.tensors[i].name].back(), steps[i].back());
+  }
+}
+
+// Copies that wait for decoding, which is slow, or never comes.
+TEST(LoadRunInARing, WaitsForASlowDecoderAndEndsWithABrokenOne) {
+  std::mt19937_64 random(test_seed());
+  HoloFileTest test(random);
+  for (int i = 0; i < 20; ++i) test.add(DType::bf16, {100, 1000});
+  test.write({.encode = {}, .order = FileOrder::tensor});
+  const HoloTensorReader file = HoloTensorReader::open(test.path()).value();
+  StepParts steps;
+  std::vector<size_t> all;
+  for (const HoloTensor& tensor : file.header().tensors) {
+    all.push_back(all.size());
+    steps.push_back({tensor.parts.size()});
+  }
+  constexpr size_t kChunkBytes = size_t{64} << 10;
+  const auto plan =
+      PackedPlan::make(*file.index(), shard_offsets(file), steps,
+                       {.region_bytes = 100000, .chunk_bytes = kChunkBytes, .ahead_bytes = 0})
+          .value();
+  ASSERT_LT(plan.ring_bytes(), plan.arena_bytes() / 2);
+
+  device::Device& cpu = device::cpu_device();
+  device::PinnedPool pool(cpu);
+  device::Transfer transfer(
+      pool, {.threads = 4, .smallest_chunk = kChunkBytes, .largest_chunk = kChunkBytes});
+  GpuModel model;
+  std::vector<device::Buffer> memory;
+  for (const HoloTensor& tensor : file.header().tensors) {
+    memory.push_back(device::Buffer::allocate(cpu, tensor.bytes()).value());
+    model.tensors.push_back({tensor.name, DType::bf16, {}, memory.back().view(), 1, 1});
+  }
+  const auto ring = device::Buffer::allocate(cpu, plan.ring_bytes()).value();
+  const auto load = [&](const LoadRun::MakeDecoder& make_decoder) -> Result<std::vector<size_t>> {
+    PackedReader reader(plan, file.container().source());
+    const GpuLoadOptions options;
+    LoadRun run(file, options, plan, ring.view(), model);
+    EXPECT_TRUE(run.start(make_decoder));
+    const device::TransferRequest request = {
+        .enqueued = [&](uint64_t offset, size_t size, device::Stream& stream) {
+          return run.take(offset, size, stream);
+        }};
+    Status sent = transfer.upload_placed(
+        &reader, plan.arena_bytes(),
+        [&](uint64_t offset, size_t size, device::Stream& stream) {
+          return run.place(offset, size, stream);
+        },
+        request);
+    if (!sent) return tl::unexpected(sent.error());
+    return run.finish();
+  };
+  const auto broken = load([]() -> Result<std::unique_ptr<PartDecoder>> {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    return fail(ErrorCode::exhausted, "no memory for tables");
+  });
+  ASSERT_FALSE(broken);
+  EXPECT_EQ(broken.error().code, ErrorCode::exhausted) << broken.error().message;
+  const auto slow = load([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    return make_part_decoder(pool, file.header(), all);
+  });
+  ASSERT_TRUE(slow) << slow.error().message;
+  EXPECT_TRUE(slow->empty());
+  for (size_t i = 0; i < all.size(); ++i) {
+    const device::View<std::byte>& data = model.tensors[i].data;
+    ASSERT_TRUE(std::equal(data.data, data.data + data.size, test.contents()[i].begin(),
+                           test.contents()[i].end()))
+        << i;
   }
 }
 

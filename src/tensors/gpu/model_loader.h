@@ -12,8 +12,8 @@
 //
 // Memory on the device: the weights, until load() returns the packed parts of some tensors at a
 // time (of all, where there are several targets), and what the largest transformed tensor takes
-// besides (docs/tensors-gpu.md has the sum). A loader keeps its pinned memory, 64 MiB, for the next
-// file.
+// besides (docs/tensors-gpu.md has the sum). A loader keeps its pinned memory, 64 MiB and what
+// tables take, for the next file.
 //
 // Thread-safe, but one load() at a time. Errors: those of the reader and the device; `corrupt`
 // where shards are damaged beyond what parity mends.
@@ -54,7 +54,7 @@ struct LoadTimes {
 struct GpuModel {
   std::vector<GpuTensor> tensors;          // as in the file
   std::shared_ptr<device::Buffer> memory;  // of all of them
-  uint64_t packed_bytes = 0;               // that were copied to the device for that
+  uint64_t packed_bytes = 0;               // of shards that were copied to the device for that
   uint64_t packed_memory = 0;              // of the device, that they took meanwhile
   size_t mended = 0;                       // tensors that the CPU had to decode after all
   LoadTimes times = {};

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <map>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "base/test_seed.h"
 #include "device/device.h"
@@ -30,6 +32,11 @@ class ModelLoaderTest : public device::OnDevices {
       EXPECT_TRUE(tensor.data.device->copy(bytes.data(), tensor.data.data, bytes.size(), {}));
     }
     return bytes;
+  }
+
+  // Of HoloFileTest, which numbers its tensors.
+  static size_t number(const GpuTensor& tensor) {
+    return std::stoul(tensor.name.substr(tensor.name.find('.') + 1));
   }
 
   static void expect_exact(const GpuModel& model, const HoloFileTest& test) {
@@ -98,26 +105,66 @@ TEST_P(ModelLoaderTest, ARingTurnsManyTimes) {
         }
       }
       const HoloTensorReader file = HoloTensorReader::open(test.path()).value();
-      GpuModelLoader loader(
-          device(),
-          {.threads = 4, .smallest_chunk = size_t{64} << 10, .largest_chunk = size_t{128} << 10});
-      for (const uint64_t ahead_bytes : {0, 1000, 300000}) {
-        std::map<std::string, size_t> told;
-        GpuLoadOptions options;
-        options.region_bytes = 200000;
-        options.ahead_bytes = ahead_bytes;
-        options.on_tensor = [&](const GpuTensor& tensor) { ++told[tensor.name]; };
-        const auto model = loader.load(file, options);
-        ASSERT_TRUE(model) << model.error().message;
-        expect_exact(*model, test);
-        EXPECT_EQ(model->mended > 0, damaged);
-        EXPECT_EQ(told.size(), model->tensors.size());
-        // In layer order a shard has pieces of many of these small tensors.
-        const uint64_t most = model->packed_bytes / (order == FileOrder::tensor ? 2 : 1);
-        EXPECT_LT(model->packed_memory, most);
+      const size_t chunk = size_t{64} << 10;
+      for (const device::TransferTuning& tuning : std::vector<device::TransferTuning>{
+               {.threads = 4, .smallest_chunk = chunk, .largest_chunk = 2 * chunk},
+               {.threads = 3, .smallest_chunk = 30000, .largest_chunk = 30000, .one_stream = false},
+               {.threads = 1, .smallest_chunk = chunk, .largest_chunk = chunk}}) {
+        GpuModelLoader loader(device(), tuning);
+        for (const uint64_t ahead_bytes : {0, 300000}) {
+          std::map<std::string, size_t> told;
+          GpuLoadOptions options;
+          options.region_bytes = 200000;
+          options.ahead_bytes = ahead_bytes;
+          options.validate_checksums = damaged || ahead_bytes != 0;
+          options.on_tensor = [&](const GpuTensor& tensor) {
+            ++told[tensor.name];
+            EXPECT_EQ(content(tensor), test.contents()[number(tensor)]) << tensor.name;
+          };
+          const auto model = loader.load(file, options);
+          ASSERT_TRUE(model) << model.error().message;
+          expect_exact(*model, test);
+          EXPECT_EQ(model->mended > 0, damaged);
+          EXPECT_EQ(told.size(), model->tensors.size());
+          // In layer order a shard has pieces of many of these small tensors.
+          const uint64_t most = model->packed_bytes / (order == FileOrder::tensor ? 2 : 1);
+          EXPECT_LT(model->packed_memory, most);
+        }
       }
     }
   }
+}
+
+// Told to stop at any tensor, with copies that wait for decoding: what was told is right, and the
+// loader can be used again.
+TEST_P(ModelLoaderTest, ARingStopsAtAnyTensor) {
+  HoloFileTest test(random_);
+  for (int i = 0; i < 40; ++i) test.add(DType::bf16, {200, 1000});
+  test.write({.encode = {}, .order = FileOrder::tensor});
+  const HoloTensorReader file = HoloTensorReader::open(test.path()).value();
+  GpuModelLoader loader(
+      device(),
+      {.threads = 4, .smallest_chunk = size_t{64} << 10, .largest_chunk = size_t{64} << 10});
+  for (size_t moment = 1; moment <= 40; moment += 3) {
+    std::stop_source stop;
+    size_t told = 0;
+    GpuLoadOptions options;
+    options.region_bytes = 200000;
+    options.ahead_bytes = 0;
+    options.stop = stop.get_token();
+    options.validate_checksums = false;
+    options.on_tensor = [&](const GpuTensor& tensor) {
+      EXPECT_EQ(content(tensor), test.contents()[number(tensor)]) << tensor.name;
+      if (++told == moment) stop.request_stop();
+    };
+    const auto model = loader.load(file, options);
+    EXPECT_TRUE(model || model.error().code == ErrorCode::cancelled);
+    EXPECT_GE(told, moment);
+    EXPECT_TRUE(!model || moment > 1);  // most copies are still to come then
+  }
+  const auto model = loader.load(file, {.region_bytes = 200000, .ahead_bytes = 0});
+  ASSERT_TRUE(model) << model.error().message;
+  expect_exact(*model, test);
 }
 
 TEST_P(ModelLoaderTest, TargetsAreReachedOneAfterTheOther) {

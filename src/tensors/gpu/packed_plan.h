@@ -2,8 +2,8 @@
 // arena, without the headers between them, so that each part of a tensor is in one piece.
 //
 // Shards come step by step: first those of the parts that all tensors need for the first step, then
-// those for the second; in a step tensor after tensor. The arena is cut into regions; when a region
-// has arrived, some tensors can be decoded up to a step.
+// those for the second; in a step tensor after tensor, those first that share shards. The arena is
+// cut into regions; when a region has arrived, some tensors can be decoded up to a step.
 //
 // What was decoded for the last time is not wanted any more, so the arena need not be in memory all
 // at once: its byte at `a` is that at `a % ring_bytes()` of a ring. No part lies across the ring's

@@ -15,8 +15,9 @@ Status send_to(device::View<std::byte> to, device::PinnedPool& pool, device::Str
     return fail(ErrorCode::invalid_argument,
                 fmt::format("{} bytes for kernels do not fit {}", bytes.size(), to.size));
   }
+  constexpr size_t kLargestPiece = size_t{1} << 20;  // pinned blocks that others use, too
   for (size_t done = 0; done < bytes.size();) {
-    const auto piece = bytes.subspan(done, std::min(bytes.size() - done, pool.kLargest));
+    const auto piece = bytes.subspan(done, std::min(bytes.size() - done, kLargestPiece));
     const size_t size = whole_sent_units(piece.size());
     Result<device::PinnedBlock> block = pool.allocate(size);
     if (!block) return tl::unexpected(block.error());
@@ -27,7 +28,10 @@ Status send_to(device::View<std::byte> to, device::PinnedPool& pool, device::Str
                                 static_cast<void*>(to.data + done),
                                 static_cast<const void*>(block->data()), uint64_t{size});
     if (status) status = sent->record(stream);
-    if (!status) return status;
+    if (!status) {
+      (void)stream.synchronize();  // the block may be read still
+      return status;
+    }
     block->release_after(std::move(*sent));
     done += piece.size();
   }

@@ -30,7 +30,8 @@ constexpr size_t whole_sent_units(size_t bytes) {
 }
 
 // A copy of `bytes` on the device for the work that follows on the stream, which must outlive it.
-// Returns without waiting for what is enqueued there; the copy waits for no other stream's, either.
+// Returns without waiting for what is enqueued there; the copy waits for no other stream's, either
+// (unless the device cannot address the host's memory).
 Result<device::Buffer> send(device::PinnedPool& pool, device::Stream& stream,
                             std::span<const std::byte> bytes);
 // The same into memory that is there, of whole units of kSentUnit bytes.
