@@ -67,7 +67,7 @@ bool RecordView::named_before(uint64_t x, uint64_t y) const {
   return compare(place_of(x).name(), place_of(y).name()) < 0;
 }
 
-// One that is being deleted meanwhile counts as it did when it was found.
+// One that is being deleted meanwhile counts as learned once.
 uint64_t RecordView::frequency(uint64_t candidate) const {
   return std::max(1u, place_of(candidate).frequency());
 }

@@ -187,6 +187,7 @@ Status TierSearch::rank() {
       return fail(ErrorCode::cancelled, "the search was cancelled");
     }
     found_[state] = score(state);
+    lists_[state] = {};
     rank(found_[state]);
   }
   return {};

@@ -44,7 +44,7 @@ class TierSearch {
     uint64_t raw;     // what score_of() takes
     uint64_t prefix;  // of the name: it decides most ties
   };
-  // The best first, no more than were asked for.
+  // The best first, no more than were asked for. Takes the place of what run() has found.
   Status rank();
   const std::vector<Found>& found(size_t state) const { return found_[state]; }
 

@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <functional>
 #include <mutex>
@@ -98,8 +99,14 @@ class Predictor {
   }
 
  private:
+  // Once it was, it stays so, whatever the caller's flag does then: work has been left out.
   bool is_cancelled() const {
-    return options_.cancelled != nullptr && options_.cancelled->load(std::memory_order_relaxed);
+    if (was_cancelled_.load(std::memory_order_relaxed)) return true;
+    if (options_.cancelled == nullptr || !options_.cancelled->load(std::memory_order_relaxed)) {
+      return false;
+    }
+    was_cancelled_.store(true, std::memory_order_relaxed);
+    return true;
   }
 
   template <typename Body>
@@ -328,6 +335,7 @@ class Predictor {
   ThreadPool& pool_;
   Aligner aligner_;
   bool is_flat_;
+  mutable std::atomic<bool> was_cancelled_ = false;
 };
 
 }  // namespace

@@ -2,6 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+
 #include "base/test_seed.h"
 #include "match/oracle/oracle.h"
 #include "match/record/alignment.h"
@@ -207,6 +213,32 @@ TEST(Predict, EqualsTheOracle) {
     if (random() % 6 == 0) state = {{state.front().front()}};
     const RecordOptions options = random_options(random);
     ASSERT_NO_FATAL_FAILURE(expect_same(knowledge, state, options)) << "case " << i;
+  }
+}
+
+// Which are pruned is decided task by task, thousands of candidates each. The best are in one task,
+// so each of its own best counts.
+TEST(Predict, PrunesManyAsTheOracleDoes) {
+  std::mt19937_64 random(test_seed());
+  auto knowledge = random_knowledge(random, 20000, 3, 15);
+  const Events events = random_events(random, 4, 15);
+  RecordOptions options;
+  options.threshold = 0.2;
+  options.max_predictions = 300;
+  {
+    KnowledgeSource source(knowledge);
+    const State state(events, source);
+    const auto best =
+        predict(state.view(), candidates_of(source, state, options), source, options).value();
+    ASSERT_EQ(best.records.size(), 300u);
+    std::set<std::string> names;
+    for (const Record& record : best.records) names.insert(record.name);
+    std::stable_partition(knowledge.patterns.begin(), knowledge.patterns.end(),
+                          [&](const auto& pattern) { return names.contains(pattern.name); });
+  }
+  for (const size_t most : {1, 7, 40}) {
+    options.max_predictions = most;
+    ASSERT_NO_FATAL_FAILURE(expect_same(knowledge, events, options, most == 1)) << most;
   }
 }
 
