@@ -26,6 +26,26 @@ HOIST_HD inline uint32_t set_bits(uint64_t word) {
 #endif
 }
 
+// a | (b & ~c): one instruction a half. Said so, because steps of two words that not all lanes take
+// should become such instructions under a condition; compilers make selections of them, or take
+// them apart.
+HOIST_HD inline uint64_t or_and_not(uint64_t a, uint64_t b, uint64_t c) {
+#ifdef __CUDA_ARCH__
+  uint32_t halves[2];
+  asm("lop3.b32 %0, %1, %2, %3, 0xF4;"
+      : "=r"(halves[0])
+      : "r"(static_cast<uint32_t>(a)), "r"(static_cast<uint32_t>(b)),
+        "r"(static_cast<uint32_t>(c)));
+  asm("lop3.b32 %0, %1, %2, %3, 0xF4;"
+      : "=r"(halves[1])
+      : "r"(static_cast<uint32_t>(a >> 32)), "r"(static_cast<uint32_t>(b >> 32)),
+        "r"(static_cast<uint32_t>(c >> 32)));
+  return uint64_t{halves[1]} << 32 | halves[0];
+#else
+  return a | (b & ~c);
+#endif
+}
+
 // States that one word holds: a pattern's symbols are taken one by one.
 template <typename Table>
 class LcsSteps {
@@ -34,8 +54,15 @@ class LcsSteps {
   static constexpr Count kCount = Count::lcs;
 
   HOIST_HD explicit LcsSteps(uint32_t state_length) {}
-  HOIST_HD void take(Word mask) {
-    state_ = static_cast<Word>((state_ + (state_ & mask)) | (state_ & ~mask));
+  HOIST_HD void take(const Table& table, uint32_t symbol) {
+    if constexpr (Table::kSkips) {
+      Word places;
+      if (!table.find(symbol, places)) return;
+      state_ = or_and_not(state_ + (state_ & places), state_, places);
+    } else {
+      const Word places = table.places(symbol);
+      state_ = (state_ + (state_ & places)) | (state_ & ~places);
+    }
   }
   HOIST_HD uint32_t raw() const { return set_bits(static_cast<Word>(~state_ & Table::kMask)); }
 
@@ -51,7 +78,8 @@ class DistanceSteps {
 
   HOIST_HD explicit DistanceSteps(uint32_t state_length)
       : distance_(state_length), last_bit_(state_length - 1) {}
-  HOIST_HD void take(Word matches) {
+  HOIST_HD void take(const Table& table, uint32_t symbol) {
+    const Word matches = table.places(symbol);
     const Word diagonal = (((matches & up_) + up_) ^ up_) | matches | down_;
     const Word rows_up = down_ | ~(diagonal | up_);
     const Word rows_down = diagonal & up_;

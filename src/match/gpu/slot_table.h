@@ -58,6 +58,9 @@ class KeyedTable {
   static constexpr uint32_t kSymbols = 8 * sizeof(Word) - 16;
   static constexpr uint32_t kSlotBytes = sizeof(Word);
   static constexpr Word kMask = (Word{1} << kSymbols) - 1;
+  // Whether not to take a step for a symbol without places is cheaper than to take it: places of
+  // two words are not made none in one instruction.
+  static constexpr bool kSkips = sizeof(Word) > sizeof(uint32_t);
 
   // `tables`: of several states, all copies of all slots of each; this is the n-th.
   HOIST_HD KeyedTable(const void* tables, uint32_t n, uint32_t copy, uint32_t multiplier,
@@ -65,10 +68,10 @@ class KeyedTable {
       : tables_(static_cast<const unsigned char*>(tables)),
         place_((n * kCopies << bits) * kSlotBytes | copy * kSlotBytes, multiplier, bits) {}
   // The places of a symbol in the state, none where it is not there; above kMask anything.
-  HOIST_HD Word find(uint32_t symbol) const {
-    const Word entry = *reinterpret_cast<const Word*>(tables_ + place_.of(symbol));
+  HOIST_HD Word places(uint32_t symbol) const {
+    const Word entry = entry_of(symbol);
     // The least of this and kNoMask is one instruction on a GPU.
-    const uint32_t difference = static_cast<uint32_t>(entry >> (kSymbols - 16)) - symbol;
+    const uint32_t difference = upper_half(entry) - symbol;
     const uint32_t upper = difference < kNoMask ? difference : kNoMask;
     if constexpr (sizeof(Word) == sizeof(uint32_t)) {
       return upper;
@@ -76,8 +79,22 @@ class KeyedTable {
       return Word{upper} << 32 | (upper != kNoMask ? static_cast<uint32_t>(entry) : 0);
     }
   }
+  // Whether there are any: else `places` becomes anything.
+  HOIST_HD bool find(uint32_t symbol, Word& places) const {
+    const Word entry = entry_of(symbol);
+    const uint32_t difference = upper_half(entry) - symbol;
+    places = Word{difference} << (kSymbols - 16) | (entry & (kMask >> 16));
+    return difference < kNoMask;
+  }
 
  private:
+  HOIST_HD Word entry_of(uint32_t symbol) const {
+    return *reinterpret_cast<const Word*>(tables_ + place_.of(symbol));
+  }
+  HOIST_HD static uint32_t upper_half(Word entry) {
+    return static_cast<uint32_t>(entry >> (kSymbols - 16));
+  }
+
   const unsigned char* tables_;
   SlotPlace<kCopies * kSlotBytes> place_;
 };
@@ -90,6 +107,7 @@ class WideTable {
   static constexpr uint32_t kSymbols = 64;
   static constexpr uint32_t kSlotBytes = sizeof(uint64_t) + sizeof(uint32_t);
   static constexpr Word kMask = ~Word{0};
+  static constexpr bool kSkips = false;  // the second load would wait for the first
 
   HOIST_HD WideTable(const void* tables, uint32_t n, uint32_t copy, uint32_t multiplier,
                      uint32_t bits)
@@ -97,7 +115,7 @@ class WideTable {
         keys_(masks_ + (kCopies * sizeof(uint64_t) << bits)),
         mask_place_(copy * sizeof(uint64_t), multiplier, bits),
         key_place_(copy * sizeof(uint32_t), multiplier, bits) {}
-  HOIST_HD Word find(uint32_t symbol) const {
+  HOIST_HD Word places(uint32_t symbol) const {
     const auto mask = *reinterpret_cast<const uint64_t*>(masks_ + mask_place_.of(symbol));
     const auto key = *reinterpret_cast<const uint32_t*>(keys_ + key_place_.of(symbol));
     return key == symbol ? mask : 0;

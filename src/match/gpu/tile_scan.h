@@ -48,8 +48,8 @@ class LaneSteps {
   HOIST_HD void take(const Table& table, const TileRow& row) {
     HOIST_UNROLL
     for (uint32_t pair = 0; pair < kLanePatterns / 2; ++pair) {
-      steps_[2 * pair].take(table.find(first_symbol(row.pairs[pair])));
-      steps_[2 * pair + 1].take(table.find(second_symbol(row.pairs[pair])));
+      steps_[2 * pair].take(table, first_symbol(row.pairs[pair]));
+      steps_[2 * pair + 1].take(table, second_symbol(row.pairs[pair]));
     }
   }
   HOIST_HD uint32_t raw(uint32_t pattern) const { return steps_[pattern].raw(); }
