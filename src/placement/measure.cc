@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include "placement/decide.h"
@@ -23,9 +24,11 @@ double seconds_since(Clock::time_point start) {
 constexpr double kLeastSample = 300e-6;
 constexpr double kMostRepeats = 1e6;
 
-// From that size on, what takes so many times as long as the best is not measured any further.
+// From that size on, what takes so many times as long as the best is not measured any further, if
+// so much of it came with the last step in size: what is mostly a fixed cost may yet catch up.
 constexpr uint64_t kLarge = uint64_t{64} << 20;
 constexpr double kFarBehind = 3;
+constexpr double kGrowing = 0.25;
 
 struct Candidate {
   size_t index;
@@ -34,6 +37,15 @@ struct Candidate {
   int repeats = 1;
   std::vector<double> samples;           // at the present size
   uint64_t hopeless_above = UINT64_MAX;  // bytes
+
+  double seconds() const { return winsorised_mean(samples); }  // at the present size
+  // Whether the size before took clearly less. False: the first size.
+  bool is_growing(uint64_t bytes) const {
+    const auto at = std::find_if(measured.points.begin(), measured.points.end(),
+                                 [&](const Point& point) { return point.shape.bytes == bytes; });
+    if (at == measured.points.end() || at == measured.points.begin()) return false;
+    return at->seconds - std::prev(at)->seconds >= kGrowing * at->seconds;
+  }
 
   bool is_uncertain(double limit) const {
     return failure.empty() &&
@@ -84,7 +96,7 @@ class Measurer {
  private:
   double seconds_left() const { return plan_.seconds - seconds_since(start_); }
 
-  // Seconds that it took but for what noise added.
+  // Seconds that it took but for what noise added, and for what will not be measured any further.
   Result<double> measure_size(uint64_t size) {
     if (plan_.cancelled()) return cancelled();
     const Clock::time_point start = Clock::now();
@@ -112,22 +124,26 @@ class Measurer {
       if (!one.samples.empty()) add_point(one, shape);
     }
     sizes_.push_back(size);
-    if (size >= kLarge) leave_out_hopeless(size);
-    return cost;
+    if (size < kLarge) return cost;
+    return std::max(0.0, cost - leave_out_hopeless(size) * (least + 1));
   }
 
   // What is far behind at a large size will be at larger ones, which take long to measure. What was
-  // measured of it goes on growing with the bytes.
-  void leave_out_hopeless(uint64_t size) {
+  // measured of it goes on growing with the bytes. Returns the seconds of a round that it took.
+  double leave_out_hopeless(uint64_t size) {
     double best = std::numeric_limits<double>::infinity();
     for (const Candidate& one : candidates_) {
-      if (!one.samples.empty()) best = std::min(best, winsorised_mean(one.samples));
+      if (!one.samples.empty()) best = std::min(best, one.seconds());
     }
+    double saved = 0;
     for (Candidate& one : candidates_) {
-      const bool is_behind =
-          !one.samples.empty() && winsorised_mean(one.samples) > kFarBehind * best;
-      if (is_behind) one.hopeless_above = std::min(one.hopeless_above, size);
+      if (one.samples.empty() || one.seconds() <= kFarBehind * best || !one.is_growing(size)) {
+        continue;
+      }
+      one.hopeless_above = std::min(one.hopeless_above, size);
+      saved += one.seconds() * one.repeats;
     }
+    return saved;
   }
 
   // Runs each once and finds how often a sample must repeat it.
@@ -183,7 +199,7 @@ class Measurer {
     const auto at = std::find_if(points.begin(), points.end(), [&](const Point& point) {
       return point.shape.bytes > shape.bytes;
     });
-    points.insert(at, {shape, winsorised_mean(one.samples), relative_noise(one.samples),
+    points.insert(at, {shape, one.seconds(), relative_noise(one.samples),
                        static_cast<int>(one.samples.size()), 1});
   }
 

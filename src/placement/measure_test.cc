@@ -82,8 +82,10 @@ TEST(Measure, EveryImplementationAtEverySize) {
 
 TEST(Measure, WhatIsFarBehindIsNotMeasuredAtLargeSizes) {
   Fake fake;
-  fake.work = [](size_t implementation, const Shape&) -> Status {
-    if (implementation == 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  fake.work = [](size_t implementation, const Shape& shape) -> Status {
+    if (implementation == 0) {
+      std::this_thread::sleep_for(std::chrono::microseconds(shape.bytes >> 13));
+    }
     return {};
   };
   MeasurePlan plan = plan_of(2);
@@ -97,6 +99,41 @@ TEST(Measure, WhatIsFarBehindIsNotMeasuredAtLargeSizes) {
   };
   EXPECT_EQ(largest(0), 64u << 20);
   EXPECT_EQ(std::max(largest(1), largest(2)), 256u << 20);
+}
+
+// A GPU's context takes a quarter of a second, and a GPU may be the best all the same.
+TEST(Measure, WhatIsFarBehindByAFixedCostIsMeasuredToTheEnd) {
+  Fake fake;
+  fake.work = [](size_t implementation, const Shape&) -> Status {
+    if (implementation == 2) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    return {};
+  };
+  MeasurePlan plan = plan_of(2);
+  plan.sizes = log_spaced(1 << 20, 256 << 20, 4);
+  plan.seconds = 10;
+  const Result<Measurement> measured = measure(fake.operation, 0, plan);
+  ASSERT_TRUE(measured);
+  ASSERT_EQ(measured->variant.implementations.size(), 3u);
+  EXPECT_EQ(measured->variant.implementations[2].points.back().shape.bytes, 256u << 20);
+}
+
+// What is left out is not part of what the next size is expected to cost.
+TEST(Measure, LargeSizesAreMeasuredOnceTheSlowIsLeftOut) {
+  Fake fake;
+  fake.work = [](size_t implementation, const Shape& shape) -> Status {
+    const uint64_t microseconds = implementation == 0 ? shape.bytes >> 9 : shape.bytes >> 16;
+    std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
+    return {};
+  };
+  MeasurePlan plan = plan_of(2);
+  plan.sizes = log_spaced(16 << 20, 256 << 20, 4);
+  plan.most_rounds = 2;
+  plan.seconds = 1.5;  // with a warm-up 16 and 64 MiB take 0.5, and 256 MiB would take 1.6
+  const Result<Measurement> measured = measure(fake.operation, 0, plan);
+  ASSERT_TRUE(measured);
+  ASSERT_EQ(measured->variant.implementations.size(), 3u);
+  EXPECT_EQ(measured->variant.implementations[0].points.back().shape.bytes, 64u << 20);
+  EXPECT_EQ(measured->variant.implementations[1].points.back().shape.bytes, 256u << 20);
 }
 
 TEST(Measure, OneCpuLeavesOutWhatNeedsSeveral) {

@@ -29,8 +29,9 @@ const Prediction* best_other(const std::vector<Prediction>& predictions,
   return best;
 }
 
+// `is_beyond`: no size as large was measured.
 std::string reason_for(const std::vector<Prediction>& predictions, const std::string& chosen,
-                       Basis basis, int cpus) {
+                       Basis basis, bool is_beyond, int cpus) {
   if (basis == Basis::compiled_in) return "compiled-in default: nothing is measured";
   const auto own = std::find_if(predictions.begin(), predictions.end(),
                                 [&](const auto& one) { return one.implementation == chosen; });
@@ -41,8 +42,13 @@ std::string reason_for(const std::vector<Prediction>& predictions, const std::st
     return fmt::format("{:.2f}x as fast as {} with {} CPU{}", gain, other->implementation, cpus,
                        cpus == 1 ? "" : "s");
   }
+  const double percent = 100 * (1 / gain - 1);
+  if (is_beyond) {
+    return fmt::format("{} may gain {:.1f} %, but nothing so large was measured",
+                       other->implementation, percent);
+  }
   return fmt::format("{} would gain {:.1f} %, too little for a change", other->implementation,
-                     100 * (1 / gain - 1));
+                     percent);
 }
 
 }  // namespace
@@ -75,7 +81,8 @@ VariantReport report_on(const placement::VariantHandle& variant, const placement
     for (size_t i = 0; model && i < model->size(); ++i) {
       one.predictions.push_back({model->name(i), model->seconds(i, bytes, cpus)});
     }
-    one.reason = reason_for(one.predictions, one.chosen, choice.basis, cpus);
+    const bool is_beyond = model && bytes > model->largest();
+    one.reason = reason_for(one.predictions, one.chosen, choice.basis, is_beyond, cpus);
     report.sizes.push_back(std::move(one));
   }
   return report;
