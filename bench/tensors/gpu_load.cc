@@ -298,7 +298,7 @@ Status run(const std::string& directory, uint64_t gib, const std::string& wanted
     status = model->write_safetensors(safetensors);
   }
   const auto load = [&](const std::string& name, const GpuLoadOptions& options,
-                        const device::TransferTuning& tuning = {}) {
+                        const device::TransferTuning& tuning = loading_tuning()) {
     if (!status || name.find(wanted) == std::string::npos) return;
     status = measure_load(name, holo, *model, **device, options, tuning);
   };
@@ -308,6 +308,7 @@ Status run(const std::string& directory, uint64_t gib, const std::string& wanted
   load("hoist, exact, checksums not checked", {.validate_checksums = false});
   load("hoist, 0.96 then exact", {.targets = {0.96, 1}});
   load("hoist, 0.96 only", {.targets = {0.96}});
+  load("hoist, exact, 8 threads", {}, {.threads = 8});
   load("hoist, exact, 12 threads", {}, {.threads = 12});
   load("hoist, exact, 16 threads", {}, {.threads = 16});
   load("hoist, exact, 12 threads, chunks of 2 MiB", {},

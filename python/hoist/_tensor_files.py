@@ -24,6 +24,7 @@ from hoist.errors import Corrupt, FileNotFound, InvalidArgument, Unsupported
 
 PathLike = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 Policy = Union[Mapping[str, float], Sequence[Tuple[Any, ...]]]
+Wanted = Sequence[Tuple[str, Optional[float]]]  # names, and qualities: None is all
 
 
 class Layer(NamedTuple):
@@ -51,11 +52,35 @@ class HoloFile:
             name: TensorInfo(name, dtype, shape, encoding, tuple(Layer(*layer) for layer in layers))
             for name, dtype, shape, encoding, layers in self._reader.describe()
         }
+        self._number = {name: number for number, name in enumerate(self.infos)}
+
+    def stored_bytes(self, name: str, target: Optional[float] = None) -> int:
+        """Of what is read for that quality, about."""
+        size = 0
+        for layer in self.infos[name].layers:
+            size += layer.bytes
+            if target is not None and layer.quality >= target:
+                break
+        return size
 
     def load(self, name: str, target: Optional[float]) -> Tuple[Any, float, bool]:
         """Bytes, their quality, and whether that is all there is."""
         data, quality, parts = self._reader.decode(name, target)
-        return data, quality, parts == len(self.infos[name].layers)
+        return data, quality, self._is_whole(name, parts)
+
+    def load_onto(self, device: str, wanted: Wanted) -> List[Tuple[Any, float, bool]]:
+        """The same of many, decoded on a device of Hoist's, as arrays that speak DLPack."""
+        numbers = [
+            (self._number[name], 1.0 if target is None else target) for name, target in wanted
+        ]
+        loaded = self._reader.load_onto(device, numbers)
+        return [
+            (array, quality, self._is_whole(name, parts))
+            for (name, _), (array, quality, parts) in zip(wanted, loaded)
+        ]
+
+    def _is_whole(self, name: str, parts: int) -> bool:
+        return parts == len(self.infos[name].layers)
 
     def skeletons(self) -> Iterator[Tuple[str, bytes]]:
         for index, (_, kind) in enumerate(self._reader.files):
@@ -84,6 +109,14 @@ class ModelFile:
             if size and is_aligned:
                 return self._maps[file].part(offset, size), 1.0, True
         return self._source.read(index), 1.0, True
+
+    def load_onto(self, device: str, wanted: Wanted) -> List[Tuple[Any, float, bool]]:
+        """Many onto a device of Hoist's, as arrays that speak DLPack."""
+        loaded = self._source.load_onto(device, [(self._index[name], 1.0) for name, _ in wanted])
+        return [(array, 1.0, True) for array, _, _ in loaded]
+
+    def stored_bytes(self, name: str, target: Optional[float] = None) -> int:
+        return self._source.place(self._index[name])[2]
 
     def skeletons(self) -> Iterator[Tuple[str, bytes]]:
         for index, (_, kind) in enumerate(self._source.files):

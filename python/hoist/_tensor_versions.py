@@ -8,7 +8,8 @@ from types import TracebackType
 from typing import Any, Dict, Iterable, Iterator, Mapping, Optional, Sequence, Set, Tuple, Type
 
 from hoist import _frameworks
-from hoist._tensor_files import PathLike, Policy, Targets, TensorInfo, checked_steps, open_file
+from hoist._tensor_arrays import ArrayLoader
+from hoist._tensor_files import PathLike, Policy, Targets, checked_steps
 from hoist.errors import InvalidArgument
 
 Better = Tuple[str, Any, float]  # name, tensor, quality
@@ -18,11 +19,10 @@ class Improvements:
     """A file's tensors, each step better than the last."""
 
     def __init__(self, path: PathLike, device: Any, policy: Optional[Policy], framework: str):
-        self._arrays = _frameworks.framework(framework)
-        self._arrays.check_device(device)
-        self._device = device
+        arrays = _frameworks.framework(framework)
+        arrays.check_device(device)
         self._most = Targets(None, policy)
-        self._file = open_file(path)
+        self._loader = ArrayLoader(path, device, arrays)
         self._reached: Dict[str, Optional[float]] = {}
         self._qualities: Dict[str, float] = {}
 
@@ -32,19 +32,16 @@ class Improvements:
 
     def step(self, step: Optional[float]) -> Iterator[Better]:
         """Those that `step` makes better."""
-        for name, about in self._file.infos.items():
-            most = self._most.of(name)
-            wanted = most if step is None or (most is not None and most < step) else step
-            if self._has(name, wanted):
-                continue
-            yield self._load(about, wanted)
+        targets = {name: self._target(name, step) for name in self._loader.file.infos}
+        wanted = [(name, target) for name, target in targets.items() if not self._has(name, target)]
+        for name, tensor, quality, is_whole in self._loader.load(wanted):
+            self._reached[name] = None if is_whole else targets[name]
+            self._qualities[name] = quality
+            yield name, tensor, quality
 
-    def _load(self, about: TensorInfo, wanted: Optional[float]) -> Better:
-        data, quality, is_whole = self._file.load(about.name, wanted)
-        self._reached[about.name] = None if is_whole else wanted
-        self._qualities[about.name] = quality
-        tensor = self._arrays.tensor(data, about.dtype, about.shape, self._device)
-        return about.name, tensor, quality
+    def _target(self, name: str, step: Optional[float]) -> Optional[float]:
+        most = self._most.of(name)
+        return most if step is None or (most is not None and most < step) else step
 
     def _has(self, name: str, wanted: Optional[float]) -> bool:
         if name not in self._reached:

@@ -23,37 +23,27 @@ Errors are those of `hoist.errors`.
 """
 
 import json
-import warnings
 from types import TracebackType
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Type
 
 from hoist import _frameworks, _native
+from hoist._tensor_arrays import ArrayLoader
 from hoist._tensor_files import (
     HoloFile,
     Layer,
     PathLike,
     Policy,
     Targets,
-    TensorFile,
     TensorInfo,
     check_backend,
     checked_steps,
     file_path,
     files_of_folder,
-    is_holo,
     metadata_of,
     open_file,
 )
 from hoist._tensor_versions import Improvements, ProgressiveModel
-from hoist.errors import (
-    Exhausted,
-    FileNotFound,
-    InvalidArgument,
-    IoError,
-    NotFound,
-    Unavailable,
-    Unsupported,
-)
+from hoist.errors import FileNotFound, InvalidArgument, IoError, NotFound, Unsupported
 
 __all__ = [
     "Layer",
@@ -71,24 +61,6 @@ __all__ = [
 def info(path: PathLike) -> List[TensorInfo]:
     """What a file holds, without reading a tensor."""
     return list(open_file(path).infos.values())
-
-
-def _load_onto(
-    device: str, path: PathLike, targets: Targets, arrays: Any
-) -> Optional[Dict[str, Any]]:
-    """All tensors of a file, decoded on the device that Hoist calls so; nothing, and a warning, where
-    it cannot be used."""
-    text = file_path(path)
-    try:
-        native = _native.load_model(text, device, is_holo(text), targets.target, targets.policy)
-    except (Exhausted, Unavailable) as why:
-        warnings.warn(
-            f"decoding on the CPU and copying to {device}, because: {why}",
-            RuntimeWarning,
-            stacklevel=3,
-        )
-        return None
-    return {name: arrays.wrap(array, dtype, shape) for name, dtype, shape, array, _ in native}
 
 
 def load_file(
@@ -116,17 +88,9 @@ def load_file(
     arrays = _frameworks.framework(framework)
     arrays.check_device(device)
     targets = Targets(target, policy)
-    place = arrays.device_name(device)
-    if place is not None:
-        on_device = _load_onto(place, path, targets, arrays)
-        if on_device is not None:
-            return on_device
-    file = open_file(path, zero_copy)
-    loaded: Dict[str, Any] = {}
-    for name, about in file.infos.items():
-        data, _, _ = file.load(name, targets.of(name))
-        loaded[name] = arrays.tensor(data, about.dtype, about.shape, device)
-    return loaded
+    loader = ArrayLoader(path, device, arrays, zero_copy)
+    wanted = [(name, targets.of(name)) for name in loader.file.infos]
+    return {loaded.name: loaded.tensor for loaded in loader.load(wanted, at_once=True)}
 
 
 def load_directory(
@@ -147,15 +111,17 @@ def load_directory(
     counts = {"holographic": 0, "standard": 0}
     folder = file_path(folder)
     for path in _paths_of(folder):
-        file = open_file(path)
-        for name, about in file.infos.items():
+        loader = ArrayLoader(path, device, arrays)
+        wanted = [(name, targets.of(name)) for name in loader.file.infos]
+        for name, _ in wanted:
             if name in tensors:
                 raise InvalidArgument(
                     f"two files have a tensor '{name}' ({folder}): keep one of them in the folder"
                 )
-            data, qualities[name], _ = file.load(name, targets.of(name))
-            tensors[name] = arrays.tensor(data, about.dtype, about.shape, device)
-        counts["holographic" if isinstance(file, HoloFile) else "standard"] += len(file.infos)
+        for loaded in loader.load(wanted, at_once=True):
+            tensors[loaded.name] = loaded.tensor
+            qualities[loaded.name] = loaded.quality
+        counts["holographic" if isinstance(loader.file, HoloFile) else "standard"] += len(wanted)
     return tensors, qualities, counts
 
 
@@ -181,7 +147,7 @@ def stream(
 ) -> Iterator[Tuple[str, Any, float]]:
     """(name, tensor, quality) of each tensor, once for each of the `steps` that makes it better:
     first all of them as good as the first step asks, then better. None: whole. Every tensor is
-    memory of its own."""
+    memory of its own; on a GPU those of 512 MiB of the file at a time share theirs."""
     steps = checked_steps(steps)
     return Improvements(path, device, policy, framework).all_steps(steps)
 
@@ -206,15 +172,14 @@ class safe_open:  # the name that it has in safetensors
         backend: str = "mmap",
     ):
         check_backend(backend)
-        self._arrays = _frameworks.framework(framework)
-        self._arrays.check_device(device)
-        self._device = device
-        self._file: Optional[TensorFile] = open_file(filename, zero_copy)
+        arrays = _frameworks.framework(framework)
+        arrays.check_device(device)
+        self._loader: Optional[ArrayLoader] = ArrayLoader(filename, device, arrays, zero_copy)
 
-    def _opened(self) -> TensorFile:
-        if self._file is None:
+    def _opened(self) -> ArrayLoader:
+        if self._loader is None:
             raise InvalidArgument("the file was closed")
-        return self._file
+        return self._loader
 
     def __enter__(self) -> "safe_open":
         return self
@@ -225,44 +190,41 @@ class safe_open:  # the name that it has in safetensors
         error: Optional[BaseException],
         trace: Optional[TracebackType],
     ) -> None:
-        self._file = None
+        self._loader = None
 
     def keys(self) -> List[str]:
         """In alphabetical order."""
-        return sorted(self._opened().infos)
+        return sorted(self._opened().file.infos)
 
     def offset_keys(self) -> List[str]:
         """In the order of the file."""
-        return list(self._opened().infos)
+        return list(self._opened().file.infos)
 
     def metadata(self) -> Optional[Dict[str, str]]:
-        return metadata_of(self._opened())
+        return metadata_of(self._opened().file)
 
     def get_tensor(self, name: str, target: Optional[float] = None) -> Any:
         """The tensor, whole or with the fewest layers that reach `target`."""
-        return self._load(name, target, self._device)
+        self._about(name)
+        return self._opened().load_one(name, Targets(target, None).of(name))
 
     def get_tensors(self) -> Dict[str, Any]:
-        """All of them, whole."""
-        return {name: self.get_tensor(name) for name in self.offset_keys()}
+        """All of them, whole; on a GPU in one piece of its memory."""
+        wanted = [(name, None) for name in self.offset_keys()]
+        return {one.name: one.tensor for one in self._opened().load(wanted, at_once=True)}
 
     def get_slice(self, name: str) -> "_Slice":
         self._about(name)
         return _Slice(self, name)
 
     def _about(self, name: str) -> TensorInfo:
-        found = self._opened().infos.get(name)
+        found = self._opened().file.infos.get(name)
         if found is None:
             raise NotFound(f"no such tensor: {name}")
         return found
 
-    def _load(self, name: str, target: Optional[float], device: Any) -> Any:
-        about = self._about(name)
-        data, _, _ = self._opened().load(name, Targets(target, None).of(name))
-        return self._arrays.tensor(data, about.dtype, about.shape, device)
-
-    def _load_slice(self, name: str, index: Any) -> Any:
-        return self._arrays.part(self._load(name, None, "cpu"), index, self._device)
+    def _load_part(self, name: str, index: Any) -> Any:
+        return self._opened().load_part(name, index)
 
 
 class _Slice:
@@ -281,7 +243,7 @@ class _Slice:
     def __getitem__(self, index: Any) -> Any:
         if self.get_dtype() == "F4":
             raise Unsupported("slices of F4, of which torch counts pairs: slice its get_tensor()")
-        return self._file._load_slice(self._name, index)
+        return self._file._load_part(self._name, index)
 
 
 def save_file(

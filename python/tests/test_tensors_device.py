@@ -1,7 +1,11 @@
 """Loading into a device's memory: on the CPU device everywhere, on a GPU where there is one."""
 
+import functools
 import gc
 import importlib.util
+import os
+import tempfile
+import threading
 import warnings
 
 import ml_dtypes
@@ -9,8 +13,8 @@ import numpy as np
 import pytest
 import safetensors.numpy
 
-from hoist import _frameworks, _native, errors, tensors
-from hoist._tensor_files import Targets
+from hoist import _frameworks, _tensor_arrays, errors, tensors
+from hoist._tensor_files import HoloFile, ModelFile, Targets, open_file
 
 CPU = 1  # kDLCPU of dlpack.h
 
@@ -38,10 +42,39 @@ def path(tmp_path, model):
     return path
 
 
+class OnDevice(_frameworks.NumPy):
+    """Arrays that a device of Hoist's decodes, as it does torch's tensors of a GPU."""
+
+    def __init__(self, place="cpu"):
+        self.place = place
+
+    def device_name(self, device):
+        return self.place
+
+
 def load_onto(device, path, target=None, policy=None):
     """As load_file() does it for devices that are not the CPU."""
     targets = Targets(target, policy)
-    return tensors._load_onto(device, path, targets, _frameworks.NumPy())
+    loader = _tensor_arrays.ArrayLoader(path, "cpu", OnDevice(device))
+    wanted = [(name, targets.of(name)) for name in loader.file.infos]
+    return {one.name: one.tensor for one in loader.load(wanted, at_once=True)}
+
+
+@pytest.fixture
+def on_device(monkeypatch):
+    """The functions of hoist.tensors take the way over a device."""
+    monkeypatch.setattr(_frameworks, "framework", lambda name: OnDevice())
+    monkeypatch.setattr(_tensor_arrays, "_LEAST_BYTES", 1)
+    monkeypatch.setattr(_tensor_arrays, "_GROUP_BYTES", 30_000)  # several groups
+    calls = []
+    for kind in (HoloFile, ModelFile):
+
+        def noted(self, device, wanted, load=kind.load_onto):
+            calls.append([name for name, _ in wanted])
+            return load(self, device, wanted)
+
+        monkeypatch.setattr(kind, "load_onto", noted)
+    return calls
 
 
 def same(a, b):
@@ -72,19 +105,97 @@ def test_other_formats(tmp_path, model):
     assert all(same(loaded[name], array) for name, array in plain.items())
 
 
+def native_load(path):
+    file = open_file(path)
+    return list(zip(file.infos.values(), file.load_onto("cpu", [(n, None) for n in file.infos])))
+
+
 def test_arrays_speak_dlpack_and_own_the_memory(path, model):
-    native = _native.load_model(str(path), "cpu", True)
-    name, dtype, shape, array, quality = native[0]
+    native = native_load(path)
+    about, (array, quality, is_whole) = native[0]
     assert array.__dlpack_device__() == (CPU, 0)
-    assert quality == 1
+    assert quality == 1 and is_whole
     del native
     taken = np.from_dlpack(array)
     del array
     gc.collect()
     assert taken.ctypes.data % 256 == 0
-    assert taken.tobytes() == model[name].tobytes()
+    assert taken.tobytes() == model[about.name].tobytes()
     assert taken.flags.writeable
     taken[:] = 0  # nobody else's
+
+
+def test_everything_may_decode_on_a_device(on_device, tmp_path, path, model):
+    plain = tmp_path / "folder" / "plain.safetensors"
+    plain.parent.mkdir()
+    safetensors.numpy.save_file({"plain": np.arange(9000.0)}, plain)
+    assert all(same(array, model[n]) for n, array in tensors.load_file(path).items())
+    assert len(on_device) == 1
+    with tensors.safe_open(path) as file:
+        assert all(same(array, model[n]) for n, array in file.get_tensors().items())
+        assert len(on_device) == 2
+        name = "layers.0.attention.q"
+        assert same(file.get_tensor(name), model[name])
+        part = file.get_slice(name)[3:5, 7]
+        assert same(part, model[name][3:5, 7])
+        assert on_device[2:] == [[name], [name]]
+        rough = file.get_tensor(name, target=0.96)
+    on_device.clear()
+    steps = list(tensors.stream(path, steps=(0.96, None)))
+    assert len(on_device) > 2  # groups
+    assert sorted(sum(on_device, [])) == sorted(name for name, _, _ in steps)
+    first, last = {}, {}
+    for name, array, quality in steps:
+        first.setdefault(name, (array, quality))
+        last[name] = (array, quality)
+    assert same(first["layers.0.attention.q"][0], rough)
+    for name, array in model.items():
+        assert same(last[name][0], array) and last[name][1] == 1
+    on_device.clear()
+    with tensors.ProgressiveModel(path) as progressive:
+        assert progressive.wait()
+        assert all(same(progressive.tensors[n], array) for n, array in model.items())
+    assert on_device
+    on_device.clear()
+    path.rename(plain.parent / path.name)
+    found, qualities, counts = tensors.load_directory(plain.parent, 0.96)
+    assert same(found["plain"], np.arange(9000.0)) and same(found["layers.0.attention.q"], rough)
+    assert qualities["plain"] == 1 and qualities["layers.0.attention.q"] < 1
+    assert counts == {"holographic": len(model), "standard": 1}
+    assert len(on_device) == 2
+
+
+def test_small_tensors_alone_are_the_cpus(monkeypatch, path, model):
+    file = open_file(path)
+    monkeypatch.setattr(HoloFile, "load_onto", lambda *_: pytest.fail("a load for one of 20 KB"))
+    loader = _tensor_arrays.ArrayLoader(path, "cpu", OnDevice())
+    name = "layers.0.attention.q"
+    assert 0 < file.stored_bytes(name, 0.96) < file.stored_bytes(name) < model[name].nbytes
+    for name, array in model.items():
+        assert same(loader.load_one(name), array)
+        assert same(loader.load_part(name, ...), array)
+
+
+def test_loads_that_overlap(path, model):
+    def load(results):
+        results.append(load_onto("cpu", path))
+
+    results = []
+    threads = [threading.Thread(target=load, args=(results,)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 8
+    assert all(same(loaded[name], array) for loaded in results for name, array in model.items())
+
+
+def test_a_file_without_tensors(on_device, tmp_path):
+    path = tmp_path / "empty.holo"
+    tensors.save_file({}, path)
+    assert tensors.load_file(path) == {}
+    assert list(tensors.stream(path)) == []
+    assert on_device == []
 
 
 def resident():
@@ -121,27 +232,33 @@ def test_damage_is_an_error_and_no_reason_to_copy(path):
             load_onto("cpu", path)
 
 
-def test_errors(tmp_path, path):
+def test_errors(path):
+    file = open_file(path)
     with pytest.raises(errors.InvalidArgument):
-        _native.load_model(str(path), "abacus", True)
-    with pytest.raises(errors.NotFound):
-        _native.load_model(str(tmp_path / "nothing.holo"), "cpu", True)
+        file.load_onto("abacus", [("steps", None)])
+    for numbers in ([99], [0, 0]):
+        with pytest.raises(errors.InvalidArgument):
+            file._reader.load_onto("cpu", [(number, 1.0) for number in numbers])
 
 
+@functools.lru_cache(maxsize=None)
 def has_cuda():
-    try:
-        _native.load_model("/dev/null", "cuda:0", True)
-    except errors.Unavailable:
-        return False
-    except errors.Error:
-        return True
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "x.holo")
+        tensors.save_file({"x": np.zeros(1)}, path)
+        try:
+            open_file(path).load_onto("cuda:0", [("x", None)])
+        except errors.Unavailable:
+            return False
     return True
 
 
 @pytest.mark.skipif(has_cuda(), reason="a GPU is here")
-def test_without_a_gpu_a_warning_says_why(path):
-    with pytest.warns(RuntimeWarning, match="decoding on the CPU.*no CUDA"):
-        assert load_onto("cuda:0", path) is None
+def test_without_a_gpu_a_warning_says_why(path, model):
+    with pytest.warns(RuntimeWarning, match="decoding on the CPU.*no CUDA") as caught:
+        loaded = load_onto("cuda:0", path)
+    assert [warning.filename for warning in caught] == [__file__]
+    assert all(same(loaded[name], array) for name, array in model.items())
 
 
 class _NoGpuTorch:
@@ -174,25 +291,32 @@ def test_names_of_devices():
 @pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="no PyTorch")
 def test_torch_takes_the_memory_over(path, model):
     arrays = _frameworks.Torch()
-    for name, dtype, shape, array, _ in _native.load_model(str(path), "cpu", True):
-        tensor = arrays.wrap(array, dtype, shape)
-        assert tuple(tensor.shape) == model[name].shape
-        assert arrays.parts(tensor)[2].tobytes() == model[name].tobytes()
+    for about, (array, _, _) in native_load(path):
+        tensor = arrays.wrap(array, about.dtype, about.shape)
+        assert tuple(tensor.shape) == model[about.name].shape
+        assert arrays.parts(tensor)[2].tobytes() == model[about.name].tobytes()
 
 
 @pytest.mark.skipif(
     importlib.util.find_spec("torch") is None or not has_cuda(), reason="no PyTorch or no GPU"
 )
-def test_on_a_gpu(path, model):
+def test_on_a_gpu(monkeypatch, path, model):
     import torch
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         loaded = tensors.load_file(path, device="cuda:0")
     arrays = _frameworks.Torch()
+    with tensors.safe_open(path, device="cuda:0") as file:
+        opened = file.get_tensors()
+        part = file.get_slice("layers.0.mlp.up")[1:3, 5:9]
+    monkeypatch.setattr(_tensor_arrays, "_LEAST_BYTES", 1)
+    streamed = {name: tensor for name, tensor, _ in tensors.stream(path, "cuda:0")}
     for name, array in model.items():
-        assert loaded[name].device == torch.device("cuda:0")
-        assert arrays.parts(loaded[name])[2].tobytes() == array.tobytes()
+        for found in (loaded[name], opened[name], streamed[name]):
+            assert found.device == torch.device("cuda:0")
+            assert arrays.parts(found)[2].tobytes() == array.tobytes()
+    assert part.cpu().numpy().tobytes() == model["layers.0.mlp.up"][1:3, 5:9].tobytes()
     # Work that still reads a tensor when its last owner goes.
     total = torch.zeros(2, device="cuda:0")
     for _ in range(20):

@@ -7,7 +7,7 @@ import weakref
 import numpy as np
 import pytest
 
-from hoist import _tensor_versions, errors, tensors
+from hoist import _tensor_arrays, errors, tensors
 from hoist._tensor_files import TensorInfo
 from hoist._tensor_versions import Version
 
@@ -38,7 +38,7 @@ class SlowFile:
 @pytest.fixture
 def file(monkeypatch):
     file = SlowFile()
-    monkeypatch.setattr(_tensor_versions, "open_file", lambda path: file)
+    monkeypatch.setattr(_tensor_arrays, "open_file", lambda path, zero_copy: file)
     yield file
     file.gate.set()
 

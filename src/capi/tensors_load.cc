@@ -7,8 +7,7 @@
 #include "capi/structs.h"
 #include "capi/tensors_file.h"
 #include "device/device.h"
-#include "tensors/gpu/model_loader.h"
-#include "tensors/gpu/source_loader.h"
+#include "tensors/gpu/kept_loader.h"
 
 struct hoist_tensors_model {
   hoist::tensors::GpuModel model;
@@ -49,8 +48,9 @@ Result<GpuModel> load(const hoist_tensors_file& file, device::Device& device,
     stop.report(done, total);
   };
   how.stop = stop.token();
-  Result<GpuModel> model = file.holo ? GpuModelLoader(device).load(*file.holo, how)
-                                     : load_source(device, *file.model, how);
+  const KeptLoader loader(device);
+  Result<GpuModel> model =
+      file.holo ? loader->load(*file.holo, how) : loader->load(*file.model, how);
   // What was told last may have been the wish to stop.
   if (Status stopped = stop.status(); !stopped) return tl::unexpected(stopped.error());
   return model;

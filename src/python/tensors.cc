@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/unique_ptr.h>
@@ -213,6 +214,11 @@ void define_tensors(nb::module_& module) {
              }
              return tensors;
            })
+      .def(
+          "load_onto",
+          [](const HoloTensorReader& reader, const std::string& device,
+             const WantedTensors& wanted) { return load_onto(reader, device, wanted); },
+          "device"_a, "wanted"_a)
       .def("decode", &decode, "name"_a, "target"_a = nb::none(), "layers"_a = nb::none(),
            "fragments"_a = std::vector<size_t>())
       .def_prop_ro("files",
@@ -242,6 +248,12 @@ void define_tensors(nb::module_& module) {
              return tensors;
            })
       .def("read", &read, "index"_a)
+      .def(
+          "load_onto",
+          [](const Model& model, const std::string& device, const WantedTensors& wanted) {
+            return load_onto(model.source, device, wanted);
+          },
+          "device"_a, "wanted"_a)
       .def("place", &place, "index"_a)
       .def_prop_ro("files",
                    [](const Model& model) {
@@ -270,7 +282,6 @@ void define_tensors(nb::module_& module) {
           "target",
           [](const QualityPolicy& policy, const std::string& name) { return policy.target(name); },
           "name"_a);
-  define_tensor_loading(module);
 
   nb::class_<Writer>(module, "HoloWriter")
       .def(nb::new_([](const FilePath& path, const nb::bytes& skeleton, uint64_t size,

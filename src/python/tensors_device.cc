@@ -1,30 +1,23 @@
-// Whole files into a device's memory. Tensors cross as flat arrays of bytes that other libraries
-// take over by DLPack (__dlpack__), without a copy, on whatever device they are; each keeps the
-// model's memory, one buffer, until it is gone.
+// Tensors cross as flat arrays of bytes that other libraries take over by DLPack (__dlpack__),
+// without a copy, on whatever device they are; each keeps the memory of all that were loaded with
+// it, one buffer, until it is gone.
 //
-// The consumer's stream is not asked for: when load() returns, nothing is under way any more. The
+// The consumer's stream is not asked for: when a load returns, nothing is under way any more. The
 // memory is freed by a call that waits for the device's work, so that kernels which still read a
 // tensor when its last owner goes are no danger.
 #include "python/tensors_device.h"
 
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/string_view.h>
 
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "device/device.h"
 #include "python/errors.h"
 #include "python/interruptible.h"
-#include "python/tensors_path.h"
-#include "tensors/gpu/model_loader.h"
-#include "tensors/gpu/source_loader.h"
+#include "tensors/gpu/kept_loader.h"
 
 namespace nb = nanobind;
-using namespace nb::literals;
 
 namespace hoist::python {
 namespace {
@@ -43,45 +36,35 @@ DeviceArray array_of(const GpuTensor& tensor, const Memory& memory) {
                      cuda ? nb::device::cuda::value : nb::device::cpu::value, device.index);
 }
 
-GpuLoadOptions load_options(std::optional<double> target, const QualityPolicy* policy) {
+// `File`: what a loader loads.
+template <typename File>
+nb::list load(const File& file, const std::string& device_name, const WantedTensors& wanted) {
+  nb::list tensors;
+  if (wanted.empty()) return tensors;
   GpuLoadOptions options;
-  options.targets = {target.value_or(1)};
-  options.policy = policy;
-  return options;
-}
-
-// [(name, dtype, shape, array, quality)]
-nb::list load_model(const FilePath& path, const std::string& device_name, bool holo,
-                    std::optional<double> target, const QualityPolicy* policy) {
+  for (const auto& [tensor, target] : wanted) options.only.push_back({tensor, target});
   const GpuModel model = value(interruptible(true, [&](const Stop& stop) -> Result<GpuModel> {
     const Result<device::Device*> device = device::find_device(device_name);
     if (!device) return tl::unexpected(device.error());
-    GpuLoadOptions options = load_options(target, policy);
     options.stop = stop.token();
-    if (!holo) {
-      const Result<ModelSource> source = ModelSource::open({path.text});
-      if (!source) return tl::unexpected(source.error());
-      return load_source(**device, *source, options);
-    }
-    const Result<HoloTensorReader> file = HoloTensorReader::open(path.text);
-    if (!file) return tl::unexpected(file.error());
-    return GpuModelLoader(**device).load(*file, options);
+    return KeptLoader(**device)->load(file, options);
   }));
-  nb::list tensors;
   for (const GpuTensor& tensor : model.tensors) {
-    nb::list shape;
-    for (const uint64_t extent : tensor.shape) shape.append(extent);
-    tensors.append(nb::make_tuple(tensor.name, properties(tensor.dtype).name, nb::tuple(shape),
-                                  array_of(tensor, model.memory), tensor.quality));
+    tensors.append(nb::make_tuple(array_of(tensor, model.memory), tensor.quality, tensor.parts));
   }
   return tensors;
 }
 
 }  // namespace
 
-void define_tensor_loading(nb::module_& module) {
-  module.def("load_model", &load_model, "path"_a, "device"_a, "holo"_a, "target"_a = nb::none(),
-             "policy"_a.none() = nb::none());
+nb::list load_onto(const HoloTensorReader& file, const std::string& device,
+                   const WantedTensors& wanted) {
+  return load(file, device, wanted);
+}
+
+nb::list load_onto(const ModelSource& source, const std::string& device,
+                   const WantedTensors& wanted) {
+  return load(source, device, wanted);
 }
 
 }  // namespace hoist::python

@@ -11,6 +11,7 @@
 #include "tensors/gpu/load_run.h"
 #include "tensors/gpu/packed_reader.h"
 #include "tensors/gpu/part_decoder.h"
+#include "tensors/gpu/wanted_tensors.h"
 
 namespace hoist::tensors {
 namespace {
@@ -30,17 +31,39 @@ class Stopwatch {
 };
 
 // How many parts of a tensor each step needs.
-Result<std::vector<size_t>> step_parts(const HoloTensor& tensor, const GpuLoadOptions& options) {
+Result<std::vector<size_t>> step_parts(const HoloTensor& tensor, const GpuLoadOptions& options,
+                                       double last_target) {
   std::vector<size_t> parts;
   for (size_t step = 0; step < options.targets.size(); ++step) {
     const bool last = step + 1 == options.targets.size();
-    const double target = last && options.policy != nullptr ? options.policy->target(tensor.name)
-                                                            : options.targets[step];
+    const double target = last ? last_target : options.targets[step];
     const Result<std::vector<size_t>> selected = selected_parts(tensor, {.target = target});
     if (!selected) return tl::unexpected(selected.error());
     parts.push_back(std::max(selected->size(), parts.empty() ? 0 : parts.back()));
   }
   return parts;
+}
+
+// The same of all tensors; none of those that are not wanted.
+Result<StepParts> all_step_parts(const HoloTensorReader& file, const GpuLoadOptions& options,
+                                 const std::vector<size_t>& wanted) {
+  if (options.targets.empty() || !std::is_sorted(options.targets.begin(), options.targets.end())) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("{} targets of quality ({}): give one or more, ascending",
+                            options.targets.size(), file.name()));
+  }
+  const std::vector<HoloTensor>& tensors = file.header().tensors;
+  StepParts steps(tensors.size());
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    const HoloTensor& tensor = tensors[wanted[i]];
+    const double otherwise =
+        options.policy != nullptr ? options.policy->target(tensor.name) : options.targets.back();
+    const double target = options.only.empty() ? otherwise : options.only[i].target;
+    Result<std::vector<size_t>> parts = step_parts(tensor, options, target);
+    if (!parts) return tl::unexpected(parts.error());
+    steps[wanted[i]] = *std::move(parts);
+  }
+  return steps;
 }
 
 // Which tensors are decoded on the device, and which by the CPU.
@@ -65,6 +88,7 @@ Division divide(const HoloTensorReader& file, const std::vector<uint64_t>& offse
   Division division;
   division.on_device.resize(steps.size());
   for (size_t tensor = 0; tensor < steps.size(); ++tensor) {
+    if (steps[tensor].empty()) continue;
     const HoloTensor& header = file.header().tensors[tensor];
     if (header.bytes() > 0 && can_decode_parts(device, header) &&
         has_all_shards(file, offsets, tensor, steps[tensor].back())) {
@@ -78,10 +102,15 @@ Division divide(const HoloTensorReader& file, const std::vector<uint64_t>& offse
 }
 
 // Where each tensor lies in the model's memory, and at last its size.
-Result<std::vector<uint64_t>> place_tensors(const HoloTensorReader& file) {
+Result<std::vector<uint64_t>> place_tensors(const HoloTensorReader& file, const StepParts& steps) {
   std::vector<uint64_t> offsets;
   uint64_t total = 0;
-  for (const HoloTensor& tensor : file.header().tensors) {
+  for (size_t number = 0; number < steps.size(); ++number) {
+    const HoloTensor& tensor = file.header().tensors[number];
+    if (steps[number].empty()) {
+      offsets.push_back(total);
+      continue;
+    }
     const uint64_t bytes = tensor.bytes();
     uint64_t stored = 0;
     for (const StoredStream& part : tensor.parts) stored += part.bytes;
@@ -97,18 +126,32 @@ Result<std::vector<uint64_t>> place_tensors(const HoloTensorReader& file) {
   return offsets;
 }
 
-// The model in its memory, with nothing in it yet.
+// The model in its memory, with nothing in it yet: all tensors by their numbers, those that are not
+// wanted empty.
 GpuModel make_model(const HoloTensorReader& file, const StepParts& steps,
                     const std::vector<uint64_t>& offsets, device::Buffer memory) {
   GpuModel model;
   model.memory = std::make_shared<device::Buffer>(std::move(memory));
   for (size_t i = 0; i < steps.size(); ++i) {
+    if (steps[i].empty()) {
+      model.tensors.emplace_back();
+      continue;
+    }
     const HoloTensor& tensor = file.header().tensors[i];
     const size_t parts = steps[i].back();
     model.tensors.push_back({tensor.name, tensor.description.dtype, tensor.description.shape,
                              model.memory->view().subview(offsets[i], tensor.bytes()),
                              quality_of(tensor, parts), parts});
   }
+  return model;
+}
+
+// Of a model with all tensors of its file those that are wanted.
+GpuModel take(GpuModel model, const std::vector<size_t>& wanted) {
+  std::vector<GpuTensor> tensors;
+  tensors.reserve(wanted.size());
+  for (const size_t number : wanted) tensors.push_back(std::move(model.tensors[number]));
+  model.tensors = std::move(tensors);
   return model;
 }
 
@@ -126,20 +169,21 @@ Status decode_on_host(const HoloTensorReader& file, size_t number, device::Trans
 
 }  // namespace
 
+device::TransferTuning loading_tuning() {
+  device::TransferTuning tuning;
+  if (usable_cpus() >= 16) tuning.threads = 12;
+  return tuning;
+}
+
 Result<GpuModel> GpuModelLoader::load(const HoloTensorReader& file, const GpuLoadOptions& options) {
-  if (options.targets.empty() || !std::is_sorted(options.targets.begin(), options.targets.end())) {
-    return fail(ErrorCode::invalid_argument,
-                fmt::format("{} targets of quality ({}): give one or more, ascending",
-                            options.targets.size(), file.name()));
-  }
   Stopwatch watch;
-  StepParts steps;
-  for (const HoloTensor& tensor : file.header().tensors) {
-    Result<std::vector<size_t>> parts = step_parts(tensor, options);
-    if (!parts) return tl::unexpected(parts.error());
-    steps.push_back(std::move(*parts));
-  }
-  const Result<std::vector<uint64_t>> places = place_tensors(file);
+  const Result<std::vector<size_t>> wanted =
+      wanted_tensors(options.only, file.header().tensors.size(), file.name());
+  if (!wanted) return tl::unexpected(wanted.error());
+  const Result<StepParts> all_steps = all_step_parts(file, options, *wanted);
+  if (!all_steps) return tl::unexpected(all_steps.error());
+  const StepParts& steps = *all_steps;
+  const Result<std::vector<uint64_t>> places = place_tensors(file, steps);
   if (!places) return tl::unexpected(places.error());
   device::Device& device = pool_.device();
   // Gigabytes take a millisecond or two.
@@ -164,7 +208,7 @@ Result<GpuModel> GpuModelLoader::load(const HoloTensorReader& file, const GpuLoa
     if (!done) return tl::unexpected(done.error());
   }
   model.times.prepare = watch.lap();
-  if (division.device.empty()) return model;
+  if (division.device.empty()) return take(std::move(model), *wanted);
 
   PackedReader reader(*plan, file.container().source());
   LoadRun run(file, options, *plan, ring->view(), model);
@@ -196,7 +240,7 @@ Result<GpuModel> GpuModelLoader::load(const HoloTensorReader& file, const GpuLoa
   model.packed_memory = plan->ring_bytes();
   model.mended = damaged->size();
   model.times.finish = watch.lap();
-  return model;
+  return take(std::move(model), *wanted);
 }
 
 }  // namespace hoist::tensors

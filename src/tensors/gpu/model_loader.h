@@ -1,4 +1,4 @@
-// Loads a .holo file into a device's memory, good enough soon and exact at the end.
+// Loads a model into a device's memory; a .holo file good enough soon and exact at the end.
 //
 //   GpuModelLoader loader(*device::find_device("auto").value());
 //   Result<HoloTensorReader> file = HoloTensorReader::open("weights.holo");
@@ -8,15 +8,16 @@
 // What is stored is copied through pinned memory, tensor after tensor, checked on the device, and
 // decoded there behind the copies; so weights arrive faster than the link would carry them as they
 // are. Tensors that no kernel decodes (packed lossless ones, transforms that
-// transform_gpu.h does not support) are decoded by the CPU and copied.
+// transform_gpu.h does not support) are decoded by the CPU and copied. Models of formats that hold
+// their tensors as they are (tensors/model) are read and copied.
 //
 // Memory on the device: the weights, until load() returns the packed parts of some tensors at a
 // time (of all, where there are several targets), and what the largest transformed tensor takes
-// besides (docs/tensors-gpu.md has the sum). A loader keeps its pinned memory, 64 MiB and what
-// tables take, for the next file.
+// besides (docs/tensors-gpu.md has the sum). A loader keeps its pinned memory, up to 100 MiB and
+// what tables take, for the next file; kept_loader.h has those of the process.
 //
-// Thread-safe, but one load() at a time. Errors: those of the reader and the device; `corrupt`
-// where shards are damaged beyond what parity mends.
+// Thread-safe, but one load() at a time. Not usable in a child after fork(). Errors: those of the
+// reader and the device; `corrupt` where shards are damaged beyond what parity mends.
 #pragma once
 
 #include <cstddef>
@@ -32,6 +33,7 @@
 #include "device/transfer.h"
 #include "tensors/file/quality_policy.h"
 #include "tensors/file/reader.h"
+#include "tensors/model/model_source.h"
 
 namespace hoist::tensors {
 
@@ -52,12 +54,18 @@ struct LoadTimes {
 };
 
 struct GpuModel {
-  std::vector<GpuTensor> tensors;          // as in the file
+  std::vector<GpuTensor> tensors;          // as in the file, or as asked for
   std::shared_ptr<device::Buffer> memory;  // of all of them
   uint64_t packed_bytes = 0;               // of shards that were copied to the device for that
   uint64_t packed_memory = 0;              // of the device, that they took meanwhile
   size_t mended = 0;                       // tensors that the CPU had to decode after all
   LoadTimes times = {};
+};
+
+// A tensor of a file, by its number there, and the quality that it is wanted in.
+struct TensorTarget {
+  size_t tensor = 0;
+  double target = 1;
 };
 
 struct GpuLoadOptions {
@@ -66,6 +74,8 @@ struct GpuLoadOptions {
   std::vector<double> targets = {1.0};
   // Takes the last target's place, tensor by tensor.
   const QualityPolicy* policy = nullptr;
+  // None: all tensors. Else these, each once, with targets of their own in place of the last one.
+  std::vector<TensorTarget> only = {};
   // Called on one thread at a time when a tensor has reached a target on the device. Its data stays
   // as it is until it is decoded again for the next target, which does not wait for whoever reads
   // it: elements are then the old ones or the new ones. What the CPU decodes comes first, at the
@@ -78,13 +88,22 @@ struct GpuLoadOptions {
   std::stop_token stop = {};
 };
 
+// With decoding beside them copies take a few threads more, where there are cores for them.
+device::TransferTuning loading_tuning();
+
 class GpuModelLoader {
  public:
   // The device must outlive the loader and what it loads.
-  explicit GpuModelLoader(device::Device& device, const device::TransferTuning& tuning = {})
+  explicit GpuModelLoader(device::Device& device,
+                          const device::TransferTuning& tuning = loading_tuning())
       : pool_(device), transfer_(pool_, tuning) {}
 
+  device::Device& device() const { return pool_.device(); }
+
   Result<GpuModel> load(const HoloTensorReader& file, const GpuLoadOptions& options = {});
+  // Tensors as they are, so that of the options `only` (but for its targets), `on_tensor` and
+  // `stop` have a meaning.
+  Result<GpuModel> load(const ModelSource& source, const GpuLoadOptions& options = {});
 
  private:
   device::PinnedPool pool_;

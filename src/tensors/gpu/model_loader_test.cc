@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <span>
 #include <string>
 #include <vector>
@@ -84,6 +85,43 @@ TEST_P(ModelLoaderTest, AllLayersGiveTheTensors) {
       EXPECT_EQ(model->mended, 0u);
     }
   }
+}
+
+TEST_P(ModelLoaderTest, SomeTensorsEachAsGoodAsAskedFor) {
+  HoloFileTest test(random_);
+  test.add_mixture();
+  for (int i = 0; i < 10; ++i) test.add(DType::bf16, {1 + random_() % 3000});
+  test.write({});
+  const HoloTensorReader file = HoloTensorReader::open(test.path()).value();
+  const size_t count = test.contents().size();
+  GpuModelLoader loader(device());
+  std::vector<size_t> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  for (int round = 0; round < 10; ++round) {
+    std::shuffle(numbers.begin(), numbers.end(), random_);
+    GpuLoadOptions options;
+    const size_t wanted = 1 + (round == 0 ? 0 : random_() % count);
+    for (size_t i = 0; i < wanted; ++i) {
+      options.only.push_back({numbers[i], i % 3 == 0 ? 1 : i % 3 == 1 ? 0.96 : 0.5});
+    }
+    if (round % 2 == 1) options.targets = {0.5, 1};
+    const auto model = loader.load(file, options);
+    ASSERT_TRUE(model) << model.error().message;
+    ASSERT_EQ(model->tensors.size(), options.only.size());
+    for (size_t i = 0; i < options.only.size(); ++i) {
+      const auto [number, target] = options.only[i];
+      const GpuTensor& tensor = model->tensors[i];
+      EXPECT_EQ(tensor.name, file.header().tensors[number].name);
+      const LoadedTensor expected = file.decode(number, {.target = target}).value();
+      EXPECT_EQ(content(tensor),
+                std::vector<std::byte>(expected.bytes.data(),
+                                       expected.bytes.data() + expected.bytes.size()));
+      EXPECT_EQ(tensor.quality, expected.quality);
+      EXPECT_EQ(tensor.parts, expected.parts);
+    }
+  }
+  EXPECT_EQ(loader.load(file, {.only = {{count}}}).error().code, ErrorCode::invalid_argument);
+  EXPECT_EQ(loader.load(file, {.only = {{1}, {0}, {1}}}).error().code, ErrorCode::invalid_argument);
 }
 
 // Parts of a few tensors at a time are on the device.

@@ -1,9 +1,10 @@
-#include "tensors/gpu/source_loader.h"
-
+// Models of formats that hold their tensors as they are: read and copied, some at a time.
 #include <algorithm>
 #include <utility>
 
 #include "device/host_end.h"
+#include "tensors/gpu/model_loader.h"
+#include "tensors/gpu/wanted_tensors.h"
 
 namespace hoist::tensors {
 namespace {
@@ -15,23 +16,24 @@ constexpr uint64_t kGroupBytes = uint64_t{256} << 20;
 // The model's memory as it will be, read from its files.
 class ModelReader final : public device::HostReader {
  public:
-  // All of them must outlive it; `offsets` ascend. `first` is the offset that reads as 0.
-  ModelReader(const ModelSource& source, const std::vector<uint64_t>& offsets, uint64_t first)
-      : source_(source), offsets_(offsets), first_(first) {}
+  // All of them must outlive it; `offsets`, of the tensors with these numbers, ascend. `first` is
+  // the offset that reads as 0.
+  ModelReader(const ModelSource& source, const std::vector<size_t>& numbers,
+              const std::vector<uint64_t>& offsets, uint64_t first)
+      : source_(source), numbers_(numbers), offsets_(offsets), first_(first) {}
 
   // Bytes between tensors are left as they are.
   Status read(uint64_t at, std::span<std::byte> into) override {
     const uint64_t begin = first_ + at;
     const uint64_t end = begin + into.size();
-    auto number = static_cast<size_t>(std::upper_bound(offsets_.begin(), offsets_.end(), begin) -
-                                      offsets_.begin() - 1);
-    for (; number < offsets_.size() && offsets_[number] < end; ++number) {
-      const ModelTensor& tensor = source_.tensors()[number];
-      const uint64_t from = std::max(begin, offsets_[number]);
-      const uint64_t to = std::min(end, offsets_[number] + tensor.bytes);
+    auto i = static_cast<size_t>(std::upper_bound(offsets_.begin(), offsets_.end(), begin) -
+                                 offsets_.begin() - 1);
+    for (; i < offsets_.size() && offsets_[i] < end; ++i) {
+      const ModelTensor& tensor = source_.tensors()[numbers_[i]];
+      const uint64_t from = std::max(begin, offsets_[i]);
+      const uint64_t to = std::min(end, offsets_[i] + tensor.bytes);
       if (from >= to) continue;
-      Status done =
-          source_.read(tensor, from - offsets_[number], into.subspan(from - begin, to - from));
+      Status done = source_.read(tensor, from - offsets_[i], into.subspan(from - begin, to - from));
       if (!done) return done;
     }
     return {};
@@ -39,40 +41,43 @@ class ModelReader final : public device::HostReader {
 
  private:
   const ModelSource& source_;
+  const std::vector<size_t>& numbers_;
   const std::vector<uint64_t>& offsets_;
   const uint64_t first_;
 };
 
 }  // namespace
 
-Result<GpuModel> load_source(device::Device& device, const ModelSource& source,
-                             const GpuLoadOptions& options) {
+Result<GpuModel> GpuModelLoader::load(const ModelSource& source, const GpuLoadOptions& options) {
+  const std::string name = source.files().empty() ? std::string() : source.files().front().name;
+  const Result<std::vector<size_t>> wanted =
+      wanted_tensors(options.only, source.tensors().size(), name);
+  if (!wanted) return tl::unexpected(wanted.error());
   uint64_t total = 0;
   std::vector<uint64_t> offsets;
-  for (const ModelTensor& tensor : source.tensors()) {
+  for (const size_t number : *wanted) {
     offsets.push_back(total);
-    total += (tensor.bytes + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
+    const uint64_t bytes = source.tensors()[number].bytes;
+    total += (bytes + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
   }
   Result<device::Buffer> memory =
-      device::Buffer::allocate(device, std::max(total, kTensorAlignment));
+      device::Buffer::allocate(device(), std::max(total, kTensorAlignment));
   if (!memory) return tl::unexpected(memory.error());
   GpuModel model;
   model.memory = std::make_shared<device::Buffer>(std::move(*memory));
   for (size_t i = 0; i < offsets.size(); ++i) {
-    const ModelTensor& tensor = source.tensors()[i];
+    const ModelTensor& tensor = source.tensors()[(*wanted)[i]];
     model.tensors.push_back({tensor.name, tensor.dtype, tensor.shape,
                              model.memory->view().subview(offsets[i], tensor.bytes), 1, 1});
   }
-  device::PinnedPool pool(device);
-  device::Transfer transfer(pool);
   for (size_t told = 0; told < offsets.size();) {
     const uint64_t begin = offsets[told];
     size_t last = told;
     while (last + 1 < offsets.size() && offsets[last + 1] - begin < kGroupBytes) ++last;
-    ModelReader reader(source, offsets, begin);
-    const uint64_t size = offsets[last] + source.tensors()[last].bytes - begin;
-    Status sent =
-        transfer.upload(&reader, model.memory->view().subview(begin, size), {.stop = options.stop});
+    ModelReader reader(source, *wanted, offsets, begin);
+    const uint64_t size = offsets[last] + model.tensors[last].data.size - begin;
+    Status sent = transfer_.upload(&reader, model.memory->view().subview(begin, size),
+                                   {.stop = options.stop});
     if (!sent) return tl::unexpected(sent.error());
     for (; told <= last; ++told) {
       if (options.on_tensor) options.on_tensor(model.tensors[told]);

@@ -1,6 +1,4 @@
 // Models of other formats, loaded onto every device.
-#include "tensors/gpu/source_loader.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 
 #include "base/test_seed.h"
 #include "device/test_devices.h"
+#include "tensors/gpu/model_loader.h"
 #include "tensors/model/model_testing.h"
 
 namespace hoist::tensors {
@@ -57,9 +56,8 @@ TEST_P(SourceLoaderTest, TensorsOfSeveralFilesComeWhole) {
       ModelSource::open({write("a.safetensors", first), write("b.safetensors", second)});
   ASSERT_TRUE(source) << source.error().message;
   std::vector<std::string> told;
-  const auto model =
-      load_source(device(), *source,
-                  {.on_tensor = [&](const GpuTensor& tensor) { told.push_back(tensor.name); }});
+  const auto model = GpuModelLoader(device()).load(
+      *source, {.on_tensor = [&](const GpuTensor& tensor) { told.push_back(tensor.name); }});
   ASSERT_TRUE(model) << model.error().message;
   std::vector<TestTensor> all = first;
   all.insert(all.end(), second.begin(), second.end());
@@ -76,10 +74,34 @@ TEST_P(SourceLoaderTest, TensorsOfSeveralFilesComeWhole) {
   }
 }
 
+TEST_P(SourceLoaderTest, SomeTensorsOfAModel) {
+  std::vector<TestTensor> all;
+  for (int i = 0; i < 20; ++i) {
+    all.push_back(random_tensor(random_, fmt::format("t{:02}", i), DType::u8,
+                                {i % 5 == 0 ? 0 : 1 + random_() % 5000}));
+  }
+  const auto source = ModelSource::open({write("some.safetensors", all)});
+  ASSERT_TRUE(source) << source.error().message;
+  GpuModelLoader loader(device());
+  const std::vector<TensorTarget> only = {{17}, {0}, {3}, {12}};
+  const auto model = loader.load(*source, {.only = only});
+  ASSERT_TRUE(model) << model.error().message;
+  ASSERT_EQ(model->tensors.size(), only.size());
+  for (size_t i = 0; i < only.size(); ++i) {
+    const std::string& name = source->tensors()[only[i].tensor].name;
+    EXPECT_EQ(model->tensors[i].name, name);
+    const auto expected = std::find_if(all.begin(), all.end(),
+                                       [&](const TestTensor& one) { return one.name == name; });
+    EXPECT_EQ(content(model->tensors[i]), expected->bytes);
+  }
+  EXPECT_EQ(loader.load(*source, {.only = {{20}}}).error().code, ErrorCode::invalid_argument);
+  EXPECT_EQ(loader.load(*source, {.only = {{3}, {3}}}).error().code, ErrorCode::invalid_argument);
+}
+
 TEST_P(SourceLoaderTest, AnEmptyModelLoads) {
   const auto source = ModelSource::open({write("empty.safetensors", {})});
   ASSERT_TRUE(source) << source.error().message;
-  const auto model = load_source(device(), *source);
+  const auto model = GpuModelLoader(device()).load(*source);
   ASSERT_TRUE(model) << model.error().message;
   EXPECT_TRUE(model->tensors.empty());
 }
@@ -90,7 +112,7 @@ TEST_P(SourceLoaderTest, AFileCutMeanwhileIsAnError) {
   const auto source = ModelSource::open({path});
   ASSERT_TRUE(source) << source.error().message;
   std::filesystem::resize_file(path, 1 << 20);
-  const auto model = load_source(device(), *source);
+  const auto model = GpuModelLoader(device()).load(*source);
   ASSERT_FALSE(model);
   EXPECT_EQ(model.error().code, ErrorCode::corrupt) << model.error().message;
 }
@@ -101,7 +123,7 @@ TEST_P(SourceLoaderTest, AStopEndsIt) {
   ASSERT_TRUE(source) << source.error().message;
   std::stop_source stop;
   stop.request_stop();
-  const auto model = load_source(device(), *source, {.stop = stop.get_token()});
+  const auto model = GpuModelLoader(device()).load(*source, {.stop = stop.get_token()});
   ASSERT_FALSE(model);
   EXPECT_EQ(model.error().code, ErrorCode::cancelled) << model.error().message;
 }

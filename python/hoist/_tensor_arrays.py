@@ -1,0 +1,113 @@
+"""Arrays of a file's tensors, decoded on the device they are wanted on where Hoist can use it."""
+
+import sys
+import warnings
+from typing import Any, Iterator, List, NamedTuple, Optional
+
+from hoist._tensor_files import PathLike, Wanted, open_file
+from hoist.errors import Exhausted, Unavailable
+
+# That a GPU loads at a time, as stored: enough for a load's beginning and end not to count, and
+# little to wait for.
+_GROUP_BYTES = 512 << 20
+# A single tensor below that, as stored, is there sooner if the CPU decodes it: a load takes a
+# millisecond to begin and end.
+_LEAST_BYTES = 4 << 20
+
+
+class LoadedTensor(NamedTuple):
+    name: str
+    tensor: Any
+    quality: float
+    is_whole: bool
+
+
+class ArrayLoader:
+    """Makes arrays of one framework, on one device, of an open file's tensors."""
+
+    def __init__(self, path: PathLike, device: Any, arrays: Any, zero_copy: bool = False):
+        self.file = open_file(path, zero_copy)
+        self._device = device
+        self._arrays = arrays
+        # What Hoist calls the device if it decodes there; else the CPU decodes.
+        self._place: Optional[str] = arrays.device_name(device)
+
+    def load(self, wanted: Wanted, at_once: bool = False) -> Iterator[LoadedTensor]:
+        """In their order. On a GPU those that are loaded together share a piece of its memory: all
+        of them if `at_once`, else some at a time."""
+        for group in self._groups(wanted, at_once):
+            if self._is_for_device(group):
+                yield from self._load_onto_device(group)
+            else:
+                for name, target in group:
+                    yield self._load(name, target)
+
+    def load_one(self, name: str, target: Optional[float] = None) -> Any:
+        """The tensor alone, in memory of its own."""
+        return next(self.load([(name, target)])).tensor
+
+    def load_part(self, name: str, index: Any) -> Any:
+        """What `index` takes of the tensor, in memory of its own unless it is all."""
+        if self._is_for_device([(name, None)]):
+            whole = self.load_one(name)
+        else:
+            about = self.file.infos[name]
+            data, _, _ = self.file.load(name, None)
+            whole = self._arrays.tensor(data, about.dtype, about.shape, "cpu")
+        return self._arrays.part(whole, index, self._device)
+
+    def _groups(self, wanted: Wanted, at_once: bool) -> Iterator[Wanted]:
+        if at_once or self._place is None:
+            if wanted:
+                yield wanted
+            return
+        group: List[Any] = []
+        size = 0
+        for one in wanted:
+            group.append(one)
+            size += self.file.stored_bytes(*one)
+            if size >= _GROUP_BYTES:
+                yield group
+                group, size = [], 0
+        if group:
+            yield group
+
+    def _is_for_device(self, group: Wanted) -> bool:
+        if self._place is None:
+            return False
+        return len(group) > 1 or self.file.stored_bytes(*group[0]) >= _LEAST_BYTES
+
+    def _load(self, name: str, target: Optional[float]) -> LoadedTensor:
+        about = self.file.infos[name]
+        data, quality, is_whole = self.file.load(name, target)
+        tensor = self._arrays.tensor(data, about.dtype, about.shape, self._device)
+        return LoadedTensor(name, tensor, quality, is_whole)
+
+    def _load_onto_device(self, group: Wanted) -> Iterator[LoadedTensor]:
+        assert self._place is not None
+        try:
+            loaded = self.file.load_onto(self._place, group)
+        except (Exhausted, Unavailable) as why:
+            self._place = None  # nor for what is loaded later
+            warnings.warn(
+                f"decoding on the CPU and copying to {self._device}, because: {why}",
+                RuntimeWarning,
+                stacklevel=_callers_stack_level(),
+            )
+            for name, target in group:
+                yield self._load(name, target)
+            return
+        for (name, _), (array, quality, is_whole) in zip(group, loaded):
+            about = self.file.infos[name]
+            tensor = self._arrays.wrap(array, about.dtype, about.shape)
+            yield LoadedTensor(name, tensor, quality, is_whole)
+
+
+def _callers_stack_level() -> int:
+    """Of whoever called this package."""
+    level = 1
+    frame = sys._getframe(1)
+    while frame.f_back is not None and __package__ == frame.f_globals.get("__package__"):
+        frame = frame.f_back
+        level += 1
+    return level
