@@ -24,6 +24,9 @@ double seconds_since(Clock::time_point start) {
 constexpr double kLeastSample = 300e-6;
 constexpr double kMostRepeats = 1e6;
 
+// Of the time for a variant; the rest is for sizes that take long.
+constexpr double kForPrecision = 0.4;
+
 // From that size on, what takes so many times as long as the best is not measured any further, if
 // so much of it came with the last step in size: what is mostly a fixed cost may yet catch up.
 constexpr uint64_t kLarge = uint64_t{64} << 20;
@@ -100,7 +103,7 @@ class Measurer {
   Result<double> measure_size(uint64_t size) {
     if (plan_.cancelled()) return cancelled();
     const Clock::time_point start = Clock::now();
-    const double share = plan_.seconds / static_cast<double>(plan_.sizes.size());
+    const double share = kForPrecision * plan_.seconds / static_cast<double>(plan_.sizes.size());
     double cost = 0;
     plan_.at_size(size);
     const Shape shape = {size, operation_.variants[variant_].items};
