@@ -83,19 +83,29 @@ TEST_P(TierSearchTest, IsTheSameWithDevices) {
   EXPECT_EQ(gpu.statistics().on_devices, 6u);
 }
 
-// The device finds the blocks of all candidates of the large segment; which of them become records
-// hangs on these.
+// The device finds the blocks of all candidates of the large segments; which of them become records
+// hangs on these. Between them and behind them are tiers that stay on the CPU.
 TEST_P(TierSearchTest, PredictsTheSameWithDevices) {
   std::mt19937_64 random(test_seed());
   ThreadPool pool(2);
-  constexpr uint32_t kRecent = 300;
   Vocabulary vocabulary;
   for (uint32_t i = 0; i < kVocabulary; ++i) vocabulary.add(fmt::format("symbol {}", i));
   Tiers tiers;
-  tiers.stable.push_back(
-      build_stable(0, {{}, {recent_tier(random, kLargeSegment, 0)}}, kVocabulary, pool).value());
-  tiers.recent.push_back(recent_tier(random, kRecent, kLargeSegment));
-  const TierView view{std::make_shared<const Tiers>(tiers), {kRecent}};
+  uint32_t patterns = 0;
+  const auto next_tier = [&](uint32_t count) {
+    auto tier = recent_tier(random, count, patterns);
+    patterns += count;
+    return tier;
+  };
+  for (const uint32_t count : {kLargeSegment, 1000u, kLargeSegment + 77}) {
+    tiers.stable.push_back(
+        build_stable(tiers.stable.size(), {{}, {next_tier(count)}}, kVocabulary, pool).value());
+  }
+  for (int i = 0; i < 1000; ++i) {
+    tiers.stable[2]->set_frequency(static_cast<uint32_t>(random() % kLargeSegment), 0);
+  }
+  for (const uint32_t count : {300, 70}) tiers.recent.push_back(next_tier(count));
+  const TierView view{std::make_shared<const Tiers>(tiers), {300, 70}};
   device::Device* const devices[] = {&device()};
   auto scan = std::make_unique<GpuScan>(devices);
   const GpuScan& gpu = *scan;
@@ -107,7 +117,7 @@ TEST_P(TierSearchTest, PredictsTheSameWithDevices) {
     const IndexSearchOptions options{.threshold = 0.3};
     TierSearch found(view, {&state, 1}, options, search);
     EXPECT_TRUE(found.run());
-    const RecordView source(view, vocabulary, kLargeSegment + kRecent, search);
+    const RecordView source(view, vocabulary, patterns, search);
     const UninitializedArray<Candidate> candidates = found.candidates(0);
     RecordOptions record_options;
     record_options.threshold = options.threshold;

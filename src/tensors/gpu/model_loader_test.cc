@@ -413,6 +413,38 @@ TEST_P(ModelLoaderTest, StopsWhenItIsTold) {
   EXPECT_EQ(loader.load(file, options).error().code, ErrorCode::invalid_argument);
 }
 
+// Through a ring, with copies that wait for the decoding of what they overwrite.
+TEST(ModelLoaderOnALostDevice, AnswersOrLoadsExactly) {
+  std::mt19937_64 random(test_seed());
+  HoloFileTest test(random);
+  for (int i = 0; i < 16; ++i) test.add(DType::bf16, {300, 1000});
+  test.add(DType::i64, {40, 3});  // the CPU's
+  test.write({.encode = {}, .order = FileOrder::tensor});
+  const HoloTensorReader file = HoloTensorReader::open(test.path()).value();
+  const size_t chunk = size_t{64} << 10;
+  bool has_loaded = false;
+  int failures = 0;
+  for (int operations = 0; !has_loaded; operations += 1 + operations / 20) {
+    device::FailingDevice device(operations);
+    GpuModelLoader loader(device, {.threads = 3, .smallest_chunk = chunk, .largest_chunk = chunk});
+    const auto model = loader.load(file, {.region_bytes = 200000, .ahead_bytes = 0});
+    has_loaded = model.has_value();
+    if (has_loaded) {
+      ASSERT_EQ(model->tensors.size(), test.contents().size());
+      for (size_t i = 0; i < model->tensors.size(); ++i) {
+        const device::View<std::byte>& data = model->tensors[i].data;
+        ASSERT_TRUE(std::ranges::equal(std::span(data.data, data.size), test.contents()[i]));
+      }
+      EXPECT_LT(model->packed_memory, model->packed_bytes / 2);
+    } else {
+      ++failures;
+      EXPECT_EQ(model.error().code, ErrorCode::unavailable) << model.error().message;
+    }
+    ASSERT_LT(operations, 100000);
+  }
+  EXPECT_GT(failures, 20);
+}
+
 INSTANTIATE_TEST_SUITE_P(On, ModelLoaderTest, device::kTestDevices, device::device_name);
 
 }  // namespace
