@@ -7,7 +7,7 @@
 #include <limits>
 #include <string>
 
-#include "ops/gemm/per_process.h"
+#include "base/per_process.h"
 #include "ops/gemm/plan.h"
 #include "placement/decide.h"
 #include "placement/profile_file.h"

@@ -4,7 +4,7 @@
 #include <new>
 #include <utility>
 
-#include "ops/gemm/per_process.h"
+#include "base/per_process.h"
 
 namespace hoist::gemm {
 namespace {

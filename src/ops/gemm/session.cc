@@ -8,8 +8,8 @@
 #include <optional>
 #include <vector>
 
+#include "base/per_process.h"
 #include "ops/gemm/open_device.h"
-#include "ops/gemm/per_process.h"
 #include "ops/gemm/spread.h"
 
 namespace hoist::gemm {

@@ -12,7 +12,7 @@
 
 #include <atomic>
 
-namespace hoist::gemm {
+namespace hoist {
 
 template <typename T>
 class PerProcess {
@@ -41,4 +41,4 @@ class PerProcess {
   std::atomic<Slot*> current_ = nullptr;
 };
 
-}  // namespace hoist::gemm
+}  // namespace hoist
