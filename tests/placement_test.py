@@ -79,6 +79,30 @@ class PlacementTest(unittest.TestCase):
             self.assertIn(size["choice"], size["seconds"])
         self.assertEqual(list((self.path / "tmp").iterdir()), [])
 
+    def test_explain_tells_too_little_from_not_measured(self):
+        self.tune("--op", VARIANT)
+        file = self.cache / "profile.json"
+        profile = json.loads(file.read_text())
+        variant = profile["variants"][0]
+        seconds = {"original": (0.001, 0.01), "cpu-1": (0.0098, 0.00995)}
+        variant["implementations"] = [
+            {
+                "name": name,
+                "points": [
+                    {"bytes": size, "factor": 1, "items": 1, "noise": 0, "runs": 5, "seconds": time}
+                    for size, time in zip((64 << 10, 1 << 20), times)
+                ],
+            }
+            for name, times in seconds.items()
+        ]
+        for row in variant["rows"]:
+            row["intervals"] = [{"from": 0, "implementation": "original"}]
+        file.write_text(json.dumps(profile))
+        sizes = self.explain(VARIANT, "64K", "1M", "1G")["variants"][0]["sizes"]
+        self.assertIn("as fast as cpu-1", sizes[0]["reason"])
+        self.assertRegex(sizes[1]["reason"], r"cpu-1 would gain 0\.5 %, too little for a change")
+        self.assertRegex(sizes[2]["reason"], r"cpu-1 may gain .* nothing so large was measured")
+
     def test_one_cpu_never_chooses_all(self):
         self.tune("--op", VARIANT)
         for sizes in (["1G"], ["64K", "1M"]):
