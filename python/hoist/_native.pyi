@@ -1,7 +1,7 @@
 from typing import Any, Callable, List, Optional, Sequence, Set, Tuple
 
 Layers = List[Tuple[int, float, float]]
-Wanted = Sequence[Tuple[int, float]]  # numbers of tensors, qualities
+Wanted = Sequence[Tuple[int, Optional[float]]]  # numbers of tensors, qualities
 Loaded = List[Tuple[Any, float, int]]  # bytes, quality, parts
 
 class HoloReader:

@@ -4,7 +4,7 @@ import sys
 import warnings
 from typing import Any, Iterator, List, NamedTuple, Optional
 
-from hoist._tensor_files import PathLike, Wanted, open_file
+from hoist._tensor_files import HoloFile, PathLike, Wanted, open_file
 from hoist.errors import Exhausted, Unavailable
 
 # That a GPU loads at a time, as stored: enough for a load's beginning and end not to count, and
@@ -29,32 +29,53 @@ class ArrayLoader:
         self.file = open_file(path, zero_copy)
         self._device = device
         self._arrays = arrays
+        self._is_resolved = False
         # What Hoist calls the device if it decodes there; else the CPU decodes.
-        self._place: Optional[str] = arrays.device_name(device)
+        self._place: Optional[str] = None
+        self._has_warned = False
 
     def load(self, wanted: Wanted, at_once: bool = False) -> Iterator[LoadedTensor]:
         """In their order. On a GPU those that are loaded together share a piece of its memory: all
         of them if `at_once`, else some at a time."""
+        self._resolve_device()
         for group in self._groups(wanted, at_once):
-            if self._is_for_device(group):
-                yield from self._load_onto_device(group)
-            else:
+            loaded = self._load_onto_device(group) if self._is_for_device(group) else None
+            if loaded is None:
                 for name, target in group:
                     yield self._load(name, target)
+            else:
+                yield from loaded
+                loaded = None  # not kept while the next ones are loaded
 
     def load_one(self, name: str, target: Optional[float] = None) -> Any:
         """The tensor alone, in memory of its own."""
         return next(self.load([(name, target)])).tensor
 
     def load_part(self, name: str, index: Any) -> Any:
-        """What `index` takes of the tensor, in memory of its own unless it is all."""
-        if self._is_for_device([(name, None)]):
-            whole = self.load_one(name)
+        """What `index` takes of the tensor, in memory of its own unless it is all. A GPU decodes
+        the whole tensor where it has room for it; of files that need no decoding it gets no more
+        than the part."""
+        self._resolve_device()
+        loaded = None
+        if isinstance(self.file, HoloFile) and self._is_for_device([(name, None)]):
+            loaded = self._load_onto_device([(name, None)])
+        if loaded is not None:
+            whole = loaded[0].tensor
         else:
             about = self.file.infos[name]
             data, _, _ = self.file.load(name, None)
             whole = self._arrays.tensor(data, about.dtype, about.shape, "cpu")
         return self._arrays.part(whole, index, self._device)
+
+    def _resolve_device(self) -> None:
+        """At the first load, not before: to ask for "the current GPU" may begin to use one. From
+        then on it is that one."""
+        if self._is_resolved:
+            return
+        self._place = self._arrays.device_name(self._device)
+        if self._place is not None:
+            self._device = self._place
+        self._is_resolved = True
 
     def _groups(self, wanted: Wanted, at_once: bool) -> Iterator[Wanted]:
         if at_once or self._place is None:
@@ -83,24 +104,28 @@ class ArrayLoader:
         tensor = self._arrays.tensor(data, about.dtype, about.shape, self._device)
         return LoadedTensor(name, tensor, quality, is_whole)
 
-    def _load_onto_device(self, group: Wanted) -> Iterator[LoadedTensor]:
+    def _load_onto_device(self, group: Wanted) -> Optional[List[LoadedTensor]]:
+        """Nothing, and a warning the first time, where the device cannot be used or has no room."""
         assert self._place is not None
         try:
             loaded = self.file.load_onto(self._place, group)
         except (Exhausted, Unavailable) as why:
-            self._place = None  # nor for what is loaded later
-            warnings.warn(
-                f"decoding on the CPU and copying to {self._device}, because: {why}",
-                RuntimeWarning,
-                stacklevel=_callers_stack_level(),
-            )
-            for name, target in group:
-                yield self._load(name, target)
-            return
+            if isinstance(why, Unavailable):
+                self._place = None  # nor for what is loaded later
+            if not self._has_warned:
+                self._has_warned = True
+                warnings.warn(
+                    f"decoding on the CPU and copying to {self._device}, because: {why}",
+                    RuntimeWarning,
+                    stacklevel=_callers_stack_level(),
+                )
+            return None
+        tensors = []
         for (name, _), (array, quality, is_whole) in zip(group, loaded):
             about = self.file.infos[name]
             tensor = self._arrays.wrap(array, about.dtype, about.shape)
-            yield LoadedTensor(name, tensor, quality, is_whole)
+            tensors.append(LoadedTensor(name, tensor, quality, is_whole))
+        return tensors
 
 
 def _callers_stack_level() -> int:

@@ -70,9 +70,7 @@ class HoloFile:
 
     def load_onto(self, device: str, wanted: Wanted) -> List[Tuple[Any, float, bool]]:
         """The same of many, decoded on a device of Hoist's, as arrays that speak DLPack."""
-        numbers = [
-            (self._number[name], 1.0 if target is None else target) for name, target in wanted
-        ]
+        numbers = [(self._number[name], target) for name, target in wanted]
         loaded = self._reader.load_onto(device, numbers)
         return [
             (array, quality, self._is_whole(name, parts))
@@ -112,7 +110,7 @@ class ModelFile:
 
     def load_onto(self, device: str, wanted: Wanted) -> List[Tuple[Any, float, bool]]:
         """Many onto a device of Hoist's, as arrays that speak DLPack."""
-        loaded = self._source.load_onto(device, [(self._index[name], 1.0) for name, _ in wanted])
+        loaded = self._source.load_onto(device, [(self._index[name], None) for name, _ in wanted])
         return [(array, 1.0, True) for array, _, _ in loaded]
 
     def stored_bytes(self, name: str, target: Optional[float] = None) -> int:

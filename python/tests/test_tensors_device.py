@@ -7,6 +7,7 @@ import os
 import tempfile
 import threading
 import warnings
+import weakref
 
 import ml_dtypes
 import numpy as np
@@ -174,6 +175,121 @@ def test_small_tensors_alone_are_the_cpus(monkeypatch, path, model):
     for name, array in model.items():
         assert same(loader.load_one(name), array)
         assert same(loader.load_part(name, ...), array)
+
+
+class Logged(OnDevice):
+    """Notes what it makes arrays of, and where."""
+
+    def __init__(self, place="cpu"):
+        super().__init__(place)
+        self.log = []
+
+    def tensor(self, data, dtype, shape, device):
+        self.log.append((data.nbytes, device))
+        return super().tensor(data, dtype, shape, device)
+
+
+def refuse(monkeypatch, error):
+    """The device answers so; returns what it was asked for."""
+    asked = []
+
+    def load_onto(self, device, wanted):
+        asked.append([name for name, _ in wanted])
+        raise error("no room")
+
+    monkeypatch.setattr(HoloFile, "load_onto", load_onto)
+    return asked
+
+
+def test_without_room_the_cpu_decodes_and_the_device_is_asked_again(monkeypatch, path, model):
+    monkeypatch.setattr(_tensor_arrays, "_LEAST_BYTES", 1)
+    name = "layers.0.mlp.up"
+    for error, times in ((errors.Exhausted, 4), (errors.Unavailable, 1)):
+        asked = refuse(monkeypatch, error)
+        arrays = Logged()
+        loader = _tensor_arrays.ArrayLoader(path, "gpu", arrays)
+        with pytest.warns(RuntimeWarning, match="decoding on the CPU.*no room") as caught:
+            wanted = [(each, None) for each in model]
+            loaded = {one.name: one.tensor for one in loader.load(wanted, at_once=True)}
+            arrays.log.clear()
+            part = loader.load_part(name, np.s_[2:4, :])
+            assert same(loader.load_one(name), model[name])
+            assert same(loader.load_one(name), model[name])
+        assert all(same(loaded[each], array) for each, array in model.items())
+        assert same(part, model[name][2:4])
+        assert arrays.log[0] == (model[name].nbytes, "cpu")  # the whole is not the device's
+        assert len(asked) == times
+        assert [warning.filename for warning in caught] == [__file__]  # once
+
+
+def test_an_error_after_the_device_refused_is_its_own(monkeypatch, path):
+    refuse(monkeypatch, errors.Exhausted)
+
+    def fail(self, name, target):
+        raise errors.Corrupt("bad")
+
+    monkeypatch.setattr(HoloFile, "load", fail)
+    loader = _tensor_arrays.ArrayLoader(path, "gpu", OnDevice())
+    with pytest.warns(RuntimeWarning), pytest.raises(errors.Corrupt) as caught:
+        list(loader.load([("layers.0.mlp.up", None), ("steps", None)]))
+    assert caught.value.__context__ is None
+
+
+def test_slices_of_plain_files_are_read_by_the_host(on_device, tmp_path):
+    array = np.arange(9000.0).reshape(90, 100)
+    path = tmp_path / "plain.safetensors"
+    safetensors.numpy.save_file({"a": array}, path)
+    for zero_copy in (False, True):
+        with tensors.safe_open(path, zero_copy=zero_copy) as file:
+            assert same(file.get_slice("a")[4:6], array[4:6])
+            assert on_device == []
+            assert same(file.get_tensor("a"), array)
+        assert on_device.pop() == ["a"]
+
+
+def test_whole_is_all_parts_of_any_encoding(tmp_path):
+    line = np.linspace(-1, 1, 4096, dtype=np.float32).reshape(64, 64)
+    smooth = {"line": line, "zeros": np.zeros((32, 32), np.float32), "one": np.float32(0.5)}
+    for encoding in ("embedded", "spectral", "rph", "lrdf", "lossless"):
+        path = tmp_path / f"{encoding}.holo"
+        tensors.save_file(smooth, path, encoding=encoding)
+        file = open_file(path)
+        loaded = file.load_onto("cpu", [(name, None) for name in smooth])
+        for name, (array, quality, is_whole) in zip(smooth, loaded):
+            data, host_quality, host_is_whole = file.load(name, None)
+            assert np.from_dlpack(array).tobytes() == data.tobytes(), (encoding, name)
+            assert (quality, is_whole) == (host_quality, host_is_whole) == (quality, True)
+
+
+def test_the_device_is_asked_for_with_the_first_load(monkeypatch, path, model):
+    names = iter(["cpu"])
+    arrays = OnDevice()
+    monkeypatch.setattr(arrays, "device_name", lambda device: next(names))
+    loader = _tensor_arrays.ArrayLoader(path, "cuda", arrays)
+    assert next(names, None) == "cpu"  # not yet
+    names = iter(["cpu"])
+    assert same(loader.load_one("steps"), model["steps"])
+    assert same(loader.load_one("steps"), model["steps"])
+
+
+@pytest.mark.parametrize("place", [None, "cpu"])
+def test_streams_keep_nothing_of_what_they_gave(monkeypatch, path, place):
+    arrays = OnDevice(place)
+    monkeypatch.setattr(_frameworks, "framework", lambda name: arrays)
+    monkeypatch.setattr(_tensor_arrays, "_LEAST_BYTES", 1)
+    monkeypatch.setattr(_tensor_arrays, "_GROUP_BYTES", 1)  # each by itself
+    given = []
+    for kind in ("load", "load_onto"):
+
+        def checked(self, *wanted, load=getattr(HoloFile, kind)):
+            assert all(tensor() is None for tensor in given)
+            return load(self, *wanted)
+
+        monkeypatch.setattr(HoloFile, kind, checked)
+    for _, tensor, _ in tensors.stream(path, steps=(0.96, None)):
+        given.append(weakref.ref(tensor))
+        del tensor
+    assert len(given) > 5
 
 
 def test_loads_that_overlap(path, model):

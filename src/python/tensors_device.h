@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,8 +14,8 @@
 
 namespace hoist::python {
 
-// Numbers of tensors in their file, with the qualities that they are wanted in.
-using WantedTensors = std::vector<std::pair<size_t, double>>;
+// Numbers of tensors in their file, with the qualities that they are wanted in; none: whole.
+using WantedTensors = std::vector<std::pair<size_t, std::optional<double>>>;
 
 // [(array, quality, parts)] of these tensors, flat arrays of bytes.
 nanobind::list load_onto(const tensors::HoloTensorReader& file, const std::string& device,

@@ -24,8 +24,7 @@ KeptLoader::KeptLoader(device::Device& device) : process_(::getpid()) {
   {
     Idle& from = idle.get();
     const std::lock_guard lock(from.mutex);
-    const auto found = from.loaders.find(&device);
-    if (found != from.loaders.end()) loader_ = std::exchange(found->second, nullptr);
+    loader_ = std::exchange(from.loaders[&device], nullptr);
   }
   if (loader_ == nullptr) loader_ = std::make_unique<GpuModelLoader>(device);
 }

@@ -4,7 +4,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <optional>
+#include <span>
+#include <stop_token>
 
 #include "base/test_seed.h"
 #include "device/device.h"
@@ -18,13 +21,34 @@ TEST(KeptLoader, OneIsKeptAndThoseThatOverlapAreDifferent) {
   const auto borrowed = [&] { return &*KeptLoader(device); };
   GpuModelLoader* const first = borrowed();
   EXPECT_EQ(borrowed(), first);
+  GpuModelLoader* second = nullptr;
   {
     const KeptLoader one(device);
     const KeptLoader other(device);
     EXPECT_EQ(&*one, first);
-    EXPECT_NE(&*other, first);
+    second = &*other;
+    EXPECT_NE(second, first);
   }
-  EXPECT_NE(borrowed(), nullptr);
+  EXPECT_EQ(borrowed(), second);  // given back first
+}
+
+TEST(KeptLoader, LoadsAfterOneThatFailed) {
+  std::mt19937_64 random(test_seed());
+  HoloFileTest test(random);
+  for (int i = 0; i < 4; ++i) test.add(DType::bf16, {1000, 1100});
+  test.write({});
+  const HoloTensorReader file = HoloTensorReader::open(test.path()).value();
+  std::stop_source stop;
+  stop.request_stop();
+  const KeptLoader loader(device::cpu_device());
+  EXPECT_EQ(loader->load(file, {.stop = stop.get_token()}).error().code, ErrorCode::cancelled);
+  EXPECT_EQ(loader->load(file, {.only = {{99}}}).error().code, ErrorCode::invalid_argument);
+  const auto model = loader->load(file);
+  ASSERT_TRUE(model);
+  for (size_t i = 0; i < model->tensors.size(); ++i) {
+    const device::View<std::byte>& data = model->tensors[i].data;
+    EXPECT_TRUE(std::ranges::equal(std::span(data.data, data.size), test.contents()[i]));
+  }
 }
 
 #if !defined(__SANITIZE_THREAD__)  // whose runtime starts no threads in a child

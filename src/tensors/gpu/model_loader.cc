@@ -32,11 +32,11 @@ class Stopwatch {
 
 // How many parts of a tensor each step needs.
 Result<std::vector<size_t>> step_parts(const HoloTensor& tensor, const GpuLoadOptions& options,
-                                       double last_target) {
+                                       std::optional<double> last_target) {
   std::vector<size_t> parts;
   for (size_t step = 0; step < options.targets.size(); ++step) {
     const bool last = step + 1 == options.targets.size();
-    const double target = last ? last_target : options.targets[step];
+    const std::optional<double> target = last ? last_target : options.targets[step];
     const Result<std::vector<size_t>> selected = selected_parts(tensor, {.target = target});
     if (!selected) return tl::unexpected(selected.error());
     parts.push_back(std::max(selected->size(), parts.empty() ? 0 : parts.back()));
@@ -58,7 +58,7 @@ Result<StepParts> all_step_parts(const HoloTensorReader& file, const GpuLoadOpti
     const HoloTensor& tensor = tensors[wanted[i]];
     const double otherwise =
         options.policy != nullptr ? options.policy->target(tensor.name) : options.targets.back();
-    const double target = options.only.empty() ? otherwise : options.only[i].target;
+    const std::optional<double> target = options.only.empty() ? otherwise : options.only[i].target;
     Result<std::vector<size_t>> parts = step_parts(tensor, options, target);
     if (!parts) return tl::unexpected(parts.error());
     steps[wanted[i]] = *std::move(parts);

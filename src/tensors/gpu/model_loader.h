@@ -24,6 +24,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -62,10 +63,11 @@ struct GpuModel {
   LoadTimes times = {};
 };
 
-// A tensor of a file, by its number there, and the quality that it is wanted in.
+// A tensor of a file, by its number there, and the quality that it is wanted in; none: all parts,
+// which is more than a quality of 1, since measured ones are rounded.
 struct TensorTarget {
   size_t tensor = 0;
-  double target = 1;
+  std::optional<double> target = {};
 };
 
 struct GpuLoadOptions {
