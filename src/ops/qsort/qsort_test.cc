@@ -33,16 +33,17 @@ int erased(const void* a, const void* b, void*) {
   return kCompare(*static_cast<const T*>(a), *static_cast<const T*>(b));
 }
 
-// Whether the engine took it, at the latest at the third time: a random sample may miss the last of
-// several keys. What it took must be what the C library makes of it; what it left must be as it
-// was.
+// Whether the engine took it, at the latest at the third time: a sample may miss the last of
+// several keys. Samples hang on the number of elements, so each time there is one element less.
+// What it took must be what the C library makes of it; what it left must be as it was.
 template <typename T>
 bool same_as_libc(const std::vector<T>& values, hoist_compare* compare) {
   bool taken = false;
   for (int attempt = 0; attempt < 3 && !taken; ++attempt) {
-    std::vector<T> ours = values;
+    const size_t count = values.size() - std::min<size_t>(attempt, values.size());
+    std::vector<T> ours(values.begin(), values.begin() + count);
+    std::vector<T> expected = ours;
     taken = hoist_qsort(ours.data(), ours.size(), sizeof(T), compare, nullptr, ::qsort_r);
-    std::vector<T> expected = values;
     if (taken) ::qsort_r(expected.data(), expected.size(), sizeof(T), compare, nullptr);
     EXPECT_TRUE(ours.empty() ||
                 std::memcmp(ours.data(), expected.data(), ours.size() * sizeof(T)) == 0);
