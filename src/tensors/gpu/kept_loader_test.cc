@@ -16,6 +16,26 @@
 namespace hoist::tensors {
 namespace {
 
+class KeptLoaderTest : public testing::Test {
+ protected:
+  KeptLoaderTest() {
+    for (int i = 0; i < 4; ++i) test_.add(DType::bf16, {1000, 1100});
+    test_.write({});
+  }
+  HoloTensorReader open() const { return HoloTensorReader::open(test_.path()).value(); }
+  void expect_exact(const GpuModel& model) const {
+    ASSERT_EQ(model.tensors.size(), test_.contents().size());
+    for (size_t i = 0; i < model.tensors.size(); ++i) {
+      const device::View<std::byte>& data = model.tensors[i].data;
+      EXPECT_TRUE(std::ranges::equal(std::span(data.data, data.size), test_.contents()[i])) << i;
+    }
+  }
+
+ private:
+  std::mt19937_64 random_{test_seed()};
+  HoloFileTest test_{random_};
+};
+
 TEST(KeptLoader, OneIsKeptAndThoseThatOverlapAreDifferent) {
   device::Device& device = device::cpu_device();
   const auto borrowed = [&] { return &*KeptLoader(device); };
@@ -32,12 +52,8 @@ TEST(KeptLoader, OneIsKeptAndThoseThatOverlapAreDifferent) {
   EXPECT_EQ(borrowed(), second);  // given back first
 }
 
-TEST(KeptLoader, LoadsAfterOneThatFailed) {
-  std::mt19937_64 random(test_seed());
-  HoloFileTest test(random);
-  for (int i = 0; i < 4; ++i) test.add(DType::bf16, {1000, 1100});
-  test.write({});
-  const HoloTensorReader file = HoloTensorReader::open(test.path()).value();
+TEST_F(KeptLoaderTest, LoadsAfterOneThatFailed) {
+  const HoloTensorReader file = open();
   std::stop_source stop;
   stop.request_stop();
   const KeptLoader loader(device::cpu_device());
@@ -45,20 +61,13 @@ TEST(KeptLoader, LoadsAfterOneThatFailed) {
   EXPECT_EQ(loader->load(file, {.only = {{99}}}).error().code, ErrorCode::invalid_argument);
   const auto model = loader->load(file);
   ASSERT_TRUE(model);
-  for (size_t i = 0; i < model->tensors.size(); ++i) {
-    const device::View<std::byte>& data = model->tensors[i].data;
-    EXPECT_TRUE(std::ranges::equal(std::span(data.data, data.size), test.contents()[i]));
-  }
+  expect_exact(*model);
 }
 
 #if !defined(__SANITIZE_THREAD__)  // whose runtime starts no threads in a child
 // The parent's has threads that a child has not.
-TEST(KeptLoader, AChildHasItsOwn) {
-  std::mt19937_64 random(test_seed());
-  HoloFileTest test(random);
-  for (int i = 0; i < 4; ++i) test.add(DType::bf16, {1000, 1100});
-  test.write({});
-  const HoloTensorReader file = HoloTensorReader::open(test.path()).value();
+TEST_F(KeptLoaderTest, AChildHasItsOwn) {
+  const HoloTensorReader file = open();
   device::Device& device = device::cpu_device();
   ASSERT_TRUE(KeptLoader(device)->load(file));
   std::optional<KeptLoader> held(std::in_place, device);
@@ -72,7 +81,9 @@ TEST(KeptLoader, AChildHasItsOwn) {
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
-  EXPECT_TRUE((*held)->load(file));
+  const auto model = (*held)->load(file);
+  ASSERT_TRUE(model);
+  expect_exact(*model);
 }
 #endif
 
