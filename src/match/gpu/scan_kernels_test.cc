@@ -148,11 +148,13 @@ TEST(ScanKernels, KeepWhatThereIsRoomFor) {
 TEST(ScanKernels, EqualPlainLoopsOnSequences) {
   std::mt19937_64 random(test_seed());
   std::vector<Symbols> patterns = random_patterns(random, 300, 40, 30);
-  for (const size_t n : {257, 300, 400, 1030}) patterns.push_back(random_symbols(random, n, 30));
+  for (const size_t n : {33, 257, 300, 400, 1030}) {
+    patterns.push_back(random_symbols(random, n, 30));
+  }
+  const Symbols& short_state = patterns[300];
   Symbols state = patterns.back();
   state.resize(990);
-  expect_same(patterns, 30, {state, random_symbols(random, 65, 30), patterns.front()}, 0.3,
-              1 << 20);
+  expect_same(patterns, 30, {state, random_symbols(random, 65, 30), short_state}, 0.3, 1 << 20);
 }
 
 TEST(ScanKernels, EqualPlainLoopsOnWideSymbols) {
