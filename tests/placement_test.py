@@ -6,6 +6,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -16,6 +17,7 @@ from hoist_tree import BUILD, environment, run
 TUNE = BUILD / "libexec/hoist/hoist-tune"
 EXPLAIN = BUILD / "libexec/hoist/hoist-explain"
 VARIANT = "hash/sha256sum"
+REGRET = pathlib.Path(__file__).resolve().parent.parent / "bench/placement/regret.py"
 
 
 class PlacementTest(unittest.TestCase):
@@ -79,29 +81,76 @@ class PlacementTest(unittest.TestCase):
             self.assertIn(size["choice"], size["seconds"])
         self.assertEqual(list((self.path / "tmp").iterdir()), [])
 
-    def test_explain_tells_too_little_from_not_measured(self):
-        self.tune("--op", VARIANT)
+    def write_profile(self, seconds, intervals, noise=0.0):
+        """A profile of this machine with other times: seconds is {implementation: {size: time}}."""
+        if not (self.cache / "profile.json").exists():
+            self.tune("--op", VARIANT)
         file = self.cache / "profile.json"
         profile = json.loads(file.read_text())
         variant = profile["variants"][0]
-        seconds = {"original": (0.001, 0.01), "cpu-1": (0.0098, 0.00995)}
         variant["implementations"] = [
             {
                 "name": name,
                 "points": [
-                    {"bytes": size, "factor": 1, "items": 1, "noise": 0, "runs": 5, "seconds": time}
-                    for size, time in zip((64 << 10, 1 << 20), times)
+                    {"bytes": size, "factor": 1, "items": 1, "noise": noise, "runs": 4,
+                     "seconds": time}
+                    for size, time in times.items()
                 ],
             }
             for name, times in seconds.items()
         ]
         for row in variant["rows"]:
-            row["intervals"] = [{"from": 0, "implementation": "original"}]
+            row["intervals"] = [{"from": size, "implementation": name} for size, name in intervals]
         file.write_text(json.dumps(profile))
+        return file
+
+    def test_explain_tells_too_little_from_not_measured(self):
+        self.write_profile({"original": {64 << 10: 0.001, 1 << 20: 0.01},
+                            "cpu-1": {64 << 10: 0.0098, 1 << 20: 0.00995}}, [(0, "original")])
         sizes = self.explain(VARIANT, "64K", "1M", "1G")["variants"][0]["sizes"]
         self.assertIn("as fast as cpu-1", sizes[0]["reason"])
         self.assertRegex(sizes[1]["reason"], r"cpu-1 would gain 0\.5 %, too little for a change")
         self.assertRegex(sizes[2]["reason"], r"cpu-1 may gain .* nothing so large was measured")
+
+    def test_explain_shows_what_was_measured_and_what_choices_cost(self):
+        operation = VARIANT.partition("/")[0]
+        self.write_profile(
+            {"original": {64 << 10: 0.001, 1 << 20: 0.0104}, "cpu-1": {1 << 20: 0.01, 4 << 20: 0.03}},
+            [(0, "original"), (2 << 20, "cpu-1"), (3 << 20, "original")], noise=0.02)
+        table = self.explain(VARIANT, "--measured")["variants"][0]
+        self.assertEqual([size["bytes"] for size in table["sizes"]], [64 << 10, 1 << 20, 4 << 20])
+        self.assertEqual([size["choice"] for size in table["sizes"]], ["original"] * 3)
+        self.assertEqual(table["sizes"][1]["seconds"], {"original": 0.0104, "cpu-1": 0.01})
+        self.assertEqual(table["sizes"][0]["behind"], 0)
+        self.assertAlmostEqual(table["sizes"][1]["behind"], 0.04)
+        # Two standard errors of 0.02 / sqrt(4), in the quotient of the two times.
+        self.assertAlmostEqual(table["sizes"][1]["uncertainty"], 1.04 * 0.01 * 2**0.5)
+        self.assertIsNone(table["sizes"][2]["behind"])  # the choice was not measured there
+        text = self.tool(EXPLAIN, VARIANT, "--measured").stdout.decode()
+        self.assertRegex(text, r"1 MiB +\*10\.4 ms +10 ms  4\.0 ± 1\.5 %")
+        self.assertRegex(text, r"4 MiB +\*- +30 ms  -\n")
+        others = self.explain(operation, "--measured")["variants"]
+        self.assertEqual([bool(one["sizes"]) for one in others],
+                         [one["name"] == VARIANT for one in others])
+        for words in (("64K",), ("--cpus", "1")):
+            done = self.tool(EXPLAIN, VARIANT, "--measured", *words, status=2)
+            self.assertIn(b"excludes", done.stderr)
+
+    def test_choices_are_judged_by_times_of_another_profile(self):
+        decided = self.path / "decided.json"
+        self.write_profile({"original": {1 << 20: 0.01}, "cpu-1": {1 << 20: 0.008}},
+                           [(0, "original"), (1 << 20, "cpu-1")]).rename(decided)
+        measured = self.write_profile(
+            {"original": {1 << 10: 0.001, 1 << 20: 0.01}, "cpu-1": {1 << 10: 0.002, 1 << 20: 0.011}},
+            [(0, "original")], noise=0.02)
+        done = self.tool(sys.executable, REGRET, decided, measured)
+        self.assertIn("| 1 KiB | **1** | 2 | 0 |", done.stdout.decode())
+        self.assertIn("| 1 MiB | 10 | **11** | 10.0 ± 1.6 |", done.stdout.decode())
+        self.assertIn("at most 10.0 % (1 MiB) behind; beyond two standard errors 6.9 % (1 MiB)",
+                      done.stdout.decode())
+        decided.write_text("{}")
+        done = self.tool(sys.executable, REGRET, decided, measured, status=1)
+        self.assertIn(b"no profile of `hoist tune`", done.stderr)
 
     def test_one_cpu_never_chooses_all(self):
         self.tune("--op", VARIANT)

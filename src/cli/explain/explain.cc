@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/load.h"
+#include "cli/explain/measured_table.h"
 #include "cli/explain/plot.h"
 #include "cli/explain/report_data.h"
 #include "cli/report.h"
@@ -73,6 +74,20 @@ Json json_of(const VariantReport& report) {
           {"sizes", std::move(sizes)}};
 }
 
+template <typename T>
+Json json_list(const std::vector<T>& parts) {
+  Json list = Json::array();
+  for (const T& part : parts) list.push_back(json_of(part));
+  return list;
+}
+
+void print_json(const placement::LoadedProfile& loaded, Json variants) {
+  const Json json = {{"profile", loaded.profile() != nullptr},
+                     {"why", loaded.why},
+                     {"variants", std::move(variants)}};
+  fmt::print("{}\n", json.dump(2, ' ', true, Json::error_handler_t::replace));
+}
+
 Status write_plot(const std::string& path, std::vector<VariantReport> reports,
                   const placement::Operation& operation, const placement::Profile* profile) {
   std::erase_if(reports, [](const VariantReport& report) { return report.curves.empty(); });
@@ -123,8 +138,10 @@ int explain_command(const ExplainOptions& options) {
   const placement::LoadedProfile& loaded = placement::process_profile();
   const int cpus = options.cpus > 0 ? options.cpus : free_cpus();
   std::vector<VariantReport> reports;
+  std::vector<MeasuredTable> tables;
   for (const VariantHandle* variant : *variants) {
     reports.push_back(report_on(*variant, loaded.profile(), cpus, *sizes));
+    if (options.measured) tables.push_back(measured_table(*variant, loaded.profile()));
   }
   if (!options.plot.empty()) {
     const Status status =
@@ -132,14 +149,13 @@ int explain_command(const ExplainOptions& options) {
     if (!status) return report(status.error());
   }
   if (options.json) {
-    Json list = Json::array();
-    for (const VariantReport& one : reports) list.push_back(json_of(one));
-    const Json json = {{"profile", loaded.profile() != nullptr},
-                       {"why", loaded.why},
-                       {"variants", std::move(list)}};
-    fmt::print("{}\n", json.dump(2, ' ', true, Json::error_handler_t::replace));
+    print_json(loaded, options.measured ? json_list(tables) : json_list(reports));
+    return kDone;
+  }
+  fmt::print("profile: {}\n", loaded.why);
+  if (options.measured) {
+    for (const MeasuredTable& one : tables) print_table(one);
   } else {
-    fmt::print("profile: {}\n", loaded.why);
     for (const VariantReport& one : reports) print_variant(one);
   }
   return kDone;

@@ -13,6 +13,7 @@ struct ExplainOptions {
   std::vector<std::string> sizes;  // "64K", "1M", "2G"; empty: a few
   std::string plot;                // file for the SVG; empty: none
   int cpus = 0;                    // assumed free; 0: as many as are now
+  bool measured = false;           // what was measured, instead of what is predicted
   bool json = false;
 };
 

@@ -47,7 +47,7 @@ Result<placement::Run> prepare(char type, uint64_t bytes) {
 placement::Operation operation() {
   placement::Operation operation;
   operation.name = "gemm";
-  operation.most_bytes = uint64_t{1} << 30;
+  operation.most_bytes = uint64_t{4} << 30;
   for (const char* type = kTypes; *type != '\0'; ++type) {
     operation.variants.push_back({.name = std::string(1, *type)});
   }
