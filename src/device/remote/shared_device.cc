@@ -1,23 +1,17 @@
 // The one connection that a process's engines share.
-#include <unistd.h>
-
 #include <algorithm>
-#include <atomic>
 #include <memory>
 #include <mutex>
 #include <utility>
 
+#include "base/per_process.h"
 #include "device/remote/futex.h"
 #include "device/remote/remote_device.h"
 
 namespace hoist::device::remote {
 namespace {
 
-// A process's own connection.
 struct Shared {
-  explicit Shared(pid_t pid) : owner(pid) {}
-
-  const pid_t owner;
   std::mutex mutex;
   std::shared_ptr<RemoteDevice> device;
   bool connecting = false;
@@ -25,23 +19,14 @@ struct Shared {
   uint64_t retry_at_ns = 0;
 };
 
-// One for each process: a fork may have left its parent's locked for ever.
-Shared& shared_of_this_process() {
-  static std::atomic<Shared*> current = nullptr;
-  Shared* ours = current.load();
-  while (ours == nullptr || ours->owner != ::getpid()) {
-    auto* const fresh = new Shared(::getpid());  // lives as long as the process
-    if (current.compare_exchange_strong(ours, fresh)) return *fresh;
-    delete fresh;
-  }
-  return *ours;
-}
+// A child of fork() makes a connection of its own.
+constinit PerProcess<Shared> shared_connection;
 
 }  // namespace
 
 Result<std::shared_ptr<RemoteDevice>> RemoteDevice::shared() {
   constexpr uint64_t kRetryNs = 1'000'000'000;
-  Shared& ours = shared_of_this_process();
+  Shared& ours = shared_connection.get();
   std::unique_lock lock(ours.mutex);
   if (ours.device != nullptr && !ours.device->connection().lost()) return ours.device;
   const uint64_t begin = monotonic_ns();
