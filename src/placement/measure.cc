@@ -7,6 +7,7 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <map>
 
 #include "placement/decide.h"
 #include "placement/robust.h"
@@ -32,6 +33,10 @@ constexpr double kForPrecision = 0.4;
 constexpr uint64_t kLarge = uint64_t{64} << 20;
 constexpr double kFarBehind = 3;
 constexpr double kGrowing = 0.25;
+
+// What takes more than so many times as long as the best of its size is known well enough after the
+// first rounds; the time is for the others.
+constexpr double kContender = 1.5;
 
 struct Candidate {
   size_t index;
@@ -113,12 +118,17 @@ class Measurer {
       return tl::unexpected(status.error());
     }
     const int least = std::max(plan_.rounds, 1);
+    double most_seconds = std::numeric_limits<double>::infinity();  // of what is sampled
     for (int round = 0; round < plan_.most_rounds; ++round) {
-      const bool again = std::any_of(candidates_.begin(), candidates_.end(), [&](const auto& one) {
-        return one.is_uncertain(plan_.uncertainty);
-      });
-      if (round >= least && (!again || seconds_since(start) > share)) break;
-      if (const Status status = sample_all(*prepared); !status) {
+      if (round >= least) {
+        most_seconds = kContender * best_seconds();
+        const bool again =
+            std::any_of(candidates_.begin(), candidates_.end(), [&](const Candidate& one) {
+              return one.seconds() <= most_seconds && one.is_uncertain(plan_.uncertainty);
+            });
+        if (!again || seconds_since(start) > share) break;
+      }
+      if (const Status status = sample(*prepared, most_seconds); !status) {
         return tl::unexpected(status.error());
       }
       if (round < least) cost = seconds_since(start);
@@ -131,13 +141,19 @@ class Measurer {
     return std::max(0.0, cost - leave_out_hopeless(size) * (least + 1));
   }
 
-  // What is far behind at a large size will be at larger ones, which take long to measure. What was
-  // measured of it goes on growing with the bytes. Returns the seconds of a round that it took.
-  double leave_out_hopeless(uint64_t size) {
+  // At the present size; infinity before the first sample.
+  double best_seconds() const {
     double best = std::numeric_limits<double>::infinity();
     for (const Candidate& one : candidates_) {
       if (!one.samples.empty()) best = std::min(best, one.seconds());
     }
+    return best;
+  }
+
+  // What is far behind at a large size will be at larger ones, which take long to measure. What was
+  // measured of it goes on growing with the bytes. Returns the seconds of a round that it took.
+  double leave_out_hopeless(uint64_t size) {
+    const double best = best_seconds();
     double saved = 0;
     for (Candidate& one : candidates_) {
       if (one.samples.empty() || one.seconds() <= kFarBehind * best || !one.is_growing(size)) {
@@ -165,8 +181,10 @@ class Measurer {
     return {};
   }
 
-  Status sample_all(const Run& run) {
+  // Once each of those that take no longer than `most_seconds`, as far as is known.
+  Status sample(const Run& run, double most_seconds) {
     for (Candidate& one : candidates_) {
+      if (one.seconds() > most_seconds) continue;
       const Result<double> seconds = time(one, run);
       if (!seconds) return tl::unexpected(seconds.error());
       if (one.repeats > 0 && one.failure.empty()) one.samples.push_back(*seconds);
@@ -256,9 +274,17 @@ class Measurer {
 }  // namespace
 
 double uncertainty(const MeasuredVariant& variant) {
+  std::map<uint64_t, double> best;  // seconds by size
+  for (const MeasuredImplementation& one : variant.implementations) {
+    for (const Point& point : one.points) {
+      const auto [entry, is_new] = best.try_emplace(point.shape.bytes, point.seconds);
+      entry->second = std::min(entry->second, point.seconds);
+    }
+  }
   std::vector<double> errors;
   for (const MeasuredImplementation& one : variant.implementations) {
     for (const Point& point : one.points) {
+      if (point.seconds > kContender * best[point.shape.bytes]) continue;
       errors.push_back(standard_error(point.noise, point.runs));
     }
   }

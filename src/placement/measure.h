@@ -3,7 +3,8 @@
 // Every run is a whole one, from the call to the answer: parts timed alone rank implementations
 // wrongly (SCILIB-Accel's micro-tests called one way three times faster that made real programs
 // twice slower). Implementations take turns, so that a change of the machine's load meets all of
-// them. What scatters is measured again, up to a bound, and the scatter that is left is kept.
+// them. What scatters, and may be the best, is measured again, up to a bound, and the scatter that
+// is left is kept.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +37,8 @@ struct Measurement {
   std::vector<std::string> left_out;
 };
 
-// The relative standard error that half of its points stay below; single ones scatter on an idle
-// machine too. 0 without points.
+// The relative standard error that half of the points stay below which may be the best of their
+// size; single ones scatter on an idle machine too. 0 without points.
 double uncertainty(const MeasuredVariant& variant);
 
 // Sizes from `least` to `most`, each `step` times the one before.

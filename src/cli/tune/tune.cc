@@ -39,7 +39,7 @@ struct Effort {
   int most_rounds;
 };
 constexpr Effort kQuick = {16 << 10, 32 << 20, 4, 48, 25};
-constexpr Effort kFull = {1 << 10, 512 << 20, 2, 480, 60};
+constexpr Effort kFull = {1 << 10, 512 << 20, 2, 480, 200};
 
 // A profile for more CPUs holds for fewer too, so measuring with these would only lose it.
 Status check_cpus() {
