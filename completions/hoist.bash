@@ -94,7 +94,7 @@ _hoist() {
       esac
       ;;
     tune) words="--quick --op --seconds --refine --force --json --help" ;;
-    explain) words="sort hash gunzip qsort gemm --plot --cpus --json --help" ;;
+    explain) words="sort hash gunzip qsort gemm --plot --cpus --measured --json --help" ;;
     bench) words="aes codec container device gemm match memcpy placement qsort tensors --quick --list --filter --json --help" ;;
     container | match | tensors)
       case $command in
