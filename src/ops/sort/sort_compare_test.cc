@@ -1,5 +1,8 @@
 // Comparator against the installed sort, and the pieces of the order one by one.
 #include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
 
 #include "ops/sort/compare.h"
 #include "ops/sort/sort_testing.h"
@@ -102,6 +105,34 @@ TEST(SortCompare, VersionFollowsTheManual) {
   expect_ascending({".~Z._", ".Z0", ".a.b", ".zz"}, v9_4);
 }
 
+// The bytes of the NaN that a line begins with, sign and payload; empty: none.
+std::string nan_bytes(const std::string& text) {
+  constexpr size_t kBytes = 10;  // the rest of a long double is padding
+  const long double value = std::strtold(text.c_str(), nullptr);
+  std::string bytes(kBytes, '\0');
+  std::memcpy(bytes.data(), &value, kBytes);
+  return std::isnan(value) ? bytes : std::string();
+}
+
+// A sorted text with the lines of equal NaNs, which release 9.1 leaves in any order
+// (compare_nans()), put into an order of their own.
+std::string with_ordered_nans(const std::string& sorted) {
+  std::vector<std::string> lines;
+  std::istringstream in(sorted);
+  for (std::string text; std::getline(in, text);) lines.push_back(text);
+  for (auto first = lines.begin(); first != lines.end();) {
+    const std::string nan = nan_bytes(*first);
+    const auto last = std::find_if(first + 1, lines.end(), [&](const std::string& text) {
+      return nan.empty() || nan_bytes(text) != nan;
+    });
+    std::sort(first, last);
+    first = last;
+  }
+  std::string text;
+  for (const std::string& one : lines) text += one + '\n';
+  return text;
+}
+
 // Compares whole sorts of generated lines with the installed program.
 class AgainstInstalledSort : public ::testing::Test {
  protected:
@@ -114,14 +145,18 @@ class AgainstInstalledSort : public ::testing::Test {
     if (version_ != "9.1" && version_ != "9.4") GTEST_SKIP() << "no GNU sort 9.1 or 9.4";
   }
 
-  void check(const std::vector<std::string>& options, const std::string& input) {
+  // `settle` undoes what the program leaves open, in its output and in ours.
+  void check(const std::vector<std::string>& options, const std::string& input,
+             std::string (*settle)(const std::string&) = nullptr) {
     std::vector<std::string> argv = {"sort"};
     argv.insert(argv.end(), options.begin(), options.end());
     const Result<Options> parsed = parse_options(argv, version_);
     ASSERT_TRUE(parsed) << shown(argv) << parsed.error().message;
     const ProgramResult expected = run_program(argv, input);
     ASSERT_EQ(expected.status, 0) << shown(argv) << expected.errors;
-    ASSERT_EQ(sort_plainly(*parsed, input), expected.output)
+    const std::string ours = sort_plainly(*parsed, input);
+    ASSERT_EQ(settle != nullptr ? settle(ours) : ours,
+              settle != nullptr ? settle(expected.output) : expected.output)
         << "LC_ALL=" << getenv("LC_ALL") << " " << shown(argv) << "\ninput:\n"
         << input;
   }
@@ -170,7 +205,8 @@ TEST_F(AgainstInstalledSort, Numbers) {
         check({option}, input);
       }
     }
-    check({"-gs"}, lines({"nan", "-", "inf", "(1)", "(2)", " ", "1", "e", "0x", "p"}, 300, 4));
+    check({"-gs"}, lines({"nan", "-", "inf", "(1)", "(2)", " ", "1", "e", "0x", "p"}, 300, 4),
+          version_ == "9.1" ? with_ordered_nans : nullptr);
   }
 }
 
