@@ -105,13 +105,17 @@ double CostCurve::seconds(uint64_t bytes) const {
   return std::clamp(fixed_ + work, low.seconds, high.seconds);
 }
 
+// Between two knots the logarithm of the time is their weighted mean.
 double CostCurve::uncertainty(uint64_t bytes) const {
   const auto x = static_cast<double>(bytes);
   const auto above = std::upper_bound(knots_.begin(), knots_.end(), x,
                                       [](double at, const Knot& knot) { return at < knot.bytes; });
-  const Knot& high = above == knots_.end() ? knots_.back() : *above;
-  const Knot& low = above == knots_.begin() ? knots_.front() : *(above - 1);
-  return std::max(low.uncertainty, high.uncertainty);
+  if (above == knots_.end()) return knots_.back().uncertainty;
+  if (above == knots_.begin()) return above->uncertainty;
+  const Knot& low = *(above - 1);
+  if (low.bytes <= 0) return std::max(low.uncertainty, above->uncertainty);  // no logarithm
+  const double share = std::log(x / low.bytes) / std::log(above->bytes / low.bytes);
+  return std::hypot((1 - share) * low.uncertainty, share * above->uncertainty);
 }
 
 double with_cpus(double one, double all, int measured, double cpus) {

@@ -29,6 +29,17 @@ TEST(CostCurve, IsExactForAFixedPartAndAPower) {
   EXPECT_LT(worst_error([](double x) { return 1e-3 + 1e-10 * x * std::log2(x); }, 64 << 20), 0.02);
 }
 
+TEST(CostCurve, UncertaintyIsThatOfTheWeightedMean) {
+  const CostCurve curve({{{1 << 10, 1}, 1e-3, 0.2, 100, 1}, {{16 << 10, 1}, 2e-3, 0.04, 4, 1}});
+  EXPECT_DOUBLE_EQ(curve.uncertainty(1), 0.02);
+  EXPECT_DOUBLE_EQ(curve.uncertainty(1 << 10), 0.02);
+  EXPECT_DOUBLE_EQ(curve.uncertainty(4 << 10), std::sqrt(2) * 0.01);  // half of either
+  EXPECT_DOUBLE_EQ(curve.uncertainty(16 << 10), 0.02);
+  EXPECT_DOUBLE_EQ(curve.uncertainty(1 << 20), 0.02);
+  const CostCurve uneven({{{1 << 10, 1}, 1e-3, 0.5, 1, 1}, {{4 << 10, 1}, 2e-3, 0.01, 1, 1}});
+  EXPECT_LT(uneven.uncertainty(4000), 0.015);  // far from the uncertain one
+}
+
 TEST(CostCurve, NeverFallsWhateverThePoints) {
   const unsigned seed = std::random_device()();
   SCOPED_TRACE(testing::Message() << "seed " << seed);

@@ -34,9 +34,14 @@ constexpr uint64_t kLarge = uint64_t{64} << 20;
 constexpr double kFarBehind = 3;
 constexpr double kGrowing = 0.25;
 
-// What takes more than so many times as long as the best of its size is known well enough after the
-// first rounds; the time is for the others.
+// What takes surely more than so many times as long as the best of its size is known well enough
+// after the first rounds; the time is for the others.
 constexpr double kContender = 1.5;
+
+// The least that a mean may be, with what its scatter leaves open.
+double least_seconds(double mean, double standard_error) {
+  return mean * (1 - std::min(2 * standard_error, 1.0));
+}
 
 struct Candidate {
   size_t index;
@@ -46,7 +51,11 @@ struct Candidate {
   std::vector<double> samples;           // at the present size
   uint64_t hopeless_above = UINT64_MAX;  // bytes
 
-  double seconds() const { return winsorised_mean(samples); }  // at the present size
+  // Both at the present size; 0 without samples.
+  double seconds() const { return winsorised_mean(samples); }
+  double error() const {  // relative
+    return standard_error(relative_noise(samples), static_cast<int>(samples.size()));
+  }
   // Whether the size before took clearly less. False: the first size.
   bool is_growing(uint64_t bytes) const {
     const auto at = std::find_if(measured.points.begin(), measured.points.end(),
@@ -55,10 +64,8 @@ struct Candidate {
     return at->seconds - std::prev(at)->seconds >= kGrowing * at->seconds;
   }
 
-  bool is_uncertain(double limit) const {
-    return failure.empty() &&
-           standard_error(relative_noise(samples), static_cast<int>(samples.size())) > limit;
-  }
+  bool is_uncertain(double limit) const { return failure.empty() && error() > limit; }
+  bool may_take_less_than(double limit) const { return least_seconds(seconds(), error()) <= limit; }
 };
 
 class Measurer {
@@ -81,10 +88,13 @@ class Measurer {
                               operation_.full_name(variant_)));
     }
     double last_cost = 0;
+    double growth_of_cost = 1;
     uint64_t last_size = 0;
     for (const uint64_t size : plan_.sizes) {
+      // Costs may grow faster than the bytes: a product of matrices takes their power of 1.5.
       const double growth = static_cast<double>(size) / std::max(1.0, 1.0 * last_size);
-      if (sizes_.size() >= 2 && last_cost * growth > seconds_left()) break;
+      const double expected = last_cost * std::clamp(growth_of_cost, growth, growth * growth);
+      if (sizes_.size() >= 2 && expected > seconds_left()) break;
       const Result<double> cost = measure_size(size);
       if (!cost) {
         if (sizes_.empty() || cost.error().code != ErrorCode::exhausted) {
@@ -92,6 +102,7 @@ class Measurer {
         }
         break;  // no room for larger input
       }
+      growth_of_cost = last_cost > 0 ? *cost / last_cost : 1;
       last_cost = *cost;
       last_size = size;
     }
@@ -114,6 +125,7 @@ class Measurer {
     const Shape shape = {size, operation_.variants[variant_].items};
     const Result<Run> prepared = operation_.prepare(variant_, shape, plan_.directory);
     if (!prepared) return tl::unexpected(prepared.error());
+    bytes_ = size;
     if (const Status status = warm_up(*prepared, shape); !status) {
       return tl::unexpected(status.error());
     }
@@ -124,7 +136,7 @@ class Measurer {
         most_seconds = kContender * best_seconds();
         const bool again =
             std::any_of(candidates_.begin(), candidates_.end(), [&](const Candidate& one) {
-              return one.seconds() <= most_seconds && one.is_uncertain(plan_.uncertainty);
+              return one.may_take_less_than(most_seconds) && one.is_uncertain(plan_.uncertainty);
             });
         if (!again || seconds_since(start) > share) break;
       }
@@ -181,10 +193,10 @@ class Measurer {
     return {};
   }
 
-  // Once each of those that take no longer than `most_seconds`, as far as is known.
+  // Once each of those that may take no longer than `most_seconds`, as far as is known.
   Status sample(const Run& run, double most_seconds) {
     for (Candidate& one : candidates_) {
-      if (one.seconds() > most_seconds) continue;
+      if (!one.may_take_less_than(most_seconds)) continue;
       const Result<double> seconds = time(one, run);
       if (!seconds) return tl::unexpected(seconds.error());
       if (one.repeats > 0 && one.failure.empty()) one.samples.push_back(*seconds);
@@ -202,8 +214,13 @@ class Measurer {
       if (status) continue;
       if (plan_.cancelled()) return cancelled();
       if (&one == &candidates_.front()) return tl::unexpected(status.error());
-      one.failure = status.error().message;
       one.samples.clear();
+      if (status.error().code == ErrorCode::exhausted && !one.measured.points.empty()) {
+        one.hopeless_above = bytes_ - 1;  // no room for so much; what was measured of less counts
+        one.repeats = 0;
+      } else {
+        one.failure = status.error().message;
+      }
       return 0;
     }
     return seconds_since(start) / one.repeats;
@@ -269,6 +286,7 @@ class Measurer {
   const Clock::time_point start_ = Clock::now();
   std::vector<Candidate> candidates_;
   std::vector<uint64_t> sizes_;  // measured
+  uint64_t bytes_ = 0;           // the present size
 };
 
 }  // namespace
@@ -284,8 +302,9 @@ double uncertainty(const MeasuredVariant& variant) {
   std::vector<double> errors;
   for (const MeasuredImplementation& one : variant.implementations) {
     for (const Point& point : one.points) {
-      if (point.seconds > kContender * best[point.shape.bytes]) continue;
-      errors.push_back(standard_error(point.noise, point.runs));
+      const double error = standard_error(point.noise, point.runs);
+      if (least_seconds(point.seconds, error) > kContender * best[point.shape.bytes]) continue;
+      errors.push_back(error);
     }
   }
   if (errors.empty()) return 0;

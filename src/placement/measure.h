@@ -3,8 +3,8 @@
 // Every run is a whole one, from the call to the answer: parts timed alone rank implementations
 // wrongly (SCILIB-Accel's micro-tests called one way three times faster that made real programs
 // twice slower). Implementations take turns, so that a change of the machine's load meets all of
-// them. What scatters, and may be the best, is measured again, up to a bound, and the scatter that
-// is left is kept.
+// them. What scatters, and may be the best, is measured again, up to a bound, still in turns, and
+// the scatter that is left is kept.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct MeasurePlan {
   std::vector<uint64_t> sizes;  // bytes, ascending
   double seconds = 3;           // that the variant may take; sizes that would take longer are left
   int rounds = 5;               // runs of each implementation at each size, after one to warm up
-  int most_rounds = 40;         // while the mean is uncertain
+  int most_rounds = 40;         // of what may be the best, while its mean is uncertain
   double uncertainty = 0.008;   // relative standard error from which a size is measured again
   int cpus = 1;                 // with one, implementations for all CPUs are left out
   std::string directory;        // for files, exists
@@ -33,7 +33,8 @@ struct MeasurePlan {
 
 struct Measurement {
   MeasuredVariant variant;  // without rows
-  // Implementations that failed, and why: unmeasured, so they will not be used.
+  // Implementations that failed, and why: unmeasured, so they will not be used. One that only finds
+  // no room (`exhausted`) at some size keeps what was measured of smaller ones.
   std::vector<std::string> left_out;
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <memory>
 #include <thread>
 
@@ -56,7 +57,9 @@ TEST(Measure, UncertaintyIsThatOfMostPoints) {
   EXPECT_DOUBLE_EQ(uncertainty(variant), 0.02);
   variant.implementations[1].points[0].noise = 3;
   EXPECT_DOUBLE_EQ(uncertainty(variant), 1.5);
-  variant.implementations[1].points[0].seconds = 2;  // far behind: it does not matter
+  variant.implementations[1].points[0].seconds = 1e9;  // whatever it scatters, it may be the best
+  EXPECT_DOUBLE_EQ(uncertainty(variant), 1.5);
+  variant.implementations[1].points[0] = {{1, 1}, 2, 0.04, 4, 1};  // far behind: it does not matter
   EXPECT_DOUBLE_EQ(uncertainty(variant), 2.5);
 }
 
@@ -119,21 +122,30 @@ TEST(Measure, WhatIsFarBehindByAFixedCostIsMeasuredToTheEnd) {
   EXPECT_EQ(measured->variant.implementations[2].points.back().shape.bytes, 256u << 20);
 }
 
-// The GPU's quarter of a second is not worth the time that small differences take to tell.
-TEST(Measure, OnlyWhatMayBeTheBestIsMeasuredAgain) {
-  Fake fake;
-  std::vector<int> calls(3);
-  fake.work = [&](size_t implementation, const Shape&) -> Status {
-    constexpr int kScatter = 40;  // microseconds
-    const int microseconds =
-        implementation == 2 ? 20'000 : 500 + kScatter * (calls[implementation]++ % 9);
-    std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
-    return {};
-  };
+// What takes 0.5 to 0.8 ms, but for implementation 2, which takes 100.
+Status scattered_work(Fake& fake, size_t implementation) {
+  constexpr int kScatter = 40;  // microseconds
+  const int microseconds =
+      implementation == 2 ? 100'000 : 500 + kScatter * (fake.runs[implementation] % 9);
+  std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
+  return {};
+}
+
+MeasurePlan plan_with_more_rounds() {
   MeasurePlan plan = plan_of(2);
   plan.rounds = 3;
   plan.most_rounds = 12;
   plan.seconds = 30;
+  return plan;
+}
+
+// The GPU's quarter of a second is not worth the time that small differences take to tell.
+TEST(Measure, OnlyWhatMayBeTheBestIsMeasuredAgain) {
+  Fake fake;
+  fake.work = [&](size_t implementation, const Shape&) {
+    return scattered_work(fake, implementation);
+  };
+  const MeasurePlan plan = plan_with_more_rounds();
   const Result<Measurement> measured = measure(fake.operation, 0, plan);
   ASSERT_TRUE(measured);
   int most = 0;
@@ -146,6 +158,62 @@ TEST(Measure, OnlyWhatMayBeTheBestIsMeasuredAgain) {
     }
   }
   EXPECT_EQ(most, 12);
+}
+
+TEST(Measure, WhatFailsOnceMeasuredIsLeftOut) {
+  Fake fake;
+  fake.work = [&](size_t implementation, const Shape&) -> Status {
+    if (implementation == 1 && fake.runs[1] > 5) return fail(ErrorCode::internal, "broken");
+    return scattered_work(fake, implementation);
+  };
+  const Result<Measurement> measured = measure(fake.operation, 0, plan_with_more_rounds());
+  ASSERT_TRUE(measured);
+  EXPECT_EQ(measured->left_out, std::vector<std::string>{"cpu-1: broken"});
+  EXPECT_EQ(measured->variant.find("cpu-1"), nullptr);
+  EXPECT_EQ(fake.runs[1], 6);
+  for (const Point& point : measured->variant.find("original")->points) EXPECT_GE(point.runs, 3);
+}
+
+// A GPU without memory for the largest matrices is used for the others.
+TEST(Measure, WhatFindsNoRoomKeepsItsSmallerSizes) {
+  Fake fake;
+  fake.work = [&](size_t implementation, const Shape& shape) -> Status {
+    if (implementation == 2 && shape.bytes > 5000) return fail(ErrorCode::exhausted, "full");
+    return {};
+  };
+  const Result<Measurement> measured = measure(fake.operation, 0, plan_of(2));
+  ASSERT_TRUE(measured);
+  EXPECT_TRUE(measured->left_out.empty());
+  ASSERT_EQ(measured->variant.implementations.size(), 3u);
+  EXPECT_EQ(measured->variant.find("cpu-1")->points.back().shape.bytes, 16u << 10);
+  EXPECT_LE(measured->variant.find("cpu-all")->points.back().shape.bytes, 5000u);
+
+  fake.work = [&](size_t implementation, const Shape&) -> Status {
+    if (implementation == 2) return fail(ErrorCode::exhausted, "full");
+    return {};
+  };
+  EXPECT_EQ(measure(fake.operation, 0, plan_of(2))->left_out,
+            std::vector<std::string>{"cpu-all: full"});
+}
+
+// Of 3 runs each the sizes take 12, 96 and 768 ms: by its bytes alone the last would take 384.
+TEST(Measure, CostsThatOutgrowTheBytesAreForeseen) {
+  Fake fake;
+  fake.work = [](size_t implementation, const Shape& shape) -> Status {
+    if (implementation == 0) {
+      const double units = static_cast<double>(shape.bytes) / (1 << 20);
+      std::this_thread::sleep_for(
+          std::chrono::microseconds(static_cast<int64_t>(4000 * units * std::sqrt(units))));
+    }
+    return {};
+  };
+  MeasurePlan plan = plan_of(2);
+  plan.sizes = log_spaced(1 << 20, 16 << 20, 4);
+  plan.most_rounds = 2;
+  plan.seconds = 0.65;
+  const Result<Measurement> measured = measure(fake.operation, 0, plan);
+  ASSERT_TRUE(measured);
+  EXPECT_LE(measured->variant.implementations[0].points.back().shape.bytes, 4u << 20);
 }
 
 // What is left out is not part of what the next size is expected to cost.

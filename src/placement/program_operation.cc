@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <spawn.h>
-#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,10 +13,10 @@
 #include <memory>
 #include <string_view>
 
-#include "base/cgroup.h"
 #include "base/decisions.h"
 #include "base/file.h"
 #include "base/takeover.h"
+#include "placement/room.h"
 
 namespace hoist::placement {
 namespace {
@@ -59,29 +58,14 @@ std::vector<std::string> clean_environment(const std::vector<std::string>& added
   return environment;
 }
 
-// What makes compressed input holds its text beside it, and what is measured must find its input in
-// the page cache.
-Status check_memory(uint64_t bytes) {
-  constexpr uint64_t kShare = 16;  // of the memory that input may take
-  const auto physical = static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
-                        static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
-  if (bytes <= std::min(physical, cgroup_memory_available()) / kShare) return {};
-  return fail(ErrorCode::exhausted, fmt::format("too little memory for {} bytes of input", bytes));
-}
-
-Status check_room(const std::string& directory, uint64_t bytes) {
-  struct statvfs info;
-  if (::statvfs(directory.c_str(), &info) != 0) return {};
-  constexpr uint64_t kShare = 4;  // of the free room that measuring may take
-  if (bytes <= info.f_bavail * info.f_frsize / kShare) return {};
-  return fail(ErrorCode::exhausted, fmt::format("no room for {} bytes ({}): set TMPDIR to a place "
-                                                "with more",
-                                                bytes, directory));
-}
+// Of the memory, for input: what makes compressed input holds its text beside it, and what is
+// measured must find its input in the page cache.
+constexpr unsigned kMemoryShare = 16;
 
 Result<std::vector<std::string>> write_inputs(const ProgramVariant& variant, const Shape& shape,
                                               const std::string& directory) {
-  for (const Status& status : {check_memory(shape.bytes), check_room(directory, shape.bytes)}) {
+  for (const Status& status :
+       {check_memory(shape.bytes, kMemoryShare), check_room(directory, shape.bytes)}) {
     if (!status) return tl::unexpected(status.error());
   }
   std::vector<std::string> files;

@@ -11,6 +11,7 @@
 #include "ops/gemm/program_blas.h"
 #include "ops/gemm/session.h"
 #include "ops/gemm/square_product.h"
+#include "placement/room.h"
 
 namespace hoist::gemm {
 namespace {
@@ -21,6 +22,9 @@ enum : size_t { kOriginal, kCuda };
 // Of implementation kCuda and those behind it: each has twice the one before.
 int devices_of(size_t implementation) { return 1 << (implementation - kCuda); }
 
+// Of the memory, for the three matrices: a BLAS packs copies of them, and the rest is others'.
+constexpr unsigned kMemoryShare = 4;
+
 Result<placement::Run> prepare(char type, uint64_t bytes) {
   if (!hoist_gpu_may_serve()) return fail(ErrorCode::unavailable, "no GPU");
   const Result<const ProgramBlas*> blas = ProgramBlas::get();
@@ -29,6 +33,9 @@ Result<placement::Run> prepare(char type, uint64_t bytes) {
   const Result<std::shared_ptr<Session>> session = Session::get(std::chrono::seconds(5));
   if (!session) return tl::unexpected(session.error());
   if (!(*session)->has_gpu()) return fail(ErrorCode::unavailable, "hoistd has no GPU");
+  if (const Status room = placement::check_memory(bytes, kMemoryShare); !room) {
+    return tl::unexpected(room.error());
+  }
   const auto extent = static_cast<int64_t>(
       std::sqrt(static_cast<double>(bytes) / 3 / static_cast<double>(element_size(type))));
   auto product = std::make_shared<SquareProduct>(type, std::max<int64_t>(extent, 1));
