@@ -81,8 +81,9 @@ class PlacementTest(unittest.TestCase):
             self.assertIn(size["choice"], size["seconds"])
         self.assertEqual(list((self.path / "tmp").iterdir()), [])
 
-    def write_profile(self, seconds, intervals, noise=0.0):
-        """A profile of this machine with other times: seconds is {implementation: {size: time}}."""
+    def write_profile(self, seconds, intervals, noise=0.0, factor=1):
+        """A profile of this machine with other times: seconds is {implementation: {size: time}}. No
+        interval: nothing is decided."""
         if not (self.cache / "profile.json").exists():
             self.tune("--op", VARIANT)
         file = self.cache / "profile.json"
@@ -92,7 +93,7 @@ class PlacementTest(unittest.TestCase):
             {
                 "name": name,
                 "points": [
-                    {"bytes": size, "factor": 1, "items": 1, "noise": noise, "runs": 4,
+                    {"bytes": size, "factor": factor, "items": 1, "noise": noise, "runs": 4,
                      "seconds": time}
                     for size, time in times.items()
                 ],
@@ -123,7 +124,7 @@ class PlacementTest(unittest.TestCase):
         self.assertEqual(table["sizes"][1]["seconds"], {"original": 0.0104, "cpu-1": 0.01})
         self.assertEqual(table["sizes"][0]["behind"], 0)
         self.assertAlmostEqual(table["sizes"][1]["behind"], 0.04)
-        # Two standard errors of 0.02 / sqrt(4), in the quotient of the two times.
+        # The standard error of either time is 0.02 / sqrt(4), that of their quotient:
         self.assertAlmostEqual(table["sizes"][1]["uncertainty"], 1.04 * 0.01 * 2**0.5)
         self.assertIsNone(table["sizes"][2]["behind"])  # the choice was not measured there
         text = self.tool(EXPLAIN, VARIANT, "--measured").stdout.decode()
@@ -135,6 +136,22 @@ class PlacementTest(unittest.TestCase):
         for words in (("64K",), ("--cpus", "1")):
             done = self.tool(EXPLAIN, VARIANT, "--measured", *words, status=2)
             self.assertIn(b"excludes", done.stderr)
+
+    def test_explain_shows_refined_times_of_what_can_be_chosen(self):
+        self.write_profile({"original": {1 << 20: 0.01}, "cpu-1": {1 << 20: 0.02},
+                            "of-another-version": {1 << 20: 0.001}}, [(0, "original")])
+        table = self.explain(VARIANT, "--measured")["variants"][0]
+        self.assertEqual(table["sizes"][0]["seconds"], {"original": 0.01, "cpu-1": 0.02})
+        self.assertEqual(table["sizes"][0]["behind"], 0)
+        self.assertTrue(table["measured"])
+        self.assertFalse(table["refined"])
+        self.write_profile({"original": {1 << 20: 0.01}}, [(0, "original")], factor=1.25)
+        table = self.explain(VARIANT, "--measured")["variants"][0]
+        self.assertEqual(table["sizes"][0]["seconds"], {"original": 0.0125})
+        self.assertTrue(table["refined"])
+        text = self.tool(EXPLAIN, VARIANT, "--measured").stdout.decode()
+        self.assertIn("refined by real runs", text)
+        self.assertIn("*12.5 ms", text)
 
     def test_choices_are_judged_by_times_of_another_profile(self):
         decided = self.path / "decided.json"
@@ -148,6 +165,9 @@ class PlacementTest(unittest.TestCase):
         self.assertIn("| 1 MiB | 10 | **11** | 10.0 ± 1.6 |", done.stdout.decode())
         self.assertIn("at most 10.0 % (1 MiB) behind; beyond two standard errors 6.9 % (1 MiB)",
                       done.stdout.decode())
+        decided.write_text(measured.read_text().replace('"rows":', '"rows": [], "others":'))
+        done = self.tool(sys.executable, REGRET, decided, measured, status=1)
+        self.assertIn(b"no operation in common", done.stderr)
         decided.write_text("{}")
         done = self.tool(sys.executable, REGRET, decided, measured, status=1)
         self.assertIn(b"no profile of `hoist tune`", done.stderr)

@@ -9,6 +9,9 @@ the very times that they were made from.
 A table (Markdown) a variant: milliseconds by size, what is chosen in bold, and how far it is behind
 the fastest, in percent with the standard error. Sizes below the least that was decided from are the
 plain program's. Last, the largest excess and the largest beyond two standard errors.
+
+The fastest is the one that happened to be, so that of implementations that are equally fast the other
+one seems behind: by about the standard error, and by more where they are many.
 """
 
 import argparse
@@ -16,6 +19,19 @@ import bisect
 import json
 import math
 import sys
+
+
+def variants_by_name(path):
+    """Those of a profile that were measured and decided, with input in the host's memory or files."""
+    with open(path, encoding="utf-8") as file:
+        profile = json.load(file)
+    found = {}
+    for variant in profile["variants"]:
+        if variant["residency"] != "host" or not variant["rows"]:
+            continue
+        if all(row["intervals"] for row in variant["rows"]):
+            found[variant["name"]] = variant
+    return found
 
 
 def choice_at(variant, size):
@@ -50,11 +66,11 @@ def excess(times, chosen):
 def show_size(size):
     for unit, name in ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB")):
         if size >= unit:
-            return f"{size / unit:.3g} {name}"
+            return f"{show_number(size / unit)} {name}"
     return f"{size} B"
 
 
-def show_time(value):
+def show_number(value):
     return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
 
 
@@ -72,7 +88,7 @@ def print_variant(decided, measured):
         chosen = choice_at(decided, size)
         cells = []
         for name in names:
-            text = show_time(1e3 * times[name][0]) if name in times else ""
+            text = show_number(1e3 * times[name][0]) if name in times else ""
             cells.append(f"**{text}**" if name == chosen and text else text)
         behind = excess(times, chosen)
         if behind is None:
@@ -95,9 +111,7 @@ def main():
     profiles = []
     for path in (arguments.decided, arguments.measured):
         try:
-            with open(path, encoding="utf-8") as file:
-                profile = json.load(file)
-            profiles.append({variant["name"]: variant for variant in profile["variants"]})
+            profiles.append(variants_by_name(path))
         except (OSError, ValueError, KeyError, TypeError) as error:
             sys.exit(f"regret.py: {path} is no profile of `hoist tune` ({error})")
     common = [name for name in profiles[0] if name in profiles[1]]

@@ -41,6 +41,11 @@ void judge(MeasuredSize& size) {
   }
 }
 
+bool has_implementation(const placement::Operation& operation, const std::string& name) {
+  const auto& list = operation.implementations;
+  return std::any_of(list.begin(), list.end(), [&](const auto& one) { return one.name == name; });
+}
+
 std::string show_behind(const MeasuredSize& size) {
   if (!size.behind) return "-";
   if (*size.behind == 0) return "0";
@@ -59,8 +64,10 @@ MeasuredTable measured_table(const placement::VariantHandle& variant,
   table.cpus = profile->machine.cpus;
   std::map<uint64_t, MeasuredSize> sizes;
   for (const MeasuredImplementation& one : measured->implementations) {
+    if (!has_implementation(variant.operation(), one.name)) continue;  // cannot be chosen here
     table.implementations.push_back(one.name);
     for (const Point& point : one.points) {
+      table.is_refined = table.is_refined || point.factor != 1;
       sizes[point.shape.bytes].times.push_back(
           {one.name, point.seconds * point.factor,
            placement::standard_error(point.noise, point.runs)});
@@ -69,7 +76,9 @@ MeasuredTable measured_table(const placement::VariantHandle& variant,
   const DecisionTable decisions(variant, Residency::host, profile, table.cpus);
   for (auto& [bytes, size] : sizes) {
     size.bytes = bytes;
-    size.chosen = variant.operation().implementations[decisions.find(bytes).implementation].name;
+    const placement::Choice& choice = decisions.find(bytes);
+    size.chosen = variant.operation().implementations[choice.implementation].name;
+    size.is_measured = choice.basis == placement::Basis::measured;
     judge(size);
     table.sizes.push_back(std::move(size));
   }
@@ -82,8 +91,9 @@ void print_table(const MeasuredTable& table) {
     fmt::print("not measured: run `hoist tune --op {}`\n", table.name);
     return;
   }
-  fmt::print("measured with {} CPU{} (* chosen)\n{:>11}", table.cpus, table.cpus == 1 ? "" : "s",
-             "size");
+  fmt::print("measured with {} CPU{}{} (* chosen{})\n{:>11}", table.cpus,
+             table.cpus == 1 ? "" : "s", table.is_refined ? ", refined by real runs" : "",
+             table.sizes.front().is_measured ? "" : " by compiled-in default", "size");
   for (const std::string& name : table.implementations) fmt::print("{:>12}", name);
   fmt::print("  behind the fastest\n");
   for (const MeasuredSize& size : table.sizes) {
@@ -108,7 +118,11 @@ Json json_of(const MeasuredTable& table) {
                      {"behind", size.behind ? Json(*size.behind) : Json(nullptr)},
                      {"uncertainty", size.behind ? Json(size.uncertainty) : Json(nullptr)}});
   }
-  return {{"name", table.name}, {"cpus", table.cpus}, {"sizes", std::move(sizes)}};
+  return {{"name", table.name},
+          {"measured", !table.sizes.empty() && table.sizes.front().is_measured},
+          {"refined", table.is_refined},
+          {"cpus", table.cpus},
+          {"sizes", std::move(sizes)}};
 }
 
 }  // namespace hoist::cli
