@@ -9,20 +9,26 @@ namespace hoist::placement {
 namespace {
 
 // Pool adjacent violators (Ayer et al., Annals of Mathematical Statistics 1955), on logarithms
-// because noise is relative: the nearest non-decreasing sequence.
+// because noise is relative: the nearest non-decreasing sequence. Points weigh by how certain they
+// are, so that one that was disturbed does not lift those beside it.
 std::vector<double> make_monotone(const std::vector<Point>& points) {
+  constexpr double kLeastError = 0.01;  // no point is so certain that others do not count
   struct Pool {
-    double log_sum;
+    double log_sum;  // weighted
+    double weight;
     size_t count;
-    double mean() const { return log_sum / static_cast<double>(count); }
+    double mean() const { return log_sum / weight; }
   };
   std::vector<Pool> pools;
   for (const Point& point : points) {
-    pools.push_back({std::log(point.seconds * point.factor), 1});
+    const double error = std::hypot(standard_error(point.noise, point.runs), kLeastError);
+    const double weight = 1 / (error * error);
+    pools.push_back({weight * std::log(point.seconds * point.factor), weight, 1});
     while (pools.size() > 1 && pools[pools.size() - 2].mean() >= pools.back().mean()) {
       const Pool last = pools.back();
       pools.pop_back();
       pools.back().log_sum += last.log_sum;
+      pools.back().weight += last.weight;
       pools.back().count += last.count;
     }
   }

@@ -1,6 +1,7 @@
 #include "placement/measure.h"
 
 #include <fmt/core.h>
+#include <time.h>
 
 #include <algorithm>
 #include <chrono>
@@ -8,6 +9,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <thread>
 
 #include "placement/decide.h"
 #include "placement/robust.h"
@@ -41,6 +43,26 @@ constexpr double kContender = 1.5;
 // The least that a mean may be, with what its scatter leaves open.
 double least_seconds(double mean, double standard_error) {
   return mean * (1 - std::min(2 * standard_error, 1.0));
+}
+
+// Waits until the threads of this process rest, but not forever.
+void wait_for_rest() {
+  constexpr auto kLook =
+      std::chrono::milliseconds(12);  // more than a tick, at which time is counted
+  constexpr double kResting = 0.2;    // CPUs
+  constexpr double kMostSeconds = 0.5;
+  const auto busy_seconds = [] {
+    timespec time{};
+    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+  };
+  const Clock::time_point start = Clock::now();
+  while (seconds_since(start) < kMostSeconds) {
+    const Clock::time_point look = Clock::now();
+    const double before = busy_seconds();
+    std::this_thread::sleep_for(kLook);
+    if (busy_seconds() - before < kResting * seconds_since(look)) return;
+  }
 }
 
 struct Candidate {
@@ -77,6 +99,7 @@ class Measurer {
       const bool can_run = one.threads != 0 || plan.cpus > 1;
       if (can_run && one.residency == Residency::host) {
         candidates_.push_back({i, {one.name, {}}, {}, 1, {}});
+        if (one.lingers) turn_ = std::max(plan.rounds, 1);
       }
     }
   }
@@ -129,9 +152,9 @@ class Measurer {
     if (const Status status = warm_up(*prepared, shape); !status) {
       return tl::unexpected(status.error());
     }
-    const int least = std::max(plan_.rounds, 1);
+    const int least = (std::max(plan_.rounds, 1) + turn_ - 1) / turn_;
     double most_seconds = std::numeric_limits<double>::infinity();  // of what is sampled
-    for (int round = 0; round < plan_.most_rounds; ++round) {
+    for (int round = 0; round < std::max(plan_.most_rounds / turn_, least); ++round) {
       if (round >= least) {
         most_seconds = kContender * best_seconds();
         const bool again =
@@ -150,7 +173,7 @@ class Measurer {
     }
     sizes_.push_back(size);
     if (size < kLarge) return cost;
-    return std::max(0.0, cost - leave_out_hopeless(size) * (least + 1));
+    return std::max(0.0, cost - leave_out_hopeless(size) * (least * turn_ + 1));
   }
 
   // At the present size; infinity before the first sample.
@@ -193,13 +216,17 @@ class Measurer {
     return {};
   }
 
-  // Once each of those that may take no longer than `most_seconds`, as far as is known.
+  // A turn each of those that may take no longer than `most_seconds`, as far as is known.
   Status sample(const Run& run, double most_seconds) {
     for (Candidate& one : candidates_) {
       if (!one.may_take_less_than(most_seconds)) continue;
-      const Result<double> seconds = time(one, run);
-      if (!seconds) return tl::unexpected(seconds.error());
-      if (one.repeats > 0 && one.failure.empty()) one.samples.push_back(*seconds);
+      if (lingering_ != nullptr && lingering_ != &one) wait_for_rest();
+      for (int i = 0; i < turn_; ++i) {
+        const Result<double> seconds = time(one, run);
+        if (!seconds) return tl::unexpected(seconds.error());
+        if (one.repeats > 0 && one.failure.empty()) one.samples.push_back(*seconds);
+      }
+      lingering_ = operation_.implementations[one.index].lingers ? &one : nullptr;
     }
     return {};
   }
@@ -285,8 +312,10 @@ class Measurer {
   const MeasurePlan& plan_;
   const Clock::time_point start_ = Clock::now();
   std::vector<Candidate> candidates_;
-  std::vector<uint64_t> sizes_;  // measured
-  uint64_t bytes_ = 0;           // the present size
+  std::vector<uint64_t> sizes_;           // measured
+  uint64_t bytes_ = 0;                    // the present size
+  int turn_ = 1;                          // runs of an implementation in turn
+  const Candidate* lingering_ = nullptr;  // whose threads may not rest yet
 };
 
 }  // namespace

@@ -3,8 +3,9 @@
 // Every run is a whole one, from the call to the answer: parts timed alone rank implementations
 // wrongly (SCILIB-Accel's micro-tests called one way three times faster that made real programs
 // twice slower). Implementations take turns, so that a change of the machine's load meets all of
-// them. What scatters, and may be the best, is measured again, up to a bound, still in turns, and
-// the scatter that is left is kept.
+// them; where the threads of one linger (Implementation::lingers) a turn is several runs, and the
+// next one's waits until they rest. What scatters, and may be the best, is measured again, up to a
+// bound, still in turns, and the scatter that is left is kept.
 #pragma once
 
 #include <cstdint>

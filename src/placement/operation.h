@@ -37,6 +37,9 @@ struct Implementation {
   int threads = 1;   // that it keeps busy; 0: all usable CPUs, so that with one CPU it is unused
   Residency residency = Residency::host;         // of the data that it takes
   std::function<bool(const Shape&)> supports{};  // empty: every shape
+  // Threads of this process stay busy for a while after a run, waiting for more work (those of a
+  // BLAS do). They may delay whatever is measured next, so that waits until they rest.
+  bool lingers = false;
 };
 
 // From `from` bytes on the implementation of that name, up to the next interval.

@@ -58,7 +58,7 @@ placement::Operation operation() {
   for (const char* type = kTypes; *type != '\0'; ++type) {
     operation.variants.push_back({.name = std::string(1, *type)});
   }
-  operation.implementations = {{.name = "original"}};
+  operation.implementations = {{.name = "original", .lingers = true}};
   const int most = std::clamp(gpu_count(), 1, Session::kMostDevices);
   for (int devices = 1; devices <= most; devices *= 2) {
     operation.implementations.push_back({.name = implementation_name(devices)});
