@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "base/threads.h"
@@ -17,6 +18,21 @@ namespace {
 // that a stop is noticed.
 constexpr size_t kPinnedChunk = size_t{32} << 20;
 
+// TransferTuning::through_slot where memory is not the device's own.
+constexpr size_t kUploadThroughSlot = size_t{64} << 10;
+constexpr size_t kDownloadThroughSlot = size_t{256} << 10;
+
+// To copy so little takes no longer than to ask whether it is pinned.
+constexpr size_t kNotWorthAsking = size_t{16} << 10;
+
+// Small copies that are made before a lane is worth making for them.
+constexpr int kFewCopies = 16;
+
+size_t through_slot(const Device& device, const TransferTuning& tuning, size_t best) {
+  if (device.properties().kind != DeviceKind::cuda) best = 0;
+  return std::min(tuning.through_slot.value_or(best), tuning.largest_chunk);
+}
+
 }  // namespace
 
 Transfer::Transfer(PinnedPool& pool, const TransferTuning& tuning)
@@ -24,6 +40,8 @@ Transfer::Transfer(PinnedPool& pool, const TransferTuning& tuning)
       tuning_(tuning),
       may_look_(pool.device().properties().kind == DeviceKind::cuda &&
                 usable_cpus() > tuning.threads),
+      upload_through_slot_(through_slot(pool.device(), tuning, kUploadThroughSlot)),
+      download_through_slot_(through_slot(pool.device(), tuning, kDownloadThroughSlot)),
       owner_(::getpid()),
       uploaders_(tuning.threads - 1),
       downloaders_(tuning.threads - 1) {}
@@ -37,8 +55,14 @@ Status Transfer::upload(const HostSource& from, View<std::byte> to,
   if (!reader) return tl::unexpected(reader.error());
   if (to.size == 0) return {};
   const auto* const memory = std::get_if<std::span<const std::byte>>(&from);
-  if (memory != nullptr && !request.enqueued && is_direct(memory->data(), to.size)) {
-    return copy(memory->data(), to.data, to.size, uploaders_, request);
+  if (memory != nullptr && !request.enqueued) {
+    if (auto lane = lane_for_small(to.size, upload_through_slot_)) {
+      return run_small(std::move(lane), to.size, request,
+                       [&](TransferLane& own) { return upload_small(own, *memory, to.data); });
+    }
+    if (is_direct(memory->data(), to.size)) {
+      return copy(memory->data(), to.data, to.size, uploaders_, request);
+    }
   }
   const auto in_one_piece = [&](uint64_t offset, size_t size, Stream&) {
     return std::optional(to.subview(offset, size));
@@ -85,9 +109,14 @@ Status Transfer::download(View<const std::byte> from, const HostSink& to,
   const Result<std::shared_ptr<HostWriter>> writer = open_sink(to, from.size, request.stop);
   if (!writer) return tl::unexpected(writer.error());
   if (from.size == 0) return {};
-  const auto* const memory = std::get_if<std::span<std::byte>>(&to);
-  if (memory != nullptr && is_direct(memory->data(), from.size)) {
-    return copy(from.data, memory->data(), from.size, downloaders_, request);
+  if (const auto* const memory = std::get_if<std::span<std::byte>>(&to)) {
+    if (auto lane = lane_for_small(from.size, download_through_slot_)) {
+      return run_small(std::move(lane), from.size, request,
+                       [&](TransferLane& own) { return download_small(own, from.data, *memory); });
+    }
+    if (is_direct(memory->data(), from.size)) {
+      return copy(from.data, memory->data(), from.size, downloaders_, request);
+    }
   }
   const int lanes =
       (*writer)->is_random_access() ? lanes_for(from.size, tuning_.smallest_chunk) : 1;
@@ -132,6 +161,55 @@ Status Transfer::copy(const std::byte* from, std::byte* to, uint64_t size, Crew&
   return done;
 }
 
+std::unique_ptr<TransferLane> Transfer::lane_for_small(uint64_t size, size_t most) {
+  if (size > most) return nullptr;
+  if (std::unique_ptr<TransferLane> idle = take_idle()) return idle;
+  if (small_copies_.fetch_add(1, std::memory_order_relaxed) < kFewCopies) return nullptr;
+  Result<std::unique_ptr<TransferLane>> made = TransferLane::create(pool_, tuning_);
+  return made ? std::move(*made) : nullptr;
+}
+
+// A stream may be given memory that is pinned in part, too: its copies are right, and slower.
+bool Transfer::needs_slot(std::span<const std::byte> memory) const {
+  return memory.size() <= kNotWorthAsking || !pool_.device().is_pinned(memory.data(), 1);
+}
+
+Status Transfer::upload_small(TransferLane& lane, std::span<const std::byte> from, std::byte* to) {
+  if (needs_slot(from)) {
+    std::byte* const slot = lane.slots.front().host.data();
+    std::memcpy(slot, from.data(), from.size());
+    from = {slot, from.size()};
+  }
+  Status copied = lane.stream.copy(to, from.data(), from.size());
+  return copied ? lane.stream.synchronize() : copied;
+}
+
+Status Transfer::download_small(TransferLane& lane, const std::byte* from,
+                                std::span<std::byte> to) {
+  const bool through_slot = needs_slot(to);
+  std::byte* const first = through_slot ? lane.slots.front().host.data() : to.data();
+  Status copied = lane.stream.copy(first, from, to.size());
+  if (copied) copied = lane.stream.synchronize();
+  if (copied && through_slot) std::memcpy(to.data(), first, to.size());
+  return copied;
+}
+
+// `copy` returns when it is done with the lane, or with an error.
+template <typename Copy>
+Status Transfer::run_small(std::unique_ptr<TransferLane> lane, uint64_t size,
+                           const TransferRequest& request, const Copy& copy) {
+  Status done;
+  if (request.stop.stop_requested()) {
+    done = fail(ErrorCode::cancelled, "stopped (transfer)");
+  } else {
+    if (request.after != nullptr) done = lane->stream.wait(*request.after);
+    if (done) done = copy(*lane);
+  }
+  if (done && request.progress != nullptr) *request.progress += size;
+  if (done || lane->settle(lane->stream)) return_lane(std::move(lane));
+  return done;
+}
+
 Status Transfer::run(TransferJob& job, Crew& crew, int lanes, bool one_stream) {
   Result<std::unique_ptr<TransferLane>> own = borrow_lane();
   if (!own) return tl::unexpected(own.error());
@@ -158,15 +236,16 @@ void Transfer::help(TransferJob& job) {
   }
 }
 
+std::unique_ptr<TransferLane> Transfer::take_idle() {
+  const std::lock_guard lock(mutex_);
+  if (idle_.empty()) return nullptr;
+  std::unique_ptr<TransferLane> lane = std::move(idle_.back());
+  idle_.pop_back();
+  return lane;
+}
+
 Result<std::unique_ptr<TransferLane>> Transfer::borrow_lane() {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!idle_.empty()) {
-      std::unique_ptr<TransferLane> lane = std::move(idle_.back());
-      idle_.pop_back();
-      return lane;
-    }
-  }
+  if (std::unique_ptr<TransferLane> idle = take_idle()) return idle;
   return TransferLane::create(pool_, tuning_);
 }
 

@@ -36,6 +36,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <vector>
 
@@ -57,6 +58,10 @@ struct TransferTuning {
   size_t largest_chunk = size_t{4} << 20;   //
   bool one_stream = true;                   // for all copies of a call, else one for each thread
   size_t direct = size_t{4} << 20;          // bytes up to which the driver's own copy is as fast
+  // Bytes up to which a slot of the calling thread is faster still, but for the first few copies,
+  // which are not worth its memory. Nothing: as measured best for the kind of device and either
+  // direction.
+  std::optional<size_t> through_slot = {};
   // For so long after its start a transfer's threads look whether a chunk has arrived, later they
   // let themselves be woken, which costs a short transfer a tenth of its time.
   std::chrono::microseconds look = std::chrono::milliseconds(2);
@@ -129,17 +134,29 @@ class Transfer {
   void help(TransferJob& job);
   Status copy(const std::byte* from, std::byte* to, uint64_t size, Crew& crew,
               const TransferRequest& request);
+  // A lane for copies of up to `most` bytes; null: another way is better.
+  std::unique_ptr<TransferLane> lane_for_small(uint64_t size, size_t most);
+  Status upload_small(TransferLane& lane, std::span<const std::byte> from, std::byte* to);
+  Status download_small(TransferLane& lane, const std::byte* from, std::span<std::byte> to);
+  template <typename Copy>
+  Status run_small(std::unique_ptr<TransferLane> lane, uint64_t size,
+                   const TransferRequest& request, const Copy& copy);
+  bool needs_slot(std::span<const std::byte> memory) const;
+  std::unique_ptr<TransferLane> take_idle();
   Result<std::unique_ptr<TransferLane>> borrow_lane();
   void return_lane(std::unique_ptr<TransferLane> lane);
 
   PinnedPool& pool_;
   const TransferTuning tuning_;
   const bool may_look_;  // with processors to spare
+  const size_t upload_through_slot_;
+  const size_t download_through_slot_;
   const pid_t owner_;
   Crew uploaders_;
   Crew downloaders_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<TransferLane>> idle_;
+  std::atomic<int> small_copies_ = 0;  // that found no idle lane
 };
 
 }  // namespace hoist::device

@@ -20,10 +20,23 @@ namespace {
 constexpr size_t kChunk = 4096;
 
 // Chunks so small that a few kilobytes see every border.
-constexpr TransferTuning kSmallChunks = {
-    .threads = 4, .slots = 2, .smallest_chunk = kChunk, .largest_chunk = kChunk, .direct = 0};
-constexpr TransferTuning kOneThread = {
-    .threads = 1, .slots = 2, .smallest_chunk = kChunk, .largest_chunk = kChunk, .direct = 0};
+constexpr TransferTuning kSmallChunks = {.threads = 4,
+                                         .slots = 2,
+                                         .smallest_chunk = kChunk,
+                                         .largest_chunk = kChunk,
+                                         .direct = 0,
+                                         .through_slot = 0};
+constexpr TransferTuning kOneThread = {.threads = 1,
+                                       .slots = 2,
+                                       .smallest_chunk = kChunk,
+                                       .largest_chunk = kChunk,
+                                       .direct = 0,
+                                       .through_slot = 0};
+constexpr TransferTuning kThroughSlot = {.threads = 1,
+                                         .slots = 2,
+                                         .smallest_chunk = kChunk,
+                                         .largest_chunk = kChunk,
+                                         .through_slot = kChunk};
 
 class TransferTest : public OnDevices {
  protected:
@@ -99,6 +112,24 @@ TEST_P(TransferTest, TheDefaultTuning) {
   }
 }
 
+TEST_P(TransferTest, SmallCopiesGoThroughASlotOnceThereAreMany) {
+  Transfer transfer(*pool_, kThroughSlot);
+  round_trip(transfer, kChunk);
+  EXPECT_EQ(pool_->statistics().in_use, 0u);
+  for (size_t round = 0; round < 20; ++round) round_trip(transfer, 1 + round);
+  const uint64_t one_lane = pool_->statistics().in_use;
+  EXPECT_EQ(one_lane, kThroughSlot.slots * kChunk);
+  for (const size_t size : {kChunk - 1, kChunk, kChunk + 1}) round_trip(transfer, size);
+  EXPECT_EQ(pool_->statistics().in_use, one_lane);  // it is used again
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < 4; ++i) {
+    threads.emplace_back([&, i] {
+      for (size_t round = 0; round < 20; ++round) round_trip(transfer, i * 1007 + round);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
 TEST_P(TransferTest, EndsThatDoNotFitAreRefused) {
   Buffer buffer = poisoned(100);
   std::vector<std::byte> bytes(99);
@@ -122,7 +153,9 @@ TEST_P(TransferTest, WaitsForTheDevicesEnd) {
   Result<Event> event = Event::create(device());
   ASSERT_TRUE(stream && event);
   Transfer direct(*pool_);
-  for (Transfer* transfer : {transfer_.get(), &direct}) {
+  Transfer small(*pool_, {.through_slot = 3 * kChunk});
+  for (size_t round = 0; round < 20; ++round) round_trip(small, kChunk);
+  for (Transfer* transfer : {transfer_.get(), &direct, &small}) {
     Buffer buffer = poisoned(3 * kChunk);
     std::atomic<bool> late = false;
     ASSERT_TRUE(stream->call([&] {
@@ -351,7 +384,9 @@ TEST_P(TransferTest, StopsAtAnyMoment) {
   Buffer buffer = poisoned(sent.size());
   std::vector<std::byte> received(sent.size());
   Transfer direct(*pool_);
-  for (Transfer* transfer : {transfer_.get(), &direct}) {
+  Transfer small(*pool_, {.through_slot = sent.size()});
+  for (size_t round = 0; round < 20; ++round) round_trip(small, kChunk);
+  for (Transfer* transfer : {transfer_.get(), &direct, &small}) {
     const TransferRequest request = {.stop = stopped.get_token()};
     EXPECT_EQ(transfer->download(buffer.view(), std::span(received), request).error().code,
               ErrorCode::cancelled);
@@ -432,6 +467,34 @@ TEST(TransferFault, ADeviceThatIsLostAtAnyMoment) {
   }
   EXPECT_TRUE(up_worked);
   EXPECT_TRUE(down_worked);
+}
+
+TEST(TransferFault, OfSmallTransfers) {
+  const std::vector<std::byte> sent = random_bytes(kChunk);
+  std::vector<std::byte> received(sent.size());
+  int worked = 0;
+  for (int operations = 1; operations < 400 && worked < 40; ++operations) {
+    SCOPED_TRACE(operations);
+    FailingDevice device(operations);
+    Result<Buffer> buffer = Buffer::allocate(device, sent.size());
+    ASSERT_TRUE(buffer);
+    PinnedPool pool(device);
+    {
+      Transfer transfer(pool, kThroughSlot);
+      for (worked = 0; worked < 40; ++worked) {
+        const Status done = worked % 2 == 0
+                                ? transfer.upload(std::span<const std::byte>(sent), buffer->view())
+                                : transfer.download(buffer->view(), std::span(received));
+        if (!done) {
+          EXPECT_EQ(done.error().code, ErrorCode::unavailable);
+          break;
+        }
+      }
+    }
+    EXPECT_TRUE(worked < 2 || received == sent);
+    EXPECT_EQ(pool.statistics().in_use, 0u);
+  }
+  EXPECT_EQ(worked, 40);
 }
 
 TEST(TransferFault, OfPinnedTransfers) {
