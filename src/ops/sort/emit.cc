@@ -28,13 +28,22 @@ class Emitter {
 
   bool run(std::span<const Entry> entries) {
     const uint64_t total = plan(entries);
+    shared_ = shared_ || total >= kWorthSharing;
     return total >= kWorthSharing && output_.reserve(total) ? write_parts() : append_parts();
   }
 
  private:
+  // Calls body(i) for every i below `count`, on all threads where they are worth starting.
+  template <typename Body>
+  void for_each(size_t count, const Body& body) {
+    if (shared_) return pool_.parallel_for(count, body);
+    for (size_t i = 0; i < count; ++i) body(i);
+  }
+
   uint64_t plan(std::span<const Entry> entries) {
+    shared_ = entries.size() >= kWorthThreads;
     parts_.resize((entries.size() + kPartEntries - 1) / kPartEntries);
-    pool_.parallel_for(parts_.size(), [&](size_t p) {
+    for_each(parts_.size(), [&](size_t p) {
       const size_t begin = p * kPartEntries;
       parts_[p].entries = entries.subspan(begin, std::min(kPartEntries, entries.size() - begin));
       for (const Entry& entry : parts_[p].entries) {
@@ -52,7 +61,7 @@ class Emitter {
   // Every thread writes the parts it gathered to their places.
   bool write_parts() {
     std::atomic<bool> good{true};
-    pool_.parallel_for(parts_.size(), [&](size_t p) {
+    for_each(parts_.size(), [&](size_t p) {
       if (!good) return;
       thread_local std::vector<char> buffer;
       buffer.resize(kGatherBytes);
@@ -85,7 +94,7 @@ class Emitter {
     std::vector<std::vector<char>> buffers(group);
     for (size_t first = 0; first < parts_.size(); first += group) {
       const size_t count = std::min(group, parts_.size() - first);
-      pool_.parallel_for(count, [&](size_t i) { gather(parts_[first + i], buffers[i]); });
+      for_each(count, [&](size_t i) { gather(parts_[first + i], buffers[i]); });
       for (size_t i = 0; i < count; ++i) {
         if (!append_part(parts_[first + i], buffers[i])) return false;
       }
@@ -141,6 +150,7 @@ class Emitter {
   Output& output_;
   ThreadPool& pool_;
   std::vector<Part> parts_;
+  bool shared_ = false;  // by all threads
 };
 
 }  // namespace

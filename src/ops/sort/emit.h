@@ -10,8 +10,9 @@
 namespace hoist::sort {
 
 // Appends the lines of the entries that were not dropped to `output`, in order, each with its
-// terminator. All threads gather lines; into a regular file they also write, each its own part,
-// provided that `output` is still empty. False once a write has failed (see Output::status()).
+// terminator. All threads gather the lines of large results; into a regular file they also write,
+// each its own part, provided that `output` is still empty. False once a write has failed (see
+// Output::status()).
 bool emit(std::span<const Entry> entries, const char* text, char terminator, Output& output,
           ThreadPool& pool);
 

@@ -9,7 +9,6 @@
 namespace hoist::sort {
 namespace {
 
-constexpr size_t kParallel = size_t{1} << 15;  // fewer entries are not worth waking threads for
 constexpr size_t kLargeRun = size_t{1} << 17;  // a run that all threads should share
 constexpr size_t kShortRun = 8;
 constexpr uint32_t kDeepStart = 14;    // bytes: two rounds of codes
@@ -20,9 +19,10 @@ constexpr size_t kBuckets = 256;
 constexpr size_t kSamplesPerBucket = 32;
 constexpr size_t kFetchAhead = 24;  // entries between a prefetch and its use
 
-// Calls body(begin, end) over [0, count) in pieces, on all threads of the pool.
+// Calls body(begin, end) over [0, count) in pieces, on all threads of the pool where that pays.
 template <typename Body>
 void parallel_pieces(ThreadPool& pool, size_t count, const Body& body) {
+  if (count < kWorthThreads) return body(0, count);
   pool.parallel_for((count + kPiece - 1) / kPiece, [&](size_t piece) {
     body(piece * kPiece, std::min(count, (piece + 1) * kPiece));
   });
@@ -47,7 +47,7 @@ void EntrySorter::sort(std::span<Entry> entries, std::span<Entry> scratch) {
   const size_t share = entries.size_bytes() / (8 * static_cast<size_t>(pool_.size()));
   key_block_bytes_ = std::clamp(share, kLeastKeyBlock, CollationSorter::kBlockBytes);
   const Run all{entries, coder_.first_stage()};
-  const bool alone = entries.size() < kParallel || pool_.size() == 1;
+  const bool alone = entries.size() < kWorthThreads || pool_.size() == 1;
   if (alone && !wanted_by_other(entries.size())) {
     sort_by_code_(entries.data(), entries.size());
     refine(all, nullptr);
@@ -297,7 +297,7 @@ void EntrySorter::settle(std::span<Entry> entries) {
 void EntrySorter::settle_parallel(const Run& run, std::span<Entry> scratch) {
   const std::span<Entry> entries = run.entries;
   size_t pieces = 1;
-  while (pieces < static_cast<size_t>(pool_.size()) && entries.size() / pieces > kParallel) {
+  while (pieces < static_cast<size_t>(pool_.size()) && entries.size() / pieces > kWorthThreads) {
     pieces *= 2;
   }
   const auto bound = [&](size_t piece) { return entries.size() * piece / pieces; };

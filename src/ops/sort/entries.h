@@ -22,6 +22,10 @@
 
 namespace hoist::sort {
 
+// Entries from which on other threads save more than it takes to start them: a millisecond or two
+// for sixteen.
+inline constexpr size_t kWorthThreads = size_t{1} << 15;
+
 class EntrySorter {
  public:
   // `text` must have 8 readable bytes after its last line. `other` may sort by codes what it wants;
