@@ -71,7 +71,10 @@ struct Candidate {
   std::string failure;  // empty: none
   int repeats = 1;
   std::vector<double> samples;           // at the present size
+  double seconds_before = 0;             // at the size before; 0: not measured there
   uint64_t hopeless_above = UINT64_MAX;  // bytes
+
+  bool runs() const { return failure.empty() && repeats > 0; }  // at the present size
 
   // Both at the present size; 0 without samples.
   double seconds() const { return winsorised_mean(samples); }
@@ -111,12 +114,11 @@ class Measurer {
                               operation_.full_name(variant_)));
     }
     double last_cost = 0;
-    double growth_of_cost = 1;
     uint64_t last_size = 0;
     for (const uint64_t size : plan_.sizes) {
       // Costs may grow faster than the bytes: a product of matrices takes their power of 1.5.
       const double growth = static_cast<double>(size) / std::max(1.0, 1.0 * last_size);
-      const double expected = last_cost * std::clamp(growth_of_cost, growth, growth * growth);
+      const double expected = last_cost * std::clamp(growth_, growth, std::pow(growth, 1.5));
       if (sizes_.size() >= 2 && expected > seconds_left()) break;
       const Result<double> cost = measure_size(size);
       if (!cost) {
@@ -125,7 +127,6 @@ class Measurer {
         }
         break;  // no room for larger input
       }
-      growth_of_cost = last_cost > 0 ? *cost / last_cost : 1;
       last_cost = *cost;
       last_size = size;
     }
@@ -138,16 +139,17 @@ class Measurer {
  private:
   double seconds_left() const { return plan_.seconds - seconds_since(start_); }
 
-  // Seconds that it took but for what noise added, and for what will not be measured any further.
+  // Seconds that it took but for more rounds and what noise added, and for what will not be
+  // measured any further.
   Result<double> measure_size(uint64_t size) {
     if (plan_.cancelled()) return cancelled();
     const Clock::time_point start = Clock::now();
     const double share = kForPrecision * plan_.seconds / static_cast<double>(plan_.sizes.size());
-    double cost = 0;
     plan_.at_size(size);
     const Shape shape = {size, operation_.variants[variant_].items};
     const Result<Run> prepared = operation_.prepare(variant_, shape, plan_.directory);
     if (!prepared) return tl::unexpected(prepared.error());
+    const double preparation = seconds_since(start);
     bytes_ = size;
     if (const Status status = warm_up(*prepared, shape); !status) {
       return tl::unexpected(status.error());
@@ -166,14 +168,31 @@ class Measurer {
       if (const Status status = sample(*prepared, most_seconds); !status) {
         return tl::unexpected(status.error());
       }
-      if (round < least) cost = seconds_since(start);
     }
     for (Candidate& one : candidates_) {
       if (!one.samples.empty()) add_point(one, shape);
     }
     sizes_.push_back(size);
-    if (size < kLarge) return cost;
-    return std::max(0.0, cost - leave_out_hopeless(size) * (least * turn_ + 1));
+    if (size >= kLarge) leave_out_hopeless(size);
+    return preparation + seconds_of_a_round() * (least * turn_ + 1);
+  }
+
+  // Of what goes on being measured; notes by how much it has grown since the size before.
+  double seconds_of_a_round() {
+    double round = 0;
+    double now = 0;
+    double before = 0;
+    for (Candidate& one : candidates_) {
+      const bool goes_on = !one.samples.empty() && bytes_ < one.hopeless_above;
+      if (goes_on) round += one.seconds() * one.repeats;
+      if (goes_on && one.seconds_before > 0) {
+        now += one.seconds();
+        before += one.seconds_before;
+      }
+      one.seconds_before = one.seconds();
+    }
+    growth_ = before > 0 ? now / before : 1;
+    return round;
   }
 
   // At the present size; infinity before the first sample.
@@ -186,18 +205,15 @@ class Measurer {
   }
 
   // What is far behind at a large size will be at larger ones, which take long to measure. What was
-  // measured of it goes on growing with the bytes. Returns the seconds of a round that it took.
-  double leave_out_hopeless(uint64_t size) {
+  // measured of it goes on growing with the bytes.
+  void leave_out_hopeless(uint64_t size) {
     const double best = best_seconds();
-    double saved = 0;
     for (Candidate& one : candidates_) {
       if (one.samples.empty() || one.seconds() <= kFarBehind * best || !one.is_growing(size)) {
         continue;
       }
       one.hopeless_above = std::min(one.hopeless_above, size);
-      saved += one.seconds() * one.repeats;
     }
-    return saved;
   }
 
   // Runs each once and finds how often a sample must repeat it.
@@ -219,12 +235,13 @@ class Measurer {
   // A turn each of those that may take no longer than `most_seconds`, as far as is known.
   Status sample(const Run& run, double most_seconds) {
     for (Candidate& one : candidates_) {
-      if (!one.may_take_less_than(most_seconds)) continue;
+      if (!one.runs() || !one.may_take_less_than(most_seconds)) continue;
+      if (plan_.cancelled()) return cancelled();
       if (lingering_ != nullptr && lingering_ != &one) wait_for_rest();
       for (int i = 0; i < turn_; ++i) {
         const Result<double> seconds = time(one, run);
         if (!seconds) return tl::unexpected(seconds.error());
-        if (one.repeats > 0 && one.failure.empty()) one.samples.push_back(*seconds);
+        if (one.runs()) one.samples.push_back(*seconds);
       }
       lingering_ = operation_.implementations[one.index].lingers ? &one : nullptr;
     }
@@ -233,7 +250,7 @@ class Measurer {
 
   // Seconds of one run; 0 where the implementation is left out. Fails for the plain one only.
   Result<double> time(Candidate& one, const Run& run) {
-    if (!one.failure.empty() || one.repeats == 0) return 0;
+    if (!one.runs()) return 0;
     if (plan_.cancelled()) return cancelled();
     const Clock::time_point start = Clock::now();
     for (int i = 0; i < one.repeats; ++i) {
@@ -282,6 +299,7 @@ class Measurer {
           });
       if (found == row.intervals.end()) return {};
       const Result<double> cost = measure_size(found->from);
+      if (!cost && cost.error().code == ErrorCode::exhausted) return {};
       if (!cost) return tl::unexpected(cost.error());
     }
     return {};
@@ -314,6 +332,7 @@ class Measurer {
   std::vector<Candidate> candidates_;
   std::vector<uint64_t> sizes_;           // measured
   uint64_t bytes_ = 0;                    // the present size
+  double growth_ = 1;                     // of a run's seconds since the size before
   int turn_ = 1;                          // runs of an implementation in turn
   const Candidate* lingering_ = nullptr;  // whose threads may not rest yet
 };
