@@ -78,7 +78,7 @@ MeasuredTable measured_table(const placement::VariantHandle& variant,
     size.bytes = bytes;
     const placement::Choice& choice = decisions.find(bytes);
     size.chosen = variant.operation().implementations[choice.implementation].name;
-    size.is_measured = choice.basis == placement::Basis::measured;
+    table.is_measured = choice.basis == placement::Basis::measured;  // all have one
     judge(size);
     table.sizes.push_back(std::move(size));
   }
@@ -93,7 +93,7 @@ void print_table(const MeasuredTable& table) {
   }
   fmt::print("measured with {} CPU{}{} (* chosen{})\n{:>11}", table.cpus,
              table.cpus == 1 ? "" : "s", table.is_refined ? ", refined by real runs" : "",
-             table.sizes.front().is_measured ? "" : " by compiled-in default", "size");
+             table.is_measured ? "" : " by compiled-in default", "size");
   for (const std::string& name : table.implementations) fmt::print("{:>12}", name);
   fmt::print("  behind the fastest\n");
   for (const MeasuredSize& size : table.sizes) {
@@ -119,7 +119,7 @@ Json json_of(const MeasuredTable& table) {
                      {"uncertainty", size.behind ? Json(size.uncertainty) : Json(nullptr)}});
   }
   return {{"name", table.name},
-          {"measured", !table.sizes.empty() && table.sizes.front().is_measured},
+          {"measured", table.is_measured},
           {"refined", table.is_refined},
           {"cpus", table.cpus},
           {"sizes", std::move(sizes)}};

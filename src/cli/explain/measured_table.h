@@ -22,7 +22,6 @@ struct MeasuredSize {
   uint64_t bytes = 0;
   std::vector<MeasuredTime> times;  // of those that were measured at this size, one at least
   std::string chosen;
-  bool is_measured = false;  // the choice, else a compiled-in default
   // What the choice takes beyond the fastest, relative to it, and the standard error of that.
   // Nothing where the choice was not measured at this size.
   std::optional<double> behind;
@@ -31,7 +30,8 @@ struct MeasuredSize {
 
 struct MeasuredTable {
   std::string name;
-  int cpus = 1;  // that were measured; choices are those for as many
+  int cpus = 1;              // that were measured; choices are those for as many
+  bool is_measured = false;  // what was chosen, else compiled-in defaults
   // Whether timings of real runs have moved times since (placement/refine.h): decisions rest on the
   // moved ones, and those are shown.
   bool is_refined = false;
