@@ -165,13 +165,17 @@ std::unique_ptr<TransferLane> Transfer::lane_for_small(uint64_t size, size_t mos
   if (size > most) return nullptr;
   if (std::unique_ptr<TransferLane> idle = take_idle()) return idle;
   if (small_copies_.fetch_add(1, std::memory_order_relaxed) < kFewCopies) return nullptr;
+  small_copies_ = 0;  // a lane for each thread that makes many, and no attempt for each copy
+  if (small_lanes_ >= tuning_.threads) return nullptr;
   Result<std::unique_ptr<TransferLane>> made = TransferLane::create(pool_, tuning_);
-  return made ? std::move(*made) : nullptr;
+  if (!made) return nullptr;
+  ++small_lanes_;
+  return std::move(*made);
 }
 
-// A stream may be given memory that is pinned in part, too: its copies are right, and slower.
 bool Transfer::needs_slot(std::span<const std::byte> memory) const {
-  return memory.size() <= kNotWorthAsking || !pool_.device().is_pinned(memory.data(), 1);
+  return memory.size() <= kNotWorthAsking ||
+         !pool_.device().is_pinned(memory.data(), memory.size());
 }
 
 Status Transfer::upload_small(TransferLane& lane, std::span<const std::byte> from, std::byte* to) {

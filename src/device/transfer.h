@@ -10,8 +10,8 @@
 // A driver's own copy of pageable memory uses one core and leaves most of the link idle. Here up to
 // eight threads, the caller among them, each with a stream and two pinned slots, fill one slot
 // while the other is on its way (docs/device.md has the picture and the figures). A thread that
-// waits for the link is blocked, not spinning. Small copies, and memory that is pinned already, go
-// directly.
+// waits for the link is blocked, not spinning. Small copies go through one slot of the caller's or
+// directly, and so does memory that is pinned already.
 //
 // Calls return when all bytes have arrived, or with the first error, and then nothing of theirs is
 // still running: neither a thread nor a copy (unless the device was lost, which cannot be waited
@@ -156,7 +156,8 @@ class Transfer {
   Crew downloaders_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<TransferLane>> idle_;
-  std::atomic<int> small_copies_ = 0;  // that found no idle lane
+  std::atomic<int> small_copies_ = 0;  // that found no idle lane, since a lane was made for them
+  std::atomic<int> small_lanes_ = 0;   // made for them
 };
 
 }  // namespace hoist::device
