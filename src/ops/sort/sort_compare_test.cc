@@ -1,4 +1,5 @@
 // Comparator against the installed sort, and the pieces of the order one by one.
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
