@@ -13,7 +13,7 @@ import subprocess
 import sys
 import unittest
 
-from hoist_tree import (HOIST, OPERATIONS, Scratch, build_id_offset, copy_with_build_id,
+from hoist_tree import (BUILD, HOIST, OPERATIONS, Scratch, build_id_offset, copy_with_build_id,
                         engine_is_built, environment, run)
 
 SORT = shutil.which("sort")
@@ -35,6 +35,88 @@ def features(hoist=HOIST, **changes):
     done = run(hoist, "doctor", "--json", env=environment(**changes))
     assert done.returncode == 0, done
     return {entry["name"]: entry for entry in json.loads(done.stdout)["features"]}
+
+# A driver that answers as FAKE_… say: what cuInit returns, its version, and its devices' names.
+FAKE_DRIVER = r"""
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+static int number(const char* name, int otherwise) {
+  const char* text = getenv(name);
+  return text != NULL ? atoi(text) : otherwise;
+}
+int cuInit(unsigned flags) { return number("FAKE_INIT", 0); }
+int cuDriverGetVersion(int* version) { return *version = number("FAKE_VERSION", 13000), 0; }
+int cuDeviceGetCount(int* count) { return *count = number("FAKE_COUNT", 0), 0; }
+int cuDeviceGet(int* device, int index) { return *device = 40 + index, 0; }
+int cuDeviceGetName(char* name, int size, int device) {
+  return strncpy(name, device == 40 ? "NVIDIA X" : "NVIDIA X MIG 1g.18gb", (size_t)size), 0;
+}
+int cuDeviceTotalMem_v2(size_t* bytes, int device) { return *bytes = (size_t)18 << 30, 0; }
+int cuDeviceGetAttribute(int* value, int attribute, int device) { return *value = attribute, 0; }
+int cuDeviceGetPCIBusId(char* id, int size, int device) {
+  return strncpy(id, "0000:7F:00.0", (size_t)size), 0;
+}
+int cuDeviceCanAccessPeer(int* can, int device, int peer) { return *can = device < peer, 0; }
+"""
+
+
+@unittest.skipUnless(shutil.which("gcc"), "needs gcc")
+class CudaDriver(unittest.TestCase):
+    """What is said of drivers and devices that this machine has not."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = SCRATCH.path / "driver"
+        cls.folder.mkdir()
+        cls.compile(FAKE_DRIVER, cls.folder / "libcuda.so.1")
+
+    @staticmethod
+    def compile(source, library):
+        subprocess.run(["gcc", "-shared", "-fPIC", "-xc", "-", "-o", library], check=True,
+                       input=source.encode())
+
+    def ask(self, folder=None, **changes):
+        """(the CUDA devices, why there is no CUDA)"""
+        done = run(HOIST, "doctor", "--json",
+                   env=environment(LD_LIBRARY_PATH=str(folder or self.folder), **changes))
+        self.assertEqual(done.returncode, 0, done)
+        report = json.loads(done.stdout)
+        cuda = {entry["name"]: entry for entry in report["features"]}["cuda"]
+        self.assertFalse(cuda["on"])
+        return [one for one in report["devices"] if one["kind"] == "cuda"], cuda["why"]
+
+    def test_a_driver_that_has_nothing_says_why(self):
+        for changes, why in (
+                ({}, "the driver sees no device"),
+                ({"FAKE_INIT": "100", "CUDA_VISIBLE_DEVICES": ""}, "CUDA_VISIBLE_DEVICES= hides"),
+                ({"FAKE_INIT": "803"}, "of different versions: restart the machine"),
+                ({"FAKE_INIT": "999"}, "error 999 to cuInit: does `nvidia-smi` work?")):
+            with self.subTest(changes):
+                devices, reason = self.ask(**changes)
+                self.assertEqual([one["present"] for one in devices], [False])
+                self.assertIn(why, devices[0]["why"])
+                self.assertIn(why, reason)
+
+    def test_a_library_that_is_no_driver(self):
+        folder = SCRATCH.path / "no-driver"
+        folder.mkdir()
+        self.compile("int cuInit(unsigned flags) { return 0; }", folder / "libcuda.so.1")
+        self.assertIn("not a CUDA driver", self.ask(folder)[1])
+
+    def test_devices_slices_and_peers(self):
+        devices, _ = self.ask(FAKE_COUNT="2", FAKE_VERSION="3000")
+        self.assertEqual([one["name"] for one in devices], ["NVIDIA X", "NVIDIA X MIG 1g.18gb"])
+        self.assertEqual([one["slice"] for one in devices], [False, True])
+        self.assertEqual([one["peers"] for one in devices], [[1], []])
+        self.assertEqual(devices[0]["memory"], 18 << 30)
+        self.assertEqual(devices[0]["compute"], "75.76")
+        self.assertEqual(devices[0]["pci"], "0000:7f:00.0")
+
+    @unittest.skipUnless((BUILD / "lib/libhoist_cuda.so").exists(), "a build without CUDA")
+    def test_a_driver_that_is_too_old(self):
+        _, why = self.ask(FAKE_COUNT="1", FAKE_VERSION="11080")
+        self.assertRegex(why, r"the driver knows CUDA 11\.8, this build needs \d+\.0: update it")
 
 
 class Doctor(unittest.TestCase):

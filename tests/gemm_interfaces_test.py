@@ -274,6 +274,78 @@ int main(void) {
 }
 """
 
+# The names under which libraries have double products: plain, with 64-bit integers, and as NumPy's and
+# SciPy's wheels bring them.
+NAMES = (("dgemm_", "cblas_dgemm", 32), ("scipy_dgemm_", "scipy_cblas_dgemm", 32),
+         ("dgemm_64_", "cblas_dgemm64_", 64), ("dgemm64_", "cblas_dgemm_64", 64),
+         ("scipy_dgemm_64_", "scipy_cblas_dgemm64_", 64))
+NAMED_LIBRARY = r"""
+#include <stdint.h>
+#include <stdio.h>
+#define PRODUCT(FORTRAN, CBLAS, INT) \
+  void FORTRAN(const char* ta, const char* tb, const INT* m, const INT* n, const INT* k, \
+               const double* alpha, const double* a, const INT* lda, const double* b, \
+               const INT* ldb, const double* beta, double* c, const INT* ldc) { \
+    puts(#FORTRAN); \
+  } \
+  void CBLAS(int layout, int ta, int tb, INT m, INT n, INT k, double alpha, const double* a, \
+             INT lda, const double* b, INT ldb, double beta, double* c, INT ldc) { \
+    puts(#CBLAS); \
+  }
+""" + "".join(f"PRODUCT({fortran}, {c}, int{bits}_t)\n" for fortran, c, bits in NAMES)
+# Products of matrices that lie some bytes beside the alignment of a double.
+NAMED_PROGRAM = r"""
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+enum { N = 520 };
+static double *a, *b, *c;
+static double* filled(int shift) {
+  char* bytes = (char*)malloc(sizeof(double) * N * N + 8) + shift;
+  for (int i = 0; i < N * N; ++i) {
+    const double value = rand() % 7;
+    memcpy(bytes + sizeof value * i, &value, sizeof value);
+  }
+  return (double*)bytes;
+}
+static double at(const double* matrix, int row, int column) {
+  double value;
+  memcpy(&value, (const char*)matrix + sizeof value * (row + N * column), sizeof value);
+  return value;
+}
+/* Some sums of whole numbers, which are exact. */
+static void judge(int transposed) {
+  int right = 1;
+  for (int test = 0; test < 1000; ++test) {
+    const int row = rand() % N, column = rand() % N;
+    double sum = 0;
+    for (int k = 0; k < N; ++k)
+      sum += at(a, row, k) * (transposed ? at(b, column, k) : at(b, k, column));
+    right &= at(c, row, column) == sum;
+  }
+  puts(right ? "right" : "wrong");
+  memset(c, 1, sizeof(double) * N * N);
+}
+#define CALL(FORTRAN, CBLAS, INT) \
+  { \
+    void FORTRAN(const char*, const char*, const INT*, const INT*, const INT*, const double*, \
+                 const double*, const INT*, const double*, const INT*, const double*, double*, \
+                 const INT*); \
+    void CBLAS(int, int, int, INT, INT, INT, double, const double*, INT, const double*, INT, \
+               double, double*, INT); \
+    const INT n = N; \
+    FORTRAN("N", "T", &n, &n, &n, &one, a, &n, b, &n, &zero, c, &n); \
+    judge(1); \
+    CBLAS(102, 111, 111, n, n, n, one, a, n, b, n, zero, c, n); \
+    judge(0); \
+  }
+int main(int argc, char** argv) {
+  const double one = 1, zero = 0;
+  const int shift = atoi(argv[1]);
+  a = filled(shift), b = filled(shift), c = filled(shift);
+""" + "".join(f"  CALL({fortran}, {c}, int{bits}_t)\n" for fortran, c, bits in NAMES) + "}\n"
+
 
 class InterfacesTest(GemmCase):
     def hoist(self, *command, HOIST_GEMM_SMALLEST="1000000", **changes):
@@ -381,6 +453,18 @@ class InterfacesTest(GemmCase):
                          [f"{name} of {m}" for m in (600, (1 << 32) + 600)
                           for name in ("dgemm_", "cblas_dgemm")])
         self.assertEqual(gemm, {**gemm, "passed": {"64-bit integers by a 32-bit name": 4}})
+
+    def test_every_name_of_a_product_is_taken_wherever_matrices_lie(self):
+        compile_c(NAMED_LIBRARY, self.path / "libnamed.so", "-shared", "-fPIC", "-O1")
+        program = compile_c(NAMED_PROGRAM, self.path / "named", "-O1", *self.linked_with("named"))
+        calls = 2 * len(NAMES)
+        by_library = [word for names in NAMES for name in names[:2] for word in (name, "wrong")]
+        self.assertEqual(run(program, "0").stdout.decode().split(), by_library)
+        self.start_daemon()
+        for shift in ("0", "1", "4"):
+            done, gemm = self.hoist(program, shift)
+            self.assertEqual(done.stdout.decode().split(), ["right"] * calls)
+            self.assertEqual(gemm["calls"], calls, gemm)
 
     def test_less_precision_is_an_option(self):
         program = self.build_batch()

@@ -105,9 +105,10 @@ class ThroughTheDaemon(unittest.TestCase):
     def tearDown(self):
         self.stop()
 
-    def start(self):
-        self.daemon = subprocess.Popen([HOISTD, "--device", "cpu", "--socket", self.socket],
-                                       env=environment(), stderr=subprocess.DEVNULL)
+    def start(self, *options):
+        self.daemon = subprocess.Popen(
+            [HOISTD, "--device", "cpu", "--socket", self.socket, *options], env=environment(),
+            stderr=subprocess.DEVNULL)
         for _ in range(200):
             if run(HOISTD, "--status", "--socket", self.socket).returncode == 0:
                 return
@@ -131,10 +132,22 @@ class ThroughTheDaemon(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
+    def status(self):
+        return json.loads(run(HOISTD, "--status", "--json", "--socket", self.socket).stdout)
+
     def served(self):
         """Sorts that the daemon has done."""
-        status = json.loads(run(HOISTD, "--status", "--json", "--socket", self.socket).stdout)
-        return status["operations"].get("radix_sort", {}).get("calls", 0)
+        return self.status()["operations"].get("radix_sort", {}).get("calls", 0)
+
+    def stop_while_connected(self, process):
+        """A program that sorts is connected while it does."""
+        for _ in range(500):
+            os.kill(process.pid, signal.SIGSTOP)
+            if self.status()["clients"]:
+                return
+            os.kill(process.pid, signal.SIGCONT)
+            time.sleep(0.01)
+        self.fail("the program does not connect")
 
     def test_sort_gives_the_same_bytes(self):
         self.start()
@@ -172,6 +185,24 @@ class ThroughTheDaemon(unittest.TestCase):
             self.assertEqual(process.returncode, 0)
             self.assertEqual(output, expected)
             self.stop()
+
+    @unittest.skipUnless(QSORT.exists(), "the engine is not in this build")
+    def test_a_daemon_with_all_the_clients_that_it_takes(self):
+        expected = self.sorted(self.text, HOIST_GPU="off")
+        self.start("--clients", "1")
+        first = subprocess.Popen([HOIST, "run", "--", self.program, "1000"],
+                                 stdout=subprocess.PIPE, env=self.through_daemon())
+        try:
+            self.stop_while_connected(first)
+            before = -1
+            while self.served() > before:  # what was on its way
+                before = self.served()
+                time.sleep(0.3)
+            self.assertEqual(self.sorted(self.text), expected)
+            self.assertEqual(self.served(), before)
+        finally:
+            first.kill()
+            first.communicate()
 
     def qsorted(self, rounds, **changes):
         stats = self.folder / "stats"
