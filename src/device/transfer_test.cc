@@ -20,23 +20,17 @@ namespace {
 constexpr size_t kChunk = 4096;
 
 // Chunks so small that a few kilobytes see every border.
-constexpr TransferTuning kSmallChunks = {.threads = 4,
-                                         .slots = 2,
-                                         .smallest_chunk = kChunk,
-                                         .largest_chunk = kChunk,
-                                         .direct = 0,
-                                         .through_slot = 0};
-constexpr TransferTuning kOneThread = {.threads = 1,
-                                       .slots = 2,
-                                       .smallest_chunk = kChunk,
-                                       .largest_chunk = kChunk,
-                                       .direct = 0,
-                                       .through_slot = 0};
-constexpr TransferTuning kThroughSlot = {.threads = 1,
-                                         .slots = 2,
-                                         .smallest_chunk = kChunk,
-                                         .largest_chunk = kChunk,
-                                         .through_slot = kChunk};
+constexpr TransferTuning tuning_of(int threads, size_t direct, size_t through_slot) {
+  TransferTuning tuning;
+  tuning.threads = threads;
+  tuning.smallest_chunk = tuning.largest_chunk = kChunk;
+  tuning.direct = direct;
+  tuning.through_slot = through_slot;
+  return tuning;
+}
+constexpr TransferTuning kSmallChunks = tuning_of(4, 0, 0);
+constexpr TransferTuning kOneThread = tuning_of(1, 0, 0);
+constexpr TransferTuning kThroughSlot = tuning_of(1, size_t{4} << 20, kChunk);
 
 class TransferTest : public OnDevices {
  protected:
