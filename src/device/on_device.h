@@ -9,7 +9,7 @@ namespace hoist::device {
 // current; afterwards the device that the thread had chosen is current again.
 //
 // The runtime also keeps an error for cudaGetLastError(), by which launches are judged: what went
-// wrong before is not taken for the failure of this call.
+// wrong before is not taken for the failure of this call, nor this call's for that of the next.
 template <typename Call>
 int on_device(int device, const Call& call) {
   int before = 0;
@@ -19,6 +19,7 @@ int on_device(int device, const Call& call) {
   if (error != cudaSuccess) return error;
   (void)cudaGetLastError();
   const int result = call();
+  if (result != 0) (void)cudaGetLastError();
   if (is_other) (void)cudaSetDevice(before);
   return result;
 }
