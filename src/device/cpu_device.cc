@@ -203,4 +203,8 @@ Status CpuDevice::fill(void* data, std::byte value, size_t size, StreamHandle st
   return run(stream, [=] { std::memset(data, static_cast<int>(value), size); });
 }
 
+Status CpuDevice::start_pump(const Pump& pump, StreamHandle stream) {
+  return run(stream, [pump] { serve_on_host(pump); });
+}
+
 }  // namespace hoist::device

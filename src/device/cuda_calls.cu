@@ -2,6 +2,7 @@
 
 #include "device/cuda_calls.h"
 #include "device/on_device.h"
+#include "device/pump_launch.h"
 
 namespace hoist::device {
 namespace {
@@ -185,6 +186,7 @@ constexpr CudaCalls kCalls = {
     .free = free_memory,
     .copy = copy,
     .fill = fill,
+    .pump = launch_pump,
     .pin = pin,
     .unpin = unpin,
     .is_pinned = is_pinned,

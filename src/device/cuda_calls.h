@@ -5,6 +5,8 @@
 
 #include <cstddef>
 
+#include "device/pump.h"
+
 namespace hoist::device {
 
 struct CudaCalls {
@@ -26,6 +28,8 @@ struct CudaCalls {
   int (*free)(int device, void* data, void* stream);
   int (*copy)(int device, void* to, const void* from, size_t size, void* stream);
   int (*fill)(int device, void* data, int value, size_t size, void* stream);
+
+  int (*pump)(int device, const Pump& pump, void* stream);
 
   int (*pin)(int device, void* data, size_t size);
   int (*unpin)(int device, void* data);

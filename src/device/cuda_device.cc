@@ -147,6 +147,11 @@ Status CudaDevice::fill(void* data, std::byte value, size_t size, StreamHandle s
   return ask(calls_.fill, "fill", data, static_cast<int>(value), size, stream.pointer);
 }
 
+Status CudaDevice::start_pump(const Pump& pump, StreamHandle stream) {
+  if (lost_) return status();
+  return judge(calls_.pump(properties().index, pump, stream.pointer), "start a pump");
+}
+
 Status CudaDevice::pin(void* data, size_t size) {
   return ask(calls_.pin, fmt::format("pin {} bytes", size), data, size);
 }

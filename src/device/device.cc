@@ -46,6 +46,10 @@ Result<void*> Device::allocate_pinned(size_t size) {
   return data;
 }
 
+Status Device::start_pump(const Pump&, StreamHandle) {
+  return fail(ErrorCode::unsupported, fmt::format("{} has no pump", properties_.id()));
+}
+
 Status Device::free_pinned(void* data, size_t size) {
   if (Status unpinned = unpin(data); !unpinned) return unpinned;
   ::munmap(data, size);

@@ -29,6 +29,7 @@
 
 #include "base/result.h"
 #include "device/device_properties.h"
+#include "device/pump.h"
 
 namespace hoist::device {
 
@@ -81,6 +82,10 @@ class Device {
   // all bytes have arrived. With a stream it returns at once where host memory is pinned.
   virtual Status copy(void* to, const void* from, size_t size, StreamHandle stream) = 0;
   virtual Status fill(void* data, std::byte value, size_t size, StreamHandle stream) = 0;
+
+  // Enqueues a pump (device/pump.h), whose memory must stay until it has ended. `unsupported` where
+  // this kind of device has none.
+  virtual Status start_pump(const Pump& pump, StreamHandle stream);
 
   // Locks host memory, whole pages, so that the device reads and writes it by itself.
   virtual Status pin(void* data, size_t size) = 0;

@@ -29,6 +29,8 @@ class HostReader {
   virtual ~HostReader() = default;
   // Whether chunks may be read in any order and by several threads at once.
   virtual bool is_random_access() const { return true; }
+  // Whether reads of less than a megabyte are slow.
+  virtual bool wants_large_reads() const { return false; }
   // Fills `into` with the bytes from `at` on, counted from the transfer's beginning. Without random
   // access `at` follows the bytes of the last call. What it answers ends the transfer: `io` where
   // there are fewer bytes, `cancelled` where a wait was stopped.

@@ -33,6 +33,8 @@ class FileReader : public HostReader {
  public:
   FileReader(HostFile file, UniqueFd direct) : file_(file), direct_(std::move(direct)) {}
 
+  bool wants_large_reads() const override { return direct_.valid(); }
+
   Status read(uint64_t at, std::span<std::byte> into) override {
     const uint64_t offset = file_.offset + at;
     const size_t done = direct_.valid() ? read_past_cache(offset, into) : 0;

@@ -89,6 +89,9 @@ class FailingDevice : public CpuDevice {
   Status copy(void* to, const void* from, size_t size, StreamHandle stream) override {
     return spend() ? CpuDevice::copy(to, from, size, stream) : lost();
   }
+  Status start_pump(const Pump& pump, StreamHandle stream) override {
+    return spend() ? CpuDevice::start_pump(pump, stream) : lost();
+  }
   Status pin(void* data, size_t size) override { return spend() ? Status() : lost(); }
   bool is_pinned(const void* data, size_t size) const override { return pinned_; }
 

@@ -4,12 +4,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <climits>
 #include <cstring>
 #include <utility>
 
 #include "base/threads.h"
 #include "device/chunks.h"
 #include "device/transfer_job.h"
+#include "device/transfer_pump.h"
 
 namespace hoist::device {
 namespace {
@@ -28,6 +30,20 @@ constexpr size_t kNotWorthAsking = size_t{16} << 10;
 // Small copies that are made before a lane is worth making for them.
 constexpr int kFewCopies = 16;
 
+// TransferTuning::pumped: beyond, the copy engine's large pieces leave no more of the link idle
+// than a kernel's accesses do, and in both directions at once less.
+constexpr uint64_t kPumped = uint64_t{512} << 20;
+
+// To wake threads for less costs more than it saves.
+constexpr uint64_t kPumpedFrom = uint64_t{1} << 20;
+
+// After a transfer for which the device was too busy, so many go another way.
+constexpr int kBusyTransfers = 64;
+
+uint64_t pumped_up_to(const Device& device, const TransferTuning& tuning) {
+  return tuning.pumped.value_or(device.properties().kind == DeviceKind::cuda ? kPumped : 0);
+}
+
 size_t through_slot(const Device& device, const TransferTuning& tuning, size_t best) {
   if (device.properties().kind != DeviceKind::cuda) best = 0;
   return std::min(tuning.through_slot.value_or(best), tuning.largest_chunk);
@@ -42,6 +58,7 @@ Transfer::Transfer(PinnedPool& pool, const TransferTuning& tuning)
                 usable_cpus() > tuning.threads),
       upload_through_slot_(through_slot(pool.device(), tuning, kUploadThroughSlot)),
       download_through_slot_(through_slot(pool.device(), tuning, kDownloadThroughSlot)),
+      pumped_(pumped_up_to(pool.device(), tuning)),
       owner_(::getpid()),
       uploaders_(tuning.threads - 1),
       downloaders_(tuning.threads - 1) {}
@@ -60,9 +77,16 @@ Status Transfer::upload(const HostSource& from, View<std::byte> to,
       return run_small(std::move(lane), to.size, request,
                        [&](TransferLane& own) { return upload_small(own, *memory, to.data); });
     }
-    if (is_direct(memory->data(), to.size)) {
+    if (is_pinned(memory->data(), to.size)) {
       return copy(memory->data(), to.data, to.size, uploaders_, request);
     }
+  }
+  if (!request.enqueued && (*reader)->is_random_access() && !(*reader)->wants_large_reads()) {
+    const std::optional<Status> done = pump(reader->get(), nullptr, to.data, to.size, request);
+    if (done) return *done;
+  }
+  if (memory != nullptr && !request.enqueued && to.size <= tuning_.direct) {
+    return copy(memory->data(), to.data, to.size, uploaders_, request);
   }
   const auto in_one_piece = [&](uint64_t offset, size_t size, Stream&) {
     return std::optional(to.subview(offset, size));
@@ -109,14 +133,23 @@ Status Transfer::download(View<const std::byte> from, const HostSink& to,
   const Result<std::shared_ptr<HostWriter>> writer = open_sink(to, from.size, request.stop);
   if (!writer) return tl::unexpected(writer.error());
   if (from.size == 0) return {};
-  if (const auto* const memory = std::get_if<std::span<std::byte>>(&to)) {
+  const auto* const memory = std::get_if<std::span<std::byte>>(&to);
+  if (memory != nullptr) {
     if (auto lane = lane_for_small(from.size, download_through_slot_)) {
       return run_small(std::move(lane), from.size, request,
                        [&](TransferLane& own) { return download_small(own, from.data, *memory); });
     }
-    if (is_direct(memory->data(), from.size)) {
+    if (is_pinned(memory->data(), from.size)) {
       return copy(from.data, memory->data(), from.size, downloaders_, request);
     }
+  }
+  if ((*writer)->is_random_access()) {
+    auto* const source = const_cast<std::byte*>(from.data);  // which a pump to the host only reads
+    const std::optional<Status> done = pump(nullptr, writer->get(), source, from.size, request);
+    if (done) return *done;
+  }
+  if (memory != nullptr && from.size <= tuning_.direct) {
+    return copy(from.data, memory->data(), from.size, downloaders_, request);
   }
   const int lanes =
       (*writer)->is_random_access() ? lanes_for(from.size, tuning_.smallest_chunk) : 1;
@@ -141,8 +174,60 @@ int Transfer::lanes_for(uint64_t size, size_t chunk) const {
   return static_cast<int>(std::min(chunks, static_cast<uint64_t>(tuning_.threads)));
 }
 
-bool Transfer::is_direct(const void* memory, uint64_t size) const {
-  return size <= tuning_.direct || pool_.device().is_pinned(memory, size);
+bool Transfer::is_pinned(const void* memory, uint64_t size) const {
+  // The driver's own copy asks for itself.
+  if (size <= kPumpedFrom && size <= tuning_.direct) return false;
+  return pool_.device().is_pinned(memory, size);
+}
+
+bool Transfer::may_pump(const void* memory, uint64_t size) {
+  constexpr uintptr_t kAligned = 16;
+  if (size <= kPumpedFrom || size > pumped_) return false;
+  if (reinterpret_cast<uintptr_t>(memory) % kAligned != 0) return false;
+  if (copying_ > 0) return false;  // the two ways of moving bytes hinder each other
+  return not_pumped_ <= 0 || not_pumped_-- <= 0;
+}
+
+std::optional<Status> Transfer::pump(HostReader* from, HostWriter* to, std::byte* memory,
+                                     uint64_t size, const TransferRequest& request) {
+  if (request.device_computes || !may_pump(memory, size)) return std::nullopt;
+  std::unique_ptr<PumpKit> kit = borrow_kit();
+  if (kit == nullptr) return std::nullopt;
+  const PumpShape shape = pump_shape(size, tuning_.threads);
+  const Status started = kit->start(memory, from != nullptr, shape, request.after);
+  if (!started) {
+    not_pumped_ = INT_MAX;
+    if (Status ended = kit->end(); !ended) return ended;
+    return std::nullopt;
+  }
+  Chunks chunks(size, shape.piece, shape.piece, shape.lanes);
+  using Clock = std::chrono::steady_clock;
+  PumpedJob job(request, chunks, pool_.device(), *kit, from, to,
+                may_look_ ? Clock::now() + tuning_.look : Clock::time_point());
+  (from != nullptr ? uploaders_ : downloaders_).run(shape.lanes, [&](int lane) { job.run(lane); });
+  if (job.was_late()) not_pumped_ = kBusyTransfers;
+  if (kit->was_blocked()) not_pumped_ = INT_MAX;
+  if (Status ended = kit->end(); !ended) {
+    job.fail(ended.error());
+  } else {
+    const std::lock_guard lock(mutex_);
+    idle_kits_.push_back(std::move(kit));
+  }
+  return job.result();
+}
+
+// Null: there is no memory for one.
+std::unique_ptr<PumpKit> Transfer::borrow_kit() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!idle_kits_.empty()) {
+      std::unique_ptr<PumpKit> kit = std::move(idle_kits_.back());
+      idle_kits_.pop_back();
+      return kit;
+    }
+  }
+  Result<std::unique_ptr<PumpKit>> made = PumpKit::create(pool_, tuning_.threads);
+  return made ? std::move(*made) : nullptr;
 }
 
 Status Transfer::copy(const std::byte* from, std::byte* to, uint64_t size, Crew& crew,
@@ -220,6 +305,7 @@ Status Transfer::run(TransferJob& job, Crew& crew, int lanes, bool one_stream) {
   if (one_stream) job.share((*own)->stream);
   if (may_look_) job.look_until(std::chrono::steady_clock::now() + tuning_.look);
   bool sound = true;
+  ++copying_;
   crew.run(lanes, [&](int number) {
     if (number == 0) {
       sound = job.run(**own);
@@ -227,6 +313,7 @@ Status Transfer::run(TransferJob& job, Crew& crew, int lanes, bool one_stream) {
       help(job);
     }
   });
+  --copying_;
   if (sound) return_lane(std::move(*own));
   return job.result();
 }

@@ -44,8 +44,8 @@ bool TransferJob::run(TransferLane& lane) {
 }
 
 Status TransferJob::work(TransferLane& lane, Stream& stream) {
-  if (request_.after != nullptr) {
-    if (Status ordered = stream.wait(*request_.after); !ordered) return ordered;
+  if (request().after != nullptr) {
+    if (Status ordered = stream.wait(*request().after); !ordered) return ordered;
   }
   size_t turn = 0;
   const auto next_slot = [&]() -> TransferSlot& { return lane.slots[turn++ % lane.slots.size()]; };
@@ -53,7 +53,8 @@ Status TransferJob::work(TransferLane& lane, Stream& stream) {
     TransferSlot& slot = next_slot();
     Status status = finish(slot);
     if (status) status = begin(stream, slot, *chunk);
-    if (status && request_.enqueued) status = request_.enqueued(chunk->offset, chunk->size, stream);
+    if (status && request().enqueued)
+      status = request().enqueued(chunk->offset, chunk->size, stream);
     if (status) status = slot.event.record(stream);
     if (!status) return status;
     slot.chunk = *chunk;
@@ -65,23 +66,13 @@ Status TransferJob::work(TransferLane& lane, Stream& stream) {
   return {};
 }
 
-std::optional<Chunk> TransferJob::take() {
-  if (is_over()) return std::nullopt;
-  return chunks_.take();
-}
-
-bool TransferJob::is_over() {
-  if (request_.stop.stop_requested()) fail({ErrorCode::cancelled, "stopped (transfer)"});
-  return has_failed();
-}
-
 Status TransferJob::finish(TransferSlot& slot) {
   if (!slot.busy) return {};
   if (Status status = wait_for(slot.event); !status) return status;
   slot.busy = false;
   if (has_failed()) return {};  // nobody wants the rest
   if (Status status = end(slot); !status) return status;
-  if (request_.progress != nullptr) *request_.progress += slot.chunk.size;
+  arrived(slot.chunk.size);
   return {};
 }
 
@@ -93,23 +84,6 @@ Status TransferJob::wait_for(const Event& event) const {
     for (int i = 0; i < 20; ++i) _mm_pause();  // leaves the driver's lock to others
   }
   return event.synchronize();
-}
-
-void TransferJob::fail(Error error) {
-  chunks_.stop();
-  const std::lock_guard lock(mutex_);
-  if (!error_) error_ = std::move(error);
-}
-
-bool TransferJob::has_failed() const {
-  const std::lock_guard lock(mutex_);
-  return error_.has_value();
-}
-
-Status TransferJob::result() const {
-  const std::lock_guard lock(mutex_);
-  if (error_) return tl::unexpected(*error_);
-  return {};
 }
 
 Status UploadJob::begin(Stream& stream, TransferSlot& slot, Chunk chunk) {

@@ -4,8 +4,6 @@
 
 #include <chrono>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <vector>
 
 #include "base/result.h"
@@ -15,6 +13,7 @@
 #include "device/pinned_pool.h"
 #include "device/stream.h"
 #include "device/transfer.h"
+#include "device/transfer_state.h"
 
 namespace hoist::device {
 
@@ -40,10 +39,9 @@ struct TransferLane {
                                                       const TransferTuning& tuning);
 };
 
-class TransferJob {
+class TransferJob : public TransferState {
  public:
-  TransferJob(const TransferRequest& request, Chunks& chunks)
-      : request_(request), chunks_(chunks) {}
+  using TransferState::TransferState;
   virtual ~TransferJob() = default;
 
   // All lanes' copies go down one stream, which must outlive the run() calls.
@@ -55,32 +53,20 @@ class TransferJob {
   // was lost, and the lane with it.
   bool run(TransferLane& lane);
 
-  // The first error ends the job: no more chunks are taken.
-  void fail(Error error);
-  bool has_failed() const;
-  Status result() const;
-
  protected:
   // Makes the device busy with a chunk, in a slot that is free. Work that was enqueued before an
   // error is waited for.
   virtual Status begin(Stream& stream, TransferSlot& slot, Chunk chunk) = 0;
   // The device is done with it.
   virtual Status end(TransferSlot& slot) { return {}; }
-  // Whether nobody wants the rest. Looks at the caller's stop token, too.
-  bool is_over();
 
  private:
   Status work(TransferLane& lane, Stream& stream);
-  std::optional<Chunk> take();
   Status finish(TransferSlot& slot);
   Status wait_for(const Event& event) const;
 
-  const TransferRequest& request_;
-  Chunks& chunks_;
   Stream* shared_ = nullptr;
   std::chrono::steady_clock::time_point look_until_ = {};
-  mutable std::mutex mutex_;
-  std::optional<Error> error_;
 };
 
 // Host to device through the slots.

@@ -1,0 +1,208 @@
+#include "device/transfer_pump.h"
+
+#include <immintrin.h>
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace hoist::device {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr size_t kKibibyte = size_t{1} << 10;
+constexpr size_t kMebibyte = size_t{1} << 20;
+constexpr size_t kLargestPiece = 128 * kKibibyte;
+constexpr int kMostSlots = 16;  // of a lane
+constexpr int kMostLanes = static_cast<int>(PinnedPool::kLargest / kLargestPiece) / kMostSlots;
+
+// A host that has not posted for so long is stopped, or blocked by the pump itself.
+constexpr std::chrono::milliseconds kPatience(100);
+
+// To be answered takes 5 to 200 microseconds where the device has nothing else to do.
+constexpr std::chrono::milliseconds kLate(1);
+
+constexpr int kLooks = 500;  // some 20 microseconds
+constexpr int kLooksToAYield = 64;
+constexpr std::chrono::microseconds kNap(10);
+constexpr int kNapsToACheck = 16;
+
+size_t control_size(int slots) {
+  return static_cast<size_t>(slots) * (sizeof(PumpOrder) + sizeof(PumpAnswer));
+}
+
+// A sleep of microseconds takes as long: by default the kernel adds 50 to save itself work.
+class FineTimer {
+ public:
+  FineTimer() : before_(::prctl(PR_GET_TIMERSLACK)) { ::prctl(PR_SET_TIMERSLACK, 1UL); }
+  ~FineTimer() {
+    if (before_ > 0) ::prctl(PR_SET_TIMERSLACK, static_cast<unsigned long>(before_));
+  }
+  FineTimer(const FineTimer&) = delete;
+  FineTimer& operator=(const FineTimer&) = delete;
+
+ private:
+  const int before_;  // nanoseconds
+};
+
+}  // namespace
+
+PumpShape pump_shape(uint64_t size, int threads) {
+  PumpShape shape = {.piece = kLargestPiece, .slots = kMostSlots, .lanes = 1};
+  if (size < 128 * kMebibyte) shape = {.piece = kLargestPiece / 2, .slots = 8, .lanes = 1};
+  if (size < 8 * kMebibyte) shape.piece = kLargestPiece / 4;
+  const uint64_t pieces = (size + shape.piece - 1) / shape.piece;
+  shape.lanes = static_cast<int>(std::min<uint64_t>(pieces, std::min(threads, kMostLanes)));
+  return shape;
+}
+
+PumpKit::PumpKit(Stream stream, Event ended, Event behind, PinnedBlock slots, PinnedBlock control)
+    : stream_(std::move(stream)),
+      ended_(std::move(ended)),
+      behind_(std::move(behind)),
+      slots_(std::move(slots)),
+      control_(std::move(control)) {}
+
+Result<std::unique_ptr<PumpKit>> PumpKit::create(PinnedPool& pool, int threads) {
+  const int most = std::min(threads, kMostLanes) * kMostSlots;
+  Result<Stream> stream = Stream::create(pool.device());
+  if (!stream) return tl::unexpected(stream.error());
+  Result<Event> ended = Event::create(pool.device());
+  if (!ended) return tl::unexpected(ended.error());
+  Result<Event> behind = Event::create(pool.device());
+  if (!behind) return tl::unexpected(behind.error());
+  Result<PinnedBlock> slots = pool.allocate(static_cast<size_t>(most) * kLargestPiece);
+  if (!slots) return tl::unexpected(slots.error());
+  Result<PinnedBlock> control = pool.allocate(control_size(most));
+  if (!control) return tl::unexpected(control.error());
+  return std::unique_ptr<PumpKit>(new PumpKit(std::move(*stream), std::move(*ended),
+                                              std::move(*behind), std::move(*slots),
+                                              std::move(*control)));
+}
+
+Status PumpKit::start(std::byte* memory, bool is_upload, const PumpShape& shape,
+                      const Event* after) {
+  const int slots = shape.lanes * shape.slots;
+  const auto count = static_cast<uint32_t>(slots);
+  std::memset(control_.data(), 0, control_size(slots));
+  shape_ = shape;
+  pump_ = {.memory = memory,
+           .is_upload = is_upload,
+           .count = count,
+           .slots = slots_.data(),
+           .slot_size = shape.piece,
+           .orders = reinterpret_cast<PumpOrder*>(control_.data()),
+           .answers = reinterpret_cast<PumpAnswer*>(control_.data() + count * sizeof(PumpOrder)),
+           .patience = std::chrono::nanoseconds(kPatience).count()};
+  if (after != nullptr) {
+    if (Status ordered = stream_.wait(*after); !ordered) return ordered;
+  }
+  const Clock::time_point before = Clock::now();
+  Status started = stream_.device().start_pump(pump_, stream_.handle());
+  was_blocked_ = Clock::now() - before >= kPatience;
+  return started ? ended_.record(stream_) : started;
+}
+
+Status PumpKit::end() {
+  for (uint32_t slot = 0; slot < pump_.count; ++slot) end_slot(pump_.orders[slot]);
+  Status done = stream_.synchronize();
+  if (done) return {};
+  (void)ended_.record(stream_);
+  (void)behind_.record(stream_);
+  slots_.release_after(std::move(ended_));
+  control_.release_after(std::move(behind_));
+  return done;
+}
+
+void PumpedJob::run(int lane) {
+  const FineTimer timer;
+  const Status done = work(static_cast<uint32_t>(lane * slots_));
+  if (!done) fail(done.error());
+}
+
+Status PumpedJob::work(uint32_t first_slot) {
+  std::vector<Piece> pieces(static_cast<size_t>(slots_));
+  uint32_t turn = 0;
+  while (const std::optional<Chunk> chunk = take()) {
+    const auto slot = static_cast<uint32_t>(turn++ % pieces.size());
+    Piece& piece = pieces[slot];
+    if (Status done = finish(first_slot + slot, piece); !done) return done;
+    piece.chunk = *chunk;
+    if (Status done = begin(first_slot + slot, piece); !done) return done;
+  }
+  for (size_t i = 0; i < pieces.size(); ++i) {  // the oldest first
+    const auto slot = static_cast<uint32_t>(turn++ % pieces.size());
+    if (Status done = finish(first_slot + slot, pieces[slot]); !done) return done;
+  }
+  return {};
+}
+
+Status PumpedJob::begin(uint32_t slot, Piece& piece) {
+  if (from_ != nullptr) {
+    Status got = from_->read(piece.chunk.offset, {slot_data(slot), piece.chunk.size});
+    if (!got) return got;
+    _mm_sfence();  // also what a reader stored past the caches
+  }
+  ++piece.number;
+  post(pump_.orders[slot], {piece.number, piece.chunk.offset, piece.chunk.size});
+  piece.is_posted = true;
+  return {};
+}
+
+Status PumpedJob::finish(uint32_t slot, Piece& piece) {
+  if (!piece.is_posted) return {};
+  if (Status there = await(slot, piece); !there) return there;
+  piece.is_posted = false;
+  if (has_failed()) return result();  // nobody wants the rest
+  if (to_ != nullptr) {
+    Status taken = to_->write(piece.chunk.offset, {slot_data(slot), piece.chunk.size});
+    if (!taken) return taken;
+  }
+  arrived(piece.chunk.size);
+  return {};
+}
+
+Status PumpedJob::await(uint32_t slot, const Piece& piece) {
+  PumpAnswer& answer = pump_.answers[slot];
+  const Clock::time_point begin = Clock::now();
+  int looks = 0;
+  int naps = 0;
+  while (!has_answered(answer, piece.number)) {
+    if (has_left(answer)) return has_answered(answer, piece.number) ? Status() : copy(slot, piece);
+    if (++looks < kLooks || Clock::now() < look_until_) {
+      _mm_pause();
+      // With more threads than processors, who waits would keep those with work from it.
+      if (looks % kLooksToAYield == 0) std::this_thread::yield();
+      continue;
+    }
+    std::this_thread::sleep_for(kNap);
+    if (++naps % kNapsToACheck != 0) continue;
+    if (has_failed()) return result();
+    if (Status possible = check(); !possible) {
+      if (!has_answered(answer, piece.number) && !has_left(answer)) return possible;
+    }
+  }
+  const bool is_lanes_first = piece.number == 1 && slot % static_cast<uint32_t>(slots_) == 0;
+  if (is_lanes_first && Clock::now() - begin <= kLate) was_prompt_ = true;
+  return {};
+}
+
+Status PumpedJob::copy(uint32_t slot, const Piece& piece) {
+  std::byte* const memory = pump_.memory + piece.chunk.offset;
+  std::byte* const own = slot_data(slot);
+  const bool up = pump_.is_upload;
+  return device_.copy(up ? memory : own, up ? own : memory, piece.chunk.size, {});
+}
+
+Status PumpedJob::check() const {
+  const Result<bool> over = ended_.is_done();
+  if (!over) return tl::unexpected(over.error());
+  if (!*over) return {};
+  return hoist::fail(ErrorCode::internal, "the pump ended early (transfer)");
+}
+
+}  // namespace hoist::device

@@ -1,0 +1,111 @@
+// A call of Transfer (device/transfer.h) whose pieces a pump moves (device/pump.h). Each lane has
+// some slots of the pump: it fills them, or empties them, in turn.
+//
+//   PumpKit -> start() -> PumpedJob::run() on every lane -> end()
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+
+#include "base/result.h"
+#include "device/host_end.h"
+#include "device/pinned_pool.h"
+#include "device/pump.h"
+#include "device/stream.h"
+#include "device/transfer_state.h"
+
+namespace hoist::device {
+
+// How a transfer is cut. Small pieces reach the link early, large ones cost the threads less; many
+// slots keep the device busy while a lane sleeps.
+struct PumpShape {
+  size_t piece;  // bytes
+  int slots;     // of a lane
+  int lanes;
+};
+PumpShape pump_shape(uint64_t size, int threads);
+
+// The pinned memory and the stream of a pump, used over and over.
+class PumpKit {
+ public:
+  // For any transfer by so many threads.
+  static Result<std::unique_ptr<PumpKit>> create(PinnedPool& pool, int threads);
+
+  // What starts, behind `after` if there is one, must be ended, also after an error.
+  Status start(std::byte* memory, bool is_upload, const PumpShape& shape, const Event* after);
+  // Returns when the device is done with it; what was posted and not waited for may be undone.
+  // An error: the device was lost, and the kit's memory is gone.
+  Status end();
+
+  const Pump& pump() const { return pump_; }
+  const PumpShape& shape() const { return shape_; }
+  // Behind the pump.
+  const Event& ended() const { return ended_; }
+  // The call that started it waited for its end, as a debugger or CUDA_LAUNCH_BLOCKING makes it.
+  bool was_blocked() const { return was_blocked_; }
+
+ private:
+  PumpKit(Stream stream, Event ended, Event behind, PinnedBlock slots, PinnedBlock control);
+
+  Stream stream_;
+  Event ended_;
+  Event behind_;
+  PinnedBlock slots_;
+  PinnedBlock control_;
+  Pump pump_ = {};
+  PumpShape shape_ = {};
+  bool was_blocked_ = false;
+};
+
+class PumpedJob final : public TransferState {
+ public:
+  // One of `from` and `to` is there. `look_until`: until then threads look for answers without
+  // sleeping between.
+  PumpedJob(const TransferRequest& request, Chunks& chunks, Device& device, const PumpKit& kit,
+            HostReader* from, HostWriter* to, std::chrono::steady_clock::time_point look_until)
+      : TransferState(request, chunks),
+        device_(device),
+        pump_(kit.pump()),
+        slots_(kit.shape().slots),
+        ended_(kit.ended()),
+        from_(from),
+        to_(to),
+        look_until_(look_until) {}
+
+  // Works off chunks until there are none, as the pump's lane of that number.
+  void run(int lane);
+
+  // Whether the device took long to begin, for all lanes, and not because the transfer was to wait
+  // for its end of it: it is busy with somebody else's work.
+  bool was_late() const { return !was_prompt_ && request().after == nullptr; }
+
+ private:
+  struct Piece {
+    Chunk chunk;
+    uint64_t number = 0;  // of the slot's orders
+    bool is_posted = false;
+  };
+
+  Status work(uint32_t first_slot);
+  Status begin(uint32_t slot, Piece& piece);
+  Status finish(uint32_t slot, Piece& piece);
+  Status await(uint32_t slot, const Piece& piece);
+  // Where the pump has left the slot.
+  Status copy(uint32_t slot, const Piece& piece);
+  // Whether the pump still goes on. Where it ended, every slot was answered or left, unless it
+  // failed.
+  Status check() const;
+  std::byte* slot_data(uint32_t slot) const { return pump_.slots + slot * pump_.slot_size; }
+
+  Device& device_;
+  const Pump& pump_;
+  const int slots_;  // of a lane
+  const Event& ended_;
+  HostReader* const from_;
+  HostWriter* const to_;
+  const std::chrono::steady_clock::time_point look_until_;
+  std::atomic<bool> was_prompt_ = false;
+};
+
+}  // namespace hoist::device

@@ -1,0 +1,328 @@
+#include "device/transfer_pump.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "base/test_seed.h"
+#include "device/test_devices.h"
+#include "device/transfer.h"
+
+namespace hoist::device {
+namespace {
+
+constexpr size_t kPiece = size_t{32} << 10;
+constexpr size_t kFrom = size_t{1} << 20;  // bytes that are not pumped yet
+constexpr size_t kGuard = 64;
+
+TransferTuning pumped_tuning(int threads = 4) {
+  TransferTuning tuning;
+  tuning.threads = threads;
+  tuning.pumped = UINT64_MAX;
+  return tuning;
+}
+
+// A pump that counts itself.
+class CountingDevice : public FailingDevice {
+ public:
+  explicit CountingDevice(int operations = 1 << 30) : FailingDevice(operations) {}
+  Status start_pump(const Pump& pump, StreamHandle stream) override {
+    ++pumps;
+    return FailingDevice::start_pump(pump, stream);
+  }
+  std::atomic<int> pumps = 0;
+};
+
+// There and back, between guarded places. Returns how it went.
+void round_trip(Device& device, Transfer& transfer, size_t size, size_t misaligned = 0) {
+  const size_t guard = kGuard + misaligned;
+  const std::vector<std::byte> sent = random_bytes(size, size);
+  Result<Buffer> buffer = Buffer::allocate(device, size + 2 * guard);
+  ASSERT_TRUE(buffer && buffer->fill(std::byte{0xa5}));
+  const View<std::byte> inside = buffer->view().subview(guard, size);
+  std::atomic<uint64_t> progress = 0;
+  const TransferRequest request = {.progress = &progress};
+  const Status up = transfer.upload(std::span(sent), inside, request);
+  ASSERT_TRUE(up) << up.error().message;
+  EXPECT_EQ(progress, size);
+  std::vector<std::byte> expected(size + 2 * guard, std::byte{0xa5});
+  std::copy(sent.begin(), sent.end(), expected.begin() + guard);
+  std::vector<std::byte> there(expected.size());
+  ASSERT_TRUE(buffer->download(there));
+  EXPECT_EQ(there, expected);
+
+  std::vector<std::byte> received(size + 2 * guard, std::byte{0xa5});
+  const Status down = transfer.download(inside, std::span(received).subspan(guard, size), request);
+  ASSERT_TRUE(down) << down.error().message;
+  EXPECT_EQ(progress, 2 * size);
+  EXPECT_EQ(received, expected);
+}
+
+class TransferPumpTest : public OnDevices {
+ protected:
+  void SetUp() override {
+    OnDevices::SetUp();
+    if (IsSkipped()) return;
+    pool_ = std::make_unique<PinnedPool>(device());
+    transfer_ = std::make_unique<Transfer>(*pool_, pumped_tuning());
+  }
+  void TearDown() override {
+    if (pool_ == nullptr) return;
+    transfer_.reset();
+    EXPECT_EQ(pool_->statistics().in_use, 0u);
+    EXPECT_EQ(pool_->statistics().quarantined, 0u);
+  }
+
+  std::unique_ptr<PinnedPool> pool_;
+  std::unique_ptr<Transfer> transfer_;
+};
+INSTANTIATE_TEST_SUITE_P(On, TransferPumpTest, kTestDevices, device_name);
+
+TEST_P(TransferPumpTest, EverySizeAroundThePieces) {
+  for (const size_t pieces : {32, 33, 63, 64, 65, 100}) {
+    for (const size_t more : {0, 1, 15, 16, 17}) {
+      const size_t size = pieces * kPiece + more;
+      SCOPED_TRACE(size);
+      round_trip(device(), *transfer_, size);
+      round_trip(device(), *transfer_, size - 1);
+    }
+  }
+  for (const size_t size : {(size_t{8} << 20) + 5, (size_t{130} << 20) + 7}) {
+    round_trip(device(), *transfer_, size);
+  }
+}
+
+TEST_P(TransferPumpTest, OtherThreadsThanFour) {
+  for (const int threads : {1, 2, 70}) {
+    Transfer transfer(*pool_, pumped_tuning(threads));
+    round_trip(device(), transfer, 80 * kPiece + 3);
+  }
+}
+
+TEST_P(TransferPumpTest, SeveralAtOnce) {
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < 4; ++i) {
+    threads.emplace_back([&, i] {
+      for (size_t round = 0; round < 5; ++round) {
+        round_trip(device(), *transfer_, kFrom + 1 + i * 100'007 + round);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST_P(TransferPumpTest, FilesGoTheSameWay) {
+  const std::vector<std::byte> sent = random_bytes(3 * kFrom + 11);
+  std::FILE* const file = std::tmpfile();
+  ASSERT_NE(file, nullptr);
+  ASSERT_EQ(::pwrite(::fileno(file), sent.data(), sent.size(), 5),
+            static_cast<ssize_t>(sent.size()));
+  Result<Buffer> buffer = Buffer::allocate(device(), sent.size());
+  ASSERT_TRUE(buffer);
+  ASSERT_TRUE(transfer_->upload(HostFile{::fileno(file), 5}, buffer->view()));
+  std::vector<std::byte> there(sent.size());
+  ASSERT_TRUE(buffer->download(there));
+  EXPECT_EQ(there, sent);
+  ASSERT_EQ(::ftruncate(::fileno(file), 2 * kFrom), 0);
+  EXPECT_EQ(transfer_->upload(HostFile{::fileno(file), 5}, buffer->view()).error().code,
+            ErrorCode::io);
+  std::fclose(file);
+}
+
+TEST_P(TransferPumpTest, WaitsForTheDevicesEnd) {
+  Result<Stream> stream = Stream::create(device());
+  Result<Event> event = Event::create(device());
+  Result<Buffer> buffer = Buffer::allocate(device(), 2 * kFrom);
+  ASSERT_TRUE(stream && event && buffer);
+  std::atomic<bool> ready = false;
+  ASSERT_TRUE(stream->call([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    ready = true;
+  }));
+  ASSERT_TRUE(event->record(*stream));
+  const std::vector<std::byte> sent = random_bytes(2 * kFrom);
+  ASSERT_TRUE(transfer_->upload(std::span(sent), buffer->view(), {.after = &*event}));
+  EXPECT_TRUE(ready);
+  std::vector<std::byte> there(sent.size());
+  ASSERT_TRUE(buffer->download(there));
+  EXPECT_EQ(there, sent);
+  ASSERT_TRUE(stream->synchronize());
+}
+
+// Gives known bytes, after a while where it is told to; fails from a place on.
+class OddReader : public HostReader {
+ public:
+  OddReader(std::span<const std::byte> bytes, size_t slow_at, size_t fails_from)
+      : bytes_(bytes), slow_at_(slow_at), fails_from_(fails_from) {}
+  Status read(uint64_t at, std::span<std::byte> into) override {
+    if (at <= slow_at_ && slow_at_ < at + into.size()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(250));
+    }
+    if (at + into.size() > fails_from_) return fail(ErrorCode::io, "enough (test)");
+    std::memcpy(into.data(), bytes_.data() + at, into.size());
+    return {};
+  }
+
+ private:
+  const std::span<const std::byte> bytes_;
+  const size_t slow_at_;
+  const size_t fails_from_;
+};
+
+TEST_P(TransferPumpTest, SlotsThatThePumpLeftAreCopied) {
+  const std::vector<std::byte> sent = random_bytes(4 * kFrom);
+  for (const int threads : {1, 4}) {
+    Transfer transfer(*pool_, pumped_tuning(threads));
+    Result<Buffer> buffer = Buffer::allocate(device(), sent.size());
+    ASSERT_TRUE(buffer);
+    OddReader reader(sent, 3 * kPiece, SIZE_MAX);
+    ASSERT_TRUE(transfer.upload(&reader, buffer->view()));
+    std::vector<std::byte> there(sent.size());
+    ASSERT_TRUE(buffer->download(there));
+    EXPECT_EQ(there, sent);
+  }
+}
+
+TEST_P(TransferPumpTest, ErrorsOfTheHostsEndAreTheTransfers) {
+  const std::vector<std::byte> sent = random_bytes(4 * kFrom);
+  Result<Buffer> buffer = Buffer::allocate(device(), sent.size());
+  ASSERT_TRUE(buffer);
+  for (const size_t from : {size_t{0}, kPiece, 17 * kPiece, sent.size() - 1}) {
+    OddReader reader(sent, SIZE_MAX, from);
+    const Status done = transfer_->upload(&reader, buffer->view());
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().message, "enough (test)");
+  }
+  round_trip(device(), *transfer_, 2 * kFrom);  // and the next one works
+}
+
+TEST_P(TransferPumpTest, StopsAtAnyMoment) {
+  const std::vector<std::byte> sent = random_bytes(size_t{4} << 20);
+  Result<Buffer> buffer = Buffer::allocate(device(), sent.size());
+  ASSERT_TRUE(buffer);
+  std::mt19937_64 random(test_seed());
+  for (int round = 0; round < 30; ++round) {
+    std::stop_source stop;
+    std::thread stopper([&, wait = random() % 1500] {
+      std::this_thread::sleep_for(std::chrono::microseconds(wait));
+      stop.request_stop();
+    });
+    std::atomic<uint64_t> progress = 0;
+    const Status done = transfer_->upload(std::span(sent), buffer->view(),
+                                          {.stop = stop.get_token(), .progress = &progress});
+    stopper.join();
+    if (done) {
+      EXPECT_EQ(progress, sent.size());
+    } else {
+      EXPECT_EQ(done.error().code, ErrorCode::cancelled);
+    }
+  }
+  round_trip(device(), *transfer_, sent.size());
+}
+
+TEST(TransferPump, WhatItIsNotFor) {
+  CountingDevice device;
+  PinnedPool pool(device);
+  Transfer transfer(pool, pumped_tuning());
+  round_trip(device, transfer, kFrom);         // too little
+  round_trip(device, transfer, 2 * kFrom, 8);  // its kernel reads 16 bytes at a time
+  EXPECT_EQ(device.pumps, 0);
+  Result<Buffer> buffer = Buffer::allocate(device, 2 * kFrom);
+  ASSERT_TRUE(buffer);
+  const std::vector<std::byte> sent(buffer->size());
+  // Work of the caller's goes behind copies of a stream.
+  const auto enqueued = [](uint64_t, size_t, Stream&) -> Status { return {}; };
+  ASSERT_TRUE(transfer.upload(std::span(sent), buffer->view(), {.enqueued = enqueued}));
+  EXPECT_EQ(device.pumps, 0);
+  ASSERT_TRUE(transfer.upload(std::span(sent), buffer->view(), {.device_computes = true}));
+  EXPECT_EQ(device.pumps, 0);
+  Transfer never(pool, {.pumped = 0});
+  round_trip(device, never, 2 * kFrom);
+  Transfer by_default(pool);  // only where it was measured
+  round_trip(device, by_default, 2 * kFrom);
+  EXPECT_EQ(device.pumps, 0);
+  device.pretend_pinned();
+  round_trip(device, transfer, 2 * kFrom);
+  EXPECT_EQ(device.pumps, 0);
+}
+
+TEST(TransferPump, WithoutMemoryForItTheyGoAnotherWay) {
+  CountingDevice device;
+  PinnedPool pool(device, /*limit=*/size_t{4} << 20);
+  TransferTuning tuning = pumped_tuning(8);
+  tuning.smallest_chunk = tuning.largest_chunk = kPiece;
+  Transfer transfer(pool, tuning);
+  round_trip(device, transfer, 2 * kFrom);
+  EXPECT_EQ(device.pumps, 0);
+}
+
+// As a debugger, or CUDA_LAUNCH_BLOCKING, makes launches wait for their kernels.
+class BlockingDevice : public CountingDevice {
+ public:
+  Status start_pump(const Pump& pump, StreamHandle stream) override {
+    Status started = CountingDevice::start_pump(pump, stream);
+    return started ? synchronize(stream) : started;
+  }
+};
+
+TEST(TransferPump, WhatBlocksItIsNotTriedAgain) {
+  BlockingDevice device;
+  PinnedPool pool(device);
+  Transfer transfer(pool, pumped_tuning());
+  for (int round = 0; round < 3; ++round) round_trip(device, transfer, 2 * kFrom);
+  EXPECT_EQ(device.pumps, 1);
+}
+
+// A device that is busy with something else first.
+class BusyDevice : public CountingDevice {
+ public:
+  Status start_pump(const Pump& pump, StreamHandle stream) override {
+    (void)call(stream, [] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); });
+    return CountingDevice::start_pump(pump, stream);
+  }
+};
+
+TEST(TransferPump, ABusyDeviceIsLeftAloneForAWhile) {
+  BusyDevice device;
+  PinnedPool pool(device);
+  Transfer transfer(pool, pumped_tuning());
+  for (int round = 0; round < 32; ++round) round_trip(device, transfer, kFrom + 1);
+  EXPECT_EQ(device.pumps, 1);
+  round_trip(device, transfer, kFrom + 1);
+  EXPECT_EQ(device.pumps, 2);
+}
+
+TEST(TransferPumpFault, ADeviceThatIsLostAtAnyMoment) {
+  const std::vector<std::byte> sent = random_bytes(2 * kFrom);
+  std::vector<std::byte> received(sent.size());
+  bool worked = false;
+  for (int operations = 1; operations < 200 && !worked; ++operations) {
+    SCOPED_TRACE(operations);
+    CountingDevice device(operations);
+    Result<Buffer> buffer = Buffer::allocate(device, sent.size());
+    ASSERT_TRUE(buffer);
+    PinnedPool pool(device);
+    {
+      Transfer transfer(pool, pumped_tuning(operations % 2 == 0 ? 1 : 4));
+      const Status up = transfer.upload(std::span(sent), buffer->view());
+      EXPECT_TRUE(up || up.error().code == ErrorCode::unavailable);
+      const Status down = transfer.download(buffer->view(), std::span(received));
+      EXPECT_TRUE(down || down.error().code == ErrorCode::unavailable);
+      EXPECT_TRUE(up || !down);  // what is lost stays lost
+      EXPECT_TRUE(!down || received == sent);
+      worked = up && down;
+      EXPECT_TRUE(!worked || device.pumps > 0);
+    }
+    EXPECT_EQ(pool.statistics().in_use, 0u);
+  }
+  EXPECT_TRUE(worked);
+}
+
+}  // namespace
+}  // namespace hoist::device
