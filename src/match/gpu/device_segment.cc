@@ -109,7 +109,7 @@ Result<std::unique_ptr<DeviceSegment>> DeviceSegment::upload(
     if (!buffer) return tl::unexpected(buffer.error());
     if (!part.empty()) {
       const auto to = buffer->view().subview(0, part.size());
-      if (Status sent = device.transfer.upload(part, to); !sent) {
+      if (Status sent = device.transfer.upload(part, to, {.device_computes = true}); !sent) {
         return tl::unexpected(sent.error());
       }
     }

@@ -165,7 +165,8 @@ class UndoableRun::Execution {
       if (kept_[at].buffer == nullptr || kept_[at].is_there) continue;
       const Operand& operand = plan_.operands[at];
       const Cut whole = {.rows = operand.rows, .columns = operand.columns};
-      if (Status done = upload(part(operand, whole), kept_[at].buffer->view()); !done) return done;
+      const device::View<std::byte> to = kept_[at].buffer->view();
+      if (Status done = upload(part(operand, whole), to, /*computing=*/false); !done) return done;
       resident_->add(operand, plan_.element, kept_[at]);
     }
     return {};
@@ -177,15 +178,15 @@ class UndoableRun::Execution {
     from.region = Region::all;
     const auto to = buffers_[at].view().subview(place(operand, index), from.bytes());
     if (operand.is_written) {
-      const device::TransferRequest request = {.after = &*ready_};
+      const device::TransferRequest request = {.after = &*ready_, .device_computes = index > 0};
       SavingReader reader(from, saved_.get() + place(operand, index));
       return transfer_.upload(&reader, to, request);
     }
-    return upload(from, to);
+    return upload(from, to, index > 0);
   }
 
-  Status upload(const SubMatrix& from, device::View<std::byte> to) {
-    const device::TransferRequest request = {.after = &*ready_};
+  Status upload(const SubMatrix& from, device::View<std::byte> to, bool computing) {
+    const device::TransferRequest request = {.after = &*ready_, .device_computes = computing};
     if (from.is_contiguous()) {
       return transfer_.upload(std::span<const std::byte>(from.data, from.bytes()), to, request);
     }
@@ -265,7 +266,8 @@ class UndoableRun::Execution {
     const SubMatrix to = part(c, plan_.cut(c, index));
     const device::View<const std::byte> from =
         buffers_[kC].view().subview(place(c, index), to.bytes());
-    const device::TransferRequest request = {.after = &computed_[static_cast<size_t>(index)]};
+    const device::TransferRequest request = {.after = &computed_[static_cast<size_t>(index)],
+                                             .device_computes = index + 1 < plan_.panels};
     if (to.is_contiguous()) {
       return transfer_.download(from, std::span(to.data, to.bytes()), request);
     }
