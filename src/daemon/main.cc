@@ -61,6 +61,10 @@ Status serve(const Options& options) {
   raise_descriptor_limit();
   const Result<device::Device*> device = device::find_device(options.device);
   if (!device) return tl::unexpected(device.error());
+  if (options.device == "auto" && *device == &device::cpu_device()) {
+    log(LogLevel::warn, "lends the CPU, which spares nobody anything: {}",
+        device::cuda_device().error().message);
+  }
   Result<Endpoint> endpoint = open_endpoint(options);
   if (!endpoint) return tl::unexpected(endpoint.error());
   UniqueFd metrics;
