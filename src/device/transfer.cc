@@ -204,7 +204,9 @@ std::optional<Status> Transfer::pump(HostReader* from, HostWriter* to, std::byte
   using Clock = std::chrono::steady_clock;
   PumpedJob job(request, chunks, pool_.device(), *kit, from, to,
                 may_look_ ? Clock::now() + tuning_.look : Clock::time_point());
+  if (to != nullptr) job.post_first();
   (from != nullptr ? uploaders_ : downloaders_).run(shape.lanes, [&](int lane) { job.run(lane); });
+  job.finish_others();
   if (job.was_late()) not_pumped_ = kBusyTransfers;
   if (kit->was_blocked()) not_pumped_ = INT_MAX;
   if (Status ended = kit->end(); !ended) {

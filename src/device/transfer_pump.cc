@@ -118,25 +118,44 @@ Status PumpKit::end() {
   return done;
 }
 
-void PumpedJob::run(int lane) {
-  const FineTimer timer;
-  const Status done = work(static_cast<uint32_t>(lane * slots_));
-  if (!done) fail(done.error());
+void PumpedJob::post_first() {
+  const auto slots = static_cast<uint32_t>(slots_);
+  for (uint32_t i = 0; i < pump_.count; ++i) {
+    const std::optional<Chunk> chunk = take();
+    if (!chunk) return;
+    // A slot of each lane in turn, so that all have as much.
+    const auto lanes = static_cast<uint32_t>(has_run_.size());
+    const uint32_t slot = i % lanes * slots + i / lanes;
+    pieces_[slot].chunk = *chunk;
+    if (Status done = begin(slot, pieces_[slot]); !done) return fail(done.error());
+  }
 }
 
-Status PumpedJob::work(uint32_t first_slot) {
-  std::vector<Piece> pieces(static_cast<size_t>(slots_));
-  uint32_t turn = 0;
-  while (const std::optional<Chunk> chunk = take()) {
-    const auto slot = static_cast<uint32_t>(turn++ % pieces.size());
-    Piece& piece = pieces[slot];
-    if (Status done = finish(first_slot + slot, piece); !done) return done;
-    piece.chunk = *chunk;
-    if (Status done = begin(first_slot + slot, piece); !done) return done;
+void PumpedJob::run(int lane) {
+  const FineTimer timer;
+  has_run_[static_cast<size_t>(lane)] = true;
+  if (const Status done = work(lane); !done) fail(done.error());
+}
+
+void PumpedJob::finish_others() {
+  for (size_t lane = 0; lane < has_run_.size(); ++lane) {
+    if (!has_run_[lane]) run(static_cast<int>(lane));
   }
-  for (size_t i = 0; i < pieces.size(); ++i) {  // the oldest first
-    const auto slot = static_cast<uint32_t>(turn++ % pieces.size());
-    if (Status done = finish(first_slot + slot, pieces[slot]); !done) return done;
+}
+
+Status PumpedJob::work(int lane) {
+  const auto first = static_cast<uint32_t>(lane * slots_);
+  uint32_t turn = 0;
+  const auto next_slot = [&] { return first + turn++ % static_cast<uint32_t>(slots_); };
+  while (const std::optional<Chunk> chunk = take()) {
+    const uint32_t slot = next_slot();
+    if (Status done = finish(slot, pieces_[slot]); !done) return done;
+    pieces_[slot].chunk = *chunk;
+    if (Status done = begin(slot, pieces_[slot]); !done) return done;
+  }
+  for (int i = 0; i < slots_; ++i) {  // the oldest first
+    const uint32_t slot = next_slot();
+    if (Status done = finish(slot, pieces_[slot]); !done) return done;
   }
   return {};
 }

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <vector>
 
 #include "base/result.h"
 #include "device/host_end.h"
@@ -71,10 +72,16 @@ class PumpedJob final : public TransferState {
         ended_(kit.ended()),
         from_(from),
         to_(to),
-        look_until_(look_until) {}
+        look_until_(look_until),
+        pieces_(pump_.count),
+        has_run_(static_cast<size_t>(kit.shape().lanes)) {}
 
+  // Downloads: orders for all slots, so that the device does not wait for the lanes' threads.
+  void post_first();
   // Works off chunks until there are none, as the pump's lane of that number.
   void run(int lane);
+  // Works off what was posted for lanes that never ran.
+  void finish_others();
 
   // Whether the device took long to begin, for all lanes, and not because the transfer was to wait
   // for its end of it: it is busy with somebody else's work.
@@ -87,7 +94,7 @@ class PumpedJob final : public TransferState {
     bool is_posted = false;
   };
 
-  Status work(uint32_t first_slot);
+  Status work(int lane);
   Status begin(uint32_t slot, Piece& piece);
   Status finish(uint32_t slot, Piece& piece);
   Status await(uint32_t slot, const Piece& piece);
@@ -105,6 +112,8 @@ class PumpedJob final : public TransferState {
   HostReader* const from_;
   HostWriter* const to_;
   const std::chrono::steady_clock::time_point look_until_;
+  std::vector<Piece> pieces_;               // by slot
+  std::vector<std::atomic<bool>> has_run_;  // by lane
   std::atomic<bool> was_prompt_ = false;
 };
 
