@@ -13,6 +13,7 @@
 #include "daemon/report.h"
 #include "daemon/server.h"
 #include "device/remote/ask.h"
+#include "device/stream.h"
 
 namespace hoist::daemon {
 namespace {
@@ -64,6 +65,10 @@ Status serve(const Options& options) {
   if (options.device == "auto" && *device == &device::cpu_device()) {
     log(LogLevel::warn, "lends the CPU, which spares nobody anything: {}",
         device::cuda_device().error().message);
+  }
+  // A context takes 0.3 s, which no client should wait for; and who cannot have one had better end.
+  if (const Result<device::Stream> stream = device::Stream::create(**device); !stream) {
+    return tl::unexpected(stream.error());
   }
   Result<Endpoint> endpoint = open_endpoint(options);
   if (!endpoint) return tl::unexpected(endpoint.error());

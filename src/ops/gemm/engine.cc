@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <optional>
 #include <string>
 
@@ -93,9 +94,20 @@ void account(const hoist_blas_call& call, const hoist_blas_original& original,
 } catch (...) {  // no memory: not counted
 }
 
+// How long a call may wait for the GPU to be ready, which takes a second at most: half of what it
+// wins there, where that is more.
+std::chrono::milliseconds patience(const hoist_blas_call& call) {
+  const Estimate* const estimate = Estimate::of(call.type);
+  if (estimate == nullptr) return {};
+  const double won = estimate->original_seconds(call) - estimate->gpu_seconds(call);
+  constexpr double kReady = 1;  // seconds
+  return std::chrono::milliseconds(won / 2 > kReady ? static_cast<int>(kReady * 1000) : 0);
+}
+
 bool run_on_gpu(const hoist_blas_call& call, const hoist_blas_original& original, int wanted) {
   if (!has_matrices(call)) return calls().passed("memory that cannot be had");
-  const Result<std::shared_ptr<Session>> session = Session::get();
+  const Result<std::shared_ptr<Session>> session =
+      is_required() ? Session::get() : Session::get_when_ready(patience(call));
   if (!session) return calls().passed("no GPU: " + session.error().message);
   if (!(*session)->has_gpu() && !is_required()) return calls().passed("hoistd has no GPU");
   const int devices =

@@ -115,11 +115,19 @@ bool place(const ServedCall& served, hoist_blas_call& call) {
   return true;
 }
 
+bool is_question(const ServedCall& served) {
+  return served.memory.empty() && served.arguments.empty();
+}
+
 }  // namespace
 
 ServedGemm::ServedGemm() : ServedOperation(HOIST_OPERATION_GEMM, "gemm") {}
 
 Status ServedGemm::validate(const ServedCall& served) const {
+  if (is_question(served)) {
+    const bool has_library = served.device.properties().kind == device::DeviceKind::cuda;
+    return has_library ? first_products_.ask(served.device) : Status();
+  }
   if (served.arguments.size() != kArguments) {
     return fail(ErrorCode::invalid_argument, "not its number of arguments (gemm request)");
   }
@@ -134,6 +142,7 @@ Status ServedGemm::validate(const ServedCall& served) const {
 }
 
 Status ServedGemm::run(const ServedCall& served) const {
+  if (is_question(served)) return {};
   hoist_blas_call call = {};
   if (!parse(served.arguments, call) || !place(served, call)) {
     return fail(ErrorCode::internal, "not validated (gemm request)");
@@ -165,6 +174,11 @@ Status request(RemoteDevice& device, device::StreamHandle stream, const hoist_bl
          static_cast<uint64_t>(call.lda), static_cast<uint64_t>(call.ldb)});
   };
   return b.size == 0 ? send({a, c}) : send({a, b, c});
+}
+
+bool ask_ready(RemoteDevice& device) {
+  const Status answer = device.run({}, HOIST_OPERATION_GEMM, {}, {});
+  return answer || answer.error().code != ErrorCode::unavailable;
 }
 
 }  // namespace hoist::gemm

@@ -78,6 +78,13 @@ struct Product {
   std::vector<std::byte> memory[3];
 };
 
+TEST(ServedGemm, SaysWhetherItIsReady) {
+  const ServedGemm gemm;
+  const Request question;
+  EXPECT_TRUE(gemm.validate(question.call()));  // the CPU device has nothing to load
+  EXPECT_TRUE(gemm.run(question.call()));
+}
+
 TEST(ServedGemm, ComputesWhatARequestSays) {
   const ServedGemm served;
   for (const int64_t count : {1, 3}) {

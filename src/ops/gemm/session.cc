@@ -1,15 +1,22 @@
 #include "ops/gemm/session.h"
 
 #include <fmt/format.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <optional>
+#include <thread>
 #include <vector>
 
+#include "base/options.h"
 #include "base/per_process.h"
+#include "device/quiet_thread.h"
+#include "device/remote/remote_device.h"
 #include "ops/gemm/open_device.h"
+#include "ops/gemm/served_gemm.h"
 #include "ops/gemm/spread.h"
 
 namespace hoist::gemm {
@@ -21,16 +28,31 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kStartAgain = std::chrono::seconds(30);
 constexpr auto kConnectAgain = std::chrono::seconds(1);
 constexpr auto kNever = Clock::time_point::min();
+constexpr auto kMakeReady = std::chrono::seconds(10);
+constexpr auto kAskAgain = std::chrono::milliseconds(5);
 
 struct Current {
   std::mutex mutex;
   std::shared_ptr<Session> session;
   std::optional<Clock::time_point> started;  // a hoistd
+  // What a thread aside does.
+  std::condition_variable opened;
+  bool is_opening = false;
+  std::optional<Clock::time_point> failed;
+  std::string why;
 };
 
 constinit PerProcess<Current> current;
 
 bool has_driver() { return ::access("/dev/nvidiactl", F_OK) == 0; }
+
+// Under its lock; whoever is told so starts one.
+bool may_start(Current& own) {
+  const auto now = Clock::now();
+  const bool may = (!own.started || now - *own.started > kStartAgain) && has_driver();
+  if (may) own.started = now;
+  return may;
+}
 
 }  // namespace
 
@@ -48,17 +70,74 @@ Session::Session(std::shared_ptr<device::Device> device)
   tried_.fill(kNever);
 }
 
+bool Session::is_usable(const std::shared_ptr<Session>& session) {
+  return session != nullptr && session->first_->device->status();
+}
+
+Result<std::shared_ptr<Session>> Session::open_session(bool may_start,
+                                                       std::chrono::milliseconds wait) {
+  auto opened = open_device(0, may_start, wait);
+  if (!opened) return tl::unexpected(opened.error());
+  return std::shared_ptr<Session>(new Session(std::move(*opened)));
+}
+
 Result<std::shared_ptr<Session>> Session::get(std::chrono::milliseconds wait) {
   Current& own = current.get();
   const std::lock_guard lock(own.mutex);
-  if (own.session != nullptr && own.session->first_->device->status()) return own.session;
-  const auto now = Clock::now();
-  const bool may_start = (!own.started || now - *own.started > kStartAgain) && has_driver();
-  if (may_start) own.started = now;
-  auto opened = open_device(0, may_start, wait);
-  if (!opened) return tl::unexpected(opened.error());
-  own.session = std::shared_ptr<Session>(new Session(std::move(*opened)));
-  return own.session;
+  if (is_usable(own.session)) return own.session;
+  Result<std::shared_ptr<Session>> session = open_session(may_start(own), wait);
+  if (session) own.session = *session;
+  return session;
+}
+
+Result<std::shared_ptr<Session>> Session::get_when_ready(std::chrono::milliseconds wait) {
+  if (::strcasecmp(option_text(OptionId::gpu), "inprocess") == 0) return get();
+  Current& own = current.get();
+  std::unique_lock lock(own.mutex);
+  if (is_usable(own.session)) return own.session;
+  if (!own.is_opening) {
+    if (own.failed && Clock::now() - *own.failed < kConnectAgain) {
+      return fail(ErrorCode::unavailable, own.why);
+    }
+    Result<std::thread> thread = device::start_quiet_thread(open_aside);
+    if (!thread) return tl::unexpected(thread.error());
+    thread->detach();
+    own.is_opening = true;
+  }
+  own.opened.wait_for(lock, wait, [&] { return !own.is_opening; });
+  if (is_usable(own.session)) return own.session;
+  return fail(ErrorCode::unavailable, own.is_opening ? "hoistd is making ready" : own.why);
+}
+
+void Session::open_aside() {
+  Current& own = current.get();
+  bool start = false;
+  {
+    const std::lock_guard lock(own.mutex);
+    start = may_start(own);
+  }
+  Result<std::shared_ptr<Session>> session = open_session(start, kMakeReady);
+  if (session) (*session)->make_ready();
+  const std::lock_guard lock(own.mutex);
+  own.is_opening = false;
+  if (session) {
+    own.session = std::move(*session);
+    own.failed.reset();
+  } else {
+    own.failed = Clock::now();
+    own.why = session.error().message;
+  }
+  own.opened.notify_all();
+}
+
+void Session::make_ready() {
+  const device::Device& device = *first_->device;
+  if (device.properties().kind != device::DeviceKind::remote) return;
+  const auto end = Clock::now() + kMakeReady;
+  while (!ask_ready(static_cast<device::remote::RemoteDevice&>(*first_->device))) {
+    if (Clock::now() > end || !device.status()) return;
+    std::this_thread::sleep_for(kAskAgain);
+  }
 }
 
 // Null where there is none now.

@@ -23,6 +23,11 @@ class Session {
   // Where no hoistd answers and there is a GPU, one is started: within `wait` it is waited for,
   // else a later call finds it. `unavailable` with the reason where there is no device.
   static Result<std::shared_ptr<Session>> get(std::chrono::milliseconds wait = {});
+  // The same for who has another way meanwhile: to connect, start a hoistd and have it ready for
+  // products takes up to a second, which goes by on a thread aside. `unavailable` until then; for
+  // up to `wait` it is waited for. Under HOIST_GPU=inprocess the calling thread does it: a context
+  // that is being made must not see the end of its process.
+  static Result<std::shared_ptr<Session>> get_when_ready(std::chrono::milliseconds wait);
 
   // Whether a GPU is behind it: a hoistd may lend a CPU, for tests.
   bool has_gpu() const { return first_->device->properties().compute_major > 0; }
@@ -57,6 +62,12 @@ class Session {
 
   explicit Session(std::shared_ptr<device::Device> device);
   Lane* lane(size_t index, std::chrono::milliseconds wait);
+  // Returns when the first device does products at once, or will not soon.
+  void make_ready();
+  static bool is_usable(const std::shared_ptr<Session>& session);
+  static Result<std::shared_ptr<Session>> open_session(bool may_start,
+                                                       std::chrono::milliseconds wait);
+  static void open_aside();
   bool drop_resident();
   void prune_resident();
 
