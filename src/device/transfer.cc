@@ -260,13 +260,17 @@ std::unique_ptr<TransferLane> Transfer::lane_for_small(uint64_t size, size_t mos
   return std::move(*made);
 }
 
-bool Transfer::needs_slot(std::span<const std::byte> memory) const {
-  return memory.size() <= kNotWorthAsking ||
-         !pool_.device().is_pinned(memory.data(), memory.size());
+bool Transfer::needs_slot(TransferLane& lane, std::span<const std::byte> memory) const {
+  if (memory.size() <= kNotWorthAsking) return true;
+  const std::byte* const known = lane.pinned.data();
+  if (memory.data() == known && memory.size() <= lane.pinned.size()) return false;
+  if (!pool_.device().is_pinned(memory.data(), memory.size())) return true;
+  lane.pinned = memory;
+  return false;
 }
 
 Status Transfer::upload_small(TransferLane& lane, std::span<const std::byte> from, std::byte* to) {
-  if (needs_slot(from)) {
+  if (needs_slot(lane, from)) {
     std::byte* const slot = lane.slots.front().host.data();
     std::memcpy(slot, from.data(), from.size());
     from = {slot, from.size()};
@@ -277,7 +281,7 @@ Status Transfer::upload_small(TransferLane& lane, std::span<const std::byte> fro
 
 Status Transfer::download_small(TransferLane& lane, const std::byte* from,
                                 std::span<std::byte> to) {
-  const bool through_slot = needs_slot(to);
+  const bool through_slot = needs_slot(lane, to);
   std::byte* const first = through_slot ? lane.slots.front().host.data() : to.data();
   Status copied = lane.stream.copy(first, from, to.size());
   if (copied) copied = lane.stream.synchronize();

@@ -152,7 +152,7 @@ class Transfer {
   template <typename Copy>
   Status run_small(std::unique_ptr<TransferLane> lane, uint64_t size,
                    const TransferRequest& request, const Copy& copy);
-  bool needs_slot(std::span<const std::byte> memory) const;
+  bool needs_slot(TransferLane& lane, std::span<const std::byte> memory) const;
   std::unique_ptr<TransferLane> take_idle();
   Result<std::unique_ptr<TransferLane>> borrow_lane();
   void return_lane(std::unique_ptr<TransferLane> lane);

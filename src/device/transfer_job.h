@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/result.h"
@@ -30,6 +31,9 @@ struct TransferSlot {
 struct TransferLane {
   Stream stream;
   std::vector<TransferSlot> slots;  // after the stream: their buffers are freed in its order
+  // Was pinned when it was asked about last. Where it is no more, the driver copies by its own
+  // means.
+  std::span<const std::byte> pinned = {};
 
   // Waits for what is on its way on `used`; false: the device was lost, and the slots' memory is
   // gone.

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/file.h"
 #include "device/test_devices.h"
 
 namespace hoist::device {
@@ -177,6 +178,28 @@ TEST_P(TransferTest, PinnedMemoryGoesDirectly) {
   std::memset(block.data(), 0, size);
   ASSERT_TRUE(transfer_->download(buffer.view(), std::span(block.data(), size)));
   EXPECT_EQ(std::memcmp(block.data(), sent.data(), size), 0);
+}
+
+TEST_P(TransferTest, SmallMemoryMayBePinnedForAWhile) {
+  constexpr size_t kSize = size_t{64} << 10;
+  TransferTuning tuning;
+  tuning.threads = 1;
+  tuning.through_slot = kSize;
+  Transfer transfer(*pool_, tuning);
+  PageBuffer pages(kSize);
+  Buffer buffer = poisoned(kSize);
+  for (uint64_t round = 0; round < 60; ++round) {
+    ASSERT_TRUE(round != 30 || device().pin(pages.data(), kSize));
+    ASSERT_TRUE(round != 45 || device().unpin(pages.data()));
+    const std::vector<std::byte> sent = random_bytes(kSize, round);
+    const std::span memory(reinterpret_cast<std::byte*>(pages.data()), kSize);
+    std::copy(sent.begin(), sent.end(), memory.begin());
+    ASSERT_TRUE(transfer.upload(std::span<const std::byte>(memory), buffer.view()));
+    EXPECT_EQ(content_of(buffer), sent);
+    std::fill(memory.begin(), memory.end(), std::byte{0});
+    ASSERT_TRUE(transfer.download(buffer.view(), memory));
+    EXPECT_TRUE(std::equal(sent.begin(), sent.end(), memory.begin()));
+  }
 }
 
 // Every other byte of memory, as an operation's own end.
