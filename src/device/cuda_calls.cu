@@ -186,12 +186,12 @@ constexpr CudaCalls kCalls = {
     .free = free_memory,
     .copy = copy,
     .fill = fill,
-    .pump = launch_pump,
     .pin = pin,
     .unpin = unpin,
     .is_pinned = is_pinned,
     .allow_access = allow_access,
     .is_sticky = is_sticky,
+    .pump = launch_pump,
 };
 
 }  // namespace

@@ -29,8 +29,6 @@ struct CudaCalls {
   int (*copy)(int device, void* to, const void* from, size_t size, void* stream);
   int (*fill)(int device, void* data, int value, size_t size, void* stream);
 
-  int (*pump)(int device, const Pump& pump, void* stream);
-
   int (*pin)(int device, void* data, size_t size);
   int (*unpin)(int device, void* data);
   int (*is_pinned)(int device, const void* data, bool* pinned);
@@ -39,6 +37,9 @@ struct CudaCalls {
 
   // Whether every later call of this process fails too.
   bool (*is_sticky)(int error);
+
+  // device/pump_launch.h
+  int (*pump)(int device, const Pump& pump, void* stream);
 };
 
 // The plug-in's entry: const CudaCalls* hoist_cuda_calls().

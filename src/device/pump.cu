@@ -87,6 +87,21 @@ __global__ void __launch_bounds__(kThreads) serve(const Pump pump) {
   if (threadIdx.x == 0 && posted.number == 0) store_release(&answer.left, 1);
 }
 
+// A block that is not there answers nothing; what one multiprocessor takes is the compiler's
+// choice.
+cudaError_t find_room(int device, uint32_t blocks) {
+  int multiprocessors = 0;
+  int of_each = 0;
+  cudaError_t error =
+      cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+  if (error == cudaSuccess) {
+    error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&of_each, serve, kThreads, 0);
+  }
+  if (error != cudaSuccess) return error;
+  const bool is_there = static_cast<uint32_t>(multiprocessors * of_each) >= blocks;
+  return is_there ? cudaSuccess : cudaErrorNotSupported;
+}
+
 }  // namespace
 
 int launch_pump(int device, const Pump& pump, void* stream) {
@@ -95,6 +110,7 @@ int launch_pump(int device, const Pump& pump, void* stream) {
     cudaError_t error =
         cudaDeviceGetAttribute(&same_address, cudaDevAttrCanUseHostPointerForRegisteredMem, device);
     if (error == cudaSuccess && same_address == 0) error = cudaErrorNotSupported;
+    if (error == cudaSuccess) error = find_room(device, 2 * pump.count);
     if (error != cudaSuccess) return error;
     serve<<<pump.count, kThreads, 0, static_cast<cudaStream_t>(stream)>>>(pump);
     return cudaGetLastError();

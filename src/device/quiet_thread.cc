@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <signal.h>
 
-#include <system_error>
+#include <exception>
 #include <utility>
 
 namespace hoist::device {
@@ -16,8 +16,8 @@ Result<std::thread> start_quiet_thread(std::function<void()> body) {
   std::thread thread;
   try {
     thread = std::thread(std::move(body));
-  } catch (const std::system_error&) {
-    // RLIMIT_NPROC or a full cgroup.
+  } catch (const std::exception&) {
+    // RLIMIT_NPROC, a full cgroup, no memory.
   }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (!thread.joinable()) return fail(ErrorCode::exhausted, "no more threads (device)");

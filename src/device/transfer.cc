@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <climits>
 #include <cstring>
 #include <utility>
 
@@ -40,8 +39,10 @@ constexpr uint64_t kPumpedFrom = uint64_t{1} << 20;
 // After a transfer for which the device was too busy, so many go another way.
 constexpr int kBusyTransfers = 64;
 
+// With fewer processors than threads a pump is slower at times.
 uint64_t pumped_up_to(const Device& device, const TransferTuning& tuning) {
-  return tuning.pumped.value_or(device.properties().kind == DeviceKind::cuda ? kPumped : 0);
+  const bool pays = device.properties().kind == DeviceKind::cuda && usable_cpus() >= tuning.threads;
+  return tuning.pumped.value_or(pays ? kPumped : 0);
 }
 
 size_t through_slot(const Device& device, const TransferTuning& tuning, size_t best) {
@@ -61,7 +62,8 @@ Transfer::Transfer(PinnedPool& pool, const TransferTuning& tuning)
       pumped_(pumped_up_to(pool.device(), tuning)),
       owner_(::getpid()),
       uploaders_(tuning.threads - 1),
-      downloaders_(tuning.threads - 1) {}
+      downloaders_(tuning.threads - 1),
+      kits_(std::make_unique<PumpKits>(pool, tuning.threads)) {}
 
 Transfer::~Transfer() = default;
 
@@ -180,56 +182,41 @@ bool Transfer::is_pinned(const void* memory, uint64_t size) const {
   return pool_.device().is_pinned(memory, size);
 }
 
-bool Transfer::may_pump(const void* memory, uint64_t size) {
+bool Transfer::may_pump(const void* memory, uint64_t size) const {
   constexpr uintptr_t kAligned = 16;
-  if (size <= kPumpedFrom || size > pumped_) return false;
-  if (reinterpret_cast<uintptr_t>(memory) % kAligned != 0) return false;
-  if (copying_ > 0) return false;  // the two ways of moving bytes hinder each other
-  return not_pumped_ <= 0 || not_pumped_-- <= 0;
+  return size > kPumpedFrom && size <= pumped_ &&
+         reinterpret_cast<uintptr_t>(memory) % kAligned == 0 &&
+         copying_ == 0;  // the two ways of moving bytes hinder each other
 }
 
 std::optional<Status> Transfer::pump(HostReader* from, HostWriter* to, std::byte* memory,
                                      uint64_t size, const TransferRequest& request) {
   if (request.device_computes || !may_pump(memory, size)) return std::nullopt;
-  std::unique_ptr<PumpKit> kit = borrow_kit();
+  std::unique_ptr<PumpKit> kit = kits_->borrow(size);
   if (kit == nullptr) return std::nullopt;
   const PumpShape shape = pump_shape(size, tuning_.threads);
-  const Status started = kit->start(memory, from != nullptr, shape, request.after);
-  if (!started) {
-    not_pumped_ = INT_MAX;
-    if (Status ended = kit->end(); !ended) return ended;
+  if (!kit->start(memory, from != nullptr, shape, request.after)) {
+    kits_->leave_alone(PumpKits::kForGood);
     return std::nullopt;
   }
   Chunks chunks(size, shape.piece, shape.piece, shape.lanes);
-  using Clock = std::chrono::steady_clock;
-  PumpedJob job(request, chunks, pool_.device(), *kit, from, to,
-                may_look_ ? Clock::now() + tuning_.look : Clock::time_point());
+  PumpedJob job(request, chunks, pool_.device(), *kit, from, to);
   if (to != nullptr) job.post_first();
+  // Lanes that wait for the device's end would be busy looking.
+  if (request.after != nullptr) {
+    if (Status ready = request.after->synchronize(); !ready) job.fail(ready.error());
+  }
+  if (may_look_) job.look_until(std::chrono::steady_clock::now() + tuning_.look);
   (from != nullptr ? uploaders_ : downloaders_).run(shape.lanes, [&](int lane) { job.run(lane); });
   job.finish_others();
-  if (job.was_late()) not_pumped_ = kBusyTransfers;
-  if (kit->was_blocked()) not_pumped_ = INT_MAX;
+  if (kit->was_blocked()) kits_->leave_alone(PumpKits::kForGood);
+  if (!job.has_failed() && job.was_late()) kits_->leave_alone(kBusyTransfers);
   if (Status ended = kit->end(); !ended) {
     job.fail(ended.error());
   } else {
-    const std::lock_guard lock(mutex_);
-    idle_kits_.push_back(std::move(kit));
+    kits_->give_back(std::move(kit));
   }
   return job.result();
-}
-
-// Null: there is no memory for one.
-std::unique_ptr<PumpKit> Transfer::borrow_kit() {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!idle_kits_.empty()) {
-      std::unique_ptr<PumpKit> kit = std::move(idle_kits_.back());
-      idle_kits_.pop_back();
-      return kit;
-    }
-  }
-  Result<std::unique_ptr<PumpKit>> made = PumpKit::create(pool_, tuning_.threads);
-  return made ? std::move(*made) : nullptr;
 }
 
 Status Transfer::copy(const std::byte* from, std::byte* to, uint64_t size, Crew& crew,
@@ -343,7 +330,9 @@ std::unique_ptr<TransferLane> Transfer::take_idle() {
 
 Result<std::unique_ptr<TransferLane>> Transfer::borrow_lane() {
   if (std::unique_ptr<TransferLane> idle = take_idle()) return idle;
-  return TransferLane::create(pool_, tuning_);
+  Result<std::unique_ptr<TransferLane>> made = TransferLane::create(pool_, tuning_);
+  const bool is_short = !made && made.error().code == ErrorCode::exhausted;
+  return is_short && kits_->drop_idle() ? TransferLane::create(pool_, tuning_) : std::move(made);
 }
 
 void Transfer::return_lane(std::unique_ptr<TransferLane> lane) {

@@ -101,7 +101,7 @@ using Decode = std::function<Status(View<const std::byte> chunk, uint64_t offset
 using Placement =
     std::function<Result<std::optional<View<std::byte>>>(uint64_t offset, size_t size, Stream&)>;
 
-class PumpKit;
+class PumpKits;
 class TransferJob;
 struct TransferLane;
 
@@ -139,8 +139,7 @@ class Transfer {
   // What a pump may do; nothing is done where it answers nothing.
   std::optional<Status> pump(HostReader* from, HostWriter* to, std::byte* memory, uint64_t size,
                              const TransferRequest& request);
-  bool may_pump(const void* memory, uint64_t size);
-  std::unique_ptr<PumpKit> borrow_kit();
+  bool may_pump(const void* memory, uint64_t size) const;
   Status run(TransferJob& job, Crew& crew, int lanes, bool one_stream);
   void help(TransferJob& job);
   Status copy(const std::byte* from, std::byte* to, uint64_t size, Crew& crew,
@@ -168,10 +167,9 @@ class Transfer {
   Crew downloaders_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<TransferLane>> idle_;
-  std::vector<std::unique_ptr<PumpKit>> idle_kits_;
+  const std::unique_ptr<PumpKits> kits_;
   std::atomic<int> small_copies_ = 0;  // that found no idle lane, since a lane was made for them
   std::atomic<int> small_lanes_ = 0;   // made for them
-  std::atomic<int> not_pumped_ = 0;    // transfers to come that had better not be
   std::atomic<int> copying_ = 0;       // transfers that the copy engine works for
 };
 

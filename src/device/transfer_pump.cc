@@ -24,15 +24,22 @@ constexpr int kMostLanes = static_cast<int>(PinnedPool::kLargest / kLargestPiece
 constexpr std::chrono::milliseconds kPatience(100);
 
 // To be answered takes 5 to 200 microseconds where the device has nothing else to do.
-constexpr std::chrono::milliseconds kLate(1);
+constexpr std::chrono::milliseconds kLate(2);
+
+// Transfers that do not try again to get memory for a pump.
+constexpr int kWithoutMemory = 64;
 
 constexpr int kLooks = 500;  // some 20 microseconds
 constexpr int kLooksToAYield = 64;
 constexpr std::chrono::microseconds kNap(10);
 constexpr int kNapsToACheck = 16;
 
-size_t control_size(int slots) {
-  return static_cast<size_t>(slots) * (sizeof(PumpOrder) + sizeof(PumpAnswer));
+size_t slot_count(const PumpShape& shape) {
+  return static_cast<size_t>(shape.lanes) * static_cast<size_t>(shape.slots);
+}
+size_t slots_size(const PumpShape& shape) { return slot_count(shape) * shape.piece; }
+size_t control_size(const PumpShape& shape) {
+  return slot_count(shape) * (sizeof(PumpOrder) + sizeof(PumpAnswer));
 }
 
 // A sleep of microseconds takes as long: by default the kernel adds 50 to save itself work.
@@ -60,35 +67,45 @@ PumpShape pump_shape(uint64_t size, int threads) {
   return shape;
 }
 
-PumpKit::PumpKit(Stream stream, Event ended, Event behind, PinnedBlock slots, PinnedBlock control)
+PumpKit::PumpKit(Stream stream, Event ended, Event behind, PinnedBlock slots, PinnedBlock control,
+                 std::atomic<int>& count)
     : stream_(std::move(stream)),
       ended_(std::move(ended)),
       behind_(std::move(behind)),
       slots_(std::move(slots)),
-      control_(std::move(control)) {}
+      control_(std::move(control)),
+      count_(count) {}
 
-Result<std::unique_ptr<PumpKit>> PumpKit::create(PinnedPool& pool, int threads) {
-  const int most = std::min(threads, kMostLanes) * kMostSlots;
+PumpKit::~PumpKit() {
+  if (is_running_) (void)end();
+  --count_;
+}
+
+Result<std::unique_ptr<PumpKit>> PumpKit::create(PinnedPool& pool, const PumpShape& largest,
+                                                 std::atomic<int>& count) {
   Result<Stream> stream = Stream::create(pool.device());
   if (!stream) return tl::unexpected(stream.error());
   Result<Event> ended = Event::create(pool.device());
   if (!ended) return tl::unexpected(ended.error());
   Result<Event> behind = Event::create(pool.device());
   if (!behind) return tl::unexpected(behind.error());
-  Result<PinnedBlock> slots = pool.allocate(static_cast<size_t>(most) * kLargestPiece);
+  Result<PinnedBlock> slots = pool.allocate(slots_size(largest));
   if (!slots) return tl::unexpected(slots.error());
-  Result<PinnedBlock> control = pool.allocate(control_size(most));
+  Result<PinnedBlock> control = pool.allocate(control_size(largest));
   if (!control) return tl::unexpected(control.error());
   return std::unique_ptr<PumpKit>(new PumpKit(std::move(*stream), std::move(*ended),
                                               std::move(*behind), std::move(*slots),
-                                              std::move(*control)));
+                                              std::move(*control), count));
+}
+
+bool PumpKit::fits(const PumpShape& shape) const {
+  return slots_size(shape) <= slots_.size() && control_size(shape) <= control_.size();
 }
 
 Status PumpKit::start(std::byte* memory, bool is_upload, const PumpShape& shape,
                       const Event* after) {
-  const int slots = shape.lanes * shape.slots;
-  const auto count = static_cast<uint32_t>(slots);
-  std::memset(control_.data(), 0, control_size(slots));
+  const auto count = static_cast<uint32_t>(slot_count(shape));
+  std::memset(control_.data(), 0, control_size(shape));
   shape_ = shape;
   pump_ = {.memory = memory,
            .is_upload = is_upload,
@@ -103,19 +120,56 @@ Status PumpKit::start(std::byte* memory, bool is_upload, const PumpShape& shape,
   }
   const Clock::time_point before = Clock::now();
   Status started = stream_.device().start_pump(pump_, stream_.handle());
-  was_blocked_ = Clock::now() - before >= kPatience;
-  return started ? ended_.record(stream_) : started;
+  if (!started) return started;
+  is_running_ = true;
+  const bool has_ended = std::all_of(pump_.answers, pump_.answers + count,
+                                     [](PumpAnswer& answer) { return has_left(answer); });
+  was_blocked_ = has_ended && Clock::now() - before >= kPatience;
+  Status recorded = ended_.record(stream_);
+  return recorded ? behind_.record(stream_) : recorded;
 }
 
 Status PumpKit::end() {
   for (uint32_t slot = 0; slot < pump_.count; ++slot) end_slot(pump_.orders[slot]);
+  is_running_ = false;
   Status done = stream_.synchronize();
   if (done) return {};
-  (void)ended_.record(stream_);
-  (void)behind_.record(stream_);
   slots_.release_after(std::move(ended_));
   control_.release_after(std::move(behind_));
   return done;
+}
+
+std::unique_ptr<PumpKit> PumpKits::borrow(uint64_t size) {
+  if (to_skip_ > 0 && to_skip_-- > 0) return nullptr;
+  const PumpShape shape = pump_shape(size, threads_);
+  {
+    const std::lock_guard lock(mutex_);
+    if (!idle_.empty()) {
+      std::unique_ptr<PumpKit> kit = std::move(idle_.back());
+      idle_.pop_back();
+      if (kit->fits(shape)) return kit;
+    }
+  }
+  constexpr int kMost = 2;
+  if (count_++ < kMost) {
+    Result<std::unique_ptr<PumpKit>> made = PumpKit::create(pool_, shape, count_);
+    if (made) return std::move(*made);
+    leave_alone(kWithoutMemory);
+  }
+  --count_;
+  return nullptr;
+}
+
+void PumpKits::give_back(std::unique_ptr<PumpKit> kit) {
+  const std::lock_guard lock(mutex_);
+  idle_.push_back(std::move(kit));
+}
+
+bool PumpKits::drop_idle() {
+  std::vector<std::unique_ptr<PumpKit>> idle;
+  const std::lock_guard lock(mutex_);
+  idle_.swap(idle);
+  return !idle.empty();
 }
 
 void PumpedJob::post_first() {
@@ -157,6 +211,8 @@ Status PumpedJob::work(int lane) {
     const uint32_t slot = next_slot();
     if (Status done = finish(slot, pieces_[slot]); !done) return done;
   }
+  // Makes room for blocks that found none.
+  for (int i = 0; i < slots_; ++i) end_slot(pump_.orders[next_slot()]);
   return {};
 }
 
@@ -205,8 +261,7 @@ Status PumpedJob::await(uint32_t slot, const Piece& piece) {
       if (!has_answered(answer, piece.number) && !has_left(answer)) return possible;
     }
   }
-  const bool is_lanes_first = piece.number == 1 && slot % static_cast<uint32_t>(slots_) == 0;
-  if (is_lanes_first && Clock::now() - begin <= kLate) was_prompt_ = true;
+  if (Clock::now() - begin > kLate) was_late_ = true;
   return {};
 }
 

@@ -6,7 +6,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <climits>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "base/result.h"
@@ -27,13 +29,19 @@ struct PumpShape {
 };
 PumpShape pump_shape(uint64_t size, int threads);
 
-// The pinned memory and the stream of a pump, used over and over.
+// The pinned memory and the stream of a pump, for transfers up to a size.
 class PumpKit {
  public:
-  // For any transfer by so many threads.
-  static Result<std::unique_ptr<PumpKit>> create(PinnedPool& pool, int threads);
+  // `count` is less by one at its end.
+  static Result<std::unique_ptr<PumpKit>> create(PinnedPool& pool, const PumpShape& largest,
+                                                 std::atomic<int>& count);
+  // Ends what was started.
+  ~PumpKit();
+  PumpKit(const PumpKit&) = delete;
+  PumpKit& operator=(const PumpKit&) = delete;
 
-  // What starts, behind `after` if there is one, must be ended, also after an error.
+  bool fits(const PumpShape& shape) const;
+  // Behind `after`, if there is one.
   Status start(std::byte* memory, bool is_upload, const PumpShape& shape, const Event* after);
   // Returns when the device is done with it; what was posted and not waited for may be undone.
   // An error: the device was lost, and the kit's memory is gone.
@@ -47,24 +55,51 @@ class PumpKit {
   bool was_blocked() const { return was_blocked_; }
 
  private:
-  PumpKit(Stream stream, Event ended, Event behind, PinnedBlock slots, PinnedBlock control);
+  PumpKit(Stream stream, Event ended, Event behind, PinnedBlock slots, PinnedBlock control,
+          std::atomic<int>& count);
 
   Stream stream_;
   Event ended_;
-  Event behind_;
+  Event behind_;  // the same, for the other block
   PinnedBlock slots_;
   PinnedBlock control_;
+  std::atomic<int>& count_;  // of kits
   Pump pump_ = {};
   PumpShape shape_ = {};
+  bool is_running_ = false;
   bool was_blocked_ = false;
+};
+
+// The kits of one Transfer, at most one for each direction: who comes while they are taken goes
+// another way, and so does who would have to wait for the device. Thread-safe.
+class PumpKits {
+ public:
+  static constexpr int kForGood = INT_MAX;
+
+  PumpKits(PinnedPool& pool, int threads) : pool_(pool), threads_(threads) {}
+
+  // For a transfer of `size` bytes; null: another way is better.
+  std::unique_ptr<PumpKit> borrow(uint64_t size);
+  void give_back(std::unique_ptr<PumpKit> kit);
+  // The next transfers go another way.
+  void leave_alone(int transfers) { to_skip_ = transfers; }
+  // Gives pinned memory back that nobody uses now. False: there is none.
+  bool drop_idle();
+
+ private:
+  PinnedPool& pool_;
+  const int threads_;
+  std::atomic<int> count_ = 0;
+  std::atomic<int> to_skip_ = 0;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<PumpKit>> idle_;
 };
 
 class PumpedJob final : public TransferState {
  public:
-  // One of `from` and `to` is there. `look_until`: until then threads look for answers without
-  // sleeping between.
+  // One of `from` and `to` is there.
   PumpedJob(const TransferRequest& request, Chunks& chunks, Device& device, const PumpKit& kit,
-            HostReader* from, HostWriter* to, std::chrono::steady_clock::time_point look_until)
+            HostReader* from, HostWriter* to)
       : TransferState(request, chunks),
         device_(device),
         pump_(kit.pump()),
@@ -72,20 +107,20 @@ class PumpedJob final : public TransferState {
         ended_(kit.ended()),
         from_(from),
         to_(to),
-        look_until_(look_until),
         pieces_(pump_.count),
         has_run_(static_cast<size_t>(kit.shape().lanes)) {}
 
   // Downloads: orders for all slots, so that the device does not wait for the lanes' threads.
   void post_first();
+  // Until then lanes look for answers without sleeping between.
+  void look_until(std::chrono::steady_clock::time_point end) { look_until_ = end; }
   // Works off chunks until there are none, as the pump's lane of that number.
   void run(int lane);
   // Works off what was posted for lanes that never ran.
   void finish_others();
 
-  // Whether the device took long to begin, for all lanes, and not because the transfer was to wait
-  // for its end of it: it is busy with somebody else's work.
-  bool was_late() const { return !was_prompt_ && request().after == nullptr; }
+  // Whether a lane waited longer than a device takes that has nothing else to do.
+  bool was_late() const { return was_late_; }
 
  private:
   struct Piece {
@@ -111,10 +146,10 @@ class PumpedJob final : public TransferState {
   const Event& ended_;
   HostReader* const from_;
   HostWriter* const to_;
-  const std::chrono::steady_clock::time_point look_until_;
+  std::chrono::steady_clock::time_point look_until_ = {};
   std::vector<Piece> pieces_;               // by slot
   std::vector<std::atomic<bool>> has_run_;  // by lane
-  std::atomic<bool> was_prompt_ = false;
+  std::atomic<bool> was_late_ = false;
 };
 
 }  // namespace hoist::device

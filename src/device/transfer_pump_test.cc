@@ -254,12 +254,73 @@ TEST(TransferPump, WhatItIsNotFor) {
 
 TEST(TransferPump, WithoutMemoryForItTheyGoAnotherWay) {
   CountingDevice device;
-  PinnedPool pool(device, /*limit=*/size_t{4} << 20);
+  PinnedPool pool(device, /*limit=*/size_t{2} << 20);
   TransferTuning tuning = pumped_tuning(8);
   tuning.smallest_chunk = tuning.largest_chunk = kPiece;
   Transfer transfer(pool, tuning);
   round_trip(device, transfer, 2 * kFrom);
   EXPECT_EQ(device.pumps, 0);
+}
+
+TEST(TransferPump, TakesNoMemoryThatOthersNeed) {
+  CountingDevice device;
+  PinnedPool pool(device, /*limit=*/size_t{8} << 20);
+  TransferTuning tuning = pumped_tuning(8);
+  tuning.smallest_chunk = tuning.largest_chunk = size_t{256} << 10;
+  Transfer transfer(pool, tuning);
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < 16; ++i) {
+    threads.emplace_back([&, i] { round_trip(device, transfer, 3 * kFrom + i); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_GT(device.pumps, 0);
+  // A transfer that must go the other way has the memory of pumps that are idle.
+  Result<Buffer> buffer = Buffer::allocate(device, 4 * kFrom);
+  ASSERT_TRUE(buffer);
+  const std::vector<std::byte> sent = random_bytes(buffer->size());
+  const PinnedBlock taken = std::move(*pool.allocate(size_t{2} << 20));
+  const Status done = transfer.upload(std::span(sent), buffer->view(), {.device_computes = true});
+  EXPECT_TRUE(done) << done.error().message;
+}
+
+// A device on which half of a pump's blocks find no room until the others have ended.
+class NarrowDevice : public CountingDevice {
+ public:
+  Status start_pump(const Pump& pump, StreamHandle stream) override {
+    Pump first = pump;
+    first.count = pump.count / 2;
+    Pump second = pump;
+    second.count = pump.count - first.count;
+    second.slots += first.count * pump.slot_size;
+    second.orders += first.count;
+    second.answers += first.count;
+    Status started = CountingDevice::start_pump(first, stream);
+    return started ? CpuDevice::start_pump(second, stream) : started;
+  }
+};
+
+TEST(TransferPump, BlocksMayFindNoRoomAtFirst) {
+  NarrowDevice device;
+  PinnedPool pool(device);
+  Transfer transfer(pool, pumped_tuning());
+  for (const size_t size : {kFrom + 1, 8 * kFrom}) round_trip(device, transfer, size);
+}
+
+TEST(TransferPump, WhatEndedEarlySaysNothingOfTheDevice) {
+  CountingDevice device;
+  PinnedPool pool(device);
+  Transfer transfer(pool, pumped_tuning());
+  Result<Buffer> buffer = Buffer::allocate(device, 2 * kFrom);
+  ASSERT_TRUE(buffer);
+  const std::vector<std::byte> sent = random_bytes(buffer->size());
+  std::stop_source stop;
+  stop.request_stop();
+  for (int round = 0; round < 3; ++round) {
+    OddReader reader(sent, SIZE_MAX, kFrom);
+    EXPECT_FALSE(transfer.upload(&reader, buffer->view()));
+    EXPECT_FALSE(transfer.upload(std::span(sent), buffer->view(), {.stop = stop.get_token()}));
+  }
+  EXPECT_EQ(device.pumps, 6);
 }
 
 // As a debugger, or CUDA_LAUNCH_BLOCKING, makes launches wait for their kernels.

@@ -66,7 +66,7 @@ class Order<Entry> {
   uint64_t flip_;
 };
 
-// Chunks are of whole elements: their sizes are multiples of 64 KiB, but for the last one's.
+// Chunks are of whole elements: their sizes are multiples of 32 KiB, but for the last one's.
 template <typename Element>
 class Reader : public HostReader {
  public:
