@@ -141,7 +141,9 @@ Status ScanWorkspace::fetch(std::vector<uint64_t>& found) {
   if (done) done = stream_.synchronize();
   if (!done) return done;
   const auto sorted = output_.view<const std::byte>().subview(kHeader, fetched.size_bytes());
-  return device_.transfer.download(sorted, std::as_writable_bytes(fetched));
+  // Other scans go on.
+  return device_.transfer.download(sorted, std::as_writable_bytes(fetched),
+                                   {.device_computes = true});
 }
 
 }  // namespace hoist::match

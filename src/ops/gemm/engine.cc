@@ -45,6 +45,9 @@ struct Settings {
 
 constinit PerProcess<Settings> settings;
 
+// For a hoistd that is started because a GPU is required.
+constexpr auto kRequiredWait = std::chrono::seconds(10);
+
 LibraryCalls& calls() { return settings.get().calls; }
 bool is_required() { return settings.get().is_required; }
 
@@ -94,8 +97,8 @@ void account(const hoist_blas_call& call, const hoist_blas_original& original,
 } catch (...) {  // no memory: not counted
 }
 
-// How long a call may wait for the GPU to be ready, which takes a second at most: half of what it
-// wins there, where that is more.
+// How long after the GPU was first asked for a call may wait for it to be ready, which takes a
+// second: no time, unless the call wins twice as much there.
 std::chrono::milliseconds patience(const hoist_blas_call& call) {
   const Estimate* const estimate = Estimate::of(call.type);
   if (estimate == nullptr) return {};
@@ -107,7 +110,7 @@ std::chrono::milliseconds patience(const hoist_blas_call& call) {
 bool run_on_gpu(const hoist_blas_call& call, const hoist_blas_original& original, int wanted) {
   if (!has_matrices(call)) return calls().passed("memory that cannot be had");
   const Result<std::shared_ptr<Session>> session =
-      is_required() ? Session::get() : Session::get_when_ready(patience(call));
+      is_required() ? Session::get(kRequiredWait) : Session::get_when_ready(patience(call));
   if (!session) return calls().passed("no GPU: " + session.error().message);
   if (!(*session)->has_gpu() && !is_required()) return calls().passed("hoistd has no GPU");
   const int devices =

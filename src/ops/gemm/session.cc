@@ -29,29 +29,45 @@ constexpr auto kStartAgain = std::chrono::seconds(30);
 constexpr auto kConnectAgain = std::chrono::seconds(1);
 constexpr auto kNever = Clock::time_point::min();
 constexpr auto kMakeReady = std::chrono::seconds(10);
-constexpr auto kAskAgain = std::chrono::milliseconds(5);
+constexpr auto kAskAgain = std::chrono::milliseconds(20);
 
-struct Current {
+}  // namespace
+
+struct Session::Current {
   std::mutex mutex;
   std::shared_ptr<Session> session;
   std::optional<Clock::time_point> started;  // a hoistd
   // What a thread aside does.
   std::condition_variable opened;
   bool is_opening = false;
+  Clock::time_point opening_since;
   std::optional<Clock::time_point> failed;
   std::string why;
 };
 
-constinit PerProcess<Current> current;
+namespace {
+
+constinit PerProcess<Session::Current> current;
 
 bool has_driver() { return ::access("/dev/nvidiactl", F_OK) == 0; }
 
 // Under its lock; whoever is told so starts one.
-bool may_start(Current& own) {
+bool may_start(Session::Current& own) {
   const auto now = Clock::now();
   const bool may = (!own.started || now - *own.started > kStartAgain) && has_driver();
   if (may) own.started = now;
   return may;
+}
+
+// Whether the device does products at once, which is waited for.
+bool make_ready(device::Device& device, std::chrono::milliseconds wait) {
+  if (device.properties().kind != device::DeviceKind::remote) return true;
+  const auto end = Clock::now() + wait;
+  while (!ask_ready(static_cast<device::remote::RemoteDevice&>(device))) {
+    if (Clock::now() >= end || !device.status()) return false;
+    std::this_thread::sleep_for(kAskAgain);
+  }
+  return true;
 }
 
 }  // namespace
@@ -99,45 +115,45 @@ Result<std::shared_ptr<Session>> Session::get_when_ready(std::chrono::millisecon
     if (own.failed && Clock::now() - *own.failed < kConnectAgain) {
       return fail(ErrorCode::unavailable, own.why);
     }
-    Result<std::thread> thread = device::start_quiet_thread(open_aside);
+    Result<std::thread> thread = device::start_quiet_thread([&own] { open_aside(own); });
     if (!thread) return tl::unexpected(thread.error());
     thread->detach();
     own.is_opening = true;
+    own.opening_since = Clock::now();
   }
-  own.opened.wait_for(lock, wait, [&] { return !own.is_opening; });
+  // Counted from the beginning: calls do not wait one after the other for what hangs.
+  own.opened.wait_until(lock, own.opening_since + wait, [&] { return !own.is_opening; });
   if (is_usable(own.session)) return own.session;
   return fail(ErrorCode::unavailable, own.is_opening ? "hoistd is making ready" : own.why);
 }
 
-void Session::open_aside() {
-  Current& own = current.get();
-  bool start = false;
-  {
-    const std::lock_guard lock(own.mutex);
-    start = may_start(own);
+// Nobody catches what is thrown here.
+void Session::open_aside(Current& own) noexcept {
+  std::shared_ptr<Session> session;
+  std::string why;
+  try {
+    bool start = false;
+    {
+      const std::lock_guard lock(own.mutex);
+      start = may_start(own);
+    }
+    Result<std::shared_ptr<Session>> opened = open_session(start, kMakeReady);
+    if (opened) {
+      session = std::move(*opened);
+      (void)make_ready(*session->first_->device, kMakeReady);
+    } else {
+      why = std::move(opened.error().message);
+    }
+  } catch (const std::exception&) {  // no memory
+    session.reset();
   }
-  Result<std::shared_ptr<Session>> session = open_session(start, kMakeReady);
-  if (session) (*session)->make_ready();
   const std::lock_guard lock(own.mutex);
   own.is_opening = false;
-  if (session) {
-    own.session = std::move(*session);
-    own.failed.reset();
-  } else {
-    own.failed = Clock::now();
-    own.why = session.error().message;
-  }
+  own.session = std::move(session);
+  own.why = std::move(why);
+  own.failed.reset();
+  if (own.session == nullptr) own.failed = Clock::now();
   own.opened.notify_all();
-}
-
-void Session::make_ready() {
-  const device::Device& device = *first_->device;
-  if (device.properties().kind != device::DeviceKind::remote) return;
-  const auto end = Clock::now() + kMakeReady;
-  while (!ask_ready(static_cast<device::remote::RemoteDevice&>(*first_->device))) {
-    if (Clock::now() > end || !device.status()) return;
-    std::this_thread::sleep_for(kAskAgain);
-  }
 }
 
 // Null where there is none now.
@@ -157,6 +173,8 @@ Session::Lane* Session::lane(size_t index, std::chrono::milliseconds wait) {
   // One that computes on another kind of device would end much later.
   const auto& properties = (*opened)->properties();
   if (properties.compute_major != first_->device->properties().compute_major) return nullptr;
+  // To wait for its first products takes longer than to do without it.
+  if (!make_ready(**opened, wait)) return nullptr;
   known = std::make_shared<Lane>(std::move(*opened));
   return known.get();
 }

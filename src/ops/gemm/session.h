@@ -19,6 +19,8 @@ int gpu_count();
 
 class Session {
  public:
+  struct Current;  // the process's
+
   // The first call connects, or makes the context; in a child after fork() a new one is made.
   // Where no hoistd answers and there is a GPU, one is started: within `wait` it is waited for,
   // else a later call finds it. `unavailable` with the reason where there is no device.
@@ -62,12 +64,10 @@ class Session {
 
   explicit Session(std::shared_ptr<device::Device> device);
   Lane* lane(size_t index, std::chrono::milliseconds wait);
-  // Returns when the first device does products at once, or will not soon.
-  void make_ready();
   static bool is_usable(const std::shared_ptr<Session>& session);
   static Result<std::shared_ptr<Session>> open_session(bool may_start,
                                                        std::chrono::milliseconds wait);
-  static void open_aside();
+  static void open_aside(Current& own) noexcept;
   bool drop_resident();
   void prune_resident();
 

@@ -54,7 +54,7 @@ void GpuSorter::give_up(const std::string& why) {
   log(LogLevel::info, "sort: no GPU: {}", why);
 }
 
-// A first small sort also loads the kernels and locks the memory that transfers go through.
+// A first small sort also loads the kernels, and locks memory that transfers go through: a pump's.
 void GpuSorter::open() {
   const auto start = std::chrono::steady_clock::now();
   auto device = device::remote::lent_device({.own_process = true});
