@@ -262,9 +262,10 @@ TEST(TransferPump, WithoutMemoryForItTheyGoAnotherWay) {
   EXPECT_EQ(device.pumps, 0);
 }
 
-TEST(TransferPump, TakesNoMemoryThatOthersNeed) {
+TEST(TransferPump, AreFewHoweverManyTransfersThereAre) {
   CountingDevice device;
-  PinnedPool pool(device, /*limit=*/size_t{8} << 20);
+  // Two pumps' memory, and a lane for each caller and helper.
+  PinnedPool pool(device, /*limit=*/size_t{32} << 20);
   TransferTuning tuning = pumped_tuning(8);
   tuning.smallest_chunk = tuning.largest_chunk = size_t{256} << 10;
   Transfer transfer(pool, tuning);
@@ -274,12 +275,23 @@ TEST(TransferPump, TakesNoMemoryThatOthersNeed) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_GT(device.pumps, 0);
-  // A transfer that must go the other way has the memory of pumps that are idle.
-  Result<Buffer> buffer = Buffer::allocate(device, 4 * kFrom);
+}
+
+TEST(TransferPump, GiveTheirMemoryToWhoMustGoAnotherWay) {
+  CountingDevice device;
+  PinnedPool pool(device, /*limit=*/size_t{6} << 20);
+  TransferTuning tuning = pumped_tuning(8);
+  tuning.smallest_chunk = tuning.largest_chunk = size_t{2} << 20;
+  Transfer transfer(pool, tuning);
+  const std::vector<std::byte> sent = random_bytes(2 * kFrom);
+  Result<Buffer> buffer = Buffer::allocate(device, sent.size());
   ASSERT_TRUE(buffer);
-  const std::vector<std::byte> sent = random_bytes(buffer->size());
-  const PinnedBlock taken = std::move(*pool.allocate(size_t{2} << 20));
-  const Status done = transfer.upload(std::span(sent), buffer->view(), {.device_computes = true});
+  ASSERT_TRUE(transfer.upload(std::span(sent), buffer->view()));
+  ASSERT_EQ(device.pumps, 1);
+  const uint64_t held = pool.statistics().in_use;
+  ASSERT_GT(held, 0u);
+  const auto enqueued = [](uint64_t, size_t, Stream&) -> Status { return {}; };
+  const Status done = transfer.upload(std::span(sent), buffer->view(), {.enqueued = enqueued});
   EXPECT_TRUE(done) << done.error().message;
 }
 
@@ -344,7 +356,7 @@ TEST(TransferPump, WhatBlocksItIsNotTriedAgain) {
 class BusyDevice : public CountingDevice {
  public:
   Status start_pump(const Pump& pump, StreamHandle stream) override {
-    (void)call(stream, [] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); });
+    (void)call(stream, [] { std::this_thread::sleep_for(std::chrono::milliseconds(100)); });
     return CountingDevice::start_pump(pump, stream);
   }
 };
