@@ -131,6 +131,12 @@ def main():
     for name in options.products:
         if name[:1] not in ("s", "d") or not name[1:].isdigit() or int(name[1:]) == 0:
             parser.error(f"{name}: s or d and a size, as d1024")
+    for program in (pathlib.Path(options.hoist), pathlib.Path(options.hoist).with_name("hoistd")):
+        if not os.access(program, os.X_OK):
+            parser.error(f"{program}: no such program: name hoist by --hoist")
+    if subprocess.run([options.python, "-c", "import numpy"], stderr=subprocess.DEVNULL,
+                      check=False).returncode != 0:
+        parser.error(f"{options.python} has no NumPy: name one that has by --python")
     with tempfile.TemporaryDirectory(prefix="hoist-products-") as folder:
         socket = f"{folder}/hoistd.sock"
         daemon = serve(options, socket)
