@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <cstdlib>
@@ -201,6 +202,11 @@ Status CpuDevice::copy(void* to, const void* from, size_t size, StreamHandle str
 Status CpuDevice::fill(void* data, std::byte value, size_t size, StreamHandle stream) {
   if (size == 0) return {};
   return run(stream, [=] { std::memset(data, static_cast<int>(value), size); });
+}
+
+Status CpuDevice::write_value(uint32_t* word, uint32_t value, StreamHandle stream) {
+  return run(stream,
+             [=] { std::atomic_ref<uint32_t>(*word).store(value, std::memory_order_release); });
 }
 
 Status CpuDevice::start_pump(const Pump& pump, StreamHandle stream) {

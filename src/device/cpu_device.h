@@ -31,6 +31,7 @@ class CpuDevice : public Device {
   Status copy(void* to, const void* from, size_t size, StreamHandle stream) override;
   Status fill(void* data, std::byte value, size_t size, StreamHandle stream) override;
 
+  Status write_value(uint32_t* word, uint32_t value, StreamHandle stream) override;
   Status start_pump(const Pump& pump, StreamHandle stream) override;
 
   // Nothing to lock: no hardware reads past the page tables.

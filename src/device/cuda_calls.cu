@@ -1,3 +1,4 @@
+#include <cuda.h>
 #include <cuda_runtime.h>
 
 #include "device/cuda_calls.h"
@@ -113,6 +114,25 @@ int fill(int device, void* data, int value, size_t size, void* stream) {
   });
 }
 
+// The runtime has no call for this. The driver's results are the runtime's, by their numbers.
+int write_value(int device, uint32_t* word, uint32_t value, void* stream) {
+  static const auto write = [] {
+    constexpr unsigned kSince = 12000;
+    void* function = nullptr;
+    cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
+    (void)cudaGetDriverEntryPointByVersion("cuStreamWriteValue32", &function, kSince,
+                                           cudaEnableDefault, &found);
+    return reinterpret_cast<decltype(&cuStreamWriteValue32)>(function);
+  }();
+  if (write == nullptr) return cudaErrorNotSupported;
+  return on_device(device, [&] {
+    const cudaError_t error = sees_host_addresses(device);
+    if (error != cudaSuccess) return static_cast<int>(error);
+    return static_cast<int>(write(stream_of(stream), reinterpret_cast<CUdeviceptr>(word), value,
+                                  CU_STREAM_WRITE_VALUE_DEFAULT));
+  });
+}
+
 int pin(int device, void* data, size_t size) {
   return on_device(device, [&] {
     return cudaHostRegister(data, size, cudaHostRegisterPortable | cudaHostRegisterMapped);
@@ -186,6 +206,7 @@ constexpr CudaCalls kCalls = {
     .free = free_memory,
     .copy = copy,
     .fill = fill,
+    .write_value = write_value,
     .pin = pin,
     .unpin = unpin,
     .is_pinned = is_pinned,

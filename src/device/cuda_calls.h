@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "device/pump.h"
 
@@ -28,6 +29,9 @@ struct CudaCalls {
   int (*free)(int device, void* data, void* stream);
   int (*copy)(int device, void* to, const void* from, size_t size, void* stream);
   int (*fill)(int device, void* data, int value, size_t size, void* stream);
+
+  // To pinned memory, in the stream's order.
+  int (*write_value)(int device, uint32_t* word, uint32_t value, void* stream);
 
   int (*pin)(int device, void* data, size_t size);
   int (*unpin)(int device, void* data);

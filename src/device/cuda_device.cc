@@ -147,6 +147,10 @@ Status CudaDevice::fill(void* data, std::byte value, size_t size, StreamHandle s
   return ask(calls_.fill, "fill", data, static_cast<int>(value), size, stream.pointer);
 }
 
+Status CudaDevice::write_value(uint32_t* word, uint32_t value, StreamHandle stream) {
+  return ask(calls_.write_value, "write a value", word, value, stream.pointer);
+}
+
 Status CudaDevice::start_pump(const Pump& pump, StreamHandle stream) {
   if (lost_) return status();
   return judge(calls_.pump(properties().index, pump, stream.pointer), "start a pump");

@@ -35,6 +35,7 @@ class CudaDevice : public Device {
   Status copy(void* to, const void* from, size_t size, StreamHandle stream) override;
   Status fill(void* data, std::byte value, size_t size, StreamHandle stream) override;
 
+  Status write_value(uint32_t* word, uint32_t value, StreamHandle stream) override;
   Status start_pump(const Pump& pump, StreamHandle stream) override;
 
   Status pin(void* data, size_t size) override;

@@ -50,6 +50,10 @@ Status Device::start_pump(const Pump&, StreamHandle) {
   return fail(ErrorCode::unsupported, fmt::format("{} has no pump", properties_.id()));
 }
 
+Status Device::write_value(uint32_t* word, uint32_t value, StreamHandle stream) {
+  return fail(ErrorCode::unsupported, fmt::format("{} writes no values", properties_.id()));
+}
+
 Status Device::free_pinned(void* data, size_t size) {
   if (Status unpinned = unpin(data); !unpinned) return unpinned;
   ::munmap(data, size);

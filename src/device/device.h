@@ -23,6 +23,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string_view>
 #include <vector>
@@ -82,6 +83,10 @@ class Device {
   // all bytes have arrived. With a stream it returns at once where host memory is pinned.
   virtual Status copy(void* to, const void* from, size_t size, StreamHandle stream) = 0;
   virtual Status fill(void* data, std::byte value, size_t size, StreamHandle stream) = 0;
+
+  // Writes `value` to a word of pinned memory behind the work before it, all of which the host sees
+  // that sees the value (Fence in device/fence.h). `unsupported` where this kind of device cannot.
+  virtual Status write_value(uint32_t* word, uint32_t value, StreamHandle stream);
 
   // Enqueues a pump (device/pump.h), whose memory must stay until it has ended. `unsupported` where
   // this kind of device has none.

@@ -24,4 +24,13 @@ int on_device(int device, const Call& call) {
   return result;
 }
 
+// Whether the device sees pinned memory where the host does: cudaErrorNotSupported where it does
+// not.
+inline cudaError_t sees_host_addresses(int device) {
+  int same = 0;
+  const cudaError_t error =
+      cudaDeviceGetAttribute(&same, cudaDevAttrCanUseHostPointerForRegisteredMem, device);
+  return error == cudaSuccess && same == 0 ? cudaErrorNotSupported : error;
+}
+
 }  // namespace hoist::device

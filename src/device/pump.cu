@@ -106,10 +106,7 @@ cudaError_t find_room(int device, uint32_t blocks) {
 
 int launch_pump(int device, const Pump& pump, void* stream) {
   return on_device(device, [&] {
-    int same_address = 0;
-    cudaError_t error =
-        cudaDeviceGetAttribute(&same_address, cudaDevAttrCanUseHostPointerForRegisteredMem, device);
-    if (error == cudaSuccess && same_address == 0) error = cudaErrorNotSupported;
+    cudaError_t error = sees_host_addresses(device);
     if (error == cudaSuccess) error = find_room(device, 2 * pump.count);
     if (error != cudaSuccess) return error;
     serve<<<pump.count, kThreads, 0, static_cast<cudaStream_t>(stream)>>>(pump);

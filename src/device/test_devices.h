@@ -89,6 +89,9 @@ class FailingDevice : public CpuDevice {
   Status copy(void* to, const void* from, size_t size, StreamHandle stream) override {
     return spend() ? CpuDevice::copy(to, from, size, stream) : lost();
   }
+  Status write_value(uint32_t* word, uint32_t value, StreamHandle stream) override {
+    return spend() ? CpuDevice::write_value(word, value, stream) : lost();
+  }
   Status start_pump(const Pump& pump, StreamHandle stream) override {
     return spend() ? CpuDevice::start_pump(pump, stream) : lost();
   }

@@ -17,7 +17,7 @@ namespace {
 
 // Pieces of a copy that needs no slots: large enough that their borders cost nothing, small enough
 // that a stop is noticed.
-constexpr size_t kPinnedChunk = size_t{32} << 20;
+constexpr size_t kPinnedChunk = size_t{128} << 20;
 
 // TransferTuning::through_slot where memory is not the device's own.
 constexpr size_t kUploadThroughSlot = size_t{64} << 10;

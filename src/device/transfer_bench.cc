@@ -1,7 +1,7 @@
 // Transfers by path and size beside cudaMemcpy. "busy" is the processor time of the whole process
 // over the time that passed: how many cores a transfer keeps. HOIST_BENCH_TRANSFER=
-// "THREADS SLOTS SMALLEST LARGEST LOOK THROUGH_SLOT PUMPED" (sizes in KiB, LOOK in microseconds)
-// tries another tuning.
+// "THREADS SLOTS SMALLEST LARGEST LOOK THROUGH_SLOT PUMPED ONE_STREAM" (sizes in KiB, LOOK in
+// microseconds) tries another tuning.
 #include <benchmark/benchmark.h>
 #include <fcntl.h>
 #include <fmt/core.h>
@@ -121,6 +121,7 @@ class Bench {
     tuning.look = std::chrono::microseconds(look);
     if (size_t size = 0; words >> size) tuning.through_slot = size * kKibibyte;
     if (uint64_t size = 0; words >> size) tuning.pumped = size * kKibibyte;
+    words >> tuning.one_stream;
     return tuning;
   }
 

@@ -1,39 +1,55 @@
 #include "device/transfer_job.h"
 
 #include <fmt/core.h>
-#include <immintrin.h>
 
+#include <cstring>
 #include <utility>
 
+#include "device/fine_timer.h"
+
 namespace hoist::device {
+namespace {
+
+constexpr size_t kLine = 64;  // bytes; each fence is looked at by one thread
+
+}  // namespace
 
 Result<std::unique_ptr<TransferLane>> TransferLane::create(PinnedPool& pool,
                                                            const TransferTuning& tuning) {
   Result<Stream> stream = Stream::create(pool.device());
   if (!stream) return tl::unexpected(stream.error());
+  Result<Event> behind = Event::create(pool.device());
+  if (!behind) return tl::unexpected(behind.error());
+  Result<PinnedBlock> words = pool.allocate(static_cast<size_t>(tuning.slots) * kLine);
+  if (!words) return tl::unexpected(words.error());
+  std::memset(words->data(), 0, words->size());
   std::vector<TransferSlot> slots;
   for (int i = 0; i < tuning.slots; ++i) {
     Result<PinnedBlock> block = pool.allocate(tuning.largest_chunk);
     if (!block) return tl::unexpected(block.error());
-    Result<Event> event = Event::create(pool.device());
-    if (!event) return tl::unexpected(event.error());
-    slots.push_back({std::move(*block), std::move(*event), {}, false, {}});
+    std::byte* const word = words->data() + static_cast<size_t>(i) * kLine;
+    Result<Fence> fence = Fence::create(pool.device(), reinterpret_cast<uint32_t*>(word));
+    if (!fence) return tl::unexpected(fence.error());
+    slots.push_back({std::move(*block), std::move(*fence), {}, false, {}});
   }
-  return std::unique_ptr<TransferLane>(new TransferLane{std::move(*stream), std::move(slots)});
+  return std::unique_ptr<TransferLane>(new TransferLane{std::move(*stream), std::move(*words),
+                                                        std::move(*behind), std::move(slots)});
 }
 
 bool TransferLane::settle(Stream& used) {
   const Status settled = used.synchronize();
+  for (TransferSlot& slot : slots) slot.busy = false;
+  if (settled) return true;
   for (TransferSlot& slot : slots) {
-    slot.busy = false;
-    if (settled) continue;
-    (void)slot.event.record(used);
-    slot.host.release_after(std::move(slot.event));
+    slot.host.release_after(std::move(slot.fence).into_event(used));
   }
-  return settled.has_value();
+  (void)behind.record(used);
+  words.release_after(std::move(behind));
+  return false;
 }
 
 bool TransferJob::run(TransferLane& lane) {
+  const FineTimer timer;
   Stream& stream = shared_ != nullptr ? *shared_ : lane.stream;
   Status status = work(lane, stream);
   // An event says that its turn came; what went wrong before it is the stream's to tell.
@@ -55,7 +71,7 @@ Status TransferJob::work(TransferLane& lane, Stream& stream) {
     if (status) status = begin(stream, slot, *chunk);
     if (status && request().enqueued)
       status = request().enqueued(chunk->offset, chunk->size, stream);
-    if (status) status = slot.event.record(stream);
+    if (status) status = slot.fence.record(stream);
     if (!status) return status;
     slot.chunk = *chunk;
     slot.busy = true;
@@ -68,22 +84,12 @@ Status TransferJob::work(TransferLane& lane, Stream& stream) {
 
 Status TransferJob::finish(TransferSlot& slot) {
   if (!slot.busy) return {};
-  if (Status status = wait_for(slot.event); !status) return status;
+  if (Status status = slot.fence.wait(look_until_); !status) return status;
   slot.busy = false;
   if (has_failed()) return {};  // nobody wants the rest
   if (Status status = end(slot); !status) return status;
   arrived(slot.chunk.size);
   return {};
-}
-
-Status TransferJob::wait_for(const Event& event) const {
-  while (std::chrono::steady_clock::now() < look_until_) {
-    const Result<bool> done = event.is_done();
-    if (!done) return tl::unexpected(done.error());
-    if (*done) return {};
-    for (int i = 0; i < 20; ++i) _mm_pause();  // leaves the driver's lock to others
-  }
-  return event.synchronize();
 }
 
 Status UploadJob::begin(Stream& stream, TransferSlot& slot, Chunk chunk) {

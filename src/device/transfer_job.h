@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "device/buffer.h"
 #include "device/chunks.h"
+#include "device/fence.h"
 #include "device/host_end.h"
 #include "device/pinned_pool.h"
 #include "device/stream.h"
@@ -21,7 +22,7 @@ namespace hoist::device {
 // Pinned memory on its way, or waiting for its next turn.
 struct TransferSlot {
   PinnedBlock host;
-  Event event;  // behind the last work on it
+  Fence fence;  // behind the last work on it
   Chunk chunk;  // that is on its way
   bool busy = false;
   Buffer staged;  // the chunk on the device, for decoding
@@ -30,6 +31,8 @@ struct TransferSlot {
 // What one thread works with. It belongs to one job at a time.
 struct TransferLane {
   Stream stream;
+  PinnedBlock words;  // of the slots' fences
+  Event behind;       // which the words are given back after, where the device was lost
   std::vector<TransferSlot> slots;  // after the stream: their buffers are freed in its order
   // Was pinned when it was asked about last. Where it is no more, the driver copies by its own
   // means.
@@ -67,7 +70,6 @@ class TransferJob : public TransferState {
  private:
   Status work(TransferLane& lane, Stream& stream);
   Status finish(TransferSlot& slot);
-  Status wait_for(const Event& event) const;
 
   Stream* shared_ = nullptr;
   std::chrono::steady_clock::time_point look_until_ = {};

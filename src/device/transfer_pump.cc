@@ -1,13 +1,14 @@
 #include "device/transfer_pump.h"
 
 #include <immintrin.h>
-#include <sys/prctl.h>
 
 #include <algorithm>
 #include <cstring>
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "device/fine_timer.h"
 
 namespace hoist::device {
 namespace {
@@ -41,20 +42,6 @@ size_t slots_size(const PumpShape& shape) { return slot_count(shape) * shape.pie
 size_t control_size(const PumpShape& shape) {
   return slot_count(shape) * (sizeof(PumpOrder) + sizeof(PumpAnswer));
 }
-
-// A sleep of microseconds takes as long: by default the kernel adds 50 to save itself work.
-class FineTimer {
- public:
-  FineTimer() : before_(::prctl(PR_GET_TIMERSLACK)) { ::prctl(PR_SET_TIMERSLACK, 1UL); }
-  ~FineTimer() {
-    if (before_ > 0) ::prctl(PR_SET_TIMERSLACK, static_cast<unsigned long>(before_));
-  }
-  FineTimer(const FineTimer&) = delete;
-  FineTimer& operator=(const FineTimer&) = delete;
-
- private:
-  const int before_;  // nanoseconds
-};
 
 }  // namespace
 

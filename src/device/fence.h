@@ -1,0 +1,44 @@
+// A point in a stream for which the host waits by looking at its own memory: the device writes a
+// number there. An event (device/stream.h) costs a stream of copies 1.5 microseconds more of the
+// link's time, and to ask for one takes the driver's lock, which the next copy needs.
+//
+//   Fence fence = …Fence::create(device, word);   // a word of pinned memory
+//   fence.record(stream);                         // behind what is on the stream
+//   Status done = fence.wait(look_until);
+//
+// Where the device cannot write there a fence is an event. Used by one thread at a time.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "base/result.h"
+#include "device/stream.h"
+
+namespace hoist::device {
+
+class Fence {
+ public:
+  // The word is the fence's as long as it lives, and until work behind it is done. Null: an event.
+  static Result<Fence> create(Device& device, uint32_t* word);
+
+  Status record(Stream& stream);
+  // Returns when the work before the last record() is done; with an error where that cannot be
+  // known. Until `look_until` without sleeping.
+  Status wait(std::chrono::steady_clock::time_point look_until);
+
+  // The end of the fence: an event that is done, or failed, when nothing writes the word any more.
+  Event into_event(const Stream& stream) &&;
+
+ private:
+  Fence(Event event, uint32_t* word);
+  bool is_reached() const;
+  Status wait_for_event(std::chrono::steady_clock::time_point look_until) const;
+
+  Event event_;
+  uint32_t* word_;
+  uint32_t number_;  // that the last record() has the device write
+  const Stream* stream_ = nullptr;
+};
+
+}  // namespace hoist::device
