@@ -122,9 +122,10 @@ Status Lane::begin_operation(const hoist_request& request, Work& work) {
   return operation->run(call);
 }
 
-void Lane::finish(Work& work) {
-  const uint64_t now = monotonic_ns();
-  const uint64_t duration = now - work.started_ns;
+void Lane::count(const Work& work, uint64_t duration) {
+  // Neither done nor failed: the operation is not ready, and will be asked again.
+  const bool is_early = !work.status && work.status.error().code == ErrorCode::unavailable;
+  if (is_early && context_.device.status()) return;
   OperationStatistics& statistics = context_.statistics.operation(work.operation);
   statistics.calls.fetch_add(1, std::memory_order_relaxed);
   statistics.nanoseconds.fetch_add(duration, std::memory_order_relaxed);
@@ -133,6 +134,12 @@ void Lane::finish(Work& work) {
   } else {
     statistics.bytes.fetch_add(work.bytes, std::memory_order_relaxed);
   }
+}
+
+void Lane::finish(Work& work) {
+  const uint64_t now = monotonic_ns();
+  const uint64_t duration = now - work.started_ns;
+  count(work, duration);
   if (work.status && work.deadline_ns != 0 && now > work.deadline_ns) {
     context_.statistics.late.fetch_add(1, std::memory_order_relaxed);
   }

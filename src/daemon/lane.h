@@ -63,6 +63,7 @@ class Lane {
   Status serve_batch(std::span<const hoist_request> batch);
   Work begin(const hoist_request& request);
   Status begin_operation(const hoist_request& request, Work& work);
+  void count(const Work& work, uint64_t duration);
   void finish(Work& work);
   device::StreamHandle stream() const;
 

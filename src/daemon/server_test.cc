@@ -369,8 +369,8 @@ TEST_P(ServerTest, TransfersArriveWhole) {
                                    .slots = 2,
                                    .smallest_chunk = kChunk,
                                    .largest_chunk = kChunk,
-                                   .one_stream = true,
-                                   .direct = 0});
+                                   .direct = 0,
+                                   .one_stream = true});
   constexpr size_t kSize = (size_t{4} << 20) + 77;
   Buffer buffer = Buffer::allocate(*device, kSize).value();
   std::vector<std::byte> bytes = random_bytes(kSize, random);

@@ -93,7 +93,8 @@ Status Transfer::upload(const HostSource& from, View<std::byte> to,
   const auto in_one_piece = [&](uint64_t offset, size_t size, Stream&) {
     return std::optional(to.subview(offset, size));
   };
-  return run_upload(**reader, to.size, in_one_piece, request);
+  const bool one_stream = tuning_.one_stream.value_or(request.enqueued != nullptr);
+  return run_upload(**reader, to.size, in_one_piece, request, one_stream);
 }
 
 Status Transfer::upload_placed(const HostSource& from, uint64_t size, const Placement& placement,
@@ -101,15 +102,16 @@ Status Transfer::upload_placed(const HostSource& from, uint64_t size, const Plac
   if (Status possible = check(&pool_.device()); !possible) return possible;
   const Result<std::shared_ptr<HostReader>> reader = open_source(from, size, request.stop);
   if (!reader) return tl::unexpected(reader.error());
-  return size == 0 ? Status() : run_upload(**reader, size, placement, request);
+  if (size == 0) return {};
+  return run_upload(**reader, size, placement, request, tuning_.one_stream.value_or(true));
 }
 
 Status Transfer::run_upload(HostReader& reader, uint64_t size, const Placement& placement,
-                            const TransferRequest& request) {
+                            const TransferRequest& request, bool one_stream) {
   const int lanes = reader.is_random_access() ? lanes_for(size, tuning_.smallest_chunk) : 1;
   Chunks chunks(size, tuning_.smallest_chunk, tuning_.largest_chunk, lanes);
   UploadJob job(request, chunks, reader, placement);
-  return run(job, uploaders_, lanes, tuning_.one_stream);
+  return run(job, uploaders_, lanes, one_stream);
 }
 
 Status Transfer::upload_decoded(const HostSource& from, uint64_t size, size_t chunk,
@@ -157,7 +159,7 @@ Status Transfer::download(View<const std::byte> from, const HostSink& to,
       (*writer)->is_random_access() ? lanes_for(from.size, tuning_.smallest_chunk) : 1;
   Chunks chunks(from.size, tuning_.smallest_chunk, tuning_.largest_chunk, lanes);
   DownloadJob job(request, chunks, from.data, **writer);
-  return run(job, downloaders_, lanes, tuning_.one_stream);
+  return run(job, downloaders_, lanes, tuning_.one_stream.value_or(true));
 }
 
 Status Transfer::check(const Device* device) const {

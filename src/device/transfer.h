@@ -56,14 +56,16 @@ struct TransferTuning {
   int slots = 2;                            // of each thread
   size_t smallest_chunk = size_t{1} << 20;  // bytes; multiples of 64 KiB, or both equal
   size_t largest_chunk = size_t{4} << 20;   //
-  bool one_stream = true;                   // for all copies of a call, else one for each thread
   size_t direct = size_t{4} << 20;          // bytes up to which the driver's own copy is as fast
+  // One stream for all copies of a call, else one for each thread. Nothing: as measured best, which
+  // is the latter for uploads that nothing is put behind, by a hundredth.
+  std::optional<bool> one_stream = {};
   // Bytes up to which a slot of the calling thread is faster still, but for the first few copies,
   // which are not worth its memory. Nothing: as measured best for the kind of device and either
   // direction.
   std::optional<size_t> through_slot = {};
   // For so long after its start a transfer's threads look whether a chunk has arrived, later they
-  // let themselves be woken, which costs a short transfer a tenth of its time.
+  // sleep between two looks.
   std::chrono::microseconds look = std::chrono::milliseconds(2);
   // Bytes up to which a pump (device/pump.h) moves what is not pinned, twice as fast as the copy
   // engine up to 16 MiB. 0: never. Nothing: as measured best for the kind of device.
@@ -133,7 +135,7 @@ class Transfer {
  private:
   Status check(const Device* device) const;
   Status run_upload(HostReader& reader, uint64_t size, const Placement& placement,
-                    const TransferRequest& request);
+                    const TransferRequest& request, bool one_stream);
   int lanes_for(uint64_t size, size_t chunk) const;
   bool is_pinned(const void* memory, uint64_t size) const;
   // What a pump may do; nothing is done where it answers nothing.

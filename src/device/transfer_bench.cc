@@ -121,7 +121,7 @@ class Bench {
     tuning.look = std::chrono::microseconds(look);
     if (size_t size = 0; words >> size) tuning.through_slot = size * kKibibyte;
     if (uint64_t size = 0; words >> size) tuning.pumped = size * kKibibyte;
-    words >> tuning.one_stream;
+    if (bool one = false; words >> one) tuning.one_stream = one;
     return tuning;
   }
 
