@@ -247,6 +247,7 @@ class Daemons(WithDaemon):
         self.assertEqual(status["pid"], self.daemon.process.pid)
         self.assertEqual(status["device"]["id"], "cpu")
         self.assertEqual(status["connections"], 1)
+        self.assertEqual(status["not_ready"], 0)
         self.assertGreater(status["operations"]["copy"]["bytes"], 5_000_000)
         text = run(HOISTD, "--status", "--socket", self.daemon.path).stdout.decode()
         self.assertIn("on CPU (cpu)", text)

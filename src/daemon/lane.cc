@@ -123,9 +123,11 @@ Status Lane::begin_operation(const hoist_request& request, Work& work) {
 }
 
 void Lane::count(const Work& work, uint64_t duration) {
-  // Neither done nor failed: the operation is not ready, and will be asked again.
-  const bool is_early = !work.status && work.status.error().code == ErrorCode::unavailable;
-  if (is_early && context_.device.status()) return;
+  const bool is_unavailable = !work.status && work.status.error().code == ErrorCode::unavailable;
+  if (is_unavailable && context_.device.status()) {
+    context_.statistics.not_ready.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
   OperationStatistics& statistics = context_.statistics.operation(work.operation);
   statistics.calls.fetch_add(1, std::memory_order_relaxed);
   statistics.nanoseconds.fetch_add(duration, std::memory_order_relaxed);

@@ -85,6 +85,7 @@ std::string to_json(const Report& report, const uid_t* only_of) {
       {"broken", value(report.statistics.broken)},
       {"cancelled", value(report.statistics.cancelled)},
       {"late", value(report.statistics.late)},
+      {"not_ready", value(report.statistics.not_ready)},
       {"operations", operations},
       {"clients", clients}};
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -126,6 +127,8 @@ std::string to_metrics(const Report& report) {
          static_cast<double>(value(counts.cancelled)));
   single("late_total", "counter", "Requests answered after their deadline.",
          static_cast<double>(value(counts.late)));
+  single("not_ready_total", "counter", "Requests for what the device does not do, or not yet.",
+         static_cast<double>(value(counts.not_ready)));
   by_operation("calls_total", "Requests.", [](const auto& c) { return value(c.calls); });
   by_operation("failed_total", "Requests that failed.",
                [](const auto& c) { return value(c.failed); });

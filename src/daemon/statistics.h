@@ -31,6 +31,7 @@ class Statistics {
   std::atomic<uint64_t> broken = 0;     // sessions ended for what the client did to its ring
   std::atomic<uint64_t> cancelled = 0;  // requests whose deadline passed before their turn
   std::atomic<uint64_t> late = 0;       // requests answered after their deadline
+  std::atomic<uint64_t> not_ready = 0;  // requests for what the device does not do, or not yet
 
  private:
   static size_t count();

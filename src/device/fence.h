@@ -6,7 +6,8 @@
 //   fence.record(stream);                         // behind what is on the stream
 //   Status done = fence.wait(look_until);
 //
-// Where the device cannot write there a fence is an event. Used by one thread at a time.
+// Where the device cannot write there a fence is an event. Used by one thread at a time. Between
+// record() and the end of wait() the stream must stay; until the work is done, the word.
 #pragma once
 
 #include <chrono>
@@ -19,20 +20,18 @@ namespace hoist::device {
 
 class Fence {
  public:
-  // The word is the fence's as long as it lives, and until work behind it is done. Null: an event.
+  // Null: an event.
   static Result<Fence> create(Device& device, uint32_t* word);
 
   Status record(Stream& stream);
-  // Returns when the work before the last record() is done; with an error where that cannot be
-  // known. Until `look_until` without sleeping.
+  // Returns when the work before the last record() is done, or with an error when the device was
+  // lost. Until `look_until` without sleeping.
   Status wait(std::chrono::steady_clock::time_point look_until);
-
-  // The end of the fence: an event that is done, or failed, when nothing writes the word any more.
-  Event into_event(const Stream& stream) &&;
 
  private:
   Fence(Event event, uint32_t* word);
   bool is_reached() const;
+  Status wait_for_word(std::chrono::steady_clock::time_point look_until);
   Status wait_for_event(std::chrono::steady_clock::time_point look_until) const;
 
   Event event_;

@@ -37,6 +37,10 @@ void PinnedBlock::release_after(Event event) {
   if (data_ != nullptr) pool_->release(*this, &event);
 }
 
+void PinnedBlock::abandon() {
+  if (data_ != nullptr) pool_->abandon(*this);
+}
+
 PinnedPool::PinnedPool(Device& device, size_t limit) : device_(device) {
   statistics_.limit = limit;
 }
@@ -120,6 +124,17 @@ void PinnedPool::release(PinnedBlock& block, Event* event) {
   }
 }
 
+void PinnedPool::abandon(PinnedBlock& block) {
+  const std::lock_guard lock(mutex_);
+  std::byte* const data = std::exchange(block.data_, nullptr);
+  statistics_.in_use -= block_size(slab_of(data)->second.size_class);
+  quarantine(data);
+}
+
+void PinnedPool::quarantine(std::byte* data) {
+  statistics_.quarantined += block_size(slab_of(data)->second.size_class);
+}
+
 void PinnedPool::collect() {
   std::erase_if(pending_, [this](Pending& pending) {
     const Result<bool> done = pending.event.is_done();
@@ -127,7 +142,7 @@ void PinnedPool::collect() {
     if (done) {
       give_back(pending.data);
     } else {
-      statistics_.quarantined += block_size(slab_of(pending.data)->second.size_class);
+      quarantine(pending.data);
     }
     return true;
   });

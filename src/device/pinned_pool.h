@@ -47,6 +47,8 @@ class PinnedBlock {
   // Returns it now, with work still on it: it is handed out again when `event`, recorded behind
   // that work, is done, and never where that cannot be known any more (the device was lost).
   void release_after(Event event);
+  // Returns it, never to be handed out again: a lost device may still write it.
+  void abandon();
 
  private:
   friend class PinnedPool;
@@ -108,6 +110,8 @@ class PinnedPool {
   void collect();                   // under the lock: what pending blocks' events allow
   void trim_locked();               // under the lock
   void release(PinnedBlock& block, Event* event);
+  void abandon(PinnedBlock& block);
+  void quarantine(std::byte* data);  // under the lock
 
   Device& device_;
   mutable std::mutex mutex_;

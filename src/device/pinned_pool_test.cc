@@ -121,6 +121,18 @@ TEST(PinnedPool, WhatALostDeviceMayUseIsNotHandedOut) {
   EXPECT_EQ(pool.statistics().quarantined, 2 * kMebibyte);
 }
 
+TEST(PinnedPool, WhatIsAbandonedIsNotHandedOut) {
+  PinnedPool pool(cpu_device(), 2 * kMebibyte);
+  Result<PinnedBlock> block = pool.allocate(2 * kMebibyte);
+  ASSERT_TRUE(block);
+  block->abandon();
+  block->abandon();
+  EXPECT_EQ(pool.statistics().in_use, 0u);
+  EXPECT_EQ(pool.statistics().quarantined, 2 * kMebibyte);
+  pool.trim();
+  EXPECT_EQ(pool.allocate(2 * kMebibyte).error().code, ErrorCode::exhausted);
+}
+
 TEST(PinnedPool, ADeviceThatDoesNotPinAnswers) {
   FailingDevice device(0);
   PinnedPool pool(device);

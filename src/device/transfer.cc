@@ -15,10 +15,6 @@
 namespace hoist::device {
 namespace {
 
-// Pieces of a copy that needs no slots: large enough that their borders cost nothing, small enough
-// that a stop is noticed.
-constexpr size_t kPinnedChunk = size_t{128} << 20;
-
 // TransferTuning::through_slot where memory is not the device's own.
 constexpr size_t kUploadThroughSlot = size_t{64} << 10;
 constexpr size_t kDownloadThroughSlot = size_t{256} << 10;
@@ -111,7 +107,7 @@ Status Transfer::run_upload(HostReader& reader, uint64_t size, const Placement& 
   const int lanes = reader.is_random_access() ? lanes_for(size, tuning_.smallest_chunk) : 1;
   Chunks chunks(size, tuning_.smallest_chunk, tuning_.largest_chunk, lanes);
   UploadJob job(request, chunks, reader, placement);
-  return run(job, uploaders_, lanes, one_stream);
+  return run(job, request, uploaders_, lanes, one_stream);
 }
 
 Status Transfer::upload_decoded(const HostSource& from, uint64_t size, size_t chunk,
@@ -128,7 +124,7 @@ Status Transfer::upload_decoded(const HostSource& from, uint64_t size, size_t ch
   Chunks chunks(size, chunk, chunk, lanes);
   DecodeJob job(request, chunks, **reader, chunk, decode);
   // Streams of their own, so that chunks are copied while others are decoded.
-  return run(job, uploaders_, lanes, /*one_stream=*/false);
+  return run(job, request, uploaders_, lanes, /*one_stream=*/false);
 }
 
 Status Transfer::download(View<const std::byte> from, const HostSink& to,
@@ -159,7 +155,7 @@ Status Transfer::download(View<const std::byte> from, const HostSink& to,
       (*writer)->is_random_access() ? lanes_for(from.size, tuning_.smallest_chunk) : 1;
   Chunks chunks(from.size, tuning_.smallest_chunk, tuning_.largest_chunk, lanes);
   DownloadJob job(request, chunks, from.data, **writer);
-  return run(job, downloaders_, lanes, tuning_.one_stream.value_or(true));
+  return run(job, request, downloaders_, lanes, tuning_.one_stream.value_or(true));
 }
 
 Status Transfer::check(const Device* device) const {
@@ -223,10 +219,10 @@ std::optional<Status> Transfer::pump(HostReader* from, HostWriter* to, std::byte
 
 Status Transfer::copy(const std::byte* from, std::byte* to, uint64_t size, Crew& crew,
                       const TransferRequest& request) {
-  if (size > kPinnedChunk) {
-    Chunks chunks(size, kPinnedChunk, kPinnedChunk, 1);
+  if (size > tuning_.pinned_chunk) {
+    Chunks chunks(size, tuning_.pinned_chunk, tuning_.pinned_chunk, 1);
     PinnedJob job(request, chunks, from, to);
-    return run(job, crew, 1, true);
+    return run(job, request, crew, 1, true);
   }
   if (request.stop.stop_requested()) return fail(ErrorCode::cancelled, "stopped (transfer)");
   if (request.after != nullptr) {
@@ -294,10 +290,17 @@ Status Transfer::run_small(std::unique_ptr<TransferLane> lane, uint64_t size,
   return done;
 }
 
-Status Transfer::run(TransferJob& job, Crew& crew, int lanes, bool one_stream) {
+Status Transfer::run(TransferJob& job, const TransferRequest& request, Crew& crew, int lanes,
+                     bool one_stream) {
   Result<std::unique_ptr<TransferLane>> own = borrow_lane();
   if (!own) return tl::unexpected(own.error());
-  if (one_stream) job.share((*own)->stream);
+  if (one_stream) {
+    job.share((*own)->stream);
+  } else if (request.after != nullptr) {
+    // Copies that waited on four streams or more would keep all others of the process from the
+    // device, those that the event is behind among them.
+    if (Status ready = request.after->synchronize(); !ready) job.fail(ready.error());
+  }
   if (may_look_) job.look_until(std::chrono::steady_clock::now() + tuning_.look);
   bool sound = true;
   ++copying_;

@@ -10,8 +10,8 @@
 // A driver's own copy of pageable memory uses one core and leaves most of the link idle. Here up to
 // eight threads, the caller among them, each with a stream and two pinned slots, fill one slot
 // while the other is on its way (docs/device.md has the picture and the figures). A thread that
-// waits for the link is blocked, not spinning. Small copies go through one slot of the caller's or
-// directly, and so does memory that is pinned already.
+// waits for the link sleeps, but for the first 2 ms. Small copies go through one slot of the
+// caller's or directly, and so does memory that is pinned already.
 //
 // Calls return when all bytes have arrived, or with the first error, and then nothing of theirs is
 // still running: neither a thread nor a copy (unless the device was lost, which cannot be waited
@@ -57,6 +57,9 @@ struct TransferTuning {
   size_t smallest_chunk = size_t{1} << 20;  // bytes; multiples of 64 KiB, or both equal
   size_t largest_chunk = size_t{4} << 20;   //
   size_t direct = size_t{4} << 20;          // bytes up to which the driver's own copy is as fast
+  // Bytes of a piece of memory that is pinned already: large enough that its borders cost nothing,
+  // small enough that a stop is noticed.
+  size_t pinned_chunk = size_t{128} << 20;
   // One stream for all copies of a call, else one for each thread. Nothing: as measured best, which
   // is the latter for uploads that nothing is put behind, by a hundredth.
   std::optional<bool> one_stream = {};
@@ -142,7 +145,8 @@ class Transfer {
   std::optional<Status> pump(HostReader* from, HostWriter* to, std::byte* memory, uint64_t size,
                              const TransferRequest& request);
   bool may_pump(const void* memory, uint64_t size) const;
-  Status run(TransferJob& job, Crew& crew, int lanes, bool one_stream);
+  Status run(TransferJob& job, const TransferRequest& request, Crew& crew, int lanes,
+             bool one_stream);
   void help(TransferJob& job);
   Status copy(const std::byte* from, std::byte* to, uint64_t size, Crew& crew,
               const TransferRequest& request);

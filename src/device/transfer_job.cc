@@ -18,8 +18,6 @@ Result<std::unique_ptr<TransferLane>> TransferLane::create(PinnedPool& pool,
                                                            const TransferTuning& tuning) {
   Result<Stream> stream = Stream::create(pool.device());
   if (!stream) return tl::unexpected(stream.error());
-  Result<Event> behind = Event::create(pool.device());
-  if (!behind) return tl::unexpected(behind.error());
   Result<PinnedBlock> words = pool.allocate(static_cast<size_t>(tuning.slots) * kLine);
   if (!words) return tl::unexpected(words.error());
   std::memset(words->data(), 0, words->size());
@@ -32,27 +30,25 @@ Result<std::unique_ptr<TransferLane>> TransferLane::create(PinnedPool& pool,
     if (!fence) return tl::unexpected(fence.error());
     slots.push_back({std::move(*block), std::move(*fence), {}, false, {}});
   }
-  return std::unique_ptr<TransferLane>(new TransferLane{std::move(*stream), std::move(*words),
-                                                        std::move(*behind), std::move(slots)});
+  return std::unique_ptr<TransferLane>(
+      new TransferLane{std::move(*stream), std::move(*words), std::move(slots)});
 }
 
 bool TransferLane::settle(Stream& used) {
   const Status settled = used.synchronize();
-  for (TransferSlot& slot : slots) slot.busy = false;
-  if (settled) return true;
   for (TransferSlot& slot : slots) {
-    slot.host.release_after(std::move(slot.fence).into_event(used));
+    slot.busy = false;
+    if (!settled) slot.host.abandon();
   }
-  (void)behind.record(used);
-  words.release_after(std::move(behind));
-  return false;
+  if (!settled) words.abandon();
+  return settled.has_value();
 }
 
 bool TransferJob::run(TransferLane& lane) {
   const FineTimer timer;
   Stream& stream = shared_ != nullptr ? *shared_ : lane.stream;
   Status status = work(lane, stream);
-  // An event says that its turn came; what went wrong before it is the stream's to tell.
+  // A fence says that its turn came; what went wrong before it is the stream's to tell.
   if (status) status = stream.synchronize();
   if (status) return true;
   fail(status.error());
@@ -60,7 +56,7 @@ bool TransferJob::run(TransferLane& lane) {
 }
 
 Status TransferJob::work(TransferLane& lane, Stream& stream) {
-  if (request().after != nullptr) {
+  if (request().after != nullptr && shared_ != nullptr) {
     if (Status ordered = stream.wait(*request().after); !ordered) return ordered;
   }
   size_t turn = 0;

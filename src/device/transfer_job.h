@@ -31,8 +31,7 @@ struct TransferSlot {
 // What one thread works with. It belongs to one job at a time.
 struct TransferLane {
   Stream stream;
-  PinnedBlock words;  // of the slots' fences
-  Event behind;       // which the words are given back after, where the device was lost
+  PinnedBlock words;                // of the slots' fences
   std::vector<TransferSlot> slots;  // after the stream: their buffers are freed in its order
   // Was pinned when it was asked about last. Where it is no more, the driver copies by its own
   // means.
@@ -51,7 +50,8 @@ class TransferJob : public TransferState {
   using TransferState::TransferState;
   virtual ~TransferJob() = default;
 
-  // All lanes' copies go down one stream, which must outlive the run() calls.
+  // All lanes' copies go down one stream, behind the request's event; the stream must outlive the
+  // run() calls. Else each lane's go down its own, and who calls has waited for the event.
   void share(Stream& stream) { shared_ = &stream; }
   // Until then threads look for what arrives (TransferTuning::look).
   void look_until(std::chrono::steady_clock::time_point end) { look_until_ = end; }

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <thread>
 #include <utility>
 #include <vector>
 
+#include "device/backoff.h"
 #include "device/fine_timer.h"
 
 namespace hoist::device {
@@ -30,8 +30,6 @@ constexpr std::chrono::milliseconds kLate(2);
 // Transfers that do not try again to get memory for a pump.
 constexpr int kWithoutMemory = 64;
 
-constexpr int kLooks = 500;  // some 20 microseconds
-constexpr int kLooksToAYield = 64;
 constexpr std::chrono::microseconds kNap(10);
 constexpr int kNapsToACheck = 16;
 
@@ -54,11 +52,10 @@ PumpShape pump_shape(uint64_t size, int threads) {
   return shape;
 }
 
-PumpKit::PumpKit(Stream stream, Event ended, Event behind, PinnedBlock slots, PinnedBlock control,
+PumpKit::PumpKit(Stream stream, Event ended, PinnedBlock slots, PinnedBlock control,
                  std::atomic<int>& count)
     : stream_(std::move(stream)),
       ended_(std::move(ended)),
-      behind_(std::move(behind)),
       slots_(std::move(slots)),
       control_(std::move(control)),
       count_(count) {}
@@ -74,15 +71,12 @@ Result<std::unique_ptr<PumpKit>> PumpKit::create(PinnedPool& pool, const PumpSha
   if (!stream) return tl::unexpected(stream.error());
   Result<Event> ended = Event::create(pool.device());
   if (!ended) return tl::unexpected(ended.error());
-  Result<Event> behind = Event::create(pool.device());
-  if (!behind) return tl::unexpected(behind.error());
   Result<PinnedBlock> slots = pool.allocate(slots_size(largest));
   if (!slots) return tl::unexpected(slots.error());
   Result<PinnedBlock> control = pool.allocate(control_size(largest));
   if (!control) return tl::unexpected(control.error());
   return std::unique_ptr<PumpKit>(new PumpKit(std::move(*stream), std::move(*ended),
-                                              std::move(*behind), std::move(*slots),
-                                              std::move(*control), count));
+                                              std::move(*slots), std::move(*control), count));
 }
 
 bool PumpKit::fits(const PumpShape& shape) const {
@@ -112,8 +106,7 @@ Status PumpKit::start(std::byte* memory, bool is_upload, const PumpShape& shape,
   const bool has_ended = std::all_of(pump_.answers, pump_.answers + count,
                                      [](PumpAnswer& answer) { return has_left(answer); });
   was_blocked_ = has_ended && Clock::now() - before >= kPatience;
-  Status recorded = ended_.record(stream_);
-  return recorded ? behind_.record(stream_) : recorded;
+  return ended_.record(stream_);
 }
 
 Status PumpKit::end() {
@@ -121,8 +114,8 @@ Status PumpKit::end() {
   is_running_ = false;
   Status done = stream_.synchronize();
   if (done) return {};
-  slots_.release_after(std::move(ended_));
-  control_.release_after(std::move(behind_));
+  slots_.abandon();
+  control_.abandon();
   return done;
 }
 
@@ -231,17 +224,11 @@ Status PumpedJob::finish(uint32_t slot, Piece& piece) {
 Status PumpedJob::await(uint32_t slot, const Piece& piece) {
   PumpAnswer& answer = pump_.answers[slot];
   const Clock::time_point begin = Clock::now();
-  int looks = 0;
+  Backoff backoff(look_until_, kNap, kNap);
   int naps = 0;
   while (!has_answered(answer, piece.number)) {
     if (has_left(answer)) return has_answered(answer, piece.number) ? Status() : copy(slot, piece);
-    if (++looks < kLooks || Clock::now() < look_until_) {
-      _mm_pause();
-      // With more threads than processors, who waits would keep those with work from it.
-      if (looks % kLooksToAYield == 0) std::this_thread::yield();
-      continue;
-    }
-    std::this_thread::sleep_for(kNap);
+    if (!backoff.wait()) continue;
     if (++naps % kNapsToACheck != 0) continue;
     if (has_failed()) return result();
     if (Status possible = check(); !possible) {

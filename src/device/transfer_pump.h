@@ -55,12 +55,11 @@ class PumpKit {
   bool was_blocked() const { return was_blocked_; }
 
  private:
-  PumpKit(Stream stream, Event ended, Event behind, PinnedBlock slots, PinnedBlock control,
+  PumpKit(Stream stream, Event ended, PinnedBlock slots, PinnedBlock control,
           std::atomic<int>& count);
 
   Stream stream_;
   Event ended_;
-  Event behind_;  // the same, for the other block
   PinnedBlock slots_;
   PinnedBlock control_;
   std::atomic<int>& count_;  // of kits

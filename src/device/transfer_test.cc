@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <future>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -167,17 +168,48 @@ TEST_P(TransferTest, WaitsForTheDevicesEnd) {
   }
 }
 
+TEST_P(TransferTest, WhoWaitsForTheDevicesEndHoldsNobodyUp) {
+  Transfer transfer(*pool_, tuning_of(8, 0, 0));
+  Buffer buffer = poisoned(20 * kChunk);
+  Buffer other = poisoned(kChunk);
+  std::atomic<bool> go_on = false;
+  Result<Stream> stream = Stream::create(device());
+  Result<Event> event = Event::create(device());
+  ASSERT_TRUE(stream && event);
+  ASSERT_TRUE(stream->call([&] { go_on.wait(false); }));
+  ASSERT_TRUE(event->record(*stream));
+  const std::vector<std::byte> sent = random_bytes(buffer.size());
+  std::thread waiting(
+      [&] { EXPECT_TRUE(transfer.upload(std::span(sent), buffer.view(), {.after = &*event})); });
+  std::future<Status> copied = std::async(std::launch::async, [&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    return transfer_->upload(std::span(sent).first(kChunk), other.view());
+  });
+  EXPECT_EQ(copied.wait_for(std::chrono::seconds(20)), std::future_status::ready);
+  go_on = true;
+  go_on.notify_all();
+  waiting.join();
+  EXPECT_TRUE(copied.get());
+  EXPECT_EQ(content_of(buffer), sent);
+}
+
 TEST_P(TransferTest, PinnedMemoryGoesDirectly) {
-  const size_t size = (size_t{40} << 20) + 5;  // more than one piece
-  std::vector<std::byte> sent = random_bytes(1 << 20);
-  sent.resize(size);
+  TransferTuning tuning;
+  tuning.pinned_chunk = size_t{1} << 20;
+  Transfer transfer(*pool_, tuning);
+  const size_t size = (size_t{7} << 20) + 5;
+  const std::vector<std::byte> sent = random_bytes(size);
   PinnedBlock block = std::move(*pool_->allocate(size));
   std::memcpy(block.data(), sent.data(), size);
   Buffer buffer = poisoned(size);
-  ASSERT_TRUE(transfer_->upload(std::span<const std::byte>(block.data(), size), buffer.view()));
+  std::atomic<uint64_t> progress = 0;
+  const TransferRequest request = {.progress = &progress};
+  const std::span<std::byte> pinned(block.data(), size);
+  ASSERT_TRUE(transfer.upload(std::span<const std::byte>(pinned), buffer.view(), request));
   EXPECT_EQ(content_of(buffer), sent);
   std::memset(block.data(), 0, size);
-  ASSERT_TRUE(transfer_->download(buffer.view(), std::span(block.data(), size)));
+  ASSERT_TRUE(transfer.download(buffer.view(), pinned, request));
+  EXPECT_EQ(progress, 2 * size);
   EXPECT_EQ(std::memcmp(block.data(), sent.data(), size), 0);
 }
 
@@ -462,6 +494,8 @@ TEST(Transfer, AChildOfForkMakesItsOwn) {
 TEST(TransferFault, ADeviceThatIsLostAtAnyMoment) {
   const std::vector<std::byte> sent = random_bytes(9 * kChunk);
   std::vector<std::byte> received(sent.size());
+  const size_t kLaneMemory = kOneThread.slots * kChunk + PinnedPool::kSmallest;
+  bool was_quarantined = false;
   bool up_worked = false;
   bool down_worked = false;
   for (int operations = 1; operations < 400 && !down_worked; ++operations) {
@@ -482,7 +516,11 @@ TEST(TransferFault, ADeviceThatIsLostAtAnyMoment) {
       down_worked |= down.has_value();
     }
     EXPECT_EQ(pool.statistics().in_use, 0u);
+    // A lane's slots and the words of its fences.
+    EXPECT_EQ(pool.statistics().quarantined % kLaneMemory, 0u);
+    was_quarantined |= pool.statistics().quarantined > 0;
   }
+  EXPECT_TRUE(was_quarantined);
   EXPECT_TRUE(up_worked);
   EXPECT_TRUE(down_worked);
 }
@@ -517,7 +555,10 @@ TEST(TransferFault, OfSmallTransfers) {
 
 TEST(TransferFault, OfPinnedTransfers) {
   const std::vector<std::byte> sent = random_bytes(1 << 20);
-  std::vector<std::byte> pinned(size_t{70} << 20);  // three pieces
+  std::vector<std::byte> pinned(size_t{3} << 20);
+  TransferTuning tuning = kOneThread;
+  tuning.pinned_chunk = size_t{1} << 20;
+  tuning.direct = 0;
   std::copy(sent.begin(), sent.end(), pinned.end() - (1 << 20));
   bool worked = false;
   for (int operations = 1; operations < 40 && !worked; ++operations) {
@@ -526,7 +567,7 @@ TEST(TransferFault, OfPinnedTransfers) {
     Result<Buffer> buffer = Buffer::allocate(device, pinned.size());
     ASSERT_TRUE(buffer);
     PinnedPool pool(device);
-    Transfer transfer(pool, kOneThread);
+    Transfer transfer(pool, tuning);
     worked = transfer.upload(std::span<const std::byte>(pinned), buffer->view()).has_value();
     const auto* const last = static_cast<const std::byte*>(buffer->data()) + pinned.size() - 1;
     EXPECT_TRUE(!worked || *last == sent.back());
