@@ -26,8 +26,10 @@ constexpr size_t kNotWorthAsking = size_t{16} << 10;
 constexpr int kFewCopies = 16;
 
 // TransferTuning::pumped: beyond, the copy engine's large pieces leave no more of the link idle
-// than a kernel's accesses do, and in both directions at once less.
+// than a kernel's accesses do, and in both directions at once less. From a file the threads are
+// what is slow, and small pieces stay in their caches.
 constexpr uint64_t kPumped = uint64_t{512} << 20;
+constexpr uint64_t kPumpedOfFile = UINT64_MAX;
 
 // To wake threads for less costs more than it saves.
 constexpr uint64_t kPumpedFrom = uint64_t{1} << 20;
@@ -36,9 +38,9 @@ constexpr uint64_t kPumpedFrom = uint64_t{1} << 20;
 constexpr int kBusyTransfers = 64;
 
 // With fewer processors than threads a pump is slower at times.
-uint64_t pumped_up_to(const Device& device, const TransferTuning& tuning) {
+uint64_t pumped_up_to(const Device& device, const TransferTuning& tuning, uint64_t best) {
   const bool pays = device.properties().kind == DeviceKind::cuda && usable_cpus() >= tuning.threads;
-  return tuning.pumped.value_or(pays ? kPumped : 0);
+  return tuning.pumped.value_or(pays ? best : 0);
 }
 
 size_t through_slot(const Device& device, const TransferTuning& tuning, size_t best) {
@@ -55,7 +57,8 @@ Transfer::Transfer(PinnedPool& pool, const TransferTuning& tuning)
                 usable_cpus() > tuning.threads),
       upload_through_slot_(through_slot(pool.device(), tuning, kUploadThroughSlot)),
       download_through_slot_(through_slot(pool.device(), tuning, kDownloadThroughSlot)),
-      pumped_(pumped_up_to(pool.device(), tuning)),
+      pumped_(pumped_up_to(pool.device(), tuning, kPumped)),
+      pumped_of_file_(pumped_up_to(pool.device(), tuning, kPumpedOfFile)),
       owner_(::getpid()),
       uploaders_(tuning.threads - 1),
       downloaders_(tuning.threads - 1),
@@ -79,7 +82,9 @@ Status Transfer::upload(const HostSource& from, View<std::byte> to,
       return copy(memory->data(), to.data, to.size, uploaders_, request);
     }
   }
-  if (!request.enqueued && (*reader)->is_random_access() && !(*reader)->wants_large_reads()) {
+  const uint64_t pumped = std::holds_alternative<HostFile>(from) ? pumped_of_file_ : pumped_;
+  if (to.size <= pumped && !request.enqueued && (*reader)->is_random_access() &&
+      !(*reader)->wants_large_reads()) {
     const std::optional<Status> done = pump(reader->get(), nullptr, to.data, to.size, request);
     if (done) return *done;
   }
@@ -143,7 +148,7 @@ Status Transfer::download(View<const std::byte> from, const HostSink& to,
       return copy(from.data, memory->data(), from.size, downloaders_, request);
     }
   }
-  if ((*writer)->is_random_access()) {
+  if (from.size <= pumped_ && (*writer)->is_random_access()) {
     auto* const source = const_cast<std::byte*>(from.data);  // which a pump to the host only reads
     const std::optional<Status> done = pump(nullptr, writer->get(), source, from.size, request);
     if (done) return *done;
@@ -182,8 +187,7 @@ bool Transfer::is_pinned(const void* memory, uint64_t size) const {
 
 bool Transfer::may_pump(const void* memory, uint64_t size) const {
   constexpr uintptr_t kAligned = 16;
-  return size > kPumpedFrom && size <= pumped_ &&
-         reinterpret_cast<uintptr_t>(memory) % kAligned == 0 &&
+  return size > kPumpedFrom && reinterpret_cast<uintptr_t>(memory) % kAligned == 0 &&
          copying_ == 0;  // the two ways of moving bytes hinder each other
 }
 

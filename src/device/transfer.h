@@ -71,7 +71,7 @@ struct TransferTuning {
   // sleep between two looks.
   std::chrono::microseconds look = std::chrono::milliseconds(2);
   // Bytes up to which a pump (device/pump.h) moves what is not pinned, twice as fast as the copy
-  // engine up to 16 MiB. 0: never. Nothing: as measured best for the kind of device.
+  // engine up to 16 MiB. 0: never. Nothing: as measured best for the kind of device and of source.
   std::optional<uint64_t> pumped = {};
 };
 
@@ -168,6 +168,7 @@ class Transfer {
   const size_t upload_through_slot_;
   const size_t download_through_slot_;
   const uint64_t pumped_;
+  const uint64_t pumped_of_file_;  // to the device
   const pid_t owner_;
   Crew uploaders_;
   Crew downloaders_;
