@@ -1,13 +1,12 @@
 // How to wait for what a device, or another thread, writes to memory: look again and again at
-// first, then sleep between two looks, at most an eighth of the time that has passed.
+// first, then sleep between two looks.
 //
-//   Backoff backoff(look_until, nap, longest_nap);
+//   Backoff backoff(look_until, nap);
 //   while (!is_there()) backoff.wait();
 #pragma once
 
 #include <immintrin.h>
 
-#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -19,9 +18,8 @@ class Backoff {
   using Clock = std::chrono::steady_clock;
 
   // Without sleeping for some 20 microseconds, and until `look_until`.
-  Backoff(Clock::time_point look_until, std::chrono::nanoseconds nap,
-          std::chrono::nanoseconds longest_nap)
-      : look_until_(look_until), nap_(nap), longest_nap_(longest_nap) {}
+  Backoff(Clock::time_point look_until, std::chrono::nanoseconds nap)
+      : look_until_(look_until), nap_(nap) {}
 
   // Returns after a moment; whether it slept.
   bool wait() {
@@ -32,7 +30,6 @@ class Backoff {
       return false;
     }
     std::this_thread::sleep_for(nap_);
-    nap_ = std::min(nap_ + nap_ / 8, longest_nap_);
     return true;
   }
 
@@ -41,8 +38,7 @@ class Backoff {
   static constexpr unsigned kLooksToAYield = 64;
 
   const Clock::time_point look_until_;
-  std::chrono::nanoseconds nap_;
-  const std::chrono::nanoseconds longest_nap_;
+  const std::chrono::nanoseconds nap_;
   unsigned looks_ = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <immintrin.h>
 
 #include <atomic>
+#include <thread>
 #include <utility>
 
 #include "device/backoff.h"
@@ -13,10 +14,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::microseconds kNap(20);
-constexpr std::chrono::milliseconds kLongestNap(1);
 
-// A word says nothing of a device that was lost: that often the driver is asked.
+// A word says nothing of a device that was lost: that often the driver is asked. Who has waited for
+// so long may be woken a little later.
 constexpr std::chrono::milliseconds kAsk(10);
+constexpr std::chrono::microseconds kLongNap(500);
 
 }  // namespace
 
@@ -49,11 +51,15 @@ bool Fence::is_reached() const {
 }
 
 Status Fence::wait_for_word(Clock::time_point look_until) {
-  Backoff backoff(look_until, kNap, kLongestNap);
+  Backoff backoff(look_until, kNap);
   Clock::time_point ask_at = Clock::now() + kAsk;
   bool is_recorded = false;
   while (!is_reached()) {
-    backoff.wait();
+    if (is_recorded) {
+      std::this_thread::sleep_for(kLongNap);
+    } else {
+      backoff.wait();
+    }
     if (Clock::now() < ask_at) continue;
     ask_at = Clock::now() + kAsk;
     if (!is_recorded) {

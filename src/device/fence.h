@@ -25,7 +25,7 @@ class Fence {
 
   Status record(Stream& stream);
   // Returns when the work before the last record() is done, or with an error when the device was
-  // lost. Until `look_until` without sleeping.
+  // lost. Until `look_until`, but 10 milliseconds at most, without sleeping.
   Status wait(std::chrono::steady_clock::time_point look_until);
 
  private:

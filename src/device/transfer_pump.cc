@@ -224,7 +224,7 @@ Status PumpedJob::finish(uint32_t slot, Piece& piece) {
 Status PumpedJob::await(uint32_t slot, const Piece& piece) {
   PumpAnswer& answer = pump_.answers[slot];
   const Clock::time_point begin = Clock::now();
-  Backoff backoff(look_until_, kNap, kNap);
+  Backoff backoff(look_until_, kNap);
   int naps = 0;
   while (!has_answered(answer, piece.number)) {
     if (has_left(answer)) return has_answered(answer, piece.number) ? Status() : copy(slot, piece);
