@@ -16,6 +16,7 @@
 #include "ops/gemm/call.h"
 #include "ops/gemm/check.h"
 #include "ops/gemm/estimate.h"
+#include "ops/gemm/opening.h"
 #include "ops/gemm/plan.h"
 #include "ops/gemm/residency.h"
 #include "ops/gemm/session.h"
@@ -40,6 +41,8 @@ struct Settings {
   // What a call that is required on a GPU has, and the most that one has which the profile sends.
   const int required_devices = devices_by_option(1);
   const int most_devices = devices_by_option(gpu_count());
+  // Of a GPU that is not required.
+  Opening opening;
   const bool may_use_tf32 = ::strcasecmp(option_text(OptionId::gemm_precision), "tf32") == 0;
 };
 
@@ -97,17 +100,30 @@ void account(const hoist_blas_call& call, const hoist_blas_original& original,
 } catch (...) {  // no memory: not counted
 }
 
+// Seconds that the call wins on so many GPUs, by the profile.
+double won_seconds(const hoist_blas_call& call, int devices) {
+  const Estimate* const estimate = Estimate::of(call.type);
+  return estimate == nullptr
+             ? 0
+             : estimate->original_seconds(call) - estimate->gpu_seconds(call, devices);
+}
+
+bool is_worth_opening(const hoist_blas_call& call, int devices) {
+  Opening& opening = settings.get().opening;
+  return is_required() || opening.is_decided() ||
+         opening.is_worth(won_seconds(call, devices), opening_seconds());
+}
+
 // How long after the GPU was first asked for a call may wait for it to be ready, which takes a
 // second: no time, unless the call wins twice as much there.
 std::chrono::milliseconds patience(const hoist_blas_call& call) {
-  const Estimate* const estimate = Estimate::of(call.type);
-  if (estimate == nullptr) return {};
-  const double won = estimate->original_seconds(call) - estimate->gpu_seconds(call);
   constexpr double kReady = 1;  // seconds
-  return std::chrono::milliseconds(won / 2 > kReady ? static_cast<int>(kReady * 1000) : 0);
+  return std::chrono::milliseconds(
+      won_seconds(call, 1) / 2 > kReady ? static_cast<int>(kReady * 1000) : 0);
 }
 
 bool run_on_gpu(const hoist_blas_call& call, const hoist_blas_original& original, int wanted) {
+  if (!is_worth_opening(call, wanted)) return calls().passed("too little so far to open a GPU");
   if (!has_matrices(call)) return calls().passed("memory that cannot be had");
   const Result<std::shared_ptr<Session>> session =
       is_required() ? Session::get(kRequiredWait) : Session::get_when_ready(patience(call));
