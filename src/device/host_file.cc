@@ -31,9 +31,10 @@ bool is_cold(HostFile file, uint64_t size) {
 
 class FileReader : public HostReader {
  public:
-  FileReader(HostFile file, UniqueFd direct) : file_(file), direct_(std::move(direct)) {}
+  FileReader(HostFile file, bool is_cold, UniqueFd direct)
+      : file_(file), is_cold_(is_cold), direct_(std::move(direct)) {}
 
-  bool wants_large_reads() const override { return direct_.valid(); }
+  bool wants_large_reads() const override { return is_cold_; }
 
   Status read(uint64_t at, std::span<std::byte> into) override {
     const uint64_t offset = file_.offset + at;
@@ -58,6 +59,7 @@ class FileReader : public HostReader {
   }
 
   const HostFile file_;
+  const bool is_cold_;
   const UniqueFd direct_;
 };
 
@@ -78,13 +80,14 @@ class FileWriter : public HostWriter {
 
 Result<std::shared_ptr<HostReader>> open_file_source(HostFile file, uint64_t size) {
   UniqueFd direct;
-  if (size >= kDirectFrom && file.offset % kBlock == 0 && is_cold(file, size)) {
+  const bool is_from_disk = size >= kDirectFrom && is_cold(file, size);
+  if (is_from_disk && file.offset % kBlock == 0) {
     // A description of its own: the caller's keeps its flags.
     Result<UniqueFd> opened =
         open_file(fmt::format("/proc/self/fd/{}", file.fd), O_RDONLY | O_DIRECT);
     if (opened) direct = std::move(*opened);
   }
-  return std::make_shared<FileReader>(file, std::move(direct));
+  return std::make_shared<FileReader>(file, is_from_disk, std::move(direct));
 }
 
 Result<std::shared_ptr<HostWriter>> open_file_sink(HostFile file) {

@@ -286,7 +286,7 @@ Status Transfer::run_small(std::unique_ptr<TransferLane> lane, uint64_t size,
   if (request.stop.stop_requested()) {
     done = fail(ErrorCode::cancelled, "stopped (transfer)");
   } else {
-    if (request.after != nullptr) done = lane->stream.wait(*request.after);
+    if (request.after != nullptr) done = request.after->synchronize();
     if (done) done = copy(*lane);
   }
   if (done && request.progress != nullptr) *request.progress += size;
@@ -301,8 +301,8 @@ Status Transfer::run(TransferJob& job, const TransferRequest& request, Crew& cre
   if (one_stream) {
     job.share((*own)->stream);
   } else if (request.after != nullptr) {
-    // Copies that waited on four streams or more would keep all others of the process from the
-    // device, those that the event is behind among them.
+    // Not on their streams: copies that wait on four or more keep all others of the process from
+    // the device, those that the event is behind among them.
     if (Status ready = request.after->synchronize(); !ready) job.fail(ready.error());
   }
   if (may_look_) job.look_until(std::chrono::steady_clock::now() + tuning_.look);

@@ -50,7 +50,7 @@
 namespace hoist::device {
 
 // How the work is divided. The defaults are those measured best on PCIe 5 (docs/device.md): a copy
-// of 1 MiB leaves the link idle for a sixth of its time, one of 4 MiB for a twentieth.
+// of 1 MiB leaves the link idle for an eighth of its time, one of 4 MiB for a thirtieth.
 struct TransferTuning {
   int threads = 8;                          // for each direction, the caller among them
   int slots = 2;                            // of each thread

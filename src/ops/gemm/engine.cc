@@ -100,12 +100,10 @@ void account(const hoist_blas_call& call, const hoist_blas_original& original,
 } catch (...) {  // no memory: not counted
 }
 
-// Seconds that the call wins on so many GPUs, by the profile.
+// By the profile.
 double won_seconds(const hoist_blas_call& call, int devices) {
   const Estimate* const estimate = Estimate::of(call.type);
-  return estimate == nullptr
-             ? 0
-             : estimate->original_seconds(call) - estimate->gpu_seconds(call, devices);
+  return estimate == nullptr ? 0 : estimate->won_seconds(call, devices);
 }
 
 bool is_worth_opening(const hoist_blas_call& call, int devices) {
@@ -123,8 +121,8 @@ std::chrono::milliseconds patience(const hoist_blas_call& call) {
 }
 
 bool run_on_gpu(const hoist_blas_call& call, const hoist_blas_original& original, int wanted) {
-  if (!is_worth_opening(call, wanted)) return calls().passed("too little so far to open a GPU");
   if (!has_matrices(call)) return calls().passed("memory that cannot be had");
+  if (!is_worth_opening(call, wanted)) return calls().passed("too little so far to open a GPU");
   const Result<std::shared_ptr<Session>> session =
       is_required() ? Session::get(kRequiredWait) : Session::get_when_ready(patience(call));
   if (!session) return calls().passed("no GPU: " + session.error().message);

@@ -59,6 +59,13 @@ TEST(Estimate, TakesAsManyDevicesAsAreAhead) {
   EXPECT_EQ(estimate->devices(square(2500)), 1);
   EXPECT_EQ(estimate->devices(square(8000)), 2);
   EXPECT_TRUE(std::isinf(estimate->gpu_seconds(square(8000), 4)));
+  // The best of those up to a number.
+  const double by_two =
+      estimate->original_seconds(square(8000)) - estimate->gpu_seconds(square(8000), 2);
+  EXPECT_EQ(estimate->won_seconds(square(8000), 3), by_two);
+  EXPECT_LT(estimate->won_seconds(square(8000), 1), by_two);
+  EXPECT_GT(estimate->won_seconds(square(8000), 1), 0);
+  EXPECT_LT(estimate->won_seconds(square(512), 3), 0);
   // As many operations, but 64 times the bytes: that is counted against the GPU.
   hoist_blas_call flat = square(16000);
   flat.k = 100;

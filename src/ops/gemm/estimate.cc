@@ -91,6 +91,14 @@ double Estimate::gpu_seconds(const hoist_blas_call& call, int devices) const {
   return gpu->second.seconds(square) * std::max(ratio, 1.0);
 }
 
+double Estimate::won_seconds(const hoist_blas_call& call, int devices) const {
+  double best = std::numeric_limits<double>::infinity();
+  for (const auto& [count, curve] : gpus_) {
+    if (count <= devices) best = std::min(best, gpu_seconds(call, count));
+  }
+  return original_seconds(call) - best;
+}
+
 int Estimate::devices(const hoist_blas_call& call) const {
   int best = 0;
   double seconds = original_seconds(call);

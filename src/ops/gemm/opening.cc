@@ -13,8 +13,8 @@
 namespace hoist::gemm {
 namespace {
 
-// As measured (docs/gemm.md, "First calls"): a context, a connection, a daemon that makes both and
-// loads cuBLAS.
+// What a program that used all CPUs lost to it on a machine with an H200 and 16 of them: a context
+// in its own process; a connection aside; a daemon that was started, and made ready, aside.
 constexpr double kContext = 0.3;
 constexpr double kConnection = 0.1;
 constexpr double kDaemon = 0.4;

@@ -1,8 +1,8 @@
 // When a process opens a GPU. That takes tenths of a second, of the calling thread's time or of
-// CPUs that the program's own BLAS would use. A process that ends soon after must not lose by it:
-// so the calls that a GPU would have made faster add up what they did not win, and when that is as
-// much as opening takes, it is opened. Whatever the process does next, it loses no more than twice
-// what who knew would have lost (the ski-rental rule).
+// CPUs that the program's own BLAS would use. A process that ends soon should not pay for it: so
+// the calls that a GPU would have made faster add up what they did not win, and when that is as
+// much as opening costs, it is opened (the ski-rental rule, by estimates). One that ends right then
+// has paid in vain, but no more than it might have won.
 #pragma once
 
 #include <atomic>
