@@ -251,6 +251,7 @@ class Daemons(WithDaemon):
         self.assertGreater(status["operations"]["copy"]["bytes"], 5_000_000)
         text = run(HOISTD, "--status", "--socket", self.daemon.path).stdout.decode()
         self.assertIn("on CPU (cpu)", text)
+        self.assertIn(", 0 not ready, ", text)
         self.assertIn(" copy ", text)
 
     def test_doctor_sees_it(self):

@@ -153,11 +153,12 @@ Result<std::string> to_text(const std::string& json) try {
                  total.at("clients").get<int>(), mebibytes(total.at("pool_bytes")),
                  total.at("buffers").get<int>(), mebibytes(total.at("device_bytes")));
   fmt::format_to(out,
-                 "{} of clients that are gone, {} requests cancelled, {} late, {} connections "
-                 "refused, {} rings broken\n",
+                 "{} of clients that are gone, {} requests cancelled, {} late, {} not ready, "
+                 "{} connections refused, {} rings broken\n",
                  status.at("quarantine").at("clients").get<int>(),
                  status.at("cancelled").get<int>(), status.at("late").get<int>(),
-                 status.at("refused").get<int>(), status.at("broken").get<int>());
+                 status.value("not_ready", 0), status.at("refused").get<int>(),
+                 status.at("broken").get<int>());
   for (const auto& [name, counts] : status.at("operations").items()) {
     fmt::format_to(out, "  {:<10} {:>9} calls {:>7} failed {:>12.1f} MiB {:>9.3f} s\n", name,
                    counts.at("calls").get<uint64_t>(), counts.at("failed").get<uint64_t>(),
