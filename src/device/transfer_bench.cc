@@ -108,7 +108,7 @@ class Bench {
   }
 
  private:
-  static TransferTuning tuning() {
+  static Result<TransferTuning> tuning() {
     TransferTuning tuning;
     const char* const wanted = std::getenv("HOIST_BENCH_TRANSFER");
     if (wanted == nullptr) return tuning;
@@ -116,6 +116,13 @@ class Bench {
     int64_t look = tuning.look.count();
     words >> tuning.threads >> tuning.slots >> tuning.smallest_chunk >> tuning.largest_chunk >>
         look;
+    if (!words || tuning.threads < 1 || tuning.slots < 1 || tuning.smallest_chunk < 1 ||
+        tuning.smallest_chunk > tuning.largest_chunk) {
+      return fail(ErrorCode::invalid_argument,
+                  fmt::format("HOIST_BENCH_TRANSFER={}: THREADS SLOTS SMALLEST LARGEST LOOK "
+                              "[THROUGH_SLOT [PUMPED [ONE_STREAM]]], sizes in KiB",
+                              wanted));
+    }
     tuning.smallest_chunk *= kKibibyte;
     tuning.largest_chunk *= kKibibyte;
     tuning.look = std::chrono::microseconds(look);
@@ -127,11 +134,13 @@ class Bench {
 
   Status prepare(size_t size) {
     if (device_ == nullptr) {
+      const Result<TransferTuning> wanted = tuning();
+      if (!wanted) return tl::unexpected(wanted.error());
       Result<Device*> device = find_device("cuda");
       if (!device) return tl::unexpected(device.error());
       device_ = *device;
       pool_.emplace(*device_);
-      transfer_.emplace(*pool_, tuning());
+      transfer_.emplace(*pool_, *wanted);
     }
     const size_t wanted = 2 * size;  // both directions at once
     if (!host_ || host_->size() < wanted) host_.emplace(wanted);
