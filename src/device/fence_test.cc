@@ -22,12 +22,11 @@ using std::chrono::milliseconds;
 
 constexpr size_t kSize = size_t{4} << 20;
 
-class FenceTest : public OnDevices {
+class FenceTest : public OnDevicesWithPool {
  protected:
   void SetUp() override {
-    OnDevices::SetUp();
+    OnDevicesWithPool::SetUp();
     if (IsSkipped()) return;
-    pool_ = std::make_unique<PinnedPool>(device());
     Result<Stream> stream = Stream::create(device());
     Result<PinnedBlock> block = pool_->allocate(PinnedPool::kSmallest);
     Result<PinnedBlock> host = pool_->allocate(kSize);
@@ -54,7 +53,6 @@ class FenceTest : public OnDevices {
     }
   }
 
-  std::unique_ptr<PinnedPool> pool_;
   std::optional<Stream> stream_;
   PinnedBlock block_;
   PinnedBlock host_;

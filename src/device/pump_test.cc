@@ -20,12 +20,11 @@ constexpr size_t kSlotSize = size_t{40} << 10;
 constexpr uint64_t kLong = 5'000'000'000;  // nanoseconds
 constexpr uint64_t kShort = 20'000'000;
 
-class PumpTest : public OnDevices {
+class PumpTest : public OnDevicesWithPool {
  protected:
   void SetUp() override {
-    OnDevices::SetUp();
+    OnDevicesWithPool::SetUp();
     if (IsSkipped()) return;
-    pool_ = std::make_unique<PinnedPool>(device());
     Result<Stream> stream = Stream::create(device());
     ASSERT_TRUE(stream);
     stream_.emplace(std::move(*stream));
@@ -85,7 +84,6 @@ class PumpTest : public OnDevices {
     }
   }
 
-  std::unique_ptr<PinnedPool> pool_;
   std::optional<Stream> stream_;
   PinnedBlock slots_;
   PinnedBlock control_;

@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "device/cpu_device.h"
+#include "device/pinned_pool.h"
 
 namespace hoist::device {
 
@@ -26,6 +28,16 @@ class OnDevices : public testing::TestWithParam<const char*> {
 
  private:
   Device* device_ = nullptr;
+};
+
+// With pinned memory, which outlives what tests make of it.
+class OnDevicesWithPool : public OnDevices {
+ protected:
+  void SetUp() override {
+    OnDevices::SetUp();
+    if (!IsSkipped()) pool_ = std::make_unique<PinnedPool>(device());
+  }
+  std::unique_ptr<PinnedPool> pool_;
 };
 
 inline const auto kTestDevices = testing::Values("cpu", "cuda");

@@ -30,12 +30,11 @@ UniqueFd temporary_file() {
   return UniqueFd(::memfd_create("file", MFD_CLOEXEC));
 }
 
-class TransferHostTest : public OnDevices {
+class TransferHostTest : public OnDevicesWithPool {
  protected:
   void SetUp() override {
-    OnDevices::SetUp();
+    OnDevicesWithPool::SetUp();
     if (IsSkipped()) return;
-    pool_ = std::make_unique<PinnedPool>(device());
     transfer_ = std::make_unique<Transfer>(*pool_, kTuning);
   }
 
@@ -55,7 +54,6 @@ class TransferHostTest : public OnDevices {
   Transfer& transfer() { return *transfer_; }
 
  private:
-  std::unique_ptr<PinnedPool> pool_;
   std::unique_ptr<Transfer> transfer_;
 };
 INSTANTIATE_TEST_SUITE_P(On, TransferHostTest, kTestDevices, device_name);

@@ -64,12 +64,11 @@ void round_trip(Device& device, Transfer& transfer, size_t size, size_t misalign
   EXPECT_EQ(received, expected);
 }
 
-class TransferPumpTest : public OnDevices {
+class TransferPumpTest : public OnDevicesWithPool {
  protected:
   void SetUp() override {
-    OnDevices::SetUp();
+    OnDevicesWithPool::SetUp();
     if (IsSkipped()) return;
-    pool_ = std::make_unique<PinnedPool>(device());
     transfer_ = std::make_unique<Transfer>(*pool_, pumped_tuning());
   }
   void TearDown() override {
@@ -79,7 +78,6 @@ class TransferPumpTest : public OnDevices {
     EXPECT_EQ(pool_->statistics().quarantined, 0u);
   }
 
-  std::unique_ptr<PinnedPool> pool_;
   std::unique_ptr<Transfer> transfer_;
 };
 INSTANTIATE_TEST_SUITE_P(On, TransferPumpTest, kTestDevices, device_name);

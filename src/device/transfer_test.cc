@@ -34,12 +34,11 @@ constexpr TransferTuning kSmallChunks = tuning_of(4, 0, 0);
 constexpr TransferTuning kOneThread = tuning_of(1, 0, 0);
 constexpr TransferTuning kThroughSlot = tuning_of(1, size_t{4} << 20, kChunk);
 
-class TransferTest : public OnDevices {
+class TransferTest : public OnDevicesWithPool {
  protected:
   void SetUp() override {
-    OnDevices::SetUp();
+    OnDevicesWithPool::SetUp();
     if (IsSkipped()) return;
-    pool_ = std::make_unique<PinnedPool>(device());
     transfer_ = std::make_unique<Transfer>(*pool_, kSmallChunks);
   }
   void TearDown() override {
@@ -84,7 +83,6 @@ class TransferTest : public OnDevices {
     EXPECT_EQ(received, expected);
   }
 
-  std::unique_ptr<PinnedPool> pool_;
   std::unique_ptr<Transfer> transfer_;
 };
 INSTANTIATE_TEST_SUITE_P(On, TransferTest, kTestDevices, device_name);
