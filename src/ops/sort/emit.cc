@@ -3,13 +3,22 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <utility>
 #include <vector>
+
+#include "ops/sort/write_queue.h"
 
 namespace hoist::sort {
 namespace {
 
-constexpr size_t kPartEntries = 4096;  // lines that a thread gathers before it takes the next part
+constexpr size_t kPartEntries = 4096;
 constexpr uint64_t kGatherBytes = uint64_t{1} << 18;
+// What is written at once: large enough for the kernel's own steps, small enough for a core's
+// cache.
+constexpr uint64_t kLeastBlock = uint64_t{1} << 16;
+constexpr uint64_t kMostBlock = uint64_t{1} << 20;
+constexpr uint64_t kBlocksPerThread = 2;
+constexpr uint64_t kTurnsPerThread = 4;                // so that threads end at about the same time
 constexpr uint64_t kWorthSharing = uint64_t{1} << 20;  // less is written as fast in order
 constexpr size_t kFetchAhead = 24;
 constexpr uint64_t kFetchBytes = 256;  // of a line that is asked for ahead
@@ -29,7 +38,7 @@ class Emitter {
   bool run(std::span<const Entry> entries) {
     const uint64_t total = plan(entries);
     shared_ = shared_ || total >= kWorthSharing;
-    return total >= kWorthSharing && output_.reserve(total) ? write_parts() : append_parts();
+    return total >= kWorthSharing && output_.reserve(total) ? write_parts(total) : append_parts();
   }
 
  private:
@@ -58,34 +67,61 @@ class Emitter {
     return position;
   }
 
-  // Every thread writes the parts it gathered to their places.
-  bool write_parts() {
+  // All threads gather parts, about a block's worth at a time, for their places.
+  bool write_parts(uint64_t total) {
+    const auto threads = static_cast<uint64_t>(pool_.size());
+    WriteQueue queue(output_,
+                     std::clamp(total / (threads * kTurnsPerThread), kLeastBlock, kMostBlock),
+                     threads * kBlocksPerThread);
+    const std::vector<size_t> groups = group_parts(queue.block_size());
     std::atomic<bool> good{true};
-    for_each(parts_.size(), [&](size_t p) {
+    for_each(groups.size() - 1, [&](size_t g) {
       if (!good) return;
-      thread_local std::vector<char> buffer;
-      buffer.resize(kGatherBytes);
-      uint64_t filled = 0;
-      uint64_t position = parts_[p].position;
-      const auto flush = [&] {
-        if (filled > 0 && !output_.write_at(position, buffer.data(), filled)) good = false;
-        position += std::exchange(filled, 0);
-      };
-      for_each_line(parts_[p], [&](Line line) {
-        const uint64_t size = line.length + 1;
-        if (filled + size > buffer.size()) flush();
-        if (size > buffer.size()) {
-          if (!output_.write_at(position, line.text, size)) good = false;
-          position += size;
-        } else {
-          std::memcpy(buffer.data() + filled, line.text, size);
-          filled += size;
-        }
-        return good.load(std::memory_order_relaxed);
-      });
-      flush();
+      const std::span<const Part> parts(parts_.data() + groups[g], groups[g + 1] - groups[g]);
+      if (!gather_into(queue, parts)) good = false;
     });
     return good;
+  }
+
+  // Where groups of parts begin, of one part or of at most `bytes` bytes; and the end.
+  std::vector<size_t> group_parts(uint64_t bytes) const {
+    std::vector<size_t> bounds;
+    uint64_t room = 0;
+    for (size_t p = 0; p < parts_.size(); ++p) {
+      if (bounds.empty() || parts_[p].bytes > room) {
+        bounds.push_back(p);
+        room = std::max(bytes, parts_[p].bytes);
+      }
+      room -= parts_[p].bytes;
+    }
+    bounds.push_back(parts_.size());
+    return bounds;
+  }
+
+  // Puts the lines of adjacent parts into the queue; false when writing has failed.
+  bool gather_into(WriteQueue& queue, std::span<const Part> parts) {
+    WriteQueue::Block block = queue.take(parts.front().position);
+    bool good = true;
+    const auto put_and_go_on = [&](uint64_t position) {
+      if (!queue.put(std::move(block))) good = false;
+      block = queue.take(position);
+    };
+    for (const Part& part : parts) {
+      for_each_line(part, [&](Line line) {
+        const uint64_t size = line.length + 1;
+        if (size > queue.block_size() - block.size) put_and_go_on(block.position + block.size);
+        if (size > queue.block_size()) {
+          if (!output_.write_at(block.position, line.text, size)) good = false;
+          block.position += size;
+        } else {
+          std::memcpy(block.data.get() + block.size, line.text, size);
+          block.size += size;
+        }
+        return good;
+      });
+      if (!good) break;
+    }
+    return queue.put(std::move(block)) && good;
   }
 
   // Threads gather some parts, one appends them in order.

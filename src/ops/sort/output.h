@@ -89,6 +89,7 @@ class Output {
   int fd_ = -1;
   std::string name_;             // as messages show it
   bool truncates_ = false;       // -o FILE
+  bool was_empty_ = false;       // and needed no truncation
   bool standard_stream_ = true;  // whose failure the program reports once more at exit
   std::unique_ptr<char[]> buffer_;
   size_t used_ = 0;

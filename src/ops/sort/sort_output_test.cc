@@ -60,11 +60,6 @@ int write_lines(const std::string& path, size_t size) {
   return 0;
 }
 
-std::string content(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
-
 std::string write_file(const TemporaryFolder& folder, const std::string& name, size_t size) {
   const std::string path = folder.path() + "/" + name;
   std::ofstream out(path, std::ios::binary);
@@ -111,6 +106,20 @@ TEST(Output, FileOfOptionOIsTruncatedNotBeforeBegin) {
   ASSERT_TRUE(output->append("x", 1, '\n'));
   ASSERT_TRUE(output->finish());
   EXPECT_EQ(content(path), "x\n");
+}
+
+TEST(Output, AnEmptyFileHasChangedThoughNothingIsWritten) {
+  const TemporaryFolder folder;
+  const std::string path = write_file(folder, "f", 0);
+  const timespec long_ago[2] = {{1000, 0}, {1000, 0}};
+  ASSERT_EQ(utimensat(AT_FDCWD, path.c_str(), long_ago, 0), 0);
+  Result<Output> output = Output::open(path);
+  ASSERT_TRUE(output.has_value());
+  ASSERT_TRUE(output->begin());
+  ASSERT_TRUE(output->finish());
+  struct stat info;
+  ASSERT_EQ(stat(path.c_str(), &info), 0);
+  EXPECT_GT(info.st_mtim.tv_sec, 1000);
 }
 
 TEST(Output, NewFileHasTheModeThatTheUmaskLeaves) {

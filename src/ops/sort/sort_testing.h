@@ -38,6 +38,11 @@ inline std::string read_memory_file(int fd) {
   return content;
 }
 
+inline std::string content(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
 // Runs `argv` found in PATH, in this process's environment.
 inline ProgramResult run_program(const std::vector<std::string>& argv,
                                  const std::string& input = {}) {
