@@ -51,6 +51,51 @@ TEST(Devices, OnlyThoseOfAKindShareMemory) {
   }
 }
 
+// From the memory of one to that of another, in the order of their streams, both ways and by either
+// one's stream.
+void copy_between(Device& one, Device& other) {
+  const size_t size = (size_t{8} << 20) + 3;
+  const std::vector<std::byte> sent = random_bytes(size);
+  ASSERT_TRUE(one.allow_access(other));
+  Result<Buffer> there = Buffer::allocate(other, size);
+  Result<Buffer> here = Buffer::allocate(one, size);
+  ASSERT_TRUE(there && here);
+  for (Device* copying : {&one, &other}) {
+    if (!copying->can_access(copying == &one ? other : one)) continue;
+    ASSERT_TRUE(copying->allow_access(copying == &one ? other : one));
+    ASSERT_TRUE(here->upload(sent));
+    ASSERT_TRUE(there->fill(std::byte{0}));
+    Result<Stream> stream = Stream::create(*copying);
+    Result<Stream> next = Stream::create(one);
+    Result<Event> copied = Event::create(*copying);
+    ASSERT_TRUE(stream && next && copied);
+    ASSERT_TRUE(stream->copy(there->data(), here->data(), size));
+    ASSERT_TRUE(copied->record(*stream));
+    ASSERT_TRUE(next->wait(*copied));
+    ASSERT_TRUE(next->fill(here->data(), std::byte{1}, size));
+    ASSERT_TRUE(next->copy(here->data(), there->data(), size));
+    ASSERT_TRUE(next->synchronize());
+    std::vector<std::byte> received(size);
+    ASSERT_TRUE(here->download(received));
+    EXPECT_EQ(received, sent);
+    ASSERT_TRUE(there->download(received));
+    EXPECT_EQ(received, sent);
+  }
+}
+
+TEST(Devices, PeersCopyToEachOther) {
+  CpuDevice another;
+  std::vector<Device*> list = devices();
+  list.push_back(&another);
+  for (Device* one : list) {
+    for (Device* other : list) {
+      if (one == other || !one->can_access(*other)) continue;
+      SCOPED_TRACE(one->properties().id() + " and " + other->properties().id());
+      copy_between(*one, *other);
+    }
+  }
+}
+
 class DeviceTest : public OnDevices {};
 INSTANTIATE_TEST_SUITE_P(On, DeviceTest, kTestDevices, device_name);
 

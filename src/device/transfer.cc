@@ -82,7 +82,10 @@ Status Transfer::upload(const HostSource& from, View<std::byte> to,
       return copy(memory->data(), to.data, to.size, uploaders_, request);
     }
   }
-  const uint64_t pumped = std::holds_alternative<HostFile>(from) ? pumped_of_file_ : pumped_;
+  std::optional<BothWays::Going> going;
+  if (to.size > tuning_.pumped_both_ways) going.emplace(both_ways_, BothWays::Direction::up);
+  const uint64_t pumped =
+      pumped_now(std::holds_alternative<HostFile>(from) ? pumped_of_file_ : pumped_);
   if (to.size <= pumped && !request.enqueued && (*reader)->is_random_access() &&
       !(*reader)->wants_large_reads()) {
     const std::optional<Status> done = pump(reader->get(), nullptr, to.data, to.size, request);
@@ -148,7 +151,9 @@ Status Transfer::download(View<const std::byte> from, const HostSink& to,
       return copy(from.data, memory->data(), from.size, downloaders_, request);
     }
   }
-  if (from.size <= pumped_ && (*writer)->is_random_access()) {
+  std::optional<BothWays::Going> going;
+  if (from.size > tuning_.pumped_both_ways) going.emplace(both_ways_, BothWays::Direction::down);
+  if (from.size <= pumped_now(pumped_) && (*writer)->is_random_access()) {
     auto* const source = const_cast<std::byte*>(from.data);  // which a pump to the host only reads
     const std::optional<Status> done = pump(nullptr, writer->get(), source, from.size, request);
     if (done) return *done;
@@ -189,6 +194,10 @@ bool Transfer::may_pump(const void* memory, uint64_t size) const {
   constexpr uintptr_t kAligned = 16;
   return size > kPumpedFrom && reinterpret_cast<uintptr_t>(memory) % kAligned == 0 &&
          copying_ == 0;  // the two ways of moving bytes hinder each other
+}
+
+uint64_t Transfer::pumped_now(uint64_t pumped) const {
+  return both_ways_.lately() ? std::min(pumped, tuning_.pumped_both_ways) : pumped;
 }
 
 std::optional<Status> Transfer::pump(HostReader* from, HostWriter* to, std::byte* memory,

@@ -41,6 +41,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "device/both_ways.h"
 #include "device/buffer.h"
 #include "device/crew.h"
 #include "device/host_end.h"
@@ -73,6 +74,9 @@ struct TransferTuning {
   // Bytes up to which a pump (device/pump.h) moves what is not pinned, twice as fast as the copy
   // engine up to 16 MiB. 0: never. Nothing: as measured best for the kind of device and of source.
   std::optional<uint64_t> pumped = {};
+  // The same while larger transfers go in both directions at once, or did lately: two pumps get in
+  // each other's way, the copy engines don't.
+  uint64_t pumped_both_ways = uint64_t{128} << 20;
 };
 
 // What a call may want besides.
@@ -145,6 +149,8 @@ class Transfer {
   std::optional<Status> pump(HostReader* from, HostWriter* to, std::byte* memory, uint64_t size,
                              const TransferRequest& request);
   bool may_pump(const void* memory, uint64_t size) const;
+  // `pumped` bytes, or fewer while there is another direction.
+  uint64_t pumped_now(uint64_t pumped) const;
   Status run(TransferJob& job, const TransferRequest& request, Crew& crew, int lanes,
              bool one_stream);
   void help(TransferJob& job);
@@ -178,6 +184,7 @@ class Transfer {
   std::atomic<int> small_copies_ = 0;  // that found no idle lane, since a lane was made for them
   std::atomic<int> small_lanes_ = 0;   // made for them
   std::atomic<int> copying_ = 0;       // transfers that the copy engine works for
+  BothWays both_ways_;                 // of transfers beyond TransferTuning::pumped_both_ways
 };
 
 }  // namespace hoist::device

@@ -1,7 +1,7 @@
 // Transfers by path and size beside cudaMemcpy. "busy" is the processor time of the whole process
 // over the time that passed: how many cores a transfer keeps. HOIST_BENCH_TRANSFER=
-// "THREADS SLOTS SMALLEST LARGEST LOOK THROUGH_SLOT PUMPED ONE_STREAM" (sizes in KiB, LOOK in
-// microseconds) tries another tuning.
+// "THREADS SLOTS SMALLEST LARGEST LOOK THROUGH_SLOT PUMPED ONE_STREAM PUMPED_BOTH_WAYS"
+// (sizes in KiB, LOOK in microseconds) tries another tuning.
 #include <benchmark/benchmark.h>
 #include <fcntl.h>
 #include <fmt/core.h>
@@ -120,7 +120,8 @@ class Bench {
         tuning.smallest_chunk > tuning.largest_chunk) {
       return fail(ErrorCode::invalid_argument,
                   fmt::format("HOIST_BENCH_TRANSFER={}: THREADS SLOTS SMALLEST LARGEST LOOK "
-                              "[THROUGH_SLOT [PUMPED [ONE_STREAM]]], sizes in KiB",
+                              "[THROUGH_SLOT [PUMPED [ONE_STREAM [PUMPED_BOTH_WAYS]]]], sizes in "
+                              "KiB",
                               wanted));
     }
     tuning.smallest_chunk *= kKibibyte;
@@ -129,6 +130,7 @@ class Bench {
     if (size_t size = 0; words >> size) tuning.through_slot = size * kKibibyte;
     if (uint64_t size = 0; words >> size) tuning.pumped = size * kKibibyte;
     if (bool one = false; words >> one) tuning.one_stream = one;
+    if (uint64_t size = 0; words >> size) tuning.pumped_both_ways = size * kKibibyte;
     return tuning;
   }
 
@@ -173,11 +175,14 @@ double processor_seconds() {
 
 using Move = std::function<Status(Bench& bench, size_t size)>;
 
-void measure(benchmark::State& state, size_t size, size_t moved, const Move& move) {
+// After `first` calls that don't count, one at least.
+void measure(benchmark::State& state, size_t size, size_t moved, const Move& move, int first) {
   const Result<Bench*> bench = Bench::get(size);
   if (!bench) return state.SkipWithError(bench.error().message.c_str());
-  if (Status warm = move(**bench, size); !warm) {
-    return state.SkipWithError(warm.error().message.c_str());
+  for (int call = 0; call < first; ++call) {
+    if (Status warm = move(**bench, size); !warm) {
+      return state.SkipWithError(warm.error().message.c_str());
+    }
   }
   const double processor_before = processor_seconds();
   const auto before = std::chrono::steady_clock::now();
@@ -288,23 +293,24 @@ const bool registered = [] {
       {"download/pinned", "download/peer:cudaMemcpy/pinned", download_pinned,
        driver_download_pinned, kLargestPinned},
       {"both/pageable", "both/peer:cudaMemcpy/pageable", at_once(upload, download),
-       at_once(driver_upload, driver_download), kGibibyte, 2},
+       at_once(driver_upload, driver_download), kAll, 2},
       {"both/pinned", "both/peer:cudaMemcpy/pinned", at_once(upload_pinned, download_pinned),
        at_once(driver_upload_pinned, driver_download_pinned), kLargestPinned, 2},
   };
   for (const Path& path : paths) {
     for (const size_t size : kSizes) {
       if (size > path.largest) continue;
-      const auto add = [&](const char* name, const Move& move) {
+      const auto add = [&](const char* name, const Move& move, int first) {
         benchmark::RegisterBenchmark(
             fmt::format("device/transfer/{}/{}", name, text_of(size)).c_str(),
             [=, moved = size * path.directions](benchmark::State& state) {
-              measure(state, size, moved, move);
+              measure(state, size, moved, move, first);
             })
             ->UseRealTime();
       };
-      add(path.name, path.ours);
-      add(path.peer, path.drivers);
+      // A Transfer finds out that there are two directions.
+      add(path.name, path.ours, path.directions == 2 ? BothWays::kRemembered + 2 : 1);
+      add(path.peer, path.drivers, 1);
     }
   }
   return true;
