@@ -10,7 +10,8 @@ namespace {
 
 // Pool adjacent violators (Ayer et al., Annals of Mathematical Statistics 1955), on logarithms
 // because noise is relative: the nearest non-decreasing sequence. Points weigh by how certain they
-// are, so that one that was disturbed does not lift those beside it.
+// are, in seconds: what disturbs a measurement makes it longer, and a point that was disturbed does
+// not lift those above it.
 std::vector<double> make_monotone(const std::vector<Point>& points) {
   constexpr double kLeastError = 0.01;  // no point is so certain that others do not count
   struct Pool {
@@ -21,9 +22,10 @@ std::vector<double> make_monotone(const std::vector<Point>& points) {
   };
   std::vector<Pool> pools;
   for (const Point& point : points) {
-    const double error = std::hypot(standard_error(point.noise, point.runs), kLeastError);
+    const double seconds = point.seconds * point.factor;
+    const double error = seconds * std::hypot(standard_error(point.noise, point.runs), kLeastError);
     const double weight = 1 / (error * error);
-    pools.push_back({weight * std::log(point.seconds * point.factor), weight, 1});
+    pools.push_back({weight * std::log(seconds), weight, 1});
     while (pools.size() > 1 && pools[pools.size() - 2].mean() >= pools.back().mean()) {
       const Pool last = pools.back();
       pools.pop_back();
@@ -39,7 +41,8 @@ std::vector<double> make_monotone(const std::vector<Point>& points) {
 
 }  // namespace
 
-CostCurve::CostCurve(const std::vector<Point>& points) : first_(points.front().shape.bytes) {
+CostCurve::CostCurve(const std::vector<Point>& points)
+    : first_(points.front().shape.bytes), last_(points.back().shape.bytes) {
   const std::vector<double> seconds = make_monotone(points);
   for (size_t i = 0; i < points.size(); ++i) {
     knots_.push_back({static_cast<double>(points[i].shape.bytes), seconds[i],

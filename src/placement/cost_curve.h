@@ -23,8 +23,10 @@ class CostCurve {
   double seconds(uint64_t bytes) const;
   // Relative standard error of that, from the measured points beside it.
   double uncertainty(uint64_t bytes) const;
-  double fixed() const { return fixed_; }    // seconds at no bytes
-  uint64_t first() const { return first_; }  // the least size measured
+  double fixed() const { return fixed_; }  // seconds at no bytes
+  // The least and the largest size measured.
+  uint64_t first() const { return first_; }
+  uint64_t last() const { return last_; }
 
  private:
   struct Knot {
@@ -37,6 +39,7 @@ class CostCurve {
   double above_fixed(const Knot& knot) const;
 
   uint64_t first_;
+  uint64_t last_;
   std::vector<Knot> knots_;
   double fixed_ = 0;
   double slope_ = 0;  // seconds per byte beyond the last knot

@@ -39,6 +39,18 @@ TEST(CostCurve, ADisturbedPointDoesNotLiftThoseBesideIt) {
   EXPECT_NEAR(curve.seconds(8 << 10), 8e-3, 1e-6);
 }
 
+// All runs of a size may meet the same disturbance, and agree.
+TEST(CostCurve, NorDoesOneThatWasDisturbedAllTheTime) {
+  const CostCurve curve({{{1 << 10, 1}, 1e-3, 0.01, 9, 1},
+                         {{2 << 10, 1}, 80e-3, 0.01, 9, 1},
+                         {{4 << 10, 1}, 4e-3, 0.01, 9, 1},
+                         {{8 << 10, 1}, 8e-3, 0.01, 9, 1},
+                         {{16 << 10, 1}, 16e-3, 0.01, 9, 1}});
+  EXPECT_NEAR(curve.seconds(4 << 10), 4e-3, 1.2e-3);
+  EXPECT_NEAR(curve.seconds(8 << 10), 8e-3, 1e-3);
+  EXPECT_NEAR(curve.seconds(16 << 10), 16e-3, 1e-6);
+}
+
 TEST(CostCurve, UncertaintyIsThatOfTheWeightedMean) {
   const CostCurve curve({{{1 << 10, 1}, 1e-3, 0.2, 100, 1}, {{16 << 10, 1}, 2e-3, 0.04, 4, 1}});
   EXPECT_DOUBLE_EQ(curve.uncertainty(1), 0.02);

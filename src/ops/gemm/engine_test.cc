@@ -66,10 +66,30 @@ TEST(Estimate, TakesAsManyDevicesAsAreAhead) {
   EXPECT_LT(estimate->won_seconds(square(8000), 1), by_two);
   EXPECT_GT(estimate->won_seconds(square(8000), 1), 0);
   EXPECT_LT(estimate->won_seconds(square(512), 3), 0);
+  // Far beyond what was measured.
+  EXPECT_NEAR(estimate->original_seconds(square(32768)), 2e-12 * std::pow(32768, 3), 0.5);
   // As many operations, but 64 times the bytes: that is counted against the GPU.
   hoist_blas_call flat = square(16000);
   flat.k = 100;
   EXPECT_GT(estimate->gpu_seconds(flat), 4 * estimate->gpu_seconds(square(2947)));
+}
+
+TEST(Estimate, TakesNoMoreDevicesForNoise) {
+  // Two devices seem to take 0.9 of one's time.
+  placement::MeasuredImplementation one = measured("cuda", 1e-3, 1e-13);
+  placement::MeasuredImplementation two = measured("cuda-2", 0.9e-3, 0.9e-13);
+  for (const double noise : {0.02, 0.2}) {
+    for (placement::MeasuredImplementation* gpu : {&one, &two}) {
+      for (placement::Point& point : gpu->points) {
+        point.noise = noise;
+        point.runs = 5;
+      }
+    }
+    const std::optional<Estimate> estimate =
+        Estimate::make(profile_of({measured("original", 1e-6, 2e-12), one, two}), 'd');
+    ASSERT_TRUE(estimate);
+    EXPECT_EQ(estimate->devices(square(4096)), noise < 0.1 ? 2 : 1);
+  }
 }
 
 TEST(Estimate, IsThereWhereBothWereMeasured) {

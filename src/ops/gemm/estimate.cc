@@ -22,6 +22,14 @@ uint64_t bytes_of_square(const hoist_blas_call& call) {
   return square_bytes(call.type, square_extent(call));
 }
 
+// Beyond what was measured (the slower ones are not measured to the end) products take as much
+// longer as they have operations: the power of 1.5 of their bytes.
+double seconds_of(const placement::CostCurve& curve, uint64_t bytes) {
+  if (bytes <= curve.last()) return curve.seconds(bytes);
+  return curve.seconds(curve.last()) *
+         std::pow(static_cast<double>(bytes) / static_cast<double>(curve.last()), 1.5);
+}
+
 // Of the profile as this process finds it.
 struct Estimates {
   Estimates() {
@@ -77,7 +85,7 @@ const Estimate* Estimate::of(char type) {
 }
 
 double Estimate::original_seconds(const hoist_blas_call& call) const {
-  return original_.seconds(bytes_of_square(call));
+  return seconds_of(original_, bytes_of_square(call));
 }
 
 double Estimate::gpu_seconds(const hoist_blas_call& call, int devices) const {
@@ -88,7 +96,7 @@ double Estimate::gpu_seconds(const hoist_blas_call& call, int devices) const {
   if (square < gpu->second.first()) return std::numeric_limits<double>::infinity();
   const double ratio = static_cast<double>(transfer_bytes(call)) /
                        static_cast<double>(std::max<uint64_t>(square, 1));
-  return gpu->second.seconds(square) * std::max(ratio, 1.0);
+  return seconds_of(gpu->second, square) * std::max(ratio, 1.0);
 }
 
 double Estimate::won_seconds(const hoist_blas_call& call, int devices) const {
@@ -100,13 +108,19 @@ double Estimate::won_seconds(const hoist_blas_call& call, int devices) const {
 }
 
 int Estimate::devices(const hoist_blas_call& call) const {
+  constexpr double kSurelyAhead = 2;  // standard errors: another GPU is not taken for noise
+  const uint64_t bytes = bytes_of_square(call);
   int best = 0;
   double seconds = original_seconds(call);
+  double error = original_.uncertainty(bytes);
   for (const auto& [devices, curve] : gpus_) {
     const double candidate = gpu_seconds(call, devices);
-    if (candidate * (1 + placement::kStay) >= seconds) continue;
+    const double doubt =
+        (devices > 1 ? kSurelyAhead : 1) * std::hypot(error, curve.uncertainty(bytes));
+    if (candidate * (1 + std::max(placement::kStay, doubt)) >= seconds) continue;
     best = devices;
     seconds = candidate;
+    error = curve.uncertainty(bytes);
   }
   return best;
 }

@@ -40,7 +40,7 @@ class Estimate {
   // What the call wins on the best number of GPUs up to `devices`; negative: the CPU is ahead.
   double won_seconds(const hoist_blas_call& call, int devices) const;
   // How many GPUs to use: as many as are ahead of the original, and of fewer GPUs, by more than the
-  // choice may cost (placement/decide.h); 0: none.
+  // choice may cost (placement/decide.h) and by more than the measurements leave open; 0: none.
   int devices(const hoist_blas_call& call) const;
 
  private:
