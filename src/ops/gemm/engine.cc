@@ -50,6 +50,8 @@ constinit PerProcess<Settings> settings;
 
 // For a hoistd that is started because a GPU is required.
 constexpr auto kRequiredWait = std::chrono::seconds(10);
+// For devices behind the first, without which it goes on.
+constexpr auto kOthersWait = std::chrono::seconds(2);
 
 LibraryCalls& calls() { return settings.get().calls; }
 bool is_required() { return settings.get().is_required; }
@@ -127,8 +129,9 @@ bool run_on_gpu(const hoist_blas_call& call, const hoist_blas_original& original
       is_required() ? Session::get(kRequiredWait) : Session::get_when_ready(patience(call));
   if (!session) return calls().passed("no GPU: " + session.error().message);
   if (!(*session)->has_gpu() && !is_required()) return calls().passed("hoistd has no GPU");
+  const std::chrono::milliseconds wait = is_required() ? kOthersWait : std::chrono::seconds(0);
   const int devices =
-      std::min<int>((*session)->devices(wanted),
+      std::min<int>((*session)->devices(wanted, wait),
                     static_cast<int>(split(call, static_cast<size_t>(wanted)).size()));
   std::optional<Verification> verification;
   if (calls().is_drawn()) verification.emplace(call);

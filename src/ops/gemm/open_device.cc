@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include <string>
 
@@ -53,6 +54,16 @@ Result<std::shared_ptr<RemoteDevice>> other_remote(int index, bool may_start,
 }
 
 }  // namespace
+
+bool StartLimit::may_start() {
+  constexpr auto kAgain = std::chrono::seconds(30);
+  const std::lock_guard lock(mutex_);
+  const auto now = std::chrono::steady_clock::now();
+  const bool is_time = !started_ || now - *started_ > kAgain;
+  const bool has_driver = ::access("/dev/nvidiactl", F_OK) == 0;
+  if (is_time && has_driver) started_ = now;
+  return is_time && has_driver;
+}
 
 Result<std::shared_ptr<Device>> open_device(int index, bool may_start,
                                             std::chrono::milliseconds wait) {

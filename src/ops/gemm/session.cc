@@ -6,14 +6,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <optional>
 #include <thread>
 #include <vector>
 
 #include "base/options.h"
 #include "base/per_process.h"
-#include "device/quiet_thread.h"
 #include "device/remote/remote_device.h"
 #include "ops/gemm/open_device.h"
 #include "ops/gemm/served_gemm.h"
@@ -24,40 +22,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A daemon makes its context, 0.3 s, before it answers; one that cannot is not tried at every call.
-constexpr auto kStartAgain = std::chrono::seconds(30);
-constexpr auto kConnectAgain = std::chrono::seconds(1);
-constexpr auto kNever = Clock::time_point::min();
 constexpr auto kMakeReady = std::chrono::seconds(10);
 constexpr auto kAskAgain = std::chrono::milliseconds(20);
 
-}  // namespace
-
-struct Session::Current {
-  std::mutex mutex;
-  std::shared_ptr<Session> session;
-  std::optional<Clock::time_point> started;  // a hoistd
-  // What a thread aside does.
-  std::condition_variable opened;
-  bool is_opening = false;
-  Clock::time_point opening_since;
-  std::optional<Clock::time_point> failed;
-  std::string why;
-};
-
-namespace {
-
-constinit PerProcess<Session::Current> current;
-
-bool has_driver() { return ::access("/dev/nvidiactl", F_OK) == 0; }
-
-// Under its lock; whoever is told so starts one.
-bool may_start(Session::Current& own) {
-  const auto now = Clock::now();
-  const bool may = (!own.started || now - *own.started > kStartAgain) && has_driver();
-  if (may) own.started = now;
-  return may;
-}
+bool is_in_process() { return ::strcasecmp(option_text(OptionId::gpu), "inprocess") == 0; }
 
 // Whether the device does products at once, which is waited for.
 bool make_ready(device::Device& device, std::chrono::milliseconds wait) {
@@ -69,6 +37,14 @@ bool make_ready(device::Device& device, std::chrono::milliseconds wait) {
   }
   return true;
 }
+
+// The process's.
+struct Current {
+  OpenedAside<Session> session;
+  StartLimit start;
+};
+
+constinit PerProcess<Current> current;
 
 }  // namespace
 
@@ -82,16 +58,9 @@ int gpu_count() {
 }
 
 Session::Session(std::shared_ptr<device::Device> device)
-    : first_(std::make_unique<Lane>(std::move(device))) {
-  tried_.fill(kNever);
-}
+    : first_(std::make_shared<Lane>(std::move(device))) {}
 
-bool Session::is_usable(const std::shared_ptr<Session>& session) {
-  return session != nullptr && session->first_->device->status();
-}
-
-Result<std::shared_ptr<Session>> Session::open_session(bool may_start,
-                                                       std::chrono::milliseconds wait) {
+Result<std::shared_ptr<Session>> Session::open(bool may_start, std::chrono::milliseconds wait) {
   auto opened = open_device(0, may_start, wait);
   if (!opened) return tl::unexpected(opened.error());
   return std::shared_ptr<Session>(new Session(std::move(*opened)));
@@ -99,84 +68,43 @@ Result<std::shared_ptr<Session>> Session::open_session(bool may_start,
 
 Result<std::shared_ptr<Session>> Session::get(std::chrono::milliseconds wait) {
   Current& own = current.get();
-  const std::lock_guard lock(own.mutex);
-  if (is_usable(own.session)) return own.session;
-  Result<std::shared_ptr<Session>> session = open_session(may_start(own), wait);
-  if (session) own.session = *session;
-  return session;
+  return own.session.get_now([&] { return open(own.start.may_start(), wait); });
 }
 
 Result<std::shared_ptr<Session>> Session::get_when_ready(std::chrono::milliseconds wait) {
-  if (::strcasecmp(option_text(OptionId::gpu), "inprocess") == 0) return get();
+  if (is_in_process()) return get();
   Current& own = current.get();
-  std::unique_lock lock(own.mutex);
-  if (is_usable(own.session)) return own.session;
-  if (!own.is_opening) {
-    if (own.failed && Clock::now() - *own.failed < kConnectAgain) {
-      return fail(ErrorCode::unavailable, own.why);
-    }
-    Result<std::thread> thread = device::start_quiet_thread([&own] { open_aside(own); });
-    if (!thread) return tl::unexpected(thread.error());
-    thread->detach();
-    own.is_opening = true;
-    own.opening_since = Clock::now();
-  }
-  // Counted from the beginning: calls do not wait one after the other for what hangs.
-  own.opened.wait_until(lock, own.opening_since + wait, [&] { return !own.is_opening; });
-  if (is_usable(own.session)) return own.session;
-  return fail(ErrorCode::unavailable, own.is_opening ? "hoistd is making ready" : own.why);
+  const auto open_ready = [&own] {
+    auto session = open(own.start.may_start(), kMakeReady);
+    if (session) (void)make_ready(*(*session)->first_->device, kMakeReady);
+    return session;
+  };
+  return own.session.get_aside(open_ready, wait);
 }
 
-// Nobody catches what is thrown here.
-void Session::open_aside(Current& own) noexcept {
-  std::shared_ptr<Session> session;
-  std::string why;
-  try {
-    bool start = false;
-    {
-      const std::lock_guard lock(own.mutex);
-      start = may_start(own);
+std::shared_ptr<Session::Lane> Session::lane(size_t index, std::chrono::milliseconds wait) {
+  if (index == 0) return first_;
+  Other& other = others_[index];
+  if (auto usable = other.lane.get()) return usable;
+  // What goes on aside may outlive this.
+  const auto open_lane = [index, start = other.start,
+                          first = first_]() -> Result<std::shared_ptr<Lane>> {
+    const bool may_start = first->is_usable() && start->may_start();
+    auto opened = open_device(static_cast<int>(index), may_start, kMakeReady);
+    if (!opened) return tl::unexpected(opened.error());
+    const int major = (*opened)->properties().compute_major;
+    if (major != first->device->properties().compute_major) {
+      // It would end much later.
+      return fail(ErrorCode::unavailable, "the devices are of different kinds");
     }
-    Result<std::shared_ptr<Session>> opened = open_session(start, kMakeReady);
-    if (opened) {
-      session = std::move(*opened);
-      (void)make_ready(*session->first_->device, kMakeReady);
-    } else {
-      why = std::move(opened.error().message);
+    if (!make_ready(**opened, kMakeReady)) {
+      return fail(ErrorCode::unavailable, "another device's hoistd is not ready");
     }
-  } catch (const std::exception&) {  // no memory
-    session.reset();
-  }
-  const std::lock_guard lock(own.mutex);
-  own.is_opening = false;
-  own.session = std::move(session);
-  own.why = std::move(why);
-  own.failed.reset();
-  if (own.session == nullptr) own.failed = Clock::now();
-  own.opened.notify_all();
-}
-
-// Null where there is none now.
-Session::Lane* Session::lane(size_t index, std::chrono::milliseconds wait) {
-  if (index == 0) return first_.get();
-  const std::lock_guard lock(others_mutex_);
-  std::shared_ptr<Lane>& known = others_[index];
-  if (known != nullptr && known->device->status()) return known.get();
-  const auto now = Clock::now();
-  const bool is_first = tried_[index] == kNever;
-  if (!is_first && now - tried_[index] < kConnectAgain) return nullptr;
-  const bool may_start =
-      has_driver() && (is_first || now - tried_[index] > kStartAgain) && first_->device->status();
-  tried_[index] = now;
-  auto opened = open_device(static_cast<int>(index), may_start, wait);
-  if (!opened) return nullptr;
-  // One that computes on another kind of device would end much later.
-  const auto& properties = (*opened)->properties();
-  if (properties.compute_major != first_->device->properties().compute_major) return nullptr;
-  // To wait for its first products takes longer than to do without it.
-  if (!make_ready(**opened, wait)) return nullptr;
-  known = std::make_shared<Lane>(std::move(*opened));
-  return known.get();
+    return std::make_shared<Lane>(std::move(*opened));
+  };
+  auto opened =
+      is_in_process() ? other.lane.get_now(open_lane) : other.lane.get_aside(open_lane, wait);
+  return opened ? std::move(*opened) : nullptr;
 }
 
 int Session::devices(int wanted, std::chrono::milliseconds wait) {
@@ -191,40 +119,35 @@ int Session::devices(int wanted, std::chrono::milliseconds wait) {
 
 Status Session::run(const hoist_blas_call& call, int devices) {
   const std::lock_guard lock(mutex_);
+  std::vector<std::shared_ptr<Lane>> used;
   std::vector<Place> places;
   for (int index = 0; index < std::clamp(devices, 1, kMostDevices); ++index) {
-    Lane* const found = lane(static_cast<size_t>(index), {});
-    if (found == nullptr) break;
-    places.push_back({found->device.get(), &found->transfer, &found->resident});
+    used.push_back(lane(static_cast<size_t>(index), {}));
+    if (used.back() == nullptr) break;
+    Lane& found = *used.back();
+    places.push_back({found.device.get(), &found.transfer, &found.resident});
   }
   const Status done = run_spread(call, places);
-  const bool is_short = !done && done.error().code == ErrorCode::exhausted;
-  if (!is_short || !drop_resident()) return done;
+  if (done || done.error().code != ErrorCode::exhausted) return done;
+  bool had_any = false;
+  for (const auto& one : lanes()) had_any = one->resident.drop() || had_any;
+  if (!had_any) return done;
   for (Place& place : places) place.resident = nullptr;
   return run_spread(call, places);
 }
 
-bool Session::drop_resident() {
-  bool had_any = first_->resident.drop();
-  const std::lock_guard lock(others_mutex_);
-  for (const auto& other : others_) {
-    if (other != nullptr && other->resident.drop()) had_any = true;
+std::vector<std::shared_ptr<Session::Lane>> Session::lanes() const {
+  std::vector<std::shared_ptr<Lane>> found = {first_};
+  for (const Other& other : others_) {
+    if (auto lane = other.lane.get()) found.push_back(std::move(lane));
   }
-  return had_any;
-}
-
-void Session::prune_resident() {
-  first_->resident.prune();
-  const std::lock_guard lock(others_mutex_);
-  for (const auto& other : others_) {
-    if (other != nullptr) other->resident.prune();
-  }
+  return found;
 }
 
 void Session::prune() {
-  Current& own = current.get();
-  const std::lock_guard lock(own.mutex);
-  if (own.session != nullptr) own.session->prune_resident();
+  const std::shared_ptr<Session> session = current.get().session.get();
+  if (session == nullptr) return;
+  for (const auto& lane : session->lanes()) lane->resident.prune();
 }
 
 std::string Session::implementation(int devices) const {

@@ -7,9 +7,12 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "device/transfer.h"
 #include "ops/gemm/call.h"
+#include "ops/gemm/open_device.h"
+#include "ops/gemm/opened_aside.h"
 #include "ops/gemm/residency.h"
 
 namespace hoist::gemm {
@@ -19,8 +22,6 @@ int gpu_count();
 
 class Session {
  public:
-  struct Current;  // the process's
-
   // The first call connects, or makes the context; in a child after fork() a new one is made.
   // Where no hoistd answers and there is a GPU, one is started: within `wait` it is waited for,
   // else a later call finds it. `unavailable` with the reason where there is no device.
@@ -34,9 +35,12 @@ class Session {
   // Whether a GPU is behind it: a hoistd may lend a CPU, for tests.
   bool has_gpu() const { return first_->device->properties().compute_major > 0; }
 
+  // Can still be used; what was lost is opened again by get().
+  bool is_usable() const { return first_->is_usable(); }
+
   // How many of `wanted` devices there are, at least 1. Those behind the first are found or started
-  // as the first one is: GPU n has a hoistd of its own, at the first one's socket path with ".n"
-  // behind it.
+  // as the first one is, aside, and waited for until `wait` after that began: GPU n has a hoistd of
+  // its own, at the first one's socket path with ".n" behind it.
   int devices(int wanted, std::chrono::milliseconds wait = {});
 
   // spread.h, over as many of `devices` as there are; one call at a time, others wait: two that
@@ -56,27 +60,28 @@ class Session {
   struct Lane {
     explicit Lane(std::shared_ptr<device::Device> where)
         : device(std::move(where)), pool(*device), transfer(pool), resident(KeptRanges::get()) {}
+    bool is_usable() const { return device->status().has_value(); }
+
     const std::shared_ptr<device::Device> device;
     device::PinnedPool pool;
     device::Transfer transfer;
     ResidentMatrices resident;
   };
+  // A device behind the first.
+  struct Other {
+    OpenedAside<Lane> lane;
+    std::shared_ptr<StartLimit> start = std::make_shared<StartLimit>();
+  };
 
   explicit Session(std::shared_ptr<device::Device> device);
-  Lane* lane(size_t index, std::chrono::milliseconds wait);
-  static bool is_usable(const std::shared_ptr<Session>& session);
-  static Result<std::shared_ptr<Session>> open_session(bool may_start,
-                                                       std::chrono::milliseconds wait);
-  static void open_aside(Current& own) noexcept;
-  bool drop_resident();
-  void prune_resident();
+  // Null where there is none now.
+  std::shared_ptr<Lane> lane(size_t index, std::chrono::milliseconds wait);
+  std::vector<std::shared_ptr<Lane>> lanes() const;
+  static Result<std::shared_ptr<Session>> open(bool may_start, std::chrono::milliseconds wait);
 
-  const std::unique_ptr<Lane> first_;
+  const std::shared_ptr<Lane> first_;
   std::mutex mutex_;
-  // Guards what follows; not held while something runs.
-  std::mutex others_mutex_;
-  std::array<std::shared_ptr<Lane>, kMostDevices> others_;  // [0] stays empty
-  std::array<std::chrono::steady_clock::time_point, kMostDevices> tried_;
+  std::array<Other, kMostDevices> others_;  // [0] is never opened
 };
 
 }  // namespace hoist::gemm

@@ -40,10 +40,11 @@ class SessionTest : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
   std::string socket() const { return folder_ / "socket"; }
-  Status start_daemon() const {
+  // `index`: of the device.
+  Status start_daemon(int index = 0) const {
     device::remote::StartOptions options;
     options.device = "cpu";
-    options.socket = socket();
+    options.socket = index == 0 ? socket() : socket() + "." + std::to_string(index);
     options.idle = seconds(1);
     options.wait = seconds(10);
     return device::remote::start_private_daemon(options);
@@ -86,6 +87,39 @@ TEST_F(SessionTest, IsOpenedAsideOnceForAllThreads) {
     });
   });
   EXPECT_EQ(failed, 0);
+}
+
+TEST_F(SessionTest, OtherDevicesAreOpenedAsideToo) {
+  if (kIsThreadSanitizer) GTEST_SKIP();
+  const int failed = in_process(socket(), [&] {
+    if (!start_daemon() || !start_daemon(1)) return 1;
+    const auto session = Session::get(seconds(10));
+    if (!session) return 2;
+    if ((*session)->devices(1) != 1) return 3;
+    if ((*session)->devices(2) != 1) return 4;  // it goes on without
+    if ((*session)->devices(2, seconds(10)) != 2) return 5;
+    if ((*session)->devices(2) != 2) return 6;
+    if ((*session)->devices(3, seconds(10)) != 2) return 7;  // there is no third
+    return (*session)->implementation(2) == "hoistd-2" ? 0 : 8;
+  });
+  EXPECT_EQ(failed, 0);
+}
+
+// While another device is being opened, the session and the process may end.
+TEST_F(SessionTest, MayEndWhileAnotherDeviceIsOpened) {
+  if (kIsThreadSanitizer) GTEST_SKIP();
+  ASSERT_TRUE(start_daemon());
+  ASSERT_TRUE(start_daemon(1));
+  for (int round = 0; round < 20; ++round) {
+    const int status = in_process(socket(), [&] {
+      const auto session = Session::get(seconds(10));
+      if (!session || (*session)->devices(2) != 1) return 1;
+      std::this_thread::sleep_for(std::chrono::microseconds(round * 200));
+      std::exit(0);
+      return 2;
+    });
+    ASSERT_EQ(status, 0) << round;
+  }
 }
 
 TEST_F(SessionTest, MayStillBeOpenedWhenTheProcessEnds) {
