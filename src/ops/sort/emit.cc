@@ -1,7 +1,6 @@
 #include "ops/sort/emit.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -17,6 +16,7 @@ constexpr uint64_t kGatherBytes = uint64_t{1} << 18;
 // cache.
 constexpr uint64_t kLeastBlock = uint64_t{1} << 16;
 constexpr uint64_t kMostBlock = uint64_t{1} << 20;
+constexpr uint64_t kAllBlocks = uint64_t{1} << 25;  // bytes, and a quarter of the output
 constexpr uint64_t kBlocksPerThread = 2;
 constexpr uint64_t kTurnsPerThread = 4;                // so that threads end at about the same time
 constexpr uint64_t kWorthSharing = uint64_t{1} << 20;  // less is written as fast in order
@@ -36,7 +36,12 @@ class Emitter {
       : text_(text), terminator_(terminator), output_(output), pool_(pool) {}
 
   bool run(std::span<const Entry> entries) {
-    const uint64_t total = plan(entries);
+    uint64_t total = plan(entries, kPartEntries);
+    // Fewer of long lines, that a part is not much more than what is written at once.
+    const uint64_t average = total / std::max<uint64_t>(entries.size(), 1);
+    if (average * kPartEntries > 2 * kMostBlock) {
+      total = plan(entries, std::max<uint64_t>(kMostBlock / average, 1));
+    }
     shared_ = shared_ || total >= kWorthSharing;
     return total >= kWorthSharing && output_.reserve(total) ? write_parts(total) : append_parts();
   }
@@ -49,12 +54,13 @@ class Emitter {
     for (size_t i = 0; i < count; ++i) body(i);
   }
 
-  uint64_t plan(std::span<const Entry> entries) {
+  // Parts of so many entries. Returns the bytes of all.
+  uint64_t plan(std::span<const Entry> entries, size_t part_entries) {
     shared_ = entries.size() >= kWorthThreads;
-    parts_.resize((entries.size() + kPartEntries - 1) / kPartEntries);
+    parts_.assign((entries.size() + part_entries - 1) / part_entries, {});
     for_each(parts_.size(), [&](size_t p) {
-      const size_t begin = p * kPartEntries;
-      parts_[p].entries = entries.subspan(begin, std::min(kPartEntries, entries.size() - begin));
+      const size_t begin = p * part_entries;
+      parts_[p].entries = entries.subspan(begin, std::min(part_entries, entries.size() - begin));
       for (const Entry& entry : parts_[p].entries) {
         if (!LineRef::dropped(entry.lo)) parts_[p].bytes += line(entry).length + 1;
       }
@@ -69,18 +75,16 @@ class Emitter {
 
   // All threads gather parts, about a block's worth at a time, for their places.
   bool write_parts(uint64_t total) {
-    const auto threads = static_cast<uint64_t>(pool_.size());
-    WriteQueue queue(output_,
-                     std::clamp(total / (threads * kTurnsPerThread), kLeastBlock, kMostBlock),
-                     threads * kBlocksPerThread);
-    const std::vector<size_t> groups = group_parts(queue.block_size());
-    std::atomic<bool> good{true};
+    const uint64_t most_blocks = kBlocksPerThread * static_cast<uint64_t>(pool_.size());
+    const uint64_t most_bytes = std::min(kMostBlock, kAllBlocks / most_blocks);
+    const uint64_t turn = total / (kTurnsPerThread * static_cast<uint64_t>(pool_.size()));
+    const uint64_t block = std::clamp(turn, kLeastBlock, std::max(most_bytes, kLeastBlock));
+    WriteQueue queue(output_, block, std::clamp<uint64_t>(total / 4 / block, 1, most_blocks));
+    const std::vector<size_t> groups = group_parts(block);
     for_each(groups.size() - 1, [&](size_t g) {
-      if (!good) return;
-      const std::span<const Part> parts(parts_.data() + groups[g], groups[g + 1] - groups[g]);
-      if (!gather_into(queue, parts)) good = false;
+      gather_into(queue, std::span(parts_).subspan(groups[g], groups[g + 1] - groups[g]));
     });
-    return good;
+    return output_.failed_at() == UINT64_MAX;
   }
 
   // Where groups of parts begin, of one part or of at most `bytes` bytes; and the end.
@@ -98,30 +102,35 @@ class Emitter {
     return bounds;
   }
 
-  // Puts the lines of adjacent parts into the queue; false when writing has failed.
-  bool gather_into(WriteQueue& queue, std::span<const Part> parts) {
+  // Puts the lines of adjacent parts into the queue, as far as they still count: where writing has
+  // failed, all below is written all the same. (Groups are begun in order.)
+  void gather_into(WriteQueue& queue, std::span<const Part> parts) {
+    if (parts.front().position >= output_.failed_at()) return;
     WriteQueue::Block block = queue.take(parts.front().position);
-    bool good = true;
-    const auto put_and_go_on = [&](uint64_t position) {
-      if (!queue.put(std::move(block))) good = false;
-      block = queue.take(position);
+    bool counts = true;
+    const auto put_and_go_on = [&] {
+      if (block.size == 0) return;
+      const uint64_t next = block.position + block.size;
+      queue.put(std::move(block));
+      counts = next < output_.failed_at();
+      block = queue.take(next);
     };
     for (const Part& part : parts) {
       for_each_line(part, [&](Line line) {
         const uint64_t size = line.length + 1;
-        if (size > queue.block_size() - block.size) put_and_go_on(block.position + block.size);
+        if (size > queue.block_size() - block.size) put_and_go_on();
         if (size > queue.block_size()) {
-          if (!output_.write_at(block.position, line.text, size)) good = false;
+          counts = counts && output_.write_at(block.position, line.text, size);
           block.position += size;
         } else {
           std::memcpy(block.data.get() + block.size, line.text, size);
           block.size += size;
         }
-        return good;
+        return counts;
       });
-      if (!good) break;
+      if (!counts) break;
     }
-    return queue.put(std::move(block)) && good;
+    queue.put(std::move(block));
   }
 
   // Threads gather some parts, one appends them in order.

@@ -62,9 +62,9 @@ Status Output::begin() {
   struct stat info;
   if (!truncates_) return {};
   // Some file systems write a file that was truncated to the disk when it is closed, which the
-  // program would wait for. An empty one needs it only to have changed when nothing is written.
-  was_empty_ = ::fstat(fd_, &info) == 0 && S_ISREG(info.st_mode) && info.st_size == 0;
-  if (was_empty_ || ::ftruncate(fd_, 0) == 0) return {};
+  // program would wait for. One that is empty already needs new times only, whatever follows.
+  const bool is_empty = ::fstat(fd_, &info) == 0 && S_ISREG(info.st_mode) && info.st_size == 0;
+  if ((is_empty ? ::futimens(fd_, nullptr) : ::ftruncate(fd_, 0)) == 0) return {};
   const int error = errno;
   // A device cannot be truncated and needs not be.
   if (::fstat(fd_, &info) == 0 && !S_ISREG(info.st_mode)) return {};
@@ -143,6 +143,11 @@ void Output::cut_at(uint64_t position) {
   ::lseek(fd_, base_ + static_cast<off_t>(position), SEEK_SET);
 }
 
+uint64_t Output::failed_at() const {
+  const std::lock_guard lock(*mutex_);
+  return failure_.position;
+}
+
 bool Output::record_failure(uint64_t position, int error) {
   const std::lock_guard lock(*mutex_);
   if (position < failure_.position) failure_ = {position, error};
@@ -156,7 +161,6 @@ Status Output::finish() {
     write_out(buffer_.get(), std::exchange(used_, 0));
   }
   if (Status written = status(); !written) return written;
-  if (was_empty_ && written_ == 0) (void)!::ftruncate(fd_, 0);
   const int fd = owned_.valid() ? owned_.release() : fd_;
   // Closing tells of writes that the file system had put off. Standard output that was closed from
   // the start is no failure as long as nothing was written to it.

@@ -59,6 +59,9 @@ class Output {
   bool reserve(uint64_t total);
   // Writes at `position` bytes from the start of this output. Thread-safe.
   bool write_at(uint64_t position, const char* data, size_t size);
+  // Where the first byte is that could not be written; UINT64_MAX: there is none. What lies below
+  // is still to be written, so that the file keeps all of it.
+  uint64_t failed_at() const;
   // Writes what is buffered and closes the descriptor.
   Status finish();
 
@@ -89,7 +92,6 @@ class Output {
   int fd_ = -1;
   std::string name_;             // as messages show it
   bool truncates_ = false;       // -o FILE
-  bool was_empty_ = false;       // and needed no truncation
   bool standard_stream_ = true;  // whose failure the program reports once more at exit
   std::unique_ptr<char[]> buffer_;
   size_t used_ = 0;

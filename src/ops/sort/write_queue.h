@@ -4,7 +4,7 @@
 //   WriteQueue queue(output, 1 << 20, 2 * threads);  // output.reserve() was true
 //   WriteQueue::Block block = queue.take(position);  // on each thread
 //   … fill block.data[block.size ++ …] …
-//   queue.put(std::move(block));                      // and take another
+//   queue.put(std::move(block));                     // and take another
 //
 // Whoever puts a block while nobody writes writes it, and what others put meanwhile. So when all
 // threads have put what they took, everything is written.
@@ -30,10 +30,9 @@ class WriteQueue {
     uint64_t position = 0;  // of the first one in the output
   };
 
-  // At most `blocks` blocks of `block_size` bytes, made when they are needed: more than the
-  // threads, each of which may hold one.
-  WriteQueue(Output& output, size_t block_size, size_t blocks)
-      : output_(output), block_size_(block_size), may_make_(blocks) {}
+  // At most `blocks` blocks of `block_size` bytes, made when they are needed: one at least, and to
+  // keep all busy more than there are threads.
+  WriteQueue(Output& output, size_t block_size, size_t blocks);
   WriteQueue(const WriteQueue&) = delete;
   WriteQueue& operator=(const WriteQueue&) = delete;
 
@@ -42,8 +41,8 @@ class WriteQueue {
   // An empty block; waits until one has been written where all are in use.
   Block take(uint64_t position);
 
-  // Has the block written. False once a write has failed: what is put then is dropped.
-  bool put(Block block);
+  // Has the block written, unless a write has failed before its place (Output::failed_at()).
+  void put(Block block);
 
  private:
   Output& output_;
@@ -54,7 +53,6 @@ class WriteQueue {
   std::vector<std::unique_ptr<char[]>> free_;
   std::deque<Block> waiting_;
   bool writing_ = false;
-  bool failed_ = false;
 };
 
 }  // namespace hoist::sort
