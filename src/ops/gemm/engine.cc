@@ -3,6 +3,7 @@
 #include <strings.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <optional>
@@ -43,6 +44,8 @@ struct Settings {
   const int most_devices = devices_by_option(gpu_count());
   // Of a GPU that is not required.
   Opening opening;
+  // A call that is required has waited for devices behind the first.
+  std::atomic<bool> has_waited = false;
   const bool may_use_tf32 = ::strcasecmp(option_text(OptionId::gemm_precision), "tf32") == 0;
 };
 
@@ -50,7 +53,7 @@ constinit PerProcess<Settings> settings;
 
 // For a hoistd that is started because a GPU is required.
 constexpr auto kRequiredWait = std::chrono::seconds(10);
-// For devices behind the first, without which it goes on.
+// For devices behind the first, by the first call that could use them; then calls go on without.
 constexpr auto kOthersWait = std::chrono::seconds(2);
 
 LibraryCalls& calls() { return settings.get().calls; }
@@ -129,10 +132,9 @@ bool run_on_gpu(const hoist_blas_call& call, const hoist_blas_original& original
       is_required() ? Session::get(kRequiredWait) : Session::get_when_ready(patience(call));
   if (!session) return calls().passed("no GPU: " + session.error().message);
   if (!(*session)->has_gpu() && !is_required()) return calls().passed("hoistd has no GPU");
-  const std::chrono::milliseconds wait = is_required() ? kOthersWait : std::chrono::seconds(0);
-  const int devices =
-      std::min<int>((*session)->devices(wanted, wait),
-                    static_cast<int>(split(call, static_cast<size_t>(wanted)).size()));
+  const int useful = static_cast<int>(split(call, static_cast<size_t>(wanted)).size());
+  const bool may_wait = useful > 1 && is_required() && !settings.get().has_waited.exchange(true);
+  const int devices = (*session)->devices(useful, may_wait ? kOthersWait : std::chrono::seconds(0));
   std::optional<Verification> verification;
   if (calls().is_drawn()) verification.emplace(call);
   const std::string implementation = (*session)->implementation(devices);

@@ -43,8 +43,8 @@ class OpenedAside {
 
   // Has it opened by `open` on a thread aside, unless that goes on or has failed a moment ago, and
   // waits until `wait` after it began: calls do not wait one after the other for what hangs.
-  // `unavailable` until then, with the reason.
-  Opened get_aside(Open open, std::chrono::milliseconds wait) {
+  // `unavailable` until then, with the reason, which is `opening` while that goes on.
+  Opened get_aside(Open open, std::chrono::milliseconds wait, const char* opening) {
     constexpr auto kAgain = std::chrono::seconds(1);
     std::unique_lock lock(state_->mutex);
     if (auto usable = state_->usable()) return usable;
@@ -62,8 +62,7 @@ class OpenedAside {
     state_->opened.wait_until(lock, state_->opening_since + wait,
                               [&] { return !state_->is_opening; });
     if (auto usable = state_->usable()) return usable;
-    return fail(ErrorCode::unavailable,
-                state_->is_opening ? "hoistd is making ready" : state_->why);
+    return fail(ErrorCode::unavailable, state_->is_opening ? opening : state_->why);
   }
 
  private:
@@ -86,7 +85,7 @@ class OpenedAside {
   // Nobody catches what is thrown here.
   static void open_into(State& state, const Open& open) noexcept {
     std::shared_ptr<T> value;
-    std::string why;
+    std::string why = "no memory";
     try {
       Opened opened = open();
       if (opened) {
@@ -94,7 +93,7 @@ class OpenedAside {
       } else {
         why = std::move(opened.error().message);
       }
-    } catch (const std::exception&) {  // no memory
+    } catch (const std::exception&) {  // as said
     }
     const std::lock_guard lock(state.mutex);
     state.is_opening = false;

@@ -23,6 +23,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kMakeReady = std::chrono::seconds(10);
+constexpr const char* kOpening = "hoistd is making ready";
 constexpr auto kAskAgain = std::chrono::milliseconds(20);
 
 bool is_in_process() { return ::strcasecmp(option_text(OptionId::gpu), "inprocess") == 0; }
@@ -79,7 +80,7 @@ Result<std::shared_ptr<Session>> Session::get_when_ready(std::chrono::millisecon
     if (session) (void)make_ready(*(*session)->first_->device, kMakeReady);
     return session;
   };
-  return own.session.get_aside(open_ready, wait);
+  return own.session.get_aside(open_ready, wait, kOpening);
 }
 
 std::shared_ptr<Session::Lane> Session::lane(size_t index, std::chrono::milliseconds wait) {
@@ -92,6 +93,8 @@ std::shared_ptr<Session::Lane> Session::lane(size_t index, std::chrono::millisec
     const bool may_start = first->is_usable() && start->may_start();
     auto opened = open_device(static_cast<int>(index), may_start, kMakeReady);
     if (!opened) return tl::unexpected(opened.error());
+    // One of this process that was lost stays so.
+    if (Status usable = (*opened)->status(); !usable) return tl::unexpected(usable.error());
     const int major = (*opened)->properties().compute_major;
     if (major != first->device->properties().compute_major) {
       // It would end much later.
@@ -102,19 +105,18 @@ std::shared_ptr<Session::Lane> Session::lane(size_t index, std::chrono::millisec
     }
     return std::make_shared<Lane>(std::move(*opened));
   };
-  auto opened =
-      is_in_process() ? other.lane.get_now(open_lane) : other.lane.get_aside(open_lane, wait);
+  auto opened = is_in_process() ? other.lane.get_now(open_lane)
+                                : other.lane.get_aside(open_lane, wait, kOpening);
   return opened ? std::move(*opened) : nullptr;
 }
 
 int Session::devices(int wanted, std::chrono::milliseconds wait) {
-  const std::lock_guard lock(mutex_);
-  int found = 1;
-  while (found < std::min(wanted, kMostDevices) &&
-         lane(static_cast<size_t>(found), wait) != nullptr) {
-    ++found;
-  }
-  return found;
+  const auto most = static_cast<size_t>(std::min(wanted, kMostDevices));
+  // All are begun before one is waited for, so that none waits for longer than `wait`.
+  for (size_t index = 1; wait.count() > 0 && index < most; ++index) (void)lane(index, {});
+  size_t found = 1;
+  while (found < most && lane(found, wait) != nullptr) ++found;
+  return static_cast<int>(found);
 }
 
 Status Session::run(const hoist_blas_call& call, int devices) {
