@@ -28,8 +28,8 @@ class BothWays {
     const Direction direction_;
   };
 
-  // So many pairs that met each other make it true, and when it has been so for as long, so many
-  // transfers that met none make it false again.
+  // About so many pairs that met each other make it true, and when it has been so for as long,
+  // about so many transfers that met none make it false again.
   static constexpr int kRemembered = 16;
   bool lately() const { return points_.load(std::memory_order_relaxed) >= kRemembered; }
 

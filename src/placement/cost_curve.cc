@@ -11,7 +11,7 @@ namespace {
 // Pool adjacent violators (Ayer et al., Annals of Mathematical Statistics 1955), on logarithms
 // because noise is relative: the nearest non-decreasing sequence. Points weigh by how certain they
 // are, in seconds: what disturbs a measurement makes it longer, and a point that was disturbed does
-// not lift those above it.
+// not lift those above it. (One that came out too short would pull those below it down.)
 std::vector<double> make_monotone(const std::vector<Point>& points) {
   constexpr double kLeastError = 0.01;  // no point is so certain that others do not count
   struct Pool {

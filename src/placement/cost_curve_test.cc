@@ -46,8 +46,8 @@ TEST(CostCurve, NorDoesOneThatWasDisturbedAllTheTime) {
                          {{4 << 10, 1}, 4e-3, 0.01, 9, 1},
                          {{8 << 10, 1}, 8e-3, 0.01, 9, 1},
                          {{16 << 10, 1}, 16e-3, 0.01, 9, 1}});
-  EXPECT_NEAR(curve.seconds(4 << 10), 4e-3, 1.2e-3);
-  EXPECT_NEAR(curve.seconds(8 << 10), 8e-3, 1e-3);
+  EXPECT_NEAR(curve.seconds(4 << 10), 4e-3, 0.1e-3);
+  EXPECT_NEAR(curve.seconds(8 << 10), 8e-3, 0.1e-3);
   EXPECT_NEAR(curve.seconds(16 << 10), 16e-3, 1e-6);
 }
 
