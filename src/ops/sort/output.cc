@@ -64,7 +64,7 @@ Status Output::begin() {
   // Some file systems write a file that was truncated to the disk when it is closed, which the
   // program would wait for. One that is empty already needs new times only, whatever follows.
   const bool is_empty = ::fstat(fd_, &info) == 0 && S_ISREG(info.st_mode) && info.st_size == 0;
-  if ((is_empty ? ::futimens(fd_, nullptr) : ::ftruncate(fd_, 0)) == 0) return {};
+  if ((is_empty && ::futimens(fd_, nullptr) == 0) || ::ftruncate(fd_, 0) == 0) return {};
   const int error = errno;
   // A device cannot be truncated and needs not be.
   if (::fstat(fd_, &info) == 0 && !S_ISREG(info.st_mode)) return {};

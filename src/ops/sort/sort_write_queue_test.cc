@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <new>
 #include <string>
 #include <thread>
 #include <vector>
@@ -88,6 +89,20 @@ TEST(WriteQueue, AllBeforeAFailureIsWritten) {
   const std::string left = content(path);
   ASSERT_EQ(left.size(), kFull);
   for (size_t i = 0; i < kFull; ++i) ASSERT_EQ(left[i], 'a' + i / kBlock % 26) << i;
+}
+
+TEST(WriteQueue, NobodyWaitsForABlockThatCannotBeMade) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the sanitizers' allocators end the program instead of throwing";
+#endif
+  const TemporaryFolder folder;
+  Output output(UniqueFd(open((folder.path() + "/f").c_str(), O_WRONLY | O_CREAT, 0600)), "f");
+  WriteQueue queue(output, PTRDIFF_MAX / 2, 1);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] { EXPECT_THROW(queue.take(0), std::bad_alloc); });
+  }
+  for (std::thread& thread : threads) thread.join();
 }
 
 }  // namespace

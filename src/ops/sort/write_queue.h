@@ -13,7 +13,6 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -38,10 +37,11 @@ class WriteQueue {
 
   size_t block_size() const { return block_size_; }
 
-  // An empty block; waits until one has been written where all are in use.
+  // An empty block; waits until one has been written where all are in use. Throws std::bad_alloc.
   Block take(uint64_t position);
 
-  // Has the block written, unless a write has failed before its place (Output::failed_at()).
+  // Has the block written, unless a write has failed before its place (Output::failed_at()). Who
+  // has taken a block puts it: where all are lost, others wait for ever.
   void put(Block block);
 
  private:
@@ -51,7 +51,7 @@ class WriteQueue {
   std::condition_variable written_;
   size_t may_make_;
   std::vector<std::unique_ptr<char[]>> free_;
-  std::deque<Block> waiting_;
+  std::vector<Block> waiting_;
   bool writing_ = false;
 };
 
