@@ -41,8 +41,8 @@ std::vector<double> make_monotone(const std::vector<Point>& points) {
 
 }  // namespace
 
-CostCurve::CostCurve(const std::vector<Point>& points)
-    : first_(points.front().shape.bytes), last_(points.back().shape.bytes) {
+CostCurve::CostCurve(const std::vector<Point>& points, double growth)
+    : first_(points.front().shape.bytes), last_(points.back().shape.bytes), growth_(growth) {
   const std::vector<double> seconds = make_monotone(points);
   for (size_t i = 0; i < points.size(); ++i) {
     knots_.push_back({static_cast<double>(points[i].shape.bytes), seconds[i],
@@ -53,7 +53,8 @@ CostCurve::CostCurve(const std::vector<Point>& points)
   // Over a factor of two or more, where there is one, so that noise in the last knot weighs little.
   const auto half = std::find_if(knots_.rbegin(), knots_.rend(),
                                  [&](const Knot& knot) { return knot.bytes <= last.bytes / 2; });
-  if (half != knots_.rend()) slope_ = (last.seconds - half->seconds) / (last.bytes - half->bytes);
+  if (half != knots_.rend() && half->bytes < last.bytes)
+    slope_ = (last.seconds - half->seconds) / (last.bytes - half->bytes);
   if (slope_ <= 0 && last.bytes > 0) slope_ = last.seconds / last.bytes;
 }
 
@@ -97,6 +98,9 @@ double CostCurve::seconds(uint64_t bytes) const {
   const auto x = static_cast<double>(bytes);
   const Knot& first = knots_.front();
   const Knot& last = knots_.back();
+  if (x >= last.bytes && growth_ > 1 && last.bytes > 0) {
+    return last.seconds * std::pow(x / last.bytes, growth_);
+  }
   if (x >= last.bytes) return last.seconds + slope_ * (x - last.bytes);
   if (first.bytes <= 0 && x <= 0) return first.seconds;
   if (x <= first.bytes) return fixed_ + (first.seconds - fixed_) * (x / first.bytes);

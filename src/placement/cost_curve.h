@@ -4,8 +4,9 @@
 // from where the smallest sizes point to, and what is above it is interpolated on log-log axes:
 // exact for a + b·x^c, with points a factor of four or more apart. (On the plain
 // times the chord across the knee between the two regimes would be 6 % too high.) Points are first
-// made monotone, since more input never takes less time and a dip is noise. Beyond the ends the
-// curve goes on linearly: with the fixed part below, with the last points' throughput above.
+// made monotone, since more input never takes less time and a dip is noise. Below the first point
+// the curve goes on linearly to the fixed part; beyond the last with the last points' throughput,
+// or by a given power of the bytes.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +18,9 @@ namespace hoist::placement {
 
 class CostCurve {
  public:
-  // At least one point, ascending in bytes, seconds above 0 (as parse_profile() ensures).
-  explicit CostCurve(const std::vector<Point>& points);
+  // At least one point, ascending in bytes, seconds above 0 (as parse_profile() ensures). `growth`
+  // above 1: the power of the bytes by which the time grows beyond the last point.
+  explicit CostCurve(const std::vector<Point>& points, double growth = 1);
 
   double seconds(uint64_t bytes) const;
   // Relative standard error of that, from the measured points beside it.
@@ -42,7 +44,8 @@ class CostCurve {
   uint64_t last_;
   std::vector<Knot> knots_;
   double fixed_ = 0;
-  double slope_ = 0;  // seconds per byte beyond the last knot
+  double growth_;
+  double slope_ = 0;  // seconds per byte beyond the last knot, where it is 1
 };
 
 // Seconds with `cpus` CPUs free of what takes `one` on one CPU and `all` on `measured` CPUs: the

@@ -92,6 +92,21 @@ TEST(CostCurve, OnePointAndNoBytes) {
   EXPECT_DOUBLE_EQ(from_zero.seconds(200), 5.0);
 }
 
+TEST(CostCurve, GrowsByAPowerBeyondTheLastPoint) {
+  const std::vector<Point> points = points_of([](double x) { return 1e-12 * std::pow(x, 1.5); });
+  const CostCurve curve(points, 1.5);
+  const CostCurve straight(points);
+  const uint64_t last = points.back().shape.bytes;
+  EXPECT_DOUBLE_EQ(curve.seconds(last), straight.seconds(last));
+  EXPECT_DOUBLE_EQ(curve.seconds(last / 3), straight.seconds(last / 3));
+  for (const uint64_t times : {2, 5, 64}) {
+    const double exact = 1e-12 * std::pow(static_cast<double>(times * last), 1.5);
+    EXPECT_NEAR(curve.seconds(times * last), exact, 1e-9 * exact) << times;
+    EXPECT_LT(straight.seconds(times * last), 0.9 * exact) << times;
+  }
+  EXPECT_DOUBLE_EQ(CostCurve({{{0, 1}, 1.0, 0, 1, 1}}, 1.5).seconds(100), 1.0);
+}
+
 TEST(CostCurve, FactorsMoveTheirPoints) {
   std::vector<Point> points = points_of([](double x) { return 1e-9 * x; });
   const double before = CostCurve(points).seconds(1 << 20);

@@ -44,7 +44,7 @@ class RowBuilder {
 
   Row build() const {
     static const std::vector<uint64_t> kSizes = grid();
-    size_t current = pick(kSizes[0], model_.size());
+    size_t current = pick(kSizes[0], 0);
     Row row{cpus_, {{0, model_.name(current)}}};
     for (size_t i = 1; i < kSizes.size() && kSizes[i] <= model_.largest(); ++i) {
       const size_t next = pick(kSizes[i], current);
@@ -56,24 +56,28 @@ class RowBuilder {
   }
 
  private:
-  double seconds(size_t implementation, uint64_t bytes) const {
-    return model_.seconds(implementation, bytes, cpus_);
+  bool is_ahead_of(size_t other, size_t current, uint64_t bytes, double margin) const {
+    const auto cost = [&](size_t index) {
+      return Cost{model_.seconds(index, bytes, cpus_), model_.uncertainty(index, bytes)};
+    };
+    return is_ahead(cost(other), cost(current), margin, model_.lead(other));
+  }
+
+  // Each in turn has to be ahead of what is best before it. So nothing that was passed over is
+  // ahead of what is picked.
+  size_t best_from(size_t current, uint64_t bytes, double margin) const {
+    for (size_t other = 0; other < model_.size(); ++other) {
+      if (is_ahead_of(other, current, bytes, margin)) current = other;
+    }
+    return current;
   }
 
   size_t pick(uint64_t bytes, size_t current) const {
-    const size_t best = model_.best(bytes, cpus_);
-    const double least = seconds(best, bytes);
-    const auto is_as_good = [&](size_t other, double margin) {
-      if (other >= model_.size()) return false;
-      const double doubt =
-          std::hypot(model_.uncertainty(other, bytes), model_.uncertainty(best, bytes));
-      return seconds(other, bytes) <= (1 + std::max(margin, doubt)) * least;
-    };
     if (previous_ != nullptr) {
       const size_t before = chosen_at(*previous_, model_, bytes);
-      if (is_as_good(before, kHysteresis)) return before;
+      if (before < model_.size() && best_from(before, bytes, kHysteresis) == before) return before;
     }
-    return is_as_good(current, stay_) ? current : best;
+    return best_from(current, bytes, stay_);
   }
 
   // The least size in (low, high] at which `current` is no longer picked.
@@ -125,10 +129,11 @@ Model::Model(const MeasuredVariant& variant, const Operation* operation, int mea
   implementations_.reserve(variant.implementations.size());  // one_cpu_ points into it
   for (const MeasuredImplementation& measured : variant.implementations) {
     Entry entry{measured.name,
-                CostCurve(measured.points),
+                CostCurve(measured.points, operation != nullptr ? operation->growth : 1),
                 measured.name == "cpu-all",
                 {},
-                measured.points.front().shape.items};
+                measured.points.front().shape.items,
+                1};
     if (operation != nullptr) {
       const auto found =
           std::find_if(operation->implementations.begin(), operation->implementations.end(),
@@ -136,6 +141,7 @@ Model::Model(const MeasuredVariant& variant, const Operation* operation, int mea
       if (found == operation->implementations.end()) continue;
       entry.uses_all_cpus = found->threads == 0;
       entry.supports = found->supports;
+      entry.lead = found->lead;
     }
     largest_ = std::max(largest_, measured.points.back().shape.bytes);
     implementations_.push_back(std::move(entry));
@@ -154,12 +160,9 @@ double Model::seconds(size_t implementation, uint64_t bytes, double cpus) const 
   return with_cpus(one, all, measured_cpus_, cpus);
 }
 
-size_t Model::best(uint64_t bytes, double cpus) const {
-  size_t best = 0;
-  for (size_t i = 1; i < size(); ++i) {
-    if (seconds(i, bytes, cpus) < seconds(best, bytes, cpus)) best = i;
-  }
-  return best;
+bool is_ahead(const Cost& other, const Cost& current, double margin, double lead) {
+  const double doubt = lead * std::hypot(other.uncertainty, current.uncertainty);
+  return other.seconds * (1 + std::max(margin, doubt)) < current.seconds;
 }
 
 Row decide_row(const Model& model, int cpus, const Row* previous) {

@@ -28,13 +28,14 @@ class Model {
   // work over more CPUs than there are, or it was not measured at so small a size, where the plain
   // one, the first, is always right. Beyond the largest size costs go on as they were.
   double seconds(size_t implementation, uint64_t bytes, double cpus) const;
-  size_t best(uint64_t bytes, double cpus) const;
   // The largest size that was measured.
   uint64_t largest() const { return largest_; }
   // Relative standard error of those seconds.
   double uncertainty(size_t implementation, uint64_t bytes) const {
     return implementations_[implementation].curve.uncertainty(bytes);
   }
+  // Implementation::lead.
+  double lead(size_t implementation) const { return implementations_[implementation].lead; }
 
  private:
   struct Entry {
@@ -43,6 +44,7 @@ class Model {
     bool uses_all_cpus;
     std::function<bool(const Shape&)> supports;
     uint64_t items;
+    double lead;
   };
   std::vector<Entry> implementations_;
   const CostCurve* one_cpu_ = nullptr;  // of what "all CPUs" would take on one
@@ -55,10 +57,18 @@ class Model {
 // better, so that noise between two measurements changes nothing. The promise is that a choice
 // costs at most 3 % more than the best; what these leave of it is for the errors of the model.
 // Where the measurements themselves are less certain than that, taken on a loaded machine, a
-// change must be better by more than their standard error. Beyond the largest measured size the
-// last choice holds.
+// change must be better by more than their standard error, or as many as Implementation::lead says.
+// Beyond the largest measured size the last choice holds.
 inline constexpr double kStay = 0.01;
 inline constexpr double kHysteresis = 0.02;
+
+struct Cost {
+  double seconds = 0;
+  double uncertainty = 0;  // relative standard error of that
+};
+// Whether `other` is ahead of `current` by more than `margin` and by more than `lead` standard
+// errors.
+bool is_ahead(const Cost& other, const Cost& current, double margin, double lead);
 
 // `previous` is the row decided earlier for these CPUs, or null.
 Row decide_row(const Model& model, int cpus, const Row* previous);

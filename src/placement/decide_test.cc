@@ -105,6 +105,24 @@ TEST_F(Decide, ShapesThatAreNotSupportedAreLeftToTheNextBest) {
   EXPECT_EQ(profile.variants[0].rows[0].intervals, expected);
 }
 
+// Two standard errors of 6 % each are 17 % for both.
+TEST_F(Decide, WhatNeedsALeadIsNotChosenForLess) {
+  Registry registry;
+  Operation operation = sort_operation();
+  operation.implementations[2].lead = 2;
+  ASSERT_TRUE(registry.add(operation));
+  const auto chosen_when = [&](double gain) {
+    Profile profile = profile_of({1e-2, 2e-9}, {1e-4, 1e-9}, {1e-4 / gain, 1e-9 / gain});
+    for (MeasuredImplementation& one : profile.variants[0].implementations) {
+      for (Point& point : one.points) point.noise = 0.06 * std::sqrt(point.runs);
+    }
+    decide(profile, nullptr, registry);
+    return chosen(profile.variants[0].rows[2], 1 << 20);
+  };
+  EXPECT_EQ(chosen_when(1.12), "cpu-1");  // ahead of it by more than one
+  EXPECT_EQ(chosen_when(1.2), "cpu-all");
+}
+
 TEST_F(Decide, HysteresisKeepsWhatIsNearlyAsGood) {
   const Profile before = decided(profile_of({1e-3, 2e-9}, {2e-3, 1e-9}, {1, 1}, 1));
   // 0.8 % faster: no gain. 10 % faster: the break-even moves.

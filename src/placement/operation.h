@@ -40,6 +40,9 @@ struct Implementation {
   // Threads of this process stay busy for a while after a run, waiting for more work (those of a
   // BLAS do). They may delay whatever is measured next, so that waits until they rest.
   bool lingers = false;
+  // Standard errors of what was measured by which it must be ahead of others to be chosen: more
+  // than one where it takes what others could use meanwhile, another GPU say.
+  double lead = 1;
 };
 
 // From `from` bytes on the implementation of that name, up to the next interval.
@@ -70,6 +73,8 @@ struct Operation {
   // Up to which it is measured where the plan's sizes end earlier: costs that do not grow with the
   // bytes cannot be told from small ones.
   uint64_t most_bytes = 0;
+  // The power of the bytes with which its costs grow beyond what was measured.
+  double growth = 1;
 
   std::string full_name(size_t variant) const { return name + "/" + variants[variant].name; }
 };

@@ -22,14 +22,6 @@ uint64_t bytes_of_square(const hoist_blas_call& call) {
   return square_bytes(call.type, square_extent(call));
 }
 
-// Beyond what was measured (the slower ones are not measured to the end) products take as much
-// longer as they have operations: the power of 1.5 of their bytes.
-double seconds_of(const placement::CostCurve& curve, uint64_t bytes) {
-  if (bytes <= curve.last()) return curve.seconds(bytes);
-  return curve.seconds(curve.last()) *
-         std::pow(static_cast<double>(bytes) / static_cast<double>(curve.last()), 1.5);
-}
-
 // Of the profile as this process finds it.
 struct Estimates {
   Estimates() {
@@ -47,6 +39,8 @@ struct Estimates {
 std::string implementation_name(int devices) {
   return devices > 1 ? "cuda-" + std::to_string(devices) : "cuda";
 }
+
+double lead_of(int devices) { return devices > 1 ? 2 : 1; }
 
 std::string variant_name(char type) { return std::string("gemm/") + type; }
 
@@ -68,11 +62,11 @@ std::optional<Estimate> Estimate::make(const placement::Profile& profile, char t
   for (int devices = 1; devices <= kMostDevices; devices *= 2) {
     const auto* const gpu = variant->find(implementation_name(devices));
     if (gpu != nullptr && !gpu->points.empty()) {
-      gpus.emplace(devices, placement::CostCurve(gpu->points));
+      gpus.emplace(devices, placement::CostCurve(gpu->points, kGrowth));
     }
   }
   if (!gpus.contains(1)) return std::nullopt;
-  return Estimate(placement::CostCurve(original->points), std::move(gpus));
+  return Estimate(placement::CostCurve(original->points, kGrowth), std::move(gpus));
 }
 
 const Estimate* Estimate::of(char type) {
@@ -85,7 +79,7 @@ const Estimate* Estimate::of(char type) {
 }
 
 double Estimate::original_seconds(const hoist_blas_call& call) const {
-  return seconds_of(original_, bytes_of_square(call));
+  return original_.seconds(bytes_of_square(call));
 }
 
 double Estimate::gpu_seconds(const hoist_blas_call& call, int devices) const {
@@ -96,7 +90,7 @@ double Estimate::gpu_seconds(const hoist_blas_call& call, int devices) const {
   if (square < gpu->second.first()) return std::numeric_limits<double>::infinity();
   const double ratio = static_cast<double>(transfer_bytes(call)) /
                        static_cast<double>(std::max<uint64_t>(square, 1));
-  return seconds_of(gpu->second, square) * std::max(ratio, 1.0);
+  return gpu->second.seconds(square) * std::max(ratio, 1.0);
 }
 
 double Estimate::won_seconds(const hoist_blas_call& call, int devices) const {
@@ -108,19 +102,14 @@ double Estimate::won_seconds(const hoist_blas_call& call, int devices) const {
 }
 
 int Estimate::devices(const hoist_blas_call& call) const {
-  constexpr double kSurelyAhead = 2;  // standard errors: another GPU is not taken for noise
   const uint64_t bytes = bytes_of_square(call);
   int best = 0;
-  double seconds = original_seconds(call);
-  double error = original_.uncertainty(bytes);
+  placement::Cost cost = {original_seconds(call), original_.uncertainty(bytes)};
   for (const auto& [devices, curve] : gpus_) {
-    const double candidate = gpu_seconds(call, devices);
-    const double doubt =
-        (devices > 1 ? kSurelyAhead : 1) * std::hypot(error, curve.uncertainty(bytes));
-    if (candidate * (1 + std::max(placement::kStay, doubt)) >= seconds) continue;
+    const placement::Cost other = {gpu_seconds(call, devices), curve.uncertainty(bytes)};
+    if (!placement::is_ahead(other, cost, placement::kStay, lead_of(devices))) continue;
     best = devices;
-    seconds = candidate;
-    error = curve.uncertainty(bytes);
+    cost = other;
   }
   return best;
 }

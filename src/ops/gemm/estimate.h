@@ -22,6 +22,13 @@ std::string variant_name(char type);
 // "cuda", or "cuda-2" for two GPUs and so on: implementations in the profile.
 std::string implementation_name(int devices);
 
+// Beyond what was measured (the slower ones are not measured to the end) products take as much
+// longer as they have operations: that power of their bytes.
+inline constexpr double kGrowth = 1.5;
+
+// Standard errors by which so many GPUs must be ahead of fewer: another one is not taken for noise.
+double lead_of(int devices);
+
 // The rows of a square matrix whose product takes as much as the call.
 double square_extent(const hoist_blas_call& call);
 // Bytes of the three matrices of a square product; what the profile's points count.

@@ -55,13 +55,15 @@ placement::Operation operation() {
   placement::Operation operation;
   operation.name = "gemm";
   operation.most_bytes = uint64_t{4} << 30;
+  operation.growth = kGrowth;
   for (const char* type = kTypes; *type != '\0'; ++type) {
     operation.variants.push_back({.name = std::string(1, *type)});
   }
   operation.implementations = {{.name = "original", .lingers = true}};
   const int most = std::clamp(gpu_count(), 1, Session::kMostDevices);
   for (int devices = 1; devices <= most; devices *= 2) {
-    operation.implementations.push_back({.name = implementation_name(devices)});
+    operation.implementations.push_back(
+        {.name = implementation_name(devices), .lead = lead_of(devices)});
   }
   operation.prepare = [](size_t variant, const placement::Shape& shape, const std::string&) {
     return prepare(kTypes[variant], shape.bytes);
