@@ -6,11 +6,15 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <span>
+#include <thread>
 #include <vector>
 
 #include "daemon/daemon_testing.h"
 #include "device/buffer.h"
+#include "device/pinned_pool.h"
 #include "device/remote/futex.h"
+#include "device/transfer.h"
 
 namespace hoist::daemon {
 namespace {
@@ -23,8 +27,8 @@ using device::remote::Ticket;
 
 constexpr uint64_t kKibibyte = 1 << 10;
 constexpr uint64_t kMebibyte = 1 << 20;
-constexpr uint64_t kSizes[] = {4 * kKibibyte, 64 * kKibibyte, kMebibyte, 8 * kMebibyte,
-                               64 * kMebibyte};
+constexpr uint64_t kSizes[] = {4 * kKibibyte, 64 * kKibibyte, kMebibyte,
+                               8 * kMebibyte, 64 * kMebibyte, 512 * kMebibyte};
 
 std::string size_text(uint64_t size) {
   return size < kMebibyte ? fmt::format("{}KiB", size / kKibibyte)
@@ -95,6 +99,42 @@ void copy(benchmark::State& state, uint64_t size, bool pinned) {
   state.SetBytesProcessed(static_cast<int64_t>(2 * size * state.iterations()));
 }
 
+// Pageable memory by Transfer, in one direction or in both at once.
+enum class Way { up, down, both };
+
+void transfer(benchmark::State& state, uint64_t size, Way way) {
+  const TestServer server = start_server();
+  const auto device = connect(state, server);
+  if (device == nullptr) return;
+  device::PinnedPool pool(*device);
+  device::Transfer transfer(pool);
+  Result<Buffer> there = Buffer::allocate(*device, size);
+  Result<Buffer> back = Buffer::allocate(*device, size);
+  if (!there || !back) return state.SkipWithError("no memory");
+  std::vector<std::byte> from(size, std::byte{1});
+  std::vector<std::byte> to(size, std::byte{2});
+  const auto up = [&] { return transfer.upload(std::span<const std::byte>(from), there->view()); };
+  const auto down = [&] {
+    return transfer.download(back->view<const std::byte>(), std::span<std::byte>(to));
+  };
+  const auto once = [&]() -> Status {
+    if (way == Way::up) return up();
+    if (way == Way::down) return down();
+    Status downloaded;
+    std::thread other([&] { downloaded = down(); });
+    Status uploaded = up();
+    other.join();
+    return uploaded ? downloaded : uploaded;
+  };
+  Status done = once();  // the daemon maps the pages that it touches
+  for (auto _ : state) {
+    if (done) done = once();
+  }
+  if (!done) return state.SkipWithError(done.error().message.c_str());
+  const uint64_t ways = way == Way::both ? 2 : 1;
+  state.SetBytesProcessed(static_cast<int64_t>(ways * size * state.iterations()));
+}
+
 void copy_by_memcpy(benchmark::State& state, uint64_t size) {
   const std::unique_ptr<std::byte[]> host(new std::byte[2 * size]());
   const std::unique_ptr<std::byte[]> other(new std::byte[size]());
@@ -120,8 +160,14 @@ const bool registered = [] {
                                    body)
           ->UseRealTime();
     };
-    add("pool", [size](benchmark::State& state) { copy(state, size, true); });
+    // There and back, they have the pool together.
+    if (size <= 64 * kMebibyte) {
+      add("pool", [size](benchmark::State& state) { copy(state, size, true); });
+    }
     add("staged", [size](benchmark::State& state) { copy(state, size, false); });
+    add("transfer_up", [size](benchmark::State& state) { transfer(state, size, Way::up); });
+    add("transfer_down", [size](benchmark::State& state) { transfer(state, size, Way::down); });
+    add("transfer_both", [size](benchmark::State& state) { transfer(state, size, Way::both); });
     add("peer:memcpy", [size](benchmark::State& state) { copy_by_memcpy(state, size); });
   }
   return true;

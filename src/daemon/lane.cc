@@ -1,9 +1,11 @@
 #include "daemon/lane.h"
 
 #include <array>
+#include <cstring>
 #include <utility>
 
 #include "daemon/operations.h"
+#include "device/fine_timer.h"
 #include "device/remote/connection.h"
 #include "device/remote/futex.h"
 
@@ -16,7 +18,9 @@ using device::remote::ServedMemory;
 using device::remote::ServedOperation;
 
 // Enough to keep a stream busy, few enough for answers to come soon.
-constexpr size_t kBatch = 16;
+constexpr size_t kMostInFlight = 16;
+
+constexpr size_t kLine = 64;  // bytes; the device writes to one fence's while another's is read
 
 }  // namespace
 
@@ -26,10 +30,15 @@ Result<Lane> Lane::create(const Context& context, hoist_ring_lane* shared) {
   Result<device::Stream> stream = device::Stream::create(context.device);
   if (!stream) return tl::unexpected(stream.error());
   lane.stream_.emplace(std::move(*stream));
-  for (size_t i = 0; i < kBatch; ++i) {
-    Result<device::Event> event = device::Event::create(context.device);
-    if (!event) return tl::unexpected(event.error());
-    lane.events_.push_back(std::move(*event));
+  Result<device::PinnedBlock> words = context.pinned.allocate(kMostInFlight * kLine);
+  if (!words) return tl::unexpected(words.error());
+  std::memset(words->data(), 0, words->size());
+  lane.words_ = std::move(*words);
+  for (size_t i = 0; i < kMostInFlight; ++i) {
+    auto* const word = reinterpret_cast<uint32_t*>(lane.words_.data() + i * kLine);
+    Result<device::Fence> fence = device::Fence::create(context.device, word);
+    if (!fence) return tl::unexpected(fence.error());
+    lane.ring_.push_back({std::move(*fence), {}});
   }
   return lane;
 }
@@ -39,47 +48,66 @@ device::StreamHandle Lane::stream() const {
 }
 
 Status Lane::serve() {
-  std::array<hoist_request, kBatch> batch;
+  const device::FineTimer timer;
+  const Status served = take_and_answer();
+  while (in_flight_ > 0) answer_oldest(ring_[oldest_].fence.wait({}));
+  if (!context_.device.status()) words_.abandon();
+  return served;
+}
+
+Status Lane::take_and_answer() {
+  std::array<hoist_request, kMostInFlight> requests;
   size_t last_ones = HOIST_RING_ENTRIES;  // served after the ending began: no client can delay it
   while (!context_.ending.abandon.load()) {
     const bool ending = context_.ending.begun.load();
-    const Result<size_t> count = receiver_.drain(batch);
+    const Result<size_t> count =
+        receiver_.drain(std::span(requests).first(kMostInFlight - in_flight_));
     if (!count) return tl::unexpected(count.error());
-    if (ending && (*count == 0 || *count > last_ones)) return {};
-    if (*count == 0) {
-      receiver_.wait(context_.ending.begun);
-      continue;
-    }
+    const bool has_room = in_flight_ < kMostInFlight;
+    if (ending && has_room && (*count == 0 || *count > last_ones)) return {};
     if (ending) last_ones -= *count;
-    if (Status served = serve_batch({batch.data(), *count}); !served) return served;
+    for (size_t i = 0; i < *count; ++i) begin(requests[i]);
+    if (in_flight_ > 0) {
+      if (Status answered = answer_oldest_or_take(); !answered) return answered;
+    } else if (*count == 0) {
+      receiver_.wait(context_.ending.begun);
+    } else if (Status usable = context_.device.status(); !usable) {
+      return usable;
+    }
   }
   return {};
 }
 
-Status Lane::serve_batch(std::span<const hoist_request> batch) {
-  std::array<Work, kBatch> works;
-  for (size_t i = 0; i < batch.size(); ++i) {
-    works[i] = begin(batch[i]);
-    if (!stream_) {
-      finish(works[i]);
-      works[i] = {};
-    } else if (Status recorded = events_[i].record(*stream_); works[i].status && !recorded) {
-      works[i].status = std::move(recorded);
-    }
+void Lane::begin(const hoist_request& request) {
+  Work work = begin_work(request);
+  if (!stream_) return finish(std::move(work));
+  InFlight& last = ring_[(oldest_ + in_flight_) % ring_.size()];
+  // Also behind what failed: what it had begun may still be writing to the pool.
+  if (Status recorded = last.fence.record(*stream_); work.status && !recorded) {
+    work.status = std::move(recorded);
   }
-  if (stream_) {
-    for (size_t i = 0; i < batch.size(); ++i) {
-      // Also where it failed: what it had begun may still be writing to the pool.
-      if (Status done = events_[i].synchronize(); works[i].status && !done) {
-        works[i].status = std::move(done);
-      }
-      finish(works[i]);
-    }
-  }
+  last.work = std::move(work);
+  ++in_flight_;
+}
+
+Status Lane::answer_oldest_or_take() {
+  const auto can_take = [&] { return in_flight_ < ring_.size() && receiver_.has_more(); };
+  const Result<bool> reached = ring_[oldest_].fence.wait_unless({}, can_take);
+  if (reached && !*reached) return {};
+  answer_oldest(reached ? Status() : tl::unexpected(reached.error()));
   return context_.device.status();
 }
 
-Lane::Work Lane::begin(const hoist_request& request) {
+// `waited`: how waiting for it ended.
+void Lane::answer_oldest(Status waited) {
+  Work work = std::exchange(ring_[oldest_].work, {});
+  oldest_ = (oldest_ + 1) % ring_.size();
+  --in_flight_;
+  if (work.status && !waited) work.status = std::move(waited);
+  finish(std::move(work));
+}
+
+Lane::Work Lane::begin_work(const hoist_request& request) {
   (void)context_.answered.load(std::memory_order_acquire);
   Work work;
   work.operation = request.operation;
@@ -138,7 +166,7 @@ void Lane::count(const Work& work, uint64_t duration) {
   }
 }
 
-void Lane::finish(Work& work) {
+void Lane::finish(Work work) {
   const uint64_t now = monotonic_ns();
   const uint64_t duration = now - work.started_ns;
   count(work, duration);

@@ -1,9 +1,10 @@
 // One lane of one client: takes its requests in order, has them checked and done, answers them.
 //
-//   drain ─▶ check ─▶ onto the stream ─▶ next request of the batch …
-//                                      └▶ wait for its event ─▶ answer
+//   drain ─▶ check ─▶ onto the stream ─▶ next request, as long as there is one and room …
+//                                      └▶ wait for the oldest's fence ─▶ answer
 //
-// Runs on a thread of its own and never waits for the client.
+// Runs on a thread of its own and never waits for the client. While it waits for the device it
+// takes what comes meanwhile, so that the stream does not run dry.
 #pragma once
 
 #include <atomic>
@@ -15,6 +16,8 @@
 #include "daemon/buffers.h"
 #include "daemon/check.h"
 #include "daemon/statistics.h"
+#include "device/fence.h"
+#include "device/pinned_pool.h"
 #include "device/remote/ring.h"
 #include "device/stream.h"
 
@@ -37,13 +40,14 @@ class Lane {
     // Requests that all lanes of the session have answered. A client orders work of two lanes by
     // what it sees of the first in memory that they share with it; this orders it for us.
     std::atomic<uint64_t>& answered;
-    bool on_stream;  // else the device works on the lane's own thread
+    bool on_stream;              // else the device works on the lane's own thread
+    device::PinnedPool& pinned;  // for fences
   };
 
   static Result<Lane> create(const Context& context, hoist_ring_lane* shared);
 
-  // Until the ending begins. `corrupt`: the client broke the ring; `unavailable`: the device is
-  // lost.
+  // Until the ending begins and what was begun is done. `corrupt`: the client broke the ring;
+  // `unavailable`: the device is lost.
   Status serve();
 
  private:
@@ -60,17 +64,28 @@ class Lane {
 
   Lane(const Context& context, hoist_ring_lane* shared) : context_(context), receiver_(shared) {}
 
-  Status serve_batch(std::span<const hoist_request> batch);
-  Work begin(const hoist_request& request);
+  Status take_and_answer();
+  void begin(const hoist_request& request);
+  Status answer_oldest_or_take();
+  void answer_oldest(Status waited);
+  Work begin_work(const hoist_request& request);
   Status begin_operation(const hoist_request& request, Work& work);
   void count(const Work& work, uint64_t duration);
-  void finish(Work& work);
+  void finish(Work work);
   device::StreamHandle stream() const;
 
   Context context_;
   device::remote::Receiver receiver_;
   std::optional<device::Stream> stream_;
-  std::vector<device::Event> events_;  // one for each place in a batch; none without a stream
+  device::PinnedBlock words_;  // of the fences
+  // On the stream, in a ring that begins with the oldest.
+  struct InFlight {
+    device::Fence fence;
+    Work work;
+  };
+  std::vector<InFlight> ring_;
+  size_t oldest_ = 0;
+  size_t in_flight_ = 0;
 };
 
 }  // namespace hoist::daemon

@@ -58,6 +58,7 @@ Server::Server(Setup setup, Loop loop)
       loop_(std::move(loop)),
       started_ns_(monotonic_ns()),
       limits_({memory_limit(setup_.options, setup_.device), kMostBuffers}),
+      pinned_(setup_.device),
       changed_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       busy_ns_(started_ns_) {}
 
@@ -201,10 +202,11 @@ Status Server::check_hello(const hoist_message& hello, const Peer& peer) const {
 
 void Server::begin_session(UniqueFd socket, const Peer& peer, SharedMemory memory,
                            std::string name) {
-  const Session::Setup setup = {setup_.device, statistics_, limits_, setup_.on_streams, [this] {
-                                  const uint64_t one = 1;
-                                  (void)!::write(changed_.get(), &one, sizeof one);
-                                }};
+  const Session::Setup setup = {
+      setup_.device, statistics_, limits_, pinned_, setup_.on_streams, [this] {
+        const uint64_t one = 1;
+        (void)!::write(changed_.get(), &one, sizeof one);
+      }};
   auto client = std::make_unique<Client>();
   client->session =
       std::make_unique<Session>(setup, std::move(memory), std::move(socket), peer, std::move(name));

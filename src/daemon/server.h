@@ -19,6 +19,7 @@
 #include "daemon/session.h"
 #include "daemon/statistics.h"
 #include "device/device.h"
+#include "device/pinned_pool.h"
 
 namespace hoist::daemon {
 
@@ -66,6 +67,7 @@ class Server {
   const uint64_t started_ns_;
   const BufferTable::Limits limits_;
   Statistics statistics_;
+  device::PinnedPool pinned_;
   UniqueFd changed_;  // an eventfd: sessions' threads have news
   std::unique_ptr<Reception> reception_;
   std::unique_ptr<MetricsServer> metrics_;

@@ -87,8 +87,8 @@ Status Session::serve_lanes() {
 
 Result<std::vector<Lane>> Session::create_lanes() {
   std::vector<Lane> lanes;
-  const Lane::Context context = {setup_.device, buffers_,  memory_.pool(),   setup_.statistics,
-                                 ending_,       answered_, setup_.on_streams};
+  const Lane::Context context = {setup_.device, buffers_,  memory_.pool(),    setup_.statistics,
+                                 ending_,       answered_, setup_.on_streams, setup_.pinned};
   for (uint32_t i = 0; i < lanes_; ++i) {
     Result<Lane> lane = Lane::create(context, memory_.lane(i));
     if (!lane) return tl::unexpected(lane.error());

@@ -18,6 +18,7 @@
 #include "daemon/lane.h"
 #include "daemon/statistics.h"
 #include "device/device.h"
+#include "device/pinned_pool.h"
 #include "device/remote/message.h"
 #include "device/remote/shared_memory.h"
 
@@ -29,6 +30,7 @@ class Session {
     device::Device& device;
     Statistics& statistics;
     BufferTable::Limits limits;
+    device::PinnedPool& pinned;     // of the device, for all sessions
     bool on_streams;                // a GPU's way; the CPU device works faster without
     std::function<void()> changed;  // called on other threads: has_ended() or finished() is true
   };

@@ -42,19 +42,29 @@ Status Fence::record(Stream& stream) {
 }
 
 Status Fence::wait(Clock::time_point look_until) {
-  if (stream_ == nullptr) return {};
-  return word_ != nullptr ? wait_for_word(look_until) : wait_for_event(look_until);
+  const Result<bool> reached = wait_unless(look_until, {});
+  if (!reached) return tl::unexpected(reached.error());
+  return {};
+}
+
+Result<bool> Fence::wait_unless(Clock::time_point look_until,
+                                const std::function<bool()>& interrupted) {
+  if (stream_ == nullptr) return true;
+  return word_ != nullptr ? wait_for_word(look_until, interrupted)
+                          : wait_for_event(look_until, interrupted);
 }
 
 bool Fence::is_reached() const {
   return std::atomic_ref<uint32_t>(*word_).load(std::memory_order_acquire) == number_;
 }
 
-Status Fence::wait_for_word(Clock::time_point look_until) {
+Result<bool> Fence::wait_for_word(Clock::time_point look_until,
+                                  const std::function<bool()>& interrupted) {
   Backoff backoff(look_until, kNap);
   Clock::time_point ask_at = Clock::now() + kAsk;
   bool is_recorded = false;
   while (!is_reached()) {
+    if (interrupted && interrupted()) return false;
     if (is_recorded) {
       std::this_thread::sleep_for(kLongNap);
     } else {
@@ -63,24 +73,32 @@ Status Fence::wait_for_word(Clock::time_point look_until) {
     if (Clock::now() < ask_at) continue;
     ask_at = Clock::now() + kAsk;
     if (!is_recorded) {
-      if (Status recorded = event_.record(*stream_); !recorded) return recorded;
+      if (Status recorded = event_.record(*stream_); !recorded) {
+        return tl::unexpected(recorded.error());
+      }
       is_recorded = true;
     }
     const Result<bool> done = event_.is_done();
     if (!done) return tl::unexpected(done.error());
-    if (*done) return {};
+    if (*done) break;
   }
-  return {};
+  return true;
 }
 
-Status Fence::wait_for_event(Clock::time_point look_until) const {
-  while (Clock::now() < look_until) {
+Result<bool> Fence::wait_for_event(Clock::time_point look_until,
+                                   const std::function<bool()>& interrupted) const {
+  while (interrupted || Clock::now() < look_until) {
     const Result<bool> done = event_.is_done();
-    if (!done) return tl::unexpected(done.error());
-    if (*done) return {};
-    for (int i = 0; i < 20; ++i) _mm_pause();  // leaves the driver's lock to others
+    if (!done || *done) return done;
+    if (interrupted && interrupted()) return false;
+    if (Clock::now() >= look_until) {
+      std::this_thread::sleep_for(kNap);
+    } else {
+      for (int i = 0; i < 20; ++i) _mm_pause();  // leaves the driver's lock to others
+    }
   }
-  return event_.synchronize();
+  if (Status done = event_.synchronize(); !done) return tl::unexpected(done.error());
+  return true;
 }
 
 }  // namespace hoist::device

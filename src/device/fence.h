@@ -12,6 +12,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 
 #include "base/result.h"
 #include "device/stream.h"
@@ -27,12 +28,17 @@ class Fence {
   // Returns when the work before the last record() is done, or with an error when the device was
   // lost. Until `look_until`, but 10 milliseconds at most, without sleeping.
   Status wait(std::chrono::steady_clock::time_point look_until);
+  // The same, but returns false when `interrupted`, which is asked again and again, is true.
+  Result<bool> wait_unless(std::chrono::steady_clock::time_point look_until,
+                           const std::function<bool()>& interrupted);
 
  private:
   Fence(Event event, uint32_t* word);
   bool is_reached() const;
-  Status wait_for_word(std::chrono::steady_clock::time_point look_until);
-  Status wait_for_event(std::chrono::steady_clock::time_point look_until) const;
+  Result<bool> wait_for_word(std::chrono::steady_clock::time_point look_until,
+                             const std::function<bool()>& interrupted);
+  Result<bool> wait_for_event(std::chrono::steady_clock::time_point look_until,
+                              const std::function<bool()>& interrupted) const;
 
   Event event_;
   uint32_t* word_;

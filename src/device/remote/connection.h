@@ -39,7 +39,7 @@ namespace hoist::device::remote {
 struct ConnectOptions {
   std::string path;  // empty: socket_paths()
   uint64_t pool_size = uint64_t{256} << 20;
-  uint32_t lanes = 2;
+  uint32_t lanes = 3;  // RemoteDevice has one for uploads, one for downloads, one for the rest
   std::chrono::milliseconds handshake{2000};
   std::chrono::milliseconds patience{10'000};  // for one request, its turn in the lane included
 };

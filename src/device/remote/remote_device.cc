@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -57,18 +58,26 @@ void add_argument(hoist_request& request, uint64_t argument) {
 // threads share one, so everything here may be called by several at once.
 class RemoteDevice::Queue {
  public:
-  explicit Queue(uint32_t lane = 0) : lane_(lane) {}
-  uint32_t lane() const { return lane_; }
+  explicit Queue(uint32_t number = 0) : number_(number) {}
+  // By which streams share the lanes.
+  uint32_t number() const { return number_; }
 
   // Submits and notes at once: tickets stand here in the order of the lane, so that what is last
-  // here is done after everything else.
+  // here is done after everything else. `submit` puts a request into a lane: `best`, where nothing
+  // is outstanding in another.
   template <typename Submit>
-  Status put(Submit submit) {
+  Status put(uint32_t best, Submit submit) {
     const std::lock_guard lock(mutex_);
-    Result<Ticket> ticket = submit();
+    if (outstanding_.empty()) lane_ = best;
+    Result<Ticket> ticket = submit(lane_);
     if (!ticket) return tl::unexpected(ticket.error());
     outstanding_.push_back(std::move(*ticket));
     return {};
+  }
+  // The lane that it is bound to for now.
+  std::optional<uint32_t> lane() const {
+    const std::lock_guard lock(mutex_);
+    return outstanding_.empty() ? std::nullopt : std::optional(lane_);
   }
   // Of what was put in last; done where nothing is outstanding.
   Ticket last() const {
@@ -112,8 +121,9 @@ class RemoteDevice::Queue {
     return !done || *done;
   }
 
-  const uint32_t lane_;
+  const uint32_t number_;
   mutable std::mutex mutex_;
+  uint32_t lane_ = 0;
   std::deque<Ticket> outstanding_;
   uint64_t answered_ = 0;  // that were taken from the front
   Status failed_;
@@ -142,7 +152,7 @@ Status RemoteDevice::allow_access(const Device& peer) {
 }
 
 Result<StreamHandle> RemoteDevice::create_stream() {
-  return StreamHandle{new Queue(next_lane_.fetch_add(1) % connection_->lanes())};
+  return StreamHandle{new Queue(streams_.fetch_add(1))};
 }
 
 void RemoteDevice::destroy(StreamHandle stream) { delete static_cast<Queue*>(stream.pointer); }
@@ -186,6 +196,17 @@ Status RemoteDevice::synchronize(EventHandle event) {
   return tl::unexpected(answer.error());
 }
 
+// Uploads, downloads and the rest do not wait for one another.
+uint32_t RemoteDevice::lane_for(const hoist_request& request, uint32_t stream) const {
+  constexpr uint32_t kCopying = 2;
+  const uint32_t lanes = connection_->lanes();
+  if (lanes <= kCopying) return stream % lanes;
+  const bool is_copy = request.operation == HOIST_OPERATION_COPY;
+  if (is_copy && request.ranges[0].buffer == 0) return 0;
+  if (is_copy && request.ranges[1].buffer == 0) return 1;
+  return kCopying + stream % (lanes - kCopying);
+}
+
 // As Connection::submit(), but a full lane is waited for.
 Result<Ticket> RemoteDevice::submit(uint32_t lane, const hoist_request& request) {
   while (true) {
@@ -201,8 +222,10 @@ Result<Ticket> RemoteDevice::submit(uint32_t lane, const hoist_request& request)
 
 Result<hoist_completion> RemoteDevice::submit_and_wait(StreamHandle stream,
                                                        const hoist_request& request) {
-  const auto* const queue = static_cast<Queue*>(stream.pointer);
-  const Result<Ticket> ticket = submit(queue == nullptr ? 0 : queue->lane(), request);
+  Queue own;
+  const Queue& queue = stream.pointer != nullptr ? *static_cast<Queue*>(stream.pointer) : own;
+  const uint32_t lane = queue.lane().value_or(lane_for(request, queue.number()));
+  const Result<Ticket> ticket = submit(lane, request);
   if (!ticket) return tl::unexpected(ticket.error());
   return connection_->wait(*ticket);
 }
@@ -215,7 +238,8 @@ Status RemoteDevice::enqueue(StreamHandle stream, const hoist_request& request) 
     return {};
   }
   queue->drop_answered(*connection_);
-  return queue->put([&] { return submit(queue->lane(), request); });
+  return queue->put(lane_for(request, queue->number()),
+                    [&](uint32_t lane) { return submit(lane, request); });
 }
 
 Status RemoteDevice::run(StreamHandle stream, uint32_t operation,
@@ -365,7 +389,8 @@ Status RemoteDevice::download(std::byte* to, const hoist_range& from, StreamHand
     hoist_request request = request_for(HOIST_OPERATION_COPY);
     add_range(request, {from.buffer, from.offset + done, size});
     add_range(request, {0, *connection_->pool_offset(*memory, size), size});
-    Result<Ticket> ticket = submit(queue->lane(), request);
+    const uint32_t lane = queue->lane().value_or(lane_for(request, queue->number()));
+    Result<Ticket> ticket = submit(lane, request);
     if (!ticket) {
       connection_->free(*memory);
       status = tl::unexpected(ticket.error());

@@ -19,9 +19,11 @@
 //   Where a copy from or to it was not answered, free it without using it again: the device may
 //   still write there. Other host memory goes through the pool, as fast as a memcpy() more allows,
 //   and cannot be pinned.
-// - Streams share the connection's lanes; those of one lane are done in order of submission. A
-//   stream that waits for another lane's event, or calls a function, waits on the calling thread.
-//   A full lane makes the caller wait for its oldest request.
+// - Streams share the connection's lanes; what is in one lane is done in order of submission. A
+//   stream that has nothing outstanding takes the lane for its next work: one for uploads, one for
+//   downloads, the others for the rest, so that these three go on at once. A stream that waits for
+//   another's event, or calls a function, waits on the calling thread. A full lane makes the caller
+//   wait for its oldest request.
 // - In a child after fork() everything answers `unavailable`; shared() connects anew there.
 // - It must outlive its streams, events and buffers: keep the pointer with them.
 #pragma once
@@ -98,6 +100,7 @@ class RemoteDevice : public Device {
 
   explicit RemoteDevice(std::shared_ptr<Connection> connection);
   Result<hoist_range> range_of(const void* data, uint64_t size) const;
+  uint32_t lane_for(const hoist_request& request, uint32_t stream) const;
   Result<Ticket> submit(uint32_t lane, const hoist_request& request);
   Result<hoist_completion> submit_and_wait(StreamHandle stream, const hoist_request& request);
   Status enqueue(StreamHandle stream, const hoist_request& request);
@@ -107,7 +110,7 @@ class RemoteDevice : public Device {
   Status download(std::byte* to, const hoist_range& from, StreamHandle stream);
 
   const std::shared_ptr<Connection> connection_;
-  std::atomic<uint32_t> next_lane_ = 0;
+  std::atomic<uint32_t> streams_ = 0;  // that were made
   mutable std::mutex mutex_;
   std::map<uint64_t, Allocation> allocations_;  // by device address
   uint64_t next_address_;

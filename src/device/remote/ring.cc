@@ -113,6 +113,8 @@ Result<size_t> Receiver::drain(std::span<hoist_request> into) {
   return count;
 }
 
+bool Receiver::has_more() const { return load(lane_->tail, __ATOMIC_ACQUIRE) != drained_; }
+
 void Receiver::complete(uint32_t status, uint64_t result, uint64_t device_ns) {
   hoist_completion& completion = entry_of(lane_, ++completed_).completion;
   store(completion.status, status);

@@ -53,6 +53,9 @@ class Receiver {
   // the client filled more entries than it has, or an entry is not what the ring says it is.
   Result<size_t> drain(std::span<hoist_request> into);
 
+  // Whether drain() would give any.
+  bool has_more() const;
+
   // Answers the oldest request that drain() gave and that is not answered.
   void complete(uint32_t status, uint64_t result, uint64_t device_ns);
 
