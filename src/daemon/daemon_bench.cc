@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "daemon/daemon_testing.h"
+#include "device/bench_tuning.h"
 #include "device/buffer.h"
 #include "device/pinned_pool.h"
 #include "device/remote/futex.h"
@@ -106,8 +107,10 @@ void transfer(benchmark::State& state, uint64_t size, Way way) {
   const TestServer server = start_server();
   const auto device = connect(state, server);
   if (device == nullptr) return;
+  const Result<device::TransferTuning> tuning = device::bench_tuning();
+  if (!tuning) return state.SkipWithError(tuning.error().message.c_str());
   device::PinnedPool pool(*device);
-  device::Transfer transfer(pool);
+  device::Transfer transfer(pool, *tuning);
   Result<Buffer> there = Buffer::allocate(*device, size);
   Result<Buffer> back = Buffer::allocate(*device, size);
   if (!there || !back) return state.SkipWithError("no memory");

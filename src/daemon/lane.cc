@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "daemon/operations.h"
+#include "device/backoff.h"
 #include "device/fine_timer.h"
 #include "device/remote/connection.h"
 #include "device/remote/futex.h"
@@ -70,12 +71,20 @@ Status Lane::take_and_answer() {
     if (in_flight_ > 0) {
       if (Status answered = answer_oldest_or_take(); !answered) return answered;
     } else if (*count == 0) {
-      receiver_.wait(context_.ending.begun);
+      wait_for_more();
     } else if (Status usable = context_.device.status(); !usable) {
       return usable;
     }
   }
   return {};
+}
+
+// Who is answered often asks again at once, and to wake a thread takes longer than that.
+void Lane::wait_for_more() {
+  for (device::Backoff backoff({}, {}); !backoff.will_sleep(); backoff.wait()) {
+    if (receiver_.has_more()) return;
+  }
+  receiver_.wait(context_.ending.begun);
 }
 
 void Lane::begin(const hoist_request& request) {

@@ -65,6 +65,7 @@ class Lane {
   Lane(const Context& context, hoist_ring_lane* shared) : context_(context), receiver_(shared) {}
 
   Status take_and_answer();
+  void wait_for_more();
   void begin(const hoist_request& request);
   Status answer_oldest_or_take();
   void answer_oldest(Status waited);

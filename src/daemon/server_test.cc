@@ -428,6 +428,93 @@ TEST(Server, ACopyWhoseTurnComesTooLateIsNotDone) {
   EXPECT_EQ(now, expected);
 }
 
+// An operation that takes long holds up no copy, whatever streams were made before.
+TEST(Server, CopiesGoOnBesideAnOperation) {
+  GatedDevice slow;
+  const TestServer server(slow);
+  const auto device = server.connect(uint64_t{4} << 20, /*lanes=*/3).value();
+  Buffer filled = Buffer::allocate(*device, 4096).value();
+  Buffer copied = Buffer::allocate(*device, 4096).value();
+  std::mt19937_64 random(test_seed());
+  slow.gate();
+  std::vector<Stream> streams;
+  for (int i = 0; i < 4; ++i) streams.push_back(Stream::create(*device).value());
+  ASSERT_TRUE(streams[0].fill(filled.data(), std::byte{1}, filled.size()));
+  for (Stream& stream : std::span(streams).subspan(1)) {
+    const std::vector<std::byte> bytes = random_bytes(copied.size(), random);
+    std::vector<std::byte> back(bytes.size());
+    ASSERT_TRUE(stream.copy(copied.data(), bytes.data(), bytes.size()));
+    ASSERT_TRUE(stream.synchronize());
+    ASSERT_TRUE(stream.copy(back.data(), copied.data(), back.size()));
+    ASSERT_EQ(back, bytes);
+  }
+  slow.open();
+  ASSERT_TRUE(streams[0].synchronize());
+}
+
+TEST(Server, AStreamsCopyWaitsForItsOperation) {
+  GatedDevice slow;
+  const TestServer server(slow);
+  const auto device = server.connect(uint64_t{4} << 20, /*lanes=*/3).value();
+  Buffer buffer = Buffer::allocate(*device, 4096).value();
+  Stream stream = Stream::create(*device).value();
+  std::mt19937_64 random(test_seed());
+  const std::vector<std::byte> bytes = random_bytes(buffer.size(), random);
+  slow.gate();
+  ASSERT_TRUE(stream.fill(buffer.data(), std::byte{1}, buffer.size()));
+  ASSERT_TRUE(stream.copy(buffer.data(), bytes.data(), bytes.size()));
+  slow.open();
+  std::vector<std::byte> back(bytes.size());
+  ASSERT_TRUE(stream.copy(back.data(), buffer.data(), back.size()));
+  EXPECT_EQ(back, bytes);
+  ASSERT_TRUE(stream.synchronize());
+}
+
+// A device whose streams stand still from a fill() on until they are told to go on.
+class StandingDevice : public device::CpuDevice {
+ public:
+  Status fill(void* data, std::byte value, size_t size, device::StreamHandle stream) override {
+    if (stands_) {
+      if (Status stopped = call(stream, [this] { go_on_.wait(); }); !stopped) return stopped;
+    }
+    return CpuDevice::fill(data, value, size, stream);
+  }
+  Status copy(void* to, const void* from, size_t size, device::StreamHandle stream) override {
+    ++copies_;
+    return CpuDevice::copy(to, from, size, stream);
+  }
+  void stand() { stands_ = true; }
+  void go_on() { go_on_.count_down(); }
+  int copies() const { return copies_; }
+
+ private:
+  std::atomic<bool> stands_ = false;
+  std::latch go_on_{1};
+  std::atomic<int> copies_ = 0;
+};
+
+// What comes while a lane waits for its stream is on the stream, too, before that gets on.
+TEST(Server, ALaneTakesRequestsWhileItWaits) {
+  StandingDevice standing;
+  const TestServer server(standing, /*on_streams=*/true);
+  const auto device = server.connect(uint64_t{4} << 20, /*lanes=*/1).value();
+  Buffer buffer = Buffer::allocate(*device, 4096).value();
+  Stream stream = Stream::create(*device).value();
+  std::mt19937_64 random(test_seed());
+  const std::vector<std::byte> bytes = random_bytes(buffer.size(), random);
+  standing.stand();
+  ASSERT_TRUE(stream.fill(buffer.data(), std::byte{1}, buffer.size()));
+  for (int i = 1; i <= 40; ++i) {  // more than go on the stream at once
+    ASSERT_TRUE(stream.copy(buffer.data(), bytes.data(), bytes.size()));
+    while (standing.copies() < std::min(i, 15)) std::this_thread::yield();
+  }
+  standing.go_on();
+  ASSERT_TRUE(stream.synchronize());
+  std::vector<std::byte> back(bytes.size());
+  ASSERT_TRUE(buffer.download(back));
+  EXPECT_EQ(back, bytes);
+}
+
 TEST(Server, KeepsToItsLimits) {
   Options options;
   options.memory_limit = 1000;

@@ -21,9 +21,12 @@ class Backoff {
   Backoff(Clock::time_point look_until, std::chrono::nanoseconds nap)
       : look_until_(look_until), nap_(nap) {}
 
+  // Whether wait() would sleep.
+  bool will_sleep() const { return looks_ >= kLooks && Clock::now() >= look_until_; }
+
   // Returns after a moment; whether it slept.
   bool wait() {
-    if (looks_ < kLooks || Clock::now() < look_until_) {
+    if (!will_sleep()) {
       _mm_pause();
       // With more threads than processors, who waits would keep those with work from it.
       if (++looks_ % kLooksToAYield == 0) std::this_thread::yield();

@@ -96,6 +96,24 @@ TEST_P(FenceTest, WaitsAsLongAsItTakes) {
   }
 }
 
+TEST_P(FenceTest, AWaitCanBeInterrupted) {
+  for (uint32_t* const own : {word(0), static_cast<uint32_t*>(nullptr)}) {
+    Result<Fence> fence = Fence::create(device(), own);
+    ASSERT_TRUE(fence);
+    std::atomic<bool> go_on = false;
+    ASSERT_TRUE(stream_->call([&] { go_on.wait(false); }));
+    ASSERT_TRUE(fence->record(*stream_));
+    for (const auto look : {milliseconds(0), milliseconds(1), milliseconds(50)}) {
+      int asked = 0;
+      EXPECT_EQ(fence->wait_unless(Clock::now() + look, [&] { return ++asked > 3; }), false);
+      EXPECT_EQ(asked, 4);
+    }
+    go_on = true;
+    go_on.notify_all();
+    EXPECT_EQ(fence->wait_unless({}, [] { return false; }), true);
+  }
+}
+
 // As a device of another process.
 class SilentDevice : public CpuDevice {
  public:

@@ -19,6 +19,10 @@ namespace {
 constexpr size_t kUploadThroughSlot = size_t{64} << 10;
 constexpr size_t kDownloadThroughSlot = size_t{256} << 10;
 
+// TransferTuning::direct. hoistd's client makes its own copies with one thread.
+constexpr size_t kDirect = size_t{4} << 20;
+constexpr size_t kRemoteDirect = size_t{512} << 10;
+
 // To copy so little takes no longer than to ask whether it is pinned.
 constexpr size_t kNotWorthAsking = size_t{16} << 10;
 
@@ -53,6 +57,8 @@ size_t through_slot(const Device& device, const TransferTuning& tuning, size_t b
 Transfer::Transfer(PinnedPool& pool, const TransferTuning& tuning)
     : pool_(pool),
       tuning_(tuning),
+      direct_(tuning.direct.value_or(
+          pool.device().properties().kind == DeviceKind::remote ? kRemoteDirect : kDirect)),
       may_look_(pool.device().properties().kind == DeviceKind::cuda &&
                 usable_cpus() > tuning.threads),
       upload_through_slot_(through_slot(pool.device(), tuning, kUploadThroughSlot)),
@@ -91,7 +97,7 @@ Status Transfer::upload(const HostSource& from, View<std::byte> to,
     const std::optional<Status> done = pump(reader->get(), nullptr, to.data, to.size, request);
     if (done) return *done;
   }
-  if (memory != nullptr && !request.enqueued && to.size <= tuning_.direct) {
+  if (memory != nullptr && !request.enqueued && to.size <= direct_) {
     return copy(memory->data(), to.data, to.size, uploaders_, request);
   }
   const auto in_one_piece = [&](uint64_t offset, size_t size, Stream&) {
@@ -158,7 +164,7 @@ Status Transfer::download(View<const std::byte> from, const HostSink& to,
     const std::optional<Status> done = pump(nullptr, writer->get(), source, from.size, request);
     if (done) return *done;
   }
-  if (memory != nullptr && from.size <= tuning_.direct) {
+  if (memory != nullptr && from.size <= direct_) {
     return copy(from.data, memory->data(), from.size, downloaders_, request);
   }
   const int lanes =
@@ -186,7 +192,7 @@ int Transfer::lanes_for(uint64_t size, size_t chunk) const {
 
 bool Transfer::is_pinned(const void* memory, uint64_t size) const {
   // The driver's own copy asks for itself.
-  if (size <= kPumpedFrom && size <= tuning_.direct) return false;
+  if (size <= kPumpedFrom && size <= direct_) return false;
   return pool_.device().is_pinned(memory, size);
 }
 

@@ -57,7 +57,8 @@ struct TransferTuning {
   int slots = 2;                            // of each thread
   size_t smallest_chunk = size_t{1} << 20;  // bytes; multiples of 64 KiB, or both equal
   size_t largest_chunk = size_t{4} << 20;   //
-  size_t direct = size_t{4} << 20;          // bytes up to which the driver's own copy is as fast
+  // Bytes up to which the device's own copy is as fast. Nothing: as measured best for its kind.
+  std::optional<size_t> direct = {};
   // Bytes of a piece of memory that is pinned already: large enough that its borders cost nothing,
   // small enough that a stop is noticed.
   size_t pinned_chunk = size_t{128} << 20;
@@ -170,6 +171,7 @@ class Transfer {
 
   PinnedPool& pool_;
   const TransferTuning tuning_;
+  const size_t direct_;
   const bool may_look_;  // with processors to spare
   const size_t upload_through_slot_;
   const size_t download_through_slot_;

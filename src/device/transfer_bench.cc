@@ -1,7 +1,5 @@
 // Transfers by path and size beside cudaMemcpy. "busy" is the processor time of the whole process
-// over the time that passed: how many cores a transfer keeps. HOIST_BENCH_TRANSFER=
-// "THREADS SLOTS SMALLEST LARGEST LOOK THROUGH_SLOT PUMPED ONE_STREAM PUMPED_BOTH_WAYS"
-// (sizes in KiB, LOOK in microseconds) tries another tuning.
+// over the time that passed: how many cores a transfer keeps.
 #include <benchmark/benchmark.h>
 #include <fcntl.h>
 #include <fmt/core.h>
@@ -17,12 +15,12 @@
 #include <memory>
 #include <optional>
 #include <random>
-#include <sstream>
 #include <string>
 #include <thread>
 
 #include "base/file.h"
 #include "base/threads.h"
+#include "device/bench_tuning.h"
 #include "device/buffer.h"
 #include "device/cuda_plugin.h"
 #include "device/pinned_pool.h"
@@ -108,35 +106,9 @@ class Bench {
   }
 
  private:
-  static Result<TransferTuning> tuning() {
-    TransferTuning tuning;
-    const char* const wanted = std::getenv("HOIST_BENCH_TRANSFER");
-    if (wanted == nullptr) return tuning;
-    std::istringstream words(wanted);
-    int64_t look = tuning.look.count();
-    words >> tuning.threads >> tuning.slots >> tuning.smallest_chunk >> tuning.largest_chunk >>
-        look;
-    if (!words || tuning.threads < 1 || tuning.slots < 1 || tuning.smallest_chunk < 1 ||
-        tuning.smallest_chunk > tuning.largest_chunk) {
-      return fail(ErrorCode::invalid_argument,
-                  fmt::format("HOIST_BENCH_TRANSFER={}: THREADS SLOTS SMALLEST LARGEST LOOK "
-                              "[THROUGH_SLOT [PUMPED [ONE_STREAM [PUMPED_BOTH_WAYS]]]], sizes in "
-                              "KiB",
-                              wanted));
-    }
-    tuning.smallest_chunk *= kKibibyte;
-    tuning.largest_chunk *= kKibibyte;
-    tuning.look = std::chrono::microseconds(look);
-    if (size_t size = 0; words >> size) tuning.through_slot = size * kKibibyte;
-    if (uint64_t size = 0; words >> size) tuning.pumped = size * kKibibyte;
-    if (bool one = false; words >> one) tuning.one_stream = one;
-    if (uint64_t size = 0; words >> size) tuning.pumped_both_ways = size * kKibibyte;
-    return tuning;
-  }
-
   Status prepare(size_t size) {
     if (device_ == nullptr) {
-      const Result<TransferTuning> wanted = tuning();
+      const Result<TransferTuning> wanted = bench_tuning();
       if (!wanted) return tl::unexpected(wanted.error());
       Result<Device*> device = find_device("cuda");
       if (!device) return tl::unexpected(device.error());

@@ -9,6 +9,7 @@
 #include <array>
 
 #include "base/options.h"
+#include "device/backoff.h"
 #include "device/remote/futex.h"
 #include "device/remote/message.h"
 
@@ -70,7 +71,7 @@ Result<hoist_message> receive_welcome(int socket, int milliseconds) {
 }  // namespace
 
 struct Ticket::Pending {
-  bool done = false;
+  std::atomic<bool> done = false;  // and `completion` is there
   hoist_completion completion = {};
   std::array<uint64_t, HOIST_RING_MAX_RANGES> blocks = {};  // of the pool, kept until the answer
   size_t block_count = 0;
@@ -235,9 +236,21 @@ void Connection::reap(Lane& lane) {
   }
 }
 
+// Without the lane's lock, for who looks again and again: whether the answer is not there yet. (Of
+// a ticket that was reaped the entry may be another's by now.)
+bool Connection::is_pending(const Ticket& ticket) const {
+  return !ticket.pending_->done.load(std::memory_order_acquire) &&
+         Submitter::progress(lanes_[ticket.lane_]->shared, ticket.sequence_) ==
+             Submitter::Progress::pending;
+}
+
 Result<bool> Connection::is_done(const Ticket& ticket) {
   if (ticket.pending_ == nullptr) return true;
   if (::getpid() != owner_) return tl::unexpected(check_alive().error());
+  if (is_pending(ticket)) {
+    if (Status alive = check_alive(); !alive) return tl::unexpected(alive.error());
+    return false;
+  }
   Lane& lane = *lanes_[ticket.lane_];
   const std::lock_guard lock(lane.mutex);
   reap(lane);
@@ -251,6 +264,8 @@ Result<hoist_completion> Connection::wait(const Ticket& ticket) {
   if (::getpid() != owner_) return tl::unexpected(check_alive().error());
   Lane& lane = *lanes_[ticket.lane_];
   const uint64_t deadline = monotonic_ns() + patience_ns_;
+  // Short work is done before a thread that sleeps could be woken.
+  for (Backoff backoff({}, {}); is_pending(ticket) && !backoff.will_sleep();) backoff.wait();
   while (true) {
     const uint64_t now = monotonic_ns();
     {

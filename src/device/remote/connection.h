@@ -102,6 +102,7 @@ class Connection {
   Status check_socket();
   Status lose(Error why);
   void reap(Lane& lane);
+  bool is_pending(const Ticket& ticket) const;
 
   SharedMemory memory_;
   UniqueFd socket_;
