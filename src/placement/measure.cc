@@ -9,6 +9,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <span>
 #include <thread>
 
 #include "placement/decide.h"
@@ -37,8 +38,13 @@ constexpr double kFarBehind = 3;
 constexpr double kGrowing = 0.25;
 
 // What takes surely more than so many times as long as the best of its size is known well enough
-// after the first rounds; the time is for the others.
+// after the rounds that all have; the time is for the others. What is far behind is after two: a
+// GPU's start would take all the time at small sizes.
 constexpr double kContender = 1.5;
+constexpr int kFirstRounds = 2;
+
+// Where a turn is several runs, one after the other, all of them may be disturbed together.
+constexpr int kLeastTurns = 3;
 
 // The least that a mean may be, with what its scatter leaves open.
 double least_seconds(double mean, double standard_error) {
@@ -71,6 +77,7 @@ struct Candidate {
   std::string failure;  // empty: none
   int repeats = 1;
   std::vector<double> samples;           // at the present size
+  std::vector<double> turns;             // of several samples each: their means
   double seconds_before = 0;             // at the size before; 0: not measured there
   uint64_t hopeless_above = UINT64_MAX;  // bytes
 
@@ -79,7 +86,10 @@ struct Candidate {
   // Both at the present size; 0 without samples.
   double seconds() const { return winsorised_mean(samples); }
   double error() const {  // relative
-    return standard_error(relative_noise(samples), static_cast<int>(samples.size()));
+    return std::max(error_of(samples), error_of(turns));
+  }
+  static double error_of(const std::vector<double>& values) {
+    return standard_error(relative_noise(values), static_cast<int>(values.size()));
   }
   // Whether the size before took clearly less. False: the first size.
   bool is_growing(uint64_t bytes) const {
@@ -101,7 +111,7 @@ class Measurer {
       const Implementation& one = operation.implementations[i];
       const bool can_run = one.threads != 0 || plan.cpus > 1;
       if (can_run && one.residency == Residency::host) {
-        candidates_.push_back({i, {one.name, {}}, {}, 1, {}});
+        candidates_.push_back({i, {one.name, {}}, {}, 1, {}, {}});
         if (one.lingers) turn_ = std::max(plan.rounds, 1);
       }
     }
@@ -154,11 +164,13 @@ class Measurer {
     if (const Status status = warm_up(*prepared, shape); !status) {
       return tl::unexpected(status.error());
     }
-    const int least = (std::max(plan_.rounds, 1) + turn_ - 1) / turn_;
+    const int least = turn_ > 1 ? kLeastTurns : std::max(plan_.rounds, 1);
     double most_seconds = std::numeric_limits<double>::infinity();  // of what is sampled
     for (int round = 0; round < std::max(plan_.most_rounds / turn_, least); ++round) {
+      if (round >= kFirstRounds) {
+        most_seconds = (round < least ? kFarBehind : kContender) * best_seconds();
+      }
       if (round >= least) {
-        most_seconds = kContender * best_seconds();
         const bool again =
             std::any_of(candidates_.begin(), candidates_.end(), [&](const Candidate& one) {
               return one.may_take_less_than(most_seconds) && one.is_uncertain(plan_.uncertainty);
@@ -220,6 +232,7 @@ class Measurer {
   Status warm_up(const Run& run, const Shape& shape) {
     for (Candidate& one : candidates_) {
       one.samples.clear();
+      one.turns.clear();
       const auto& supports = operation_.implementations[one.index].supports;
       one.repeats = (supports && !supports(shape)) || shape.bytes > one.hopeless_above ? 0 : 1;
       const Result<double> seconds = time(one, run);
@@ -238,10 +251,14 @@ class Measurer {
       if (!one.runs() || !one.may_take_less_than(most_seconds)) continue;
       if (plan_.cancelled()) return cancelled();
       if (lingering_ != nullptr && lingering_ != &one) wait_for_rest();
+      const size_t before = one.samples.size();
       for (int i = 0; i < turn_; ++i) {
         const Result<double> seconds = time(one, run);
         if (!seconds) return tl::unexpected(seconds.error());
         if (one.runs()) one.samples.push_back(*seconds);
+      }
+      if (turn_ > 1 && one.samples.size() > before) {
+        one.turns.push_back(winsorised_mean(std::span(one.samples).subspan(before)));
       }
       lingering_ = operation_.implementations[one.index].lingers ? &one : nullptr;
     }
@@ -281,8 +298,8 @@ class Measurer {
     const auto at = std::find_if(points.begin(), points.end(), [&](const Point& point) {
       return point.shape.bytes > shape.bytes;
     });
-    points.insert(at, {shape, one.seconds(), relative_noise(one.samples),
-                       static_cast<int>(one.samples.size()), 1});
+    const auto runs = static_cast<int>(one.samples.size());
+    points.insert(at, {shape, one.seconds(), one.error() * std::sqrt(runs), runs, 1});
   }
 
   // Interpolation errors matter where two curves cross, so a crossing far from all measured sizes
