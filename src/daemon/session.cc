@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "device/populate.h"
 #include "device/quiet_thread.h"
 
 namespace hoist::daemon {
@@ -70,6 +71,7 @@ void Session::run() {
 
 Status Session::serve() {
   const std::span<std::byte> pool = memory_.pool();
+  if (setup_.on_streams) device::populate(pool);
   if (Status pinned = setup_.device.pin(pool.data(), pool.size()); !pinned) return pinned;
   Status served = serve_lanes();
   Status unpinned = setup_.device.unpin(pool.data());
