@@ -186,17 +186,20 @@ class Measurer {
     }
     sizes_.push_back(size);
     if (size >= kLarge) leave_out_hopeless(size);
-    return preparation + seconds_of_a_round() * (least * turn_ + 1);
+    return preparation + seconds_of_rounds(least);
   }
 
-  // Of what goes on being measured; notes by how much it has grown since the size before.
-  double seconds_of_a_round() {
-    double round = 0;
+  // Of what goes on being measured, warming up included; notes by how much it has grown since the
+  // size before.
+  double seconds_of_rounds(int least) {
+    double rounds = 0;
+    const double most_seconds = kFarBehind * best_seconds();
     double now = 0;
     double before = 0;
     for (Candidate& one : candidates_) {
       const bool goes_on = !one.samples.empty() && bytes_ < one.hopeless_above;
-      if (goes_on) round += one.seconds() * one.repeats;
+      const int own = one.seconds() <= most_seconds ? least : std::min(least, kFirstRounds);
+      if (goes_on) rounds += one.seconds() * one.repeats * (own * turn_ + 1);
       if (goes_on && one.seconds_before > 0) {
         now += one.seconds();
         before += one.seconds_before;
@@ -204,7 +207,7 @@ class Measurer {
       one.seconds_before = one.seconds();
     }
     growth_ = before > 0 ? now / before : 1;
-    return round;
+    return rounds;
   }
 
   // At the present size; infinity before the first sample.

@@ -222,6 +222,25 @@ TEST(Measure, CostsThatOutgrowTheBytesAreForeseen) {
   EXPECT_LE(measured->variant.implementations[0].points.back().shape.bytes, 4u << 20);
 }
 
+// Ten rounds of all would take 1.7 s at the third size; a warm-up and two take 0.5.
+TEST(Measure, WhatIsFarBehindIsNotForeseenAsOften) {
+  Fake fake;
+  fake.work = [](size_t implementation, const Shape& shape) -> Status {
+    if (implementation == 0) {
+      std::this_thread::sleep_for(std::chrono::microseconds(shape.bytes >> 8));
+    }
+    return {};
+  };
+  MeasurePlan plan = plan_of(2);
+  plan.sizes = log_spaced(400 << 10, 40'000 << 10, 10);
+  plan.rounds = 10;
+  plan.most_rounds = 10;
+  plan.seconds = 1.4;
+  const Result<Measurement> measured = measure(fake.operation, 0, plan);
+  ASSERT_TRUE(measured);
+  EXPECT_EQ(measured->variant.implementations[0].points.back().shape.bytes, plan.sizes.back());
+}
+
 // By the time that it took, the second size would be followed by one of 2 seconds or more.
 TEST(Measure, AStallDoesNotEndTheSizes) {
   Fake fake;
