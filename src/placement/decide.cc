@@ -64,7 +64,7 @@ class RowBuilder {
   }
 
   // Each in turn has to be ahead of what is best before it. So nothing that was passed over is
-  // ahead of what is picked.
+  // ahead of what is picked, where those that need a larger lead come later.
   size_t best_from(size_t current, uint64_t bytes, double margin) const {
     for (size_t other = 0; other < model_.size(); ++other) {
       if (is_ahead_of(other, current, bytes, margin)) current = other;

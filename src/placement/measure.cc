@@ -86,7 +86,9 @@ struct Candidate {
   // Both at the present size; 0 without samples.
   double seconds() const { return winsorised_mean(samples); }
   double error() const {  // relative
-    return std::max(error_of(samples), error_of(turns));
+    // Of so few turns the scatter that is seen is too small.
+    const double unseen = turns.empty() ? 0 : 2.0 / static_cast<double>(turns.size());
+    return std::max(error_of(samples), (1 + unseen) * error_of(turns));
   }
   static double error_of(const std::vector<double>& values) {
     return standard_error(relative_noise(values), static_cast<int>(values.size()));
@@ -167,13 +169,14 @@ class Measurer {
     const int least = turn_ > 1 ? kLeastTurns : std::max(plan_.rounds, 1);
     double most_seconds = std::numeric_limits<double>::infinity();  // of what is sampled
     for (int round = 0; round < std::max(plan_.most_rounds / turn_, least); ++round) {
-      if (round >= kFirstRounds) {
+      if (round >= std::min(least, kFirstRounds)) {
         most_seconds = (round < least ? kFarBehind : kContender) * best_seconds();
       }
       if (round >= least) {
         const bool again =
             std::any_of(candidates_.begin(), candidates_.end(), [&](const Candidate& one) {
-              return one.may_take_less_than(most_seconds) && one.is_uncertain(plan_.uncertainty);
+              return one.runs() && one.may_take_less_than(most_seconds) &&
+                     one.is_uncertain(plan_.uncertainty);
             });
         if (!again || seconds_since(start) > share) break;
       }
@@ -279,6 +282,7 @@ class Measurer {
       if (plan_.cancelled()) return cancelled();
       if (&one == &candidates_.front()) return tl::unexpected(status.error());
       one.samples.clear();
+      one.turns.clear();
       if (status.error().code == ErrorCode::exhausted && !one.measured.points.empty()) {
         one.hopeless_above = bytes_ - 1;  // no room for so much; what was measured of less counts
         one.repeats = 0;

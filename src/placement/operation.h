@@ -41,7 +41,8 @@ struct Implementation {
   // BLAS do). They may delay whatever is measured next, so that waits until they rest.
   bool lingers = false;
   // Standard errors of what was measured by which it must be ahead of others to be chosen: more
-  // than one where it takes what others could use meanwhile, another GPU say.
+  // than one where it takes what others could use meanwhile, another GPU say. Ascending in the
+  // list.
   double lead = 1;
 };
 
