@@ -7,8 +7,8 @@ namespace hoist::daemon {
 
 using device::Buffer;
 
-Result<uint64_t> BufferTable::allocate(device::Device& device, const device::Stream* stream,
-                                       uint64_t size) {
+Result<std::shared_ptr<Buffer>> BufferTable::allocate(device::Device& device,
+                                                      const device::Stream* stream, uint64_t size) {
   size = std::max<uint64_t>(size, 1);
   // Before the device is asked: threads that ask at once share the limit.
   if (Status fits = reserve(size); !fits) return tl::unexpected(fits.error());
@@ -25,9 +25,19 @@ Result<uint64_t> BufferTable::allocate(device::Device& device, const device::Str
     give_back(size);
     return tl::unexpected(done.error());
   }
+  return std::make_shared<Buffer>(std::move(*buffer));
+}
+
+uint64_t BufferTable::publish(std::shared_ptr<Buffer> buffer) {
   const std::lock_guard lock(mutex_);
-  buffers_.emplace(++last_, std::make_shared<Buffer>(std::move(*buffer)));
+  buffers_.emplace(++last_, std::move(buffer));
   return last_;
+}
+
+void BufferTable::drop(std::shared_ptr<Buffer> buffer) {
+  const uint64_t size = buffer->size();
+  buffer.reset();
+  give_back(size);
 }
 
 Status BufferTable::reserve(uint64_t size) {

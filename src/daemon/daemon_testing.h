@@ -54,9 +54,8 @@ class TestServer {
     const Result<std::string> text = device::remote::ask_status(path());
     return text ? *text : text.error().message;
   }
-  Result<std::shared_ptr<device::remote::RemoteDevice>> connect(uint64_t pool_size = uint64_t{4}
-                                                                                     << 20,
-                                                                uint32_t lanes = 2) const {
+  Result<std::shared_ptr<device::remote::RemoteDevice>> connect(
+      uint64_t pool_size = uint64_t{4} << 20, uint32_t lanes = HOIST_RING_MAX_LANES) const {
     device::remote::ConnectOptions options;
     options.path = path();
     options.pool_size = pool_size;

@@ -142,10 +142,10 @@ Status Lane::begin_operation(const hoist_request& request, Work& work) {
     }
     if (request.operation == HOIST_OPERATION_FREE) return context_.buffers.free(arguments[0]);
     work.bytes = arguments[0];
-    const Result<uint64_t> number =
+    Result<std::shared_ptr<device::Buffer>> made =
         context_.buffers.allocate(context_.device, stream_ ? &*stream_ : nullptr, arguments[0]);
-    if (!number) return tl::unexpected(number.error());
-    work.result = *number;
+    if (!made) return tl::unexpected(made.error());
+    work.made = std::move(*made);
     return {};
   }
   const ServedOperation* const operation = find_operation(request.operation);
@@ -184,6 +184,11 @@ void Lane::finish(Work work) {
   }
   const uint32_t status = work.status ? static_cast<uint32_t>(HOIST_STATUS_OK)
                                       : device::remote::status_number(work.status.error().code);
+  if (work.made != nullptr && work.status) {
+    work.result = context_.buffers.publish(std::move(work.made));  // its bytes are zero now
+  } else if (work.made != nullptr) {
+    context_.buffers.drop(std::move(work.made));
+  }
   work.checked = {};  // before the answer: what it freed is free when the client hears of it
   context_.answered.fetch_add(1, std::memory_order_release);
   receiver_.complete(status, work.status ? work.result : 0, duration);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -59,6 +60,7 @@ class Lane {
     uint64_t started_ns = 0;
     uint64_t bytes = 0;
     uint64_t result = 0;
+    std::shared_ptr<device::Buffer> made;  // without a number yet
     Status status;
   };
 

@@ -61,6 +61,10 @@ class Copy : public ServedOperation {
     const ServedMemory& from = call.memory[0];
     const ServedMemory& to = call.memory[1];
     if (from.size <= kPiece) return call.device.copy(to.data, from.data, from.size, call.stream);
+    // What is on the stream before it is not to be waited for in a turn.
+    if (call.stream.pointer != nullptr) {
+      if (Status idle = call.device.synchronize(call.stream); !idle) return idle;
+    }
     Turns& turns = to.in_pool ? out_ : in_;
     for (uint64_t done = 0; done < from.size; done += kPiece) {
       const Turns::Turn turn(turns);

@@ -68,7 +68,7 @@ class ServerTest : public testing::TestWithParam<std::string> {
   }
 
   Result<std::shared_ptr<RemoteDevice>> connect(uint64_t pool_size = uint64_t{4} << 20,
-                                                uint32_t lanes = 2) const {
+                                                uint32_t lanes = HOIST_RING_MAX_LANES) const {
     return running->connect(pool_size, lanes);
   }
 
@@ -149,9 +149,9 @@ TEST_P(ServerTest, FillsAndCopiesWithin) {
   EXPECT_EQ(device->copy(target + 1, target, 10, {}).error().code, ErrorCode::invalid_argument);
 }
 
-// Random work on streams against the same work in host memory.
-TEST_P(ServerTest, RandomWorkAgreesWithHostMemory) {
-  const auto device = connect(uint64_t{1} << 20).value();
+// Random work on a stream against the same work in host memory.
+void do_random_work(RemoteDevice& remote, std::mt19937_64& random) {
+  RemoteDevice* const device = &remote;
   constexpr size_t kSize = 300'000;
   constexpr size_t kBuffers = 3;
   Stream stream = Stream::create(*device).value();
@@ -191,6 +191,13 @@ TEST_P(ServerTest, RandomWorkAgreesWithHostMemory) {
     }
   }
   EXPECT_TRUE(stream.synchronize());
+}
+
+TEST_P(ServerTest, RandomWorkAgreesWithHostMemory) {
+  for (uint32_t lanes = 1; lanes <= HOIST_RING_MAX_LANES; ++lanes) {
+    const auto device = connect(uint64_t{1} << 20, lanes).value();
+    ASSERT_NO_FATAL_FAILURE(do_random_work(*device, random)) << lanes << " lanes";
+  }
 }
 
 TEST_P(ServerTest, EventsOrderStreams) {
@@ -290,7 +297,7 @@ TEST_P(ServerTest, ABufferOfAnotherClientIsNotFound) {
 
 TEST_P(ServerTest, ABrokenRingEndsItsOwnSessionOnly) {
   const auto good = connect().value();
-  const auto bad = connect().value();
+  const auto bad = connect(uint64_t{4} << 20, /*lanes=*/2).value();
   // The client's own memory: its lane begins a page and the pool's start apart.
   std::byte* const pool = static_cast<std::byte*>(bad->allocate_pinned(1).value());
   auto* const lane = reinterpret_cast<hoist_ring_lane*>(pool - hoist_ring_pool_offset(2) +
@@ -432,7 +439,7 @@ TEST(Server, ACopyWhoseTurnComesTooLateIsNotDone) {
 TEST(Server, CopiesGoOnBesideAnOperation) {
   GatedDevice slow;
   const TestServer server(slow);
-  const auto device = server.connect(uint64_t{4} << 20, /*lanes=*/3).value();
+  const auto device = server.connect().value();
   Buffer filled = Buffer::allocate(*device, 4096).value();
   Buffer copied = Buffer::allocate(*device, 4096).value();
   std::mt19937_64 random(test_seed());
@@ -452,29 +459,12 @@ TEST(Server, CopiesGoOnBesideAnOperation) {
   ASSERT_TRUE(streams[0].synchronize());
 }
 
-TEST(Server, AStreamsCopyWaitsForItsOperation) {
-  GatedDevice slow;
-  const TestServer server(slow);
-  const auto device = server.connect(uint64_t{4} << 20, /*lanes=*/3).value();
-  Buffer buffer = Buffer::allocate(*device, 4096).value();
-  Stream stream = Stream::create(*device).value();
-  std::mt19937_64 random(test_seed());
-  const std::vector<std::byte> bytes = random_bytes(buffer.size(), random);
-  slow.gate();
-  ASSERT_TRUE(stream.fill(buffer.data(), std::byte{1}, buffer.size()));
-  ASSERT_TRUE(stream.copy(buffer.data(), bytes.data(), bytes.size()));
-  slow.open();
-  std::vector<std::byte> back(bytes.size());
-  ASSERT_TRUE(stream.copy(back.data(), buffer.data(), back.size()));
-  EXPECT_EQ(back, bytes);
-  ASSERT_TRUE(stream.synchronize());
-}
-
 // A device whose streams stand still from a fill() on until they are told to go on.
 class StandingDevice : public device::CpuDevice {
  public:
   Status fill(void* data, std::byte value, size_t size, device::StreamHandle stream) override {
     if (stands_) {
+      ++fills_;
       if (Status stopped = call(stream, [this] { go_on_.wait(); }); !stopped) return stopped;
     }
     return CpuDevice::fill(data, value, size, stream);
@@ -486,12 +476,60 @@ class StandingDevice : public device::CpuDevice {
   void stand() { stands_ = true; }
   void go_on() { go_on_.count_down(); }
   int copies() const { return copies_; }
+  int fills() const { return fills_; }
 
  private:
   std::atomic<bool> stands_ = false;
   std::latch go_on_{1};
   std::atomic<int> copies_ = 0;
+  std::atomic<int> fills_ = 0;  // that stand
 };
+
+TEST(Server, AStreamsCopyWaitsForItsOperation) {
+  StandingDevice standing;
+  const TestServer server(standing);
+  const auto device = server.connect().value();
+  Buffer buffer = Buffer::allocate(*device, 4096).value();
+  Stream stream = Stream::create(*device).value();
+  std::mt19937_64 random(test_seed());
+  const std::vector<std::byte> bytes = random_bytes(buffer.size(), random);
+  standing.stand();
+  ASSERT_TRUE(stream.fill(buffer.data(), std::byte{1}, buffer.size()));
+  ASSERT_TRUE(stream.copy(buffer.data(), bytes.data(), bytes.size()));
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // in another lane it would be done
+  EXPECT_EQ(standing.copies(), 0);
+  standing.go_on();
+  ASSERT_TRUE(stream.synchronize());
+  std::vector<std::byte> back(bytes.size());
+  ASSERT_TRUE(buffer.download(back));
+  EXPECT_EQ(back, bytes);
+}
+
+// Nor in another lane, whose answers are not late.
+TEST(Server, AStreamThatGaveUpWaitingDoesNotOvertakeItself) {
+  StandingDevice standing;
+  const TestServer server(standing);
+  device::remote::ConnectOptions options;
+  options.path = server.path();
+  options.patience = std::chrono::milliseconds(200);
+  const auto device = RemoteDevice::connect(options).value();
+  Buffer buffer = Buffer::allocate(*device, 4096).value();
+  Stream stream = Stream::create(*device).value();
+  const std::vector<std::byte> bytes(buffer.size(), std::byte{7});
+  standing.stand();
+  ASSERT_TRUE(stream.fill(buffer.data(), std::byte{1}, buffer.size()));
+  EXPECT_EQ(stream.synchronize().error().code, ErrorCode::unavailable);
+  const Status copied = stream.copy(buffer.data(), bytes.data(), bytes.size());
+  ASSERT_FALSE(copied);
+  EXPECT_EQ(copied.error().code, ErrorCode::unavailable);
+  EXPECT_EQ(standing.copies(), 0);
+  standing.go_on();
+  while (!device->status()) std::this_thread::yield();  // until the late answer
+  ASSERT_TRUE(stream.copy(buffer.data(), bytes.data(), bytes.size()));
+  std::vector<std::byte> back(bytes.size());
+  ASSERT_TRUE(stream.copy(back.data(), buffer.data(), back.size()));
+  EXPECT_EQ(back, bytes);
+}
 
 // What comes while a lane waits for its stream is on the stream, too, before that gets on.
 TEST(Server, ALaneTakesRequestsWhileItWaits) {
@@ -508,11 +546,86 @@ TEST(Server, ALaneTakesRequestsWhileItWaits) {
     ASSERT_TRUE(stream.copy(buffer.data(), bytes.data(), bytes.size()));
     while (standing.copies() < std::min(i, 15)) std::this_thread::yield();
   }
+  EXPECT_EQ(standing.copies(), 15);
   standing.go_on();
   ASSERT_TRUE(stream.synchronize());
   std::vector<std::byte> back(bytes.size());
   ASSERT_TRUE(buffer.download(back));
   EXPECT_EQ(back, bytes);
+}
+
+// What is on a stream is answered before the end, and a client that is gone does not hold it up.
+TEST(Server, EndsWhenItsStreamsAreDone) {
+  StandingDevice standing;
+  TestServer server(standing, /*on_streams=*/true);
+  const auto device = server.connect().value();
+  auto gone = server.connect().value();
+  Connection& connection = device->connection();
+  const hoist_request fill = request_with(HOIST_OPERATION_FILL, {{1, 0, 1}}, {0});
+  for (Connection* const one : {&connection, &gone->connection()}) {  // number 1 of either
+    const hoist_request make = request_with(HOIST_OPERATION_ALLOCATE, {}, {4096});
+    ASSERT_EQ(failure_of(*one, make), std::nullopt);
+  }
+  standing.stand();
+  std::vector<Ticket> tickets;
+  for (int i = 0; i < 40; ++i) {
+    tickets.push_back(connection.submit(2, fill).value());
+    (void)gone->connection().submit(2, fill).value();
+  }
+  while (standing.fills() < 32) std::this_thread::yield();  // all that go on two streams at once
+  gone.reset();
+  std::thread opener([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    standing.go_on();
+  });
+  EXPECT_TRUE(server.stop());
+  opener.join();
+  for (const Ticket& ticket : tickets) {
+    const Result<hoist_completion> answer = connection.wait(ticket);
+    EXPECT_TRUE(answer) << ticket.sequence() << ": " << answer.error().message;
+  }
+}
+
+// Its number is guessed in another lane before its bytes are zero.
+TEST(Server, ABufferIsFoundWhenItIsZero) {
+  StandingDevice standing;
+  const TestServer server(standing, /*on_streams=*/true);
+  const auto device = server.connect().value();
+  Connection& connection = device->connection();
+  (void)connection.allocate(4096).value();  // block 0 of the pool
+  const hoist_request copy = request_with(HOIST_OPERATION_COPY, {{1, 0, 4096}, {0, 0, 4096}}, {});
+  standing.stand();
+  const Ticket made =
+      connection.submit(1, request_with(HOIST_OPERATION_ALLOCATE, {}, {4096})).value();
+  while (standing.fills() == 0) std::this_thread::yield();
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(failure_of(connection, copy), ErrorCode::not_found);
+  standing.go_on();
+  EXPECT_EQ(connection.wait(made).value().result, 1u);
+  EXPECT_EQ(failure_of(connection, copy), std::nullopt);
+}
+
+// Large copies that wait for their streams leave the turns to others.
+TEST(Server, ACopyTakesItsTurnWhenItsStreamIsThere) {
+  constexpr uint64_t kLarge = uint64_t{9} << 20;
+  StandingDevice standing;
+  const TestServer server(standing, /*on_streams=*/true);
+  const auto device = server.connect(kLarge).value();
+  Connection& connection = device->connection();
+  (void)connection.allocate(kLarge).value();
+  const Buffer buffer = Buffer::allocate(*device, kLarge).value();  // number 1
+  const hoist_request fill = request_with(HOIST_OPERATION_FILL, {{1, 0, 1}}, {0});
+  const hoist_request copy =
+      request_with(HOIST_OPERATION_COPY, {{0, 0, kLarge}, {1, 0, kLarge}}, {});
+  standing.stand();
+  std::vector<Ticket> tickets;
+  for (const uint32_t lane : {1, 2, 3}) {  // more than have a turn at once
+    tickets.push_back(connection.submit(lane, fill).value());
+    tickets.push_back(connection.submit(lane, copy).value());
+  }
+  while (standing.fills() < 3) std::this_thread::yield();
+  EXPECT_EQ(failure_of(connection, copy), std::nullopt);
+  standing.go_on();
+  for (const Ticket& ticket : tickets) EXPECT_TRUE(connection.wait(ticket));
 }
 
 TEST(Server, KeepsToItsLimits) {

@@ -2,6 +2,7 @@
 
 #include <immintrin.h>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 #include <utility>
@@ -13,12 +14,31 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::microseconds kNap(20);
-
-// A word says nothing of a device that was lost: that often the driver is asked. Who has waited for
-// so long may be woken a little later.
+// A word says nothing of a device that was lost: that often the driver is asked.
 constexpr std::chrono::milliseconds kAsk(10);
-constexpr std::chrono::microseconds kLongNap(500);
+
+// Who has waited long may be woken a little later: by a sixty-fourth of that.
+std::chrono::nanoseconds nap_after(Clock::duration waited) {
+  using std::chrono::microseconds;
+  return std::clamp<std::chrono::nanoseconds>(waited / 64, microseconds(20), microseconds(5000));
+}
+
+// Looks for a moment, and until `look_until`; then sleeps longer and longer.
+class Watch {
+ public:
+  explicit Watch(Clock::time_point look_until) : backoff_(look_until, {}) {}
+  void wait() {
+    if (backoff_.will_sleep()) {
+      std::this_thread::sleep_for(nap_after(Clock::now() - start_));
+    } else {
+      backoff_.wait();
+    }
+  }
+
+ private:
+  const Clock::time_point start_ = Clock::now();
+  Backoff backoff_;
+};
 
 }  // namespace
 
@@ -60,16 +80,12 @@ bool Fence::is_reached() const {
 
 Result<bool> Fence::wait_for_word(Clock::time_point look_until,
                                   const std::function<bool()>& interrupted) {
-  Backoff backoff(look_until, kNap);
+  Watch watch(look_until);
   Clock::time_point ask_at = Clock::now() + kAsk;
   bool is_recorded = false;
   while (!is_reached()) {
     if (interrupted && interrupted()) return false;
-    if (is_recorded) {
-      std::this_thread::sleep_for(kLongNap);
-    } else {
-      backoff.wait();
-    }
+    watch.wait();
     if (Clock::now() < ask_at) continue;
     ask_at = Clock::now() + kAsk;
     if (!is_recorded) {
@@ -87,15 +103,13 @@ Result<bool> Fence::wait_for_word(Clock::time_point look_until,
 
 Result<bool> Fence::wait_for_event(Clock::time_point look_until,
                                    const std::function<bool()>& interrupted) const {
+  Watch watch(look_until);
   while (interrupted || Clock::now() < look_until) {
     const Result<bool> done = event_.is_done();
     if (!done || *done) return done;
     if (interrupted && interrupted()) return false;
-    if (Clock::now() >= look_until) {
-      std::this_thread::sleep_for(kNap);
-    } else {
-      for (int i = 0; i < 20; ++i) _mm_pause();  // leaves the driver's lock to others
-    }
+    for (int i = 0; i < 20; ++i) _mm_pause();  // leaves the driver's lock to others
+    if (interrupted) watch.wait();
   }
   if (Status done = event_.synchronize(); !done) return tl::unexpected(done.error());
   return true;

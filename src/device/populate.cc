@@ -18,7 +18,7 @@ namespace {
 #define MADV_POPULATE_WRITE 23
 #endif
 
-// What a thread has to do for to start it to pay.
+// The least for which a thread pays.
 constexpr size_t kPart = size_t{16} << 20;
 constexpr size_t kMostThreads = 8;
 

@@ -32,7 +32,9 @@ BufferTable& buffers() {
   static BufferTable* const table = [] {
     auto* made = new BufferTable({1 << 20, 8});
     for (const uint64_t size : {1000, 2000, 3000}) {
-      require(made->allocate(hoist::device::cpu_device(), nullptr, size).has_value());
+      auto buffer = made->allocate(hoist::device::cpu_device(), nullptr, size);
+      require(buffer.has_value());
+      made->publish(std::move(*buffer));
     }
     require(made->free(2).has_value());
     return made;

@@ -127,11 +127,20 @@ Connection::~Connection() = default;
 Status Connection::status() {
   if (Status alive = check_alive(); !alive) return alive;
   if (Status connected = check_socket(); !connected) return connected;
+  return check_patience();
+}
+
+// Whether all lanes have answered in time, or late. While one has not, no lane takes requests: a
+// stream that gave up waiting there would overtake itself in another.
+Status Connection::check_patience() {
+  const uint64_t overdue = overdue_.load(std::memory_order_acquire);
+  if (overdue == settled_.load(std::memory_order_acquire)) return {};
   for (const std::unique_ptr<Lane>& lane : lanes_) {
     const std::lock_guard lock(lane->mutex);
     reap(*lane);
     if (lane->is_overdue()) return unavailable(kOverdue);
   }
+  settled_.store(overdue, std::memory_order_release);  // of later ones somebody else finds out
   return {};
 }
 
@@ -187,6 +196,7 @@ std::optional<uint64_t> Connection::pool_offset(const void* data, uint64_t size)
 
 Result<Ticket> Connection::submit(uint32_t index, const hoist_request& request) {
   if (Status ready = check_alive(); !ready) return tl::unexpected(ready.error());
+  if (Status ready = check_patience(); !ready) return tl::unexpected(ready.error());
   if (index >= lanes_.size() || request.range_count > HOIST_RING_MAX_RANGES) {
     return fail(ErrorCode::invalid_argument, "no such lane or too many ranges (hoistd's client)");
   }
@@ -276,7 +286,10 @@ Result<hoist_completion> Connection::wait(const Ticket& ticket) {
         return tl::unexpected(
             lose({ErrorCode::corrupt, "no hoistd: it answers nonsense (shared ring)"}).error());
       }
-      if (now >= deadline) lane.overdue = std::max(lane.overdue, ticket.sequence_);
+      if (now >= deadline) {
+        lane.overdue = std::max(lane.overdue, ticket.sequence_);
+        overdue_.fetch_add(1, std::memory_order_release);
+      }
       if (lane.is_overdue()) return unavailable(kOverdue);
     }
     // Answers that were given before it died count.

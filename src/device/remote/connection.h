@@ -39,7 +39,8 @@ namespace hoist::device::remote {
 struct ConnectOptions {
   std::string path;  // empty: socket_paths()
   uint64_t pool_size = uint64_t{256} << 20;
-  uint32_t lanes = 3;  // RemoteDevice has one for uploads, one for downloads, one for the rest
+  // One for uploads, one for downloads, the others for the rest (device/remote/remote_device.h).
+  uint32_t lanes = HOIST_RING_MAX_LANES;
   std::chrono::milliseconds handshake{2000};
   std::chrono::milliseconds patience{10'000};  // for one request, its turn in the lane included
 };
@@ -100,6 +101,7 @@ class Connection {
 
   Status check_alive();
   Status check_socket();
+  Status check_patience();
   Status lose(Error why);
   void reap(Lane& lane);
   bool is_pending(const Ticket& ticket) const;
@@ -112,6 +114,9 @@ class Connection {
   const uint64_t patience_ns_;
   const hoist_message welcome_;
 
+  // How often a request's patience ran out, and how many of these had late answers since.
+  std::atomic<uint64_t> overdue_ = 0;
+  std::atomic<uint64_t> settled_ = 0;
   std::mutex lost_mutex_;
   std::atomic<bool> lost_ = false;
   Error why_lost_;

@@ -58,9 +58,9 @@ void add_argument(hoist_request& request, uint64_t argument) {
 // threads share one, so everything here may be called by several at once.
 class RemoteDevice::Queue {
  public:
-  explicit Queue(uint32_t number = 0) : number_(number) {}
+  explicit Queue(uint32_t stream_number = 0) : stream_number_(stream_number) {}
   // By which streams share the lanes.
-  uint32_t number() const { return number_; }
+  uint32_t stream_number() const { return stream_number_; }
 
   // Submits and notes at once: tickets stand here in the order of the lane, so that what is last
   // here is done after everything else. `submit` puts a request into a lane: `best`, where nothing
@@ -121,7 +121,7 @@ class RemoteDevice::Queue {
     return !done || *done;
   }
 
-  const uint32_t number_;
+  const uint32_t stream_number_;
   mutable std::mutex mutex_;
   uint32_t lane_ = 0;
   std::deque<Ticket> outstanding_;
@@ -223,8 +223,9 @@ Result<Ticket> RemoteDevice::submit(uint32_t lane, const hoist_request& request)
 Result<hoist_completion> RemoteDevice::submit_and_wait(StreamHandle stream,
                                                        const hoist_request& request) {
   Queue own;
-  const Queue& queue = stream.pointer != nullptr ? *static_cast<Queue*>(stream.pointer) : own;
-  const uint32_t lane = queue.lane().value_or(lane_for(request, queue.number()));
+  Queue& queue = stream.pointer != nullptr ? *static_cast<Queue*>(stream.pointer) : own;
+  queue.drop_answered(*connection_);
+  const uint32_t lane = queue.lane().value_or(lane_for(request, queue.stream_number()));
   const Result<Ticket> ticket = submit(lane, request);
   if (!ticket) return tl::unexpected(ticket.error());
   return connection_->wait(*ticket);
@@ -238,7 +239,7 @@ Status RemoteDevice::enqueue(StreamHandle stream, const hoist_request& request) 
     return {};
   }
   queue->drop_answered(*connection_);
-  return queue->put(lane_for(request, queue->number()),
+  return queue->put(lane_for(request, queue->stream_number()),
                     [&](uint32_t lane) { return submit(lane, request); });
 }
 
@@ -389,7 +390,8 @@ Status RemoteDevice::download(std::byte* to, const hoist_range& from, StreamHand
     hoist_request request = request_for(HOIST_OPERATION_COPY);
     add_range(request, {from.buffer, from.offset + done, size});
     add_range(request, {0, *connection_->pool_offset(*memory, size), size});
-    const uint32_t lane = queue->lane().value_or(lane_for(request, queue->number()));
+    queue->drop_answered(*connection_);
+    const uint32_t lane = queue->lane().value_or(lane_for(request, queue->stream_number()));
     Result<Ticket> ticket = submit(lane, request);
     if (!ticket) {
       connection_->free(*memory);

@@ -21,9 +21,10 @@
 //   and cannot be pinned.
 // - Streams share the connection's lanes; what is in one lane is done in order of submission. A
 //   stream that has nothing outstanding takes the lane for its next work: one for uploads, one for
-//   downloads, the others for the rest, so that these three go on at once. A stream that waits for
-//   another's event, or calls a function, waits on the calling thread. A full lane makes the caller
-//   wait for its oldest request.
+//   downloads, the others for the rest, so that these go on at once. (With one lane or two streams
+//   take turns at them, whatever they do.) A stream that waits for another's event, or calls a
+//   function, waits on the calling thread. A full lane makes the caller wait for its oldest
+//   request.
 // - In a child after fork() everything answers `unavailable`; shared() connects anew there.
 // - It must outlive its streams, events and buffers: keep the pointer with them.
 #pragma once

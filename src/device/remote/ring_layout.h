@@ -84,7 +84,8 @@ struct hoist_completion {
   uint32_t status;
   uint32_t reserved; /* 0 */
   uint64_t result;
-  uint64_t device_ns; /* from its start until its end, in the daemon */
+  uint64_t
+      device_ns; /* until its end, in the daemon, from when it was put behind those before it */
   uint8_t spare[32];
 };
 
