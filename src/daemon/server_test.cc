@@ -347,7 +347,7 @@ TEST_P(ServerTest, ServesManyClientsAtOnce) {
 }
 
 TEST_P(ServerTest, ThreadsShareADevice) {
-  const auto device = connect(uint64_t{1} << 20).value();
+  const auto device = connect().value();  // with room for all of them
   std::vector<std::thread> threads;
   for (uint64_t i = 0; i < 8; ++i) {
     threads.emplace_back([&, i] {
@@ -357,7 +357,8 @@ TEST_P(ServerTest, ThreadsShareADevice) {
         const auto bytes = random_bytes(own() % 100'000, own);
         Buffer buffer = Buffer::allocate(stream, bytes.size()).value();
         std::vector<std::byte> back(bytes.size());
-        ASSERT_TRUE(stream.copy(buffer.data(), bytes.data(), bytes.size()));
+        const Status sent = stream.copy(buffer.data(), bytes.data(), bytes.size());
+        ASSERT_TRUE(sent) << sent.error().message;
         ASSERT_TRUE(stream.copy(back.data(), buffer.data(), bytes.size()));
         ASSERT_EQ(back, bytes);
       }
@@ -471,15 +472,18 @@ class StandingDevice : public device::CpuDevice {
   }
   Status copy(void* to, const void* from, size_t size, device::StreamHandle stream) override {
     ++copies_;
+    if (copies_stand_) go_on_.wait();
     return CpuDevice::copy(to, from, size, stream);
   }
   void stand() { stands_ = true; }
+  void let_copies_stand() { copies_stand_ = true; }  // their callers, without streams
   void go_on() { go_on_.count_down(); }
   int copies() const { return copies_; }
   int fills() const { return fills_; }
 
  private:
   std::atomic<bool> stands_ = false;
+  std::atomic<bool> copies_stand_ = false;
   std::latch go_on_{1};
   std::atomic<int> copies_ = 0;
   std::atomic<int> fills_ = 0;  // that stand
@@ -528,6 +532,40 @@ TEST(Server, AStreamThatGaveUpWaitingDoesNotOvertakeItself) {
   ASSERT_TRUE(stream.copy(buffer.data(), bytes.data(), bytes.size()));
   std::vector<std::byte> back(bytes.size());
   ASSERT_TRUE(stream.copy(back.data(), buffer.data(), back.size()));
+  EXPECT_EQ(back, bytes);
+}
+
+// The slots of a transfer that gave up are used again when their copies were answered.
+TEST(Server, ATransferGoesOnAfterAStandstill) {
+  constexpr size_t kSize = size_t{3} << 20;
+  StandingDevice standing;
+  const TestServer server(standing);
+  device::remote::ConnectOptions options;
+  options.path = server.path();
+  options.pool_size = uint64_t{16} << 20;
+  options.patience = std::chrono::milliseconds(200);
+  const auto device = RemoteDevice::connect(options).value();
+  Buffer buffer = Buffer::allocate(*device, kSize).value();
+  std::mt19937_64 random(test_seed());
+  const std::vector<std::byte> bytes = random_bytes(kSize, random);
+  device::PinnedPool pool(*device);
+  device::Transfer transfer(
+      pool, {.threads = 2, .smallest_chunk = size_t{64} << 10, .largest_chunk = size_t{1} << 20});
+  const auto upload = [&] {
+    return transfer.upload(std::span<const std::byte>(bytes), buffer.view());
+  };
+  ASSERT_TRUE(upload());
+  standing.let_copies_stand();
+  const Status stopped = upload();
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().code, ErrorCode::unavailable) << stopped.error().message;
+  EXPECT_FALSE(upload());  // refused at once
+  standing.go_on();
+  while (!device->status()) std::this_thread::yield();
+  for (int round = 0; round < 10; ++round) ASSERT_TRUE(upload()) << round;
+  EXPECT_EQ(pool.statistics().quarantined, 0u);
+  std::vector<std::byte> back(kSize);
+  ASSERT_TRUE(transfer.download(buffer.view<const std::byte>(), std::span<std::byte>(back)));
   EXPECT_EQ(back, bytes);
 }
 

@@ -12,6 +12,17 @@ namespace {
 
 constexpr size_t kLine = 64;  // bytes; each fence is looked at by one thread
 
+// Returns memory that the stream's work may still use, for when that is done: a hoistd that was
+// stopped may go on. A device that was lost will not.
+void give_up(PinnedBlock& block, Stream& stream) {
+  Result<Event> event = Event::create(stream.device());
+  if (event && event->record(stream)) {
+    block.release_after(std::move(*event));
+  } else {
+    block.abandon();
+  }
+}
+
 }  // namespace
 
 Result<std::unique_ptr<TransferLane>> TransferLane::create(PinnedPool& pool,
@@ -38,9 +49,9 @@ bool TransferLane::settle(Stream& used) {
   const Status settled = used.synchronize();
   for (TransferSlot& slot : slots) {
     slot.busy = false;
-    if (!settled) slot.host.abandon();
+    if (!settled) give_up(slot.host, used);
   }
-  if (!settled) words.abandon();
+  if (!settled) give_up(words, used);
   return settled.has_value();
 }
 

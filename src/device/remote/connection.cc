@@ -174,7 +174,15 @@ Status Connection::lose(Error why) {
 
 Result<void*> Connection::allocate(uint64_t size) {
   if (Status alive = check_alive(); !alive) return tl::unexpected(alive.error());
-  const std::optional<uint64_t> offset = pool_.allocate(size);
+  std::optional<uint64_t> offset = pool_.allocate(size);
+  if (!offset) {
+    // What nobody has looked for may have been answered.
+    for (const std::unique_ptr<Lane>& lane : lanes_) {
+      const std::lock_guard lock(lane->mutex);
+      reap(*lane);
+    }
+    offset = pool_.allocate(size);
+  }
   if (!offset) return fail(ErrorCode::unavailable, "the pool is full (hoistd's client)");
   return memory_.pool().data() + *offset;
 }

@@ -89,7 +89,8 @@ class RemoteDevice::Queue {
     return std::exchange(failed_, Status{});
   }
 
-  // False where nothing is outstanding.
+  // False where nothing is outstanding, or its answer does not come in time: then it stays so, and
+  // the stream in its lane.
   bool wait_for_oldest(Connection& connection) {
     std::unique_lock lock(mutex_);
     if (outstanding_.empty()) return false;
@@ -97,11 +98,13 @@ class RemoteDevice::Queue {
     const Ticket oldest = outstanding_.front();
     lock.unlock();
     const Result<hoist_completion> answer = connection.wait(oldest);
+    const bool may_come = !answer && !connection.is_done(oldest).value_or(true);
     lock.lock();
     if (number != answered_) return true;  // another thread's wait was for the same
+    if (failed_ && !answer) failed_ = tl::unexpected(answer.error());
+    if (may_come) return false;
     outstanding_.pop_front();
     ++answered_;
-    if (failed_ && !answer) failed_ = tl::unexpected(answer.error());
     return true;
   }
   void wait_for_all(Connection& connection) {
