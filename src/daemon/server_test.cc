@@ -347,7 +347,7 @@ TEST_P(ServerTest, ServesManyClientsAtOnce) {
 }
 
 TEST_P(ServerTest, ThreadsShareADevice) {
-  const auto device = connect().value();  // with room for all of them
+  const auto device = connect(uint64_t{1} << 20).value();  // less than they use at once
   std::vector<std::thread> threads;
   for (uint64_t i = 0; i < 8; ++i) {
     threads.emplace_back([&, i] {
@@ -521,22 +521,28 @@ TEST(Server, AStreamThatGaveUpWaitingDoesNotOvertakeItself) {
   Stream stream = Stream::create(*device).value();
   const std::vector<std::byte> bytes(buffer.size(), std::byte{7});
   standing.stand();
-  ASSERT_TRUE(stream.fill(buffer.data(), std::byte{1}, buffer.size()));
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(stream.fill(buffer.data(), std::byte{1}, buffer.size()));
+  }
   EXPECT_EQ(stream.synchronize().error().code, ErrorCode::unavailable);
+  EXPECT_EQ(stream.call([] { ADD_FAILURE(); }).error().code, ErrorCode::unavailable);
   const Status copied = stream.copy(buffer.data(), bytes.data(), bytes.size());
   ASSERT_FALSE(copied);
   EXPECT_EQ(copied.error().code, ErrorCode::unavailable);
   EXPECT_EQ(standing.copies(), 0);
   standing.go_on();
-  while (!device->status()) std::this_thread::yield();  // until the late answer
+  while (!device->status()) std::this_thread::yield();  // until the late answers
+  // What was done in vain has been told.
+  EXPECT_TRUE(stream.synchronize());
   ASSERT_TRUE(stream.copy(buffer.data(), bytes.data(), bytes.size()));
   std::vector<std::byte> back(bytes.size());
   ASSERT_TRUE(stream.copy(back.data(), buffer.data(), back.size()));
   EXPECT_EQ(back, bytes);
 }
 
-// The slots of a transfer that gave up are used again when their copies were answered.
-TEST(Server, ATransferGoesOnAfterAStandstill) {
+// The slots of a transfer that gave up are free again when their copies were answered, and so is
+// device memory that could not be freed meanwhile.
+void transfer_around_a_standstill(bool upload) {
   constexpr size_t kSize = size_t{3} << 20;
   StandingDevice standing;
   const TestServer server(standing);
@@ -546,27 +552,57 @@ TEST(Server, ATransferGoesOnAfterAStandstill) {
   options.patience = std::chrono::milliseconds(200);
   const auto device = RemoteDevice::connect(options).value();
   Buffer buffer = Buffer::allocate(*device, kSize).value();
+  std::optional<Buffer> other = Buffer::allocate(*device, kSize).value();
   std::mt19937_64 random(test_seed());
   const std::vector<std::byte> bytes = random_bytes(kSize, random);
+  std::vector<std::byte> back(kSize);
   device::PinnedPool pool(*device);
-  device::Transfer transfer(
-      pool, {.threads = 2, .smallest_chunk = size_t{64} << 10, .largest_chunk = size_t{1} << 20});
-  const auto upload = [&] {
-    return transfer.upload(std::span<const std::byte>(bytes), buffer.view());
+  std::optional<device::Transfer> transfer;
+  transfer.emplace(pool, device::TransferTuning{.threads = 2,
+                                                .smallest_chunk = size_t{64} << 10,
+                                                .largest_chunk = size_t{1} << 20});
+  const auto move = [&](bool up) {
+    if (up) return transfer->upload(std::span<const std::byte>(bytes), buffer.view());
+    return transfer->download(buffer.view<const std::byte>(), std::span<std::byte>(back));
   };
-  ASSERT_TRUE(upload());
+  ASSERT_TRUE(move(true));
   standing.let_copies_stand();
-  const Status stopped = upload();
+  const Status stopped = move(upload);
   ASSERT_FALSE(stopped);
   EXPECT_EQ(stopped.error().code, ErrorCode::unavailable) << stopped.error().message;
-  EXPECT_FALSE(upload());  // refused at once
+  EXPECT_FALSE(move(upload));  // refused at once
+  other.reset();
   standing.go_on();
   while (!device->status()) std::this_thread::yield();
-  for (int round = 0; round < 10; ++round) ASSERT_TRUE(upload()) << round;
-  EXPECT_EQ(pool.statistics().quarantined, 0u);
-  std::vector<std::byte> back(kSize);
-  ASSERT_TRUE(transfer.download(buffer.view<const std::byte>(), std::span<std::byte>(back)));
+  for (int round = 0; round < 10; ++round) ASSERT_TRUE(move(upload)) << round;
+  ASSERT_TRUE(move(false));
   EXPECT_EQ(back, bytes);
+  transfer.reset();
+  pool.trim();
+  EXPECT_EQ(pool.statistics().quarantined, 0u);
+  EXPECT_EQ(pool.statistics().pinned, 0u);
+  const Buffer small = Buffer::allocate(*device, 1).value();
+  EXPECT_NE(server.status().find(fmt::format("\"device_bytes\":{}", kSize + 1)), std::string::npos)
+      << server.status();
+}
+
+TEST(Server, AnUploadGoesOnAfterAStandstill) { transfer_around_a_standstill(true); }
+TEST(Server, ADownloadGoesOnAfterAStandstill) { transfer_around_a_standstill(false); }
+
+TEST(BufferTable, CountsWhatHasNoNumberYet) {
+  BufferTable table({1000, 2});
+  auto first = table.allocate(device::cpu_device(), nullptr, 600).value();
+  EXPECT_EQ(table.allocate(device::cpu_device(), nullptr, 401).error().code, ErrorCode::exhausted);
+  EXPECT_EQ(table.bytes(), 600u);
+  EXPECT_EQ(table.count(), 0u);
+  EXPECT_EQ(table.find(1), nullptr);
+  table.drop(std::move(first));
+  EXPECT_EQ(table.bytes(), 0u);
+  auto second = table.allocate(device::cpu_device(), nullptr, 1000).value();
+  EXPECT_EQ(table.publish(std::move(second)), 1u);
+  EXPECT_EQ(table.count(), 1u);
+  EXPECT_TRUE(table.free(1));
+  EXPECT_EQ(table.bytes(), 0u);
 }
 
 // What comes while a lane waits for its stream is on the stream, too, before that gets on.
@@ -661,6 +697,7 @@ TEST(Server, ACopyTakesItsTurnWhenItsStreamIsThere) {
     tickets.push_back(connection.submit(lane, copy).value());
   }
   while (standing.fills() < 3) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // for them to ask for a turn
   EXPECT_EQ(failure_of(connection, copy), std::nullopt);
   standing.go_on();
   for (const Ticket& ticket : tickets) EXPECT_TRUE(connection.wait(ticket));

@@ -295,7 +295,8 @@ Result<hoist_completion> Connection::wait(const Ticket& ticket) {
             lose({ErrorCode::corrupt, "no hoistd: it answers nonsense (shared ring)"}).error());
       }
       if (now >= deadline) {
-        lane.overdue = std::max(lane.overdue, ticket.sequence_);
+        // With all that is behind it, which may be late, too, when its own waiters have gone.
+        lane.overdue = lane.submitter.submitted();
         overdue_.fetch_add(1, std::memory_order_release);
       }
       if (lane.is_overdue()) return unavailable(kOverdue);
@@ -316,17 +317,39 @@ Ticket Connection::last(uint32_t lane) {
   return lanes_[lane]->last;
 }
 
+bool Connection::wait_for_any() {
+  if (!check_alive()) return false;
+  Ticket oldest;
+  for (uint32_t index = 0; index < lanes_.size() && oldest.pending_ == nullptr; ++index) {
+    const std::lock_guard lock(lanes_[index]->mutex);
+    reap(*lanes_[index]);
+    oldest = oldest_of(index);
+  }
+  const bool is_there = oldest.pending_ != nullptr;
+  const Result<hoist_completion> answer = wait(oldest);
+  return is_there && (answer || answer.error().code != ErrorCode::unavailable);
+}
+
+// Of those that are not answered, of a lane that is locked; null: all are.
+Ticket Connection::oldest_of(uint32_t index) const {
+  const Lane& lane = *lanes_[index];
+  Ticket oldest;
+  if (lane.submitter.reaped() == lane.submitter.submitted()) return oldest;
+  oldest.lane_ = index;
+  oldest.sequence_ = lane.submitter.reaped() + 1;
+  oldest.pending_ = lane.pending[oldest.sequence_ % HOIST_RING_ENTRIES];
+  return oldest;
+}
+
 Status Connection::wait_for_room(uint32_t index) {
   if (Status alive = check_alive(); !alive) return alive;
-  Lane& lane = *lanes_[index];
   Ticket oldest;
   {
+    Lane& lane = *lanes_[index];
     const std::lock_guard lock(lane.mutex);
     reap(lane);
     if (!lane.submitter.full()) return {};
-    oldest.lane_ = index;
-    oldest.sequence_ = lane.submitter.reaped() + 1;
-    oldest.pending_ = lane.pending[oldest.sequence_ % HOIST_RING_ENTRIES];
+    oldest = oldest_of(index);
   }
   // Whether it succeeded is for its own waiter.
   const Result<hoist_completion> answer = wait(oldest);

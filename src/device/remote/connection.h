@@ -93,6 +93,9 @@ class Connection {
   Ticket last(uint32_t lane);
   // Waits until the lane has room.
   Status wait_for_room(uint32_t lane);
+  // Waits until some request of whoever's has been answered, whose memory of the pool is free then.
+  // False where there is none, or it does not come.
+  bool wait_for_any();
 
  private:
   struct Lane;
@@ -105,6 +108,7 @@ class Connection {
   Status lose(Error why);
   void reap(Lane& lane);
   bool is_pending(const Ticket& ticket) const;
+  Ticket oldest_of(uint32_t lane) const;
 
   SharedMemory memory_;
   UniqueFd socket_;

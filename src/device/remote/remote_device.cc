@@ -89,26 +89,37 @@ class RemoteDevice::Queue {
     return std::exchange(failed_, Status{});
   }
 
-  // False where nothing is outstanding, or its answer does not come in time: then it stays so, and
-  // the stream in its lane.
-  bool wait_for_oldest(Connection& connection) {
+  // What does not come in time stays outstanding, and the stream in its lane.
+  enum class Waited { answered, nothing, gave_up };
+  Waited wait_for_oldest(Connection& connection) {
     std::unique_lock lock(mutex_);
-    if (outstanding_.empty()) return false;
+    if (outstanding_.empty()) return Waited::nothing;
     const uint64_t number = answered_;
     const Ticket oldest = outstanding_.front();
     lock.unlock();
     const Result<hoist_completion> answer = connection.wait(oldest);
     const bool may_come = !answer && !connection.is_done(oldest).value_or(true);
     lock.lock();
-    if (number != answered_) return true;  // another thread's wait was for the same
-    if (failed_ && !answer) failed_ = tl::unexpected(answer.error());
-    if (may_come) return false;
+    if (number != answered_) return Waited::answered;  // another thread's wait was for the same
+    // Of what was given up all failures are told by that.
+    if (failed_ && !answer && number >= given_up_) failed_ = tl::unexpected(answer.error());
+    if (may_come) {
+      given_up_ = answered_ + outstanding_.size();
+      return Waited::gave_up;
+    }
     outstanding_.pop_front();
     ++answered_;
-    return true;
+    return Waited::answered;
   }
-  void wait_for_all(Connection& connection) {
-    while (wait_for_oldest(connection)) continue;
+  // Fails where it gave up; what failed otherwise is for take_failure().
+  Status wait_for_all(Connection& connection) {
+    while (true) {
+      const Waited waited = wait_for_oldest(connection);
+      if (waited == Waited::nothing) return {};
+      if (waited == Waited::gave_up) {
+        return fail(ErrorCode::unavailable, "no hoistd: it has not answered for too long (stream)");
+      }
+    }
   }
   void drop_answered(Connection& connection) {
     while (is_oldest_done(connection)) wait_for_oldest(connection);
@@ -129,6 +140,7 @@ class RemoteDevice::Queue {
   uint32_t lane_ = 0;
   std::deque<Ticket> outstanding_;
   uint64_t answered_ = 0;  // that were taken from the front
+  uint64_t given_up_ = 0;  // so many from the beginning were waited for in vain
   Status failed_;
 };
 
@@ -163,13 +175,14 @@ void RemoteDevice::destroy(StreamHandle stream) { delete static_cast<Queue*>(str
 Status RemoteDevice::synchronize(StreamHandle stream) {
   auto* const queue = static_cast<Queue*>(stream.pointer);
   if (queue == nullptr) return {};
-  queue->wait_for_all(*connection_);
-  return queue->take_failure();
+  Status waited = queue->wait_for_all(*connection_);
+  Status failed = queue->take_failure();
+  return waited ? failed : waited;
 }
 
 Status RemoteDevice::call(StreamHandle stream, std::function<void()> function) {
   if (auto* const queue = static_cast<Queue*>(stream.pointer); queue != nullptr) {
-    queue->wait_for_all(*connection_);
+    if (Status waited = queue->wait_for_all(*connection_); !waited) return waited;
   }
   function();
   return {};
@@ -180,6 +193,8 @@ Result<EventHandle> RemoteDevice::create_event() { return EventHandle{new Point}
 void RemoteDevice::destroy(EventHandle event) { delete static_cast<Point*>(event.pointer); }
 
 Status RemoteDevice::record(EventHandle event, StreamHandle stream) {
+  // Nobody knows what a dead daemon's device still does.
+  if (connection_->lost()) return connection_->status();
   const auto* const queue = static_cast<Queue*>(stream.pointer);
   static_cast<Point*>(event.pointer)->ticket = queue == nullptr ? Ticket() : queue->last();
   return {};
@@ -223,13 +238,18 @@ Result<Ticket> RemoteDevice::submit(uint32_t lane, const hoist_request& request)
   }
 }
 
-Result<hoist_completion> RemoteDevice::submit_and_wait(StreamHandle stream,
-                                                       const hoist_request& request) {
+// In the stream's order, but it is not outstanding there.
+Result<Ticket> RemoteDevice::submit_on(StreamHandle stream, const hoist_request& request) {
   Queue own;
   Queue& queue = stream.pointer != nullptr ? *static_cast<Queue*>(stream.pointer) : own;
   queue.drop_answered(*connection_);
   const uint32_t lane = queue.lane().value_or(lane_for(request, queue.stream_number()));
-  const Result<Ticket> ticket = submit(lane, request);
+  return submit(lane, request);
+}
+
+Result<hoist_completion> RemoteDevice::submit_and_wait(StreamHandle stream,
+                                                       const hoist_request& request) {
+  const Result<Ticket> ticket = submit_on(stream, request);
   if (!ticket) return tl::unexpected(ticket.error());
   return connection_->wait(*ticket);
 }
@@ -263,11 +283,15 @@ Status RemoteDevice::run(StreamHandle stream, uint32_t operation,
 }
 
 Result<void*> RemoteDevice::allocate(size_t size, StreamHandle stream) {
+  free_late_ones();
   hoist_request request = request_for(HOIST_OPERATION_ALLOCATE);
   add_argument(request, size);
-  const Result<hoist_completion> answer = submit_and_wait(stream, request);
-  if (!answer) return tl::unexpected(answer.error());
+  const Result<Ticket> ticket = submit_on(stream, request);
+  if (!ticket) return tl::unexpected(ticket.error());
+  const Result<hoist_completion> answer = connection_->wait(*ticket);
   const std::lock_guard lock(mutex_);
+  if (!answer && !connection_->is_done(*ticket).value_or(true)) late_.push_back(*ticket);
+  if (!answer) return tl::unexpected(answer.error());
   const uint64_t address = next_address_;
   allocations_.emplace(address, Allocation{answer->result, size});
   // Never given twice, so a use after free finds nothing; 2^63 bytes last.
@@ -284,8 +308,33 @@ void RemoteDevice::free(void* data, StreamHandle stream) {
     add_argument(request, found->second.buffer);
     allocations_.erase(found);
   }
-  // Where it cannot be said now, the end of the session frees it.
-  (void)enqueue(stream, request);
+  if (enqueue(stream, request)) return;
+  const std::lock_guard lock(mutex_);
+  unsent_frees_.push_back(request.arguments[0]);
+}
+
+// What was to be freed while the daemon stood still, and what it made for nobody then.
+void RemoteDevice::free_late_ones() {
+  std::vector<uint64_t> numbers;
+  {
+    const std::lock_guard lock(mutex_);
+    if (late_.empty() && unsent_frees_.empty()) return;
+    if (!connection_->status()) return;
+    std::erase_if(late_, [&](const Ticket& ticket) {
+      if (!connection_->is_done(ticket).value_or(true)) return false;
+      if (const auto made = connection_->wait(ticket)) unsent_frees_.push_back(made->result);
+      return true;
+    });
+    numbers.swap(unsent_frees_);
+  }
+  for (const uint64_t number : numbers) {
+    hoist_request request = request_for(HOIST_OPERATION_FREE);
+    add_argument(request, number);
+    const Result<hoist_completion> freed = submit_and_wait({}, request);
+    if (freed || freed.error().code != ErrorCode::unavailable) continue;
+    const std::lock_guard lock(mutex_);
+    unsent_frees_.push_back(number);
+  }
 }
 
 Result<hoist_range> RemoteDevice::range_of(const void* data, uint64_t size) const {
@@ -332,11 +381,14 @@ Status RemoteDevice::copy_ranges(const hoist_range& from, const hoist_range& to,
   return enqueue(stream, request);
 }
 
-// Memory of the pool; while it is full, our own copies are waited for.
+// Memory of the pool; while it is full, our own copies are waited for, or others'.
 Result<void*> RemoteDevice::staging(uint64_t size, Queue& queue) {
   while (true) {
     Result<void*> memory = connection_->allocate(size);
-    if (memory || !queue.wait_for_oldest(*connection_)) return memory;
+    if (memory) return memory;
+    const Queue::Waited waited = queue.wait_for_oldest(*connection_);
+    if (waited == Queue::Waited::gave_up) return memory;
+    if (waited == Queue::Waited::nothing && !connection_->wait_for_any()) return memory;
   }
 }
 

@@ -34,6 +34,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "device/device.h"
 #include "device/remote/connection.h"
@@ -103,6 +104,8 @@ class RemoteDevice : public Device {
   Result<hoist_range> range_of(const void* data, uint64_t size) const;
   uint32_t lane_for(const hoist_request& request, uint32_t stream) const;
   Result<Ticket> submit(uint32_t lane, const hoist_request& request);
+  Result<Ticket> submit_on(StreamHandle stream, const hoist_request& request);
+  void free_late_ones();
   Result<hoist_completion> submit_and_wait(StreamHandle stream, const hoist_request& request);
   Status enqueue(StreamHandle stream, const hoist_request& request);
   Status copy_ranges(const hoist_range& from, const hoist_range& to, StreamHandle stream);
@@ -115,6 +118,8 @@ class RemoteDevice : public Device {
   mutable std::mutex mutex_;
   std::map<uint64_t, Allocation> allocations_;  // by device address
   uint64_t next_address_;
+  std::vector<Ticket> late_;  // allocations that were not answered in time
+  std::vector<uint64_t> unsent_frees_;
 };
 
 }  // namespace hoist::device::remote
