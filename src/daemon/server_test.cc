@@ -686,19 +686,23 @@ TEST(Server, ACopyTakesItsTurnWhenItsStreamIsThere) {
   const auto device = server.connect(kLarge).value();
   Connection& connection = device->connection();
   (void)connection.allocate(kLarge).value();
-  const Buffer buffer = Buffer::allocate(*device, kLarge).value();  // number 1
-  const hoist_request fill = request_with(HOIST_OPERATION_FILL, {{1, 0, 1}}, {0});
-  const hoist_request copy =
-      request_with(HOIST_OPERATION_COPY, {{0, 0, kLarge}, {1, 0, kLarge}}, {});
+  std::vector<Buffer> buffers;  // of the numbers 1 to 4
+  for (int i = 0; i < 4; ++i) buffers.push_back(Buffer::allocate(*device, kLarge).value());
+  const auto fill = [](uint64_t number) {
+    return request_with(HOIST_OPERATION_FILL, {{number, 0, 1}}, {0});
+  };
+  const auto copy = [](uint64_t number) {
+    return request_with(HOIST_OPERATION_COPY, {{0, 0, kLarge}, {number, 0, kLarge}}, {});
+  };
   standing.stand();
   std::vector<Ticket> tickets;
   for (const uint32_t lane : {1, 2, 3}) {  // more than have a turn at once
-    tickets.push_back(connection.submit(lane, fill).value());
-    tickets.push_back(connection.submit(lane, copy).value());
+    tickets.push_back(connection.submit(lane, fill(lane)).value());
+    tickets.push_back(connection.submit(lane, copy(lane)).value());
   }
   while (standing.fills() < 3) std::this_thread::yield();
   std::this_thread::sleep_for(std::chrono::milliseconds(20));  // for them to ask for a turn
-  EXPECT_EQ(failure_of(connection, copy), std::nullopt);
+  EXPECT_EQ(failure_of(connection, copy(4)), std::nullopt);
   standing.go_on();
   for (const Ticket& ticket : tickets) EXPECT_TRUE(connection.wait(ticket));
 }
