@@ -74,7 +74,7 @@ class RemoteDevice::Queue {
     outstanding_.push_back(std::move(*ticket));
     return {};
   }
-  // The lane that it is bound to for now.
+  // Where it has something outstanding, behind which everything must go.
   std::optional<uint32_t> lane() const {
     const std::lock_guard lock(mutex_);
     return outstanding_.empty() ? std::nullopt : std::optional(lane_);
