@@ -342,17 +342,13 @@ TEST_P(ServerTest, ThreadsShareADevice) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// The threads of a transfer put their copies on one stream and wait each for its own.
+// A transfer's copies go down one stream, each taken from what another has freed.
 TEST_P(ServerTest, TransfersArriveWhole) {
   const auto device = connect(uint64_t{64} << 20).value();
   device::PinnedPool pool(*device);
   constexpr size_t kChunk = size_t{64} << 10;
-  device::Transfer transfer(pool, {.threads = 8,
-                                   .slots = 2,
-                                   .smallest_chunk = kChunk,
-                                   .largest_chunk = kChunk,
-                                   .direct = 0,
-                                   .one_stream = true});
+  device::Transfer transfer(
+      pool, {.threads = 8, .largest_chunk = kChunk, .chunks = 8, .ring = 16 * kChunk, .direct = 0});
   constexpr size_t kSize = (size_t{4} << 20) + 77;
   Buffer buffer = Buffer::allocate(*device, kSize).value();
   std::vector<std::byte> bytes = random_bytes(kSize, random);

@@ -187,8 +187,9 @@ void transfer_around_a_standstill(bool upload) {
   device::PinnedPool pool(*device);
   std::optional<device::Transfer> transfer;
   transfer.emplace(pool, device::TransferTuning{.threads = 2,
-                                                .smallest_chunk = size_t{64} << 10,
-                                                .largest_chunk = size_t{1} << 20});
+                                                .piece = size_t{64} << 10,
+                                                .largest_chunk = size_t{1} << 20,
+                                                .ring = size_t{2} << 20});
   const auto move = [&](bool up) {
     if (up) return transfer->upload(std::span<const std::byte>(bytes), buffer.view());
     return transfer->download(buffer.view<const std::byte>(), std::span<std::byte>(back));

@@ -7,6 +7,7 @@
 
 #include <immintrin.h>
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -43,6 +44,34 @@ class Backoff {
   const Clock::time_point look_until_;
   const std::chrono::nanoseconds nap_;
   unsigned looks_ = 0;
+};
+
+// One wait, however long: the naps grow, as who has waited long may be woken a little later, by a
+// sixty-fourth of that.
+class PatientBackoff {
+ public:
+  using Clock = Backoff::Clock;
+
+  explicit PatientBackoff(Clock::time_point look_until) : backoff_(look_until, {}) {}
+
+  void wait() {
+    using std::chrono::microseconds;
+    if (!backoff_.will_sleep()) {
+      backoff_.wait();
+      return;
+    }
+    waited_ = Clock::now() - start_;
+    std::this_thread::sleep_for(
+        std::clamp<Clock::duration>(waited_ / 64, microseconds(20), microseconds(5000)));
+  }
+
+  // How long until the last nap; none: it has not slept yet.
+  Clock::duration waited() const { return waited_; }
+
+ private:
+  const Clock::time_point start_ = Clock::now();
+  Backoff backoff_;
+  Clock::duration waited_ = {};
 };
 
 }  // namespace hoist::device

@@ -1,6 +1,6 @@
-// HOIST_BENCH_TRANSFER="THREADS SLOTS SMALLEST LARGEST LOOK THROUGH_SLOT PUMPED ONE_STREAM
-// PUMPED_BOTH_WAYS DIRECT" (sizes in KiB, LOOK in microseconds) tries another tuning of transfers
-// in benchmarks.
+// HOIST_BENCH_TRANSFER="THREADS PIECE CHUNK CHUNKS RING [LOOK [THROUGH_SLOT [PUMPED [STREAMS
+// [DIRECT]]]]]" (sizes in KiB, LOOK in microseconds) tries another tuning of transfers in
+// benchmarks.
 #pragma once
 
 #include <fmt/core.h>
@@ -22,23 +22,22 @@ inline Result<TransferTuning> bench_tuning() {
   const char* const wanted = std::getenv("HOIST_BENCH_TRANSFER");
   if (wanted == nullptr) return tuning;
   std::istringstream words(wanted);
-  int64_t look = tuning.look.count();
-  words >> tuning.threads >> tuning.slots >> tuning.smallest_chunk >> tuning.largest_chunk >> look;
-  if (!words || tuning.threads < 1 || tuning.slots < 1 || tuning.smallest_chunk < 1 ||
-      tuning.smallest_chunk > tuning.largest_chunk) {
+  size_t ring = 0;
+  words >> tuning.threads >> tuning.piece >> tuning.largest_chunk >> tuning.chunks >> ring;
+  if (!words || tuning.threads < 1 || tuning.piece < 1 || tuning.piece > tuning.largest_chunk ||
+      tuning.chunks < 1 || ring < tuning.piece) {
     return fail(ErrorCode::invalid_argument,
-                fmt::format("HOIST_BENCH_TRANSFER={}: THREADS SLOTS SMALLEST LARGEST LOOK "
-                            "[THROUGH_SLOT [PUMPED [ONE_STREAM [PUMPED_BOTH_WAYS [DIRECT]]]]], "
-                            "sizes in KiB",
+                fmt::format("HOIST_BENCH_TRANSFER={}: THREADS PIECE CHUNK CHUNKS RING [LOOK "
+                            "[THROUGH_SLOT [PUMPED [STREAMS [DIRECT]]]]], sizes in KiB",
                             wanted));
   }
-  tuning.smallest_chunk *= kKibibyte;
+  tuning.piece *= kKibibyte;
   tuning.largest_chunk *= kKibibyte;
-  tuning.look = std::chrono::microseconds(look);
+  tuning.ring = ring * kKibibyte;
+  if (int64_t look = 0; words >> look) tuning.look = std::chrono::microseconds(look);
   if (size_t size = 0; words >> size) tuning.through_slot = size * kKibibyte;
   if (uint64_t size = 0; words >> size) tuning.pumped = size * kKibibyte;
-  if (bool one = false; words >> one) tuning.one_stream = one;
-  if (uint64_t size = 0; words >> size) tuning.pumped_both_ways = size * kKibibyte;
+  if (int streams = 0; words >> streams) tuning.streams = streams;
   if (size_t size = 0; words >> size) tuning.direct = size * kKibibyte;
   return tuning;
 }

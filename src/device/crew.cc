@@ -25,7 +25,8 @@ Crew::~Crew() {
 void Crew::start_helpers() {
   started_ = true;
   for (int i = 0; i < helpers_; ++i) {
-    Result<std::thread> thread = start_quiet_thread([this] { help(); });
+    Result<std::thread> thread =
+        start_quiet_thread([this, i] { help(static_cast<size_t>(i) + 1); });
     if (!thread) return;  // those that there are do the work
     threads_.push_back(std::move(*thread));
   }
@@ -33,7 +34,8 @@ void Crew::start_helpers() {
 
 void Crew::run(int lanes, const std::function<void(int)>& body) {
   if (lanes <= 1) return body(0);
-  Work work{&body, lanes};
+  Work work{&body, std::vector<bool>(static_cast<size_t>(lanes)), lanes - 1};
+  work.given[0] = true;
   {
     const std::lock_guard lock(mutex_);
     if (!started_) start_helpers();
@@ -58,14 +60,24 @@ void Crew::wake_two() {
   offered_.notify_one();
 }
 
-void Crew::help() {
+int Crew::give_lane(Work& work, size_t best) {
+  if (best >= work.given.size() || work.given[best]) {
+    best = static_cast<size_t>(std::find(work.given.begin(), work.given.end(), false) -
+                               work.given.begin());
+  }
+  work.given[best] = true;
+  --work.left;
+  return static_cast<int>(best);
+}
+
+void Crew::help(size_t number) {
   std::unique_lock lock(mutex_);
   while (true) {
     offered_.wait(lock, [this] { return stopping_ || !offers_.empty(); });
     if (stopping_) return;
     Work& work = *offers_.front();
-    const int lane = work.next++;
-    if (work.next >= work.lanes) offers_.pop_front();
+    const int lane = give_lane(work, number);
+    if (work.left == 0) offers_.pop_front();
     ++work.active;
     const bool more = !offers_.empty();
     lock.unlock();

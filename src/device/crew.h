@@ -27,20 +27,22 @@ class Crew {
   Crew& operator=(const Crew&) = delete;
 
   // Calls body(0) here, and body(1) … body(lanes - 1) on those helpers that have nothing else to do
-  // before body(0) returns; returns when all that were called have returned. `body` must not throw.
+  // before body(0) returns; returns when all that were called have returned. A helper gets the same
+  // number each time, where it can: what belongs to a lane is in its cache. `body` must not throw.
   void run(int lanes, const std::function<void(int)>& body);
 
  private:
   struct Work {
     const std::function<void(int)>* body;
-    int lanes;
-    int next = 1;
+    std::vector<bool> given;      // by lane
+    int left;                     // lanes to give
     std::atomic<int> active = 0;  // changes under the lock
   };
 
   void start_helpers();  // under the lock
+  static int give_lane(Work& work, size_t best);
   void wake_two();
-  void help();
+  void help(size_t number);
 
   const int helpers_;
   std::mutex mutex_;

@@ -25,6 +25,9 @@ class Fence {
   static Result<Fence> create(Device& device, uint32_t* word);
 
   Status record(Stream& stream);
+  // Whether the work before the last record() is done. Does not notice that the device was lost, as
+  // wait() does.
+  Result<bool> poll() const;
   // Returns when the work before the last record() is done, or with an error when the device was
   // lost. Until `look_until`, but 10 milliseconds at most, without sleeping.
   Status wait(std::chrono::steady_clock::time_point look_until);

@@ -37,6 +37,17 @@ void PinnedBlock::release_after(Event event) {
   if (data_ != nullptr) pool_->release(*this, &event);
 }
 
+void PinnedBlock::release_behind(std::span<Stream* const> streams) {
+  if (data_ == nullptr) return;
+  Result<Event> all = Event::create(pool_->device());
+  bool is_behind_all = all.has_value();
+  for (Stream* const stream : streams) {
+    is_behind_all = is_behind_all && stream->wait(*all) && all->record(*stream);
+  }
+  if (!is_behind_all) return abandon();
+  release_after(std::move(*all));
+}
+
 void PinnedBlock::abandon() {
   if (data_ != nullptr) pool_->abandon(*this);
 }

@@ -47,6 +47,9 @@ class PinnedBlock {
   // Returns it now, with work still on it: it is handed out again when `event`, recorded behind
   // that work, is done, and never where that cannot be known any more (the device was lost).
   void release_after(Event event);
+  // The same with work still on all of these streams, which may be of a device that was lost, or of
+  // a hoistd that has stopped and may go on.
+  void release_behind(std::span<Stream* const> streams);
   // Returns it, never to be handed out again: a lost device may still write it.
   void abandon();
 

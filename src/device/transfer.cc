@@ -4,42 +4,51 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "base/threads.h"
-#include "device/chunks.h"
-#include "device/transfer_job.h"
+#include "device/relay.h"
+#include "device/relay_kit.h"
+#include "device/transfer_lane.h"
 #include "device/transfer_pump.h"
 
 namespace hoist::device {
 namespace {
 
+constexpr size_t kKibibyte = size_t{1} << 10;
+constexpr size_t kMebibyte = size_t{1} << 20;
+
+// TransferTuning::ring. On a GPU as much as keeps the engine busy while a thread sleeps.
+constexpr size_t kRing = 64 * kMebibyte;
+constexpr size_t kRingElsewhere = 32 * kMebibyte;
+
 // TransferTuning::through_slot where memory is not the device's own.
-constexpr size_t kUploadThroughSlot = size_t{64} << 10;
-constexpr size_t kDownloadThroughSlot = size_t{256} << 10;
+constexpr size_t kUploadThroughSlot = 64 * kKibibyte;
+constexpr size_t kDownloadThroughSlot = 256 * kKibibyte;
 
 // TransferTuning::direct. hoistd's client makes its own copies with one thread.
-constexpr size_t kDirect = size_t{4} << 20;
-constexpr size_t kRemoteDirect = size_t{512} << 10;
-
-// To copy so little takes no longer than to ask whether it is pinned.
-constexpr size_t kNotWorthAsking = size_t{16} << 10;
+constexpr size_t kDirect = 4 * kMebibyte;
+constexpr size_t kRemoteDirect = 512 * kKibibyte;
 
 // Small copies that are made before a lane is worth making for them.
 constexpr int kFewCopies = 16;
 
-// TransferTuning::pumped: beyond, the copy engine's large pieces leave no more of the link idle
-// than a kernel's accesses do, and in both directions at once less. From a file the threads are
-// what is slow, and small pieces stay in their caches.
-constexpr uint64_t kPumped = uint64_t{512} << 20;
-constexpr uint64_t kPumpedOfFile = UINT64_MAX;
+// TransferTuning::pumped: beyond, the copy engine's large chunks leave less of the link idle than a
+// kernel's accesses do.
+constexpr uint64_t kPumpedUp = 64 * kMebibyte;
+constexpr uint64_t kPumpedDown = 16 * kMebibyte;
 
 // To wake threads for less costs more than it saves.
-constexpr uint64_t kPumpedFrom = uint64_t{1} << 20;
+constexpr uint64_t kPumpedFrom = kMebibyte;
 
 // After a transfer for which the device was too busy, so many go another way.
 constexpr int kBusyTransfers = 64;
+
+// Pieces for ends that are used in order by one thread, or read best in large ones.
+constexpr size_t kLargePiece = 2 * kMebibyte;
+
+// To wake a thread for less costs more than it saves.
+constexpr size_t kBytesAThread = 256 * kKibibyte;
 
 // With fewer processors than threads a pump is slower at times.
 uint64_t pumped_up_to(const Device& device, const TransferTuning& tuning, uint64_t best) {
@@ -49,26 +58,35 @@ uint64_t pumped_up_to(const Device& device, const TransferTuning& tuning, uint64
 
 size_t through_slot(const Device& device, const TransferTuning& tuning, size_t best) {
   if (device.properties().kind != DeviceKind::cuda) best = 0;
-  return std::min(tuning.through_slot.value_or(best), tuning.largest_chunk);
+  return tuning.through_slot.value_or(best);
+}
+
+TransferTuning completed(TransferTuning tuning, const Device& device) {
+  const DeviceKind kind = device.properties().kind;
+  tuning.largest_chunk = std::clamp<size_t>(tuning.largest_chunk, 1, PinnedPool::kLargest);
+  tuning.piece = std::clamp<size_t>(tuning.piece, 1, tuning.largest_chunk);
+  if (!tuning.ring) tuning.ring = kind == DeviceKind::cuda ? kRing : kRingElsewhere;
+  tuning.ring = std::clamp(*tuning.ring, tuning.largest_chunk, PinnedPool::kLargest);
+  if (!tuning.direct) tuning.direct = kind == DeviceKind::remote ? kRemoteDirect : kDirect;
+  return tuning;
 }
 
 }  // namespace
 
 Transfer::Transfer(PinnedPool& pool, const TransferTuning& tuning)
     : pool_(pool),
-      tuning_(tuning),
-      direct_(tuning.direct.value_or(
-          pool.device().properties().kind == DeviceKind::remote ? kRemoteDirect : kDirect)),
+      tuning_(completed(tuning, pool.device())),
       may_look_(pool.device().properties().kind == DeviceKind::cuda &&
                 usable_cpus() > tuning.threads),
       upload_through_slot_(through_slot(pool.device(), tuning, kUploadThroughSlot)),
       download_through_slot_(through_slot(pool.device(), tuning, kDownloadThroughSlot)),
-      pumped_(pumped_up_to(pool.device(), tuning, kPumped)),
-      pumped_of_file_(pumped_up_to(pool.device(), tuning, kPumpedOfFile)),
+      pumped_up_(pumped_up_to(pool.device(), tuning, kPumpedUp)),
+      pumped_down_(pumped_up_to(pool.device(), tuning, kPumpedDown)),
       owner_(::getpid()),
       uploaders_(tuning.threads - 1),
       downloaders_(tuning.threads - 1),
-      kits_(std::make_unique<PumpKits>(pool, tuning.threads)) {}
+      relay_kits_(std::make_unique<RelayKits>(pool, *tuning_.ring, tuning.chunks)),
+      pump_kits_(std::make_unique<PumpKits>(pool, tuning.threads)) {}
 
 Transfer::~Transfer() = default;
 
@@ -82,29 +100,25 @@ Status Transfer::upload(const HostSource& from, View<std::byte> to,
   if (memory != nullptr && !request.enqueued) {
     if (auto lane = lane_for_small(to.size, upload_through_slot_)) {
       return run_small(std::move(lane), to.size, request,
-                       [&](TransferLane& own) { return upload_small(own, *memory, to.data); });
+                       [&](TransferLane& own) { return own.upload(*memory, to.data); });
     }
     if (is_pinned(memory->data(), to.size)) {
-      return copy(memory->data(), to.data, to.size, uploaders_, request);
+      return copy(memory->data(), to.data, to.size, request);
     }
   }
-  std::optional<BothWays::Going> going;
-  if (to.size > tuning_.pumped_both_ways) going.emplace(both_ways_, BothWays::Direction::up);
-  const uint64_t pumped =
-      pumped_now(std::holds_alternative<HostFile>(from) ? pumped_of_file_ : pumped_);
-  if (to.size <= pumped && !request.enqueued && (*reader)->is_random_access() &&
+  if (to.size <= pumped_up_ && !request.enqueued && (*reader)->is_random_access() &&
       !(*reader)->wants_large_reads()) {
     const std::optional<Status> done = pump(reader->get(), nullptr, to.data, to.size, request);
     if (done) return *done;
   }
-  if (memory != nullptr && !request.enqueued && to.size <= direct_) {
-    return copy(memory->data(), to.data, to.size, uploaders_, request);
+  if (memory != nullptr && !request.enqueued && to.size <= *tuning_.direct) {
+    return copy(memory->data(), to.data, to.size, request);
   }
   const auto in_one_piece = [&](uint64_t offset, size_t size, Stream&) {
     return std::optional(to.subview(offset, size));
   };
-  const bool one_stream = tuning_.one_stream.value_or(request.enqueued != nullptr);
-  return run_upload(**reader, to.size, in_one_piece, request, one_stream);
+  const bool is_plain = !request.enqueued && request.after == nullptr;
+  return upload_relayed(**reader, to.size, in_one_piece, request, is_plain ? 2 : 1);
 }
 
 Status Transfer::upload_placed(const HostSource& from, uint64_t size, const Placement& placement,
@@ -113,15 +127,16 @@ Status Transfer::upload_placed(const HostSource& from, uint64_t size, const Plac
   const Result<std::shared_ptr<HostReader>> reader = open_source(from, size, request.stop);
   if (!reader) return tl::unexpected(reader.error());
   if (size == 0) return {};
-  return run_upload(**reader, size, placement, request, tuning_.one_stream.value_or(true));
+  return upload_relayed(**reader, size, placement, request, 1);
 }
 
-Status Transfer::run_upload(HostReader& reader, uint64_t size, const Placement& placement,
-                            const TransferRequest& request, bool one_stream) {
-  const int lanes = reader.is_random_access() ? lanes_for(size, tuning_.smallest_chunk) : 1;
-  Chunks chunks(size, tuning_.smallest_chunk, tuning_.largest_chunk, lanes);
-  UploadJob job(request, chunks, reader, placement);
-  return run(job, request, uploaders_, lanes, one_stream);
+Status Transfer::upload_relayed(HostReader& reader, uint64_t size, const Placement& placement,
+                                const TransferRequest& request, int streams) {
+  const RelayUse use = relay_use(size, reader.is_random_access(), reader.wants_large_reads());
+  return run_relay(size, use, request, streams, Direction::up,
+                   [&](const RelayShape& shape, RelayKit& kit) {
+                     return UploadRelay(request, size, shape, kit, reader, placement);
+                   });
 }
 
 Status Transfer::upload_decoded(const HostSource& from, uint64_t size, size_t chunk,
@@ -134,11 +149,13 @@ Status Transfer::upload_decoded(const HostSource& from, uint64_t size, size_t ch
   const Result<std::shared_ptr<HostReader>> reader = open_source(from, size, request.stop);
   if (!reader) return tl::unexpected(reader.error());
   if (size == 0) return {};
-  const int lanes = (*reader)->is_random_access() ? lanes_for(size, chunk) : 1;
-  Chunks chunks(size, chunk, chunk, lanes);
-  DecodeJob job(request, chunks, **reader, chunk, decode);
-  // Streams of their own, so that chunks are copied while others are decoded.
-  return run(job, request, uploaders_, lanes, /*one_stream=*/false);
+  RelayUse use = relay_use(size, (*reader)->is_random_access(), false);
+  use.piece = use.chunk = chunk;
+  // Two streams, so that chunks are copied while others are decoded.
+  return run_relay(size, use, request, 2, Direction::up,
+                   [&](const RelayShape& shape, RelayKit& kit) {
+                     return DecodeRelay(request, size, shape, kit, **reader, decode);
+                   });
 }
 
 Status Transfer::download(View<const std::byte> from, const HostSink& to,
@@ -151,27 +168,25 @@ Status Transfer::download(View<const std::byte> from, const HostSink& to,
   if (memory != nullptr) {
     if (auto lane = lane_for_small(from.size, download_through_slot_)) {
       return run_small(std::move(lane), from.size, request,
-                       [&](TransferLane& own) { return download_small(own, from.data, *memory); });
+                       [&](TransferLane& own) { return own.download(from.data, *memory); });
     }
     if (is_pinned(memory->data(), from.size)) {
-      return copy(from.data, memory->data(), from.size, downloaders_, request);
+      return copy(from.data, memory->data(), from.size, request);
     }
   }
-  std::optional<BothWays::Going> going;
-  if (from.size > tuning_.pumped_both_ways) going.emplace(both_ways_, BothWays::Direction::down);
-  if (from.size <= pumped_now(pumped_) && (*writer)->is_random_access()) {
+  if (from.size <= pumped_down_ && (*writer)->is_random_access()) {
     auto* const source = const_cast<std::byte*>(from.data);  // which a pump to the host only reads
     const std::optional<Status> done = pump(nullptr, writer->get(), source, from.size, request);
     if (done) return *done;
   }
-  if (memory != nullptr && from.size <= direct_) {
-    return copy(from.data, memory->data(), from.size, downloaders_, request);
+  if (memory != nullptr && from.size <= *tuning_.direct) {
+    return copy(from.data, memory->data(), from.size, request);
   }
-  const int lanes =
-      (*writer)->is_random_access() ? lanes_for(from.size, tuning_.smallest_chunk) : 1;
-  Chunks chunks(from.size, tuning_.smallest_chunk, tuning_.largest_chunk, lanes);
-  DownloadJob job(request, chunks, from.data, **writer);
-  return run(job, request, downloaders_, lanes, tuning_.one_stream.value_or(true));
+  const RelayUse use = relay_use(from.size, (*writer)->is_random_access(), false);
+  return run_relay(from.size, use, request, 1, Direction::down,
+                   [&](const RelayShape& shape, RelayKit& kit) {
+                     return DownloadRelay(request, from.size, shape, kit, from.data, **writer);
+                   });
 }
 
 Status Transfer::check(const Device* device) const {
@@ -185,14 +200,23 @@ Status Transfer::check(const Device* device) const {
   return {};
 }
 
-int Transfer::lanes_for(uint64_t size, size_t chunk) const {
-  const uint64_t chunks = (size + chunk - 1) / chunk;
-  return static_cast<int>(std::min(chunks, static_cast<uint64_t>(tuning_.threads)));
+Transfer::RelayUse Transfer::relay_use(uint64_t size, bool is_random_access,
+                                       bool wants_large_pieces) const {
+  RelayUse use = {.piece = tuning_.piece, .chunk = tuning_.largest_chunk, .threads = 1};
+  if (!is_random_access || wants_large_pieces) {
+    use.piece = std::max(use.piece, std::min(kLargePiece, tuning_.largest_chunk));
+  }
+  if (is_random_access) {
+    const size_t share = std::max(std::min(kBytesAThread, tuning_.largest_chunk), use.piece);
+    use.threads = static_cast<int>(
+        std::min<uint64_t>((size + share - 1) / share, static_cast<uint64_t>(tuning_.threads)));
+  }
+  return use;
 }
 
 bool Transfer::is_pinned(const void* memory, uint64_t size) const {
   // The driver's own copy asks for itself.
-  if (size <= kPumpedFrom && size <= direct_) return false;
+  if (size <= kPumpedFrom && size <= *tuning_.direct) return false;
   return pool_.device().is_pinned(memory, size);
 }
 
@@ -202,22 +226,17 @@ bool Transfer::may_pump(const void* memory, uint64_t size) const {
          copying_ == 0;  // the two ways of moving bytes hinder each other
 }
 
-uint64_t Transfer::pumped_now(uint64_t pumped) const {
-  return both_ways_.lately() ? std::min(pumped, tuning_.pumped_both_ways) : pumped;
-}
-
 std::optional<Status> Transfer::pump(HostReader* from, HostWriter* to, std::byte* memory,
                                      uint64_t size, const TransferRequest& request) {
   if (request.device_computes || !may_pump(memory, size)) return std::nullopt;
-  std::unique_ptr<PumpKit> kit = kits_->borrow(size);
+  std::unique_ptr<PumpKit> kit = pump_kits_->borrow(size);
   if (kit == nullptr) return std::nullopt;
   const PumpShape shape = pump_shape(size, tuning_.threads);
   if (!kit->start(memory, from != nullptr, shape, request.after)) {
-    kits_->leave_alone(PumpKits::kForGood);
+    pump_kits_->leave_alone(PumpKits::kForGood);
     return std::nullopt;
   }
-  Chunks chunks(size, shape.piece, shape.piece, shape.lanes);
-  PumpedJob job(request, chunks, pool_.device(), *kit, from, to);
+  PumpedJob job(request, size, pool_.device(), *kit, from, to);
   if (to != nullptr) job.post_first();
   // Lanes that wait for the device's end would be busy looking.
   if (request.after != nullptr) {
@@ -226,23 +245,45 @@ std::optional<Status> Transfer::pump(HostReader* from, HostWriter* to, std::byte
   if (may_look_) job.look_until(std::chrono::steady_clock::now() + tuning_.look);
   (from != nullptr ? uploaders_ : downloaders_).run(shape.lanes, [&](int lane) { job.run(lane); });
   job.finish_others();
-  if (kit->was_blocked()) kits_->leave_alone(PumpKits::kForGood);
-  if (!job.has_failed() && job.was_late()) kits_->leave_alone(kBusyTransfers);
+  if (kit->was_blocked()) pump_kits_->leave_alone(PumpKits::kForGood);
+  if (!job.has_failed() && job.was_late()) pump_kits_->leave_alone(kBusyTransfers);
   if (Status ended = kit->end(); !ended) {
     job.fail(ended.error());
   } else {
-    kits_->give_back(std::move(kit));
+    pump_kits_->give_back(std::move(kit));
   }
   return job.result();
 }
 
-Status Transfer::copy(const std::byte* from, std::byte* to, uint64_t size, Crew& crew,
-                      const TransferRequest& request) {
-  if (size > tuning_.pinned_chunk) {
-    Chunks chunks(size, tuning_.pinned_chunk, tuning_.pinned_chunk, 1);
-    PinnedJob job(request, chunks, from, to);
-    return run(job, request, crew, 1, true);
+template <typename MakeRelay>
+Status Transfer::run_relay(uint64_t size, const RelayUse& use, const TransferRequest& request,
+                           int streams, Direction direction, const MakeRelay& make_relay) {
+  Result<std::unique_ptr<RelayKit>> kit = relay_kits_->borrow(size, use.piece, direction);
+  if (!kit && kit.error().code == ErrorCode::exhausted && pump_kits_->drop_idle()) {
+    kit = relay_kits_->borrow(size, use.piece, direction);
   }
+  if (!kit) return tl::unexpected(kit.error());
+  // Only copies of this process's own gain by two.
+  const bool is_own = pool_.device().properties().kind != DeviceKind::remote;
+  const RelayShape shape = {
+      .piece = use.piece,
+      .chunk = std::max<size_t>(std::min(use.chunk, (*kit)->ring().size() / 2) / use.piece, 1),
+      .streams = std::clamp(tuning_.streams.value_or(is_own ? streams : 1), 1, RelayKit::kStreams),
+      .lanes = use.threads};
+  auto relay = make_relay(shape, **kit);
+  if (may_look_) relay.look_until(std::chrono::steady_clock::now() + tuning_.look);
+  ++copying_;
+  relay.begin();
+  Crew& crew = direction == Direction::up ? uploaders_ : downloaders_;
+  crew.run(use.threads, [&](int lane) { relay.run(lane); });
+  --copying_;
+  if (relay.end()) relay_kits_->give_back(std::move(*kit));
+  return relay.result();
+}
+
+Status Transfer::copy(const std::byte* from, std::byte* to, uint64_t size,
+                      const TransferRequest& request) {
+  if (size > tuning_.pinned_chunk) return copy_pinned(from, to, size, request);
   if (request.stop.stop_requested()) return fail(ErrorCode::cancelled, "stopped (transfer)");
   if (request.after != nullptr) {
     if (Status ready = request.after->synchronize(); !ready) return ready;
@@ -252,45 +293,32 @@ Status Transfer::copy(const std::byte* from, std::byte* to, uint64_t size, Crew&
   return done;
 }
 
+Status Transfer::copy_pinned(const std::byte* from, std::byte* to, uint64_t size,
+                             const TransferRequest& request) {
+  std::unique_ptr<TransferLane> lane = take_idle();
+  if (lane == nullptr) {
+    Result<std::unique_ptr<TransferLane>> made = make_lane();
+    if (!made) return tl::unexpected(made.error());
+    lane = std::move(*made);
+  }
+  PinnedCopy pieces(request, size, tuning_.pinned_chunk, from, to);
+  ++copying_;
+  const bool is_sound = pieces.run(*lane);
+  --copying_;
+  if (is_sound) return_lane(std::move(lane));
+  return pieces.result();
+}
+
 std::unique_ptr<TransferLane> Transfer::lane_for_small(uint64_t size, size_t most) {
   if (size > most) return nullptr;
   if (std::unique_ptr<TransferLane> idle = take_idle()) return idle;
   if (small_copies_.fetch_add(1, std::memory_order_relaxed) < kFewCopies) return nullptr;
   small_copies_ = 0;  // a lane for each thread that makes many, and no attempt for each copy
   if (small_lanes_ >= tuning_.threads) return nullptr;
-  Result<std::unique_ptr<TransferLane>> made = TransferLane::create(pool_, tuning_);
+  Result<std::unique_ptr<TransferLane>> made = make_lane();
   if (!made) return nullptr;
   ++small_lanes_;
   return std::move(*made);
-}
-
-bool Transfer::needs_slot(TransferLane& lane, std::span<const std::byte> memory) const {
-  if (memory.size() <= kNotWorthAsking) return true;
-  const std::byte* const known = lane.pinned.data();
-  if (memory.data() == known && memory.size() <= lane.pinned.size()) return false;
-  if (!pool_.device().is_pinned(memory.data(), memory.size())) return true;
-  lane.pinned = memory;
-  return false;
-}
-
-Status Transfer::upload_small(TransferLane& lane, std::span<const std::byte> from, std::byte* to) {
-  if (needs_slot(lane, from)) {
-    std::byte* const slot = lane.slots.front().host.data();
-    std::memcpy(slot, from.data(), from.size());
-    from = {slot, from.size()};
-  }
-  Status copied = lane.stream.copy(to, from.data(), from.size());
-  return copied ? lane.stream.synchronize() : copied;
-}
-
-Status Transfer::download_small(TransferLane& lane, const std::byte* from,
-                                std::span<std::byte> to) {
-  const bool through_slot = needs_slot(lane, to);
-  std::byte* const first = through_slot ? lane.slots.front().host.data() : to.data();
-  Status copied = lane.stream.copy(first, from, to.size());
-  if (copied) copied = lane.stream.synchronize();
-  if (copied && through_slot) std::memcpy(to.data(), first, to.size());
-  return copied;
 }
 
 // `copy` returns when it is done with the lane, or with an error.
@@ -305,43 +333,12 @@ Status Transfer::run_small(std::unique_ptr<TransferLane> lane, uint64_t size,
     if (done) done = copy(*lane);
   }
   if (done && request.progress != nullptr) *request.progress += size;
-  if (done || lane->settle(lane->stream)) return_lane(std::move(lane));
+  if (done || lane->settle()) return_lane(std::move(lane));
   return done;
 }
 
-Status Transfer::run(TransferJob& job, const TransferRequest& request, Crew& crew, int lanes,
-                     bool one_stream) {
-  Result<std::unique_ptr<TransferLane>> own = borrow_lane();
-  if (!own) return tl::unexpected(own.error());
-  if (one_stream) {
-    job.share((*own)->stream);
-  } else if (request.after != nullptr) {
-    // Not on their streams: copies that wait on four or more keep all others of the process from
-    // the device, those that the event is behind among them.
-    if (Status ready = request.after->synchronize(); !ready) job.fail(ready.error());
-  }
-  if (may_look_) job.look_until(std::chrono::steady_clock::now() + tuning_.look);
-  bool sound = true;
-  ++copying_;
-  crew.run(lanes, [&](int number) {
-    if (number == 0) {
-      sound = job.run(**own);
-    } else {
-      help(job);
-    }
-  });
-  --copying_;
-  if (sound) return_lane(std::move(*own));
-  return job.result();
-}
-
-void Transfer::help(TransferJob& job) {
-  Result<std::unique_ptr<TransferLane>> lane = borrow_lane();
-  if (lane) {
-    if (job.run(**lane)) return_lane(std::move(*lane));
-  } else if (lane.error().code != ErrorCode::exhausted) {  // the others' lanes are enough
-    job.fail(lane.error());
-  }
+Result<std::unique_ptr<TransferLane>> Transfer::make_lane() {
+  return TransferLane::create(pool_, std::max(upload_through_slot_, download_through_slot_));
 }
 
 std::unique_ptr<TransferLane> Transfer::take_idle() {
@@ -350,13 +347,6 @@ std::unique_ptr<TransferLane> Transfer::take_idle() {
   std::unique_ptr<TransferLane> lane = std::move(idle_.back());
   idle_.pop_back();
   return lane;
-}
-
-Result<std::unique_ptr<TransferLane>> Transfer::borrow_lane() {
-  if (std::unique_ptr<TransferLane> idle = take_idle()) return idle;
-  Result<std::unique_ptr<TransferLane>> made = TransferLane::create(pool_, tuning_);
-  const bool is_short = !made && made.error().code == ErrorCode::exhausted;
-  return is_short && kits_->drop_idle() ? TransferLane::create(pool_, tuning_) : std::move(made);
 }
 
 void Transfer::return_lane(std::unique_ptr<TransferLane> lane) {

@@ -32,9 +32,9 @@ namespace {
 constexpr size_t kKibibyte = size_t{1} << 10;
 constexpr size_t kMebibyte = size_t{1} << 20;
 constexpr size_t kGibibyte = size_t{1} << 30;
-constexpr size_t kSizes[] = {4 * kKibibyte, 64 * kKibibyte, 256 * kKibibyte, kMebibyte,
-                             4 * kMebibyte, 16 * kMebibyte, 32 * kMebibyte,  256 * kMebibyte,
-                             kGibibyte,     4 * kGibibyte};
+constexpr size_t kSizes[] = {4 * kKibibyte,   64 * kKibibyte, 256 * kKibibyte, kMebibyte,
+                             4 * kMebibyte,   16 * kMebibyte, 32 * kMebibyte,  64 * kMebibyte,
+                             256 * kMebibyte, kGibibyte,      4 * kGibibyte};
 constexpr size_t kLargestFile = kGibibyte;
 constexpr size_t kLargestPinned = kGibibyte;
 
@@ -147,14 +147,12 @@ double processor_seconds() {
 
 using Move = std::function<Status(Bench& bench, size_t size)>;
 
-// After `first` calls that don't count, one at least.
-void measure(benchmark::State& state, size_t size, size_t moved, const Move& move, int first) {
+// After a call that doesn't count.
+void measure(benchmark::State& state, size_t size, size_t moved, const Move& move) {
   const Result<Bench*> bench = Bench::get(size);
   if (!bench) return state.SkipWithError(bench.error().message.c_str());
-  for (int call = 0; call < first; ++call) {
-    if (Status warm = move(**bench, size); !warm) {
-      return state.SkipWithError(warm.error().message.c_str());
-    }
+  if (Status warm = move(**bench, size); !warm) {
+    return state.SkipWithError(warm.error().message.c_str());
   }
   const double processor_before = processor_seconds();
   const auto before = std::chrono::steady_clock::now();
@@ -272,17 +270,16 @@ const bool registered = [] {
   for (const Path& path : paths) {
     for (const size_t size : kSizes) {
       if (size > path.largest) continue;
-      const auto add = [&](const char* name, const Move& move, int first) {
+      const auto add = [&](const char* name, const Move& move) {
         benchmark::RegisterBenchmark(
             fmt::format("device/transfer/{}/{}", name, text_of(size)).c_str(),
             [=, moved = size * path.directions](benchmark::State& state) {
-              measure(state, size, moved, move, first);
+              measure(state, size, moved, move);
             })
             ->UseRealTime();
       };
-      // A Transfer finds out that there are two directions.
-      add(path.name, path.ours, path.directions == 2 ? BothWays::kRemembered + 2 : 1);
-      add(path.peer, path.drivers, 1);
+      add(path.name, path.ours);
+      add(path.peer, path.drivers);
     }
   }
   return true;

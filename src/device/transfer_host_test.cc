@@ -21,7 +21,7 @@ namespace {
 
 constexpr size_t kChunk = 64 << 10;
 constexpr TransferTuning kTuning = {
-    .threads = 3, .slots = 2, .smallest_chunk = kChunk, .largest_chunk = kChunk, .direct = 0};
+    .threads = 3, .largest_chunk = kChunk, .ring = 6 * kChunk, .direct = 0};
 
 // On the file system of the build, not in memory: some of these read past the page cache.
 UniqueFd temporary_file() {

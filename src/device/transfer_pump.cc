@@ -155,7 +155,7 @@ bool PumpKits::drop_idle() {
 void PumpedJob::post_first() {
   const auto slots = static_cast<uint32_t>(slots_);
   for (uint32_t i = 0; i < pump_.count; ++i) {
-    const std::optional<Chunk> chunk = take();
+    const std::optional<Chunk> chunk = take(chunks_);
     if (!chunk) return;
     // A slot of each lane in turn, so that all have as much.
     const auto lanes = static_cast<uint32_t>(has_run_.size());
@@ -181,7 +181,7 @@ Status PumpedJob::work(int lane) {
   const auto first = static_cast<uint32_t>(lane * slots_);
   uint32_t turn = 0;
   const auto next_slot = [&] { return first + turn++ % static_cast<uint32_t>(slots_); };
-  while (const std::optional<Chunk> chunk = take()) {
+  while (const std::optional<Chunk> chunk = take(chunks_)) {
     const uint32_t slot = next_slot();
     if (Status done = finish(slot, pieces_[slot]); !done) return done;
     pieces_[slot].chunk = *chunk;

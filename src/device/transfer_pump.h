@@ -97,9 +97,10 @@ class PumpKits {
 class PumpedJob final : public TransferState {
  public:
   // One of `from` and `to` is there.
-  PumpedJob(const TransferRequest& request, Chunks& chunks, Device& device, const PumpKit& kit,
+  PumpedJob(const TransferRequest& request, uint64_t size, Device& device, const PumpKit& kit,
             HostReader* from, HostWriter* to)
-      : TransferState(request, chunks),
+      : TransferState(request),
+        chunks_(size, kit.shape().piece),
         device_(device),
         pump_(kit.pump()),
         slots_(kit.shape().slots),
@@ -139,6 +140,7 @@ class PumpedJob final : public TransferState {
   Status check() const;
   std::byte* slot_data(uint32_t slot) const { return pump_.slots + slot * pump_.slot_size; }
 
+  Chunks chunks_;
   Device& device_;
   const Pump& pump_;
   const int slots_;  // of a lane

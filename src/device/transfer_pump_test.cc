@@ -7,7 +7,6 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -251,72 +250,12 @@ TEST(TransferPump, WhatItIsNotFor) {
   EXPECT_EQ(device.pumps, 0);
 }
 
-TEST(BothWays, TakeAWhileToBeBelievedAndToBeForgotten) {
-  using enum BothWays::Direction;
-  BothWays ways;
-  const auto meet = [&] {
-    const BothWays::Going one(ways, up);
-    const BothWays::Going other(ways, down);
-  };
-  const auto alone = [&] { const BothWays::Going one(ways, down); };
-  for (int i = 1; i < BothWays::kRemembered; ++i) {
-    EXPECT_FALSE(ways.lately());
-    meet();
-  }
-  EXPECT_TRUE(ways.lately());
-  for (int i = 0; i < 100; ++i) meet();
-  for (int i = 0; i < BothWays::kRemembered; ++i) {
-    EXPECT_TRUE(ways.lately());
-    alone();
-  }
-  alone();
-  EXPECT_FALSE(ways.lately());
-  for (int i = 0; i < 100; ++i) {
-    alone();
-    alone();
-    alone();
-    meet();  // now and then
-    EXPECT_FALSE(ways.lately());
-  }
-  const BothWays::Going one(ways, up);
-  for (int i = 0; i < 100; ++i) const BothWays::Going same(ways, up);
-  EXPECT_FALSE(ways.lately());
-}
-
-TEST(TransferPump, IsNotForLargeTransfersInBothDirections) {
-  CountingDevice device;
-  PinnedPool pool(device);
-  TransferTuning tuning = pumped_tuning();
-  tuning.pumped_both_ways = 2 * kFrom;
-  Transfer transfer(pool, tuning);
-  Result<Buffer> from = Buffer::allocate(device, 3 * kFrom);
-  Result<Buffer> to = Buffer::allocate(device, 3 * kFrom);
-  ASSERT_TRUE(from && to);
-  const std::vector<std::byte> sent = random_bytes(from->size());
-  ASSERT_TRUE(from->upload(sent));
-  const auto upload = [&] { return transfer.upload(std::span(sent), to->view()); };
-  for (int pair = 0; pair < 2 * BothWays::kRemembered; ++pair) {
-    std::vector<std::byte> received(from->size());
-    std::once_flag once;
-    const auto meet = [&](uint64_t, size_t, Stream&) {
-      Status done;
-      std::call_once(once, [&] { done = transfer.download(from->view(), std::span(received)); });
-      return done;
-    };
-    ASSERT_TRUE(transfer.upload(std::span(sent), to->view(), {.enqueued = meet}));
-    EXPECT_EQ(received, sent);
-  }
-  for (int i = 0; i < BothWays::kRemembered; ++i) ASSERT_TRUE(upload());
-  EXPECT_EQ(device.pumps, 0);
-  ASSERT_TRUE(upload());
-  EXPECT_EQ(device.pumps, 1);  // forgotten
-}
-
 TEST(TransferPump, WithoutMemoryForItTheyGoAnotherWay) {
   CountingDevice device;
   PinnedPool pool(device, /*limit=*/size_t{2} << 20);
   TransferTuning tuning = pumped_tuning(8);
-  tuning.smallest_chunk = tuning.largest_chunk = kPiece;
+  tuning.largest_chunk = kPiece;
+  tuning.ring = 4 * kPiece;
   Transfer transfer(pool, tuning);
   round_trip(device, transfer, 2 * kFrom);
   EXPECT_EQ(device.pumps, 0);
@@ -324,10 +263,9 @@ TEST(TransferPump, WithoutMemoryForItTheyGoAnotherWay) {
 
 TEST(TransferPump, AreFewHoweverManyTransfersThereAre) {
   CountingDevice device;
-  // Two pumps' memory, and a lane for each caller and helper.
+  // Two pumps' memory, and a small ring for each of the others.
   PinnedPool pool(device, /*limit=*/size_t{32} << 20);
   TransferTuning tuning = pumped_tuning(8);
-  tuning.smallest_chunk = tuning.largest_chunk = size_t{256} << 10;
   Transfer transfer(pool, tuning);
   std::vector<std::thread> threads;
   for (size_t i = 0; i < 16; ++i) {
@@ -341,7 +279,7 @@ TEST(TransferPump, GiveTheirMemoryToWhoMustGoAnotherWay) {
   CountingDevice device;
   PinnedPool pool(device, /*limit=*/size_t{6} << 20);
   TransferTuning tuning = pumped_tuning(8);
-  tuning.smallest_chunk = tuning.largest_chunk = size_t{2} << 20;
+  tuning.piece = tuning.largest_chunk = size_t{4} << 20;
   Transfer transfer(pool, tuning);
   const std::vector<std::byte> sent = random_bytes(2 * kFrom);
   Result<Buffer> buffer = Buffer::allocate(device, sent.size());

@@ -4,9 +4,9 @@
 
 namespace hoist::device {
 
-std::optional<Chunk> TransferState::take() {
+std::optional<Chunk> TransferState::take(Chunks& chunks) {
   if (is_over()) return std::nullopt;
-  return chunks_.take();
+  return chunks.take();
 }
 
 bool TransferState::is_over() {
@@ -19,14 +19,9 @@ void TransferState::arrived(uint64_t bytes) {
 }
 
 void TransferState::fail(Error error) {
-  chunks_.stop();
   const std::lock_guard lock(mutex_);
   if (!error_) error_ = std::move(error);
-}
-
-bool TransferState::has_failed() const {
-  const std::lock_guard lock(mutex_);
-  return error_.has_value();
+  has_failed_.store(true, std::memory_order_release);
 }
 
 Status TransferState::result() const {

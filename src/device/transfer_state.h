@@ -1,7 +1,8 @@
-// What all lanes of one call of Transfer (device/transfer.h) share: the chunks that are left, the
+// What all threads of one call of Transfer (device/transfer.h) share: the chunks that are left, the
 // first error, the caller's wishes.
 #pragma once
 
+#include <atomic>
 #include <mutex>
 #include <optional>
 
@@ -13,14 +14,14 @@ namespace hoist::device {
 
 class TransferState {
  public:
-  TransferState(const TransferRequest& request, Chunks& chunks)
-      : request_(request), chunks_(chunks) {}
+  // The request must outlive it.
+  explicit TransferState(const TransferRequest& request) : request_(request) {}
   TransferState(const TransferState&) = delete;
   TransferState& operator=(const TransferState&) = delete;
 
-  // The first error ends the job: no more chunks are taken.
+  // The first error ends it: no more chunks are taken.
   void fail(Error error);
-  bool has_failed() const;
+  bool has_failed() const { return has_failed_.load(std::memory_order_acquire); }
   Status result() const;
 
  protected:
@@ -28,16 +29,16 @@ class TransferState {
 
   const TransferRequest& request() const { return request_; }
   // Nothing: all are taken, or nobody wants the rest.
-  std::optional<Chunk> take();
+  std::optional<Chunk> take(Chunks& chunks);
   // Whether nobody wants the rest. Looks at the caller's stop token, too.
   bool is_over();
   void arrived(uint64_t bytes);
 
  private:
   const TransferRequest& request_;
-  Chunks& chunks_;
   mutable std::mutex mutex_;
   std::optional<Error> error_;
+  std::atomic<bool> has_failed_ = false;
 };
 
 }  // namespace hoist::device

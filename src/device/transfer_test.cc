@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstring>
 #include <future>
 #include <mutex>
@@ -19,13 +20,17 @@
 namespace hoist::device {
 namespace {
 
-constexpr size_t kChunk = 4096;
+constexpr size_t kChunk = 4096;  // of a thread's
+constexpr size_t kLargest = 3 * kChunk;
+constexpr size_t kRing = 7 * kChunk;
 
-// Chunks so small that a few kilobytes see every border.
+// So small that a few kilobytes see every border.
 constexpr TransferTuning tuning_of(int threads, size_t direct, size_t through_slot) {
   TransferTuning tuning;
   tuning.threads = threads;
-  tuning.smallest_chunk = tuning.largest_chunk = kChunk;
+  tuning.piece = kChunk;
+  tuning.largest_chunk = kLargest;
+  tuning.ring = kRing;
   tuning.direct = direct;
   tuning.through_slot = through_slot;
   return tuning;
@@ -112,8 +117,8 @@ TEST_P(TransferTest, SmallCopiesGoThroughASlotOnceThereAreMany) {
   EXPECT_EQ(pool_->statistics().in_use, 0u);
   for (size_t round = 0; round < 20; ++round) round_trip(transfer, 1 + round);
   const uint64_t one_lane = pool_->statistics().in_use;
-  // Its slots, and the words of their fences.
-  EXPECT_EQ(one_lane, kThroughSlot.slots * kChunk + PinnedPool::kSmallest);
+  // Its slot, and the words of its fences.
+  EXPECT_EQ(one_lane, kChunk + PinnedPool::kSmallest);
   for (const size_t size : {kChunk - 1, kChunk, kChunk + 1}) round_trip(transfer, size);
   EXPECT_EQ(pool_->statistics().in_use, one_lane);  // it is used again
   std::vector<std::thread> threads;
@@ -135,7 +140,7 @@ TEST_P(TransferTest, EndsThatDoNotFitAreRefused) {
   EXPECT_EQ(transfer_->upload(HostFile{}, View<std::byte>{}).error().code,
             ErrorCode::invalid_argument);
   const Decode decode = [](View<const std::byte>, uint64_t, Stream&) -> Status { return {}; };
-  for (const size_t chunk : {size_t{0}, kChunk + 1}) {
+  for (const size_t chunk : {size_t{0}, kLargest + 1}) {
     EXPECT_EQ(transfer_->upload_decoded(std::span<const std::byte>(bytes), 99, chunk, decode)
                   .error()
                   .code,
@@ -326,14 +331,10 @@ TEST_P(TransferTest, PlacesMayBeUsedAgain) {
 TEST_P(TransferTest, WhatAPlacementAnswersEndsIt) {
   const std::vector<std::byte> sent = random_bytes(100 * kChunk);
   Buffer buffer = poisoned(sent.size());
-  std::atomic<int> calls = 0;
   const Placement failing = [&](uint64_t offset, size_t size,
                                 Stream&) -> Result<std::optional<View<std::byte>>> {
-    // The others are never placed, and end with this one.
     if (offset == 3 * kChunk) return fail(ErrorCode::corrupt, "a bad place");
-    if (offset < 3 * kChunk) return buffer.view().subview(offset, size);
-    ++calls;
-    return std::nullopt;
+    return buffer.view().subview(offset, std::min(size, 3 * kChunk - offset));
   };
   std::atomic<int> enqueued = 0;
   const auto count = [&](uint64_t, size_t, Stream&) -> Status {
@@ -347,6 +348,7 @@ TEST_P(TransferTest, WhatAPlacementAnswersEndsIt) {
   EXPECT_LE(enqueued, 3);  // never what was not placed
 
   std::stop_source stop;
+  int calls = 0;
   const Placement never = [&](uint64_t, size_t, Stream&) -> Result<std::optional<View<std::byte>>> {
     if (++calls > 100) stop.request_stop();
     return std::nullopt;
@@ -377,7 +379,7 @@ TEST_P(TransferTest, PlacesThatCannotBeAreRefused) {
 TEST_P(TransferTest, ChunksAreDecoded) {
   // Doubles each byte: the chunk goes to two places.
   const std::vector<std::byte> sent = random_bytes(9 * 1000 + 17);
-  for (const size_t chunk : {size_t{1000}, size_t{17}, kChunk}) {
+  for (const size_t chunk : {size_t{1000}, size_t{17}, kChunk, kLargest}) {
     Buffer buffer = poisoned(2 * sent.size());
     std::byte* const to = buffer.view().data;
     const auto decode = [&](View<const std::byte> staged, uint64_t offset,
@@ -492,7 +494,7 @@ TEST(Transfer, AChildOfForkMakesItsOwn) {
 TEST(TransferFault, ADeviceThatIsLostAtAnyMoment) {
   const std::vector<std::byte> sent = random_bytes(9 * kChunk);
   std::vector<std::byte> received(sent.size());
-  const size_t kLaneMemory = kOneThread.slots * kChunk + PinnedPool::kSmallest;
+  const size_t kKitMemory = std::bit_ceil(kRing) + PinnedPool::kSmallest;
   bool was_quarantined = false;
   bool up_worked = false;
   bool down_worked = false;
@@ -514,8 +516,8 @@ TEST(TransferFault, ADeviceThatIsLostAtAnyMoment) {
       down_worked |= down.has_value();
     }
     EXPECT_EQ(pool.statistics().in_use, 0u);
-    // A lane's slots and the words of its fences.
-    EXPECT_EQ(pool.statistics().quarantined % kLaneMemory, 0u);
+    // A ring and the words of its fences.
+    EXPECT_EQ(pool.statistics().quarantined % kKitMemory, 0u);
     was_quarantined |= pool.statistics().quarantined > 0;
   }
   EXPECT_TRUE(was_quarantined);

@@ -110,8 +110,7 @@ TEST(LoadRunInARing, WaitsForASlowDecoderAndEndsWithABrokenOne) {
 
   device::Device& cpu = device::cpu_device();
   device::PinnedPool pool(cpu);
-  device::Transfer transfer(
-      pool, {.threads = 4, .smallest_chunk = kChunkBytes, .largest_chunk = kChunkBytes});
+  device::Transfer transfer(pool, {.threads = 4, .largest_chunk = kChunkBytes});
   GpuModel model;
   std::vector<device::Buffer> memory;
   for (const HoloTensor& tensor : file.header().tensors) {

@@ -145,9 +145,9 @@ TEST_P(ModelLoaderTest, ARingTurnsManyTimes) {
       const HoloTensorReader file = HoloTensorReader::open(test.path()).value();
       const size_t chunk = size_t{64} << 10;
       for (const device::TransferTuning& tuning : std::vector<device::TransferTuning>{
-               {.threads = 4, .smallest_chunk = chunk, .largest_chunk = 2 * chunk},
-               {.threads = 3, .smallest_chunk = 30000, .largest_chunk = 30000, .one_stream = false},
-               {.threads = 1, .smallest_chunk = chunk, .largest_chunk = chunk}}) {
+               {.threads = 4, .piece = chunk, .largest_chunk = 2 * chunk},
+               {.threads = 3, .largest_chunk = 30000, .ring = 100000, .streams = 2},
+               {.threads = 1, .largest_chunk = chunk}}) {
         GpuModelLoader loader(device(), tuning);
         for (const uint64_t ahead_bytes : {0, 300000}) {
           std::map<std::string, size_t> told;
@@ -180,9 +180,7 @@ TEST_P(ModelLoaderTest, ARingStopsAtAnyTensor) {
   for (int i = 0; i < 40; ++i) test.add(DType::bf16, {200, 1000});
   test.write({.encode = {}, .order = FileOrder::tensor});
   const HoloTensorReader file = HoloTensorReader::open(test.path()).value();
-  GpuModelLoader loader(
-      device(),
-      {.threads = 4, .smallest_chunk = size_t{64} << 10, .largest_chunk = size_t{64} << 10});
+  GpuModelLoader loader(device(), {.threads = 4, .largest_chunk = size_t{64} << 10});
   for (size_t moment = 1; moment <= 40; moment += 3) {
     std::stop_source stop;
     size_t told = 0;
@@ -426,7 +424,7 @@ TEST(ModelLoaderOnALostDevice, AnswersOrLoadsExactly) {
   int failures = 0;
   for (int operations = 0; !has_loaded; operations += 1 + operations / 20) {
     device::FailingDevice device(operations);
-    GpuModelLoader loader(device, {.threads = 3, .smallest_chunk = chunk, .largest_chunk = chunk});
+    GpuModelLoader loader(device, {.threads = 3, .largest_chunk = chunk});
     const auto model = loader.load(file, {.region_bytes = 200000, .ahead_bytes = 0});
     has_loaded = model.has_value();
     if (has_loaded) {

@@ -1,0 +1,261 @@
+#include "device/relay.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "device/backoff.h"
+#include "device/fine_timer.h"
+
+namespace hoist::device {
+namespace {
+
+// The more is on its way, the more a chunk must have to be given beside it: who fills slower than
+// the link moves would else give the device pieces, each with a call of its own.
+constexpr uint64_t kPiecesBesideAChunk = 4;
+
+// So many turns of all lanes a lane is ahead before it helps others.
+constexpr uint64_t kTurnsAhead = 2;
+
+// What takes longer is waited for as a device or a hoistd must be that may have stopped.
+constexpr std::chrono::milliseconds kLong(10);
+
+}  // namespace
+
+Relay::Relay(const TransferRequest& request, uint64_t size, const RelayShape& shape, RelayKit& kit)
+    : TransferState(request),
+      size_(size),
+      shape_(shape),
+      kit_(kit),
+      pieces_((size + shape.piece - 1) / shape.piece),
+      ring_pieces_(kit.ring().size() / shape.piece),
+      taken_(std::min(pieces_, ring_pieces_)),
+      worked_(taken_.size()) {}
+
+void Relay::begin() {
+  if (request().after != nullptr) {
+    for (int i = 0; i < shape_.streams; ++i) {
+      if (Status ordered = kit_.stream(static_cast<size_t>(i)).wait(*request().after); !ordered)
+        fail(ordered.error());
+    }
+  }
+  if (!is_upload() && !is_over()) serve(/*wait=*/false);
+}
+
+bool Relay::is_taken(uint64_t piece) const {
+  return taken_[piece % ring_pieces_].load(std::memory_order_relaxed) > piece;
+}
+
+std::optional<uint64_t> Relay::take(uint64_t& own) {
+  const auto lanes = static_cast<uint64_t>(shape_.lanes);
+  while (!is_over()) {
+    uint64_t front = front_.load(std::memory_order_relaxed);
+    while (front < pieces_ && is_taken(front)) ++front;
+    if (front == pieces_) return std::nullopt;
+    front_.store(front,
+                 std::memory_order_relaxed);  // another's may be newer: then it is found again
+    const uint64_t ahead = std::min({kTurnsAhead * lanes, ring_pieces_, pieces_ - front});
+    while (own < front || (own < front + ahead && is_taken(own))) own += lanes;
+    const uint64_t piece = own < front + ahead ? own : front;
+    // The piece whose place it has is before the front.
+    uint64_t before = piece < ring_pieces_ ? 0 : piece - ring_pieces_ + 1;
+    std::atomic<uint64_t>& taken = taken_[piece % ring_pieces_];
+    if (taken.compare_exchange_strong(before, piece + 1, std::memory_order_relaxed)) return piece;
+  }
+  return std::nullopt;
+}
+
+void Relay::run(int lane) {
+  const FineTimer timer;
+  const bool up = is_upload();
+  auto own = static_cast<uint64_t>(lane);
+  while (const std::optional<uint64_t> piece = take(own)) {
+    const bool may_go_on = wait([&] {
+      const uint64_t moved = moved_.load(std::memory_order_acquire);
+      return up ? *piece < moved + ring_pieces_ : *piece < moved;
+    });
+    if (!may_go_on) return;
+    const uint64_t offset = *piece * shape_.piece;
+    const size_t size = std::min<uint64_t>(shape_.piece, size_ - offset);
+    if (Status done = work(offset, ring_part(*piece, 1).first(size)); !done) {
+      return fail(done.error());
+    }
+    worked_[*piece % ring_pieces_].store(*piece + 1, std::memory_order_release);
+    if (!up) arrived(size);
+    serve(/*wait=*/false);
+  }
+  if (up) wait([&] { return moved_.load(std::memory_order_acquire) == pieces_; });
+}
+
+bool Relay::end() {
+  // A fence says that its turn came; what went wrong before it is the stream's to tell.
+  const Status settled = kit_.settle(shape_.streams);
+  if (!settled) fail(settled.error());
+  return settled.has_value();
+}
+
+// False: nobody wants the rest.
+template <typename IsReady>
+bool Relay::wait(const IsReady& is_ready) {
+  PatientBackoff backoff(look_until_);
+  while (!is_ready()) {
+    if (is_over()) return false;
+    serve(backoff.waited() > kLong);
+    if (is_ready()) return true;
+    backoff.wait();
+  }
+  return true;
+}
+
+void Relay::serve(bool wait) {
+  if (is_served_.load(std::memory_order_relaxed)) return;
+  if (is_served_.exchange(true, std::memory_order_acquire)) return;
+  Status done = collect();
+  if (done) done = give_what_is_there();
+  if (done && wait && chunks_moved_ != chunks_given_) {
+    std::vector<RelayKit::OnItsWay>& chunks = kit_.chunks();
+    done = chunks[chunks_moved_ % chunks.size()].fence.wait({});
+  }
+  if (!done) fail(done.error());
+  is_served_.store(false, std::memory_order_release);
+}
+
+Status Relay::collect() {
+  std::vector<RelayKit::OnItsWay>& chunks = kit_.chunks();
+  while (chunks_moved_ != chunks_given_) {
+    const RelayKit::OnItsWay& oldest = chunks[chunks_moved_ % chunks.size()];
+    const Result<bool> is_there = oldest.fence.poll();
+    if (!is_there) return tl::unexpected(is_there.error());
+    if (!*is_there) break;
+    if (is_upload()) arrived(oldest.bytes);
+    ++chunks_moved_;
+    moved_.store(oldest.end, std::memory_order_release);
+  }
+  return {};
+}
+
+Status Relay::give_what_is_there() {
+  while (chunks_given_ - chunks_moved_ < kit_.chunks().size() && !has_failed()) {
+    const uint64_t count = next_count();
+    if (count == 0) break;
+    if (Status given = give(count); !given) return given;
+  }
+  return {};
+}
+
+uint64_t Relay::next_count() {
+  while (worked_until_ < pieces_ && worked_[worked_until_ % ring_pieces_].load(
+                                        std::memory_order_acquire) == worked_until_ + 1) {
+    ++worked_until_;
+  }
+  const uint64_t left = pieces_ - given_;
+  const uint64_t wanted = (chunks_given_ - chunks_moved_) * kPiecesBesideAChunk;
+  uint64_t most = std::min<uint64_t>(left, shape_.chunk);
+  uint64_t there = 0;
+  if (is_upload()) {
+    there = worked_until_ - given_;
+  } else {
+    there = worked_until_ + ring_pieces_ - given_;
+    // Small at both ends: the threads begin early, and have little left when the link has ended.
+    most = std::min(most, std::max(std::min(given_, left / 2), kPiecesBesideAChunk));
+  }
+  const uint64_t count = std::min(there, most);
+  return count < std::min(wanted, most) ? 0 : count;
+}
+
+Status Relay::give(uint64_t count) {
+  std::vector<RelayKit::OnItsWay>& chunks = kit_.chunks();
+  const size_t turn = chunks_given_ % chunks.size();
+  RelayKit::OnItsWay& chunk = chunks[turn];
+  // Always the same for one of them: what it has on the device is used and freed in that order.
+  Stream& stream = kit_.stream(turn % static_cast<unsigned>(shape_.streams));
+  const uint64_t offset = given_ * shape_.piece;
+  chunk.bytes = std::min(count * shape_.piece, size_ - offset);
+  for (uint64_t done = 0; done < chunk.bytes;) {
+    const uint64_t at = (offset + done) / shape_.piece;
+    const std::span<std::byte> part = ring_part(at, count - (at - given_));
+    const size_t bytes = std::min<uint64_t>(part.size(), chunk.bytes - done);
+    if (Status given = give(chunk, stream, offset + done, part.first(bytes)); !given) return given;
+    done += bytes;
+  }
+  given_ += count;
+  chunk.end = given_;
+  if (Status recorded = chunk.fence.record(stream); !recorded) return recorded;
+  ++chunks_given_;
+  return {};
+}
+
+// From that piece's place on: `count` pieces, or fewer, where the ring ends.
+std::span<std::byte> Relay::ring_part(uint64_t piece, uint64_t count) const {
+  const uint64_t place = piece % ring_pieces_;
+  return kit_.ring().subspan(place * shape_.piece,
+                             std::min(count, ring_pieces_ - place) * shape_.piece);
+}
+
+Status UploadRelay::work(uint64_t offset, std::span<std::byte> piece) {
+  return from_.read(offset, piece);
+}
+
+Result<View<std::byte>> UploadRelay::place(uint64_t offset, size_t size, Stream& stream) {
+  while (true) {
+    Result<std::optional<View<std::byte>>> place = placement_(offset, size, stream);
+    if (!place) return tl::unexpected(place.error());
+    if (!*place) {
+      if (is_over()) return hoist::fail(ErrorCode::cancelled, "stopped (transfer)");
+      continue;
+    }
+    const View<std::byte>& to = **place;
+    if (to.size == 0 || to.size > size || to.device != &stream.device()) {
+      return hoist::fail(ErrorCode::invalid_argument,
+                         fmt::format("a place of {} bytes for {}, or on another device (transfer)",
+                                     to.size, size));
+    }
+    return to;
+  }
+}
+
+Status UploadRelay::give(RelayKit::OnItsWay&, Stream& stream, uint64_t offset,
+                         std::span<std::byte> part) {
+  while (!part.empty()) {
+    const Result<View<std::byte>> to = place(offset, part.size(), stream);
+    if (!to) return tl::unexpected(to.error());
+    Status given;
+    if (to->data != nullptr) given = stream.copy(to->data, part.data(), to->size);
+    if (given && request().enqueued) given = request().enqueued(offset, to->size, stream);
+    if (!given) return given;
+    offset += to->size;
+    part = part.subspan(to->size);
+  }
+  return {};
+}
+
+Status DecodeRelay::work(uint64_t offset, std::span<std::byte> piece) {
+  return from_.read(offset, piece);
+}
+
+Status DecodeRelay::give(RelayKit::OnItsWay& chunk, Stream& stream, uint64_t offset,
+                         std::span<std::byte> part) {
+  if (chunk.staged.size() < piece_) {
+    chunk.staged = {};  // not both at once
+    Result<Buffer> staged = Buffer::allocate(stream, piece_);
+    if (!staged) return tl::unexpected(staged.error());
+    chunk.staged = std::move(*staged);
+  }
+  Status status = stream.copy(chunk.staged.data(), part.data(), part.size());
+  if (!status) return status;
+  status = decode_(chunk.staged.view<const std::byte>().subview(0, part.size()), offset, stream);
+  if (!status || !request().enqueued) return status;
+  return request().enqueued(offset, part.size(), stream);
+}
+
+Status DownloadRelay::work(uint64_t offset, std::span<std::byte> piece) {
+  return to_.write(offset, piece);
+}
+
+Status DownloadRelay::give(RelayKit::OnItsWay&, Stream& stream, uint64_t offset,
+                           std::span<std::byte> part) {
+  return stream.copy(part.data(), from_ + offset, part.size());
+}
+
+}  // namespace hoist::device

@@ -1,0 +1,157 @@
+// A call of Transfer (device/transfer.h) by the device's copy engine. Threads of the host fill a
+// pinned ring piece by piece, all at the same place of it; the engine is given what is filled, up
+// to a chunk at once, whenever it is about to have nothing to do:
+//
+//     filled in pieces ▶▶▶▶       given in chunks ▶▶▶▶▶▶▶▶▶▶▶▶▶       done: free again
+//   ┌──┬──┬──┬──┬──┬──┬──┬──┬──────────────────┬───────────────┬──┬──┬──┬──┬──┬──┬──┐
+//   │  │  │▒▒│▒▒│▓▓│▒▒│▓▓│▓▓│▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓│▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓│  │  │  │  │  │  │  │
+//   └──┴──┴──┴──┴──┴──┴──┴──┴──────────────────┴───────────────┴──┴──┴──┴──┴──┴──┴──┘
+//
+// and the same backwards. So the link starts when the first small piece is there and later gets
+// chunks so large that its idle time between two of them does not count, whichever side is slower.
+// One thread at a time gives and collects; the others never wait for it.
+//
+// A thread takes the pieces of the same places again and again, as long as the others keep up: to
+// write what is in another core's cache takes up to three times as long.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "device/buffer.h"
+#include "device/host_end.h"
+#include "device/relay_kit.h"
+#include "device/stream.h"
+#include "device/transfer.h"
+#include "device/transfer_state.h"
+
+namespace hoist::device {
+
+struct RelayShape {
+  size_t piece;  // bytes
+  size_t chunk;  // pieces
+  int streams;   // 1 to RelayKit::kStreams, which chunks go down
+  int lanes;     // threads
+};
+
+class Relay : public TransferState {
+ public:
+  Relay(const TransferRequest& request, uint64_t size, const RelayShape& shape, RelayKit& kit);
+  virtual ~Relay() = default;
+
+  // Until then threads look for what arrives (TransferTuning::look).
+  void look_until(std::chrono::steady_clock::time_point end) { look_until_ = end; }
+  // Before the first run(). Errors are noted.
+  void begin();
+  // On each thread, as the lane of that number: works until there is nothing left to do. Where
+  // there are fewer threads they do the others' work.
+  void run(int lane);
+  // When all have returned: waits for what is on its way. False: the device was lost, and the kit
+  // with it.
+  bool end();
+
+ protected:
+  // The host's side of a piece: fills it, or empties it.
+  virtual Status work(uint64_t offset, std::span<std::byte> piece) = 0;
+  // The device's: puts a copy on the stream. `part` is a chunk, but for one that lies across the
+  // ring's end, which is given in two.
+  virtual Status give(RelayKit::OnItsWay& chunk, Stream& stream, uint64_t offset,
+                      std::span<std::byte> part) = 0;
+
+ private:
+  bool is_upload() const { return kit_.direction() == Direction::up; }
+  // The next piece for a lane, whose own one is `own` or later; nothing: all are taken, or nobody
+  // wants the rest.
+  std::optional<uint64_t> take(uint64_t& own);
+  bool is_taken(uint64_t piece) const;
+  template <typename IsReady>
+  bool wait(const IsReady& is_ready);
+  void serve(bool wait);
+  Status collect();
+  Status give_what_is_there();
+  Status give(uint64_t count);
+  // How many pieces the engine should be given now.
+  uint64_t next_count();
+  std::span<std::byte> ring_part(uint64_t piece, uint64_t count) const;
+
+  const uint64_t size_;
+  const RelayShape shape_;
+  RelayKit& kit_;
+  const uint64_t pieces_;
+  const uint64_t ring_pieces_;
+  std::chrono::steady_clock::time_point look_until_ = {};
+
+  // By place in the ring: the number of the piece that was taken last, or worked on, plus one.
+  std::vector<std::atomic<uint64_t>> taken_;
+  std::vector<std::atomic<uint64_t>> worked_;
+  std::atomic<uint64_t> front_ = 0;  // all pieces before are taken
+  // So many pieces are on the other side: in the ring where it goes down.
+  std::atomic<uint64_t> moved_ = 0;
+  std::atomic<bool> is_served_ = false;  // a thread has what follows
+  uint64_t worked_until_ = 0;            // all pieces before were worked on
+  uint64_t given_ = 0;                   // so many pieces were given to the device
+  uint64_t chunks_given_ = 0;
+  uint64_t chunks_moved_ = 0;
+};
+
+// Host to device.
+class UploadRelay : public Relay {
+ public:
+  UploadRelay(const TransferRequest& request, uint64_t size, const RelayShape& shape, RelayKit& kit,
+              HostReader& from, const Placement& placement)
+      : Relay(request, size, shape, kit), from_(from), placement_(placement) {}
+
+ protected:
+  Status work(uint64_t offset, std::span<std::byte> piece) override;
+  Status give(RelayKit::OnItsWay& chunk, Stream& stream, uint64_t offset,
+              std::span<std::byte> part) override;
+
+ private:
+  Result<View<std::byte>> place(uint64_t offset, size_t size, Stream& stream);
+
+  HostReader& from_;
+  const Placement& placement_;
+};
+
+// Host to memory of the chunk on the device, and from there wherever `decode` puts it. A piece is a
+// chunk.
+class DecodeRelay : public Relay {
+ public:
+  DecodeRelay(const TransferRequest& request, uint64_t size, const RelayShape& shape, RelayKit& kit,
+              HostReader& from, const Decode& decode)
+      : Relay(request, size, shape, kit), piece_(shape.piece), from_(from), decode_(decode) {}
+
+ protected:
+  Status work(uint64_t offset, std::span<std::byte> piece) override;
+  Status give(RelayKit::OnItsWay& chunk, Stream& stream, uint64_t offset,
+              std::span<std::byte> part) override;
+
+ private:
+  const size_t piece_;
+  HostReader& from_;
+  const Decode& decode_;
+};
+
+// Device to host.
+class DownloadRelay : public Relay {
+ public:
+  DownloadRelay(const TransferRequest& request, uint64_t size, const RelayShape& shape,
+                RelayKit& kit, const std::byte* from, HostWriter& to)
+      : Relay(request, size, shape, kit), from_(from), to_(to) {}
+
+ protected:
+  Status work(uint64_t offset, std::span<std::byte> piece) override;
+  Status give(RelayKit::OnItsWay& chunk, Stream& stream, uint64_t offset,
+              std::span<std::byte> part) override;
+
+ private:
+  const std::byte* from_;
+  HostWriter& to_;
+};
+
+}  // namespace hoist::device

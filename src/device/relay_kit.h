@@ -1,0 +1,82 @@
+// What a relay (device/relay.h) works with: a pinned ring, streams, and a place for each chunk that
+// is on its way.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "device/buffer.h"
+#include "device/fence.h"
+#include "device/pinned_pool.h"
+#include "device/stream.h"
+
+namespace hoist::device {
+
+enum class Direction { up, down };
+
+class RelayKit {
+ public:
+  static constexpr int kStreams = 2;
+
+  // A chunk between the ring and the device.
+  struct OnItsWay {
+    Fence fence;     // behind it
+    uint64_t end;    // the number of the piece behind its last one
+    uint64_t bytes;  // of the transfer
+    Buffer staged;   // on the device, of chunks that are decoded there
+  };
+
+  // A ring of `ring` bytes, for up to `chunks` at once.
+  static Result<std::unique_ptr<RelayKit>> create(PinnedPool& pool, size_t ring, int chunks);
+
+  std::span<std::byte> ring() const { return {ring_.data(), ring_.size()}; }
+  std::vector<OnItsWay>& chunks() { return chunks_; }
+  // Of the transfer that has it, or had it last.
+  Direction direction() const { return direction_; }
+  Stream& stream(size_t number) { return streams_[number % streams_.size()]; }
+
+  // Waits for what is on its way on the first `used` streams; an error: the device was lost, or
+  // hoistd has stopped, and then the ring's memory is gone until that is known to be over.
+  Status settle(int used);
+
+ private:
+  friend class RelayKits;
+  RelayKit() = default;
+
+  std::vector<Stream> streams_;
+  PinnedBlock words_;  // of the fences
+  PinnedBlock ring_;
+  std::vector<OnItsWay> chunks_;  // after the streams: their buffers are freed in that order
+  Direction direction_ = Direction::up;
+};
+
+// Those of one Transfer. A transfer has one to itself. Thread-safe.
+class RelayKits {
+ public:
+  // Rings of up to `ring` bytes.
+  RelayKits(PinnedPool& pool, size_t ring, int chunks)
+      : pool_(pool), ring_(ring), chunks_(chunks) {}
+
+  // For a transfer of `size` bytes: `piece` bytes or more. One that went the same way before, if
+  // there is one. Where pinned memory is short the ring is smaller than it should be, or
+  // `exhausted`.
+  Result<std::unique_ptr<RelayKit>> borrow(uint64_t size, size_t piece, Direction direction);
+  void give_back(std::unique_ptr<RelayKit> kit);
+  // Gives pinned memory back that nobody uses now. False: there is none.
+  bool drop_idle();
+
+ private:
+  std::unique_ptr<RelayKit> take_idle(size_t least, Direction direction);
+
+  PinnedPool& pool_;
+  const size_t ring_;
+  const int chunks_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<RelayKit>> idle_;
+};
+
+}  // namespace hoist::device
