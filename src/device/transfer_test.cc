@@ -269,6 +269,40 @@ TEST_P(TransferTest, AnEndOfTheCallers) {
   EXPECT_EQ(received, sent);
 }
 
+// One piece takes long, so that the others run ahead, and help.
+class SlowInOnePlace : public HostReader {
+ public:
+  SlowInOnePlace(std::span<const std::byte> bytes, size_t slow_at)
+      : bytes_(bytes), slow_at_(slow_at) {}
+  Status read(uint64_t at, std::span<std::byte> into) override {
+    if (at == slow_at_) std::this_thread::sleep_for(std::chrono::milliseconds(15));
+    std::copy_n(bytes_.begin() + static_cast<long>(at), into.size(), into.begin());
+    return {};
+  }
+
+ private:
+  const std::span<const std::byte> bytes_;
+  const size_t slow_at_;
+};
+
+TEST_P(TransferTest, ChunksAreEnqueuedInOrderHoweverSlowAThreadIs) {
+  const std::vector<std::byte> sent = random_bytes(60 * kChunk + 5);
+  Buffer buffer = poisoned(sent.size());
+  for (const size_t slow : {0, 3, 8, 59, 60}) {
+    uint64_t next = 0;
+    const auto note = [&](uint64_t offset, size_t size, Stream&) -> Status {
+      EXPECT_EQ(offset, next);
+      EXPECT_LE(size, kLargest);
+      next += size;
+      return {};
+    };
+    SlowInOnePlace reader(sent, slow * kChunk);
+    ASSERT_TRUE(transfer_->upload(&reader, buffer.view(), {.enqueued = note}));
+    EXPECT_EQ(next, sent.size());
+    EXPECT_EQ(content_of(buffer), sent);
+  }
+}
+
 TEST_P(TransferTest, SeveralAtOnce) {
   std::vector<std::thread> threads;
   for (size_t i = 0; i < 6; ++i) {
