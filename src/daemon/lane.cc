@@ -1,7 +1,6 @@
 #include "daemon/lane.h"
 
 #include <array>
-#include <cstring>
 #include <utility>
 
 #include "daemon/operations.h"
@@ -21,8 +20,6 @@ using device::remote::ServedOperation;
 // Enough to keep a stream busy, few enough for answers to come soon.
 constexpr size_t kMostInFlight = 16;
 
-constexpr size_t kLine = 64;  // bytes; the device writes to one fence's while another's is read
-
 }  // namespace
 
 Result<Lane> Lane::create(const Context& context, hoist_ring_lane* shared) {
@@ -31,16 +28,10 @@ Result<Lane> Lane::create(const Context& context, hoist_ring_lane* shared) {
   Result<device::Stream> stream = device::Stream::create(context.device);
   if (!stream) return tl::unexpected(stream.error());
   lane.stream_.emplace(std::move(*stream));
-  Result<device::PinnedBlock> words = context.pinned.allocate(kMostInFlight * kLine);
-  if (!words) return tl::unexpected(words.error());
-  std::memset(words->data(), 0, words->size());
-  lane.words_ = std::move(*words);
-  for (size_t i = 0; i < kMostInFlight; ++i) {
-    auto* const word = reinterpret_cast<uint32_t*>(lane.words_.data() + i * kLine);
-    Result<device::Fence> fence = device::Fence::create(context.device, word);
-    if (!fence) return tl::unexpected(fence.error());
-    lane.ring_.push_back({std::move(*fence), {}});
-  }
+  Result<device::Fences> fences = device::Fences::create(context.pinned, kMostInFlight);
+  if (!fences) return tl::unexpected(fences.error());
+  lane.words_ = std::move(fences->words);
+  for (device::Fence& fence : fences->list) lane.ring_.push_back({std::move(fence), {}});
   return lane;
 }
 

@@ -65,6 +65,28 @@ std::vector<std::byte> content(Buffer& buffer) {
   return bytes;
 }
 
+// A buffer of a standing device, and a stream that stands in a fill() of it.
+struct StandingStream {
+  explicit StandingStream(bool on_streams, uint32_t lanes)
+      : server(standing, on_streams),
+        device(server.connect(uint64_t{4} << 20, lanes).value()),
+        buffer(Buffer::allocate(*device, 4096).value()),
+        stream(Stream::create(*device).value()) {
+    std::mt19937_64 random(test_seed());
+    bytes = random_bytes(buffer.size(), random);
+    standing.stand();
+    EXPECT_TRUE(stream.fill(buffer.data(), std::byte{1}, buffer.size()));
+  }
+  void copy() { ASSERT_TRUE(stream.copy(buffer.data(), bytes.data(), bytes.size())); }
+
+  StandingDevice standing;
+  const TestServer server;
+  const std::shared_ptr<RemoteDevice> device;
+  Buffer buffer;
+  Stream stream;
+  std::vector<std::byte> bytes;  // that copy() copies
+};
+
 TEST(Standstill, ACopyWhoseTurnComesTooLateIsNotDone) {
   StandingDevice standing;
   const TestServer server(standing);
@@ -120,21 +142,13 @@ TEST(Standstill, CopiesGoOnBesideAnOperation) {
 }
 
 TEST(Standstill, AStreamsCopyWaitsForItsOperation) {
-  StandingDevice standing;
-  const TestServer server(standing);
-  const auto device = server.connect().value();
-  Buffer buffer = Buffer::allocate(*device, 4096).value();
-  Stream stream = Stream::create(*device).value();
-  std::mt19937_64 random(test_seed());
-  const std::vector<std::byte> bytes = random_bytes(buffer.size(), random);
-  standing.stand();
-  ASSERT_TRUE(stream.fill(buffer.data(), std::byte{1}, buffer.size()));
-  ASSERT_TRUE(stream.copy(buffer.data(), bytes.data(), bytes.size()));
+  StandingStream one(/*on_streams=*/false, /*lanes=*/4);
+  one.copy();
   std::this_thread::sleep_for(std::chrono::milliseconds(20));  // in another lane it would be done
-  EXPECT_EQ(standing.copies(), 0);
-  standing.go_on();
-  ASSERT_TRUE(stream.synchronize());
-  EXPECT_EQ(content(buffer), bytes);
+  EXPECT_EQ(one.standing.copies(), 0);
+  one.standing.go_on();
+  ASSERT_TRUE(one.stream.synchronize());
+  EXPECT_EQ(content(one.buffer), one.bytes);
 }
 
 // Nor in another lane, whose answers are not late.
@@ -236,23 +250,15 @@ TEST(BufferTable, CountsWhatHasNoNumberYet) {
 
 // What comes while a lane waits for its stream is on the stream, too, before that gets on.
 TEST(Standstill, ALaneTakesRequestsWhileItWaits) {
-  StandingDevice standing;
-  const TestServer server(standing, /*on_streams=*/true);
-  const auto device = server.connect(uint64_t{4} << 20, /*lanes=*/1).value();
-  Buffer buffer = Buffer::allocate(*device, 4096).value();
-  Stream stream = Stream::create(*device).value();
-  std::mt19937_64 random(test_seed());
-  const std::vector<std::byte> bytes = random_bytes(buffer.size(), random);
-  standing.stand();
-  ASSERT_TRUE(stream.fill(buffer.data(), std::byte{1}, buffer.size()));
+  StandingStream one(/*on_streams=*/true, /*lanes=*/1);
   for (int i = 1; i <= 40; ++i) {  // more than go on the stream at once
-    ASSERT_TRUE(stream.copy(buffer.data(), bytes.data(), bytes.size()));
-    while (standing.copies() < std::min(i, 15)) std::this_thread::yield();
+    one.copy();
+    while (one.standing.copies() < std::min(i, 15)) std::this_thread::yield();
   }
-  EXPECT_EQ(standing.copies(), 15);
-  standing.go_on();
-  ASSERT_TRUE(stream.synchronize());
-  EXPECT_EQ(content(buffer), bytes);
+  EXPECT_EQ(one.standing.copies(), 15);
+  one.standing.go_on();
+  ASSERT_TRUE(one.stream.synchronize());
+  EXPECT_EQ(content(one.buffer), one.bytes);
 }
 
 // What is on a stream is answered before the end, and a client that is gone does not hold it up.

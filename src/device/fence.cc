@@ -3,6 +3,7 @@
 #include <immintrin.h>
 
 #include <atomic>
+#include <cstring>
 #include <utility>
 
 #include "device/backoff.h"
@@ -24,6 +25,21 @@ Result<Fence> Fence::create(Device& device, uint32_t* word) {
   Result<Event> event = Event::create(device);
   if (!event) return tl::unexpected(event.error());
   return Fence(std::move(*event), word);
+}
+
+Result<Fences> Fences::create(PinnedPool& pool, size_t count) {
+  constexpr size_t kLine = 64;  // bytes
+  Result<PinnedBlock> words = pool.allocate(count * kLine);
+  if (!words) return tl::unexpected(words.error());
+  std::memset(words->data(), 0, words->size());
+  Fences fences = {std::move(*words), {}};
+  for (size_t i = 0; i < count; ++i) {
+    auto* const word = reinterpret_cast<uint32_t*>(fences.words.data() + i * kLine);
+    Result<Fence> fence = Fence::create(pool.device(), word);
+    if (!fence) return tl::unexpected(fence.error());
+    fences.list.push_back(std::move(*fence));
+  }
+  return fences;
 }
 
 Status Fence::record(Stream& stream) {

@@ -13,8 +13,10 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "base/result.h"
+#include "device/pinned_pool.h"
 #include "device/stream.h"
 
 namespace hoist::device {
@@ -47,6 +49,15 @@ class Fence {
   uint32_t* word_;
   uint32_t number_;  // that the last record() has the device write
   const Stream* stream_ = nullptr;
+};
+
+// Some fences of one user, and the memory of their words.
+struct Fences {
+  PinnedBlock words;
+  std::vector<Fence> list;
+
+  // Each word has a line of its own: the device writes one while a thread looks at another.
+  static Result<Fences> create(PinnedPool& pool, size_t count);
 };
 
 }  // namespace hoist::device

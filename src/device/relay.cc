@@ -36,8 +36,8 @@ Relay::Relay(const TransferRequest& request, uint64_t size, const RelayShape& sh
 void Relay::begin() {
   if (request().after != nullptr) {
     for (int i = 0; i < shape_.streams; ++i) {
-      if (Status ordered = kit_.stream(static_cast<size_t>(i)).wait(*request().after); !ordered)
-        fail(ordered.error());
+      const Status ordered = kit_.stream(static_cast<size_t>(i)).wait(*request().after);
+      if (!ordered) fail(ordered.error());
     }
   }
   if (!is_upload() && !is_over()) serve(/*wait=*/false);
@@ -53,8 +53,8 @@ std::optional<uint64_t> Relay::take(uint64_t& own) {
     uint64_t front = front_.load(std::memory_order_relaxed);
     while (front < pieces_ && is_taken(front)) ++front;
     if (front == pieces_) return std::nullopt;
-    front_.store(front,
-                 std::memory_order_relaxed);  // another's may be newer: then it is found again
+    // Another's may be newer: then it is found again.
+    front_.store(front, std::memory_order_relaxed);
     const uint64_t ahead = std::min({kTurnsAhead * lanes, ring_pieces_, pieces_ - front});
     while (own < front || (own < front + ahead && is_taken(own))) own += lanes;
     const uint64_t piece = own < front + ahead ? own : front;
@@ -197,7 +197,7 @@ Status UploadRelay::work(uint64_t offset, std::span<std::byte> piece) {
   return from_.read(offset, piece);
 }
 
-Result<View<std::byte>> UploadRelay::place(uint64_t offset, size_t size, Stream& stream) {
+Result<View<std::byte>> PlacedRelay::place(uint64_t offset, size_t size, Stream& stream) {
   while (true) {
     Result<std::optional<View<std::byte>>> place = placement_(offset, size, stream);
     if (!place) return tl::unexpected(place.error());
@@ -215,7 +215,7 @@ Result<View<std::byte>> UploadRelay::place(uint64_t offset, size_t size, Stream&
   }
 }
 
-Status UploadRelay::give(RelayKit::OnItsWay&, Stream& stream, uint64_t offset,
+Status PlacedRelay::give(RelayKit::OnItsWay&, Stream& stream, uint64_t offset,
                          std::span<std::byte> part) {
   while (!part.empty()) {
     const Result<View<std::byte>> to = place(offset, part.size(), stream);
@@ -230,12 +230,8 @@ Status UploadRelay::give(RelayKit::OnItsWay&, Stream& stream, uint64_t offset,
   return {};
 }
 
-Status DecodeRelay::work(uint64_t offset, std::span<std::byte> piece) {
-  return from_.read(offset, piece);
-}
-
-Status DecodeRelay::give(RelayKit::OnItsWay& chunk, Stream& stream, uint64_t offset,
-                         std::span<std::byte> part) {
+Status DecodedRelay::give(RelayKit::OnItsWay& chunk, Stream& stream, uint64_t offset,
+                          std::span<std::byte> part) {
   if (chunk.staged.size() < piece_) {
     chunk.staged = {};  // not both at once
     Result<Buffer> staged = Buffer::allocate(stream, piece_);

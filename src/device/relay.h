@@ -101,39 +101,47 @@ class Relay : public TransferState {
 
 // Host to device.
 class UploadRelay : public Relay {
- public:
+ protected:
   UploadRelay(const TransferRequest& request, uint64_t size, const RelayShape& shape, RelayKit& kit,
+              HostReader& from)
+      : Relay(request, size, shape, kit), from_(from) {}
+  Status work(uint64_t offset, std::span<std::byte> piece) override;
+
+ private:
+  HostReader& from_;
+};
+
+// To where `placement` says.
+class PlacedRelay : public UploadRelay {
+ public:
+  PlacedRelay(const TransferRequest& request, uint64_t size, const RelayShape& shape, RelayKit& kit,
               HostReader& from, const Placement& placement)
-      : Relay(request, size, shape, kit), from_(from), placement_(placement) {}
+      : UploadRelay(request, size, shape, kit, from), placement_(placement) {}
 
  protected:
-  Status work(uint64_t offset, std::span<std::byte> piece) override;
   Status give(RelayKit::OnItsWay& chunk, Stream& stream, uint64_t offset,
               std::span<std::byte> part) override;
 
  private:
   Result<View<std::byte>> place(uint64_t offset, size_t size, Stream& stream);
 
-  HostReader& from_;
   const Placement& placement_;
 };
 
-// Host to memory of the chunk on the device, and from there wherever `decode` puts it. A piece is a
+// To memory of the chunk on the device, and from there wherever `decode` puts it. A piece is a
 // chunk.
-class DecodeRelay : public Relay {
+class DecodedRelay : public UploadRelay {
  public:
-  DecodeRelay(const TransferRequest& request, uint64_t size, const RelayShape& shape, RelayKit& kit,
-              HostReader& from, const Decode& decode)
-      : Relay(request, size, shape, kit), piece_(shape.piece), from_(from), decode_(decode) {}
+  DecodedRelay(const TransferRequest& request, uint64_t size, const RelayShape& shape,
+               RelayKit& kit, HostReader& from, const Decode& decode)
+      : UploadRelay(request, size, shape, kit, from), piece_(shape.piece), decode_(decode) {}
 
  protected:
-  Status work(uint64_t offset, std::span<std::byte> piece) override;
   Status give(RelayKit::OnItsWay& chunk, Stream& stream, uint64_t offset,
               std::span<std::byte> part) override;
 
  private:
   const size_t piece_;
-  HostReader& from_;
   const Decode& decode_;
 };
 

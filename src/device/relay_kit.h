@@ -2,15 +2,17 @@
 // is on its way.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
 #include "device/buffer.h"
 #include "device/fence.h"
+#include "device/idle_list.h"
 #include "device/pinned_pool.h"
 #include "device/stream.h"
 
@@ -31,7 +33,7 @@ class RelayKit {
   };
 
   // A ring of `ring` bytes, for up to `chunks` at once.
-  static Result<std::unique_ptr<RelayKit>> create(PinnedPool& pool, size_t ring, int chunks);
+  static Result<std::unique_ptr<RelayKit>> create(PinnedPool& pool, size_t ring, size_t chunks);
 
   std::span<std::byte> ring() const { return {ring_.data(), ring_.size()}; }
   std::vector<OnItsWay>& chunks() { return chunks_; }
@@ -58,25 +60,28 @@ class RelayKit {
 class RelayKits {
  public:
   // Rings of up to `ring` bytes.
-  RelayKits(PinnedPool& pool, size_t ring, int chunks)
+  RelayKits(PinnedPool& pool, size_t ring, size_t chunks)
       : pool_(pool), ring_(ring), chunks_(chunks) {}
 
   // For a transfer of `size` bytes: `piece` bytes or more. One that went the same way before, if
   // there is one. Where pinned memory is short the ring is smaller than it should be, or
   // `exhausted`.
   Result<std::unique_ptr<RelayKit>> borrow(uint64_t size, size_t piece, Direction direction);
-  void give_back(std::unique_ptr<RelayKit> kit);
+  void give_back(std::unique_ptr<RelayKit> kit) { idle_.put(std::move(kit)); }
   // Gives pinned memory back that nobody uses now. False: there is none.
-  bool drop_idle();
+  bool drop_idle() { return idle_.drop_all(); }
 
  private:
-  std::unique_ptr<RelayKit> take_idle(size_t least, Direction direction);
+  // Transfers that don't try to get a larger ring again.
+  static constexpr int kWithoutMemory = 64;
+
+  Result<std::unique_ptr<RelayKit>> make(size_t wanted, size_t piece);
 
   PinnedPool& pool_;
   const size_t ring_;
-  const int chunks_;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<RelayKit>> idle_;
+  const size_t chunks_;
+  IdleList<RelayKit> idle_;
+  std::atomic<int> to_skip_ = 0;
 };
 
 }  // namespace hoist::device

@@ -65,6 +65,7 @@ TransferTuning completed(TransferTuning tuning, const Device& device) {
   const DeviceKind kind = device.properties().kind;
   tuning.largest_chunk = std::clamp<size_t>(tuning.largest_chunk, 1, PinnedPool::kLargest);
   tuning.piece = std::clamp<size_t>(tuning.piece, 1, tuning.largest_chunk);
+  tuning.chunks = std::max(tuning.chunks, 1);
   if (!tuning.ring) tuning.ring = kind == DeviceKind::cuda ? kRing : kRingElsewhere;
   tuning.ring = std::clamp(*tuning.ring, tuning.largest_chunk, PinnedPool::kLargest);
   if (!tuning.direct) tuning.direct = kind == DeviceKind::remote ? kRemoteDirect : kDirect;
@@ -85,7 +86,8 @@ Transfer::Transfer(PinnedPool& pool, const TransferTuning& tuning)
       owner_(::getpid()),
       uploaders_(tuning.threads - 1),
       downloaders_(tuning.threads - 1),
-      relay_kits_(std::make_unique<RelayKits>(pool, *tuning_.ring, tuning.chunks)),
+      relay_kits_(
+          std::make_unique<RelayKits>(pool, *tuning_.ring, static_cast<size_t>(tuning_.chunks))),
       pump_kits_(std::make_unique<PumpKits>(pool, tuning.threads)) {}
 
 Transfer::~Transfer() = default;
@@ -135,7 +137,7 @@ Status Transfer::upload_relayed(HostReader& reader, uint64_t size, const Placeme
   const RelayUse use = relay_use(size, reader.is_random_access(), reader.wants_large_reads());
   return run_relay(size, use, request, streams, Direction::up,
                    [&](const RelayShape& shape, RelayKit& kit) {
-                     return UploadRelay(request, size, shape, kit, reader, placement);
+                     return PlacedRelay(request, size, shape, kit, reader, placement);
                    });
 }
 
@@ -154,7 +156,7 @@ Status Transfer::upload_decoded(const HostSource& from, uint64_t size, size_t ch
   // Two streams, so that chunks are copied while others are decoded.
   return run_relay(size, use, request, 2, Direction::up,
                    [&](const RelayShape& shape, RelayKit& kit) {
-                     return DecodeRelay(request, size, shape, kit, **reader, decode);
+                     return DecodedRelay(request, size, shape, kit, **reader, decode);
                    });
 }
 
@@ -295,7 +297,7 @@ Status Transfer::copy(const std::byte* from, std::byte* to, uint64_t size,
 
 Status Transfer::copy_pinned(const std::byte* from, std::byte* to, uint64_t size,
                              const TransferRequest& request) {
-  std::unique_ptr<TransferLane> lane = take_idle();
+  std::unique_ptr<TransferLane> lane = idle_.take();
   if (lane == nullptr) {
     Result<std::unique_ptr<TransferLane>> made = make_lane();
     if (!made) return tl::unexpected(made.error());
@@ -305,13 +307,13 @@ Status Transfer::copy_pinned(const std::byte* from, std::byte* to, uint64_t size
   ++copying_;
   const bool is_sound = pieces.run(*lane);
   --copying_;
-  if (is_sound) return_lane(std::move(lane));
+  if (is_sound) idle_.put(std::move(lane));
   return pieces.result();
 }
 
 std::unique_ptr<TransferLane> Transfer::lane_for_small(uint64_t size, size_t most) {
   if (size > most) return nullptr;
-  if (std::unique_ptr<TransferLane> idle = take_idle()) return idle;
+  if (std::unique_ptr<TransferLane> idle = idle_.take()) return idle;
   if (small_copies_.fetch_add(1, std::memory_order_relaxed) < kFewCopies) return nullptr;
   small_copies_ = 0;  // a lane for each thread that makes many, and no attempt for each copy
   if (small_lanes_ >= tuning_.threads) return nullptr;
@@ -333,25 +335,12 @@ Status Transfer::run_small(std::unique_ptr<TransferLane> lane, uint64_t size,
     if (done) done = copy(*lane);
   }
   if (done && request.progress != nullptr) *request.progress += size;
-  if (done || lane->settle()) return_lane(std::move(lane));
+  if (done || lane->settle()) idle_.put(std::move(lane));
   return done;
 }
 
 Result<std::unique_ptr<TransferLane>> Transfer::make_lane() {
   return TransferLane::create(pool_, std::max(upload_through_slot_, download_through_slot_));
-}
-
-std::unique_ptr<TransferLane> Transfer::take_idle() {
-  const std::lock_guard lock(mutex_);
-  if (idle_.empty()) return nullptr;
-  std::unique_ptr<TransferLane> lane = std::move(idle_.back());
-  idle_.pop_back();
-  return lane;
-}
-
-void Transfer::return_lane(std::unique_ptr<TransferLane> lane) {
-  const std::lock_guard lock(mutex_);
-  idle_.push_back(std::move(lane));
 }
 
 }  // namespace hoist::device

@@ -34,16 +34,15 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <stop_token>
-#include <vector>
 
 #include "base/result.h"
 #include "device/buffer.h"
 #include "device/crew.h"
 #include "device/host_end.h"
+#include "device/idle_list.h"
 #include "device/pinned_pool.h"
 #include "device/stream.h"
 
@@ -171,8 +170,6 @@ class Transfer {
   Status run_small(std::unique_ptr<TransferLane> lane, uint64_t size,
                    const TransferRequest& request, const Copy& copy);
   Result<std::unique_ptr<TransferLane>> make_lane();
-  std::unique_ptr<TransferLane> take_idle();
-  void return_lane(std::unique_ptr<TransferLane> lane);
 
   PinnedPool& pool_;
   const TransferTuning tuning_;
@@ -186,8 +183,7 @@ class Transfer {
   Crew downloaders_;
   const std::unique_ptr<RelayKits> relay_kits_;
   const std::unique_ptr<PumpKits> pump_kits_;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<TransferLane>> idle_;
+  IdleList<TransferLane> idle_;
   std::atomic<int> small_copies_ = 0;  // that found no idle lane, since a lane was made for them
   std::atomic<int> small_lanes_ = 0;   // made for them
   std::atomic<int> copying_ = 0;       // transfers that the copy engine works for

@@ -1,5 +1,6 @@
 #include "device/transfer_lane.h"
 
+#include <array>
 #include <cstring>
 #include <utility>
 
@@ -8,37 +9,23 @@
 namespace hoist::device {
 namespace {
 
-constexpr size_t kLine = 64;  // bytes; a fence's word has one to itself
-
 // To copy so little takes no longer than to ask whether it is pinned.
 constexpr size_t kNotWorthAsking = size_t{16} << 10;
 
 }  // namespace
 
-TransferLane::TransferLane(PinnedPool& pool, Stream stream, PinnedBlock slot, PinnedBlock words,
-                           std::array<Fence, 2> fences)
-    : pool_(pool),
-      stream_(std::move(stream)),
-      slot_(std::move(slot)),
-      words_(std::move(words)),
-      fences_(std::move(fences)) {}
+TransferLane::TransferLane(PinnedPool& pool, Stream stream, PinnedBlock slot, Fences fences)
+    : pool_(pool), stream_(std::move(stream)), slot_(std::move(slot)), fences_(std::move(fences)) {}
 
 Result<std::unique_ptr<TransferLane>> TransferLane::create(PinnedPool& pool, size_t slot) {
   Result<Stream> stream = Stream::create(pool.device());
   if (!stream) return tl::unexpected(stream.error());
   Result<PinnedBlock> block = slot > 0 ? pool.allocate(slot) : PinnedBlock();
   if (!block) return tl::unexpected(block.error());
-  Result<PinnedBlock> words = pool.allocate(2 * kLine);
-  if (!words) return tl::unexpected(words.error());
-  std::memset(words->data(), 0, words->size());
-  Result<Fence> first = Fence::create(pool.device(), reinterpret_cast<uint32_t*>(words->data()));
-  if (!first) return tl::unexpected(first.error());
-  Result<Fence> second =
-      Fence::create(pool.device(), reinterpret_cast<uint32_t*>(words->data() + kLine));
-  if (!second) return tl::unexpected(second.error());
-  return std::unique_ptr<TransferLane>(new TransferLane(pool, std::move(*stream), std::move(*block),
-                                                        std::move(*words),
-                                                        {std::move(*first), std::move(*second)}));
+  Result<Fences> fences = Fences::create(pool, kFences);
+  if (!fences) return tl::unexpected(fences.error());
+  return std::unique_ptr<TransferLane>(
+      new TransferLane(pool, std::move(*stream), std::move(*block), std::move(*fences)));
 }
 
 bool TransferLane::needs_slot(std::span<const std::byte> memory) {
@@ -70,7 +57,7 @@ Status TransferLane::download(const std::byte* from, std::span<std::byte> to) {
 bool TransferLane::settle() {
   if (stream_.synchronize()) return true;
   Stream* const streams[] = {&stream_};
-  for (PinnedBlock* const block : {&slot_, &words_}) block->release_behind(streams);
+  for (PinnedBlock* const block : {&slot_, &fences_.words}) block->release_behind(streams);
   return false;
 }
 

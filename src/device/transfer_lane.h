@@ -1,7 +1,6 @@
 // What one thread makes small copies with, or copies of memory that is pinned already.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -24,21 +23,21 @@ class TransferLane {
   Status download(const std::byte* from, std::span<std::byte> to);
 
   Stream& stream() { return stream_; }
-  Fence& fence(size_t number) { return fences_[number % fences_.size()]; }
+  Fence& fence(size_t number) { return fences_.list[number % fences_.list.size()]; }
 
   // Waits for what is on its way; false: the device was lost, and the slot's memory is gone.
   bool settle();
 
  private:
-  TransferLane(PinnedPool& pool, Stream stream, PinnedBlock slot, PinnedBlock words,
-               std::array<Fence, 2> fences);
+  static constexpr size_t kFences = 2;
+
+  TransferLane(PinnedPool& pool, Stream stream, PinnedBlock slot, Fences fences);
   bool needs_slot(std::span<const std::byte> memory);
 
   PinnedPool& pool_;
   Stream stream_;
   PinnedBlock slot_;
-  PinnedBlock words_;  // of the fences
-  std::array<Fence, 2> fences_;
+  Fences fences_;
   // Was pinned when it was asked about last. Where it is no more, the driver copies by its own
   // means.
   std::span<const std::byte> pinned_ = {};

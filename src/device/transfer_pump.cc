@@ -122,14 +122,9 @@ Status PumpKit::end() {
 std::unique_ptr<PumpKit> PumpKits::borrow(uint64_t size) {
   if (to_skip_ > 0 && to_skip_-- > 0) return nullptr;
   const PumpShape shape = pump_shape(size, threads_);
-  {
-    const std::lock_guard lock(mutex_);
-    if (!idle_.empty()) {
-      std::unique_ptr<PumpKit> kit = std::move(idle_.back());
-      idle_.pop_back();
-      if (kit->fits(shape)) return kit;
-    }
-  }
+  std::unique_ptr<PumpKit> idle = idle_.take();
+  if (idle != nullptr && idle->fits(shape)) return idle;
+  idle.reset();  // a larger one is made in its place
   constexpr int kMost = 2;
   if (count_++ < kMost) {
     Result<std::unique_ptr<PumpKit>> made = PumpKit::create(pool_, shape, count_);
@@ -138,18 +133,6 @@ std::unique_ptr<PumpKit> PumpKits::borrow(uint64_t size) {
   }
   --count_;
   return nullptr;
-}
-
-void PumpKits::give_back(std::unique_ptr<PumpKit> kit) {
-  const std::lock_guard lock(mutex_);
-  idle_.push_back(std::move(kit));
-}
-
-bool PumpKits::drop_idle() {
-  std::vector<std::unique_ptr<PumpKit>> idle;
-  const std::lock_guard lock(mutex_);
-  idle_.swap(idle);
-  return !idle.empty();
 }
 
 void PumpedJob::post_first() {

@@ -8,11 +8,12 @@
 #include <chrono>
 #include <climits>
 #include <memory>
-#include <mutex>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
 #include "device/host_end.h"
+#include "device/idle_list.h"
 #include "device/pinned_pool.h"
 #include "device/pump.h"
 #include "device/stream.h"
@@ -79,19 +80,18 @@ class PumpKits {
 
   // For a transfer of `size` bytes; null: another way is better.
   std::unique_ptr<PumpKit> borrow(uint64_t size);
-  void give_back(std::unique_ptr<PumpKit> kit);
+  void give_back(std::unique_ptr<PumpKit> kit) { idle_.put(std::move(kit)); }
   // The next transfers go another way.
   void leave_alone(int transfers) { to_skip_ = transfers; }
   // Gives pinned memory back that nobody uses now. False: there is none.
-  bool drop_idle();
+  bool drop_idle() { return idle_.drop_all(); }
 
  private:
   PinnedPool& pool_;
   const int threads_;
   std::atomic<int> count_ = 0;
   std::atomic<int> to_skip_ = 0;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<PumpKit>> idle_;
+  IdleList<PumpKit> idle_;
 };
 
 class PumpedJob final : public TransferState {
