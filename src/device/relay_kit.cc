@@ -53,16 +53,16 @@ Result<std::unique_ptr<RelayKit>> RelayKits::borrow(uint64_t size, size_t piece,
   return kit;
 }
 
-// Or an idle one that is too small, where memory is short.
+// Where memory is short: as much as there is, or an idle one.
 Result<std::unique_ptr<RelayKit>> RelayKits::make(size_t wanted, size_t piece) {
-  const auto has_a_piece = [&](const RelayKit& kit) { return kit.ring().size() >= piece; };
-  std::unique_ptr<RelayKit> small = idle_.take_if(has_a_piece);
+  std::unique_ptr<RelayKit> small =
+      idle_.take_if([&](const RelayKit& kit) { return kit.ring().size() >= piece; });
   if (small != nullptr && to_skip_ > 0 && to_skip_-- > 0) return small;
   for (size_t ring = wanted;; ring /= 2) {
     Result<std::unique_ptr<RelayKit>> made = RelayKit::create(pool_, ring, chunks_);
     if (made || made.error().code != ErrorCode::exhausted) return made;
     to_skip_ = kWithoutMemory;
-    if (small != nullptr) return small;
+    if (small != nullptr && ring / 2 <= small->ring().size()) return small;
     if (ring / 2 < piece) return made;
   }
 }

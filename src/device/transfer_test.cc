@@ -507,6 +507,17 @@ TEST_P(TransferTest, AnEmptyPoolIsExhausted) {
             ErrorCode::exhausted);
 }
 
+TEST_P(TransferTest, AShortPoolIsNotAskedForMoreEachTime) {
+  PinnedPool pool(device(), size_t{8} << 20);
+  Transfer transfer(pool, {.ring = size_t{32} << 20, .direct = 0, .pumped = 0});
+  const size_t size = (size_t{20} << 20) + 3;
+  for (const size_t first : {kChunk, size}) round_trip(transfer, first);
+  EXPECT_GE(pool.statistics().in_use, size_t{4} << 20);
+  const uint64_t pins = pool.statistics().pins;
+  for (int round = 0; round < 5; ++round) round_trip(transfer, size);
+  EXPECT_EQ(pool.statistics().pins, pins);
+}
+
 TEST(Transfer, AChildOfForkMakesItsOwn) {
   PinnedPool pool(cpu_device());
   Transfer transfer(pool, kOneThread);
