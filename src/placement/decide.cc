@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/decisions.h"
+#include "placement/certainty.h"
 
 namespace hoist::placement {
 namespace {
@@ -127,13 +128,14 @@ std::string format_row(const std::string& name, const Row& row) {
 Model::Model(const MeasuredVariant& variant, const Operation* operation, int measured_cpus)
     : measured_cpus_(measured_cpus) {
   implementations_.reserve(variant.implementations.size());  // one_cpu_ points into it
+  const double caution = placement::caution(variant);
   for (const MeasuredImplementation& measured : variant.implementations) {
     Entry entry{measured.name,
                 CostCurve(measured.points, operation != nullptr ? operation->growth : 1),
                 measured.name == "cpu-all",
                 {},
                 measured.points.front().shape.items,
-                1};
+                caution};
     if (operation != nullptr) {
       const auto found =
           std::find_if(operation->implementations.begin(), operation->implementations.end(),
@@ -141,7 +143,7 @@ Model::Model(const MeasuredVariant& variant, const Operation* operation, int mea
       if (found == operation->implementations.end()) continue;
       entry.uses_all_cpus = found->threads == 0;
       entry.supports = found->supports;
-      entry.lead = found->lead;
+      entry.lead = caution * found->lead;
     }
     largest_ = std::max(largest_, measured.points.back().shape.bytes);
     implementations_.push_back(std::move(entry));

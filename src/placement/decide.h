@@ -34,7 +34,7 @@ class Model {
   double uncertainty(size_t implementation, uint64_t bytes) const {
     return implementations_[implementation].curve.uncertainty(bytes);
   }
-  // Implementation::lead.
+  // In standard errors: Implementation::lead, and caution() where the measurement is uncertain.
   double lead(size_t implementation) const { return implementations_[implementation].lead; }
 
  private:
@@ -57,7 +57,7 @@ class Model {
 // better, so that noise between two measurements changes nothing. The promise is that a choice
 // costs at most 3 % more than the best; what these leave of it is for the errors of the model.
 // Where the measurements themselves are less certain than that, taken on a loaded machine, a
-// change must be better by more than their standard error, or as many as Implementation::lead says.
+// change must be better by more than their standard error, or as many as Model::lead() says.
 // Beyond the largest measured size the last choice holds.
 inline constexpr double kStay = 0.01;
 inline constexpr double kHysteresis = 0.02;

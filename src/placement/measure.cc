@@ -8,10 +8,10 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
-#include <map>
 #include <span>
 #include <thread>
 
+#include "placement/certainty.h"
 #include "placement/decide.h"
 #include "placement/robust.h"
 
@@ -37,19 +37,12 @@ constexpr uint64_t kLarge = uint64_t{64} << 20;
 constexpr double kFarBehind = 3;
 constexpr double kGrowing = 0.25;
 
-// What takes surely more than so many times as long as the best of its size is known well enough
-// after the rounds that all have; the time is for the others. What is far behind is after two: a
-// GPU's start would take all the time at small sizes.
-constexpr double kContender = 1.5;
+// What is no contender is known well enough after the rounds that all have; the time is for the
+// others. What is far behind is after two: a GPU's start would take all the time at small sizes.
 constexpr int kFirstRounds = 2;
 
 // Where a turn is several runs, one after the other, all of them may be disturbed together.
 constexpr int kLeastTurns = 3;
-
-// The least that a mean may be, with what its scatter leaves open.
-double least_seconds(double mean, double standard_error) {
-  return mean * (1 - std::min(2 * standard_error, 1.0));
-}
 
 // Waits until the threads of this process rest, but not forever.
 void wait_for_rest() {
@@ -362,28 +355,6 @@ class Measurer {
 };
 
 }  // namespace
-
-double uncertainty(const MeasuredVariant& variant) {
-  std::map<uint64_t, double> best;  // seconds by size
-  for (const MeasuredImplementation& one : variant.implementations) {
-    for (const Point& point : one.points) {
-      const auto [entry, is_new] = best.try_emplace(point.shape.bytes, point.seconds);
-      entry->second = std::min(entry->second, point.seconds);
-    }
-  }
-  std::vector<double> errors;
-  for (const MeasuredImplementation& one : variant.implementations) {
-    for (const Point& point : one.points) {
-      const double error = standard_error(point.noise, point.runs);
-      if (least_seconds(point.seconds, error) > kContender * best[point.shape.bytes]) continue;
-      errors.push_back(error);
-    }
-  }
-  if (errors.empty()) return 0;
-  const auto middle = errors.begin() + static_cast<ptrdiff_t>(errors.size() / 2);
-  std::nth_element(errors.begin(), middle, errors.end());
-  return *middle;
-}
 
 std::vector<uint64_t> log_spaced(uint64_t least, uint64_t most, double step) {
   std::vector<uint64_t> sizes;

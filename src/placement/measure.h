@@ -39,10 +39,6 @@ struct Measurement {
   std::vector<std::string> left_out;
 };
 
-// The relative standard error that half of the points stay below which may be the best of their
-// size; single ones scatter on an idle machine too. 0 without points.
-double uncertainty(const MeasuredVariant& variant);
-
 // Sizes from `least` to `most`, each `step` times the one before.
 std::vector<uint64_t> log_spaced(uint64_t least, uint64_t most, double step);
 

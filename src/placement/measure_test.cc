@@ -52,21 +52,6 @@ TEST(Measure, SizesAreSpacedEvenlyOnALogarithmicAxis) {
   EXPECT_TRUE(log_spaced(6, 5, 2).empty());
 }
 
-TEST(Measure, UncertaintyIsThatOfMostPoints) {
-  EXPECT_EQ(uncertainty({}), 0);
-  MeasuredVariant variant;
-  variant.implementations = {
-      {"original", {{{1, 1}, 1, 0.02, 4, 1}, {{2, 1}, 1, 5, 4, 1}}},  // one disturbed point
-      {"cpu-1", {{{1, 1}, 1, 0.04, 4, 1}}}};
-  EXPECT_DOUBLE_EQ(uncertainty(variant), 0.02);
-  variant.implementations[1].points[0].noise = 3;
-  EXPECT_DOUBLE_EQ(uncertainty(variant), 1.5);
-  variant.implementations[1].points[0].seconds = 1e9;  // whatever it scatters, it may be the best
-  EXPECT_DOUBLE_EQ(uncertainty(variant), 1.5);
-  variant.implementations[1].points[0] = {{1, 1}, 2, 0.04, 4, 1};  // far behind: it does not matter
-  EXPECT_DOUBLE_EQ(uncertainty(variant), 2.5);
-}
-
 TEST(Measure, EveryImplementationAtEverySize) {
   Fake fake;
   const Result<Measurement> measured = measure(fake.operation, 0, plan_of(2));

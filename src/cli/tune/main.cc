@@ -15,7 +15,8 @@ int main(int argc, char** argv) {
       ->check(number_in(1, 86400));
   app.add_flag("--refine", options.refine,
                "Measure nothing: fold the noted timings of real runs into the profile");
-  app.add_flag("--force", options.force, "Keep measurements however much they scatter");
+  app.add_flag("--force", options.force,
+               "Replace earlier measurements even where the new ones scatter");
   app.add_flag("--json", options.json, "Print as JSON");
   app.footer(
       "The profile is $XDG_CACHE_HOME/hoist/profile.json (HOIST_PROFILE=FILE: that file). An\n"

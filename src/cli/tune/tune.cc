@@ -15,8 +15,10 @@
 #include "cli/report.h"
 #include "cli/tune/operations.h"
 #include "cli/tune/progress.h"
+#include "placement/certainty.h"
 #include "placement/decide.h"
 #include "placement/measure.h"
+#include "placement/merge.h"
 #include "placement/own_file.h"
 #include "placement/profile_file.h"
 #include "placement/refine.h"
@@ -89,25 +91,9 @@ std::string now() {
   return text;
 }
 
-// Keeps a measurement where it can be better than the defaults: times that scatter more than this,
-// far above the promised 3 %, rank implementations by chance. 0.5 % are usual on an idle machine,
-// 10 % and more on a busy one.
-void keep(MeasuredVariant variant, bool force, Outcome& outcome) {
-  constexpr double kTooMuch = 0.05;
-  const double doubt = placement::uncertainty(variant);
-  if (doubt <= kTooMuch || force) {
-    outcome.profile.variants.push_back(std::move(variant));
-    return;
-  }
-  outcome.skipped.push_back(
-      fmt::format("{}: the machine is busy, times are uncertain by {:.0f} %: measure on an idle "
-                  "one (--force keeps them)",
-                  variant.name, 100 * doubt));
-}
-
 // Measures the variants one after another; what one does not use of its time the others get.
-Result<Outcome> measure_all(const std::vector<const VariantHandle*>& variants, const Effort& effort,
-                            bool force) {
+Result<Outcome> measure_all(const std::vector<const VariantHandle*>& variants,
+                            const Effort& effort) {
   const ScratchDirectory scratch;
   if (scratch.path().empty()) {
     return fail(ErrorCode::io, "no directory for input files (TMPDIR): set it to a writable one");
@@ -143,22 +129,32 @@ Result<Outcome> measure_all(const std::vector<const VariantHandle*>& variants, c
     for (const std::string& left_out : measured->left_out) {
       outcome.skipped.push_back(fmt::format("{} {}", name, left_out));
     }
-    keep(std::move(measured->variant), force, outcome);
+    outcome.profile.variants.push_back(std::move(measured->variant));
   }
   return outcome;
 }
 
-// Puts what was measured before, and not now, beside it; then decides and writes.
-Status merge_and_write(Profile& profile, const placement::Registry& registry) {
+// Merges the profile that stands with what was measured, decides and writes; `unavailable` where
+// all of it is too uncertain to replace anything.
+Status merge_and_write(Outcome& outcome, bool force, const placement::Registry& registry) {
   const Result<UniqueFd> lock = placement::lock_profile();
   if (!lock) return tl::unexpected(lock.error());
+  Profile& profile = outcome.profile;
+  const size_t measured = profile.variants.size();
   const Result<Profile> before = placement::read_profile();
   const bool is_ours = before && before->machine.cpus == profile.machine.cpus &&
                        profile.machine.is_served_by(before->machine);
-  if (is_ours) {
-    for (const MeasuredVariant& old : before->variants) {
-      if (profile.find(old.name, old.residency) == nullptr) profile.variants.push_back(old);
-    }
+  std::vector<std::string> kept;
+  if (is_ours && force) placement::replace_earlier(profile, *before);
+  if (is_ours && !force) kept = placement::keep_earlier(profile, *before);
+  for (const std::string& name : kept) {
+    outcome.skipped.push_back(name +
+                              ": the machine is busy, and the profile has more certain times "
+                              "(--force replaces them)");
+  }
+  if (kept.size() == measured) {
+    return fail(ErrorCode::unavailable,
+                fmt::format("nothing could be measured ({})", outcome.skipped.front()));
   }
   placement::decide(profile, is_ours ? &*before : nullptr, registry);
   return placement::write_profile(profile);
@@ -201,7 +197,12 @@ void print_text(const Outcome& outcome, const std::vector<const VariantHandle*>&
                   : fmt::format(", {} from {}", interval.implementation, show_size(interval.from));
     }
     const double doubt = placement::uncertainty(*variant);
-    if (doubt > kMuch) line += fmt::format("  (±{:.0f} %: is the machine busy?)", 100 * doubt);
+    if (doubt > placement::kBusy) {
+      line += fmt::format("  (±{:.0f} %: the machine is busy, what is not far ahead is not chosen)",
+                          100 * doubt);
+    } else if (doubt > kMuch) {
+      line += fmt::format("  (±{:.0f} %: is the machine busy?)", 100 * doubt);
+    }
     fmt::print("{}\n", line);
   }
   for (const std::string& skipped : outcome.skipped) warn("not measured: " + skipped);
@@ -232,13 +233,13 @@ int tune_command(const TuneOptions& options) {
   if (placement::read_profile()) (void)placement::refine_profile(registry, 1);
   Effort effort = options.quick ? kQuick : kFull;
   if (options.seconds > 0) effort.seconds = options.seconds;
-  Result<Outcome> outcome = measure_all(*variants, effort, options.force);
+  Result<Outcome> outcome = measure_all(*variants, effort);
   if (!outcome) return report(outcome.error());
   if (outcome->profile.variants.empty()) {
     return report({ErrorCode::unavailable,
                    fmt::format("nothing could be measured ({})", outcome->skipped.front())});
   }
-  if (const Status status = merge_and_write(outcome->profile, registry); !status) {
+  if (const Status status = merge_and_write(*outcome, options.force, registry); !status) {
     return report(status.error());
   }
   options.json ? print_json(*outcome, *variants) : print_text(*outcome, *variants);

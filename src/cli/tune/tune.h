@@ -8,7 +8,7 @@ struct TuneOptions {
   bool quick = false;
   bool refine = false;
   bool json = false;
-  bool force = false;     // keeps what scatters too much
+  bool force = false;     // replaces what is more certain, too
   double seconds = 0;     // to take; 0: what the effort stands for
   std::string operation;  // OPERATION or OPERATION/VARIANT; empty: all
 };

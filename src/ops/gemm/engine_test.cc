@@ -92,6 +92,21 @@ TEST(Estimate, TakesNoMoreDevicesForNoise) {
   }
 }
 
+TEST(Estimate, OnABusyMachineTakesAGpuThatIsFarAhead) {
+  placement::MeasuredImplementation original = measured("original", 1e-6, 2e-12);
+  placement::MeasuredImplementation gpu = measured("cuda", 1e-3, 1e-13);
+  for (placement::MeasuredImplementation* one : {&original, &gpu}) {
+    for (placement::Point& point : one->points) {
+      point.noise = 0.3;  // 15 %
+      point.runs = 4;
+    }
+  }
+  const std::optional<Estimate> estimate = Estimate::make(profile_of({original, gpu}), 'd');
+  ASSERT_TRUE(estimate);
+  EXPECT_EQ(estimate->devices(square(860)), 0);  // 1.2 times as fast
+  EXPECT_EQ(estimate->devices(square(4096)), 1);
+}
+
 TEST(Estimate, IsThereWhereBothWereMeasured) {
   EXPECT_FALSE(Estimate::make(profile_of({measured("original", 1, 1)}), 'd'));
   EXPECT_FALSE(Estimate::make(profile_of({measured("cuda", 1, 1)}), 'd'));

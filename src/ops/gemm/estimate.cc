@@ -9,6 +9,7 @@
 
 #include "base/per_process.h"
 #include "ops/gemm/plan.h"
+#include "placement/certainty.h"
 #include "placement/decide.h"
 #include "placement/profile_file.h"
 
@@ -66,7 +67,8 @@ std::optional<Estimate> Estimate::make(const placement::Profile& profile, char t
     }
   }
   if (!gpus.contains(1)) return std::nullopt;
-  return Estimate(placement::CostCurve(original->points, kGrowth), std::move(gpus));
+  return Estimate(placement::CostCurve(original->points, kGrowth), std::move(gpus),
+                  placement::caution(*variant));
 }
 
 const Estimate* Estimate::of(char type) {
@@ -107,7 +109,8 @@ int Estimate::devices(const hoist_blas_call& call) const {
   placement::Cost cost = {original_seconds(call), original_.uncertainty(bytes)};
   for (const auto& [devices, curve] : gpus_) {
     const placement::Cost other = {gpu_seconds(call, devices), curve.uncertainty(bytes)};
-    if (!placement::is_ahead(other, cost, placement::kStay, lead_of(devices))) continue;
+    const double lead = caution_ * lead_of(devices);
+    if (!placement::is_ahead(other, cost, placement::kStay, lead)) continue;
     best = devices;
     cost = other;
   }

@@ -51,11 +51,12 @@ class Estimate {
   int devices(const hoist_blas_call& call) const;
 
  private:
-  Estimate(placement::CostCurve original, std::map<int, placement::CostCurve> gpus)
-      : original_(std::move(original)), gpus_(std::move(gpus)) {}
+  Estimate(placement::CostCurve original, std::map<int, placement::CostCurve> gpus, double caution)
+      : original_(std::move(original)), gpus_(std::move(gpus)), caution_(caution) {}
 
   placement::CostCurve original_;
   std::map<int, placement::CostCurve> gpus_;  // by the number of devices; one is there
+  double caution_;                            // placement/certainty.h
 };
 
 }  // namespace hoist::gemm
