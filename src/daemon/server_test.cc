@@ -361,6 +361,22 @@ TEST_P(ServerTest, TransfersArriveWhole) {
   }
 }
 
+// No ring of the size that a transfer would like best fits, but a smaller one does.
+TEST_P(ServerTest, TransfersThroughASmallPool) {
+  const auto device = connect(uint64_t{16} << 20).value();
+  device::PinnedPool pool(*device);
+  device::Transfer transfer(pool);
+  for (const size_t size : {size_t{3} << 20, (size_t{20} << 20) + 5, size_t{1} << 20}) {
+    Buffer buffer = Buffer::allocate(*device, size).value();
+    const std::vector<std::byte> bytes = random_bytes(size, random);
+    std::vector<std::byte> back(size);
+    const Status up = transfer.upload(std::span<const std::byte>(bytes), buffer.view());
+    ASSERT_TRUE(up) << up.error().message;
+    ASSERT_TRUE(transfer.download(buffer.view<const std::byte>(), std::span<std::byte>(back)));
+    ASSERT_EQ(back, bytes);
+  }
+}
+
 TEST(Server, KeepsToItsLimits) {
   Options options;
   options.memory_limit = 1000;

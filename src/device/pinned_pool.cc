@@ -79,9 +79,15 @@ Result<PinnedBlock> PinnedPool::allocate(size_t size) {
                               statistics_.pinned, statistics_.limit, device_.properties().id()));
     }
     statistics_.pinned += bytes;
-    lock.unlock();
-    const Result<void*> allocated = device_.allocate_pinned(bytes);
-    lock.lock();
+    Result<void*> allocated = nullptr;
+    for (const bool may_trim : {true, false}) {
+      lock.unlock();
+      allocated = device_.allocate_pinned(bytes);
+      lock.lock();
+      const bool is_short = !allocated && allocated.error().code == ErrorCode::exhausted;
+      if (!is_short || !may_trim) break;
+      trim_locked();  // blocks of other sizes may have its place
+    }
     if (!allocated) {
       statistics_.pinned -= bytes;
       return tl::unexpected(allocated.error());

@@ -183,7 +183,7 @@ Result<void*> Connection::allocate(uint64_t size) {
     }
     offset = pool_.allocate(size);
   }
-  if (!offset) return fail(ErrorCode::unavailable, "the pool is full (hoistd's client)");
+  if (!offset) return fail(ErrorCode::exhausted, "the pool is full (hoistd's client)");
   return memory_.pool().data() + *offset;
 }
 

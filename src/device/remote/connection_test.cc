@@ -155,7 +155,7 @@ TEST(Connection, AFullPoolRefusesAtOnce) {
   const auto connection = daemon.connect();
   const Result<void*> half = connection->allocate(512 << 10);
   ASSERT_TRUE(half && connection->allocate(512 << 10));
-  EXPECT_EQ(connection->allocate(1).error().code, ErrorCode::unavailable);
+  EXPECT_EQ(connection->allocate(1).error().code, ErrorCode::exhausted);
   connection->free(*half);
   EXPECT_TRUE(connection->allocate(512 << 10));
 }

@@ -385,10 +385,11 @@ Status RemoteDevice::copy_ranges(const hoist_range& from, const hoist_range& to,
 Result<void*> RemoteDevice::staging(uint64_t size, Queue& queue) {
   while (true) {
     Result<void*> memory = connection_->allocate(size);
-    if (memory) return memory;
+    if (memory || memory.error().code != ErrorCode::exhausted) return memory;
     const Queue::Waited waited = queue.wait_for_oldest(*connection_);
-    if (waited == Queue::Waited::gave_up) return memory;
-    if (waited == Queue::Waited::nothing && !connection_->wait_for_any()) return memory;
+    const bool gave_up = waited == Queue::Waited::gave_up ||
+                         (waited == Queue::Waited::nothing && !connection_->wait_for_any());
+    if (gave_up) return fail(ErrorCode::unavailable, memory.error().message);
   }
 }
 
