@@ -182,7 +182,7 @@ TEST(Standstill, AStreamThatGaveUpWaitingDoesNotOvertakeItself) {
   EXPECT_EQ(back, bytes);
 }
 
-// The slots of a transfer that gave up are free again when their copies were answered, and so is
+// The ring of a transfer that gave up is free again when their copies were answered, and so is
 // device memory that could not be freed meanwhile.
 void transfer_around_a_standstill(bool upload) {
   constexpr size_t kSize = size_t{3} << 20;

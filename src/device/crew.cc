@@ -3,6 +3,7 @@
 #include <immintrin.h>
 
 #include <algorithm>
+#include <new>
 
 #include "device/quiet_thread.h"
 
@@ -23,6 +24,7 @@ Crew::~Crew() {
 }
 
 void Crew::start_helpers() {
+  threads_.reserve(static_cast<size_t>(std::max(helpers_, 0)));
   started_ = true;
   for (int i = 0; i < helpers_; ++i) {
     Result<std::thread> thread =
@@ -34,13 +36,8 @@ void Crew::start_helpers() {
 
 void Crew::run(int lanes, const std::function<void(int)>& body) {
   if (lanes <= 1) return body(0);
-  Work work{&body, std::vector<bool>(static_cast<size_t>(lanes)), lanes - 1};
-  work.given[0] = true;
-  {
-    const std::lock_guard lock(mutex_);
-    if (!started_) start_helpers();
-    offers_.push_back(&work);
-  }
+  Work work{&body, {}, lanes - 1};
+  if (!offer(work, lanes)) return body(0);
   wake_two();
   body(0);
   std::unique_lock lock(mutex_);
@@ -52,6 +49,18 @@ void Crew::run(int lanes, const std::function<void(int)>& body) {
     lock.lock();
   }
   left_.wait(lock, [&] { return work.active == 0; });
+}
+
+// False: there is no memory for it.
+bool Crew::offer(Work& work, int lanes) try {
+  work.given.resize(static_cast<size_t>(lanes));
+  work.given[0] = true;
+  const std::lock_guard lock(mutex_);
+  if (!started_) start_helpers();
+  offers_.push_back(&work);
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
 }
 
 // Whoever wakes up does the same, so that the caller does not pay for all of them.

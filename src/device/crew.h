@@ -28,7 +28,8 @@ class Crew {
 
   // Calls body(0) here, and body(1) … body(lanes - 1) on those helpers that have nothing else to do
   // before body(0) returns; returns when all that were called have returned. A helper gets the same
-  // number each time, where it can: what belongs to a lane is in its cache. `body` must not throw.
+  // number each time, where it can: what belongs to a lane is in its cache. Where there is no
+  // memory to tell them, body(0) alone is called. `body` must not throw.
   void run(int lanes, const std::function<void(int)>& body);
 
  private:
@@ -39,6 +40,7 @@ class Crew {
     std::atomic<int> active = 0;  // changes under the lock
   };
 
+  bool offer(Work& work, int lanes);
   void start_helpers();  // under the lock
   static int give_lane(Work& work, size_t best);
   void wake_two();

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -13,9 +15,14 @@ namespace hoist::device {
 template <typename T>
 class IdleList {
  public:
-  void put(std::unique_ptr<T> one) {
+  // Of more than `most` the one goes that was put first.
+  void put(std::unique_ptr<T> one, size_t most = SIZE_MAX) {
+    std::unique_ptr<T> surplus;  // destroyed without the lock
     const std::lock_guard lock(mutex_);
     idle_.push_back(std::move(one));
+    if (idle_.size() <= most) return;
+    surplus = std::move(idle_.front());
+    idle_.erase(idle_.begin());
   }
 
   // The one that was put last, of those that `suits` is true for; null: there is none.
@@ -27,6 +34,18 @@ class IdleList {
     if (found == idle_.rend()) return nullptr;
     std::unique_ptr<T> one = std::move(*found);
     idle_.erase(std::next(found).base());
+    return one;
+  }
+  // The greatest.
+  template <typename IsLess>
+  std::unique_ptr<T> take_greatest(const IsLess& is_less) {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::max_element(
+        idle_.begin(), idle_.end(),
+        [&](const std::unique_ptr<T>& a, const std::unique_ptr<T>& b) { return is_less(*a, *b); });
+    if (found == idle_.end()) return nullptr;
+    std::unique_ptr<T> one = std::move(*found);
+    idle_.erase(found);
     return one;
   }
   std::unique_ptr<T> take() {

@@ -1,6 +1,7 @@
 #include "device/relay.h"
 
 #include <fmt/core.h>
+#include <immintrin.h>
 
 #include <algorithm>
 #include <utility>
@@ -21,6 +22,12 @@ constexpr uint64_t kTurnsAhead = 2;
 // What takes longer is waited for as a device or a hoistd must be that may have stopped.
 constexpr std::chrono::milliseconds kLong(10);
 
+uint64_t pieces_of_ring(size_t ring, const RelayShape& shape) {
+  const uint64_t pieces = ring / shape.piece;
+  const auto lanes = static_cast<uint64_t>(shape.lanes);
+  return pieces < 2 * lanes ? pieces : pieces - pieces % lanes;
+}
+
 }  // namespace
 
 Relay::Relay(const TransferRequest& request, uint64_t size, const RelayShape& shape, RelayKit& kit)
@@ -29,18 +36,12 @@ Relay::Relay(const TransferRequest& request, uint64_t size, const RelayShape& sh
       shape_(shape),
       kit_(kit),
       pieces_((size + shape.piece - 1) / shape.piece),
-      ring_pieces_(kit.ring().size() / shape.piece),
+      ring_pieces_(pieces_of_ring(kit.ring().size(), shape)),
       taken_(std::min(pieces_, ring_pieces_)),
       worked_(taken_.size()) {}
 
 void Relay::begin() {
-  if (request().after != nullptr) {
-    for (int i = 0; i < shape_.streams; ++i) {
-      const Status ordered = kit_.stream(static_cast<size_t>(i)).wait(*request().after);
-      if (!ordered) fail(ordered.error());
-    }
-  }
-  if (!is_upload() && !is_over()) serve(/*wait=*/false);
+  if (!is_upload() && !is_over()) serve(/*may_sleep=*/false);
 }
 
 bool Relay::is_taken(uint64_t piece) const {
@@ -67,6 +68,10 @@ std::optional<uint64_t> Relay::take(uint64_t& own) {
 }
 
 void Relay::run(int lane) {
+  guard([&] { work_off(lane); });
+}
+
+void Relay::work_off(int lane) {
   const FineTimer timer;
   const bool up = is_upload();
   auto own = static_cast<uint64_t>(lane);
@@ -83,9 +88,13 @@ void Relay::run(int lane) {
     }
     worked_[*piece % ring_pieces_].store(*piece + 1, std::memory_order_release);
     if (!up) arrived(size);
-    serve(/*wait=*/false);
+    serve(/*may_sleep=*/false);
   }
-  if (up) wait([&] { return moved_.load(std::memory_order_acquire) == pieces_; });
+  if (!up) return;
+  wait([&] {
+    if (lane != 0 && is_all_given_.load(std::memory_order_relaxed)) return true;
+    return moved_.load(std::memory_order_acquire) == pieces_;
+  });
 }
 
 bool Relay::end() {
@@ -108,14 +117,16 @@ bool Relay::wait(const IsReady& is_ready) {
   return true;
 }
 
-void Relay::serve(bool wait) {
+void Relay::serve(bool may_sleep) {
   if (is_served_.load(std::memory_order_relaxed)) return;
   if (is_served_.exchange(true, std::memory_order_acquire)) return;
   Status done = collect();
   if (done) done = give_what_is_there();
-  if (done && wait && chunks_moved_ != chunks_given_) {
+  if (done && may_sleep && chunks_moved_ != chunks_given_) {
     std::vector<RelayKit::OnItsWay>& chunks = kit_.chunks();
     done = chunks[chunks_moved_ % chunks.size()].fence.wait({});
+    if (done) done = collect();
+    if (done) done = give_what_is_there();
   }
   if (!done) fail(done.error());
   is_served_.store(false, std::memory_order_release);
@@ -136,10 +147,10 @@ Status Relay::collect() {
 }
 
 Status Relay::give_what_is_there() {
-  while (chunks_given_ - chunks_moved_ < kit_.chunks().size() && !has_failed()) {
+  while (chunks_given_ - chunks_moved_ < shape_.chunks && !has_failed()) {
     const uint64_t count = next_count();
     if (count == 0) break;
-    if (Status given = give(count); !given) return given;
+    if (Status given = give_chunk(count); !given) return given;
   }
   return {};
 }
@@ -150,7 +161,9 @@ uint64_t Relay::next_count() {
     ++worked_until_;
   }
   const uint64_t left = pieces_ - given_;
-  const uint64_t wanted = (chunks_given_ - chunks_moved_) * kPiecesBesideAChunk;
+  // Who fills alone is never faster than the link.
+  const uint64_t beside = shape_.lanes > 1 ? kPiecesBesideAChunk : 0;
+  const uint64_t wanted = (chunks_given_ - chunks_moved_) * beside;
   uint64_t most = std::min<uint64_t>(left, shape_.chunk);
   uint64_t there = 0;
   if (is_upload()) {
@@ -164,7 +177,7 @@ uint64_t Relay::next_count() {
   return count < std::min(wanted, most) ? 0 : count;
 }
 
-Status Relay::give(uint64_t count) {
+Status Relay::give_chunk(uint64_t count) {
   std::vector<RelayKit::OnItsWay>& chunks = kit_.chunks();
   const size_t turn = chunks_given_ % chunks.size();
   RelayKit::OnItsWay& chunk = chunks[turn];
@@ -176,13 +189,15 @@ Status Relay::give(uint64_t count) {
     const uint64_t at = (offset + done) / shape_.piece;
     const std::span<std::byte> part = ring_part(at, count - (at - given_));
     const size_t bytes = std::min<uint64_t>(part.size(), chunk.bytes - done);
-    if (Status given = give(chunk, stream, offset + done, part.first(bytes)); !given) return given;
+    Status enqueued = enqueue(chunk, stream, offset + done, part.first(bytes));
+    if (!enqueued) return enqueued;
     done += bytes;
   }
   given_ += count;
   chunk.end = given_;
   if (Status recorded = chunk.fence.record(stream); !recorded) return recorded;
   ++chunks_given_;
+  if (given_ == pieces_) is_all_given_.store(true, std::memory_order_relaxed);
   return {};
 }
 
@@ -194,7 +209,9 @@ std::span<std::byte> Relay::ring_part(uint64_t piece, uint64_t count) const {
 }
 
 Status UploadRelay::work(uint64_t offset, std::span<std::byte> piece) {
-  return from_.read(offset, piece);
+  Status got = from_.read(offset, piece);
+  _mm_sfence();  // also what a reader stored past the caches
+  return got;
 }
 
 Result<View<std::byte>> PlacedRelay::place(uint64_t offset, size_t size, Stream& stream) {
@@ -203,6 +220,7 @@ Result<View<std::byte>> PlacedRelay::place(uint64_t offset, size_t size, Stream&
     if (!place) return tl::unexpected(place.error());
     if (!*place) {
       if (is_over()) return hoist::fail(ErrorCode::cancelled, "stopped (transfer)");
+      if (Status collected = collect(); !collected) return tl::unexpected(collected.error());
       continue;
     }
     const View<std::byte>& to = **place;
@@ -215,8 +233,8 @@ Result<View<std::byte>> PlacedRelay::place(uint64_t offset, size_t size, Stream&
   }
 }
 
-Status PlacedRelay::give(RelayKit::OnItsWay&, Stream& stream, uint64_t offset,
-                         std::span<std::byte> part) {
+Status PlacedRelay::enqueue(RelayKit::OnItsWay&, Stream& stream, uint64_t offset,
+                            std::span<std::byte> part) {
   while (!part.empty()) {
     const Result<View<std::byte>> to = place(offset, part.size(), stream);
     if (!to) return tl::unexpected(to.error());
@@ -230,8 +248,8 @@ Status PlacedRelay::give(RelayKit::OnItsWay&, Stream& stream, uint64_t offset,
   return {};
 }
 
-Status DecodedRelay::give(RelayKit::OnItsWay& chunk, Stream& stream, uint64_t offset,
-                          std::span<std::byte> part) {
+Status DecodedRelay::enqueue(RelayKit::OnItsWay& chunk, Stream& stream, uint64_t offset,
+                             std::span<std::byte> part) {
   if (chunk.staged.size() < piece_) {
     chunk.staged = {};  // not both at once
     Result<Buffer> staged = Buffer::allocate(stream, piece_);
@@ -249,8 +267,8 @@ Status DownloadRelay::work(uint64_t offset, std::span<std::byte> piece) {
   return to_.write(offset, piece);
 }
 
-Status DownloadRelay::give(RelayKit::OnItsWay&, Stream& stream, uint64_t offset,
-                           std::span<std::byte> part) {
+Status DownloadRelay::enqueue(RelayKit::OnItsWay&, Stream& stream, uint64_t offset,
+                              std::span<std::byte> part) {
   return stream.copy(part.data(), from_ + offset, part.size());
 }
 

@@ -9,7 +9,9 @@
 //
 // and the same backwards. So the link starts when the first small piece is there and later gets
 // chunks so large that its idle time between two of them does not count, whichever side is slower.
-// One thread at a time gives and collects; the others never wait for it.
+// One thread at a time serves the engine, gives and collects, whoever is there; the others go on,
+// until the ring is full. What the caller's functions (placements, decoding) take their time for,
+// the engine waits for.
 //
 // A thread takes the pieces of the same places again and again, as long as the others keep up: to
 // write what is in another core's cache takes up to three times as long.
@@ -33,10 +35,11 @@
 namespace hoist::device {
 
 struct RelayShape {
-  size_t piece;  // bytes
-  size_t chunk;  // pieces
-  int streams;   // 1 to RelayKit::kStreams, which chunks go down
-  int lanes;     // threads
+  size_t piece;   // bytes
+  size_t chunk;   // pieces
+  size_t chunks;  // on their way
+  int streams;    // 1 to RelayKit::kStreams, which chunks go down
+  int lanes;      // threads
 };
 
 class Relay : public TransferState {
@@ -46,10 +49,10 @@ class Relay : public TransferState {
 
   // Until then threads look for what arrives (TransferTuning::look).
   void look_until(std::chrono::steady_clock::time_point end) { look_until_ = end; }
-  // Before the first run(). Errors are noted.
+  // Before the first run(): has the device begin, where it can. Errors are noted.
   void begin();
-  // On each thread, as the lane of that number: works until there is nothing left to do. Where
-  // there are fewer threads they do the others' work.
+  // On each thread, as the lane of that number: works until there is nothing left to do, the first
+  // one until all has arrived. Where there are fewer threads they do the others' work.
   void run(int lane);
   // When all have returned: waits for what is on its way. False: the device was lost, and the kit
   // with it.
@@ -60,21 +63,25 @@ class Relay : public TransferState {
   virtual Status work(uint64_t offset, std::span<std::byte> piece) = 0;
   // The device's: puts a copy on the stream. `part` is a chunk, but for one that lies across the
   // ring's end, which is given in two.
-  virtual Status give(RelayKit::OnItsWay& chunk, Stream& stream, uint64_t offset,
-                      std::span<std::byte> part) = 0;
+  virtual Status enqueue(RelayKit::OnItsWay& chunk, Stream& stream, uint64_t offset,
+                         std::span<std::byte> part) = 0;
+  // Notes what has arrived. Of the thread that serves.
+  Status collect();
 
  private:
+  static constexpr size_t kLine = 64;  // bytes of a cache's
+
   bool is_upload() const { return kit_.direction() == Direction::up; }
   // The next piece for a lane, whose own one is `own` or later; nothing: all are taken, or nobody
   // wants the rest.
   std::optional<uint64_t> take(uint64_t& own);
   bool is_taken(uint64_t piece) const;
+  void work_off(int lane);
   template <typename IsReady>
   bool wait(const IsReady& is_ready);
-  void serve(bool wait);
-  Status collect();
+  void serve(bool may_sleep);
   Status give_what_is_there();
-  Status give(uint64_t count);
+  Status give_chunk(uint64_t count);
   // How many pieces the engine should be given now.
   uint64_t next_count();
   std::span<std::byte> ring_part(uint64_t piece, uint64_t count) const;
@@ -83,18 +90,19 @@ class Relay : public TransferState {
   const RelayShape shape_;
   RelayKit& kit_;
   const uint64_t pieces_;
-  const uint64_t ring_pieces_;
+  const uint64_t ring_pieces_;  // a multiple of the lanes, so that each keeps its places
   std::chrono::steady_clock::time_point look_until_ = {};
 
   // By place in the ring: the number of the piece that was taken last, or worked on, plus one.
   std::vector<std::atomic<uint64_t>> taken_;
   std::vector<std::atomic<uint64_t>> worked_;
-  std::atomic<uint64_t> front_ = 0;  // all pieces before are taken
+  alignas(kLine) std::atomic<uint64_t> front_ = 0;  // all pieces before are taken
   // So many pieces are on the other side: in the ring where it goes down.
-  std::atomic<uint64_t> moved_ = 0;
-  std::atomic<bool> is_served_ = false;  // a thread has what follows
-  uint64_t worked_until_ = 0;            // all pieces before were worked on
-  uint64_t given_ = 0;                   // so many pieces were given to the device
+  alignas(kLine) std::atomic<uint64_t> moved_ = 0;
+  std::atomic<bool> is_all_given_ = false;
+  alignas(kLine) std::atomic<bool> is_served_ = false;  // a thread has what follows
+  uint64_t worked_until_ = 0;                           // all pieces before were worked on
+  uint64_t given_ = 0;                                  // so many pieces were given to the device
   uint64_t chunks_given_ = 0;
   uint64_t chunks_moved_ = 0;
 };
@@ -119,8 +127,8 @@ class PlacedRelay : public UploadRelay {
       : UploadRelay(request, size, shape, kit, from), placement_(placement) {}
 
  protected:
-  Status give(RelayKit::OnItsWay& chunk, Stream& stream, uint64_t offset,
-              std::span<std::byte> part) override;
+  Status enqueue(RelayKit::OnItsWay& chunk, Stream& stream, uint64_t offset,
+                 std::span<std::byte> part) override;
 
  private:
   Result<View<std::byte>> place(uint64_t offset, size_t size, Stream& stream);
@@ -137,8 +145,8 @@ class DecodedRelay : public UploadRelay {
       : UploadRelay(request, size, shape, kit, from), piece_(shape.piece), decode_(decode) {}
 
  protected:
-  Status give(RelayKit::OnItsWay& chunk, Stream& stream, uint64_t offset,
-              std::span<std::byte> part) override;
+  Status enqueue(RelayKit::OnItsWay& chunk, Stream& stream, uint64_t offset,
+                 std::span<std::byte> part) override;
 
  private:
   const size_t piece_;
@@ -154,8 +162,8 @@ class DownloadRelay : public Relay {
 
  protected:
   Status work(uint64_t offset, std::span<std::byte> piece) override;
-  Status give(RelayKit::OnItsWay& chunk, Stream& stream, uint64_t offset,
-              std::span<std::byte> part) override;
+  Status enqueue(RelayKit::OnItsWay& chunk, Stream& stream, uint64_t offset,
+                 std::span<std::byte> part) override;
 
  private:
   const std::byte* from_;

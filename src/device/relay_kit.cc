@@ -5,13 +5,20 @@
 #include <utility>
 
 namespace hoist::device {
+namespace {
 
-Result<std::unique_ptr<RelayKit>> RelayKit::create(PinnedPool& pool, size_t ring, size_t chunks) {
+// Kits that are kept: two transfers in each direction.
+constexpr size_t kMostIdle = 4;
+
+// A ring is no smaller for the transfers beside it: enough to keep the engine busy by turns.
+constexpr size_t kLeastBeside = size_t{8} << 20;
+
+}  // namespace
+
+Result<std::unique_ptr<RelayKit>> RelayKit::create(PinnedPool& pool, size_t chunks) {
   std::unique_ptr<RelayKit> kit(new RelayKit);
-  Result<PinnedBlock> block = pool.allocate(ring);
-  if (!block) return tl::unexpected(block.error());
-  kit->ring_ = std::move(*block);
-  Result<Fences> fences = Fences::create(pool, chunks);
+  constexpr size_t kEach = kStreams;
+  Result<Fences> fences = Fences::create(pool, (chunks + kEach - 1) / kEach * kEach);
   if (!fences) return tl::unexpected(fences.error());
   kit->words_ = std::move(fences->words);
   for (Fence& fence : fences->list) kit->chunks_.push_back({std::move(fence), 0, 0, {}});
@@ -21,6 +28,13 @@ Result<std::unique_ptr<RelayKit>> RelayKit::create(PinnedPool& pool, size_t ring
     kit->streams_.push_back(std::move(*stream));
   }
   return kit;
+}
+
+Status RelayKit::make_ring(PinnedPool& pool, size_t size) {
+  Result<PinnedBlock> block = pool.allocate(size);
+  if (!block) return tl::unexpected(block.error());
+  ring_ = std::move(*block);
+  return {};
 }
 
 Status RelayKit::settle(int used) {
@@ -38,8 +52,22 @@ Status RelayKit::settle(int used) {
 
 Result<std::unique_ptr<RelayKit>> RelayKits::borrow(uint64_t size, size_t piece,
                                                     Direction direction) {
+  Result<std::unique_ptr<RelayKit>> kit = find(size, piece, direction, lent_++);
+  if (!kit) --lent_;
+  return kit;
+}
+
+void RelayKits::give_back(std::unique_ptr<RelayKit> kit, bool is_sound) {
+  if (is_sound) idle_.put(std::move(kit), kMostIdle);
+  --lent_;
+}
+
+Result<std::unique_ptr<RelayKit>> RelayKits::find(uint64_t size, size_t piece, Direction direction,
+                                                  int others) {
+  // Two at once are the two directions.
+  const size_t most = std::max(ring_ >> std::min(others / 2, 8), std::min(ring_, kLeastBeside));
   const size_t wanted =
-      std::max<size_t>(std::min(std::bit_ceil(std::min<uint64_t>(size, ring_)), ring_), piece);
+      std::max<size_t>(std::min(std::bit_ceil(std::min<uint64_t>(size, most)), most), piece);
   const auto is_enough = [&](const RelayKit& kit) { return kit.ring().size() >= wanted; };
   std::unique_ptr<RelayKit> kit = idle_.take_if(
       [&](const RelayKit& one) { return one.direction() == direction && is_enough(one); });
@@ -55,15 +83,22 @@ Result<std::unique_ptr<RelayKit>> RelayKits::borrow(uint64_t size, size_t piece,
 
 // Where memory is short: as much as there is, or an idle one.
 Result<std::unique_ptr<RelayKit>> RelayKits::make(size_t wanted, size_t piece) {
-  std::unique_ptr<RelayKit> small =
-      idle_.take_if([&](const RelayKit& kit) { return kit.ring().size() >= piece; });
-  if (small != nullptr && to_skip_ > 0 && to_skip_-- > 0) return small;
+  std::unique_ptr<RelayKit> small = idle_.take_greatest(
+      [](const RelayKit& a, const RelayKit& b) { return a.ring().size() < b.ring().size(); });
+  const size_t there = small != nullptr ? small->ring().size() : 0;
+  if (there >= piece && to_skip_ > 0 && to_skip_-- > 0) return small;
+  Result<std::unique_ptr<RelayKit>> made = RelayKit::create(pool_, chunks_);
+  if (!made) {
+    if (there >= piece) return small;
+    return made;
+  }
   for (size_t ring = wanted;; ring /= 2) {
-    Result<std::unique_ptr<RelayKit>> made = RelayKit::create(pool_, ring, chunks_);
-    if (made || made.error().code != ErrorCode::exhausted) return made;
+    Status done = (*made)->make_ring(pool_, ring);
+    if (done) return made;
+    if (done.error().code != ErrorCode::exhausted) return tl::unexpected(done.error());
     to_skip_ = kWithoutMemory;
-    if (small != nullptr && ring / 2 <= small->ring().size()) return small;
-    if (ring / 2 < piece) return made;
+    if (there >= piece && ring / 2 <= there) return small;
+    if (ring / 2 < piece) return tl::unexpected(done.error());
   }
 }
 

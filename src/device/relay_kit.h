@@ -32,8 +32,10 @@ class RelayKit {
     Buffer staged;   // on the device, of chunks that are decoded there
   };
 
-  // A ring of `ring` bytes, for up to `chunks` at once.
-  static Result<std::unique_ptr<RelayKit>> create(PinnedPool& pool, size_t ring, size_t chunks);
+  // For `chunks` at once, or one more, so that they are as many for each stream; without a ring.
+  static Result<std::unique_ptr<RelayKit>> create(PinnedPool& pool, size_t chunks);
+  // A ring of `size` bytes.
+  Status make_ring(PinnedPool& pool, size_t size);
 
   std::span<std::byte> ring() const { return {ring_.data(), ring_.size()}; }
   std::vector<OnItsWay>& chunks() { return chunks_; }
@@ -56,10 +58,11 @@ class RelayKit {
   Direction direction_ = Direction::up;
 };
 
-// Those of one Transfer. A transfer has one to itself. Thread-safe.
+// Those of one Transfer. A transfer has one to itself, and the more go on at once, the smaller are
+// their rings: they share the link. Thread-safe.
 class RelayKits {
  public:
-  // Rings of up to `ring` bytes.
+  // Rings of up to `ring` bytes, for `chunks` at once.
   RelayKits(PinnedPool& pool, size_t ring, size_t chunks)
       : pool_(pool), ring_(ring), chunks_(chunks) {}
 
@@ -67,20 +70,24 @@ class RelayKits {
   // there is one. Where pinned memory is short the ring is smaller than it should be, or
   // `exhausted`.
   Result<std::unique_ptr<RelayKit>> borrow(uint64_t size, size_t piece, Direction direction);
-  void give_back(std::unique_ptr<RelayKit> kit) { idle_.put(std::move(kit)); }
-  // Gives pinned memory back that nobody uses now. False: there is none.
-  bool drop_idle() { return idle_.drop_all(); }
+  // Some are kept for the next transfers, but where it is not sound any more.
+  void give_back(std::unique_ptr<RelayKit> kit, bool is_sound);
+  // Gives pinned memory back that nobody uses now.
+  void drop_idle() { idle_.drop_all(); }
 
  private:
   // Transfers that don't try to get a larger ring again.
   static constexpr int kWithoutMemory = 64;
 
+  Result<std::unique_ptr<RelayKit>> find(uint64_t size, size_t piece, Direction direction,
+                                         int others);
   Result<std::unique_ptr<RelayKit>> make(size_t wanted, size_t piece);
 
   PinnedPool& pool_;
   const size_t ring_;
   const size_t chunks_;
   IdleList<RelayKit> idle_;
+  std::atomic<int> lent_ = 0;
   std::atomic<int> to_skip_ = 0;
 };
 

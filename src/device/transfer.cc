@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/threads.h"
+#include "device/backoff.h"
 #include "device/relay.h"
 #include "device/relay_kit.h"
 #include "device/transfer_lane.h"
@@ -63,6 +64,7 @@ size_t through_slot(const Device& device, const TransferTuning& tuning, size_t b
 
 TransferTuning completed(TransferTuning tuning, const Device& device) {
   const DeviceKind kind = device.properties().kind;
+  tuning.threads = std::max(tuning.threads, 1);
   tuning.largest_chunk = std::clamp<size_t>(tuning.largest_chunk, 1, PinnedPool::kLargest);
   tuning.piece = std::clamp<size_t>(tuning.piece, 1, tuning.largest_chunk);
   tuning.chunks = std::max(tuning.chunks, 1);
@@ -72,23 +74,39 @@ TransferTuning completed(TransferTuning tuning, const Device& device) {
   return tuning;
 }
 
+// Returns when the device's end is ready. The host waits, not a stream: from four streams on that
+// wait for an event a GPU may not get on with others, with those that the event is behind among
+// them; and the threads are free for other transfers.
+Status wait_for_device(const TransferRequest& request) {
+  if (request.after == nullptr) return {};
+  if (!request.stop.stop_possible()) return request.after->synchronize();
+  PatientBackoff backoff({});
+  while (!request.stop.stop_requested()) {
+    const Result<bool> is_ready = request.after->is_done();
+    if (!is_ready) return tl::unexpected(is_ready.error());
+    if (*is_ready) return {};
+    backoff.wait();
+  }
+  return fail(ErrorCode::cancelled, "stopped (transfer)");
+}
+
 }  // namespace
 
 Transfer::Transfer(PinnedPool& pool, const TransferTuning& tuning)
     : pool_(pool),
       tuning_(completed(tuning, pool.device())),
       may_look_(pool.device().properties().kind == DeviceKind::cuda &&
-                usable_cpus() > tuning.threads),
-      upload_through_slot_(through_slot(pool.device(), tuning, kUploadThroughSlot)),
-      download_through_slot_(through_slot(pool.device(), tuning, kDownloadThroughSlot)),
-      pumped_up_(pumped_up_to(pool.device(), tuning, kPumpedUp)),
-      pumped_down_(pumped_up_to(pool.device(), tuning, kPumpedDown)),
+                usable_cpus() > tuning_.threads),
+      upload_through_slot_(through_slot(pool.device(), tuning_, kUploadThroughSlot)),
+      download_through_slot_(through_slot(pool.device(), tuning_, kDownloadThroughSlot)),
+      pumped_up_(pumped_up_to(pool.device(), tuning_, kPumpedUp)),
+      pumped_down_(pumped_up_to(pool.device(), tuning_, kPumpedDown)),
       owner_(::getpid()),
-      uploaders_(tuning.threads - 1),
-      downloaders_(tuning.threads - 1),
+      uploaders_(tuning_.threads - 1),
+      downloaders_(tuning_.threads - 1),
       relay_kits_(
           std::make_unique<RelayKits>(pool, *tuning_.ring, static_cast<size_t>(tuning_.chunks))),
-      pump_kits_(std::make_unique<PumpKits>(pool, tuning.threads)) {}
+      pump_kits_(std::make_unique<PumpKits>(pool, tuning_.threads)) {}
 
 Transfer::~Transfer() = default;
 
@@ -119,8 +137,7 @@ Status Transfer::upload(const HostSource& from, View<std::byte> to,
   const auto in_one_piece = [&](uint64_t offset, size_t size, Stream&) {
     return std::optional(to.subview(offset, size));
   };
-  const bool is_plain = !request.enqueued && request.after == nullptr;
-  return upload_relayed(**reader, to.size, in_one_piece, request, is_plain ? 2 : 1);
+  return upload_relayed(**reader, to.size, in_one_piece, request, request.enqueued ? 1 : 2);
 }
 
 Status Transfer::upload_placed(const HostSource& from, uint64_t size, const Placement& placement,
@@ -241,9 +258,7 @@ std::optional<Status> Transfer::pump(HostReader* from, HostWriter* to, std::byte
   PumpedJob job(request, size, pool_.device(), *kit, from, to);
   if (to != nullptr) job.post_first();
   // Lanes that wait for the device's end would be busy looking.
-  if (request.after != nullptr) {
-    if (Status ready = request.after->synchronize(); !ready) job.fail(ready.error());
-  }
+  if (Status ready = wait_for_device(request); !ready) job.fail(ready.error());
   if (may_look_) job.look_until(std::chrono::steady_clock::now() + tuning_.look);
   (from != nullptr ? uploaders_ : downloaders_).run(shape.lanes, [&](int lane) { job.run(lane); });
   job.finish_others();
@@ -260,6 +275,7 @@ std::optional<Status> Transfer::pump(HostReader* from, HostWriter* to, std::byte
 template <typename MakeRelay>
 Status Transfer::run_relay(uint64_t size, const RelayUse& use, const TransferRequest& request,
                            int streams, Direction direction, const MakeRelay& make_relay) {
+  if (Status ready = wait_for_device(request); !ready) return ready;
   Result<std::unique_ptr<RelayKit>> kit = relay_kits_->borrow(size, use.piece, direction);
   if (!kit && kit.error().code == ErrorCode::exhausted && pump_kits_->drop_idle()) {
     kit = relay_kits_->borrow(size, use.piece, direction);
@@ -270,6 +286,7 @@ Status Transfer::run_relay(uint64_t size, const RelayUse& use, const TransferReq
   const RelayShape shape = {
       .piece = use.piece,
       .chunk = std::max<size_t>(std::min(use.chunk, (*kit)->ring().size() / 2) / use.piece, 1),
+      .chunks = static_cast<size_t>(tuning_.chunks),
       .streams = std::clamp(tuning_.streams.value_or(is_own ? streams : 1), 1, RelayKit::kStreams),
       .lanes = use.threads};
   auto relay = make_relay(shape, **kit);
@@ -279,7 +296,8 @@ Status Transfer::run_relay(uint64_t size, const RelayUse& use, const TransferReq
   Crew& crew = direction == Direction::up ? uploaders_ : downloaders_;
   crew.run(use.threads, [&](int lane) { relay.run(lane); });
   --copying_;
-  if (relay.end()) relay_kits_->give_back(std::move(*kit));
+  const bool is_sound = relay.end();
+  relay_kits_->give_back(std::move(*kit), is_sound);
   return relay.result();
 }
 
@@ -287,9 +305,7 @@ Status Transfer::copy(const std::byte* from, std::byte* to, uint64_t size,
                       const TransferRequest& request) {
   if (size > tuning_.pinned_chunk) return copy_pinned(from, to, size, request);
   if (request.stop.stop_requested()) return fail(ErrorCode::cancelled, "stopped (transfer)");
-  if (request.after != nullptr) {
-    if (Status ready = request.after->synchronize(); !ready) return ready;
-  }
+  if (Status ready = wait_for_device(request); !ready) return ready;
   Status done = pool_.device().copy(to, from, size, {});
   if (done && request.progress != nullptr) *request.progress += size;
   return done;
@@ -297,9 +313,15 @@ Status Transfer::copy(const std::byte* from, std::byte* to, uint64_t size,
 
 Status Transfer::copy_pinned(const std::byte* from, std::byte* to, uint64_t size,
                              const TransferRequest& request) {
+  if (Status ready = wait_for_device(request); !ready) return ready;
   std::unique_ptr<TransferLane> lane = idle_.take();
   if (lane == nullptr) {
     Result<std::unique_ptr<TransferLane>> made = make_lane();
+    if (!made && made.error().code == ErrorCode::exhausted) {
+      relay_kits_->drop_idle();
+      pump_kits_->drop_idle();
+      made = make_lane();
+    }
     if (!made) return tl::unexpected(made.error());
     lane = std::move(*made);
   }
@@ -331,7 +353,7 @@ Status Transfer::run_small(std::unique_ptr<TransferLane> lane, uint64_t size,
   if (request.stop.stop_requested()) {
     done = fail(ErrorCode::cancelled, "stopped (transfer)");
   } else {
-    if (request.after != nullptr) done = request.after->synchronize();
+    done = wait_for_device(request);
     if (done) done = copy(*lane);
   }
   if (done && request.progress != nullptr) *request.progress += size;

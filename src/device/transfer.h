@@ -19,6 +19,9 @@
 // content is undefined, a file may be partly written and a socket's position is lost.
 //
 // Thread-safe: several transfers, in both directions, may go on at once and share the threads.
+// Functions of the caller that it is given (placements, decoding, readers) may throw what is a
+// std::exception, which ends the transfer as its error; they must not wait for bytes of the same
+// transfer to arrive, but for a placement's "not yet".
 // Both ends must stay as they are during the call; a file that is truncated is `io`, other memory
 // that goes away is the fault that any access to it would be. Not usable in a child after fork().
 //
@@ -63,7 +66,7 @@ struct TransferTuning {
   // small enough that a stop is noticed.
   size_t pinned_chunk = size_t{128} << 20;
   // The chunks of a call go down so many streams in turn. Nothing: as measured best, which is two
-  // for uploads that nothing is put behind and that wait for nothing, by a hundredth.
+  // for uploads that nothing is put behind, by a hundredth.
   std::optional<int> streams = {};
   // Bytes up to which a slot of the calling thread is faster still, but for the first few copies,
   // which are not worth its memory. Nothing: as measured best for the kind of device and either
@@ -81,7 +84,8 @@ struct TransferTuning {
 struct TransferRequest {
   // The device's end is ready when this event is done; null: now.
   const Event* after = nullptr;
-  // Ends the transfer early, also while it waits for a socket: `cancelled`.
+  // Ends the transfer early, also while it waits for a socket or for `after`: `cancelled`. What is
+  // on its way by then is waited for.
   std::stop_token stop = {};
   // Grows by the bytes that have arrived.
   std::atomic<uint64_t>* progress = nullptr;
@@ -110,10 +114,7 @@ using Placement =
 
 enum class Direction;
 class PumpKits;
-class Relay;
-class RelayKit;
 class RelayKits;
-struct RelayShape;
 class TransferLane;
 
 class Transfer {

@@ -71,9 +71,6 @@ bool PinnedCopy::run(TransferLane& lane) {
 }
 
 Status PinnedCopy::work(TransferLane& lane) {
-  if (request().after != nullptr) {
-    if (Status ordered = lane.stream().wait(*request().after); !ordered) return ordered;
-  }
   std::array<size_t, 2> on_their_way = {};
   size_t turn = 0;
   const auto finish = [&](size_t number) -> Status {

@@ -151,7 +151,9 @@ void PumpedJob::post_first() {
 void PumpedJob::run(int lane) {
   const FineTimer timer;
   has_run_[static_cast<size_t>(lane)] = true;
-  if (const Status done = work(lane); !done) fail(done.error());
+  guard([&] {
+    if (const Status done = work(lane); !done) fail(done.error());
+  });
 }
 
 void PumpedJob::finish_others() {

@@ -3,8 +3,11 @@
 #pragma once
 
 #include <atomic>
+#include <exception>
 #include <mutex>
+#include <new>
 #include <optional>
+#include <string>
 
 #include "base/result.h"
 #include "device/chunks.h"
@@ -28,6 +31,18 @@ class TransferState {
   ~TransferState() = default;
 
   const TransferRequest& request() const { return request_; }
+  // Does what calls the caller's functions: what they throw is the transfer's error.
+  template <typename Work>
+  void guard(const Work& work) {
+    try {
+      work();
+    } catch (const std::bad_alloc&) {
+      fail({ErrorCode::exhausted, "no memory (transfer)"});
+    } catch (const std::exception& error) {
+      fail({ErrorCode::internal, std::string(error.what()) + " (transfer)"});
+    }
+  }
+
   // Nothing: all are taken, or nobody wants the rest.
   std::optional<Chunk> take(Chunks& chunks);
   // Whether nobody wants the rest. Looks at the caller's stop token, too.

@@ -15,81 +15,11 @@
 #include <vector>
 
 #include "base/file.h"
-#include "device/test_devices.h"
+#include "device/transfer_testing.h"
 
 namespace hoist::device {
 namespace {
 
-constexpr size_t kChunk = 4096;  // of a thread's
-constexpr size_t kLargest = 3 * kChunk;
-constexpr size_t kRing = 7 * kChunk;
-
-// So small that a few kilobytes see every border.
-constexpr TransferTuning tuning_of(int threads, size_t direct, size_t through_slot) {
-  TransferTuning tuning;
-  tuning.threads = threads;
-  tuning.piece = kChunk;
-  tuning.largest_chunk = kLargest;
-  tuning.ring = kRing;
-  tuning.direct = direct;
-  tuning.through_slot = through_slot;
-  return tuning;
-}
-constexpr TransferTuning kSmallChunks = tuning_of(4, 0, 0);
-constexpr TransferTuning kOneThread = tuning_of(1, 0, 0);
-constexpr TransferTuning kThroughSlot = tuning_of(1, size_t{4} << 20, kChunk);
-
-class TransferTest : public OnDevicesWithPool {
- protected:
-  void SetUp() override {
-    OnDevicesWithPool::SetUp();
-    if (IsSkipped()) return;
-    transfer_ = std::make_unique<Transfer>(*pool_, kSmallChunks);
-  }
-  void TearDown() override {
-    if (pool_ == nullptr) return;
-    transfer_.reset();
-    EXPECT_EQ(pool_->statistics().in_use, 0u);
-    EXPECT_EQ(pool_->statistics().quarantined, 0u);
-  }
-
-  // A buffer whose bytes are known.
-  Buffer poisoned(size_t size) {
-    Result<Buffer> buffer = Buffer::allocate(device(), size);
-    EXPECT_TRUE(buffer && buffer->fill(std::byte{0xa5}));
-    return std::move(*buffer);
-  }
-  static std::vector<std::byte> content_of(const Buffer& buffer) {
-    std::vector<std::byte> bytes(buffer.size());
-    EXPECT_TRUE(buffer.download(bytes));
-    return bytes;
-  }
-
-  // There and back, between guarded places at odd addresses.
-  void round_trip(Transfer& transfer, size_t size) {
-    constexpr size_t kGuard = 3;
-    const std::vector<std::byte> sent = random_bytes(size + kGuard, size);
-    Buffer buffer = poisoned(size + 2 * kGuard);
-    const View<std::byte> inside = buffer.view().subview(kGuard, size);
-    std::atomic<uint64_t> progress = 0;
-    const TransferRequest request = {.progress = &progress};
-    const Status up = transfer.upload(std::span(sent).subspan(kGuard), inside, request);
-    ASSERT_TRUE(up) << up.error().message;
-    EXPECT_EQ(progress, size);
-    std::vector<std::byte> expected(size + 2 * kGuard, std::byte{0xa5});
-    std::copy(sent.begin() + kGuard, sent.end(), expected.begin() + kGuard);
-    EXPECT_EQ(content_of(buffer), expected);
-
-    std::vector<std::byte> received(size + 2 * kGuard, std::byte{0xa5});
-    const Status down =
-        transfer.download(inside, std::span(received).subspan(kGuard, size), request);
-    ASSERT_TRUE(down) << down.error().message;
-    EXPECT_EQ(progress, 2 * size);
-    EXPECT_EQ(received, expected);
-  }
-
-  std::unique_ptr<Transfer> transfer_;
-};
 INSTANTIATE_TEST_SUITE_P(On, TransferTest, kTestDevices, device_name);
 
 TEST_P(TransferTest, EverySizeAroundTheSlots) {
@@ -196,6 +126,47 @@ TEST_P(TransferTest, WhoWaitsForTheDevicesEndHoldsNobodyUp) {
   EXPECT_EQ(content_of(buffer), sent);
 }
 
+TEST_P(TransferTest, WhoWaitsForTheDevicesEndLeavesTheThreadsToOthers) {
+  constexpr size_t kWaiting = 6;
+  Buffer buffer = poisoned(20 * kChunk);
+  std::atomic<bool> go_on = false;
+  Result<Stream> stream = Stream::create(device());
+  Result<Event> event = Event::create(device());
+  ASSERT_TRUE(stream && event);
+  ASSERT_TRUE(stream->call([&] { go_on.wait(false); }));
+  ASSERT_TRUE(event->record(*stream));
+  std::vector<std::vector<std::byte>> received(kWaiting, std::vector<std::byte>(buffer.size()));
+  std::stop_source stop;
+  std::vector<std::thread> waiting;
+  for (size_t i = 0; i < kWaiting; ++i) {
+    waiting.emplace_back([&, i] {
+      // Some may be stopped, and look for that.
+      const std::stop_token token = i % 2 == 0 ? stop.get_token() : std::stop_token();
+      EXPECT_TRUE(transfer_->download(buffer.view(), std::span(received[i]),
+                                      {.after = &*event, .stop = token}));
+    });
+  }
+  std::stop_source stopped;
+  std::thread given_up([&] {
+    const Status done = transfer_->upload(std::span<const std::byte>(received[0]), buffer.view(),
+                                          {.after = &*event, .stop = stopped.get_token()});
+    EXPECT_TRUE(!done && done.error().code == ErrorCode::cancelled);
+  });
+  const std::vector<std::byte> sent = random_bytes(buffer.size());
+  std::future<Status> copied = std::async(std::launch::async, [&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    return transfer_->upload(std::span(sent), buffer.view());
+  });
+  EXPECT_EQ(copied.wait_for(std::chrono::seconds(20)), std::future_status::ready);
+  stopped.request_stop();
+  given_up.join();
+  go_on = true;
+  go_on.notify_all();
+  for (std::thread& thread : waiting) thread.join();
+  EXPECT_TRUE(copied.get());
+  for (const std::vector<std::byte>& bytes : received) EXPECT_EQ(bytes, sent);
+}
+
 TEST_P(TransferTest, PinnedMemoryGoesDirectly) {
   TransferTuning tuning;
   tuning.pinned_chunk = size_t{1} << 20;
@@ -238,71 +209,6 @@ TEST_P(TransferTest, SmallMemoryMayBePinnedForAWhile) {
   }
 }
 
-// Every other byte of memory, as an operation's own end.
-class EveryOther : public HostReader, public HostWriter {
- public:
-  explicit EveryOther(std::span<std::byte> bytes) : bytes_(bytes) {}
-  bool is_random_access() const override { return true; }
-  Status read(uint64_t at, std::span<std::byte> into) override {
-    for (size_t i = 0; i < into.size(); ++i) into[i] = bytes_[2 * (at + i)];
-    return {};
-  }
-  Status write(uint64_t at, std::span<const std::byte> from) override {
-    for (size_t i = 0; i < from.size(); ++i) bytes_[2 * (at + i)] = from[i];
-    return {};
-  }
-
- private:
-  std::span<std::byte> bytes_;
-};
-
-TEST_P(TransferTest, AnEndOfTheCallers) {
-  constexpr size_t kSize = 10 * kChunk + 3;
-  std::vector<std::byte> sent = random_bytes(2 * kSize);
-  std::vector<std::byte> received(2 * kSize, std::byte{0});
-  EveryOther from(sent);
-  EveryOther to(received);
-  Buffer buffer = poisoned(kSize);
-  ASSERT_TRUE(transfer_->upload(static_cast<HostReader*>(&from), buffer.view()));
-  ASSERT_TRUE(transfer_->download(buffer.view(), static_cast<HostWriter*>(&to)));
-  for (size_t i = 1; i < 2 * kSize; i += 2) sent[i] = std::byte{0};
-  EXPECT_EQ(received, sent);
-}
-
-// One piece takes long, so that the others run ahead, and help.
-class SlowInOnePlace : public HostReader {
- public:
-  SlowInOnePlace(std::span<const std::byte> bytes, size_t slow_at)
-      : bytes_(bytes), slow_at_(slow_at) {}
-  Status read(uint64_t at, std::span<std::byte> into) override {
-    if (at == slow_at_) std::this_thread::sleep_for(std::chrono::milliseconds(15));
-    std::copy_n(bytes_.begin() + static_cast<long>(at), into.size(), into.begin());
-    return {};
-  }
-
- private:
-  const std::span<const std::byte> bytes_;
-  const size_t slow_at_;
-};
-
-TEST_P(TransferTest, ChunksAreEnqueuedInOrderHoweverSlowAThreadIs) {
-  const std::vector<std::byte> sent = random_bytes(60 * kChunk + 5);
-  Buffer buffer = poisoned(sent.size());
-  for (const size_t slow : {0, 3, 8, 59, 60}) {
-    uint64_t next = 0;
-    const auto note = [&](uint64_t offset, size_t size, Stream&) -> Status {
-      EXPECT_EQ(offset, next);
-      EXPECT_LE(size, kLargest);
-      next += size;
-      return {};
-    };
-    SlowInOnePlace reader(sent, slow * kChunk);
-    ASSERT_TRUE(transfer_->upload(&reader, buffer.view(), {.enqueued = note}));
-    EXPECT_EQ(next, sent.size());
-    EXPECT_EQ(content_of(buffer), sent);
-  }
-}
-
 TEST_P(TransferTest, SeveralAtOnce) {
   std::vector<std::thread> threads;
   for (size_t i = 0; i < 6; ++i) {
@@ -311,140 +217,6 @@ TEST_P(TransferTest, SeveralAtOnce) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-}
-
-// A ring of five chunks: each copy behind the one whose place it takes was looked at.
-TEST_P(TransferTest, PlacesMayBeUsedAgain) {
-  constexpr size_t kRing = 5 * kChunk - 100;  // chunks lie across its end
-  const std::vector<std::byte> sent = random_bytes(40 * kChunk + 17);
-  const size_t skipped_from = 9 * kChunk + 5;
-  const size_t skipped_to = 11 * kChunk + 50;
-  Buffer ring = poisoned(kRing);
-  Buffer kept = poisoned(sent.size());
-  std::mutex mutex;
-  std::vector<std::pair<size_t, size_t>> arrived;  // and enqueued to be kept
-  size_t kept_until = 0;
-  const Placement place = [&](uint64_t offset, size_t size,
-                              Stream&) -> Result<std::optional<View<std::byte>>> {
-    if (offset >= skipped_from && offset < skipped_to) {
-      return View<std::byte>{nullptr, std::min(size, skipped_to - offset), &device()};
-    }
-    if (offset < skipped_from) size = std::min(size, skipped_from - offset);
-    size = std::min(size, kRing - offset % kRing);
-    const std::lock_guard lock(mutex);
-    if (offset + size > kept_until + kRing) return std::nullopt;
-    return ring.view().subview(offset % kRing, size);
-  };
-  // All on one stream, so what is kept here is kept before it is overwritten.
-  const auto keep = [&](uint64_t offset, size_t size, Stream& stream) -> Status {
-    const std::lock_guard lock(mutex);
-    arrived.emplace_back(offset, offset + size);
-    std::sort(arrived.begin(), arrived.end());
-    while (!arrived.empty() && arrived.front().first == kept_until) {
-      for (size_t at = kept_until; at < arrived.front().second;) {
-        const size_t size = std::min(arrived.front().second - at, kRing - at % kRing);
-        Status copied = stream.copy(kept.view().data + at, ring.view().data + at % kRing, size);
-        if (!copied) return copied;
-        at += size;
-      }
-      kept_until = arrived.front().second;
-      arrived.erase(arrived.begin());
-    }
-    return {};
-  };
-  const Status done = transfer_->upload_placed(std::span<const std::byte>(sent), sent.size(), place,
-                                               {.enqueued = keep});
-  ASSERT_TRUE(done) << done.error().message;
-  const std::vector<std::byte> content = content_of(kept);
-  for (size_t at = 0; at < sent.size(); ++at) {
-    if (at >= skipped_from && at < skipped_to) continue;
-    ASSERT_EQ(content[at], sent[at]) << at;
-  }
-}
-
-TEST_P(TransferTest, WhatAPlacementAnswersEndsIt) {
-  const std::vector<std::byte> sent = random_bytes(100 * kChunk);
-  Buffer buffer = poisoned(sent.size());
-  const Placement failing = [&](uint64_t offset, size_t size,
-                                Stream&) -> Result<std::optional<View<std::byte>>> {
-    if (offset == 3 * kChunk) return fail(ErrorCode::corrupt, "a bad place");
-    return buffer.view().subview(offset, std::min(size, 3 * kChunk - offset));
-  };
-  std::atomic<int> enqueued = 0;
-  const auto count = [&](uint64_t, size_t, Stream&) -> Status {
-    ++enqueued;
-    return {};
-  };
-  const Status done = transfer_->upload_placed(std::span<const std::byte>(sent), sent.size(),
-                                               failing, {.enqueued = count});
-  ASSERT_FALSE(done);
-  EXPECT_EQ(done.error().code, ErrorCode::corrupt);
-  EXPECT_LE(enqueued, 3);  // never what was not placed
-
-  std::stop_source stop;
-  int calls = 0;
-  const Placement never = [&](uint64_t, size_t, Stream&) -> Result<std::optional<View<std::byte>>> {
-    if (++calls > 100) stop.request_stop();
-    return std::nullopt;
-  };
-  EXPECT_EQ(transfer_
-                ->upload_placed(std::span<const std::byte>(sent), sent.size(), never,
-                                {.stop = stop.get_token()})
-                .error()
-                .code,
-            ErrorCode::cancelled);
-  round_trip(*transfer_, 10 * kChunk);  // the lanes are sound
-}
-
-TEST_P(TransferTest, PlacesThatCannotBeAreRefused) {
-  const std::vector<std::byte> sent = random_bytes(20 * kChunk);
-  Buffer buffer = poisoned(2 * kChunk);
-  const View<std::byte> places[] = {buffer.view().subview(0, 0),
-                                    buffer.view().subview(0, kChunk + 1),
-                                    {buffer.view().data, kChunk, nullptr}};
-  for (const View<std::byte>& wrong : places) {
-    const Placement place = [&](uint64_t, size_t, Stream&) { return std::optional(wrong); };
-    EXPECT_EQ(
-        transfer_->upload_placed(std::span<const std::byte>(sent), sent.size(), place).error().code,
-        ErrorCode::invalid_argument);
-  }
-}
-
-TEST_P(TransferTest, ChunksAreDecoded) {
-  // Doubles each byte: the chunk goes to two places.
-  const std::vector<std::byte> sent = random_bytes(9 * 1000 + 17);
-  for (const size_t chunk : {size_t{1000}, size_t{17}, kChunk, kLargest}) {
-    Buffer buffer = poisoned(2 * sent.size());
-    std::byte* const to = buffer.view().data;
-    const auto decode = [&](View<const std::byte> staged, uint64_t offset,
-                            Stream& stream) -> Status {
-      EXPECT_EQ(offset % chunk, 0u);
-      EXPECT_EQ(staged.size, std::min(chunk, sent.size() - offset));
-      if (Status one = stream.copy(to + offset, staged.data, staged.size); !one) return one;
-      return stream.copy(to + sent.size() + offset, staged.data, staged.size);
-    };
-    const Status done =
-        transfer_->upload_decoded(std::span<const std::byte>(sent), sent.size(), chunk, decode);
-    ASSERT_TRUE(done) << done.error().message;
-    std::vector<std::byte> expected = sent;
-    expected.insert(expected.end(), sent.begin(), sent.end());
-    EXPECT_EQ(content_of(buffer), expected);
-  }
-}
-
-TEST_P(TransferTest, WhatDecodingAnswersEndsIt) {
-  const std::vector<std::byte> sent = random_bytes(100 * kChunk);
-  std::atomic<int> calls = 0;
-  const auto decode = [&](View<const std::byte>, uint64_t, Stream&) -> Status {
-    if (++calls == 5) return fail(ErrorCode::corrupt, "a bad block");
-    return {};
-  };
-  const Status done =
-      transfer_->upload_decoded(std::span<const std::byte>(sent), sent.size(), kChunk, decode);
-  ASSERT_FALSE(done);
-  EXPECT_EQ(done.error().code, ErrorCode::corrupt);
-  EXPECT_LT(calls, 100);
-  round_trip(*transfer_, 10 * kChunk);  // the lanes are sound
 }
 
 TEST_P(TransferTest, StopsAtAnyMoment) {
@@ -496,26 +268,6 @@ TEST_P(TransferTest, StopsFromOutside) {
     EXPECT_TRUE(done || done.error().code == ErrorCode::cancelled);
   }
   round_trip(*transfer_, 10 * kChunk);
-}
-
-TEST_P(TransferTest, AnEmptyPoolIsExhausted) {
-  PinnedPool none(device(), 0);
-  Transfer transfer(none, kSmallChunks);
-  Buffer buffer = poisoned(2 * kChunk);
-  const std::vector<std::byte> sent = random_bytes(2 * kChunk);
-  EXPECT_EQ(transfer.upload(std::span<const std::byte>(sent), buffer.view()).error().code,
-            ErrorCode::exhausted);
-}
-
-TEST_P(TransferTest, AShortPoolIsNotAskedForMoreEachTime) {
-  PinnedPool pool(device(), size_t{8} << 20);
-  Transfer transfer(pool, {.ring = size_t{32} << 20, .direct = 0, .pumped = 0});
-  const size_t size = (size_t{20} << 20) + 3;
-  for (const size_t first : {kChunk, size}) round_trip(transfer, first);
-  EXPECT_GE(pool.statistics().in_use, size_t{4} << 20);
-  const uint64_t pins = pool.statistics().pins;
-  for (int round = 0; round < 5; ++round) round_trip(transfer, size);
-  EXPECT_EQ(pool.statistics().pins, pins);
 }
 
 TEST(Transfer, AChildOfForkMakesItsOwn) {

@@ -18,8 +18,9 @@ namespace {
 
 using device::radix_sort::Kind;
 
-constexpr uint64_t kPoolBytes = uint64_t{96} << 20;  // eight threads' slots, and room for requests
-constexpr size_t kWorthAsking = size_t{4} << 20;     // bytes; fewer are sorted sooner than sent
+constexpr uint64_t kPoolBytes = uint64_t{96}
+                                << 20;            // two rings of a transfer, and room for requests
+constexpr size_t kWorthAsking = size_t{4} << 20;  // bytes; fewer are sorted sooner than sent
 
 bool is_required() { return ::strcasecmp(option_text(OptionId::gpu), "require") == 0; }
 

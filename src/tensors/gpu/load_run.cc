@@ -131,8 +131,7 @@ Status LoadRun::take(uint64_t offset, size_t size, device::Stream& stream) {
     arrival.streams.insert(&stream);
     arrival.missing -= std::min(offset + size, region->end) - std::max(offset, region->begin);
   }
-  // Chunks come in any order, but a tensor's parts may lie in all regions up to the one that
-  // completes it.
+  // In order: a tensor's parts may lie in all regions up to the one that completes it.
   for (; next_ < regions.size() && arrivals_[next_].missing == 0; ++next_) {
     Arrival& arrival = arrivals_[next_];
     Arrived arrived{&regions[next_], std::move(arrival.events)};
