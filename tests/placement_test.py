@@ -113,6 +113,17 @@ class PlacementTest(unittest.TestCase):
         self.assertRegex(sizes[1]["reason"], r"cpu-1 would gain 0\.5 %, too little for a change")
         self.assertRegex(sizes[2]["reason"], r"cpu-1 may gain .* nothing so large was measured")
 
+    def test_explain_says_that_the_machine_was_busy(self):
+        self.write_profile({"original": {64 << 10: 0.001, 1 << 20: 0.01},
+                            "cpu-1": {64 << 10: 0.002, 1 << 20: 0.008}}, [(0, "original")], noise=0.2)
+        variant = self.explain(VARIANT, "1M")["variants"][0]
+        self.assertAlmostEqual(variant["uncertainty"], 0.1)
+        # Twice the standard error of the two.
+        self.assertRegex(variant["sizes"][0]["reason"],
+                         r"cpu-1 may gain 25\.0 %, but the times are uncertain \(±28\.3 %\)")
+        text = self.tool(EXPLAIN, VARIANT, "1M").stdout.decode()
+        self.assertIn("(measured on a busy machine, ±10 %)", text)
+
     def test_explain_shows_what_was_measured_and_what_choices_cost(self):
         operation = VARIANT.partition("/")[0]
         self.write_profile(

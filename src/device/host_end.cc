@@ -14,7 +14,7 @@
 namespace hoist::device {
 namespace {
 
-// A plain memcpy(): the slots stay in the last-level cache, from which the device reads them.
+// A plain memcpy(): what it fills stays in the last-level cache, from which the device reads them.
 class MemoryReader : public HostReader {
  public:
   explicit MemoryReader(std::span<const std::byte> from) : from_(from) {}
@@ -27,8 +27,8 @@ class MemoryReader : public HostReader {
   std::span<const std::byte> from_;
 };
 
-// memcpy() whose stores go past the caches: what is written is not fetched first, and the slots
-// stay where they are. SSE2, which every x86-64 has, is as fast as wider stores here.
+// memcpy() whose stores go past the caches: what is written is not fetched first, and pinned
+// memory stays where it is. SSE2, which every x86-64 has, is as fast as wider stores here.
 void stream_copy(std::byte* to, const std::byte* from, size_t size) {
   constexpr size_t kLine = 64;
   const size_t head = std::min(size, -reinterpret_cast<uintptr_t>(to) % kLine);

@@ -1,6 +1,6 @@
 // Files as an end of a transfer. What is in the page cache is copied out of it by pread(): a
 // mapping would turn a truncated file into SIGBUS. What is not is read past it (O_DIRECT) where the
-// file system lets us, straight into the pinned slots.
+// file system lets us, straight into pinned memory.
 #pragma once
 
 #include <memory>

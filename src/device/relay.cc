@@ -41,7 +41,9 @@ Relay::Relay(const TransferRequest& request, uint64_t size, const RelayShape& sh
       worked_(taken_.size()) {}
 
 void Relay::begin() {
-  if (!is_upload() && !is_over()) serve(/*may_sleep=*/false);
+  guard([&] {
+    if (!is_upload() && !is_over()) serve(/*may_sleep=*/false);
+  });
 }
 
 bool Relay::is_taken(uint64_t piece) const {
@@ -120,20 +122,22 @@ bool Relay::wait(const IsReady& is_ready) {
 void Relay::serve(bool may_sleep) {
   if (is_served_.load(std::memory_order_relaxed)) return;
   if (is_served_.exchange(true, std::memory_order_acquire)) return;
-  Status done = collect();
+  Status done = collect(/*may_sleep=*/false);
   if (done) done = give_what_is_there();
-  if (done && may_sleep && chunks_moved_ != chunks_given_) {
-    std::vector<RelayKit::OnItsWay>& chunks = kit_.chunks();
-    done = chunks[chunks_moved_ % chunks.size()].fence.wait({});
-    if (done) done = collect();
+  if (done && may_sleep) {
+    done = collect(/*may_sleep=*/true);
     if (done) done = give_what_is_there();
   }
   if (!done) fail(done.error());
   is_served_.store(false, std::memory_order_release);
 }
 
-Status Relay::collect() {
+Status Relay::collect(bool may_sleep) {
   std::vector<RelayKit::OnItsWay>& chunks = kit_.chunks();
+  if (may_sleep && chunks_moved_ != chunks_given_) {
+    Status done = chunks[chunks_moved_ % chunks.size()].fence.wait({});
+    if (!done) return done;
+  }
   while (chunks_moved_ != chunks_given_) {
     const RelayKit::OnItsWay& oldest = chunks[chunks_moved_ % chunks.size()];
     const Result<bool> is_there = oldest.fence.poll();
@@ -215,12 +219,14 @@ Status UploadRelay::work(uint64_t offset, std::span<std::byte> piece) {
 }
 
 Result<View<std::byte>> PlacedRelay::place(uint64_t offset, size_t size, Stream& stream) {
+  const auto start = std::chrono::steady_clock::now();
   while (true) {
     Result<std::optional<View<std::byte>>> place = placement_(offset, size, stream);
     if (!place) return tl::unexpected(place.error());
     if (!*place) {
       if (is_over()) return hoist::fail(ErrorCode::cancelled, "stopped (transfer)");
-      if (Status collected = collect(); !collected) return tl::unexpected(collected.error());
+      const bool is_long = std::chrono::steady_clock::now() - start > kLong;
+      if (Status done = collect(/*may_sleep=*/is_long); !done) return tl::unexpected(done.error());
       continue;
     }
     const View<std::byte>& to = **place;

@@ -65,8 +65,9 @@ class Relay : public TransferState {
   // ring's end, which is given in two.
   virtual Status enqueue(RelayKit::OnItsWay& chunk, Stream& stream, uint64_t offset,
                          std::span<std::byte> part) = 0;
-  // Notes what has arrived. Of the thread that serves.
-  Status collect();
+  // Notes what has arrived; `may_sleep`: waits for the oldest chunk, as for a device or a hoistd
+  // that may have stopped. Of the thread that serves.
+  Status collect(bool may_sleep);
 
  private:
   static constexpr size_t kLine = 64;  // bytes of a cache's
@@ -90,7 +91,8 @@ class Relay : public TransferState {
   const RelayShape shape_;
   RelayKit& kit_;
   const uint64_t pieces_;
-  const uint64_t ring_pieces_;  // a multiple of the lanes, so that each keeps its places
+  const uint64_t
+      ring_pieces_;  // a multiple of the lanes where there are enough: each keeps its own
   std::chrono::steady_clock::time_point look_until_ = {};
 
   // By place in the ring: the number of the piece that was taken last, or worked on, plus one.

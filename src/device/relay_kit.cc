@@ -50,16 +50,26 @@ Status RelayKit::settle(int used) {
   return settled;
 }
 
-Result<std::unique_ptr<RelayKit>> RelayKits::borrow(uint64_t size, size_t piece,
-                                                    Direction direction) {
-  Result<std::unique_ptr<RelayKit>> kit = find(size, piece, direction, lent_++);
-  if (!kit) --lent_;
-  return kit;
+LentKit::LentKit(RelayKits& kits) : kits_(&kits), others_(kits.lent_++) {}
+
+LentKit& LentKit::operator=(LentKit&& other) noexcept {
+  std::swap(kits_, other.kits_);
+  std::swap(kit_, other.kit_);
+  return *this;
 }
 
-void RelayKits::give_back(std::unique_ptr<RelayKit> kit, bool is_sound) {
-  if (is_sound) idle_.put(std::move(kit), kMostIdle);
-  --lent_;
+LentKit::~LentKit() {
+  if (kits_ != nullptr) --kits_->lent_;
+}
+
+void LentKit::put_back() { kits_->idle_.put(std::move(kit_), kMostIdle); }
+
+Result<LentKit> RelayKits::borrow(uint64_t size, size_t piece, Direction direction) {
+  LentKit lent(*this);
+  Result<std::unique_ptr<RelayKit>> kit = find(size, piece, direction, lent.others_);
+  if (!kit) return tl::unexpected(kit.error());
+  lent.kit_ = std::move(*kit);
+  return lent;
 }
 
 Result<std::unique_ptr<RelayKit>> RelayKits::find(uint64_t size, size_t piece, Direction direction,

@@ -58,6 +58,31 @@ class RelayKit {
   Direction direction_ = Direction::up;
 };
 
+class RelayKits;
+
+// A transfer's own until it is put back, for other transfers, or destroyed, as it must be when it
+// is not sound any more.
+class LentKit {
+ public:
+  LentKit(LentKit&& other) noexcept { *this = std::move(other); }
+  LentKit& operator=(LentKit&& other) noexcept;
+  LentKit(const LentKit&) = delete;
+  LentKit& operator=(const LentKit&) = delete;
+  ~LentKit();
+
+  RelayKit& operator*() const { return *kit_; }
+  RelayKit* operator->() const { return kit_.get(); }
+  void put_back();
+
+ private:
+  friend class RelayKits;
+  explicit LentKit(RelayKits& kits);
+
+  RelayKits* kits_ = nullptr;
+  int others_ = 0;  // that were lent before
+  std::unique_ptr<RelayKit> kit_;
+};
+
 // Those of one Transfer. A transfer has one to itself, and the more go on at once, the smaller are
 // their rings: they share the link. Thread-safe.
 class RelayKits {
@@ -69,13 +94,12 @@ class RelayKits {
   // For a transfer of `size` bytes: `piece` bytes or more. One that went the same way before, if
   // there is one. Where pinned memory is short the ring is smaller than it should be, or
   // `exhausted`.
-  Result<std::unique_ptr<RelayKit>> borrow(uint64_t size, size_t piece, Direction direction);
-  // Some are kept for the next transfers, but where it is not sound any more.
-  void give_back(std::unique_ptr<RelayKit> kit, bool is_sound);
+  Result<LentKit> borrow(uint64_t size, size_t piece, Direction direction);
   // Gives pinned memory back that nobody uses now.
   void drop_idle() { idle_.drop_all(); }
 
  private:
+  friend class LentKit;
   // Transfers that don't try to get a larger ring again.
   static constexpr int kWithoutMemory = 64;
 

@@ -76,8 +76,8 @@ TransferTuning completed(TransferTuning tuning, const Device& device) {
 
 // Returns when the device's end is ready. The host waits, not a stream: from four streams on that
 // wait for an event a GPU may not get on with others, with those that the event is behind among
-// them; and the threads are free for other transfers.
-Status wait_for_device(const TransferRequest& request) {
+// them; and the threads are free for other transfers. (The one or two streams of pumps may wait.)
+Status wait_for_device(const Device& device, const TransferRequest& request) {
   if (request.after == nullptr) return {};
   if (!request.stop.stop_possible()) return request.after->synchronize();
   PatientBackoff backoff({});
@@ -85,10 +85,23 @@ Status wait_for_device(const TransferRequest& request) {
     const Result<bool> is_ready = request.after->is_done();
     if (!is_ready) return tl::unexpected(is_ready.error());
     if (*is_ready) return {};
+    if (Status alive = device.status(); !alive) return alive;
     backoff.wait();
   }
   return fail(ErrorCode::cancelled, "stopped (transfer)");
 }
+
+// So many do something now.
+class Counted {
+ public:
+  explicit Counted(std::atomic<int>& count) : count_(count) { ++count_; }
+  ~Counted() { --count_; }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+
+ private:
+  std::atomic<int>& count_;
+};
 
 }  // namespace
 
@@ -248,17 +261,24 @@ bool Transfer::may_pump(const void* memory, uint64_t size) const {
 std::optional<Status> Transfer::pump(HostReader* from, HostWriter* to, std::byte* memory,
                                      uint64_t size, const TransferRequest& request) {
   if (request.device_computes || !may_pump(memory, size)) return std::nullopt;
+  // It may start before the device's end is ready, but then it cannot be stopped.
+  const Event* const behind = request.stop.stop_possible() ? nullptr : request.after;
+  if (behind == nullptr) {
+    if (Status ready = wait_for_device(pool_.device(), request); !ready) return ready;
+  }
   std::unique_ptr<PumpKit> kit = pump_kits_->borrow(size);
   if (kit == nullptr) return std::nullopt;
   const PumpShape shape = pump_shape(size, tuning_.threads);
-  if (!kit->start(memory, from != nullptr, shape, request.after)) {
+  if (!kit->start(memory, from != nullptr, shape, behind)) {
     pump_kits_->leave_alone(PumpKits::kForGood);
     return std::nullopt;
   }
   PumpedJob job(request, size, pool_.device(), *kit, from, to);
   if (to != nullptr) job.post_first();
   // Lanes that wait for the device's end would be busy looking.
-  if (Status ready = wait_for_device(request); !ready) job.fail(ready.error());
+  if (behind != nullptr) {
+    if (Status ready = behind->synchronize(); !ready) job.fail(ready.error());
+  }
   if (may_look_) job.look_until(std::chrono::steady_clock::now() + tuning_.look);
   (from != nullptr ? uploaders_ : downloaders_).run(shape.lanes, [&](int lane) { job.run(lane); });
   job.finish_others();
@@ -275,9 +295,10 @@ std::optional<Status> Transfer::pump(HostReader* from, HostWriter* to, std::byte
 template <typename MakeRelay>
 Status Transfer::run_relay(uint64_t size, const RelayUse& use, const TransferRequest& request,
                            int streams, Direction direction, const MakeRelay& make_relay) {
-  if (Status ready = wait_for_device(request); !ready) return ready;
-  Result<std::unique_ptr<RelayKit>> kit = relay_kits_->borrow(size, use.piece, direction);
-  if (!kit && kit.error().code == ErrorCode::exhausted && pump_kits_->drop_idle()) {
+  if (Status ready = wait_for_device(pool_.device(), request); !ready) return ready;
+  Result<LentKit> kit = relay_kits_->borrow(size, use.piece, direction);
+  if (!kit && kit.error().code == ErrorCode::exhausted) {
+    drop_idle_kits();
     kit = relay_kits_->borrow(size, use.piece, direction);
   }
   if (!kit) return tl::unexpected(kit.error());
@@ -291,13 +312,13 @@ Status Transfer::run_relay(uint64_t size, const RelayUse& use, const TransferReq
       .lanes = use.threads};
   auto relay = make_relay(shape, **kit);
   if (may_look_) relay.look_until(std::chrono::steady_clock::now() + tuning_.look);
-  ++copying_;
-  relay.begin();
-  Crew& crew = direction == Direction::up ? uploaders_ : downloaders_;
-  crew.run(use.threads, [&](int lane) { relay.run(lane); });
-  --copying_;
-  const bool is_sound = relay.end();
-  relay_kits_->give_back(std::move(*kit), is_sound);
+  {
+    const Counted copying(copying_);
+    relay.begin();
+    Crew& crew = direction == Direction::up ? uploaders_ : downloaders_;
+    crew.run(use.threads, [&](int lane) { relay.run(lane); });
+  }
+  if (relay.end()) kit->put_back();
   return relay.result();
 }
 
@@ -305,7 +326,7 @@ Status Transfer::copy(const std::byte* from, std::byte* to, uint64_t size,
                       const TransferRequest& request) {
   if (size > tuning_.pinned_chunk) return copy_pinned(from, to, size, request);
   if (request.stop.stop_requested()) return fail(ErrorCode::cancelled, "stopped (transfer)");
-  if (Status ready = wait_for_device(request); !ready) return ready;
+  if (Status ready = wait_for_device(pool_.device(), request); !ready) return ready;
   Status done = pool_.device().copy(to, from, size, {});
   if (done && request.progress != nullptr) *request.progress += size;
   return done;
@@ -313,24 +334,26 @@ Status Transfer::copy(const std::byte* from, std::byte* to, uint64_t size,
 
 Status Transfer::copy_pinned(const std::byte* from, std::byte* to, uint64_t size,
                              const TransferRequest& request) {
-  if (Status ready = wait_for_device(request); !ready) return ready;
+  if (Status ready = wait_for_device(pool_.device(), request); !ready) return ready;
   std::unique_ptr<TransferLane> lane = idle_.take();
   if (lane == nullptr) {
     Result<std::unique_ptr<TransferLane>> made = make_lane();
     if (!made && made.error().code == ErrorCode::exhausted) {
-      relay_kits_->drop_idle();
-      pump_kits_->drop_idle();
+      drop_idle_kits();
       made = make_lane();
     }
     if (!made) return tl::unexpected(made.error());
     lane = std::move(*made);
   }
   PinnedCopy pieces(request, size, tuning_.pinned_chunk, from, to);
-  ++copying_;
-  const bool is_sound = pieces.run(*lane);
-  --copying_;
-  if (is_sound) idle_.put(std::move(lane));
+  const Counted copying(copying_);
+  if (pieces.run(*lane)) idle_.put(std::move(lane));
   return pieces.result();
+}
+
+void Transfer::drop_idle_kits() {
+  relay_kits_->drop_idle();
+  pump_kits_->drop_idle();
 }
 
 std::unique_ptr<TransferLane> Transfer::lane_for_small(uint64_t size, size_t most) {
@@ -353,7 +376,7 @@ Status Transfer::run_small(std::unique_ptr<TransferLane> lane, uint64_t size,
   if (request.stop.stop_requested()) {
     done = fail(ErrorCode::cancelled, "stopped (transfer)");
   } else {
-    done = wait_for_device(request);
+    done = wait_for_device(pool_.device(), request);
     if (done) done = copy(*lane);
   }
   if (done && request.progress != nullptr) *request.progress += size;

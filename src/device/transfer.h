@@ -20,13 +20,14 @@
 //
 // Thread-safe: several transfers, in both directions, may go on at once and share the threads.
 // Functions of the caller that it is given (placements, decoding, readers) may throw what is a
-// std::exception, which ends the transfer as its error; they must not wait for bytes of the same
-// transfer to arrive, but for a placement's "not yet".
+// std::exception, which ends the transfer as its error. They must not wait for bytes of the same
+// transfer to arrive, but for what a placement may (below).
 // Both ends must stay as they are during the call; a file that is truncated is `io`, other memory
 // that goes away is the fault that any access to it would be. Not usable in a child after fork().
 //
 // Errors: `invalid_argument` (ends of different sizes), `io` (files and sockets, with errno),
-// `cancelled`, `exhausted` (no pinned memory, no threads), and what the device answers.
+// `cancelled`, `exhausted` (no memory, pinned or not, no threads), what the device answers, and
+// `internal` for what one of the caller's functions threw.
 #pragma once
 
 #include <sys/types.h>
@@ -57,8 +58,8 @@ struct TransferTuning {
   size_t piece = size_t{128} << 10;        // bytes that one of them fills or empties at a time
   size_t largest_chunk = size_t{8} << 20;  // bytes that the copy engine is given at once
   int chunks = 3;                          // that it is given before the first of them is done
-  // Bytes of pinned memory that a transfer goes through. Nothing: as measured best for the kind of
-  // device.
+  // Bytes of pinned memory that a transfer goes through, at most: less where several go on at once.
+  // Nothing: as measured best for the kind of device.
   std::optional<size_t> ring = {};
   // Bytes up to which the device's own copy is as fast. Nothing: as measured best for its kind.
   std::optional<size_t> direct = {};
@@ -107,7 +108,9 @@ using Decode = std::function<Status(View<const std::byte> chunk, uint64_t offset
 // Says where the bytes at `offset` go, of which `size` (TransferTuning::largest_chunk at most) are
 // to be copied next: a view of as many or fewer of them (one at least), and then it is asked for
 // the rest. A view of no memory (data is null) leaves its bytes out; nothing at all means "not
-// yet", and the same is asked again, so it should wait a moment first. It may make the stream wait.
+// yet", and the same is asked again, so it should wait a moment first: for what it knows of, or for
+// bytes to arrive that lie a TransferTuning::largest_chunk or more before `offset`; later ones may
+// not be on their way before it has answered. It may make the stream wait.
 // It is called in ascending order, on one thread at a time, when what came before is enqueued.
 using Placement =
     std::function<Result<std::optional<View<std::byte>>>(uint64_t offset, size_t size, Stream&)>;
@@ -171,6 +174,8 @@ class Transfer {
   Status run_small(std::unique_ptr<TransferLane> lane, uint64_t size,
                    const TransferRequest& request, const Copy& copy);
   Result<std::unique_ptr<TransferLane>> make_lane();
+  // Pinned memory that nobody uses now goes back to the pool.
+  void drop_idle_kits();
 
   PinnedPool& pool_;
   const TransferTuning tuning_;

@@ -226,14 +226,24 @@ TEST_P(TransferCallbacksTest, APlacementMayWaitForWhatHasArrived) {
   const std::vector<std::byte> sent = random_bytes(60 * kChunk + 5);
   Buffer buffer = poisoned(sent.size());
   std::atomic<uint64_t> progress = 0;
+  bool has_waited = false;
+  std::atomic<bool> go_on = false;
   const Placement place = [&](uint64_t offset, size_t size,
-                              Stream&) -> Result<std::optional<View<std::byte>>> {
-    if (offset > progress + 2 * kChunk) return std::nullopt;
+                              Stream& stream) -> Result<std::optional<View<std::byte>>> {
+    // Nothing arrives before it has been answered "not yet" once.
+    if (offset == 0 && !stream.call([&] { go_on.wait(false); })) ADD_FAILURE();
+    if (offset > progress + kLargest) {
+      has_waited = true;
+      go_on = true;
+      go_on.notify_all();
+      return std::nullopt;
+    }
     return buffer.view().subview(offset, std::min(size, kChunk));
   };
   const Status done = transfer_->upload_placed(std::span<const std::byte>(sent), sent.size(), place,
                                                {.progress = &progress});
   ASSERT_TRUE(done) << done.error().message;
+  EXPECT_TRUE(has_waited);
   EXPECT_EQ(progress, sent.size());
   EXPECT_EQ(content_of(buffer), sent);
 }

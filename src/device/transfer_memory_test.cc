@@ -3,7 +3,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <climits>
+#include <cstring>
+#include <latch>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <thread>
 #include <utility>
@@ -70,7 +74,7 @@ TEST_P(TransferMemoryTest, OfSmallRingsTheLargestIsUsed) {
   EXPECT_GE(notes.places().size() * (size_t{128} << 10), size_t{4} << 20);
 }
 
-TEST_P(TransferMemoryTest, AThreadsPlacesInTheRingAreItsOwn) {
+TEST_P(TransferMemoryTest, TheRingHasAMultipleOfTheThreadsPlaces) {
   Buffer buffer = poisoned(64 * kChunk);
   for (const int threads : {2, 3, 4, 7}) {
     SCOPED_TRACE(threads);
@@ -79,7 +83,7 @@ TEST_P(TransferMemoryTest, AThreadsPlacesInTheRingAreItsOwn) {
     Transfer transfer(*pool_, tuning);
     RingNotes notes;
     ASSERT_TRUE(transfer.upload(static_cast<HostReader*>(&notes), buffer.view()));
-    // So many, that the same lane comes to a place again; with fewer than two for each, all.
+    // So that the same thread comes to a place again; with fewer than two for each, all.
     EXPECT_EQ(notes.places().size(), threads == 3 ? 6u : 8u);
   }
 }
@@ -99,31 +103,65 @@ TEST_P(TransferMemoryTest, NoThreadsAreTheCallers) {
   }
 }
 
+// Gives nothing before all have come.
+class WaitsForOthers : public HostReader {
+ public:
+  explicit WaitsForOthers(std::latch& others) : others_(others) {}
+  bool is_random_access() const override { return false; }
+  Status read(uint64_t at, std::span<std::byte>) override {
+    if (at == 0) others_.arrive_and_wait();
+    return {};
+  }
+
+ private:
+  std::latch& others_;
+};
+
 TEST_P(TransferMemoryTest, ManyAtOnceHaveSmallerRingsAndFewAreKept) {
   constexpr size_t kMebibyte = size_t{1} << 20;
-  PinnedPool pool(device(), 160 * kMebibyte);
+  constexpr int kTransfers = 12;
+  PinnedPool pool(device());
   Transfer transfer(pool, {.ring = 32 * kMebibyte, .direct = 0, .pumped = 0});
+  const Placement nowhere = [&](uint64_t, size_t size,
+                                Stream&) -> Result<std::optional<View<std::byte>>> {
+    return View<std::byte>{nullptr, size, &device()};
+  };
+  std::latch all(kTransfers);
   std::vector<std::thread> threads;
-  for (size_t i = 0; i < 12; ++i) {
-    threads.emplace_back([&] { round_trip(transfer, 9 * kMebibyte); });
+  for (int i = 0; i < kTransfers; ++i) {
+    threads.emplace_back([&] {
+      WaitsForOthers reader(all);
+      EXPECT_TRUE(
+          transfer.upload_placed(static_cast<HostReader*>(&reader), 20 * kMebibyte, nowhere));
+    });
   }
   for (std::thread& thread : threads) thread.join();
-  constexpr uint64_t kWords = 4 * PinnedPool::kSmallest;
-  EXPECT_LE(pool.statistics().in_use, 4 * 32 * kMebibyte + kWords);
+  const uint64_t in_use = pool.statistics().in_use;
+  EXPECT_LE(in_use, 4 * 32 * kMebibyte + 4 * PinnedPool::kSmallest);
+  // Two of the whole size, two of half of it, the others of a quarter.
+  EXPECT_LE(pool.statistics().pinned, (2 * 32 + 2 * 16 + 8 * 8 + 2) * kMebibyte);
 }
 
-TEST_P(TransferMemoryTest, IdleRingsMakeRoomForPinnedCopies) {
-  PinnedPool pool(device(), size_t{8} << 20);
-  TransferTuning tuning = {.ring = size_t{8} << 20, .direct = 0, .pumped = 0};
-  tuning.pinned_chunk = size_t{1} << 20;
+TEST(TransferMemory, IdleRingsMakeRoomForPinnedCopies) {
+  FailingDevice device(INT_MAX);
+  PinnedPool pool(device, size_t{6} << 20);
+  TransferTuning tuning = {.ring = size_t{4} << 20,
+                           .direct = 0,
+                           .pinned_chunk = size_t{1} << 20,
+                           .through_slot = size_t{256} << 10,
+                           .pumped = 0};
   Transfer transfer(pool, tuning);
   std::vector<std::byte> memory = random_bytes(size_t{4} << 20);
-  Buffer buffer = poisoned(memory.size());
-  round_trip(transfer, memory.size());
-  if (!device().pin(memory.data(), memory.size())) GTEST_SKIP() << "nothing can be pinned here";
-  EXPECT_TRUE(transfer.upload(std::span<const std::byte>(memory), buffer.view()));
-  EXPECT_EQ(content_of(buffer), memory);
-  EXPECT_TRUE(device().unpin(memory.data()));
+  Result<Buffer> buffer = Buffer::allocate(device, memory.size());
+  ASSERT_TRUE(buffer);
+  ASSERT_TRUE(transfer.upload(std::span<const std::byte>(memory), buffer->view()));
+  EXPECT_GE(pool.statistics().in_use, size_t{4} << 20);  // nothing is left for a lane
+  device.pretend_pinned();
+  std::reverse(memory.begin(), memory.end());
+  const Status done = transfer.upload(std::span<const std::byte>(memory), buffer->view());
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_LT(pool.statistics().in_use, size_t{1} << 20);
+  EXPECT_EQ(std::memcmp(buffer->data(), memory.data(), memory.size()), 0);
 }
 
 }  // namespace

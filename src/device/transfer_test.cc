@@ -167,6 +167,35 @@ TEST_P(TransferTest, WhoWaitsForTheDevicesEndLeavesTheThreadsToOthers) {
   for (const std::vector<std::byte>& bytes : received) EXPECT_EQ(bytes, sent);
 }
 
+TEST_P(TransferTest, AStopEndsTheWaitForTheDevicesEnd) {
+  Buffer buffer = poisoned(size_t{2} << 20);
+  std::vector<std::byte> bytes(buffer.size());
+  std::atomic<bool> go_on = false;
+  Result<Stream> stream = Stream::create(device());
+  Result<Event> event = Event::create(device());
+  ASSERT_TRUE(stream && event);
+  ASSERT_TRUE(stream->call([&] { go_on.wait(false); }));
+  ASSERT_TRUE(event->record(*stream));
+  Transfer pumped(*pool_, {.direct = 0, .pumped = UINT64_MAX});
+  Transfer direct(*pool_, {.direct = SIZE_MAX, .pumped = 0});
+  for (Transfer* const transfer : {transfer_.get(), &pumped, &direct}) {
+    std::stop_source stop;
+    std::thread stopper([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(3));
+      stop.request_stop();
+    });
+    const TransferRequest request = {.after = &*event, .stop = stop.get_token()};
+    const Status up = transfer->upload(std::span<const std::byte>(bytes), buffer.view(), request);
+    const Status down = transfer->download(buffer.view(), std::span(bytes), request);
+    stopper.join();
+    for (const Status& done : {up, down}) {
+      EXPECT_TRUE(!done && done.error().code == ErrorCode::cancelled);
+    }
+  }
+  go_on = true;
+  go_on.notify_all();
+}
+
 TEST_P(TransferTest, PinnedMemoryGoesDirectly) {
   TransferTuning tuning;
   tuning.pinned_chunk = size_t{1} << 20;

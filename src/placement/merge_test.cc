@@ -34,6 +34,7 @@ TEST(Merge, WhatWasNotMeasuredNowStays) {
 TEST(Merge, ABusyMachineDoesNotReplaceWhatAnIdleOneGave) {
   constexpr double kIdle = 0.01;
   constexpr double kBusyNoise = 0.2;  // 10 %
+  constexpr double kBusier = 0.4;
   const auto measured = [&](double noise) { return profile_of({variant_of("gemm/d", 1, noise)}); };
   const auto before = [&](double noise) { return profile_of({variant_of("gemm/d", 2, noise)}); };
 
@@ -45,6 +46,14 @@ TEST(Merge, ABusyMachineDoesNotReplaceWhatAnIdleOneGave) {
   EXPECT_TRUE(keep_earlier(profile, before(kBusyNoise)).empty());
   EXPECT_EQ(seconds_of(profile, "gemm/d"), 1);
 
+  profile = measured(kBusier);
+  EXPECT_EQ(keep_earlier(profile, before(kBusyNoise)), std::vector<std::string>{"gemm/d"});
+  EXPECT_EQ(seconds_of(profile, "gemm/d"), 2);
+
+  profile = measured(kBusyNoise);
+  EXPECT_TRUE(keep_earlier(profile, before(kBusier)).empty());
+  EXPECT_EQ(seconds_of(profile, "gemm/d"), 1);
+
   profile = measured(kIdle);
   EXPECT_TRUE(keep_earlier(profile, before(kBusyNoise)).empty());
   EXPECT_EQ(seconds_of(profile, "gemm/d"), 1);
@@ -52,6 +61,22 @@ TEST(Merge, ABusyMachineDoesNotReplaceWhatAnIdleOneGave) {
   profile = measured(kBusyNoise);
   replace_earlier(profile, before(kIdle));
   EXPECT_EQ(seconds_of(profile, "gemm/d"), 1);
+}
+
+TEST(Merge, WhatTheEarlierOneDoesNotKnowOfIsNotLost) {
+  const Profile before = profile_of({variant_of("gemm/d", 2, 0.01)});
+  // A GPU was not there then.
+  Profile profile = profile_of({variant_of("gemm/d", 1, 0.2)});
+  profile.variants[0].implementations.push_back({"cuda", {{{1 << 20, 1}, 0.01, 0.2, 4, 1}}});
+  EXPECT_TRUE(keep_earlier(profile, before).empty());
+  EXPECT_EQ(seconds_of(profile, "gemm/d"), 1);
+  // Or only small sizes were measured.
+  for (const auto& [larger, kept] : {std::pair(4, true), std::pair(8, false)}) {
+    profile = profile_of({variant_of("gemm/d", 1, 0.2)});
+    const uint64_t bytes = static_cast<uint64_t>(larger) << 20;
+    profile.variants[0].implementations[0].points.push_back({{bytes, 1}, 9, 0.2, 4, 1});
+    EXPECT_EQ(!keep_earlier(profile, before).empty(), kept) << larger;
+  }
 }
 
 }  // namespace

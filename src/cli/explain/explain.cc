@@ -12,6 +12,7 @@
 #include "cli/explain/report_data.h"
 #include "cli/report.h"
 #include "cli/tune/operations.h"
+#include "placement/certainty.h"
 #include "placement/choose.h"
 #include "placement/profile_file.h"
 
@@ -40,6 +41,9 @@ void print_variant(const VariantReport& report) {
                    ? choice.implementation
                    : fmt::format(", {} from {}", choice.implementation, show_size(choice.from));
   }
+  if (report.uncertainty > placement::kBusy) {
+    choices += fmt::format("  (measured on a busy machine, ±{:.0f} %)", 100 * report.uncertainty);
+  }
   fmt::print("  choice: {}\n", choices);
   for (const SizeReport& size : report.sizes) {
     fmt::print("  {:>9}  {:<9}", show_size(size.bytes), size.chosen);
@@ -67,11 +71,9 @@ Json json_of(const VariantReport& report) {
                      {"reason", size.reason},
                      {"seconds", std::move(seconds)}});
   }
-  return {{"name", report.name},
-          {"measured", report.measured},
-          {"cpus", report.cpus},
-          {"choices", std::move(choices)},
-          {"sizes", std::move(sizes)}};
+  return {
+      {"name", report.name}, {"measured", report.measured},   {"uncertainty", report.uncertainty},
+      {"cpus", report.cpus}, {"choices", std::move(choices)}, {"sizes", std::move(sizes)}};
 }
 
 template <typename T>

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "placement/certainty.h"
 #include "placement/decide.h"
 
 namespace hoist::cli {
@@ -43,9 +44,14 @@ std::string reason_for(const std::vector<Prediction>& predictions, const std::st
                        cpus == 1 ? "" : "s");
   }
   const double percent = 100 * (1 / gain - 1);
+  const double doubt = 100 * other->lead * std::hypot(own->uncertainty, other->uncertainty);
   if (is_beyond) {
     return fmt::format("{} may gain {:.1f} %, but nothing so large was measured",
                        other->implementation, percent);
+  }
+  if (percent < doubt) {
+    return fmt::format("{} may gain {:.1f} %, but the times are uncertain (±{:.1f} %)",
+                       other->implementation, percent, doubt);
   }
   return fmt::format("{} would gain {:.1f} %, too little for a change", other->implementation,
                      percent);
@@ -68,6 +74,7 @@ VariantReport report_on(const placement::VariantHandle& variant, const placement
       profile != nullptr ? profile->find(report.name, Residency::host) : nullptr;
   std::optional<Model> model;
   if (measured != nullptr) {
+    report.uncertainty = placement::uncertainty(*measured);
     model.emplace(*measured, &variant.operation(), profile->machine.cpus);
     for (const auto& one : measured->implementations) {
       report.curves.push_back({one.name, one.points});
@@ -79,7 +86,8 @@ VariantReport report_on(const placement::VariantHandle& variant, const placement
     one.bytes = bytes;
     one.chosen = implementations[choice.implementation].name;
     for (size_t i = 0; model && i < model->size(); ++i) {
-      one.predictions.push_back({model->name(i), model->seconds(i, bytes, cpus)});
+      one.predictions.push_back({model->name(i), model->seconds(i, bytes, cpus),
+                                 model->uncertainty(i, bytes), model->lead(i)});
     }
     const bool is_beyond = model && bytes > model->largest();
     one.reason = reason_for(one.predictions, one.chosen, choice.basis, is_beyond, cpus);

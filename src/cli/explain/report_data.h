@@ -15,7 +15,9 @@ namespace hoist::cli {
 // What one implementation is predicted to take.
 struct Prediction {
   std::string implementation;
-  double seconds = 0;  // infinity: it is not used at this size, or with these CPUs
+  double seconds = 0;      // infinity: it is not used at this size, or with these CPUs
+  double uncertainty = 0;  // relative standard error of that
+  double lead = 1;         // placement::Model::lead()
 };
 
 struct SizeReport {
@@ -39,6 +41,7 @@ struct VariantReport {
   std::string name;
   bool measured = false;
   int cpus = 1;                    // assumed free
+  double uncertainty = 0;          // placement::uncertainty() of what was measured
   std::vector<BreakEven> choices;  // ascending from 0
   std::vector<SizeReport> sizes;
   std::vector<Curve> curves;

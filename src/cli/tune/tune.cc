@@ -1,6 +1,7 @@
 #include "cli/tune/tune.h"
 
 #include <fmt/core.h>
+#include <fmt/format.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -77,9 +78,13 @@ class ScratchDirectory {
   std::string path_;
 };
 
+constexpr const char* kBusyMachine =
+    "the machine is busy, and it has more certain times (--force replaces them)";
+
 struct Outcome {
   Profile profile;
   std::vector<std::string> skipped;  // "sort/locale: why"
+  std::vector<std::string> kept;     // variants of which the earlier measurement stays
 };
 
 std::string now() {
@@ -144,17 +149,11 @@ Status merge_and_write(Outcome& outcome, bool force, const placement::Registry& 
   const Result<Profile> before = placement::read_profile();
   const bool is_ours = before && before->machine.cpus == profile.machine.cpus &&
                        profile.machine.is_served_by(before->machine);
-  std::vector<std::string> kept;
   if (is_ours && force) placement::replace_earlier(profile, *before);
-  if (is_ours && !force) kept = placement::keep_earlier(profile, *before);
-  for (const std::string& name : kept) {
-    outcome.skipped.push_back(name +
-                              ": the machine is busy, and the profile has more certain times "
-                              "(--force replaces them)");
-  }
-  if (kept.size() == measured) {
-    return fail(ErrorCode::unavailable,
-                fmt::format("nothing could be measured ({})", outcome.skipped.front()));
+  if (is_ours && !force) outcome.kept = placement::keep_earlier(profile, *before);
+  if (outcome.kept.size() == measured) {
+    return fail(ErrorCode::unavailable, fmt::format("the profile is as it was: {} ({})",
+                                                    kBusyMachine, fmt::join(outcome.kept, ", ")));
   }
   placement::decide(profile, is_ours ? &*before : nullptr, registry);
   return placement::write_profile(profile);
@@ -180,7 +179,8 @@ void print_json(const Outcome& outcome, const std::vector<const VariantHandle*>&
   }
   const Json json = {{"profile", placement::profile_paths()->profile},
                      {"variants", std::move(variants)},
-                     {"skipped", outcome.skipped}};
+                     {"skipped", outcome.skipped},
+                     {"kept", outcome.kept}};
   fmt::print("{}\n", json.dump(2, ' ', true, Json::error_handler_t::replace));
 }
 
@@ -206,6 +206,9 @@ void print_text(const Outcome& outcome, const std::vector<const VariantHandle*>&
     fmt::print("{}\n", line);
   }
   for (const std::string& skipped : outcome.skipped) warn("not measured: " + skipped);
+  for (const std::string& kept : outcome.kept) {
+    warn(fmt::format("{} is as it was in the profile: {}", kept, kBusyMachine));
+  }
   fmt::print("profile: {}\n", placement::profile_paths()->profile);
 }
 

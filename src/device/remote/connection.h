@@ -14,8 +14,9 @@
 //   - dead (kill, crash, driver gone), or it ended this session: noticed within 20 ms by whoever
 //     waits. The pool is never used again: a device that still writes does so into memory that
 //     means nothing any more;
-//   - full: no entry of the lane or no range of the pool is free;
+//   - full: no entry of the lane is free;
 //   - somebody else's: after fork(), in the child.
+// A pool of which no range is free is `exhausted`.
 //
 // Thread-safe. Work in one lane is done in order; lanes run at the same time.
 #pragma once

@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "placement/certainty.h"
 #include "placement/decide.h"
 #include "placement/profile_file.h"
 
@@ -16,7 +17,8 @@ std::optional<Estimate> Estimate::make(const placement::Profile& profile, size_t
   const auto* const gpu = variant->find("cuda");
   if (cpu == nullptr || gpu == nullptr) return std::nullopt;
   if (cpu->points.empty() || gpu->points.empty()) return std::nullopt;
-  return Estimate(placement::CostCurve(cpu->points), placement::CostCurve(gpu->points));
+  return Estimate(placement::CostCurve(cpu->points), placement::CostCurve(gpu->points),
+                  placement::caution(*variant));
 }
 
 const Estimate* Estimate::of(size_t size) {
@@ -34,7 +36,9 @@ const Estimate* Estimate::of(size_t size) {
 bool Estimate::prefers_gpu(uint64_t bytes) const {
   // Smaller than what was measured stays with the CPU.
   if (bytes < gpu_.first()) return false;
-  return gpu_.seconds(bytes) * (1 + placement::kStay) < cpu_.seconds(bytes);
+  return placement::is_ahead({gpu_.seconds(bytes), gpu_.uncertainty(bytes)},
+                             {cpu_.seconds(bytes), cpu_.uncertainty(bytes)}, placement::kStay,
+                             caution_);
 }
 
 }  // namespace hoist::qsort

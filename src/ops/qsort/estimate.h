@@ -18,15 +18,17 @@ class Estimate {
   // Of this process's profile; null: not measured.
   static const Estimate* of(size_t size);
 
-  // Ahead by more than the choice may cost (placement/decide.h).
+  // Ahead by more than the choice may cost, and than the measurements leave open
+  // (placement/decide.h).
   bool prefers_gpu(uint64_t bytes) const;
 
  private:
-  Estimate(placement::CostCurve cpu, placement::CostCurve gpu)
-      : cpu_(std::move(cpu)), gpu_(std::move(gpu)) {}
+  Estimate(placement::CostCurve cpu, placement::CostCurve gpu, double caution)
+      : cpu_(std::move(cpu)), gpu_(std::move(gpu)), caution_(caution) {}
 
   placement::CostCurve cpu_;
   placement::CostCurve gpu_;
+  double caution_;  // placement/certainty.h
 };
 
 }  // namespace hoist::qsort
