@@ -91,8 +91,7 @@ class Relay : public TransferState {
   const RelayShape shape_;
   RelayKit& kit_;
   const uint64_t pieces_;
-  const uint64_t
-      ring_pieces_;  // a multiple of the lanes where there are enough: each keeps its own
+  const uint64_t ring_pieces_;  // a multiple of the lanes, but of fewer than two each
   std::chrono::steady_clock::time_point look_until_ = {};
 
   // By place in the ring: the number of the piece that was taken last, or worked on, plus one.
