@@ -133,6 +133,35 @@ TEST(PinnedPool, WhatIsAbandonedIsNotHandedOut) {
   EXPECT_EQ(pool.allocate(2 * kMebibyte).error().code, ErrorCode::exhausted);
 }
 
+// With room for so many pinned bytes.
+class SmallDevice : public CpuDevice {
+ public:
+  explicit SmallDevice(size_t room) : room_(room) {}
+  Result<void*> allocate_pinned(size_t size) override {
+    if (size > room_) return fail(ErrorCode::exhausted, "no room (test)");
+    room_ -= size;
+    return CpuDevice::allocate_pinned(size);
+  }
+  Status free_pinned(void* data, size_t size) override {
+    room_ += size;
+    return CpuDevice::free_pinned(data, size);
+  }
+
+ private:
+  size_t room_;
+};
+
+TEST(PinnedPool, BlocksOfOtherSizesMakeRoomWhereTheDeviceHasNone) {
+  SmallDevice device(8 * kMebibyte);
+  PinnedPool pool(device);
+  { ASSERT_TRUE(pool.allocate(4 * kMebibyte)); }
+  Result<PinnedBlock> block = pool.allocate(8 * kMebibyte);
+  ASSERT_TRUE(block) << block.error().message;
+  EXPECT_EQ(pool.statistics().pinned, 8 * kMebibyte);
+  EXPECT_EQ(pool.allocate(4 * kMebibyte).error().code, ErrorCode::exhausted);
+  EXPECT_EQ(pool.statistics().pinned, 8 * kMebibyte);
+}
+
 TEST(PinnedPool, ADeviceThatDoesNotPinAnswers) {
   FailingDevice device(0);
   PinnedPool pool(device);
