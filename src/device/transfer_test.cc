@@ -10,6 +10,7 @@
 #include <cstring>
 #include <future>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -101,26 +102,46 @@ TEST_P(TransferTest, WaitsForTheDevicesEnd) {
   }
 }
 
+// An event of the device's that is not done before it is told to be.
+class Pending {
+ public:
+  explicit Pending(Device& device) {
+    Result<Stream> stream = Stream::create(device);
+    Result<Event> event = Event::create(device);
+    if (!stream || !event || !stream->call([this] { go_on_.wait(false); })) return;
+    if (event->record(*stream)) event_.emplace(std::move(*event));
+    stream_.emplace(std::move(*stream));
+  }
+  ~Pending() { end(); }
+
+  const Event* event() const { return event_ ? &*event_ : nullptr; }  // null: none could be made
+  void end() {
+    go_on_ = true;
+    go_on_.notify_all();
+  }
+
+ private:
+  std::atomic<bool> go_on_ = false;
+  std::optional<Stream> stream_;
+  std::optional<Event> event_;
+};
+
 TEST_P(TransferTest, WhoWaitsForTheDevicesEndHoldsNobodyUp) {
   Transfer transfer(*pool_, tuning_of(8, 0, 0));
   Buffer buffer = poisoned(20 * kChunk);
   Buffer other = poisoned(kChunk);
-  std::atomic<bool> go_on = false;
-  Result<Stream> stream = Stream::create(device());
-  Result<Event> event = Event::create(device());
-  ASSERT_TRUE(stream && event);
-  ASSERT_TRUE(stream->call([&] { go_on.wait(false); }));
-  ASSERT_TRUE(event->record(*stream));
+  Pending pending(device());
+  ASSERT_NE(pending.event(), nullptr);
   const std::vector<std::byte> sent = random_bytes(buffer.size());
-  std::thread waiting(
-      [&] { EXPECT_TRUE(transfer.upload(std::span(sent), buffer.view(), {.after = &*event})); });
+  std::thread waiting([&] {
+    EXPECT_TRUE(transfer.upload(std::span(sent), buffer.view(), {.after = pending.event()}));
+  });
   std::future<Status> copied = std::async(std::launch::async, [&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     return transfer_->upload(std::span(sent).first(kChunk), other.view());
   });
   EXPECT_EQ(copied.wait_for(std::chrono::seconds(20)), std::future_status::ready);
-  go_on = true;
-  go_on.notify_all();
+  pending.end();
   waiting.join();
   EXPECT_TRUE(copied.get());
   EXPECT_EQ(content_of(buffer), sent);
@@ -129,12 +150,8 @@ TEST_P(TransferTest, WhoWaitsForTheDevicesEndHoldsNobodyUp) {
 TEST_P(TransferTest, WhoWaitsForTheDevicesEndLeavesTheThreadsToOthers) {
   constexpr size_t kWaiting = 6;
   Buffer buffer = poisoned(20 * kChunk);
-  std::atomic<bool> go_on = false;
-  Result<Stream> stream = Stream::create(device());
-  Result<Event> event = Event::create(device());
-  ASSERT_TRUE(stream && event);
-  ASSERT_TRUE(stream->call([&] { go_on.wait(false); }));
-  ASSERT_TRUE(event->record(*stream));
+  Pending pending(device());
+  ASSERT_NE(pending.event(), nullptr);
   std::vector<std::vector<std::byte>> received(kWaiting, std::vector<std::byte>(buffer.size()));
   std::stop_source stop;
   std::vector<std::thread> waiting;
@@ -143,13 +160,13 @@ TEST_P(TransferTest, WhoWaitsForTheDevicesEndLeavesTheThreadsToOthers) {
       // Some may be stopped, and look for that.
       const std::stop_token token = i % 2 == 0 ? stop.get_token() : std::stop_token();
       EXPECT_TRUE(transfer_->download(buffer.view(), std::span(received[i]),
-                                      {.after = &*event, .stop = token}));
+                                      {.after = pending.event(), .stop = token}));
     });
   }
   std::stop_source stopped;
   std::thread given_up([&] {
     const Status done = transfer_->upload(std::span<const std::byte>(received[0]), buffer.view(),
-                                          {.after = &*event, .stop = stopped.get_token()});
+                                          {.after = pending.event(), .stop = stopped.get_token()});
     EXPECT_TRUE(!done && done.error().code == ErrorCode::cancelled);
   });
   const std::vector<std::byte> sent = random_bytes(buffer.size());
@@ -160,8 +177,7 @@ TEST_P(TransferTest, WhoWaitsForTheDevicesEndLeavesTheThreadsToOthers) {
   EXPECT_EQ(copied.wait_for(std::chrono::seconds(20)), std::future_status::ready);
   stopped.request_stop();
   given_up.join();
-  go_on = true;
-  go_on.notify_all();
+  pending.end();
   for (std::thread& thread : waiting) thread.join();
   EXPECT_TRUE(copied.get());
   for (const std::vector<std::byte>& bytes : received) EXPECT_EQ(bytes, sent);
@@ -170,12 +186,8 @@ TEST_P(TransferTest, WhoWaitsForTheDevicesEndLeavesTheThreadsToOthers) {
 TEST_P(TransferTest, AStopEndsTheWaitForTheDevicesEnd) {
   Buffer buffer = poisoned(size_t{2} << 20);
   std::vector<std::byte> bytes(buffer.size());
-  std::atomic<bool> go_on = false;
-  Result<Stream> stream = Stream::create(device());
-  Result<Event> event = Event::create(device());
-  ASSERT_TRUE(stream && event);
-  ASSERT_TRUE(stream->call([&] { go_on.wait(false); }));
-  ASSERT_TRUE(event->record(*stream));
+  Pending pending(device());
+  ASSERT_NE(pending.event(), nullptr);
   Transfer pumped(*pool_, {.direct = 0, .pumped = UINT64_MAX});
   Transfer direct(*pool_, {.direct = SIZE_MAX, .pumped = 0});
   for (Transfer* const transfer : {transfer_.get(), &pumped, &direct}) {
@@ -184,7 +196,7 @@ TEST_P(TransferTest, AStopEndsTheWaitForTheDevicesEnd) {
       std::this_thread::sleep_for(std::chrono::milliseconds(3));
       stop.request_stop();
     });
-    const TransferRequest request = {.after = &*event, .stop = stop.get_token()};
+    const TransferRequest request = {.after = pending.event(), .stop = stop.get_token()};
     const Status up = transfer->upload(std::span<const std::byte>(bytes), buffer.view(), request);
     const Status down = transfer->download(buffer.view(), std::span(bytes), request);
     stopper.join();
@@ -192,8 +204,7 @@ TEST_P(TransferTest, AStopEndsTheWaitForTheDevicesEnd) {
       EXPECT_TRUE(!done && done.error().code == ErrorCode::cancelled);
     }
   }
-  go_on = true;
-  go_on.notify_all();
+  pending.end();
 }
 
 TEST_P(TransferTest, PinnedMemoryGoesDirectly) {
