@@ -113,6 +113,15 @@ class PlacementTest(unittest.TestCase):
         self.assertRegex(sizes[1]["reason"], r"cpu-1 would gain 0\.5 %, too little for a change")
         self.assertRegex(sizes[2]["reason"], r"cpu-1 may gain .* nothing so large was measured")
 
+    def test_tune_replaces_no_device_by_a_file(self):
+        pipe = self.path / "pipe"
+        os.mkfifo(pipe)
+        done = run(TUNE, "--quick", "--seconds", "1", "--op", VARIANT,
+                   env=dict(self.env, HOIST_PROFILE=str(pipe)))
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn(b"no regular file", done.stderr)
+        self.assertTrue(pipe.is_fifo())
+
     def test_explain_says_that_the_machine_was_busy(self):
         self.write_profile({"original": {64 << 10: 0.001, 1 << 20: 0.01},
                             "cpu-1": {64 << 10: 0.002, 1 << 20: 0.008}}, [(0, "original")], noise=0.2)

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 #include <cstring>
@@ -44,6 +45,11 @@ Status write_profile(const Profile& profile) {
   const Result<ProfilePaths> paths = profile_paths();
   if (!paths) return tl::unexpected(paths.error());
   if (const Status status = make_directory(*paths); !status) return status;
+  struct stat there {};
+  if (::stat(paths->profile.c_str(), &there) == 0 && !S_ISREG(there.st_mode)) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("{} is no regular file (HOIST_PROFILE): name another", paths->profile));
+  }
   const Status status = write_file_atomically(paths->profile, to_json(profile));
   return status ? write_file_atomically(paths->decisions, decisions_text(profile)) : status;
 }
