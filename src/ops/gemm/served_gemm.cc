@@ -88,7 +88,8 @@ unsigned __int128 range_elements(const Operand& operand, int64_t leading) {
   return (columns - 1) * static_cast<uint64_t>(leading) + rows;
 }
 
-// Points the call at the request's memory; false where a range has not its matrix's size.
+// Points the call at the request's memory; false where a range has not its matrix's size or begins
+// between two elements.
 bool place(const ServedCall& served, hoist_blas_call& call) {
   const Plan plan = make_plan(call);
   const std::vector<size_t> present = matrices(plan);
@@ -105,6 +106,8 @@ bool place(const ServedCall& served, hoist_blas_call& call) {
     if (range_elements(operand, *leading[at]) * plan.element != served.memory[range].size) {
       return false;
     }
+    // A kernel's misaligned access would be the end of the device for all clients.
+    if (reinterpret_cast<uintptr_t>(served.memory[range].data) % plan.element != 0) return false;
     strides[at]->stride = operand.count > 1 ? operand.rows * operand.columns : 0;
     if (at < inputs.size()) {
       *inputs[at] = served.memory[range].data;
@@ -133,7 +136,7 @@ Status ServedGemm::validate(const ServedCall& served) const {
   }
   hoist_blas_call call = {};
   if (!parse(served.arguments, call) || !place(served, call)) {
-    return fail(ErrorCode::invalid_argument, "sizes that do not fit its ranges (gemm request)");
+    return fail(ErrorCode::invalid_argument, "ranges that are not its matrices (gemm request)");
   }
   if (const char* reason = reason_to_pass(call)) {
     return fail(ErrorCode::invalid_argument, std::string(reason) + " (gemm request)");

@@ -134,6 +134,22 @@ TEST(ServedGemm, AnInputMayBePartOfAMatrix) {
   EXPECT_FALSE(served.validate(request.call()));
 }
 
+// A GPU's kernels fault where an element begins at any byte, and the device is lost to everybody.
+TEST(ServedGemm, RangesBeginWithAnElement) {
+  const ServedGemm served;
+  for (size_t range = 0; range < 3; ++range) {
+    for (const size_t shift : {1, 4, 8}) {
+      Product product(1);
+      for (std::vector<std::byte>& bytes : product.memory) bytes.resize(bytes.size() + shift);
+      Request request = request_for(product.call, product.memory);
+      for (ServedMemory& memory : request.memory) memory.size -= shift;
+      ASSERT_TRUE(served.validate(request.call()));
+      request.memory[range].data += shift;
+      EXPECT_EQ(served.validate(request.call()).has_value(), shift == sizeof(double)) << shift;
+    }
+  }
+}
+
 // Whatever numbers a stranger sends: what is let through stays inside its ranges (AddressSanitizer
 // looks), and is not computed here where that would take long.
 TEST(ServedGemm, LetsNothingThroughThatDoesNotFit) {
@@ -172,6 +188,11 @@ TEST(ServedGemm, LetsNothingThroughThatDoesNotFit) {
     if (random() % 8 == 0) request.memory.pop_back();
     if (random() % 8 == 0) request.memory[0].size -= std::min<uint64_t>(8, request.memory[0].size);
     if (random() % 16 == 0) request.memory[0] = request.memory.back();
+    if (random() % 8 == 0 && request.memory[0].size > 8) {
+      const size_t shift = 1 + random() % 8;  // and so it ends where it did or before
+      request.memory[0].data += shift;
+      request.memory[0].size -= shift;
+    }
     if (random() % 50 == 0) request.arguments.pop_back();
     if (!served.validate(request.call())) continue;
     ++accepted;
