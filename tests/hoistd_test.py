@@ -10,6 +10,8 @@ import mmap
 import os
 import pathlib
 import random
+import re
+import resource
 import select
 import shutil
 import signal
@@ -236,6 +238,44 @@ class CommandLine(unittest.TestCase):
                                     f"{folder}/socket").stdout)
             os.kill(status["pid"], signal.SIGTERM)
             until(lambda: not os.path.exists(f"{folder}/socket"))
+
+    def test_a_private_one_is_bound_by_nothing_of_the_programs(self):
+        def bind():
+            os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGUSR1})
+            resource.setrlimit(resource.RLIMIT_CPU, (500, resource.RLIM_INFINITY))
+
+        reading, writing = os.pipe()
+        with tempfile.TemporaryDirectory(prefix="hoistd-test-") as folder:
+            done = subprocess.run([CLIENT, "start"], stdout=subprocess.PIPE, preexec_fn=bind,
+                                  pass_fds=[writing], check=False,
+                                  env=environment(HOIST_SOCKET=f"{folder}/socket"))
+            self.assertEqual((done.returncode, done.stdout), (0, b"works\ndone\n"))
+            pid = json.loads(run(HOISTD, "--status", "--json", "--socket",
+                                 f"{folder}/socket").stdout)["pid"]
+            self.assertEqual(os.sched_getaffinity(pid), os.sched_getaffinity(0))
+            # Of its first thread; SIGTERM comes through a descriptor.
+            status = pathlib.Path(f"/proc/{pid}/status").read_text()
+            blocked = int(re.search(r"^SigBlk:\t(\w+)", status, re.M)[1], 16)
+            self.assertFalse(blocked >> (signal.SIGUSR1 - 1) & 1)
+            limits = pathlib.Path(f"/proc/{pid}/limits").read_text()
+            self.assertRegex(limits, r"Max cpu time +unlimited")
+            os.close(writing)
+            self.assertEqual(os.read(reading, 1), b"")  # nobody else has it
+            os.kill(pid, signal.SIGTERM)
+            until(lambda: not os.path.exists(f"{folder}/socket"))
+        os.close(reading)
+
+    def test_no_private_one_for_a_program_that_takes_orphans(self):
+        def adopt():
+            ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
+
+        with tempfile.TemporaryDirectory(prefix="hoistd-test-") as folder:
+            done = subprocess.run([CLIENT, "start"], stdout=subprocess.PIPE, preexec_fn=adopt,
+                                  env=environment(HOIST_SOCKET=f"{folder}/socket"), check=False)
+            self.assertTrue(done.stdout.startswith(b"cpu: no hoistd: the program waits"),
+                            done.stdout)
+            self.assertEqual(os.listdir(folder), [])
 
 
 class Daemons(WithDaemon):

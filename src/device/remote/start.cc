@@ -5,11 +5,14 @@
 #include <fmt/core.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstring>
@@ -53,20 +56,47 @@ struct Launch {
   char* const* arguments;
   char* const* environment;
   int null;  // /dev/null
-  sigset_t signals;
   char* stack_top;
 };
+
+void close_descriptors() {
+  if (::syscall(SYS_close_range, 3, UINT_MAX, 0) == 0) return;
+  // Before Linux 5.9, or under a filter of system calls that is as old.
+  rlimit limit = {};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  constexpr rlim_t kMost = 1 << 20;
+  for (int fd = 3; fd < static_cast<int>(std::min(limit.rlim_max, kMost)); ++fd) ::close(fd);
+}
+
+// What holds for the program does not for the daemon, which serves others, too: the processors and
+// memory nodes that ranks of a parallel program are bound to, and limits that would end it.
+void loosen() {
+  cpu_set_t all;
+  std::memset(&all, 0xff, sizeof all);
+  ::sched_setaffinity(0, sizeof all, &all);
+  constexpr int kDefault = 0;  // MPOL_DEFAULT of linux/mempolicy.h
+  ::syscall(SYS_set_mempolicy, kDefault, nullptr, 0);
+  for (const auto resource : {RLIMIT_CPU, RLIMIT_AS, RLIMIT_DATA}) {
+    rlimit limit = {};
+    if (::getrlimit(resource, &limit) != 0) continue;
+    limit.rlim_cur = limit.rlim_max;
+    ::setrlimit(resource, &limit);
+  }
+}
 
 int become_daemon(void* data) {
   const auto& launch = *static_cast<const Launch*>(data);
   ::setsid();
   for (int stream = 0; stream < 3; ++stream) ::dup2(launch.null, stream);
-  ::syscall(SYS_close_range, 3, UINT_MAX, 0);
+  close_descriptors();
+  loosen();
   if (::chdir("/") == 0) {
     for (const int number : {SIGPIPE, SIGCHLD, SIGTERM, SIGINT, SIGHUP}) {
       ::signal(number, SIG_DFL);  // what the program ignores would stay ignored
     }
-    ::sigprocmask(SIG_SETMASK, &launch.signals, nullptr);
+    sigset_t none;
+    ::sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
     ::execve(launch.program, launch.arguments, launch.environment);
   }
   ::_exit(127);
@@ -105,12 +135,13 @@ Status launch(std::vector<std::string> words) {
   const Result<UniqueFd> null = open_file("/dev/null", O_RDWR);
   if (!null) return tl::unexpected(null.error());
   std::vector<char> stacks(2 * kStack);
-  Launch launch = {words[0].c_str(),          arguments.data(), environment.data(), null->get(), {},
+  Launch launch = {words[0].c_str(), arguments.data(), environment.data(), null->get(),
                    stacks.data() + 2 * kStack};
   // No handler of the program's may run in a process that shares its memory.
   sigset_t all;
+  sigset_t before;
   ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &launch.signals);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
   // Without an exit signal: neither SIGCHLD nor wait() tells the program of it.
   const int child = ::clone(bear_daemon, stacks.data() + kStack, CLONE_VM | CLONE_VFORK, &launch);
   const int code = errno;
@@ -119,7 +150,7 @@ Status launch(std::vector<std::string> words) {
     while (::waitpid(child, &status, __WALL) < 0 && errno == EINTR) {
     }
   }
-  ::pthread_sigmask(SIG_SETMASK, &launch.signals, nullptr);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (child < 0) return fail(ErrorCode::unavailable, std::strerror(code), code);
   if (status != 0) return fail(ErrorCode::unavailable, "hoistd cannot be started: no process");
   return {};
@@ -138,6 +169,11 @@ bool answers(const std::string& socket) {
 Status start_private_daemon(const StartOptions& options) {
   if (hoist_is_off()) return fail(ErrorCode::unavailable, "no hoistd: HOIST=off");
   if (answers(options.socket)) return {};
+  int adopts = 0;
+  if (::prctl(PR_GET_CHILD_SUBREAPER, &adopts) == 0 && adopts != 0) {
+    return fail(ErrorCode::unavailable,
+                "no hoistd: the program waits for orphans, of which it would be one; start one");
+  }
   const std::string program = options.program.empty() ? find_program() : options.program;
   if (program.empty()) return fail(ErrorCode::unavailable, "hoistd is not installed (bin/hoistd)");
   const std::string socket = options.socket.empty() ? socket_paths().front() : options.socket;

@@ -5,7 +5,9 @@
 //
 // For engines inside other people's programs: the daemon is nobody's child that the program could
 // wait for or hear of, has a session, streams and a working directory of its own, and inherits no
-// descriptor. Nothing of the program's threads, handlers and fork hooks runs.
+// descriptor, signal mask, affinity or memory policy. Nothing of the program's threads, handlers
+// and fork hooks runs. A program that has orphans given to it (PR_SET_CHILD_SUBREAPER) gets none,
+// as it might wait for it; process 1 of a container, to which all orphans go, does.
 #pragma once
 
 #include <chrono>
