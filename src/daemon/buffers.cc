@@ -25,19 +25,16 @@ Result<std::shared_ptr<Buffer>> BufferTable::allocate(device::Device& device,
     give_back(size);
     return tl::unexpected(done.error());
   }
-  return std::make_shared<Buffer>(std::move(*buffer));
+  return std::shared_ptr<Buffer>(new Buffer(std::move(*buffer)), [this, size](Buffer* ended) {
+    delete ended;
+    give_back(size);
+  });
 }
 
 uint64_t BufferTable::publish(std::shared_ptr<Buffer> buffer) {
   const std::lock_guard lock(mutex_);
   buffers_.emplace(++last_, std::move(buffer));
   return last_;
-}
-
-void BufferTable::drop(std::shared_ptr<Buffer> buffer) {
-  const uint64_t size = buffer->size();
-  buffer.reset();
-  give_back(size);
 }
 
 Status BufferTable::reserve(uint64_t size) {
@@ -65,9 +62,6 @@ Status BufferTable::free(uint64_t number) {
     freed = std::move(found->second);
     buffers_.erase(found);
   }
-  const uint64_t size = freed->size();
-  freed.reset();
-  give_back(size);
   return {};
 }
 
@@ -75,8 +69,6 @@ void BufferTable::clear() {
   std::unordered_map<uint64_t, std::shared_ptr<Buffer>> freed;
   const std::lock_guard lock(mutex_);
   freed.swap(buffers_);
-  for (const auto& [number, buffer] : freed) bytes_ -= buffer->size();
-  reserved_ -= freed.size();
 }
 
 std::shared_ptr<Buffer> BufferTable::find(uint64_t number) const {

@@ -19,15 +19,16 @@ class BufferTable {
     uint64_t buffers;
   };
 
+  // It must outlive its buffers, also those that are freed and still held.
   explicit BufferTable(Limits limits) : limits_(limits) {}
 
   // A buffer of at least one byte, whose bytes are zero once the stream has come to it (without a
   // stream: at once). Then, and not before, publish() gives it the number by which it is found, so
-  // that nobody sees what was another's; or drop() ends it. `exhausted` beyond the limits.
+  // that nobody sees what was another's. `exhausted` beyond the limits, for which a buffer counts
+  // as long as it lives.
   Result<std::shared_ptr<device::Buffer>> allocate(device::Device& device,
                                                    const device::Stream* stream, uint64_t size);
   uint64_t publish(std::shared_ptr<device::Buffer> buffer);
-  void drop(std::shared_ptr<device::Buffer> buffer);
   // The memory goes when nobody holds it any more. `not_found`.
   Status free(uint64_t number);
   void clear();

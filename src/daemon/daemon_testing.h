@@ -45,6 +45,10 @@ class TestServer {
   Status stop() {
     const uint64_t one = 1;
     (void)!::write(stop_.get(), &one, sizeof one);
+    return wait();
+  }
+  // Until it ends by itself.
+  Status wait() {
     if (thread_.joinable()) thread_.join();
     return ended_;
   }

@@ -133,8 +133,7 @@ Status Lane::begin_operation(const hoist_request& request, Work& work) {
     }
     if (request.operation == HOIST_OPERATION_FREE) return context_.buffers.free(arguments[0]);
     work.bytes = arguments[0];
-    Result<std::shared_ptr<device::Buffer>> made =
-        context_.buffers.allocate(context_.device, stream_ ? &*stream_ : nullptr, arguments[0]);
+    Result<std::shared_ptr<device::Buffer>> made = allocate(arguments[0]);
     if (!made) return tl::unexpected(made.error());
     work.made = std::move(*made);
     return {};
@@ -148,6 +147,17 @@ Status Lane::begin_operation(const hoist_request& request, Work& work) {
   for (const ServedMemory& part : call.memory) work.bytes += part.size;
   if (Status valid = operation->validate(call); !valid) return valid;
   return operation->run(call);
+}
+
+// What was freed may still be held by work that is on its way.
+Result<std::shared_ptr<device::Buffer>> Lane::allocate(uint64_t size) {
+  while (true) {
+    Result<std::shared_ptr<device::Buffer>> made =
+        context_.buffers.allocate(context_.device, stream_ ? &*stream_ : nullptr, size);
+    const bool may_come = !made && made.error().code == ErrorCode::exhausted && in_flight_ > 0;
+    if (!may_come) return made;
+    answer_oldest(ring_[oldest_].fence.wait({}));
+  }
 }
 
 void Lane::count(const Work& work, uint64_t duration) {
@@ -177,9 +187,8 @@ void Lane::finish(Work work) {
                                       : device::remote::status_number(work.status.error().code);
   if (work.made != nullptr && work.status) {
     work.result = context_.buffers.publish(std::move(work.made));  // its bytes are zero now
-  } else if (work.made != nullptr) {
-    context_.buffers.drop(std::move(work.made));
   }
+  work.made.reset();
   work.checked = {};  // before the answer: what it freed is free when the client hears of it
   context_.answered.fetch_add(1, std::memory_order_release);
   receiver_.complete(status, work.status ? work.result : 0, duration);

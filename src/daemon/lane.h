@@ -73,6 +73,7 @@ class Lane {
   void answer_oldest(Status waited);
   Work begin_work(const hoist_request& request);
   Status begin_operation(const hoist_request& request, Work& work);
+  Result<std::shared_ptr<device::Buffer>> allocate(uint64_t size);
   void count(const Work& work, uint64_t duration);
   void finish(Work work);
   device::StreamHandle stream() const;

@@ -28,9 +28,10 @@ Result<Loop> Loop::create() {
 Status Loop::add(int fd, std::function<void()> handler) {
   epoll_event event = {};
   event.events = EPOLLIN | EPOLLRDHUP;
-  event.data.fd = fd;
+  const uint32_t time = ++times_;
+  event.data.u64 = uint64_t{time} << 32 | static_cast<uint32_t>(fd);
   if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0) return system_error("epoll_ctl");
-  handlers_[fd] = std::make_shared<std::function<void()>>(std::move(handler));
+  handlers_[fd] = {time, std::make_shared<std::function<void()>>(std::move(handler))};
   return {};
 }
 
@@ -43,9 +44,11 @@ Status Loop::run_once(int milliseconds) {
   const int count = ::epoll_wait(epoll_.get(), events.data(), events.size(), milliseconds);
   if (count < 0 && errno != EINTR) return system_error("epoll_wait");
   for (int i = 0; i < count; ++i) {
-    const auto found = handlers_.find(events[static_cast<size_t>(i)].data.fd);
-    if (found == handlers_.end()) continue;  // an earlier handler removed it
-    const auto handler = found->second;      // which may remove itself
+    const uint64_t told = events[static_cast<size_t>(i)].data.u64;
+    const auto found = handlers_.find(static_cast<int>(told & 0xffffffff));
+    // An earlier handler may have removed it, and added another of the same number.
+    if (found == handlers_.end() || found->second.time != told >> 32) continue;
+    const auto handler = found->second.handler;  // which may remove itself
     (*handler)();
   }
   return {};

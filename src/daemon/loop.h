@@ -1,6 +1,7 @@
 // epoll: a handler for each descriptor that becomes readable, or whose other end is gone.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <unordered_map>
@@ -22,8 +23,14 @@ class Loop {
   Status run_once(int milliseconds);
 
  private:
+  struct Watched {
+    uint32_t time;  // that this number is watched: what is told of an earlier time is no more true
+    std::shared_ptr<std::function<void()>> handler;
+  };
+
   UniqueFd epoll_;
-  std::unordered_map<int, std::shared_ptr<std::function<void()>>> handlers_;
+  std::unordered_map<int, Watched> handlers_;
+  uint32_t times_ = 0;
 };
 
 }  // namespace hoist::daemon

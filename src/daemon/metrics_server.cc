@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -20,21 +21,20 @@ constexpr size_t kMostRequest = 8192;
 }  // namespace
 
 MetricsServer::MetricsServer(Loop& loop, UniqueFd listener, std::function<std::string()> text)
-    : loop_(loop), listener_(std::move(listener)), text_(std::move(text)) {}
+    : loop_(loop),
+      listener_(std::move(listener)),
+      listening_(loop, listener_.get(), [this](UniqueFd socket) { receive(std::move(socket)); }),
+      text_(std::move(text)) {}
 
 MetricsServer::~MetricsServer() {
-  loop_.remove(listener_.get());
+  listening_.stop();
   while (!visits_.empty()) drop(visits_.begin());
 }
 
-Status MetricsServer::start() {
-  return loop_.add(listener_.get(), [this] { accept(); });
-}
+Status MetricsServer::start() { return listening_.start(); }
 
-void MetricsServer::accept() {
+void MetricsServer::receive(UniqueFd socket) {
   if (visits_.size() == kMostVisits) drop(visits_.begin());
-  UniqueFd socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  if (!socket.valid()) return;
   const int fd = socket.get();
   visits_.push_back({std::move(socket), monotonic_ns() + kPatienceNs, {}});
   const Place place = std::prev(visits_.end());
@@ -67,8 +67,10 @@ void MetricsServer::drop(Place place) {
 int MetricsServer::expire() {
   const uint64_t now = monotonic_ns();
   while (!visits_.empty() && visits_.front().until_ns <= now) drop(visits_.begin());
-  if (visits_.empty()) return -1;
-  return static_cast<int>((visits_.front().until_ns - now) / 1'000'000) + 1;
+  const int rest = listening_.wake();
+  if (visits_.empty()) return rest;
+  const int next = static_cast<int>((visits_.front().until_ns - now) / 1'000'000) + 1;
+  return rest < 0 ? next : std::min(rest, next);
 }
 
 }  // namespace hoist::daemon

@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "base/result.h"
+#include "daemon/listening.h"
 #include "daemon/loop.h"
 
 namespace hoist::daemon {
@@ -35,12 +36,13 @@ class MetricsServer {
   };
   using Place = std::list<Visit>::iterator;
 
-  void accept();
+  void receive(UniqueFd socket);
   void read(Place place);
   void drop(Place place);
 
   Loop& loop_;
   const UniqueFd listener_;
+  Listening listening_;
   const std::function<std::string()> text_;
   std::list<Visit> visits_;  // oldest first
 };

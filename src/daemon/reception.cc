@@ -1,10 +1,12 @@
 #include "daemon/reception.h"
 
-#include <sys/socket.h>
+#include <sys/types.h>
 
-#include <cerrno>
+#include <algorithm>
+#include <map>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "device/remote/futex.h"
 
@@ -13,56 +15,57 @@ namespace {
 
 constexpr uint64_t kPatienceNs = 2'000'000'000;
 constexpr size_t kMostCandidates = 128;
-constexpr int kPauseMilliseconds = 100;
-constexpr int kMostAtOnce = 32;
 
 }  // namespace
 
 using device::remote::monotonic_ns;
 using device::remote::Received;
 
-Result<std::unique_ptr<Reception>> Reception::open(Loop& loop, int listener, Statistics& statistics,
-                                                   Visitor visitor) {
+Result<std::unique_ptr<Reception>> Reception::open(Loop& loop, Closer& closer, int listener,
+                                                   Statistics& statistics, Visitor visitor) {
   std::unique_ptr<Reception> reception(
-      new Reception(loop, listener, statistics, std::move(visitor)));
-  if (Status added = reception->listen(); !added) return tl::unexpected(added.error());
+      new Reception(loop, closer, listener, statistics, std::move(visitor)));
+  if (Status added = reception->listening_.start(); !added) return tl::unexpected(added.error());
   return reception;
 }
 
-Status Reception::listen() {
-  listening_ = true;
-  return loop_.add(listener_, [this] { accept_some(); });
-}
+Reception::Reception(Loop& loop, Closer& closer, int listener, Statistics& statistics,
+                     Visitor visitor)
+    : loop_(loop),
+      closer_(closer),
+      listening_(loop, listener, [this](UniqueFd socket) { receive(std::move(socket)); }),
+      statistics_(statistics),
+      visitor_(std::move(visitor)) {}
 
-// Faster than a crowd can come, without starving those who are in.
-void Reception::accept_some() {
-  for (int i = 0; i < kMostAtOnce && accept(); ++i) {
-  }
-}
-
-bool Reception::accept() {
-  UniqueFd socket(::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  if (!socket.valid()) {
-    // Out of descriptors: the connection stays in the backlog, and would wake us without end.
-    if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
-      loop_.remove(listener_);
-      listening_ = false;
-    }
-    return false;
-  }
+void Reception::receive(UniqueFd socket) {
   const Result<device::remote::Peer> peer = device::remote::peer_of(socket.get());
-  if (!peer) return true;
-  if (candidates_.size() == kMostCandidates) drop(candidates_.begin());
+  if (!peer) return closer_.close(std::move(socket));
   const int fd = socket.get();
   candidates_.push_back({std::move(socket), *peer, monotonic_ns() + kPatienceNs});
   const Place place = std::prev(candidates_.end());
-  if (!loop_.add(fd, [this, place] { hear(place); })) candidates_.erase(place);
-  return true;
+  if (!loop_.add(fd, [this, place] { hear(place); })) {
+    closer_.close(std::move(place->socket));
+    candidates_.erase(place);
+  }
+  if (candidates_.size() > kMostCandidates) make_room();
+}
+
+// The oldest of the user that has most has to go.
+void Reception::make_room() {
+  std::map<uid_t, size_t> counts;
+  for (const Candidate& candidate : candidates_) ++counts[candidate.peer.uid];
+  const auto most = std::max_element(
+      counts.begin(), counts.end(),
+      [](const auto& left, const auto& right) { return left.second < right.second; });
+  drop(std::find_if(candidates_.begin(), candidates_.end(),
+                    [&](const Candidate& candidate) { return candidate.peer.uid == most->first; }));
 }
 
 void Reception::hear(Place place) {
+  std::vector<UniqueFd> unwanted;
   Result<std::optional<Received>> received =
-      device::remote::receive_message(place->socket.get(), 0);
+      device::remote::receive_message(place->socket.get(), 0, &unwanted);
+  closer_.close(std::move(unwanted));
   if (!received) return drop(place);
   if (!*received) return;
   loop_.remove(place->socket.get());
@@ -73,6 +76,7 @@ void Reception::hear(Place place) {
 
 void Reception::drop(Place place) {
   loop_.remove(place->socket.get());
+  closer_.close(std::move(place->socket));
   candidates_.erase(place);
   statistics_.refused.fetch_add(1, std::memory_order_relaxed);
 }
@@ -80,18 +84,14 @@ void Reception::drop(Place place) {
 int Reception::expire() {
   const uint64_t now = monotonic_ns();
   while (!candidates_.empty() && candidates_.front().until_ns <= now) drop(candidates_.begin());
-  if (!listening_ && !closed_) {
-    (void)listen();
-    return kPauseMilliseconds;
-  }
-  if (candidates_.empty()) return -1;
-  return static_cast<int>((candidates_.front().until_ns - now) / 1'000'000) + 1;
+  const int rest = listening_.wake();
+  if (candidates_.empty()) return rest;
+  const int next = static_cast<int>((candidates_.front().until_ns - now) / 1'000'000) + 1;
+  return rest < 0 ? next : std::min(rest, next);
 }
 
 void Reception::close() {
-  closed_ = true;
-  if (listening_) loop_.remove(listener_);
-  listening_ = false;
+  listening_.stop();
   while (!candidates_.empty()) drop(candidates_.begin());
 }
 

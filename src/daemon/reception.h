@@ -1,6 +1,6 @@
 // Connections that have not said what they want: each must say it in one message and within a
-// moment, and there are only so many at once, so strangers who connect and wait, or talk nonsense,
-// keep nobody else out.
+// moment, and there are only so many at once, where the one who has to go is of the user that has
+// most: strangers who connect and wait, or talk nonsense, keep nobody else out.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,8 @@
 
 #include "base/file.h"
 #include "base/result.h"
+#include "daemon/closer.h"
+#include "daemon/listening.h"
 #include "daemon/loop.h"
 #include "daemon/statistics.h"
 #include "device/remote/message.h"
@@ -23,8 +25,8 @@ class Reception {
                                      device::remote::Received first)>;
 
   // `listener` stays the caller's, who must remove what is left by close() before it goes.
-  static Result<std::unique_ptr<Reception>> open(Loop& loop, int listener, Statistics& statistics,
-                                                 Visitor visitor);
+  static Result<std::unique_ptr<Reception>> open(Loop& loop, Closer& closer, int listener,
+                                                 Statistics& statistics, Visitor visitor);
 
   // Drops those whose time is over. Milliseconds until the next is; -1: nobody waits.
   int expire();
@@ -39,21 +41,18 @@ class Reception {
   };
   using Place = std::list<Candidate>::iterator;
 
-  Reception(Loop& loop, int listener, Statistics& statistics, Visitor visitor)
-      : loop_(loop), listener_(listener), statistics_(statistics), visitor_(std::move(visitor)) {}
-  Status listen();
-  void accept_some();
-  bool accept();
+  Reception(Loop& loop, Closer& closer, int listener, Statistics& statistics, Visitor visitor);
+  void receive(UniqueFd socket);
+  void make_room();
   void hear(Place place);
   void drop(Place place);
 
   Loop& loop_;
-  const int listener_;
+  Closer& closer_;
+  Listening listening_;
   Statistics& statistics_;
   const Visitor visitor_;
   std::list<Candidate> candidates_;  // oldest first
-  bool listening_ = false;
-  bool closed_ = false;
 };
 
 }  // namespace hoist::daemon

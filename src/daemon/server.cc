@@ -32,7 +32,21 @@ constexpr uint64_t kGraceNs = 5 * kSecond;
 constexpr int kNudgeMilliseconds = 10;
 constexpr uint64_t kMostBuffers = 65536;
 constexpr size_t kMostOfOneUser = 256;
-constexpr uint64_t kMostPoolsOfOneUser = 16;  // times the limit of one client
+// All pools of one user, as multiples of one client's limit: the first, and up to the second where
+// that is a small part of this machine's memory.
+constexpr uint64_t kPoolsOfOneUser = 16;
+constexpr uint64_t kMostPoolsOfOneUser = 64;
+constexpr uint64_t kSmallPart = 4;
+// Of what is left to the user one client gets a part, so that there is some for the next.
+constexpr uint64_t kPartOfTheRest = 16;
+constexpr uint64_t kUsefulPool = uint64_t{8} << 20;
+
+uint64_t all_pools_of_one_user(const Options& options) {
+  const auto memory = static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
+                      static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  return std::clamp(memory / kSmallPart, kPoolsOfOneUser * options.pool_limit,
+                    kMostPoolsOfOneUser * options.pool_limit);
+}
 
 uint64_t memory_limit(const Options& options, const device::Device& device) {
   return options.memory_limit != 0 ? options.memory_limit : device.properties().memory / 2;
@@ -79,10 +93,15 @@ Status Server::prepare() {
   });
   if (added) added = loop_.add(setup_.stop.get(), [this] { begin_to_end(); });
   if (!added) return added;
+  Result<std::unique_ptr<Closer>> closer = Closer::create();
+  if (!closer) return tl::unexpected(closer.error());
+  closer_ = std::move(*closer);
   Result<std::unique_ptr<Reception>> reception =
-      Reception::open(loop_, setup_.endpoint.listener.socket.get(), statistics_,
+      Reception::open(loop_, *closer_, setup_.endpoint.listener.socket.get(), statistics_,
                       [this](UniqueFd socket, const Peer& peer, Received first) {
-                        receive(std::move(socket), peer, std::move(first));
+                        greet(socket, peer, first);
+                        closer_->close(std::move(first.descriptor));
+                        closer_->close(std::move(socket));
                       });
   if (!reception) return tl::unexpected(reception.error());
   reception_ = std::move(*reception);
@@ -144,16 +163,16 @@ void Server::begin_to_end() {
   }
 }
 
-void Server::refuse(int socket, const Peer& peer, const std::string& why) {
+void Server::refuse(int socket, const Peer& peer, const std::string& why, uint64_t most_pool) {
   log(LogLevel::info, "pid {} of user {} refused: {}", peer.pid, peer.uid, why);
   statistics_.refused.fetch_add(1, std::memory_order_relaxed);
   hoist_message refusal = make_message(HOIST_MESSAGE_REFUSED);
-  refusal.pool_size = setup_.options.pool_limit;
+  refusal.pool_size = most_pool;
   set_text(refusal.text, why);
   (void)send_message(socket, refusal);
 }
 
-void Server::receive(UniqueFd socket, const Peer& peer, Received first) {
+void Server::greet(UniqueFd& socket, const Peer& peer, const Received& first) {
   if (first.message.type == HOIST_MESSAGE_STATUS) {
     const bool sees_all = peer.uid == 0 || peer.uid == ::geteuid();
     (void)send_text(socket.get(), to_json(report(), sees_all ? nullptr : &peer.uid));
@@ -162,10 +181,14 @@ void Server::receive(UniqueFd socket, const Peer& peer, Received first) {
   if (Status accepted = check_hello(first.message, peer); !accepted) {
     return refuse(socket.get(), peer, accepted.error().message);
   }
-  Result<SharedMemory> memory = SharedMemory::adopt(std::move(first.descriptor),
-                                                    first.message.lanes, first.message.pool_size);
+  if (const uint64_t most = most_pool_for(peer.uid); first.message.pool_size > most) {
+    return refuse(socket.get(), peer,
+                  fmt::format("a pool of this user has at most {} bytes now (--pool)", most), most);
+  }
+  Result<SharedMemory> memory =
+      SharedMemory::adopt(first.descriptor.get(), first.message.lanes, first.message.pool_size);
   if (!memory) return refuse(socket.get(), peer, memory.error().message);
-  begin_session(std::move(socket), peer, std::move(*memory), text_of(first.message.name));
+  begin_session(socket, peer, std::move(*memory), text_of(first.message.name));
 }
 
 Status Server::check_hello(const hoist_message& hello, const Peer& peer) const {
@@ -180,27 +203,28 @@ Status Server::check_hello(const hoist_message& hello, const Peer& peer) const {
   if (!setup_.endpoint.for_others && peer.uid != ::geteuid() && peer.uid != 0) {
     return refused("it serves its own user only (--group)");
   }
-  if (hello.pool_size > setup_.options.pool_limit) {
-    return refused(fmt::format("a pool has at most {} bytes (--pool)", setup_.options.pool_limit));
-  }
-  // Pinned pages count as the daemon's where the client did not touch them before.
-  size_t clients = 0;
-  uint64_t pools = hello.pool_size;
-  for (const auto& client : clients_) {
-    if (client->session->peer().uid != peer.uid) continue;
-    ++clients;
-    pools += client->session->pool_bytes();
-  }
-  if (clients_.size() >= setup_.options.client_limit || clients >= kMostOfOneUser) {
+  const auto of_user = std::count_if(clients_.begin(), clients_.end(), [&](const auto& client) {
+    return client->session->peer().uid == peer.uid;
+  });
+  if (clients_.size() >= setup_.options.client_limit ||
+      static_cast<size_t>(of_user) >= kMostOfOneUser) {
     return refused("too many clients (--clients)");
-  }
-  if (pools / kMostPoolsOfOneUser > setup_.options.pool_limit) {
-    return refused("too much shared memory of one user (--pool)");
   }
   return setup_.device.status();
 }
 
-void Server::begin_session(UniqueFd socket, const Peer& peer, SharedMemory memory,
+// Pinned pages count as the daemon's where the client did not touch them before.
+uint64_t Server::most_pool_for(uid_t user) const {
+  uint64_t left = all_pools_of_one_user(setup_.options);
+  for (const auto& client : clients_) {
+    if (client->session->peer().uid != user) continue;
+    left -= std::min(left, client->session->pool_bytes());
+  }
+  const uint64_t share = std::max(left / kPartOfTheRest, std::min(left, kUsefulPool));
+  return std::min(share / HOIST_RING_PAGE * HOIST_RING_PAGE, setup_.options.pool_limit);
+}
+
+void Server::begin_session(UniqueFd& socket, const Peer& peer, SharedMemory memory,
                            std::string name) {
   const Session::Setup setup = {
       setup_.device, statistics_, limits_, pinned_, setup_.on_streams, [this] {
@@ -215,7 +239,8 @@ void Server::begin_session(UniqueFd socket, const Peer& peer, SharedMemory memor
   if (begun) begun = session.start();
   if (!begun) {
     unwatch(*client);
-    return refuse(session.socket(), peer, begun.error().message);
+    refuse(session.socket(), peer, begun.error().message);
+    return closer_->close(session.take_socket());
   }
   clients_.push_back(std::move(client));
   statistics_.connections.fetch_add(1, std::memory_order_relaxed);
@@ -232,12 +257,17 @@ Status Server::watch(Client& client) {
     });
     if (!added) return added;
   }
-  return loop_.add(client.session->socket(), [this, &client] {
-    const auto received = device::remote::receive_message(client.session->socket(), 0);
-    if (received && !*received) return;
-    const bool gone = !received && received.error().code == ErrorCode::unavailable;
-    end_session(client, Session::Manner::abandon, gone ? "it closed" : "it spoke out of turn");
-  });
+  return loop_.add(client.session->socket(), [this, &client] { hear(client); });
+}
+
+void Server::hear(Client& client) {
+  std::vector<UniqueFd> unwanted;
+  auto received = device::remote::receive_message(client.session->socket(), 0, &unwanted);
+  if (received && *received) unwanted.push_back(std::move((*received)->descriptor));
+  closer_->close(std::move(unwanted));
+  if (received && !*received) return;
+  const bool gone = !received && received.error().code == ErrorCode::unavailable;
+  end_session(client, Session::Manner::abandon, gone ? "it closed" : "it spoke out of turn");
 }
 
 void Server::unwatch(Client& client) {
@@ -266,7 +296,7 @@ void Server::look_after_sessions() {
     }
     if (session.is_ending()) session.nudge();
   }
-  clients_.remove_if([](const std::unique_ptr<Client>& client) {
+  clients_.remove_if([this](const std::unique_ptr<Client>& client) {
     Session& session = *client->session;
     if (!session.finished() || !session.is_ending()) return false;
     log(LogLevel::info, "pid {} of user {} left: {}", session.peer().pid, session.peer().uid,
@@ -274,6 +304,7 @@ void Server::look_after_sessions() {
     hoist_message goodbye = make_message(HOIST_MESSAGE_GOODBYE);
     set_text(goodbye.text, session.why_ended());
     (void)send_message(session.socket(), goodbye);  // where somebody is left to hear it
+    closer_->close(session.take_socket());
     return true;
   });
   if (!lost_ && end_by_ns_ == 0) begin_to_end();

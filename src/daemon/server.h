@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/result.h"
+#include "daemon/closer.h"
 #include "daemon/endpoint.h"
 #include "daemon/loop.h"
 #include "daemon/metrics_server.h"
@@ -47,11 +48,16 @@ class Server {
   explicit Server(Setup setup, Loop loop);
   Status prepare();
 
-  void receive(UniqueFd socket, const device::remote::Peer& peer, device::remote::Received first);
-  void refuse(int socket, const device::remote::Peer& peer, const std::string& why);
+  // Takes the socket where a session begins with it.
+  void greet(UniqueFd& socket, const device::remote::Peer& peer,
+             const device::remote::Received& first);
+  void refuse(int socket, const device::remote::Peer& peer, const std::string& why,
+              uint64_t most_pool = 0);
   Status check_hello(const hoist_message& hello, const device::remote::Peer& peer) const;
-  void begin_session(UniqueFd socket, const device::remote::Peer& peer,
+  uint64_t most_pool_for(uid_t user) const;
+  void begin_session(UniqueFd& socket, const device::remote::Peer& peer,
                      device::remote::SharedMemory memory, std::string name);
+  void hear(Client& client);
   Status watch(Client& client);
   void unwatch(Client& client);
   void end_session(Client& client, Session::Manner manner, const std::string& why);
@@ -69,6 +75,7 @@ class Server {
   Statistics statistics_;
   device::PinnedPool pinned_;
   UniqueFd changed_;  // an eventfd: sessions' threads have news
+  std::unique_ptr<Closer> closer_;
   std::unique_ptr<Reception> reception_;
   std::unique_ptr<MetricsServer> metrics_;
   std::list<std::unique_ptr<Client>> clients_;

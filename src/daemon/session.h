@@ -56,6 +56,8 @@ class Session {
   bool finished() const { return finished_.load(); }
 
   int socket() const { return socket_.get(); }
+  // For who closes it, when finished() is true or start() has failed.
+  UniqueFd take_socket() { return std::move(socket_); }
   const device::remote::Peer& peer() const { return peer_; }
   const std::string& name() const { return name_; }
   const std::string& why_ended() const { return why_ended_; }

@@ -182,6 +182,30 @@ TEST(Standstill, AStreamThatGaveUpWaitingDoesNotOvertakeItself) {
   EXPECT_EQ(back, bytes);
 }
 
+// A FREE that waits for longer than anybody has patience is done all the same.
+TEST(Standstill, FreesWhatWasFreedBehindIt) {
+  StandingDevice standing;
+  const TestServer server(standing);
+  device::remote::ConnectOptions options;
+  options.path = server.path();
+  options.lanes = 1;
+  options.patience = std::chrono::milliseconds(100);
+  const auto device = RemoteDevice::connect(options).value();
+  {
+    Stream stream = Stream::create(*device).value();
+    Buffer buffer = Buffer::allocate(stream, 4096).value();
+    ASSERT_TRUE(stream.synchronize());
+    standing.stand();
+    ASSERT_TRUE(stream.fill(buffer.data(), std::byte{1}, buffer.size()));
+  }
+  std::this_thread::sleep_for(2 * options.patience);
+  standing.go_on();
+  while (server.status().find("\"device_bytes\":0}") == std::string::npos) {
+    std::this_thread::yield();
+  }
+  EXPECT_NE(server.status().find("\"cancelled\":0,"), std::string::npos) << server.status();
+}
+
 // The ring of a transfer that gave up is free again when their copies were answered, and so is
 // device memory that could not be freed meanwhile.
 void transfer_around_a_standstill(bool upload) {
@@ -239,12 +263,24 @@ TEST(BufferTable, CountsWhatHasNoNumberYet) {
   EXPECT_EQ(table.bytes(), 600u);
   EXPECT_EQ(table.count(), 0u);
   EXPECT_EQ(table.find(1), nullptr);
-  table.drop(std::move(first));
+  first.reset();
   EXPECT_EQ(table.bytes(), 0u);
   auto second = table.allocate(device::cpu_device(), nullptr, 1000).value();
   EXPECT_EQ(table.publish(std::move(second)), 1u);
   EXPECT_EQ(table.count(), 1u);
   EXPECT_TRUE(table.free(1));
+  EXPECT_EQ(table.bytes(), 0u);
+}
+
+TEST(BufferTable, CountsWhatIsFreedAndStillHeld) {
+  BufferTable table({1000, 2});
+  table.publish(table.allocate(device::cpu_device(), nullptr, 600).value());
+  auto held = table.find(1);
+  EXPECT_TRUE(table.free(1));
+  EXPECT_EQ(table.count(), 0u);
+  EXPECT_EQ(table.bytes(), 600u);
+  EXPECT_EQ(table.allocate(device::cpu_device(), nullptr, 401).error().code, ErrorCode::exhausted);
+  held.reset();
   EXPECT_EQ(table.bytes(), 0u);
 }
 

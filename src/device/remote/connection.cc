@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fmt/core.h>
 #include <strings.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -50,11 +51,14 @@ Result<UniqueFd> connect_to_first(const std::string& path) {
 }
 
 // The daemon's answer to hello.
-Result<hoist_message> receive_welcome(int socket, int milliseconds) {
+Result<hoist_message> receive_answer(int socket, int milliseconds) {
   const Result<std::optional<Received>> received = receive_message(socket, milliseconds);
   if (!received) return tl::unexpected(received.error());
   if (!*received) return unavailable("it does not answer");
-  const hoist_message& message = (*received)->message;
+  return (*received)->message;
+}
+
+Status check_welcome(const hoist_message& message) {
   if (message.type == HOIST_MESSAGE_REFUSED || message.type == HOIST_MESSAGE_GOODBYE) {
     const bool versions_meet = message.oldest_version <= HOIST_RING_VERSION &&
                                message.version >= HOIST_RING_OLDEST_VERSION;
@@ -65,7 +69,15 @@ Result<hoist_message> receive_welcome(int socket, int milliseconds) {
       message.version > HOIST_RING_VERSION) {
     return fail(ErrorCode::corrupt, "hoistd answers what was not asked (socket)");
   }
-  return message;
+  return {};
+}
+
+// The pool that a daemon which refused one of `asked` bytes would take; 0: none that is of use.
+uint64_t offered_pool(const hoist_message& answer, uint64_t asked) {
+  constexpr uint64_t kLeast = uint64_t{8} << 20;
+  if (answer.type != HOIST_MESSAGE_REFUSED) return 0;
+  const uint64_t offered = answer.pool_size / HOIST_RING_PAGE * HOIST_RING_PAGE;
+  return offered >= kLeast && offered < asked ? offered : 0;
 }
 
 }  // namespace
@@ -86,43 +98,68 @@ struct Connection::Lane {
   std::array<std::shared_ptr<Ticket::Pending>, HOIST_RING_ENTRIES> pending;
   Ticket last;
   uint64_t overdue = 0;  // the newest request whose patience ran out
+  // When the device has done what is on its way here, at the latest; 0: that takes no time.
+  std::atomic<uint64_t> busy_until_ns = 0;
 
   bool is_overdue() const { return overdue > submitter.reaped(); }
 };
 
-Result<std::shared_ptr<Connection>> Connection::open(const ConnectOptions& options) {
+// A daemon's answer to a pool of one size.
+struct Connection::Attempt {
+  SharedMemory memory;
+  UniqueFd socket;
+  uint64_t pool_size;
+  hoist_message answer;
+};
+
+Result<Connection::Attempt> Connection::attempt(const ConnectOptions& options, uint64_t pool_size) {
   Result<UniqueFd> socket = connect_to_first(options.path);
   if (!socket) return tl::unexpected(socket.error());
-  Result<SharedMemory> memory = SharedMemory::create(options.lanes, options.pool_size);
+  Result<SharedMemory> memory = SharedMemory::create(options.lanes, pool_size);
   if (!memory) return tl::unexpected(memory.error());
   hoist_message hello = make_message(HOIST_MESSAGE_HELLO);
   hello.lanes = options.lanes;
-  hello.pool_size = options.pool_size;
+  hello.pool_size = pool_size;
   set_text(hello.name, ::program_invocation_short_name);
   if (Status sent = send_message(socket->get(), hello, memory->fd()); !sent) {
     return tl::unexpected(sent.error());
   }
+  memory->close_descriptor();  // which a child would keep, and with it the memory
   const Result<hoist_message> answer =
-      receive_welcome(socket->get(), static_cast<int>(options.handshake.count()));
+      receive_answer(socket->get(), static_cast<int>(options.handshake.count()));
   if (!answer) return tl::unexpected(answer.error());
-  return std::shared_ptr<Connection>(
-      new Connection(std::move(*memory), std::move(*socket), *answer, options));
+  return Attempt{std::move(*memory), std::move(*socket), pool_size, *answer};
 }
 
-Connection::Connection(SharedMemory memory, UniqueFd socket, const hoist_message& welcome,
-                       const ConnectOptions& options)
-    : memory_(std::move(memory)),
-      socket_(std::move(socket)),
-      pool_(options.pool_size),
+Result<std::shared_ptr<Connection>> Connection::open(const ConnectOptions& options) {
+  Result<Attempt> made = attempt(options, options.pool_size);
+  if (!made) return tl::unexpected(made.error());
+  if (const uint64_t offered = offered_pool(made->answer, options.pool_size); offered != 0) {
+    made = attempt(options, offered);
+    if (!made) return tl::unexpected(made.error());
+  }
+  if (Status welcome = check_welcome(made->answer); !welcome) {
+    return tl::unexpected(welcome.error());
+  }
+  return std::shared_ptr<Connection>(new Connection(std::move(*made), options));
+}
+
+Connection::Connection(Attempt attempt, const ConnectOptions& options)
+    : memory_(std::move(attempt.memory)),
+      socket_(std::move(attempt.socket)),
+      pool_(attempt.pool_size),
       owner_(::getpid()),
       patience_ns_(static_cast<uint64_t>(std::chrono::nanoseconds(options.patience).count())),
-      welcome_(welcome) {
+      welcome_(attempt.answer) {
   for (uint32_t i = 0; i < memory_.lanes(); ++i) {
     lanes_.push_back(std::make_unique<Lane>(memory_.lane(i)));
   }
 }
 
-Connection::~Connection() = default;
+Connection::~Connection() {
+  // A child that was forked meanwhile may have the socket, too, and keep it for long.
+  if (::getpid() == owner_) ::shutdown(socket_.get(), SHUT_RDWR);
+}
 
 Status Connection::status() {
   if (Status alive = check_alive(); !alive) return alive;
@@ -202,7 +239,16 @@ std::optional<uint64_t> Connection::pool_offset(const void* data, uint64_t size)
   return address - begin;
 }
 
-Result<Ticket> Connection::submit(uint32_t index, const hoist_request& request) {
+// Of who begins to wait now: the device may be busy with other lanes' work first.
+uint64_t Connection::patience_ends(uint64_t now) const {
+  for (const std::unique_ptr<Lane>& lane : lanes_) {
+    now = std::max(now, lane->busy_until_ns.load(std::memory_order_relaxed));
+  }
+  return now + patience_ns_;
+}
+
+Result<Ticket> Connection::submit(uint32_t index, const hoist_request& request,
+                                  std::chrono::nanoseconds work) {
   if (Status ready = check_alive(); !ready) return tl::unexpected(ready.error());
   if (Status ready = check_patience(); !ready) return tl::unexpected(ready.error());
   if (index >= lanes_.size() || request.range_count > HOIST_RING_MAX_RANGES) {
@@ -231,7 +277,12 @@ Result<Ticket> Connection::submit(uint32_t index, const hoist_request& request) 
     return unavailable(lane.is_overdue() ? kOverdue : "the lane is full");
   }
   hoist_request timed = request;
-  timed.deadline_ns = monotonic_ns() + patience_ns_;
+  const uint64_t now = monotonic_ns();
+  timed.deadline_ns = request.operation == HOIST_OPERATION_FREE ? 0 : patience_ends(now);
+  if (work.count() > 0) {
+    lane.busy_until_ns =
+        std::max(now, lane.busy_until_ns.load()) + static_cast<uint64_t>(work.count());
+  }
   Ticket ticket;
   ticket.lane_ = index;
   ticket.pending_ = pending;
@@ -252,6 +303,7 @@ void Connection::reap(Lane& lane) {
     for (size_t i = 0; i < slot->block_count; ++i) pool_.release(slot->blocks[i]);
     slot.reset();
   }
+  if (lane.submitter.reaped() == lane.submitter.submitted()) lane.busy_until_ns = 0;
 }
 
 // Without the lane's lock, for who looks again and again: whether the answer is not there yet. (Of
@@ -281,7 +333,7 @@ Result<hoist_completion> Connection::wait(const Ticket& ticket) {
   if (ticket.pending_ == nullptr) return hoist_completion{};
   if (::getpid() != owner_) return tl::unexpected(check_alive().error());
   Lane& lane = *lanes_[ticket.lane_];
-  const uint64_t deadline = monotonic_ns() + patience_ns_;
+  const uint64_t deadline = patience_ends(monotonic_ns());
   // Short work is done before a thread that sleeps could be woken.
   for (Backoff backoff({}, {}); is_pending(ticket) && !backoff.will_sleep();) backoff.wait();
   while (true) {

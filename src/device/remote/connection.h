@@ -39,11 +39,15 @@ namespace hoist::device::remote {
 
 struct ConnectOptions {
   std::string path;  // empty: socket_paths()
+  // Where the daemon takes no pool of this size, it is one of the size that it offers, if that is
+  // of any use.
   uint64_t pool_size = uint64_t{256} << 20;
   // One for uploads, one for downloads, the others for the rest (device/remote/remote_device.h).
   uint32_t lanes = HOIST_RING_MAX_LANES;
   std::chrono::milliseconds handshake{2000};
-  std::chrono::milliseconds patience{10'000};  // for one request, its turn in the lane included
+  // For one request, its turn in the lane included; the time that work on the device may take,
+  // where who submits it says so, comes on top.
+  std::chrono::milliseconds patience{10'000};
 };
 
 // A request on its way. Copies are the same ticket; dropping it does not call the request back.
@@ -84,9 +88,11 @@ class Connection {
   std::optional<uint64_t> pool_offset(const void* data, uint64_t size) const;
   uint64_t pool_used() const { return pool_.used(); }
 
-  // Hands a request over, numbered and with the patience as its deadline. Ranges of buffer 0 must
-  // lie in blocks of allocate(), which live on until the answer even where they are freed before.
-  Result<Ticket> submit(uint32_t lane, const hoist_request& request);
+  // Hands a request over, numbered and with the patience as its deadline (a FREE has none: it must
+  // be done some time). Ranges of buffer 0 must lie in blocks of allocate(), which live on until
+  // the answer even where they are freed before. `work`: what the slowest device needs for it.
+  Result<Ticket> submit(uint32_t lane, const hoist_request& request,
+                        std::chrono::nanoseconds work = {});
   // Waits for the answer. A request that failed in the daemon gives an Error of the matching code.
   Result<hoist_completion> wait(const Ticket& ticket);
   Result<bool> is_done(const Ticket& ticket);
@@ -100,8 +106,9 @@ class Connection {
 
  private:
   struct Lane;
-  Connection(SharedMemory memory, UniqueFd socket, const hoist_message& welcome,
-             const ConnectOptions& options);
+  struct Attempt;
+  static Result<Attempt> attempt(const ConnectOptions& options, uint64_t pool_size);
+  Connection(Attempt attempt, const ConnectOptions& options);
 
   Status check_alive();
   Status check_socket();
@@ -110,6 +117,7 @@ class Connection {
   void reap(Lane& lane);
   bool is_pending(const Ticket& ticket) const;
   Ticket oldest_of(uint32_t lane) const;
+  uint64_t patience_ends(uint64_t now) const;
 
   SharedMemory memory_;
   UniqueFd socket_;

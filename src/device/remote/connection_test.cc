@@ -2,7 +2,9 @@
 #include "device/remote/connection.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "device/remote/futex.h"
 #include "device/remote/message.h"
 
 namespace hoist::device::remote {
@@ -34,10 +37,15 @@ class FakeDaemon {
 
   std::string path() const { return (folder_ / "socket").string(); }
 
-  // Connects a client while answering with `answer`.
+  // Connects a client while answering with `answer`, after `thinking`.
   Result<std::shared_ptr<Connection>> connect(hoist_message answer, milliseconds patience,
-                                              uint64_t pool_size = 1 << 20) {
+                                              uint64_t pool_size = 1 << 20,
+                                              milliseconds thinking = {}) {
     std::thread greeting([&] {
+      sigset_t alarm;
+      ::sigemptyset(&alarm);
+      ::sigaddset(&alarm, SIGALRM);
+      ::pthread_sigmask(SIG_BLOCK, &alarm, nullptr);
       while (!socket_.valid()) {
         socket_ = UniqueFd(::accept4(listener_.socket.get(), nullptr, nullptr, SOCK_CLOEXEC));
       }
@@ -45,10 +53,11 @@ class FakeDaemon {
       ASSERT_TRUE(hello && *hello);
       hello_ = (*hello)->message;
       Result<SharedMemory> memory =
-          SharedMemory::adopt(std::move((*hello)->descriptor), hello_.lanes, hello_.pool_size);
+          SharedMemory::adopt((*hello)->descriptor.get(), hello_.lanes, hello_.pool_size);
       ASSERT_TRUE(memory.has_value());
       memory_ = std::move(*memory);
       receiver_.emplace(memory_.lane(0));
+      std::this_thread::sleep_for(thinking);
       ASSERT_TRUE(send_message(socket_.get(), answer));
     });
     ConnectOptions options;
@@ -136,6 +145,50 @@ TEST(Connection, Refused) {
   const auto refused = FakeDaemon().connect(refusal, milliseconds(100));
   EXPECT_EQ(refused.error().code, ErrorCode::unavailable);
   EXPECT_NE(refused.error().message.find("not?today"), std::string::npos);
+}
+
+// Profilers have such timers.
+TEST(Connection, ATimerDoesNotEndTheHandshake) {
+  static std::atomic<int> alarms = 0;
+  struct sigaction before;
+  struct sigaction count = {};
+  count.sa_handler = [](int) { ++alarms; };
+  ASSERT_EQ(::sigaction(SIGALRM, &count, &before), 0);
+  itimerval often = {{0, 2000}, {0, 2000}};
+  ASSERT_EQ(::setitimer(ITIMER_REAL, &often, nullptr), 0);
+  FakeDaemon daemon;
+  const auto connection =
+      daemon.connect(make_message(HOIST_MESSAGE_WELCOME), milliseconds(100), 1 << 20,
+                     /*thinking=*/milliseconds(100));
+  often = {};
+  ::setitimer(ITIMER_REAL, &often, nullptr);
+  ::sigaction(SIGALRM, &before, nullptr);
+  EXPECT_TRUE(connection) << connection.error().message;
+  EXPECT_GT(alarms, 0);
+}
+
+TEST(Connection, WaitsLongerForWorkThatTakesLonger) {
+  FakeDaemon daemon;
+  const auto connection = daemon.connect(milliseconds(50));
+  const Ticket ticket = connection->submit(0, nothing(), std::chrono::hours(1)).value();
+  const Ticket behind = connection->submit(0, nothing()).value();
+  const Ticket beside = connection->submit(1, nothing()).value();
+  std::thread daemons([&] {
+    std::this_thread::sleep_for(milliseconds(300));
+    daemon.answer_all();
+    Receiver other(daemon.memory().lane(1));
+    std::array<hoist_request, 1> batch;
+    ASSERT_EQ(other.drain(batch).value(), 1u);
+    EXPECT_GT(batch[0].deadline_ns, monotonic_ns());
+    other.complete(HOIST_STATUS_OK, 0, 1);
+  });
+  EXPECT_TRUE(connection->wait(beside));
+  EXPECT_TRUE(connection->wait(ticket));
+  EXPECT_TRUE(connection->wait(behind));
+  daemons.join();
+  // It is done, so that nobody waits so long for what comes then.
+  const Ticket next = connection->submit(0, nothing()).value();
+  EXPECT_EQ(connection->wait(next).error().code, ErrorCode::unavailable);
 }
 
 TEST(Connection, AFullLaneRefusesAtOnce) {

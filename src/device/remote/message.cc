@@ -13,9 +13,11 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 
 #include "base/counters.h"
 #include "base/options.h"
+#include "device/remote/futex.h"
 
 namespace hoist::device::remote {
 namespace {
@@ -54,26 +56,30 @@ const sockaddr* generic(const sockaddr_un& address) {
 
 // Waits for a packet; false: none came in time.
 Result<bool> wait_for_packet(int socket, int milliseconds) {
+  const uint64_t end_ns = monotonic_ns() + static_cast<uint64_t>(milliseconds) * 1'000'000;
   pollfd ready = {socket, POLLIN, 0};
-  const int count = ::poll(&ready, 1, milliseconds);
-  if (count < 0 && errno != EINTR) return system_error("wait");
-  return count > 0;
+  while (true) {
+    const int count = ::poll(&ready, 1, milliseconds);
+    if (count >= 0) return count > 0;
+    if (errno != EINTR) return system_error("wait");
+    // Programs with an interval timer are interrupted again and again.
+    const uint64_t now_ns = monotonic_ns();
+    milliseconds = now_ns < end_ns ? static_cast<int>((end_ns - now_ns + 999'999) / 1'000'000) : 0;
+  }
 }
 
-// Keeps the first descriptor and closes what else came.
-UniqueFd take_descriptor(msghdr& header) {
-  UniqueFd kept;
+std::vector<UniqueFd> take_descriptors(msghdr& header) {
+  std::vector<UniqueFd> taken;
   for (cmsghdr* part = CMSG_FIRSTHDR(&header); part != nullptr; part = CMSG_NXTHDR(&header, part)) {
     if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
     const size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
     for (size_t i = 0; i < count; ++i) {
       int number;
       std::memcpy(&number, CMSG_DATA(part) + i * sizeof number, sizeof number);
-      UniqueFd descriptor(number);
-      if (!kept.valid()) kept = std::move(descriptor);
+      taken.emplace_back(number);
     }
   }
-  return kept;
+  return taken;
 }
 
 }  // namespace
@@ -164,7 +170,7 @@ void set_text(std::span<char> field, std::string_view text) {
 std::string text_of(std::span<const char> field) {
   std::string text(field.data(), ::strnlen(field.data(), field.size()));
   for (char& c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+    if (c < 0x20 || c > 0x7e) c = '?';
   }
   return text;
 }
@@ -190,7 +196,8 @@ Status send_message(int socket, const hoist_message& message, int descriptor) {
   return system_error("send");
 }
 
-Result<std::optional<Received>> receive_message(int socket, int milliseconds) {
+Result<std::optional<Received>> receive_message(int socket, int milliseconds,
+                                                std::vector<UniqueFd>* unwanted) {
   if (milliseconds > 0) {
     const Result<bool> ready = wait_for_packet(socket, milliseconds);
     if (!ready) return tl::unexpected(ready.error());
@@ -210,12 +217,17 @@ Result<std::optional<Received>> receive_message(int socket, int milliseconds) {
     if (errno == ECONNRESET) return ended();
     return system_error("receive");
   }
-  received.descriptor = take_descriptor(header);
-  if (size == 0) return ended();
-  if (size != sizeof received.message || (header.msg_flags & MSG_TRUNC) != 0 ||
-      received.message.magic != HOIST_RING_MAGIC) {
-    return fail(ErrorCode::corrupt, "not a message of hoistd's protocol (socket)");
+  std::vector<UniqueFd> descriptors = take_descriptors(header);
+  const bool is_message = size == sizeof received.message && (header.msg_flags & MSG_TRUNC) == 0 &&
+                          received.message.magic == HOIST_RING_MAGIC;
+  if (is_message && !descriptors.empty()) {
+    received.descriptor = std::move(descriptors.front());
+    descriptors.erase(descriptors.begin());
   }
+  if (unwanted != nullptr)
+    std::move(descriptors.begin(), descriptors.end(), std::back_inserter(*unwanted));
+  if (size == 0) return ended();
+  if (!is_message) return fail(ErrorCode::corrupt, "not a message of hoistd's protocol (socket)");
   return received;
 }
 

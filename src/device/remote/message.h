@@ -47,7 +47,8 @@ Result<Listener> listen_at(const std::string& path, std::optional<gid_t> group);
 
 hoist_message make_message(hoist_message_type type);
 void set_text(std::span<char> field, std::string_view text);
-// Up to the first NUL; control characters, which must not reach a terminal, become '?'.
+// Up to the first NUL; all but ASCII's printable characters, which must not reach a terminal (C1
+// controls are two bytes of UTF-8), become '?'.
 std::string text_of(std::span<const char> field);
 
 // Does not wait for room: `unavailable` where there is none.
@@ -58,8 +59,10 @@ struct Received {
   UniqueFd descriptor;
 };
 // The next message, waiting at most `milliseconds` (0: not at all) for it: nothing where none
-// came, `unavailable` at the end of the connection, `corrupt` for what is no message of ours.
-Result<std::optional<Received>> receive_message(int socket, int milliseconds);
+// came, `unavailable` at the end of the connection, `corrupt` for what is no message of ours. Other
+// descriptors than a message's first go to `unwanted`; null: they are closed.
+Result<std::optional<Received>> receive_message(int socket, int milliseconds,
+                                                std::vector<UniqueFd>* unwanted = nullptr);
 
 // The packet of JSON that answers a status message; `size` bytes at most.
 Status send_text(int socket, std::string_view text);

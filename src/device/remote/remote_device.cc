@@ -226,12 +226,13 @@ uint32_t RemoteDevice::lane_for(const hoist_request& request, uint32_t stream) c
 }
 
 // As Connection::submit(), but a full lane is waited for.
-Result<Ticket> RemoteDevice::submit(uint32_t lane, const hoist_request& request) {
+Result<Ticket> RemoteDevice::submit(uint32_t lane, const hoist_request& request,
+                                    std::chrono::nanoseconds work) {
   while (true) {
     if (Status room = connection_->wait_for_room(lane); !room) {
       return tl::unexpected(room.error());
     }
-    Result<Ticket> ticket = connection_->submit(lane, request);
+    Result<Ticket> ticket = connection_->submit(lane, request, work);
     if (ticket || ticket.error().code != ErrorCode::unavailable || !connection_->status()) {
       return ticket;
     }  // else another thread was faster
@@ -239,36 +240,39 @@ Result<Ticket> RemoteDevice::submit(uint32_t lane, const hoist_request& request)
 }
 
 // In the stream's order, but it is not outstanding there.
-Result<Ticket> RemoteDevice::submit_on(StreamHandle stream, const hoist_request& request) {
+Result<Ticket> RemoteDevice::submit_on(StreamHandle stream, const hoist_request& request,
+                                       std::chrono::nanoseconds work) {
   Queue own;
   Queue& queue = stream.pointer != nullptr ? *static_cast<Queue*>(stream.pointer) : own;
   queue.drop_answered(*connection_);
   const uint32_t lane = queue.lane().value_or(lane_for(request, queue.stream_number()));
-  return submit(lane, request);
+  return submit(lane, request, work);
 }
 
 Result<hoist_completion> RemoteDevice::submit_and_wait(StreamHandle stream,
-                                                       const hoist_request& request) {
-  const Result<Ticket> ticket = submit_on(stream, request);
+                                                       const hoist_request& request,
+                                                       std::chrono::nanoseconds work) {
+  const Result<Ticket> ticket = submit_on(stream, request, work);
   if (!ticket) return tl::unexpected(ticket.error());
   return connection_->wait(*ticket);
 }
 
-Status RemoteDevice::enqueue(StreamHandle stream, const hoist_request& request) {
+Status RemoteDevice::enqueue(StreamHandle stream, const hoist_request& request,
+                             std::chrono::nanoseconds work) {
   auto* const queue = static_cast<Queue*>(stream.pointer);
   if (queue == nullptr) {
-    const Result<hoist_completion> answer = submit_and_wait(stream, request);
+    const Result<hoist_completion> answer = submit_and_wait(stream, request, work);
     if (!answer) return tl::unexpected(answer.error());
     return {};
   }
   queue->drop_answered(*connection_);
   return queue->put(lane_for(request, queue->stream_number()),
-                    [&](uint32_t lane) { return submit(lane, request); });
+                    [&](uint32_t lane) { return submit(lane, request, work); });
 }
 
 Status RemoteDevice::run(StreamHandle stream, uint32_t operation,
                          std::initializer_list<Memory> memory,
-                         std::initializer_list<uint64_t> arguments) {
+                         std::initializer_list<uint64_t> arguments, std::chrono::nanoseconds work) {
   if (memory.size() > HOIST_RING_MAX_RANGES || arguments.size() > HOIST_RING_MAX_ARGUMENTS) {
     return fail(ErrorCode::invalid_argument, "too many ranges or arguments (hoistd's client)");
   }
@@ -279,7 +283,7 @@ Status RemoteDevice::run(StreamHandle stream, uint32_t operation,
     add_range(request, *range);
   }
   for (const uint64_t argument : arguments) add_argument(request, argument);
-  return enqueue(stream, request);
+  return enqueue(stream, request, work);
 }
 
 Result<void*> RemoteDevice::allocate(size_t size, StreamHandle stream) {
@@ -290,8 +294,11 @@ Result<void*> RemoteDevice::allocate(size_t size, StreamHandle stream) {
   if (!ticket) return tl::unexpected(ticket.error());
   const Result<hoist_completion> answer = connection_->wait(*ticket);
   const std::lock_guard lock(mutex_);
-  if (!answer && !connection_->is_done(*ticket).value_or(true)) late_.push_back(*ticket);
-  if (!answer) return tl::unexpected(answer.error());
+  if (!answer) {
+    // It may come yet, or have come by now.
+    if (answer.error().code == ErrorCode::unavailable) late_.push_back(*ticket);
+    return tl::unexpected(answer.error());
+  }
   const uint64_t address = next_address_;
   allocations_.emplace(address, Allocation{answer->result, size});
   // Never given twice, so a use after free finds nothing; 2^63 bytes last.

@@ -29,6 +29,7 @@
 // - It must outlive its streams, events and buffers: keep the pointer with them.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <initializer_list>
 #include <map>
@@ -54,13 +55,14 @@ class RemoteDevice : public Device {
   bool is_gpu() const { return connection_->welcome().device_kind == 1; }
 
   // An operation of the daemon's registry, in the stream's order (without a stream: done when it
-  // returns). Memory is this device's. At most HOIST_RING_MAX_RANGES and _ARGUMENTS.
+  // returns). Memory is this device's. At most HOIST_RING_MAX_RANGES and _ARGUMENTS. `work`: the
+  // time that the slowest device needs for it (Connection::submit()).
   struct Memory {
     const void* data;
     uint64_t size;
   };
   Status run(StreamHandle stream, uint32_t operation, std::initializer_list<Memory> memory,
-             std::initializer_list<uint64_t> arguments);
+             std::initializer_list<uint64_t> arguments, std::chrono::nanoseconds work = {});
 
   Status status() const override { return connection_->status(); }
   bool can_access(const Device& peer) const override { return &peer == this; }
@@ -103,11 +105,15 @@ class RemoteDevice : public Device {
   explicit RemoteDevice(std::shared_ptr<Connection> connection);
   Result<hoist_range> range_of(const void* data, uint64_t size) const;
   uint32_t lane_for(const hoist_request& request, uint32_t stream) const;
-  Result<Ticket> submit(uint32_t lane, const hoist_request& request);
-  Result<Ticket> submit_on(StreamHandle stream, const hoist_request& request);
+  Result<Ticket> submit(uint32_t lane, const hoist_request& request,
+                        std::chrono::nanoseconds work = {});
+  Result<Ticket> submit_on(StreamHandle stream, const hoist_request& request,
+                           std::chrono::nanoseconds work = {});
   void free_late_ones();
-  Result<hoist_completion> submit_and_wait(StreamHandle stream, const hoist_request& request);
-  Status enqueue(StreamHandle stream, const hoist_request& request);
+  Result<hoist_completion> submit_and_wait(StreamHandle stream, const hoist_request& request,
+                                           std::chrono::nanoseconds work = {});
+  Status enqueue(StreamHandle stream, const hoist_request& request,
+                 std::chrono::nanoseconds work = {});
   Status copy_ranges(const hoist_range& from, const hoist_range& to, StreamHandle stream);
   Result<void*> staging(uint64_t size, Queue& queue);
   Status upload(const hoist_range& to, const std::byte* from, StreamHandle stream);
@@ -118,7 +124,7 @@ class RemoteDevice : public Device {
   mutable std::mutex mutex_;
   std::map<uint64_t, Allocation> allocations_;  // by device address
   uint64_t next_address_;
-  std::vector<Ticket> late_;  // allocations that were not answered in time
+  std::vector<Ticket> late_;  // allocations whose answer was not there in time
   std::vector<uint64_t> unsent_frees_;
 };
 

@@ -47,7 +47,7 @@ Result<SharedMemory> SharedMemory::create(uint32_t lanes, uint64_t pool_size) {
   if (!memory.fd_.valid()) return system_error("make");
   if (::ftruncate(memory.fd(), static_cast<off_t>(memory.size_)) != 0) return system_error("size");
   if (::fcntl(memory.fd(), F_ADD_SEALS, kWanted) != 0) return system_error("seal");
-  if (Status mapped = memory.map(); !mapped) return tl::unexpected(mapped.error());
+  if (Status mapped = memory.map(memory.fd()); !mapped) return tl::unexpected(mapped.error());
   // A child's writes would be taken for its parent's, and its exit would not end the session.
   if (::madvise(memory.data_, memory.size_, MADV_DONTFORK) != 0) return system_error("keep");
   new (memory.data_) hoist_ring_header{HOIST_RING_MAGIC, HOIST_RING_VERSION, lanes,
@@ -55,31 +55,30 @@ Result<SharedMemory> SharedMemory::create(uint32_t lanes, uint64_t pool_size) {
   return memory;
 }
 
-Result<SharedMemory> SharedMemory::adopt(UniqueFd fd, uint32_t lanes, uint64_t pool_size) {
+Result<SharedMemory> SharedMemory::adopt(int descriptor, uint32_t lanes, uint64_t pool_size) {
   if (Status shape = check_shape(lanes, pool_size); !shape) return tl::unexpected(shape.error());
   SharedMemory memory;
-  memory.fd_ = std::move(fd);
   memory.lanes_ = lanes;
   memory.size_ = hoist_ring_pool_offset(lanes) + pool_size;
-  const int seals = ::fcntl(memory.fd(), F_GET_SEALS);
+  const int seals = ::fcntl(descriptor, F_GET_SEALS);
   if (seals < 0) return refused("the descriptor is no memory that can be sealed");
   if ((seals & kWanted) != kWanted) return refused("it is not sealed");
   if ((seals & kUnwanted) != 0) return refused("it is sealed against writing");
   // A hole in huge pages cannot be filled again for certain (SIGBUS).
   struct statfs file_system;
-  if (::fstatfs(memory.fd(), &file_system) != 0) return system_error("ask");
+  if (::fstatfs(descriptor, &file_system) != 0) return system_error("ask");
   if (file_system.f_type != TMPFS_MAGIC) return refused("it is not made of ordinary pages");
   struct stat file;
-  if (::fstat(memory.fd(), &file) != 0) return system_error("ask");
+  if (::fstat(descriptor, &file) != 0) return system_error("ask");
   if (static_cast<uint64_t>(file.st_size) != memory.size_) {
     return refused("its size is not what was said");
   }
-  if (Status mapped = memory.map(); !mapped) return tl::unexpected(mapped.error());
+  if (Status mapped = memory.map(descriptor); !mapped) return tl::unexpected(mapped.error());
   return memory;
 }
 
-Status SharedMemory::map() {
-  void* const data = ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, fd(), 0);
+Status SharedMemory::map(int descriptor) {
+  void* const data = ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   if (data == MAP_FAILED) return system_error("map");
   ::madvise(data, size_, MADV_HUGEPAGE);  // where the system has them for shared memory
   data_ = static_cast<std::byte*>(data);

@@ -21,9 +21,10 @@ class SharedMemory {
  public:
   // `pool_size` in bytes, a multiple of 4096; `lanes` 1 to HOIST_RING_MAX_LANES.
   static Result<SharedMemory> create(uint32_t lanes, uint64_t pool_size);
-  // What a client sent. `invalid_argument` where the descriptor is no sealed memory of exactly this
-  // size: only memory whose pages the kernel must give us is safe to touch.
-  static Result<SharedMemory> adopt(UniqueFd fd, uint32_t lanes, uint64_t pool_size);
+  // What a client sent, whose descriptor stays the caller's. `invalid_argument` where it is no
+  // sealed memory of exactly this size: only memory whose pages the kernel must give us is safe to
+  // touch.
+  static Result<SharedMemory> adopt(int descriptor, uint32_t lanes, uint64_t pool_size);
 
   SharedMemory() = default;
   SharedMemory(SharedMemory&& other) noexcept { *this = std::move(other); }
@@ -32,13 +33,16 @@ class SharedMemory {
   SharedMemory& operator=(const SharedMemory&) = delete;
   ~SharedMemory();
 
+  // For who sends it; -1 after close_descriptor().
   int fd() const { return fd_.get(); }
+  // It stays mapped here; what else has the descriptor keeps the pages.
+  void close_descriptor() { fd_.reset(); }
   uint32_t lanes() const { return lanes_; }
   hoist_ring_lane* lane(uint32_t index) const;
   std::span<std::byte> pool() const;
 
  private:
-  Status map();
+  Status map(int descriptor);
 
   UniqueFd fd_;
   std::byte* data_ = nullptr;

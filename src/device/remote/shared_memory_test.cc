@@ -27,7 +27,7 @@ constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 TEST(SharedMemory, BothSidesSeeTheSameBytes) {
   Result<SharedMemory> ours = SharedMemory::create(1, kPool);
   ASSERT_TRUE(ours.has_value());
-  Result<SharedMemory> theirs = SharedMemory::adopt(UniqueFd(::dup(ours->fd())), 1, kPool);
+  Result<SharedMemory> theirs = SharedMemory::adopt(ours->fd(), 1, kPool);
   ASSERT_TRUE(theirs.has_value());
   ASSERT_EQ(ours->pool().size(), kPool);
   ours->pool().back() = std::byte{42};
@@ -56,27 +56,28 @@ TEST(SharedMemory, RefusesShapesThatAreNone) {
 TEST(SharedMemory, RefusesWhatIsNotSealed) {
   for (const int seals : {0, F_SEAL_SHRINK, F_SEAL_SHRINK | F_SEAL_GROW, F_SEAL_GROW | F_SEAL_SEAL,
                           kSeals | F_SEAL_WRITE, kSeals | F_SEAL_FUTURE_WRITE}) {
-    const auto adopted = SharedMemory::adopt(memory_file(kSize, seals), 1, kPool);
+    const auto adopted = SharedMemory::adopt(memory_file(kSize, seals).get(), 1, kPool);
     ASSERT_FALSE(adopted) << seals;
     EXPECT_EQ(adopted.error().code, ErrorCode::invalid_argument);
   }
 }
 
 TEST(SharedMemory, RefusesAnotherSize) {
-  EXPECT_TRUE(SharedMemory::adopt(memory_file(kSize, kSeals), 1, kPool));
-  EXPECT_FALSE(SharedMemory::adopt(memory_file(kSize - 4096, kSeals), 1, kPool));
-  EXPECT_FALSE(SharedMemory::adopt(memory_file(kSize + 1, kSeals), 1, kPool));
-  EXPECT_FALSE(SharedMemory::adopt(memory_file(kSize, kSeals), 2, kPool));
-  EXPECT_FALSE(SharedMemory::adopt(memory_file(0, kSeals), 1, kPool));
+  EXPECT_TRUE(SharedMemory::adopt(memory_file(kSize, kSeals).get(), 1, kPool));
+  EXPECT_FALSE(SharedMemory::adopt(memory_file(kSize - 4096, kSeals).get(), 1, kPool));
+  EXPECT_FALSE(SharedMemory::adopt(memory_file(kSize + 1, kSeals).get(), 1, kPool));
+  EXPECT_FALSE(SharedMemory::adopt(memory_file(kSize, kSeals).get(), 2, kPool));
+  EXPECT_FALSE(SharedMemory::adopt(memory_file(0, kSeals).get(), 1, kPool));
 }
 
 TEST(SharedMemory, RefusesWhatIsNoMemory) {
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
-  EXPECT_FALSE(SharedMemory::adopt(UniqueFd(ends[0]), 1, kPool));
-  EXPECT_FALSE(SharedMemory::adopt(UniqueFd(ends[1]), 1, kPool));
-  EXPECT_FALSE(SharedMemory::adopt(UniqueFd(), 1, kPool));
-  EXPECT_FALSE(SharedMemory::adopt(UniqueFd(::open("/proc/self/exe", O_RDONLY)), 1, kPool));
+  EXPECT_FALSE(SharedMemory::adopt(ends[0], 1, kPool));
+  EXPECT_FALSE(SharedMemory::adopt(ends[1], 1, kPool));
+  for (const int end : ends) ::close(end);
+  EXPECT_FALSE(SharedMemory::adopt(-1, 1, kPool));
+  EXPECT_FALSE(SharedMemory::adopt(UniqueFd(::open("/proc/self/exe", O_RDONLY)).get(), 1, kPool));
 }
 
 TEST(SharedMemory, AChildHasNoneOfIt) {

@@ -1,7 +1,9 @@
 #include "ops/gemm/served_gemm.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
+#include <chrono>
 #include <initializer_list>
 #include <span>
 #include <string>
@@ -118,6 +120,25 @@ bool place(const ServedCall& served, hoist_blas_call& call) {
   return true;
 }
 
+// What the call takes on a GPU that is as slow as any: one for games, which in double precision
+// does a sixty-fourth.
+std::chrono::nanoseconds slowest_time(const hoist_blas_call& call) {
+  constexpr double kSingle = 4000;  // operations in a nanosecond
+  constexpr double kDouble = 250;
+  const auto m = static_cast<double>(call.m);
+  const auto n = static_cast<double>(call.n);
+  const bool is_update = call.routine == HOIST_BLAS_SYRK || call.routine == HOIST_BLAS_HERK;
+  const bool is_product = call.routine == HOIST_BLAS_GEMM;
+  const double depth = is_product || is_update ? static_cast<double>(call.k) : call.left ? m : n;
+  const double rows = is_update ? n : m;
+  const bool is_complex = call.type == 'c' || call.type == 'z';
+  const double operations =
+      rows * n * depth * static_cast<double>(product_count(call)) * (is_complex ? 8 : 2);
+  const double rate = call.type == 's' || call.type == 'c' ? kSingle : kDouble;
+  constexpr double kMost = 3600e9;  // an hour
+  return std::chrono::nanoseconds(static_cast<int64_t>(std::min(operations / rate, kMost)));
+}
+
 bool is_question(const ServedCall& served) {
   return served.memory.empty() && served.arguments.empty();
 }
@@ -174,7 +195,8 @@ Status request(RemoteDevice& device, device::StreamHandle stream, const hoist_bl
          static_cast<uint64_t>(call.k), std::bit_cast<uint64_t>(call.alpha[0]),
          std::bit_cast<uint64_t>(call.alpha[1]), std::bit_cast<uint64_t>(call.beta[0]),
          std::bit_cast<uint64_t>(call.beta[1]), static_cast<uint64_t>(product_count(call)),
-         static_cast<uint64_t>(call.lda), static_cast<uint64_t>(call.ldb)});
+         static_cast<uint64_t>(call.lda), static_cast<uint64_t>(call.ldb)},
+        slowest_time(call));
   };
   return b.size == 0 ? send({a, c}) : send({a, b, c});
 }

@@ -1,0 +1,272 @@
+// hoistd and clients that come in numbers, leave something behind, or send what they should not.
+#include <arpa/inet.h>
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "daemon/daemon_testing.h"
+#include "daemon/request_testing.h"
+#include "device/buffer.h"
+#include "device/remote/message.h"
+#include "device/test_devices.h"
+
+namespace hoist::daemon {
+namespace {
+
+using device::Buffer;
+using device::remote::ConnectOptions;
+using device::remote::make_message;
+using device::remote::RemoteDevice;
+using device::remote::send_message;
+
+bool says(const TestServer& server, const std::string& text) {
+  return server.status().find(text) != std::string::npos;
+}
+
+void wait_until_it_says(const TestServer& server, const std::string& text) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!says(server, text)) {
+    ASSERT_LT(std::chrono::steady_clock::now(), end) << text << " in " << server.status();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+// As programs connect: with the pool that they like best, as long as there is that much.
+TEST(Clients, SixtyFourOfOneUserWithTheUsualPool) {
+  const TestServer server;
+  ConnectOptions options;
+  options.path = server.path();
+  std::vector<std::shared_ptr<RemoteDevice>> clients;
+  for (int i = 0; i < 64; ++i) {
+    Result<std::shared_ptr<RemoteDevice>> client = RemoteDevice::connect(options);
+    ASSERT_TRUE(client) << i << ": " << client.error().message;
+    clients.push_back(std::move(*client));
+  }
+  EXPECT_TRUE(says(server, "\"total\":{\"clients\":64,"));
+  for (const auto& client : {clients.front(), clients.back()}) {
+    std::mt19937_64 random(7);
+    const std::vector<std::byte> bytes = random_bytes(size_t{20} << 20, random);
+    Buffer buffer = Buffer::allocate(*client, bytes.size()).value();
+    std::vector<std::byte> back(bytes.size());
+    ASSERT_TRUE(buffer.upload(bytes));
+    ASSERT_TRUE(buffer.download(back));
+    EXPECT_EQ(back, bytes);
+  }
+}
+
+TEST(Clients, OfOneUserShareSoMuchMemory) {
+  Options options;
+  options.pool_limit = uint64_t{16} << 20;
+  const TestServer server(device::cpu_device(), /*on_streams=*/false, options);
+  std::vector<std::shared_ptr<RemoteDevice>> clients;
+  ErrorCode refused = ErrorCode::internal;
+  for (int i = 0; i < 1000; ++i) {
+    Result<std::shared_ptr<RemoteDevice>> client = server.connect(options.pool_limit, 1);
+    if (!client) {
+      refused = client.error().code;
+      break;
+    }
+    clients.push_back(std::move(*client));
+  }
+  EXPECT_EQ(refused, ErrorCode::unavailable);
+  EXPECT_GE(clients.size(), 24u);
+  EXPECT_LE(clients.size(), 256u);
+  // Less than a useful pool is left, and who leaves makes room.
+  clients.resize(clients.size() - 2);
+  Result<std::shared_ptr<RemoteDevice>> next = server.connect(options.pool_limit, 1);
+  while (!next) next = server.connect(options.pool_limit, 1);
+}
+
+TEST(Clients, TakeThePoolThatIsOffered) {
+  Options options;
+  options.pool_limit = uint64_t{32} << 20;
+  const TestServer server(device::cpu_device(), /*on_streams=*/false, options);
+  const auto client = server.connect(uint64_t{256} << 20).value();
+  EXPECT_TRUE(says(server, fmt::format("\"pool_bytes\":{},\"buffers\"", options.pool_limit)));
+  EXPECT_EQ(client->connection().allocate(options.pool_limit + 1).error().code,
+            ErrorCode::exhausted);
+  EXPECT_TRUE(client->connection().allocate(options.pool_limit));
+}
+
+// A worker that a program forks while it has a connection, and that lives on.
+TEST(Clients, AChildKeepsNoSession) {
+  const TestServer server;
+  auto client = server.connect().value();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::pause();
+    ::_exit(0);
+  }
+  client.reset();
+  wait_until_it_says(server, "\"total\":{\"clients\":0,");
+  wait_until_it_says(server, "\"quarantine\":{\"clients\":0,");
+  ::kill(child, SIGKILL);
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+}
+
+// A connection whose close() waits for a peer that does not read, and that peer.
+struct Lingering {
+  Lingering() {
+    const UniqueFd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    auto* const generic = reinterpret_cast<sockaddr*>(&address);
+    EXPECT_EQ(::bind(listener.get(), generic, size), 0);
+    EXPECT_EQ(::listen(listener.get(), 1), 0);
+    EXPECT_EQ(::getsockname(listener.get(), generic, &size), 0);
+    socket = UniqueFd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    EXPECT_EQ(::connect(socket.get(), generic, size), 0);
+    peer = UniqueFd(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    const linger slow = {1, 60};
+    EXPECT_EQ(::setsockopt(socket.get(), SOL_SOCKET, SO_LINGER, &slow, sizeof slow), 0);
+    const std::vector<char> bytes(1 << 20);
+    while (::send(socket.get(), bytes.data(), bytes.size(), MSG_DONTWAIT) > 0) {
+    }
+  }
+  ~Lingering() {
+    peer.reset();
+    if (closing.joinable()) closing.join();
+  }
+  // Aside, because where the daemon was faster the last one is this.
+  void let_go() {
+    closing = std::thread([this] { socket.reset(); });
+  }
+
+  UniqueFd socket;
+  UniqueFd peer;
+  std::thread closing;
+};
+
+class WhatLingers : public testing::TestWithParam<hoist_message_type> {};
+
+INSTANTIATE_TEST_SUITE_P(Clients, WhatLingers,
+                         testing::Values(HOIST_MESSAGE_HELLO, HOIST_MESSAGE_STATUS,
+                                         HOIST_MESSAGE_GOODBYE, hoist_message_type{}));
+
+// In a greeting, behind one that nobody reads, and in the middle of a session: others are served.
+TEST_P(WhatLingers, HoldsNobodyUp) {
+  const TestServer server;
+  Lingering lingering;
+  const UniqueFd greeting = device::remote::connect_to(server.path()).value();
+  auto message = make_message(GetParam());
+  message.lanes = 1;
+  if (GetParam() == hoist_message_type{}) message.magic = 0;
+  for (int i = 0; i < 2; ++i) {
+    (void)send_message(greeting.get(), message, lingering.socket.get());
+  }
+  lingering.let_go();
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < 3; ++i) {
+    const auto client = server.connect();
+    ASSERT_TRUE(client) << client.error().message;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  EXPECT_TRUE(says(server, "\"connections\":3,"));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
+}
+
+TEST(Clients, WhatLingersInASessionHoldsUpNobodyElse) {
+  const TestServer server;
+  Lingering lingering;
+  const auto honest = server.connect().value();
+  const UniqueFd socket = device::remote::connect_to(server.path()).value();
+  auto hello = make_message(HOIST_MESSAGE_HELLO);
+  hello.lanes = 1;
+  hello.pool_size = 1 << 20;
+  auto memory = device::remote::SharedMemory::create(1, hello.pool_size).value();
+  ASSERT_TRUE(send_message(socket.get(), hello, memory.fd()));
+  ASSERT_TRUE(device::remote::receive_message(socket.get(), 10'000).value());
+  ASSERT_TRUE(send_message(socket.get(), hello, lingering.socket.get()));
+  lingering.let_go();
+  wait_until_it_says(server, "\"total\":{\"clients\":1,");
+  EXPECT_TRUE(Buffer::allocate(*honest, 100));
+  EXPECT_TRUE(server.connect());
+}
+
+// In a child that has nobody's allocator: connects as another user, and says 'y' when it did.
+[[noreturn]] void crowd(const sockaddr_un& address, int ready) {
+  ::alarm(60);
+  bool done = ::setgid(65534) == 0 && ::setuid(65534) == 0;
+  for (int i = 0; done && i < 400; ++i) {
+    const int one = ::socket(AF_UNIX, SOCK_SEQPACKET, 0);
+    done = one >= 0;
+    while (done &&
+           ::connect(one, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+      done = errno == EAGAIN;
+      ::usleep(1000);
+    }
+  }
+  (void)!::write(ready, done ? "y" : "n", 1);
+  ::pause();
+  ::_exit(0);
+}
+
+// One user's crowd at the door does not turn another away who has not spoken yet.
+TEST(Clients, ACrowdKeepsToItsOwn) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root, to be another user";
+  const TestServer server;
+  const std::filesystem::path socket = server.path();
+  ASSERT_EQ(::chmod(socket.parent_path().c_str(), 0755), 0);
+  ASSERT_EQ(::chmod(socket.c_str(), 0666), 0);
+  const UniqueFd honest = device::remote::connect_to(server.path()).value();
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  server.path().copy(address.sun_path, sizeof address.sun_path - 1);
+  int ready[2];
+  ASSERT_EQ(::pipe(ready), 0);
+  const pid_t child = ::fork();
+  if (child == 0) crowd(address, ready[1]);
+  ::close(ready[1]);
+  char done = 0;
+  EXPECT_EQ(::read(ready[0], &done, 1), 1);
+  EXPECT_EQ(done, 'y');
+  wait_until_it_says(server, "\"refused\":27");  // and some more of 400, of whom 128 may wait
+  ASSERT_TRUE(send_message(honest.get(), make_message(HOIST_MESSAGE_STATUS)));
+  const auto answer = device::remote::receive_text(honest.get(), 10'000, 100'000);
+  EXPECT_TRUE(answer) << answer.error().message;
+  ::kill(child, SIGKILL);
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  ::close(ready[0]);
+}
+
+// A daemon whose device is lost ends, for only a new process has it again.
+TEST(Clients, HearThatTheDeviceIsLost) {
+  device::FailingDevice failing(200);
+  TestServer server(failing, /*on_streams=*/true);
+  const auto client = server.connect().value();
+  const auto other = server.connect().value();
+  Status last;
+  for (int i = 0; last && i < 1000; ++i) {
+    Result<Buffer> buffer = Buffer::allocate(*client, 4096);
+    last = buffer ? buffer->fill(std::byte{1}) : tl::unexpected(buffer.error());
+  }
+  ASSERT_FALSE(last);
+  EXPECT_EQ(last.error().code, ErrorCode::unavailable) << last.error().message;
+  const Status ended = server.wait();
+  ASSERT_FALSE(ended);
+  EXPECT_EQ(ended.error().code, ErrorCode::unavailable);
+  for (const auto& each : {client, other}) {
+    const Status status = each->status();
+    ASSERT_FALSE(status);
+    EXPECT_EQ(status.error().code, ErrorCode::unavailable) << status.error().message;
+  }
+}
+
+}  // namespace
+}  // namespace hoist::daemon
