@@ -58,12 +58,12 @@ class GemmCase(unittest.TestCase):
         daemon.kill()
         self.fail("hoistd did not come up")
 
-    def hoist(self, *command, options=(), **changes):
+    def hoist(self, *command, options=(), status=0, **changes):
         """(the completed program, counters of gemm) under `hoist run`."""
         stats = self.path / "stats.json"
         changes = {"HOIST_SOCKET": str(self.socket), "HOIST_GPU": "require",
                    "XDG_CACHE_HOME": str(self.path / "cache"), **changes}
         done = run(HOIST, "run", f"--stats={stats}", *options, "--", *command,
                    env=environment(**changes))
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.returncode, status, done.stderr)
         return done, json.loads(stats.read_text())["operations"].get("gemm", {})

@@ -126,7 +126,25 @@ static void probed(void) {
   }
 }
 
+/* What BLAS reports (the reference BLAS ends the program), or OpenBLAS knows besides. */
+static void odd(int layout, int option) {
+  strided* batch = (strided*)dlsym(RTLD_DEFAULT, "cblas_sgemm_batch_strided");
+  const int n = 40, stride = n * n, count = 40;
+  float* a = malloc((size_t)stride * count * sizeof *a);
+  float* c = calloc((size_t)stride * count, sizeof *c);
+  for (int i = 0; i < stride * count; ++i) a[i] = (float)small();
+  if (batch != NULL) {
+    batch(layout, option, PLAIN, n, n, n, 1, a, n, stride, a, n, stride, 0, c, n, stride, count);
+  } else {
+    for (int i = 0; i < count; ++i)
+      cblas_sgemm(layout, option, PLAIN, n, n, n, 1, a + i * stride, n, a + i * stride, n, 0,
+                  c + i * stride, n);
+  }
+  show("odd", c, (size_t)stride * count * sizeof *c);
+}
+
 int main(int argc, char** argv) {
+  if (strchr(argv[1], 'o')) odd(atoi(argv[2]), atoi(argv[3]));
   if (strchr(argv[1], 'g')) groups(COLUMN), groups(ROW);
   if (strchr(argv[1], 's')) strides();
   if (strchr(argv[1], 'p')) probed();
@@ -194,6 +212,14 @@ int main(void) {
   for (int i = 0; i < N * N; ++i) a[i] = 1;
   printf(" %.0f", product(a));
   c = malloc(bytes);
+  printf(" %.0f\n", product(kept));
+  /* And one by a call that is no product, or whose matrices overlap: the program's BLAS does it. */
+  for (int i = 0; i < N * N; ++i) kept[i] = 1;
+  dirty(kept, bytes);
+  printf("%.0f", product(kept));
+  cblas_dgemm(COLUMN, PLAIN, PLAIN, N, N, N, 0, a, N, b, N, 3, kept, N);
+  printf(" %.0f", product(kept));
+  cblas_dgemm(COLUMN, PLAIN, PLAIN, N, N, N, 0, kept, N, kept, N, 2, kept, N);
   printf(" %.0f\n", product(kept));
   return 0;
 }
@@ -402,6 +428,19 @@ class InterfacesTest(GemmCase):
         self.assertEqual(done.stdout, run(program, "gs").stdout)
         self.assertEqual(gemm["calls"], 0)
 
+    def test_options_that_blas_does_not_know_are_its_to_report(self):
+        program = self.build_batch()
+        self.start_daemon()
+
+        def odd(output):
+            return [line for line in output.splitlines() if line.startswith(b"odd")]
+
+        for layout, option in (("101", "0"), ("102", "999"), ("7", "111"), ("102", "114")):
+            plain = run(program, "o", layout, option)
+            done, gemm = self.hoist(program, "o", layout, option, status=plain.returncode)
+            self.assertEqual(odd(done.stdout), odd(plain.stdout))
+            self.assertEqual(gemm.get("calls", 0), 0, gemm)
+
     def test_a_blas_without_batches_does_them_one_by_one(self):
         program = self.build_batch()
         expected = run(program, "p").stdout
@@ -423,8 +462,9 @@ class InterfacesTest(GemmCase):
         self.assertEqual(done.stdout.decode().splitlines(), [
             "1 1 1 1", "kept 0, again 1",
             "520 520 dirty 0 1040 child 1560 1040 release 0 2080",
-            f"{4 * 520} {4 * 520 * 520} 520 {520 * 520}"])
-        self.assertEqual(gemm["calls"], 10, gemm)
+            f"{4 * 520} {4 * 520 * 520} 520 {520 * 520}", f"{520} {3 * 520} {6 * 520}"])
+        self.assertEqual(gemm["calls"], 13, gemm)
+        self.assertEqual(gemm["passed"], {"no product to compute": 2})
 
     def test_keeping_where_there_is_no_daemon(self):
         source = str(HEADERS)

@@ -93,6 +93,10 @@ bool read_layout(int layout, bool* is_column_major) {
 }
 
 bool read_transpose_number(int option, char* trans) {
-  *trans = option == CBLAS_NO_TRANSPOSE ? 'N' : option == CBLAS_TRANSPOSE ? 'T' : 'C';
-  return *trans != 'C' || option == CBLAS_CONJUGATE_TRANSPOSE;
+  *trans = option == CBLAS_NO_TRANSPOSE          ? 'N'
+           : option == CBLAS_TRANSPOSE           ? 'T'
+           : option == CBLAS_CONJUGATE_TRANSPOSE ? 'C'
+           : option == CBLAS_CONJUGATE           ? 'R'
+                                                 : '\0';
+  return *trans == 'N' || *trans == 'T' || *trans == 'C';
 }

@@ -74,7 +74,8 @@ static bool make_call(const struct blas_batch_site* site, const struct blas_batc
                       int64_t group, int64_t first, struct hoist_blas_call* call) {
   *call = (struct hoist_blas_call){.routine = HOIST_BLAS_GEMM, .type = site->gemm.type};
   bool is_column_major = true;
-  bool is_known = read_layout(batch->layout, &is_column_major);
+  const bool has_layout = read_layout(batch->layout, &is_column_major);
+  bool is_known = has_layout;
   is_known &= transpose_at(site, batch->trans_a, group, &call->trans_a);
   is_known &= transpose_at(site, batch->trans_b, group, &call->trans_b);
   set_sizes(call, integer_at(site, batch->m, group), integer_at(site, batch->n, group),
@@ -97,6 +98,7 @@ static bool make_call(const struct blas_batch_site* site, const struct blas_batc
     call->batch.c.items = (const void* const*)(batch->c + first);
   }
   if (!is_column_major) transpose_product(call);
+  if (!has_layout) call->trans_a = call->trans_b = '\0'; /* which BLAS reports, too */
   return is_known;
 }
 

@@ -86,6 +86,7 @@ static int cblas_transpose(char trans) {
   return trans == 'N'   ? CBLAS_NO_TRANSPOSE
          : trans == 'T' ? CBLAS_TRANSPOSE
          : trans == 'C' ? CBLAS_CONJUGATE_TRANSPOSE
+         : trans == 'R' ? CBLAS_CONJUGATE
                         : 0;
 }
 

@@ -53,19 +53,32 @@ constinit PerProcess<Settings> settings;
 
 // For a hoistd that is started because a GPU is required.
 constexpr auto kRequiredWait = std::chrono::seconds(10);
+constexpr const char* kCpuIsAhead = "CPU is ahead";
 // For devices behind the first, by the first call that could use them; then calls go on without.
 constexpr auto kOthersWait = std::chrono::seconds(2);
 
 LibraryCalls& calls() { return settings.get().calls; }
 bool is_required() { return settings.get().is_required; }
 
+// GPUs that the profile prefers, of up to `most`, for a call that can be cut into as many parts.
+int preferred_devices(const hoist_blas_call& call, int most) {
+  const Estimate* const estimate = Estimate::of(call.type);
+  while (estimate != nullptr && most > 0) {
+    const int devices = estimate->devices(call, most);
+    if (devices == 0) break;
+    most = static_cast<int>(split(call, static_cast<size_t>(devices)).size());
+    if (most >= devices) return devices;
+  }
+  return 0;
+}
+
 // GPUs to use; 0: none, and `reason` says why.
 int choose_devices(const hoist_blas_call& call, const char*& reason) {
   const Settings& own = settings.get();
   if (own.is_required) return own.required_devices;
-  const Estimate* const estimate = Estimate::of(call.type);
-  reason = estimate == nullptr ? "not measured (hoist tune --op gemm)" : "CPU is ahead";
-  return estimate == nullptr ? 0 : std::min(estimate->devices(call), own.most_devices);
+  const bool is_measured = Estimate::of(call.type) != nullptr;
+  reason = is_measured ? kCpuIsAhead : "not measured (hoist tune --op gemm)";
+  return preferred_devices(call, own.most_devices);
 }
 
 std::string describe(const hoist_blas_call& call) {
@@ -134,7 +147,10 @@ bool run_on_gpu(const hoist_blas_call& call, const hoist_blas_original& original
   if (!(*session)->has_gpu() && !is_required()) return calls().passed("hoistd has no GPU");
   const int useful = static_cast<int>(split(call, static_cast<size_t>(wanted)).size());
   const bool may_wait = useful > 1 && is_required() && !settings.get().has_waited.exchange(true);
-  const int devices = (*session)->devices(useful, may_wait ? kOthersWait : std::chrono::seconds(0));
+  int devices = (*session)->devices(useful, may_wait ? kOthersWait : std::chrono::seconds(0));
+  // With fewer than wanted the CPU may be ahead, or yet fewer.
+  if (devices < useful && !is_required()) devices = preferred_devices(call, devices);
+  if (devices == 0) return calls().passed(kCpuIsAhead);
   std::optional<Verification> verification;
   if (calls().is_drawn()) verification.emplace(call);
   const std::string implementation = (*session)->implementation(devices);
@@ -148,9 +164,9 @@ bool run_on_gpu(const hoist_blas_call& call, const hoist_blas_original& original
 }
 
 bool run_or_pass(const hoist_blas_call& call, const hoist_blas_original& original) {
-  if (const char* reason = reason_to_pass(call)) return calls().passed(reason);
-  // By whomever: us or the original.
-  KeptRanges::get().written(make_plan(call).operands[2], element_size(call.type));
+  const char* const obstacle = reason_to_pass(call);
+  KeptRanges::get().written_by(call, obstacle == nullptr);
+  if (obstacle != nullptr) return calls().passed(obstacle);
   if (calls().is_switched_off()) return calls().passed("switched off by --verify");
   const char* reason = nullptr;
   const int devices = choose_devices(call, reason);

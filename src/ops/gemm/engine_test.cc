@@ -53,11 +53,13 @@ TEST(Estimate, TakesAsManyDevicesAsAreAhead) {
   const std::optional<Estimate> estimate = Estimate::make(profile, 'd');
   ASSERT_TRUE(estimate);
   // 2e-12 n³ against 1e-3 + 1e-13 n³, and that against 4e-3 + 0.5e-13 n³: from 808 and 3915 on.
-  EXPECT_EQ(estimate->devices(square(100)), 0);  // below what was measured
-  EXPECT_EQ(estimate->devices(square(512)), 0);
-  EXPECT_EQ(estimate->devices(square(1200)), 1);
-  EXPECT_EQ(estimate->devices(square(2500)), 1);
-  EXPECT_EQ(estimate->devices(square(8000)), 2);
+  EXPECT_EQ(estimate->devices(square(100), 8), 0);  // below what was measured
+  EXPECT_EQ(estimate->devices(square(512), 8), 0);
+  EXPECT_EQ(estimate->devices(square(1200), 8), 1);
+  EXPECT_EQ(estimate->devices(square(2500), 8), 1);
+  EXPECT_EQ(estimate->devices(square(8000), 8), 2);
+  EXPECT_EQ(estimate->devices(square(8000), 1), 1);  // no more than there are
+  EXPECT_EQ(estimate->devices(square(8000), 0), 0);
   EXPECT_TRUE(std::isinf(estimate->gpu_seconds(square(8000), 4)));
   // The best of those up to a number.
   const double by_two =
@@ -74,6 +76,16 @@ TEST(Estimate, TakesAsManyDevicesAsAreAhead) {
   EXPECT_GT(estimate->gpu_seconds(flat), 4 * estimate->gpu_seconds(square(2947)));
 }
 
+// Two are ahead of the CPU where one is not.
+TEST(Estimate, MayNeedAllItsDevices) {
+  const auto profile = profile_of({measured("original", 1e-6, 2e-12), measured("cuda", 1, 1e-13),
+                                   measured("cuda-2", 4e-3, 0.5e-13)});
+  const std::optional<Estimate> estimate = Estimate::make(profile, 'd');
+  ASSERT_TRUE(estimate);
+  EXPECT_EQ(estimate->devices(square(4096), 2), 2);
+  EXPECT_EQ(estimate->devices(square(4096), 1), 0);
+}
+
 TEST(Estimate, TakesNoMoreDevicesForNoise) {
   // Two devices seem to take 0.9 of one's time.
   placement::MeasuredImplementation one = measured("cuda", 1e-3, 1e-13);
@@ -88,7 +100,7 @@ TEST(Estimate, TakesNoMoreDevicesForNoise) {
     const std::optional<Estimate> estimate =
         Estimate::make(profile_of({measured("original", 1e-6, 2e-12), one, two}), 'd');
     ASSERT_TRUE(estimate);
-    EXPECT_EQ(estimate->devices(square(4096)), noise < 0.1 ? 2 : 1);
+    EXPECT_EQ(estimate->devices(square(4096), 8), noise < 0.1 ? 2 : 1);
   }
 }
 
@@ -103,8 +115,8 @@ TEST(Estimate, OnABusyMachineTakesAGpuThatIsFarAhead) {
   }
   const std::optional<Estimate> estimate = Estimate::make(profile_of({original, gpu}), 'd');
   ASSERT_TRUE(estimate);
-  EXPECT_EQ(estimate->devices(square(860)), 0);  // 1.2 times as fast
-  EXPECT_EQ(estimate->devices(square(4096)), 1);
+  EXPECT_EQ(estimate->devices(square(860), 8), 0);  // 1.2 times as fast
+  EXPECT_EQ(estimate->devices(square(4096), 8), 1);
 }
 
 TEST(Estimate, IsThereWhereBothWereMeasured) {

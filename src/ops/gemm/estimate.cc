@@ -103,11 +103,12 @@ double Estimate::won_seconds(const hoist_blas_call& call, int devices) const {
   return original_seconds(call) - best;
 }
 
-int Estimate::devices(const hoist_blas_call& call) const {
+int Estimate::devices(const hoist_blas_call& call, int most) const {
   const uint64_t bytes = bytes_of_square(call);
   int best = 0;
   placement::Cost cost = {original_seconds(call), original_.uncertainty(bytes)};
   for (const auto& [devices, curve] : gpus_) {
+    if (devices > most) break;
     const placement::Cost other = {gpu_seconds(call, devices), curve.uncertainty(bytes)};
     const double lead = caution_ * lead_of(devices);
     if (!placement::is_ahead(other, cost, placement::kStay, lead)) continue;

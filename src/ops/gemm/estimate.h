@@ -46,9 +46,10 @@ class Estimate {
   double gpu_seconds(const hoist_blas_call& call, int devices = 1) const;
   // What the call wins on the best number of GPUs up to `devices`; negative: the CPU is ahead.
   double won_seconds(const hoist_blas_call& call, int devices) const;
-  // How many GPUs to use: as many as are ahead of the original, and of fewer GPUs, by more than the
-  // choice may cost (placement/decide.h) and by more than the measurements leave open; 0: none.
-  int devices(const hoist_blas_call& call) const;
+  // How many GPUs to use, of up to `most`: as many as are ahead of the original, and of fewer GPUs,
+  // by more than the choice may cost (placement/decide.h) and by more than the measurements leave
+  // open; 0: none.
+  int devices(const hoist_blas_call& call, int most) const;
 
  private:
   Estimate(placement::CostCurve original, std::map<int, placement::CostCurve> gpus, double caution)

@@ -113,7 +113,7 @@ int first_calls() {
   if (!placement::write_profile(far_ahead())) return 5;
   const SquareProduct product('d', 64);
   const Estimate* const estimate = Estimate::of('d');
-  if (estimate == nullptr || estimate->devices(product.call()) != 1) return 6;
+  if (estimate == nullptr || estimate->devices(product.call(), 1) != 1) return 6;
   for (int call = 0; call < 3; ++call) {  // 0.09 s of 0.1
     if (hoist_gemm(&product.call(), &kReferenceOriginal)) return 7;
   }

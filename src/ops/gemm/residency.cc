@@ -1,5 +1,6 @@
 #include "ops/gemm/residency.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <new>
 #include <utility>
@@ -58,9 +59,21 @@ bool KeptRanges::renew(uintptr_t first, uintptr_t end) {
   return any;
 }
 
+void KeptRanges::written_by(const hoist_blas_call& call, bool is_ours) {
+  if (!is_used_.load(std::memory_order_acquire)) return;
+  constexpr int64_t kMost = int64_t{1} << 31;
+  const bool is_plain = std::min({call.m, call.n, call.k}) >= 0 &&
+                        std::max({call.m, call.n, call.k, call.ldc}) <= kMost && call.ldc >= 0 &&
+                        call.batch.count <= 1;
+  if (is_ours || is_plain) {
+    written(make_plan(call).operands[2], element_size(call.type));
+  } else {
+    (void)renew(0, UINTPTR_MAX);
+  }
+}
+
 void KeptRanges::written(const Operand& operand, size_t element) {
-  if (!is_used_.load(std::memory_order_acquire) || operand.rows <= 0 || operand.columns <= 0)
-    return;
+  if (operand.rows <= 0 || operand.columns <= 0) return;
   for (int64_t at = 0; at < operand.count; ++at) {
     const auto first = reinterpret_cast<uintptr_t>(operand.item(at));
     (void)renew(first, first + span_bytes(operand.rows, operand.columns, operand.leading, element));

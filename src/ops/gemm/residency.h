@@ -25,8 +25,9 @@ class KeptRanges {
   int dirty(const void* memory, size_t bytes);
   int release(const void* memory);
 
-  // What a call is about to write: as dirty(), where anything is kept there.
-  void written(const Operand& operand, size_t element);
+  // What a call is about to write, as dirty(), where anything is kept there: by us, or, where we
+  // leave it to the program's BLAS (`is_ours` is false), by that, whatever it makes of it.
+  void written_by(const hoist_blas_call& call, bool is_ours);
 
   // The number of the content of the range that holds all of [memory, memory + bytes): another
   // after each change, never one that was; 0: none holds it.
@@ -38,6 +39,7 @@ class KeptRanges {
     uint64_t content;
   };
   bool renew(uintptr_t first, uintptr_t end);
+  void written(const Operand& operand, size_t element);
 
   mutable std::mutex mutex_;
   std::map<uintptr_t, Range> ranges_;  // by their first byte

@@ -121,7 +121,12 @@ TEST(ResidentMatrices, GoWithTheirRangeOrWhenToldTo) {
   buffer = take();
   resident.prune();
   EXPECT_FALSE(buffer.expired());
-  ranges.written(operand, 8);
+  hoist_blas_call call = {};
+  call.routine = HOIST_BLAS_GEMM;
+  call.type = 'd';
+  call.m = call.n = call.k = call.ldc = 8;
+  call.c = memory.data();
+  ranges.written_by(call, /*is_ours=*/true);
   resident.prune();
   EXPECT_TRUE(buffer.expired());
   buffer = take();

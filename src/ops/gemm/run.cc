@@ -4,15 +4,16 @@
 #include <array>
 #include <condition_variable>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <new>
 #include <optional>
 #include <span>
-#include <system_error>
 #include <thread>
 #include <vector>
 
+#include "base/spare_memory.h"
 #include "device/buffer.h"
 #include "ops/gemm/kernel.h"
 #include "ops/gemm/matrix_ends.h"
@@ -62,7 +63,7 @@ class UndoableRun::Execution {
         });
         if (!done) downloaded_ = done;
       });
-    } catch (const std::system_error&) {
+    } catch (const std::exception&) {
       return fail(ErrorCode::exhausted, "no thread (gemm): use fewer threads");
     }
     Status done = without_exceptions([this] { return upload_and_compute(); });
@@ -93,8 +94,8 @@ class UndoableRun::Execution {
   static Status without_exceptions(Body body) {
     try {
       return body();
-    } catch (const std::bad_alloc&) {
-      return fail(ErrorCode::exhausted, "no memory (gemm)");
+    } catch (const std::exception&) {  // no memory, no thread
+      return fail(ErrorCode::exhausted, "no memory");
     }
   }
 
@@ -146,7 +147,8 @@ class UndoableRun::Execution {
     if (Status recorded = ready_->record(compute_); !recorded) return recorded;
     const Operand& c = plan_.operands[kC];
     if (!c.is_read) return {};
-    saved_.reset(new (std::nothrow) std::byte[plan_.bytes(c)]);
+    if (has_spare_memory(plan_.bytes(c)))
+      saved_.reset(new (std::nothrow) std::byte[plan_.bytes(c)]);
     if (saved_ != nullptr) return {};
     return fail(ErrorCode::exhausted, "no memory to keep the result's former content (gemm)");
   }

@@ -1,8 +1,8 @@
 #include "ops/gemm/spread.h"
 
 #include <algorithm>
+#include <exception>
 #include <memory>
-#include <system_error>
 #include <thread>
 
 #include "ops/gemm/run.h"
@@ -100,16 +100,23 @@ Status run_spread(const hoist_blas_call& call, std::span<const Place> places,
                                                  panel_bytes, place.resident));
   }
   std::vector<Status> done(runs.size());
+  const auto run_part = [&](size_t at) noexcept {
+    try {
+      done[at] = runs[at]->run();
+    } catch (const std::exception&) {
+      done[at] = fail(ErrorCode::exhausted, "no memory");  // short, so that it takes none
+    }
+  };
   std::vector<std::thread> threads;
   threads.reserve(runs.size());
   for (size_t at = 1; at < runs.size(); ++at) {
     try {
-      threads.emplace_back([&, at] { done[at] = runs[at]->run(); });
-    } catch (const std::system_error&) {
-      done[at] = runs[at]->run();  // one after the other
+      threads.emplace_back(run_part, at);
+    } catch (const std::exception&) {
+      run_part(at);  // one after the other
     }
   }
-  done[0] = runs[0]->run();
+  run_part(0);
   for (std::thread& thread : threads) thread.join();
   const auto failed =
       std::find_if(done.begin(), done.end(), [](const Status& one) { return !one; });

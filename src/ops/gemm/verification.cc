@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "base/spare_memory.h"
 #include "ops/gemm/matrix_ends.h"
 #include "ops/gemm/plan.h"
 
@@ -172,7 +173,7 @@ Verification::Verification(const hoist_blas_call& call)
     return;
   }
   const SubMatrix c = matrix_of(make_plan(call).operands[2], element_);
-  kept_.reset(new (std::nothrow) std::byte[c.bytes()]);
+  if (has_spare_memory(c.bytes())) kept_.reset(new (std::nothrow) std::byte[c.bytes()]);
   if (kept_ == nullptr) {
     left_out_ = "no room";
     return;

@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "base/own_work.h"
+#include "base/spare_memory.h"
 #include "ops/qsort/chunks.h"
-#include "ops/qsort/system.h"
 
 namespace hoist::qsort {
 namespace {
@@ -126,7 +126,7 @@ const char* CollationKeys::make(const Call& call, size_t offset, const Mappings&
     if (!find_length(string, mappings, length)) return "a pointer leads nowhere";
     sampled_bytes += ::strxfrm_l(nullptr, text(string), 0, locale.get()) + 1 + sizeof(char*);
   }
-  if (!has_memory(sampled_bytes * (call.count / kSampled + 1))) return kNoMemory;
+  if (!has_spare_memory(sampled_bytes * (call.count / kSampled + 1))) return kNoMemory;
   pointers_ = PageBuffer(call.count * sizeof(const char*));
   if (pointers_.data() == nullptr) return kNoMemory;
   auto* const pointers = reinterpret_cast<const char**>(pointers_.data());

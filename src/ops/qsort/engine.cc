@@ -5,6 +5,7 @@
 #include "base/call_team.h"
 #include "base/library_calls.h"
 #include "base/own_work.h"
+#include "base/spare_memory.h"
 #include "ops/qsort/call.h"
 #include "ops/qsort/judge.h"
 #include "ops/qsort/qsort.h"
@@ -49,7 +50,7 @@ Attempt try_sort(const Call& call, const Order& order, const Mappings& mappings,
                  Workspace& workspace) {
   return unseen([&] {
     Attempt attempt;
-    if (!has_memory(memory_needed(call))) return attempt;
+    if (!has_spare_memory(memory_needed(call))) return attempt;
     CallTeam team(threads_for(call));
     if (team.pool() != nullptr) attempt.implementation = "cpu-all";
     attempt.sorted = sort_by(call, order, mappings, workspace, team.pool());

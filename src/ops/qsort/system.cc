@@ -3,12 +3,7 @@
 #include <gnu/libc-version.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <charconv>
-#include <string>
-
-#include "base/cgroup.h"
-#include "base/file.h"
 
 namespace hoist::qsort {
 namespace {
@@ -16,19 +11,6 @@ namespace {
 constexpr int kQuicksortUntil = 38;  // above a quarter of the memory
 constexpr int kNewestKnown = 42;
 constexpr size_t kIndirect = 32;  // larger elements are sorted by pointers to them
-
-// "MemAvailable:   12345 kB" of /proc/meminfo; everything where that cannot be read.
-uint64_t memory_available() {
-  const Result<std::string> text = read_file("/proc/meminfo", 65536);
-  constexpr std::string_view kName = "MemAvailable:";
-  const size_t at = text ? text->find(kName) : std::string::npos;
-  if (at == std::string::npos) return UINT64_MAX;
-  const size_t digits = text->find_first_not_of(' ', at + kName.size());
-  uint64_t kibibytes = 0;
-  if (digits == std::string::npos) return UINT64_MAX;
-  std::from_chars(text->data() + digits, text->data() + text->size(), kibibytes);
-  return kibibytes << 10;
-}
 
 }  // namespace
 
@@ -52,12 +34,6 @@ bool sorts_stably(size_t count, size_t size) {
                               ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(page)
                               : UINT64_MAX;
   return sorts_stably(::gnu_get_libc_version(), count, size, memory);
-}
-
-bool has_memory(uint64_t bytes) {
-  constexpr uint64_t kNotWorthAsking = uint64_t{16} << 20;
-  return bytes <= kNotWorthAsking ||
-         bytes <= std::min(cgroup_memory_available(), memory_available()) / 2;
 }
 
 }  // namespace hoist::qsort

@@ -16,7 +16,4 @@ bool sorts_stably(std::string_view version, size_t count, size_t size, uint64_t 
 // The running C library's.
 bool sorts_stably(size_t count, size_t size);
 
-// Whether so many bytes of memory may be taken for a while: half of what is available is left.
-bool has_memory(uint64_t bytes);
-
 }  // namespace hoist::qsort
