@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import random
+import resource
 import shutil
 import signal
 import subprocess
@@ -170,6 +171,63 @@ class ThroughTheDaemon(unittest.TestCase):
         self.start()
         self.sorted(self.text, HOIST_GPU="auto")
         self.assertEqual(self.served(), 0)
+
+    def measure(self, **machine):
+        """A profile by which sort is for a GPU, of this machine but for `machine`."""
+        cache = self.folder / "cache/hoist"
+        shutil.rmtree(cache, ignore_errors=True)
+        done = run(HOIST, "tune", "--quick", "--seconds", "1", "--op", "hash/md5sum",
+                   env=self.through_daemon(HOIST_GPU="off"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        profile = json.loads((cache / "profile.json").read_text())
+        profile["machine"].update(machine)
+        (cache / "profile.json").write_text(json.dumps(profile))
+        with open(cache / "decisions", "a") as decisions:
+            for variant in ("C", "locale", "numeric"):
+                decisions.write(f"sort/{variant} cpus=1 0 cpu-1 1000 cuda\n")
+
+    def logged(self):
+        """Without a word of HOIST_GPU; what the engine logs is in self.log."""
+        self.log = self.folder / "log"
+        self.log.unlink(missing_ok=True)
+        return {"HOIST_GPU": "auto", "HOIST_LOG": "debug", "HOIST_LOG_FILE": str(self.log)}
+
+    def test_a_daemon_without_a_gpu_is_unused(self):
+        self.start()
+        self.measure()
+        expected = self.sorted(self.text, HOIST_GPU="off")
+        self.assertEqual(self.sorted(self.text, **self.logged()), expected)
+        self.assertRegex(self.log.read_text(), "sort: (no GPU|GPU opened)")  # the process's own
+        self.assertEqual(self.served(), 0)
+
+    def test_another_gpu_than_the_measured_one_is_unused(self):
+        self.start()
+        expected = self.sorted(self.text, HOIST_GPU="off")
+        for changes in ({"gpu": "Another GPU"}, {"driver": "another"}):
+            self.measure(**changes)
+            self.assertEqual(self.sorted(self.text, **self.logged()), expected)
+            self.assertFalse(self.log.exists() and "GPU" in self.log.read_text())
+        self.assertEqual(self.served(), 0)
+
+    def test_little_memory(self):
+        self.start()
+        expected = self.sorted(self.text, HOIST_GPU="off")
+        statuses = set()
+        for mebibytes in (16, 32, 48, 64, 96, 128, 160, 192, 256, 320, 384, 448, 512, 768, 4096):
+            limit = mebibytes << 20
+            done = subprocess.run(
+                [ENGINE, self.text], env=self.through_daemon(), stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE, check=False,
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+            with self.subTest(mebibytes, stderr=done.stderr):
+                self.assertIn(done.returncode, (0, 2, 127))  # 127: not even its libraries fit
+                if done.returncode == 0:
+                    self.assertTrue(done.stdout == expected)
+                else:
+                    self.assertEqual(done.stdout, b"")
+            statuses.add(done.returncode)
+        self.assertIn(0, statuses)
+        self.assertGreater(self.served(), 0)
 
     def test_a_sort_loses_nothing_with_its_daemon(self):
         expected = self.sorted(self.text, HOIST_GPU="off")

@@ -81,6 +81,8 @@ const LoadedProfile& process_profile() {
   return *profile;
 }
 
+bool has_measured_these_gpus() { return process_profile().profile() != nullptr; }
+
 ProfileDescription describe_profile() {
   const LoadedProfile& loaded = process_profile();
   return {loaded.profile() != nullptr, loaded.why};

@@ -29,5 +29,8 @@ struct LoadedProfile {
 LoadedProfile load_profile();
 // The same, read once.
 const LoadedProfile& process_profile();
+// Whether a decision for a GPU, of which the decisions' file does not say which, was made with the
+// GPUs and the driver of this machine.
+bool has_measured_these_gpus();
 
 }  // namespace hoist::placement

@@ -62,7 +62,10 @@ Result<std::shared_ptr<Device>> lent_device(const LendOptions& options) {
     return options.own_pool > 0 ? connect_own(options.own_pool) : RemoteDevice::shared();
   };
   Result<std::shared_ptr<RemoteDevice>> remote = connect();
-  if (!remote && options.own_process) return in_process();
+  // A daemon that lends a CPU is of use for tests alone.
+  const bool is_required = ::strcasecmp(where, "require") == 0;
+  const bool is_of_use = remote && ((*remote)->is_gpu() || is_required);
+  if (!is_of_use && options.own_process) return in_process();
   if (!remote && may_start()) {
     StartOptions start;
     start.device = "cuda";

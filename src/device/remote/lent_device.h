@@ -5,10 +5,9 @@
 //
 //   off        none
 //   inprocess  the first GPU, in a context of the process's own (0.26 s, threads, breaks fork)
-//   else       hoistd's. Where none answers: with `own_process` the first GPU as for inprocess,
-//   else
-//              one is started, at most every 30 s, and found by a later call, or by this one within
-//              `wait`.
+//   else       hoistd's. Where none answers: with `own_process` the first GPU as for inprocess
+//              (also where hoistd lends a CPU, unless it says require), else one is started, at
+//              most every 30 s, and found by a later call, or by this one within `wait`.
 #pragma once
 
 #include <chrono>

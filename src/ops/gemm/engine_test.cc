@@ -38,6 +38,8 @@ hoist_blas_call square(int64_t extent) {
   return call;
 }
 
+constexpr int kCpus = 16;
+
 placement::Profile profile_of(std::vector<placement::MeasuredImplementation> implementations) {
   placement::MeasuredVariant variant;
   variant.name = variant_name('d');
@@ -50,7 +52,7 @@ placement::Profile profile_of(std::vector<placement::MeasuredImplementation> imp
 TEST(Estimate, TakesAsManyDevicesAsAreAhead) {
   const auto profile = profile_of({measured("original", 1e-6, 2e-12), measured("cuda", 1e-3, 1e-13),
                                    measured("cuda-2", 4e-3, 0.5e-13)});
-  const std::optional<Estimate> estimate = Estimate::make(profile, 'd');
+  const std::optional<Estimate> estimate = Estimate::make(profile, 'd', kCpus);
   ASSERT_TRUE(estimate);
   // 2e-12 n³ against 1e-3 + 1e-13 n³, and that against 4e-3 + 0.5e-13 n³: from 808 and 3915 on.
   EXPECT_EQ(estimate->devices(square(100), 8), 0);  // below what was measured
@@ -76,11 +78,28 @@ TEST(Estimate, TakesAsManyDevicesAsAreAhead) {
   EXPECT_GT(estimate->gpu_seconds(flat), 4 * estimate->gpu_seconds(square(2947)));
 }
 
+TEST(Estimate, FewerCpusThanWereMeasuredTakeLonger) {
+  auto profile = profile_of({measured("original", 1e-6, 2e-12), measured("cuda", 1e-3, 1e-13)});
+  profile.machine.cpus = 16;
+  const auto with = [&](int cpus) { return Estimate::make(profile, 'd', cpus).value(); };
+  const hoist_blas_call call = square(700);
+  const double original = with(16).original_seconds(call);
+  const double gpu = with(16).gpu_seconds(call);
+  EXPECT_DOUBLE_EQ(with(64).original_seconds(call), original);
+  EXPECT_DOUBLE_EQ(with(64).gpu_seconds(call), gpu);
+  EXPECT_DOUBLE_EQ(with(8).original_seconds(call), 2 * original);
+  EXPECT_DOUBLE_EQ(with(8).gpu_seconds(call), gpu);
+  EXPECT_DOUBLE_EQ(with(2).original_seconds(call), 8 * original);
+  EXPECT_DOUBLE_EQ(with(2).gpu_seconds(call), 4 * gpu);
+  EXPECT_EQ(with(16).devices(call, 1), 0);  // the break-even of 808
+  EXPECT_EQ(with(2).devices(call, 1), 1);
+}
+
 // Two are ahead of the CPU where one is not.
 TEST(Estimate, MayNeedAllItsDevices) {
   const auto profile = profile_of({measured("original", 1e-6, 2e-12), measured("cuda", 1, 1e-13),
                                    measured("cuda-2", 4e-3, 0.5e-13)});
-  const std::optional<Estimate> estimate = Estimate::make(profile, 'd');
+  const std::optional<Estimate> estimate = Estimate::make(profile, 'd', kCpus);
   ASSERT_TRUE(estimate);
   EXPECT_EQ(estimate->devices(square(4096), 2), 2);
   EXPECT_EQ(estimate->devices(square(4096), 1), 0);
@@ -98,7 +117,7 @@ TEST(Estimate, TakesNoMoreDevicesForNoise) {
       }
     }
     const std::optional<Estimate> estimate =
-        Estimate::make(profile_of({measured("original", 1e-6, 2e-12), one, two}), 'd');
+        Estimate::make(profile_of({measured("original", 1e-6, 2e-12), one, two}), 'd', kCpus);
     ASSERT_TRUE(estimate);
     EXPECT_EQ(estimate->devices(square(4096), 8), noise < 0.1 ? 2 : 1);
   }
@@ -113,20 +132,20 @@ TEST(Estimate, OnABusyMachineTakesAGpuThatIsFarAhead) {
       point.runs = 4;
     }
   }
-  const std::optional<Estimate> estimate = Estimate::make(profile_of({original, gpu}), 'd');
+  const std::optional<Estimate> estimate = Estimate::make(profile_of({original, gpu}), 'd', kCpus);
   ASSERT_TRUE(estimate);
   EXPECT_EQ(estimate->devices(square(860), 8), 0);  // 1.2 times as fast
   EXPECT_EQ(estimate->devices(square(4096), 8), 1);
 }
 
 TEST(Estimate, IsThereWhereBothWereMeasured) {
-  EXPECT_FALSE(Estimate::make(profile_of({measured("original", 1, 1)}), 'd'));
-  EXPECT_FALSE(Estimate::make(profile_of({measured("cuda", 1, 1)}), 'd'));
-  EXPECT_FALSE(Estimate::make(profile_of({measured("original", 1, 1), {"cuda", {}}}), 'd'));
+  EXPECT_FALSE(Estimate::make(profile_of({measured("original", 1, 1)}), 'd', kCpus));
+  EXPECT_FALSE(Estimate::make(profile_of({measured("cuda", 1, 1)}), 'd', kCpus));
+  EXPECT_FALSE(Estimate::make(profile_of({measured("original", 1, 1), {"cuda", {}}}), 'd', kCpus));
+  EXPECT_FALSE(Estimate::make(profile_of({measured("original", 1, 1), measured("cuda-2", 1, 1)}),
+                              'd', kCpus));
   EXPECT_FALSE(
-      Estimate::make(profile_of({measured("original", 1, 1), measured("cuda-2", 1, 1)}), 'd'));
-  EXPECT_FALSE(
-      Estimate::make(profile_of({measured("original", 1, 1), measured("cuda", 1, 1)}), 's'));
+      Estimate::make(profile_of({measured("original", 1, 1), measured("cuda", 1, 1)}), 's', kCpus));
   EXPECT_EQ(Estimate::of('q'), nullptr);
   EXPECT_EQ(Estimate::of('\0'), nullptr);
 }

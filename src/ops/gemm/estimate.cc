@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/per_process.h"
+#include "base/threads.h"
 #include "ops/gemm/plan.h"
 #include "placement/certainty.h"
 #include "placement/decide.h"
@@ -18,9 +19,15 @@ namespace {
 
 constexpr const char* kTypes = "sdcz";
 constexpr int kMostDevices = 64;
+constexpr int kTransferThreads = 8;  // TransferTuning::threads
 
 uint64_t bytes_of_square(const hoist_blas_call& call) {
   return square_bytes(call.type, square_extent(call));
+}
+
+// What was measured with so many CPUs, for fewer of them.
+double times_longer(int measured, int cpus) {
+  return std::max(1.0, static_cast<double>(measured) / std::max(cpus, 1));
 }
 
 // Of the profile as this process finds it.
@@ -30,7 +37,7 @@ struct Estimates {
     const placement::Profile* const profile = loaded.profile();
     if (profile == nullptr) return;
     for (size_t at = 0; at < of_type.size(); ++at)
-      of_type[at] = Estimate::make(*profile, kTypes[at]);
+      of_type[at] = Estimate::make(*profile, kTypes[at], usable_cpus());
   }
   std::array<std::optional<Estimate>, 4> of_type;
 };
@@ -54,7 +61,7 @@ uint64_t square_bytes(char type, double extent) {
   return static_cast<uint64_t>(3 * extent * extent * static_cast<double>(element_size(type)));
 }
 
-std::optional<Estimate> Estimate::make(const placement::Profile& profile, char type) {
+std::optional<Estimate> Estimate::make(const placement::Profile& profile, char type, int cpus) {
   const auto* const variant = profile.find(variant_name(type), placement::Residency::host);
   if (variant == nullptr) return std::nullopt;
   const auto* const original = variant->find("original");
@@ -67,8 +74,10 @@ std::optional<Estimate> Estimate::make(const placement::Profile& profile, char t
     }
   }
   if (!gpus.contains(1)) return std::nullopt;
+  const int measured = profile.machine.cpus;
   return Estimate(placement::CostCurve(original->points, kGrowth), std::move(gpus),
-                  placement::caution(*variant));
+                  placement::caution(*variant), times_longer(measured, cpus),
+                  times_longer(std::min(measured, kTransferThreads), cpus));
 }
 
 const Estimate* Estimate::of(char type) {
@@ -81,7 +90,7 @@ const Estimate* Estimate::of(char type) {
 }
 
 double Estimate::original_seconds(const hoist_blas_call& call) const {
-  return original_.seconds(bytes_of_square(call));
+  return original_.seconds(bytes_of_square(call)) * original_scale_;
 }
 
 double Estimate::gpu_seconds(const hoist_blas_call& call, int devices) const {
@@ -92,7 +101,7 @@ double Estimate::gpu_seconds(const hoist_blas_call& call, int devices) const {
   if (square < gpu->second.first()) return std::numeric_limits<double>::infinity();
   const double ratio = static_cast<double>(transfer_bytes(call)) /
                        static_cast<double>(std::max<uint64_t>(square, 1));
-  return gpu->second.seconds(square) * std::max(ratio, 1.0);
+  return gpu->second.seconds(square) * std::max(ratio, 1.0) * gpu_scale_;
 }
 
 double Estimate::won_seconds(const hoist_blas_call& call, int devices) const {

@@ -3,7 +3,10 @@
 // `hoist tune` measures square products; their cost depends on one number, the operations. A call
 // of another shape has as many operations as some square one, but may move more bytes for them: its
 // time on the GPU is taken to be that of the square one times the ratio of bytes, as if it were
-// transfer alone. So a GPU is never chosen for an estimate that is too low.
+// transfer alone. Routines other than gemm are taken to do their operations at gemm's rate.
+//
+// Where this process has fewer CPUs than were measured with (affinity, quota, HOIST_THREADS), the
+// BLAS is taken to need as much longer, and the GPU's transfers, which eight threads do, likewise.
 #pragma once
 
 #include <map>
@@ -36,8 +39,8 @@ uint64_t square_bytes(char type, double extent);
 
 class Estimate {
  public:
-  // Nothing where the profile has not measured both.
-  static std::optional<Estimate> make(const placement::Profile& profile, char type);
+  // Of a process with `cpus` CPUs. Nothing where the profile has not measured both.
+  static std::optional<Estimate> make(const placement::Profile& profile, char type, int cpus);
   // Of this process's profile; null: not measured.
   static const Estimate* of(char type);
 
@@ -52,12 +55,19 @@ class Estimate {
   int devices(const hoist_blas_call& call, int most) const;
 
  private:
-  Estimate(placement::CostCurve original, std::map<int, placement::CostCurve> gpus, double caution)
-      : original_(std::move(original)), gpus_(std::move(gpus)), caution_(caution) {}
+  Estimate(placement::CostCurve original, std::map<int, placement::CostCurve> gpus, double caution,
+           double original_scale, double gpu_scale)
+      : original_(std::move(original)),
+        gpus_(std::move(gpus)),
+        caution_(caution),
+        original_scale_(original_scale),
+        gpu_scale_(gpu_scale) {}
 
   placement::CostCurve original_;
   std::map<int, placement::CostCurve> gpus_;  // by the number of devices; one is there
   double caution_;                            // placement/certainty.h
+  double original_scale_;                     // times what was measured, for want of CPUs
+  double gpu_scale_;
 };
 
 }  // namespace hoist::gemm

@@ -1,6 +1,7 @@
 #include "ops/sort/gpu_sorter.h"
 
 #include <chrono>
+#include <new>
 #include <system_error>
 #include <vector>
 
@@ -39,7 +40,13 @@ struct GpuSorter::Gpu {
 
 GpuSorter::GpuSorter(size_t least) : least_(least) {
   try {
-    opener_ = std::thread([this] { open(); });
+    opener_ = std::thread([this] {
+      try {
+        open();
+      } catch (const std::bad_alloc&) {
+        give_up("no memory");
+      }
+    });
   } catch (const std::system_error&) {
     give_up("no thread");
   }
@@ -77,7 +84,12 @@ bool GpuSorter::sort(std::span<const Entry> from, std::span<Entry> to) {
   if (opener_.joinable()) opener_.join();
   if (!usable_) return false;
   const auto start = std::chrono::steady_clock::now();
-  const Status done = device::radix_sort::sort(call_for(from, to), *gpu_->device, gpu_->transfer);
+  Status done;
+  try {
+    done = device::radix_sort::sort(call_for(from, to), *gpu_->device, gpu_->transfer);
+  } catch (const std::bad_alloc&) {
+    done = fail(ErrorCode::exhausted, "no memory");
+  }
   if (!done) {
     give_up(done.error().message);
     return false;

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <clocale>
 #include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <new>
 #include <optional>
 #include <string>
@@ -18,6 +20,7 @@
 #include "ops/sort/engine.h"
 #include "ops/sort/messages.h"
 #include "ops/sort/options.h"
+#include "placement/profile_file.h"
 #include "placement/record.h"
 
 namespace {
@@ -43,9 +46,17 @@ std::optional<uint64_t> bytes_to_sort(const hoist::sort::Options& options) {
   return hoist::input_size(options.files);
 }
 
-[[noreturn]] void out_of_memory() {
-  ::dprintf(STDERR_FILENO, "%s: %s\n", program_name, hoist::sort::translate("memory exhausted"));
-  ::_exit(2);
+// Where nobody makes do without the memory. (A new-handler would end the program also where
+// somebody does.)
+[[noreturn]] void end_without_memory() {
+  try {
+    if (std::current_exception() != nullptr) throw;
+  } catch (const std::bad_alloc&) {
+    ::dprintf(STDERR_FILENO, "%s: %s\n", program_name, hoist::sort::translate("memory exhausted"));
+    ::_exit(2);
+  } catch (...) {
+  }
+  std::abort();
 }
 
 }  // namespace
@@ -54,7 +65,7 @@ int main(int argc, char** argv) {
   using namespace hoist;
   std::setlocale(LC_ALL, "");
   program_name = argv[0];
-  std::set_new_handler(out_of_memory);
+  std::set_terminate(end_without_memory);
   const Takeover takeover = begin_takeover(argc, argv, "sort");
   if (hoist_is_off() || !operation_enabled("sort")) return step_aside(takeover, "sort", "off");
   if (switched_off("sort")) return step_aside(takeover, "sort", "switched off by --verify");
@@ -77,7 +88,8 @@ int main(int argc, char** argv) {
   const bool merging = options->mode == sort::Mode::merge;
   if (!merging) confirm_takeover(takeover, choice.reason);
   const auto start = std::chrono::steady_clock::now();
-  const Result<sort::Outcome> outcome = sort::run(*options, argv[0], choice.on_gpu || gpu_required);
+  const bool on_gpu = gpu_required || (choice.on_gpu && placement::has_measured_these_gpus());
+  const Result<sort::Outcome> outcome = sort::run(*options, argv[0], on_gpu);
   if (!outcome && outcome.error().code == ErrorCode::unsupported) {
     return step_aside(takeover, "sort", outcome.error().message);
   }
