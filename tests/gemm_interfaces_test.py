@@ -3,6 +3,7 @@
 hoistd whose device is the CPU."""
 
 import pathlib
+import signal
 import unittest
 
 from gemm_case import BLAS, GemmCase
@@ -222,6 +223,23 @@ int main(void) {
   cblas_dgemm(COLUMN, PLAIN, PLAIN, N, N, N, 0, kept, N, kept, N, 2, kept, N);
   printf(" %.0f\n", product(kept));
   return 0;
+}
+"""
+
+# Takes a BLAS for there where the name is.
+NO_BLAS_PROGRAM = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+int main(void) {
+  void (*product)(const char*, const char*, ...) =
+      (void (*)(const char*, const char*, ...))dlsym(RTLD_DEFAULT, "dgemm_64_");
+  if (product == NULL) return puts("without") < 0;
+  const int64_t one = 1;
+  double a = 1;
+  product("N", "N", &one, &one, &one, &a, &a, &one, &a, &one, &a, &a, &one);
+  return puts("done") < 0;
 }
 """
 
@@ -472,6 +490,13 @@ class InterfacesTest(GemmCase):
         done, gemm = self.hoist(program)
         self.assertIn("520 1040 dirty 0 1040 child 1560 2080", done.stdout.decode())
         self.assertEqual(gemm["calls"], 0)
+
+    def test_a_name_without_a_blas_ends_with_a_word(self):
+        program = compile_c(NO_BLAS_PROGRAM, self.path / "none", "-O1", "-ldl")
+        self.assertEqual(run(program).stdout, b"without\n")
+        done, _ = self.hoist(program, status=-signal.SIGABRT)
+        self.assertEqual(done.stdout, b"")
+        self.assertIn(b"hoist: dgemm_64_() was called, and the program has no BLAS", done.stderr)
 
     def test_each_caller_gets_the_blas_that_it_was_linked_with(self):
         plug_ins = []

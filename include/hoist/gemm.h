@@ -14,7 +14,8 @@
  * Keeping is a promise: from the call on, no byte of [memory, memory + bytes) changes until
  * hoist_gemm_dirty() or hoist_gemm_release(). Results that BLAS writes there count as changes: say
  * hoist_gemm_dirty() before the next product reads them. (Those of large products it notices by
- * itself; small calls it does not see.) A product that reads a matrix which lies in one kept range
+ * itself, whoever does them; small calls, options that only OpenBLAS knows, and 64-bit integers by
+ * a 32-bit name it does not see.) A product that reads a matrix which lies in one kept range
  * as a whole uploads it the first time, and from then on uses what is on the GPU. Broken promises
  * give results of the old bytes.
  *

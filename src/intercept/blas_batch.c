@@ -125,7 +125,7 @@ static void run_products(struct blas_batch_site* site, const struct blas_batch* 
                          int64_t group, int64_t end, int64_t first, const void* caller) {
   const char type = site->gemm.type;
   const size_t element = type == 's' ? 4 : type == 'z' ? 16 : 8;
-  blas_function* gemm = find_blas(&site->gemm.original, site->gemm.name, caller);
+  blas_function* gemm = need_blas(&site->gemm.original, site->gemm.name, caller);
   const struct blas_original original = make_blas_original(gemm, site->gemm.is_cblas, type);
   for (; group < end; ++group) {
     struct hoist_blas_call call;

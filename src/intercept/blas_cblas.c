@@ -42,7 +42,7 @@ static void load_real(double from, double to[2]) {
       if (offer_blas(&site, &call, CALLER)) return;                                               \
       frame = enter_blas();                                                                       \
     }                                                                                             \
-    ((__typeof__(&NAME))find_blas(&site.original, #NAME, CALLER))(layout, ta, tb, m, n, k, alpha, \
+    ((__typeof__(&NAME))need_blas(&site.original, #NAME, CALLER))(layout, ta, tb, m, n, k, alpha, \
                                                                   a, lda, b, ldb, beta, c, ldc);  \
     leave_blas(frame);                                                                            \
   }
@@ -70,7 +70,7 @@ static void load_real(double from, double to[2]) {
       if (offer_blas(&site, &call, CALLER)) return;                                                \
       frame = enter_blas();                                                                        \
     }                                                                                              \
-    ((__typeof__(&NAME))find_blas(&site.original, #NAME, CALLER))(layout, side, uplo, m, n, alpha, \
+    ((__typeof__(&NAME))need_blas(&site.original, #NAME, CALLER))(layout, side, uplo, m, n, alpha, \
                                                                   a, lda, b, ldb, beta, c, ldc);   \
     leave_blas(frame);                                                                             \
   }
@@ -98,7 +98,7 @@ static void load_real(double from, double to[2]) {
       if (offer_blas(&site, &call, CALLER)) return;                                             \
       frame = enter_blas();                                                                     \
     }                                                                                           \
-    ((__typeof__(&NAME))find_blas(&site.original, #NAME, CALLER))(layout, uplo, trans, n, k,    \
+    ((__typeof__(&NAME))need_blas(&site.original, #NAME, CALLER))(layout, uplo, trans, n, k,    \
                                                                   alpha, a, lda, beta, c, ldc); \
     leave_blas(frame);                                                                          \
   }
@@ -125,7 +125,7 @@ static void load_real(double from, double to[2]) {
       if (offer_blas(&site, &call, CALLER)) return;                                              \
       frame = enter_blas();                                                                      \
     }                                                                                            \
-    ((__typeof__(&NAME))find_blas(&site.original, #NAME, CALLER))(                               \
+    ((__typeof__(&NAME))need_blas(&site.original, #NAME, CALLER))(                               \
         layout, side, uplo, trans, diagonal, m, n, alpha, a, lda, b, ldb);                       \
     leave_blas(frame);                                                                           \
   }

@@ -27,7 +27,7 @@ typedef const char* text;
       if (offer_blas(&site, &call, CALLER)) return;                                               \
       frame = enter_blas();                                                                       \
     }                                                                                             \
-    ((__typeof__(&NAME))find_blas(&site.original, #NAME, CALLER))(                                \
+    ((__typeof__(&NAME))need_blas(&site.original, #NAME, CALLER))(                                \
         ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, length_a, length_b);                \
     leave_blas(frame);                                                                            \
   }
@@ -50,7 +50,7 @@ typedef const char* text;
       if (offer_blas(&site, &call, CALLER)) return;                                              \
       frame = enter_blas();                                                                      \
     }                                                                                            \
-    ((__typeof__(&NAME))find_blas(&site.original, #NAME, CALLER))(                               \
+    ((__typeof__(&NAME))need_blas(&site.original, #NAME, CALLER))(                               \
         side, uplo, m, n, alpha, a, lda, b, ldb, beta, c, ldc, length_side, length_uplo);        \
     leave_blas(frame);                                                                           \
   }
@@ -73,7 +73,7 @@ typedef const char* text;
       if (offer_blas(&site, &call, CALLER)) return;                                               \
       frame = enter_blas();                                                                       \
     }                                                                                             \
-    ((__typeof__(&NAME))find_blas(&site.original, #NAME, CALLER))(                                \
+    ((__typeof__(&NAME))need_blas(&site.original, #NAME, CALLER))(                                \
         uplo, trans, n, k, alpha, a, lda, beta, c, ldc, length_uplo, length_trans);               \
     leave_blas(frame);                                                                            \
   }
@@ -99,7 +99,7 @@ typedef const char* text;
       if (offer_blas(&site, &call, CALLER)) return;                                               \
       frame = enter_blas();                                                                       \
     }                                                                                             \
-    ((__typeof__(&NAME))find_blas(&site.original, #NAME, CALLER))(                                \
+    ((__typeof__(&NAME))need_blas(&site.original, #NAME, CALLER))(                                \
         side, uplo, trans, diagonal, m, n, alpha, a, lda, b, ldb, length_side, length_uplo,       \
         length_trans, length_diagonal);                                                           \
     leave_blas(frame);                                                                            \

@@ -2,12 +2,25 @@
 
 #include <dlfcn.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "intercept/caller_scope.h"
 #include "ops/gemm/cblas.h"
 
 blas_function* find_blas(void** slot, const char* name, const void* caller) {
   return (blas_function*)original_for_caller(slot, name, "libblas.so.3", caller);
+}
+
+blas_function* need_blas(void** slot, const char* name, const void* caller) {
+  blas_function* function = find_blas(slot, name, caller);
+  if (function != NULL) return function;
+  dprintf(STDERR_FILENO,
+          "hoist: %s() was called, and the program has no BLAS with it: load one, or start it "
+          "without `hoist run`\n",
+          name);
+  abort();
 }
 
 /* The sum of one element, asked for in a way that only who reads 32 bits of the count finds it: for

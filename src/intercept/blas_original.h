@@ -14,6 +14,10 @@ typedef void blas_function(void);
  * caller (intercept/caller_scope.h). Null where no loaded library has it. */
 blas_function* find_blas(void** slot, const char* name, const void* caller);
 
+/* The same for a call that nobody else can do: where no library has the routine the program ends
+ * (SIGABRT) with a line that says so. It found ours when it asked for the name. */
+blas_function* need_blas(void** slot, const char* name, const void* caller);
+
 /* Whether the library that holds `function` reads integers of 64 bits; false too where it cannot be
  * asked. */
 bool reads_wide_integers(blas_function* function);

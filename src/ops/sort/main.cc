@@ -76,8 +76,9 @@ int main(int argc, char** argv) {
   const std::string variant = variant_of(*options);
   const std::optional<uint64_t> bytes = bytes_to_sort(*options);
   const bool gpu_required = ::strcasecmp(option_text(OptionId::gpu), "require") == 0;
-  const RunChoice choice = choose_run(takeover, "sort/" + variant, bytes);
+  RunChoice choice = choose_run(takeover, "sort/" + variant, bytes);
   if (choice.original && !gpu_required) return step_aside(takeover, "sort", choice.reason);
+  if (gpu_required) choice.reason = "HOIST_GPU=require";
   if (options->threads == 0) options->threads = choice.threads;
 
   if (!options->output.empty()) {
