@@ -220,7 +220,8 @@ int main(void) {
   printf("%.0f", product(kept));
   cblas_dgemm(COLUMN, PLAIN, PLAIN, N, N, N, 0, a, N, b, N, 3, kept, N);
   printf(" %.0f", product(kept));
-  cblas_dgemm(COLUMN, PLAIN, PLAIN, N, N, N, 0, kept, N, kept, N, 2, kept, N);
+  const double* zeros = calloc(N * N, sizeof *zeros);
+  cblas_dgemm(COLUMN, PLAIN, PLAIN, N, N, N, 1, kept, N, zeros, N, 2, kept, N);
   printf(" %.0f\n", product(kept));
   return 0;
 }
@@ -482,7 +483,7 @@ class InterfacesTest(GemmCase):
             "520 520 dirty 0 1040 child 1560 1040 release 0 2080",
             f"{4 * 520} {4 * 520 * 520} 520 {520 * 520}", f"{520} {3 * 520} {6 * 520}"])
         self.assertEqual(gemm["calls"], 13, gemm)
-        self.assertEqual(gemm["passed"], {"no product to compute": 2})
+        self.assertEqual(gemm["passed"], {"no product to compute": 1, "matrices overlap": 1})
 
     def test_keeping_where_there_is_no_daemon(self):
         source = str(HEADERS)

@@ -27,7 +27,7 @@ uint64_t memory_available() {
 }  // namespace
 
 bool has_spare_memory(uint64_t bytes) {
-  constexpr uint64_t kNotWorthAsking = uint64_t{64} << 20;
+  constexpr uint64_t kNotWorthAsking = uint64_t{16} << 20;
   return bytes <= kNotWorthAsking ||
          bytes <= std::min(cgroup_memory_available(), memory_available()) / 2;
 }

@@ -10,8 +10,10 @@
 #include <atomic>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -22,18 +24,52 @@
 namespace hoist {
 namespace {
 
-int affinity_cpus() {
+int online_cpus() { return std::max(1, static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN))); }
+
+// Affinity masks: CPU_ALLOC_SIZE() bytes in words.
+using Mask = std::vector<unsigned long>;
+cpu_set_t* set_of(Mask& mask) { return reinterpret_cast<cpu_set_t*>(mask.data()); }
+size_t size_of(const Mask& mask) { return mask.size() * sizeof(unsigned long); }
+
+// The union of the threads' masks (0: the calling thread); empty: nobody knows.
+Mask affinity_of(const std::vector<pid_t>& threads) {
   // The mask grows until the kernel's fits: machines with more than 1024 CPUs exist.
   for (int cpus = 1024; cpus <= (1 << 20); cpus *= 4) {
-    cpu_set_t* set = CPU_ALLOC(cpus);
-    if (set == nullptr) break;
-    const size_t size = CPU_ALLOC_SIZE(cpus);
-    const int result = ::sched_getaffinity(0, size, set);
-    const int count = result == 0 ? CPU_COUNT_S(size, set) : 0;
-    CPU_FREE(set);
-    if (result == 0) return std::max(count, 1);
+    Mask all(CPU_ALLOC_SIZE(cpus) / sizeof(unsigned long));
+    Mask one(all.size());
+    bool any = false;
+    for (const pid_t thread : threads) {
+      // It may have ended.
+      if (::sched_getaffinity(thread, size_of(one), set_of(one)) != 0) continue;
+      CPU_OR_S(size_of(all), set_of(all), set_of(all), set_of(one));
+      any = true;
+    }
+    if (any) return all;
   }
-  return std::max(1, static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN)));
+  return {};
+}
+
+int affinity_cpus(const std::vector<pid_t>& threads) try {
+  Mask mask = affinity_of(threads);
+  return mask.empty() ? online_cpus() : std::max(CPU_COUNT_S(size_of(mask), set_of(mask)), 1);
+} catch (const std::bad_alloc&) {
+  return online_cpus();
+}
+
+std::vector<pid_t> threads_of_process() {
+  std::vector<pid_t> threads = {0};
+  try {
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
+      threads.push_back(static_cast<pid_t>(std::atoi(entry.path().filename().c_str())));
+    }
+  } catch (const std::exception&) {  // no /proc, no memory: those that are known
+  }
+  return threads;
+}
+
+int within_quota(int cpus) {
+  const int quota = cgroup_cpus();
+  return std::max(quota > 0 ? std::min(cpus, quota) : cpus, 1);
 }
 
 thread_local bool inside_pool = false;
@@ -41,13 +77,21 @@ thread_local bool inside_pool = false;
 }  // namespace
 
 int usable_cpus() {
-  int cpus = affinity_cpus();
-  if (const int quota = cgroup_cpus(); quota > 0) cpus = std::min(cpus, quota);
+  int cpus = within_quota(affinity_cpus({0}));
   if (const auto wanted = option_number(OptionId::threads)) {
     cpus = static_cast<int>(std::min<uint64_t>(static_cast<uint64_t>(cpus), *wanted));
   }
   return std::max(cpus, 1);
 }
+
+void run_on_process_cpus() try {
+  if (affinity_cpus({0}) >= online_cpus()) return;
+  Mask mask = affinity_of(threads_of_process());
+  if (!mask.empty()) ::sched_setaffinity(0, size_of(mask), set_of(mask));
+} catch (const std::bad_alloc&) {
+}
+
+int process_cpus() { return within_quota(affinity_cpus(threads_of_process())); }
 
 struct ThreadPool::State {
   explicit State(int size) : threads(std::max(size, 1)), owner(::getpid()) {}

@@ -15,6 +15,14 @@ namespace hoist {
 // quota rounded up, and HOIST_THREADS where that is set. At least 1.
 int usable_cpus();
 
+// CPUs that threads of this process may keep busy, whatever HOIST_THREADS says: the union of their
+// affinity masks, for a runtime may have bound each of its threads to one CPU, and the quota.
+int process_cpus();
+
+// Lets the calling thread run on all of them: who starts a thread may be bound to one CPU, which is
+// not for the threads that are to help it. Without effect where that cannot be found out.
+void run_on_process_cpus();
+
 class ThreadPool {
  public:
   // The process-wide pool with usable_cpus() threads, the caller counted in.

@@ -1,6 +1,7 @@
 #include "base/threads.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -61,6 +62,34 @@ TEST(Threads, ShortLoopsOfSeveralCallersAreWhole) {
   std::vector<std::thread> callers;
   for (int i = 0; i < 3; ++i) callers.emplace_back(call);
   for (std::thread& caller : callers) caller.join();
+}
+
+// As runtimes bind each of their threads, the program's first one too.
+TEST(Threads, AThreadThatIsBoundDoesNotSpeakForTheProcess) {
+  cpu_set_t before;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
+  const int all = process_cpus();
+  EXPECT_EQ(all, usable_cpus());
+  std::atomic<bool> done = false;
+  std::thread other([&] { done.wait(false); });
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  for (int cpu = 0; CPU_COUNT(&one) == 0; ++cpu) {
+    if (CPU_ISSET(cpu, &before)) CPU_SET(cpu, &one);
+  }
+  ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
+  EXPECT_EQ(usable_cpus(), 1);
+  EXPECT_EQ(process_cpus(), all);
+  int helpers = 0;
+  std::thread([&] {
+    run_on_process_cpus();
+    helpers = usable_cpus();
+  }).join();
+  EXPECT_EQ(helpers, all);
+  ASSERT_EQ(::sched_setaffinity(0, sizeof before, &before), 0);
+  done = true;
+  done.notify_all();
+  other.join();
 }
 
 TEST(Threads, NestedLoopsAndExceptions) {

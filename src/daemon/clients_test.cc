@@ -10,10 +10,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <iterator>
 #include <memory>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -66,6 +68,29 @@ TEST(Clients, SixtyFourOfOneUserWithTheUsualPool) {
     ASSERT_TRUE(buffer.download(back));
     EXPECT_EQ(back, bytes);
   }
+}
+
+// Of those that come at once, too, each has the pool that it was offered, or a smaller one.
+TEST(Clients, ThatComeAtOnceAllHavePools) {
+  Options options;
+  options.pool_limit = uint64_t{64} << 20;
+  const TestServer server(device::cpu_device(), /*on_streams=*/false, options);
+  std::vector<std::shared_ptr<RemoteDevice>> held;
+  for (int i = 0; i < 14; ++i) {
+    auto client = server.connect(options.pool_limit, 1);
+    ASSERT_TRUE(client) << client.error().message;
+    held.push_back(std::move(*client));
+  }
+  std::vector<std::shared_ptr<RemoteDevice>> clients(12);
+  std::vector<std::thread> threads;
+  for (auto& client : clients) {
+    threads.emplace_back([&] {
+      auto connected = server.connect(options.pool_limit, 1);
+      ASSERT_TRUE(connected) << connected.error().message;
+      client = std::move(*connected);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
 }
 
 TEST(Clients, OfOneUserShareSoMuchMemory) {
@@ -199,22 +224,33 @@ TEST(Clients, WhatLingersInASessionHoldsUpNobodyElse) {
   EXPECT_TRUE(server.connect());
 }
 
-// In a child that has nobody's allocator: connects as another user, and says 'y' when it did.
+// In a child that has nobody's allocator: another user's connections, ever new ones, the last 200
+// of which are kept. 'y' on `ready`: it could become that user.
 [[noreturn]] void crowd(const sockaddr_un& address, int ready) {
-  ::alarm(60);
-  bool done = ::setgid(65534) == 0 && ::setuid(65534) == 0;
-  for (int i = 0; done && i < 400; ++i) {
-    const int one = ::socket(AF_UNIX, SOCK_SEQPACKET, 0);
-    done = one >= 0;
-    while (done &&
-           ::connect(one, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-      done = errno == EAGAIN;
-      ::usleep(1000);
-    }
+  ::alarm(120);
+  const bool is_other =
+      ::setgid(65534) == 0 && ::setuid(65534) == 0 && ::access(address.sun_path, W_OK) == 0;
+  (void)!::write(ready, is_other ? "y" : "n", 1);
+  constexpr size_t kKept = 200;
+  int kept[kKept];
+  std::fill(std::begin(kept), std::end(kept), -1);
+  for (size_t at = 0; is_other; at = (at + 1) % kKept) {
+    ::close(kept[at]);
+    kept[at] = ::socket(AF_UNIX, SOCK_SEQPACKET, 0);
+    const auto* const generic = reinterpret_cast<const sockaddr*>(&address);
+    while (::connect(kept[at], generic, sizeof address) != 0) ::usleep(100);
+    ::usleep(100);  // so that the backlog is not full of them
   }
-  (void)!::write(ready, done ? "y" : "n", 1);
-  ::pause();
   ::_exit(0);
+}
+
+uint64_t refused(const TestServer& server) {
+  const std::string name = "\"refused\":";
+  while (true) {
+    const std::string status = server.status();
+    const size_t at = status.find(name);
+    if (at != std::string::npos) return std::stoull(status.substr(at + name.size()));
+  }
 }
 
 // One user's crowd at the door does not turn another away who has not spoken yet.
@@ -224,7 +260,6 @@ TEST(Clients, ACrowdKeepsToItsOwn) {
   const std::filesystem::path socket = server.path();
   ASSERT_EQ(::chmod(socket.parent_path().c_str(), 0755), 0);
   ASSERT_EQ(::chmod(socket.c_str(), 0666), 0);
-  const UniqueFd honest = device::remote::connect_to(server.path()).value();
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
   server.path().copy(address.sun_path, sizeof address.sun_path - 1);
@@ -233,16 +268,23 @@ TEST(Clients, ACrowdKeepsToItsOwn) {
   const pid_t child = ::fork();
   if (child == 0) crowd(address, ready[1]);
   ::close(ready[1]);
-  char done = 0;
-  EXPECT_EQ(::read(ready[0], &done, 1), 1);
-  EXPECT_EQ(done, 'y');
-  wait_until_it_says(server, "\"refused\":27");  // and some more of 400, of whom 128 may wait
-  ASSERT_TRUE(send_message(honest.get(), make_message(HOIST_MESSAGE_STATUS)));
-  const auto answer = device::remote::receive_text(honest.get(), 10'000, 100'000);
-  EXPECT_TRUE(answer) << answer.error().message;
+  char is_other = 0;
+  EXPECT_EQ(::read(ready[0], &is_other, 1), 1);
+  // Who says nothing for two seconds is turned away: on a busy machine not everybody is as fast.
+  bool is_answered = false;
+  for (int attempt = 0; is_other == 'y' && !is_answered && attempt < 10; ++attempt) {
+    const Result<UniqueFd> honest = device::remote::connect_to(server.path());
+    if (!honest) continue;
+    const uint64_t before = refused(server);
+    while (refused(server) < before + 200) std::this_thread::yield();
+    is_answered = send_message(honest->get(), make_message(HOIST_MESSAGE_STATUS)) &&
+                  device::remote::receive_text(honest->get(), 10'000, 100'000);
+  }
   ::kill(child, SIGKILL);
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
   ::close(ready[0]);
+  if (is_other != 'y') GTEST_SKIP() << "cannot be another user here, or the folder is shut";
+  EXPECT_TRUE(is_answered);
 }
 
 // A daemon whose device is lost ends, for only a new process has it again.

@@ -1,5 +1,7 @@
 #include "daemon/closer.h"
 
+#include <sys/socket.h>
+
 #include <condition_variable>
 #include <mutex>
 #include <utility>
@@ -62,6 +64,11 @@ void Closer::close(UniqueFd descriptor) {
     state_->descriptors.push_back(std::move(descriptor));
   }
   state_->changed.notify_one();
+}
+
+void Closer::hang_up(UniqueFd socket) {
+  if (socket.valid()) ::shutdown(socket.get(), SHUT_RDWR);
+  close(std::move(socket));
 }
 
 void Closer::close(std::vector<UniqueFd> descriptors) {

@@ -22,6 +22,8 @@ class Closer {
   Closer& operator=(const Closer&) = delete;
 
   void close(UniqueFd descriptor);
+  // A connection, whose other end hears of it at once.
+  void hang_up(UniqueFd socket);
   void close(std::vector<UniqueFd> descriptors);
 
  private:

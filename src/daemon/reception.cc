@@ -39,12 +39,12 @@ Reception::Reception(Loop& loop, Closer& closer, int listener, Statistics& stati
 
 void Reception::receive(UniqueFd socket) {
   const Result<device::remote::Peer> peer = device::remote::peer_of(socket.get());
-  if (!peer) return closer_.close(std::move(socket));
+  if (!peer) return closer_.hang_up(std::move(socket));
   const int fd = socket.get();
   candidates_.push_back({std::move(socket), *peer, monotonic_ns() + kPatienceNs});
   const Place place = std::prev(candidates_.end());
   if (!loop_.add(fd, [this, place] { hear(place); })) {
-    closer_.close(std::move(place->socket));
+    closer_.hang_up(std::move(place->socket));
     candidates_.erase(place);
   }
   if (candidates_.size() > kMostCandidates) make_room();
@@ -76,7 +76,7 @@ void Reception::hear(Place place) {
 
 void Reception::drop(Place place) {
   loop_.remove(place->socket.get());
-  closer_.close(std::move(place->socket));
+  closer_.hang_up(std::move(place->socket));
   candidates_.erase(place);
   statistics_.refused.fetch_add(1, std::memory_order_relaxed);
 }

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/cgroup.h"
 #include "base/log.h"
 #include "device/remote/futex.h"
 
@@ -37,16 +38,20 @@ constexpr size_t kMostOfOneUser = 256;
 constexpr uint64_t kPoolsOfOneUser = 16;
 constexpr uint64_t kMostPoolsOfOneUser = 64;
 constexpr uint64_t kSmallPart = 4;
-// Of what is left to the user one client gets a part, so that there is some for the next.
+// All of all users, but for the first few.
+constexpr uint64_t kLargePart = 2;
+// Of what is left to the user one client gets a part, so that there is some for the next. It is
+// offered somewhat less, which is there also when others were faster.
 constexpr uint64_t kPartOfTheRest = 16;
 constexpr uint64_t kUsefulPool = uint64_t{8} << 20;
 
-uint64_t all_pools_of_one_user(const Options& options) {
+uint64_t host_memory() {
   const auto memory = static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
                       static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
-  return std::clamp(memory / kSmallPart, kPoolsOfOneUser * options.pool_limit,
-                    kMostPoolsOfOneUser * options.pool_limit);
+  return std::min(memory, cgroup_memory_available());
 }
+
+uint64_t whole_pages(uint64_t bytes) { return bytes / HOIST_RING_PAGE * HOIST_RING_PAGE; }
 
 uint64_t memory_limit(const Options& options, const device::Device& device) {
   return options.memory_limit != 0 ? options.memory_limit : device.properties().memory / 2;
@@ -72,6 +77,7 @@ Server::Server(Setup setup, Loop loop)
       loop_(std::move(loop)),
       started_ns_(monotonic_ns()),
       limits_({memory_limit(setup_.options, setup_.device), kMostBuffers}),
+      host_memory_(host_memory()),
       pinned_(setup_.device),
       changed_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       busy_ns_(started_ns_) {}
@@ -101,7 +107,7 @@ Status Server::prepare() {
                       [this](UniqueFd socket, const Peer& peer, Received first) {
                         greet(socket, peer, first);
                         closer_->close(std::move(first.descriptor));
-                        closer_->close(std::move(socket));
+                        closer_->hang_up(std::move(socket));
                       });
   if (!reception) return tl::unexpected(reception.error());
   reception_ = std::move(*reception);
@@ -163,16 +169,30 @@ void Server::begin_to_end() {
   }
 }
 
-void Server::refuse(int socket, const Peer& peer, const std::string& why, uint64_t most_pool) {
+void Server::refuse(int socket, const Peer& peer, const std::string& why) {
   log(LogLevel::info, "pid {} of user {} refused: {}", peer.pid, peer.uid, why);
   statistics_.refused.fetch_add(1, std::memory_order_relaxed);
   hoist_message refusal = make_message(HOIST_MESSAGE_REFUSED);
-  refusal.pool_size = most_pool;
   set_text(refusal.text, why);
   (void)send_message(socket, refusal);
 }
 
-void Server::greet(UniqueFd& socket, const Peer& peer, const Received& first) {
+// A pool that is smaller than what was asked for.
+void Server::offer(int socket, const Peer& peer, uint64_t most_pool) {
+  const bool is_limit = most_pool == setup_.options.pool_limit;
+  const uint64_t offered =
+      is_limit ? most_pool
+               : std::max(whole_pages(most_pool / 4 * 3), std::min(most_pool, kUsefulPool));
+  if (offered < kUsefulPool) statistics_.refused.fetch_add(1, std::memory_order_relaxed);
+  log(LogLevel::info, "pid {} of user {} offered a pool of {} bytes", peer.pid, peer.uid, offered);
+  hoist_message refusal = make_message(HOIST_MESSAGE_REFUSED);
+  refusal.pool_size = offered;
+  set_text(refusal.text,
+           fmt::format("a pool of this user has at most {} bytes now (--pool)", most_pool));
+  (void)send_message(socket, refusal);
+}
+
+void Server::greet(UniqueFd& socket, const Peer& peer, Received& first) {
   if (first.message.type == HOIST_MESSAGE_STATUS) {
     const bool sees_all = peer.uid == 0 || peer.uid == ::geteuid();
     (void)send_text(socket.get(), to_json(report(), sees_all ? nullptr : &peer.uid));
@@ -182,12 +202,12 @@ void Server::greet(UniqueFd& socket, const Peer& peer, const Received& first) {
     return refuse(socket.get(), peer, accepted.error().message);
   }
   if (const uint64_t most = most_pool_for(peer.uid); first.message.pool_size > most) {
-    return refuse(socket.get(), peer,
-                  fmt::format("a pool of this user has at most {} bytes now (--pool)", most), most);
+    return offer(socket.get(), peer, most);
   }
   Result<SharedMemory> memory =
       SharedMemory::adopt(first.descriptor.get(), first.message.lanes, first.message.pool_size);
   if (!memory) return refuse(socket.get(), peer, memory.error().message);
+  first.descriptor.reset();  // it is plain memory, whose pages it would keep
   begin_session(socket, peer, std::move(*memory), text_of(first.message.name));
 }
 
@@ -215,13 +235,19 @@ Status Server::check_hello(const hoist_message& hello, const Peer& peer) const {
 
 // Pinned pages count as the daemon's where the client did not touch them before.
 uint64_t Server::most_pool_for(uid_t user) const {
-  uint64_t left = all_pools_of_one_user(setup_.options);
+  constexpr uint64_t kMost = uint64_t{1} << 46;
+  const uint64_t limit = std::min(setup_.options.pool_limit, kMost);
+  const uint64_t first_ones = kPoolsOfOneUser * limit;
+  uint64_t of_user = std::clamp(host_memory_ / kSmallPart, first_ones, kMostPoolsOfOneUser * limit);
+  uint64_t of_all = std::max(host_memory_ / kLargePart, first_ones);
   for (const auto& client : clients_) {
-    if (client->session->peer().uid != user) continue;
-    left -= std::min(left, client->session->pool_bytes());
+    const uint64_t pool = client->session->pool_bytes();
+    of_all -= std::min(of_all, pool);
+    if (client->session->peer().uid == user) of_user -= std::min(of_user, pool);
   }
+  const uint64_t left = std::min(of_user, of_all);
   const uint64_t share = std::max(left / kPartOfTheRest, std::min(left, kUsefulPool));
-  return std::min(share / HOIST_RING_PAGE * HOIST_RING_PAGE, setup_.options.pool_limit);
+  return std::min(whole_pages(share), limit);
 }
 
 void Server::begin_session(UniqueFd& socket, const Peer& peer, SharedMemory memory,
@@ -240,7 +266,7 @@ void Server::begin_session(UniqueFd& socket, const Peer& peer, SharedMemory memo
   if (!begun) {
     unwatch(*client);
     refuse(session.socket(), peer, begun.error().message);
-    return closer_->close(session.take_socket());
+    return closer_->hang_up(session.take_socket());
   }
   clients_.push_back(std::move(client));
   statistics_.connections.fetch_add(1, std::memory_order_relaxed);
@@ -304,7 +330,7 @@ void Server::look_after_sessions() {
     hoist_message goodbye = make_message(HOIST_MESSAGE_GOODBYE);
     set_text(goodbye.text, session.why_ended());
     (void)send_message(session.socket(), goodbye);  // where somebody is left to hear it
-    closer_->close(session.take_socket());
+    closer_->hang_up(session.take_socket());
     return true;
   });
   if (!lost_ && end_by_ns_ == 0) begin_to_end();

@@ -49,10 +49,9 @@ class Server {
   Status prepare();
 
   // Takes the socket where a session begins with it.
-  void greet(UniqueFd& socket, const device::remote::Peer& peer,
-             const device::remote::Received& first);
-  void refuse(int socket, const device::remote::Peer& peer, const std::string& why,
-              uint64_t most_pool = 0);
+  void greet(UniqueFd& socket, const device::remote::Peer& peer, device::remote::Received& first);
+  void refuse(int socket, const device::remote::Peer& peer, const std::string& why);
+  void offer(int socket, const device::remote::Peer& peer, uint64_t most_pool);
   Status check_hello(const hoist_message& hello, const device::remote::Peer& peer) const;
   uint64_t most_pool_for(uid_t user) const;
   void begin_session(UniqueFd& socket, const device::remote::Peer& peer,
@@ -72,6 +71,7 @@ class Server {
   Loop loop_;
   const uint64_t started_ns_;
   const BufferTable::Limits limits_;
+  const uint64_t host_memory_;  // of the machine, or what the control group allows
   Statistics statistics_;
   device::PinnedPool pinned_;
   UniqueFd changed_;  // an eventfd: sessions' threads have news

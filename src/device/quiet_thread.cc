@@ -6,6 +6,8 @@
 #include <exception>
 #include <utility>
 
+#include "base/threads.h"
+
 namespace hoist::device {
 
 Result<std::thread> start_quiet_thread(std::function<void()> body) {
@@ -15,7 +17,10 @@ Result<std::thread> start_quiet_thread(std::function<void()> body) {
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
   std::thread thread;
   try {
-    thread = std::thread(std::move(body));
+    thread = std::thread([body = std::move(body)] {
+      run_on_process_cpus();
+      body();
+    });
   } catch (const std::exception&) {
     // RLIMIT_NPROC, a full cgroup, no memory.
   }

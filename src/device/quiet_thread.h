@@ -1,4 +1,5 @@
-// A thread that takes no signals, so that the host program's handlers stay on its own threads.
+// A thread that takes no signals, so that the host program's handlers stay on its own threads, and
+// runs on all CPUs of the process, though its starter may be bound to one.
 #pragma once
 
 #include <functional>

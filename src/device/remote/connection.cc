@@ -87,6 +87,7 @@ struct Ticket::Pending {
   hoist_completion completion = {};
   std::array<uint64_t, HOIST_RING_MAX_RANGES> blocks = {};  // of the pool, kept until the answer
   size_t block_count = 0;
+  uint64_t work_ns = 0;
 };
 
 struct Connection::Lane {
@@ -97,9 +98,8 @@ struct Connection::Lane {
   Submitter submitter;
   std::array<std::shared_ptr<Ticket::Pending>, HOIST_RING_ENTRIES> pending;
   Ticket last;
-  uint64_t overdue = 0;  // the newest request whose patience ran out
-  // When the device has done what is on its way here, at the latest; 0: that takes no time.
-  std::atomic<uint64_t> busy_until_ns = 0;
+  uint64_t overdue = 0;               // the newest request whose patience ran out
+  std::atomic<uint64_t> work_ns = 0;  // that the requests which are not answered may take
 
   bool is_overdue() const { return overdue > submitter.reaped(); }
 };
@@ -133,11 +133,14 @@ Result<Connection::Attempt> Connection::attempt(const ConnectOptions& options, u
 
 Result<std::shared_ptr<Connection>> Connection::open(const ConnectOptions& options) {
   Result<Attempt> made = attempt(options, options.pool_size);
-  if (!made) return tl::unexpected(made.error());
-  if (const uint64_t offered = offered_pool(made->answer, options.pool_size); offered != 0) {
+  // Others who come at the same time may take what was offered.
+  constexpr int kMostAgain = 8;
+  for (int again = 0; made && again < kMostAgain; ++again) {
+    const uint64_t offered = offered_pool(made->answer, made->pool_size);
+    if (offered == 0) break;
     made = attempt(options, offered);
-    if (!made) return tl::unexpected(made.error());
   }
+  if (!made) return tl::unexpected(made.error());
   if (Status welcome = check_welcome(made->answer); !welcome) {
     return tl::unexpected(welcome.error());
   }
@@ -241,10 +244,11 @@ std::optional<uint64_t> Connection::pool_offset(const void* data, uint64_t size)
 
 // Of who begins to wait now: the device may be busy with other lanes' work first.
 uint64_t Connection::patience_ends(uint64_t now) const {
+  uint64_t work_ns = 0;
   for (const std::unique_ptr<Lane>& lane : lanes_) {
-    now = std::max(now, lane->busy_until_ns.load(std::memory_order_relaxed));
+    work_ns += lane->work_ns.load(std::memory_order_relaxed);
   }
-  return now + patience_ns_;
+  return now + patience_ns_ + work_ns;
 }
 
 Result<Ticket> Connection::submit(uint32_t index, const hoist_request& request,
@@ -277,12 +281,9 @@ Result<Ticket> Connection::submit(uint32_t index, const hoist_request& request,
     return unavailable(lane.is_overdue() ? kOverdue : "the lane is full");
   }
   hoist_request timed = request;
-  const uint64_t now = monotonic_ns();
-  timed.deadline_ns = request.operation == HOIST_OPERATION_FREE ? 0 : patience_ends(now);
-  if (work.count() > 0) {
-    lane.busy_until_ns =
-        std::max(now, lane.busy_until_ns.load()) + static_cast<uint64_t>(work.count());
-  }
+  timed.deadline_ns = request.operation == HOIST_OPERATION_FREE ? 0 : patience_ends(monotonic_ns());
+  pending->work_ns = static_cast<uint64_t>(std::max<int64_t>(work.count(), 0));
+  lane.work_ns += pending->work_ns;
   Ticket ticket;
   ticket.lane_ = index;
   ticket.pending_ = pending;
@@ -301,9 +302,9 @@ void Connection::reap(Lane& lane) {
     slot->completion = completion;
     slot->done = true;
     for (size_t i = 0; i < slot->block_count; ++i) pool_.release(slot->blocks[i]);
+    lane.work_ns -= slot->work_ns;
     slot.reset();
   }
-  if (lane.submitter.reaped() == lane.submitter.submitted()) lane.busy_until_ns = 0;
 }
 
 // Without the lane's lock, for who looks again and again: whether the answer is not there yet. (Of

@@ -127,7 +127,7 @@ struct hoist_message {
   uint32_t version;        /* hello: newest the client speaks; welcome: chosen; refused: newest */
   uint32_t oldest_version; /* hello, refused: oldest spoken */
   uint32_t lanes;          /* hello */
-  uint64_t pool_size;      /* hello; refused: the most that would be taken */
+  uint64_t pool_size;      /* hello; refused: one that would be taken now; 0: the pool is not why */
   uint64_t device_memory;  /* welcome: bytes of the device */
   uint64_t memory_limit;   /* welcome: device memory that this client may have at once */
   uint32_t device_kind;    /* welcome: 0 the CPU, 1 a GPU; the rest as in DeviceProperties */

@@ -14,6 +14,7 @@
 #include "base/option_values.h"
 #include "base/own_work.h"
 #include "base/per_process.h"
+#include "base/spare_memory.h"
 #include "ops/gemm/call.h"
 #include "ops/gemm/check.h"
 #include "ops/gemm/estimate.h"
@@ -138,9 +139,17 @@ std::chrono::milliseconds patience(const hoist_blas_call& call) {
       won_seconds(call, 1) / 2 > kReady ? static_cast<int>(kReady * 1000) : 0);
 }
 
+// Where the result is read it is kept meanwhile (run.h).
+bool has_memory_for_result(const hoist_blas_call& call) {
+  const Plan plan = make_plan(call);
+  const Operand& c = plan.operands[2];
+  return !c.is_read || has_spare_memory(plan.bytes(c));
+}
+
 bool run_on_gpu(const hoist_blas_call& call, const hoist_blas_original& original, int wanted) {
   if (!has_matrices(call)) return calls().passed("memory that cannot be had");
   if (!is_worth_opening(call, wanted)) return calls().passed("too little so far to open a GPU");
+  if (!has_memory_for_result(call)) return calls().passed("too little memory to keep C");
   const Result<std::shared_ptr<Session>> session =
       is_required() ? Session::get(kRequiredWait) : Session::get_when_ready(patience(call));
   if (!session) return calls().passed("no GPU: " + session.error().message);

@@ -36,8 +36,9 @@ struct Estimates {
     const placement::LoadedProfile loaded = placement::load_profile();
     const placement::Profile* const profile = loaded.profile();
     if (profile == nullptr) return;
+    const int cpus = process_cpus();
     for (size_t at = 0; at < of_type.size(); ++at)
-      of_type[at] = Estimate::make(*profile, kTypes[at], usable_cpus());
+      of_type[at] = Estimate::make(*profile, kTypes[at], cpus);
   }
   std::array<std::optional<Estimate>, 4> of_type;
 };

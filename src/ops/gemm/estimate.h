@@ -5,8 +5,8 @@
 // time on the GPU is taken to be that of the square one times the ratio of bytes, as if it were
 // transfer alone. Routines other than gemm are taken to do their operations at gemm's rate.
 //
-// Where this process has fewer CPUs than were measured with (affinity, quota, HOIST_THREADS), the
-// BLAS is taken to need as much longer, and the GPU's transfers, which eight threads do, likewise.
+// Where this process has fewer CPUs than were measured with (affinity, quota), the BLAS is taken to
+// need as much longer, and the GPU's transfers, which eight threads do, likewise.
 #pragma once
 
 #include <map>

@@ -13,7 +13,6 @@
 #include <thread>
 #include <vector>
 
-#include "base/spare_memory.h"
 #include "device/buffer.h"
 #include "ops/gemm/kernel.h"
 #include "ops/gemm/matrix_ends.h"
@@ -147,8 +146,7 @@ class UndoableRun::Execution {
     if (Status recorded = ready_->record(compute_); !recorded) return recorded;
     const Operand& c = plan_.operands[kC];
     if (!c.is_read) return {};
-    if (has_spare_memory(plan_.bytes(c)))
-      saved_.reset(new (std::nothrow) std::byte[plan_.bytes(c)]);
+    saved_.reset(new (std::nothrow) std::byte[plan_.bytes(c)]);
     if (saved_ != nullptr) return {};
     return fail(ErrorCode::exhausted, "no memory to keep the result's former content (gemm)");
   }

@@ -120,23 +120,24 @@ bool place(const ServedCall& served, hoist_blas_call& call) {
   return true;
 }
 
-// What the call takes on a GPU that is as slow as any: one for games, which in double precision
-// does a sixty-fourth.
-std::chrono::nanoseconds slowest_time(const hoist_blas_call& call) {
-  constexpr double kSingle = 4000;  // operations in a nanosecond
-  constexpr double kDouble = 250;
-  const auto m = static_cast<double>(call.m);
-  const auto n = static_cast<double>(call.n);
-  const bool is_update = call.routine == HOIST_BLAS_SYRK || call.routine == HOIST_BLAS_HERK;
-  const bool is_product = call.routine == HOIST_BLAS_GEMM;
-  const double depth = is_product || is_update ? static_cast<double>(call.k) : call.left ? m : n;
-  const double rows = is_update ? n : m;
-  const bool is_complex = call.type == 'c' || call.type == 'z';
-  const double operations =
-      rows * n * depth * static_cast<double>(product_count(call)) * (is_complex ? 8 : 2);
-  const double rate = call.type == 's' || call.type == 'c' ? kSingle : kDouble;
+// Operations in a nanosecond, at the least: a fourth of what the units for double or single
+// precision do at 1 GHz. (Of the GPUs whose multiprocessors have 64 of the former, compute
+// capability 6.0 to 10.0, all end in .0; the others have 2.)
+double lowest_rate(const device::DeviceProperties& gpu, bool is_double) {
+  if (gpu.compute_major == 0) return 1;  // the CPU device, for tests
+  const bool has_doubles =
+      gpu.compute_minor == 0 && gpu.compute_major >= 6 && gpu.compute_major <= 10;
+  const double units = is_double && !has_doubles ? 2 : 64;
+  return units * 2 * std::max(gpu.multiprocessors, 1) / 4;
+}
+
+// What the call may take, beside others' too.
+std::chrono::nanoseconds longest_time(const device::DeviceProperties& gpu,
+                                      const hoist_blas_call& call) {
   constexpr double kMost = 3600e9;  // an hour
-  return std::chrono::nanoseconds(static_cast<int64_t>(std::min(operations / rate, kMost)));
+  const double rate = lowest_rate(gpu, call.type == 'd' || call.type == 'z');
+  return std::chrono::nanoseconds(
+      static_cast<int64_t>(std::min(operation_count(call) / rate, kMost)));
 }
 
 bool is_question(const ServedCall& served) {
@@ -196,7 +197,7 @@ Status request(RemoteDevice& device, device::StreamHandle stream, const hoist_bl
          std::bit_cast<uint64_t>(call.alpha[1]), std::bit_cast<uint64_t>(call.beta[0]),
          std::bit_cast<uint64_t>(call.beta[1]), static_cast<uint64_t>(product_count(call)),
          static_cast<uint64_t>(call.lda), static_cast<uint64_t>(call.ldb)},
-        slowest_time(call));
+        longest_time(device.properties(), call));
   };
   return b.size == 0 ? send({a, c}) : send({a, b, c});
 }

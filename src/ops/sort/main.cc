@@ -5,7 +5,6 @@
 #include <chrono>
 #include <clocale>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <new>
 #include <optional>
@@ -48,7 +47,8 @@ std::optional<uint64_t> bytes_to_sort(const hoist::sort::Options& options) {
 
 // Where nobody makes do without the memory. (A new-handler would end the program also where
 // somebody does.)
-[[noreturn]] void end_without_memory() {
+std::terminate_handler otherwise = nullptr;
+void end_without_memory() {
   try {
     if (std::current_exception() != nullptr) throw;
   } catch (const std::bad_alloc&) {
@@ -56,7 +56,7 @@ std::optional<uint64_t> bytes_to_sort(const hoist::sort::Options& options) {
     ::_exit(2);
   } catch (...) {
   }
-  std::abort();
+  otherwise();
 }
 
 }  // namespace
@@ -65,7 +65,7 @@ int main(int argc, char** argv) {
   using namespace hoist;
   std::setlocale(LC_ALL, "");
   program_name = argv[0];
-  std::set_terminate(end_without_memory);
+  otherwise = std::set_terminate(end_without_memory);
   const Takeover takeover = begin_takeover(argc, argv, "sort");
   if (hoist_is_off() || !operation_enabled("sort")) return step_aside(takeover, "sort", "off");
   if (switched_off("sort")) return step_aside(takeover, "sort", "switched off by --verify");
