@@ -234,14 +234,14 @@ TEST(Clients, WhatLingersInASessionHoldsUpNobodyElse) {
   constexpr size_t kKept = 200;
   int kept[kKept];
   std::fill(std::begin(kept), std::end(kept), -1);
-  for (size_t at = 0; is_other; at = (at + 1) % kKept) {
+  if (!is_other) ::_exit(0);
+  for (size_t at = 0;; at = (at + 1) % kKept) {
     ::close(kept[at]);
     kept[at] = ::socket(AF_UNIX, SOCK_SEQPACKET, 0);
     const auto* const generic = reinterpret_cast<const sockaddr*>(&address);
     while (::connect(kept[at], generic, sizeof address) != 0) ::usleep(100);
     ::usleep(100);  // so that the backlog is not full of them
   }
-  ::_exit(0);
 }
 
 uint64_t refused(const TestServer& server) {
