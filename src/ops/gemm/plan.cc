@@ -39,11 +39,14 @@ Operand operand(const void* data, int64_t leading, Axis rows, Axis columns,
 void spread(Operand& operand, const hoist_blas_items& items, const hoist_blas_call& call) {
   operand.items = items.items;
   operand.stride = items.stride * static_cast<int64_t>(element_size(call.type));
-  for (int64_t at = 1; at < call.batch.count; ++at) {
-    if (operand.item(at) != operand.item(0)) operand.count = call.batch.count;
-    if (operand.count > 1 || operand.items == nullptr) break;
+  if (items.items == nullptr) {  // and there may be no data yet (served_gemm.cc)
+    if (operand.stride != 0) operand.count = call.batch.count;
+    return;
   }
   operand.data = operand.item(0);
+  for (int64_t at = 1; at < call.batch.count && operand.count == 1; ++at) {
+    if (operand.item(at) != operand.data) operand.count = call.batch.count;
+  }
 }
 
 // The matrices of the call with what indexes them.
