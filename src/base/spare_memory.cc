@@ -1,5 +1,7 @@
 #include "base/spare_memory.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
 #include <string>
@@ -25,6 +27,12 @@ uint64_t memory_available() {
 }
 
 }  // namespace
+
+uint64_t memory_within_reach() {
+  const auto physical = static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
+                        static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  return std::min(physical, cgroup_memory_available());
+}
 
 bool has_spare_memory(uint64_t bytes) {
   constexpr uint64_t kNotWorthAsking = uint64_t{16} << 20;

@@ -11,8 +11,8 @@
 #include <cstring>
 #include <utility>
 
-#include "base/cgroup.h"
 #include "base/log.h"
+#include "base/spare_memory.h"
 #include "device/remote/futex.h"
 
 namespace hoist::daemon {
@@ -45,12 +45,6 @@ constexpr uint64_t kLargePart = 2;
 constexpr uint64_t kPartOfTheRest = 16;
 constexpr uint64_t kUsefulPool = uint64_t{8} << 20;
 
-uint64_t host_memory() {
-  const auto memory = static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
-                      static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
-  return std::min(memory, cgroup_memory_available());
-}
-
 uint64_t whole_pages(uint64_t bytes) { return bytes / HOIST_RING_PAGE * HOIST_RING_PAGE; }
 
 uint64_t memory_limit(const Options& options, const device::Device& device) {
@@ -77,7 +71,7 @@ Server::Server(Setup setup, Loop loop)
       loop_(std::move(loop)),
       started_ns_(monotonic_ns()),
       limits_({memory_limit(setup_.options, setup_.device), kMostBuffers}),
-      host_memory_(host_memory()),
+      host_memory_(memory_within_reach()),
       pinned_(setup_.device),
       changed_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       busy_ns_(started_ns_) {}

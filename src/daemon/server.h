@@ -71,7 +71,7 @@ class Server {
   Loop loop_;
   const uint64_t started_ns_;
   const BufferTable::Limits limits_;
-  const uint64_t host_memory_;  // of the machine, or what the control group allows
+  const uint64_t host_memory_;  // base/spare_memory.h
   Statistics statistics_;
   device::PinnedPool pinned_;
   UniqueFd changed_;  // an eventfd: sessions' threads have news

@@ -2,18 +2,13 @@
 
 #include <fmt/core.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
-#include <algorithm>
-
-#include "base/cgroup.h"
+#include "base/spare_memory.h"
 
 namespace hoist::placement {
 
 Status check_memory(uint64_t bytes, unsigned share) {
-  const auto physical = static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
-                        static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
-  if (bytes <= std::min(physical, cgroup_memory_available()) / share) return {};
+  if (bytes <= memory_within_reach() / share) return {};
   return fail(ErrorCode::exhausted, fmt::format("too little memory for {} bytes of input", bytes));
 }
 

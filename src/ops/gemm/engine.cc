@@ -139,11 +139,13 @@ std::chrono::milliseconds patience(const hoist_blas_call& call) {
       won_seconds(call, 1) / 2 > kReady ? static_cast<int>(kReady * 1000) : 0);
 }
 
-// Where the result is read it is kept meanwhile (run.h).
+// Where the result is read it is kept meanwhile (run.h). To ask takes a tenth of a millisecond,
+// which smaller products would feel.
 bool has_memory_for_result(const hoist_blas_call& call) {
+  constexpr uint64_t kNotWorthAsking = uint64_t{64} << 20;
   const Plan plan = make_plan(call);
   const Operand& c = plan.operands[2];
-  return !c.is_read || has_spare_memory(plan.bytes(c));
+  return !c.is_read || plan.bytes(c) <= kNotWorthAsking || has_spare_memory(plan.bytes(c));
 }
 
 bool run_on_gpu(const hoist_blas_call& call, const hoist_blas_original& original, int wanted) {
