@@ -109,46 +109,31 @@ static void strides(void) {
 }
 
 /* A routine that only who interposes it brings along. */
-static void probed(void) {
+static void probed(const char* what, int layout, int ta, int tb, int n, int count) {
   strided* batch = (strided*)dlsym(RTLD_DEFAULT, "cblas_sgemm_batch_strided");
-  for (int count = 3; count <= 300; count += 297) {
-    const int n = 30, stride = n * n;
-    float* a = malloc((size_t)stride * count * sizeof *a);
-    float* c = calloc((size_t)stride * count, sizeof *c);
-    for (int i = 0; i < stride * count; ++i) a[i] = (float)small();
-    if (batch != NULL) {
-      batch(ROW, PLAIN, TRANS, n, n, n, 1, a, n, stride, a, n, stride, 0, c, n, stride, count);
-    } else {
-      for (int i = 0; i < count; ++i)
-        cblas_sgemm(ROW, PLAIN, TRANS, n, n, n, 1, a + i * stride, n, a + i * stride, n, 0,
-                    c + i * stride, n);
-    }
-    show("probed", c, (size_t)stride * count * sizeof *c);
-  }
-}
-
-/* What BLAS reports (the reference BLAS ends the program), or OpenBLAS knows besides. */
-static void odd(int layout, int option) {
-  strided* batch = (strided*)dlsym(RTLD_DEFAULT, "cblas_sgemm_batch_strided");
-  const int n = 40, stride = n * n, count = 40;
+  const int stride = n * n;
   float* a = malloc((size_t)stride * count * sizeof *a);
   float* c = calloc((size_t)stride * count, sizeof *c);
   for (int i = 0; i < stride * count; ++i) a[i] = (float)small();
   if (batch != NULL) {
-    batch(layout, option, PLAIN, n, n, n, 1, a, n, stride, a, n, stride, 0, c, n, stride, count);
+    batch(layout, ta, tb, n, n, n, 1, a, n, stride, a, n, stride, 0, c, n, stride, count);
   } else {
     for (int i = 0; i < count; ++i)
-      cblas_sgemm(layout, option, PLAIN, n, n, n, 1, a + i * stride, n, a + i * stride, n, 0,
+      cblas_sgemm(layout, ta, tb, n, n, n, 1, a + i * stride, n, a + i * stride, n, 0,
                   c + i * stride, n);
   }
-  show("odd", c, (size_t)stride * count * sizeof *c);
+  show(what, c, (size_t)stride * count * sizeof *c);
 }
 
 int main(int argc, char** argv) {
-  if (strchr(argv[1], 'o')) odd(atoi(argv[2]), atoi(argv[3]));
+  /* What BLAS reports (the reference BLAS ends the program), or OpenBLAS knows besides. */
+  if (strchr(argv[1], 'o')) probed("odd", atoi(argv[2]), atoi(argv[3]), PLAIN, 40, 40);
   if (strchr(argv[1], 'g')) groups(COLUMN), groups(ROW);
   if (strchr(argv[1], 's')) strides();
-  if (strchr(argv[1], 'p')) probed();
+  if (strchr(argv[1], 'p')) {
+    probed("few", ROW, PLAIN, TRANS, 30, 3);
+    probed("many", ROW, PLAIN, TRANS, 30, 300);
+  }
   return 0;
 }
 """
