@@ -20,7 +20,6 @@ namespace {
 // How long a death goes unnoticed by those who wait; a thread that watches would be one too many
 // in somebody else's program.
 constexpr uint64_t kLookNs = 20'000'000;
-constexpr const char* kOverdue = "it has not answered for too long; it may be stopped";
 
 tl::unexpected<Error> unavailable(std::string why) {
   return fail(ErrorCode::unavailable, fmt::format("no hoistd: {}", why));
@@ -170,17 +169,21 @@ Status Connection::status() {
   return check_patience();
 }
 
+Error Connection::overdue() {
+  return unavailable("it has not answered for too long; it may be stopped").value();
+}
+
 // Whether all lanes have answered in time, or late. While one has not, no lane takes requests: a
 // stream that gave up waiting there would overtake itself in another.
 Status Connection::check_patience() {
-  const uint64_t overdue = overdue_.load(std::memory_order_acquire);
-  if (overdue == settled_.load(std::memory_order_acquire)) return {};
+  const uint64_t count = overdue_.load(std::memory_order_acquire);
+  if (count == settled_.load(std::memory_order_acquire)) return {};
   for (const std::unique_ptr<Lane>& lane : lanes_) {
     const std::lock_guard lock(lane->mutex);
     reap(*lane);
-    if (lane->is_overdue()) return unavailable(kOverdue);
+    if (lane->is_overdue()) return tl::unexpected(overdue());
   }
-  settled_.store(overdue, std::memory_order_release);  // of later ones somebody else finds out
+  settled_.store(count, std::memory_order_release);  // of later ones somebody else finds out
   return {};
 }
 
@@ -278,7 +281,7 @@ Result<Ticket> Connection::submit(uint32_t index, const hoist_request& request,
   reap(lane);
   if (lane.is_overdue() || lane.submitter.full()) {
     release();
-    return unavailable(lane.is_overdue() ? kOverdue : "the lane is full");
+    return lane.is_overdue() ? tl::unexpected(overdue()) : unavailable("the lane is full");
   }
   hoist_request timed = request;
   timed.deadline_ns = request.operation == HOIST_OPERATION_FREE ? 0 : patience_ends(monotonic_ns());
@@ -352,7 +355,7 @@ Result<hoist_completion> Connection::wait(const Ticket& ticket) {
         lane.overdue = lane.submitter.submitted();
         overdue_.fetch_add(1, std::memory_order_release);
       }
-      if (lane.is_overdue()) return unavailable(kOverdue);
+      if (lane.is_overdue()) return tl::unexpected(overdue());
     }
     // Answers that were given before it died count.
     if (Status alive = check_alive(); !alive) return tl::unexpected(alive.error());

@@ -95,6 +95,8 @@ class Connection {
                         std::chrono::nanoseconds work = {});
   // Waits for the answer. A request that failed in the daemon gives an Error of the matching code.
   Result<hoist_completion> wait(const Ticket& ticket);
+  // What it fails with where the answer does not come in time.
+  static Error overdue();
   Result<bool> is_done(const Ticket& ticket);
   // The last request of a lane, to wait for all before it; null sequence: none yet.
   Ticket last(uint32_t lane);

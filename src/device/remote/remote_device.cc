@@ -116,9 +116,7 @@ class RemoteDevice::Queue {
     while (true) {
       const Waited waited = wait_for_oldest(connection);
       if (waited == Waited::nothing) return {};
-      if (waited == Waited::gave_up) {
-        return fail(ErrorCode::unavailable, "no hoistd: it has not answered for too long (stream)");
-      }
+      if (waited == Waited::gave_up) return tl::unexpected(Connection::overdue());
     }
   }
   void drop_answered(Connection& connection) {
