@@ -7,6 +7,14 @@ namespace hoist::daemon {
 
 using device::Buffer;
 
+bool UserMemory::take(uint64_t size) {
+  uint64_t bytes = bytes_.load(std::memory_order_relaxed);
+  do {
+    if (bytes > limit_ || size > limit_ - bytes) return false;
+  } while (!bytes_.compare_exchange_weak(bytes, bytes + size, std::memory_order_relaxed));
+  return true;
+}
+
 Result<std::shared_ptr<Buffer>> BufferTable::allocate(device::Device& device,
                                                       const device::Stream* stream, uint64_t size) {
   size = std::max<uint64_t>(size, 1);
@@ -42,6 +50,9 @@ Status BufferTable::reserve(uint64_t size) {
   if (size > limits_.bytes - bytes_ || reserved_ >= limits_.buffers) {
     return fail(ErrorCode::exhausted, "no more device memory for this client (its limit)");
   }
+  if (!of_user_->take(size)) {
+    return fail(ErrorCode::exhausted, "no more device memory for this user (hoistd)");
+  }
   bytes_ += size;
   ++reserved_;
   return {};
@@ -49,6 +60,7 @@ Status BufferTable::reserve(uint64_t size) {
 
 void BufferTable::give_back(uint64_t size) {
   const std::lock_guard lock(mutex_);
+  of_user_->give_back(size);
   bytes_ -= size;
   --reserved_;
 }

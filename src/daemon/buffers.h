@@ -2,15 +2,31 @@
 // so neither another client's buffer nor a freed one can be named. Thread-safe.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 
 #include "base/result.h"
 #include "device/buffer.h"
 
 namespace hoist::daemon {
+
+// What all clients of one user have of the device's memory. Thread-safe.
+class UserMemory {
+ public:
+  explicit UserMemory(uint64_t limit) : limit_(limit) {}
+
+  // False beyond the limit: nothing was taken.
+  bool take(uint64_t size);
+  void give_back(uint64_t size) { bytes_.fetch_sub(size, std::memory_order_relaxed); }
+
+ private:
+  const uint64_t limit_;
+  std::atomic<uint64_t> bytes_ = 0;
+};
 
 class BufferTable {
  public:
@@ -20,12 +36,13 @@ class BufferTable {
   };
 
   // It must outlive its buffers, also those that are freed and still held.
-  explicit BufferTable(Limits limits) : limits_(limits) {}
+  BufferTable(Limits limits, std::shared_ptr<UserMemory> of_user)
+      : limits_(limits), of_user_(std::move(of_user)) {}
 
   // A buffer of at least one byte, whose bytes are zero once the stream has come to it (without a
   // stream: at once). Then, and not before, publish() gives it the number by which it is found, so
-  // that nobody sees what was another's. `exhausted` beyond the limits, for which a buffer counts
-  // as long as it lives.
+  // that nobody sees what was another's. `exhausted` beyond the limits, this table's and the
+  // user's, for which a buffer counts as long as it lives.
   Result<std::shared_ptr<device::Buffer>> allocate(device::Device& device,
                                                    const device::Stream* stream, uint64_t size);
   uint64_t publish(std::shared_ptr<device::Buffer> buffer);
@@ -35,6 +52,7 @@ class BufferTable {
   // Null: no such.
   std::shared_ptr<device::Buffer> find(uint64_t number) const;
 
+  const std::shared_ptr<UserMemory>& of_user() const { return of_user_; }
   uint64_t bytes() const;
   uint64_t count() const;
 
@@ -43,6 +61,7 @@ class BufferTable {
   void give_back(uint64_t size);
 
   const Limits limits_;
+  const std::shared_ptr<UserMemory> of_user_;
   mutable std::mutex mutex_;
   std::unordered_map<uint64_t, std::shared_ptr<device::Buffer>> buffers_;
   uint64_t bytes_ = 0;

@@ -1,6 +1,7 @@
 // hoistd and clients that come in numbers, leave something behind, or send what they should not.
 #include <arpa/inet.h>
 #include <fmt/core.h>
+#include <grp.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -114,6 +115,37 @@ TEST(Clients, OfOneUserShareSoMuchMemory) {
   clients.resize(clients.size() - 2);
   Result<std::shared_ptr<RemoteDevice>> next = server.connect(options.pool_limit, 1);
   while (!next) next = server.connect(options.pool_limit, 1);
+}
+
+// As large as the CPU device, but with nothing behind its addresses.
+class HollowDevice : public device::CpuDevice {
+ public:
+  Result<void*> allocate(size_t, device::StreamHandle stream) override {
+    return CpuDevice::allocate(1, stream);
+  }
+  Status fill(void*, std::byte, size_t, device::StreamHandle) override { return {}; }
+};
+
+// Three quarters of the device's memory, where other users may come.
+TEST(Clients, OfOneUserLeaveDeviceMemoryToOthers) {
+  HollowDevice device;
+  const uint64_t half = device.properties().memory / 2;
+  for (const bool for_others : {true, false}) {
+    Options options;
+    const group* const own = ::getgrgid(::getegid());
+    ASSERT_NE(own, nullptr);
+    if (for_others) options.group = own->gr_name;
+    const TestServer server(device, /*on_streams=*/false, options);
+    const auto one = server.connect().value();
+    const auto other = server.connect().value();
+    Buffer first = Buffer::allocate(*one, half).value();
+    EXPECT_EQ(Buffer::allocate(*one, 1).error().code, ErrorCode::exhausted);
+    const Result<Buffer> second = Buffer::allocate(*other, half);
+    EXPECT_EQ(second.has_value(), !for_others);
+    if (!for_others) continue;
+    EXPECT_EQ(second.error().code, ErrorCode::exhausted);
+    EXPECT_TRUE(Buffer::allocate(*other, half / 2));
+  }
 }
 
 TEST(Clients, TakeThePoolThatIsOffered) {

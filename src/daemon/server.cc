@@ -44,6 +44,8 @@ constexpr uint64_t kLargePart = 2;
 // offered somewhat less, which is there also when others were faster.
 constexpr uint64_t kPartOfTheRest = 16;
 constexpr uint64_t kUsefulPool = uint64_t{8} << 20;
+// Of the device's memory, where other users may come.
+constexpr uint64_t kKeptFromOneUser = 4;
 
 uint64_t whole_pages(uint64_t bytes) { return bytes / HOIST_RING_PAGE * HOIST_RING_PAGE; }
 
@@ -244,10 +246,21 @@ uint64_t Server::most_pool_for(uid_t user) const {
   return std::min(whole_pages(share), limit);
 }
 
+// Shared with the sessions that the user has, those that are ending included.
+std::shared_ptr<UserMemory> Server::memory_of(uid_t user) const {
+  for (const auto& client : clients_) {
+    if (client->session->peer().uid == user) return client->session->buffers().of_user();
+  }
+  const uint64_t memory = setup_.device.properties().memory;
+  const uint64_t share = memory - memory / kKeptFromOneUser;
+  return std::make_shared<UserMemory>(setup_.endpoint.for_others ? std::max(share, limits_.bytes)
+                                                                 : UINT64_MAX);
+}
+
 void Server::begin_session(UniqueFd& socket, const Peer& peer, SharedMemory memory,
                            std::string name) {
   const Session::Setup setup = {
-      setup_.device, statistics_, limits_, pinned_, setup_.on_streams, [this] {
+      setup_.device, statistics_, limits_, memory_of(peer.uid), pinned_, setup_.on_streams, [this] {
         const uint64_t one = 1;
         (void)!::write(changed_.get(), &one, sizeof one);
       }};

@@ -54,6 +54,7 @@ class Server {
   void offer(int socket, const device::remote::Peer& peer, uint64_t most_pool);
   Status check_hello(const hoist_message& hello, const device::remote::Peer& peer) const;
   uint64_t most_pool_for(uid_t user) const;
+  std::shared_ptr<UserMemory> memory_of(uid_t user) const;
   void begin_session(UniqueFd& socket, const device::remote::Peer& peer,
                      device::remote::SharedMemory memory, std::string name);
   void hear(Client& client);

@@ -23,7 +23,7 @@ Session::Session(const Setup& setup, device::remote::SharedMemory memory, Unique
       name_(std::move(name)),
       pool_bytes_(memory_.pool().size()),
       lanes_(memory_.lanes()),
-      buffers_(setup.limits) {}
+      buffers_(setup.limits, setup.of_user) {}
 
 Session::~Session() {
   if (thread_.joinable()) thread_.join();

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -30,6 +31,7 @@ class Session {
     device::Device& device;
     Statistics& statistics;
     BufferTable::Limits limits;
+    std::shared_ptr<UserMemory> of_user;
     device::PinnedPool& pinned;     // of the device, for all sessions
     bool on_streams;                // a GPU's way; the CPU device works faster without
     std::function<void()> changed;  // called on other threads: has_ended() or finished() is true

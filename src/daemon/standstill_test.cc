@@ -257,7 +257,7 @@ TEST(Standstill, AnUploadGoesOnAfterAStandstill) { transfer_around_a_standstill(
 TEST(Standstill, ADownloadGoesOnAfterAStandstill) { transfer_around_a_standstill(false); }
 
 TEST(BufferTable, CountsWhatHasNoNumberYet) {
-  BufferTable table({1000, 2});
+  BufferTable table({1000, 2}, std::make_shared<UserMemory>(UINT64_MAX));
   auto first = table.allocate(device::cpu_device(), nullptr, 600).value();
   EXPECT_EQ(table.allocate(device::cpu_device(), nullptr, 401).error().code, ErrorCode::exhausted);
   EXPECT_EQ(table.bytes(), 600u);
@@ -273,7 +273,7 @@ TEST(BufferTable, CountsWhatHasNoNumberYet) {
 }
 
 TEST(BufferTable, CountsWhatIsFreedAndStillHeld) {
-  BufferTable table({1000, 2});
+  BufferTable table({1000, 2}, std::make_shared<UserMemory>(UINT64_MAX));
   table.publish(table.allocate(device::cpu_device(), nullptr, 600).value());
   auto held = table.find(1);
   EXPECT_TRUE(table.free(1));
@@ -282,6 +282,22 @@ TEST(BufferTable, CountsWhatIsFreedAndStillHeld) {
   EXPECT_EQ(table.allocate(device::cpu_device(), nullptr, 401).error().code, ErrorCode::exhausted);
   held.reset();
   EXPECT_EQ(table.bytes(), 0u);
+}
+
+TEST(BufferTable, OfOneUserShareALimit) {
+  const auto of_user = std::make_shared<UserMemory>(1500);
+  BufferTable one({1000, 5}, of_user);
+  BufferTable other({1000, 5}, of_user);
+  auto first = one.allocate(device::cpu_device(), nullptr, 1000).value();
+  EXPECT_EQ(other.allocate(device::cpu_device(), nullptr, 501).error().code, ErrorCode::exhausted);
+  EXPECT_EQ(other.bytes(), 0u);
+  const auto second = other.allocate(device::cpu_device(), nullptr, 500).value();
+  EXPECT_EQ(other.allocate(device::cpu_device(), nullptr, 1).error().code, ErrorCode::exhausted);
+  first.reset();
+  EXPECT_TRUE(other.allocate(device::cpu_device(), nullptr, 500));
+  EXPECT_TRUE(one.allocate(device::cpu_device(), nullptr, 1000));
+  BufferTable another({1000, 5}, std::make_shared<UserMemory>(1500));
+  EXPECT_TRUE(another.allocate(device::cpu_device(), nullptr, 1000));
 }
 
 // What comes while a lane waits for its stream is on the stream, too, before that gets on.

@@ -17,6 +17,7 @@ namespace {
 
 using hoist::daemon::BufferTable;
 using hoist::daemon::CheckedRequest;
+using hoist::daemon::UserMemory;
 using hoist::device::remote::Receiver;
 using hoist::device::remote::ServedCall;
 using hoist::device::remote::ServedMemory;
@@ -30,7 +31,7 @@ void require(bool condition) {
 // Three buffers, of which the second was freed.
 BufferTable& buffers() {
   static BufferTable* const table = [] {
-    auto* made = new BufferTable({1 << 20, 8});
+    auto* made = new BufferTable({1 << 20, 8}, std::make_shared<UserMemory>(UINT64_MAX));
     for (const uint64_t size : {1000, 2000, 3000}) {
       auto buffer = made->allocate(hoist::device::cpu_device(), nullptr, size);
       require(buffer.has_value());
