@@ -143,10 +143,10 @@ function(hoist_test_program name)
   endif()
 endfunction()
 
-# Seconds after which a test counts as hung: several times what the slowest take on 2 cores.
-set(HOIST_TEST_TIMEOUT 400)
+# Seconds after which a test counts as hung: several times what the slowest take on 2 busy cores.
+set(HOIST_TEST_TIMEOUT 1200)
 if(HOIST_SANITIZE OR HOIST_COVERAGE)
-  set(HOIST_TEST_TIMEOUT 900)
+  set(HOIST_TEST_TIMEOUT 1800)
 endif()
 
 # hoist_test(NAME SOURCE LIBRARIES… ) makes a GoogleTest program and one ctest entry.

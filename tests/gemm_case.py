@@ -52,7 +52,7 @@ class GemmCase(unittest.TestCase):
             [HOISTD, "--device", device, "--socket", socket, *options], env=environment(),
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         for _ in range(1000):
-            if pathlib.Path(socket).exists():
+            if run(HOISTD, "--status", "--socket", socket).returncode == 0:
                 return daemon
             time.sleep(0.01)
         daemon.kill()

@@ -65,6 +65,15 @@ def run(*command, env=None, **options):
                           capture_output=True, timeout=120, check=False, **options)
 
 
+def tried_until(is_good, attempt, times=5):
+    """attempt()'s first good result, or its last: for what a busy machine may do too late."""
+    for _ in range(times):
+        result = attempt()
+        if is_good(result):
+            break
+    return result
+
+
 def compile_c(source, target, *flags):
     """Compiles a C (or with a .cc name C++) program; None where that is not possible."""
     compiler, language = ("c++", "c++") if "-x-c++" in flags else ("cc", "c")

@@ -47,6 +47,11 @@ def sealed(size, seals=SEALS):
     return fd
 
 
+def status_of(socket):
+    done = run(HOISTD, "--status", "--json", "--socket", socket)
+    return json.loads(done.stdout) if done.returncode == 0 else None
+
+
 class Daemon:
     """A hoistd with the CPU device at a socket of its own."""
 
@@ -60,8 +65,7 @@ class Daemon:
         until(self.status)
 
     def status(self):
-        done = run(HOISTD, "--status", "--json", "--socket", self.path)
-        return json.loads(done.stdout) if done.returncode == 0 else None
+        return status_of(self.path)
 
     def client(self, *words, **variables):
         return subprocess.Popen([str(CLIENT), *words], stdout=subprocess.PIPE,
@@ -191,7 +195,7 @@ class WithDaemon(unittest.TestCase):
 
     def no_clients(self):
         status = self.daemon.status()
-        return status["clients"] == [] and status["total"]["buffers"] == 0 and status
+        return status and status["clients"] == [] and status["total"]["buffers"] == 0 and status
 
 
 class CommandLine(unittest.TestCase):
@@ -234,9 +238,7 @@ class CommandLine(unittest.TestCase):
                        env=environment(HOIST_SOCKET=f"{folder}/socket", HOIST="off"))
             self.assertEqual(done.stdout, b"cpu: no hoistd: HOIST=off\n")
             # Another takes its place when it has ended; this one is stopped here, by its pid.
-            status = json.loads(run(HOISTD, "--status", "--json", "--socket",
-                                    f"{folder}/socket").stdout)
-            os.kill(status["pid"], signal.SIGTERM)
+            os.kill(until(lambda: status_of(f"{folder}/socket"))["pid"], signal.SIGTERM)
             until(lambda: not os.path.exists(f"{folder}/socket"))
 
     def test_a_private_one_is_bound_by_nothing_of_the_programs(self):
@@ -253,8 +255,7 @@ class CommandLine(unittest.TestCase):
                                   pass_fds=[writing], check=False,
                                   env=environment(HOIST_SOCKET=f"{folder}/socket"))
             self.assertEqual((done.returncode, done.stdout), (0, b"works\ndone\n"))
-            pid = json.loads(run(HOISTD, "--status", "--json", "--socket",
-                                 f"{folder}/socket").stdout)["pid"]
+            pid = until(lambda: status_of(f"{folder}/socket"))["pid"]
             self.assertLessEqual(allowed, os.sched_getaffinity(pid))
             # Of its first thread; SIGTERM comes through a descriptor.
             status = pathlib.Path(f"/proc/{pid}/status").read_text()
@@ -321,7 +322,7 @@ class Daemons(WithDaemon):
         self.assertTrue(self.daemon.works())
 
     def test_stopped_and_continued(self):
-        client = self.daemon.client("work", PATIENCE_MS="300")
+        client = self.daemon.client("work", PATIENCE_MS="3000")
         self.assertEqual(line_of(client), "works")
         self.daemon.process.send_signal(signal.SIGSTOP)
         self.assertRegex(line_of(client), "^cpu: .*stopped")

@@ -20,6 +20,7 @@ from hoist_tree import (BUILD, HOIST, PRELOAD, Scratch, build_id_offset, compile
                         copy_with_build_id, engine_is_built, environment, run)
 
 SORT = shutil.which("sort")
+STRANGER = 100_000 + 2 * os.getpid()  # and the next: users that no other run of this has
 KNOWN = b"\x62\x8e\x28\x32\x9c\x22\x96\xb3\xa0\xe6\x67\x12\xbf\xeb\x89\xb5\xba\x24\xe9\x30"
 
 
@@ -396,7 +397,7 @@ class Statistics(unittest.TestCase):
         room.chmod(0o777)
         for changes in ({"TMPDIR": str(room), "XDG_RUNTIME_DIR": None},
                         {"XDG_RUNTIME_DIR": str(room), "TMPDIR": "/nonexistent"}):
-            done = self.as_stranger(54321, "--stats", "--", "sh", "-c", "exit 5", **changes)
+            done = self.as_stranger(STRANGER, "--stats", "--", "sh", "-c", "exit 5", **changes)
             self.assertEqual(done.returncode, 5)
             self.assertRegex(done.stderr, rb"^hoist: sh -c exit 5 \(pid \d+\): left alone: ")
             left = [path.name for path in room.rglob("*")]
@@ -408,7 +409,7 @@ class Statistics(unittest.TestCase):
         target.touch()
         target.chmod(0o666)
         for option in ("--stats", f"--stats={target}"):
-            done = self.as_stranger(54322, option, "--", "sh", "-c", "echo x; exit 5",
+            done = self.as_stranger(STRANGER + 1, option, "--", "sh", "-c", "echo x; exit 5",
                                     TMPDIR="/nonexistent", XDG_RUNTIME_DIR=None)
             self.assertEqual((done.returncode, done.stdout), (5, b"x\n"))
             self.assertRegex(done.stderr, rb"^hoist: warning: the program ran, but nothing was coun")

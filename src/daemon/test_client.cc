@@ -108,7 +108,7 @@ int start() {
   ::signal(SIGCHLD, [](int) { children_heard_of = children_heard_of + 1; });
   hoist::device::remote::StartOptions options;
   options.device = "cpu";
-  options.idle = std::chrono::seconds(2);
+  options.idle = std::chrono::seconds(60);  // the test ends it
   options.wait = std::chrono::seconds(20);
   if (Status started = start_private_daemon(options); !started) return without(started.error());
   if (::waitpid(-1, nullptr, WNOHANG) != -1 || children_heard_of != 0) {
@@ -126,6 +126,7 @@ int main(int argc, char** argv) {
   if (command == "start") return start();
   ConnectOptions options;
   options.pool_size = uint64_t{8} << 20;
+  options.handshake = std::chrono::seconds(20);
   if (const char* patience = std::getenv("PATIENCE_MS"); patience != nullptr) {
     options.patience = std::chrono::milliseconds(std::atol(patience));
   }

@@ -4,7 +4,7 @@ import random
 import socket
 
 import inputs
-from driver import free_port, listens, scenario, wait_for
+from driver import free_ports, listens, scenario, wait_for
 
 
 @scenario("sqlite", needs=("sqlite3",), takes=("crc32", "inflate"), opt_in_takes=("deflate",))
@@ -73,7 +73,7 @@ class _Redis:
 @scenario("redis", needs=("redis-server",), takes=("qsort",))
 def redis(side):
     """SORT of a long list goes through qsort(); snapshots are written by a forked child."""
-    port = free_port()
+    [port] = free_ports(1)
     words = ("redis-server", "--port", port, "--bind", "127.0.0.1", "--save", "", "--dir",
              side.folder, "--enable-debug-command", "yes", "--daemonize", "no")
 

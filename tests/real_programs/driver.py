@@ -15,6 +15,7 @@ must have taken something, and nothing may have been switched off by --verify.
 """
 
 import collections
+import contextlib
 import dataclasses
 import hashlib
 import json
@@ -327,11 +328,13 @@ def run_once(outcome, scene, seed, scale, which):
     outcome.seconds += _cpu_seconds() - began
 
 
-def free_port():
-    """A TCP port of the loopback interface that nobody uses at this moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+def free_ports(count):
+    """Different TCP ports of the loopback interface that nobody uses at this moment."""
+    with contextlib.ExitStack() as held:
+        probes = [held.enter_context(socket.socket()) for _ in range(count)]
+        for probe in probes:
+            probe.bind(("127.0.0.1", 0))
+        return [probe.getsockname()[1] for probe in probes]
 
 
 def wait_for(what, ready, process):

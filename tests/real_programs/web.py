@@ -5,7 +5,7 @@ import signal
 import threading
 
 import inputs
-from driver import free_port, listens, scenario, wait_for
+from driver import free_ports, listens, scenario, wait_for
 
 CONFIGURATION = """
 {user}
@@ -60,7 +60,7 @@ def _make_site(side, root):
 def web(side):
     root = side.folder / "site"
     _make_site(side, root)
-    plain, tls = free_port(), free_port()
+    plain, tls = free_ports(2)
     side.run("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj",
              "/CN=localhost", "-keyout", side.home / "key.pem", "-out",
              side.home / "certificate.pem")
