@@ -18,12 +18,6 @@
 namespace hoist::placement {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 // A sample repeats what is shorter than this, which the clock and an interrupt would blur.
 constexpr double kLeastSample = 300e-6;
 constexpr double kMostRepeats = 1e6;
@@ -55,12 +49,11 @@ void wait_for_rest() {
     ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
     return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
   };
-  const Clock::time_point start = Clock::now();
-  while (seconds_since(start) < kMostSeconds) {
-    const Clock::time_point look = Clock::now();
+  const double start = steady_seconds();
+  for (double look = start; look < start + kMostSeconds; look = steady_seconds()) {
     const double before = busy_seconds();
     std::this_thread::sleep_for(kLook);
-    if (busy_seconds() - before < kResting * seconds_since(look)) return;
+    if (busy_seconds() - before < kResting * (steady_seconds() - look)) return;
   }
 }
 
@@ -142,13 +135,14 @@ class Measurer {
   }
 
  private:
+  double seconds_since(double start) const { return plan_.now() - start; }
   double seconds_left() const { return plan_.seconds - seconds_since(start_); }
 
   // Seconds that it took but for more rounds and what noise added, and for what will not be
   // measured any further.
   Result<double> measure_size(uint64_t size) {
     if (plan_.cancelled()) return cancelled();
-    const Clock::time_point start = Clock::now();
+    const double start = plan_.now();
     const double share = kForPrecision * plan_.seconds / static_cast<double>(plan_.sizes.size());
     plan_.at_size(size);
     const Shape shape = {size, operation_.variants[variant_].items};
@@ -268,7 +262,7 @@ class Measurer {
   Result<double> time(Candidate& one, const Run& run) {
     if (!one.runs()) return 0;
     if (plan_.cancelled()) return cancelled();
-    const Clock::time_point start = Clock::now();
+    const double start = plan_.now();
     for (int i = 0; i < one.repeats; ++i) {
       const Status status = run(one.index);
       if (status) continue;
@@ -345,7 +339,7 @@ class Measurer {
   const Operation& operation_;
   const size_t variant_;
   const MeasurePlan& plan_;
-  const Clock::time_point start_ = Clock::now();
+  const double start_ = plan_.now();
   std::vector<Candidate> candidates_;
   std::vector<uint64_t> sizes_;           // measured
   uint64_t bytes_ = 0;                    // the present size
@@ -355,6 +349,10 @@ class Measurer {
 };
 
 }  // namespace
+
+double steady_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 std::vector<uint64_t> log_spaced(uint64_t least, uint64_t most, double step) {
   std::vector<uint64_t> sizes;

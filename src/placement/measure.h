@@ -19,6 +19,9 @@
 
 namespace hoist::placement {
 
+// Of the steady clock.
+double steady_seconds();
+
 struct MeasurePlan {
   std::vector<uint64_t> sizes;  // bytes, ascending
   double seconds = 3;           // that the variant may take; sizes that would take longer are left
@@ -30,6 +33,8 @@ struct MeasurePlan {
   // Asked between runs; true ends the measurement with `cancelled`.
   std::function<bool()> cancelled = [] { return false; };
   std::function<void(uint64_t bytes)> at_size = [](uint64_t) {};
+  // The time that runs are measured by, in seconds; tests have a clock of their own.
+  std::function<double()> now = steady_seconds;
 };
 
 struct Measurement {

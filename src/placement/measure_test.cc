@@ -18,33 +18,38 @@
 namespace hoist::placement {
 namespace {
 
-// Counts its runs; what fails or takes long is up to the test.
+// Counts its runs; what fails or takes long, by a clock of its own, is up to the test.
 struct Fake {
   Operation operation = sort_operation();
   std::vector<int> runs = std::vector<int>(3);
   std::function<Status(size_t implementation, const Shape& shape)> work =
       [](size_t, const Shape&) -> Status { return {}; };
+  double now = 0;  // seconds
 
   Fake() {
     operation.prepare = [this](size_t, const Shape& shape,
                                const std::string&) -> Result<placement::Run> {
       return [this, shape](size_t implementation) {
         ++runs[implementation];
+        now += 1e-6;
         return work(implementation, shape);
       };
     };
   }
-};
 
-MeasurePlan plan_of(int cpus) {
-  MeasurePlan plan;
-  plan.sizes = log_spaced(1 << 10, 16 << 10, 4);
-  plan.cpus = cpus;
-  plan.rounds = 2;
-  plan.most_rounds = 4;
-  plan.seconds = 0.2;
-  return plan;
-}
+  void takes(double seconds) { now += seconds; }
+
+  MeasurePlan plan(int cpus = 2) const {
+    MeasurePlan plan;
+    plan.sizes = log_spaced(1 << 10, 16 << 10, 4);
+    plan.cpus = cpus;
+    plan.rounds = 2;
+    plan.most_rounds = 4;
+    plan.seconds = 0.2;
+    plan.now = [this] { return now; };
+    return plan;
+  }
+};
 
 TEST(Measure, SizesAreSpacedEvenlyOnALogarithmicAxis) {
   EXPECT_EQ(log_spaced(1 << 10, 16 << 10, 4), (std::vector<uint64_t>{1024, 4096, 16384}));
@@ -54,7 +59,7 @@ TEST(Measure, SizesAreSpacedEvenlyOnALogarithmicAxis) {
 
 TEST(Measure, EveryImplementationAtEverySize) {
   Fake fake;
-  const Result<Measurement> measured = measure(fake.operation, 0, plan_of(2));
+  const Result<Measurement> measured = measure(fake.operation, 0, fake.plan());
   ASSERT_TRUE(measured);
   EXPECT_EQ(measured->variant.name, "sort/C");
   ASSERT_EQ(measured->variant.implementations.size(), 3u);
@@ -76,13 +81,11 @@ TEST(Measure, EveryImplementationAtEverySize) {
 
 TEST(Measure, WhatIsFarBehindIsNotMeasuredAtLargeSizes) {
   Fake fake;
-  fake.work = [](size_t implementation, const Shape& shape) -> Status {
-    if (implementation == 0) {
-      std::this_thread::sleep_for(std::chrono::microseconds(shape.bytes >> 13));
-    }
+  fake.work = [&](size_t implementation, const Shape& shape) -> Status {
+    if (implementation == 0) fake.takes(1e-6 * static_cast<double>(shape.bytes >> 13));
     return {};
   };
-  MeasurePlan plan = plan_of(2);
+  MeasurePlan plan = fake.plan();
   plan.sizes = log_spaced(1 << 20, 256 << 20, 4);  // 1 … 64, 256 MiB
   plan.seconds = 10;
   const Result<Measurement> measured = measure(fake.operation, 0, plan);
@@ -98,12 +101,11 @@ TEST(Measure, WhatIsFarBehindIsNotMeasuredAtLargeSizes) {
 // A GPU's context takes a quarter of a second, and a GPU may be the best all the same.
 TEST(Measure, WhatIsFarBehindByAFixedCostIsMeasuredToTheEnd) {
   Fake fake;
-  fake.work = [](size_t implementation, const Shape&) -> Status {
-    // Long enough that a stall of the machine is not a quarter of it.
-    if (implementation == 2) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  fake.work = [&](size_t implementation, const Shape&) -> Status {
+    if (implementation == 2) fake.takes(0.1);
     return {};
   };
-  MeasurePlan plan = plan_of(2);
+  MeasurePlan plan = fake.plan();
   plan.sizes = log_spaced(1 << 20, 256 << 20, 4);
   plan.seconds = 10;
   const Result<Measurement> measured = measure(fake.operation, 0, plan);
@@ -114,15 +116,12 @@ TEST(Measure, WhatIsFarBehindByAFixedCostIsMeasuredToTheEnd) {
 
 // What takes 0.5 to 3.7 ms, but for implementation 2, which takes 100.
 Status scattered_work(Fake& fake, size_t implementation) {
-  constexpr int kScatter = 400;  // microseconds
-  const int microseconds =
-      implementation == 2 ? 100'000 : 500 + kScatter * (fake.runs[implementation] % 9);
-  std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
+  fake.takes(implementation == 2 ? 0.1 : 500e-6 + 400e-6 * (fake.runs[implementation] % 9));
   return {};
 }
 
-MeasurePlan plan_with_more_rounds() {
-  MeasurePlan plan = plan_of(2);
+MeasurePlan plan_with_more_rounds(const Fake& fake) {
+  MeasurePlan plan = fake.plan();
   plan.rounds = 3;
   plan.most_rounds = 12;
   plan.seconds = 30;
@@ -135,7 +134,7 @@ TEST(Measure, OnlyWhatMayBeTheBestIsMeasuredAgain) {
   fake.work = [&](size_t implementation, const Shape&) {
     return scattered_work(fake, implementation);
   };
-  const MeasurePlan plan = plan_with_more_rounds();
+  const MeasurePlan plan = plan_with_more_rounds(fake);
   const Result<Measurement> measured = measure(fake.operation, 0, plan);
   ASSERT_TRUE(measured);
   int most = 0;
@@ -157,7 +156,7 @@ TEST(Measure, WhatFailsOnceMeasuredIsLeftOut) {
     if (implementation == 1 && fake.runs[1] > 5) return fail(ErrorCode::internal, "broken");
     return scattered_work(fake, implementation);
   };
-  const Result<Measurement> measured = measure(fake.operation, 0, plan_with_more_rounds());
+  const Result<Measurement> measured = measure(fake.operation, 0, plan_with_more_rounds(fake));
   ASSERT_TRUE(measured);
   EXPECT_EQ(measured->left_out, std::vector<std::string>{"cpu-1: broken"});
   EXPECT_EQ(measured->variant.find("cpu-1"), nullptr);
@@ -172,7 +171,7 @@ TEST(Measure, WhatFindsNoRoomKeepsItsSmallerSizes) {
     if (implementation == 2 && shape.bytes > 5000) return fail(ErrorCode::exhausted, "full");
     return {};
   };
-  const Result<Measurement> measured = measure(fake.operation, 0, plan_of(2));
+  const Result<Measurement> measured = measure(fake.operation, 0, fake.plan());
   ASSERT_TRUE(measured);
   EXPECT_TRUE(measured->left_out.empty());
   ASSERT_EQ(measured->variant.implementations.size(), 3u);
@@ -183,22 +182,19 @@ TEST(Measure, WhatFindsNoRoomKeepsItsSmallerSizes) {
     if (implementation == 2) return fail(ErrorCode::exhausted, "full");
     return {};
   };
-  EXPECT_EQ(measure(fake.operation, 0, plan_of(2))->left_out,
+  EXPECT_EQ(measure(fake.operation, 0, fake.plan())->left_out,
             std::vector<std::string>{"cpu-all: full"});
 }
 
 // Of 3 runs each the sizes take 60, 480 and 3840 ms: by its bytes alone the last would take 1920.
 TEST(Measure, CostsThatOutgrowTheBytesAreForeseen) {
   Fake fake;
-  fake.work = [](size_t implementation, const Shape& shape) -> Status {
-    if (implementation == 0) {
-      const double units = static_cast<double>(shape.bytes) / (1 << 20);
-      std::this_thread::sleep_for(
-          std::chrono::microseconds(static_cast<int64_t>(20'000 * units * std::sqrt(units))));
-    }
+  fake.work = [&](size_t implementation, const Shape& shape) -> Status {
+    const double units = static_cast<double>(shape.bytes) / (1 << 20);
+    if (implementation == 0) fake.takes(0.02 * units * std::sqrt(units));
     return {};
   };
-  MeasurePlan plan = plan_of(2);
+  MeasurePlan plan = fake.plan();
   plan.sizes = log_spaced(1 << 20, 16 << 20, 4);
   plan.most_rounds = 2;
   plan.seconds = 3.2;
@@ -210,24 +206,18 @@ TEST(Measure, CostsThatOutgrowTheBytesAreForeseen) {
 // Ten rounds of all would take 1.7 s at the third size; a warm-up and two take 0.5.
 TEST(Measure, WhatIsFarBehindIsNotForeseenAsOften) {
   Fake fake;
-  fake.work = [](size_t implementation, const Shape& shape) -> Status {
-    if (implementation == 0) {
-      std::this_thread::sleep_for(std::chrono::microseconds(shape.bytes >> 8));
-    }
+  fake.work = [&](size_t implementation, const Shape& shape) -> Status {
+    if (implementation == 0) fake.takes(1e-6 * static_cast<double>(shape.bytes >> 8));
     return {};
   };
-  MeasurePlan plan = plan_of(2);
+  MeasurePlan plan = fake.plan();
   plan.sizes = log_spaced(400 << 10, 40'000 << 10, 10);
   plan.rounds = 10;
   plan.most_rounds = 10;
   plan.seconds = 1.4;
-  uint64_t largest = 0;
-  for (int attempt = 0; attempt < 5 && largest < plan.sizes.back(); ++attempt) {  // it may stall
-    const Result<Measurement> measured = measure(fake.operation, 0, plan);
-    ASSERT_TRUE(measured);
-    largest = measured->variant.implementations[0].points.back().shape.bytes;
-  }
-  EXPECT_EQ(largest, plan.sizes.back());
+  const Result<Measurement> measured = measure(fake.operation, 0, plan);
+  ASSERT_TRUE(measured);
+  EXPECT_EQ(measured->variant.implementations[0].points.back().shape.bytes, plan.sizes.back());
 }
 
 // By the time that it took, the second size would be followed by one of 2 seconds or more.
@@ -236,11 +226,11 @@ TEST(Measure, AStallDoesNotEndTheSizes) {
   bool has_stalled = false;
   fake.work = [&](size_t implementation, const Shape& shape) -> Status {
     if (implementation == 0 && shape.bytes == 64u << 10 && !std::exchange(has_stalled, true)) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(500));
+      fake.takes(0.5);
     }
     return {};
   };
-  MeasurePlan plan = plan_of(2);
+  MeasurePlan plan = fake.plan();
   plan.sizes = log_spaced(16 << 10, 1 << 20, 4);
   plan.most_rounds = 2;
   plan.seconds = 2;
@@ -270,6 +260,7 @@ TEST(Measure, LingeringThreadsAreWaitedFor) {
   int others = 0;
   fake.work = [&](size_t implementation, const Shape&) -> Status {
     order.push_back(implementation);
+    fake.takes(1e-3);
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     constexpr int64_t kSpin = 40'000'000;
     if (implementation == 0) spin_until = now() + kSpin;
@@ -277,7 +268,7 @@ TEST(Measure, LingeringThreadsAreWaitedFor) {
     disturbed += implementation != 0 && now() < spin_until;
     return {};
   };
-  MeasurePlan plan = plan_of(2);
+  MeasurePlan plan = fake.plan();
   plan.rounds = 4;
   plan.most_rounds = 4;
   plan.seconds = 30;
@@ -303,9 +294,6 @@ TEST(Measure, LingeringThreadsAreWaitedFor) {
 TEST(Measure, ADisturbedTurnHardlyCounts) {
   Fake fake;
   fake.operation.implementations[0].lingers = true;
-  const auto wait = [](int tenths) {
-    std::this_thread::sleep_for(std::chrono::microseconds(100 * tenths));
-  };
   int runs_of_first = 0;
   int runs_of_second = 0;
   fake.work = [&](size_t implementation, const Shape&) -> Status {
@@ -314,12 +302,12 @@ TEST(Measure, ADisturbedTurnHardlyCounts) {
     int& runs = implementation == 0 ? runs_of_first : runs_of_second;
     const int turn = (runs + 3) / 4 - 1;  // -1: warming up
     if (implementation < 2) ++runs;
-    if (implementation == 0) wait(turn == 1 ? 100 : 20);
-    if (implementation == 1) wait(20 + 30 * std::max(turn, 0));
-    if (implementation == 2) wait(20);
+    if (implementation == 0) fake.takes(turn == 1 ? 10e-3 : 2e-3);
+    if (implementation == 1) fake.takes(2e-3 + 3e-3 * std::max(turn, 0));
+    if (implementation == 2) fake.takes(2e-3);
     return {};
   };
-  MeasurePlan plan = plan_of(2);
+  MeasurePlan plan = fake.plan();
   plan.sizes = {1 << 10};
   plan.rounds = 4;
   plan.most_rounds = 4;
@@ -338,29 +326,24 @@ TEST(Measure, ADisturbedTurnHardlyCounts) {
 // What is left out is not part of what the next size is expected to cost.
 TEST(Measure, LargeSizesAreMeasuredOnceTheSlowIsLeftOut) {
   Fake fake;
-  fake.work = [](size_t implementation, const Shape& shape) -> Status {
-    const uint64_t microseconds = implementation == 0 ? shape.bytes >> 8 : shape.bytes >> 16;
-    std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
+  fake.work = [&](size_t implementation, const Shape& shape) -> Status {
+    fake.takes(1e-6 * static_cast<double>(shape.bytes >> (implementation == 0 ? 8 : 16)));
     return {};
   };
-  MeasurePlan plan = plan_of(2);
+  MeasurePlan plan = fake.plan();
   plan.sizes = log_spaced(16 << 20, 256 << 20, 4);
   plan.most_rounds = 2;
   plan.seconds = 3.5;  // with a warm-up 16 and 64 MiB take 1, and 256 MiB would take 3
-  uint64_t largest = 0;
-  for (int attempt = 0; attempt < 5 && largest < 256u << 20; ++attempt) {  // the machine may stall
-    const Result<Measurement> measured = measure(fake.operation, 0, plan);
-    ASSERT_TRUE(measured);
-    ASSERT_EQ(measured->variant.implementations.size(), 3u);
-    EXPECT_LE(measured->variant.implementations[0].points.back().shape.bytes, 64u << 20);
-    largest = measured->variant.implementations[1].points.back().shape.bytes;
-  }
-  EXPECT_EQ(largest, 256u << 20);
+  const Result<Measurement> measured = measure(fake.operation, 0, plan);
+  ASSERT_TRUE(measured);
+  ASSERT_EQ(measured->variant.implementations.size(), 3u);
+  EXPECT_LE(measured->variant.implementations[0].points.back().shape.bytes, 64u << 20);
+  EXPECT_EQ(measured->variant.implementations[1].points.back().shape.bytes, 256u << 20);
 }
 
 TEST(Measure, OneCpuLeavesOutWhatNeedsSeveral) {
   Fake fake;
-  const Result<Measurement> measured = measure(fake.operation, 0, plan_of(1));
+  const Result<Measurement> measured = measure(fake.operation, 0, fake.plan(1));
   ASSERT_TRUE(measured);
   EXPECT_EQ(measured->variant.implementations.size(), 2u);
   EXPECT_EQ(fake.runs[2], 0);
@@ -372,7 +355,7 @@ TEST(Measure, WhatFailsIsLeftOutAndNamed) {
     if (implementation == 1 && shape.bytes > 2000) return fail(ErrorCode::internal, "broken");
     return {};
   };
-  const Result<Measurement> measured = measure(fake.operation, 0, plan_of(2));
+  const Result<Measurement> measured = measure(fake.operation, 0, fake.plan());
   ASSERT_TRUE(measured);
   ASSERT_EQ(measured->left_out.size(), 1u);
   EXPECT_EQ(measured->left_out[0], "cpu-1: broken");
@@ -383,7 +366,7 @@ TEST(Measure, WhatFailsIsLeftOutAndNamed) {
     if (implementation == 0) return fail(ErrorCode::unavailable, "missing");
     return {};
   };
-  EXPECT_EQ(measure(fake.operation, 0, plan_of(2)).error().code, ErrorCode::unavailable);
+  EXPECT_EQ(measure(fake.operation, 0, fake.plan()).error().code, ErrorCode::unavailable);
 }
 
 TEST(Measure, UnsupportedShapesAreNotRun) {
@@ -395,7 +378,7 @@ TEST(Measure, UnsupportedShapesAreNotRun) {
     EXPECT_TRUE(implementation != 1 || shape.bytes <= 4096);
     return {};
   };
-  const Result<Measurement> measured = measure(fake.operation, 0, plan_of(2));
+  const Result<Measurement> measured = measure(fake.operation, 0, fake.plan());
   ASSERT_TRUE(measured);
   EXPECT_LE(measured->variant.find("cpu-1")->points.back().shape.bytes, 4096u);
 }
@@ -403,12 +386,12 @@ TEST(Measure, UnsupportedShapesAreNotRun) {
 TEST(Measure, NothingToRunIsAnError) {
   Fake fake;
   fake.operation.implementations = {{"cpu-all", 0}};
-  EXPECT_EQ(measure(fake.operation, 0, plan_of(1)).error().code, ErrorCode::unsupported);
+  EXPECT_EQ(measure(fake.operation, 0, fake.plan(1)).error().code, ErrorCode::unsupported);
 }
 
 TEST(Measure, CancellingEndsIt) {
   Fake fake;
-  MeasurePlan plan = plan_of(2);
+  MeasurePlan plan = fake.plan();
   plan.cancelled = [&] { return fake.runs[1] > 0; };
   EXPECT_EQ(measure(fake.operation, 0, plan).error().code, ErrorCode::cancelled);
 }
@@ -421,7 +404,7 @@ TEST(Measure, NoRoomEndsTheSizes) {
     if (shape.bytes > 5000) return fail(ErrorCode::exhausted, "full");
     return prepare(variant, shape, directory);
   };
-  const Result<Measurement> measured = measure(fake.operation, 0, plan_of(2));
+  const Result<Measurement> measured = measure(fake.operation, 0, fake.plan());
   ASSERT_TRUE(measured);
   EXPECT_LE(measured->variant.implementations[0].points.back().shape.bytes, 5000u);
 }
