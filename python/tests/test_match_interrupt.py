@@ -32,31 +32,31 @@ def long_patterns():
 def test_search(long_patterns, synced):
     if synced:
         long_patterns.sync()
-    soon()
     with pytest.raises(KeyboardInterrupt):
+        soon()
         long_patterns.search([[*ALIKE[:50_000], ["b"], *ALIKE[:9_000]]] * 3, scorer="difflib")
     assert long_patterns.search([[["a"], ["7"]]], k=1, scorer="lcs").names() != [[]]
 
 
 def test_predict(long_patterns):
-    soon()
     with pytest.raises(KeyboardInterrupt):
+        soon()
         long_patterns.predict([[f"{i % 2}a"] for i in range(3)] + ALIKE[:60_000])
 
 
 @pytest.mark.parametrize("scorer", ["ratio", "Levenshtein.distance"])
 def test_cdist(scorer):
     text = "ab" * 5_000_000
-    soon()
     with pytest.raises(KeyboardInterrupt):
+        soon()
         match.cdist([text], [text[1:] + "c"], scorer=scorer)
     many = ["ab" * 1_500 + str(i) for i in range(3_000)]
-    soon()
     with pytest.raises(KeyboardInterrupt):
+        soon()
         while True:  # some seconds each
             match.cdist(many, many, scorer=scorer, workers=-1)
-    soon()
     with pytest.raises(KeyboardInterrupt):
+        soon()
         (match.ratio if scorer == "ratio" else match.Levenshtein.distance)(text, text[1:] + "c")
     assert match.cdist(["ab"], ["ab"]).tolist() == [[100]]
 
@@ -65,8 +65,8 @@ def test_cdist(scorer):
 def test_sequence_matcher(isjunk):
     matcher = match.SequenceMatcher(isjunk, "ab" * 300_000, "ba" * 300_000 + "c", autojunk=False)
     for call in (matcher.ratio, matcher.find_longest_match):
-        soon()
         with pytest.raises(KeyboardInterrupt):
+            soon()
             call()
     matcher.set_seqs("ab", "bc")
     assert matcher.ratio() == 0.5
@@ -78,8 +78,8 @@ def test_learning_keeps_what_was_learned(tmp_path, bulk):
     path = tmp_path / "index"
     with match.Index(path, durability="batch" if bulk else "sync") as index:
         symbols = np.arange(2 * count)
-        soon()
         with pytest.raises(KeyboardInterrupt):
+            soon()
             if bulk:
                 index.learn_arrays(symbols, np.arange(0, 2 * count + 1, 2))
             else:

@@ -88,11 +88,14 @@ def test_a_model_that_is_gone_loads_no_more(file):
 def test_closing_stops_before_the_next_tensor(file):
     model = tensors.ProgressiveModel("x", steps=(0.5, None), framework="np")
     assert file.waits.wait(60)
-    threading.Timer(0.05, file.gate.set).start()
+    is_stopped = model._loader._is_stopped_by_owner
+    opener = threading.Thread(target=lambda: is_stopped.wait(60) and file.gate.set())
+    opener.start()
     model.close()
     model.close()
     assert model.wait(60)
     assert file.loads[3:] == [("a", None)] and model.version == 1
+    opener.join()
 
 
 def test_versions_stay_as_they_are(file):

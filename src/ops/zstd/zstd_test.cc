@@ -168,13 +168,23 @@ TEST_F(Decompression, DamagedInput) {
   std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
   std::mt19937_64 random(seed);
   const std::string frames = make_frames(4, kMiB / 2, {.checksum = true});
+  // There are bits that libzstd does not look at.
+  const auto is_refused = [](const std::string& damaged) {
+    std::string whole(2 * kMiB, '\0');
+    return ZSTD_decompress(whole.data(), whole.size(), damaged.data(), damaged.size()) != 2 * kMiB;
+  };
+  int refused = 0;
   for (int round = 0; round < 40; ++round) {
     std::string damaged = frames;
     for (uint64_t count = 1 + random() % 3; count > 0; --count) {
       damaged[random() % damaged.size()] ^= static_cast<char>(1u << random() % 8);
     }
-    EXPECT_FALSE(decompresses_alike(damaged, 2 * kMiB)) << "round " << round;
+    const bool is_done = decompresses_alike(damaged, 2 * kMiB);
+    if (!is_refused(damaged)) continue;
+    EXPECT_FALSE(is_done) << "round " << round;
+    ++refused;
   }
+  EXPECT_GT(refused, 30);
 }
 
 TEST(Pieces, CoverInputAndOutput) {

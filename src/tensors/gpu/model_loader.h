@@ -87,7 +87,7 @@ struct GpuLoadOptions {
   bool validate_checksums = true;
   uint64_t region_bytes = uint64_t{64} << 20;  // that are decoded at a time
   uint64_t ahead_bytes = uint64_t{256} << 20;  // that copies may be ahead of decoding
-  std::stop_token stop = {};
+  std::stop_token stop = {};                   // too late when everything is on the device
 };
 
 // With decoding beside them copies take a few threads more, where there are cores for them.

@@ -19,22 +19,27 @@ const Shape kShapes[] = {
     {},       {1},      {2},        {7},       {1009},    {1, 17},  {17, 1},
     {13, 11}, {64, 32}, {5, 1, 31}, {97, 101}, {3, 7, 9}, {255, 3}, {2, 3, 4, 1, 1, 2, 1, 3}};
 
-// The norm of what rounding to the dtype may change, as a share of the tensor's.
+// The norm of what rounding to the dtype may change, as a share of the tensor's: of `relative` to
+// each element, and half of `step` between the smallest or, of integers, all elements.
 double rounding_of(const TestTensor& tensor) {
+  const auto share = [&](double relative, double step) {
+    const std::vector<double> elements = doubles_of(tensor.dtype, tensor.bytes);
+    double square = 0;
+    for (const double x : elements) square += std::isfinite(x) ? x * x : 0;
+    const double rounded = step / 2 * std::sqrt(static_cast<double>(elements.size()));
+    return relative + rounded / std::max(std::sqrt(square), step);
+  };
   switch (tensor.dtype) {
     case DType::f8_e4m3:
-      return 0x1p-4;
+      return share(0x1p-4, 0x1p-9);
     case DType::f8_e5m2:
-      return 0x1p-3;
+      return share(0x1p-3, 0x1p-16);
     case DType::f16:
-      return 0x1p-11;
+      return share(0x1p-11, 0x1p-24);
     case DType::bf16:
       return 0x1p-8;
-    case DType::i8: {
-      double square = 0;
-      for (const double x : doubles_of(tensor.dtype, tensor.bytes)) square += x * x;
-      return 0.5 * std::sqrt(static_cast<double>(tensor.bytes.size()) / std::max(1.0, square));
-    }
+    case DType::i8:
+      return share(0, 1);
     default:
       return 0x1p-24;
   }
