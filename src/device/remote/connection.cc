@@ -376,11 +376,16 @@ Ticket Connection::last(uint32_t lane) {
 bool Connection::wait_for_any() {
   if (!check_alive()) return false;
   Ticket oldest;
+  bool is_news = false;
   for (uint32_t index = 0; index < lanes_.size() && oldest.pending_ == nullptr; ++index) {
-    const std::lock_guard lock(lanes_[index]->mutex);
-    reap(*lanes_[index]);
+    Lane& lane = *lanes_[index];
+    const std::lock_guard lock(lane.mutex);
+    const uint64_t before = lane.submitter.reaped();
+    reap(lane);
+    is_news = is_news || lane.submitter.reaped() != before;
     oldest = oldest_of(index);
   }
+  if (is_news) return true;
   const bool is_there = oldest.pending_ != nullptr;
   const Result<hoist_completion> answer = wait(oldest);
   return is_there && (answer || answer.error().code != ErrorCode::unavailable);

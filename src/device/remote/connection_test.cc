@@ -49,7 +49,7 @@ class FakeDaemon {
       while (!socket_.valid()) {
         socket_ = UniqueFd(::accept4(listener_.socket.get(), nullptr, nullptr, SOCK_CLOEXEC));
       }
-      Result<std::optional<Received>> hello = receive_message(socket_.get(), 5000);
+      Result<std::optional<Received>> hello = receive_message(socket_.get(), 60'000);
       ASSERT_TRUE(hello && *hello);
       hello_ = (*hello)->message;
       Result<SharedMemory> memory =
@@ -63,6 +63,7 @@ class FakeDaemon {
     ConnectOptions options;
     options.path = path();
     options.patience = patience;
+    options.handshake = std::chrono::seconds(60);
     options.pool_size = pool_size;
     Result<std::shared_ptr<Connection>> connection = Connection::open(options);
     greeting.join();
@@ -307,6 +308,17 @@ TEST(Connection, IsNotForAChild) {
   EXPECT_EQ(status, 0);
   daemon.answer_all();
   EXPECT_TRUE(connection->wait(ticket));
+}
+
+// What came by itself is news as well: memory may have become free.
+TEST(Connection, WaitsForAnyThatIsAnswered) {
+  FakeDaemon daemon;
+  const auto connection = daemon.connect();
+  EXPECT_FALSE(connection->wait_for_any());
+  ASSERT_TRUE(connection->submit(0, nothing()));
+  daemon.answer_all();
+  EXPECT_TRUE(connection->wait_for_any());
+  EXPECT_FALSE(connection->wait_for_any());
 }
 
 TEST(Connection, ManyThreadsShareALane) {
