@@ -5,6 +5,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -55,7 +56,8 @@ class TestServer {
 
   const std::string& path() const { return options_.socket; }
   std::string status() const {
-    const Result<std::string> text = device::remote::ask_status(path());
+    Result<std::string> text = device::remote::ask_status(path());
+    for (int again = 0; !text && again < 10; ++again) text = device::remote::ask_status(path());
     return text ? *text : text.error().message;
   }
   Result<std::shared_ptr<device::remote::RemoteDevice>> connect(
@@ -64,6 +66,7 @@ class TestServer {
     options.path = path();
     options.pool_size = pool_size;
     options.lanes = lanes;
+    options.handshake = std::chrono::seconds(60);
     return device::remote::RemoteDevice::connect(options);
   }
 

@@ -92,8 +92,9 @@ TEST(Standstill, ACopyWhoseTurnComesTooLateIsNotDone) {
   const TestServer server(standing);
   device::remote::ConnectOptions options;
   options.path = server.path();
+  options.handshake = std::chrono::seconds(60);
   options.lanes = 1;
-  options.patience = std::chrono::seconds(1);
+  options.patience = std::chrono::seconds(2);
   const auto device = RemoteDevice::connect(options).value();
   Buffer buffer = Buffer::allocate(*device, 4096).value();
   std::mt19937_64 random(test_seed());
@@ -157,7 +158,8 @@ TEST(Standstill, AStreamThatGaveUpWaitingDoesNotOvertakeItself) {
   const TestServer server(standing);
   device::remote::ConnectOptions options;
   options.path = server.path();
-  options.patience = std::chrono::milliseconds(200);
+  options.handshake = std::chrono::seconds(60);
+  options.patience = std::chrono::seconds(1);
   const auto device = RemoteDevice::connect(options).value();
   Buffer buffer = Buffer::allocate(*device, 4096).value();
   Stream stream = Stream::create(*device).value();
@@ -188,8 +190,9 @@ TEST(Standstill, FreesWhatWasFreedBehindIt) {
   const TestServer server(standing);
   device::remote::ConnectOptions options;
   options.path = server.path();
+  options.handshake = std::chrono::seconds(60);
   options.lanes = 1;
-  options.patience = std::chrono::milliseconds(100);
+  options.patience = std::chrono::milliseconds(500);
   const auto device = RemoteDevice::connect(options).value();
   {
     Stream stream = Stream::create(*device).value();
@@ -200,7 +203,8 @@ TEST(Standstill, FreesWhatWasFreedBehindIt) {
   }
   std::this_thread::sleep_for(2 * options.patience);
   standing.go_on();
-  while (server.status().find("\"device_bytes\":0}") == std::string::npos) {
+  const std::string freed = "\"device_bytes\":0},\"quarantine\"";  // of all clients
+  while (server.status().find(freed) == std::string::npos) {
     std::this_thread::yield();
   }
   EXPECT_NE(server.status().find("\"cancelled\":0,"), std::string::npos) << server.status();
@@ -214,8 +218,9 @@ void transfer_around_a_standstill(bool upload) {
   const TestServer server(standing);
   device::remote::ConnectOptions options;
   options.path = server.path();
+  options.handshake = std::chrono::seconds(60);
   options.pool_size = uint64_t{16} << 20;
-  options.patience = std::chrono::milliseconds(200);
+  options.patience = std::chrono::seconds(1);
   const auto device = RemoteDevice::connect(options).value();
   Buffer buffer = Buffer::allocate(*device, kSize).value();
   std::optional<Buffer> other = Buffer::allocate(*device, kSize).value();

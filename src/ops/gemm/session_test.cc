@@ -45,7 +45,7 @@ class SessionTest : public testing::Test {
     device::remote::StartOptions options;
     options.device = "cpu";
     options.socket = index == 0 ? socket() : socket() + "." + std::to_string(index);
-    options.idle = seconds(1);
+    options.idle = seconds(10);
     options.wait = seconds(10);
     return device::remote::start_private_daemon(options);
   }
