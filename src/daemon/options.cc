@@ -42,7 +42,8 @@ Parsed parse_options(int argc, char** argv) {
                                            "most shared memory of one client, such as 256M");
   take_size(pool->default_str("256M"), HOIST_RING_PAGE, "4K, a page");
   take_size(app.add_option("--memory", options.memory_limit,
-                           "most device memory of one client (default: half of the device's)"),
+                           "most device memory of one client (default: half of the device's); "
+                           "with --group one user's share three quarters"),
             1, "a byte");
   app.add_option("--clients", options.client_limit, "most clients at once")
       ->check(CLI::Range(1, 4096))
