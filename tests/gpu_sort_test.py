@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """sort and qsort() through hoistd, on its CPU device: the same bytes, whatever happens to it."""
 
+import itertools
 import json
 import os
 import pathlib
@@ -82,6 +83,8 @@ WITH_QSORT = unittest.skipUnless(QSORT.exists() and len(os.sched_getaffinity(0))
 
 
 class ThroughTheDaemon(unittest.TestCase):
+    numbers_of_sockets = itertools.count()
+
     @classmethod
     def setUpClass(cls):
         cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="hoist-gpu-sort-"))
@@ -105,14 +108,19 @@ class ThroughTheDaemon(unittest.TestCase):
         shutil.rmtree(cls.folder, ignore_errors=True)
 
     def setUp(self):
-        self.socket = self.folder / "socket"
         self.daemon = None
+        self.take_socket()
 
     def tearDown(self):
         self.stop()
         shutil.rmtree(self.folder / "cache", ignore_errors=True)
 
+    def take_socket(self):
+        """Where a GPU is an engine that finds no hoistd starts one, which has the old one then."""
+        self.socket = self.folder / f"socket{next(self.numbers_of_sockets)}"
+
     def start(self, *options):
+        self.take_socket()
         self.daemon = subprocess.Popen(
             [HOISTD, "--device", "cpu", "--socket", self.socket, *options], env=environment(),
             stderr=subprocess.DEVNULL)
