@@ -1,5 +1,5 @@
 // HOIST_BENCH_TRANSFER="THREADS PIECE CHUNK CHUNKS RING [LOOK [THROUGH_SLOT [PUMPED [STREAMS
-// [DIRECT]]]]]" (sizes in KiB, LOOK in microseconds) tries another tuning of transfers in
+// [DIRECT [DEMOTED]]]]]]" (sizes in KiB, LOOK in microseconds) tries another tuning of transfers in
 // benchmarks.
 #pragma once
 
@@ -28,7 +28,7 @@ inline Result<TransferTuning> bench_tuning() {
       tuning.chunks < 1 || ring < tuning.piece) {
     return fail(ErrorCode::invalid_argument,
                 fmt::format("HOIST_BENCH_TRANSFER={}: THREADS PIECE CHUNK CHUNKS RING [LOOK "
-                            "[THROUGH_SLOT [PUMPED [STREAMS [DIRECT]]]]], sizes in KiB",
+                            "[THROUGH_SLOT [PUMPED [STREAMS [DIRECT [DEMOTED]]]]]], sizes in KiB",
                             wanted));
   }
   tuning.piece *= kKibibyte;
@@ -39,6 +39,7 @@ inline Result<TransferTuning> bench_tuning() {
   if (uint64_t size = 0; words >> size) tuning.pumped = size * kKibibyte;
   if (int streams = 0; words >> streams) tuning.streams = streams;
   if (size_t size = 0; words >> size) tuning.direct = size * kKibibyte;
+  if (size_t size = 0; words >> size) tuning.demoted = size * kKibibyte;
   return tuning;
 }
 

@@ -17,6 +17,7 @@
 // write what is in another core's cache takes up to three times as long.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -35,11 +36,12 @@
 namespace hoist::device {
 
 struct RelayShape {
-  size_t piece;   // bytes
-  size_t chunk;   // pieces
-  size_t chunks;  // on their way
-  int streams;    // 1 to RelayKit::kStreams, which chunks go down
-  int lanes;      // threads
+  size_t piece;        // bytes
+  size_t chunk;        // pieces
+  size_t chunks;       // on their way
+  int streams;         // 1 to RelayKit::kStreams, which chunks go down
+  int lanes;           // threads
+  size_t demoted = 0;  // of an upload's last bytes (TransferTuning::demoted), for all threads
 };
 
 class Relay : public TransferState {
@@ -113,11 +115,14 @@ class UploadRelay : public Relay {
  protected:
   UploadRelay(const TransferRequest& request, uint64_t size, const RelayShape& shape, RelayKit& kit,
               HostReader& from)
-      : Relay(request, size, shape, kit), from_(from) {}
+      : Relay(request, size, shape, kit),
+        from_(from),
+        demoted_from_(size - std::min<uint64_t>(size, shape.demoted)) {}
   Status work(uint64_t offset, std::span<std::byte> piece) override;
 
  private:
   HostReader& from_;
+  const uint64_t demoted_from_;  // bytes
 };
 
 // To where `placement` says.

@@ -36,11 +36,14 @@ constexpr int kFewCopies = 16;
 
 // TransferTuning::pumped: beyond, the copy engine's large chunks leave less of the link idle than a
 // kernel's accesses do.
-constexpr uint64_t kPumpedUp = 64 * kMebibyte;
+constexpr uint64_t kPumpedUp = 32 * kMebibyte;
 constexpr uint64_t kPumpedDown = 16 * kMebibyte;
 
 // To wake threads for less costs more than it saves.
 constexpr uint64_t kPumpedFrom = kMebibyte;
+
+// TransferTuning::demoted on a GPU: what the second-level cache of a core holds.
+constexpr size_t kDemoted = 2 * kMebibyte;
 
 // After a transfer for which the device was too busy, so many go another way.
 constexpr int kBusyTransfers = 64;
@@ -71,6 +74,8 @@ TransferTuning completed(TransferTuning tuning, const Device& device) {
   if (!tuning.ring) tuning.ring = kind == DeviceKind::cuda ? kRing : kRingElsewhere;
   tuning.ring = std::clamp(*tuning.ring, tuning.largest_chunk, PinnedPool::kLargest);
   if (!tuning.direct) tuning.direct = kind == DeviceKind::remote ? kRemoteDirect : kDirect;
+  if (!tuning.demoted) tuning.demoted = device.properties().compute_major > 0 ? kDemoted : 0;
+  tuning.demoted = std::min(*tuning.demoted, PinnedPool::kLargest);
   return tuning;
 }
 
@@ -309,7 +314,9 @@ Status Transfer::run_relay(uint64_t size, const RelayUse& use, const TransferReq
       .chunk = std::max<size_t>(std::min(use.chunk, (*kit)->ring().size() / 2) / use.piece, 1),
       .chunks = static_cast<size_t>(tuning_.chunks),
       .streams = std::clamp(tuning_.streams.value_or(is_own ? streams : 1), 1, RelayKit::kStreams),
-      .lanes = use.threads};
+      .lanes = use.threads,
+      // One thread alone fills slower than the link moves, and the more so for it.
+      .demoted = use.threads > 1 ? static_cast<size_t>(use.threads) * *tuning_.demoted : 0};
   auto relay = make_relay(shape, **kit);
   if (may_look_) relay.look_until(std::chrono::steady_clock::now() + tuning_.look);
   {

@@ -79,6 +79,10 @@ struct TransferTuning {
   // Bytes up to which a pump (device/pump.h) moves what is not pinned, in place of the copy engine.
   // 0: never. Nothing: as measured best for the kind of device and either direction.
   std::optional<uint64_t> pumped = {};
+  // So many of the last bytes of an upload, for each of its threads, are moved out of the cache of
+  // the thread's core into the one that all share, where the device finds them sooner once the
+  // cores rest. Nothing: as measured best for the kind of device.
+  std::optional<size_t> demoted = {};
 };
 
 // What a call may want besides.

@@ -34,6 +34,18 @@ TEST_P(TransferTest, EverySizeAroundTheSlots) {
   }
 }
 
+TEST_P(TransferTest, TheLastBytesMayBeDemoted) {
+  for (const size_t demoted : {size_t{1}, kChunk, SIZE_MAX}) {
+    TransferTuning tuning = kSmallChunks;
+    tuning.demoted = demoted;
+    Transfer transfer(*pool_, tuning);
+    for (const size_t size : {size_t{1}, kChunk, 4 * kChunk, 4 * kChunk + 1, 40 * kChunk - 1}) {
+      SCOPED_TRACE(size);
+      round_trip(transfer, size);
+    }
+  }
+}
+
 TEST_P(TransferTest, TheDefaultTuning) {
   Transfer transfer(*pool_);
   for (const size_t size : {size_t{1} << 10, size_t{300} << 10, (size_t{20} << 20) + 12345}) {
