@@ -45,9 +45,6 @@ constexpr uint64_t kPumpedFrom = kMebibyte;
 // TransferTuning::demoted on a GPU: what the second-level cache of a core holds.
 constexpr size_t kDemoted = 2 * kMebibyte;
 
-// After a transfer for which the device was too busy, so many go another way.
-constexpr int kBusyTransfers = 64;
-
 // Pieces for ends that are used in order by one thread, or read best in large ones.
 constexpr size_t kLargePiece = 2 * kMebibyte;
 
@@ -275,7 +272,7 @@ std::optional<Status> Transfer::pump(HostReader* from, HostWriter* to, std::byte
   if (kit == nullptr) return std::nullopt;
   const PumpShape shape = pump_shape(size, tuning_.threads);
   if (!kit->start(memory, from != nullptr, shape, behind)) {
-    pump_kits_->leave_alone(PumpKits::kForGood);
+    pump_kits_->leave_alone_for_good();
     return std::nullopt;
   }
   PumpedJob job(request, size, pool_.device(), *kit, from, to);
@@ -287,8 +284,8 @@ std::optional<Status> Transfer::pump(HostReader* from, HostWriter* to, std::byte
   if (may_look_) job.look_until(std::chrono::steady_clock::now() + tuning_.look);
   (from != nullptr ? uploaders_ : downloaders_).run(shape.lanes, [&](int lane) { job.run(lane); });
   job.finish_others();
-  if (kit->was_blocked()) pump_kits_->leave_alone(PumpKits::kForGood);
-  if (!job.has_failed() && job.was_late()) pump_kits_->leave_alone(kBusyTransfers);
+  if (!job.has_failed() && job.was_late()) pump_kits_->leave_alone();  // the device is busy
+  pump_kits_->note_blocked(kit->was_blocked());
   if (Status ended = kit->end(); !ended) {
     job.fail(ended.error());
   } else {

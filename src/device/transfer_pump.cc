@@ -27,9 +27,6 @@ constexpr std::chrono::milliseconds kPatience(100);
 // To be answered takes 5 to 200 microseconds where the device has nothing else to do.
 constexpr std::chrono::milliseconds kLate(2);
 
-// Transfers that do not try again to get memory for a pump.
-constexpr int kWithoutMemory = 64;
-
 constexpr std::chrono::microseconds kNap(10);
 constexpr int kNapsToACheck = 16;
 
@@ -129,10 +126,20 @@ std::unique_ptr<PumpKit> PumpKits::borrow(uint64_t size) {
   if (count_++ < kMost) {
     Result<std::unique_ptr<PumpKit>> made = PumpKit::create(pool_, shape, count_);
     if (made) return std::move(*made);
-    leave_alone(kWithoutMemory);
+    leave_alone();  // there is no memory
   }
   --count_;
   return nullptr;
+}
+
+void PumpKits::note_blocked(bool was_blocked) {
+  if (!was_blocked) {
+    blocked_ = 0;
+  } else if (++blocked_ == 1) {
+    leave_alone();
+  } else {
+    leave_alone_for_good();
+  }
 }
 
 void PumpedJob::post_first() {

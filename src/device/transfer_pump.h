@@ -74,7 +74,7 @@ class PumpKit {
 // another way, and so does who would have to wait for the device. Thread-safe.
 class PumpKits {
  public:
-  static constexpr int kForGood = INT_MAX;
+  static constexpr int kForAWhile = 64;
 
   PumpKits(PinnedPool& pool, int threads) : pool_(pool), threads_(threads) {}
 
@@ -82,7 +82,11 @@ class PumpKits {
   std::unique_ptr<PumpKit> borrow(uint64_t size);
   void give_back(std::unique_ptr<PumpKit> kit) { idle_.put(std::move(kit)); }
   // The next transfers go another way.
-  void leave_alone(int transfers) { to_skip_ = transfers; }
+  void leave_alone(int transfers = kForAWhile) { to_skip_ = transfers; }
+  // After each: whether it was blocked (PumpKit). Twice in a row is no chance, and there are no
+  // more.
+  void note_blocked(bool was_blocked);
+  void leave_alone_for_good() { leave_alone(INT_MAX); }
   // Gives pinned memory back that nobody uses now. False: there is none.
   bool drop_idle() { return idle_.drop_all(); }
 
@@ -91,6 +95,7 @@ class PumpKits {
   const int threads_;
   std::atomic<int> count_ = 0;
   std::atomic<int> to_skip_ = 0;
+  std::atomic<int> blocked_ = 0;  // in a row
   IdleList<PumpKit> idle_;
 };
 

@@ -342,12 +342,43 @@ class BlockingDevice : public CountingDevice {
   }
 };
 
-TEST(TransferPump, WhatBlocksItIsNotTriedAgain) {
+TEST(TransferPump, WhatBlocksItIsTriedOnceMore) {
   BlockingDevice device;
   PinnedPool pool(device);
   Transfer transfer(pool, pumped_tuning());
-  for (int round = 0; round < 3; ++round) round_trip(device, transfer, 2 * kFrom);
+  const std::vector<std::byte> sent(kFrom + 1);
+  Result<Buffer> buffer = Buffer::allocate(device, sent.size());
+  ASSERT_TRUE(buffer);
+  const auto upload = [&](int times) {
+    for (int i = 0; i < times; ++i) {
+      ASSERT_TRUE(transfer.upload(std::span(sent), buffer->view()));
+    }
+  };
+  upload(1 + PumpKits::kForAWhile);
   EXPECT_EQ(device.pumps, 1);
+  upload(1);
+  EXPECT_EQ(device.pumps, 2);
+  upload(2 * PumpKits::kForAWhile);
+  EXPECT_EQ(device.pumps, 2);
+}
+
+// One time of it is forgotten when the next pump is not blocked.
+TEST(TransferPump, AHostThatStoodStillOnceIsNotBlocked) {
+  CountingDevice device;
+  PinnedPool pool(device);
+  PumpKits kits(pool, 4);
+  const auto tries = [&] {
+    int count = 0;
+    while (kits.borrow(kFrom) == nullptr && count < 1000) ++count;
+    return count;
+  };
+  kits.note_blocked(true);
+  EXPECT_EQ(tries(), PumpKits::kForAWhile);
+  kits.note_blocked(false);
+  kits.note_blocked(true);
+  EXPECT_EQ(tries(), PumpKits::kForAWhile);
+  kits.note_blocked(true);
+  EXPECT_EQ(tries(), 1000);
 }
 
 // A device that is busy with something else first.
