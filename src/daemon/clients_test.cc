@@ -130,13 +130,18 @@ class HollowDevice : public device::CpuDevice {
 // Three quarters of the device's memory, where other users may come.
 TEST(Clients, OfOneUserLeaveDeviceMemoryToOthers) {
   HollowDevice device;
-  const uint64_t half = device.properties().memory / 2;
+  const uint64_t memory = device.properties().memory;
+  const uint64_t half = memory / 2;
   for (const bool for_others : {true, false}) {
     Options options;
     const group* const own = ::getgrgid(::getegid());
     ASSERT_NE(own, nullptr);
     if (for_others) options.group = own->gr_name;
     const TestServer server(device, /*on_streams=*/false, options);
+    const std::string said = fmt::format(
+        "\"device_bytes\":{}{}}}", half,
+        for_others ? fmt::format(",\"user_device_bytes\":{}", memory - memory / 4) : "");
+    EXPECT_TRUE(says(server, said));
     const auto one = server.connect().value();
     const auto other = server.connect().value();
     Buffer first = Buffer::allocate(*one, half).value();

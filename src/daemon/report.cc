@@ -61,6 +61,10 @@ std::string to_json(const Report& report, const uid_t* only_of) {
                        {"device_bytes", client.device_bytes},
                        {"ending", client.ending}});
   }
+  Json limits = {{"pool_bytes", report.pool_limit}, {"device_bytes", report.memory_limit}};
+  if (report.user_memory_limit != UINT64_MAX) {
+    limits["user_device_bytes"] = report.user_memory_limit;
+  }
   Json operations = Json::object();
   report.statistics.for_each_operation([&](const char* name, const OperationStatistics& counts) {
     if (value(counts.calls) == 0) return;
@@ -69,25 +73,24 @@ std::string to_json(const Report& report, const uid_t* only_of) {
                         {"bytes", value(counts.bytes)},
                         {"seconds", static_cast<double>(value(counts.nanoseconds)) / 1e9}};
   });
-  Json json = {
-      {"pid", ::getpid()},
-      {"version", HOIST_VERSION},
-      {"uptime_seconds", report.uptime_seconds},
-      {"device",
-       {{"id", report.device.id()},
-        {"name", report.device.name},
-        {"memory_bytes", report.device.memory}}},
-      {"limits", {{"pool_bytes", report.pool_limit}, {"device_bytes", report.memory_limit}}},
-      {"total", as_json(sum(report.clients, false))},
-      {"quarantine", as_json(sum(report.clients, true))},
-      {"connections", value(report.statistics.connections)},
-      {"refused", value(report.statistics.refused)},
-      {"broken", value(report.statistics.broken)},
-      {"cancelled", value(report.statistics.cancelled)},
-      {"late", value(report.statistics.late)},
-      {"not_ready", value(report.statistics.not_ready)},
-      {"operations", operations},
-      {"clients", clients}};
+  Json json = {{"pid", ::getpid()},
+               {"version", HOIST_VERSION},
+               {"uptime_seconds", report.uptime_seconds},
+               {"device",
+                {{"id", report.device.id()},
+                 {"name", report.device.name},
+                 {"memory_bytes", report.device.memory}}},
+               {"limits", limits},
+               {"total", as_json(sum(report.clients, false))},
+               {"quarantine", as_json(sum(report.clients, true))},
+               {"connections", value(report.statistics.connections)},
+               {"refused", value(report.statistics.refused)},
+               {"broken", value(report.statistics.broken)},
+               {"cancelled", value(report.statistics.cancelled)},
+               {"late", value(report.statistics.late)},
+               {"not_ready", value(report.statistics.not_ready)},
+               {"operations", operations},
+               {"clients", clients}};
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

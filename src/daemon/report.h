@@ -30,7 +30,8 @@ struct Report {
   const Statistics& statistics;
   double uptime_seconds;
   uint64_t pool_limit;
-  uint64_t memory_limit;
+  uint64_t memory_limit;       // of a client
+  uint64_t user_memory_limit;  // of all clients of a user; UINT64_MAX: as much as there is
   std::vector<ClientReport> clients;
 };
 

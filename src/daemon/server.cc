@@ -53,6 +53,13 @@ uint64_t memory_limit(const Options& options, const device::Device& device) {
   return options.memory_limit != 0 ? options.memory_limit : device.properties().memory / 2;
 }
 
+// Of all clients of one user.
+uint64_t user_memory_limit(const Server::Setup& setup) {
+  if (!setup.endpoint.for_others) return UINT64_MAX;
+  const uint64_t memory = setup.device.properties().memory;
+  return std::max(memory - memory / kKeptFromOneUser, memory_limit(setup.options, setup.device));
+}
+
 }  // namespace
 
 struct Server::Client {
@@ -73,6 +80,7 @@ Server::Server(Setup setup, Loop loop)
       loop_(std::move(loop)),
       started_ns_(monotonic_ns()),
       limits_({memory_limit(setup_.options, setup_.device), kMostBuffers}),
+      user_limit_(user_memory_limit(setup_)),
       host_memory_(memory_within_reach()),
       pinned_(setup_.device),
       changed_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
@@ -251,10 +259,7 @@ std::shared_ptr<UserMemory> Server::memory_of(uid_t user) const {
   for (const auto& client : clients_) {
     if (client->session->peer().uid == user) return client->session->buffers().of_user();
   }
-  const uint64_t memory = setup_.device.properties().memory;
-  const uint64_t share = memory - memory / kKeptFromOneUser;
-  return std::make_shared<UserMemory>(setup_.endpoint.for_others ? std::max(share, limits_.bytes)
-                                                                 : UINT64_MAX);
+  return std::make_shared<UserMemory>(user_limit_);
 }
 
 void Server::begin_session(UniqueFd& socket, const Peer& peer, SharedMemory memory,
@@ -349,6 +354,7 @@ Report Server::report() const {
                    static_cast<double>(monotonic_ns() - started_ns_) / 1e9,
                    setup_.options.pool_limit,
                    limits_.bytes,
+                   user_limit_,
                    {}};
   for (const auto& client : clients_) {
     const Session& session = *client->session;

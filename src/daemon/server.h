@@ -72,6 +72,7 @@ class Server {
   Loop loop_;
   const uint64_t started_ns_;
   const BufferTable::Limits limits_;
+  const uint64_t user_limit_;   // bytes of the device's memory
   const uint64_t host_memory_;  // base/spare_memory.h
   Statistics statistics_;
   device::PinnedPool pinned_;
