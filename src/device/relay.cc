@@ -157,6 +157,10 @@ Status Relay::collect(bool may_sleep) {
   return {};
 }
 
+uint64_t Relay::not_moved_before(uint64_t offset) const {
+  return offset - std::min(offset, moved_.load(std::memory_order_relaxed) * shape_.piece);
+}
+
 Status Relay::give_what_is_there() {
   while (chunks_given_ - chunks_moved_ < shape_.chunks && !has_failed()) {
     const uint64_t count = next_count();
@@ -221,7 +225,8 @@ std::span<std::byte> Relay::ring_part(uint64_t piece, uint64_t count) const {
 
 Status UploadRelay::work(uint64_t offset, std::span<std::byte> piece) {
   Status got = from_.read(offset, piece);
-  if (offset + piece.size() > demoted_from_) demote(piece);
+  // Threads that are not ahead have no time for it.
+  if (offset + piece.size() > demoted_from_ && not_moved_before(offset) >= demoted_) demote(piece);
   _mm_sfence();  // also what a reader stored past the caches
   return got;
 }

@@ -41,7 +41,7 @@ struct RelayShape {
   size_t chunks;       // on their way
   int streams;         // 1 to RelayKit::kStreams, which chunks go down
   int lanes;           // threads
-  size_t demoted = 0;  // of an upload's last bytes (TransferTuning::demoted), for all threads
+  size_t demoted = 0;  // of an upload's last bytes, for each lane (TransferTuning::demoted)
 };
 
 class Relay : public TransferState {
@@ -70,6 +70,8 @@ class Relay : public TransferState {
   // Notes what has arrived; `may_sleep`: waits for the oldest chunk, as for a device or a hoistd
   // that may have stopped. Of the thread that serves.
   Status collect(bool may_sleep);
+  // So many bytes before that one are not on the other side.
+  uint64_t not_moved_before(uint64_t offset) const;
 
  private:
   static constexpr size_t kLine = 64;  // bytes of a cache's
@@ -117,11 +119,13 @@ class UploadRelay : public Relay {
               HostReader& from)
       : Relay(request, size, shape, kit),
         from_(from),
-        demoted_from_(size - std::min<uint64_t>(size, shape.demoted)) {}
+        demoted_(shape.demoted),
+        demoted_from_(size - std::min<uint64_t>(size, shape.demoted * shape.lanes)) {}
   Status work(uint64_t offset, std::span<std::byte> piece) override;
 
  private:
   HostReader& from_;
+  const size_t demoted_;
   const uint64_t demoted_from_;  // bytes
 };
 

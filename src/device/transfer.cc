@@ -313,7 +313,7 @@ Status Transfer::run_relay(uint64_t size, const RelayUse& use, const TransferReq
       .streams = std::clamp(tuning_.streams.value_or(is_own ? streams : 1), 1, RelayKit::kStreams),
       .lanes = use.threads,
       // One thread alone fills slower than the link moves, and the more so for it.
-      .demoted = use.threads > 1 ? static_cast<size_t>(use.threads) * *tuning_.demoted : 0};
+      .demoted = use.threads > 1 ? *tuning_.demoted : 0};
   auto relay = make_relay(shape, **kit);
   if (may_look_) relay.look_until(std::chrono::steady_clock::now() + tuning_.look);
   {
