@@ -116,7 +116,7 @@ class ThroughTheDaemon(unittest.TestCase):
         shutil.rmtree(self.folder / "cache", ignore_errors=True)
 
     def take_socket(self):
-        """Where a GPU is an engine that finds no hoistd starts one, which has the old one then."""
+        """Where there is a GPU, an engine that finds no hoistd starts one, which has that socket."""
         self.socket = self.folder / f"socket{next(self.numbers_of_sockets)}"
 
     def start(self, *options):

@@ -141,7 +141,7 @@ TEST(Clients, OfOneUserLeaveDeviceMemoryToOthers) {
     const std::string said = fmt::format(
         "\"device_bytes\":{}{}}}", half,
         for_others ? fmt::format(",\"user_device_bytes\":{}", memory - memory / 4) : "");
-    EXPECT_TRUE(says(server, said));
+    EXPECT_TRUE(says(server, said)) << server.status();
     const auto one = server.connect().value();
     const auto other = server.connect().value();
     Buffer first = Buffer::allocate(*one, half).value();
@@ -152,6 +152,17 @@ TEST(Clients, OfOneUserLeaveDeviceMemoryToOthers) {
     EXPECT_EQ(second.error().code, ErrorCode::exhausted);
     EXPECT_TRUE(Buffer::allocate(*other, half / 2));
   }
+}
+
+TEST(Clients, OfOneUserMayHaveWhatOneMay) {
+  HollowDevice device;
+  Options options;
+  const group* const own = ::getgrgid(::getegid());
+  ASSERT_NE(own, nullptr);
+  options.group = own->gr_name;
+  options.memory_limit = device.properties().memory;
+  const TestServer server(device, /*on_streams=*/false, options);
+  EXPECT_TRUE(says(server, fmt::format("\"user_device_bytes\":{}", options.memory_limit)));
 }
 
 TEST(Clients, TakeThePoolThatIsOffered) {

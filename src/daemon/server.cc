@@ -80,7 +80,7 @@ Server::Server(Setup setup, Loop loop)
       loop_(std::move(loop)),
       started_ns_(monotonic_ns()),
       limits_({memory_limit(setup_.options, setup_.device), kMostBuffers}),
-      user_limit_(user_memory_limit(setup_)),
+      user_memory_limit_(user_memory_limit(setup_)),
       host_memory_(memory_within_reach()),
       pinned_(setup_.device),
       changed_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
@@ -259,7 +259,7 @@ std::shared_ptr<UserMemory> Server::memory_of(uid_t user) const {
   for (const auto& client : clients_) {
     if (client->session->peer().uid == user) return client->session->buffers().of_user();
   }
-  return std::make_shared<UserMemory>(user_limit_);
+  return std::make_shared<UserMemory>(user_memory_limit_);
 }
 
 void Server::begin_session(UniqueFd& socket, const Peer& peer, SharedMemory memory,
@@ -354,7 +354,7 @@ Report Server::report() const {
                    static_cast<double>(monotonic_ns() - started_ns_) / 1e9,
                    setup_.options.pool_limit,
                    limits_.bytes,
-                   user_limit_,
+                   user_memory_limit_,
                    {}};
   for (const auto& client : clients_) {
     const Session& session = *client->session;

@@ -72,8 +72,8 @@ class Server {
   Loop loop_;
   const uint64_t started_ns_;
   const BufferTable::Limits limits_;
-  const uint64_t user_limit_;   // bytes of the device's memory
-  const uint64_t host_memory_;  // base/spare_memory.h
+  const uint64_t user_memory_limit_;  // bytes of the device's
+  const uint64_t host_memory_;        // base/spare_memory.h
   Statistics statistics_;
   device::PinnedPool pinned_;
   UniqueFd changed_;  // an eventfd: sessions' threads have news

@@ -31,8 +31,8 @@ uint64_t pieces_of_ring(size_t ring, const RelayShape& shape) {
 // Moves them into the cache that all cores share. A hint, and none where a processor does not know
 // it. It costs as much as filling does.
 __attribute__((target("cldemote"))) void demote(std::span<std::byte> bytes) {
-  constexpr size_t kLine = 64;
-  for (size_t at = 0; at < bytes.size(); at += kLine) _cldemote(bytes.data() + at);
+  constexpr size_t kCacheLine = 64;
+  for (size_t at = 0; at < bytes.size(); at += kCacheLine) _cldemote(bytes.data() + at);
 }
 
 }  // namespace
@@ -225,8 +225,10 @@ std::span<std::byte> Relay::ring_part(uint64_t piece, uint64_t count) const {
 
 Status UploadRelay::work(uint64_t offset, std::span<std::byte> piece) {
   Status got = from_.read(offset, piece);
-  // Threads that are not ahead have no time for it.
-  if (offset + piece.size() > demoted_from_ && not_moved_before(offset) >= demoted_) demote(piece);
+  const bool is_last = offset + piece.size() > demoted_from_;
+  // Threads that are not ahead have no time for it; in a short transfer nobody gets ahead.
+  const bool has_time = demoted_from_ == 0 || not_moved_before(offset) >= demoted_;
+  if (got && is_last && has_time) demote(piece);
   _mm_sfence();  // also what a reader stored past the caches
   return got;
 }

@@ -70,7 +70,7 @@ class Relay : public TransferState {
   // Notes what has arrived; `may_sleep`: waits for the oldest chunk, as for a device or a hoistd
   // that may have stopped. Of the thread that serves.
   Status collect(bool may_sleep);
-  // So many bytes before that one are not on the other side.
+  // How many of the bytes before that one, filled or not, have not arrived.
   uint64_t not_moved_before(uint64_t offset) const;
 
  private:
@@ -120,7 +120,7 @@ class UploadRelay : public Relay {
       : Relay(request, size, shape, kit),
         from_(from),
         demoted_(shape.demoted),
-        demoted_from_(size - std::min<uint64_t>(size, shape.demoted * shape.lanes)) {}
+        demoted_from_(size - std::min(size, shape.demoted * static_cast<uint64_t>(shape.lanes))) {}
   Status work(uint64_t offset, std::span<std::byte> piece) override;
 
  private:

@@ -284,8 +284,8 @@ std::optional<Status> Transfer::pump(HostReader* from, HostWriter* to, std::byte
   if (may_look_) job.look_until(std::chrono::steady_clock::now() + tuning_.look);
   (from != nullptr ? uploaders_ : downloaders_).run(shape.lanes, [&](int lane) { job.run(lane); });
   job.finish_others();
-  if (!job.has_failed() && job.was_late()) pump_kits_->leave_alone();  // the device is busy
   pump_kits_->note_blocked(kit->was_blocked());
+  if (!job.has_failed() && job.was_late()) pump_kits_->leave_alone();  // the device is busy
   if (Status ended = kit->end(); !ended) {
     job.fail(ended.error());
   } else {

@@ -80,8 +80,9 @@ struct TransferTuning {
   // 0: never. Nothing: as measured best for the kind of device and either direction.
   std::optional<uint64_t> pumped = {};
   // So many of the last bytes of an upload, for each of its threads, are moved out of the cache of
-  // the thread's core into the one that all share, where the device finds them sooner; not by
-  // threads that are less than that ahead of it. Nothing: as measured best for the kind of device.
+  // the thread's core into the one that all share, where the device finds them sooner; of uploads
+  // that have more than these not by threads that are less than that ahead of the device. Nothing:
+  // as measured best for its kind.
   std::optional<size_t> demoted = {};
 };
 

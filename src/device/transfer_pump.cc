@@ -132,13 +132,19 @@ std::unique_ptr<PumpKit> PumpKits::borrow(uint64_t size) {
   return nullptr;
 }
 
+void PumpKits::skip(int transfers) {
+  const std::lock_guard lock(mutex_);
+  skip_locked(transfers);
+}
+
+void PumpKits::skip_locked(int transfers) { to_skip_ = std::max(to_skip_.load(), transfers); }
+
 void PumpKits::note_blocked(bool was_blocked) {
+  const std::lock_guard lock(mutex_);
   if (!was_blocked) {
     blocked_ = 0;
-  } else if (++blocked_ == 1) {
-    leave_alone();
-  } else {
-    leave_alone_for_good();
+  } else if (to_skip_ <= 0) {  // else it was another's standstill, too
+    skip_locked(++blocked_ == 1 ? kForAWhile : INT_MAX);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <climits>
 #include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -74,7 +75,7 @@ class PumpKit {
 // another way, and so does who would have to wait for the device. Thread-safe.
 class PumpKits {
  public:
-  static constexpr int kForAWhile = 64;
+  static constexpr int kForAWhile = 64;  // transfers
 
   PumpKits(PinnedPool& pool, int threads) : pool_(pool), threads_(threads) {}
 
@@ -82,20 +83,25 @@ class PumpKits {
   std::unique_ptr<PumpKit> borrow(uint64_t size);
   void give_back(std::unique_ptr<PumpKit> kit) { idle_.put(std::move(kit)); }
   // The next transfers go another way.
-  void leave_alone(int transfers = kForAWhile) { to_skip_ = transfers; }
-  // After each: whether it was blocked (PumpKit). Twice in a row is no chance, and there are no
-  // more.
+  void leave_alone() { skip(kForAWhile); }
+  void leave_alone_for_good() { skip(INT_MAX); }
+  // After each pump, before leave_alone(): whether it was blocked (PumpKit). The second one in a
+  // row is no accident: no other is tried.
   void note_blocked(bool was_blocked);
-  void leave_alone_for_good() { leave_alone(INT_MAX); }
   // Gives pinned memory back that nobody uses now. False: there is none.
   bool drop_idle() { return idle_.drop_all(); }
 
  private:
+  // That many transfers, or more.
+  void skip(int transfers);
+  void skip_locked(int transfers);
+
   PinnedPool& pool_;
   const int threads_;
   std::atomic<int> count_ = 0;
-  std::atomic<int> to_skip_ = 0;
-  std::atomic<int> blocked_ = 0;  // in a row
+  std::mutex mutex_;
+  std::atomic<int> to_skip_ = 0;  // grows under the lock
+  int blocked_ = 0;               // in a row, under the lock
   IdleList<PumpKit> idle_;
 };
 

@@ -373,11 +373,13 @@ TEST(TransferPump, AHostThatStoodStillOnceIsNotBlocked) {
     return count;
   };
   kits.note_blocked(true);
+  kits.note_blocked(true);  // one of the other direction, at the same time
   EXPECT_EQ(tries(), PumpKits::kForAWhile);
   kits.note_blocked(false);
   kits.note_blocked(true);
   EXPECT_EQ(tries(), PumpKits::kForAWhile);
   kits.note_blocked(true);
+  kits.leave_alone();
   EXPECT_EQ(tries(), 1000);
 }
 

@@ -35,11 +35,11 @@ TEST_P(TransferTest, EverySizeAroundTheSlots) {
 }
 
 TEST_P(TransferTest, TheLastBytesMayBeDemoted) {
-  for (const size_t demoted : {size_t{1}, kChunk, SIZE_MAX}) {
+  for (const size_t demoted : {size_t{0}, size_t{1}, kChunk, SIZE_MAX}) {
     TransferTuning tuning = kSmallChunks;
     tuning.demoted = demoted;
     Transfer transfer(*pool_, tuning);
-    for (const size_t size : {size_t{1}, kChunk, 4 * kChunk, 4 * kChunk + 1, 40 * kChunk - 1}) {
+    for (const size_t size : {4 * kChunk, 4 * kChunk + 1, 40 * kChunk - 1}) {
       SCOPED_TRACE(size);
       round_trip(transfer, size);
     }
