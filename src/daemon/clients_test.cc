@@ -12,10 +12,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <thread>
@@ -163,6 +165,39 @@ TEST(Clients, OfOneUserMayHaveWhatOneMay) {
   options.memory_limit = device.properties().memory;
   const TestServer server(device, /*on_streams=*/false, options);
   EXPECT_TRUE(says(server, fmt::format("\"user_device_bytes\":{}", options.memory_limit)));
+}
+
+// Counts how often it was asked to give back what its pool keeps.
+class TrimmedDevice : public device::CpuDevice {
+ public:
+  Status trim() override {
+    ++trims;
+    return {};
+  }
+  std::atomic<int> trims = 0;
+};
+
+TEST(Clients, LeaveNothingInThePoolOfAnIdleDevice) {
+  TrimmedDevice device;
+  Options options;
+  options.trim_after = std::chrono::milliseconds(5);
+  const TestServer server(device, /*on_streams=*/false, options);
+  const auto is_trimmed_after = [&](const auto& use) {
+    const int before = device.trims;
+    use();
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (device.trims == before && std::chrono::steady_clock::now() < end) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return device.trims > before;
+  };
+  auto client = server.connect().value();
+  std::optional<Buffer> buffer;
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_TRUE(is_trimmed_after([&] { buffer = Buffer::allocate(*client, 100).value(); }));
+    EXPECT_TRUE(is_trimmed_after([&] { buffer.reset(); }));
+  }
+  EXPECT_TRUE(is_trimmed_after([&] { client.reset(); }));  // with all that it had
 }
 
 TEST(Clients, TakeThePoolThatIsOffered) {

@@ -125,6 +125,7 @@ Status Server::run() {
   while (!is_time_to_end()) {
     if (Status ran = loop_.run_once(next_deadline()); !ran) return ran;
     look_after_sessions();
+    trim_when_idle();
   }
   return lost_;
 }
@@ -140,10 +141,32 @@ int Server::next_deadline() {
     return client->session->is_ending();
   });
   if (any_ending || end_by_ns_ != 0) at_most(kNudgeMilliseconds);
+  // Requests do not wake this thread.
+  if (may_be_trimmed_ || !clients_.empty()) {
+    at_most(static_cast<int>(setup_.options.trim_after.count()) + 1);
+  }
   if (setup_.options.idle && clients_.empty()) {
     at_most(static_cast<int>(std::min<int64_t>(setup_.options.idle->count(), 3600) * 1000 + 1));
   }
   return milliseconds;
+}
+
+void Server::note_use() {
+  used_ns_ = monotonic_ns();
+  may_be_trimmed_ = true;
+}
+
+// Others may want the memory, this user's own programs among them.
+void Server::trim_when_idle() {
+  const uint64_t calls = statistics_.calls();
+  if (calls != calls_) note_use();
+  calls_ = calls;
+  const std::chrono::nanoseconds quiet(monotonic_ns() - used_ns_);
+  if (!may_be_trimmed_ || quiet < setup_.options.trim_after) return;
+  may_be_trimmed_ = false;
+  if (Status trimmed = setup_.device.trim(); !trimmed) {
+    log(LogLevel::warn, "{}", trimmed.error().message);
+  }
 }
 
 bool Server::is_time_to_end() {
@@ -343,6 +366,7 @@ void Server::look_after_sessions() {
     set_text(goodbye.text, session.why_ended());
     (void)send_message(session.socket(), goodbye);  // where somebody is left to hear it
     closer_->hang_up(session.take_socket());
+    note_use();
     return true;
   });
   if (!lost_ && end_by_ns_ == 0) begin_to_end();

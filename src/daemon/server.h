@@ -66,11 +66,16 @@ class Server {
   void stop_listening();
   bool is_time_to_end();
   int next_deadline();
+  void note_use();
+  void trim_when_idle();
   Report report() const;
 
   Setup setup_;
   Loop loop_;
   const uint64_t started_ns_;
+  uint64_t calls_ = 0;           // requests that were seen
+  uint64_t used_ns_ = 0;         // when the last was, or a session's buffers went
+  bool may_be_trimmed_ = false;  // the device was used since its pool gave back what it kept
   const BufferTable::Limits limits_;
   const uint64_t user_memory_limit_;  // bytes of the device's
   const uint64_t host_memory_;        // base/spare_memory.h

@@ -26,6 +26,14 @@ const char* Statistics::name(size_t index) {
   }
 }
 
+uint64_t Statistics::calls() const {
+  uint64_t sum = 0;
+  for_each_operation([&](const char*, const OperationStatistics& counts) {
+    sum += counts.calls.load(std::memory_order_relaxed);
+  });
+  return sum;
+}
+
 OperationStatistics& Statistics::operation(uint32_t number) {
   if (number == HOIST_OPERATION_ALLOCATE) return operations_[kAllocate];
   if (number == HOIST_OPERATION_FREE) return operations_[kFree];

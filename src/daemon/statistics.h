@@ -26,6 +26,9 @@ class Statistics {
     for (size_t i = 0; i < count(); ++i) visit(name(i), operations_[i]);
   }
 
+  // Of all operations.
+  uint64_t calls() const;
+
   std::atomic<uint64_t> connections = 0;  // sessions begun
   std::atomic<uint64_t> refused = 0;
   std::atomic<uint64_t> broken = 0;     // sessions ended for what the client did to its ring

@@ -86,6 +86,16 @@ int allocate(int device, void** data, size_t size, void* stream) {
   });
 }
 
+// What the pool keeps and nobody has. Work that frees memory and is not done yet is not waited for.
+int trim(int device) {
+  return on_device(device, [&] {
+    cudaMemPool_t pool = nullptr;
+    const cudaError_t error = cudaDeviceGetDefaultMemPool(&pool, device);
+    if (error == cudaErrorNotSupported) return cudaSuccess;
+    return error != cudaSuccess ? error : cudaMemPoolTrimTo(pool, 0);
+  });
+}
+
 int free_memory(int device, void* data, void* stream) {
   return on_device(device, [&] {
     return stream == nullptr ? cudaFree(data) : cudaFreeAsync(data, stream_of(stream));
@@ -185,6 +195,10 @@ bool is_sticky(int error) {
     case cudaErrorContextIsDestroyed:
     case cudaErrorDevicesUnavailable:
     case cudaErrorUnknown:
+    case 226:  // cudaErrorContained; these by number, as older toolkits have no names for them
+    case 721:  // cudaErrorTensorMemoryLeak
+    case 810:  // cudaErrorMpsClientTerminated
+    case 911:  // cudaErrorExternalDevice
       return true;
     default:
       return false;
@@ -204,6 +218,7 @@ constexpr CudaCalls kCalls = {
     .event_done = event_done,
     .allocate = allocate,
     .free = free_memory,
+    .trim = trim,
     .copy = copy,
     .fill = fill,
     .write_value = write_value,

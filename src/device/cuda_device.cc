@@ -137,6 +137,8 @@ void CudaDevice::free(void* data, StreamHandle stream) {
   (void)ask(calls_.free, "free", data, stream.pointer);
 }
 
+Status CudaDevice::trim() { return ask(calls_.trim, "give memory back"); }
+
 Status CudaDevice::copy(void* to, const void* from, size_t size, StreamHandle stream) {
   if (size == 0) return status();
   return ask(calls_.copy, "copy", to, from, size, stream.pointer);

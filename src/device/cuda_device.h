@@ -32,6 +32,7 @@ class CudaDevice : public Device {
 
   Result<void*> allocate(size_t size, StreamHandle stream) override;
   void free(void* data, StreamHandle stream) override;
+  Status trim() override;
   Status copy(void* to, const void* from, size_t size, StreamHandle stream) override;
   Status fill(void* data, std::byte value, size_t size, StreamHandle stream) override;
 

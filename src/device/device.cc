@@ -46,6 +46,8 @@ Result<void*> Device::allocate_pinned(size_t size) {
   return data;
 }
 
+Status Device::trim() { return {}; }
+
 Status Device::start_pump(const Pump&, StreamHandle) {
   return fail(ErrorCode::unsupported, fmt::format("{} has no pump", properties_.id()));
 }
