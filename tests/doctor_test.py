@@ -53,7 +53,9 @@ int cuDeviceGetName(char* name, int size, int device) {
   return strncpy(name, device == 40 ? "NVIDIA X" : "NVIDIA X MIG 1g.18gb", (size_t)size), 0;
 }
 int cuDeviceTotalMem_v2(size_t* bytes, int device) { return *bytes = (size_t)18 << 30, 0; }
-int cuDeviceGetAttribute(int* value, int attribute, int device) { return *value = attribute, 0; }
+int cuDeviceGetAttribute(int* value, int attribute, int device) {
+  return *value = attribute == 20 ? number("FAKE_MODE", 0) : attribute, 0;
+}
 int cuDeviceGetPCIBusId(char* id, int size, int device) {
   return strncpy(id, "0000:7F:00.0", (size_t)size), 0;
 }
@@ -103,6 +105,14 @@ class CudaDriver(unittest.TestCase):
         folder.mkdir()
         self.compile("int cuInit(unsigned flags) { return 0; }", folder / "libcuda.so.1")
         self.assertIn("not a CUDA driver", self.ask(folder)[1])
+
+    @unittest.skipUnless((BUILD / "lib/libhoist_cuda.so").exists(), "built without CUDA")
+    def test_a_private_hoistd_takes_no_gpu_that_is_for_one_process(self):
+        done = run(BUILD / "bin/hoistd", "--device", "cuda", "--idle-timeout", "1",
+                   "--socket", SCRATCH.path / "hoistd",
+                   env=environment(LD_LIBRARY_PATH=str(self.folder), FAKE_COUNT="1", FAKE_MODE="3"))
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn(b"cuda:0 is for one process at a time", done.stderr)
 
     def test_devices_slices_and_peers(self):
         devices, _ = self.ask(FAKE_COUNT="2", FAKE_VERSION="3000")

@@ -253,7 +253,9 @@ class CommandLine(unittest.TestCase):
         with tempfile.TemporaryDirectory(prefix="hoistd-test-") as folder:
             done = subprocess.run([CLIENT, "start"], stdout=subprocess.PIPE, preexec_fn=bind,
                                   pass_fds=[writing], check=False,
-                                  env=environment(HOIST_SOCKET=f"{folder}/socket"))
+                                  env=environment(HOIST_SOCKET=f"{folder}/socket",
+                                                  NVIDIA_TF32_OVERRIDE="1",
+                                                  CUBLAS_EMULATE_SINGLE_PRECISION="1"))
             self.assertEqual((done.returncode, done.stdout), (0, b"works\ndone\n"))
             pid = until(lambda: status_of(f"{folder}/socket"))["pid"]
             self.assertLessEqual(allowed, os.sched_getaffinity(pid))
@@ -263,6 +265,8 @@ class CommandLine(unittest.TestCase):
             self.assertFalse(blocked >> (signal.SIGUSR1 - 1) & 1)
             limits = pathlib.Path(f"/proc/{pid}/limits").read_text()
             self.assertNotRegex(limits, r"Max cpu time +500 ")
+            variables = pathlib.Path(f"/proc/{pid}/environ").read_bytes()
+            self.assertNotRegex(variables, b"TF32|EMULATE|HOIST_SOCKET")
             os.close(writing)
             self.assertEqual(os.read(reading, 1), b"")  # nobody else has it
             os.kill(pid, signal.SIGTERM)

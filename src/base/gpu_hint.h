@@ -8,10 +8,14 @@
 extern "C" {
 #endif
 
-/* False under HOIST_GPU=off, and where there is neither an NVIDIA driver's device file nor a daemon
- * or a GPU that the user asks for (HOIST_SOCKET, HOIST_GPU=require or inprocess). True promises
- * nothing. */
+/* False under HOIST_GPU=off, where GPUs are hidden, and where there is neither an NVIDIA driver's
+ * device file nor a daemon or a GPU that the user asks for (HOIST_SOCKET). HOIST_GPU=require and
+ * inprocess ask for one in any case. True promises nothing. */
 bool hoist_gpu_may_serve(void);
+
+/* Whether CUDA_VISIBLE_DEVICES names no device: who starts a program so wants no GPU for it, a
+ * daemon's neither. */
+bool hoist_gpus_are_hidden(void);
 
 #ifdef __cplusplus
 }

@@ -12,6 +12,7 @@
 #include "daemon/options.h"
 #include "daemon/report.h"
 #include "daemon/server.h"
+#include "device/precision_environment.h"
 #include "device/remote/ask.h"
 #include "device/stream.h"
 
@@ -66,6 +67,13 @@ Status serve(const Options& options) {
     log(LogLevel::warn, "lends the CPU, which spares nobody anything: {}",
         device::cuda_device().error().message);
   }
+  if (options.idle && (*device)->properties().exclusive) {
+    return fail(
+        ErrorCode::unavailable,
+        fmt::format("{} is for one process at a time: a hoistd that a program started would "
+                    "keep it from programs that use CUDA; start one without --idle-timeout",
+                    (*device)->properties().id()));
+  }
   // A context takes 0.3 s, which no client should wait for; and who cannot have one had better end.
   if (const Result<device::Stream> stream = device::Stream::create(**device); !stream) {
     return tl::unexpected(stream.error());
@@ -102,6 +110,7 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   using namespace hoist::daemon;
   hoist::log_to_stderr();
+  hoist::device::forget_precision_variables();
   try {
     const int status = run(argc, argv);
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;

@@ -16,8 +16,11 @@ namespace {
 constexpr int kNoDevice = 100;
 constexpr int kDriverMismatch = 803;
 constexpr int kMultiprocessorCount = 16;
+constexpr int kComputeMode = 20;
 constexpr int kComputeMajor = 75;
 constexpr int kComputeMinor = 76;
+
+constexpr int kExclusiveProcess = 3;  // CUcomputemode
 
 // The driver API's own signatures; CUresult and CUdevice are ints.
 struct Driver {
@@ -79,6 +82,9 @@ DeviceProperties describe(const Driver& driver, int index, int count) {
   size_t memory = 0;
   if (driver.memory(&memory, device) == 0) properties.memory = memory;
   (void)driver.attribute(&properties.multiprocessors, kMultiprocessorCount, device);
+  int mode = 0;
+  properties.exclusive =
+      driver.attribute(&mode, kComputeMode, device) == 0 && mode == kExclusiveProcess;
   (void)driver.attribute(&properties.compute_major, kComputeMajor, device);
   (void)driver.attribute(&properties.compute_minor, kComputeMinor, device);
   if (driver.pci_bus_id(text, sizeof text, device) == 0) {

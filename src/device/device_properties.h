@@ -19,6 +19,7 @@ struct DeviceProperties {
   int multiprocessors = 0;  // 0 for the CPU
   std::string pci_bus_id;   // "0000:18:00.0"; empty for the CPU
   int numa_node = -1;       // that it hangs at; -1: not known, or all
+  bool exclusive = false;   // for one process at a time (nvidia-smi --compute-mode)
   bool slice = false;       // a MIG slice of a GPU, with memory and multiprocessors of its own
   std::vector<int> peers;   // CUDA devices whose memory it can use directly
 

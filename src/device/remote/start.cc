@@ -23,6 +23,7 @@
 
 #include "base/file.h"
 #include "base/options.h"
+#include "device/precision_environment.h"
 #include "device/remote/futex.h"
 #include "device/remote/message.h"
 
@@ -115,13 +116,14 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
   return pointers;
 }
 
-// The program's, without what is meant for programs below `hoist run`.
+// The program's, without what is meant for programs below `hoist run`, or for this one's results.
 std::vector<std::string> environment_of_daemon() {
   std::vector<std::string> variables;
   for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
     const std::string_view text = *variable;
     const bool log = text.starts_with("HOIST_LOG");
     if (text.starts_with("LD_") || (text.starts_with("HOIST") && !log)) continue;
+    if (changes_precision(text)) continue;
     variables.emplace_back(text);
   }
   return variables;

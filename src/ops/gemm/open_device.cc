@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "base/gpu_hint.h"
 #include "base/options.h"
 #include "device/remote/message.h"
 #include "device/remote/remote_device.h"
@@ -74,6 +75,9 @@ Result<std::shared_ptr<Device>> open_device(int index, bool may_start,
     if (!cuda) return tl::unexpected(cuda.error());
     // Devices of this process live as long as it does.
     return std::shared_ptr<Device>(*cuda, [](Device*) {});
+  }
+  if (::strcasecmp(where, "require") != 0 && hoist_gpus_are_hidden()) {
+    return fail(ErrorCode::unavailable, "CUDA_VISIBLE_DEVICES hides every device");
   }
   auto remote = index == 0 ? first_remote(may_start, wait) : other_remote(index, may_start, wait);
   if (!remote) return tl::unexpected(remote.error());
