@@ -141,6 +141,12 @@ Status Transfer::upload(const HostSource& from, View<std::byte> to,
       return copy(memory->data(), to.data, to.size, request);
     }
   }
+  if (std::holds_alternative<HostFile>(from) && !request.enqueued) {
+    if (auto lane = lane_for_small(to.size, upload_through_slot_)) {
+      return run_small(std::move(lane), to.size, request,
+                       [&](TransferLane& own) { return own.upload(**reader, to.size, to.data); });
+    }
+  }
   if (to.size <= pumped_up_ && !request.enqueued && (*reader)->is_random_access() &&
       !(*reader)->wants_large_reads()) {
     const std::optional<Status> done = pump(reader->get(), nullptr, to.data, to.size, request);

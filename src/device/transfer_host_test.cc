@@ -7,6 +7,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <thread>
@@ -107,6 +108,32 @@ TEST_P(TransferHostTest, ShortFilesAreErrors) {
     EXPECT_EQ(done.error().code, ErrorCode::io);
     EXPECT_NE(done.error().message.find("truncated"), std::string::npos);
   }
+}
+
+TEST_P(TransferHostTest, SmallFilesGoThroughASlotOnceThereAreMany) {
+  TransferTuning tuning = kTuning;
+  tuning.through_slot = kChunk;
+  Transfer transfer(*pool_, tuning);
+  const UniqueFd file = temporary_file();
+  const std::vector<std::byte> content = random_bytes(kChunk + 100);
+  ASSERT_TRUE(write_full(file.get(), content.data(), content.size()));
+  Buffer to = buffer(kChunk);
+  const auto upload = [&](uint64_t offset, size_t size) {
+    return transfer.upload(HostFile{file.get(), offset}, to.view().subview(0, size));
+  };
+  for (size_t round = 0; round < 20; ++round) ASSERT_TRUE(upload(round, 1 + round));
+  // What a lane has, and what the ring of the first few has.
+  const uint64_t held = pool_->statistics().in_use;
+  for (const size_t size : {size_t{1}, kChunk - 1, kChunk}) {
+    ASSERT_TRUE(to.fill(std::byte{0xa5}));
+    ASSERT_TRUE(upload(100, size));
+    std::vector<std::byte> expected(kChunk, std::byte{0xa5});
+    std::copy_n(content.begin() + 100, size, expected.begin());
+    EXPECT_EQ(content_of(to), expected);
+  }
+  EXPECT_EQ(upload(101, kChunk).error().code, ErrorCode::io);
+  EXPECT_TRUE(upload(100, kChunk));
+  EXPECT_EQ(pool_->statistics().in_use, held);
 }
 
 TEST_P(TransferHostTest, AFileThatIsTruncatedMeanwhile) {

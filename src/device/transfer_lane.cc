@@ -45,6 +45,12 @@ Status TransferLane::upload(std::span<const std::byte> from, std::byte* to) {
   return copied ? stream_.synchronize() : copied;
 }
 
+Status TransferLane::upload(HostReader& from, size_t size, std::byte* to) {
+  if (Status got = from.read(0, {slot_.data(), size}); !got) return got;
+  Status copied = stream_.copy(to, slot_.data(), size);
+  return copied ? stream_.synchronize() : copied;
+}
+
 Status TransferLane::download(const std::byte* from, std::span<std::byte> to) {
   const bool through_slot = needs_slot(to);
   std::byte* const first = through_slot ? slot_.data() : to.data();

@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "device/fence.h"
+#include "device/host_end.h"
 #include "device/pinned_pool.h"
 #include "device/stream.h"
 #include "device/transfer_state.h"
@@ -20,6 +21,7 @@ class TransferLane {
 
   // Return when the copy is done; memory that is not pinned goes through the slot, which it fits.
   Status upload(std::span<const std::byte> from, std::byte* to);
+  Status upload(HostReader& from, size_t size, std::byte* to);  // through the slot
   Status download(const std::byte* from, std::span<std::byte> to);
 
   Stream& stream() { return stream_; }
