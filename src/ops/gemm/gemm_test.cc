@@ -5,7 +5,7 @@
 
 #include "device/test_devices.h"
 #include "ops/gemm/check.h"
-#include "ops/gemm/gemm_testing.h"
+#include "ops/gemm/gemm_cases.h"
 #include "ops/gemm/reference.h"
 #include "ops/gemm/run.h"
 #include "ops/gemm/square_product.h"
@@ -31,14 +31,6 @@ struct Dense {
 
 Dense make(int64_t rows, int64_t columns) {
   return {rows, columns, std::vector<Complex>(static_cast<size_t>(rows * columns))};
-}
-
-Complex get(const std::byte* at, char type) {
-  float single[2] = {};
-  double both[2] = {};
-  const bool is_single = type == 's' || type == 'c';
-  std::memcpy(is_single ? static_cast<void*>(single) : both, at, element_size(type));
-  return is_single ? Complex(single[0], single[1]) : Complex(both[0], both[1]);
 }
 
 Dense load(const Operand& operand, char type) {
@@ -115,10 +107,6 @@ Dense expected_product(const hoist_blas_call& call, const Plan& plan, const Dens
       return call.left ? multiply(whole, c) : multiply(c, whole);
     }
   }
-}
-
-bool is_rank_update(const hoist_blas_call& call) {
-  return call.routine == HOIST_BLAS_SYRK || call.routine == HOIST_BLAS_HERK;
 }
 
 TEST(Reference, EqualsDenseProducts) {

@@ -37,6 +37,15 @@ inline void put(std::byte* at, char type, double real, double imaginary) {
   std::memcpy(at, is_single ? static_cast<const void*>(single) : both, element_size(type));
 }
 
+inline std::complex<double> get(const std::byte* at, char type) {
+  float single[2] = {};
+  double both[2] = {};
+  const bool is_single = type == 's' || type == 'c';
+  std::memcpy(is_single ? static_cast<void*>(single) : both, at, element_size(type));
+  return is_single ? std::complex<double>(single[0], single[1])
+                   : std::complex<double>(both[0], both[1]);
+}
+
 class ProblemMaker {
  public:
   ProblemMaker(uint64_t seed, int64_t largest) : random_(seed), largest_(largest) {}

@@ -134,11 +134,19 @@ class Reference {
             sum += Scalar<T>::conjugate(left) * right;
           }
         }
-        T value = alpha_ * sum + scaled_c(i, j);
-        if (is_hermitian && i == j) value = Scalar<T>::real(value);
-        c(i, j) = value;
+        c(i, j) = is_hermitian ? hermitian_element(sum, i, j) : alpha_ * sum + scaled_c(i, j);
       }
     }
+  }
+
+  // herk's scalars are real: as complex numbers their zeros would make NaN of infinity, and of what
+  // the imaginary parts on the diagonal hold, which is not read.
+  T hermitian_element(T sum, int64_t row, int64_t column) {
+    if (row == column) sum = Scalar<T>::real(sum);
+    const T scaled = std::real(alpha_) * sum;
+    if (beta_ == T(0)) return scaled;
+    const T before = c(row, column);
+    return scaled + std::real(beta_) * (row == column ? Scalar<T>::real(before) : before);
   }
 
   void triangular_product() {
