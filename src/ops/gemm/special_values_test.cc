@@ -13,6 +13,7 @@
 #include "ops/gemm/check.h"
 #include "ops/gemm/gemm_cases.h"
 #include "ops/gemm/run.h"
+#include "ops/gemm/verification.h"
 
 namespace hoist::gemm {
 namespace {
@@ -226,6 +227,37 @@ TEST_P(SpecialValues, ScalarsThatAreNanReachAllOfTheResult) {
       }
     }
   });
+}
+
+// Neither what is not read nor one row that is not finite makes --verify accept anything.
+TEST_P(SpecialValues, VerificationSeesBesideThem) {
+  int refusals = 0;
+  for_each_call([&](Problem problem) {
+    const hoist_blas_call& call = problem.call;
+    if (call.routine == HOIST_BLAS_TRSM) return;
+    poison(problem);
+    const Special special = pick(problem, 0, random_);
+    if (!is_triangular(call)) {  // see above of zeros beside a triangle
+      put(element(problem, 0, special.row, special.column), call.type, special.value.real(),
+          special.value.imag());
+    }
+    problem.point();
+    Verification accepted(call);
+    Verification refused(call);
+    run_on_device(problem);
+    if (HasFatalFailure()) return;
+    ASSERT_TRUE(accepted.is_same(kReferenceOriginal)) << describe(call);
+    for (int64_t j = 0; j < call.n; ++j) {
+      for (int64_t i = 0; i < call.m; ++i) {
+        if (!is_written(call, i, j) || !is_finite(value(problem, 2, i, j))) continue;
+        put(element(problem, 2, i, j), call.type, 1e4, 0);
+        ASSERT_FALSE(refused.is_same(kReferenceOriginal)) << describe(call);
+        ++refusals;
+        return;
+      }
+    }
+  });
+  EXPECT_GT(refusals, 100);
 }
 
 // A and B are not read then: the program's BLAS does that.

@@ -74,24 +74,35 @@ class Comparison {
     return call_.upper ? row <= column : row >= column;
   }
 
-  // The greatest Euclidean norm of a row or a column; what is not finite makes it infinite.
-  static double greatest_norm(const Operand& operand, bool of_rows) {
+  // What the call reads of an element: the rest of a matrix of which a triangle is stored may be
+  // anything.
+  std::complex<double> read(const Operand& operand, int64_t row, int64_t column) const {
+    const std::complex<double> value(
+        reinterpret_cast<const T*>(operand.data)[row + column * operand.leading]);
+    const bool is_whole = call_.routine == HOIST_BLAS_GEMM || call_.routine == HOIST_BLAS_SYRK ||
+                          call_.routine == HOIST_BLAS_HERK || &operand != &a_;
+    if (is_whole) return value;
+    if (call_.upper ? row > column : row < column) return 0;
+    if (row != column) return value;
+    if (call_.routine == HOIST_BLAS_TRMM && call_.unit) return 1;
+    return call_.routine == HOIST_BLAS_HEMM ? value.real() : value;
+  }
+
+  // The greatest Euclidean norm of a row or a column, without what is not finite: no result that is
+  // has such a factor, but beside a 0 that was skipped.
+  double greatest_norm(const Operand& operand, bool of_rows) const {
     std::vector<double> sums(static_cast<size_t>(of_rows ? operand.rows : operand.columns));
-    const auto* const data = reinterpret_cast<const T*>(operand.data);
     for (int64_t j = 0; j < operand.columns; ++j) {
       for (int64_t i = 0; i < operand.rows; ++i) {
-        sums[static_cast<size_t>(of_rows ? i : j)] +=
-            std::norm(std::complex<double>(data[i + j * operand.leading]));
+        const std::complex<double> value = read(operand, i, j);
+        if (is_finite(value)) sums[static_cast<size_t>(of_rows ? i : j)] += std::norm(value);
       }
-    }
-    for (double& sum : sums) {
-      if (std::isnan(sum)) sum = std::numeric_limits<double>::infinity();
     }
     return std::sqrt(*std::max_element(sums.begin(), sums.end()));
   }
 
   // A symmetric or triangular matrix of which a half is stored has rows and columns of both halves.
-  static double norm_of_either(const Operand& operand) {
+  double norm_of_either(const Operand& operand) const {
     return std::hypot(greatest_norm(operand, true), greatest_norm(operand, false));
   }
 

@@ -23,7 +23,8 @@ class Verification {
   //   complex
   // with the greatest Euclidean norms of A's rows and B's columns (Higham, Accuracy and Stability
   // of Numerical Algorithms, 2002, 3.5 and 3.6), so from one another by twice that.
-  // Elements that are not finite must not be so in both.
+  // Elements that are not finite must not be so in both; what is not finite in A and B is left out
+  // of the norms.
   bool is_same(const hoist_blas_original& original);
   // Puts the original's result in the place of ours; after is_same().
   void restore();
