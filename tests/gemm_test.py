@@ -8,7 +8,9 @@ import subprocess
 import unittest
 
 from gemm_case import BLAS, GemmCase
-from hoist_tree import HOIST, compile_c, environment, run, tried_until
+from hoist_tree import BUILD, HOIST, compile_c, environment, run, tried_until
+
+CLIENT = BUILD / "tests/hoistd-client"
 
 # Small integers, so that every sum is exact and all results are the same to the last bit.
 PROGRAM = r"""
@@ -236,6 +238,17 @@ class GemmTest(GemmCase):
         output = first + program.communicate(timeout=120)[0]
         self.assertEqual(program.returncode, 0)
         self.assertEqual(output, self.expected("f", "6"))
+
+    @unittest.skipUnless(CLIENT.exists(), "built without hoistd's tests")
+    def test_a_full_daemon_loses_nothing(self):
+        self.start_daemon("--clients", "1")
+        with subprocess.Popen([CLIENT, "hold"], stdout=subprocess.PIPE,
+                              env=environment(HOIST_SOCKET=str(self.socket))) as holder:
+            self.assertEqual(holder.stdout.readline(), b"holding\n")
+            output, gemm = self.hoisted("rz")
+            holder.kill()
+        self.assertEqual(output, self.expected("rz"))
+        self.assertEqual(gemm["calls"], 0, gemm)
 
     def test_without_a_daemon_the_original_does_it(self):
         output, gemm = self.hoisted("r")
