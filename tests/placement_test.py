@@ -75,6 +75,8 @@ class PlacementTest(unittest.TestCase):
 
         report = self.explain(VARIANT, "0", "100K", "4M")
         self.assertTrue(report["profile"])
+        self.assertEqual(report["machine"], {name: profile["machine"][name]
+                                             for name in ("cpu", "gpu", "driver")})
         self.assertTrue(report["variants"][0]["measured"])
         for size in report["variants"][0]["sizes"]:
             self.assertTrue(size["reason"])

@@ -84,9 +84,12 @@ Json json_list(const std::vector<T>& parts) {
 }
 
 void print_json(const placement::LoadedProfile& loaded, Json variants) {
-  const Json json = {{"profile", loaded.profile() != nullptr},
-                     {"why", loaded.why},
-                     {"variants", std::move(variants)}};
+  Json json = {{"profile", loaded.profile() != nullptr}, {"why", loaded.why}};
+  if (loaded.profile() != nullptr) {
+    const placement::Machine& machine = loaded.profile()->machine;
+    json["machine"] = {{"cpu", machine.cpu}, {"gpu", machine.gpu}, {"driver", machine.driver}};
+  }
+  json["variants"] = std::move(variants);
   fmt::print("{}\n", json.dump(2, ' ', true, Json::error_handler_t::replace));
 }
 
@@ -155,6 +158,10 @@ int explain_command(const ExplainOptions& options) {
     return kDone;
   }
   fmt::print("profile: {}\n", loaded.why);
+  if (loaded.profile() != nullptr && !loaded.profile()->machine.gpu.empty()) {
+    const placement::Machine& machine = loaded.profile()->machine;
+    fmt::print("cuda: {}, driver {}\n", machine.gpu, machine.driver);
+  }
   if (options.measured) {
     for (const MeasuredTable& one : tables) print_table(one);
   } else {
