@@ -1,24 +1,24 @@
-"""What the tests of gemm share: programs that call BLAS, and a hoistd whose device is the CPU."""
+"""What the tests of gemm share: programs that call BLAS, and a hoistd with hoist_tree's DEVICE."""
 
 import ctypes.util
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
 import time
 import unittest
 
-from hoist_tree import BUILD, HOIST, environment, run
+from hoist_tree import BUILD, DEVICE, HOIST, ON_CPU, environment, run
 
 HOISTD = BUILD / "bin/hoistd"
 ENGINE = BUILD / "lib/libhoist_gemm.so"
 BLAS = ctypes.util.find_library("blas") or ctypes.util.find_library("openblas")
-# With HOIST_TEST_DEVICE=cuda the same tests run on a GPU.
-DEVICE = os.environ.get("HOIST_TEST_DEVICE", "cpu")
 
 
 @unittest.skipUnless(BLAS, "needs libblas3 or libopenblas0")
+@unittest.skipUnless(shutil.which("cc"), "needs a compiler")
 @unittest.skipUnless(ENGINE.exists(), "this preset has no engines for library calls")
 class GemmCase(unittest.TestCase):
     @classmethod
@@ -44,7 +44,7 @@ class GemmCase(unittest.TestCase):
 
     def start_second_daemon(self):
         """That of another device, beside the first one's socket."""
-        device = DEVICE if DEVICE == "cpu" else os.environ.get("HOIST_TEST_SECOND", f"{DEVICE}:0")
+        device = DEVICE if ON_CPU else os.environ.get("HOIST_TEST_SECOND", f"{DEVICE}:0")
         return self.start_hoistd(f"{self.socket}.1", device)
 
     def start_hoistd(self, socket, device, *options):

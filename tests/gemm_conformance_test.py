@@ -5,8 +5,8 @@ import pathlib
 import subprocess
 import unittest
 
-from gemm_case import DEVICE, ENGINE
-from hoist_tree import BUILD, environment
+from gemm_case import ENGINE
+from hoist_tree import BUILD, DEVICE, environment, main_on_device
 
 SCRIPT = pathlib.Path(__file__).resolve().parent.parent / "scripts/blas-conformance"
 NOTHING_TO_RUN = 3
@@ -24,4 +24,4 @@ class ConformanceTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main_on_device()

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 """Batches, matrices that stay, and the ways in which programs come by their BLAS, under Hoist with a
-hoistd whose device is the CPU."""
+hoistd."""
 
 import pathlib
 import signal
-import unittest
 
 from gemm_case import BLAS, GemmCase
-from hoist_tree import compile_c, run
+from hoist_tree import compile_c, main_on_device, run
 
 HEADERS = pathlib.Path(__file__).resolve().parent.parent / "include"
 
@@ -534,4 +533,4 @@ class InterfacesTest(GemmCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main_on_device()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""BLAS calls of programs that run under Hoist, served by a hoistd whose device is the CPU: the same
-results as without, whatever happens to the daemon, and counted."""
+"""BLAS calls of programs that run under Hoist, served by a hoistd: the same results as without,
+whatever happens to the daemon, and counted."""
 
 import os
 import signal
@@ -8,7 +8,7 @@ import subprocess
 import unittest
 
 from gemm_case import BLAS, GemmCase
-from hoist_tree import BUILD, HOIST, compile_c, environment, run, tried_until
+from hoist_tree import BUILD, HOIST, compile_c, environment, main_on_device, run, tried_until
 
 CLIENT = BUILD / "tests/hoistd-client"
 
@@ -302,4 +302,4 @@ class GemmTest(GemmCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main_on_device()

@@ -1,11 +1,14 @@
 """What the black-box tests of `hoist run` share: the built tree, and copies of it with a probe in
 place of the engines, so that interception is tested whether or not an engine does its own work."""
 
+import json
 import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
+import unittest
 
 BUILD = pathlib.Path(os.environ.get("HOIST_BUILD_DIR", "build/release")).resolve()
 HOIST = BUILD / "bin/hoist"
@@ -13,6 +16,10 @@ PRELOAD = BUILD / "lib/libhoist_preload.so"
 PRELOAD_BLAS = BUILD / "lib/libhoist_preload_blas.so"
 PRELOAD_MEMCPY = BUILD / "lib/libhoist_preload_memcpy.so"
 OPERATIONS = ("sort", "hash", "gunzip")
+# The device of a test's hoistd: with HOIST_TEST_DEVICE=cuda the same test runs on a GPU.
+DEVICE = os.environ.get("HOIST_TEST_DEVICE", "cpu")
+ON_CPU = DEVICE == "cpu"
+SKIPPED = 77  # the exit status that ctest and run-tests know
 
 # Stands in for an engine: says how it was called, or steps aside as an engine does.
 PROBE = r"""
@@ -63,6 +70,41 @@ def run(*command, env=None, **options):
         del options["stdin"]
     return subprocess.run([str(word) for word in command], env=env or environment(),
                           capture_output=True, timeout=120, check=False, **options)
+
+
+def why_no_device():
+    """Why DEVICE cannot be used here; None where it can."""
+    if ON_CPU:
+        return None
+    seen = json.loads(run(HOIST, "doctor", "--json").stdout)
+    gpus = [device for device in seen["devices"] if device["kind"] == "cuda"]
+    plugin = [feature for feature in seen["features"] if feature["name"] == "cuda"]
+    return next((entry["why"] for entry in gpus if not entry["present"]),
+                next((entry["why"] for entry in plugin if not entry["on"]), None))
+
+
+class _CountingResult(unittest.TextTestResult):
+    passed = 0
+
+    def addSuccess(self, test):
+        super().addSuccess(test)
+        self.passed += 1
+
+
+class _CountingRunner(unittest.TextTestRunner):
+    resultclass = _CountingResult
+
+
+def main_on_device():
+    """unittest.main() of a test whose hoistd has DEVICE. Skipped as a whole where there is none, or
+    where each of its cases is."""
+    if why := why_no_device():
+        print(f"skipped: no {DEVICE}: {why}", file=sys.stderr)
+        sys.exit(SKIPPED)
+    result = unittest.main(testRunner=_CountingRunner, exit=False).result
+    if not result.wasSuccessful():
+        sys.exit(1)
+    sys.exit(0 if result.passed else SKIPPED)
 
 
 def tried_until(is_good, attempt, times=5):

@@ -6,7 +6,7 @@
 //   hoistd-client hold            gets memory, has requests in flight, says "holding", sleeps
 //   hoistd-client leave           the same, then only a fork of it lives on
 //   hoistd-client write|read      leaves a secret in device memory; looks for what others left
-//   hoistd-client start           starts a private daemon, works with it, must see no child
+//   hoistd-client start [DEVICE]  starts a private daemon, works with it, must see no child
 #include <fmt/core.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -104,10 +104,10 @@ int scan(RemoteDevice& device, bool leave_secret) {
 
 volatile sig_atomic_t children_heard_of = 0;
 
-int start() {
+int start(std::string_view device_name) {
   ::signal(SIGCHLD, [](int) { children_heard_of = children_heard_of + 1; });
   hoist::device::remote::StartOptions options;
-  options.device = "cpu";
+  options.device = device_name;
   options.idle = std::chrono::seconds(60);  // the test ends it
   options.wait = std::chrono::seconds(20);
   if (Status started = start_private_daemon(options); !started) return without(started.error());
@@ -123,7 +123,7 @@ int start() {
 
 int main(int argc, char** argv) {
   const std::string_view command = argc > 1 ? argv[1] : "";
-  if (command == "start") return start();
+  if (command == "start") return start(argc > 2 ? argv[2] : "cpu");
   ConnectOptions options;
   options.pool_size = uint64_t{8} << 20;
   options.handshake = std::chrono::seconds(20);
