@@ -220,6 +220,15 @@ function(hoist_python_test name script)
                        SKIP_RETURN_CODE 77 ENVIRONMENT "${environment}")
 endfunction()
 
+# hoist_python_device_test(NAME SCRIPT ARGS… ) makes a hoist_python_test whose hoistd has the CPU device, and
+# an entry NAME_gpu where it has a GPU, which counts as skipped where there is none.
+function(hoist_python_device_test name script)
+  hoist_python_test(${name} ${script} ${ARGN})
+  hoist_python_test(${name}_gpu ${script} ${ARGN})
+  set_property(TEST ${name}_gpu APPEND PROPERTY ENVIRONMENT HOIST_TEST_DEVICE=cuda)
+  set_tests_properties(${name}_gpu PROPERTIES LABELS gpu)
+endfunction()
+
 # hoist_fuzz(NAME SOURCE LIBRARIES… ) makes a libFuzzer program; without libFuzzer the same source
 # is linked with a driver that replays the corpus and a fixed number of mutations.
 function(hoist_fuzz name source)
