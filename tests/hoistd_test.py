@@ -232,7 +232,8 @@ class CommandLine(unittest.TestCase):
 
     def test_a_private_one_starts_where_it_is_wanted(self):
         with tempfile.TemporaryDirectory(prefix="hoistd-test-") as folder:
-            done = run(CLIENT, "start", DEVICE, env=environment(HOIST_SOCKET=f"{folder}/socket"))
+            done = run(CLIENT, "start", DEVICE,
+                       env=environment(HOIST_SOCKET=f"{folder}/socket"))
             self.assertEqual((done.returncode, done.stdout), (0, b"works\ndone\n"))
             done = run(CLIENT, "start", DEVICE,
                        env=environment(HOIST_SOCKET=f"{folder}/socket", HOIST="off"))
@@ -251,8 +252,8 @@ class CommandLine(unittest.TestCase):
         allowed = os.sched_getaffinity(0)
         reading, writing = os.pipe()
         with tempfile.TemporaryDirectory(prefix="hoistd-test-") as folder:
-            done = subprocess.run([CLIENT, "start", DEVICE], stdout=subprocess.PIPE, preexec_fn=bind,
-                                  pass_fds=[writing], check=False,
+            done = subprocess.run([CLIENT, "start", DEVICE], stdout=subprocess.PIPE,
+                                  preexec_fn=bind, pass_fds=[writing], check=False,
                                   env=environment(HOIST_SOCKET=f"{folder}/socket",
                                                   NVIDIA_TF32_OVERRIDE="1",
                                                   CUBLAS_EMULATE_SINGLE_PRECISION="1"))
@@ -278,7 +279,8 @@ class CommandLine(unittest.TestCase):
             ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
 
         with tempfile.TemporaryDirectory(prefix="hoistd-test-") as folder:
-            done = subprocess.run([CLIENT, "start", DEVICE], stdout=subprocess.PIPE, preexec_fn=adopt,
+            done = subprocess.run([CLIENT, "start", DEVICE], stdout=subprocess.PIPE,
+                                  preexec_fn=adopt,
                                   env=environment(HOIST_SOCKET=f"{folder}/socket"), check=False)
             self.assertTrue(done.stdout.startswith(b"cpu: no hoistd: the program waits"),
                             done.stdout)
