@@ -224,6 +224,7 @@ endfunction()
 # an entry NAME_gpu where it has a GPU, which counts as skipped where there is none.
 function(hoist_python_device_test name script)
   hoist_python_test(${name} ${script} ${ARGN})
+  set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT HOIST_TEST_DEVICE=cpu)
   hoist_python_test(${name}_gpu ${script} ${ARGN})
   set_property(TEST ${name}_gpu APPEND PROPERTY ENVIRONMENT HOIST_TEST_DEVICE=cuda)
   set_tests_properties(${name}_gpu PROPERTIES LABELS gpu)

@@ -244,9 +244,11 @@ class GemmTest(GemmCase):
         self.start_daemon("--clients", "1")
         with subprocess.Popen([CLIENT, "hold"], stdout=subprocess.PIPE,
                               env=environment(HOIST_SOCKET=str(self.socket))) as holder:
-            self.assertEqual(holder.stdout.readline(), b"holding\n")
-            output, gemm = self.hoisted("rz")
-            holder.kill()
+            try:
+                self.assertEqual(holder.stdout.readline(), b"holding\n")
+                output, gemm = self.hoisted("rz")
+            finally:
+                holder.kill()
         self.assertEqual(output, self.expected("rz"))
         self.assertEqual(gemm["calls"], 0, gemm)
 

@@ -55,6 +55,8 @@ def environment(**changes):
     """The test's own environment without what would disturb; None removes a variable."""
     result = {name: value for name, value in os.environ.items()
               if not name.startswith(("HOIST", "LD_", "GZIP", "POSIX", "_POSIX", "XDG_DATA"))}
+    if ON_CPU:
+        result.pop("CUDA_VISIBLE_DEVICES", None)  # by which a CPU's hoistd would be left alone, too
     result["LC_ALL"] = "C"
     if os.environ.get("HOIST_SANITIZE") == "address":
         # Our library comes before the sanitizer's runtime in the engines of this preset.

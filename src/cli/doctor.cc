@@ -124,7 +124,8 @@ Feature on_request(const std::string& operation, const Feature& feature) {
 Feature gemm_feature() {
   const Feature feature = calls_feature("gemm");
   if (!feature.on || hoist_gpu_may_serve()) return feature;
-  return {feature.name, false, "no GPU"};
+  const bool hidden = hoist_gpus_are_hidden();
+  return {feature.name, false, hidden ? "CUDA_VISIBLE_DEVICES hides every device" : "no GPU"};
 }
 
 Feature provider_feature() {

@@ -21,6 +21,7 @@
 #include <random>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "daemon/daemon_testing.h"
@@ -183,7 +184,11 @@ TEST(Clients, LeaveNothingInThePoolOfAnIdleDevice) {
   options.trim_after = std::chrono::milliseconds(5);
   const TestServer server(device, /*on_streams=*/false, options);
   const auto is_trimmed_after = [&](const auto& use) {
-    const int before = device.trims;
+    int before = device.trims;
+    for (int quiet = 0; quiet < 10; ++quiet) {  // what was used before is trimmed by now
+      std::this_thread::sleep_for(options.trim_after);
+      if (std::exchange(before, device.trims.load()) != device.trims) quiet = 0;
+    }
     use();
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
     while (device.trims == before && std::chrono::steady_clock::now() < end) {
@@ -198,6 +203,32 @@ TEST(Clients, LeaveNothingInThePoolOfAnIdleDevice) {
     EXPECT_TRUE(is_trimmed_after([&] { buffer.reset(); }));
   }
   EXPECT_TRUE(is_trimmed_after([&] { client.reset(); }));  // with all that it had
+}
+
+// Is lost while nobody uses it.
+class LostWhenTrimmed : public device::CpuDevice {
+ public:
+  Status trim() override {
+    lost_ = true;
+    return status();
+  }
+  Status status() const override {
+    return lost_ ? Status(fail(ErrorCode::unavailable, "lost (test)")) : Status();
+  }
+
+ private:
+  std::atomic<bool> lost_ = false;
+};
+
+TEST(Clients, AreNotKeptByADaemonWhoseDeviceWasLostWhileItWasIdle) {
+  LostWhenTrimmed device;
+  Options options;
+  options.trim_after = std::chrono::milliseconds(5);
+  TestServer server(device, /*on_streams=*/false, options);
+  server.connect().value().reset();
+  const Status ended = server.wait();
+  ASSERT_FALSE(ended);
+  EXPECT_EQ(ended.error().message, "lost (test)");
 }
 
 TEST(Clients, TakeThePoolThatIsOffered) {

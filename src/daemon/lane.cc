@@ -109,6 +109,7 @@ void Lane::answer_oldest(Status waited) {
 
 Lane::Work Lane::begin_work(const hoist_request& request) {
   (void)context_.answered.load(std::memory_order_acquire);
+  context_.statistics.in_flight.fetch_add(1, std::memory_order_relaxed);
   Work work;
   work.operation = request.operation;
   work.deadline_ns = request.deadline_ns;
@@ -190,6 +191,7 @@ void Lane::finish(Work work) {
   }
   work.made.reset();
   work.checked = {};  // before the answer: what it freed is free when the client hears of it
+  context_.statistics.in_flight.fetch_sub(1, std::memory_order_relaxed);
   context_.answered.fetch_add(1, std::memory_order_release);
   receiver_.complete(status, work.status ? work.result : 0, duration);
 }

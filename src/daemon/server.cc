@@ -161,12 +161,22 @@ void Server::trim_when_idle() {
   const uint64_t calls = statistics_.calls();
   if (calls != calls_) note_use();
   calls_ = calls;
+  // It waits for the device, as no other call on this thread does.
+  if (statistics_.in_flight != 0) note_use();
   const std::chrono::nanoseconds quiet(monotonic_ns() - used_ns_);
   if (!may_be_trimmed_ || quiet < setup_.options.trim_after) return;
   may_be_trimmed_ = false;
-  if (Status trimmed = setup_.device.trim(); !trimmed) {
-    log(LogLevel::warn, "{}", trimmed.error().message);
-  }
+  const Status trimmed = setup_.device.trim();
+  if (!trimmed) log(LogLevel::warn, "{}", trimmed.error().message);
+  look_after_device();
+  if (!lost_ && end_by_ns_ == 0) begin_to_end();
+}
+
+void Server::look_after_device() {
+  Status device = setup_.device.status();
+  if (device || !lost_) return;
+  log(LogLevel::error, "{}", device.error().message);
+  lost_ = std::move(device);
 }
 
 bool Server::is_time_to_end() {
@@ -350,10 +360,7 @@ void Server::look_after_sessions() {
         statistics_.broken.fetch_add(1, std::memory_order_relaxed);
       }
       end_session(*client, Session::Manner::abandon, failure.message);
-      if (Status device = setup_.device.status(); !device && lost_) {
-        log(LogLevel::error, "{}", device.error().message);
-        lost_ = tl::unexpected(device.error());
-      }
+      look_after_device();
     }
     if (session.is_ending()) session.nudge();
   }

@@ -68,6 +68,7 @@ class Server {
   int next_deadline();
   void note_use();
   void trim_when_idle();
+  void look_after_device();
   Report report() const;
 
   Setup setup_;

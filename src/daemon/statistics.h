@@ -29,6 +29,8 @@ class Statistics {
   // Of all operations.
   uint64_t calls() const;
 
+  std::atomic<uint64_t> in_flight = 0;  // requests that were begun and not answered
+
   std::atomic<uint64_t> connections = 0;  // sessions begun
   std::atomic<uint64_t> refused = 0;
   std::atomic<uint64_t> broken = 0;     // sessions ended for what the client did to its ring

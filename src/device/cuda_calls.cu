@@ -86,11 +86,14 @@ int allocate(int device, void** data, size_t size, void* stream) {
   });
 }
 
-// What the pool keeps and nobody has. Work that frees memory and is not done yet is not waited for.
+// What the pool keeps and nobody has. To the pool memory is free once the runtime has seen that the
+// stream came to its end, which waiting for a word of pinned memory does not tell it.
 int trim(int device) {
   return on_device(device, [&] {
+    cudaError_t error = cudaDeviceSynchronize();
+    if (error != cudaSuccess) return error;
     cudaMemPool_t pool = nullptr;
-    const cudaError_t error = cudaDeviceGetDefaultMemPool(&pool, device);
+    error = cudaDeviceGetDefaultMemPool(&pool, device);
     if (error == cudaErrorNotSupported) return cudaSuccess;
     return error != cudaSuccess ? error : cudaMemPoolTrimTo(pool, 0);
   });

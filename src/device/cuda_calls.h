@@ -27,7 +27,7 @@ struct CudaCalls {
   // Stream null: not stream-ordered (allocate, free), synchronous (copy, fill).
   int (*allocate)(int device, void** data, size_t size, void* stream);
   int (*free)(int device, void* data, void* stream);
-  // Gives memory back that the pool keeps.
+  // Waits for the device, and gives memory back that the pool keeps.
   int (*trim)(int device);
   int (*copy)(int device, void* to, const void* from, size_t size, void* stream);
   int (*fill)(int device, void* data, int value, size_t size, void* stream);

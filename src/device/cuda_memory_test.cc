@@ -2,7 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <optional>
+
 #include "device/cuda_plugin.h"
+#include "device/device.h"
+#include "device/fence.h"
+#include "device/pinned_pool.h"
+#include "device/stream.h"
 
 namespace hoist::device {
 namespace {
@@ -27,6 +34,34 @@ TEST(CudaMemory, WhatWasAnsweredIsNotHeldAgainstTheNext) {
   EXPECT_EQ(allocate_on_cuda(size_t{1} << 50).error().code, ErrorCode::exhausted);
   const Status waited = cuda_synchronize();
   EXPECT_TRUE(waited) << waited.error().message;
+}
+
+// What other processes could have; they may take and give some meanwhile.
+size_t free_memory() {
+  size_t bytes = 0;
+  const auto ask = cuda_function<int(size_t*)>("hoist_cuda_free_memory");
+  EXPECT_TRUE(ask && (*ask)(&bytes) == 0);
+  return bytes;
+}
+
+TEST(CudaMemory, WhatThePoolKeepsIsGivenBack) {
+  if (Status available = cuda_available(); !available) GTEST_SKIP() << available.error().message;
+  constexpr size_t kLarge = size_t{1} << 30;
+  Device& device = **find_device("cuda:0");
+  PinnedPool pinned(device);
+  Fences fences = Fences::create(pinned, 1).value();
+  for (const bool with_its_stream : {false, true}) {
+    SCOPED_TRACE(with_its_stream);
+    std::optional<Stream> stream = Stream::create(device).value();
+    { const Buffer large = Buffer::allocate(*stream, kLarge).value(); }
+    // As a daemon's lane waits, which the runtime does not hear of.
+    ASSERT_TRUE(fences.list[0].record(*stream));
+    ASSERT_TRUE(fences.list[0].wait({}));
+    if (with_its_stream) stream.reset();
+    const size_t before = free_memory();
+    ASSERT_TRUE(device.trim());
+    EXPECT_GE(free_memory(), before + kLarge / 2);
+  }
 }
 
 }  // namespace

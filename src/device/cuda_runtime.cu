@@ -26,6 +26,12 @@ int hoist_cuda_copy(void* to, const void* from, size_t size) {
   return reported(cudaMemcpy(to, from, size, cudaMemcpyDefault));
 }
 
+// Of the current device, for every process.
+int hoist_cuda_free_memory(size_t* bytes) {
+  size_t all = 0;
+  return reported(cudaMemGetInfo(bytes, &all));
+}
+
 // Also what a launch failed with that nobody asked about.
 int hoist_cuda_synchronize() {
   const cudaError_t waited = cudaDeviceSynchronize();

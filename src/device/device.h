@@ -78,8 +78,8 @@ class Device {
   // is there for the work that follows on that stream, and is freed behind the work before it.
   virtual Result<void*> allocate(size_t size, StreamHandle stream) = 0;
   virtual void free(void* data, StreamHandle stream) = 0;
-  // The pool keeps what was freed, for the next one who asks; this gives what nobody has to other
-  // processes.
+  // The pool keeps what was freed, for the next one who asks; this waits for all work and gives
+  // what nobody has to other processes.
   virtual Status trim();
 
   // Between any two of this device's, a peer's and host memory. Without a stream it returns when

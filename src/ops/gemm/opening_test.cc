@@ -103,6 +103,7 @@ placement::Profile far_ahead() {
 // 0: it went as it should. Settings are read once in a process.
 int first_calls() {
   const Folder folder;
+  ::unsetenv("CUDA_VISIBLE_DEVICES");  // which may hide what this is about
   ::setenv("HOIST_GPU", "auto", 1);
   ::setenv("HOIST_PROFILE", folder.file("profile.json").c_str(), 1);
   ::setenv("HOIST_SOCKET", folder.file("socket").c_str(), 1);

@@ -142,11 +142,9 @@ class Reference {
   // herk's scalars are real: as complex numbers their zeros would make NaN of infinity, and of what
   // the imaginary parts on the diagonal hold, which is not read.
   T hermitian_element(T sum, int64_t row, int64_t column) {
-    if (row == column) sum = Scalar<T>::real(sum);
-    const T scaled = std::real(alpha_) * sum;
-    if (beta_ == T(0)) return scaled;
-    const T before = c(row, column);
-    return scaled + std::real(beta_) * (row == column ? Scalar<T>::real(before) : before);
+    T value = std::real(alpha_) * sum;
+    if (beta_ != T(0)) value += std::real(beta_) * c(row, column);
+    return row == column ? Scalar<T>::real(value) : value;
   }
 
   void triangular_product() {

@@ -100,9 +100,9 @@ class SpecialValues : public device::OnDevicesWithPool {
 };
 INSTANTIATE_TEST_SUITE_P(Gemm, SpecialValues, device::kTestDevices, device::device_name);
 
-// NaN wherever nothing is read: between columns, in the other triangle, on a diagonal of ones, in
-// the imaginary part of a Hermitian diagonal, and in all of C where beta is 0.
-void poison(Problem& problem) {
+// NaN, or other garbage, wherever nothing is read: between columns, in the other triangle, on a
+// diagonal of ones, in the imaginary part of a Hermitian diagonal, and in all of C where beta is 0.
+void poison(Problem& problem, double garbage = kNan) {
   const hoist_blas_call& call = problem.call;
   const Plan plan = make_plan(call);
   for (size_t at = 0; at < 3; ++at) {
@@ -111,8 +111,8 @@ void poison(Problem& problem) {
       for (int64_t i = 0; i < operand.rows + 2; ++i) {
         const Use use = use_of(call, plan, at, i, j);
         if (use == Use::all) continue;
-        const double real = use == Use::nothing ? kNan : value(problem, at, i, j).real();
-        put(element(problem, at, i, j), call.type, real, kNan);
+        const double real = use == Use::nothing ? garbage : value(problem, at, i, j).real();
+        put(element(problem, at, i, j), call.type, real, garbage);
       }
     }
   }
@@ -229,13 +229,33 @@ TEST_P(SpecialValues, ScalarsThatAreNanReachAllOfTheResult) {
   });
 }
 
+TEST_P(SpecialValues, AHermitianDiagonalIsReal) {
+  for_each_call([&](Problem problem) {
+    if (problem.call.routine != HOIST_BLAS_HERK) return;
+    for (const double alpha : {-1.0, 1.0}) {
+      problem.call.alpha[0] = alpha;
+      run_on_device(problem);
+      if (HasFatalFailure()) return;
+      for (int64_t i = 0; i < problem.call.n; ++i) {
+        ASSERT_EQ(value(problem, 2, i, i).imag(), 0) << describe(problem.call);
+      }
+    }
+    if (device().properties().kind != device::DeviceKind::cpu) return;
+    problem.call.alpha[0] = kInfinity;  // as of a number, not of a complex one
+    run_on_device(problem);
+    for (int64_t i = 0; i < problem.call.n; ++i) {
+      ASSERT_EQ(value(problem, 2, i, i).imag(), 0) << describe(problem.call);
+    }
+  });
+}
+
 // Neither what is not read nor one row that is not finite makes --verify accept anything.
 TEST_P(SpecialValues, VerificationSeesBesideThem) {
   int refusals = 0;
   for_each_call([&](Problem problem) {
     const hoist_blas_call& call = problem.call;
     if (call.routine == HOIST_BLAS_TRSM) return;
-    poison(problem);
+    poison(problem, refusals % 2 == 0 ? kNan : 1e30);
     const Special special = pick(problem, 0, random_);
     if (!is_triangular(call)) {  // see above of zeros beside a triangle
       put(element(problem, 0, special.row, special.column), call.type, special.value.real(),

@@ -34,9 +34,9 @@ bool is_finite(T value) {
 template <typename T>
 class Comparison {
  public:
-  // `before`: the greatest magnitude of C's elements before the call.
-  Comparison(const hoist_blas_call& call, const T* expected, double before)
-      : call_(call), expected_(expected), greatest_before_(before) {
+  // `c`: what C held before the call, and later, when is_same() is asked, what is expected there.
+  Comparison(const hoist_blas_call& call, const T* c)
+      : call_(call), expected_(c), greatest_before_(greatest()) {
     const Plan plan = make_plan(call);
     a_ = plan.operands[0];
     b_ = plan.operands[1];
@@ -68,6 +68,19 @@ class Comparison {
   static constexpr double kUnit = std::numeric_limits<Real>::epsilon();
   // Of the ten bits that TF32 keeps behind the point, cut off, not rounded.
   static constexpr double kTf32Unit = 0x1p-10;
+
+  // Of what the call reads of C.
+  double greatest() const {
+    double most = 0;
+    for (int64_t j = 0; j < call_.n; ++j) {
+      for (int64_t i = 0; i < call_.m; ++i) {
+        std::complex<double> value(expected_[i + j * call_.m]);
+        if (call_.routine == HOIST_BLAS_HERK && i == j) value = value.real();
+        if (counts(i, j) && is_finite(value)) most = std::max(most, std::abs(value));
+      }
+    }
+    return most;
+  }
 
   bool counts(int64_t row, int64_t column) const {
     if (call_.routine != HOIST_BLAS_SYRK && call_.routine != HOIST_BLAS_HERK) return true;
@@ -146,17 +159,6 @@ class Comparison {
   Operand b_;
 };
 
-template <typename T>
-double greatest(std::span<const std::byte> bytes) {
-  const std::span<const T> values(reinterpret_cast<const T*>(bytes.data()),
-                                  bytes.size() / sizeof(T));
-  double most = 0;
-  for (const T value : values) {
-    if (is_finite(value)) most = std::max(most, std::abs(std::complex<double>(value)));
-  }
-  return most;
-}
-
 // Of all products: what is kept is the original's whole result afterwards.
 template <typename T>
 bool compare(const hoist_blas_call& call, std::byte* kept, size_t bytes,
@@ -164,12 +166,12 @@ bool compare(const hoist_blas_call& call, std::byte* kept, size_t bytes,
   bool is_same = true;
   for (int64_t at = 0; at < product_count(call); ++at) {
     const hoist_blas_call one = product(call, at);
-    const double before = greatest<T>({kept, bytes});
+    const Comparison<T> comparison(one, reinterpret_cast<const T*>(kept));
     hoist_blas_call again = one;
     again.c = kept;
     again.ldc = call.m;
     original.run(&original, &again);
-    is_same &= Comparison<T>(one, reinterpret_cast<const T*>(kept), before).is_same();
+    is_same &= comparison.is_same();
     kept += bytes;
   }
   return is_same;
