@@ -47,6 +47,22 @@ class BenchCommand(unittest.TestCase):
         one = bench("codec", "--list", "--filter", r"split_bytes2/cache$").stdout
         self.assertEqual(one, "codec/planes/split_bytes2/cache\ncodec/planes/peer:memcpy/cache\n")
 
+    def test_tunings_of_transfers_are_compared(self):
+        def compare(*words):
+            return subprocess.run([BUILD / "bench/compare_tunings", *words], capture_output=True,
+                                  text=True, check=False)
+
+        result = compare("cpu", "0", "", "threads=2 piece=64")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        rows = [line.split("|") for line in result.stdout.splitlines()[2:]]
+        self.assertEqual([(row[1].strip(), row[3].strip()) for row in rows],
+                         [(path, tuning) for path in ("up", "down", "file")
+                          for tuning in ("as it is", "threads=2 piece=64")])
+        for row in rows:
+            self.assertTrue(float(row[4]) >= float(row[5]) >= float(row[6]) > 0)
+        for words in ([], ["cpu", "x", ""], ["cpu", "1", "threads=0"]):
+            self.assertEqual(compare(*words).returncode, 2)
+
     def test_table_shows_the_peer(self):
         result = bench("codec", "--quick", "--filter", "split_bytes2/cache$")
         self.assertEqual(result.returncode, 0, result.stderr)
