@@ -60,6 +60,7 @@ class BenchCommand(unittest.TestCase):
                           for tuning in ("as it is", "threads=2 piece=64")])
         for row in rows:
             self.assertTrue(float(row[4]) >= float(row[5]) >= float(row[6]) > 0)
+        self.assertIn("examples:", compare("--help").stdout)
         for words in ([], ["cpu", "x", ""], ["cpu", "1", "threads=0"]):
             self.assertEqual(compare(*words).returncode, 2)
 

@@ -1,17 +1,12 @@
 // Tunings of transfers beside one another (device/bench_tuning.h), call by call in turn, in one
-// process: what a host's neighbours do meets all of them.
-//
-//   compare_tunings DEVICE SECONDS TUNING TUNING…
-//   compare_tunings cuda 5 "" demoted=0 "pumped=0 demoted=0"
-//
-// SECONDS for each path and size. Prints a table of GB/s: the best call, the best tenth, the
-// median. On a busy host the first two say what a tuning can do, and the median what it does there.
+// process: what a host's neighbours do meets all of them. kUsage says the rest.
 #include <fcntl.h>
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <random>
@@ -31,6 +26,20 @@ namespace hoist::device {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+constexpr const char* kUsage = R"(usage: compare_tunings DEVICE SECONDS TUNING...
+
+Measures transfers by each tuning in turn, call by call, for SECONDS a path and size; prints a table
+of GB/s: the best call, the best tenth, the median. On a busy host the first two say what a tuning
+can do, and the median what it does there. DEVICE: cuda, cuda:N or cpu (8 MiB only). A tuning names
+what is otherwise than usual; a wrong name lists those there are.
+
+examples:
+  compare_tunings cuda 5 "" demoted=0
+  compare_tunings cuda 2 "" "threads=7 piece=256" "pumped=0"
+
+Exit status: 0 done; 1 failed, or no such device here; 2 usage.
+)";
 
 constexpr size_t kMebibyte = size_t{1} << 20;
 constexpr int kInARow = 3;  // of which the first warms up what the tuning has of its own
@@ -138,10 +147,14 @@ Status compare(const char* device_name, double seconds, const std::vector<std::s
 }  // namespace hoist::device
 
 int main(int argc, char** argv) {
+  if (argc == 2 && (std::strcmp(argv[1], "--help") == 0 || std::strcmp(argv[1], "-h") == 0)) {
+    fmt::print("{}", hoist::device::kUsage);
+    return 0;
+  }
   char* end = nullptr;
   const double seconds = argc > 3 ? std::strtod(argv[2], &end) : 0;
   if (argc < 4 || end == argv[2] || *end != '\0' || !(seconds >= 0)) {
-    fmt::print(stderr, "usage: compare_tunings DEVICE SECONDS TUNING TUNING...\n");
+    fmt::print(stderr, "{}", hoist::device::kUsage);
     return 2;
   }
   const hoist::Status done =
