@@ -7,7 +7,8 @@
 
 bool hoist_gpus_are_hidden(void) {
   const char* visible = getenv("CUDA_VISIBLE_DEVICES");
-  if (visible == NULL) return false;
+  const char* gpu = getenv("HOIST_GPU");
+  if (visible == NULL || (gpu != NULL && strcasecmp(gpu, "require") == 0)) return false;
   return visible[0] == '\0' || visible[0] == '-' || strcmp(visible, "NoDevFiles") == 0;
 }
 

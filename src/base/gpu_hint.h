@@ -14,7 +14,7 @@ extern "C" {
 bool hoist_gpu_may_serve(void);
 
 /* Whether CUDA_VISIBLE_DEVICES names no device: who starts a program so wants no GPU for it, a
- * daemon's neither. */
+ * daemon's neither, unless HOIST_GPU=require asks for one. */
 bool hoist_gpus_are_hidden(void);
 
 #ifdef __cplusplus

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <cstring>
 
 namespace {
 
@@ -34,6 +35,7 @@ TEST_F(GpuHint, WhoAsksForOneGetsOneAllTheSame) {
   for (const char* where : {"require", "inprocess"}) {
     ::setenv("HOIST_GPU", where, 1);
     EXPECT_TRUE(hoist_gpu_may_serve()) << where;
+    EXPECT_EQ(hoist_gpus_are_hidden(), std::strcmp(where, "require") != 0);
   }
   ::unsetenv("CUDA_VISIBLE_DEVICES");
   ::setenv("HOIST_SOCKET", "/somewhere", 1);

@@ -59,8 +59,7 @@ Result<std::shared_ptr<Device>> lent_device(const LendOptions& options) {
   const char* const where = option_text(OptionId::gpu);
   if (::strcasecmp(where, "off") == 0) return fail(ErrorCode::unavailable, "HOIST_GPU=off");
   if (::strcasecmp(where, "inprocess") == 0) return in_process();
-  const bool is_required = ::strcasecmp(where, "require") == 0;
-  if (!is_required && hoist_gpus_are_hidden()) {
+  if (hoist_gpus_are_hidden()) {
     return fail(ErrorCode::unavailable, "CUDA_VISIBLE_DEVICES hides every device");
   }
   const auto connect = [&] {
@@ -68,6 +67,7 @@ Result<std::shared_ptr<Device>> lent_device(const LendOptions& options) {
   };
   Result<std::shared_ptr<RemoteDevice>> remote = connect();
   // A daemon that lends a CPU is of use for tests alone.
+  const bool is_required = ::strcasecmp(where, "require") == 0;
   const bool is_of_use = remote && ((*remote)->is_gpu() || is_required);
   if (!is_of_use && options.own_process) return in_process();
   if (!remote && may_start()) {

@@ -76,7 +76,7 @@ Result<std::shared_ptr<Device>> open_device(int index, bool may_start,
     // Devices of this process live as long as it does.
     return std::shared_ptr<Device>(*cuda, [](Device*) {});
   }
-  if (::strcasecmp(where, "require") != 0 && hoist_gpus_are_hidden()) {
+  if (hoist_gpus_are_hidden()) {
     return fail(ErrorCode::unavailable, "CUDA_VISIBLE_DEVICES hides every device");
   }
   auto remote = index == 0 ? first_remote(may_start, wait) : other_remote(index, may_start, wait);
