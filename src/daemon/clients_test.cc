@@ -168,6 +168,8 @@ TEST(Clients, OfOneUserMayHaveWhatOneMay) {
   EXPECT_TRUE(says(server, fmt::format("\"user_device_bytes\":{}", options.memory_limit)));
 }
 
+constexpr std::chrono::milliseconds kSoon(5);  // until what a pool keeps is given back
+
 // Counts how often it was asked to give back what its pool keeps.
 class TrimmedDevice : public device::CpuDevice {
  public:
@@ -180,13 +182,11 @@ class TrimmedDevice : public device::CpuDevice {
 
 TEST(Clients, LeaveNothingInThePoolOfAnIdleDevice) {
   TrimmedDevice device;
-  Options options;
-  options.trim_after = std::chrono::milliseconds(5);
-  const TestServer server(device, /*on_streams=*/false, options);
+  const TestServer server(device, /*on_streams=*/false, {}, kSoon);
   const auto is_trimmed_after = [&](const auto& use) {
     int before = device.trims;
     for (int quiet = 0; quiet < 10; ++quiet) {  // what was used before is trimmed by now
-      std::this_thread::sleep_for(options.trim_after);
+      std::this_thread::sleep_for(kSoon);
       if (std::exchange(before, device.trims.load()) != device.trims) quiet = 0;
     }
     use();
@@ -222,9 +222,7 @@ class LostWhenTrimmed : public device::CpuDevice {
 
 TEST(Clients, AreNotKeptByADaemonWhoseDeviceWasLostWhileItWasIdle) {
   LostWhenTrimmed device;
-  Options options;
-  options.trim_after = std::chrono::milliseconds(5);
-  TestServer server(device, /*on_streams=*/false, options);
+  TestServer server(device, /*on_streams=*/false, {}, kSoon);
   server.connect().value().reset();
   const Status ended = server.wait();
   ASSERT_FALSE(ended);

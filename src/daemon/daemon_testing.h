@@ -21,7 +21,8 @@ namespace hoist::daemon {
 class TestServer {
  public:
   explicit TestServer(device::Device& device = device::cpu_device(), bool on_streams = false,
-                      Options options = {})
+                      Options options = {},
+                      std::chrono::milliseconds trim_after = std::chrono::seconds(10))
       : options_(std::move(options)) {
     std::string pattern = (std::filesystem::temp_directory_path() / "hoistd-test-XXXXXX").string();
     folder_ = ::mkdtemp(pattern.data());
@@ -30,8 +31,9 @@ class TestServer {
     stop_ = UniqueFd(::dup(stop.get()));
     Result<Endpoint> endpoint = open_endpoint(options_);
     if (!endpoint) fail(endpoint.error());
-    Result<std::unique_ptr<Server>> server = Server::create(
-        {options_, device, std::move(*endpoint), std::move(stop), UniqueFd(), on_streams});
+    Result<std::unique_ptr<Server>> server =
+        Server::create({options_, device, std::move(*endpoint), std::move(stop), UniqueFd(),
+                        on_streams, trim_after});
     if (!server) fail(server.error());
     server_ = std::move(*server);
     thread_ = std::thread([this] { ended_ = server_->run(); });

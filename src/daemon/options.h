@@ -19,8 +19,6 @@ struct Options {
   uint32_t client_limit = 512;
   uint16_t metrics_port = 0;                 // 0: none
   std::optional<std::chrono::seconds> idle;  // ends when it had no client for so long
-  // After so long without a request the device's pool gives back what it keeps. No option.
-  std::chrono::milliseconds trim_after{10'000};
   bool status = false;
   bool json = false;
 };

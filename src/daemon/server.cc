@@ -143,7 +143,7 @@ int Server::next_deadline() {
   if (any_ending || end_by_ns_ != 0) at_most(kNudgeMilliseconds);
   // Requests do not wake this thread.
   if (may_be_trimmed_ || !clients_.empty()) {
-    at_most(static_cast<int>(setup_.options.trim_after.count()) + 1);
+    at_most(static_cast<int>(setup_.trim_after.count()) + 1);
   }
   if (setup_.options.idle && clients_.empty()) {
     at_most(static_cast<int>(std::min<int64_t>(setup_.options.idle->count(), 3600) * 1000 + 1));
@@ -164,7 +164,7 @@ void Server::trim_when_idle() {
   // It waits for the device, as no other call on this thread does.
   if (statistics_.in_flight != 0) note_use();
   const std::chrono::nanoseconds quiet(monotonic_ns() - used_ns_);
-  if (!may_be_trimmed_ || quiet < setup_.options.trim_after) return;
+  if (!may_be_trimmed_ || quiet < setup_.trim_after) return;
   may_be_trimmed_ = false;
   const Status trimmed = setup_.device.trim();
   if (!trimmed) log(LogLevel::warn, "{}", trimmed.error().message);

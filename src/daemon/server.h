@@ -2,6 +2,7 @@
 // questions. What takes time (pinning, copies, operations) happens on the sessions' threads.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <list>
 #include <memory>
@@ -33,6 +34,8 @@ class Server {
     UniqueFd stop;     // readable when it is time to end: a signalfd, an eventfd
     UniqueFd metrics;  // listens; none: no metrics
     bool on_streams;   // Session::Setup
+    // After so long without a request the device's pool gives back what it keeps.
+    std::chrono::milliseconds trim_after{10'000};
   };
   static Result<std::unique_ptr<Server>> create(Setup setup);
   ~Server();
