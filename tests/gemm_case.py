@@ -15,6 +15,8 @@ from hoist_tree import BUILD, DEVICE, HOIST, ON_CPU, environment, run
 HOISTD = BUILD / "bin/hoistd"
 ENGINE = BUILD / "lib/libhoist_gemm.so"
 BLAS = ctypes.util.find_library("blas") or ctypes.util.find_library("openblas")
+# For GemmCase.hoist(): no hoistd there, and none that an engine could start where a GPU is.
+NO_DAEMON = {"HOIST_SOCKET": "/nonexistent/hoistd"}
 
 
 @unittest.skipUnless(BLAS, "needs libblas3 or libopenblas0")

@@ -5,7 +5,7 @@ hoistd."""
 import pathlib
 import signal
 
-from gemm_case import BLAS, GemmCase
+from gemm_case import BLAS, NO_DAEMON, GemmCase
 from hoist_tree import compile_c, main_on_device, run
 
 HEADERS = pathlib.Path(__file__).resolve().parent.parent / "include"
@@ -427,7 +427,7 @@ class InterfacesTest(GemmCase):
 
     def test_without_a_daemon_the_library_does_all(self):
         program = self.build_batch()
-        done, gemm = self.hoist(program, "gs")
+        done, gemm = self.hoist(program, "gs", **NO_DAEMON)
         self.assertEqual(done.stdout, run(program, "gs").stdout)
         self.assertEqual(gemm["calls"], 0)
 
@@ -447,7 +447,7 @@ class InterfacesTest(GemmCase):
     def test_a_blas_without_batches_does_them_one_by_one(self):
         program = self.build_batch()
         expected = run(program, "p").stdout
-        done, gemm = self.hoist(program, "p")
+        done, gemm = self.hoist(program, "p", **NO_DAEMON)
         self.assertEqual(done.stdout, expected)
         self.assertEqual(gemm["calls"], 0)
         self.start_daemon()
@@ -472,7 +472,7 @@ class InterfacesTest(GemmCase):
     def test_keeping_where_there_is_no_daemon(self):
         source = str(HEADERS)
         program = compile_c(KEEP_PROGRAM, self.path / "keep", "-O1", "-I", source, f"-l:{BLAS}")
-        done, gemm = self.hoist(program)
+        done, gemm = self.hoist(program, **NO_DAEMON)
         self.assertIn("520 1040 dirty 0 1040 child 1560 2080", done.stdout.decode())
         self.assertEqual(gemm["calls"], 0)
 
@@ -491,7 +491,7 @@ class InterfacesTest(GemmCase):
             plug_ins.append(compile_c(PLUG_IN, self.path / f"plug{number}.so", "-O0", "-shared",
                                       "-fPIC", *self.linked_with(f"number{number}")))
         host = compile_c(PLUG_IN_HOST, self.path / "host", "-O1", "-ldl")
-        done, _ = self.hoist(host, *plug_ins)
+        done, _ = self.hoist(host, *plug_ins, **NO_DAEMON)
         self.assertEqual(done.stdout, b"1 2\n" * 4)
 
     def test_64_bit_integers_by_plain_names_are_not_cut(self):

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import unittest
 
-from gemm_case import BLAS, GemmCase
+from gemm_case import BLAS, NO_DAEMON, GemmCase
 from hoist_tree import BUILD, HOIST, compile_c, environment, main_on_device, run, tried_until
 
 CLIENT = BUILD / "tests/hoistd-client"
@@ -253,7 +253,7 @@ class GemmTest(GemmCase):
         self.assertEqual(gemm["calls"], 0, gemm)
 
     def test_without_a_daemon_the_original_does_it(self):
-        output, gemm = self.hoisted("r")
+        output, gemm = self.hoisted("r", **NO_DAEMON)
         self.assertEqual(output, self.expected("r"))
         self.assertEqual(gemm["calls"], 0, gemm)
 
