@@ -194,7 +194,7 @@ class ThroughTheDaemon(unittest.TestCase):
         self.sorted(self.text, HOIST_GPU="auto")
         self.assertEqual(self.served(), 0)
 
-    def measure(self, **machine):
+    def measure(self, rows=("sort/{} cpus=1 0 cpu-1 1000 cuda",), **machine):
         """A profile by which sort is for a GPU, of this machine but for `machine`."""
         cache = self.folder / "cache/hoist"
         shutil.rmtree(cache, ignore_errors=True)
@@ -206,7 +206,7 @@ class ThroughTheDaemon(unittest.TestCase):
         (cache / "profile.json").write_text(json.dumps(profile))
         with open(cache / "decisions", "a") as decisions:
             for variant in ("C", "locale", "numeric"):
-                decisions.write(f"sort/{variant} cpus=1 0 cpu-1 1000 cuda\n")
+                decisions.writelines(row.format(variant) + "\n" for row in rows)
 
     def logged(self):
         """Without a word of HOIST_GPU; what the engine logs is in self.log."""
@@ -222,6 +222,36 @@ class ThroughTheDaemon(unittest.TestCase):
         self.assertEqual(self.sorted(self.text, **self.logged()), expected)
         self.assertRegex(self.log.read_text(), "sort: (no GPU|GPU opened)")  # the process's own
         self.assertEqual(self.served(), 0)
+
+    def test_a_hoistds_gpu_may_be_ahead_where_one_to_be_opened_is_not(self):
+        self.measure(["sort/{} cpus=1 0 cpu-1", "sort/{}+hoistd cpus=1 0 cpu-1 1000 hoistd"])
+        expected = self.sorted(self.text, HOIST_GPU="off")
+        stats = self.folder / "stats.json"
+
+        def counted():
+            stats.unlink(missing_ok=True)
+            done = run(HOIST, "run", f"--stats={stats}", "--", ENGINE, self.text,
+                       env=self.through_daemon(**self.logged()))
+            self.assertTrue(done.stdout == expected)
+            counters = json.loads(stats.read_text())["operations"]["sort"]
+            return list(counters["implementations"]), self.log.read_text()
+
+        implementations, log = counted()  # there is no hoistd
+        self.assertEqual(implementations, ["cpu-1"])
+        self.assertNotIn("GPU", log)
+        self.start()
+        implementations, log = counted()
+        if ON_CPU:
+            self.assertIn("sort: no GPU: hoistd lends a CPU", log)
+            self.assertEqual(self.served(), 0)
+        else:
+            self.assertEqual(implementations, ["hoistd"])
+            self.assertGreater(self.served(), 0)
+        self.daemon.kill()
+        self.daemon.wait()  # its socket stays
+        implementations, log = counted()
+        self.assertIn(implementations, (["cpu-1"], ["cpu-all"]))
+        self.assertRegex(log, "sort: no GPU: .*refused")
 
     def test_another_gpu_than_the_measured_one_is_unused(self):
         self.start()

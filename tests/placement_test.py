@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -17,6 +18,7 @@ from hoist_tree import BUILD, environment, run
 TUNE = BUILD / "libexec/hoist/hoist-tune"
 EXPLAIN = BUILD / "libexec/hoist/hoist-explain"
 VARIANT = "hash/sha256sum"
+ON_GPU = "sort/C"  # which a GPU may do as well
 REGRET = pathlib.Path(__file__).resolve().parent.parent / "bench/placement/regret.py"
 
 
@@ -83,15 +85,15 @@ class PlacementTest(unittest.TestCase):
             self.assertIn(size["choice"], size["seconds"])
         self.assertEqual(list((self.path / "tmp").iterdir()), [])
 
-    def write_profile(self, seconds, intervals, noise=0.0, factor=1):
+    def write_profile(self, seconds, intervals, noise=0.0, factor=1, variant=VARIANT):
         """A profile of this machine with other times: seconds is {implementation: {size: time}}. No
         interval: nothing is decided."""
         if not (self.cache / "profile.json").exists():
-            self.tune("--op", VARIANT)
+            self.tune("--op", variant)
         file = self.cache / "profile.json"
         profile = json.loads(file.read_text())
-        variant = profile["variants"][0]
-        variant["implementations"] = [
+        measured = profile["variants"][0]
+        measured["implementations"] = [
             {
                 "name": name,
                 "points": [
@@ -102,7 +104,7 @@ class PlacementTest(unittest.TestCase):
             }
             for name, times in seconds.items()
         ]
-        for row in variant["rows"]:
+        for row in measured["rows"]:
             row["intervals"] = [{"from": size, "implementation": name} for size, name in intervals]
         file.write_text(json.dumps(profile))
         return file
@@ -174,6 +176,50 @@ class PlacementTest(unittest.TestCase):
         text = self.tool(EXPLAIN, VARIANT, "--measured").stdout.decode()
         self.assertIn("refined by real runs", text)
         self.assertIn("*12.5 ms", text)
+
+    def with_hoistd(self):
+        """A profile in which a hoistd's GPU is ahead from 1 MiB on, and no other; what finds a hoistd."""
+        file = self.write_profile(
+            {"original": {1 << 10: 0.001, 1 << 20: 0.01}, "cpu-1": {1 << 10: 0.002, 1 << 20: 0.009},
+             "cuda": {1 << 10: 0.2, 1 << 20: 0.3}, "hoistd": {1 << 10: 0.02, 1 << 20: 0.006}},
+            [(0, "original"), (1 << 19, "cpu-1")], variant=ON_GPU)
+        profile = json.loads(file.read_text())
+        profile["variants"][0]["rows_with_hoistd"] = [{"cpus": 1, "intervals": [
+            {"from": 0, "implementation": "original"}, {"from": 1 << 20, "implementation": "hoistd"}]}]
+        file.write_text(json.dumps(profile))
+        socket_path = self.path / "hoistd.sock"
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(str(socket_path))
+        return file, {"HOIST_SOCKET": str(socket_path)}
+
+    def test_a_hoistd_that_answers_changes_choices(self):
+        _, variables = self.with_hoistd()
+        for found, choices in ((variables, ["original", "hoistd"]), ({}, ["original", "cpu-1"])):
+            report = self.explain(ON_GPU, "--cpus", "4", "1K", "1M", **found)["variants"][0]
+            self.assertEqual([size["choice"] for size in report["sizes"]], choices)
+            self.assertEqual("hoistd" in report["sizes"][0]["seconds"], report["hoistd"])
+            self.assertEqual(report["choices"][-1]["implementation"], "cpu-1")
+            self.assertEqual(report["choices_with_hoistd"][-1],
+                             {"from": 1 << 20, "implementation": "hoistd"})
+            table = self.explain(ON_GPU, "--measured", **found)["variants"][0]
+            self.assertEqual([size["choice"] for size in table["sizes"]], choices)
+            self.assertEqual([size["behind"] for size in table["sizes"]], [0, 0])
+        for word, found in (("one does", variables), ("none does", {})):
+            text = self.tool(EXPLAIN, ON_GPU, "--cpus", "4", **found).stdout.decode()
+            self.assertIn(f"  while a hoistd answers ({word}): original, hoistd from 1 MiB\n", text)
+        for where in ("off", "inprocess"):
+            report = self.explain(ON_GPU, "1M", **variables, HOIST_GPU=where)["variants"][0]
+            self.assertFalse(report["hoistd"])
+        picture = self.path / "plot.svg"
+        self.tool(EXPLAIN, ON_GPU, "--cpus", "4", "--plot", picture)
+        self.assertIn("hoistd from 1 MiB", picture.read_text())
+
+    def test_choices_are_judged_with_and_without_a_hoistd(self):
+        profile, _ = self.with_hoistd()
+        text = self.tool(sys.executable, REGRET, profile, profile).stdout.decode()
+        alone, lent = text.split(f"| {ON_GPU}, a hoistd answers |")
+        self.assertIn("| 1 MiB | 10 | **9** | 300 | 0 |", alone)
+        self.assertIn("| 1 MiB | 10 | 9 | 300 | **6** | 0 |", lent)
 
     def test_choices_are_judged_by_times_of_another_profile(self):
         decided = self.path / "decided.json"

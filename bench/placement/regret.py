@@ -8,7 +8,8 @@ the very times that they were made from.
 
 A table (Markdown) a variant: milliseconds by size, what is chosen in bold, and how far it is behind
 the fastest, in percent with the standard error. Sizes below the least that was decided from are the
-plain program's. Last, the largest excess and the largest beyond two standard errors.
+plain program's. Last, the largest excess and the largest beyond two standard errors. What was measured
+through a hoistd has a second table, for where one answers; the first leaves it out.
 
 The fastest is the one that happened to be, so that of implementations that are equally fast the other
 one seems behind: by about the standard error, and by more where they are many.
@@ -34,17 +35,17 @@ def variants_by_name(path):
     return found
 
 
-def choice_at(variant, size):
-    row = max(variant["rows"], key=lambda row: row["cpus"])
+def choice_at(rows, size):
+    row = max(rows, key=lambda row: row["cpus"])
     intervals = row["intervals"]
     at = bisect.bisect_right([interval["from"] for interval in intervals], size) - 1
     return intervals[at]["implementation"]
 
 
-def times_by_size(variant):
+def times_by_size(implementations):
     """{size: {implementation: (seconds, relative standard error)}}"""
     times = {}
-    for one in variant["implementations"]:
+    for one in implementations:
         for point in one["points"]:
             error = point["noise"] / math.sqrt(max(point["runs"], 1))
             seconds = point["seconds"] * point["factor"]
@@ -79,13 +80,13 @@ def show_worst(worst):
     return f"{100 * excess:.1f} % ({show_size(size)})" if excess > 0 else "0"
 
 
-def print_variant(decided, measured):
-    names = [one["name"] for one in measured["implementations"]]
-    print(f"\n| {decided['name']} | " + " | ".join(names) + " | behind, % |")
+def print_variant(title, rows, implementations):
+    names = [one["name"] for one in implementations]
+    print(f"\n| {title} | " + " | ".join(names) + " | behind, % |")
     print("|---" + "|---:" * (len(names) + 1) + "|")
     worst = surest = (0.0, 0)
-    for size, times in sorted(times_by_size(measured).items()):
-        chosen = choice_at(decided, size)
+    for size, times in sorted(times_by_size(implementations).items()):
+        chosen = choice_at(rows, size)
         cells = []
         for name in names:
             text = show_number(1e3 * times[name][0]) if name in times else ""
@@ -118,7 +119,11 @@ def main():
     if not common:
         sys.exit("regret.py: the profiles have no operation in common")
     for name in common:
-        print_variant(profiles[0][name], profiles[1][name])
+        decided, measured = profiles[0][name], profiles[1][name]["implementations"]
+        alone = [one for one in measured if one["name"] != "hoistd"]
+        print_variant(name, decided["rows"], alone)
+        if "rows_with_hoistd" in decided and len(alone) < len(measured):
+            print_variant(f"{name}, a hoistd answers", decided["rows_with_hoistd"], measured)
 
 
 if __name__ == "__main__":

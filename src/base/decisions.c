@@ -42,11 +42,11 @@ static const struct built_in {
 
 static const char kHead[] = "hoist-decisions 1 ";
 
-static const char* const kNames[] = {"unknown", "original", "cpu-1", "cpu-all", "cuda"};
+static const char* const kNames[] = {"unknown", "original", "cpu-1", "cpu-all", "cuda", "hoistd"};
 
 const char* hoist_choice_name(enum hoist_choice choice) {
-  return choice >= HOIST_CHOICE_ORIGINAL && choice <= HOIST_CHOICE_CUDA ? kNames[choice]
-                                                                        : kNames[0];
+  return choice >= HOIST_CHOICE_ORIGINAL && choice <= HOIST_CHOICE_HOISTD ? kNames[choice]
+                                                                          : kNames[0];
 }
 
 static uint64_t fnv_1a(uint64_t hash, const void* data, size_t size) {
@@ -120,7 +120,7 @@ static const char* take_key(const char* at, uint64_t* key) {
 static const char* take_choice(const char* at, enum hoist_choice* choice) {
   if (at == NULL) return NULL;
   const size_t length = strcspn(at, " \n");
-  for (int i = HOIST_CHOICE_ORIGINAL; i <= HOIST_CHOICE_CUDA; ++i) {
+  for (int i = HOIST_CHOICE_ORIGINAL; i <= HOIST_CHOICE_HOISTD; ++i) {
     if (strlen(kNames[i]) == length && memcmp(at, kNames[i], length) == 0) {
       *choice = (enum hoist_choice)i;
       return at + length;

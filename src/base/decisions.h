@@ -19,7 +19,9 @@
  * The first line holds the format's version and hoist_machine_key(). A row is an operation with its
  * variant, the number of CPUs that it was made for, and pairs of a size in bytes and what runs from
  * that size on, ascending from 0. For a number of CPUs that has no row the one for the next smaller
- * number counts. A file with a line of another form is ignored as a whole.
+ * number counts. A row named NAME+hoistd says what runs best where a hoistd answers, which spares a
+ * program the opening of a GPU; without one the plain row holds in either case. A file with a line
+ * of another form is ignored as a whole.
  *
  * The file counts only where it is a regular file (no symbolic link) that belongs to the effective
  * user and that nobody else may write, and never in a program with raised privileges (AT_SECURE).
@@ -36,6 +38,8 @@
 extern "C" {
 #endif
 
+#define HOIST_WITH_HOISTD "+hoistd" /* behind the name of a row */
+
 enum {
   HOIST_DECISIONS_LIMIT = 16 * 1024, /* bytes of the file */
   HOIST_MOST_INTERVALS = 16,         /* of a row */
@@ -46,7 +50,8 @@ enum hoist_choice {
   HOIST_CHOICE_ORIGINAL,
   HOIST_CHOICE_CPU_1,
   HOIST_CHOICE_CPU_ALL,
-  HOIST_CHOICE_CUDA, /* a GPU, and all CPUs for the rest */
+  HOIST_CHOICE_CUDA,   /* a GPU, and all CPUs for the rest */
+  HOIST_CHOICE_HOISTD, /* the same, where the GPU is a hoistd's */
 };
 
 struct hoist_decisions {
@@ -54,7 +59,7 @@ struct hoist_decisions {
   char text[HOIST_DECISIONS_LIMIT + 1];
 };
 
-/* "original", "cpu-1", "cpu-all", "cuda"; "unknown" for anything else. */
+/* "original", "cpu-1", "cpu-all", "cuda", "hoistd"; "unknown" for anything else. */
 const char* hoist_choice_name(enum hoist_choice choice);
 
 /* Hash of the CPU's model and Hoist's version: a measurement counts only where both are the same.

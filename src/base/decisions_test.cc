@@ -45,6 +45,11 @@ TEST_F(Decisions, AGpuMayBeAChoice) {
   EXPECT_EQ(decide("sort/C", 8, 8999), HOIST_CHOICE_CPU_ALL);
   EXPECT_EQ(decide("sort/C", 8, 9000), HOIST_CHOICE_CUDA);
   EXPECT_STREQ(hoist_choice_name(HOIST_CHOICE_CUDA), "cuda");
+  ASSERT_TRUE(
+      parse(kHead + "sort/C cpus=1 0 original\nsort/C+hoistd cpus=1 0 original 9 hoistd\n"));
+  EXPECT_EQ(decide("sort/C", 1, 9), HOIST_CHOICE_ORIGINAL);
+  EXPECT_EQ(decide("sort/C" HOIST_WITH_HOISTD, 1, 9), HOIST_CHOICE_HOISTD);
+  EXPECT_STREQ(hoist_choice_name(HOIST_CHOICE_HOISTD), "hoistd");
   EXPECT_FALSE(parse(kHead + "sort/C cpus=1 0 cuda-1\n"));
 }
 

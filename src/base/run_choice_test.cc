@@ -79,6 +79,34 @@ TEST_F(RunChoiceTest, AGpuTakesAllCpusForTheRest) {
   EXPECT_EQ(large.reason, "placement: cuda for 1000 bytes");
 }
 
+TEST_F(RunChoiceTest, AHoistdIsLookedForWhereItMatters) {
+  decide(
+      "sort/C cpus=1 0 cpu-1 5000 cuda\n"
+      "sort/C+hoistd cpus=1 0 cpu-1 1000 hoistd");
+  bool is_there = false;
+  int asked = 0;
+  const auto choose = [&](uint64_t bytes) {
+    return choose_run(taken_over_, "sort/C", bytes, [&] {
+      ++asked;
+      return is_there;
+    });
+  };
+  EXPECT_FALSE(choose(999).on_gpu);
+  EXPECT_TRUE(choose(5000).opens_gpu);
+  EXPECT_EQ(asked, 0);
+  EXPECT_FALSE(choose(1000).on_gpu);
+  EXPECT_EQ(choose(1000).threads, 1);
+  is_there = true;
+  const RunChoice lent = choose(4999);
+  EXPECT_TRUE(lent.on_gpu);
+  EXPECT_FALSE(lent.opens_gpu);
+  EXPECT_EQ(lent.threads, usable_cpus());
+  EXPECT_EQ(lent.reason, "placement: hoistd for 4999 bytes");
+  EXPECT_EQ(asked, 3);
+  EXPECT_TRUE(choose(5000).opens_gpu);
+  EXPECT_FALSE(choose_run(taken_over_, "sort/C", 4999).on_gpu);  // who cannot use one
+}
+
 TEST_F(RunChoiceTest, OneCpuIsNeverAll) {
   decide("sort/C cpus=1 0 cpu-all");
   ::setenv("HOIST_THREADS", "1", 1);

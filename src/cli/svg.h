@@ -17,7 +17,7 @@ inline constexpr double kBottom = 400;
 
 // Distinct for most kinds of colour blindness, and of middling lightness, which shows on white and
 // on black (after Okabe and Ito 2008).
-inline constexpr const char* kColours[] = {"#d55e00", "#0072b2", "#009e73", "#cc79a7"};
+inline constexpr const char* kColours[] = {"#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00"};
 inline constexpr const char* kInk = "#808080";
 
 // All of a picture but `content`; `pictures` lie one below another.

@@ -96,14 +96,27 @@ class RowBuilder {
   const double stay_;
 };
 
-const Row* row_for_exactly(const MeasuredVariant* variant, int cpus) {
-  const Row* row = variant != nullptr ? variant->row_for(cpus) : nullptr;
+const Row* row_for_exactly(const MeasuredVariant* variant, int cpus, bool with_hoistd) {
+  const Row* row = variant != nullptr ? variant->row_for(cpus, with_hoistd) : nullptr;
   return row != nullptr && row->cpus == cpus ? row : nullptr;
 }
 
+std::vector<Row> decide_rows(const Model& model, int measured_cpus, const MeasuredVariant* before,
+                             bool with_hoistd) {
+  std::vector<Row> rows;
+  if (model.size() == 0) return rows;
+  std::vector<int> counts;
+  for (int cpus = 1; cpus < measured_cpus; cpus *= 2) counts.push_back(cpus);
+  counts.push_back(measured_cpus);
+  for (const int cpus : counts) {
+    rows.push_back(decide_row(model, cpus, row_for_exactly(before, cpus, with_hoistd)));
+  }
+  return rows;
+}
+
 hoist_choice choice_named(const std::string& name) {
-  for (const hoist_choice choice :
-       {HOIST_CHOICE_ORIGINAL, HOIST_CHOICE_CPU_1, HOIST_CHOICE_CPU_ALL, HOIST_CHOICE_CUDA}) {
+  for (const hoist_choice choice : {HOIST_CHOICE_ORIGINAL, HOIST_CHOICE_CPU_1, HOIST_CHOICE_CPU_ALL,
+                                    HOIST_CHOICE_CUDA, HOIST_CHOICE_HOISTD}) {
     if (name == hoist_choice_name(choice)) return choice;
   }
   return HOIST_CHOICE_UNKNOWN;
@@ -123,13 +136,28 @@ std::string format_row(const std::string& name, const Row& row) {
   return {line.data(), length};
 }
 
+std::string format_rows(const std::string& name, const std::vector<Row>& rows) {
+  std::string lines;
+  const Row* written = nullptr;
+  for (const Row& row : rows) {
+    // For a number of CPUs without a row the next smaller one's counts, so that it is said once.
+    if (written != nullptr && written->intervals == row.intervals) continue;
+    const std::string line = format_row(name, row);
+    lines += line;
+    if (!line.empty()) written = &row;
+  }
+  return lines;
+}
+
 }  // namespace
 
-Model::Model(const MeasuredVariant& variant, const Operation* operation, int measured_cpus)
+Model::Model(const MeasuredVariant& variant, const Operation* operation, int measured_cpus,
+             bool with_hoistd)
     : measured_cpus_(measured_cpus) {
   implementations_.reserve(variant.implementations.size());  // one_cpu_ points into it
   const double caution = placement::caution(variant);
   for (const MeasuredImplementation& measured : variant.implementations) {
+    if (needs_hoistd(measured.name) && !with_hoistd) continue;
     Entry entry{measured.name,
                 CostCurve(measured.points, operation != nullptr ? operation->growth : 1),
                 measured.name == "cpu-all",
@@ -179,17 +207,17 @@ Row decide_row(const Model& model, int cpus, const Row* previous) {
 void decide(Profile& profile, const Profile* previous, const Registry& registry) {
   for (MeasuredVariant& variant : profile.variants) {
     const std::string operation = variant.name.substr(0, variant.name.find('/'));
-    const Model model(variant, registry.find(operation), profile.machine.cpus);
-    variant.rows.clear();
-    if (model.size() == 0) continue;
     const MeasuredVariant* before =
         previous != nullptr ? previous->find(variant.name, variant.residency) : nullptr;
-    std::vector<int> counts;
-    for (int cpus = 1; cpus < profile.machine.cpus; cpus *= 2) counts.push_back(cpus);
-    counts.push_back(profile.machine.cpus);
-    for (const int cpus : counts) {
-      variant.rows.push_back(decide_row(model, cpus, row_for_exactly(before, cpus)));
-    }
+    const auto rows = [&](bool with_hoistd) {
+      const Model model(variant, registry.find(operation), profile.machine.cpus, with_hoistd);
+      return decide_rows(model, profile.machine.cpus, before, with_hoistd);
+    };
+    const bool is_apart =
+        std::any_of(variant.implementations.begin(), variant.implementations.end(),
+                    [](const auto& measured) { return needs_hoistd(measured.name); });
+    variant.rows = rows(false);
+    variant.rows_with_hoistd = is_apart ? rows(true) : std::vector<Row>{};
   }
 }
 
@@ -199,15 +227,9 @@ std::string decisions_text(const Profile& profile) {
                    hoist_format_decisions_head(head.data(), head.size(), hoist_machine_key()));
   for (const MeasuredVariant& variant : profile.variants) {
     if (variant.find("original") == nullptr) continue;
-    std::string lines;
-    const Row* written = nullptr;
-    for (const Row& row : variant.rows) {
-      // For a number of CPUs without a row the next smaller one's counts, so that it is said once.
-      if (written != nullptr && written->intervals == row.intervals) continue;
-      const std::string line = format_row(variant.name, row);
-      lines += line;
-      if (!line.empty()) written = &row;
-    }
+    const std::string lines =
+        format_rows(variant.name, variant.rows) +
+        format_rows(variant.name + HOIST_WITH_HOISTD, variant.rows_with_hoistd);
     if (text.size() + lines.size() <= HOIST_DECISIONS_LIMIT) text += lines;
   }
   return text;

@@ -18,7 +18,9 @@ class Model {
  public:
   // `operation` tells which shapes an implementation supports and whether it uses all CPUs. Null:
   // the operation is not known here; then "cpu-all" alone does, and everything is supported.
-  Model(const MeasuredVariant& variant, const Operation* operation, int measured_cpus);
+  // `with_hoistd`: what needs one (needs_hoistd()) is among them.
+  Model(const MeasuredVariant& variant, const Operation* operation, int measured_cpus,
+        bool with_hoistd = false);
 
   size_t size() const { return implementations_.size(); }
   const std::string& name(size_t implementation) const {
@@ -74,8 +76,8 @@ bool is_ahead(const Cost& other, const Cost& current, double margin, double lead
 Row decide_row(const Model& model, int cpus, const Row* previous);
 
 // Makes the rows of all variants anew: for one CPU, for each power of two up to the measured
-// number, and for that number. Earlier rows, those of `previous` (null: none), count for the
-// hysteresis. `registry` knows the operations.
+// number, and for that number; where something needs a hoistd, with one as well. Earlier rows,
+// those of `previous` (null: none), count for the hysteresis. `registry` knows the operations.
 void decide(Profile& profile, const Profile* previous, const Registry& registry);
 
 // The same decisions for whole programs as the text of the file `decisions` (base/decisions.h).

@@ -175,6 +175,49 @@ TEST_F(Decide, RegretIsAtMostThreePercentOnRandomCurves) {
   }
 }
 
+TEST_F(Decide, WhatNeedsAHoistdIsDecidedAboutApart) {
+  Registry registry;
+  Operation operation = sort_operation();
+  operation.implementations.push_back({.name = "hoistd", .threads = 0});
+  ASSERT_TRUE(registry.add(operation));
+  const VariantHandle& sort = *registry.find_variant("sort/C");
+  Profile profile = profile_of({1e-3, 2e-9}, {2e-3, 1e-9}, {6e-3, 0.5e-9});
+  const Profile without = decided(profile);
+  EXPECT_TRUE(without.variants[0].rows_with_hoistd.empty());
+  profile.variants[0].implementations.push_back({"hoistd", points_of(Cost{8e-3, 0.1e-9})});
+  decide(profile, nullptr, registry);
+  const MeasuredVariant& variant = profile.variants[0];
+  ASSERT_EQ(variant.rows.size(), 3u);
+  ASSERT_EQ(variant.rows_with_hoistd.size(), 3u);
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(variant.rows[i].intervals, without.variants[0].rows[i].intervals);
+  }
+  EXPECT_EQ(chosen(variant.rows_with_hoistd[2], 2 << 20), "cpu-1");
+  EXPECT_EQ(chosen(variant.rows_with_hoistd[2], 64 << 20), "hoistd");
+  EXPECT_EQ(variant.row_for(4, true), &variant.rows_with_hoistd[2]);
+  EXPECT_EQ(variant.row_for(4), &variant.rows[2]);
+  EXPECT_EQ(without.variants[0].row_for(4, true), &without.variants[0].rows[2]);
+
+  const std::string text = decisions_text(profile);
+  hoist_decisions decisions;
+  ASSERT_TRUE(hoist_parse_decisions(&decisions, text.data(), text.size(), hoist_machine_key()));
+  for (const bool with_hoistd : {false, true}) {
+    const DecisionTable table(sort, Residency::host, &profile, 4, with_hoistd);
+    const std::string row = with_hoistd ? "sort/C+hoistd" : "sort/C";
+    for (double bytes = 1; bytes < 1e10; bytes *= 1.1) {
+      const auto size = static_cast<uint64_t>(bytes);
+      ASSERT_EQ(hoist_choice_name(hoist_decide(&decisions, row.c_str(), 4, size)),
+                operation.implementations[table.find(size).implementation].name);
+    }
+  }
+  // What was decided with one counts for what is decided with one.
+  const Profile before = profile;
+  profile.variants[0].implementations[3].points = points_of(Cost{7.94e-3, 0.0993e-9});
+  decide(profile, &before, registry);
+  EXPECT_EQ(profile.variants[0].rows_with_hoistd[2].intervals,
+            before.variants[0].rows_with_hoistd[2].intervals);
+}
+
 TEST_F(Decide, TheFileSaysTheSame) {
   const Profile profile = decided(profile_of({1e-3, 2e-9}, {2e-3, 1e-9}, {6e-3, 0.5e-9}));
   const std::string text = decisions_text(profile);

@@ -11,10 +11,11 @@ namespace hoist::placement {
 namespace {
 
 const std::vector<Interval>* measured_intervals(const VariantHandle& variant, Residency residency,
-                                                const Profile* profile, int cpus) {
+                                                const Profile* profile, int cpus,
+                                                bool with_hoistd) {
   const MeasuredVariant* measured =
       profile != nullptr ? profile->find(variant.name(), residency) : nullptr;
-  const Row* row = measured != nullptr ? measured->row_for(cpus) : nullptr;
+  const Row* row = measured != nullptr ? measured->row_for(cpus, with_hoistd) : nullptr;
   return row != nullptr ? &row->intervals : nullptr;
 }
 
@@ -34,9 +35,10 @@ std::optional<size_t> find_usable(const Operation& operation, const std::string&
 }  // namespace
 
 DecisionTable::DecisionTable(const VariantHandle& variant, Residency residency,
-                             const Profile* profile, int cpus) {
+                             const Profile* profile, int cpus, bool with_hoistd) {
   const Operation& operation = variant.operation();
-  const std::vector<Interval>* intervals = measured_intervals(variant, residency, profile, cpus);
+  const std::vector<Interval>* intervals =
+      measured_intervals(variant, residency, profile, cpus, with_hoistd);
   const Basis basis = intervals != nullptr ? Basis::measured : Basis::compiled_in;
   if (intervals == nullptr) intervals = &operation.variants[variant.variant()].defaults;
   choices_.push_back({0, 0, UINT64_MAX, basis});

@@ -22,6 +22,7 @@ struct Choice {
   uint64_t from = 0;          // chosen from this many bytes on …
   uint64_t until = 0;         // … below this many; UINT64_MAX: without end
   Basis basis = Basis::compiled_in;
+  bool operator==(const Choice&) const = default;
 };
 
 class DecisionTable {
@@ -29,8 +30,9 @@ class DecisionTable {
   // `cpus` are those that may be assumed free. Measured rows count where the profile has one for
   // the variant and at most that many CPUs; null: no profile. Implementations that are unknown, of
   // another residency or without a CPU to run on leave their interval to the one below it.
-  DecisionTable(const VariantHandle& variant, Residency residency, const Profile* profile,
-                int cpus);
+  // `with_hoistd`: by the rows for where one answers.
+  DecisionTable(const VariantHandle& variant, Residency residency, const Profile* profile, int cpus,
+                bool with_hoistd = false);
 
   const Choice& find(uint64_t bytes) const {
     const Choice* choice = &choices_[start_[static_cast<size_t>(std::bit_width(bytes))]];

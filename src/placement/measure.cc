@@ -1,6 +1,7 @@
 #include "placement/measure.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <time.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <span>
 #include <thread>
 
@@ -302,13 +304,17 @@ class Measurer {
     constexpr int kMost = 4;
     constexpr double kFar = 1.15;
     for (int extra = 0; extra < kMost && seconds_left() > 0; ++extra) {
-      const Row row =
-          decide_row(Model(result().variant, &operation_, plan_.cpus), plan_.cpus, nullptr);
+      std::vector<Interval> intervals;
+      for (const bool with_hoistd : {false, true}) {
+        const Model model(result().variant, &operation_, plan_.cpus, with_hoistd);
+        const Row row = decide_row(model, plan_.cpus, nullptr);
+        intervals.insert(intervals.end(), row.intervals.begin(), row.intervals.end());
+      }
       const auto found =
-          std::find_if(row.intervals.begin(), row.intervals.end(), [&](const Interval& interval) {
+          std::find_if(intervals.begin(), intervals.end(), [&](const Interval& interval) {
             return interval.from > 0 && interval.from < largest && is_far(interval.from, kFar);
           });
-      if (found == row.intervals.end()) return {};
+      if (found == intervals.end()) return {};
       const Result<double> cost = measure_size(found->from);
       if (!cost && cost.error().code == ErrorCode::exhausted) return {};
       if (!cost) return tl::unexpected(cost.error());
@@ -326,12 +332,16 @@ class Measurer {
   Measurement result() const {
     Measurement measurement;
     measurement.variant.name = operation_.full_name(variant_);
+    std::map<std::string, std::vector<std::string>> failed;  // names by what was the matter
     for (const Candidate& one : candidates_) {
       if (!one.failure.empty()) {
-        measurement.left_out.push_back(fmt::format("{}: {}", one.measured.name, one.failure));
+        failed[one.failure].push_back(one.measured.name);
       } else if (!one.measured.points.empty()) {
         measurement.variant.implementations.push_back(one.measured);
       }
+    }
+    for (const auto& [failure, names] : failed) {
+      measurement.left_out.push_back(fmt::format("{}: {}", fmt::join(names, ", "), failure));
     }
     return measurement;
   }

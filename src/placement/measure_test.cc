@@ -6,6 +6,8 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <stop_token>
 #include <thread>
@@ -438,11 +440,13 @@ TEST(ProgramOperation, AGpuIsAnImplementationWhereTheEngineCanUseOne) {
   const std::string script =
       "test \"$HOIST_GPU\" = require && test -n \"$HOIST_SOCKET\" && test -s \"$1\"";
   bool is_there = true;
-  const Operation operation = make_program_operation(
-      "test", {variant_of("sh", {"-c", script, "sh"})}, "/bin/sh", [&]() -> Status {
-        if (is_there) return {};
-        return fail(ErrorCode::unavailable, "no GPU (test)");
-      });
+  const GpuAccess gpu = {.find = [&]() -> Status {
+                           if (is_there) return {};
+                           return fail(ErrorCode::unavailable, "no GPU (test)");
+                         },
+                         .lend = {}};
+  const Operation operation =
+      make_program_operation("test", {variant_of("sh", {"-c", script, "sh"})}, "/bin/sh", gpu);
   ASSERT_EQ(operation.implementations.size(), 4u);
   EXPECT_EQ(operation.implementations[3].name, "cuda");
   const Result<placement::Run> run = operation.prepare(0, {1000, 2}, directory.path());
@@ -451,6 +455,45 @@ TEST(ProgramOperation, AGpuIsAnImplementationWhereTheEngineCanUseOne) {
   EXPECT_TRUE((*run)(3));
   is_there = false;
   EXPECT_EQ((*run)(3).error().message, "no GPU (test)");
+}
+
+TEST(ProgramOperation, AHoistdIsThereWhileItsUseIsMeasured) {
+  const CacheDirectory directory;
+  const std::string script = "test \"$HOIST_GPU\" = require && test -e \"$HOIST_SOCKET\"";
+  GpuAccess gpu = {.find = [] { return Status(); },
+                   .lend = [](const std::string& socket) -> Result<std::shared_ptr<void>> {
+                     std::ofstream(socket) << "here";
+                     return std::shared_ptr<std::string>(new std::string(socket), [](auto* path) {
+                       std::filesystem::remove(*path);
+                       delete path;
+                     });
+                   }};
+  const auto operation = [&] {
+    return make_program_operation("test", {variant_of("sh", {"-c", script, "sh"})}, "/bin/sh", gpu);
+  };
+  ASSERT_EQ(operation().implementations.size(), 5u);
+  EXPECT_EQ(operation().implementations[4].name, "hoistd");
+  {
+    const Result<placement::Run> run = operation().prepare(0, {1000, 2}, directory.path());
+    ASSERT_TRUE(run);
+    EXPECT_FALSE((*run)(3));  // which has a GPU of its own
+    EXPECT_TRUE((*run)(4));
+  }
+  EXPECT_FALSE(std::filesystem::exists(directory.path() + "/hoistd.sock"));
+  gpu.lend = [](const std::string&) -> Result<std::shared_ptr<void>> {
+    return fail(ErrorCode::unavailable, "no hoistd (test)");
+  };
+  const Result<placement::Run> run = operation().prepare(0, {1000, 2}, directory.path());
+  ASSERT_TRUE(run);
+  EXPECT_EQ((*run)(4).error().message, "no hoistd (test)");
+  gpu.find = [] { return Status(fail(ErrorCode::unavailable, "no GPU (test)")); };
+  gpu.lend = [](const std::string&) -> Result<std::shared_ptr<void>> {
+    ADD_FAILURE() << "there is nothing to lend";
+    return fail(ErrorCode::unavailable, "");
+  };
+  const Result<placement::Run> none = operation().prepare(0, {1000, 2}, directory.path());
+  ASSERT_TRUE(none);
+  EXPECT_EQ((*none)(4).error().message, "no GPU (test)");
 }
 
 TEST(ProgramOperation, WhatIsMissingOrFailsSaysSo) {

@@ -33,7 +33,7 @@ namespace hoist::placement {
 class DecisionTable;
 
 struct Implementation {
-  std::string name;  // "original", "cpu-1", "cpu-all", "cuda"
+  std::string name;  // "original", "cpu-1", "cpu-all", "cuda", "hoistd"
   int threads = 1;   // that it keeps busy; 0: all usable CPUs, so that with one CPU it is unused
   Residency residency = Residency::host;         // of the data that it takes
   std::function<bool(const Shape&)> supports{};  // empty: every shape
@@ -45,6 +45,10 @@ struct Implementation {
   // list.
   double lead = 1;
 };
+
+// Whether an implementation of that name is there only while a hoistd answers. What has one is
+// decided about twice, without and with (MeasuredVariant).
+inline bool needs_hoistd(std::string_view implementation) { return implementation == "hoistd"; }
 
 // From `from` bytes on the implementation of that name, up to the next interval.
 struct Interval {

@@ -63,9 +63,9 @@ const MeasuredImplementation* MeasuredVariant::find(std::string_view implementat
   return nullptr;
 }
 
-const Row* MeasuredVariant::row_for(int cpus) const {
+const Row* MeasuredVariant::row_for(int cpus, bool with_hoistd) const {
   const Row* best = nullptr;
-  for (const Row& row : rows) {
+  for (const Row& row : with_hoistd && !rows_with_hoistd.empty() ? rows_with_hoistd : rows) {
     if (row.cpus <= std::max(cpus, 1)) best = &row;
   }
   return best;

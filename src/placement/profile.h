@@ -10,6 +10,8 @@
 //        1}]}],
 //      "rows": [{"cpus": 1, "intervals": [{"from": 0, "implementation": "original"}]}]}]}
 //
+// (and "rows_with_hoistd" of the same form, where something was measured that needs one).
+//
 // It counts only on the machine and for the version that it was measured with. Reading is bounded
 // and validates everything: whatever the bytes are, the result is a sound profile or an error.
 #pragma once
@@ -65,10 +67,12 @@ struct MeasuredVariant {
   Residency residency = Residency::host;
   std::vector<MeasuredImplementation> implementations;
   std::vector<Row> rows;  // ascending in CPUs
+  // The same while a hoistd answers; empty: nothing was measured that needs one.
+  std::vector<Row> rows_with_hoistd{};
 
   const MeasuredImplementation* find(std::string_view implementation) const;
   // The row for the most CPUs that are not more than `cpus`; null: none.
-  const Row* row_for(int cpus) const;
+  const Row* row_for(int cpus, bool with_hoistd = false) const;
 };
 
 struct Profile {

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "placement/profile.h"
+#include "placement/rows_json.h"
 
 namespace hoist::placement {
 namespace {
@@ -19,6 +20,8 @@ constexpr size_t kMostIntervals = 64;
 constexpr size_t kLongestText = 256;
 constexpr int kMostCpus = 1 << 20;
 constexpr double kLongestSeconds = 1e7;
+
+constexpr const char* kWithHoistd = "rows_with_hoistd";
 
 // Takes values out of untrusted JSON. What has not the wanted form gives a harmless value and is
 // remembered: parse first, then ask ok() once.
@@ -108,6 +111,16 @@ Row take_row(Taker& taker, const Json& json) {
   return row;
 }
 
+std::vector<Row> take_rows(Taker& taker, const Json& json, const char* key) {
+  std::vector<Row> rows;
+  for (const Json& entry : taker.list(json, key, kMostRows)) {
+    Row row = take_row(taker, entry);
+    taker.require(rows.empty() || row.cpus > rows.back().cpus);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
 MeasuredVariant take_variant(Taker& taker, const Json& json) {
   MeasuredVariant variant;
   variant.name = taker.text(json, "name");
@@ -117,11 +130,8 @@ MeasuredVariant take_variant(Taker& taker, const Json& json) {
   for (const Json& entry : taker.list(json, "implementations", kMostImplementations)) {
     variant.implementations.push_back(take_implementation(taker, entry));
   }
-  for (const Json& entry : taker.list(json, "rows", kMostRows)) {
-    Row row = take_row(taker, entry);
-    taker.require(variant.rows.empty() || row.cpus > variant.rows.back().cpus);
-    variant.rows.push_back(std::move(row));
-  }
+  variant.rows = take_rows(taker, json, "rows");
+  if (json.contains(kWithHoistd)) variant.rows_with_hoistd = take_rows(taker, json, kWithHoistd);
   return variant;
 }
 
@@ -139,21 +149,31 @@ Json json_of(const MeasuredVariant& variant) {
     }
     implementations.push_back({{"name", one.name}, {"points", std::move(points)}});
   }
-  Json rows = Json::array();
-  for (const Row& row : variant.rows) {
-    Json intervals = Json::array();
-    for (const Interval& interval : row.intervals) {
-      intervals.push_back({{"from", interval.from}, {"implementation", interval.implementation}});
-    }
-    rows.push_back({{"cpus", row.cpus}, {"intervals", std::move(intervals)}});
-  }
-  return {{"name", variant.name},
-          {"residency", variant.residency == Residency::device ? "device" : "host"},
-          {"implementations", std::move(implementations)},
-          {"rows", std::move(rows)}};
+  Json json = {{"name", variant.name},
+               {"residency", variant.residency == Residency::device ? "device" : "host"},
+               {"implementations", std::move(implementations)},
+               {"rows", json_of(variant.rows)}};
+  if (!variant.rows_with_hoistd.empty()) json[kWithHoistd] = json_of(variant.rows_with_hoistd);
+  return json;
 }
 
 }  // namespace
+
+Json json_of(const std::vector<Interval>& intervals) {
+  Json list = Json::array();
+  for (const Interval& interval : intervals) {
+    list.push_back({{"from", interval.from}, {"implementation", interval.implementation}});
+  }
+  return list;
+}
+
+Json json_of(const std::vector<Row>& rows) {
+  Json list = Json::array();
+  for (const Row& row : rows) {
+    list.push_back({{"cpus", row.cpus}, {"intervals", json_of(row.intervals)}});
+  }
+  return list;
+}
 
 std::string to_json(const Profile& profile) {
   Json variants = Json::array();

@@ -45,6 +45,20 @@ TEST(ProfileJson, SurvivesWritingAndReading) {
   EXPECT_EQ(read->variants[0].implementations[1].points[3].seconds,
             profile.variants[0].implementations[1].points[3].seconds);
   EXPECT_EQ(read->find("sort/C", Residency::device), nullptr);
+  EXPECT_EQ(to_json(profile).find("hoistd"), std::string::npos);
+}
+
+TEST(ProfileJson, HasWhatWasDecidedWithAHoistd) {
+  Profile profile = sample_profile();
+  profile.variants[0].rows_with_hoistd = {{1, {{0, "original"}, {500000, "hoistd"}}}};
+  std::string text = to_json(profile);
+  const Result<Profile> read = parse_profile(text);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(to_json(*read), text);
+  EXPECT_EQ(read->variants[0].rows_with_hoistd[0].intervals,
+            profile.variants[0].rows_with_hoistd[0].intervals);
+  replace(text, "500000", "0");  // no longer ascending
+  EXPECT_FALSE(parse_profile(text));
 }
 
 TEST(ProfileJson, WhatIsNotWhollyAProfileIsRefused) {

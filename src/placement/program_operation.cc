@@ -21,7 +21,9 @@
 namespace hoist::placement {
 namespace {
 
-constexpr size_t kCuda = 3;  // of the implementations
+// Of the implementations.
+constexpr size_t kCuda = 3;
+constexpr size_t kHoistd = 4;
 
 std::vector<Interval> built_in_intervals(const std::string& name) {
   hoist_decisions none = {};
@@ -86,7 +88,7 @@ Result<std::vector<std::string>> write_inputs(const ProgramVariant& variant, con
 // The original with Hoist off; the engine without a PATH in which it could find an original to
 // step aside for, which would be measured under its name, and without a profile to ask.
 std::vector<ProgramRun> runs_of(const ProgramVariant& variant, const std::string& engine,
-                                const std::vector<std::string>& files) {
+                                const std::vector<std::string>& files, const std::string& socket) {
   std::vector<std::string> words = {variant.program};
   words.insert(words.end(), variant.arguments.begin(), variant.arguments.end());
   words.insert(words.end(), files.begin(), files.end());
@@ -98,12 +100,22 @@ std::vector<ProgramRun> runs_of(const ProgramVariant& variant, const std::string
                                           "HOIST_VERIFY=0"};
   std::vector<std::string> one_thread = alone;
   one_thread.emplace_back("HOIST_THREADS=1");
-  std::vector<std::string> on_gpu = alone;
-  on_gpu.insert(on_gpu.end(), {"HOIST_GPU=require", "HOIST_SOCKET=/nonexistent/hoistd"});
+  const auto on_gpu = [&](const std::string& socket) {
+    std::vector<std::string> variables = alone;
+    variables.insert(variables.end(), {"HOIST_GPU=require", "HOIST_SOCKET=" + socket});
+    return with(std::move(variables));
+  };
   return {{find_original(variant.program), words, with({"HOIST=off"})},
           {engine, words, with(one_thread)},
           {engine, words, with(alone)},
-          {engine, words, with(on_gpu)}};
+          {engine, words, on_gpu("/nonexistent/hoistd")},
+          {engine, words, on_gpu(socket)}};
+}
+
+Result<std::shared_ptr<void>> lend(const GpuAccess& gpu, const std::string& socket) {
+  if (!gpu.lend) return fail(ErrorCode::unsupported, "the engine borrows no GPU");
+  if (const Status found = gpu.find(); !found) return tl::unexpected(found.error());
+  return gpu.lend(socket);
 }
 
 }  // namespace
@@ -137,26 +149,29 @@ Status run_program(const ProgramRun& program) {
 }
 
 Operation make_program_operation(const std::string& name, std::vector<ProgramVariant> variants,
-                                 const std::string& engine,
-                                 const std::function<Status()>& find_gpu) {
+                                 const std::string& engine, const GpuAccess& gpu) {
   Operation operation;
   operation.name = name;
   operation.implementations = {{"original"}, {"cpu-1"}, {.name = "cpu-all", .threads = 0}};
-  if (find_gpu) operation.implementations.push_back({.name = "cuda", .threads = 0});
+  if (gpu.find) operation.implementations.push_back({.name = "cuda", .threads = 0});
+  if (gpu.lend) operation.implementations.push_back({.name = "hoistd", .threads = 0});
   for (const ProgramVariant& variant : variants) {
     operation.variants.push_back(
         {variant.name, variant.items, built_in_intervals(name + "/" + variant.name)});
   }
-  operation.prepare = [variants = std::move(variants), engine, find_gpu](
+  operation.prepare = [variants = std::move(variants), engine, gpu](
                           size_t variant, const Shape& shape,
                           const std::string& directory) -> Result<Run> {
     const auto files = write_inputs(variants[variant], shape, directory);
     if (!files) return tl::unexpected(files.error());
-    return [runs = runs_of(variants[variant], engine, *files),
-            find_gpu](size_t implementation) -> Status {
-      if (implementation == kCuda) {
-        if (Status found = find_gpu(); !found) return found;
+    const std::string socket = directory + "/hoistd.sock";
+    const Result<std::shared_ptr<void>> hoistd = lend(gpu, socket);
+    return [runs = runs_of(variants[variant], engine, *files, socket), find = gpu.find,
+            hoistd](size_t implementation) -> Status {
+      if (implementation >= kCuda) {
+        if (Status found = find(); !found) return found;
       }
+      if (implementation == kHoistd && !hoistd) return tl::unexpected(hoistd.error());
       return run_program(runs[implementation]);
     };
   };

@@ -1,8 +1,10 @@
 // Operations that are whole programs: implementations `original` (the plain program), `cpu-1` and
 // `cpu-all` (our engine with one thread and with all CPUs) and, where the engine can use a GPU,
-// `cuda`, measured by really running them.
+// `cuda` (it opens one) and `hoistd` (it borrows one), measured by really running them.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,12 +23,17 @@ struct ProgramVariant {
   std::function<Result<std::string>(uint64_t bytes, uint64_t index)> content;
 };
 
+// How an engine gets at a GPU, whether or not a hoistd runs today.
+struct GpuAccess {
+  std::function<Status()> find;  // whether there is one
+  // Makes a hoistd answer at this socket for as long as the result lives.
+  std::function<Result<std::shared_ptr<void>>(const std::string& socket)> lend;
+};
+
 // `engine` is the path of libexec/hoist/hoist-NAME. The defaults are the compiled-in rows of
-// base/decisions.h for NAME/VARIANT. `find_gpu`, of an engine that can use one: whether there is
-// one. It is measured as the engine opens it itself, whether or not a daemon runs today.
+// base/decisions.h for NAME/VARIANT. `gpu`: empty for an engine that can use none.
 Operation make_program_operation(const std::string& name, std::vector<ProgramVariant> variants,
-                                 const std::string& engine,
-                                 const std::function<Status()>& find_gpu = {});
+                                 const std::string& engine, const GpuAccess& gpu = {});
 
 // A program's run to its end, with standard input empty and its output thrown away.
 struct ProgramRun {

@@ -12,9 +12,11 @@
 #include "cli/explain/report_data.h"
 #include "cli/report.h"
 #include "cli/tune/operations.h"
+#include "device/remote/lent_device.h"
 #include "placement/certainty.h"
 #include "placement/choose.h"
 #include "placement/profile_file.h"
+#include "placement/rows_json.h"
 
 namespace hoist::cli {
 namespace {
@@ -35,16 +37,15 @@ Result<std::vector<uint64_t>> parse_sizes(const std::vector<std::string>& words)
 
 void print_variant(const VariantReport& report) {
   fmt::print("\n{}, {} CPU{} free\n", report.name, report.cpus, report.cpus == 1 ? "" : "s");
-  std::string choices;
-  for (const BreakEven& choice : report.choices) {
-    choices += choice.from == 0
-                   ? choice.implementation
-                   : fmt::format(", {} from {}", choice.implementation, show_size(choice.from));
-  }
+  std::string choices = show_choices(report.choices);
   if (report.uncertainty > placement::kBusy) {
     choices += fmt::format("  (measured on a busy machine, ±{:.0f} %)", 100 * report.uncertainty);
   }
   fmt::print("  choice: {}\n", choices);
+  if (!report.choices_with_hoistd.empty()) {
+    fmt::print("  while a hoistd answers ({}): {}\n", report.with_hoistd ? "one does" : "none does",
+               show_choices(report.choices_with_hoistd));
+  }
   for (const SizeReport& size : report.sizes) {
     fmt::print("  {:>9}  {:<9}", show_size(size.bytes), size.chosen);
     for (const Prediction& one : size.predictions) {
@@ -56,10 +57,6 @@ void print_variant(const VariantReport& report) {
 }
 
 Json json_of(const VariantReport& report) {
-  Json choices = Json::array();
-  for (const BreakEven& choice : report.choices) {
-    choices.push_back({{"from", choice.from}, {"implementation", choice.implementation}});
-  }
   Json sizes = Json::array();
   for (const SizeReport& size : report.sizes) {
     Json seconds = Json::object();
@@ -71,9 +68,17 @@ Json json_of(const VariantReport& report) {
                      {"reason", size.reason},
                      {"seconds", std::move(seconds)}});
   }
-  return {
-      {"name", report.name}, {"measured", report.measured},   {"uncertainty", report.uncertainty},
-      {"cpus", report.cpus}, {"choices", std::move(choices)}, {"sizes", std::move(sizes)}};
+  Json json = {{"name", report.name},
+               {"measured", report.measured},
+               {"uncertainty", report.uncertainty},
+               {"cpus", report.cpus},
+               {"hoistd", report.with_hoistd},
+               {"choices", placement::json_of(report.choices)},
+               {"sizes", std::move(sizes)}};
+  if (!report.choices_with_hoistd.empty()) {
+    json["choices_with_hoistd"] = placement::json_of(report.choices_with_hoistd);
+  }
+  return json;
 }
 
 template <typename T>
@@ -142,11 +147,12 @@ int explain_command(const ExplainOptions& options) {
   if (!sizes) return report(sizes.error());
   const placement::LoadedProfile& loaded = placement::process_profile();
   const int cpus = options.cpus > 0 ? options.cpus : free_cpus();
+  const bool with_hoistd = device::remote::finds_hoistd();
   std::vector<VariantReport> reports;
   std::vector<MeasuredTable> tables;
   for (const VariantHandle* variant : *variants) {
-    reports.push_back(report_on(*variant, loaded.profile(), cpus, *sizes));
-    if (options.measured) tables.push_back(measured_table(*variant, loaded.profile()));
+    reports.push_back(report_on(*variant, loaded.profile(), cpus, with_hoistd, *sizes));
+    if (options.measured) tables.push_back(measured_table(*variant, loaded.profile(), with_hoistd));
   }
   if (!options.plot.empty()) {
     const Status status =

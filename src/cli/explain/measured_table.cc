@@ -28,14 +28,16 @@ const MeasuredTime* time_of(const MeasuredSize& size, const std::string& impleme
   return found != size.times.end() ? &*found : nullptr;
 }
 
-void judge(MeasuredSize& size) {
-  const auto best =
-      std::min_element(size.times.begin(), size.times.end(),
-                       [](const auto& x, const auto& y) { return x.seconds < y.seconds; });
+void judge(MeasuredSize& size, bool with_hoistd) {
+  const MeasuredTime* best = nullptr;
+  for (const MeasuredTime& time : size.times) {
+    if (placement::needs_hoistd(time.implementation) && !with_hoistd) continue;
+    if (best == nullptr || time.seconds < best->seconds) best = &time;
+  }
   const MeasuredTime* const chosen = time_of(size, size.chosen);
-  if (chosen == nullptr || best->seconds <= 0) return;
+  if (chosen == nullptr || best == nullptr || best->seconds <= 0) return;
   size.behind = chosen->seconds / best->seconds - 1;
-  if (chosen != &*best) {
+  if (chosen != best) {
     size.uncertainty =
         chosen->seconds / best->seconds * std::hypot(chosen->uncertainty, best->uncertainty);
   }
@@ -55,13 +57,14 @@ std::string show_behind(const MeasuredSize& size) {
 }  // namespace
 
 MeasuredTable measured_table(const placement::VariantHandle& variant,
-                             const placement::Profile* profile) {
+                             const placement::Profile* profile, bool with_hoistd) {
   MeasuredTable table;
   table.name = variant.name();
   const MeasuredVariant* const measured =
       profile != nullptr ? profile->find(table.name, Residency::host) : nullptr;
   if (measured == nullptr) return table;
   table.cpus = profile->machine.cpus;
+  table.with_hoistd = with_hoistd && !measured->rows_with_hoistd.empty();
   std::map<uint64_t, MeasuredSize> sizes;
   for (const MeasuredImplementation& one : measured->implementations) {
     if (!has_implementation(variant.operation(), one.name)) continue;  // cannot be chosen here
@@ -73,13 +76,13 @@ MeasuredTable measured_table(const placement::VariantHandle& variant,
            placement::standard_error(point.noise, point.runs)});
     }
   }
-  const DecisionTable decisions(variant, Residency::host, profile, table.cpus);
+  const DecisionTable decisions(variant, Residency::host, profile, table.cpus, table.with_hoistd);
   for (auto& [bytes, size] : sizes) {
     size.bytes = bytes;
     const placement::Choice& choice = decisions.find(bytes);
     size.chosen = variant.operation().implementations[choice.implementation].name;
     table.is_measured = choice.basis == placement::Basis::measured;  // all have one
-    judge(size);
+    judge(size, table.with_hoistd);
     table.sizes.push_back(std::move(size));
   }
   return table;
@@ -91,8 +94,9 @@ void print_table(const MeasuredTable& table) {
     fmt::print("not measured: run `hoist tune --op {}`\n", table.name);
     return;
   }
-  fmt::print("measured with {} CPU{}{} (* chosen{})\n{:>11}", table.cpus,
+  fmt::print("measured with {} CPU{}{}{} (* chosen{})\n{:>11}", table.cpus,
              table.cpus == 1 ? "" : "s", table.is_refined ? ", refined by real runs" : "",
+             table.with_hoistd ? ", a hoistd answers" : "",
              table.is_measured ? "" : " by compiled-in default", "size");
   for (const std::string& name : table.implementations) fmt::print("{:>12}", name);
   fmt::print("  behind the fastest\n");
@@ -118,11 +122,8 @@ Json json_of(const MeasuredTable& table) {
                      {"behind", size.behind ? Json(*size.behind) : Json(nullptr)},
                      {"uncertainty", size.behind ? Json(size.uncertainty) : Json(nullptr)}});
   }
-  return {{"name", table.name},
-          {"measured", table.is_measured},
-          {"refined", table.is_refined},
-          {"cpus", table.cpus},
-          {"sizes", std::move(sizes)}};
+  return {{"name", table.name}, {"measured", table.is_measured}, {"refined", table.is_refined},
+          {"cpus", table.cpus}, {"hoistd", table.with_hoistd},   {"sizes", std::move(sizes)}};
 }
 
 }  // namespace hoist::cli

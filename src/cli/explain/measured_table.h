@@ -35,13 +35,14 @@ struct MeasuredTable {
   // Whether timings of real runs have moved times since (placement/refine.h): decisions rest on the
   // moved ones, and those are shown.
   bool is_refined = false;
+  bool with_hoistd = false;                  // choices are those while one answers
   std::vector<std::string> implementations;  // in the profile's order
   std::vector<MeasuredSize> sizes;           // ascending; empty: nothing is measured
 };
 
-// `profile` may be null.
+// `profile` may be null. `with_hoistd`: one answers.
 MeasuredTable measured_table(const placement::VariantHandle& variant,
-                             const placement::Profile* profile);
+                             const placement::Profile* profile, bool with_hoistd);
 
 void print_table(const MeasuredTable& table);
 nlohmann::json json_of(const MeasuredTable& table);

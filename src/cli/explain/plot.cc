@@ -14,6 +14,7 @@
 namespace hoist::cli {
 namespace {
 
+using placement::Interval;
 using placement::Model;
 using placement::Point;
 using svg::kBottom;
@@ -37,7 +38,7 @@ class Plot {
        const placement::Profile& profile)
       : report_(report),
         model_(*profile.find(report.name, placement::Residency::host), &operation,
-               profile.machine.cpus) {
+               profile.machine.cpus, /*with_hoistd=*/true) {
     double least = 1e300, most = 0, fastest = 1e300, slowest = 0;
     for (const Curve& curve : report.curves) {
       for (const Point& point : curve.points) {
@@ -97,7 +98,12 @@ class Plot {
   std::string break_evens() const {
     std::string drawn;
     int level = 0;
-    for (const BreakEven& choice : report_.choices) {
+    std::vector<Interval> choices = report_.choices;
+    std::copy_if(report_.choices_with_hoistd.begin(), report_.choices_with_hoistd.end(),
+                 std::back_inserter(choices), [](const Interval& choice) {
+                   return placement::needs_hoistd(choice.implementation);
+                 });
+    for (const Interval& choice : choices) {
       const auto from = static_cast<double>(choice.from);
       if (choice.from == 0 || from < x_.low || from > x_.high) continue;
       const double x = x_.at(from);

@@ -15,6 +15,7 @@ namespace {
 using placement::Basis;
 using placement::Choice;
 using placement::DecisionTable;
+using placement::Interval;
 using placement::MeasuredVariant;
 using placement::Model;
 using placement::Residency;
@@ -57,25 +58,36 @@ std::string reason_for(const std::vector<Prediction>& predictions, const std::st
                      percent);
 }
 
+std::vector<Interval> break_evens(const placement::VariantHandle& variant,
+                                  const DecisionTable& table) {
+  std::vector<Interval> list;
+  for (const Choice& choice : table.choices()) {
+    list.push_back({choice.from, variant.operation().implementations[choice.implementation].name});
+  }
+  return list;
+}
+
 }  // namespace
 
 VariantReport report_on(const placement::VariantHandle& variant, const placement::Profile* profile,
-                        int cpus, const std::vector<uint64_t>& sizes) {
+                        int cpus, bool with_hoistd, const std::vector<uint64_t>& sizes) {
   VariantReport report;
   report.name = variant.name();
   report.cpus = cpus;
   const auto& implementations = variant.operation().implementations;
-  const DecisionTable table(variant, Residency::host, profile, cpus);
-  for (const Choice& choice : table.choices()) {
-    report.choices.push_back({choice.from, implementations[choice.implementation].name});
-    report.measured = choice.basis == Basis::measured;
-  }
   const MeasuredVariant* measured =
       profile != nullptr ? profile->find(report.name, Residency::host) : nullptr;
+  const DecisionTable alone(variant, Residency::host, profile, cpus);
+  report.choices = break_evens(variant, alone);
+  report.measured = alone.choices().front().basis == Basis::measured;
+  report.with_hoistd = with_hoistd && measured != nullptr && !measured->rows_with_hoistd.empty();
+  const DecisionTable lent(variant, Residency::host, profile, cpus, /*with_hoistd=*/true);
+  if (lent.choices() != alone.choices()) report.choices_with_hoistd = break_evens(variant, lent);
+  const DecisionTable& table = report.with_hoistd ? lent : alone;
   std::optional<Model> model;
   if (measured != nullptr) {
     report.uncertainty = placement::uncertainty(*measured);
-    model.emplace(*measured, &variant.operation(), profile->machine.cpus);
+    model.emplace(*measured, &variant.operation(), profile->machine.cpus, report.with_hoistd);
     for (const auto& one : measured->implementations) {
       report.curves.push_back({one.name, one.points});
     }

@@ -27,11 +27,6 @@ struct SizeReport {
   std::string reason;
 };
 
-struct BreakEven {
-  uint64_t from = 0;
-  std::string implementation;
-};
-
 struct Curve {
   std::string implementation;
   std::vector<placement::Point> points;
@@ -40,15 +35,18 @@ struct Curve {
 struct VariantReport {
   std::string name;
   bool measured = false;
-  int cpus = 1;                    // assumed free
-  double uncertainty = 0;          // placement::uncertainty() of what was measured
-  std::vector<BreakEven> choices;  // ascending from 0
+  int cpus = 1;                              // assumed free
+  double uncertainty = 0;                    // placement::uncertainty() of what was measured
+  std::vector<placement::Interval> choices;  // ascending from 0
+  // The same while a hoistd answers; empty: that makes no difference.
+  std::vector<placement::Interval> choices_with_hoistd;
+  bool with_hoistd = false;  // whether `sizes` are judged so
   std::vector<SizeReport> sizes;
   std::vector<Curve> curves;
 };
 
-// `profile` may be null: then the compiled-in defaults are reported.
+// `profile` may be null: then the compiled-in defaults are reported. `with_hoistd`: one answers.
 VariantReport report_on(const placement::VariantHandle& variant, const placement::Profile* profile,
-                        int cpus, const std::vector<uint64_t>& sizes);
+                        int cpus, bool with_hoistd, const std::vector<uint64_t>& sizes);
 
 }  // namespace hoist::cli

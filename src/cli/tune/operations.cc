@@ -51,6 +51,16 @@ std::string show_size(uint64_t bytes) {
   return fmt::format("{:.{}f} {}", value, is_whole || value >= 100 ? 0 : 1, kUnits[unit]);
 }
 
+std::string show_choices(const std::vector<placement::Interval>& intervals) {
+  std::string text;
+  for (const placement::Interval& interval : intervals) {
+    text += interval.from == 0
+                ? interval.implementation
+                : fmt::format(", {} from {}", interval.implementation, show_size(interval.from));
+  }
+  return text;
+}
+
 std::string show_seconds(double seconds) {
   if (seconds < 1e-6) return fmt::format("{:.3g} ns", seconds * 1e9);
   if (seconds < 1e-3) return fmt::format("{:.3g} µs", seconds * 1e6);

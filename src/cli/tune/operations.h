@@ -19,5 +19,7 @@ std::string show_size(uint64_t bytes);
 
 // "1.25 ms", three digits.
 std::string show_seconds(double seconds);
+// "original, cpu-1 from 64 KiB"
+std::string show_choices(const std::vector<placement::Interval>& intervals);
 
 }  // namespace hoist::cli

@@ -23,6 +23,7 @@
 #include "placement/own_file.h"
 #include "placement/profile_file.h"
 #include "placement/refine.h"
+#include "placement/rows_json.h"
 
 namespace hoist::cli {
 namespace {
@@ -165,17 +166,13 @@ void print_json(const Outcome& outcome, const std::vector<const VariantHandle*>&
     const MeasuredVariant* variant =
         outcome.profile.find(handle->name(), placement::Residency::host);
     if (variant == nullptr) continue;
-    Json rows = Json::array();
-    for (const auto& row : variant->rows) {
-      Json intervals = Json::array();
-      for (const auto& interval : row.intervals) {
-        intervals.push_back({{"from", interval.from}, {"implementation", interval.implementation}});
-      }
-      rows.push_back({{"cpus", row.cpus}, {"intervals", std::move(intervals)}});
+    Json json = {{"name", variant->name},
+                 {"uncertainty", placement::uncertainty(*variant)},
+                 {"rows", placement::json_of(variant->rows)}};
+    if (!variant->rows_with_hoistd.empty()) {
+      json["rows_with_hoistd"] = placement::json_of(variant->rows_with_hoistd);
     }
-    variants.push_back({{"name", variant->name},
-                        {"uncertainty", placement::uncertainty(*variant)},
-                        {"rows", std::move(rows)}});
+    variants.push_back(std::move(json));
   }
   const Json json = {{"profile", placement::profile_paths()->profile},
                      {"variants", std::move(variants)},
@@ -190,12 +187,8 @@ void print_text(const Outcome& outcome, const std::vector<const VariantHandle*>&
     const MeasuredVariant* variant =
         outcome.profile.find(handle->name(), placement::Residency::host);
     if (variant == nullptr || variant->rows.empty()) continue;
-    std::string line = fmt::format("{:<22}", variant->name);
-    for (const auto& interval : variant->rows.back().intervals) {
-      line += interval.from == 0
-                  ? interval.implementation
-                  : fmt::format(", {} from {}", interval.implementation, show_size(interval.from));
-    }
+    std::string line =
+        fmt::format("{:<22}{}", variant->name, show_choices(variant->rows.back().intervals));
     const double doubt = placement::uncertainty(*variant);
     if (doubt > placement::kBusy) {
       line += fmt::format("  (±{:.0f} %: the machine is busy, what is not far ahead is not chosen)",
@@ -204,6 +197,10 @@ void print_text(const Outcome& outcome, const std::vector<const VariantHandle*>&
       line += fmt::format("  (±{:.0f} %: is the machine busy?)", 100 * doubt);
     }
     fmt::print("{}\n", line);
+    if (!variant->rows_with_hoistd.empty()) {
+      fmt::print("{:<22}while a hoistd answers: {}\n", "",
+                 show_choices(variant->rows_with_hoistd.back().intervals));
+    }
   }
   for (const std::string& skipped : outcome.skipped) warn("not measured: " + skipped);
   for (const std::string& kept : outcome.kept) {

@@ -1,13 +1,16 @@
 #include "device/remote/lent_device.h"
 
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 
 #include "base/gpu_hint.h"
 #include "base/options.h"
 #include "device/remote/futex.h"
+#include "device/remote/message.h"
 #include "device/remote/remote_device.h"
 #include "device/remote/start.h"
 
@@ -69,6 +72,9 @@ Result<std::shared_ptr<Device>> lent_device(const LendOptions& options) {
   // A daemon that lends a CPU is of use for tests alone.
   const bool is_required = ::strcasecmp(where, "require") == 0;
   const bool is_of_use = remote && ((*remote)->is_gpu() || is_required);
+  if (!is_of_use && options.hoistd_alone) {
+    return fail(ErrorCode::unavailable, remote ? "hoistd lends a CPU" : remote.error().message);
+  }
   if (!is_of_use && options.own_process) return in_process();
   if (!remote && may_start()) {
     StartOptions start;
@@ -79,6 +85,17 @@ Result<std::shared_ptr<Device>> lent_device(const LendOptions& options) {
   }
   if (!remote) return tl::unexpected(remote.error());
   return std::shared_ptr<Device>(std::move(*remote));
+}
+
+bool finds_hoistd() {
+  const char* const where = option_text(OptionId::gpu);
+  const bool lends = ::strcasecmp(where, "off") != 0 && ::strcasecmp(where, "inprocess") != 0;
+  if (!lends || hoist_gpus_are_hidden()) return false;
+  const std::vector<std::string> paths = socket_paths();
+  return std::any_of(paths.begin(), paths.end(), [](const std::string& path) {
+    struct stat info = {};
+    return ::stat(path.c_str(), &info) == 0 && S_ISSOCK(info.st_mode);
+  });
 }
 
 }  // namespace hoist::device::remote

@@ -7,7 +7,8 @@
 //   inprocess  the first GPU, in a context of the process's own (0.26 s, threads, breaks fork)
 //   else       hoistd's. Where none answers: with `own_process` the first GPU as for inprocess
 //              (also where hoistd lends a CPU, unless it says require), else one is started, at
-//              most every 30 s, and found by a later call, or by this one within `wait`.
+//              most every 30 s, and found by a later call, or by this one within `wait`; with
+//              `hoistd_alone` neither.
 #pragma once
 
 #include <chrono>
@@ -19,7 +20,8 @@ namespace hoist::device::remote {
 
 struct LendOptions {
   std::chrono::milliseconds wait{0};
-  bool own_process = false;  // one of Hoist's programs, not somebody else's
+  bool own_process = false;   // one of Hoist's programs, not somebody else's
+  bool hoistd_alone = false;  // only a GPU that is lent by one that runs
   // Not 0: a connection of the caller's own, with so much memory for copies, whose descriptors are
   // closed with the device. Else all engines of the process share one.
   uint64_t own_pool = 0;
@@ -29,5 +31,8 @@ struct LendOptions {
 // is found. Whether a GPU is behind it: properties().compute_major > 0; a hoistd may lend a CPU,
 // for tests.
 Result<std::shared_ptr<Device>> lent_device(const LendOptions& options);
+
+// Whether there is the socket of a hoistd that lent_device() would use. It may not answer.
+bool finds_hoistd();
 
 }  // namespace hoist::device::remote

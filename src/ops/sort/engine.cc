@@ -105,7 +105,7 @@ std::string reason_to_step_aside(const Options& options) {
   return {};
 }
 
-Result<Outcome> run(const Options& options, std::string_view program, bool on_gpu) {
+Result<Outcome> run(const Options& options, std::string_view program, GpuUse use) {
   ThreadPool pool(
       std::clamp(options.threads > 0 ? std::min(options.threads, usable_cpus()) : usable_cpus(), 1,
                  kMostThreads));
@@ -123,7 +123,7 @@ Result<Outcome> run(const Options& options, std::string_view program, bool on_gp
   Result<Output> output = Output::open(options.output);
   if (!output) return tl::unexpected(output.error());
   std::optional<GpuSorter> gpu;
-  if (on_gpu && options.mode == Mode::sort) gpu.emplace(kLeastOnGpu);
+  if (use != GpuUse::none && options.mode == Mode::sort) gpu.emplace(kLeastOnGpu, use);
   const MergeContext context{coder, pool,
                              options.memory_limit > 0
                                  ? std::min(options.memory_limit, allowed_memory())

@@ -17,12 +17,18 @@ struct Outcome {
   const char* implementation = "";
 };
 
+// Whose GPU sorts the codes, where there is one.
+enum class GpuUse {
+  none,
+  hoistd,  // that of one which runs
+  any,     // else one that this process opens
+};
+
 // Why this engine leaves the job to the original; empty if it does not. Reads nothing yet.
 std::string reason_to_step_aside(const Options& options);
 
 // Does the job; `program` begins its messages. Errors are worded as GNU sort's and mean exit code
 // 2, but for `unsupported`, which only a merge gives, before anything was read: then step aside.
-// `on_gpu`: a GPU sorts the codes, where there is one.
-Result<Outcome> run(const Options& options, std::string_view program, bool on_gpu = false);
+Result<Outcome> run(const Options& options, std::string_view program, GpuUse gpu = GpuUse::none);
 
 }  // namespace hoist::sort

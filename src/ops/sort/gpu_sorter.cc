@@ -38,7 +38,7 @@ struct GpuSorter::Gpu {
   device::Transfer transfer;
 };
 
-GpuSorter::GpuSorter(size_t least) : least_(least) {
+GpuSorter::GpuSorter(size_t least, GpuUse use) : least_(least), use_(use) {
   try {
     opener_ = std::thread([this] {
       try {
@@ -64,7 +64,8 @@ void GpuSorter::give_up(const std::string& why) {
 // A first small sort also loads the kernels, and locks memory that transfers go through: a pump's.
 void GpuSorter::open() {
   const auto start = std::chrono::steady_clock::now();
-  auto device = device::remote::lent_device({.own_process = true});
+  auto device =
+      device::remote::lent_device({.own_process = true, .hoistd_alone = use_ == GpuUse::hoistd});
   if (!device) return give_up(device.error().message);
   gpu_ = std::make_unique<Gpu>(std::move(*device));
   std::vector<Entry> few(size_t{1} << 20);
@@ -75,7 +76,8 @@ void GpuSorter::open() {
 }
 
 const char* GpuSorter::implementation() const {
-  return gpu_->device->properties().compute_major > 0 ? "cuda" : "hoistd";
+  const bool is_lent = gpu_->device->properties().kind == device::DeviceKind::remote;
+  return is_lent ? "hoistd" : "cuda";
 }
 
 bool GpuSorter::wants(size_t count) const { return count >= least_ && usable_; }

@@ -1,6 +1,6 @@
 // Entries sorted by a GPU: hoistd's, or one that this process opens itself.
 //
-//   GpuSorter gpu(4);                                  // opens it meanwhile, on a thread
+//   GpuSorter gpu(4, GpuUse::any);                     // opens it meanwhile, on a thread
 //   EntrySorter(…, &gpu).sort(entries, scratch);       // waits for it when it is wanted
 //
 // Whatever goes wrong there, the engine's own threads do the work.
@@ -13,13 +13,14 @@
 #include <thread>
 
 #include "ops/sort/code_sorter.h"
+#include "ops/sort/engine.h"
 
 namespace hoist::sort {
 
 class GpuSorter : public CodeSorter {
  public:
-  // `least` entries are worth it.
-  explicit GpuSorter(size_t least);
+  // `least` entries are worth it. `use` is not `none`.
+  GpuSorter(size_t least, GpuUse use);
   ~GpuSorter() override;
   GpuSorter(const GpuSorter&) = delete;
   GpuSorter& operator=(const GpuSorter&) = delete;
@@ -27,8 +28,7 @@ class GpuSorter : public CodeSorter {
   bool wants(size_t count) const override;
   bool sort(std::span<const Entry> from, std::span<Entry> to) override;
 
-  // Whether it has sorted anything, and what it is to the counters: "cuda", or "hoistd" for one
-  // that lends a CPU, for tests.
+  // Whether it has sorted anything, and what it is to the counters: "cuda", or "hoistd".
   bool was_used() const { return was_used_; }
   const char* implementation() const;
 
@@ -38,6 +38,7 @@ class GpuSorter : public CodeSorter {
   void give_up(const std::string& why);
 
   const size_t least_;
+  const GpuUse use_;
   std::atomic<bool> usable_ = true;
   bool was_used_ = false;
   std::unique_ptr<Gpu> gpu_;  // the opener's until it is joined

@@ -16,6 +16,7 @@
 #include "base/run_choice.h"
 #include "base/takeover.h"
 #include "base/verify.h"
+#include "device/remote/lent_device.h"
 #include "ops/sort/engine.h"
 #include "ops/sort/messages.h"
 #include "ops/sort/options.h"
@@ -43,6 +44,13 @@ const char* variant_of(const hoist::sort::Options& options) {
 std::optional<uint64_t> bytes_to_sort(const hoist::sort::Options& options) {
   if (options.mode != hoist::sort::Mode::sort) return std::nullopt;
   return hoist::input_size(options.files);
+}
+
+// Only the profile knows which GPUs were measured.
+hoist::sort::GpuUse gpu_for(const hoist::RunChoice& choice) {
+  using hoist::sort::GpuUse;
+  if (!choice.on_gpu || !hoist::placement::has_measured_these_gpus()) return GpuUse::none;
+  return choice.opens_gpu ? GpuUse::any : GpuUse::hoistd;
 }
 
 // Where nobody makes do without the memory. (A new-handler would end the program also where
@@ -76,7 +84,7 @@ int main(int argc, char** argv) {
   const std::string variant = variant_of(*options);
   const std::optional<uint64_t> bytes = bytes_to_sort(*options);
   const bool gpu_required = ::strcasecmp(option_text(OptionId::gpu), "require") == 0;
-  RunChoice choice = choose_run(takeover, "sort/" + variant, bytes);
+  RunChoice choice = choose_run(takeover, "sort/" + variant, bytes, device::remote::finds_hoistd);
   if (choice.original && !gpu_required) return step_aside(takeover, "sort", choice.reason);
   if (gpu_required) choice.reason = "HOIST_GPU=require";
   if (options->threads == 0) options->threads = choice.threads;
@@ -89,8 +97,8 @@ int main(int argc, char** argv) {
   const bool merging = options->mode == sort::Mode::merge;
   if (!merging) confirm_takeover(takeover, choice.reason);
   const auto start = std::chrono::steady_clock::now();
-  const bool on_gpu = gpu_required || (choice.on_gpu && placement::has_measured_these_gpus());
-  const Result<sort::Outcome> outcome = sort::run(*options, argv[0], on_gpu);
+  const sort::GpuUse gpu = gpu_required ? sort::GpuUse::any : gpu_for(choice);
+  const Result<sort::Outcome> outcome = sort::run(*options, argv[0], gpu);
   if (!outcome && outcome.error().code == ErrorCode::unsupported) {
     return step_aside(takeover, "sort", outcome.error().message);
   }

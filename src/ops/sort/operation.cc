@@ -2,10 +2,13 @@
 
 #include <fmt/core.h>
 
+#include <chrono>
 #include <clocale>
 
 #include "base/gpu_hint.h"
 #include "device/device.h"
+#include "device/remote/remote_device.h"
+#include "device/remote/start.h"
 #include "placement/program_operation.h"
 
 namespace hoist::sort {
@@ -67,6 +70,23 @@ Status find_gpu() {
   return gpu ? Status() : tl::unexpected(gpu.error());
 }
 
+// A private hoistd, with a client that keeps it from ending for want of any.
+Result<std::shared_ptr<void>> lend_gpu(const std::string& socket) {
+  device::remote::StartOptions start;
+  start.device = "cuda";
+  start.socket = socket;
+  start.wait = std::chrono::seconds(20);
+  if (const Status started = device::remote::start_private_daemon(start); !started) {
+    return tl::unexpected(started.error());
+  }
+  device::remote::ConnectOptions options;
+  options.path = socket;
+  options.pool_size = uint64_t{16} << 20;
+  auto client = device::remote::RemoteDevice::connect(options);
+  if (!client) return tl::unexpected(client.error());
+  return std::shared_ptr<void>(std::move(*client));
+}
+
 // The user's locale where it has collation rules, else a common one that has; empty: none.
 std::string collating_locale() {
   const std::string before = std::setlocale(LC_COLLATE, nullptr);
@@ -99,7 +119,7 @@ placement::Operation operation(const std::string& engine) {
       {{"C", "sort", {}, {"LC_ALL=C"}, 1, words},
        {"locale", "sort", {}, {"LC_ALL=" + locale}, 1, words_of_locale},
        {"numeric", "sort", {"-n"}, {"LC_ALL=C"}, 1, numbers}},
-      engine, find_gpu);
+      engine, {find_gpu, lend_gpu});
   // Opening a GPU takes as much time as sorting some hundred megabytes.
   if (hoist_gpu_may_serve()) operation.most_bytes = uint64_t{4} << 30;
   return operation;

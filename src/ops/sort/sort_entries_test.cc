@@ -369,7 +369,7 @@ TEST(SortEntriesGpu, AgreesWithAPlainSort) {
   if (!gpu) GTEST_SKIP() << gpu.error().message;
   std::mt19937_64 random(test_seed());
   const Locales locales;
-  GpuSorter sorter(1);
+  GpuSorter sorter(1, GpuUse::any);
   for (const std::string& locale : {std::string("C"), locales.names().back()}) {
     Locales::select(locale);
     for (const std::vector<std::string>& arguments : command_lines()) {
