@@ -37,6 +37,10 @@ constexpr double kGrowing = 0.25;
 // others. What is far behind is after two: a GPU's start would take all the time at small sizes.
 constexpr int kFirstRounds = 2;
 
+// Over a run as long as that disturbances average out.
+constexpr double kLongRun = 0.25;
+constexpr int kRoundsOfLongRuns = 3;
+
 // Where a turn is several runs, one after the other, all of them may be disturbed together.
 constexpr int kLeastTurns = 3;
 
@@ -115,11 +119,19 @@ class Measurer {
     }
     double last_cost = 0;
     uint64_t last_size = 0;
-    for (const uint64_t size : plan_.sizes) {
+    const auto takes_too_long = [&](uint64_t size) {
       // Costs may grow faster than the bytes: a product of matrices takes their power of 1.5.
       const double growth = static_cast<double>(size) / std::max(1.0, 1.0 * last_size);
       const double expected = last_cost * std::clamp(growth_, growth, std::pow(growth, 1.5));
-      if (sizes_.size() >= 2 && expected > seconds_left()) break;
+      return sizes_.size() >= 2 && expected > seconds_left();
+    };
+    for (uint64_t size : plan_.sizes) {
+      const bool is_last = takes_too_long(size);
+      if (is_last) {
+        // There may be time for one on the way there.
+        if (size / 2 <= last_size || takes_too_long(2 * last_size)) break;
+        size = 2 * last_size;
+      }
       const Result<double> cost = measure_size(size);
       if (!cost) {
         if (sizes_.empty() || cost.error().code != ErrorCode::exhausted) {
@@ -129,6 +141,7 @@ class Measurer {
       }
       last_cost = *cost;
       last_size = size;
+      if (is_last) break;
     }
     if (const Status status = measure_break_evens(last_size); !status) {
       return tl::unexpected(status.error());
@@ -155,7 +168,7 @@ class Measurer {
     if (const Status status = warm_up(*prepared, shape); !status) {
       return tl::unexpected(status.error());
     }
-    const int least = turn_ > 1 ? kLeastTurns : std::max(plan_.rounds, 1);
+    int least = turn_ > 1 ? kLeastTurns : std::max(plan_.rounds, 1);
     double most_seconds = std::numeric_limits<double>::infinity();  // of what is sampled
     for (int round = 0; round < std::max(plan_.most_rounds / turn_, least); ++round) {
       if (round >= std::min(least, kFirstRounds)) {
@@ -172,6 +185,7 @@ class Measurer {
       if (const Status status = sample(*prepared, most_seconds); !status) {
         return tl::unexpected(status.error());
       }
+      if (best_seconds() > kLongRun) least = std::min(least, kRoundsOfLongRuns);
     }
     for (Candidate& one : candidates_) {
       if (!one.samples.empty()) add_point(one, shape);

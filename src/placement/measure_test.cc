@@ -199,10 +199,33 @@ TEST(Measure, CostsThatOutgrowTheBytesAreForeseen) {
   MeasurePlan plan = fake.plan();
   plan.sizes = log_spaced(1 << 20, 16 << 20, 4);
   plan.most_rounds = 2;
-  plan.seconds = 3.2;
+  for (const auto& [seconds, largest] : {std::pair(1.5, 4), {3.2, 8}}) {  // 8 MiB would take 1357
+    plan.seconds = seconds;
+    const Result<Measurement> measured = measure(fake.operation, 0, plan);
+    ASSERT_TRUE(measured);
+    EXPECT_EQ(measured->variant.implementations[0].points.back().shape.bytes,
+              static_cast<uint64_t>(largest) << 20);
+  }
+}
+
+TEST(Measure, LongRunsNeedFewerRounds) {
+  Fake fake;
+  fake.work = [&](size_t, const Shape& shape) -> Status {
+    fake.takes(shape.bytes >= 1 << 20 ? 0.5 : 0.1);
+    return {};
+  };
+  MeasurePlan plan = fake.plan();
+  plan.sizes = {1 << 10, 1 << 20};
+  plan.rounds = 5;
+  plan.most_rounds = 5;
+  plan.seconds = 100;
   const Result<Measurement> measured = measure(fake.operation, 0, plan);
   ASSERT_TRUE(measured);
-  EXPECT_LE(measured->variant.implementations[0].points.back().shape.bytes, 4u << 20);
+  for (const MeasuredImplementation& one : measured->variant.implementations) {
+    ASSERT_EQ(one.points.size(), 2u);
+    EXPECT_EQ(one.points[0].runs, 5);
+    EXPECT_EQ(one.points[1].runs, 3);
+  }
 }
 
 // Ten rounds of all would take 1.7 s at the third size; a warm-up and two take 0.5.
@@ -472,6 +495,8 @@ TEST(ProgramOperation, AHoistdIsThereWhileItsUseIsMeasured) {
     return make_program_operation("test", {variant_of("sh", {"-c", script, "sh"})}, "/bin/sh", gpu);
   };
   ASSERT_EQ(operation().implementations.size(), 5u);
+  EXPECT_FALSE(operation().implementations[4].supports({(1 << 20) - 1}));
+  EXPECT_TRUE(operation().implementations[3].supports({1 << 20}));
   EXPECT_EQ(operation().implementations[4].name, "hoistd");
   {
     const Result<placement::Run> run = operation().prepare(0, {1000, 2}, directory.path());

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include "base/decisions.h"
 #include "base/file.h"
@@ -24,6 +25,9 @@ namespace {
 // Of the implementations.
 constexpr size_t kCuda = 3;
 constexpr size_t kHoistd = 4;
+
+// The CPUs do less in less time than it takes to reach a GPU, 70 ms or more.
+constexpr uint64_t kLeastForGpu = uint64_t{1} << 20;
 
 std::vector<Interval> built_in_intervals(const std::string& name) {
   hoist_decisions none = {};
@@ -153,8 +157,11 @@ Operation make_program_operation(const std::string& name, std::vector<ProgramVar
   Operation operation;
   operation.name = name;
   operation.implementations = {{"original"}, {"cpu-1"}, {.name = "cpu-all", .threads = 0}};
-  if (gpu.find) operation.implementations.push_back({.name = "cuda", .threads = 0});
-  if (gpu.lend) operation.implementations.push_back({.name = "hoistd", .threads = 0});
+  const auto is_enough = [](const Shape& shape) { return shape.bytes >= kLeastForGpu; };
+  for (const auto& [name, is_there] : {std::pair("cuda", !!gpu.find), {"hoistd", !!gpu.lend}}) {
+    if (!is_there) continue;
+    operation.implementations.push_back({.name = name, .threads = 0, .supports = is_enough});
+  }
   for (const ProgramVariant& variant : variants) {
     operation.variants.push_back(
         {variant.name, variant.items, built_in_intervals(name + "/" + variant.name)});

@@ -97,6 +97,20 @@ std::string now() {
   return text;
 }
 
+// Sizes for `operation`. From 64 MiB on, where a run takes long, those are a factor of four apart
+// that only some operations ask for.
+std::vector<uint64_t> sizes_for(const placement::Operation& operation, const Effort& effort) {
+  if (operation.most_bytes <= effort.most) {
+    return placement::log_spaced(effort.least, effort.most, effort.step);
+  }
+  constexpr uint64_t kLarge = uint64_t{64} << 20;
+  auto sizes = placement::log_spaced(effort.least, std::min(effort.most, kLarge), effort.step);
+  for (uint64_t size = 4 * sizes.back(); size <= operation.most_bytes; size *= 4) {
+    sizes.push_back(size);
+  }
+  return sizes;
+}
+
 // Measures the variants one after another; what one does not use of its time the others get.
 Result<Outcome> measure_all(const std::vector<const VariantHandle*>& variants,
                             const Effort& effort) {
@@ -109,12 +123,17 @@ Result<Outcome> measure_all(const std::vector<const VariantHandle*>& variants,
   outcome.profile.measured = now();
   Progress progress;
   const Clock::time_point start = Clock::now();
+  const auto share_of = [](const VariantHandle* variant) {
+    return variant->operation().share_of_time;
+  };
+  double shares = 0;  // of those that are left
+  for (const VariantHandle* variant : variants) shares += share_of(variant);
   for (size_t i = 0; i < variants.size(); ++i) {
     const double spent = std::chrono::duration<double>(Clock::now() - start).count();
     placement::MeasurePlan plan;
-    plan.sizes = placement::log_spaced(
-        effort.least, std::max(effort.most, variants[i]->operation().most_bytes), effort.step);
-    plan.seconds = std::max(0.0, effort.seconds - spent) / static_cast<double>(variants.size() - i);
+    plan.sizes = sizes_for(variants[i]->operation(), effort);
+    plan.seconds = std::max(0.0, effort.seconds - spent) * share_of(variants[i]) / shares;
+    shares -= share_of(variants[i]);
     plan.most_rounds = effort.most_rounds;
     plan.cpus = usable_cpus();
     plan.directory = scratch.path();

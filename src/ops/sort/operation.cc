@@ -121,7 +121,10 @@ placement::Operation operation(const std::string& engine) {
        {"numeric", "sort", {"-n"}, {"LC_ALL=C"}, 1, numbers}},
       engine, {find_gpu, lend_gpu});
   // Opening a GPU takes as much time as sorting some hundred megabytes.
-  if (hoist_gpu_may_serve()) operation.most_bytes = uint64_t{4} << 30;
+  if (hoist_gpu_may_serve()) {
+    operation.most_bytes = uint64_t{4} << 30;
+    operation.share_of_time = 5;
+  }
   return operation;
 }
 
