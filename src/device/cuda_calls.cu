@@ -1,6 +1,9 @@
 #include <cuda.h>
 #include <cuda_runtime.h>
 
+#include <map>
+#include <mutex>
+
 #include "device/cuda_calls.h"
 #include "device/on_device.h"
 #include "device/pump_launch.h"
@@ -11,17 +14,34 @@ namespace {
 cudaStream_t stream_of(void* stream) { return static_cast<cudaStream_t>(stream); }
 cudaEvent_t event_of(void* event) { return static_cast<cudaEvent_t>(event); }
 
+// The device's pool, which lives as long as the process. It is our own, since freed memory stays
+// with it (giving that back at every synchronisation costs more than the operations that the pool
+// is for), and the default one with its settings is the program's.
+cudaError_t find_pool(int device, cudaMemPool_t* pool) {
+  static std::mutex mutex;
+  static std::map<int, cudaMemPool_t> pools;
+  const std::lock_guard lock(mutex);
+  if (const auto found = pools.find(device); found != pools.end()) {
+    *pool = found->second;
+    return cudaSuccess;
+  }
+  cudaMemPoolProps properties{};
+  properties.allocType = cudaMemAllocationTypePinned;
+  properties.location = {cudaMemLocationTypeDevice, device};
+  cudaError_t error = cudaMemPoolCreate(pool, &properties);
+  if (error != cudaSuccess) return error;
+  unsigned long long keep = ~0ull;
+  error = cudaMemPoolSetAttribute(*pool, cudaMemPoolAttrReleaseThreshold, &keep);
+  if (error == cudaSuccess) {
+    pools[device] = *pool;
+  } else {
+    (void)cudaMemPoolDestroy(*pool);
+  }
+  return error;
+}
+
 int stream_create(int device, void** stream) {
   return on_device(device, [&] {
-    // Freed memory stays with the pool: giving it back at every synchronisation costs more than
-    // the operations that the pool is for.
-    cudaMemPool_t pool = nullptr;
-    cudaError_t error = cudaDeviceGetDefaultMemPool(&pool, device);
-    if (error == cudaSuccess) {
-      unsigned long long keep = ~0ull;
-      error = cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep);
-    }
-    if (error != cudaSuccess && error != cudaErrorNotSupported) return error;
     return cudaStreamCreateWithFlags(reinterpret_cast<cudaStream_t*>(stream),
                                      cudaStreamNonBlocking);
   });
@@ -74,15 +94,16 @@ int event_done(int device, void* event, bool* done) {
 int allocate(int device, void** data, size_t size, void* stream) {
   return on_device(device, [&] {
     if (stream == nullptr) return cudaMalloc(data, size);
-    const cudaError_t error = cudaMallocAsync(data, size, stream_of(stream));
-    if (error != cudaErrorMemoryAllocation) return error;
-    // Memory that the pool keeps may not be in one piece, or be what another device's pool needs.
     cudaMemPool_t pool = nullptr;
-    if (cudaDeviceGetDefaultMemPool(&pool, device) != cudaSuccess) return error;
+    cudaError_t error = find_pool(device, &pool);
+    if (error != cudaSuccess) return error;
+    error = cudaMallocFromPoolAsync(data, size, pool, stream_of(stream));
+    if (error != cudaErrorMemoryAllocation) return error;
+    // Memory that the pool keeps may not be in one piece.
     (void)cudaStreamSynchronize(stream_of(stream));
     (void)cudaMemPoolTrimTo(pool, 0);
     (void)cudaGetLastError();
-    return cudaMallocAsync(data, size, stream_of(stream));
+    return cudaMallocFromPoolAsync(data, size, pool, stream_of(stream));
   });
 }
 
@@ -93,7 +114,7 @@ int trim(int device) {
     cudaError_t error = cudaDeviceSynchronize();
     if (error != cudaSuccess) return error;
     cudaMemPool_t pool = nullptr;
-    error = cudaDeviceGetDefaultMemPool(&pool, device);
+    error = find_pool(device, &pool);
     if (error == cudaErrorNotSupported) return cudaSuccess;
     return error != cudaSuccess ? error : cudaMemPoolTrimTo(pool, 0);
   });
@@ -172,7 +193,7 @@ int allow_access(int device, int peer) {
     (void)cudaGetLastError();
     // Pools have access rights of their own.
     cudaMemPool_t pool = nullptr;
-    error = cudaDeviceGetDefaultMemPool(&pool, peer);
+    error = find_pool(peer, &pool);
     if (error != cudaSuccess) return error;
     cudaMemAccessDesc access{};
     access.location.type = cudaMemLocationTypeDevice;

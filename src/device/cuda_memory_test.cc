@@ -1,8 +1,10 @@
 #include "device/cuda_memory.h"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 
 #include "device/cuda_plugin.h"
@@ -62,6 +64,30 @@ TEST(CudaMemory, WhatThePoolKeepsIsGivenBack) {
     ASSERT_TRUE(device.trim());
     EXPECT_GE(free_memory(), before + kLarge / 2);
   }
+}
+
+// Bytes that the pool which programs use by default keeps, by the driver.
+uint64_t threshold_of_default_pool() {
+  constexpr int kReleaseThreshold = 4;  // CU_MEMPOOL_ATTR_RELEASE_THRESHOLD of cuda.h
+  void* const driver = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  const auto find = reinterpret_cast<int (*)(void**, int)>(
+      driver != nullptr ? ::dlsym(driver, "cuDeviceGetDefaultMemPool") : nullptr);
+  const auto ask = reinterpret_cast<int (*)(void*, int, void*)>(
+      driver != nullptr ? ::dlsym(driver, "cuMemPoolGetAttribute") : nullptr);
+  void* pool = nullptr;
+  uint64_t bytes = UINT64_MAX;
+  EXPECT_TRUE(find != nullptr && ask != nullptr && find(&pool, 0) == 0 &&
+              ask(pool, kReleaseThreshold, &bytes) == 0);
+  return bytes;
+}
+
+TEST(CudaMemory, TheProgramsOwnPoolIsLeftAsItIs) {
+  if (Status available = cuda_available(); !available) GTEST_SKIP() << available.error().message;
+  Device& device = **find_device("cuda:0");
+  Stream stream = Stream::create(device).value();
+  { const Buffer buffer = Buffer::allocate(stream, 1 << 20).value(); }
+  ASSERT_TRUE(stream.synchronize());
+  EXPECT_EQ(threshold_of_default_pool(), 0);
 }
 
 }  // namespace
