@@ -5,7 +5,6 @@ import json
 import os
 import pathlib
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -13,10 +12,11 @@ import time
 import unittest
 import xml.etree.ElementTree
 
-from hoist_tree import BUILD, environment, run
+from hoist_tree import BUILD, environment, run, tried_until
 
 TUNE = BUILD / "libexec/hoist/hoist-tune"
 EXPLAIN = BUILD / "libexec/hoist/hoist-explain"
+HOISTD = BUILD / "bin/hoistd"
 VARIANT = "hash/sha256sum"
 ON_GPU = "sort/C"  # which a GPU may do as well
 REGRET = pathlib.Path(__file__).resolve().parent.parent / "bench/placement/regret.py"
@@ -178,7 +178,7 @@ class PlacementTest(unittest.TestCase):
         self.assertIn("*12.5 ms", text)
 
     def with_hoistd(self):
-        """A profile in which a hoistd's GPU is ahead from 1 MiB on, and no other; what finds a hoistd."""
+        """A profile in which a hoistd's GPU is ahead from 1 MiB on, and no other."""
         file = self.write_profile(
             {"original": {1 << 10: 0.001, 1 << 20: 0.01}, "cpu-1": {1 << 10: 0.002, 1 << 20: 0.009},
              "cuda": {1 << 10: 0.2, 1 << 20: 0.3}, "hoistd": {1 << 10: 0.02, 1 << 20: 0.006}},
@@ -187,35 +187,59 @@ class PlacementTest(unittest.TestCase):
         profile["variants"][0]["rows_with_hoistd"] = [{"cpus": 1, "intervals": [
             {"from": 0, "implementation": "original"}, {"from": 1 << 20, "implementation": "hoistd"}]}]
         file.write_text(json.dumps(profile))
-        socket_path = self.path / "hoistd.sock"
-        with socket.socket(socket.AF_UNIX) as listener:
-            listener.bind(str(socket_path))
-        return file, {"HOIST_SOCKET": str(socket_path)}
+        return file
+
+    def hoistd(self):
+        """One that answers, lending a CPU; what clients need to find it."""
+        path = self.path / "hoistd.sock"
+        daemon = subprocess.Popen([HOISTD, "--device", "cpu", "--socket", path], env=self.env,
+                                  stderr=subprocess.DEVNULL)
+        self.addCleanup(daemon.wait)
+        self.addCleanup(daemon.kill)
+        for _ in range(100):
+            if run(HOISTD, "--status", "--socket", path).returncode == 0:
+                return daemon, {"HOIST_SOCKET": str(path)}
+            time.sleep(0.05)
+        return self.fail("hoistd does not answer")
+
+    def explain_on_gpu(self, with_hoistd, *words, **changes):
+        """Its only variant, where a hoistd answers soon enough, or is not to."""
+        return tried_until(lambda report: report["hoistd"] == with_hoistd,
+                           lambda: self.explain(ON_GPU, *words, **changes)["variants"][0])
 
     def test_a_hoistd_that_answers_changes_choices(self):
-        _, variables = self.with_hoistd()
+        self.with_hoistd()
+        daemon, variables = self.hoistd()
         for found, choices in ((variables, ["original", "hoistd"]), ({}, ["original", "cpu-1"])):
-            report = self.explain(ON_GPU, "--cpus", "4", "1K", "1M", **found)["variants"][0]
+            report = self.explain_on_gpu(bool(found), "--cpus", "4", "1K", "1M", **found)
             self.assertEqual([size["choice"] for size in report["sizes"]], choices)
             self.assertEqual("hoistd" in report["sizes"][0]["seconds"], report["hoistd"])
             self.assertEqual(report["choices"][-1]["implementation"], "cpu-1")
             self.assertEqual(report["choices_with_hoistd"][-1],
                              {"from": 1 << 20, "implementation": "hoistd"})
-            table = self.explain(ON_GPU, "--measured", **found)["variants"][0]
+            table = self.explain_on_gpu(bool(found), "--measured", **found)
             self.assertEqual([size["choice"] for size in table["sizes"]], choices)
             self.assertEqual([size["behind"] for size in table["sizes"]], [0, 0])
         for word, found in (("one does", variables), ("none does", {})):
-            text = self.tool(EXPLAIN, ON_GPU, "--cpus", "4", **found).stdout.decode()
-            self.assertIn(f"  while a hoistd answers ({word}): original, hoistd from 1 MiB\n", text)
+            line = f"  while a hoistd answers ({word}): original, hoistd from 1 MiB\n"
+            self.assertIn(line, tried_until(
+                lambda text, line=line: line in text,
+                lambda found=found: self.tool(EXPLAIN, ON_GPU, "--cpus", "4",
+                                              **found).stdout.decode()))
         for where in ("off", "inprocess"):
             report = self.explain(ON_GPU, "1M", **variables, HOIST_GPU=where)["variants"][0]
             self.assertFalse(report["hoistd"])
+        for number in (signal.SIGSTOP, signal.SIGKILL):  # its socket stays
+            daemon.send_signal(number)
+            report = self.explain(ON_GPU, "--cpus", "4", "1M", **variables)["variants"][0]
+            self.assertFalse(report["hoistd"])
+            self.assertEqual(report["sizes"][0]["choice"], "cpu-1")
         picture = self.path / "plot.svg"
         self.tool(EXPLAIN, ON_GPU, "--cpus", "4", "--plot", picture)
         self.assertIn("hoistd from 1 MiB", picture.read_text())
 
     def test_choices_are_judged_with_and_without_a_hoistd(self):
-        profile, _ = self.with_hoistd()
+        profile = self.with_hoistd()
         text = self.tool(sys.executable, REGRET, profile, profile).stdout.decode()
         alone, lent = text.split(f"| {ON_GPU}, a hoistd answers |")
         self.assertIn("| 1 MiB | 10 | **9** | 300 | 0 |", alone)

@@ -41,16 +41,6 @@ std::string praise_of_original(const hoist_decisions& decisions, const std::stri
   return "placement: the original is faster";
 }
 
-// Where a GPU of the program's own is ahead, hoistd's is in any case.
-hoist_choice decide(const hoist_decisions& decisions, const std::string& name, int cpus,
-                    uint64_t bytes, const std::function<bool()>& finds_hoistd) {
-  const hoist_choice alone = hoist_decide(&decisions, name.c_str(), cpus, bytes);
-  if (alone == HOIST_CHOICE_CUDA || !finds_hoistd) return alone;
-  const std::string row = name + HOIST_WITH_HOISTD;
-  if (hoist_decide(&decisions, row.c_str(), cpus, bytes) != HOIST_CHOICE_HOISTD) return alone;
-  return finds_hoistd() ? HOIST_CHOICE_HOISTD : alone;
-}
-
 }  // namespace
 
 RunChoice choose_run(const Takeover& takeover, const std::string& name,
@@ -64,10 +54,15 @@ RunChoice choose_run(const Takeover& takeover, const std::string& name,
   const int cpus = cpus_to_count_on();
   const auto decisions = std::make_unique<hoist_decisions>();
   hoist_load_decisions(decisions.get());
-  const hoist_choice choice = decide(*decisions, name, cpus, *bytes, finds_hoistd);
+  const hoist_choice alone = hoist_decide(decisions.get(), name.c_str(), cpus, *bytes);
+  const hoist_choice lent =
+      hoist_decide(decisions.get(), (name + HOIST_WITH_HOISTD).c_str(), cpus, *bytes);
+  const bool is_lent =
+      lent != HOIST_CHOICE_UNKNOWN && lent != alone && finds_hoistd != nullptr && finds_hoistd();
+  const hoist_choice choice = is_lent ? lent : alone;
   if (choice == HOIST_CHOICE_CPU_1) run.threads = 1;
-  run.opens_gpu = choice == HOIST_CHOICE_CUDA;
-  run.on_gpu = run.opens_gpu || choice == HOIST_CHOICE_HOISTD;
+  run.opens_gpu = alone == HOIST_CHOICE_CUDA;  // should hoistd be gone by then
+  run.on_gpu = choice == HOIST_CHOICE_CUDA || choice == HOIST_CHOICE_HOISTD;
   if (choice != HOIST_CHOICE_ORIGINAL) {
     run.reason = fmt::format("placement: {} for {} bytes", hoist_choice_name(choice), *bytes);
   } else if (takeover.recognised && !takeover.original_path.empty()) {

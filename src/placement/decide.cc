@@ -225,12 +225,19 @@ std::string decisions_text(const Profile& profile) {
   std::array<char, 64> head;
   std::string text(head.data(),
                    hoist_format_decisions_head(head.data(), head.size(), hoist_machine_key()));
-  for (const MeasuredVariant& variant : profile.variants) {
-    if (variant.find("original") == nullptr) continue;
-    const std::string lines =
-        format_rows(variant.name, variant.rows) +
-        format_rows(variant.name + HOIST_WITH_HOISTD, variant.rows_with_hoistd);
+  const auto add = [&](const std::string& name, const std::vector<Row>& rows) {
+    const std::string lines = format_rows(name, rows);
     if (text.size() + lines.size() <= HOIST_DECISIONS_LIMIT) text += lines;
+  };
+  for (const bool with_hoistd : {false, true}) {  // what all need comes first
+    for (const MeasuredVariant& variant : profile.variants) {
+      if (variant.find("original") == nullptr) continue;
+      if (with_hoistd) {
+        add(variant.name + HOIST_WITH_HOISTD, variant.rows_with_hoistd);
+      } else {
+        add(variant.name, variant.rows);
+      }
+    }
   }
   return text;
 }

@@ -315,20 +315,22 @@ class Measurer {
   // Interpolation errors matter where two curves cross, so a crossing far from all measured sizes
   // gets a measurement of its own.
   Status measure_break_evens(uint64_t largest) {
+    for (const bool with_hoistd : {false, true}) {
+      if (Status status = measure_break_evens(largest, with_hoistd); !status) return status;
+    }
+    return {};
+  }
+  Status measure_break_evens(uint64_t largest, bool with_hoistd) {
     constexpr int kMost = 4;
     constexpr double kFar = 1.15;
     for (int extra = 0; extra < kMost && seconds_left() > 0; ++extra) {
-      std::vector<Interval> intervals;
-      for (const bool with_hoistd : {false, true}) {
-        const Model model(result().variant, &operation_, plan_.cpus, with_hoistd);
-        const Row row = decide_row(model, plan_.cpus, nullptr);
-        intervals.insert(intervals.end(), row.intervals.begin(), row.intervals.end());
-      }
+      const Model model(result().variant, &operation_, plan_.cpus, with_hoistd);
+      const Row row = decide_row(model, plan_.cpus, nullptr);
       const auto found =
-          std::find_if(intervals.begin(), intervals.end(), [&](const Interval& interval) {
+          std::find_if(row.intervals.begin(), row.intervals.end(), [&](const Interval& interval) {
             return interval.from > 0 && interval.from < largest && is_far(interval.from, kFar);
           });
-      if (found == intervals.end()) return {};
+      if (found == row.intervals.end()) return {};
       const Result<double> cost = measure_size(found->from);
       if (!cost && cost.error().code == ErrorCode::exhausted) return {};
       if (!cost) return tl::unexpected(cost.error());

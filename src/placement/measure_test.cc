@@ -483,13 +483,18 @@ TEST(ProgramOperation, AGpuIsAnImplementationWhereTheEngineCanUseOne) {
 TEST(ProgramOperation, AHoistdIsThereWhileItsUseIsMeasured) {
   const CacheDirectory directory;
   const std::string script = "test \"$HOIST_GPU\" = require && test -e \"$HOIST_SOCKET\"";
+  int lent = 0;
+  Status answers;
   GpuAccess gpu = {.find = [] { return Status(); },
-                   .lend = [](const std::string& socket) -> Result<std::shared_ptr<void>> {
+                   .lend = [&](const std::string& socket) -> Result<std::function<Status()>> {
+                     ++lent;
                      std::ofstream(socket) << "here";
-                     return std::shared_ptr<std::string>(new std::string(socket), [](auto* path) {
-                       std::filesystem::remove(*path);
-                       delete path;
-                     });
+                     const std::shared_ptr<std::string> file(new std::string(socket),
+                                                             [](auto* path) {
+                                                               std::filesystem::remove(*path);
+                                                               delete path;
+                                                             });
+                     return [&answers, file] { return answers; };
                    }};
   const auto operation = [&] {
     return make_program_operation("test", {variant_of("sh", {"-c", script, "sh"})}, "/bin/sh", gpu);
@@ -499,26 +504,40 @@ TEST(ProgramOperation, AHoistdIsThereWhileItsUseIsMeasured) {
   EXPECT_TRUE(operation().implementations[3].supports({1 << 20}));
   EXPECT_EQ(operation().implementations[4].name, "hoistd");
   {
-    const Result<placement::Run> run = operation().prepare(0, {1000, 2}, directory.path());
-    ASSERT_TRUE(run);
-    EXPECT_FALSE((*run)(3));  // which has a GPU of its own
-    EXPECT_TRUE((*run)(4));
+    const Operation one = operation();
+    for (const uint64_t bytes : {1000, 2000}) {  // one hoistd for all sizes
+      const Result<placement::Run> run = one.prepare(0, {bytes, 2}, directory.path());
+      ASSERT_TRUE(run);
+      EXPECT_FALSE((*run)(3));  // which has a GPU of its own
+      EXPECT_EQ(lent, bytes == 1000 ? 0 : 1);
+      EXPECT_TRUE((*run)(4));
+      EXPECT_EQ(lent, 1);
+    }
+    const Result<placement::Run> run = one.prepare(0, {1000, 2}, directory.path());
+    answers = fail(ErrorCode::unavailable, "ended (test)");
+    EXPECT_EQ((*run)(4).error().message, "ended (test)");
+    answers = {};
+    EXPECT_TRUE((*run)(4));  // another one
+    EXPECT_EQ(lent, 2);
   }
   EXPECT_FALSE(std::filesystem::exists(directory.path() + "/hoistd.sock"));
-  gpu.lend = [](const std::string&) -> Result<std::shared_ptr<void>> {
+  lent = 0;
+  gpu.lend = [&](const std::string&) -> Result<std::function<Status()>> {
+    ++lent;
     return fail(ErrorCode::unavailable, "no hoistd (test)");
   };
-  const Result<placement::Run> run = operation().prepare(0, {1000, 2}, directory.path());
-  ASSERT_TRUE(run);
-  EXPECT_EQ((*run)(4).error().message, "no hoistd (test)");
+  const Operation refused = operation();
+  for (int size = 0; size < 2; ++size) {
+    const Result<placement::Run> run = refused.prepare(0, {1000, 2}, directory.path());
+    ASSERT_TRUE(run);
+    EXPECT_EQ((*run)(4).error().message, "no hoistd (test)");
+    EXPECT_EQ(lent, 1);  // such a try may take seconds
+  }
   gpu.find = [] { return Status(fail(ErrorCode::unavailable, "no GPU (test)")); };
-  gpu.lend = [](const std::string&) -> Result<std::shared_ptr<void>> {
-    ADD_FAILURE() << "there is nothing to lend";
-    return fail(ErrorCode::unavailable, "");
-  };
   const Result<placement::Run> none = operation().prepare(0, {1000, 2}, directory.path());
   ASSERT_TRUE(none);
   EXPECT_EQ((*none)(4).error().message, "no GPU (test)");
+  EXPECT_EQ(lent, 1);
 }
 
 TEST(ProgramOperation, WhatIsMissingOrFailsSaysSo) {

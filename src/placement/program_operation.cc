@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -104,9 +105,9 @@ std::vector<ProgramRun> runs_of(const ProgramVariant& variant, const std::string
                                           "HOIST_VERIFY=0"};
   std::vector<std::string> one_thread = alone;
   one_thread.emplace_back("HOIST_THREADS=1");
-  const auto on_gpu = [&](const std::string& socket) {
+  const auto on_gpu = [&](const std::string& where) {
     std::vector<std::string> variables = alone;
-    variables.insert(variables.end(), {"HOIST_GPU=require", "HOIST_SOCKET=" + socket});
+    variables.insert(variables.end(), {"HOIST_GPU=require", "HOIST_SOCKET=" + where});
     return with(std::move(variables));
   };
   return {{find_original(variant.program), words, with({"HOIST=off"})},
@@ -116,11 +117,32 @@ std::vector<ProgramRun> runs_of(const ProgramVariant& variant, const std::string
           {engine, words, on_gpu(socket)}};
 }
 
-Result<std::shared_ptr<void>> lend(const GpuAccess& gpu, const std::string& socket) {
-  if (!gpu.lend) return fail(ErrorCode::unsupported, "the engine borrows no GPU");
-  if (const Status found = gpu.find(); !found) return tl::unexpected(found.error());
-  return gpu.lend(socket);
-}
+// The hoistd that is measured: started where it is first wanted, and once, for all sizes.
+class Lender {
+ public:
+  explicit Lender(std::function<Result<std::function<Status()>>(const std::string&)> lend)
+      : lend_(std::move(lend)) {}
+
+  // Where it is to answer; what is named first.
+  const std::string& socket(const std::string& directory) {
+    if (socket_.empty()) socket_ = directory + "/hoistd.sock";
+    return socket_;
+  }
+  Status run(const ProgramRun& program) {
+    if (!answers_) answers_ = lend_(socket_);
+    if (!*answers_) return tl::unexpected(answers_->error());
+    if (Status done = run_program(program); !done) return done;
+    // Without it the engine did the work in another way.
+    Status answers = (**answers_)();
+    if (!answers) answers_.reset();
+    return answers;
+  }
+
+ private:
+  const std::function<Result<std::function<Status()>>(const std::string&)> lend_;
+  std::string socket_;
+  std::optional<Result<std::function<Status()>>> answers_;
+};
 
 }  // namespace
 
@@ -158,28 +180,27 @@ Operation make_program_operation(const std::string& name, std::vector<ProgramVar
   operation.name = name;
   operation.implementations = {{"original"}, {"cpu-1"}, {.name = "cpu-all", .threads = 0}};
   const auto is_enough = [](const Shape& shape) { return shape.bytes >= kLeastForGpu; };
-  for (const auto& [name, is_there] : {std::pair("cuda", !!gpu.find), {"hoistd", !!gpu.lend}}) {
+  for (const auto& [kind, is_there] : {std::pair("cuda", !!gpu.find), {"hoistd", !!gpu.lend}}) {
     if (!is_there) continue;
-    operation.implementations.push_back({.name = name, .threads = 0, .supports = is_enough});
+    operation.implementations.push_back({.name = kind, .threads = 0, .supports = is_enough});
   }
   for (const ProgramVariant& variant : variants) {
     operation.variants.push_back(
         {variant.name, variant.items, built_in_intervals(name + "/" + variant.name)});
   }
-  operation.prepare = [variants = std::move(variants), engine, gpu](
+  operation.prepare = [variants = std::move(variants), engine, find = gpu.find,
+                       lender = std::make_shared<Lender>(gpu.lend)](
                           size_t variant, const Shape& shape,
                           const std::string& directory) -> Result<Run> {
     const auto files = write_inputs(variants[variant], shape, directory);
     if (!files) return tl::unexpected(files.error());
-    const std::string socket = directory + "/hoistd.sock";
-    const Result<std::shared_ptr<void>> hoistd = lend(gpu, socket);
-    return [runs = runs_of(variants[variant], engine, *files, socket), find = gpu.find,
-            hoistd](size_t implementation) -> Status {
+    return [runs = runs_of(variants[variant], engine, *files, lender->socket(directory)), find,
+            lender](size_t implementation) -> Status {
       if (implementation >= kCuda) {
         if (Status found = find(); !found) return found;
       }
-      if (implementation == kHoistd && !hoistd) return tl::unexpected(hoistd.error());
-      return run_program(runs[implementation]);
+      return implementation == kHoistd ? lender->run(runs[kHoistd])
+                                       : run_program(runs[implementation]);
     };
   };
   return operation;

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -26,8 +25,9 @@ struct ProgramVariant {
 // How an engine gets at a GPU, whether or not a hoistd runs today.
 struct GpuAccess {
   std::function<Status()> find;  // whether there is one
-  // Makes a hoistd answer at this socket for as long as the result lives.
-  std::function<Result<std::shared_ptr<void>>(const std::string& socket)> lend;
+  // Makes a hoistd answer at this socket for as long as the result lives, which says whether it
+  // still does.
+  std::function<Result<std::function<Status()>>(const std::string& socket)> lend;
 };
 
 // `engine` is the path of libexec/hoist/hoist-NAME. The defaults are the compiled-in rows of

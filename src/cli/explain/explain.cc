@@ -147,7 +147,7 @@ int explain_command(const ExplainOptions& options) {
   if (!sizes) return report(sizes.error());
   const placement::LoadedProfile& loaded = placement::process_profile();
   const int cpus = options.cpus > 0 ? options.cpus : free_cpus();
-  const bool with_hoistd = device::remote::finds_hoistd();
+  const bool with_hoistd = device::remote::hoistd_answers();
   std::vector<VariantReport> reports;
   std::vector<MeasuredTable> tables;
   for (const VariantHandle* variant : *variants) {

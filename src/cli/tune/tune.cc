@@ -126,22 +126,23 @@ Result<Outcome> measure_all(const std::vector<const VariantHandle*>& variants,
   const auto share_of = [](const VariantHandle* variant) {
     return variant->operation().share_of_time;
   };
-  double shares = 0;  // of those that are left
-  for (const VariantHandle* variant : variants) shares += share_of(variant);
+  double all_shares = 0;
+  for (const VariantHandle* variant : variants) all_shares += share_of(variant);
+  double shares = all_shares;  // of those that are left
   for (size_t i = 0; i < variants.size(); ++i) {
     const double spent = std::chrono::duration<double>(Clock::now() - start).count();
     placement::MeasurePlan plan;
     plan.sizes = sizes_for(variants[i]->operation(), effort);
     plan.seconds = std::max(0.0, effort.seconds - spent) * share_of(variants[i]) / shares;
+    const double done = 1 - shares / all_shares;
     shares -= share_of(variants[i]);
     plan.most_rounds = effort.most_rounds;
     plan.cpus = usable_cpus();
     plan.directory = scratch.path();
     plan.cancelled = is_interrupted;
     const std::string name = variants[i]->name();
-    plan.at_size = [&, first = i](uint64_t bytes) {
-      progress.show(static_cast<double>(first) / static_cast<double>(variants.size()),
-                    fmt::format("{} {}", name, show_size(bytes)));
+    plan.at_size = [&, done](uint64_t bytes) {
+      progress.show(done, fmt::format("{} {}", name, show_size(bytes)));
     };
     auto measured = placement::measure(variants[i]->operation(), variants[i]->variant(), plan);
     if (!measured && measured.error().code == ErrorCode::cancelled) {

@@ -7,8 +7,7 @@
 
 namespace hoist::device::remote {
 
-Result<std::string> ask_status(const std::string& path) {
-  constexpr int kMilliseconds = 2000;
+Result<std::string> ask_status(const std::string& path, int milliseconds) {
   constexpr size_t kMostBytes = 256 * 1024;
   const std::vector<std::string> paths =
       path.empty() ? socket_paths() : std::vector<std::string>{path};
@@ -19,7 +18,7 @@ Result<std::string> ask_status(const std::string& path) {
     if (Status sent = send_message(socket->get(), make_message(HOIST_MESSAGE_STATUS)); !sent) {
       return tl::unexpected(sent.error());
     }
-    return receive_text(socket->get(), kMilliseconds, kMostBytes);
+    return receive_text(socket->get(), milliseconds, kMostBytes);
   }
   return fail(ErrorCode::not_found,
               fmt::format("no hoistd listens ({}): start `hoistd`", fmt::join(paths, ", ")));

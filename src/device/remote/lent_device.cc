@@ -1,16 +1,14 @@
 #include "device/remote/lent_device.h"
 
 #include <strings.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 
 #include "base/gpu_hint.h"
 #include "base/options.h"
+#include "device/remote/ask.h"
 #include "device/remote/futex.h"
-#include "device/remote/message.h"
 #include "device/remote/remote_device.h"
 #include "device/remote/start.h"
 
@@ -56,6 +54,12 @@ Result<std::shared_ptr<RemoteDevice>> connect_own(uint64_t pool_size) {
   return device;
 }
 
+Status answers_soon() {
+  constexpr int kMilliseconds = 100;
+  const Result<std::string> answer = ask_status({}, kMilliseconds);
+  return answer ? Status() : tl::unexpected(answer.error());
+}
+
 }  // namespace
 
 Result<std::shared_ptr<Device>> lent_device(const LendOptions& options) {
@@ -65,7 +69,11 @@ Result<std::shared_ptr<Device>> lent_device(const LendOptions& options) {
   if (hoist_gpus_are_hidden()) {
     return fail(ErrorCode::unavailable, "CUDA_VISIBLE_DEVICES hides every device");
   }
-  const auto connect = [&] {
+  const bool may_wait = !options.own_process && !options.hoistd_alone;
+  const auto connect = [&]() -> Result<std::shared_ptr<RemoteDevice>> {
+    if (const Status soon = may_wait ? Status() : answers_soon(); !soon) {
+      return tl::unexpected(soon.error());
+    }
     return options.own_pool > 0 ? connect_own(options.own_pool) : RemoteDevice::shared();
   };
   Result<std::shared_ptr<RemoteDevice>> remote = connect();
@@ -87,15 +95,10 @@ Result<std::shared_ptr<Device>> lent_device(const LendOptions& options) {
   return std::shared_ptr<Device>(std::move(*remote));
 }
 
-bool finds_hoistd() {
+bool hoistd_answers() {
   const char* const where = option_text(OptionId::gpu);
   const bool lends = ::strcasecmp(where, "off") != 0 && ::strcasecmp(where, "inprocess") != 0;
-  if (!lends || hoist_gpus_are_hidden()) return false;
-  const std::vector<std::string> paths = socket_paths();
-  return std::any_of(paths.begin(), paths.end(), [](const std::string& path) {
-    struct stat info = {};
-    return ::stat(path.c_str(), &info) == 0 && S_ISSOCK(info.st_mode);
-  });
+  return lends && !hoist_gpus_are_hidden() && answers_soon();
 }
 
 }  // namespace hoist::device::remote

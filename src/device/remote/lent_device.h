@@ -8,7 +8,8 @@
 //   else       hoistd's. Where none answers: with `own_process` the first GPU as for inprocess
 //              (also where hoistd lends a CPU, unless it says require), else one is started, at
 //              most every 30 s, and found by a later call, or by this one within `wait`; with
-//              `hoistd_alone` neither.
+//              `hoistd_alone` neither. With either of the two a hoistd that does not answer a
+//              question in 0.1 s, being stopped, is none.
 #pragma once
 
 #include <chrono>
@@ -32,7 +33,7 @@ struct LendOptions {
 // for tests.
 Result<std::shared_ptr<Device>> lent_device(const LendOptions& options);
 
-// Whether there is the socket of a hoistd that lent_device() would use. It may not answer.
-bool finds_hoistd();
+// Whether a hoistd that lent_device() would use answers, within 0.1 s. It may lend a CPU.
+bool hoistd_answers();
 
 }  // namespace hoist::device::remote

@@ -179,6 +179,10 @@ Status start_private_daemon(const StartOptions& options) {
   const std::string program = options.program.empty() ? find_program() : options.program;
   if (program.empty()) return fail(ErrorCode::unavailable, "hoistd is not installed (bin/hoistd)");
   const std::string socket = options.socket.empty() ? socket_paths().front() : options.socket;
+  if (const Result<UniqueFd> there = connect_to(socket);
+      !there && there.error().code == ErrorCode::invalid_argument) {
+    return tl::unexpected(there.error());
+  }
   if (const Result<std::string> own = user_socket_path(); own && socket.starts_with(*own)) {
     ::mkdir(std::filesystem::path(socket).parent_path().c_str(), 0700);
   }

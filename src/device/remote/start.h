@@ -27,7 +27,7 @@ struct StartOptions {
 
 // Starts one at its socket unless one answers there, or for an empty path at any of socket_paths().
 // `unavailable` where Hoist is switched off, there is no program, or none answers after the wait; a
-// wait of 0 does not ask.
+// wait of 0 does not ask. `invalid_argument` for a path that no socket can have.
 Status start_private_daemon(const StartOptions& options);
 
 }  // namespace hoist::device::remote

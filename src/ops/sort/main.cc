@@ -46,6 +46,10 @@ std::optional<uint64_t> bytes_to_sort(const hoist::sort::Options& options) {
   return hoist::input_size(options.files);
 }
 
+bool lends_what_was_measured() {
+  return hoist::device::remote::hoistd_answers() && hoist::placement::has_measured_these_gpus();
+}
+
 // Only the profile knows which GPUs were measured.
 hoist::sort::GpuUse gpu_for(const hoist::RunChoice& choice) {
   using hoist::sort::GpuUse;
@@ -84,7 +88,7 @@ int main(int argc, char** argv) {
   const std::string variant = variant_of(*options);
   const std::optional<uint64_t> bytes = bytes_to_sort(*options);
   const bool gpu_required = ::strcasecmp(option_text(OptionId::gpu), "require") == 0;
-  RunChoice choice = choose_run(takeover, "sort/" + variant, bytes, device::remote::finds_hoistd);
+  RunChoice choice = choose_run(takeover, "sort/" + variant, bytes, lends_what_was_measured);
   if (choice.original && !gpu_required) return step_aside(takeover, "sort", choice.reason);
   if (gpu_required) choice.reason = "HOIST_GPU=require";
   if (options->threads == 0) options->threads = choice.threads;

@@ -70,21 +70,29 @@ Status find_gpu() {
   return gpu ? Status() : tl::unexpected(gpu.error());
 }
 
-// A private hoistd, with a client that keeps it from ending for want of any.
-Result<std::shared_ptr<void>> lend_gpu(const std::string& socket) {
+// A private hoistd, with a client that keeps it from ending for want of any, and ends it.
+Result<std::function<Status()>> lend_gpu(const std::string& socket) {
+  const Result<device::Device*> gpu = device::find_device("cuda");
+  if (gpu && (*gpu)->properties().exclusive) {
+    return fail(ErrorCode::unavailable, "the GPU is for one process at a time");
+  }
   device::remote::StartOptions start;
   start.device = "cuda";
   start.socket = socket;
-  start.wait = std::chrono::seconds(20);
+  start.idle = std::chrono::seconds(1);
+  start.wait = std::chrono::seconds(5);
   if (const Status started = device::remote::start_private_daemon(start); !started) {
     return tl::unexpected(started.error());
   }
   device::remote::ConnectOptions options;
   options.path = socket;
   options.pool_size = uint64_t{16} << 20;
-  auto client = device::remote::RemoteDevice::connect(options);
-  if (!client) return tl::unexpected(client.error());
-  return std::shared_ptr<void>(std::move(*client));
+  auto connected = device::remote::RemoteDevice::connect(options);
+  if (!connected) return tl::unexpected(connected.error());
+  return [client = std::move(*connected)]() -> Status {
+    if (!client->connection().lost()) return {};
+    return fail(ErrorCode::unavailable, "hoistd ended while it was measured");
+  };
 }
 
 // The user's locale where it has collation rules, else a common one that has; empty: none.
