@@ -56,7 +56,7 @@ class BenchCommand(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         rows = [line.split("|") for line in result.stdout.splitlines()[2:]]
         self.assertEqual([(row[1].strip(), row[3].strip()) for row in rows],
-                         [(path, tuning) for path in ("up", "down", "file")
+                         [(path, tuning) for path in ("up", "down", "file", "both")
                           for tuning in ("as it is", "threads=2 piece=64")])
         for row in rows:
             self.assertTrue(float(row[4]) >= float(row[5]) >= float(row[6]) > 0)

@@ -12,6 +12,7 @@
 #include <random>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/file.h"
@@ -30,7 +31,8 @@ using Clock = std::chrono::steady_clock;
 constexpr const char* kUsage = R"(usage: compare_tunings DEVICE SECONDS TUNING...
 
 Measures transfers by each tuning in turn, call by call, for SECONDS a path and size; prints a table
-of GB/s: the best call, the best tenth, the median. On a busy host the first two say what a tuning
+of GB/s: the best call, the best tenth, the median ("both": one up and one down at once, their sum).
+On a busy host the first two say what a tuning
 can do, and the median what it does there. DEVICE: cuda, cuda:N or cpu (8 MiB only). A tuning names
 what is otherwise than usual; a wrong name lists those there are.
 
@@ -52,6 +54,7 @@ struct Tuned {
 
 struct Path {
   const char* name;
+  size_t directions;  // that move so many bytes each
   std::function<Status(Transfer& transfer, size_t size)> move;
 };
 
@@ -67,7 +70,8 @@ Status measure(const Path& path, size_t size, double seconds, std::vector<Tuned>
       for (int call = 0; call < kInARow; ++call) {
         const Clock::time_point start = Clock::now();
         if (Status done = path.move(*one.transfer, size); !done) return done;
-        if (call > 0) one.rates.push_back(static_cast<double>(size) / spent(start));
+        const auto moved = static_cast<double>(path.directions * size);
+        if (call > 0) one.rates.push_back(moved / spent(start));
       }
     }
   }
@@ -110,8 +114,10 @@ Status compare(const char* device_name, double seconds, const std::vector<std::s
       is_cpu ? std::vector<size_t>{8} : std::vector<size_t>{8, 16, 32, 64, 128, 256, 1024};
   std::vector<std::byte> host(sizes.back() * kMebibyte);
   fill(host);
+  std::vector<std::byte> other_host(host.size());
   Result<Buffer> buffer = Buffer::allocate(**device, host.size());
-  if (!buffer) return tl::unexpected(buffer.error());
+  Result<Buffer> other = Buffer::allocate(**device, host.size());
+  if (!buffer || !other) return tl::unexpected(buffer ? other.error() : buffer.error());
   const char* const folder = std::getenv("TMPDIR");
   Result<UniqueFd> file = open_file(folder != nullptr ? folder : "/tmp", O_TMPFILE | O_RDWR, 0600);
   if (!file) return tl::unexpected(file.error());
@@ -119,17 +125,28 @@ Status compare(const char* device_name, double seconds, const std::vector<std::s
 
   const auto there = [&](size_t size) { return buffer->view().subview(0, size); };
   const Path paths[] = {
-      {"up",
+      {"up", 1,
        [&](Transfer& transfer, size_t size) {
          return transfer.upload(std::span<const std::byte>(host.data(), size), there(size));
        }},
-      {"down",
+      {"down", 1,
        [&](Transfer& transfer, size_t size) {
          return transfer.download(there(size), std::span<std::byte>(host.data(), size));
        }},
-      {"file",
+      {"file", 1,
        [&](Transfer& transfer, size_t size) {
          return transfer.upload(HostFile{file->get(), 0}, there(size));
+       }},
+      {"both", 2,
+       [&](Transfer& transfer, size_t size) {
+         Status uploaded;
+         std::thread uploader([&] {
+           uploaded = transfer.upload(std::span<const std::byte>(host.data(), size), there(size));
+         });
+         Status downloaded = transfer.download(other->view().subview(0, size),
+                                               std::span<std::byte>(other_host.data(), size));
+         uploader.join();
+         return uploaded ? downloaded : uploaded;
        }},
   };
   fmt::print(
