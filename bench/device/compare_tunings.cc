@@ -32,9 +32,9 @@ constexpr const char* kUsage = R"(usage: compare_tunings DEVICE SECONDS TUNING..
 
 Measures transfers by each tuning in turn, call by call, for SECONDS a path and size; prints a table
 of GB/s: the best call, the best tenth, the median ("both": one up and one down at once, their sum).
-On a busy host the first two say what a tuning
-can do, and the median what it does there. DEVICE: cuda, cuda:N or cpu (8 MiB only). A tuning names
-what is otherwise than usual; a wrong name lists those there are.
+On a busy host the first two say what a tuning can do, and the median what it does there. DEVICE:
+cuda, cuda:N or cpu (8 MiB only). A tuning names what is otherwise than usual; a wrong name lists
+those there are.
 
 examples:
   compare_tunings cuda 5 "" demoted=0
