@@ -143,6 +143,14 @@ function(hoist_test_program name)
   endif()
 endfunction()
 
+# Programs that measure lie in bench/, and use a GPU where there is one.
+function(hoist_bench_program name)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
+  if(HOIST_HAS_CUDA)
+    add_dependencies(${name} hoist_cuda)
+  endif()
+endfunction()
+
 # Seconds after which a test counts as hung: several times what the slowest take on 2 busy cores.
 set(HOIST_TEST_TIMEOUT 1200)
 if(HOIST_SANITIZE OR HOIST_COVERAGE)

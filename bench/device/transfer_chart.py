@@ -110,7 +110,10 @@ def main():
     parser.add_argument("measured", type=argparse.FileType(), help="JSON of hoist bench; - is stdin")
     parser.add_argument("svg", help="the chart to write")
     arguments = parser.parse_args()
-    rates = read(arguments.measured.read())
+    try:
+        rates = read(arguments.measured.read())
+    except (ValueError, KeyError, TypeError) as error:
+        sys.exit(f"transfer_chart: {arguments.measured.name} is no JSON of `hoist bench`: {error}")
     if not any(path in rates for path in CHARTED):
         sys.exit("transfer_chart: no measured transfers (in the JSON): was there a GPU?")
     with open(arguments.svg, "w", encoding="utf-8") as file:

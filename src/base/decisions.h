@@ -19,11 +19,12 @@
  * The first line holds the format's version and hoist_machine_key(). A row is an operation with its
  * variant, the number of CPUs that it was made for, and pairs of a size in bytes and what runs from
  * that size on, ascending from 0. For a number of CPUs that has no row the one for the next smaller
- * number counts. A row named NAME+hoistd says what runs best while a hoistd answers, which spares a
- * program the opening of a GPU; where there is none the plain row holds in either case.
- * hoist_break_even() of the plain name, by which programs are taken over, knows nothing of it: all
- * CPUs are ahead of the original long before any GPU is. A file with a line
- * of another form is ignored as a whole.
+ * number counts. A file with a line of another form is ignored as a whole.
+ *
+ * A row named NAME+hoistd says what runs best while a hoistd answers, which spares a program the
+ * opening of a GPU; where there is none the plain row holds in either case. hoist_break_even() of
+ * the plain name, by which programs are taken over, knows nothing of it: all CPUs are ahead of the
+ * original long before any GPU is.
  *
  * The file counts only where it is a regular file (no symbolic link) that belongs to the effective
  * user and that nobody else may write, and never in a program with raised privileges (AT_SECURE).

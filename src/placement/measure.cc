@@ -315,10 +315,12 @@ class Measurer {
   // Interpolation errors matter where two curves cross, so a crossing far from all measured sizes
   // gets a measurement of its own.
   Status measure_break_evens(uint64_t largest) {
-    for (const bool with_hoistd : {false, true}) {
-      if (Status status = measure_break_evens(largest, with_hoistd); !status) return status;
-    }
-    return {};
+    if (Status status = measure_break_evens(largest, false); !status) return status;
+    const bool is_apart =
+        std::any_of(candidates_.begin(), candidates_.end(), [](const Candidate& one) {
+          return needs_hoistd(one.measured.name) && one.failure.empty();
+        });
+    return is_apart ? measure_break_evens(largest, true) : Status();
   }
   Status measure_break_evens(uint64_t largest, bool with_hoistd) {
     constexpr int kMost = 4;

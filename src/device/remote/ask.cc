@@ -7,8 +7,8 @@
 
 namespace hoist::device::remote {
 
-Result<std::string> ask_status(const std::string& path, int milliseconds) {
-  constexpr size_t kMostBytes = 256 * 1024;
+Result<std::string> ask_status(const std::string& path) {
+  constexpr int kMilliseconds = 2000;
   const std::vector<std::string> paths =
       path.empty() ? socket_paths() : std::vector<std::string>{path};
   for (const std::string& candidate : paths) {
@@ -18,7 +18,7 @@ Result<std::string> ask_status(const std::string& path, int milliseconds) {
     if (Status sent = send_message(socket->get(), make_message(HOIST_MESSAGE_STATUS)); !sent) {
       return tl::unexpected(sent.error());
     }
-    return receive_text(socket->get(), milliseconds, kMostBytes);
+    return receive_text(socket->get(), kMilliseconds, kLongestStatus);
   }
   return fail(ErrorCode::not_found,
               fmt::format("no hoistd listens ({}): start `hoistd`", fmt::join(paths, ", ")));

@@ -8,7 +8,7 @@
 namespace hoist::device::remote {
 
 // The JSON of `hoistd --status` from the daemon at `path`; empty: the first that answers of
-// socket_paths(). `not_found` where none listens, `unavailable` where none answers in time.
-Result<std::string> ask_status(const std::string& path, int milliseconds = 2000);
+// socket_paths(). `not_found` where none listens, `unavailable` where none answers.
+Result<std::string> ask_status(const std::string& path);
 
 }  // namespace hoist::device::remote

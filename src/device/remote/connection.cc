@@ -130,6 +130,17 @@ Result<Connection::Attempt> Connection::attempt(const ConnectOptions& options, u
   return Attempt{std::move(*memory), std::move(*socket), pool_size, *answer};
 }
 
+Status Connection::ask(const std::string& path, std::chrono::milliseconds patience) {
+  const Result<UniqueFd> socket = connect_to_first(path);
+  if (!socket) return tl::unexpected(socket.error());
+  if (Status sent = send_message(socket->get(), make_message(HOIST_MESSAGE_STATUS)); !sent) {
+    return sent;
+  }
+  const Result<std::string> answer =
+      receive_text(socket->get(), static_cast<int>(patience.count()), kLongestStatus);
+  return answer ? Status() : tl::unexpected(answer.error());
+}
+
 Result<std::shared_ptr<Connection>> Connection::open(const ConnectOptions& options) {
   Result<Attempt> made = attempt(options, options.pool_size);
   // Others who come at the same time may take what was offered.

@@ -68,6 +68,9 @@ class Connection {
   // `unavailable` or `not_found` without a daemon; `unsupported` where the versions do not meet.
   // A daemon that is neither root's nor this user's is refused: it would see our data.
   static Result<std::shared_ptr<Connection>> open(const ConnectOptions& options);
+  // Whether the daemon at `path`, as in ConnectOptions, answers a question in time: one that is
+  // stopped would cost open() the handshake's patience. Errors as those of open().
+  static Status ask(const std::string& path, std::chrono::milliseconds patience);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;

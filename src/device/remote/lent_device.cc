@@ -7,7 +7,7 @@
 
 #include "base/gpu_hint.h"
 #include "base/options.h"
-#include "device/remote/ask.h"
+#include "device/remote/connection.h"
 #include "device/remote/futex.h"
 #include "device/remote/remote_device.h"
 #include "device/remote/start.h"
@@ -54,11 +54,7 @@ Result<std::shared_ptr<RemoteDevice>> connect_own(uint64_t pool_size) {
   return device;
 }
 
-Status answers_soon() {
-  constexpr int kMilliseconds = 100;
-  const Result<std::string> answer = ask_status({}, kMilliseconds);
-  return answer ? Status() : tl::unexpected(answer.error());
-}
+Status answers_soon() { return Connection::ask({}, std::chrono::milliseconds(100)); }
 
 }  // namespace
 
@@ -69,22 +65,20 @@ Result<std::shared_ptr<Device>> lent_device(const LendOptions& options) {
   if (hoist_gpus_are_hidden()) {
     return fail(ErrorCode::unavailable, "CUDA_VISIBLE_DEVICES hides every device");
   }
-  const bool may_wait = !options.own_process && !options.hoistd_alone;
+  const bool starts = options.otherwise == WithoutHoistd::start;
   const auto connect = [&]() -> Result<std::shared_ptr<RemoteDevice>> {
-    if (const Status soon = may_wait ? Status() : answers_soon(); !soon) {
+    if (const Status soon = starts ? Status() : answers_soon(); !soon) {
       return tl::unexpected(soon.error());
     }
     return options.own_pool > 0 ? connect_own(options.own_pool) : RemoteDevice::shared();
   };
   Result<std::shared_ptr<RemoteDevice>> remote = connect();
-  // A daemon that lends a CPU is of use for tests alone.
   const bool is_required = ::strcasecmp(where, "require") == 0;
-  const bool is_of_use = remote && ((*remote)->is_gpu() || is_required);
-  if (!is_of_use && options.hoistd_alone) {
-    return fail(ErrorCode::unavailable, remote ? "hoistd lends a CPU" : remote.error().message);
+  if (remote && !starts && !(*remote)->is_gpu() && !is_required) {
+    remote = fail(ErrorCode::unavailable, "hoistd lends a CPU");
   }
-  if (!is_of_use && options.own_process) return in_process();
-  if (!remote && may_start()) {
+  if (!remote && options.otherwise == WithoutHoistd::open) return in_process();
+  if (!remote && starts && may_start()) {
     StartOptions start;
     start.device = "cuda";
     start.wait = options.wait;

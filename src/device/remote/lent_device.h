@@ -5,11 +5,7 @@
 //
 //   off        none
 //   inprocess  the first GPU, in a context of the process's own (0.26 s, threads, breaks fork)
-//   else       hoistd's. Where none answers: with `own_process` the first GPU as for inprocess
-//              (also where hoistd lends a CPU, unless it says require), else one is started, at
-//              most every 30 s, and found by a later call, or by this one within `wait`; with
-//              `hoistd_alone` neither. With either of the two a hoistd that does not answer a
-//              question in 0.1 s, being stopped, is none.
+//   else       hoistd's; where none answers, what `otherwise` says
 #pragma once
 
 #include <chrono>
@@ -19,10 +15,18 @@
 
 namespace hoist::device::remote {
 
+// What there is without a hoistd. Where it is not to be waited for (`open`, `none`), one that does
+// not answer within 0.1 s, being stopped, is none, and neither is one that lends a CPU, unless
+// HOIST_GPU=require.
+enum class WithoutHoistd {
+  start,  // one is started, at most every 30 s, and found by a later call, or by this one in `wait`
+  open,   // the first GPU as for inprocess: in Hoist's own programs, not in somebody else's
+  none,
+};
+
 struct LendOptions {
   std::chrono::milliseconds wait{0};
-  bool own_process = false;   // one of Hoist's programs, not somebody else's
-  bool hoistd_alone = false;  // only a GPU that is lent by one that runs
+  WithoutHoistd otherwise = WithoutHoistd::start;
   // Not 0: a connection of the caller's own, with so much memory for copies, whose descriptors are
   // closed with the device. Else all engines of the process share one.
   uint64_t own_pool = 0;

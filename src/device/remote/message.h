@@ -64,6 +64,7 @@ struct Received {
 Result<std::optional<Received>> receive_message(int socket, int milliseconds,
                                                 std::vector<UniqueFd>* unwanted = nullptr);
 
+inline constexpr size_t kLongestStatus = 256 * 1024;
 // The packet of JSON that answers a status message; `size` bytes at most.
 Status send_text(int socket, std::string_view text);
 Result<std::string> receive_text(int socket, int milliseconds, size_t size);

@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "base/threads.h"
+#include "ops/sort/gpu_use.h"
 #include "ops/sort/options.h"
 
 namespace hoist::sort {
@@ -15,13 +16,6 @@ struct Outcome {
   int status = 0;      // the exit code: 1 for a disorder found by -c, else 0
   uint64_t bytes = 0;  // of input, as far as not reported as progress
   const char* implementation = "";
-};
-
-// Whose GPU sorts the codes, where there is one.
-enum class GpuUse {
-  none,
-  hoistd,  // that of one which runs
-  any,     // else one that this process opens
 };
 
 // Why this engine leaves the job to the original; empty if it does not. Reads nothing yet.

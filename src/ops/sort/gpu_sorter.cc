@@ -64,8 +64,9 @@ void GpuSorter::give_up(const std::string& why) {
 // A first small sort also loads the kernels, and locks memory that transfers go through: a pump's.
 void GpuSorter::open() {
   const auto start = std::chrono::steady_clock::now();
-  auto device =
-      device::remote::lent_device({.own_process = true, .hoistd_alone = use_ == GpuUse::hoistd});
+  using device::remote::WithoutHoistd;
+  auto device = device::remote::lent_device(
+      {.otherwise = use_ == GpuUse::any ? WithoutHoistd::open : WithoutHoistd::none});
   if (!device) return give_up(device.error().message);
   gpu_ = std::make_unique<Gpu>(std::move(*device));
   std::vector<Entry> few(size_t{1} << 20);

@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "ops/sort/code_sorter.h"
-#include "ops/sort/engine.h"
+#include "ops/sort/gpu_use.h"
 
 namespace hoist::sort {
 
