@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "device/cuda_calls.h"
+#include "device/driver_entry.h"
 #include "device/on_device.h"
 #include "device/pump_launch.h"
 
@@ -148,16 +149,8 @@ int fill(int device, void* data, int value, size_t size, void* stream) {
   });
 }
 
-// The runtime has no call for this. The driver's results are the runtime's, by their numbers.
 int write_value(int device, uint32_t* word, uint32_t value, void* stream) {
-  static const auto write = [] {
-    constexpr unsigned kSince = 12000;
-    void* function = nullptr;
-    cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
-    (void)cudaGetDriverEntryPointByVersion("cuStreamWriteValue32", &function, kSince,
-                                           cudaEnableDefault, &found);
-    return reinterpret_cast<decltype(&cuStreamWriteValue32)>(function);
-  }();
+  static const auto write = HOIST_DRIVER_ENTRY(cuStreamWriteValue32);
   if (write == nullptr) return cudaErrorNotSupported;
   return on_device(device, [&] {
     const cudaError_t error = sees_host_addresses(device);

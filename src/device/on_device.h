@@ -5,22 +5,36 @@
 
 namespace hoist::device {
 
+// While it lives, runtime calls of this thread are for `device`: its primary context is the current
+// one. Then what was current before is so again, or nothing, where the thread had chosen nothing
+// yet: to choose that by cudaSetDevice() would make a context on the first device, of half a
+// gigabyte, in a process that uses another one.
+class CurrentDevice {
+ public:
+  explicit CurrentDevice(int device);
+  ~CurrentDevice();
+  CurrentDevice(const CurrentDevice&) = delete;
+  CurrentDevice& operator=(const CurrentDevice&) = delete;
+
+  int error() const { return error_; }  // a cudaError_t; 0: it is
+
+ private:
+  bool pushed_ = false;
+  int error_ = 0;
+};
+
 // Calls `call`, which gives a cudaError_t or another int that is 0 for success, with the device
-// current; afterwards the device that the thread had chosen is current again.
+// current.
 //
 // The runtime also keeps an error for cudaGetLastError(), by which launches are judged: what went
 // wrong before is not taken for the failure of this call, nor this call's for that of the next.
 template <typename Call>
 int on_device(int device, const Call& call) {
-  int before = 0;
-  cudaError_t error = cudaGetDevice(&before);
-  const bool is_other = before != device;
-  if (error == cudaSuccess && is_other) error = cudaSetDevice(device);
-  if (error != cudaSuccess) return error;
+  const CurrentDevice current(device);
+  if (current.error() != 0) return current.error();
   (void)cudaGetLastError();
   const int result = call();
   if (result != 0) (void)cudaGetLastError();
-  if (is_other) (void)cudaSetDevice(before);
   return result;
 }
 
