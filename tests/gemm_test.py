@@ -223,7 +223,9 @@ class GemmTest(GemmCase):
             second.wait()
         output, gemm = self.hoisted("r", HOIST_GEMM_DEVICES="2")
         self.assertEqual(output, self.expected("r"))
-        self.assertEqual(gemm["implementations"]["hoistd"]["calls"], 1)
+        # Where there is a second GPU, a hoistd for it may have been started meanwhile.
+        self.assertIn(list(gemm["implementations"]), (["hoistd"], ["hoistd-2"]))
+        self.assertEqual(gemm["calls"], 1, gemm)
 
     def test_a_second_daemon_that_dies_loses_nothing(self):
         self.start_daemon()

@@ -40,6 +40,7 @@ class Buffer {
   // From the device's pool, in the order of `stream`, which must outlive the buffer: cheap enough
   // for every call of an operation.
   static Result<Buffer> allocate(const Stream& stream, size_t size);
+  static Result<Buffer> allocate(const Stream&& stream, size_t size) = delete;
   static Result<Buffer> copy_of(Device& device, std::span<const std::byte> bytes);
 
   // Small copies, synchronous; Transfer (device/transfer.h) moves large ones at the link's speed.

@@ -59,7 +59,8 @@ TEST(SecondDevice, UseOfItMakesNoContextOnTheFirst) {
 
   // A thread that has chosen the first one has it afterwards, too.
   Device& first = **find_device("cuda:0");
-  const Buffer here = Buffer::allocate(Stream::create(first).value(), 1 << 20).value();
+  const Stream stream = Stream::create(first).value();
+  const Buffer here = Buffer::allocate(stream, 1 << 20).value();
   EXPECT_TRUE(has_context(0));
   use();
   ASSERT_TRUE(first.fill(here.data(), std::byte{1}, here.size(), {}));
