@@ -1,15 +1,14 @@
 #include "device/host_end.h"
 
-#include <emmintrin.h>
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cstring>
 #include <utility>
 
 #include "base/file.h"
 #include "device/host_file.h"
 #include "device/host_stream.h"
+#include "device/stream_copy.h"
 
 namespace hoist::device {
 namespace {
@@ -27,39 +26,15 @@ class MemoryReader : public HostReader {
   std::span<const std::byte> from_;
 };
 
-// memcpy() whose stores go past the caches: what is written is not fetched first, and pinned
-// memory stays where it is. SSE2, which every x86-64 has, is as fast as wider stores here.
-void stream_copy(std::byte* to, const std::byte* from, size_t size) {
-  constexpr size_t kLine = 64;
-  const size_t head = std::min(size, -reinterpret_cast<uintptr_t>(to) % kLine);
-  std::memcpy(to, from, head);
-  size_t at = head;
-  for (; at + kLine <= size; at += kLine) {
-    for (size_t part = 0; part < kLine; part += sizeof(__m128i)) {
-      const __m128i value = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + at + part));
-      _mm_stream_si128(reinterpret_cast<__m128i*>(to + at + part), value);
-    }
-  }
-  _mm_sfence();
-  std::memcpy(to + at, from + at, size - at);
-}
-
 class MemoryWriter : public HostWriter {
  public:
   explicit MemoryWriter(std::span<std::byte> to) : to_(to) {}
   Status write(uint64_t at, std::span<const std::byte> bytes) override {
-    if (to_.size() >= kStreamFrom) {
-      stream_copy(to_.data() + at, bytes.data(), bytes.size());
-    } else {
-      std::memcpy(to_.data() + at, bytes.data(), bytes.size());
-    }
+    copy_part_of(to_.size(), to_.data() + at, bytes.data(), bytes.size());
     return {};
   }
 
  private:
-  // Less is likely to be read while it is still in a cache.
-  static constexpr size_t kStreamFrom = size_t{8} << 20;
-
   std::span<std::byte> to_;
 };
 

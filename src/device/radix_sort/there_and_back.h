@@ -1,12 +1,12 @@
 // Sorting what is in host memory on a device: there, sorted, and back.
 //
 //   PinnedPool pool(*device);
-//   Transfer transfer(pool);
+//   Transfer transfer(pool, tuning_for(threads));
 //   Status done = sort({Kind::entry, false, from, to}, *device, transfer);
 //
 // A device is not believed: what comes back is in order and, but for a chance of 2^-64, the
 // elements that were sent, or it is an error. That is found out while the bytes are in cache, on
-// their way, and costs no time of its own.
+// their way. With twelve threads or more that costs no time of its own.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,16 @@
 
 namespace hoist::device::radix_sort {
 
+// For a transfer of so many threads at most: up to twice as many as move bytes that nobody looks
+// at.
+TransferTuning tuning_for(int threads);
+
 struct HostCall {
   Kind kind = Kind::u32;
   bool descending = false;
-  // Both as large, whole elements, aligned to them; the same memory or apart. The payloads of
-  // entries ascend: by them it is found out whether entries with equal keys kept their order.
+  // Both as large, whole elements, aligned to them; the same memory or apart (to be given pages for
+  // memory that nobody has touched takes longer than all the rest). The payloads of entries ascend:
+  // by them it is found out whether entries with equal keys kept their order.
   std::span<const std::byte> from;
   std::span<std::byte> to;
   std::span<std::byte> copy = {};  // gets the elements as they were; as large, or empty

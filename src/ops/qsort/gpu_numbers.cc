@@ -64,9 +64,7 @@ Result<const char*> sort_numbers_on_gpu(const Call& call, const Key& key, Worksp
   if (copy == nullptr) return fail(ErrorCode::exhausted, "no memory for a copy (qsort)");
 
   device::PinnedPool pool(gpu);
-  device::TransferTuning tuning;
-  tuning.threads = std::clamp(threads, 1, tuning.threads);
-  device::Transfer transfer(pool, tuning);
+  device::Transfer transfer(pool, device::radix_sort::tuning_for(threads));
   bool wrote = false;
   const Status done = device::radix_sort::sort({.kind = kind_of(key),
                                                 .descending = key.descending,

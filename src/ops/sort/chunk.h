@@ -40,6 +40,9 @@ class ChunkReader {
   // False when there was nothing left to read. Errors are worded as GNU sort's.
   Result<bool> next();
 
+  // Makes the chunk's entries anew, as next() made them.
+  Status index_again() { return index_lines(); }
+
   // Whether the last chunk reached the end of the input.
   bool at_end() const { return file_ == options_.files.size() && carried_ == 0; }
 

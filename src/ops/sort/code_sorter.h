@@ -7,16 +7,21 @@
 
 namespace hoist::sort {
 
+enum class EntriesAre {
+  sorted,
+  as_they_were,
+  lost,  // undefined
+};
+
 class CodeSorter {
  public:
   virtual ~CodeSorter() = default;
 
   // Whether so many entries are worth it.
   virtual bool wants(size_t count) const = 0;
-  // Copies `from` to `to`, sorted by code (hi); entries with equal codes, which come in the order
-  // of their references, keep it. False where that could not be done: `from` is as it was, and `to`
-  // undefined.
-  virtual bool sort(std::span<const Entry> from, std::span<Entry> to) = 0;
+  // Sorts by code (hi); entries with equal codes, which come in the order of their references, keep
+  // it.
+  virtual EntriesAre sort(std::span<Entry> entries) = 0;
 };
 
 }  // namespace hoist::sort

@@ -39,7 +39,7 @@ EntrySorter::EntrySorter(const Coder& coder, const char* text, char terminator, 
       pool_(pool),
       other_(other) {}
 
-void EntrySorter::sort(std::span<Entry> entries, std::span<Entry> scratch) {
+bool EntrySorter::sort(std::span<Entry> entries, std::span<Entry> scratch) {
   sort_by_code_ = sort_function(entries.size());
   start_ = entries.data();
   settled_.reset(coder_.guessed() ? entries.size() : 0);
@@ -51,21 +51,28 @@ void EntrySorter::sort(std::span<Entry> entries, std::span<Entry> scratch) {
   if (alone && !wanted_by_other(entries.size())) {
     sort_by_code_(entries.data(), entries.size());
     refine(all, nullptr);
-  } else {
-    sort_parallel(all, scratch);
+  } else if (!sort_parallel(all, scratch)) {
+    other_ = nullptr;
+    return false;
   }
   if (coder_.guessed() && !proven(entries)) {
     for (Entry& entry : entries) entry.lo &= ~LineRef::kDropped;
     settle_parallel({entries, coder_.first_stage(), Next::compare}, scratch);
   }
+  return true;
 }
 
-// Sorts a run whose entries carry the codes of run.stage.
-void EntrySorter::sort_parallel(Run run, std::span<Entry> scratch) {
+// Sorts a run whose entries carry the codes of run.stage. False: the other has lost entries.
+bool EntrySorter::sort_parallel(Run run, std::span<Entry> scratch) {
+  auto are = is_ascending(run.entries) ? EntriesAre::sorted : EntriesAre::as_they_were;
+  if (are != EntriesAre::sorted && wanted_by_other(run.entries.size())) {
+    are = other_->sort(run.entries);
+  }
+  if (are == EntriesAre::lost) return false;
+  const bool sorted = are == EntriesAre::sorted;
   std::vector<size_t> bounds;
-  const bool sorted = wanted_by_other(run.entries.size()) && other_->sort(run.entries, scratch);
   if (sorted) {
-    bounds = cut_between_codes(scratch.first(run.entries.size()));
+    bounds = cut_between_codes(run.entries);
   } else {
     deal(run.entries, scratch, bounds);
   }
@@ -73,9 +80,11 @@ void EntrySorter::sort_parallel(Run run, std::span<Entry> scratch) {
   pool_.parallel_for(bounds.size() - 1, [&](size_t bucket) {
     const std::span<Entry> part =
         run.entries.subspan(bounds[bucket], bounds[bucket + 1] - bounds[bucket]);
-    std::copy_n(scratch.begin() + static_cast<ptrdiff_t>(bounds[bucket]), part.size(),
-                part.begin());
-    if (!sorted) sort_by_code_(part.data(), part.size());
+    if (!sorted) {
+      std::copy_n(scratch.begin() + static_cast<ptrdiff_t>(bounds[bucket]), part.size(),
+                  part.begin());
+      sort_by_code_(part.data(), part.size());
+    }
     refine({part, run.stage}, &large[bucket]);
   });
   for (const std::vector<Run>& runs : large) {
@@ -91,9 +100,26 @@ void EntrySorter::sort_parallel(Run run, std::span<Entry> scratch) {
         const Run piece{again.entries.subspan(begin, end - begin), again.stage};
         recode({&piece, 1});
       });
-      sort_parallel(again, space);
+      if (!sort_parallel(again, space)) return false;
     }
   }
+  return true;
+}
+
+// Whether the entries are in the order of their codes, as those of an input that has been sorted
+// before are, and those of a run whose lines are all alike. Others are found out soon.
+bool EntrySorter::is_ascending(std::span<const Entry> entries) const {
+  std::atomic<bool> ascending{true};
+  parallel_pieces(pool_, entries.size(), [&](size_t begin, size_t end) {
+    if (!ascending.load(std::memory_order_relaxed)) return;
+    const size_t first = std::max<size_t>(begin, 1);  // looks at the end of the piece before
+    for (size_t i = first; i < end; ++i) {
+      if (!below(entries[i], entries[i - 1])) continue;
+      ascending.store(false, std::memory_order_relaxed);
+      return;
+    }
+  });
+  return ascending;
 }
 
 // Where parts of about kPiece entries begin and end; equal codes are in one part.

@@ -35,7 +35,8 @@ class EntrySorter {
 
   // Sorts entries that carry their first stage's codes; `scratch` is as large as `entries`. With
   // -u all but the first of equal lines are marked as dropped. Codes are meaningless afterwards.
-  void sort(std::span<Entry> entries, std::span<Entry> scratch);
+  // False: the other has lost the entries. Made anew they are sorted without it.
+  bool sort(std::span<Entry> entries, std::span<Entry> scratch);
 
   Line line(const Entry& entry) const { return order_.line(entry); }
 
@@ -46,8 +47,9 @@ class EntrySorter {
     Next then = Next::stage;  // how to go on with it
   };
 
-  void sort_parallel(Run run, std::span<Entry> scratch);
+  bool sort_parallel(Run run, std::span<Entry> scratch);
   bool wanted_by_other(size_t count) const { return other_ != nullptr && other_->wants(count); }
+  bool is_ascending(std::span<const Entry> entries) const;
   static std::vector<size_t> cut_between_codes(std::span<const Entry> sorted);
   void deal(std::span<Entry> entries, std::span<Entry> scratch, std::vector<size_t>& bounds) const;
   void refine(Run run, std::vector<Run>* large);
@@ -67,7 +69,7 @@ class EntrySorter {
   const char* text_;
   const EntryOrder order_;
   ThreadPool& pool_;
-  CodeSorter* const other_;
+  CodeSorter* other_;
   SortFunction sort_by_code_ = nullptr;
   const Entry* start_ = nullptr;  // of the entries being sorted
   Settled settled_;

@@ -23,22 +23,28 @@ double since(std::chrono::steady_clock::time_point start) {
       .count();
 }
 
-HostCall call_for(std::span<const Entry> from, std::span<Entry> to) {
-  return {Kind::entry, /*descending=*/false, std::as_bytes(from), std::as_writable_bytes(to)};
+// In place: memory that nobody has touched yet would take longer to get than the way there and
+// back.
+HostCall call_for(std::span<Entry> entries) {
+  const std::span<std::byte> bytes = std::as_writable_bytes(entries);
+  return {.kind = Kind::entry, .from = bytes, .to = bytes};
 }
 
 }  // namespace
 
 struct GpuSorter::Gpu {
-  explicit Gpu(std::shared_ptr<device::Device> lent)
-      : device(std::move(lent)), pool(*device), transfer(pool) {}
+  Gpu(std::shared_ptr<device::Device> lent, int threads)
+      : device(std::move(lent)),
+        pool(*device),
+        transfer(pool, device::radix_sort::tuning_for(threads)) {}
 
   const std::shared_ptr<device::Device> device;
   device::PinnedPool pool;
   device::Transfer transfer;
 };
 
-GpuSorter::GpuSorter(size_t least, GpuUse use) : least_(least), use_(use) {
+GpuSorter::GpuSorter(size_t least, GpuUse use, int threads)
+    : least_(least), use_(use), threads_(threads) {
   try {
     opener_ = std::thread([this] {
       try {
@@ -68,10 +74,10 @@ void GpuSorter::open() {
   auto device = device::remote::lent_device(
       {.otherwise = use_ == GpuUse::any ? WithoutHoistd::open : WithoutHoistd::none});
   if (!device) return give_up(device.error().message);
-  gpu_ = std::make_unique<Gpu>(std::move(*device));
+  gpu_ = std::make_unique<Gpu>(std::move(*device), threads_);
   std::vector<Entry> few(size_t{1} << 20);
   for (size_t i = 0; i < few.size(); ++i) few[i].lo = i;
-  const Status tried = device::radix_sort::sort(call_for(few, few), *gpu_->device, gpu_->transfer);
+  const Status tried = device::radix_sort::sort(call_for(few), *gpu_->device, gpu_->transfer);
   if (!tried) give_up(tried.error().message);
   log(LogLevel::debug, "sort: GPU opened in {:.1f} ms", since(start));
 }
@@ -83,23 +89,27 @@ const char* GpuSorter::implementation() const {
 
 bool GpuSorter::wants(size_t count) const { return count >= least_ && usable_; }
 
-bool GpuSorter::sort(std::span<const Entry> from, std::span<Entry> to) {
+EntriesAre GpuSorter::sort(std::span<Entry> entries) {
   if (opener_.joinable()) opener_.join();
-  if (!usable_) return false;
+  if (!usable_) return EntriesAre::as_they_were;
   const auto start = std::chrono::steady_clock::now();
+  HostCall call = call_for(entries);
+  bool wrote = false;
+  call.wrote = &wrote;
   Status done;
   try {
-    done = device::radix_sort::sort(call_for(from, to), *gpu_->device, gpu_->transfer);
+    done = device::radix_sort::sort(call, *gpu_->device, gpu_->transfer);
   } catch (const std::bad_alloc&) {
     done = fail(ErrorCode::exhausted, "no memory");
   }
   if (!done) {
     give_up(done.error().message);
-    return false;
+    return wrote ? EntriesAre::lost : EntriesAre::as_they_were;
   }
-  log(LogLevel::debug, "sort: {} entries there and back in {:.1f} ms", from.size(), since(start));
+  log(LogLevel::debug, "sort: {} entries there and back in {:.1f} ms", entries.size(),
+      since(start));
   was_used_ = true;
-  return true;
+  return EntriesAre::sorted;
 }
 
 }  // namespace hoist::sort

@@ -1,9 +1,9 @@
 // Entries sorted by a GPU: hoistd's, or one that this process opens itself.
 //
-//   GpuSorter gpu(4, GpuUse::any);                     // opens it meanwhile, on a thread
+//   GpuSorter gpu(4, GpuUse::any, threads);            // opens it meanwhile, on a thread
 //   EntrySorter(…, &gpu).sort(entries, scratch);       // waits for it when it is wanted
 //
-// Whatever goes wrong there, the engine's own threads do the work.
+// Whatever goes wrong there, it is not wanted again: the engine's own threads do the work.
 #pragma once
 
 #include <atomic>
@@ -19,14 +19,14 @@ namespace hoist::sort {
 
 class GpuSorter : public CodeSorter {
  public:
-  // `least` entries are worth it. `use` is not `none`.
-  GpuSorter(size_t least, GpuUse use);
+  // `least` entries are worth it. `use` is not `none`. `threads` may move them.
+  GpuSorter(size_t least, GpuUse use, int threads);
   ~GpuSorter() override;
   GpuSorter(const GpuSorter&) = delete;
   GpuSorter& operator=(const GpuSorter&) = delete;
 
   bool wants(size_t count) const override;
-  bool sort(std::span<const Entry> from, std::span<Entry> to) override;
+  EntriesAre sort(std::span<Entry> entries) override;
 
   // Whether it has sorted anything, and what it is to the counters: "cuda", or "hoistd".
   bool was_used() const { return was_used_; }
@@ -39,6 +39,7 @@ class GpuSorter : public CodeSorter {
 
   const size_t least_;
   const GpuUse use_;
+  const int threads_;
   std::atomic<bool> usable_ = true;
   bool was_used_ = false;
   std::unique_ptr<Gpu> gpu_;  // the opener's until it is joined

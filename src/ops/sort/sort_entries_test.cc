@@ -1,4 +1,5 @@
 // Codes, the in-memory sort and the chunked reading against Comparator and a plain stable sort.
+#include <climits>
 #include <string>
 
 #include "device/device.h"
@@ -183,8 +184,11 @@ std::string sort_by_entries(const Options& options, const std::string& text, int
   ChunkReader chunks(from_file, coder, memory, pool);
   Result<bool> got = chunks.next();
   EXPECT_TRUE(got && chunks.at_end());
-  EntrySorter(coder, chunks.text(), options.terminator, pool, other)
-      .sort(chunks.entries(), chunks.scratch());
+  EntrySorter sorter(coder, chunks.text(), options.terminator, pool, other);
+  if (!sorter.sort(chunks.entries(), chunks.scratch())) {
+    EXPECT_TRUE(chunks.index_again());
+    EXPECT_TRUE(sorter.sort(chunks.entries(), chunks.scratch()));
+  }
   const std::string path = folder.path() + "/out";
   Output output = *Output::open(path);
   EXPECT_TRUE(output.begin());
@@ -304,28 +308,37 @@ TEST(SortEntries, ManyLinesUseAllThreads) {
   }
 }
 
-// Sorts by codes as a GPU does, for all or only for some that ask.
+// Sorts by codes as a GPU does; what it cannot do is as it was, or lost.
 class OtherSorter : public CodeSorter {
  public:
-  explicit OtherSorter(unsigned every) : every_(every) {}
+  // Does every `every`th, and loses those from the `lost`th on.
+  explicit OtherSorter(unsigned every, unsigned lost = UINT_MAX) : every_(every), lost_(lost) {}
   bool wants(size_t count) const override { return count > 1; }
-  bool sort(std::span<const Entry> from, std::span<Entry> to) override {
-    std::copy(from.rbegin(), from.rend(), to.begin());
-    if (++asked_ % every_ != 0) return false;
-    std::copy(from.begin(), from.end(), to.begin());
-    std::stable_sort(to.begin(), to.end(),
+  EntriesAre sort(std::span<Entry> entries) override {
+    EXPECT_FALSE(has_lost_) << "asked again";
+    if (++asked_ >= lost_) {
+      has_lost_ = true;
+      std::fill(entries.begin(), entries.end(), Entry{~uint64_t{0}, 7});
+      return EntriesAre::lost;
+    }
+    if (asked_ % every_ != 0) return EntriesAre::as_they_were;
+    std::stable_sort(entries.begin(), entries.end(),
                      [](const Entry& a, const Entry& b) { return a.hi < b.hi; });
-    return true;
+    return EntriesAre::sorted;
   }
   unsigned asked() const { return asked_; }
+  bool has_lost() const { return has_lost_; }
 
  private:
   const unsigned every_;
+  const unsigned lost_;
   unsigned asked_ = 0;
+  bool has_lost_ = false;
 };
 
 TEST(SortEntries, AnotherSortsByCode) {
   std::mt19937_64 random(test_seed());
+  unsigned asked = 0;
   const Locales locales;
   for (const std::string& locale : {std::string("C"), locales.names().back()}) {
     Locales::select(locale);
@@ -339,7 +352,56 @@ TEST(SortEntries, AnotherSortsByCode) {
         EXPECT_TRUE(sort_by_entries(options, text, threads, 1 << 28, &other) ==
                     sort_plainly(options, text))
             << locale << " " << shown(arguments) << count << " lines";
-        EXPECT_EQ(other.asked() > 0, count > 1);
+        asked += other.asked();
+      }
+    }
+  }
+  EXPECT_GT(asked, 30U);
+}
+
+// The first time, and in the middle of a sort, when runs of equal codes are on their way.
+TEST(SortEntries, WhatAnotherLosesIsMadeAnew) {
+  std::mt19937_64 random(test_seed());
+  std::vector<std::string> lines;
+  for (int i = 0; i < 300000; ++i) {
+    lines.push_back(std::string(random() % 8 == 0 ? "a" : "a common start, ") +
+                    std::to_string(random() % 100000));
+  }
+  const std::string text = join(lines, '\n');
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{}, {"-u"}, {"-r", "-s"}}) {
+    const Options options = options_for(arguments);
+    const std::string expected = sort_plainly(options, text);
+    for (const unsigned lost : {1, 2}) {
+      OtherSorter other(1, lost);
+      EXPECT_TRUE(sort_by_entries(options, text, 3, 1 << 28, &other) == expected)
+          << shown(arguments) << lost;
+      EXPECT_TRUE(other.has_lost());
+    }
+  }
+}
+
+// Sorted before, but for one line, or not at all: with and without another.
+TEST(SortEntries, LinesThatAreInOrderAlready) {
+  std::mt19937_64 random(test_seed());
+  std::vector<std::string> lines;
+  for (int i = 0; i < 200000; ++i) lines.push_back(std::to_string(random() % 30000));
+  std::sort(lines.begin(), lines.end());
+  for (const size_t misplaced : {size_t{0}, size_t{1}, (size_t{1} << 14) - 1, lines.size() - 1}) {
+    std::vector<std::string> almost = lines;
+    if (misplaced > 0) almost[misplaced] = "";
+    const std::string text = join(almost, '\n');
+    for (const std::vector<std::string>& arguments :
+         std::vector<std::vector<std::string>>{{}, {"-u"}, {"-s"}, {"-r"}, {"-n"}}) {
+      const Options options = options_for(arguments);
+      const std::string expected = sort_plainly(options, text);
+      EXPECT_TRUE(sort_by_entries(options, text, 3, 1 << 28) == expected)
+          << shown(arguments) << misplaced;
+      OtherSorter other(1);
+      EXPECT_TRUE(sort_by_entries(options, text, 3, 1 << 28, &other) == expected)
+          << shown(arguments) << misplaced;
+      if (arguments.empty()) {
+        EXPECT_EQ(other.asked(), misplaced == 0 ? 0U : 1U);
       }
     }
   }
@@ -369,7 +431,7 @@ TEST(SortEntriesGpu, AgreesWithAPlainSort) {
   if (!gpu) GTEST_SKIP() << gpu.error().message;
   std::mt19937_64 random(test_seed());
   const Locales locales;
-  GpuSorter sorter(1, GpuUse::any);
+  GpuSorter sorter(1, GpuUse::any, 3);
   for (const std::string& locale : {std::string("C"), locales.names().back()}) {
     Locales::select(locale);
     for (const std::vector<std::string>& arguments : command_lines()) {
