@@ -12,7 +12,7 @@
 #include "daemon/options.h"
 #include "daemon/report.h"
 #include "daemon/server.h"
-#include "device/precision_environment.h"
+#include "device/cuda_environment.h"
 #include "device/remote/ask.h"
 #include "device/stream.h"
 
@@ -61,6 +61,9 @@ void raise_descriptor_limit() {
 Status serve(const Options& options) {
   UniqueFd signals = block_signals();
   raise_descriptor_limit();
+  const bool is_first =
+      options.device == "auto" || options.device == "cuda" || options.device == "cuda:0";
+  if (is_first) device::hide_other_gpus();
   const Result<device::Device*> device = device::find_device(options.device);
   if (!device) return tl::unexpected(device.error());
   if (options.device == "auto" && *device == &device::cpu_device()) {

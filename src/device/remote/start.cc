@@ -23,7 +23,7 @@
 
 #include "base/file.h"
 #include "base/options.h"
-#include "device/precision_environment.h"
+#include "device/cuda_environment.h"
 #include "device/remote/futex.h"
 #include "device/remote/message.h"
 

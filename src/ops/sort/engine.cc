@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/takeover.h"
+#include "device/cuda_environment.h"
 #include "ops/sort/check.h"
 #include "ops/sort/chunk.h"
 #include "ops/sort/emit.h"
@@ -108,6 +109,8 @@ std::string reason_to_step_aside(const Options& options) {
 }
 
 Result<Outcome> run(const Options& options, std::string_view program, GpuUse use) {
+  // The compress program's environment is to be the user's.
+  if (use == GpuUse::any && options.compress_program.empty()) device::hide_other_gpus();
   ThreadPool pool(
       std::clamp(options.threads > 0 ? std::min(options.threads, usable_cpus()) : usable_cpus(), 1,
                  kMostThreads));
