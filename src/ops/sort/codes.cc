@@ -75,6 +75,8 @@ Number read_number(Line text, int precision, const LocaleFacts& locale) {
   return number;
 }
 
+constexpr int kDigitsAt = 55;  // the number of integer digits in a magnitude of -n
+
 // Magnitude bits (below the sign) to a code: larger magnitudes come first when negative.
 uint64_t with_sign(uint64_t magnitude, bool negative, uint64_t sign) {
   return negative ? (sign - 1) & ~magnitude : magnitude | sign;
@@ -232,9 +234,9 @@ uint64_t Coder::numeric_code(Line text) const {
   if (number.is_zero()) return kSign;
   uint64_t magnitude;
   if (number.integer_digits >= kMostDigits) {
-    magnitude = kMostDigits << 55 | 1;  // as long as that: the digits decide by comparison
+    magnitude = kMostDigits << kDigitsAt | 1;  // as long as that: the digits decide by comparison
   } else {
-    magnitude = number.integer_digits << 55 | number.leading << 1 | uint64_t{number.rest};
+    magnitude = number.integer_digits << kDigitsAt | number.leading << 1 | uint64_t{number.rest};
   }
   return with_sign(magnitude, number.negative, kSign);
 }
@@ -289,6 +291,18 @@ Next Coder::after_key(Stage& stage) const {
 
 Next Coder::next_if_identical(Stage& stage) const {
   return stage.key == options_.keys.size() ? Next::done : after_key(stage);
+}
+
+uint64_t Coder::length_of_bare_number(uint64_t code, Stage stage) const {
+  const bool is_number =
+      stage.key < options_.keys.size() && options_.keys[stage.key].ordering == Ordering::numeric;
+  if (!is_number) return 0;
+  if (is_reversed(stage)) code = ~code;
+  if (rounded(code, kSign)) return 0;
+  const bool negative = (code & kSign) == 0;
+  const uint64_t digits = ((negative ? ~code : code) & ~kSign) >> kDigitsAt;
+  // Zero, and what is below one, has digits that do not count.
+  return digits == 0 ? 0 : digits + (negative ? 1 : 0);
 }
 
 Next Coder::next(uint64_t code, Stage& stage) const {

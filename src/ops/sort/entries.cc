@@ -211,6 +211,10 @@ void EntrySorter::find_runs(const Run& run, std::vector<Run>& next, std::vector<
     // A few lines that share a long start are told apart sooner by comparing them.
     const bool short_and_deep = tied.entries.size() < kShortRun && tied.stage.depth >= kDeepStart;
     if (tied.then == Next::stage && short_and_deep) tied.then = Next::compare;
+    if (tied.then != Next::done && are_bare_numbers(tied.entries, run.stage)) {
+      tied.then = Next::done;
+      settled_.mark(static_cast<size_t>(tied.entries.data() - start_), tied.entries.size());
+    }
     const bool undecided = tied.then == Next::compare || tied.then == Next::collate;
     if (undecided && identical(tied)) tied.then = coder_.next_if_identical(tied.stage);
     if (tied.then == Next::done) {
@@ -225,6 +229,15 @@ void EntrySorter::find_runs(const Run& run, std::vector<Run>& next, std::vector<
       settle(tied.entries);
     }
   }
+}
+
+// Whether entries with the same code at `stage` are of lines that are the same bytes, which is seen
+// without them: lines lie anywhere in memory.
+bool EntrySorter::are_bare_numbers(std::span<const Entry> entries, Stage stage) const {
+  const uint64_t length = coder_.length_of_bare_number(entries[0].hi, stage);
+  return length != 0 && std::ranges::all_of(entries, [=](const Entry& entry) {
+           return LineRef::length(entry.lo) == length;
+         });
 }
 
 // Whether all lines of the run look the same to the run's stage, byte for byte.

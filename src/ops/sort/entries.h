@@ -54,6 +54,7 @@ class EntrySorter {
   void deal(std::span<Entry> entries, std::span<Entry> scratch, std::vector<size_t>& bounds) const;
   void refine(Run run, std::vector<Run>* large);
   void find_runs(const Run& run, std::vector<Run>& next, std::vector<Run>* large);
+  bool are_bare_numbers(std::span<const Entry> entries, Stage stage) const;
   bool identical(const Run& run) const;
   void recode(std::span<const Run> runs) const;
   void skip_common_text(Run& run) const;

@@ -22,6 +22,8 @@ class LineRef {
     return offset << 24 | (length < kLong ? length : kLong);
   }
   static bool dropped(uint64_t ref) { return (ref & kDropped) != 0; }
+  // kLong: that or more.
+  static uint64_t length(uint64_t ref) { return ref & kLong; }
   static uint64_t offset(uint64_t ref) { return (ref & ~kDropped) >> 24; }
   // Every line of the buffer ends with the terminator.
   static Line line(uint64_t ref, const char* text, char terminator) {

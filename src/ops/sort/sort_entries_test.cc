@@ -381,6 +381,56 @@ TEST(SortEntries, WhatAnotherLosesIsMadeAnew) {
   }
 }
 
+// Numbers that differ in spelling alone, and what only looks like them.
+TEST(SortEntries, BareNumbersAreTheSameBytes) {
+  std::mt19937_64 random(test_seed());
+  const Locales locales;
+  const auto number = [&] {
+    std::string digits = std::to_string(random() % 40);
+    const auto variant = random() % 24;
+    if (variant < 6) return digits;
+    if (variant < 9) return "-" + digits;
+    if (variant == 9) return std::string(1 + random() % 3, '0') + digits;
+    if (variant == 10)
+      return digits + pick<std::string>({".0", ".", ".5", ".50", " ", "x"}, random);
+    if (variant == 11) return pick<std::string>({" ", "+", "--", "-0", "0"}, random) + digits;
+    if (variant == 12) return pick<std::string>({"", "0", "-0", "-", "a", "00", "-a"}, random);
+    if (variant == 13) return "1," + std::to_string(100 + random() % 3);
+    if (variant == 14) return std::to_string(1100 + random() % 3);
+    if (variant == 15) return std::to_string(random() % 3) + std::string(15 + random() % 3, '0');
+    if (variant == 16) return "1" + std::string(253 + random() % 4, '7');
+    if (variant == 17) return "." + digits;
+    return std::to_string(1'000'000 + random() % 20);
+  };
+  for (const std::string& locale : locales.names()) {
+    Locales::select(locale);
+    for (const std::vector<std::string>& arguments :
+         std::vector<std::vector<std::string>>{{"-n"},
+                                               {"-nr"},
+                                               {"-n", "-s"},
+                                               {"-nu"},
+                                               {"-k1n"},
+                                               {"-k1,1nr"},
+                                               {"-k1bn", "-k2"},
+
+                                               {"-n", "-k1.2"},
+                                               {"-h"}}) {
+      const Options options = options_for(arguments);
+      for (const size_t count : {size_t{20}, size_t{5000}}) {
+        std::vector<std::string> lines;
+        for (size_t i = 0; i < count; ++i) lines.push_back(number());
+        const std::string text = join(lines, '\n');
+        const std::string expected = sort_plainly(options, text);
+        EXPECT_TRUE(sort_by_entries(options, text, 2, 1 << 28) == expected)
+            << locale << " " << shown(arguments) << count;
+        OtherSorter other(1);
+        EXPECT_TRUE(sort_by_entries(options, text, 2, 1 << 28, &other) == expected)
+            << locale << " " << shown(arguments) << count;
+      }
+    }
+  }
+}
+
 // Sorted before, but for one line, or not at all: with and without another.
 TEST(SortEntries, LinesThatAreInOrderAlready) {
   std::mt19937_64 random(test_seed());
