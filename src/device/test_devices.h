@@ -63,6 +63,8 @@ class FailingDevice : public CpuDevice {
  public:
   explicit FailingDevice(int operations) : left_(operations) {}
 
+  // From now on.
+  void fail_after(int operations) { left_ = operations; }
   // Whether host memory counts as pinned.
   void pretend_pinned() { pinned_ = true; }
 

@@ -7,11 +7,11 @@
 //   done = transfer.upload(HostFile{fd, offset}, buffer.view());
 //   done = transfer.download(buffer.view<const std::byte>(), HostStream{socket});
 //
-// A driver's own copy of pageable memory uses one core and leaves most of the link idle. Here up to
-// eight threads, the caller among them, fill a pinned ring together, and the device's copy engine,
-// or a kernel, takes what is filled (docs/device.md has the picture and the figures). A thread that
-// waits for the link sleeps, but for the first 2 ms. Small copies go through one slot of the
-// caller's or directly, and so does memory that is pinned already.
+// A driver's own copy of pageable memory uses one core and leaves most of the link idle. Here eight
+// threads at most (TransferTuning::threads), the caller among them, fill a pinned ring together,
+// and the device's copy engine, or a kernel, takes what is filled (docs/device.md has the picture
+// and the figures). A thread that waits for the link sleeps, but for the first 2 ms. Small copies
+// go through one slot of the caller's or directly, and so does memory that is pinned already.
 //
 // Calls return when all bytes have arrived, or with the first error, and then nothing of theirs is
 // still running: neither a thread nor a copy (unless the device was lost, which cannot be waited

@@ -1,5 +1,6 @@
 #include "device/transfer_state.h"
 
+#include <string>
 #include <utility>
 
 namespace hoist::device {
@@ -24,9 +25,21 @@ void TransferState::fail(Error error) {
   has_failed_.store(true, std::memory_order_release);
 }
 
+void TransferState::fail_for_memory() noexcept {
+  lacks_memory_ = true;
+  has_failed_.store(true, std::memory_order_release);
+}
+
+void TransferState::fail_with(const std::exception& error) noexcept try {
+  fail({ErrorCode::internal, std::string(error.what()) + " (transfer)"});
+} catch (const std::bad_alloc&) {
+  fail_for_memory();
+}
+
 Status TransferState::result() const {
   const std::lock_guard lock(mutex_);
   if (error_) return tl::unexpected(*error_);
+  if (lacks_memory_) return hoist::fail(ErrorCode::exhausted, "no memory (transfer)");
   return {};
 }
 

@@ -7,7 +7,6 @@
 #include <mutex>
 #include <new>
 #include <optional>
-#include <string>
 
 #include "base/result.h"
 #include "device/chunks.h"
@@ -24,6 +23,8 @@ class TransferState {
 
   // The first error ends it: no more chunks are taken.
   void fail(Error error);
+  // Memory is short, and this takes none.
+  void fail_for_memory() noexcept;
   bool has_failed() const { return has_failed_.load(std::memory_order_acquire); }
   Status result() const;
 
@@ -31,15 +32,16 @@ class TransferState {
   ~TransferState() = default;
 
   const TransferRequest& request() const { return request_; }
-  // Does what calls the caller's functions: what they throw is the transfer's error.
+  // Does what calls the caller's functions: what they throw is the transfer's error. Nothing leaves
+  // it, as other threads use what the caller's stack holds.
   template <typename Work>
-  void guard(const Work& work) {
+  void guard(const Work& work) noexcept {
     try {
       work();
     } catch (const std::bad_alloc&) {
-      fail({ErrorCode::exhausted, "no memory (transfer)"});
+      fail_for_memory();
     } catch (const std::exception& error) {
-      fail({ErrorCode::internal, std::string(error.what()) + " (transfer)"});
+      fail_with(error);
     }
   }
 
@@ -50,10 +52,13 @@ class TransferState {
   void arrived(uint64_t bytes);
 
  private:
+  void fail_with(const std::exception& error) noexcept;
+
   const TransferRequest& request_;
   mutable std::mutex mutex_;
   std::optional<Error> error_;
   std::atomic<bool> has_failed_ = false;
+  std::atomic<bool> lacks_memory_ = false;
 };
 
 }  // namespace hoist::device

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <compare>
 #include <cstring>
+#include <functional>
 #include <limits>
+#include <new>
 #include <random>
 #include <string>
 #include <vector>
@@ -219,14 +221,80 @@ TEST(Failure, KeepsTheInput) {
   EXPECT_EQ(bytes, elements(Kind::entry, Content::random, kCount, 1));
 }
 
-// Changes a byte in the middle of what one of its copies brings.
+// In place: what is not sorted is either as it was, or `wrote` says that it is not.
+TEST(Failure, SaysWhatItHasWritten) {
+  constexpr uint64_t kCount = 700'001;
+  const Bytes before = elements(Kind::entry, Content::random, kCount, 1);
+  const Bytes expected = sorted(Kind::entry, false, before);
+  int kept = 0;
+  int lost = 0;
+  for (int operations = 0; operations < 130; operations += 2) {
+    FailingDevice device(operations);
+    PinnedPool pool(device);
+    Transfer transfer(pool, tuning_for(16));
+    Bytes bytes = before;
+    bool wrote = true;
+    const Status done =
+        sort({.kind = Kind::entry, .from = bytes, .to = bytes, .wrote = &wrote}, device, transfer);
+    if (done) {
+      EXPECT_EQ(bytes, expected) << operations;
+    } else if (wrote) {
+      ++lost;
+    } else {
+      EXPECT_EQ(bytes, before) << operations;
+      ++kept;
+    }
+  }
+  EXPECT_GT(kept, 5);
+  EXPECT_GT(lost, 1);
+}
+
+// Has no memory left when it is to wait for a stream once more, as it does when all is back.
+class ShortOfMemory : public CpuDevice {
+ public:
+  explicit ShortOfMemory(int waits) : left_(waits) {}
+  Status synchronize(StreamHandle stream) override {
+    Status done = CpuDevice::synchronize(stream);
+    if (--left_ == 0) throw std::bad_alloc();
+    return done;
+  }
+
+ private:
+  std::atomic<int> left_;
+};
+
+TEST(Failure, SaysWhatItHasWrittenWhereMemoryEnds) {
+  const Bytes before = elements(Kind::entry, Content::random, 700'001, 1);
+  const Bytes expected = sorted(Kind::entry, false, before);
+  int lost = 0;
+  for (int waits = 1; waits < 6; ++waits) {
+    ShortOfMemory device(waits);
+    PinnedPool pool(device);
+    Transfer transfer(pool);
+    Bytes bytes = before;
+    bool wrote = true;
+    const Status done =
+        sort({.kind = Kind::entry, .from = bytes, .to = bytes, .wrote = &wrote}, device, transfer);
+    if (done) {
+      EXPECT_EQ(bytes, expected);
+      continue;
+    }
+    EXPECT_EQ(done.error().code, ErrorCode::exhausted) << done.error().message;
+    EXPECT_EQ(wrote, bytes != before) << waits;
+    lost += wrote ? 1 : 0;
+  }
+  EXPECT_GT(lost, 0);
+}
+
+// Changes what one of its copies has brought.
 class LyingDevice : public CpuDevice {
  public:
-  explicit LyingDevice(int honest_copies) : left_(honest_copies) {}
+  using Lie = std::function<void(std::span<std::byte> bytes)>;
+  LyingDevice(int honest_copies, Lie lie) : left_(honest_copies), lie_(std::move(lie)) {}
   Status copy(void* to, const void* from, size_t size, StreamHandle stream) override {
     if (Status copied = CpuDevice::copy(to, from, size, stream); !copied) return copied;
     if (left_-- != 0) return {};
-    const auto lie = [=] { static_cast<std::byte*>(to)[size / 2] ^= std::byte{0x10}; };
+    const auto lie = [this, to, size] { lie_({static_cast<std::byte*>(to), size}); };
     if (stream.pointer != nullptr) return CpuDevice::call(stream, lie);
     lie();
     return {};
@@ -234,7 +302,12 @@ class LyingDevice : public CpuDevice {
 
  private:
   std::atomic<int> left_;
+  const Lie lie_;
 };
+
+void flip_a_bit_in_the_middle(std::span<std::byte> bytes) {
+  bytes[bytes.size() / 2] ^= std::byte{0x10};
+}
 
 TEST(Failure, WhatComesBackIsNotBelieved) {
   constexpr uint64_t kCount = 700'001;
@@ -243,7 +316,7 @@ TEST(Failure, WhatComesBackIsNotBelieved) {
     const Bytes bytes = elements(kind, Content::random, kCount, 1);
     const Bytes expected = sorted(kind, false, bytes);
     for (int honest = 0; honest < 20; honest += 3) {
-      LyingDevice device(honest);
+      LyingDevice device(honest, flip_a_bit_in_the_middle);
       PinnedPool pool(device);
       Transfer transfer(pool);
       Bytes result(bytes.size());
@@ -257,6 +330,58 @@ TEST(Failure, WhatComesBackIsNotBelieved) {
     }
   }
   EXPECT_GT(caught, 3);
+}
+
+// On the way up, so that the order is right: a line that is stuck for two of the elements, in one
+// of which it should have been 0, in the other 1.
+TEST(Failure, TwoChangesDoNotMakeUpForEachOther) {
+  constexpr uint64_t kCount = 100'001;
+  for (const Kind kind : {Kind::u32, Kind::u64, Kind::entry}) {
+    const size_t size = element_size(kind);
+    const size_t key_at = kind == Kind::entry ? 8 : 0;
+    for (size_t bit = 8 * key_at; bit < 8 * size; ++bit) {
+      const Bytes before = elements(kind, Content::random, kCount, bit);
+      const auto flip = [=](std::span<std::byte> bytes) {
+        const std::byte mask{static_cast<unsigned char>(1U << bit % 8)};
+        std::byte* const first = bytes.data() + 100 * size + bit / 8;
+        std::byte* second = first + size;
+        while (((*first ^ *second) & mask) == std::byte{0}) second += size;
+        *first ^= mask;
+        *second ^= mask;
+      };
+      LyingDevice device(0, flip);
+      PinnedPool pool(device);
+      Transfer transfer(pool);
+      Bytes bytes = before;
+      const Status done = sort({.kind = kind, .from = bytes, .to = bytes}, device, transfer);
+      ASSERT_FALSE(done) << static_cast<int>(kind) << " bit " << bit;
+      EXPECT_EQ(done.error().code, ErrorCode::corrupt);
+    }
+  }
+}
+
+// Entries whose keys and payloads differ in one bit each, and have one another's payload.
+TEST(Failure, KeysKeepTheirPayloads) {
+  for (int key_bit = 0; key_bit < 64; ++key_bit) {
+    for (int payload_bit = 20; payload_bit < 36; ++payload_bit) {
+      Bytes bytes(4 * sizeof(Entry));
+      auto* const entries = reinterpret_cast<Entry*>(bytes.data());
+      const uint64_t key = 0x0123456789abcdef;
+      entries[0] = {1, 5};
+      entries[1] = {uint64_t{1} << 40, key};
+      entries[2] = {uint64_t{1} << 40 | uint64_t{1} << payload_bit, key ^ uint64_t{1} << key_bit};
+      entries[3] = {uint64_t{1} << 50, ~uint64_t{0}};
+      LyingDevice device(0, [](std::span<std::byte> brought) {
+        auto* const there = reinterpret_cast<Entry*>(brought.data());
+        std::swap(there[1].payload, there[2].payload);
+      });
+      PinnedPool pool(device);
+      Transfer transfer(pool);
+      const Status done = sort({.kind = Kind::entry, .from = bytes, .to = bytes}, device, transfer);
+      ASSERT_FALSE(done) << key_bit << " " << payload_bit;
+      EXPECT_EQ(done.error().code, ErrorCode::corrupt);
+    }
+  }
 }
 
 class SmallDevice : public CpuDevice {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <vector>
 
 #include "base/log.h"
@@ -18,16 +19,22 @@ namespace {
 
 constexpr uint64_t kSpread = 0x9e3779b97f4a7c15;  // 2^64 / golden ratio
 
+// What changes one bit changes every bit with a chance of a half, so that changes of several
+// elements do not make up for each other. Steele, Lea, Flood: "Fast splittable pseudorandom number
+// generators" (2014).
 uint64_t mixed(uint64_t word) {
-  word *= kSpread;
-  return (word ^ word >> 32) * kSpread;
+  word = (word ^ word >> 30) * 0xbf58476d1ce4e5b9;
+  word = (word ^ word >> 27) * 0x94d049bb133111eb;
+  return word ^ word >> 31;
 }
-// One product, whose halves depend on both.
+// The halves of a product depend on both of its factors, and tell the payload where one is 0.
 uint64_t mixed(const Entry& entry) {
   constexpr uint64_t kKey = 0xd1b54a32d192ed03;
   __extension__ using Product = unsigned __int128;
   const Product product = Product{entry.payload ^ kSpread} * (entry.key ^ kKey);
-  return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+  const uint64_t both =
+      (static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64)) + entry.payload;
+  return (both ^ both >> 32) * kSpread;
 }
 
 // The same for the same elements in any order.
@@ -186,7 +193,12 @@ Status sort_elements(const HostCall& call, Device& device, Transfer& transfer) {
   Reader<Element> reader(call, order);
   Writer<Element> writer(call, order);
   const uint64_t count = call.from.size() / sizeof(Element);
-  const Status done = run(call, count, reader, writer, device, transfer);
+  Status done;
+  try {
+    done = run(call, count, reader, writer, device, transfer);
+  } catch (const std::bad_alloc&) {
+    done = fail(ErrorCode::exhausted, "no memory");  // so short a text takes none
+  }
   if (call.wrote != nullptr) *call.wrote = writer.wrote();
   if (!done) return done;
   if (writer.has_sorted(reader.sum())) return {};
@@ -202,6 +214,7 @@ TransferTuning tuning_for(int threads) {
 }
 
 Status sort(const HostCall& call, Device& device, Transfer& transfer) {
+  if (call.wrote != nullptr) *call.wrote = false;
   const size_t size = element_size(call.kind);
   if (call.from.size() % size != 0 || call.to.size() != call.from.size() ||
       (!call.copy.empty() && call.copy.size() != call.from.size())) {

@@ -4,9 +4,9 @@
 //   Transfer transfer(pool, tuning_for(threads));
 //   Status done = sort({Kind::entry, false, from, to}, *device, transfer);
 //
-// A device is not believed: what comes back is in order and, but for a chance of 2^-64, the
-// elements that were sent, or it is an error. That is found out while the bytes are in cache, on
-// their way. With twelve threads or more that costs no time of its own.
+// A device is not believed: what comes back is in order, and a sum over its elements, which no
+// likely fault keeps, is that of what was sent; or it is an error. That is found out while the
+// bytes are in cache, on their way. With twelve threads or more that costs no time of its own.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct HostCall {
   std::span<std::byte> to;
   std::span<std::byte> copy = {};  // gets the elements as they were; as large, or empty
   bool only_plain = false;         // `unsupported` where there is a NaN or a -0
-  bool* wrote = nullptr;           // becomes true where `to` was written to, and `copy` is whole
+  bool* wrote = nullptr;           // becomes whether `to` was written to, and `copy` is whole
 };
 
 // Returns when the elements are in place, or with the first error: `exhausted` where they, twice,

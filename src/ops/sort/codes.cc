@@ -75,7 +75,23 @@ Number read_number(Line text, int precision, const LocaleFacts& locale) {
   return number;
 }
 
-constexpr int kDigitsAt = 55;  // the number of integer digits in a magnitude of -n
+constexpr int kPrecision = 16;  // digits that a code of -n tells
+constexpr int kDigitsAt = 55;   // the number of integer digits in its magnitude
+
+// In decimal, of a number of kPrecision digits that is not 0.
+unsigned trailing_zeros(uint64_t number) {
+  unsigned zeros = 0;
+  const auto drop = [&](uint64_t power, unsigned count) {
+    if (number % power != 0) return;
+    number /= power;
+    zeros += count;
+  };
+  drop(100'000'000, 8);
+  drop(10'000, 4);
+  drop(100, 2);
+  drop(10, 1);
+  return zeros;
+}
 
 // Magnitude bits (below the sign) to a code: larger magnitudes come first when negative.
 uint64_t with_sign(uint64_t magnitude, bool negative, uint64_t sign) {
@@ -230,7 +246,7 @@ std::string Coder::translated(Line text, const Key& key) const {
 
 uint64_t Coder::numeric_code(Line text) const {
   constexpr uint64_t kMostDigits = 255;
-  const Number number = read_number(text, 16, comparator_.locale());
+  const Number number = read_number(text, kPrecision, comparator_.locale());
   if (number.is_zero()) return kSign;
   uint64_t magnitude;
   if (number.integer_digits >= kMostDigits) {
@@ -300,9 +316,14 @@ uint64_t Coder::length_of_bare_number(uint64_t code, Stage stage) const {
   if (is_reversed(stage)) code = ~code;
   if (rounded(code, kSign)) return 0;
   const bool negative = (code & kSign) == 0;
-  const uint64_t digits = ((negative ? ~code : code) & ~kSign) >> kDigitsAt;
-  // Zero, and what is below one, has digits that do not count.
-  return digits == 0 ? 0 : digits + (negative ? 1 : 0);
+  const uint64_t magnitude = (negative ? ~code : code) & ~kSign;
+  const uint64_t whole = magnitude >> kDigitsAt;
+  // Zero, and what is below one, may have a zero in front or not.
+  if (whole == 0) return 0;
+  const uint64_t leading = magnitude >> 1 & ((uint64_t{1} << (kDigitsAt - 1)) - 1);
+  const uint64_t significant = kPrecision - trailing_zeros(leading);
+  const uint64_t decimals = significant > whole ? significant - whole + 1 : 0;  // and their point
+  return whole + decimals + (negative ? 1 : 0);
 }
 
 Next Coder::next(uint64_t code, Stage& stage) const {

@@ -46,8 +46,9 @@ class Coder {
   // The same for lines whose stage_text() is known to be identical: it decides nothing more.
   Next next_if_identical(Stage& stage) const;
 
-  // How long a line is that is nothing but the whole number which `code` at `stage` tells, without
-  // zeros in front: lines of that length with that code are the same bytes. 0: no line is.
+  // How long a line is that is nothing but the number which `code` at `stage` tells, without zeros
+  // in front or at the end of decimals: lines of that length with that code are the same bytes. 0:
+  // no line is.
   uint64_t length_of_bare_number(uint64_t code, Stage stage) const;
 
   bool guessed() const { return guessed_; }

@@ -44,9 +44,9 @@ Status sort_chunk(ChunkReader& chunks, const MergeContext& context, CodeSorter* 
                   StepClock& clock, Output& output) {
   const char terminator = context.coder.comparator().options().terminator;
   EntrySorter sorter(context.coder, chunks.text(), terminator, context.pool, other);
-  while (!sorter.sort(chunks.entries(), chunks.scratch())) {
-    if (const Status made = chunks.index_again(); !made) return made;
-  }
+  const Status sorted =
+      sorter.sort(chunks.entries(), chunks.scratch(), [&chunks] { return chunks.index_again(); });
+  if (!sorted) return sorted;
   clock.note("sorted");
   if (const Status begun = output.begin(); !begun) return begun;
   if (!emit(chunks.entries(), chunks.text(), terminator, output, context.pool)) {
@@ -128,7 +128,8 @@ Result<Outcome> run(const Options& options, std::string_view program, GpuUse use
   Result<Output> output = Output::open(options.output);
   if (!output) return tl::unexpected(output.error());
   std::optional<GpuSorter> gpu;
-  if (use != GpuUse::none && options.mode == Mode::sort) gpu.emplace(kLeastOnGpu, use, pool.size());
+  if (use != GpuUse::none && options.mode == Mode::sort)
+    gpu.emplace(kLeastOnGpu, lent_gpu(use), pool.size());
   const MergeContext context{coder, pool,
                              options.memory_limit > 0
                                  ? std::min(options.memory_limit, allowed_memory())

@@ -6,6 +6,8 @@
 #include <random>
 #include <utility>
 
+#include "base/log.h"
+
 namespace hoist::sort {
 namespace {
 
@@ -39,7 +41,23 @@ EntrySorter::EntrySorter(const Coder& coder, const char* text, char terminator, 
       pool_(pool),
       other_(other) {}
 
-bool EntrySorter::sort(std::span<Entry> entries, std::span<Entry> scratch) {
+Status EntrySorter::sort(std::span<Entry> entries, std::span<Entry> scratch,
+                         const std::function<Status()>& remake) {
+  if (!sort_by_codes(entries, scratch)) {
+    log(LogLevel::info, "sort: {} entries were lost: made anew", entries.size());
+    if (Status made = remake(); !made) return made;
+    other_ = nullptr;
+    (void)sort_by_codes(entries, scratch);
+  }
+  if (coder_.guessed() && !proven(entries)) {
+    for (Entry& entry : entries) entry.lo &= ~LineRef::kDropped;
+    settle_parallel({entries, coder_.first_stage(), Next::compare}, scratch);
+  }
+  return {};
+}
+
+// False: the other has lost entries.
+bool EntrySorter::sort_by_codes(std::span<Entry> entries, std::span<Entry> scratch) {
   sort_by_code_ = sort_function(entries.size());
   start_ = entries.data();
   settled_.reset(coder_.guessed() ? entries.size() : 0);
@@ -51,18 +69,12 @@ bool EntrySorter::sort(std::span<Entry> entries, std::span<Entry> scratch) {
   if (alone && !wanted_by_other(entries.size())) {
     sort_by_code_(entries.data(), entries.size());
     refine(all, nullptr);
-  } else if (!sort_parallel(all, scratch)) {
-    other_ = nullptr;
-    return false;
+    return true;
   }
-  if (coder_.guessed() && !proven(entries)) {
-    for (Entry& entry : entries) entry.lo &= ~LineRef::kDropped;
-    settle_parallel({entries, coder_.first_stage(), Next::compare}, scratch);
-  }
-  return true;
+  return sort_parallel(all, scratch);
 }
 
-// Sorts a run whose entries carry the codes of run.stage. False: the other has lost entries.
+// Sorts a run whose entries carry the codes of run.stage. False: as above.
 bool EntrySorter::sort_parallel(Run run, std::span<Entry> scratch) {
   auto are = is_ascending(run.entries) ? EntriesAre::sorted : EntriesAre::as_they_were;
   if (are != EntriesAre::sorted && wanted_by_other(run.entries.size())) {

@@ -4,14 +4,17 @@
 // which grows with its position in the input. Sorting entries as numbers (vector_sort.h) orders the
 // lines by code and, within equal codes, by input order. Runs of equal codes are then given the
 // codes of their next stage and sorted again, breadth first so that the lines' memory can be
-// fetched ahead. What codes cannot decide is compared. Large inputs are first dealt into buckets
-// by sampled splitters; the buckets, and large runs one after the other, use all threads.
+// fetched ahead. What codes cannot decide is compared. Large inputs that are neither in order
+// already nor sorted by another, a GPU, are first dealt into buckets by sampled splitters; the
+// buckets, and large runs one after the other, use all threads.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
+#include "base/result.h"
 #include "base/threads.h"
 #include "ops/sort/code_sorter.h"
 #include "ops/sort/codes.h"
@@ -35,8 +38,10 @@ class EntrySorter {
 
   // Sorts entries that carry their first stage's codes; `scratch` is as large as `entries`. With
   // -u all but the first of equal lines are marked as dropped. Codes are meaningless afterwards.
-  // False: the other has lost the entries. Made anew they are sorted without it.
-  bool sort(std::span<Entry> entries, std::span<Entry> scratch);
+  // Should the other lose entries, `remake` makes all of them again as they were given, and they
+  // are sorted without it. The error is that of `remake`.
+  Status sort(std::span<Entry> entries, std::span<Entry> scratch,
+              const std::function<Status()>& remake);
 
   Line line(const Entry& entry) const { return order_.line(entry); }
 
@@ -47,6 +52,7 @@ class EntrySorter {
     Next then = Next::stage;  // how to go on with it
   };
 
+  bool sort_by_codes(std::span<Entry> entries, std::span<Entry> scratch);
   bool sort_parallel(Run run, std::span<Entry> scratch);
   bool wanted_by_other(size_t count) const { return other_ != nullptr && other_->wants(count); }
   bool is_ascending(std::span<const Entry> entries) const;

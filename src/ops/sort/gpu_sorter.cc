@@ -32,6 +32,12 @@ HostCall call_for(std::span<Entry> entries) {
 
 }  // namespace
 
+OpenDevice lent_gpu(GpuUse use) {
+  using device::remote::WithoutHoistd;
+  const auto otherwise = use == GpuUse::any ? WithoutHoistd::open : WithoutHoistd::none;
+  return [=] { return device::remote::lent_device({.otherwise = otherwise}); };
+}
+
 struct GpuSorter::Gpu {
   Gpu(std::shared_ptr<device::Device> lent, int threads)
       : device(std::move(lent)),
@@ -43,8 +49,8 @@ struct GpuSorter::Gpu {
   device::Transfer transfer;
 };
 
-GpuSorter::GpuSorter(size_t least, GpuUse use, int threads)
-    : least_(least), use_(use), threads_(threads) {
+GpuSorter::GpuSorter(size_t least, OpenDevice open_device, int threads)
+    : least_(least), open_device_(std::move(open_device)), threads_(threads) {
   try {
     opener_ = std::thread([this] {
       try {
@@ -70,9 +76,7 @@ void GpuSorter::give_up(const std::string& why) {
 // A first small sort also loads the kernels, and locks memory that transfers go through: a pump's.
 void GpuSorter::open() {
   const auto start = std::chrono::steady_clock::now();
-  using device::remote::WithoutHoistd;
-  auto device = device::remote::lent_device(
-      {.otherwise = use_ == GpuUse::any ? WithoutHoistd::open : WithoutHoistd::none});
+  auto device = open_device_();
   if (!device) return give_up(device.error().message);
   gpu_ = std::make_unique<Gpu>(std::move(*device), threads_);
   std::vector<Entry> few(size_t{1} << 20);
@@ -96,14 +100,10 @@ EntriesAre GpuSorter::sort(std::span<Entry> entries) {
   HostCall call = call_for(entries);
   bool wrote = false;
   call.wrote = &wrote;
-  Status done;
-  try {
-    done = device::radix_sort::sort(call, *gpu_->device, gpu_->transfer);
-  } catch (const std::bad_alloc&) {
-    done = fail(ErrorCode::exhausted, "no memory");
-  }
+  const Status done = device::radix_sort::sort(call, *gpu_->device, gpu_->transfer);
   if (!done) {
     give_up(done.error().message);
+    was_used_ = false;  // what takes so long is not the GPU's time
     return wrote ? EntriesAre::lost : EntriesAre::as_they_were;
   }
   log(LogLevel::debug, "sort: {} entries there and back in {:.1f} ms", entries.size(),
