@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/file.h"
+#include "device/cuda_environment.h"
 
 namespace hoist::device {
 namespace {
@@ -51,7 +52,7 @@ struct Driver {
 };
 
 std::string why_not(int result) {
-  const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  const char* const visible = users_visible_gpus();
   if (result == kNoDevice && visible != nullptr) {
     return fmt::format("CUDA_VISIBLE_DEVICES={} hides every device: unset it", visible);
   }

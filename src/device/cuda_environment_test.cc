@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 namespace hoist::device {
@@ -28,23 +29,64 @@ TEST(CudaEnvironment, OnlyTheFirstGpuStaysVisible) {
   EXPECT_EQ(without_other_gpus("GPU-74d2,3,4"), "GPU-74d2");
   EXPECT_EQ(without_other_gpus("MIG-1,MIG-2"), "MIG-1");
   EXPECT_EQ(without_other_gpus("-1,0"), "-1");  // which hides all
-  EXPECT_EQ(without_other_gpus(",0"), "");
-  for (const char* const one : {"", "0", "3", "-1", "NoDevFiles"}) {
+  for (const char* const one : {"", ",0", "0", "3", "-1", "NoDevFiles"}) {
     EXPECT_EQ(without_other_gpus(one), std::nullopt) << one;
   }
 }
 
-// The machine of a test may have no GPU, one or several.
-TEST(CudaEnvironment, WhatIsVisibleIsOneAtMostWhereThereAreSeveral) {
-  ::setenv("CUDA_VISIBLE_DEVICES", "0,1", 1);
-  hide_other_gpus();
-  int gpus = 0;
-  for (const auto& file : std::filesystem::directory_iterator("/dev")) {
-    const std::string name = file.path().filename();
-    gpus += name.starts_with("nvidia") && name.find_first_not_of("0123456789", 6) == name.npos &&
-            name.size() > 6;
+// Folders as of a machine, or a container, with GPUs.
+class HideOtherGpus : public testing::Test {
+ protected:
+  void SetUp() override {
+    ::unsetenv("CUDA_VISIBLE_DEVICES");
+    folder_ = testing::TempDir() + "gpusXXXXXX";
+    ASSERT_NE(::mkdtemp(folder_.data()), nullptr);
   }
-  EXPECT_STREQ(std::getenv("CUDA_VISIBLE_DEVICES"), gpus > 1 ? "0" : "0,1");
+  void TearDown() override {
+    ::unsetenv("CUDA_VISIBLE_DEVICES");
+    std::filesystem::remove_all(folder_);
+  }
+  void add(const std::string& file) {
+    const std::filesystem::path path = folder_ + file;
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream(path) << "";
+  }
+  std::string visible_after_hiding() {
+    hide_other_gpus(folder_);
+    const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
+    return visible != nullptr ? visible : "unset";
+  }
+
+ private:
+  std::string folder_;
+};
+
+TEST_F(HideOtherGpus, OneIsLeftAlone) {
+  EXPECT_EQ(visible_after_hiding(), "unset");
+  for (const char* const other : {"/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia2"}) add(other);
+  EXPECT_EQ(visible_after_hiding(), "unset");
+  EXPECT_EQ(users_visible_gpus(), nullptr);
+}
+
+TEST_F(HideOtherGpus, OfSeveralTheFirstStays) {
+  add("/dev/nvidia2");
+  add("/dev/nvidia5");
+  EXPECT_EQ(visible_after_hiding(), "0");
+  EXPECT_EQ(users_visible_gpus(), nullptr);
+  ::setenv("CUDA_VISIBLE_DEVICES", "1,0", 1);
+  EXPECT_EQ(visible_after_hiding(), "1");
+  EXPECT_STREQ(users_visible_gpus(), "1,0");
+}
+
+TEST_F(HideOtherGpus, NotWhereOneIsCutIntoSlices) {
+  for (const char* const file :
+       {"/dev/nvidia0", "/dev/nvidia1", "/proc/driver/nvidia/capabilities/gpu0/mig/config"}) {
+    add(file);
+  }
+  EXPECT_EQ(visible_after_hiding(), "0");
+  ::unsetenv("CUDA_VISIBLE_DEVICES");
+  add("/proc/driver/nvidia/capabilities/gpu0/mig/gi1/access");
+  EXPECT_EQ(visible_after_hiding(), "unset");
 }
 
 }  // namespace
