@@ -2,6 +2,7 @@
 """BLAS calls of programs that run under Hoist, served by a hoistd: the same results as without,
 whatever happens to the daemon, and counted."""
 
+import glob
 import os
 import signal
 import subprocess
@@ -224,7 +225,9 @@ class GemmTest(GemmCase):
         output, gemm = self.hoisted("r", HOIST_GEMM_DEVICES="2")
         self.assertEqual(output, self.expected("r"))
         # Where there is a second GPU, a hoistd for it may have been started meanwhile.
-        self.assertIn(list(gemm["implementations"]), (["hoistd"], ["hoistd-2"]))
+        has_second = len(glob.glob("/dev/nvidia[0-9]*")) > 1
+        possible = (["hoistd"], ["hoistd-2"]) if has_second else (["hoistd"],)
+        self.assertIn(list(gemm["implementations"]), possible)
         self.assertEqual(gemm["calls"], 1, gemm)
 
     def test_a_second_daemon_that_dies_loses_nothing(self):

@@ -1,5 +1,5 @@
-#include <map>
-#include <mutex>
+#include <atomic>
+#include <cstddef>
 
 #include "device/driver_entry.h"
 #include "device/on_device.h"
@@ -10,8 +10,14 @@ namespace {
 struct Driver {
   decltype(&cuDeviceGet) get = HOIST_DRIVER_ENTRY(cuDeviceGet);
   decltype(&cuDevicePrimaryCtxRetain) retain = HOIST_DRIVER_ENTRY(cuDevicePrimaryCtxRetain);
+  decltype(&cuCtxGetCurrent) current = HOIST_DRIVER_ENTRY(cuCtxGetCurrent);
   decltype(&cuCtxPushCurrent) push = HOIST_DRIVER_ENTRY(cuCtxPushCurrent);
   decltype(&cuCtxPopCurrent) pop = HOIST_DRIVER_ENTRY(cuCtxPopCurrent);
+
+  bool is_whole() const {
+    return get != nullptr && retain != nullptr && current != nullptr && push != nullptr &&
+           pop != nullptr;
+  }
 };
 
 const Driver& driver() {
@@ -21,35 +27,33 @@ const Driver& driver() {
 
 // Kept until the process ends, as the runtime keeps it.
 int retain_context(int device, CUcontext* context) {
-  static std::mutex mutex;
-  static std::map<int, CUcontext> contexts;
-  const std::lock_guard lock(mutex);
-  if (const auto found = contexts.find(device); found != contexts.end()) {
-    *context = found->second;
-    return 0;
-  }
+  constexpr size_t kMost = 128;
+  static std::atomic<CUcontext> contexts[kMost];
+  if (device < 0 || static_cast<size_t>(device) >= kMost) return cudaErrorInvalidDevice;
+  std::atomic<CUcontext>& known = contexts[device];
+  *context = known.load(std::memory_order_acquire);
+  if (*context != nullptr) return 0;
   CUdevice handle = 0;
   int error = driver().get(&handle, device);
   if (error == 0) error = driver().retain(context, handle);
-  if (error == 0) contexts[device] = *context;
+  if (error == 0) known.store(*context, std::memory_order_release);
   return error;
 }
 
 }  // namespace
 
 CurrentDevice::CurrentDevice(int device) {
-  int before = 0;
-  error_ = cudaGetDevice(&before);
-  if (error_ != 0 || before == device) return;
   const Driver& calls = driver();
-  if (calls.get == nullptr || calls.retain == nullptr || calls.push == nullptr ||
-      calls.pop == nullptr) {
+  if (!calls.is_whole()) {
     error_ = cudaErrorNotSupported;
     return;
   }
-  CUcontext context = nullptr;
-  error_ = retain_context(device, &context);
-  if (error_ == 0) error_ = calls.push(context);
+  CUcontext primary = nullptr;
+  CUcontext current = nullptr;
+  error_ = retain_context(device, &primary);
+  if (error_ == 0) error_ = calls.current(&current);
+  if (error_ != 0 || current == primary) return;
+  error_ = calls.push(primary);
   pushed_ = error_ == 0;
 }
 

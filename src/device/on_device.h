@@ -6,9 +6,9 @@
 namespace hoist::device {
 
 // While it lives, runtime calls of this thread are for `device`: its primary context is the current
-// one. Then what was current before is so again, or nothing, where the thread had chosen nothing
-// yet: to choose that by cudaSetDevice() would make a context on the first device, of half a
-// gigabyte, in a process that uses another one.
+// one. Then what was current before is so again: a context of the program's own, or nothing, where
+// the thread has used nothing yet. (To choose by cudaSetDevice() what was chosen before would make
+// a context on the first device, of half a gigabyte, in a process that uses another one.)
 class CurrentDevice {
  public:
   explicit CurrentDevice(int device);
