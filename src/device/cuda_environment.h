@@ -15,10 +15,10 @@ bool changes_precision(std::string_view variable);
 
 void forget_precision_variables();
 
-// Hides all GPUs but the first that is visible, for who uses that one alone: with each that CUDA
-// sees it takes 0.15 s longer to start. To be called before CUDA is used, once. Where there is one
-// at most nothing happens, nor where one is cut into slices (MIG), of which CUDA chooses the one
-// that it shows. `root` is the folder that /dev and /proc are in.
+// Hides all GPUs but the first that is visible, for who uses that one alone: with a second one that
+// CUDA sees it takes 0.15 s longer to start. To be called before CUDA is used, once. Where there is
+// one at most nothing happens, nor where one is cut into slices (MIG), of which CUDA chooses the
+// one that it shows. `root` is the folder that /dev and /proc are in.
 void hide_other_gpus(const std::string& root = "");
 
 // What CUDA_VISIBLE_DEVICES must become for that, from what it is (null: not set); nothing: it may

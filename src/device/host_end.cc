@@ -30,7 +30,7 @@ class MemoryWriter : public HostWriter {
  public:
   explicit MemoryWriter(std::span<std::byte> to) : to_(to) {}
   Status write(uint64_t at, std::span<const std::byte> bytes) override {
-    copy_part_of(to_.size(), to_.data() + at, bytes.data(), bytes.size());
+    stream_copy_if_large(to_.size(), to_.data() + at, bytes.data(), bytes.size());
     return {};
   }
 

@@ -7,6 +7,7 @@
 #include <cstring>
 
 namespace hoist::device {
+namespace {
 
 // SSE2, which every x86-64 has, is as fast as wider stores here.
 void stream_copy(std::byte* to, const std::byte* from, size_t size) {
@@ -24,7 +25,9 @@ void stream_copy(std::byte* to, const std::byte* from, size_t size) {
   std::memcpy(to + at, from + at, size - at);
 }
 
-void copy_part_of(size_t total, std::byte* to, const std::byte* from, size_t size) {
+}  // namespace
+
+void stream_copy_if_large(size_t total, std::byte* to, const std::byte* from, size_t size) {
   constexpr size_t kStreamFrom = size_t{8} << 20;
   if (total >= kStreamFrom) {
     stream_copy(to, from, size);

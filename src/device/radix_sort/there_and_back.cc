@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstring>
+#include <exception>
 #include <mutex>
-#include <new>
 #include <vector>
 
 #include "base/log.h"
+#include "base/stopwatch.h"
 #include "device/buffer.h"
 #include "device/radix_sort/radix_sort.h"
 #include "device/stream.h"
@@ -92,7 +92,7 @@ class Reader : public HostReader {
   Status read(uint64_t at, std::span<std::byte> into) override {
     std::memcpy(into.data(), call_.from.data() + at, into.size());
     if (!call_.copy.empty()) {
-      copy_part_of(call_.copy.size(), call_.copy.data() + at, into.data(), into.size());
+      stream_copy_if_large(call_.copy.size(), call_.copy.data() + at, into.data(), into.size());
     }
     const auto elements = elements_in<Element>(into.data(), into.size());
     sum_ += sum_of(elements);
@@ -117,7 +117,7 @@ class Writer : public HostWriter {
 
   Status write(uint64_t at, std::span<const std::byte> bytes) override {
     wrote_ = true;
-    copy_part_of(call_.to.size(), call_.to.data() + at, bytes.data(), bytes.size());
+    stream_copy_if_large(call_.to.size(), call_.to.data() + at, bytes.data(), bytes.size());
     const auto elements = elements_in<Element>(bytes.data(), bytes.size());
     sum_ += sum_of(elements);
     bool ascending = true;
@@ -151,11 +151,6 @@ class Writer : public HostWriter {
   std::vector<size_t> starts_;  // of chunks
 };
 
-double milliseconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
-      .count();
-}
-
 Status run(const HostCall& call, uint64_t count, HostReader& reader, HostWriter& writer,
            Device& device, Transfer& transfer) {
   auto stream = Stream::create(device);
@@ -170,10 +165,10 @@ Status run(const HostCall& call, uint64_t count, HostReader& reader, HostWriter&
   auto sorted = Event::create(device);
   if (!sorted) return tl::unexpected(sorted.error());
 
-  const auto start = std::chrono::steady_clock::now();
+  Stopwatch watch;
   Status done = ready->record(*stream);
   if (done) done = transfer.upload(&reader, data->view(), {.after = &*ready});
-  const double up = milliseconds_since(start);
+  const double up = watch.restart();
   if (done) {
     done = enqueue(*stream, {call.kind, call.descending, static_cast<std::byte*>(data->data()),
                              static_cast<std::byte*>(scratch->data()), count});
@@ -183,7 +178,7 @@ Status run(const HostCall& call, uint64_t count, HostReader& reader, HostWriter&
   // What was enqueued uses the buffers that end here.
   if (Status waited = stream->synchronize(); done && !waited) done = waited;
   log(LogLevel::debug, "radix sort: {} bytes up in {:.1f} ms, sorted and down in {:.1f} ms",
-      call.from.size(), up, milliseconds_since(start) - up);
+      call.from.size(), up, watch.milliseconds());
   return done;
 }
 
@@ -196,8 +191,8 @@ Status sort_elements(const HostCall& call, Device& device, Transfer& transfer) {
   Status done;
   try {
     done = run(call, count, reader, writer, device, transfer);
-  } catch (const std::bad_alloc&) {
-    done = fail(ErrorCode::exhausted, "no memory");  // so short a text takes none
+  } catch (const std::exception&) {  // of memory or threads; so short a text takes none
+    done = fail(ErrorCode::exhausted, "no memory");
   }
   if (call.wrote != nullptr) *call.wrote = writer.wrote();
   if (!done) return done;

@@ -6,7 +6,7 @@
 //
 // A device is not believed: what comes back is in order, and a sum over its elements, which no
 // likely fault keeps, is that of what was sent; or it is an error. That is found out while the
-// bytes are in cache, on their way. With twelve threads or more that costs no time of its own.
+// bytes are in cache, on their way. With sixteen threads that costs no time of its own.
 #pragma once
 
 #include <cstdint>

@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <optional>
 
 #include "base/log.h"
+#include "base/stopwatch.h"
 #include "base/takeover.h"
 #include "device/cuda_environment.h"
 #include "ops/sort/check.h"
@@ -29,14 +29,11 @@ constexpr size_t kLeastOnGpu = size_t{1} << 12;  // of a chunk or run; whoever a
 class StepClock {
  public:
   void note(const char* step) {
-    const auto now = std::chrono::steady_clock::now();
-    log(LogLevel::debug, "sort: {} {:.1f} ms", step,
-        std::chrono::duration<double, std::milli>(now - last_).count());
-    last_ = now;
+    log(LogLevel::debug, "sort: {} {:.1f} ms", step, watch_.restart());
   }
 
  private:
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+  Stopwatch watch_;
 };
 
 // Sorts what is in memory and writes it to `output`.
@@ -128,8 +125,9 @@ Result<Outcome> run(const Options& options, std::string_view program, GpuUse use
   Result<Output> output = Output::open(options.output);
   if (!output) return tl::unexpected(output.error());
   std::optional<GpuSorter> gpu;
-  if (use != GpuUse::none && options.mode == Mode::sort)
+  if (use != GpuUse::none && options.mode == Mode::sort) {
     gpu.emplace(kLeastOnGpu, lent_gpu(use), pool.size());
+  }
   const MergeContext context{coder, pool,
                              options.memory_limit > 0
                                  ? std::min(options.memory_limit, allowed_memory())

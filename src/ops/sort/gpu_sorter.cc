@@ -1,11 +1,11 @@
 #include "ops/sort/gpu_sorter.h"
 
-#include <chrono>
 #include <new>
 #include <system_error>
 #include <vector>
 
 #include "base/log.h"
+#include "base/stopwatch.h"
 #include "device/radix_sort/there_and_back.h"
 #include "device/remote/lent_device.h"
 
@@ -16,12 +16,6 @@ using device::radix_sort::HostCall;
 using device::radix_sort::Kind;
 
 static_assert(sizeof(Entry) == sizeof(device::radix_sort::Entry));
-
-// Milliseconds since `start`, for HOIST_LOG=debug.
-double since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
-      .count();
-}
 
 // In place: memory that nobody has touched yet would take longer to get than the way there and
 // back.
@@ -75,7 +69,7 @@ void GpuSorter::give_up(const std::string& why) {
 
 // A first small sort also loads the kernels, and locks memory that transfers go through: a pump's.
 void GpuSorter::open() {
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   auto device = open_device_();
   if (!device) return give_up(device.error().message);
   gpu_ = std::make_unique<Gpu>(std::move(*device), threads_);
@@ -83,7 +77,7 @@ void GpuSorter::open() {
   for (size_t i = 0; i < few.size(); ++i) few[i].lo = i;
   const Status tried = device::radix_sort::sort(call_for(few), *gpu_->device, gpu_->transfer);
   if (!tried) give_up(tried.error().message);
-  log(LogLevel::debug, "sort: GPU opened in {:.1f} ms", since(start));
+  log(LogLevel::debug, "sort: GPU opened in {:.1f} ms", watch.milliseconds());
 }
 
 const char* GpuSorter::implementation() const {
@@ -96,7 +90,7 @@ bool GpuSorter::wants(size_t count) const { return count >= least_ && usable_; }
 EntriesAre GpuSorter::sort(std::span<Entry> entries) {
   if (opener_.joinable()) opener_.join();
   if (!usable_) return EntriesAre::as_they_were;
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   HostCall call = call_for(entries);
   bool wrote = false;
   call.wrote = &wrote;
@@ -107,7 +101,7 @@ EntriesAre GpuSorter::sort(std::span<Entry> entries) {
     return wrote ? EntriesAre::lost : EntriesAre::as_they_were;
   }
   log(LogLevel::debug, "sort: {} entries there and back in {:.1f} ms", entries.size(),
-      since(start));
+      watch.milliseconds());
   was_used_ = true;
   return EntriesAre::sorted;
 }
