@@ -47,6 +47,10 @@ Result<Run> prepare(size_t /*variant*/, const Shape& shape, const std::string& /
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
   set_option(OptionId::profile, argv[1]);  // not the user's own, which `hoist tune` writes
+  if (const Status place = check_profile_place(); !place) {
+    fmt::print(stderr, "{}\n", place.error().message);
+    return 1;
+  }
   Registry& registry = Registry::process();
   if (!registry.add({"checksum", {{"sum64"}}, {{"cpu-1"}, {"cpu-all", 0}}, prepare})) return 1;
   const VariantHandle& sum64 = *registry.find_variant("checksum/sum64");
@@ -59,7 +63,10 @@ int main(int argc, char** argv) {
   if (!measured) return 1;
   Profile profile = {this_machine(), "now", {measured->variant}};
   decide(profile, nullptr, registry);
-  if (!write_profile(profile)) return 1;
+  if (const Status written = write_profile(profile); !written) {
+    fmt::print(stderr, "{}\n", written.error().message);
+    return 1;
+  }
 
   for (const uint64_t bytes : {uint64_t{2} << 10, uint64_t{8} << 20}) {
     const size_t choice = choose(sum64, {bytes}).implementation;

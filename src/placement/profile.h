@@ -85,6 +85,9 @@ struct Profile {
 
 inline constexpr size_t kProfileLimit = 4u << 20;  // bytes of JSON
 
+// Whether it is a profile of any format and machine.
+bool looks_like_profile(std::string_view json);
+
 std::string to_json(const Profile& profile);
 // `corrupt` for anything that is not wholly a profile of this format.
 Result<Profile> parse_profile(std::string_view json);

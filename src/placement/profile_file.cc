@@ -8,11 +8,65 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/output_file.h"
 #include "placement/choose.h"
 #include "placement/decide.h"
 #include "placement/own_file.h"
 
 namespace hoist::placement {
+namespace {
+
+std::string read_all(int fd, size_t limit) {
+  std::string text(limit, '\0');
+  text.resize(pread_full(fd, text.data(), text.size(), 0).value_or(0));
+  return text;
+}
+
+bool is_profile(int fd) { return looks_like_profile(read_all(fd, kProfileLimit)); }
+bool is_decisions(int fd) {
+  constexpr std::string_view kHead = "hoist-decisions ";  // base/decisions.c
+  return read_all(fd, kHead.size()) == kHead;
+}
+
+OutputRule rule_of(const ProfilePaths& paths, bool (*is_own_kind)(int fd), const char* kind) {
+  OutputRule rule = {.replace = Replace::own_kind,
+                     .is_own_kind = is_own_kind,
+                     .kind = kind,
+                     .keep_permissions = false,  // readers trust it only where it is ours alone
+                     .mend = "name another place with HOIST_PROFILE, or remove it"};
+  // In a folder of our own whatever is there is ours, also where it is damaged.
+  if (!paths.directory.empty()) rule.replace = Replace::any;
+  return rule;
+}
+
+OutputRule profile_rule(const ProfilePaths& paths) {
+  return rule_of(paths, is_profile, "a profile of Hoist");
+}
+OutputRule decisions_rule(const ProfilePaths& paths) {
+  return rule_of(paths, is_decisions, "decisions of a profile");
+}
+
+// Readers follow no links, and take nothing but files.
+Status check_plain(const std::string& path) {
+  struct stat there {};
+  if (::lstat(path.c_str(), &there) != 0 || S_ISREG(there.st_mode)) return {};
+  return fail(ErrorCode::invalid_argument,
+              fmt::format("{} is no regular file (HOIST_PROFILE): name another", path));
+}
+
+}  // namespace
+
+Status check_profile_place() {
+  const Result<ProfilePaths> paths = profile_paths();
+  if (!paths) return tl::unexpected(paths.error());
+  for (const std::string& path : {paths->profile, paths->decisions}) {
+    if (Status plain = check_plain(path); !plain) return plain;
+  }
+  // A folder that is missing is made later.
+  if (!paths->directory.empty()) return {};
+  Status status = check_output(paths->profile, profile_rule(*paths));
+  return status ? check_output(paths->decisions, decisions_rule(*paths)) : status;
+}
 
 Result<UniqueFd> lock_profile() {
   const Result<ProfilePaths> paths = profile_paths();
@@ -45,13 +99,12 @@ Status write_profile(const Profile& profile) {
   const Result<ProfilePaths> paths = profile_paths();
   if (!paths) return tl::unexpected(paths.error());
   if (const Status status = make_directory(*paths); !status) return status;
-  struct stat there {};
-  if (::stat(paths->profile.c_str(), &there) == 0 && !S_ISREG(there.st_mode)) {
-    return fail(ErrorCode::invalid_argument,
-                fmt::format("{} is no regular file (HOIST_PROFILE): name another", paths->profile));
-  }
-  const Status status = write_file_atomically(paths->profile, to_json(profile));
-  return status ? write_file_atomically(paths->decisions, decisions_text(profile)) : status;
+  if (const Status status = check_profile_place(); !status) return status;
+  constexpr mode_t kMode = 0600;
+  const Status status = write_output(paths->profile, to_json(profile), profile_rule(*paths), kMode);
+  return status ? write_output(paths->decisions, decisions_text(profile), decisions_rule(*paths),
+                               kMode)
+                : status;
 }
 
 LoadedProfile load_profile() {

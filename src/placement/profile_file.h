@@ -15,6 +15,10 @@ Result<UniqueFd> lock_profile();
 // The profile whatever machine it is from. `not_found` where there is none.
 Result<Profile> read_profile();
 
+// Whether write_profile() may write where HOIST_PROFILE says: profile and decisions replace only
+// files of their own kind, empty ones and none, and never links. To be asked before measuring.
+Status check_profile_place();
+
 // Writes profile and decisions, each atomically, decisions last: a reader sees old or new ones.
 Status write_profile(const Profile& profile);
 

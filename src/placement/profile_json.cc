@@ -190,6 +190,13 @@ std::string to_json(const Profile& profile) {
   return json.dump(1, ' ', true, Json::error_handler_t::replace) + '\n';
 }
 
+bool looks_like_profile(std::string_view text) {
+  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object() || !json.contains("format") || !json.contains("machine")) return false;
+  const Json& machine = json["machine"];
+  return machine.is_object() && machine.contains("hoist");
+}
+
 Result<Profile> parse_profile(std::string_view text) {
   if (text.size() > kProfileLimit) {
     return fail(ErrorCode::corrupt, "the profile is too large: measure again with `hoist tune`");

@@ -1,6 +1,7 @@
 #include "placement/record.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -46,17 +47,28 @@ std::string take_text(const char (&field)[size]) {
 }
 
 // The file, new where it has grown too long.
-Result<UniqueFd> open_timings(const std::string& path) {
-  constexpr int kFlags = O_WRONLY | O_APPEND | O_CREAT;
+Result<UniqueFd> open_timings(const ProfilePaths& paths) {
+  const std::string& path = paths.timings;
+  constexpr int kFlags = O_RDWR | O_APPEND | O_CREAT;
   Result<UniqueFd> fd = open_own_file(path, kFlags);
   struct stat info;
   if (!fd || ::fstat(fd->get(), &info) != 0) return fd;
+  char head[sizeof kMagic];
+  const Result<size_t> read = pread_full(fd->get(), head, sizeof head, 0, path);
+  const bool may_be_foreign = paths.directory.empty() && info.st_size > 0;
+  if (may_be_foreign && !begins_with_timing({head, read.value_or(0)})) {
+    return fail(ErrorCode::invalid_argument, fmt::format("{} holds no timings", path));
+  }
   if (static_cast<size_t>(info.st_size) + kTimingSize <= kTimingsLimit) return fd;
   ::unlink(path.c_str());
   return open_own_file(path, kFlags);
 }
 
 }  // namespace
+
+bool begins_with_timing(std::string_view bytes) {
+  return bytes.size() >= sizeof kMagic && std::memcmp(bytes.data(), &kMagic, sizeof kMagic) == 0;
+}
 
 std::string encode_timing(const Timing& timing) {
   Record record = {};
@@ -104,7 +116,7 @@ void record(std::string_view operation, std::string_view variant, std::string_vi
                          free_cpus(),
                          hoist_machine_key(),
                          static_cast<uint64_t>(std::time(nullptr))};
-  const Result<UniqueFd> fd = open_timings(paths->timings);
+  const Result<UniqueFd> fd = open_timings(*paths);
   if (!fd) return;
   const std::string bytes = encode_timing(timing);
   (void)!::write(fd->get(), bytes.data(), bytes.size());

@@ -38,6 +38,9 @@ inline constexpr size_t kTimingSize = 128;          // bytes of one record
 inline constexpr size_t kTimingsLimit = 1u << 20;   // bytes of the file; it then starts again
 inline constexpr size_t kTimingsWorthFolding = 64;  // records that wait before runs are refined
 
+// Whether a file that begins so holds timings.
+bool begins_with_timing(std::string_view bytes);
+
 // Any bytes; what is no valid record (checksum, names, numbers) is left out.
 std::string encode_timing(const Timing& timing);
 std::vector<Timing> decode_timings(std::string_view bytes);

@@ -112,6 +112,8 @@ Result<bool> refine_profile(const Registry& registry, size_t enough) {
   if (!this_machine().is_served_by(profile->machine)) return false;
   const Result<std::string> bytes = read_own_file(paths->timings, kTimingsLimit);
   if (!bytes || bytes->size() < enough * kTimingSize) return false;
+  // Under HOIST_PROFILE it may be somebody else's, which is not removed.
+  if (paths->directory.empty() && !begins_with_timing(*bytes)) return false;
   // Removed first: timings that two processes folded would count twice.
   ::unlink(paths->timings.c_str());
   const Profile before = *profile;

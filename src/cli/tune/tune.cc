@@ -245,7 +245,7 @@ int tune_command(const TuneOptions& options) {
   if (options.refine) return refine(registry, options.json);
   const auto variants = select_variants(registry, options.operation);
   if (!variants) return report(variants.error());
-  if (const auto paths = placement::profile_paths(); !paths) return report(paths.error());
+  if (const Status place = placement::check_profile_place(); !place) return report(place.error());
   if (const Status status = check_cpus(); !status) return report(status.error());
   catch_interrupts();
   ::signal(SIGCHLD, SIG_DFL);  // the end of children is waited for
