@@ -19,6 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+const std::string kEarlier = Counters().to_json() + "\n";  // what an earlier run has left
+
 class Reports : public testing::Test {
  protected:
   Reports() {
@@ -91,21 +93,21 @@ TEST_F(Reports, HostileCountersStayInBounds) {
 }
 
 TEST_F(Reports, APlainFileIsReplacedAndKeepsItsMode) {
-  put(file("plain"), "before, and longer");
+  put(file("plain"), kEarlier);
   ::chmod(file("plain").c_str(), 0604);
   std::ifstream reader(file("plain"));
   write(file("plain"), "after");
   EXPECT_EQ(content(file("plain")), "after");
   std::ostringstream old;
   old << reader.rdbuf();
-  EXPECT_EQ(old.str(), "before, and longer");
+  EXPECT_EQ(old.str(), kEarlier);
   EXPECT_EQ(fs::status(file("plain")).permissions(), fs::perms(0604));
   write(file("new"), "x");
   EXPECT_EQ(content(file("new")), "x");
 }
 
 TEST_F(Reports, LinksAreFollowed) {
-  put(file("target"), "before");
+  put(file("target"), kEarlier);
   fs::create_directory(file("folder"));
   fs::create_symlink("../target", file("folder/link"));
   fs::create_symlink("folder/link", file("chain"));
@@ -122,7 +124,7 @@ TEST_F(Reports, LinksAreFollowed) {
 }
 
 TEST_F(Reports, OtherNamesOfAFileKeepItsContent) {
-  put(file("one"), "before, and longer");
+  put(file("one"), kEarlier);
   fs::create_hard_link(file("one"), file("two"));
   write(file("one"), "after");
   EXPECT_EQ(content(file("two")), "after");
@@ -143,6 +145,29 @@ TEST_F(Reports, DescriptorsAndDevicesAreWrittenThrough) {
   EXPECT_EQ(inode(file("stdout")), before);
   write("/dev/null", "x");
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
+}
+
+TEST_F(Reports, NothingButStatisticsIsReplaced) {
+  put(file("notes"), "{\"programs\": none of ours}");
+  fs::create_symlink("notes", file("link"));
+  fs::create_hard_link(file("notes"), file("other"));
+  for (const char* name : {"notes", "link", "other"}) {
+    const Result<StatsFile> found = StatsFile::find(file(name));
+    ASSERT_FALSE(found) << name;
+    EXPECT_EQ(found.error().code, ErrorCode::invalid_argument);
+  }
+  put(file("empty"), "");
+  write(file("empty"), "x");
+  EXPECT_EQ(content(file("empty")), "x");
+  // What the program that ran has made.
+  for (const char* name : {"new", "earlier"}) {
+    if (name[0] == 'e') put(file(name), kEarlier);
+    const Result<StatsFile> found = StatsFile::find(file(name));
+    ASSERT_TRUE(found);
+    put(file(name), "the program's");
+    EXPECT_FALSE(found->write("x")) << name;
+    EXPECT_EQ(content(file(name)), "the program's");
+  }
 }
 
 TEST_F(Reports, WhatCannotBeWrittenIsRefusedBefore) {
