@@ -185,7 +185,7 @@ class MatchCommand(unittest.TestCase):
                          self.index)
             self.assertEqual(os.listdir(self.folder), ["bad.jsonl"])
         self.build([[["a", "b"]]])
-        self.refused(2, "there is something already", "build", "-i", self.folder / "bad.jsonl",
+        self.refused(2, r".* exists \(an index\): pass --force", "build", "-i", self.folder / "bad.jsonl",
                      "-o", self.index)
         self.refused(1, "", "query", self.folder / "none", "--state", "[]")
         self.refused(2, "no scorer", "query", self.index, "--state", "[]", "--scorer", "x")

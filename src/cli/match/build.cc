@@ -1,15 +1,14 @@
 // hoist match build and learn: patterns of a file into an index.
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <charconv>
 #include <cstdio>
-#include <filesystem>
 
 #include "base/bytes_text.h"
 #include "cli/interrupts.h"
 #include "cli/match/commands.h"
 #include "cli/match/input.h"
+#include "cli/match/new_folder.h"
 #include "cli/match/progress.h"
 #include "cli/report.h"
 #include "match/index/index.h"
@@ -18,42 +17,6 @@ namespace hoist::cli {
 namespace {
 
 using match::Index;
-
-// A folder that is removed unless it is given its final name.
-class NewFolder {
- public:
-  explicit NewFolder(const std::string& path)
-      : path_(path), temporary_(fmt::format("{}.{}.part", path, ::getpid())) {}
-  ~NewFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(temporary_, ignored);
-  }
-  NewFolder(const NewFolder&) = delete;
-  NewFolder& operator=(const NewFolder&) = delete;
-
-  const std::string& temporary() const { return temporary_; }
-
-  Status publish() {
-    std::error_code error;
-    if (std::filesystem::exists(path_)) return taken();
-    std::filesystem::rename(temporary_, path_, error);
-    if (!error) return {};
-    return fail(ErrorCode::io, fmt::format("cannot rename to ({}: {})", path_, error.message()));
-  }
-  Status taken() const {
-    return fail(
-        ErrorCode::invalid_argument,
-        fmt::format("there is something already ({}): remove it or take another name", path_));
-  }
-  bool is_taken() const {
-    std::error_code ignored;
-    return std::filesystem::exists(path_, ignored);
-  }
-
- private:
-  std::string path_;
-  std::string temporary_;
-};
 
 match::LearnOptions learn_options(const PatternLine& line) {
   return {.name = line.name,
@@ -67,8 +30,8 @@ Status stopped() { return fail(ErrorCode::cancelled, "stopped as asked"); }
 Status build(const MatchBuildOptions& options) {
   const auto limit = memory_limit(options.max_memory);
   if (!limit) return tl::unexpected(limit.error());
-  NewFolder folder(options.output);
-  if (folder.is_taken()) return folder.taken();
+  NewFolder folder(options.output, options.force);
+  if (Status allowed = folder.check(options.input); !allowed) return allowed;
   auto reader = LineReader::open(options.input);
   if (!reader) return tl::unexpected(reader.error());
   match::IndexOptions made;

@@ -22,6 +22,7 @@ struct MatchBuildOptions {
   std::string format = "jsonl";  // or "lines"
   bool sort = true;
   bool store = true;
+  bool force = false;  // replace an index that is there
   std::string max_memory;
 };
 int match_build(const MatchBuildOptions& options);

@@ -44,6 +44,7 @@ void add_build(CLI::App& app, int& status) {
   command->add_option("-o,--output", options->output, "The new index, a folder")
       ->required()
       ->type_name("INDEX");
+  command->add_flag("--force", options->force, "Replace an index that is there");
   add_format(command, options->format);
   add_no_sort(command, options->sort);
   command->add_flag_callback(
