@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <random>
+#include <utility>
 
 namespace hoist::container {
 namespace {
@@ -25,29 +25,11 @@ tl::unexpected<Error> io_error(std::string_view call, std::string_view path) {
               fmt::format("{} {}: {}", call, path, std::strerror(code)), code);
 }
 
-std::string folder_of(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
-std::string temporary_name(const std::string& path) {
-  std::random_device random;
-  return fmt::format("{}.{:08x}{:08x}.tmp", path, random(), random());
-}
-
 bool same_file(int fd, const std::string& path) {
   struct stat held;
   struct stat named;
   return ::fstat(fd, &held) == 0 && ::stat(path.c_str(), &named) == 0 &&
          held.st_dev == named.st_dev && held.st_ino == named.st_ino;
-}
-
-Status sync_folder(const std::string& path) {
-  Result<UniqueFd> folder = open_file(folder_of(path), O_RDONLY | O_DIRECTORY);
-  if (!folder) return tl::unexpected(folder.error());
-  if (::fsync(folder->get()) != 0 && errno != EINVAL) return io_error("sync", folder_of(path));
-  return {};
 }
 
 }  // namespace
@@ -57,26 +39,20 @@ Output::Output(UniqueFd owned, int fd, std::string name)
   buffer_.reserve(kBufferSize);
 }
 
-Result<Output> Output::create(const std::string& path, mode_t mode) {
-  struct stat there;
-  if (::stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode)) {
+Result<Output> Output::create(const std::string& path, mode_t mode, OutputRule rule) {
+  const Result<OutputPlace> there = find_output_place(path);
+  if (!there) return tl::unexpected(there.error());
+  if (there->holds == OutputPlace::Holds::special) {
     return fail(ErrorCode::invalid_argument,
                 fmt::format("not a regular file ({}): name another one to be written", path));
   }
-  std::string temporary;
-  Result<UniqueFd> fd = open_file(folder_of(path), O_TMPFILE | O_RDWR, mode);
-  if (!fd) {
-    temporary = temporary_name(path);
-    fd = open_file(temporary, O_CREAT | O_EXCL | O_RDWR, mode);
-  }
-  if (!fd) return tl::unexpected(fd.error());
-  const int raw = fd->get();
-  Output output(std::move(*fd), raw, path);
-  output.temporary_ = std::move(temporary);
-  output.pending_ = true;
+  Result<OutputFile> file = OutputFile::create(path, std::move(rule), mode);
+  if (!file) return tl::unexpected(file.error());
+  Output output(UniqueFd(), file->fd(), path);
+  output.file_.emplace(std::move(*file));
   output.cuttable_ = true;
   // Nobody else can have it yet; from publication on it keeps appending writers away.
-  ::flock(raw, LOCK_EX | LOCK_NB);
+  ::flock(output.fd_, LOCK_EX | LOCK_NB);
   return output;
 }
 
@@ -102,9 +78,7 @@ Result<Output> Output::append(const std::string& path) {
   }
 }
 
-Output::~Output() {
-  if (owned_.valid() && !temporary_.empty()) ::unlink(temporary_.c_str());
-}
+Output::~Output() = default;
 
 Status Output::broken(Status status) {
   if (!status && status_) status_ = status;
@@ -156,25 +130,14 @@ Status Output::sync(bool durable) {
   return {};
 }
 
-// rename() takes a name, so that a file without one gets a random one first.
-Status Output::link_name() {
-  if (!temporary_.empty()) return {};
-  const std::string temporary = temporary_name(name_);
-  const std::string self = fmt::format("/proc/self/fd/{}", fd_);
-  if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, temporary.c_str(), AT_SYMLINK_FOLLOW) != 0) {
-    return broken(io_error("link", temporary));
-  }
-  temporary_ = temporary;
-  return {};
+Status Output::publish(bool durable) {
+  if (!is_pending()) return {};
+  return broken(file_->publish(durable));
 }
 
-Status Output::publish(bool durable) {
-  if (!pending_) return {};
-  if (Status linked = link_name(); !linked) return linked;
-  if (::rename(temporary_.c_str(), name_.c_str()) != 0) return broken(io_error("rename", name_));
-  temporary_.clear();
-  pending_ = false;
-  return durable ? broken(sync_folder(name_)) : Status();
+Result<OutputFile> Output::take_file() {
+  if (Status flushed = flush(); !flushed) return tl::unexpected(flushed.error());
+  return *std::move(file_);
 }
 
 Result<UniqueFd> Output::duplicate() const {
@@ -194,7 +157,7 @@ Status Output::restart_at(uint64_t offset) {
 }
 
 void Output::abandon(uint64_t offset) {
-  if (!cuttable_ || pending_ || !owned_.valid()) return;
+  if (!cuttable_ || is_pending() || (!owned_.valid() && !file_)) return;
   // Where this fails the next writer does it; readers do not look behind the commit.
   if (::ftruncate(fd_, static_cast<off_t>(offset)) != 0) return;
 }

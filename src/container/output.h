@@ -4,19 +4,19 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 
-#include "base/file.h"
+#include "base/output_file.h"
 #include "container/format.h"
 
 namespace hoist::container {
 
 class Output {
  public:
-  // A file without a name (O_TMPFILE) in the folder of `path`, or where the file system has none, a
-  // file with a random name that is removed again unless published. `invalid_argument` where `path`
-  // is something else than a file: publishing would replace a device or a pipe.
-  static Result<Output> create(const std::string& path, mode_t mode);
+  // A file that gets its name when it is published (base/output_file.h, whose rule says what may
+  // stand there). `invalid_argument` where `path` is something else than a file: readers need one.
+  static Result<Output> create(const std::string& path, mode_t mode, OutputRule rule = {});
   // The descriptor stays the caller's. Offsets count from where it stands.
   static Result<Output> stream(int fd, std::string name);
   // Opens and locks the file (flock, until this object goes): `unavailable` where another writer
@@ -33,8 +33,10 @@ class Output {
   Status flush();
   // Flushes, and waits until the bytes are on the disk if `durable`.
   Status sync(bool durable);
-  // Gives a new file its name, replacing a file that had it.
+  // Gives a new file its name.
   Status publish(bool durable);
+  // The new file, flushed, to be published with others (OutputFile::publish_all).
+  Result<OutputFile> take_file();
   // The same open file, locked as this is.
   Result<UniqueFd> duplicate() const;
   // Cuts the file off at `offset` and goes on from there.
@@ -48,19 +50,17 @@ class Output {
 
   uint64_t offset() const { return offset_; }
   const std::string& name() const { return name_; }
-  bool is_pending() const { return pending_; }
+  bool is_pending() const { return file_ && file_->is_pending(); }
 
  private:
   Output(UniqueFd owned, int fd, std::string name);
 
   Status write_with_buffer(Bytes bytes);
-  Status link_name();
 
-  UniqueFd owned_;
+  std::optional<OutputFile> file_;  // a new one
+  UniqueFd owned_;                  // one that is appended to
   int fd_;
   std::string name_;
-  std::string temporary_;  // the name until publication; empty where the file has none
-  bool pending_ = false;   // not published yet
   bool cuttable_ = false;
   uint64_t offset_ = 0;
   std::string buffer_;

@@ -86,6 +86,7 @@ Result<RepairReport> repair(const Source& source, const std::string& path,
   Result<WriterOptions> writer_options = options_of(source, *surveyed, options.limits, report);
   if (!writer_options) return tl::unexpected(writer_options.error());
   writer_options->durable = options.durable;
+  writer_options->output = options.output;
   Result<Writer> writer = Writer::create(path, *writer_options);
   if (!writer) return tl::unexpected(writer.error());
   if (Status copied = copy_blocks(source, *surveyed, options.limits, *writer, report); !copied) {

@@ -8,6 +8,7 @@
 // the same exactly where nothing was lost.
 #pragma once
 
+#include "base/output_file.h"
 #include "container/survey.h"
 
 namespace hoist::container {
@@ -26,6 +27,7 @@ struct RepairOptions {
   Limits limits = {};
   Progress progress = {};
   bool durable = true;  // as WriterOptions::durable
+  OutputRule output = {.replace = Replace::any};
 };
 
 // `corrupt` where there is nothing to be saved, `unsupported` on files of a newer version; then,

@@ -196,7 +196,7 @@ Writer& Writer::operator=(Writer&&) noexcept = default;
 Writer::~Writer() = default;
 
 Result<Writer> Writer::create(const std::string& path, const WriterOptions& options) {
-  Result<Output> output = Output::create(path, options.mode);
+  Result<Output> output = Output::create(path, options.mode, options.output);
   if (!output) return tl::unexpected(output.error());
   return begin(std::move(*output), options);
 }

@@ -5,10 +5,10 @@
 //   if (Status added = writer->add({.id = 7, .raw_size = 4096, .codec = kZstd}, bytes); !added) …
 //   if (Status done = writer->commit(); !done) …
 //
-// A new file appears under its name with the first commit(), replacing what was there; a writer
-// that fails, is destroyed or killed before leaves none. An appending writer leaves the file as it
-// was at the last commit(). More blocks and commits may follow a commit. Readers see the last
-// commit, also while a writer works.
+// A new file appears under its name with the first commit(); WriterOptions::output says whether it
+// may replace what was there. A writer that fails, is destroyed or killed before leaves none. An
+// appending writer leaves the file as it was at the last commit(). More blocks and commits may
+// follow a commit. Readers see the last commit, also while a writer works.
 //
 // commit() returns once the blocks are durable: blocks, then fdatasync, then the commit frame, then
 // fdatasync, for a new file also the rename and the folder. WriterOptions::durable = false leaves
@@ -28,6 +28,7 @@
 #include <string>
 #include <vector>
 
+#include "base/output_file.h"
 #include "container/index.h"
 
 namespace hoist::container {
@@ -43,6 +44,7 @@ struct WriterOptions {
   std::optional<std::vector<BlockInfo>> plan = std::nullopt;
   bool durable = true;
   mode_t mode = 0666;  // of a new file, less the umask
+  OutputRule output = {.replace = Replace::any};
 };
 
 struct AppendOptions {
