@@ -43,6 +43,10 @@ int run_tool(CLI::App& app, int argc, char** argv, const std::function<int()>& c
   return report({ErrorCode::io, "cannot write (standard output): is it full?"});
 }
 
+void add_force(CLI::App* command, bool& force) {
+  command->add_flag("--force", force, "Replace the output where it exists");
+}
+
 CLI::Validator count() {
   const auto check = [](const std::string& text) -> std::string {
     const bool is_count = !text.empty() && text.find_first_not_of("0123456789") == text.npos;

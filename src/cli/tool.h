@@ -15,4 +15,7 @@ CLI::Validator number_in(double low, double high);
 // Lets whole numbers from 0 pass. Negative ones would become very large ones.
 CLI::Validator count();
 
+// --force: OUT is replaced where it exists (cli/output_rule.h).
+void add_force(CLI::App* command, bool& force);
+
 }  // namespace hoist::cli

@@ -21,6 +21,7 @@ struct PackOptions {
   uint32_t max_rank = 256;
   double essential_share = 0.02;
   bool digests = false;
+  bool force = false;  // replace the output; so below
   bool json = false;
 };
 int pack_command(const PackOptions& options);
@@ -33,7 +34,9 @@ struct UnpackOptions {
   std::string fragments;              // "0,2-4"; empty: all
   std::vector<std::string> policy;    // "PATTERN=QUALITY@PRIORITY"
   std::optional<double> min_quality;  // go on without damaged parts down to it
+  bool skip_damaged = false;          // leave out damaged tensors
   std::vector<std::string> sources;   // further copies of the input
+  bool force = false;
   bool json = false;
 };
 int unpack_command(const UnpackOptions& options);
@@ -41,6 +44,7 @@ int unpack_command(const UnpackOptions& options);
 struct TensorsInfoOptions {
   std::string file;
   std::string plot;  // SVG to be written
+  bool force = false;
   bool json = false;
 };
 int tensors_info_command(const TensorsInfoOptions& options);
@@ -54,6 +58,7 @@ int tensors_verify_command(const TensorsVerifyOptions& options);
 struct TensorsRepairOptions {
   std::string file;
   std::string output;  // empty: the file itself
+  bool force = false;
   bool json = false;
 };
 int tensors_repair_command(const TensorsRepairOptions& options);

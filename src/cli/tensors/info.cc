@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/file.h"
 #include "cli/container/commands.h"
+#include "cli/output_rule.h"
 #include "cli/report.h"
 #include "cli/tensors/commands.h"
 #include "cli/tensors/damage.h"
@@ -102,7 +102,8 @@ int tensors_info_command(const TensorsInfoOptions& options) {
   warn_of_damaged_metadata(*reader);
   if (!options.plot.empty()) {
     const std::string svg = curve_svg(reader->header());
-    if (Status written = write_file_atomically(options.plot, svg, 0644); !written) {
+    const OutputRule rule = output_rule(options.force, {options.file});
+    if (Status written = write_output(options.plot, svg, rule); !written) {
       return report(written.error());
     }
   }

@@ -21,6 +21,7 @@ void add_pack(CLI::App& app, int& status) {
   command->add_option("-o,--output", options->output, "The .holo file")
       ->required()
       ->type_name("OUT");
+  add_force(command, options->force);
   command->add_option("--encoding", options->encoding, "How floating-point tensors are encoded")
       ->check(CLI::IsMember({"embedded", "spectral", "rph", "lrdf", "lossless"}))
       ->capture_default_str();
@@ -66,6 +67,7 @@ void add_unpack(CLI::App& app, int& status) {
                    "A file; for several packed files a folder, or one .safetensors for all tensors")
       ->required()
       ->type_name("OUT");
+  add_force(command, options->force);
   CLI::Option* target =
       command->add_option("--target", options->target, "The fewest parts that reach this quality")
           ->check(number_in(0, 1));
@@ -90,6 +92,8 @@ void add_unpack(CLI::App& app, int& status) {
       ->add_option("--min-quality", options->min_quality,
                    "Go on without parts that are damaged, as long as each tensor reaches it")
       ->check(number_in(0, 1));
+  command->add_flag("--skip-damaged", options->skip_damaged,
+                    "Leave out tensors that are damaged beyond repair, and name them");
   command
       ->add_option("--source", options->sources,
                    "A further copy of FILE, used where the first is damaged")
@@ -99,12 +103,15 @@ void add_unpack(CLI::App& app, int& status) {
   command->footer(
       "Without further options the output is the packed file, byte for byte, where the encoding "
       "is\n"
-      "embedded or lossless.\n\n"
+      "embedded or lossless. With --skip-damaged the exit status is 0 as long as a tensor was "
+      "saved;\n"
+      "standard error and \"left_out\" in JSON name the others.\n\n"
       "Examples:\n"
-      "  hoist tensors unpack model.holo -o model.safetensors\n"
+      "  hoist tensors unpack model.holo -o again.safetensors\n"
       "  hoist tensors unpack model.holo -o rough.safetensors --target 0.99\n"
       "  hoist tensors unpack model.holo -o out/ --policy '*norm*=1@1' --target 0.95\n"
-      "  hoist tensors unpack weights.holo -o w.safetensors --fragments 0,2-4");
+      "  hoist tensors unpack weights.holo -o w.safetensors --fragments 0,2-4\n"
+      "  hoist tensors unpack bad.holo -o rest.safetensors --skip-damaged");
   command->callback([&status, options] { status = unpack_command(*options); });
 }
 
@@ -114,6 +121,7 @@ void add_info(CLI::App& app, int& status) {
   command->add_option("FILE", options->file, "The .holo file")->required();
   command->add_option("--plot", options->plot, "Draw error over size into an SVG file")
       ->type_name("SVG");
+  add_force(command, options->force);
   command->add_flag("--json", options->json, "Print as JSON");
   command->footer("Example:\n  hoist tensors info model.holo --plot curve.svg");
   command->callback([&status, options] { status = tensors_info_command(*options); });
@@ -139,6 +147,7 @@ void add_repair(CLI::App& app, int& status) {
       ->add_option("-o,--output", options->output,
                    "Where to write it; without it FILE is replaced once the new one is whole")
       ->type_name("OUT");
+  add_force(command, options->force);
   command->add_flag("--json", options->json, "Print as JSON");
   command->footer("Example:\n  hoist tensors repair model.holo");
   command->callback([&status, options] { status = tensors_repair_command(*options); });

@@ -6,9 +6,9 @@
 #include <optional>
 #include <utility>
 
-#include "base/file.h"
 #include "cli/container/commands.h"
 #include "cli/container/progress.h"
+#include "cli/output_rule.h"
 #include "cli/report.h"
 #include "cli/tensors/commands.h"
 #include "tensors/model/model_source.h"
@@ -55,11 +55,10 @@ void print(const PackOptions& options, const ModelSource& model, const HoloTenso
 }
 
 Status pack(const PackOptions& options) {
-  for (const std::string& input : options.inputs) {  // or it would be read after it was replaced
-    if (Status other = check_other_file(input, options.output); !other) return other;
-  }
   const Result<ModelSource> model = ModelSource::open(options.inputs);
   if (!model) return tl::unexpected(model.error());
+  HoloWriteOptions how = write_options(options);
+  how.output = output_rule(options.force, model->paths());
   std::optional<ProgressLine> line(std::in_place, "packing");
   bool writing = false;
   const PackProgress progress{
@@ -70,7 +69,7 @@ Status pack(const PackOptions& options) {
             line->update(done, total);
           }};
   const Result<HoloTensorWriter> writer =
-      pack_model(*model, options.output, write_options(options), &ThreadPool::process(), progress);
+      pack_model(*model, options.output, how, &ThreadPool::process(), progress);
   if (!writer) return tl::unexpected(writer.error());
   line.reset();
   print(options, *model, *writer);

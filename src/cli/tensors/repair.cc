@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/container/progress.h"
+#include "cli/output_rule.h"
 #include "cli/report.h"
 #include "cli/tensors/commands.h"
 
@@ -13,12 +14,25 @@ namespace {
 
 using namespace hoist::tensors;
 
+// Without -o the file itself is the output, which is what it was called for.
+Result<OutputRule> rule_of(const TensorsRepairOptions& options) {
+  if (options.output.empty()) return OutputRule{.replace = Replace::any};
+  if (check_other_file(options.file, options.output)) return output_rule(options.force);
+  return fail(ErrorCode::invalid_argument,
+              fmt::format("input and output are the same file ({}): leave out -o to repair it in "
+                          "place",
+                          options.file));
+}
+
 Result<HoloRepairReport> repair(const TensorsRepairOptions& options, const std::string& output) {
+  const Result<OutputRule> rule = rule_of(options);
+  if (!rule) return tl::unexpected(rule.error());
   Result<std::unique_ptr<container::Source>> source = container::open_file_source(options.file);
   if (!source) return tl::unexpected(source.error());
   ProgressLine line(options.file);
-  return repair_holotensor(**source, output,
-                           [&](uint64_t done, uint64_t total) { line.update(done, total); });
+  return repair_holotensor(
+      **source, output, [&](uint64_t done, uint64_t total) { line.update(done, total); },
+      /*durable=*/true, *rule);
 }
 
 }  // namespace

@@ -1,15 +1,14 @@
 #include <fmt/format.h>
-#include <unistd.h>
+#include <sys/resource.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <utility>
 
-#include "base/file.h"
 #include "cli/container/progress.h"
+#include "cli/output_rule.h"
 #include "cli/report.h"
 #include "cli/tensors/commands.h"
 #include "cli/tensors/damage.h"
@@ -101,100 +100,39 @@ Status add_sources(const UnpackOptions& options, HoloTensorReader& reader) {
   return {};
 }
 
-// A folder that is removed unless its files were moved out.
-class Staging {
- public:
-  static Result<Staging> in(const fs::path& folder) {
-    std::error_code error;
-    fs::create_directories(folder, error);
-    std::string name = (folder / ".hoist-XXXXXX").string();
-    if (error || ::mkdtemp(name.data()) == nullptr) {
-      return fail(ErrorCode::io, fmt::format("cannot write into {}: {}", folder.string(),
-                                             error ? error.message() : std::strerror(errno)));
-    }
-    return Staging(folder, name);
-  }
-  Staging(Staging&& other) noexcept
-      : folder_(std::move(other.folder_)), path_(std::exchange(other.path_, {})) {}
-  Staging& operator=(Staging&&) = delete;
-  ~Staging() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-  Status publish(const std::vector<HoloFile>& files) {
-    for (const HoloFile& file : files) {
-      std::error_code error;
-      fs::rename(path_ / file.name, folder_ / file.name, error);
-      if (error) {
-        return fail(ErrorCode::io,
-                    fmt::format("rename {}: {}", (folder_ / file.name).string(), error.message()));
-      }
-    }
-    return {};
-  }
-
- private:
-  Staging(fs::path folder, fs::path path) : folder_(std::move(folder)), path_(std::move(path)) {}
-
-  fs::path folder_;
-  fs::path path_;
-};
-
-void add_to(RestoreReport& sum, const RestoreReport& report) {
-  sum.bytes += report.bytes;
-  sum.tensors += report.tensors;
-  sum.skipped += report.skipped;
-  sum.lowest_quality = std::min(sum.lowest_quality, report.lowest_quality);
-}
-
-Result<RestoreReport> restore_folder(const HoloTensorReader& reader, const std::string& output,
-                                     const RestoreOptions& how) {
-  const std::vector<HoloFile>& files = reader.header().files;
-  Result<Staging> staging = Staging::in(output);
-  if (!staging) return tl::unexpected(staging.error());
-  RestoreReport sum;
-  for (size_t i = 0; i < files.size(); ++i) {
-    Result<RestoreReport> report = restore_file(reader, i, staging->file(files[i].name), how);
-    if (!report) return report;
-    add_to(sum, *report);
-  }
-  if (Status published = staging->publish(files); !published) {
-    return tl::unexpected(published.error());
-  }
-  return sum;
-}
-
 bool is_folder(const std::string& path) {
   std::error_code ignored;
   return path.ends_with('/') || fs::is_directory(path, ignored);
 }
 
-// An output that is the input, or a copy that may be needed, would be lost.
-Status check_outputs(const UnpackOptions& options, const HoloTensorReader& reader) {
-  std::vector<fs::path> outputs{options.output};
-  if (is_folder(options.output)) {
-    outputs.clear();
-    for (const HoloFile& file : reader.header().files) {
-      outputs.push_back(fs::path(options.output) / file.name);
-    }
-  }
+// The input, and copies that may be needed, would be lost.
+OutputRule rule_of(const UnpackOptions& options) {
   std::vector<std::string> inputs = options.sources;
   inputs.push_back(options.input);
-  for (const std::string& input : inputs) {
-    for (const fs::path& output : outputs) {
-      if (Status other = check_other_file(input, output); !other) return other;
-    }
-  }
-  return {};
+  return output_rule(options.force, std::move(inputs));
+}
+
+// All files of a folder are open until all are whole.
+void open_as_many_files_as_allowed() {
+  struct rlimit limit {};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 Result<RestoreReport> restore(const HoloTensorReader& reader, const std::string& output,
                               const RestoreOptions& how) {
   const std::vector<HoloFile>& files = reader.header().files;
-  if (is_folder(output) && !files.empty()) return restore_folder(reader, output, how);
+  if (is_folder(output) && !files.empty()) return restore_all(reader, output, how);
   return restore_as_named(reader, output, how);
+}
+
+nlohmann::ordered_json left_out_json(const RestoreReport& report) {
+  auto json = nlohmann::ordered_json::array();
+  for (const LeftOut& left_out : report.left_out) {
+    json.push_back({{"name", left_out.name}, {"why", left_out.why}});
+  }
+  return json;
 }
 
 void print(const UnpackOptions& options, const RestoreReport& report,
@@ -205,6 +143,7 @@ void print(const UnpackOptions& options, const RestoreReport& report,
                                          {"bytes", report.bytes},
                                          {"lowest_quality", report.lowest_quality},
                                          {"skipped_parts", report.skipped},
+                                         {"left_out", left_out_json(report)},
                                          {"shards",
                                           {{"valid", fetched.valid},
                                            {"corrupt", fetched.corrupt},
@@ -213,8 +152,15 @@ void print(const UnpackOptions& options, const RestoreReport& report,
     fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
     return;
   }
-  fmt::print("{}: {} tensors, {} bytes, lowest quality {:.6f}\n", options.output, report.tensors,
-             report.bytes, report.lowest_quality);
+  const std::string left_out =
+      report.left_out.empty() ? "" : fmt::format(", {} damaged left out", report.left_out.size());
+  fmt::print("{}: {} tensors, {} bytes, lowest quality {:.6f}{}\n", options.output, report.tensors,
+             report.bytes, report.lowest_quality, left_out);
+}
+
+tl::unexpected<Error> with_advice(const UnpackOptions& options, const Error& error) {
+  if (error.code != ErrorCode::corrupt || options.skip_damaged) return tl::unexpected(error);
+  return fail(error.code, error.message + ": --skip-damaged leaves out what cannot be read");
 }
 
 Status unpack(const UnpackOptions& options) {
@@ -222,7 +168,6 @@ Status unpack(const UnpackOptions& options) {
   if (!reader) return tl::unexpected(reader.error());
   warn_of_damaged_metadata(*reader);
   if (Status added = add_sources(options, *reader); !added) return added;
-  if (Status different = check_outputs(options, *reader); !different) return different;
   auto selection = selection_of(options);
   if (!selection) return tl::unexpected(selection.error());
   if (Status fits = check_fragments(options, *reader); !fits) return fits;
@@ -230,10 +175,13 @@ Status unpack(const UnpackOptions& options) {
   RestoreOptions how;
   how.selection = std::move(*selection);
   how.tolerance = {options.min_quality.has_value(), options.min_quality.value_or(0)};
+  how.skip_damaged = options.skip_damaged;
+  how.output = rule_of(options);
   how.pool = &ThreadPool::process();
   how.progress = [&](uint64_t done, uint64_t total) { line.update(done, total); };
+  open_as_many_files_as_allowed();
   const Result<RestoreReport> report = restore(*reader, options.output, how);
-  if (!report) return tl::unexpected(report.error());
+  if (!report) return with_advice(options, report.error());
   const FetchStatistics fetched = reader->fetcher().statistics();
   if (fetched.damaged > 0) {
     warn(fmt::format("{} damaged shards ({}), {} of them mended by parity{}", fetched.damaged,
@@ -241,6 +189,9 @@ Status unpack(const UnpackOptions& options) {
   }
   if (report->skipped > 0) {
     warn(fmt::format("{} damaged parts were left out ({})", report->skipped, options.input));
+  }
+  for (const LeftOut& left_out : report->left_out) {
+    warn(fmt::format("left out: {} ({})", left_out.name, left_out.why));
   }
   print(options, *report, fetched);
   return {};

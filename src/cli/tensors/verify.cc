@@ -46,11 +46,11 @@ void print_text(const std::string& path, const HoloVerifyReport& report) {
 }
 
 Error damaged(const std::string& path, const HoloVerifyReport& report) {
-  return {ErrorCode::corrupt,
-          fmt::format("damaged tensor file ({}): {}", path,
-                      report.repairable
-                          ? "`hoist tensors repair` mends it"
-                          : "get it again, or `hoist tensors unpack --min-quality` what is left")};
+  const char* mend = "get it again";
+  if (report.some_left)
+    mend = "get it again, or `hoist tensors unpack --skip-damaged` what is left";
+  if (report.repairable) mend = "`hoist tensors repair` mends it";
+  return {ErrorCode::corrupt, fmt::format("damaged tensor file ({}): {}", path, mend)};
 }
 
 }  // namespace

@@ -105,27 +105,40 @@ bool is_mendable(const ShardGroup& group, const Findings& found) {
   return lost_of(group.data, found) + lost_of(group.parity, found) <= group.parity.size();
 }
 
+bool is_stream_lost(const Findings& found, size_t stream) {
+  const Layout& layout = found.index->layout;
+  return std::any_of(
+      layout.pieces(stream).begin(), layout.pieces(stream).end(), [&](const StreamPiece& piece) {
+        const uint32_t group = layout.shards()[piece.shard].group;
+        return !found.offsets[piece.shard] && !is_mendable(layout.groups()[group], found);
+      });
+}
+
+bool is_tensor_lost(const Findings& found, size_t tensor) {
+  const size_t parts = found.index->header.tensors[tensor].parts.size();
+  for (size_t part = 0; part < parts; ++part) {
+    if (is_stream_lost(found, found.index->layout.part_stream(tensor, part))) return true;
+  }
+  return false;
+}
+
+bool some_tensor_is_whole(const Findings& found) {
+  for (size_t i = 0; i < found.index->header.tensors.size(); ++i) {
+    if (!is_tensor_lost(found, i)) return true;
+  }
+  return false;
+}
+
 // Names of tensors, or of files whose headers are meant, that cannot be had whole.
 std::vector<std::string> lost_tensors(const Findings& found) {
   const Layout& layout = found.index->layout;
   const HoloTensorHeader& header = found.index->header;
-  const auto is_lost = [&](size_t stream) {
-    return std::any_of(
-        layout.pieces(stream).begin(), layout.pieces(stream).end(), [&](const StreamPiece& piece) {
-          const uint32_t group = layout.shards()[piece.shard].group;
-          return !found.offsets[piece.shard] && !is_mendable(layout.groups()[group], found);
-        });
-  };
   std::vector<std::string> names;
   for (size_t i = 0; i < header.tensors.size(); ++i) {
-    bool lost = false;
-    for (size_t part = 0; part < header.tensors[i].parts.size() && !lost; ++part) {
-      lost = is_lost(layout.part_stream(i, part));
-    }
-    if (lost) names.push_back(header.tensors[i].name);
+    if (is_tensor_lost(found, i)) names.push_back(header.tensors[i].name);
   }
   for (size_t i = 0; i < header.files.size(); ++i) {
-    if (is_lost(layout.skeleton_stream(i))) {
+    if (is_stream_lost(found, layout.skeleton_stream(i))) {
       names.push_back(fmt::format("the header of {}", header.files[i].name));
     }
   }
@@ -232,7 +245,7 @@ Status Mender::read(uint64_t shard, std::span<std::byte> into) const {
 }
 
 Result<uint64_t> rewrite(const Findings& found, const Mender& mender, const std::string& path,
-                         bool durable) {
+                         bool durable, const OutputRule& output) {
   const std::vector<ShardPlace>& shards = found.index->layout.shards();
   const uint32_t copies = found.index->header.parity;
   std::vector<container::BlockInfo> plan;
@@ -243,6 +256,7 @@ Result<uint64_t> rewrite(const Findings& found, const Mender& mender, const std:
   container::WriterOptions how = holo_writer_options(found.metadata, plan);
   how.digests = (found.flags & container::kDigests) != 0;
   how.durable = durable;
+  how.output = output;
   Result<container::Writer> writer = container::Writer::create(path, how);
   if (!writer) return tl::unexpected(writer.error());
   std::vector<std::byte> buffer;
@@ -271,12 +285,15 @@ tl::unexpected<Error> too_much_lost(const Source& source, const Findings& found)
   }
   std::vector<std::string> names = lost_tensors(found);
   const size_t count = names.size();
+  const char* const mend = some_tensor_is_whole(found)
+                               ? "`hoist tensors unpack --skip-damaged` saves the other tensors"
+                               : "get the file again";
   if (names.size() > 5) names.resize(5);
   return fail(ErrorCode::corrupt,
               fmt::format("{} shards are lost, more than parity gives back ({}): {}{} cannot be "
-                          "read whole; `hoist tensors unpack --min-quality` saves what there is",
+                          "read whole; {}",
                           found.lost.size(), source.name(), fmt::join(names, ", "),
-                          count > 5 ? fmt::format(" and {} more", count - 5) : ""));
+                          count > 5 ? fmt::format(" and {} more", count - 5) : "", mend));
 }
 
 }  // namespace
@@ -316,11 +333,16 @@ Result<HoloVerifyReport> verify_holotensor(const Source& source,
   report.lost_shards = found->lost;
   report.lost_tensors = lost_tensors(*found);
   report.repairable = is_repairable(*found);
+  report.some_left = some_tensor_is_whole(*found);
   return report;
 }
 
 Result<HoloRepairReport> repair_holotensor(const Source& source, const std::string& path,
-                                           const container::Progress& progress, bool durable) {
+                                           const container::Progress& progress, bool durable,
+                                           const OutputRule& output) {
+  if (Status allowed = check_output(path, output); !allowed) {
+    return tl::unexpected(allowed.error());
+  }
   if (Status ours = refuse_foreign(source); !ours) return tl::unexpected(ours.error());
   const Result<Findings> found = find_all(source, progress);
   if (!found) return tl::unexpected(found.error());
@@ -329,7 +351,7 @@ Result<HoloRepairReport> repair_holotensor(const Source& source, const std::stri
   if (!spool) return tl::unexpected(spool.error());
   Mender mender(source, *found, *spool);
   if (Status mended = mender.mend_all(); !mended) return tl::unexpected(mended.error());
-  const Result<uint64_t> size = rewrite(*found, mender, path, durable);
+  const Result<uint64_t> size = rewrite(*found, mender, path, durable, output);
   if (!size) return tl::unexpected(size.error());
   return HoloRepairReport{found->offsets.size(), found->lost.size(), *size};
 }

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/output_file.h"
 #include "container/verify.h"
 #include "tensors/file/header.h"
 
@@ -25,6 +26,7 @@ struct HoloVerifyReport {
   std::vector<std::string> lost_tensors;  // that need a shard which parity cannot give back
   bool metadata_lost = false;             // in all places: then nothing is known of shards
   bool repairable = false;
+  bool some_left = false;  // of a damaged file: a tensor that can be read whole
 
   bool ok() const { return container.ok() && lost_shards.empty() && !metadata_lost; }
 };
@@ -45,6 +47,7 @@ struct HoloRepairReport {
 // one is whole. `corrupt`, naming tensors, where too much is lost; then `path` is untouched.
 Result<HoloRepairReport> repair_holotensor(const container::Source& source, const std::string& path,
                                            const container::Progress& progress = {},
-                                           bool durable = true);
+                                           bool durable = true,
+                                           const OutputRule& output = {.replace = Replace::any});
 
 }  // namespace hoist::tensors

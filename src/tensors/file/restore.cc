@@ -4,38 +4,61 @@
 #include <strings.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <filesystem>
+#include <numeric>
 #include <optional>
+#include <set>
 #include <string_view>
 
 #include "container/output.h"
+#include "tensors/file/partial_model.h"
 
 namespace hoist::tensors {
 namespace {
 
 constexpr mode_t kMode = 0666;
 
+// What several files of one call share.
+struct Sum {
+  RestoreReport report;
+  std::set<std::string> left_out;  // names
+  uint64_t done = 0;
+  uint64_t total = 0;
+};
+
 class Restore {
  public:
-  Restore(const HoloTensorReader& reader, const RestoreOptions& options, container::Output output)
-      : reader_(reader), options_(options), output_(std::move(output)) {}
+  Restore(const HoloTensorReader& reader, const RestoreOptions& options, container::Output output,
+          Sum& sum)
+      : reader_(reader), options_(options), output_(std::move(output)), sum_(sum) {}
 
   Status write(std::span<const std::byte> bytes) { return output_.write(bytes); }
+  Status pad_to(uint64_t offset);
   Status write_tensor(size_t number);
-  Result<RestoreReport> finish();
-
-  uint64_t total = 0;  // for progress
+  Result<OutputFile> finish();
 
  private:
   const HoloTensorReader& reader_;
   const RestoreOptions& options_;
   container::Output output_;
-  RestoreReport report_;
-  uint64_t done_ = 0;
+  Sum& sum_;
 };
 
 PartSelection selection_of(const RestoreOptions& options, const HoloTensor& tensor) {
   return options.selection ? options.selection(tensor) : PartSelection{};
+}
+
+void advance(Sum& sum, const RestoreOptions& options, uint64_t bytes) {
+  sum.done += bytes;
+  if (options.progress) options.progress(sum.done, sum.total);
+}
+
+Status Restore::pad_to(uint64_t offset) {
+  while (output_.offset() < offset) {
+    const uint64_t zeros = std::min<uint64_t>(offset - output_.offset(), 4096);
+    if (Status written = output_.zeros(zeros); !written) return written;
+  }
+  return {};
 }
 
 Status Restore::write_tensor(size_t number) {
@@ -43,23 +66,62 @@ Status Restore::write_tensor(size_t number) {
   const Result<LoadedTensor> loaded =
       reader_.decode(number, selection_of(options_, tensor), options_.tolerance, options_.pool);
   if (!loaded) return tl::unexpected(loaded.error());
-  ++report_.tensors;
-  report_.skipped += loaded->skipped;
-  report_.lowest_quality = std::min(report_.lowest_quality, loaded->quality);
-  done_ += loaded->bytes.size();
-  if (options_.progress) options_.progress(done_, total);
+  RestoreReport& report = sum_.report;
+  ++report.tensors;
+  report.skipped += loaded->skipped;
+  report.lowest_quality = std::min(report.lowest_quality, loaded->quality);
+  advance(sum_, options_, loaded->bytes.size());
   return output_.write(loaded->bytes);
 }
 
-Result<RestoreReport> Restore::finish() {
-  if (Status synced = output_.sync(options_.durable); !synced) {
-    return tl::unexpected(synced.error());
+Result<OutputFile> Restore::finish() {
+  sum_.report.bytes += output_.offset();
+  return output_.take_file();
+}
+
+// Takes out of `numbers` the tensors that cannot be read. `corrupt` where none can.
+Status leave_out_damaged(const HoloTensorReader& reader, const RestoreOptions& options, Sum& sum,
+                         std::vector<size_t>& numbers) {
+  if (!options.skip_damaged) return {};
+  std::vector<size_t> intact;
+  for (const size_t number : numbers) {
+    const HoloTensor& tensor = reader.header().tensors[number];
+    const Result<LoadedTensor> loaded =
+        reader.decode(number, selection_of(options, tensor), options.tolerance, options.pool);
+    advance(sum, options, tensor.bytes());
+    if (loaded) {
+      intact.push_back(number);
+    } else if (loaded.error().code == ErrorCode::corrupt) {
+      sum.report.left_out.push_back({tensor.name, loaded.error().message});
+      sum.left_out.insert(tensor.name);
+      sum.total -= std::min(sum.total, tensor.bytes());  // it is not written
+    } else {
+      return tl::unexpected(loaded.error());
+    }
   }
-  if (Status published = output_.publish(options_.durable); !published) {
-    return tl::unexpected(published.error());
-  }
-  report_.bytes = output_.offset();
-  return report_;
+  numbers = std::move(intact);
+  return {};
+}
+
+Status check_some_left(const HoloTensorReader& reader, const RestoreReport& report) {
+  if (report.tensors > 0 || report.left_out.empty()) return {};
+  return fail(ErrorCode::corrupt, fmt::format("none of {} tensors is intact ({}): get the file "
+                                              "again",
+                                              report.left_out.size(), reader.name()));
+}
+
+std::vector<const HoloTensor*> tensors_of(const HoloTensorReader& reader,
+                                          std::span<const size_t> numbers) {
+  std::vector<const HoloTensor*> tensors;
+  for (const size_t number : numbers) tensors.push_back(&reader.header().tensors[number]);
+  return tensors;
+}
+
+uint64_t bytes_to_come(const HoloTensorReader& reader, std::span<const size_t> numbers,
+                       const RestoreOptions& options) {
+  uint64_t bytes = 0;
+  for (const HoloTensor* tensor : tensors_of(reader, numbers)) bytes += tensor->bytes();
+  return options.skip_damaged ? 2 * bytes : bytes;
 }
 
 bool is_exact(const HoloTensor& tensor, const RestoreOptions& options) {
@@ -100,35 +162,59 @@ Status check_for_safetensors(const HoloTensor& tensor) {
   return {};
 }
 
-// What a .safetensors begins with: the header's length and itself, padded to eight bytes.
-std::string safetensors_header(const HoloTensorHeader& header) {
-  std::string text = "{";
-  uint64_t offset = 0;
-  for (const HoloTensor& tensor : header.tensors) {
-    const std::string name =
-        nlohmann::json(tensor.name).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-    const uint64_t end = offset + tensor.bytes();
-    text += fmt::format("{}{}:{{\"dtype\":\"{}\",\"shape\":[{}],\"data_offsets\":[{},{}]}}",
-                        text.size() > 1 ? "," : "", name, properties(tensor.description.dtype).name,
-                        fmt::join(tensor.description.shape, ","), offset, end);
-    offset = end;
-  }
-  text += "}";
-  text.resize((text.size() + 7) / 8 * 8, ' ');
-  const uint64_t size = text.size();
-  return std::string(reinterpret_cast<const char*>(&size), sizeof size) + text;
-}
-
-}  // namespace
-
-Result<RestoreReport> restore_file(const HoloTensorReader& reader, size_t file,
-                                   const std::string& path, const RestoreOptions& options) {
-  const HoloTensorHeader& header = reader.header();
-  const HoloFile& packed = header.files[file];
+std::vector<size_t> tensors_of_file(const HoloTensorHeader& header, size_t file) {
   std::vector<size_t> numbers;
   for (size_t i = 0; i < header.tensors.size(); ++i) {
     if (header.tensors[i].file == file) numbers.push_back(i);
   }
+  return numbers;
+}
+
+// The file as it was packed: skeleton and tensors as they lay.
+Status write_whole(Restore& restore, const HoloTensorHeader& header,
+                   std::span<const size_t> numbers, std::span<const std::byte> skeleton) {
+  uint64_t position = 0;
+  for (const size_t i : numbers) {
+    const HoloTensor& tensor = header.tensors[i];
+    // The header's rules hold the gaps within the skeleton.
+    const uint64_t gap = std::min<uint64_t>(tensor.offset - position, skeleton.size());
+    if (Status done = restore.write(skeleton.first(gap)); !done) return done;
+    skeleton = skeleton.subspan(gap);
+    if (Status done = restore.write_tensor(i); !done) return done;
+    position = tensor.offset + tensor.bytes();
+  }
+  return restore.write(skeleton);
+}
+
+Status write_partial(Restore& restore, const PartialModel& model, std::span<const size_t> numbers) {
+  if (Status done = restore.write(container::as_bytes(model.head)); !done) return done;
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    if (Status padded = restore.pad_to(model.offsets[i]); !padded) return padded;
+    if (Status done = restore.write_tensor(numbers[i]); !done) return done;
+  }
+  return {};
+}
+
+Result<container::Output> output_of(const std::string& path, const RestoreOptions& options) {
+  return container::Output::create(path, kMode, options.output);
+}
+
+tl::unexpected<Error> header_lost(const HoloFile& packed, const Error& error,
+                                  const RestoreOptions& options) {
+  const bool may_do_without = options.skip_damaged && packed.format != ModelFormat::safetensors;
+  return fail(
+      error.code,
+      fmt::format("the header of {}: {}{}", packed.name, error.message,
+                  may_do_without ? "; an output that ends in .safetensors does without it" : ""));
+}
+
+// A packed file, not yet under its name. Nothing where it would hold no tensor and cannot.
+Result<std::optional<OutputFile>> make_file(const HoloTensorReader& reader, size_t file,
+                                            const std::string& path, const RestoreOptions& options,
+                                            Sum& sum) {
+  const HoloTensorHeader& header = reader.header();
+  const HoloFile& packed = header.files[file];
+  std::vector<size_t> numbers = tensors_of_file(header, file);
   const auto exact = [&](size_t i) { return is_exact(header.tensors[i], options); };
   if (packed.format == ModelFormat::npz && !std::all_of(numbers.begin(), numbers.end(), exact)) {
     return fail(ErrorCode::unsupported,
@@ -137,24 +223,110 @@ Result<RestoreReport> restore_file(const HoloTensorReader& reader, size_t file,
                             path));
   }
   const Result<std::vector<std::byte>> skeleton = reader.skeleton(file);
-  if (!skeleton) return tl::unexpected(skeleton.error());
-  Result<container::Output> output = container::Output::create(path, kMode);
-  if (!output) return tl::unexpected(output.error());
-  Restore restore(reader, options, std::move(*output));
-  for (const size_t i : numbers) restore.total += header.tensors[i].bytes();
-  std::span<const std::byte> rest = *skeleton;
-  uint64_t position = 0;
-  for (const size_t i : numbers) {
-    const HoloTensor& tensor = header.tensors[i];
-    // The header's rules hold the gaps within the skeleton.
-    const uint64_t gap = std::min<uint64_t>(tensor.offset - position, rest.size());
-    if (Status done = restore.write(rest.first(gap)); !done) return tl::unexpected(done.error());
-    rest = rest.subspan(gap);
-    if (Status done = restore.write_tensor(i); !done) return tl::unexpected(done.error());
-    position = tensor.offset + tensor.bytes();
+  if (!skeleton) {
+    const bool can_do_without =
+        options.skip_damaged && skeleton.error().code == ErrorCode::corrupt &&
+        (packed.format == ModelFormat::safetensors || packed.format == ModelFormat::json_index);
+    if (!can_do_without) return header_lost(packed, skeleton.error(), options);
+    // As `hoist tensors verify` calls it.
+    sum.report.left_out.push_back(
+        {fmt::format("the header of {}", packed.name), skeleton.error().message});
+    if (packed.format == ModelFormat::json_index) return std::nullopt;
   }
-  if (Status done = restore.write(rest); !done) return tl::unexpected(done.error());
-  return restore.finish();
+  Result<container::Output> output = output_of(path, options);
+  if (!output) return tl::unexpected(output.error());
+  const size_t all = numbers.size();
+  if (Status read = leave_out_damaged(reader, options, sum, numbers); !read) {
+    return tl::unexpected(read.error());
+  }
+  if (packed.format == ModelFormat::npy && numbers.size() < all) return std::nullopt;
+  Restore restore(reader, options, std::move(*output), sum);
+  Status written;
+  if (!skeleton) {
+    written = write_partial(restore, bare_safetensors(tensors_of(reader, numbers)), numbers);
+  } else if (packed.format == ModelFormat::json_index && !sum.left_out.empty()) {
+    const Result<std::string> index = partial_index(*skeleton, sum.left_out, packed.name);
+    if (!index) return tl::unexpected(index.error());
+    written = restore.write(container::as_bytes(*index));
+  } else if (numbers.size() < all) {
+    const Result<PartialModel> model =
+        partial_model(packed.format, *skeleton, tensors_of(reader, numbers), packed.name);
+    if (!model) return tl::unexpected(model.error());
+    written = write_partial(restore, *model, numbers);
+  } else {
+    written = write_whole(restore, header, numbers, *skeleton);
+  }
+  if (!written) return tl::unexpected(written.error());
+  Result<OutputFile> made = restore.finish();
+  if (!made) return tl::unexpected(made.error());
+  return *std::move(made);
+}
+
+Result<RestoreReport> publish(const HoloTensorReader& reader, std::vector<OutputFile> files,
+                              const RestoreOptions& options, Sum& sum) {
+  if (Status some = check_some_left(reader, sum.report); !some) {
+    return tl::unexpected(some.error());
+  }
+  if (Status done = OutputFile::publish_all(files, options.durable); !done) {
+    return tl::unexpected(done.error());
+  }
+  return std::move(sum.report);
+}
+
+// All packed files into a folder that is there.
+Result<RestoreReport> restore_into(const HoloTensorReader& reader, const std::string& folder,
+                                   const RestoreOptions& options) {
+  const std::vector<HoloFile>& packed = reader.header().files;
+  const auto path_of = [&](size_t file) {
+    return (std::filesystem::path(folder) / packed[file].name).string();
+  };
+  Sum sum;
+  for (size_t file = 0; file < packed.size(); ++file) {
+    // All of them before the first tensor is decoded.
+    if (Status allowed = check_output(path_of(file), options.output); !allowed) {
+      return tl::unexpected(allowed.error());
+    }
+    sum.total += bytes_to_come(reader, tensors_of_file(reader.header(), file), options);
+  }
+  std::vector<OutputFile> files;
+  // An index says what the others hold, so it comes last.
+  for (const bool is_index : {false, true}) {
+    for (size_t file = 0; file < packed.size(); ++file) {
+      if ((packed[file].format == ModelFormat::json_index) != is_index) continue;
+      Result<std::optional<OutputFile>> made = make_file(reader, file, path_of(file), options, sum);
+      if (!made) return tl::unexpected(made.error());
+      if (*made) files.push_back(**std::move(made));
+    }
+  }
+  return publish(reader, std::move(files), options, sum);
+}
+
+}  // namespace
+
+Result<RestoreReport> restore_file(const HoloTensorReader& reader, size_t file,
+                                   const std::string& path, const RestoreOptions& options) {
+  Sum sum;
+  sum.total = bytes_to_come(reader, tensors_of_file(reader.header(), file), options);
+  Result<std::optional<OutputFile>> made = make_file(reader, file, path, options, sum);
+  if (!made) return tl::unexpected(made.error());
+  std::vector<OutputFile> files;
+  if (*made) files.push_back(**std::move(made));
+  return publish(reader, std::move(files), options, sum);
+}
+
+Result<RestoreReport> restore_all(const HoloTensorReader& reader, const std::string& folder,
+                                  const RestoreOptions& options) {
+  std::filesystem::path path(folder);
+  if (!path.has_filename()) path = path.parent_path();  // a slash at its end
+  std::error_code error;
+  const bool is_new = std::filesystem::create_directories(path, error);
+  if (error) {
+    return fail(ErrorCode::io, fmt::format("cannot write into {} ({}): name another folder", folder,
+                                           error.message()));
+  }
+  Result<RestoreReport> report = restore_into(reader, path.string(), options);
+  if (!report && is_new) std::filesystem::remove(path, error);  // empty, or it stays
+  return report;
 }
 
 Result<RestoreReport> restore_as_named(const HoloTensorReader& reader, const std::string& path,
@@ -187,18 +359,25 @@ Result<RestoreReport> write_safetensors(const HoloTensorReader& reader, const st
   for (const HoloTensor& tensor : header.tensors) {
     if (Status fits = check_for_safetensors(tensor); !fits) return tl::unexpected(fits.error());
   }
-  Result<container::Output> output = container::Output::create(path, kMode);
+  Result<container::Output> output = output_of(path, options);
   if (!output) return tl::unexpected(output.error());
-  Restore restore(reader, options, std::move(*output));
-  restore.total = header.tensor_bytes();
-  const std::string head = safetensors_header(header);
-  if (Status done = restore.write(container::as_bytes(head)); !done) {
+  std::vector<size_t> numbers(header.tensors.size());
+  std::iota(numbers.begin(), numbers.end(), 0);
+  Sum sum;
+  sum.total = bytes_to_come(reader, numbers, options);
+  if (Status read = leave_out_damaged(reader, options, sum, numbers); !read) {
+    return tl::unexpected(read.error());
+  }
+  Restore restore(reader, options, std::move(*output), sum);
+  const PartialModel model = bare_safetensors(tensors_of(reader, numbers));
+  if (Status done = write_partial(restore, model, numbers); !done) {
     return tl::unexpected(done.error());
   }
-  for (size_t i = 0; i < header.tensors.size(); ++i) {
-    if (Status done = restore.write_tensor(i); !done) return tl::unexpected(done.error());
-  }
-  return restore.finish();
+  Result<OutputFile> made = restore.finish();
+  if (!made) return tl::unexpected(made.error());
+  std::vector<OutputFile> files;
+  files.push_back(*std::move(made));
+  return publish(reader, std::move(files), options, sum);
 }
 
 }  // namespace hoist::tensors

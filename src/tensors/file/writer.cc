@@ -193,6 +193,7 @@ Result<container::Writer> Assembly::write(const std::string& path) {
   container::WriterOptions how = holo_writer_options(metadata, plan(metadata));
   how.digests = options_.digests;
   how.durable = options_.durable;
+  how.output = options_.output;
   Result<container::Writer> writer = container::Writer::create(path, how);
   if (!writer) return writer;
   if (Status copied = copy_shards(*writer); !copied) return tl::unexpected(copied.error());
@@ -280,6 +281,10 @@ Result<HoloTensorWriter> HoloTensorWriter::create(const std::string& path,
       options.parity > codec::Parity::kMaxShards - fragments) {
     return invalid(fmt::format("{} fragments and {} of parity: at least 1, and 255 in all",
                                fragments, options.parity));
+  }
+  // Before an hour of encoding.
+  if (Status allowed = check_output(path, options.output); !allowed) {
+    return tl::unexpected(allowed.error());
   }
   Result<Spool> spool = Spool::create(path);
   if (!spool) return tl::unexpected(spool.error());

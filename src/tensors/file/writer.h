@@ -20,6 +20,7 @@
 #include <stop_token>
 #include <string>
 
+#include "base/output_file.h"
 #include "base/threads.h"
 #include "tensors/file/header.h"
 
@@ -31,6 +32,7 @@ struct HoloWriteOptions {
   uint32_t parity = 0;   // shards of each group that may be lost; fragments + parity <= 255
   bool digests = false;  // container::WriterOptions::digests
   bool durable = true;
+  OutputRule output = {.replace = Replace::any};
   std::stop_token stop = {};  // finish() then returns `cancelled`
 };
 

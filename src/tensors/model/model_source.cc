@@ -114,6 +114,12 @@ Status ModelSource::add_index(const std::string& path) {
   return {};
 }
 
+std::vector<std::string> ModelSource::paths() const {
+  std::vector<std::string> paths;
+  for (const auto& source : sources_) paths.push_back(source->name());
+  return paths;
+}
+
 Status ModelSource::check_names() const {
   std::unordered_set<std::string_view> names;
   for (const ModelTensor& tensor : tensors_) {

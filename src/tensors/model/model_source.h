@@ -68,6 +68,8 @@ class ModelSource {
   static Result<ModelSource> open(const std::vector<std::string>& paths);
 
   std::span<const ModelFile> files() const { return files_; }
+  // Of the same files, as they were opened.
+  std::vector<std::string> paths() const;
   // File by file in the order of their bytes. Names are unique.
   std::span<const ModelTensor> tensors() const { return tensors_; }
 

@@ -1,0 +1,34 @@
+// Heads of model files that hold only some of the tensors that were packed.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tensors/file/header.h"
+
+namespace hoist::tensors {
+
+struct PartialModel {
+  std::string head;
+  std::vector<uint64_t> offsets;  // of each tensor from the file's beginning; zeros between them
+};
+
+// A .safetensors with nothing but these tensors.
+PartialModel bare_safetensors(std::span<const HoloTensor* const> tensors,
+                              const std::string& metadata = {});
+
+// A file of that format with the tensors that are `kept` (by offset) and all that its skeleton says
+// of the model. `unsupported` for .npz, whose directory would have to be made anew, and for
+// big-endian GGUF; `name` is for messages.
+Result<PartialModel> partial_model(ModelFormat format, std::span<const std::byte> skeleton,
+                                   std::span<const HoloTensor* const> kept,
+                                   const std::string& name);
+
+// A model.safetensors.index.json without the tensors of these names.
+Result<std::string> partial_index(std::span<const std::byte> skeleton,
+                                  const std::set<std::string>& left_out, const std::string& name);
+
+}  // namespace hoist::tensors
