@@ -311,7 +311,7 @@ class PlacementTest(unittest.TestCase):
         self.assertEqual(len(root.findall("{*}svg")), 1)
         self.assertGreaterEqual(len(root.findall("{*}svg/{*}path")), 2)
         self.tune("--op", "hash/cksum")  # of an operation all measured variants
-        self.tool(EXPLAIN, "hash", "--plot", plot)
+        self.tool(EXPLAIN, "hash", "--plot", plot, "--force")
         self.assertEqual(len(xml.etree.ElementTree.parse(plot).getroot().findall("{*}svg")), 2)
         self.tool(EXPLAIN, "sort", "--plot", plot, status=3)
 

@@ -24,6 +24,7 @@ int verify_command(const VerifyFilesOptions& options);
 struct RepairFileOptions {
   std::string file;
   std::string output;
+  bool force = false;  // replace it where it exists
   bool json = false;
 };
 int repair_command(const RepairFileOptions& options);

@@ -38,6 +38,7 @@ void add_repair(CLI::App& app, int& status) {
   command->add_option("-o,--output", options->output, "The new container")
       ->required()
       ->type_name("OUT");
+  add_force(command, options->force);
   command->add_flag("--json", options->json, "Print as JSON");
   command->footer(
       "Says what is lost.\n\nExample:\n"

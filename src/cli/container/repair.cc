@@ -4,10 +4,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/file.h"
 #include "cli/container/commands.h"
 #include "cli/container/damage_report.h"
 #include "cli/container/progress.h"
+#include "cli/output_rule.h"
 #include "cli/report.h"
 
 namespace hoist::cli {
@@ -40,13 +40,17 @@ void print_text(const RepairFileOptions& options, const container::RepairReport&
 }  // namespace
 
 int repair_command(const RepairFileOptions& options) {
-  const Status other = check_other_file(options.file, options.output);
-  if (!other) return report(other.error());
+  const OutputRule rule = output_rule(options.force, {options.file});
+  // Before an hour of reading.
+  if (Status allowed = check_output(options.output, rule); !allowed) {
+    return report(allowed.error());
+  }
   Result<std::unique_ptr<container::Source>> source = container::open_file_source(options.file);
   if (!source) return report(source.error());
   ProgressLine line(options.file);
   container::RepairOptions how;
   how.limits = limits_for((*source)->size());
+  how.output = rule;
   how.progress = [&](uint64_t done, uint64_t total) { line.update(done, total); };
   const Result<container::RepairReport> done = container::repair(**source, options.output, how);
   if (!done) return report(done.error());

@@ -5,11 +5,11 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "base/file.h"
 #include "base/load.h"
 #include "cli/explain/measured_table.h"
 #include "cli/explain/plot.h"
 #include "cli/explain/report_data.h"
+#include "cli/output_rule.h"
 #include "cli/report.h"
 #include "cli/tune/operations.h"
 #include "device/remote/lent_device.h"
@@ -98,7 +98,7 @@ void print_json(const placement::LoadedProfile& loaded, Json variants) {
   fmt::print("{}\n", json.dump(2, ' ', true, Json::error_handler_t::replace));
 }
 
-Status write_plot(const std::string& path, std::vector<VariantReport> reports,
+Status write_plot(const ExplainOptions& options, std::vector<VariantReport> reports,
                   const placement::Operation& operation, const placement::Profile* profile) {
   std::erase_if(reports, [](const VariantReport& report) { return report.curves.empty(); });
   if (profile == nullptr || reports.empty()) {
@@ -106,7 +106,8 @@ Status write_plot(const std::string& path, std::vector<VariantReport> reports,
                 fmt::format("nothing is measured to plot ({0}): run `hoist tune --op {0}`",
                             operation.name));
   }
-  return write_file_atomically(path, plot_svg(reports, operation, *profile), 0644);
+  return write_output(options.plot, plot_svg(reports, operation, *profile),
+                      output_rule(options.force));
 }
 
 }  // namespace
@@ -156,7 +157,7 @@ int explain_command(const ExplainOptions& options) {
   }
   if (!options.plot.empty()) {
     const Status status =
-        write_plot(options.plot, reports, variants->front()->operation(), loaded.profile());
+        write_plot(options, reports, variants->front()->operation(), loaded.profile());
     if (!status) return report(status.error());
   }
   if (options.json) {

@@ -12,6 +12,7 @@ struct ExplainOptions {
   std::string operation;           // OPERATION or OPERATION/VARIANT
   std::vector<std::string> sizes;  // "64K", "1M", "2G"; empty: a few
   std::string plot;                // file for the SVG; empty: none
+  bool force = false;              // replace it where it exists
   int cpus = 0;                    // assumed free; 0: as many as are now
   bool measured = false;           // what was measured, instead of what is predicted
   bool json = false;

@@ -13,6 +13,7 @@ int main(int argc, char** argv) {
       app.add_option("SIZE", options.sizes, "Sizes of input: 65536, 64K, 1M, 2G");
   app.add_option("--plot", options.plot, "Draw predicted time over size into an SVG file")
       ->type_name("FILE");
+  add_force(&app, options.force);
   CLI::Option* const cpus = app.add_option("--cpus", options.cpus,
                                            "Assume so many free CPUs, not as many as there are now")
                                 ->check(CLI::Range(1, 1 << 20));
