@@ -100,6 +100,7 @@ typedef struct hoist_tensors_read_options {
   hoist_progress_function* progress; /* of calls that read several tensors */
   void* progress_context;
   hoist_cancellation* cancellation; /* asked before each tensor */
+  int replace;                      /* hoist_tensors_unpack(): as below */
 } hoist_tensors_read_options;
 
 /* The elements of one tensor; `bytes` is exactly hoist_tensor.bytes. `quality`, which is optional,
@@ -177,6 +178,8 @@ typedef struct hoist_tensors_write_options {
   hoist_progress_function* progress; /* of finishing and of packing */
   void* progress_context;
   hoist_cancellation* cancellation;
+  int replace; /* 1: a file that has the output's name is replaced; else it is refused with
+                  HOIST_INVALID_ARGUMENT, as an input is in any case */
 } hoist_tensors_write_options;
 
 /* A file that is being written. One thread at a time. Nothing appears under its name until
@@ -184,7 +187,7 @@ typedef struct hoist_tensors_write_options {
  * tensors and options give the same bytes. After an error only freeing it is useful. */
 typedef struct hoist_tensors_writer hoist_tensors_writer;
 
-/* What is at `path` is replaced at the end. */
+/* A file that comes to be at `path` meanwhile is refused by hoist_tensors_writer_finish(). */
 hoist_status hoist_tensors_writer_create(const char* path,
                                          const hoist_tensors_write_options* options,
                                          hoist_tensors_writer** writer);
@@ -214,6 +217,7 @@ typedef struct hoist_tensors_check_options {
   hoist_progress_function* progress;
   void* progress_context;
   hoist_cancellation* cancellation;
+  int replace; /* hoist_tensors_repair(): as above */
 } hoist_tensors_check_options;
 
 typedef struct hoist_tensors_check {
@@ -231,9 +235,9 @@ typedef struct hoist_tensors_check {
  * `check` says of it. */
 hoist_status hoist_tensors_verify(const char* path, const hoist_tensors_check_options* options,
                                   hoist_tensors_check* check);
-/* Writes the file as it was to `output`, which may be `path`: it is replaced when the new one is
- * whole. HOIST_CORRUPT where more is lost than parity gives back; then nothing was written.
- * `repaired`, which is optional, is the number of shards that were mended. */
+/* Writes the file as it was to `output`, which may be `path`: that is replaced, in any case, when
+ * the new one is whole. HOIST_CORRUPT where more is lost than parity gives back; then nothing was
+ * written. `repaired`, which is optional, is the number of shards that were mended. */
 hoist_status hoist_tensors_repair(const char* path, const char* output,
                                   const hoist_tensors_check_options* options, uint64_t* repaired);
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "base/result.h"
+#include "base/output_file.h"
 
 namespace hoist::capi {
 
@@ -31,6 +31,12 @@ Result<Options> options_of(const Options* given, const char* name) {
   }
   std::memcpy(&own, bytes, std::min(sizeof own, *size));
   return own;
+}
+
+// `replace`: 1 where the caller wants a file that exists to be replaced.
+inline OutputRule output_rule(int replace) {
+  return {.replace = replace != 0 ? Replace::any : Replace::never,
+          .mend = "set `replace` in the options, or choose another name"};
 }
 
 // Fills the caller's struct, whose size was checked: `own.size` does not matter.

@@ -61,8 +61,10 @@ hoist_status hoist_tensors_repair(const char* path, const char* output,
     Stop stop(own->progress, own->progress_context, own->cancellation);
     const auto source = open(path, stop);
     if (!source) return tl::unexpected(source.error());
+    const bool in_place = !hoist::check_other_file(path, output);
     const auto report = hoist::tensors::repair_holotensor(
-        **source, output, [&](uint64_t done, uint64_t total) { stop.report(done, total); });
+        **source, output, [&](uint64_t done, uint64_t total) { stop.report(done, total); },
+        /*durable=*/true, output_rule(in_place ? 1 : own->replace));
     if (!report) return tl::unexpected(report.error());
     if (repaired != nullptr) *repaired = report->repaired;
     return {};

@@ -61,8 +61,10 @@ Status read_all(const hoist_tensors_file& file, void* const* elements, const uin
   return stop.status();  // what was told last may have been the wish
 }
 
-Status unpack(const char* input, const char* output, const Selection& selection, Stop& stop) {
-  if (Status other = check_other_file(input, output); !other) return other;
+Status unpack(const char* input, const char* output, OutputRule rule, const Selection& selection,
+              Stop& stop) {
+  rule.inputs = {input};
+  if (Status allowed = check_output(output, rule); !allowed) return allowed;
   Result<std::unique_ptr<container::Source>> source = container::open_file_source(input);
   if (!source) return tl::unexpected(source.error());
   const Result<HoloTensorReader> reader =
@@ -72,6 +74,7 @@ Status unpack(const char* input, const char* output, const Selection& selection,
   how.selection = [&](const HoloTensor& tensor) { return selection.of_tensor(tensor); };
   how.tolerance = selection.tolerance();
   how.pool = selection.pool();
+  how.output = std::move(rule);
   how.progress = [&](uint64_t done, uint64_t total) { stop.report(done, total); };
   const Result<RestoreReport> done = restore_as_named(*reader, output, how);
   if (!done) return tl::unexpected(done.error());
@@ -136,7 +139,7 @@ hoist_status hoist_tensors_unpack(const char* input, const char* output,
     const Result<Selection> selection = Selection::of(*own);
     if (!selection) return tl::unexpected(selection.error());
     Stop stop(own->progress, own->progress_context, own->cancellation);
-    return unpack(input, output, *selection, stop);
+    return unpack(input, output, output_rule(own->replace), *selection, stop);
   });
 }
 

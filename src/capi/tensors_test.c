@@ -254,6 +254,7 @@ static void test_damage(const char* path, const sample* samples) {
   CHECK(hoist_tensors_repair(broken, broken, &options, NULL) == HOIST_CANCELLED);
   CHECK(!same_files(path, broken));
   uint64_t repaired = 0;
+  CHECK(hoist_tensors_repair(broken, path, NULL, &repaired) == HOIST_INVALID_ARGUMENT);
   CHECK_OK(hoist_tensors_repair(broken, broken, NULL, &repaired));
   CHECK(repaired == 1 && same_files(path, broken));
   remove(broken);
@@ -306,7 +307,10 @@ static void test_packing(const sample* samples) {
   options.volatile_output = 1;
   CHECK_OK(hoist_tensors_pack(inputs, 1, packed, &options));
   CHECK(is_there(packed));
-  CHECK(hoist_tensors_pack(inputs, 1, model, NULL) == HOIST_INVALID_ARGUMENT);
+  CHECK(hoist_tensors_pack(inputs, 1, packed, NULL) == HOIST_INVALID_ARGUMENT);
+  options.replace = 1;
+  CHECK_OK(hoist_tensors_pack(inputs, 1, packed, &options));
+  CHECK(hoist_tensors_pack(inputs, 1, model, &options) == HOIST_INVALID_ARGUMENT);
   CHECK(hoist_tensors_pack(inputs, 0, packed, NULL) == HOIST_INVALID_ARGUMENT);
 
   hoist_tensors_read_options how = {
@@ -318,6 +322,10 @@ static void test_packing(const sample* samples) {
   CHECK_OK(hoist_tensors_unpack(packed, back, &how));
   CHECK(same_files(model, back));
   how.target = 0.97;
+  CHECK(hoist_tensors_unpack(packed, back, &how) == HOIST_INVALID_ARGUMENT);
+  CHECK(strstr(hoist_error_message(), "exists") != NULL && same_files(model, back));
+  how.replace = 1;
+  CHECK(hoist_tensors_unpack(packed, packed, &how) == HOIST_INVALID_ARGUMENT);
   CHECK_OK(hoist_tensors_unpack(packed, back, &how));
   CHECK(!same_files(model, back));
   remove(back);

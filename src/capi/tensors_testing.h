@@ -59,6 +59,7 @@ static inline void free_samples(sample* samples) {
 static inline void write_samples(const char* path, const hoist_tensors_write_options* options,
                                  const sample* samples, uint8_t* root) {
   hoist_tensors_writer* writer;
+  remove(path); /* of an earlier test */
   CHECK_OK(hoist_tensors_writer_create(path, options, &writer));
   for (int i = 0; i < kTensors; ++i) {
     const sample* const it = &samples[i];

@@ -59,6 +59,7 @@ Result<HoloWriteOptions> write_options(const hoist_tensors_write_options& option
   how.parity = options.parity;
   how.digests = options.digests != 0;
   how.durable = options.volatile_output == 0;
+  how.output = output_rule(options.replace);
   how.stop = stop.token();
   return how;
 }
@@ -94,14 +95,14 @@ Status pack(const char* const* inputs, size_t count, const char* output,
   std::vector<std::string> paths;
   for (size_t i = 0; i < count; ++i) {
     if (Status there = needed(inputs[i], "input"); !there) return there;
-    if (Status different = check_other_file(inputs[i], output); !different) return different;
     paths.emplace_back(inputs[i]);
   }
   const Result<ModelSource> model = ModelSource::open(paths);
   if (!model) return tl::unexpected(model.error());
   Stop stop(options.progress, options.progress_context, options.cancellation);
-  const Result<HoloWriteOptions> how = write_options(options, stop);
+  Result<HoloWriteOptions> how = write_options(options, stop);
   if (!how) return tl::unexpected(how.error());
+  how->output.inputs = model->paths();
   const auto report = [&](uint64_t done, uint64_t total) { stop.report(done, total); };
   const std::unique_ptr<ThreadPool> own = limited_pool(options.threads);
   const Result<HoloTensorWriter> packed =
