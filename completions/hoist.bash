@@ -5,8 +5,8 @@ _hoist_options() {
   case "$1 $2" in
     "container info") echo "--blocks --json --help" ;;
     "container verify") echo "--json --help" ;;
-    "container repair") echo "-o --output --json --help" ;;
-    "match build") echo "-i --input -o --output --format --no-sort --no-store --max-memory --help" ;;
+    "container repair") echo "-o --output --force --json --help" ;;
+    "match build") echo "-i --input -o --output --force --format --no-sort --no-store --max-memory --help" ;;
     "match query")
       echo "--state --states --threshold --top --scorer --rank --fuzzy --no-sort --json --jsonl \
             --max-memory --device --help"
@@ -17,15 +17,16 @@ _hoist_options() {
     "match dedup") echo "--threshold --format --scorer --no-sort --jsonl --help" ;;
     "match bench") echo "--patterns --length --symbols --device --json --help" ;;
     "tensors pack")
-      echo "-o --output --encoding --fragments --parity --order --precision --seed --rank \
+      echo "-o --output --force --encoding --fragments --parity --order --precision --seed --rank \
             --essential-share --digests --json --help"
       ;;
     "tensors unpack")
-      echo "-o --output --target --layers --fragments --policy --min-quality --source --json --help"
+      echo "-o --output --force --target --layers --fragments --policy --min-quality --skip-damaged \
+            --source --json --help"
       ;;
-    "tensors info") echo "--plot --json --help" ;;
+    "tensors info") echo "--plot --force --json --help" ;;
     "tensors verify") echo "--json --help" ;;
-    "tensors repair") echo "-o --output --json --help" ;;
+    "tensors repair") echo "-o --output --force --json --help" ;;
     "tensors bench") echo "--size --folder --json --help" ;;
   esac
 }
@@ -94,7 +95,7 @@ _hoist() {
       esac
       ;;
     tune) words="--quick --op --seconds --refine --force --json --help" ;;
-    explain) words="sort hash gunzip qsort gemm --plot --cpus --measured --json --help" ;;
+    explain) words="sort hash gunzip qsort gemm --plot --force --cpus --measured --json --help" ;;
     bench) words="aes codec container device gemm match memcpy placement qsort tensors --quick --list --filter --json --help" ;;
     container | match | tensors)
       case $command in

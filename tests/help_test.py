@@ -149,6 +149,7 @@ class Examples(unittest.TestCase):
     def test_of_their_commands(self):
         folder = self.folder("commands")
         self.passes("hoist tensors pack model.safetensors -o models/one.holo", folder)
+        self.passes("hoist tensors pack model.safetensors -o bad.holo", folder)
         for area in ("match", "tensors"):
             for name in commands_of(help_of(HOIST, area)):
                 if name == "bench":
@@ -165,7 +166,8 @@ class Examples(unittest.TestCase):
                     whole = (folder / "weights.holo").read_bytes()
                     (folder / "bad.holo").write_bytes(whole[:-100])
                 self.passes(line, folder)
-                (folder / "bad.holo").unlink(missing_ok=True)
+                for name in ("bad.holo", "good.holo"):  # another example makes it anew
+                    (folder / name).unlink(missing_ok=True)
 
     def test_of_other_commands(self):
         folder = self.folder("others")

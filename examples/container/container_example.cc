@@ -18,7 +18,9 @@ int fail(const hoist::Error& error) {
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
-  auto writer = Writer::create(argv[1], {.kind = four_letters("EXAM"), .metadata = "greetings"});
+  auto writer = Writer::create(argv[1], {.kind = four_letters("EXAM"),
+                                         .metadata = "greetings",
+                                         .output = {.mend = "name a new one"}});
   if (!writer) return fail(writer.error());
   for (const auto& [id, text] : {std::pair{7, "hello"}, std::pair{9, "world"}}) {
     if (hoist::Status added = writer->add(id, as_bytes(text)); !added) return fail(added.error());

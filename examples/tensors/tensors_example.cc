@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <random>
 #include <string>
 #include <vector>
@@ -189,7 +188,12 @@ int main(int argc, char** argv) {
       {"third", {DType::f32, {1, kHidden + 1}, std::as_bytes(std::span(trained.third))}},
   };
   const std::string path = folder + "/weights.holo";
-  if (hoist::Status written = write_holotensor(path, tensors); !written) {
+  const std::string picture = folder + "/convergence.svg";
+  const hoist::OutputRule rule = {.mend = "name an empty folder"};
+  if (hoist::Status free = hoist::check_output(picture, rule); !free) return fail(free.error());
+  HoloWriteOptions options;
+  options.output = rule;
+  if (hoist::Status written = write_holotensor(path, tensors, options); !written) {
     return fail(written.error());
   }
 
@@ -221,7 +225,9 @@ int main(int argc, char** argv) {
                  layers, quality, result.accuracy, result.distance);
     }
   }
-  std::ofstream(folder + "/convergence.svg") << plot(scores);
+  if (hoist::Status drawn = hoist::write_output(picture, plot(scores), rule); !drawn) {
+    return fail(drawn.error());
+  }
   const bool exact = scores.back().distance == 0;
   fmt::print("{}\n", exact ? "all layers: exactly the trained network" : "the last layer is wrong");
   return exact && scores.front().accuracy > 0.8 ? 0 : 1;

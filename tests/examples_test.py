@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""The programs of examples/ do what their descriptions say, and replace nobody's file."""
+
+import pathlib
+import tempfile
+import unittest
+
+from hoist_tree import BUILD, run
+
+PRECIOUS = b"nobody has another copy of this\n"
+
+
+class Examples(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory(prefix="hoist-examples-")
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+
+    def works(self, name, output, pattern, given=None):
+        """`output` is the file that it writes; `given` what it is called with, if that is not it."""
+        program, path = BUILD / "tests" / name, self.folder / output
+        given = path if given is None else given
+        path.write_bytes(PRECIOUS)
+        refused = run(program, given)
+        self.assertEqual(refused.returncode, 1, refused)
+        self.assertIn(b"exists", refused.stdout + refused.stderr)
+        self.assertEqual(path.read_bytes(), PRECIOUS)
+        path.unlink()
+        done = run(program, given)
+        self.assertEqual(done.returncode, 0, done)
+        self.assertRegex(done.stdout.decode(), pattern)
+        self.assertGreater(path.stat().st_size, len(PRECIOUS))
+
+    def test_capi(self):
+        self.works("capi_example", "weights.holo", r'all layers: bit for bit\n(?s:.*)"missing": ')
+
+    def test_container(self):
+        self.works("container_example", "c.holo", "7: hello\n9: world\n")
+
+    def test_placement(self):
+        self.works("placement_example", "profile", r"8388608 bytes: cpu-(1|all) says 44040192")
+
+    def test_tensors(self):
+        self.works("tensors_example", "weights.holo", "exactly the trained network", self.folder)
+        (self.folder / "weights.holo").unlink()
+        (self.folder / "convergence.svg").unlink()
+        self.works("tensors_example", "convergence.svg", "exactly the trained network", self.folder)
+
+
+if __name__ == "__main__":
+    unittest.main()
