@@ -2,10 +2,10 @@
 
 import sys
 import warnings
-from typing import Any, Iterator, List, NamedTuple, Optional
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from hoist._tensor_files import HoloFile, PathLike, Wanted, open_file
-from hoist.errors import Exhausted, Unavailable
+from hoist.errors import Corrupt, Exhausted, Unavailable
 
 # That a GPU loads at a time, as stored: enough for a load's beginning and end not to count, and
 # little to wait for.
@@ -46,6 +46,21 @@ class ArrayLoader:
             else:
                 yield from loaded
                 loaded = None  # not kept while the next ones are loaded
+
+    def load_intact(self, wanted: Wanted) -> Tuple[List[LoadedTensor], Dict[str, str]]:
+        """As load() at once: what can be read, and for the names of the rest why it cannot."""
+        try:
+            return list(self.load(wanted, at_once=True)), {}
+        except Corrupt:
+            pass  # which ones is found out one by one
+        loaded: List[LoadedTensor] = []
+        left_out: Dict[str, str] = {}
+        for name, target in wanted:
+            try:
+                loaded.extend(self.load([(name, target)]))
+            except Corrupt as why:
+                left_out[name] = str(why)
+        return loaded, left_out
 
     def load_one(self, name: str, target: Optional[float] = None) -> Any:
         """The tensor alone, in memory of its own."""

@@ -23,6 +23,7 @@ Errors are those of `hoist.errors`.
 """
 
 import json
+import warnings
 from types import TracebackType
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Type
 
@@ -43,7 +44,7 @@ from hoist._tensor_files import (
     open_file,
 )
 from hoist._tensor_versions import Improvements, ProgressiveModel
-from hoist.errors import FileNotFound, InvalidArgument, IoError, NotFound, Unsupported
+from hoist.errors import Corrupt, FileNotFound, InvalidArgument, IoError, NotFound, Unsupported
 
 __all__ = [
     "Layer",
@@ -72,6 +73,7 @@ def load_file(
     framework: str = "auto",
     zero_copy: bool = False,
     backend: str = "mmap",
+    skip_damaged: bool = False,
 ) -> Dict[str, Any]:
     """All tensors of a file by name; whole, or of the quality that is asked for.
 
@@ -83,6 +85,10 @@ def load_file(
     With `zero_copy` the tensors of files that need no decoding (.safetensors, GGUF, .npy, .npz) are
     the file itself, mapped copy-on-write: read when they are used, and never to be used once someone
     has cut the file off. `backend` ("mmap" or "pread") is safetensors' and changes nothing.
+
+    With `skip_damaged` tensors of a .holo file that are damaged beyond what its parity mends are
+    left out, with a RuntimeWarning that names them, instead of the Corrupt that is raised otherwise
+    and where no tensor is left.
     """
     check_backend(backend)
     arrays = _frameworks.framework(framework)
@@ -90,7 +96,18 @@ def load_file(
     targets = Targets(target, policy)
     loader = ArrayLoader(path, device, arrays, zero_copy)
     wanted = [(name, targets.of(name)) for name in loader.file.infos]
-    return {loaded.name: loaded.tensor for loaded in loader.load(wanted, at_once=True)}
+    if not skip_damaged:
+        return {loaded.name: loaded.tensor for loaded in loader.load(wanted, at_once=True)}
+    intact, left_out = loader.load_intact(wanted)
+    if left_out:
+        if not intact:
+            raise Corrupt(next(iter(left_out.values())))
+        warnings.warn(
+            f"damaged tensors were left out ({file_path(path)}): {', '.join(left_out)}",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    return {loaded.name: loaded.tensor for loaded in intact}
 
 
 def load_directory(
@@ -258,7 +275,9 @@ def save_file(
     seed: int = 0,
     precision: Optional[str] = None,
 ) -> None:
-    """Writes tensors, of torch or NumPy, as a .holo file.
+    """Writes tensors, of torch or NumPy, as a .holo file. What is at `path` is replaced, as
+    safetensors' `save_file` does, once the new file is whole; arrays that are mapped from it
+    (`zero_copy`) keep their values.
 
     `encoding`: "embedded" (ends bit-exact), "spectral", "rph", "lrdf" (any subset of `fragments`
     gives an approximation) or "lossless". Of every `fragments` + `parity` shards any `parity` may be

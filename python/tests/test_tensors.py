@@ -317,3 +317,65 @@ def test_torch(tmp_path):
     if torch.cuda.is_available():
         on_gpu = tensors.load_file(path, device="cuda:0")
         assert all(torch.equal(bits(on_gpu[name].cpu()), bits(loaded[name])) for name in saved)
+
+
+def damaged(path, values):
+    """Flips a bit of an array of random bytes, which is stored as it is."""
+    content = bytearray(path.read_bytes())
+    content[content.index(values.tobytes()[100:140])] ^= 1
+    path.write_bytes(content)
+
+
+def test_damaged_tensors_are_left_out_where_that_is_asked_for(tmp_path, random):
+    saved = {f"t{i}": random_array(random, np.uint8, (70_000,)) for i in range(4)}
+    path = tmp_path / "x.holo"
+    tensors.save_file(saved, path, encoding="lossless", fragments=1)  # no shard is shared
+    assert set(tensors.load_file(path, framework="numpy", skip_damaged=True)) == set(saved)
+    damaged(path, saved["t2"])
+    with pytest.raises(errors.Corrupt, match="t2"):
+        tensors.load_file(path, framework="numpy")
+    with pytest.warns(RuntimeWarning, match=r"left out \(.*x.holo\): t2$"):
+        loaded = tensors.load_file(path, framework="numpy", skip_damaged=True)
+    assert set(loaded) == {"t0", "t1", "t3"}
+    assert all(same(loaded[name], saved[name]) for name in loaded)
+    for name in loaded:
+        damaged(path, saved[name])
+    with pytest.raises(errors.Corrupt, match="t0"):
+        tensors.load_file(path, framework="numpy", skip_damaged=True)
+
+
+def test_save_file_replaces_as_a_whole(tmp_path, random):
+    path = tmp_path / "x.holo"
+    path.write_bytes(b"another file")
+    path.chmod(0o640)
+    link = tmp_path / "link.holo"
+    link.symlink_to(path.name)
+    first = {"w": random_array(random, np.uint8, (20_000,))}
+    tensors.save_file(first, link)
+    assert link.is_symlink() and path.stat().st_mode & 0o777 == 0o640
+    assert same(tensors.load_file(path, framework="numpy")["w"], first["w"])
+
+    def fails():
+        yield "v", np.zeros(3)
+        raise KeyError("no more")
+
+    class Failing(dict):
+        def items(self):
+            return fails()
+
+    with pytest.raises(KeyError):
+        tensors.save_file(Failing(v=np.zeros(3)), path)
+    assert same(tensors.load_file(path, framework="numpy")["w"], first["w"])
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["link.holo", "x.holo"]
+
+
+def test_save_file_over_what_is_mapped(tmp_path, random):
+    """As safetensors' own file, which holds its arrays, is saved anew under its name."""
+    plain = tmp_path / "x.safetensors"
+    values = random_array(random, np.uint8, (20_000,))
+    safetensors.numpy.save_file({"w": values}, plain)
+    path = plain.rename(tmp_path / "x.weights")
+    mapped = tensors.load_file(path, framework="numpy", zero_copy=True)
+    tensors.save_file(mapped, path)
+    assert same(mapped["w"], values)
+    assert same(tensors.load_file(path, framework="numpy")["w"], values)
