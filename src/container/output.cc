@@ -39,13 +39,18 @@ Output::Output(UniqueFd owned, int fd, std::string name)
   buffer_.reserve(kBufferSize);
 }
 
-Result<Output> Output::create(const std::string& path, mode_t mode, OutputRule rule) {
+Status Output::check(const std::string& path, const OutputRule& rule) {
   const Result<OutputPlace> there = find_output_place(path);
   if (!there) return tl::unexpected(there.error());
   if (there->holds == OutputPlace::Holds::special) {
     return fail(ErrorCode::invalid_argument,
                 fmt::format("not a regular file ({}): name another one to be written", path));
   }
+  return check_output(path, rule);
+}
+
+Result<Output> Output::create(const std::string& path, mode_t mode, OutputRule rule) {
+  if (Status allowed = check(path, rule); !allowed) return tl::unexpected(allowed.error());
   Result<OutputFile> file = OutputFile::create(path, std::move(rule), mode);
   if (!file) return tl::unexpected(file.error());
   Output output(UniqueFd(), file->fd(), path);

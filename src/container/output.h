@@ -14,6 +14,8 @@ namespace hoist::container {
 
 class Output {
  public:
+  // Whether create() would refuse as things stand: before long work.
+  static Status check(const std::string& path, const OutputRule& rule);
   // A file that gets its name when it is published (base/output_file.h, whose rule says what may
   // stand there). `invalid_argument` where `path` is something else than a file: readers need one.
   static Result<Output> create(const std::string& path, mode_t mode, OutputRule rule = {});

@@ -4,6 +4,7 @@
 
 #include <unordered_set>
 
+#include "container/output.h"
 #include "container/reader.h"
 #include "container/writer.h"
 
@@ -75,6 +76,10 @@ Status copy_blocks(const Source& source, const Survey& survey, const Limits& lim
 
 Result<RepairReport> repair(const Source& source, const std::string& path,
                             const RepairOptions& options) {
+  // Before an hour of reading.
+  if (Status allowed = Output::check(path, options.output); !allowed) {
+    return tl::unexpected(allowed.error());
+  }
   Result<Survey> surveyed = survey(source, options.limits, options.progress);
   if (!surveyed) return tl::unexpected(surveyed.error());
   if (surveyed->frames.empty()) {

@@ -40,17 +40,12 @@ void print_text(const RepairFileOptions& options, const container::RepairReport&
 }  // namespace
 
 int repair_command(const RepairFileOptions& options) {
-  const OutputRule rule = output_rule(options.force, {options.file});
-  // Before an hour of reading.
-  if (Status allowed = check_output(options.output, rule); !allowed) {
-    return report(allowed.error());
-  }
   Result<std::unique_ptr<container::Source>> source = container::open_file_source(options.file);
   if (!source) return report(source.error());
   ProgressLine line(options.file);
   container::RepairOptions how;
   how.limits = limits_for((*source)->size());
-  how.output = rule;
+  how.output = output_rule(options.force, {options.file});
   how.progress = [&](uint64_t done, uint64_t total) { line.update(done, total); };
   const Result<container::RepairReport> done = container::repair(**source, options.output, how);
   if (!done) return report(done.error());

@@ -9,6 +9,7 @@
 #include "base/checksum.h"
 #include "codec/parity.h"
 #include "container/frames.h"
+#include "container/output.h"
 #include "tensors/file/file_format.h"
 #include "tensors/file/foreign_format.h"
 #include "tensors/file/reader.h"
@@ -340,7 +341,7 @@ Result<HoloVerifyReport> verify_holotensor(const Source& source,
 Result<HoloRepairReport> repair_holotensor(const Source& source, const std::string& path,
                                            const container::Progress& progress, bool durable,
                                            const OutputRule& output) {
-  if (Status allowed = check_output(path, output); !allowed) {
+  if (Status allowed = container::Output::check(path, output); !allowed) {
     return tl::unexpected(allowed.error());
   }
   if (Status ours = refuse_foreign(source); !ours) return tl::unexpected(ours.error());

@@ -9,6 +9,7 @@
 
 #include "base/checksum.h"
 #include "codec/parity.h"
+#include "container/output.h"
 #include "container/reader.h"
 #include "container/writer.h"
 #include "tensors/file/file_format.h"
@@ -283,7 +284,7 @@ Result<HoloTensorWriter> HoloTensorWriter::create(const std::string& path,
                                fragments, options.parity));
   }
   // Before an hour of encoding.
-  if (Status allowed = check_output(path, options.output); !allowed) {
+  if (Status allowed = container::Output::check(path, options.output); !allowed) {
     return tl::unexpected(allowed.error());
   }
   Result<Spool> spool = Spool::create(path);
