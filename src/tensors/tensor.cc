@@ -10,7 +10,7 @@
 namespace hoist::tensors {
 namespace {
 
-constexpr std::array<DTypeProperties, 22> kTypes = {{
+constexpr std::array<DTypeProperties, 23> kTypes = {{
     {DType::boolean, "BOOL", 1, false},
     {DType::u8, "U8", 1, false},
     {DType::i8, "I8", 1, false},
@@ -26,21 +26,23 @@ constexpr std::array<DTypeProperties, 22> kTypes = {{
     {DType::i64, "I64", 8, false},
     {DType::u64, "U64", 8, false},
     {DType::f64, "F64", 8, true},
-    {DType::c64, "C64", 8, true},
+    {DType::c64, "C64", 8, true, 1, 2},
     {DType::f8_e8m0, "F8_E8M0", 1, true},
     {DType::f8_e4m3fnuz, "F8_E4M3FNUZ", 1, true},
     {DType::f8_e5m2fnuz, "F8_E5M2FNUZ", 1, true},
     {DType::f4, "F4", 1, true, 2},
     {DType::f6_e2m3, "F6_E2M3", 3, true, 4},
     {DType::f6_e3m2, "F6_E3M2", 3, true, 4},
+    {DType::c128, "C128", 16, true, 1, 2, false},
 }};
 
 constexpr uint64_t kMostElements = uint64_t{1} << 60;
 
 Status check_sizes(DType dtype, size_t bytes, size_t values) {
   const DTypeProperties& type = properties(dtype);
-  if (dtype == DType::c64) {
-    return fail(ErrorCode::unsupported, "conversion of C64 elements: complex has no real value");
+  if (type.components > 1) {
+    return fail(ErrorCode::unsupported,
+                fmt::format("conversion of {} elements: complex has no real value", type.name));
   }
   if (dtype > DType::c64) {
     return fail(ErrorCode::unsupported,

@@ -37,6 +37,7 @@ enum class DType : uint8_t {
   f4 = 19,
   f6_e2m3 = 20,
   f6_e3m2 = 21,
+  c128 = 22,  // complex of two f64; NumPy's, not one of safetensors
 };
 
 struct DTypeProperties {
@@ -44,7 +45,9 @@ struct DTypeProperties {
   std::string_view name;  // of safetensors: "BF16"
   size_t bytes;           // of an element, or of `packed` elements that share them
   bool is_float;
-  size_t packed = 1;  // F4: two in a byte; F6: four in three
+  size_t packed = 1;           // F4: two in a byte; F6: four in three
+  size_t components = 1;       // numbers of an element: complex has two
+  bool in_safetensors = true;  // whether that format has the type
 };
 
 // nullptr: none is called, or numbered, so.

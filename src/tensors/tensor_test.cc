@@ -17,14 +17,14 @@ namespace hoist::tensors {
 namespace {
 
 TEST(DType, NamesAndNumbersFindTheSame) {
-  for (int number = 0; number < 22; ++number) {
+  for (int number = 0; number < 23; ++number) {
     const DTypeProperties* const type = find_dtype(static_cast<uint8_t>(number));
     ASSERT_NE(type, nullptr);
     EXPECT_EQ(static_cast<int>(type->dtype), number);
     EXPECT_EQ(find_dtype(type->name), type);
     EXPECT_EQ(&properties(type->dtype), type);
   }
-  EXPECT_EQ(find_dtype(uint8_t{22}), nullptr);
+  EXPECT_EQ(find_dtype(uint8_t{23}), nullptr);
   EXPECT_EQ(find_dtype(uint8_t{255}), nullptr);
   EXPECT_EQ(find_dtype("bf16"), nullptr);
   EXPECT_EQ(find_dtype("BF16")->bytes, 2u);
@@ -261,6 +261,7 @@ TEST(Conversion, OtherTypesAndSizes) {
   ASSERT_TRUE(from_f32(values, DType::boolean, bytes));
   EXPECT_EQ(bytes, (std::vector<std::byte>{std::byte{1}, std::byte{1}, std::byte{0}}));
   EXPECT_EQ(to_f32(DType::c64, bytes, values).error().code, ErrorCode::unsupported);
+  EXPECT_EQ(to_f32(DType::c128, bytes, values).error().code, ErrorCode::unsupported);
   EXPECT_EQ(to_f32(DType::f8_e8m0, bytes, values).error().code, ErrorCode::unsupported);
   EXPECT_EQ(from_f32(values, DType::f4, {}).error().code, ErrorCode::unsupported);
   EXPECT_EQ(to_f32(DType::f16, bytes, values).error().code, ErrorCode::invalid_argument);
