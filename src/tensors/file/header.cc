@@ -30,7 +30,8 @@ void encode_stream(const StoredStream& stream, CborWriter& out) {
 void encode_tensor(const HoloTensor& tensor, CborWriter& out) {
   const TensorDescription& description = tensor.description;
   const bool from_file = tensor.file != kNoFile;
-  out.map(7 + (from_file ? 2 : 0) + (tensor.stored_as.empty() ? 0 : 1));
+  const bool turned = !tensor.order.is_standard();
+  out.map(7 + (from_file ? 2 : 0) + (tensor.stored_as.empty() ? 0 : 1) + (turned ? 1 : 0));
   out.text("name");
   out.text(tensor.name);
   out.text("dtype");
@@ -59,6 +60,11 @@ void encode_tensor(const HoloTensor& tensor, CborWriter& out) {
   if (!tensor.stored_as.empty()) {
     out.text("stored_as");
     out.text(tensor.stored_as);
+  }
+  if (turned) {
+    out.text("order");
+    out.number((tensor.order.big_endian ? kBigEndian : 0) |
+               (tensor.order.column_major ? kColumnMajor : 0));
   }
 }
 

@@ -36,6 +36,10 @@ enum class Packing : uint8_t {
   zstd = 1,  // tensors/file/packing.h
 };
 
+// Bits of a tensor's "order" in the metadata.
+inline constexpr uint64_t kBigEndian = 1;
+inline constexpr uint64_t kColumnMajor = 2;
+
 struct StoredStream {
   uint64_t bytes = 0;  // as stored
   Packing packing = Packing::plain;
@@ -48,8 +52,12 @@ struct HoloTensor {
   uint32_t file = kNoFile;          // that it came from, and where its bytes lay there
   uint64_t offset = 0;
   std::string stored_as;  // ModelTensor::stored_as
+  ElementOrder order;     // in that file
 
   uint64_t bytes() const;  // decoded
+  ElementGrid grid() const {
+    return element_grid(description.dtype, description.shape, !stored_as.empty());
+  }
 };
 
 // A file that was packed.

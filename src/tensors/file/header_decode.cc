@@ -67,6 +67,7 @@ class HeaderDecoder {
   void parameters(TensorDescription& description);
   void parts(HoloTensor& tensor);
   void curve(QualityCurve& curve);
+  void order(ElementOrder& order);
   void checksums();
   double share();
 
@@ -239,9 +240,20 @@ void HeaderDecoder::tensor_field(std::string_view key, HoloTensor& tensor) {
     tensor.offset = size();
   } else if (key == "stored_as") {
     tensor.stored_as = text("a name of more than 64 KiB");
+  } else if (key == "order") {
+    order(tensor.order);
   } else {
     in_.skip();
   }
+}
+
+void HeaderDecoder::order(ElementOrder& order) {
+  const uint64_t bits = in_.number();
+  if (bits > (kBigEndian | kColumnMajor)) {
+    return refuse("an unknown order of elements", ErrorCode::unsupported);
+  }
+  order.big_endian = (bits & kBigEndian) != 0;
+  order.column_major = (bits & kColumnMajor) != 0;
 }
 
 void HeaderDecoder::tensor() {
@@ -257,6 +269,9 @@ void HeaderDecoder::check_tensor(const HoloTensor& tensor) {
   const Result<uint64_t> bytes = byte_count(description.dtype, description.shape);
   if (!bytes) return refuse("a shape whose elements do not fill their last byte");
   if (*bytes > container::kMaxSize) return refuse("a shape larger than any file");
+  if (!tensor.order.is_standard() && properties(description.dtype).packed > 1) {
+    return refuse("an order of elements that share bytes");
+  }
   const size_t parts = tensor.parts.size();
   const QualityCurve& curve = description.curve;
   const bool any_subset = is_any_subset(description.encoding);

@@ -26,7 +26,8 @@ Status add_tensor(const ModelSource& model, const ModelTensor& tensor, ThreadPoo
                                                   tensor.bytes, tensor.name));
   }
   if (Status read = model.read(tensor, bytes); !read) return read;
-  const TensorOrigin origin{static_cast<uint32_t>(tensor.file), tensor.offset, tensor.stored_as};
+  const TensorOrigin origin{static_cast<uint32_t>(tensor.file), tensor.offset, tensor.stored_as,
+                            tensor.order};
   return writer.add(tensor.name, TensorView{tensor.dtype, tensor.shape, bytes}, pool, origin);
 }
 

@@ -34,7 +34,8 @@ class Restore {
 
   Status write(std::span<const std::byte> bytes) { return output_.write(bytes); }
   Status pad_to(uint64_t offset);
-  Status write_tensor(size_t number);
+  // Row-major and little-endian, or as the file that it came from has it.
+  Status write_tensor(size_t number, bool as_in_file);
   Result<OutputFile> finish();
 
  private:
@@ -61,7 +62,7 @@ Status Restore::pad_to(uint64_t offset) {
   return {};
 }
 
-Status Restore::write_tensor(size_t number) {
+Status Restore::write_tensor(size_t number, bool as_in_file) {
   const HoloTensor& tensor = reader_.header().tensors[number];
   const Result<LoadedTensor> loaded =
       reader_.decode(number, selection_of(options_, tensor), options_.tolerance, options_.pool);
@@ -71,7 +72,14 @@ Status Restore::write_tensor(size_t number) {
   report.skipped += loaded->skipped;
   report.lowest_quality = std::min(report.lowest_quality, loaded->quality);
   advance(sum_, options_, loaded->bytes.size());
-  return output_.write(loaded->bytes);
+  if (!as_in_file || tensor.order.is_standard()) return output_.write(loaded->bytes);
+  container::BlockBytes turned = container::BlockBytes::allocate(loaded->bytes.size());
+  if (turned.size() != loaded->bytes.size()) {
+    return fail(ErrorCode::exhausted, fmt::format("no memory for the {} bytes of tensor '{}'",
+                                                  loaded->bytes.size(), tensor.name));
+  }
+  from_standard(tensor.order, tensor.grid(), loaded->bytes, turned);
+  return output_.write(turned);
 }
 
 Result<OutputFile> Restore::finish() {
@@ -149,9 +157,15 @@ constexpr std::string_view kMetadataKey = "__metadata__";
 Status check_for_safetensors(const HoloTensor& tensor) {
   if (!tensor.stored_as.empty()) {
     return fail(ErrorCode::unsupported,
-                fmt::format("tensor '{}' is of GGUF's type {}, which safetensors does not have: "
-                            "unpack to the format that it came from",
+                fmt::format("tensor '{}' is stored as {}, which safetensors does not have: unpack "
+                            "to the format that it came from",
                             tensor.name, tensor.stored_as));
+  }
+  if (const DTypeProperties& type = properties(tensor.description.dtype); !type.in_safetensors) {
+    return fail(ErrorCode::unsupported,
+                fmt::format("tensor '{}' is of type {}, which safetensors does not have: unpack to "
+                            "the format that it came from",
+                            tensor.name, type.name));
   }
   if (tensor.name == kMetadataKey) {
     return fail(ErrorCode::unsupported,
@@ -180,7 +194,7 @@ Status write_whole(Restore& restore, const HoloTensorHeader& header,
     const uint64_t gap = std::min<uint64_t>(tensor.offset - position, skeleton.size());
     if (Status done = restore.write(skeleton.first(gap)); !done) return done;
     skeleton = skeleton.subspan(gap);
-    if (Status done = restore.write_tensor(i); !done) return done;
+    if (Status done = restore.write_tensor(i, true); !done) return done;
     position = tensor.offset + tensor.bytes();
   }
   return restore.write(skeleton);
@@ -190,7 +204,7 @@ Status write_partial(Restore& restore, const PartialModel& model, std::span<cons
   if (Status done = restore.write(container::as_bytes(model.head)); !done) return done;
   for (size_t i = 0; i < numbers.size(); ++i) {
     if (Status padded = restore.pad_to(model.offsets[i]); !padded) return padded;
-    if (Status done = restore.write_tensor(numbers[i]); !done) return done;
+    if (Status done = restore.write_tensor(numbers[i], false); !done) return done;
   }
   return {};
 }

@@ -63,7 +63,7 @@ Result<RestoreReport> restore_as_named(const HoloTensorReader& reader, const std
                                        const RestoreOptions& options = {});
 
 // All tensors of the file, whatever they came from, under a new header. `unsupported` where one is
-// of a quantised type of GGUF, which safetensors has no name for.
+// of a type that safetensors has no name for.
 Result<RestoreReport> write_safetensors(const HoloTensorReader& reader, const std::string& path,
                                         const RestoreOptions& options = {});
 

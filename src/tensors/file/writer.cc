@@ -242,6 +242,7 @@ Status HoloTensorWriter::State::add(const std::string& name, EncodedTensor encod
   tensor.file = origin.file;
   tensor.offset = origin.offset;
   tensor.stored_as = origin.stored_as;
+  tensor.order = origin.order;
   const bool lossless = description.encoding == HolographicEncoding::lossless;
   for (std::vector<std::byte>& part : encoded.parts) {
     part_offsets.push_back(spool.size());

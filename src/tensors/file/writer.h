@@ -41,6 +41,7 @@ struct TensorOrigin {
   uint32_t file = kNoFile;
   uint64_t offset = 0;
   std::string stored_as;
+  ElementOrder order = {};
 };
 
 class HoloTensorWriter {

@@ -1,188 +1,47 @@
-// GGUF, versions 2 and 3 (ggml's docs/gguf.md): key-value pairs, tensor descriptions, then the
-// tensors at aligned offsets. Everything but the tensors is passed over and kept as skeleton.
+// GGUF, versions 1 to 3 of either byte order (ggml's docs/gguf.md): key-value pairs, tensor
+// descriptions, then the tensors at aligned offsets. Everything but the tensors is skeleton.
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstring>
-#include <iterator>
-#include <optional>
+#include <map>
+#include <numeric>
 
+#include "tensors/model/gguf_cursor.h"
+#include "tensors/model/gguf_extents.h"
+#include "tensors/model/gguf_pairs.h"
+#include "tensors/model/gguf_types.h"
 #include "tensors/model/model_formats.h"
 
 namespace hoist::tensors {
 namespace {
 
-constexpr uint64_t kMaxName = uint64_t{64} << 10;
 constexpr uint32_t kMaxRank = 8;
-constexpr int kMaxNesting = 4;  // of arrays
-constexpr uint64_t kMaxAlignment = uint64_t{1} << 20;
 
-struct GgmlType {
-  uint32_t number;
-  std::string_view name;
-  uint32_t block_elements;
-  uint32_t block_bytes;
-  std::optional<DType> dtype;  // nothing: quantised
+struct GgufTensor {
+  ModelTensor tensor;
+  uint32_t type = 0;
+  bool has_size = true;  // that its type tells
+  uint64_t extent = 0;   // up to the next tensor or the end of the file
 };
 
-constexpr GgmlType kTypes[] = {
-    {0, "F32", 1, 4, DType::f32},  {1, "F16", 1, 2, DType::f16},    {2, "Q4_0", 32, 18, {}},
-    {3, "Q4_1", 32, 20, {}},       {6, "Q5_0", 32, 22, {}},         {7, "Q5_1", 32, 24, {}},
-    {8, "Q8_0", 32, 34, {}},       {9, "Q8_1", 32, 36, {}},         {10, "Q2_K", 256, 84, {}},
-    {11, "Q3_K", 256, 110, {}},    {12, "Q4_K", 256, 144, {}},      {13, "Q5_K", 256, 176, {}},
-    {14, "Q6_K", 256, 210, {}},    {15, "Q8_K", 256, 292, {}},      {16, "IQ2_XXS", 256, 66, {}},
-    {17, "IQ2_XS", 256, 74, {}},   {18, "IQ3_XXS", 256, 98, {}},    {19, "IQ1_S", 256, 50, {}},
-    {20, "IQ4_NL", 32, 18, {}},    {21, "IQ3_S", 256, 110, {}},     {22, "IQ2_S", 256, 82, {}},
-    {23, "IQ4_XS", 256, 136, {}},  {24, "I8", 1, 1, DType::i8},     {25, "I16", 1, 2, DType::i16},
-    {26, "I32", 1, 4, DType::i32}, {27, "I64", 1, 8, DType::i64},   {28, "F64", 1, 8, DType::f64},
-    {29, "IQ1_M", 256, 56, {}},    {30, "BF16", 1, 2, DType::bf16}, {34, "TQ1_0", 256, 54, {}},
-    {35, "TQ2_0", 256, 66, {}},    {39, "MXFP4", 32, 17, {}},
-};
-
-// Sizes of the values of scalar kinds 0 to 12; 0: strings and arrays.
-constexpr uint8_t kValueBytes[] = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
-constexpr uint32_t kString = 8;
-constexpr uint32_t kArray = 9;
-constexpr uint32_t kU32 = 4;
-
-// A cursor over the head of the file that remembers its first error.
-class Cursor {
- public:
-  explicit Cursor(const container::Source& source) : source_(source) {}
-
-  const Status& status() const { return status_; }
-  bool ok() const { return status_.has_value(); }
-  uint64_t position() const { return begin_ + at_; }
-
-  template <typename T>
-  T read() {
-    T value{};
-    if (fill(sizeof value)) {
-      std::memcpy(&value, window_.data() + at_, sizeof value);
-      at_ += sizeof value;
-    }
-    return value;
-  }
-  std::string text(uint64_t limit) {
-    const auto size = read<uint64_t>();
-    if (ok() && size > limit) refuse("a name of more than 64 KiB");
-    if (!ok() || !fill(size)) return {};
-    std::string value(window_.data() + at_, size);
-    at_ += size;
-    return value;
-  }
-  void skip(uint64_t size) {
-    const uint64_t left = source_.size() - std::min(source_.size(), position());
-    if (!ok()) return;
-    if (size > left) return refuse("the header is cut off");
-    const uint64_t target = position() + size;
-    if (target > kMaxHeaderBytes) return too_large();
-    if (size <= window_.size() - at_) {
-      at_ += size;
-      return;
-    }
-    begin_ = target;
-    at_ = 0;
-    window_.clear();
-  }
-  void refuse(std::string_view what) {
-    if (ok()) {
-      status_ = fail(ErrorCode::corrupt,
-                     fmt::format("not a valid GGUF file: {} ({})", what, source_.name()));
-    }
-  }
-
- private:
-  static constexpr size_t kWindow = size_t{64} << 10;
-
-  void too_large() {
-    if (ok()) {
-      status_ = fail(ErrorCode::exhausted,
-                     fmt::format("a GGUF header of more than 256 MiB ({})", source_.name()));
-    }
-  }
-  // Whether `size` bytes, at most kMaxName, lie in the window from at_ on.
-  bool fill(size_t size) {
-    if (!ok()) return false;
-    if (window_.size() - at_ >= size) return true;
-    begin_ += at_;
-    at_ = 0;
-    window_.clear();
-    const uint64_t left = source_.size() - std::min(source_.size(), begin_);
-    if (size > left) return refuse("the header is cut off"), false;
-    if (begin_ + size > kMaxHeaderBytes) return too_large(), false;
-    window_.resize(std::min<uint64_t>(left, kWindow));
-    status_ = source_.read(begin_, std::as_writable_bytes(std::span(window_)));
-    return ok();
-  }
-
-  const container::Source& source_;
-  Status status_;
-  std::vector<char> window_;
-  uint64_t begin_ = 0;
-  size_t at_ = 0;
-};
-
-void skip_value(Cursor& in, uint32_t kind, int nesting) {
-  if (kind == kString) return in.skip(in.read<uint64_t>());
-  if (kind != kArray) {
-    if (kind >= std::size(kValueBytes)) return in.refuse("a value of an unknown kind");
-    return in.skip(kValueBytes[kind]);
-  }
-  const auto element = in.read<uint32_t>();
-  const auto count = in.read<uint64_t>();
-  if (nesting == kMaxNesting) return in.refuse("arrays nested too deep");
-  if (element < std::size(kValueBytes) && kValueBytes[element] != 0) {
-    if (count > container::kMaxSize / 8) return in.refuse("an array larger than any file");
-    return in.skip(count * kValueBytes[element]);
-  }
-  for (uint64_t i = 0; i < count && in.ok(); ++i) skip_value(in, element, nesting + 1);
-}
-
-// The pairs; gives the alignment that they ask for.
-uint64_t read_pairs(Cursor& in, uint64_t count) {
-  uint64_t alignment = 32;
-  for (uint64_t i = 0; i < count && in.ok(); ++i) {
-    const std::string key = in.text(kMaxName);
-    const auto kind = in.read<uint32_t>();
-    if (key == "general.alignment" && kind == kU32) {
-      alignment = in.read<uint32_t>();
-    } else {
-      skip_value(in, kind, 0);
-    }
-  }
-  if (alignment == 0 || alignment % 8 != 0 || alignment > kMaxAlignment) {
-    in.refuse("an alignment that is no multiple of 8 up to 1 MiB");
-  }
-  return alignment;
-}
-
-const GgmlType* find_type(uint32_t number) {
-  const auto* found = std::find_if(std::begin(kTypes), std::end(kTypes),
-                                   [&](const GgmlType& type) { return type.number == number; });
-  return found == std::end(kTypes) ? nullptr : found;
+std::string type_name(std::string_view name, bool big_endian) {
+  return fmt::format("{}{}", name, big_endian ? ", big-endian" : "");
 }
 
 // A row of quantised elements as a row of bytes.
-Status set_type(ModelTensor& tensor, uint32_t number, const container::Source& source) {
-  const GgmlType* const type = find_type(number);
-  if (type == nullptr) {
-    return fail(ErrorCode::unsupported,
-                fmt::format("tensor '{}' is of GGUF's type {}, which this version does not know "
-                            "({})",
-                            tensor.name, number, source.name()));
-  }
-  tensor.dtype = type->dtype.value_or(DType::u8);
-  if (!type->dtype) {
-    tensor.stored_as = type->name;
+Status set_type(const GgufCursor& in, const GgmlType& type, ModelTensor& tensor) {
+  tensor.dtype = type.dtype.value_or(DType::u8);
+  tensor.order.big_endian = in.big_endian() && type.dtype && type.block_bytes > 1;
+  if (!type.dtype) {
+    tensor.stored_as = type_name(type.name, in.big_endian());
     if (tensor.shape.empty()) tensor.shape.push_back(1);
     uint64_t& row = tensor.shape.back();
-    if (row % type->block_elements != 0 || row > container::kMaxSize / type->block_bytes) {
+    if (row % type.block_elements != 0 || row > container::kMaxSize / type.block_bytes) {
       return fail(ErrorCode::corrupt,
                   fmt::format("rows of tensor '{}' are no whole blocks of {} ({})", tensor.name,
-                              type->name, source.name()));
+                              type.name, in.source().name()));
     }
-    row = row / type->block_elements * type->block_bytes;
+    row = row / type.block_elements * type.block_bytes;
   }
   Result<uint64_t> bytes = tensor_bytes(tensor.dtype, tensor.shape, tensor.name);
   if (!bytes) return tl::unexpected(bytes.error());
@@ -190,60 +49,174 @@ Status set_type(ModelTensor& tensor, uint32_t number, const container::Source& s
   return {};
 }
 
-Status read_tensor(Cursor& in, uint64_t alignment, const container::Source& source,
-                   ModelTensor& tensor) {
-  tensor.name = in.text(kMaxName);
+Status read_tensor(GgufCursor& in, uint64_t alignment, GgufTensor& described) {
+  ModelTensor& tensor = described.tensor;
+  tensor.name = in.text(kMaxGgufName, "a name of more than 64 KiB");
   const auto rank = in.read<uint32_t>();
   if (rank > kMaxRank) in.refuse("a tensor of more than 8 dimensions");
-  for (uint32_t i = 0; i < rank && in.ok(); ++i) tensor.shape.push_back(in.read<uint64_t>());
+  for (uint32_t i = 0; i < rank && in.ok(); ++i) tensor.shape.push_back(in.size());
   // GGUF names the fastest dimension first.
   std::reverse(tensor.shape.begin(), tensor.shape.end());
-  const auto type = in.read<uint32_t>();
+  described.type = in.read<uint32_t>();
   tensor.offset = in.read<uint64_t>();
   if (tensor.offset > container::kMaxSize || tensor.offset % alignment != 0) {
-    in.refuse("a tensor that is not aligned");
+    in.refuse(fmt::format("tensor '{}' is not aligned to {} bytes", tensor.name, alignment));
   }
   if (!in.ok()) return in.status();
-  return set_type(tensor, type, source);
+  const GgmlType* const type = find_ggml_type(described.type);
+  if (type != nullptr && type->other_block_bytes == 0) return set_type(in, *type, tensor);
+  described.has_size = false;
+  const Result<uint64_t> elements = tensor_bytes(DType::u8, tensor.shape, tensor.name);
+  return elements ? Status() : tl::unexpected(elements.error());
 }
 
-Status check_version(Cursor& in, const container::Source& source) {
-  const auto magic = in.read<uint32_t>();
-  const auto version = in.read<uint32_t>();
-  if (!in.ok()) return in.status();
-  if (magic != 0x46554747) {
-    in.refuse("the first bytes are others");
-    return in.status();
+uint64_t elements_of(const ModelTensor& tensor) { return element_count(tensor.shape).value_or(0); }
+
+// By offset, tensors without elements before those that begin at the same place.
+void set_extents(std::vector<GgufTensor>& tensors, uint64_t file_size) {
+  std::stable_sort(tensors.begin(), tensors.end(), [](const auto& a, const auto& b) {
+    if (a.tensor.offset != b.tensor.offset) return a.tensor.offset < b.tensor.offset;
+    return elements_of(a.tensor) == 0 && elements_of(b.tensor) != 0;
+  });
+  uint64_t end = file_size;
+  for (size_t i = tensors.size(); i-- > 0;) {
+    const uint64_t begin = tensors[i].tensor.offset;
+    tensors[i].extent = begin < end ? end - begin : 0;
+    end = std::min(end, begin);
   }
-  if (version == 2 || version == 3) return {};
-  const bool other_end = (version & 0xffff) == 0;
-  return fail(
-      ErrorCode::unsupported,
-      fmt::format("GGUF {} ({}): versions 2 and 3, little-endian, are read",
-                  other_end ? "in big-endian" : fmt::format("version {}", version), source.name()));
+}
+
+BytesRatio ratio_of(uint64_t bytes, uint64_t elements) {
+  const uint64_t divisor = std::gcd(bytes, elements);
+  return {bytes / divisor, elements / divisor};
+}
+
+UnknownExtent unknown_extent(const GgufTensor& described) {
+  const uint64_t row = described.tensor.shape.empty() ? 1 : described.tensor.shape.back();
+  return {elements_of(described.tensor) / row, row, described.extent};
+}
+
+// Tensors of one type that does not tell its size: the sizes of their rows where the file tells
+// them, else all bytes up to the next tensor.
+class UnknownType {
+ public:
+  UnknownType(uint32_t number, const GgufCursor& in, uint64_t alignment)
+      : number_(number), in_(in), alignment_(alignment) {}
+
+  void add(GgufTensor& tensor) { tensors_.push_back(&tensor); }
+  Status resolve();
+  std::string note() const;
+
+ private:
+  std::optional<BytesRatio> ratio() const;
+  Status set_size(const std::optional<BytesRatio>& ratio, GgufTensor& described) const;
+
+  uint32_t number_;
+  const GgufCursor& in_;
+  uint64_t alignment_;
+  std::vector<GgufTensor*> tensors_;
+};
+
+std::optional<BytesRatio> UnknownType::ratio() const {
+  std::vector<UnknownExtent> before_the_end;
+  std::vector<UnknownExtent> all;
+  for (const GgufTensor* const described : tensors_) {
+    if (elements_of(described->tensor) == 0) continue;
+    all.push_back(unknown_extent(*described));
+    const uint64_t end = described->tensor.offset + described->extent;
+    if (end < in_.source().size()) before_the_end.push_back(all.back());
+  }
+  if (const GgmlType* const type = find_ggml_type(number_); type != nullptr) {
+    const BytesRatio one = ratio_of(type->block_bytes, type->block_elements);
+    const BytesRatio other = ratio_of(type->other_block_bytes, type->block_elements);
+    const bool serves = serves_all(one, all, alignment_);
+    if (serves != serves_all(other, all, alignment_)) return serves ? one : other;
+  }
+  // A file that is cut off has one extent less than it says.
+  const std::optional<BytesRatio> whole = unambiguous_ratio(before_the_end, alignment_);
+  return whole ? whole : unambiguous_ratio(all, alignment_);
+}
+
+Status UnknownType::set_size(const std::optional<BytesRatio>& ratio, GgufTensor& described) const {
+  ModelTensor& tensor = described.tensor;
+  tensor.dtype = DType::u8;
+  const GgmlType* const type = find_ggml_type(number_);
+  tensor.stored_as =
+      type_name(type != nullptr ? std::string(type->name) : fmt::format("GGUF type {}", number_),
+                in_.big_endian());
+  if (elements_of(tensor) == 0) return {};
+  if (described.extent == 0) {
+    return fail(ErrorCode::corrupt, fmt::format("tensor '{}' overlaps another one ({})",
+                                                tensor.name, in_.source().name()));
+  }
+  const UnknownExtent extent = unknown_extent(described);
+  const std::optional<uint64_t> row = ratio ? ratio->row_bytes(extent.elements) : std::nullopt;
+  uint64_t bytes = 0;
+  if (row && !__builtin_mul_overflow(*row, extent.rows, &bytes)) {
+    if (tensor.shape.empty()) tensor.shape.push_back(1);
+    tensor.shape.back() = *row;
+  } else {
+    bytes = described.extent;
+    tensor.shape = {bytes};
+  }
+  tensor.bytes = bytes;  // where it reaches beyond its extent it overlaps or is cut off
+  return {};
+}
+
+Status UnknownType::resolve() {
+  const std::optional<BytesRatio> found = ratio();
+  for (GgufTensor* const described : tensors_) {
+    if (Status set = set_size(found, *described); !set) return set;
+  }
+  return {};
+}
+
+std::string UnknownType::note() const {
+  return fmt::format(
+      "{} {} of GGUF's type {}, which this version does not know ({}): {} bytes are "
+      "kept as they are",
+      counted("tensor", tensors_.front()->tensor.name, tensors_.size()),
+      tensors_.size() > 1 ? "are" : "is", number_, in_.source().name(),
+      tensors_.size() > 1 ? "their" : "its");
+}
+
+Status resolve_unknown(const GgufCursor& in, uint64_t alignment, std::vector<GgufTensor>& tensors,
+                       ParsedModel& model) {
+  std::map<uint32_t, UnknownType> types;
+  for (GgufTensor& described : tensors) {
+    if (described.has_size) continue;
+    types.try_emplace(described.type, described.type, in, alignment).first->second.add(described);
+  }
+  for (auto& [number, type] : types) {
+    if (Status resolved = type.resolve(); !resolved) return resolved;
+    if (find_ggml_type(number) == nullptr) model.notes.push_back(type.note());
+  }
+  return {};
 }
 
 }  // namespace
 
 Result<ParsedModel> parse_gguf(const container::Source& source) {
-  Cursor in(source);
-  if (Status version = check_version(in, source); !version) {
-    return tl::unexpected(version.error());
-  }
-  const auto tensors = in.read<uint64_t>();
-  const auto pairs = in.read<uint64_t>();
-  const uint64_t alignment = read_pairs(in, pairs);
-  ParsedModel model{ModelFormat::gguf, {}};
-  for (uint64_t i = 0; i < tensors && in.ok(); ++i) {
-    ModelTensor tensor;
-    if (Status read = read_tensor(in, alignment, source, tensor); !read) {
+  GgufCursor in(source);
+  in.read_version();
+  const uint64_t count = in.size();
+  const uint64_t pairs = in.size();
+  const uint64_t alignment = read_pairs(in, pairs, nullptr);
+  std::vector<GgufTensor> tensors;
+  for (uint64_t i = 0; i < count && in.ok(); ++i) {
+    if (Status read = read_tensor(in, alignment, tensors.emplace_back()); !read) {
       return tl::unexpected(read.error());
     }
-    model.tensors.push_back(std::move(tensor));
   }
   if (!in.ok()) return tl::unexpected(in.status().error());
   const uint64_t begin = (in.position() + alignment - 1) / alignment * alignment;
-  for (ModelTensor& tensor : model.tensors) tensor.offset += begin;
+  for (GgufTensor& described : tensors) described.tensor.offset += begin;
+  set_extents(tensors, source.size());
+  ParsedModel model{ModelFormat::gguf};
+  if (Status known = resolve_unknown(in, alignment, tensors, model); !known) {
+    return tl::unexpected(known.error());
+  }
+  for (GgufTensor& described : tensors) model.tensors.push_back(std::move(described.tensor));
   if (Status ordered = order_tensors(model.tensors, source); !ordered) {
     return tl::unexpected(ordered.error());
   }

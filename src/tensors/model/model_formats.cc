@@ -52,6 +52,12 @@ Result<ParsedModel> parse_model(const container::Source& source) {
     return tl::unexpected(ours.error());
   }
   if (ends_with(source.name(), ".safetensors")) return parse_safetensors(source);
+  if (first.starts_with("FUGG")) {
+    return fail(ErrorCode::corrupt,
+                fmt::format("not a valid GGUF file: the first four bytes are turned around, which "
+                            "they are in no byte order ({})",
+                            source.name()));
+  }
   if (first.starts_with("GGUF")) return parse_gguf(source);
   if (first.starts_with("\x93NUMPY")) return parse_npy(source);
   if (first.starts_with("PK\x03\x04") || first.starts_with("PK\x05\x06")) return parse_npz(source);
@@ -76,6 +82,11 @@ Result<uint64_t> tensor_bytes(DType dtype, std::span<const uint64_t> shape,
                 fmt::format("the shape of tensor '{}' is larger than any file", name));
   }
   return bytes;
+}
+
+std::string counted(std::string_view kind, const std::string& first, size_t count) {
+  const std::string more = count > 1 ? fmt::format(" and {} more", count - 1) : "";
+  return fmt::format("{} '{}'{}", kind, first, more);
 }
 
 Status order_tensors(std::vector<ModelTensor>& tensors, const container::Source& source) {

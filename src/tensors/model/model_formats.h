@@ -11,7 +11,11 @@ namespace hoist::tensors {
 
 struct ParsedModel {
   ModelFormat format = ModelFormat::safetensors;
-  std::vector<ModelTensor> tensors;  // by offset, none overlapping another; file 0
+  std::vector<ModelTensor> tensors = {};  // by offset, none overlapping another; file 0
+  std::vector<std::string> notes = {};    // ModelSource::notes()
+  // The file that sizes and offsets are about where that is not the one that was parsed: it reads
+  // from that one, which must outlive it.
+  std::unique_ptr<container::Source> decompressed = nullptr;
 };
 
 // By the first bytes, the name deciding between what has none of its own.
@@ -26,12 +30,22 @@ Result<ParsedModel> parse_npz(const container::Source& source);
 using WeightMap = std::vector<std::pair<std::string, std::string>>;
 Result<WeightMap> parse_json_index(std::string_view text, const std::string& name);
 
-// The header of a .npy at `offset`; its data must end at `end`.
+// The header of a .npy at `offset`; its data must end at `end`. `unsupported`: a version of the
+// format that is not known.
 Result<ModelTensor> parse_npy_at(const container::Source& source, uint64_t offset, uint64_t end);
+
+// What ModelTensor::stored_as of an array of NumPy's begins with.
+inline constexpr std::string_view kNumpyPrefix = "numpy:";
+// Whether it holds Python objects; and what is said of such arrays.
+bool is_pickled(const ModelTensor& tensor);
+std::string pickled_note(const std::string& first, size_t count, const std::string& file);
 
 // Bytes of a tensor of that type and shape; `corrupt` where they are beyond 2^60.
 Result<uint64_t> tensor_bytes(DType dtype, std::span<const uint64_t> shape,
                               const std::string& name);
+
+// "tensor 'a' and 2 more", or "tensor 'a'".
+std::string counted(std::string_view kind, const std::string& first, size_t count);
 
 // Sorts by offset; `corrupt` where tensors overlap, reach beyond the end of the file or share a
 // name.

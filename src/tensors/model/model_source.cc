@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <mutex>
 #include <set>
 #include <unordered_set>
 
+#include "container/reader.h"
 #include "tensors/model/model_formats.h"
 
 namespace hoist::tensors {
@@ -40,7 +42,23 @@ Result<std::vector<std::string>> folder_files(const std::string& folder) {
   return paths;
 }
 
+Status no_memory(const ModelTensor& tensor) {
+  return fail(ErrorCode::exhausted,
+              fmt::format("no memory for the {} bytes of tensor '{}'", tensor.bytes, tensor.name));
+}
+
 }  // namespace
+
+struct ModelSource::Turned {
+  std::mutex mutex;
+  std::pair<uint64_t, uint64_t> place;  // file and offset of the tensor whose bytes these are
+  container::BlockBytes bytes;          // none: of none
+};
+
+ModelSource::ModelSource() : turned_(std::make_unique<Turned>()) {}
+ModelSource::ModelSource(ModelSource&&) noexcept = default;
+ModelSource& ModelSource::operator=(ModelSource&&) noexcept = default;
+ModelSource::~ModelSource() = default;
 
 Result<ModelSource> ModelSource::open(const std::vector<std::string>& paths) {
   std::vector<std::string> all;
@@ -72,7 +90,13 @@ Status ModelSource::add(const std::string& path) {
     tensor.file = files_.size();
     tensors_.push_back(std::move(tensor));
   }
-  files_.push_back({file_name(path), parsed->format, (*source)->size()});
+  notes_.insert(notes_.end(), parsed->notes.begin(), parsed->notes.end());
+  const bool is_decompressed = parsed->decompressed != nullptr;
+  if (is_decompressed) {
+    compressed_.push_back(std::move(*source));
+    *source = std::move(parsed->decompressed);
+  }
+  files_.push_back({file_name(path), parsed->format, (*source)->size(), is_decompressed});
   sources_.push_back(std::move(*source));
   return {};
 }
@@ -155,7 +179,41 @@ Status ModelSource::read(const ModelTensor& tensor, uint64_t offset,
                 fmt::format("{} bytes from {} on of the {} of tensor '{}'", into.size(), offset,
                             tensor.bytes, tensor.name));
   }
+  if (!tensor.order.is_standard()) return read_turned(tensor, offset, into);
   return sources_[tensor.file]->read(tensor.offset + offset, into);
+}
+
+// All of it, as tensors are held.
+Status ModelSource::read_whole(const ModelTensor& tensor, std::span<std::byte> into) const {
+  container::BlockBytes as_stored = container::BlockBytes::allocate(into.size());
+  if (as_stored.size() != into.size()) return no_memory(tensor);
+  if (Status read = sources_[tensor.file]->read(tensor.offset, as_stored); !read) return read;
+  to_standard(tensor.order, tensor.grid(), as_stored, into);
+  return {};
+}
+
+Status ModelSource::read_turned(const ModelTensor& tensor, uint64_t offset,
+                                std::span<std::byte> into) const {
+  if (into.empty()) return {};
+  if (into.size() == tensor.bytes) return read_whole(tensor, into);
+  const size_t component = tensor.grid().component;
+  if (!tensor.order.column_major && offset % component == 0 && into.size() % component == 0) {
+    if (Status read = sources_[tensor.file]->read(tensor.offset + offset, into); !read) return read;
+    swap_components(into, component);
+    return {};
+  }
+  const std::lock_guard lock(turned_->mutex);
+  const std::pair place(tensor.file, tensor.offset);
+  if (turned_->bytes.size() != tensor.bytes || turned_->place != place) {
+    turned_->bytes = {};
+    container::BlockBytes bytes = container::BlockBytes::allocate(tensor.bytes);
+    if (bytes.size() != tensor.bytes) return no_memory(tensor);
+    if (Status read = read_whole(tensor, bytes); !read) return read;
+    turned_->bytes = std::move(bytes);
+    turned_->place = place;
+  }
+  std::copy_n(turned_->bytes.data() + offset, into.size(), into.data());
+  return {};
 }
 
 Result<std::vector<std::byte>> ModelSource::skeleton(size_t file) const {

@@ -10,14 +10,23 @@
 // What of a file is no tensor (headers, names, padding) is its skeleton: skeleton and tensors
 // together give the file back byte for byte.
 //
-// GGUF's quantised types are no numbers that an encoding could refine: they appear as U8, one row
-// of bytes for each row of the tensor, and `stored_as` says what they are ("Q4_K").
+// What is no number that an encoding could refine appears as U8 and is kept byte for byte;
+// `stored_as` says what it is: "Q4_K" and the like of GGUF, one row of bytes for each row of the
+// tensor; "GGUF type 99" or "F3" of a type that this version does not know; "numpy:<U5" of an array
+// whose last dimension counts the bytes of an element; "numpy:|O" of pickled objects, which nobody
+// here unpickles.
+//
+// Elements that a file holds big-endian or column by column are read as all others are, row by row
+// and little-endian; `order` says what the file has.
+//
+// Compressed entries of a .npz are decompressed: the file counts as the one that numpy.savez would
+// have written of the same arrays, in size, offsets and skeleton.
 //
 // Files are untrusted. `corrupt` where a header breaks a rule of its format, tensors overlap or
-// reach beyond the end; `unsupported` with the reason for what is in order but not handled
-// (big-endian, Fortran order, compressed .npz, element types without a counterpart); `exhausted`
-// above kMaxHeaderBytes. Opening allocates a small multiple of the headers' bytes, never of what
-// they claim. Files are read by pread(); const members may be called from several threads.
+// reach beyond the end; `unsupported` with the reason for what is in order but not handled;
+// `exhausted` above kMaxHeaderBytes. Opening allocates a small multiple of the headers' bytes,
+// never of what they claim, and one compressed entry at a time. Files are read by pread(); const
+// members may be called from several threads.
 #pragma once
 
 #include <cstddef>
@@ -28,6 +37,7 @@
 #include <vector>
 
 #include "container/source.h"
+#include "tensors/element_order.h"
 #include "tensors/tensor.h"
 
 namespace hoist::tensors {
@@ -52,17 +62,25 @@ struct ModelTensor {
   uint64_t file = 0;    // number of its file
   uint64_t offset = 0;  // in that file
   uint64_t bytes = 0;
-  std::string stored_as;  // of quantised types their name; else empty
+  std::string stored_as;  // of bytes that are no numbers what they are; else empty
+  ElementOrder order;     // in the file
+
+  ElementGrid grid() const { return element_grid(dtype, shape, !stored_as.empty()); }
 };
 
 struct ModelFile {
   std::string name;  // without its folder
   ModelFormat format = ModelFormat::safetensors;
   uint64_t size = 0;
+  bool is_decompressed = false;  // sizes and offsets are not those of the file on disk
 };
 
 class ModelSource {
  public:
+  ModelSource(ModelSource&&) noexcept;
+  ModelSource& operator=(ModelSource&&) noexcept;
+  ~ModelSource();
+
   // Files, or one folder: its model.safetensors.index.json where it has one, else all its
   // .safetensors. An index brings the files that it names, from its own folder.
   static Result<ModelSource> open(const std::vector<std::string>& paths);
@@ -72,6 +90,9 @@ class ModelSource {
   std::vector<std::string> paths() const;
   // File by file in the order of their bytes. Names are unique.
   std::span<const ModelTensor> tensors() const { return tensors_; }
+  // What a user should know of these files, a sentence each: types that are not known, entries that
+  // will not be given back byte for byte.
+  std::span<const std::string> notes() const { return notes_; }
 
   // `into` has tensor.bytes.
   Status read(const ModelTensor& tensor, std::span<std::byte> into) const;
@@ -81,13 +102,21 @@ class ModelSource {
   Result<std::vector<std::byte>> skeleton(size_t file) const;
 
  private:
+  struct Turned;
+  ModelSource();
+  Status read_turned(const ModelTensor& tensor, uint64_t offset, std::span<std::byte> into) const;
+  Status read_whole(const ModelTensor& tensor, std::span<std::byte> into) const;
   Status add(const std::string& path);
   Status add_index(const std::string& path);
   Status check_names() const;
 
   std::vector<ModelFile> files_;
+  std::vector<std::unique_ptr<container::Source>> compressed_;  // that some of the next read from
   std::vector<std::unique_ptr<container::Source>> sources_;
   std::vector<ModelTensor> tensors_;
+  std::vector<std::string> notes_;
+  // A tensor of which parts are read and that lies column by column, turned as a whole.
+  std::unique_ptr<Turned> turned_;
 };
 
 }  // namespace hoist::tensors

@@ -113,8 +113,9 @@ inline std::string gguf_bytes(const std::vector<TestGgmlTensor>& tensors, uint32
 
 inline std::string npy_bytes(const std::string& descr, const Shape& shape,
                              const std::string& bytes) {
-  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}",
-                                   descr, fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
+  std::string header = fmt::format("{{'descr': {}, 'fortran_order': False, 'shape': ({}{}), }}",
+                                   descr.starts_with('[') ? descr : "'" + descr + "'",
+                                   fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
   while ((header.size() + 11) % 64 != 0) header += ' ';
   header += '\n';
   ByteWriter out;

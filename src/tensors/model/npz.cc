@@ -1,196 +1,104 @@
-// NumPy's .npz: a ZIP archive (PKWARE APPNOTE) of .npy files, as numpy.savez writes it, not
-// compressed. The central directory says what there is; entries other than .npy are skeleton.
+// NumPy's .npz: a ZIP archive of .npy files, as numpy.savez and numpy.savez_compressed write it.
+// The central directory says what there is; entries other than .npy are skeleton.
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
-#include "base/bytes.h"
+#include "tensors/model/inflated_archive.h"
 #include "tensors/model/model_formats.h"
+#include "tensors/model/zip_archive.h"
 
 namespace hoist::tensors {
 namespace {
 
-constexpr uint32_t kEndMagic = 0x06054b50;
-constexpr uint32_t kEnd64Magic = 0x06064b50;
-constexpr uint32_t kLocator64Magic = 0x07064b50;
-constexpr uint32_t kEntryMagic = 0x02014b50;
-constexpr uint32_t kLocalMagic = 0x04034b50;
-constexpr size_t kEndSize = 22;
-constexpr size_t kLocator64Size = 20;
-constexpr size_t kEnd64Size = 56;
-constexpr size_t kLocalSize = 30;
-constexpr size_t kMaxComment = 0xffff;
-constexpr uint32_t kIn64 = 0xffffffff;
+bool is_array(const ZipEntry& entry) { return entry.name.ends_with(".npy"); }
 
-tl::unexpected<Error> corrupt(const container::Source& source, std::string_view what) {
-  return fail(ErrorCode::corrupt, fmt::format("not a valid .npz: {} ({})", what, source.name()));
+// Its bytes as they are stored.
+ModelTensor opaque(const ZipEntry& entry, uint64_t begin, std::string_view why) {
+  ModelTensor tensor;
+  tensor.dtype = DType::u8;
+  tensor.shape = {entry.stored};
+  tensor.bytes = entry.stored;
+  tensor.offset = begin;
+  tensor.stored_as = fmt::format("{}{}", kNumpyPrefix, why);
+  return tensor;
 }
 
-Result<std::string> read_text(const container::Source& source, uint64_t offset, uint64_t size) {
-  if (size > kMaxHeaderBytes) {
-    return fail(ErrorCode::exhausted,
-                fmt::format("a directory of more than 256 MiB ({})", source.name()));
-  }
-  if (offset > source.size() || size > source.size() - offset) {
-    return corrupt(source, "a part of it is cut off");
-  }
-  std::string text(size, '\0');
-  if (Status read = source.read(offset, std::as_writable_bytes(std::span(text))); !read) {
-    return tl::unexpected(read.error());
-  }
-  return text;
+Result<ModelTensor> read_stored(const container::Source& source, const ZipEntry& entry,
+                                uint64_t begin) {
+  Result<ModelTensor> tensor = parse_npy_at(source, begin, begin + entry.size);
+  if (tensor || tensor.error().code != ErrorCode::unsupported) return tensor;
+  return opaque(entry, begin, "a .npy that this version does not know");
 }
 
-struct Directory {
-  uint64_t offset = 0;
-  uint64_t size = 0;
-  uint64_t entries = 0;
-};
-
-// Sizes that do not fit 32 bits are in a second record, to which a locator before the end points.
-Status read_end64(const container::Source& source, uint64_t end, Directory& directory) {
-  if (end < kLocator64Size) return {};
-  const Result<std::string> locator = read_text(source, end - kLocator64Size, kLocator64Size);
-  if (!locator) return tl::unexpected(locator.error());
-  ByteReader in(locator->data(), locator->size());
-  if (in.read<uint32_t>() != kLocator64Magic) return {};
-  in.take(4);
-  const Result<std::string> record = read_text(source, in.read<uint64_t>(), kEnd64Size);
-  if (!record) return tl::unexpected(record.error());
-  ByteReader fields(record->data(), record->size());
-  if (fields.read<uint32_t>() != kEnd64Magic) return corrupt(source, "no ZIP64 record");
-  fields.take(28);
-  directory.entries = fields.read<uint64_t>();
-  directory.size = fields.read<uint64_t>();
-  directory.offset = fields.read<uint64_t>();
-  return {};
-}
-
-Result<Directory> find_directory(const container::Source& source) {
-  const uint64_t tail_size = std::min<uint64_t>(source.size(), kEndSize + kMaxComment);
-  const uint64_t tail_begin = source.size() - tail_size;
-  const Result<std::string> tail = read_text(source, tail_begin, tail_size);
-  if (!tail) return tl::unexpected(tail.error());
-  const size_t at = tail->rfind("PK\x05\x06");
-  if (at == std::string::npos || tail->size() - at < kEndSize) {
-    return corrupt(source, "the directory at its end is missing");
-  }
-  ByteReader in(tail->data() + at, kEndSize);
-  if (in.read<uint32_t>() != kEndMagic) return corrupt(source, "no end record");
-  in.take(6);
-  Directory directory;
-  directory.entries = in.read<uint16_t>();
-  directory.size = in.read<uint32_t>();
-  directory.offset = in.read<uint32_t>();
-  if (Status large = read_end64(source, tail_begin + at, directory); !large) {
-    return tl::unexpected(large.error());
-  }
-  return directory;
-}
-
-struct Entry {
-  std::string name;
-  uint16_t flags = 0;
-  uint16_t method = 0;
-  uint64_t stored = 0;
-  uint64_t size = 0;
-  uint64_t offset = 0;
-};
-
-// The fields of ZIP64 that stand for those that are all ones, in their order.
-bool read_extra64(std::span<const std::byte> extra, Entry& entry) {
-  ByteReader in(extra);
-  while (in.remaining() >= 4) {
-    const auto tag = in.read<uint16_t>();
-    ByteReader field(in.take(in.read<uint16_t>()));
-    if (tag != 1) continue;
-    for (uint64_t* value : {&entry.size, &entry.stored, &entry.offset}) {
-      if (*value == kIn64) *value = field.read<uint64_t>();
-    }
-    return field.ok() && in.ok();
-  }
-  return in.ok();
-}
-
-bool read_entry(ByteReader& in, Entry& entry) {
-  if (in.read<uint32_t>() != kEntryMagic) return false;
-  in.take(4);
-  entry.flags = in.read<uint16_t>();
-  entry.method = in.read<uint16_t>();
-  in.take(8);  // time, date, CRC
-  entry.stored = in.read<uint32_t>();
-  entry.size = in.read<uint32_t>();
-  const auto name_size = in.read<uint16_t>();
-  const auto extra_size = in.read<uint16_t>();
-  const auto comment_size = in.read<uint16_t>();
-  in.take(8);  // disk, attributes
-  entry.offset = in.read<uint32_t>();
-  const auto name = in.take(name_size);
-  entry.name.assign(reinterpret_cast<const char*>(name.data()), name.size());
-  const auto extra = in.take(extra_size);
-  in.take(comment_size);
-  return in.ok() && read_extra64(extra, entry);
-}
-
-Result<uint64_t> data_offset(const container::Source& source, const Entry& entry) {
-  const Result<std::string> local = read_text(source, entry.offset, kLocalSize);
-  if (!local) return tl::unexpected(local.error());
-  ByteReader in(local->data(), local->size());
-  if (in.read<uint32_t>() != kLocalMagic) return corrupt(source, "an entry is not where it should");
-  in.take(22);
-  const auto name_size = in.read<uint16_t>();
-  const auto extra_size = in.read<uint16_t>();
-  const uint64_t begin = entry.offset + kLocalSize + name_size + extra_size;
-  if (begin > source.size() || entry.size > source.size() - begin) {
-    return corrupt(source, "an entry is cut off");
-  }
-  return begin;
-}
-
-Result<ModelTensor> read_array(const container::Source& source, const Entry& entry) {
-  if (entry.method != 0 || (entry.flags & 1) != 0 || entry.stored != entry.size) {
-    return fail(ErrorCode::unsupported,
-                fmt::format("'{}' is compressed or encrypted ({}): save it with numpy.savez",
-                            entry.name, source.name()));
-  }
-  const Result<uint64_t> begin = data_offset(source, entry);
+Result<ModelTensor> read_array(const container::Source& source, const ZipEntry& entry) {
+  const Result<uint64_t> begin = zip_data_offset(source, entry);
   if (!begin) return tl::unexpected(begin.error());
-  Result<ModelTensor> tensor = parse_npy_at(source, *begin, *begin + entry.size);
+  Result<ModelTensor> tensor =
+      entry.is_encrypted() ? opaque(entry, *begin, "encrypted")
+      : entry.method != kZipStored
+          ? opaque(entry, *begin, fmt::format("compressed by method {} of ZIP", entry.method))
+      : entry.stored != entry.size ? opaque(entry, *begin, "stored in two sizes")
+                                   : read_stored(source, entry, *begin);
   if (tensor) tensor->name = entry.name.substr(0, entry.name.size() - 4);
   return tensor;
+}
+
+void add_notes(const container::Source& source, ParsedModel& model) {
+  const ModelTensor* first = nullptr;
+  size_t count = 0;
+  for (const ModelTensor& tensor : model.tensors) {
+    if (!is_pickled(tensor)) continue;
+    if (count++ == 0) first = &tensor;
+  }
+  if (count > 0) model.notes.push_back(pickled_note(first->name, count, source.name()));
 }
 
 }  // namespace
 
 Result<ParsedModel> parse_npz(const container::Source& source) {
-  const Result<Directory> directory = find_directory(source);
+  Result<ZipDirectory> directory = read_zip_directory(source);
   if (!directory) return tl::unexpected(directory.error());
-  const Result<std::string> text = read_text(source, directory->offset, directory->size);
-  if (!text) return tl::unexpected(text.error());
-  ByteReader in(text->data(), text->size());
-  ParsedModel model{ModelFormat::npz, {}};
-  for (uint64_t i = 0; i < directory->entries; ++i) {
-    Entry entry;
-    if (!read_entry(in, entry)) return corrupt(source, "the directory is damaged");
+  ParsedModel model{ModelFormat::npz};
+  const auto& entries = directory->entries;
+  const container::Source* shown = &source;
+  const auto inflatable = [](const ZipEntry& entry) {
+    return is_array(entry) && is_inflatable(entry);
+  };
+  if (std::any_of(entries.begin(), entries.end(), inflatable)) {
+    auto inflated = inflated_archive(source, *directory);
+    if (!inflated) return tl::unexpected(inflated.error());
+    model.decompressed = std::move(*inflated);
+    shown = model.decompressed.get();
+    directory = read_zip_directory(*shown);
+    if (!directory) return tl::unexpected(directory.error());
+    model.notes.push_back(
+        fmt::format("compressed arrays are taken as they are without compression ({}): unpack "
+                    "writes the same arrays as numpy.savez does",
+                    source.name()));
+  }
+  for (const ZipEntry& entry : directory->entries) {
     if (entry.name.ends_with("/data.pkl")) {
       return fail(ErrorCode::unsupported,
                   fmt::format("an archive of torch.save(), whose tensors lie in a pickle: load it "
                               "in Python and save it as .safetensors ({})",
                               source.name()));
     }
-    if (!entry.name.ends_with(".npy")) continue;
-    Result<ModelTensor> tensor = read_array(source, entry);
+    if (!is_array(entry)) continue;
+    Result<ModelTensor> tensor = read_array(*shown, entry);
     if (!tensor) return tl::unexpected(tensor.error());
     model.tensors.push_back(std::move(*tensor));
   }
-  if (model.tensors.empty() && directory->entries > 0) {
+  if (model.tensors.empty() && !directory->entries.empty()) {
     return fail(ErrorCode::unsupported,
                 fmt::format("a ZIP archive without NumPy arrays ({})", source.name()));
   }
-  if (Status ordered = order_tensors(model.tensors, source); !ordered) {
+  if (Status ordered = order_tensors(model.tensors, *shown); !ordered) {
     return tl::unexpected(ordered.error());
   }
+  add_notes(source, model);
   return model;
 }
 

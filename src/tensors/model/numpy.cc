@@ -6,99 +6,45 @@
 #include <cstring>
 
 #include "tensors/model/model_formats.h"
+#include "tensors/model/numpy_literal.h"
 
 namespace hoist::tensors {
 namespace {
 
 constexpr uint64_t kMaxNpyHeader = uint64_t{1} << 20;
-constexpr size_t kMaxRank = 64;
+constexpr size_t kMaxDescription = size_t{60} << 10;  // .holo files hold 64 KiB
 
 struct NumpyType {
   std::string_view name;
   DType dtype;
 };
 constexpr NumpyType kTypes[] = {
-    {"b1", DType::boolean}, {"i1", DType::i8},  {"u1", DType::u8},  {"i2", DType::i16},
-    {"u2", DType::u16},     {"i4", DType::i32}, {"u4", DType::u32}, {"i8", DType::i64},
-    {"u8", DType::u64},     {"f2", DType::f16}, {"f4", DType::f32}, {"f8", DType::f64},
-    {"c8", DType::c64},
-};
-
-// Just enough of Python's literals: {'key': 'text' | True | False | (1, 2, ), …}
-class Literal {
- public:
-  explicit Literal(std::string_view text) : text_(text) {}
-
-  bool take(char wanted) {
-    skip_space();
-    if (text_.empty() || text_.front() != wanted) return false;
-    text_.remove_prefix(1);
-    return true;
-  }
-  bool text(std::string_view& value) {
-    skip_space();
-    if (text_.empty() || (text_.front() != '\'' && text_.front() != '"')) return false;
-    const size_t end = text_.find(text_.front(), 1);
-    if (end == std::string_view::npos) return false;
-    value = text_.substr(1, end - 1);
-    text_.remove_prefix(end + 1);
-    return true;
-  }
-  bool boolean(bool& value) {
-    skip_space();
-    value = text_.starts_with("True");
-    if (!value && !text_.starts_with("False")) return false;
-    text_.remove_prefix(value ? 4 : 5);
-    return true;
-  }
-  bool tuple(Shape& values) {
-    if (!take('(')) return false;
-    while (!take(')')) {
-      skip_space();
-      uint64_t value = 0;
-      const auto [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), value);
-      if (error != std::errc() || values.size() == kMaxRank) return false;
-      text_.remove_prefix(static_cast<size_t>(end - text_.data()));
-      take('L');  // Python 2 wrote 3L
-      values.push_back(value);
-      if (!take(',')) return take(')');
-    }
-    return true;
-  }
-  bool at_end() {
-    skip_space();
-    return text_.empty();
-  }
-
- private:
-  void skip_space() {
-    const size_t first = text_.find_first_not_of(" \n\t");
-    text_.remove_prefix(std::min(first, text_.size()));
-  }
-
-  std::string_view text_;
+    {"b1", DType::boolean}, {"i1", DType::i8},    {"u1", DType::u8},  {"i2", DType::i16},
+    {"u2", DType::u16},     {"i4", DType::i32},   {"u4", DType::u32}, {"i8", DType::i64},
+    {"u8", DType::u64},     {"f2", DType::f16},   {"f4", DType::f32}, {"f8", DType::f64},
+    {"c8", DType::c64},     {"c16", DType::c128},
 };
 
 struct NpyHeader {
-  std::string_view descr;
+  std::string_view descr;  // a type, or the list of a structure's fields
   bool fortran_order = false;
   Shape shape;
   int fields = 0;
 };
 
-bool parse_field(Literal& in, NpyHeader& header) {
+bool parse_field(NumpyLiteral& in, NpyHeader& header) {
   std::string_view key;
   if (!in.text(key) || !in.take(':')) return false;
   const int bit = key == "descr" ? 1 : key == "fortran_order" ? 2 : key == "shape" ? 4 : 0;
   if (bit == 0 || (header.fields & bit) != 0) return false;
   header.fields |= bit;
-  if (bit == 1) return in.text(header.descr);
+  if (bit == 1) return in.text(header.descr) || in.list(header.descr);
   if (bit == 2) return in.boolean(header.fortran_order);
   return in.tuple(header.shape);
 }
 
 bool parse_header(std::string_view text, NpyHeader& header) {
-  Literal in(text);
+  NumpyLiteral in(text);
   if (!in.take('{')) return false;
   while (!in.take('}')) {
     if (!parse_field(in, header)) return false;
@@ -113,20 +59,84 @@ tl::unexpected<Error> corrupt(const container::Source& source, std::string_view 
 }
 
 tl::unexpected<Error> unsupported(const container::Source& source, std::string_view what) {
-  return fail(ErrorCode::unsupported,
-              fmt::format("{} is not read ({}): save it as numpy.ascontiguousarray of a plain "
-                          "little-endian type",
-                          what, source.name()));
+  return fail(
+      ErrorCode::unsupported,
+      fmt::format("{} is not read ({}): save it again with a current NumPy", what, source.name()));
 }
 
-Result<DType> dtype_of(std::string_view descr, const container::Source& source) {
-  const bool big = descr.starts_with('>') && !descr.ends_with('1');
-  if (descr.size() == 3 && !big && std::string_view("<|>=").find(descr[0]) != descr.npos) {
-    for (const NumpyType& type : kTypes) {
-      if (descr.substr(1) == type.name) return type.dtype;
+// Whether elements are, or hold, pickled Python objects: then bytes are no multiple of anything.
+bool holds_objects(std::string_view descr) {
+  if (!descr.starts_with('[')) return descr.find('O') != descr.npos;
+  return descr.find("'|O'") != descr.npos || descr.find("\"|O\"") != descr.npos;
+}
+
+const NumpyType* find_type(std::string_view descr) {
+  if (descr.size() < 3 || std::string_view("<|>=").find(descr[0]) == descr.npos) return nullptr;
+  for (const NumpyType& type : kTypes) {
+    if (descr.substr(1) == type.name) return &type;
+  }
+  return nullptr;
+}
+
+// Bytes of an element of a simple type by its name: "<U5", "|S3", ">M8[ns]", "<f16".
+std::optional<uint64_t> named_bytes(std::string_view descr) {
+  if (descr.size() < 3 || descr.starts_with('[')) return std::nullopt;
+  uint64_t number = 0;
+  const auto [end, error] = std::from_chars(descr.data() + 2, descr.data() + descr.size(), number);
+  const bool has_unit = end != descr.data() + descr.size();
+  if (error != std::errc() || number > container::kMaxSize / 4) return std::nullopt;
+  if (has_unit && (descr[1] != 'M' && descr[1] != 'm')) return std::nullopt;
+  return descr[1] == 'U' ? 4 * number : number;
+}
+
+// An array whose type has no counterpart: its last dimension counts the bytes of an element.
+Status set_foreign(const NpyHeader& header, uint64_t bytes, const container::Source& source,
+                   ModelTensor& tensor) {
+  tensor.dtype = DType::u8;
+  tensor.stored_as = fmt::format("{}{}", kNumpyPrefix, header.descr);
+  if (holds_objects(header.descr)) {
+    tensor.shape = {bytes};
+    tensor.order = {};
+    return {};
+  }
+  const Result<uint64_t> count = element_count(tensor.shape);
+  if (!count) return tl::unexpected(count.error());
+  const uint64_t divided = *count == 0 ? 0 : bytes / *count;
+  tensor.shape.push_back(named_bytes(header.descr).value_or(divided));
+  return {};
+}
+
+Status set_type(const NpyHeader& header, uint64_t bytes, const container::Source& source,
+                ModelTensor& tensor) {
+  tensor.order.column_major = header.fortran_order && header.shape.size() > 1;
+  tensor.shape = header.shape;
+  if (const NumpyType* const type = find_type(header.descr)) {
+    tensor.dtype = type->dtype;
+    const DTypeProperties& about = properties(type->dtype);
+    tensor.order.big_endian = header.descr[0] == '>' && about.bytes / about.components > 1;
+  } else if (Status set = set_foreign(header, bytes, source, tensor); !set) {
+    return set;
+  }
+  const Result<uint64_t> size = tensor_bytes(tensor.dtype, tensor.shape, source.name());
+  if (!size) return tl::unexpected(size.error());
+  tensor.bytes = *size;
+  if (tensor.bytes == bytes) return {};
+  return corrupt(source, fmt::format("{} bytes for a shape of {}", bytes, tensor.bytes));
+}
+
+// Headers before version 3 are Latin-1.
+std::string to_utf8(std::string_view latin1) {
+  std::string text;
+  for (const char c : latin1) {
+    const auto code = static_cast<unsigned char>(c);
+    if (code < 0x80) {
+      text += c;
+    } else {
+      text += static_cast<char>(0xc0 | code >> 6);
+      text += static_cast<char>(0x80 | (code & 0x3f));
     }
   }
-  return unsupported(source, fmt::format("NumPy's element type '{}'", descr));
+  return text;
 }
 
 std::string stem(const std::string& path) {
@@ -163,36 +173,40 @@ Result<ModelTensor> parse_npy_at(const container::Source& source, uint64_t offse
   if (Status read = source.read(begin, std::as_writable_bytes(std::span(text))); !read) {
     return tl::unexpected(read.error());
   }
+  if (version < 3) text = to_utf8(text);
   NpyHeader header;
   if (!parse_header(text, header)) {
-    const bool structured = text.find('[') < text.find("'fortran_order'");
-    if (structured) return unsupported(source, "a structured array");
     return corrupt(source, "the header is no dictionary of descr, fortran_order and shape");
   }
-  if (header.fortran_order && header.shape.size() > 1) {
-    return unsupported(source, "an array in Fortran order");
+  if (header.descr.size() > kMaxDescription) {
+    return unsupported(source, "a structure whose description takes more than 60 KiB");
   }
-  const Result<DType> dtype = dtype_of(header.descr, source);
-  if (!dtype) return tl::unexpected(dtype.error());
   ModelTensor tensor;
-  tensor.dtype = *dtype;
-  tensor.shape = std::move(header.shape);
   tensor.offset = begin + size;
-  const Result<uint64_t> bytes = tensor_bytes(tensor.dtype, tensor.shape, source.name());
-  if (!bytes) return tl::unexpected(bytes.error());
-  tensor.bytes = *bytes;
-  if (tensor.bytes != end - tensor.offset) {
-    return corrupt(source,
-                   fmt::format("{} bytes for a shape of {}", end - tensor.offset, tensor.bytes));
+  if (Status set = set_type(header, end - tensor.offset, source, tensor); !set) {
+    return tl::unexpected(set.error());
   }
   return tensor;
+}
+
+bool is_pickled(const ModelTensor& tensor) {
+  return tensor.stored_as.starts_with(kNumpyPrefix) &&
+         holds_objects(std::string_view(tensor.stored_as).substr(kNumpyPrefix.size()));
+}
+
+std::string pickled_note(const std::string& first, size_t count, const std::string& file) {
+  return fmt::format(
+      "{} hold{} pickled Python objects ({}): their bytes are kept and never "
+      "unpickled",
+      counted("array", first, count), count > 1 ? "" : "s", file);
 }
 
 Result<ParsedModel> parse_npy(const container::Source& source) {
   Result<ModelTensor> tensor = parse_npy_at(source, 0, source.size());
   if (!tensor) return tl::unexpected(tensor.error());
   tensor->name = stem(source.name());
-  ParsedModel model{ModelFormat::npy, {}};
+  ParsedModel model{ModelFormat::npy};
+  if (is_pickled(*tensor)) model.notes.push_back(pickled_note(tensor->name, 1, source.name()));
   model.tensors.push_back(std::move(*tensor));
   return model;
 }

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <cstring>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "tensors/model/model_formats.h"
@@ -16,6 +17,7 @@ using nlohmann::json;
 constexpr uint64_t kMaxSafetensorsHeader = 100'000'000;
 constexpr size_t kMaxDepth = 16;
 constexpr size_t kMaxRank = 64;
+constexpr size_t kMaxTypeName = 64;
 constexpr std::string_view kMetadataKey = "__metadata__";
 
 // Builds the list of tensors while the header is parsed. nlohmann's parser keeps a bit for each
@@ -125,17 +127,39 @@ class HeaderParser final : public nlohmann::json_sax<json> {
   }
   bool set_dtype(const std::string& text) {
     const DTypeProperties* const found = find_dtype(std::string_view(text));
-    if (found == nullptr) {
-      return refuse(fmt::format("element type {}, which has no counterpart here", text),
-                    ErrorCode::unsupported);
+    if (found != nullptr && found->in_safetensors) {
+      current_.dtype = found->dtype;
+      return true;
     }
-    current_.dtype = found->dtype;
+    if (text.empty() || text.size() > kMaxTypeName) {
+      return refuse("an element type without a name, or with one of more than 64 bytes");
+    }
+    current_.dtype = DType::u8;
+    current_.stored_as = text;
+    return true;
+  }
+  // Of a type that is not known the offsets tell how many bytes there are: rows of them where every
+  // row has as many.
+  bool set_unknown_shape() {
+    const uint64_t bytes = offsets_[1] - offsets_[0];
+    Shape& shape = current_.shape;
+    if (!element_count(shape)) return refuse("a shape larger than any file");
+    const uint64_t row = shape.empty() ? 1 : shape.back();
+    const uint64_t rows = row == 0 ? 0 : *element_count(shape) / row;
+    if (rows == 0 || bytes % rows != 0) {
+      shape = {bytes};
+    } else if (shape.empty()) {
+      shape = {bytes};
+    } else {
+      shape.back() = bytes / rows;
+    }
     return true;
   }
   bool end_entry() {
     if (!has_dtype_ || !has_shape_ || offsets_.size() != 2 || offsets_[0] > offsets_[1]) {
       return refuse("an entry without valid dtype, shape and data_offsets");
     }
+    if (!current_.stored_as.empty() && !set_unknown_shape()) return false;
     const Result<uint64_t> bytes = tensor_bytes(current_.dtype, current_.shape, current_.name);
     if (!bytes) {
       status = tl::unexpected(bytes.error());
@@ -165,6 +189,22 @@ class HeaderParser final : public nlohmann::json_sax<json> {
 tl::unexpected<Error> corrupt(const container::Source& source, std::string_view what) {
   return fail(ErrorCode::corrupt,
               fmt::format("not a safetensors file: {} ({})", what, source.name()));
+}
+
+void add_notes(const container::Source& source, ParsedModel& model) {
+  std::map<std::string_view, std::pair<const ModelTensor*, size_t>> unknown;
+  for (const ModelTensor& tensor : model.tensors) {
+    if (tensor.stored_as.empty()) continue;
+    auto& [first, count] = unknown[tensor.stored_as];
+    if (count++ == 0) first = &tensor;
+  }
+  for (const auto& [type, tensors] : unknown) {
+    const auto& [first, count] = tensors;
+    model.notes.push_back(fmt::format(
+        "{} {} of type {}, which this version does not know ({}): {} bytes are kept as they are",
+        counted("tensor", first->name, count), count > 1 ? "are" : "is", type, source.name(),
+        count > 1 ? "their" : "its"));
+  }
 }
 
 // Every byte behind the header belongs to exactly one tensor.
@@ -236,7 +276,8 @@ Result<ParsedModel> parse_safetensors(const container::Source& source) {
     if (parser.status) return corrupt(source, "the header is no valid JSON");
     return tl::unexpected(parser.status.error());
   }
-  ParsedModel model{ModelFormat::safetensors, std::move(parser.tensors)};
+  ParsedModel model{ModelFormat::safetensors};
+  model.tensors = std::move(parser.tensors);
   const uint64_t begin = sizeof size + size;
   for (ModelTensor& tensor : model.tensors) {
     if (tensor.offset > container::kMaxSize) return corrupt(source, "an offset beyond 2^60");
@@ -248,6 +289,7 @@ Result<ParsedModel> parse_safetensors(const container::Source& source) {
   if (Status covers = check_coverage(model, begin, source); !covers) {
     return tl::unexpected(covers.error());
   }
+  add_notes(source, model);
   return model;
 }
 
