@@ -60,14 +60,17 @@ hoist_status hoist_tensors_find(const hoist_tensors_file* file, const char* name
 typedef struct hoist_tensor {
   size_t size;
   const char* name;
-  const char* dtype;     /* as safetensors writes it: "BF16", "F8_E4M3" */
+  const char* dtype;     /* as safetensors writes it: "BF16", "F8_E4M3"; and "C128" */
   const uint64_t* shape; /* `rank` extents; row-major, little-endian elements */
   size_t rank;
   uint64_t bytes;        /* of the elements */
   const char* encoding;  /* "embedded", "spectral", "rph", "lrdf", "lossless", "stored" */
   size_t parts;          /* layers or fragments; 0 of "stored" */
   int any_subset;        /* 1: parts are fragments */
-  const char* stored_as; /* GGUF's name of a quantised type, whose bytes these are; else empty */
+  const char* stored_as; /* of bytes that are no numbers what they are: a quantised type of GGUF
+                            ("Q4_K"), a type that is not known ("GGUF type 99"), an array of a type
+                            that only NumPy has ("numpy:<U5": the last extent counts the bytes of an
+                            element); else empty */
 } hoist_tensor;
 
 hoist_status hoist_tensors_describe(const hoist_tensors_file* file, size_t tensor,

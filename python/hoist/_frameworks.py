@@ -1,5 +1,6 @@
 """Arrays of PyTorch and of NumPy, made of flat bytes with a dtype's name and a shape."""
 
+import ast
 import functools
 import importlib
 import importlib.util
@@ -8,7 +9,7 @@ from typing import Any, Optional, Sequence, Tuple
 
 import numpy as np
 
-from hoist.errors import InvalidArgument, Unsupported
+from hoist.errors import Corrupt, InvalidArgument, Unsupported
 
 # Names of safetensors, and what the frameworks call the same. ml_dtypes gives NumPy the small floats.
 _NUMPY = {
@@ -25,6 +26,7 @@ _NUMPY = {
     "U64": "uint64",
     "F64": "float64",
     "C64": "complex64",
+    "C128": "complex128",
 }
 _ML_DTYPES = {
     "BF16": "bfloat16",
@@ -51,6 +53,31 @@ def numpy_dtype(name: str) -> "np.dtype[Any]":
     raise Unsupported(f"no NumPy type for {name}")
 
 
+_FOREIGN = "numpy:"
+_NO_TYPE = "save it with numpy.savez, whose files `hoist tensors pack` takes"
+
+
+def is_foreign(stored_as: str) -> bool:
+    """Whether bytes are an array of a type that only NumPy has, or that nobody has."""
+    return stored_as.startswith(_FOREIGN)
+
+
+def _foreign_dtype(stored_as: str) -> "np.dtype[Any]":
+    """By its description in a .npy, whose last dimension counts the bytes of an element."""
+    text = stored_as[len(_FOREIGN) :]
+    try:
+        described: Any = ast.literal_eval(text) if text.startswith("[") else text
+        dtype = np.lib.format.descr_to_dtype(described)
+    except (SyntaxError, TypeError, ValueError):
+        raise Unsupported(f"what is stored as {text} is kept, and nothing more") from None
+    if dtype.hasobject:
+        raise Unsupported(
+            "pickled Python objects are kept and never unpickled: unpack the file, "
+            "and use numpy.load(..., allow_pickle=True) if you trust it"
+        )
+    return dtype
+
+
 class NumPy:
     """Arrays in host memory."""
 
@@ -71,6 +98,18 @@ class NumPy:
     def tensor(self, data: Any, dtype: str, shape: Sequence[int], device: Any) -> Any:
         return data.view(numpy_dtype(dtype)).reshape(tuple(shape))
 
+    def check_foreign(self, stored_as: str) -> None:
+        _foreign_dtype(stored_as)
+
+    def foreign(self, data: Any, stored_as: str, shape: Sequence[int], device: Any) -> Any:
+        dtype = _foreign_dtype(stored_as)
+        extents = tuple(shape[:-1])
+        if not data.size:  # an empty array cannot be viewed
+            return np.empty(extents, dtype)
+        if dtype.itemsize != shape[-1]:
+            raise Corrupt(f"elements of {shape[-1]} bytes that are stored as {stored_as}")
+        return data.view(dtype).reshape(extents)
+
     def part(self, whole: Any, index: Any, device: Any) -> Any:
         """Memory of its own, unless it is all of `whole`."""
         part = np.asarray(whole[index])
@@ -86,7 +125,7 @@ class NumPy:
             small = {numpy: known for known, numpy in _ML_DTYPES.items()}
             name = small.get(array.dtype.name)
         if name is None:
-            raise Unsupported(f"arrays of {array.dtype}")
+            raise Unsupported(f"arrays of {array.dtype}: {_NO_TYPE}")
         shape = array.shape
         # One dimension first: contiguous memory of rank 0 cannot be viewed as bytes.
         flat = np.ascontiguousarray(array.astype(array.dtype.newbyteorder("<"), copy=False))
@@ -141,6 +180,15 @@ class Torch:
         if not data.size:  # an empty tensor cannot be viewed
             return self._torch.empty(shape, dtype=self._dtype(dtype), device=device)
         return flat.view(self._dtype(dtype)).reshape(shape).to(device)
+
+    def check_foreign(self, stored_as: str) -> None:
+        raise Unsupported(
+            f"no type of torch for what is stored as {stored_as[len(_FOREIGN):]}: "
+            'framework="numpy" may have one'
+        )
+
+    def foreign(self, data: Any, stored_as: str, shape: Sequence[int], device: Any) -> Any:
+        self.check_foreign(stored_as)
 
     def part(self, whole: Any, index: Any, device: Any) -> Any:
         """Memory of its own, unless it is all of `whole`."""

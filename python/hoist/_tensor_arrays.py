@@ -4,8 +4,9 @@ import sys
 import warnings
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
+from hoist import _frameworks
 from hoist._tensor_files import HoloFile, PathLike, Wanted, open_file
-from hoist.errors import Corrupt, Exhausted, Unavailable
+from hoist.errors import Corrupt, Exhausted, Unavailable, Unsupported
 
 # That a GPU loads at a time, as stored: enough for a load's beginning and end not to count, and
 # little to wait for.
@@ -33,6 +34,32 @@ class ArrayLoader:
         # What Hoist calls the device if it decodes there; else the CPU decodes.
         self._place: Optional[str] = None
         self._has_warned = False
+
+    def names(self) -> List[str]:
+        """Of all tensors that the framework has a type for; what it has none for is left out, with
+        one warning."""
+        found, left_out = [], []
+        for name in self.file.infos:
+            try:
+                self._check(name)
+                found.append(name)
+            except Unsupported as why:
+                left_out.append(str(why))
+        if left_out:
+            more = f" (and {len(left_out) - 1} more)" if len(left_out) > 1 else ""
+            warnings.warn(
+                f"left out: {left_out[0]}{more}", RuntimeWarning, stacklevel=_callers_stack_level()
+            )
+        return found
+
+    def _check(self, name: str) -> None:
+        stored_as = self.file.infos[name].stored_as
+        if not _frameworks.is_foreign(stored_as):
+            return
+        try:
+            self._arrays.check_foreign(stored_as)
+        except Unsupported as why:
+            raise Unsupported(f"tensor '{name}': {why}") from None
 
     def load(self, wanted: Wanted, at_once: bool = False) -> Iterator[LoadedTensor]:
         """In their order. On a GPU those that are loaded together share a piece of its memory: all
@@ -64,12 +91,14 @@ class ArrayLoader:
 
     def load_one(self, name: str, target: Optional[float] = None) -> Any:
         """The tensor alone, in memory of its own."""
+        self._check(name)
         return next(self.load([(name, target)])).tensor
 
     def load_part(self, name: str, index: Any) -> Any:
         """What `index` takes of the tensor, in memory of its own unless it is all. A GPU decodes
         the whole tensor where it has room for it; of files that need no decoding it gets no more
         than the part."""
+        self._check(name)
         self._resolve_device()
         loaded = None
         if isinstance(self.file, HoloFile) and self._is_for_device([(name, None)]):
@@ -77,9 +106,8 @@ class ArrayLoader:
         if loaded is not None:
             whole = loaded[0].tensor
         else:
-            about = self.file.infos[name]
             data, _, _ = self.file.load(name, None)
-            whole = self._arrays.tensor(data, about.dtype, about.shape, "cpu")
+            whole = self._array(name, data, "cpu")
         return self._arrays.part(whole, index, self._device)
 
     def _resolve_device(self) -> None:
@@ -114,10 +142,14 @@ class ArrayLoader:
         return len(group) > 1 or self.file.stored_bytes(*group[0]) >= _LEAST_BYTES
 
     def _load(self, name: str, target: Optional[float]) -> LoadedTensor:
-        about = self.file.infos[name]
         data, quality, is_whole = self.file.load(name, target)
-        tensor = self._arrays.tensor(data, about.dtype, about.shape, self._device)
-        return LoadedTensor(name, tensor, quality, is_whole)
+        return LoadedTensor(name, self._array(name, data, self._device), quality, is_whole)
+
+    def _array(self, name: str, data: Any, device: Any) -> Any:
+        about = self.file.infos[name]
+        if _frameworks.is_foreign(about.stored_as):
+            return self._arrays.foreign(data, about.stored_as, about.shape, device)
+        return self._arrays.tensor(data, about.dtype, about.shape, device)
 
     def _load_onto_device(self, group: Wanted) -> Optional[List[LoadedTensor]]:
         """Nothing, and a warning the first time, where the device cannot be used or has no room."""

@@ -41,6 +41,8 @@ class TensorInfo(NamedTuple):
     shape: Tuple[int, ...]
     encoding: str
     layers: Tuple[Layer, ...]  # none in files that are not .holo
+    # Of bytes that are no numbers what they are: "Q4_K", "GGUF type 99", "numpy:<U5".
+    stored_as: str = ""
 
 
 class HoloFile:
@@ -49,8 +51,10 @@ class HoloFile:
     def __init__(self, path: str):
         self._reader = _native.HoloReader(path)
         self.infos = {
-            name: TensorInfo(name, dtype, shape, encoding, tuple(Layer(*layer) for layer in layers))
-            for name, dtype, shape, encoding, layers in self._reader.describe()
+            name: TensorInfo(
+                name, dtype, shape, encoding, tuple(Layer(*layer) for layer in layers), stored_as
+            )
+            for name, dtype, shape, encoding, layers, stored_as in self._reader.describe()
         }
         self._number = {name: number for number, name in enumerate(self.infos)}
 
@@ -80,6 +84,10 @@ class HoloFile:
     def _is_whole(self, name: str, parts: int) -> bool:
         return parts == len(self.infos[name].layers)
 
+    def metadata(self) -> Iterator[Tuple[str, Sequence[Tuple[str, Any]]]]:
+        for index, (_, kind) in enumerate(self._reader.files):
+            yield kind, self._reader.metadata(index)
+
     def skeletons(self) -> Iterator[Tuple[str, bytes]]:
         for index, (_, kind) in enumerate(self._reader.files):
             yield kind, self._reader.skeleton(index)
@@ -94,8 +102,8 @@ class ModelFile:
         self._maps = self._map_files(path) if zero_copy else []
         self.infos: Dict[str, TensorInfo] = {}
         self._index: Dict[str, int] = {}
-        for index, (name, dtype, shape) in enumerate(self._source.describe()):
-            self.infos[name] = TensorInfo(name, dtype, shape, "stored", ())
+        for index, (name, dtype, shape, stored_as) in enumerate(self._source.describe()):
+            self.infos[name] = TensorInfo(name, dtype, shape, "stored", (), stored_as)
             self._index[name] = index
         if not self.infos and self._source.files[0][1] == "npz":
             _check_empty_archive(path)
@@ -115,6 +123,10 @@ class ModelFile:
 
     def stored_bytes(self, name: str, target: Optional[float] = None) -> int:
         return self._source.place(self._index[name])[2]
+
+    def metadata(self) -> Iterator[Tuple[str, Sequence[Tuple[str, Any]]]]:
+        for index, (_, kind) in enumerate(self._source.files):
+            yield kind, self._source.metadata(index)
 
     def skeletons(self) -> Iterator[Tuple[str, bytes]]:
         for index, (_, kind) in enumerate(self._source.files):
@@ -181,12 +193,18 @@ def open_file(path: PathLike, zero_copy: bool = False) -> TensorFile:
         raise Corrupt(f"a name that is no UTF-8 ({text}): {error.reason}") from None
 
 
-def metadata_of(file: TensorFile) -> Optional[Dict[str, str]]:
+def metadata_of(file: TensorFile) -> Optional[Dict[str, Any]]:
+    for kind, pairs in file.metadata():
+        if kind == "gguf":
+            found: Dict[str, Any] = {}
+            for key, value in pairs:
+                found.setdefault(key, value)  # as those who look a key up find it
+            return found
     for kind, skeleton in file.skeletons():
         if kind == "safetensors":
             size = int.from_bytes(skeleton[:8], "little")
-            found = json.loads(skeleton[8 : 8 + size]).get("__metadata__")
-            return dict(found) if found is not None else None
+            texts = json.loads(skeleton[8 : 8 + size]).get("__metadata__")
+            return dict(texts) if texts is not None else None
     return None
 
 

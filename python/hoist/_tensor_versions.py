@@ -23,6 +23,7 @@ class Improvements:
         arrays.check_device(device)
         self._most = Targets(None, policy)
         self._loader = ArrayLoader(path, device, arrays)
+        self._names = self._loader.names()
         self._reached: Dict[str, Optional[float]] = {}
         self._qualities: Dict[str, float] = {}
 
@@ -32,7 +33,7 @@ class Improvements:
 
     def step(self, step: Optional[float]) -> Iterator[Better]:
         """Those that `step` makes better."""
-        targets = {name: self._target(name, step) for name in self._loader.file.infos}
+        targets = {name: self._target(name, step) for name in self._names}
         wanted = [(name, target) for name, target in targets.items() if not self._has(name, target)]
         for name, tensor, quality, is_whole in self._loader.load(wanted):
             self._reached[name] = None if is_whole else targets[name]

@@ -10,6 +10,11 @@
 GGUF, .npy and .npz. Results are torch tensors where PyTorch is installed, else NumPy arrays
 (`framework="numpy"` asks for these); they own their memory.
 
+Arrays of .npy and .npz of types that only NumPy has (text, dates, structures, long double) are NumPy
+arrays as well; where a framework has no type for one, or it holds pickled objects, calls that load a
+whole file leave it out with a RuntimeWarning, and `get_tensor` raises. Quantised types of GGUF are
+rows of bytes, and `info()` says what they are.
+
 Quality is 1 - |x - x'|² / |x|², measured when the file was written. A `policy` gives layers targets
 of their own, by patterns of names:
 
@@ -95,7 +100,7 @@ def load_file(
     arrays.check_device(device)
     targets = Targets(target, policy)
     loader = ArrayLoader(path, device, arrays, zero_copy)
-    wanted = [(name, targets.of(name)) for name in loader.file.infos]
+    wanted = [(name, targets.of(name)) for name in loader.names()]
     if not skip_damaged:
         return {loaded.name: loaded.tensor for loaded in loader.load(wanted, at_once=True)}
     intact, left_out = loader.load_intact(wanted)
@@ -129,7 +134,7 @@ def load_directory(
     folder = file_path(folder)
     for path in _paths_of(folder):
         loader = ArrayLoader(path, device, arrays)
-        wanted = [(name, targets.of(name)) for name in loader.file.infos]
+        wanted = [(name, targets.of(name)) for name in loader.names()]
         for name, _ in wanted:
             if name in tensors:
                 raise InvalidArgument(
@@ -217,7 +222,9 @@ class safe_open:  # the name that it has in safetensors
         """In the order of the file."""
         return list(self._opened().file.infos)
 
-    def metadata(self) -> Optional[Dict[str, str]]:
+    def metadata(self) -> Optional[Dict[str, Any]]:
+        """What the file says of itself: texts by name of safetensors, and of GGUF its key-value
+        pairs, as int, float, bool, str and lists of them."""
         return metadata_of(self._opened().file)
 
     def get_tensor(self, name: str, target: Optional[float] = None) -> Any:
@@ -227,7 +234,7 @@ class safe_open:  # the name that it has in safetensors
 
     def get_tensors(self) -> Dict[str, Any]:
         """All of them, whole; on a GPU in one piece of its memory."""
-        wanted = [(name, None) for name in self.offset_keys()]
+        wanted = [(name, None) for name in self._opened().names()]
         return {one.name: one.tensor for one in self._opened().load(wanted, at_once=True)}
 
     def get_slice(self, name: str) -> "_Slice":
@@ -316,7 +323,13 @@ _Prepared = Tuple[str, str, Tuple[int, ...], Any]  # name, dtype, shape, bytes
 def _prepare(tensors: Mapping[str, Any]) -> Iterator[_Prepared]:
     for name, tensor in tensors.items():
         try:
-            yield (name, *_frameworks.framework_of(tensor).parts(tensor))
+            dtype, shape, data = _frameworks.framework_of(tensor).parts(tensor)
+            if dtype not in _SAVED_FIRST:
+                raise Unsupported(
+                    f"safetensors has no {dtype}: save it with numpy.savez, whose files "
+                    "`hoist tensors pack` takes"
+                )
+            yield name, dtype, shape, data
         except Unsupported as error:
             raise Unsupported(f"tensor '{name}': {error}") from None
 

@@ -20,6 +20,7 @@
 #include "python/errors.h"
 #include "python/module.h"
 #include "python/tensors_device.h"
+#include "python/tensors_metadata.h"
 #include "python/tensors_path.h"
 #include "tensors/file/quality_policy.h"
 #include "tensors/file/reader.h"
@@ -59,7 +60,7 @@ nb::tuple shape_tuple(const Shape& shape) {
   return nb::tuple(list);
 }
 
-// (name, dtype, shape, encoding, [(bytes, quality, cosine) of each prefix])
+// (name, dtype, shape, encoding, [(bytes, quality, cosine) of each prefix], stored_as)
 nb::tuple describe(const HoloTensor& tensor) {
   const TensorDescription& description = tensor.description;
   nb::list prefixes;
@@ -68,7 +69,7 @@ nb::tuple describe(const HoloTensor& tensor) {
     prefixes.append(nb::make_tuple(tensor.parts[i].bytes, point.quality, point.cosine));
   }
   return nb::make_tuple(tensor.name, dtype_name(description.dtype), shape_tuple(description.shape),
-                        name(description.encoding), prefixes);
+                        name(description.encoding), prefixes, tensor.stored_as);
 }
 
 // The tensor's memory goes over to the array.
@@ -118,11 +119,13 @@ const ModelTensor& tensor_of(const Model& model, size_t index) {
   raise({ErrorCode::invalid_argument, "no such tensor"});
 }
 
-// (file, offset, bytes, whether elements are aligned in the file)
+// (file, offset, bytes, whether the file has the elements there, aligned, as arrays hold them)
 nb::tuple place(const Model& model, size_t index) {
   const ModelTensor& tensor = tensor_of(model, index);
+  const bool is_as_held =
+      tensor.order.is_standard() && !model.source.files()[tensor.file].is_decompressed;
   const bool is_aligned = tensor.offset % properties(tensor.dtype).bytes == 0;
-  return nb::make_tuple(tensor.file, tensor.offset, tensor.bytes, is_aligned);
+  return nb::make_tuple(tensor.file, tensor.offset, tensor.bytes, is_as_held && is_aligned);
 }
 
 ByteArray read(const Model& model, size_t index) {
@@ -229,6 +232,12 @@ void define_tensors(nb::module_& module) {
                      }
                      return files;
                    })
+      .def("metadata",
+           [](const HoloTensorReader& reader, size_t file) {
+             const std::vector<std::byte> skeleton = value(reader.skeleton(file));
+             const HoloFile& packed = reader.header().files[file];
+             return metadata_pairs(packed.format, *container::memory_source(skeleton, packed.name));
+           })
       .def("skeleton", [](const HoloTensorReader& reader, size_t file) {
         return to_bytes(reader.skeleton(file));
       });
@@ -243,7 +252,7 @@ void define_tensors(nb::module_& module) {
              nb::list tensors;
              for (const ModelTensor& tensor : model.source.tensors()) {
                tensors.append(nb::make_tuple(tensor.name, dtype_name(tensor.dtype),
-                                             shape_tuple(tensor.shape)));
+                                             shape_tuple(tensor.shape), tensor.stored_as));
              }
              return tensors;
            })
@@ -263,6 +272,12 @@ void define_tensors(nb::module_& module) {
                      }
                      return files;
                    })
+      .def("metadata",
+           [](const Model& model, size_t file) {
+             const std::vector<std::byte> skeleton = value(model.source.skeleton(file));
+             const ModelFile& about = model.source.files()[file];
+             return metadata_pairs(about.format, *container::memory_source(skeleton, about.name));
+           })
       .def("skeleton",
            [](const Model& model, size_t file) { return to_bytes(model.source.skeleton(file)); });
 

@@ -7,6 +7,7 @@
 #include "cli/report.h"
 #include "cli/tensors/commands.h"
 #include "cli/tensors/damage.h"
+#include "cli/tensors/metadata.h"
 #include "cli/tensors/plot.h"
 #include "tensors/file/reader.h"
 
@@ -31,8 +32,22 @@ ordered_json tensor_json(const HoloTensor& tensor) {
                        {"encoding", name(description.encoding)},
                        {"tensor_bytes", tensor.bytes()}};
   if (!tensor.stored_as.empty()) json["stored_as"] = tensor.stored_as;
+  if (tensor.order.big_endian) json["big_endian"] = true;
+  if (tensor.order.column_major) json["column_major"] = true;
   json[description.curve.any_subset() ? "fragments" : "layers"] = std::move(parts);
   return json;
+}
+
+// Of a packed file. What cannot be read is said and left out: the tensors are there without it.
+std::vector<MetadataPair> metadata_of(const HoloTensorReader& reader, size_t file) {
+  const Result<std::vector<std::byte>> skeleton = reader.skeleton(file);
+  const HoloFile& packed = reader.header().files[file];
+  Result<std::vector<MetadataPair>> pairs =
+      skeleton ? read_metadata(packed.format, *container::memory_source(*skeleton, packed.name))
+               : tl::unexpected(skeleton.error());
+  if (pairs) return std::move(*pairs);
+  warn(fmt::format("no metadata of {}: {}", packed.name, pairs.error().message));
+  return {};
 }
 
 ordered_json info_json(const HoloTensorReader& reader) {
@@ -52,9 +67,12 @@ ordered_json info_json(const HoloTensorReader& reader) {
     json["root"] = hex(reader.container().index().root);
   }
   json["files"] = ordered_json::array();
-  for (const HoloFile& file : header.files) {
-    json["files"].push_back(
-        {{"name", file.name}, {"format", name(file.format)}, {"bytes", file.size}});
+  for (size_t i = 0; i < header.files.size(); ++i) {
+    const HoloFile& file = header.files[i];
+    json["files"].push_back({{"name", file.name},
+                             {"format", name(file.format)},
+                             {"bytes", file.size},
+                             {"metadata", metadata_json(metadata_of(reader, i))}});
   }
   json["tensors"] = ordered_json::array();
   for (const HoloTensor& tensor : header.tensors) json["tensors"].push_back(tensor_json(tensor));
@@ -72,8 +90,10 @@ void print_text(const HoloTensorReader& reader) {
              header.order == FileOrder::layer ? "layer" : "tensor",
              header.order == FileOrder::layer ? "layer" : "tensor", reader.layout().shards().size(),
              header.fragments, header.parity);
-  for (const HoloFile& file : header.files) {
+  for (size_t i = 0; i < header.files.size(); ++i) {
+    const HoloFile& file = header.files[i];
     fmt::print("  from {} ({}, {} bytes)\n", file.name, name(file.format), file.size);
+    print_metadata(metadata_of(reader, i));
   }
   fmt::print("{:<44} {:>7} {:<18} {:<9} {:>6} {:>7}  {}\n", "tensor", "dtype", "shape", "encoding",
              "parts", "size", "quality of 1, 2, … parts");
@@ -85,12 +105,13 @@ void print_text(const HoloTensorReader& reader) {
       if (i < 4) qualities += fmt::format(" {:.5f}", tensor.description.curve.prefixes[i].quality);
     }
     const uint64_t bytes = std::max<uint64_t>(tensor.bytes(), 1);
-    fmt::print("{:<44} {:>7} {:<18} {:<9} {:>6} {:>5.1f} % {}{}\n", tensor.name,
+    fmt::print("{:<44} {:>7} {:<18} {:<9} {:>6} {:>5.1f} % {}{}{}\n", tensor.name,
                properties(tensor.description.dtype).name,
                fmt::format("[{}]", fmt::join(tensor.description.shape, ",")),
                name(tensor.description.encoding), tensor.parts.size(),
                100.0 * static_cast<double>(stored) / static_cast<double>(bytes), qualities,
-               tensor.parts.size() > 4 ? " …" : "");
+               tensor.parts.size() > 4 ? " …" : "",
+               tensor.stored_as.empty() ? "" : fmt::format("  {}", tensor.stored_as));
   }
 }
 

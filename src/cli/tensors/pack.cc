@@ -44,6 +44,7 @@ void print(const PackOptions& options, const ModelSource& model, const HoloTenso
                                    {"input_bytes", before},
                                    {"bytes", after}};
     if (writer.root()) json["root"] = hex(*writer.root());
+    json["notes"] = model.notes();
     fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
     return;
   }
@@ -72,6 +73,7 @@ Status pack(const PackOptions& options) {
       pack_model(*model, options.output, how, &ThreadPool::process(), progress);
   if (!writer) return tl::unexpected(writer.error());
   line.reset();
+  for (const std::string& note : model->notes()) warn(note);
   print(options, *model, *writer);
   return {};
 }
