@@ -21,6 +21,7 @@
 #include "intercept/record.h"
 #include "intercept/restriction.h"
 #include "intercept/stack_room.h"
+#include "intercept/watching_tool.h"
 
 enum state { UNTRIED, LOADING, READY, UNAVAILABLE };
 
@@ -112,6 +113,7 @@ static const char* load(struct engine_library* engine) {
   if (getauxval(AT_SECURE) != 0) return "raised privileges";
   const char* reason =
       engine->on_request ? not_requested(engine->operation) : switched_off(engine->operation);
+  if (reason == NULL) reason = watching_tool();
   if (reason != NULL) return reason;
   char path[PATH_MAX];
   if (!library_path(engine->operation, path) || access(path, R_OK) != 0) return "engine not found";

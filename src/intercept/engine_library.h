@@ -21,10 +21,11 @@ struct engine_library {
 };
 
 /* Null where the original has to do the work: Hoist or the operation is switched off, the program
- * has raised privileges, the library cannot be loaded, it is still being loaded at this moment,
- * the program has restricted its own system calls since its start, or this is a vfork() child,
- * whose memory is its parent's. errno is kept. Not in signal handlers: the functions that engines
- * stand in for are not allowed there either. */
+ * has raised privileges, a sanitizer or valgrind watches its calls (watching_tool.h), the library
+ * cannot be loaded, it is still being loaded at this moment, the program has restricted its own
+ * system calls since its start, or this is a vfork() child, whose memory is its parent's. errno is
+ * kept. Not in signal handlers: the functions that engines stand in for are not allowed there
+ * either. */
 void* engine_function(struct engine_library* engine);
 
 /* The function `name` of the library that comes behind us; looked up once and kept in `*slot`.

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <link.h>
 #include <stdint.h>
-#include <string.h>
 #include <sys/auxv.h>
 
 typedef ElfW(Sym) symbol_entry;
@@ -61,6 +60,12 @@ static struct tables tables_of(const struct dl_phdr_info* object) {
   return tables;
 }
 
+/* strcmp() may be a sanitizer's, which must not be called before that has started. */
+static bool is_same(const char* a, const char* b) {
+  while (*a != '\0' && *a == *b) ++a, ++b;
+  return *a == *b;
+}
+
 /* Whether it is what dlsym() would give: a definition, exported, of the default version. */
 static bool is_definition(const struct tables* tables, size_t index, const char* name) {
   enum { kHiddenVersion = 0x8000, kLocalVersion = 0 };
@@ -71,7 +76,7 @@ static bool is_definition(const struct tables* tables, size_t index, const char*
          ELF64_ST_BIND(symbol->st_info) != STB_LOCAL && ELF64_ST_TYPE(symbol->st_info) != STT_TLS &&
          visibility != STV_HIDDEN && visibility != STV_INTERNAL &&
          (version & kHiddenVersion) == 0 && version != kLocalVersion &&
-         strcmp(tables->names + symbol->st_name, name) == 0;
+         is_same(tables->names + symbol->st_name, name);
 }
 
 static uint32_t gnu_hash_of(const char* name) {
@@ -150,7 +155,7 @@ static bool refers_to(const struct tables* tables, const char* name) {
     for (size_t i = 0; tables->relocations[kind] != NULL && i < tables->relocation_counts[kind];
          ++i) {
       const size_t symbol = ELF64_R_SYM(tables->relocations[kind][i].r_info);
-      if (symbol != 0 && strcmp(tables->names + tables->symbols[symbol].st_name, name) == 0) {
+      if (symbol != 0 && is_same(tables->names + tables->symbols[symbol].st_name, name)) {
         return true;
       }
     }
@@ -188,6 +193,49 @@ bool is_referred_to_beside(const void* address, const char* name) {
   struct neighbour neighbour = {.address = address, .name = name, .test = refers_to};
   dl_iterate_phdr(test_object, &neighbour);
   return neighbour.answer;
+}
+
+struct choice {
+  const char* const* names;
+  size_t count;
+  int found;
+};
+
+static int search_any(struct dl_phdr_info* object, size_t size, void* context) {
+  struct choice* choice = context;
+  if (object->dlpi_addr == getauxval(AT_SYSINFO_EHDR)) return 0;
+  const struct tables tables = tables_of(object);
+  for (size_t i = 0; i < choice->count; ++i) {
+    if (search(&tables, choice->names[i]) == NULL) continue;
+    choice->found = (int)i;
+    return 1;
+  }
+  return 0;
+}
+
+int find_any_loaded(const char* const* names, size_t count) {
+  struct choice choice = {.names = names, .count = count, .found = -1};
+  const int saved = errno;
+  dl_iterate_phdr(search_any, &choice);
+  errno = saved;
+  return choice.found;
+}
+
+/* The program is the first object listed, so the first call ends the iteration. */
+static int note_early_start(struct dl_phdr_info* program, size_t size, void* early) {
+  for (size_t i = 0; i < program->dlpi_phnum; ++i) {
+    if (program->dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
+    const dynamic_entry* entry =
+        (const dynamic_entry*)(program->dlpi_addr + program->dlpi_phdr[i].p_vaddr);
+    for (; entry->d_tag != DT_NULL; ++entry) *(bool*)early |= entry->d_tag == DT_PREINIT_ARRAY;
+  }
+  return 1;
+}
+
+bool program_starts_before_libraries(void) {
+  bool early = false;
+  dl_iterate_phdr(note_early_start, &early);
+  return early;
 }
 
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)

@@ -18,6 +18,7 @@
 
 #include "intercept/engine_library.h"
 #include "intercept/stack_room.h"
+#include "intercept/watching_tool.h"
 
 enum {
   /* Bytes from which on threads are worth their start: docs/memcpy.md has the measurements. */
@@ -27,10 +28,14 @@ enum {
 
 typedef void* memmove_function(void*, const void*, size_t);
 
+static memmove_function* original_memcpy;
 static memmove_function* original_memmove;
 
-__attribute__((constructor)) static void find_original(void) {
+__attribute__((constructor)) static void find_originals(void) {
   original_memmove = (memmove_function*)dlsym(RTLD_NEXT, "memmove");
+  original_memcpy = original_memmove;
+  /* A sanitizer's is another one: it complains of a target that overlaps its source. */
+  if (watching_tool() != NULL) original_memcpy = (memmove_function*)dlsym(RTLD_NEXT, "memcpy");
 }
 
 /* Descending addresses where the target lies above, within the source. */
@@ -53,8 +58,7 @@ static bool may_be_in_handler(void) {
   return pthread_sigmask(SIG_BLOCK, NULL, &blocked) != 0 || !sigisemptyset(&blocked);
 }
 
-static inline void* move(void* to, const void* from, size_t size) {
-  memmove_function* const original = original_memmove;
+static inline void* move(memmove_function* original, void* to, const void* from, size_t size) {
   if (__builtin_expect(original == NULL, 0)) return move_bytes(to, from, size);
   return original(to, from, size);
 }
@@ -66,18 +70,19 @@ static hoist_memcpy_function* find_engine(void) {
   return (hoist_memcpy_function*)engine_function(&engine);
 }
 
-static __attribute__((noinline)) void* move_large(void* to, const void* from, size_t size) {
+static __attribute__((noinline)) void* move_large(memmove_function* original, void* to,
+                                                  const void* from, size_t size) {
   hoist_memcpy_function* const copy = find_engine();
-  return copy != NULL && copy(to, from, size) ? to : move(to, from, size);
+  return copy != NULL && copy(to, from, size) ? to : move(original, to, from, size);
 }
 
 __attribute__((visibility("default"))) void* memcpy(void* restrict to, const void* restrict from,
                                                     size_t size) {
-  return __builtin_expect(size >= kLargeCopy, 0) ? move_large(to, from, size)
-                                                 : move(to, from, size);
+  return __builtin_expect(size >= kLargeCopy, 0) ? move_large(original_memcpy, to, from, size)
+                                                 : move(original_memcpy, to, from, size);
 }
 
 __attribute__((visibility("default"))) void* memmove(void* to, const void* from, size_t size) {
-  return __builtin_expect(size >= kLargeCopy, 0) ? move_large(to, from, size)
-                                                 : move(to, from, size);
+  return __builtin_expect(size >= kLargeCopy, 0) ? move_large(original_memmove, to, from, size)
+                                                 : move(original_memmove, to, from, size);
 }

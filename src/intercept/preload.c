@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "base/counters_layout.h"
+#include "intercept/watching_tool.h"
 
 typedef int main_function(int, char**, char**);
 typedef int start_function(main_function*, int, char**, main_function*, void (*)(void),
@@ -85,6 +86,7 @@ static const char* exec_engine(const struct identity* identity, char** argv) {
 static const char* take_over(int argc, char** argv) {
   struct identity identity;
   const char* reason = recognise_program(&identity);
+  if (reason == NULL) reason = watching_tool();
   if (reason == NULL) reason = switched_off(identity.operation);
   if (reason == NULL) reason = environment_objection(&identity);
   if (reason == NULL) reason = arguments_objection(&identity, argc, argv);
@@ -100,7 +102,10 @@ static int wrapped_main(int argc, char** argv, char** envp) {
   if (!skipped && !secure && argv[0] != NULL && getenv(HOIST_TAKEOVER_ENV) == NULL) {
     const char* reason = take_over(argc, argv);
     const char* counters = getenv(HOIST_COUNTERS_ENV);
-    if (counters != NULL) record_program(counters, argv, reason);
+    if (counters != NULL) {
+      const char* tool = watching_tool();
+      record_program(counters, argv, tool != NULL ? tool : reason);
+    }
   }
   return original_main(argc, argv, envp);
 }

@@ -7,6 +7,7 @@
 
 #include "intercept/engine_library.h"
 #include "intercept/restriction.h"
+#include "intercept/watching_tool.h"
 
 enum { SET_SECCOMP = 22 }; /* PR_SET_SECCOMP of linux/prctl.h */
 
@@ -18,6 +19,12 @@ __attribute__((visibility("default"))) int interposed_prctl(int option, unsigned
                                                             unsigned long b, unsigned long c,
                                                             unsigned long d) {
   if (option == SET_SECCOMP) note_restriction();
+  if (watching_tool() != NULL) {
+    static void* slot;
+    typedef int prctl_function(int, ...);
+    prctl_function* original = (prctl_function*)original_function(&slot, "prctl", "libc.so.6");
+    return original(option, a, b, c, d);
+  }
   return (int)syscall(SYS_prctl, option, a, b, c, d);
 }
 
