@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "intercept/loaded_symbols.h"
+#include "intercept/rarely_touched.h"
 #include "intercept/restriction.h"
 
 /* Places of calls and what they lead to, never forgotten. Where the table is full, further places
@@ -21,7 +22,7 @@ struct place {
   struct object_mark mark; /* of what holds it, which may be unloaded; none: it is kept loaded */
 };
 
-static struct place places[kPlaces];
+static struct place places[kPlaces] RARELY_TOUCHED;
 
 static struct place* place_at(const void* caller, const char* name, size_t probe) {
   return &places[((uintptr_t)caller ^ (uintptr_t)name * 31) % (kPlaces - kProbes) + probe];
@@ -138,22 +139,31 @@ static void* ask_linker(void** slot, const char* name, const char* library, cons
   return function;
 }
 
+extern const char* zlibVersion(void) __attribute__((weak));
+extern unsigned ZSTD_versionNumber(void) __attribute__((weak));
+
 /* Libraries, and by which name of their own each is known. */
 struct library {
   const char* soname;
   const char* own;
+  const void* linked;        /* what the global scope had for that name from the start on */
   struct object_mark global; /* the copy that the global scope leads to, from the start on */
   bool missing;
 };
 
-static struct library libraries[] = {{.soname = "libz.so.1", .own = "zlibVersion"},
-                                     {.soname = "libzstd.so.1", .own = "ZSTD_versionNumber"}};
+static struct library libraries[] = {
+    {.soname = "libz.so.1", .own = "zlibVersion", .linked = (const void*)zlibVersion},
+    {.soname = "libzstd.so.1",
+     .own = "ZSTD_versionNumber",
+     .linked = (const void*)ZSTD_versionNumber}};
 enum { kLibraries = sizeof libraries / sizeof *libraries };
 
 /* Nobody waits at this moment, and no message of the program's is pending. */
 __attribute__((constructor)) static void note_global_libraries(void) {
   for (size_t i = 0; i < kLibraries; ++i) {
-    if (find_loaded_symbol(libraries[i].own).definitions == 0) continue;
+    if (libraries[i].linked == NULL || find_loaded_symbol(libraries[i].own).definitions == 0) {
+      continue;
+    }
     void* own = dlsym(RTLD_NEXT, libraries[i].own);
     if (own != NULL) libraries[i].global = mark_of_object(own);
     (void)dlerror();

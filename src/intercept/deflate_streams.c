@@ -3,10 +3,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "intercept/rarely_touched.h"
+
 /* A hash table of buckets. States lie at least so many bytes apart. */
 enum { kBuckets = 512, kBucketSize = 8, kStateSize = 4096 };
 
-static struct deflate_stream streams[kBuckets][kBucketSize];
+static struct deflate_stream streams[kBuckets][kBucketSize] RARELY_TOUCHED;
 
 static struct deflate_stream* bucket_of(const void* state) {
   return streams[(uintptr_t)state / kStateSize % kBuckets];

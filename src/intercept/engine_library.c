@@ -12,6 +12,7 @@
 #include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/single_threaded.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -69,31 +70,56 @@ static bool begin_loading(void) {
 
 static void end_loading(void) { __atomic_store_n(&loading, 0, __ATOMIC_SEQ_CST); }
 
+/* Binding the C library's function would take longer. Negative: the error. */
+static long bare_system_call(long number, long argument) {
+  long result;
+  __asm__ volatile("syscall"
+                   : "=a"(result)
+                   : "a"(number), "D"(argument), "S"(0L), "d"(0L)
+                   : "rcx", "r11", "memory");
+  return result;
+}
+
+/* The following run with every fork of a process that may never use an engine. Functions of the C
+ * library would be bound again in each child, and a variable that is written costs each side a copy
+ * of its page. */
+static __thread __attribute__((tls_model("initial-exec"))) bool fork_is_counted;
+
 static void before_fork(void) {
+  if (__libc_single_threaded) return; /* nobody else loads */
   const int saved = errno;
   __atomic_add_fetch(&forking, 1, __ATOMIC_SEQ_CST);
+  fork_is_counted = true;
   wait_while(&loading, 1);
   errno = saved;
 }
 
-static void after_fork_in_parent(void) { __atomic_sub_fetch(&forking, 1, __ATOMIC_SEQ_CST); }
+static void after_fork_in_parent(void) {
+  if (!fork_is_counted) return;
+  fork_is_counted = false;
+  __atomic_sub_fetch(&forking, 1, __ATOMIC_SEQ_CST);
+}
 
-static void note_owner(void) { owner = getpid(); }
+static void note_owner(void) { owner = (pid_t)bare_system_call(SYS_getpid, 0); }
 
 static void after_fork_in_child(void) {
   note_owner();
+  if (!fork_is_counted) return;
+  fork_is_counted = false;
   forking = 0; /* `loading` stays as it is: the lock may be held */
 }
 
+static int seccomp_mode_now(void) { return (int)bare_system_call(SYS_prctl, PR_GET_SECCOMP); }
+
 __attribute__((constructor)) static void watch_process(void) {
   note_owner();
-  seccomp_mode = prctl(PR_GET_SECCOMP, 0, 0, 0, 0);
+  seccomp_mode = seccomp_mode_now();
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
 static bool may_work(void) {
   if (is_restricted()) return false;
-  return getpid() == owner && prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == seccomp_mode;
+  return getpid() == owner && seccomp_mode_now() == seccomp_mode;
 }
 
 /* lib/libhoist_OPERATION.so of the tree that this library is in. */

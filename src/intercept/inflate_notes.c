@@ -3,6 +3,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "intercept/rarely_touched.h"
+
 /* A hash table of buckets. States lie at least so many bytes apart. */
 enum { kBuckets = 512, kBucketSize = 8, kStateSize = 4096 };
 
@@ -12,7 +14,7 @@ struct note {
   int window_bits;
 };
 
-static struct note notes[kBuckets][kBucketSize];
+static struct note notes[kBuckets][kBucketSize] RARELY_TOUCHED;
 static bool any;
 
 bool any_inflate_notes(void) { return __atomic_load_n(&any, __ATOMIC_RELAXED); }

@@ -5,28 +5,42 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "intercept/rarely_touched.h"
+
 extern char** environ;
 
 enum { kRoom = PATH_MAX + 2048 };
 
 /* NAME=VALUE, each ended by a zero byte; an empty one ends them all. */
-static char kept[kRoom];
+static char kept[kRoom] RARELY_TOUCHED;
 
-static bool is_ours(const char* entry) {
-  return strncmp(entry, "HOIST", 5) == 0 || strncmp(entry, "XDG_CACHE_HOME=", 15) == 0 ||
-         strncmp(entry, "HOME=", 5) == 0;
+static bool mentioned;
+
+/* Spelt out, like keep(): each function of the C library that a start calls is bound first, which
+ * takes as long as all this. */
+static bool begins_with(const char* entry, const char* name) {
+  while (*name != '\0' && *entry == *name) ++entry, ++name;
+  return *name == '\0';
 }
 
 __attribute__((constructor)) static void keep(void) {
   size_t used = 0;
-  for (char** entry = environ; entry != NULL && *entry != NULL; ++entry) {
-    if (!is_ours(*entry)) continue;
-    const size_t size = strlen(*entry) + 1;
-    if (size >= kRoom - used) continue;
-    memcpy(kept + used, *entry, size);
-    used += size;
+  for (char** variable = environ; variable != NULL && *variable != NULL; ++variable) {
+    const char* entry = *variable;
+    const bool is_ours = begins_with(entry, "HOIST");
+    mentioned |= is_ours;
+    if (!is_ours && !begins_with(entry, "XDG_CACHE_HOME=") && !begins_with(entry, "HOME=")) {
+      continue;
+    }
+    size_t end = used;
+    while (end < kRoom - 1 && *entry != '\0') kept[end++] = *entry++;
+    kept[end++] = '\0';
+    if (*entry == '\0' && end < kRoom) used = end;
+    kept[used] = '\0';
   }
 }
+
+bool hoist_is_mentioned(void) { return mentioned; }
 
 const char* hoist_environment(const char* name) {
   const char* now = getenv(name);

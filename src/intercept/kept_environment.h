@@ -4,9 +4,14 @@
 #ifndef HOIST_INTERCEPT_KEPT_ENVIRONMENT_H
 #define HOIST_INTERCEPT_KEPT_ENVIRONMENT_H
 
+#include <stdbool.h>
+
 /* As getenv(); where the program has removed HOIST_*, XDG_CACHE_HOME or HOME since, what it was
  * when the process started, unless it was longer than a path. Exported: the engines of library
  * calls ask it too (base/options.h). */
 __attribute__((visibility("default"))) const char* hoist_environment(const char* name);
+
+/* Whether the process was started with any variable HOIST or HOIST_*. */
+bool hoist_is_mentioned(void);
 
 #endif

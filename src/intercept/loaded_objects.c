@@ -23,9 +23,11 @@ static bool started;
 __attribute__((constructor)) static void note_start(void) { started = true; }
 
 static iterate_function* find_original(void) {
+  static const char kName[] = "dl_iterate_phdr";
   void* known = __atomic_load_n(&original, __ATOMIC_RELAXED);
   if (known == NULL) {
-    known = dlsym(RTLD_NEXT, "dl_iterate_phdr");
+    known = find_initial_symbol(kName);
+    if (known == NULL) known = dlsym(RTLD_NEXT, kName);
     __atomic_store_n(&original, known, __ATOMIC_RELAXED);
   }
   return (iterate_function*)known;

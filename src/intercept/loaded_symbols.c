@@ -32,20 +32,15 @@ static bool holds(const struct dl_phdr_info* object, const void* address) {
 }
 
 /* The dynamic linker has relocated the pointers of libraries, but not those of the vDSO. */
-static const void* pointer_of(const struct dl_phdr_info* object, const dynamic_entry* entry) {
+static const void* pointer_of(uintptr_t base, const dynamic_entry* entry) {
   const uintptr_t value = entry->d_un.d_ptr;
-  return (const void*)(value < object->dlpi_addr ? value + object->dlpi_addr : value);
+  return (const void*)(value < base ? value + base : value);
 }
 
-static struct tables tables_of(const struct dl_phdr_info* object) {
+static struct tables tables_in(uintptr_t base, const dynamic_entry* entry) {
   struct tables tables = {0};
-  const dynamic_entry* entry = NULL;
-  for (size_t i = 0; i < object->dlpi_phnum; ++i) {
-    if (object->dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
-    entry = (const dynamic_entry*)(object->dlpi_addr + object->dlpi_phdr[i].p_vaddr);
-  }
   for (; entry != NULL && entry->d_tag != DT_NULL; ++entry) {
-    const void* pointer = pointer_of(object, entry);
+    const void* pointer = pointer_of(base, entry);
     if (entry->d_tag == DT_SYMTAB) tables.symbols = pointer;
     if (entry->d_tag == DT_STRTAB) tables.names = pointer;
     if (entry->d_tag == DT_VERSYM) tables.versions = pointer;
@@ -58,6 +53,15 @@ static struct tables tables_of(const struct dl_phdr_info* object) {
     if (entry->d_tag == DT_PLTRELSZ) tables.relocation_counts[1] = count;
   }
   return tables;
+}
+
+static struct tables tables_of(const struct dl_phdr_info* object) {
+  const dynamic_entry* dynamic = NULL;
+  for (size_t i = 0; i < object->dlpi_phnum; ++i) {
+    if (object->dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
+    dynamic = (const dynamic_entry*)(object->dlpi_addr + object->dlpi_phdr[i].p_vaddr);
+  }
+  return tables_in(object->dlpi_addr, dynamic);
 }
 
 /* strcmp() may be a sanitizer's, which must not be called before that has started. */
@@ -150,6 +154,24 @@ struct loaded_symbol find_loaded_symbol(const char* name) {
   return state.found;
 }
 
+extern struct r_debug _r_debug __attribute__((weak)); /* of the dynamic linker, for debuggers */
+
+void* find_initial_symbol(const char* name) {
+  if (&_r_debug == NULL) return NULL;
+  bool behind_us = false;
+  for (const struct link_map* map = _r_debug.r_map; map != NULL; map = map->l_next) {
+    if (behind_us) {
+      const struct tables tables = tables_in(map->l_addr, map->l_ld);
+      const symbol_entry* symbol = search(&tables, name);
+      if (symbol != NULL && ELF64_ST_TYPE(symbol->st_info) == STT_FUNC) {
+        return (void*)(map->l_addr + symbol->st_value);
+      }
+    }
+    behind_us |= map->l_ld == _DYNAMIC;
+  }
+  return NULL;
+}
+
 static bool refers_to(const struct tables* tables, const char* name) {
   for (int kind = 0; kind < 2; ++kind) {
     for (size_t i = 0; tables->relocations[kind] != NULL && i < tables->relocation_counts[kind];
@@ -193,49 +215,6 @@ bool is_referred_to_beside(const void* address, const char* name) {
   struct neighbour neighbour = {.address = address, .name = name, .test = refers_to};
   dl_iterate_phdr(test_object, &neighbour);
   return neighbour.answer;
-}
-
-struct choice {
-  const char* const* names;
-  size_t count;
-  int found;
-};
-
-static int search_any(struct dl_phdr_info* object, size_t size, void* context) {
-  struct choice* choice = context;
-  if (object->dlpi_addr == getauxval(AT_SYSINFO_EHDR)) return 0;
-  const struct tables tables = tables_of(object);
-  for (size_t i = 0; i < choice->count; ++i) {
-    if (search(&tables, choice->names[i]) == NULL) continue;
-    choice->found = (int)i;
-    return 1;
-  }
-  return 0;
-}
-
-int find_any_loaded(const char* const* names, size_t count) {
-  struct choice choice = {.names = names, .count = count, .found = -1};
-  const int saved = errno;
-  dl_iterate_phdr(search_any, &choice);
-  errno = saved;
-  return choice.found;
-}
-
-/* The program is the first object listed, so the first call ends the iteration. */
-static int note_early_start(struct dl_phdr_info* program, size_t size, void* early) {
-  for (size_t i = 0; i < program->dlpi_phnum; ++i) {
-    if (program->dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
-    const dynamic_entry* entry =
-        (const dynamic_entry*)(program->dlpi_addr + program->dlpi_phdr[i].p_vaddr);
-    for (; entry->d_tag != DT_NULL; ++entry) *(bool*)early |= entry->d_tag == DT_PREINIT_ARRAY;
-  }
-  return 1;
-}
-
-bool program_starts_before_libraries(void) {
-  bool early = false;
-  dl_iterate_phdr(note_early_start, &early);
-  return early;
 }
 
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)

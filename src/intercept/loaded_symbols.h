@@ -18,20 +18,17 @@ struct loaded_symbol {
 /* Where there is one definition, it is the one that any caller gets, whatever its search order. */
 struct loaded_symbol find_loaded_symbol(const char* name);
 
+/* A function of a library that is loaded from the start, the first behind us that has it, as
+ * dlsym() with RTLD_NEXT would find it; null where there is none. Takes no lock at all: such
+ * libraries stay where they are in the list, so the name has to be one that the C library has. */
+void* find_initial_symbol(const char* name);
+
 /* Whether the object that holds `address` defines `name`, too. */
 bool is_defined_beside(const void* address, const char* name);
 
 /* Whether that object has `name` filled in by the dynamic linker, with its own definition or
  * another's. */
 bool is_referred_to_beside(const void* address, const char* name);
-
-/* The index of a name that any object defines, the program and what comes before us included; -1
- * where none defines any. Takes some 10 ns an object and name. */
-int find_any_loaded(const char* const* names, size_t count);
-
-/* Whether the program has functions that run before all constructors, as only run-time systems of
- * compilers have (System V gABI, DT_PREINIT_ARRAY). */
-bool program_starts_before_libraries(void);
 
 /* What tells one loaded object from another that was loaded to the same place later. */
 struct object_mark {

@@ -25,6 +25,8 @@
 #include <unistd.h>
 
 #include "base/counters_layout.h"
+#include "intercept/kept_environment.h"
+#include "intercept/loaded_symbols.h"
 #include "intercept/watching_tool.h"
 
 typedef int main_function(int, char**, char**);
@@ -93,15 +95,20 @@ static const char* take_over(int argc, char** argv) {
   return reason != NULL ? reason : exec_engine(&identity, argv);
 }
 
+/* getenv(), without a look at all of the environment where nothing in it is ours. */
+static const char* own_variable(const char* name) {
+  return hoist_is_mentioned() ? getenv(name) : NULL;
+}
+
 static int wrapped_main(int argc, char** argv, char** envp) {
-  const char* skip = getenv(HOIST_SKIP_ENV);
+  const char* skip = own_variable(HOIST_SKIP_ENV);
   const bool skipped = skip != NULL && strtol(skip, NULL, 10) == getpid();
   /* An engine that stepped aside has recorded why; an engine records for itself. */
   if (skipped) unsetenv(HOIST_SKIP_ENV);
   const bool secure = getauxval(AT_SECURE) != 0;
-  if (!skipped && !secure && argv[0] != NULL && getenv(HOIST_TAKEOVER_ENV) == NULL) {
+  if (!skipped && !secure && argv[0] != NULL && own_variable(HOIST_TAKEOVER_ENV) == NULL) {
     const char* reason = take_over(argc, argv);
-    const char* counters = getenv(HOIST_COUNTERS_ENV);
+    const char* counters = own_variable(HOIST_COUNTERS_ENV);
     if (counters != NULL) {
       const char* tool = watching_tool();
       record_program(counters, argv, tool != NULL ? tool : reason);
@@ -118,7 +125,9 @@ __attribute__((visibility("default"))) int __libc_start_main(main_function* main
 
 int __libc_start_main(main_function* main, int argc, char** argv, main_function* init,
                       void (*fini)(void), void (*rtld_fini)(void), void* stack_end) {
-  start_function* real = (start_function*)dlsym(RTLD_NEXT, "__libc_start_main");
+  static const char kName[] = "__libc_start_main";
+  start_function* real = (start_function*)find_initial_symbol(kName);
+  if (real == NULL) real = (start_function*)dlsym(RTLD_NEXT, kName);
   if (real == NULL) _exit(127); /* no C library behind us: there is nothing to start */
   original_main = main;
   return real(wrapped_main, argc, argv, init, fini, rtld_fini, stack_end);

@@ -1,7 +1,6 @@
 /* Which program is this? The build-id of the main program decides; the name under which it was
  * started only says whether asking the user's table is worth a system call. */
 #include <elf.h>
-#include <link.h>
 #include <string.h>
 #include <sys/auxv.h>
 
@@ -9,29 +8,32 @@
 #include "base/programs.h"
 #include "base/user_table.h"
 #include "intercept/preload.h"
+#include "intercept/program_headers.h"
 
-/* The main program is the first object listed, so the first call ends the iteration. */
-static int read_build_id(struct dl_phdr_info* info, size_t size, void* hex) {
-  for (int i = 0; i < info->dlpi_phnum; ++i) {
-    const ElfW(Phdr)* header = &info->dlpi_phdr[i];
+static void read_build_id(char hex[HOIST_BUILD_ID_HEX]) {
+  const struct program_headers program = program_headers();
+  for (size_t i = 0; i < program.count; ++i) {
+    const ElfW(Phdr)* header = &program.first[i];
     if (header->p_type != PT_NOTE) continue;
-    const void* notes = (const void*)(info->dlpi_addr + header->p_vaddr);
-    if (hoist_build_id_in_notes(notes, header->p_memsz, header->p_align, hex)) break;
+    const void* notes = (const void*)(program.base + header->p_vaddr);
+    if (hoist_build_id_in_notes(notes, header->p_memsz, header->p_align, hex)) return;
   }
-  return 1;
 }
 
 /* Base name of the file that was started. */
 static const char* started_name(void) {
   const char* path = (const char*)getauxval(AT_EXECFN);
   if (path == NULL) return "";
-  const char* slash = strrchr(path, '/');
-  return slash != NULL ? slash + 1 : path;
+  const char* name = path;
+  for (; *path != '\0'; ++path) {
+    if (*path == '/') name = path + 1;
+  }
+  return name;
 }
 
 const char* recognise_program(struct identity* identity) {
   char build_id[HOIST_BUILD_ID_HEX] = "";
-  dl_iterate_phdr(read_build_id, build_id);
+  read_build_id(build_id);
   const struct hoist_build* build = hoist_find_build(build_id);
   struct hoist_user_build learnt;
   if (build != NULL) {

@@ -3,38 +3,38 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "intercept/loaded_symbols.h"
+#include "intercept/program_headers.h"
 
-/* What each tool's library, or the program that it is linked into, defines. UBSan alone watches no
- * calls. */
-static const char* const kNames[] = {"__asan_init", "__hwasan_init", "__lsan_init",
-                                     "__msan_init", "__tsan_init",   "_vgnU_freeres"};
-static const char* const kReasons[] = {
-    "AddressSanitizer watches its calls", "HWAddressSanitizer watches its calls",
-    "LeakSanitizer watches its calls",    "MemorySanitizer watches its calls",
-    "ThreadSanitizer watches its calls",  "valgrind watches its calls"};
-enum { kTools = sizeof kNames / sizeof *kNames };
+/* Each tool's library, or the program that it is linked into, defines one of these; filled in when
+ * we are loaded. UBSan alone watches no calls. */
+extern void __asan_init(void) __attribute__((weak));
+extern void __hwasan_init(void) __attribute__((weak));
+extern void __lsan_init(void) __attribute__((weak));
+extern void __msan_init(void) __attribute__((weak));
+extern void __tsan_init(void) __attribute__((weak));
+extern void _vgnU_freeres(void) __attribute__((weak));
 
-/* A sanitizer that gcc has linked into the program (-static-libasan) shows none of its names. */
-static const char kLinkedIn[] = "a run-time system in it watches its calls";
-
-static const char* look(void) {
-  const int tool = find_any_loaded(kNames, kTools);
-  if (tool >= 0) return kReasons[tool];
-  return program_starts_before_libraries() ? kLinkedIn : NULL;
+/* Whether the program has functions that run before all constructors (System V gABI,
+ * DT_PREINIT_ARRAY), as a sanitizer that is linked into it has. By -static-libasan of gcc its names
+ * are not to be seen. */
+static bool has_linked_in_tool(void) {
+  const struct program_headers program = program_headers();
+  for (size_t i = 0; i < program.count; ++i) {
+    if (program.first[i].p_type != PT_DYNAMIC) continue;
+    const ElfW(Dyn)* entry = (const ElfW(Dyn)*)(program.base + program.first[i].p_vaddr);
+    for (; entry->d_tag != DT_NULL; ++entry) {
+      if (entry->d_tag == DT_PREINIT_ARRAY) return true;
+    }
+  }
+  return false;
 }
-
-static const char* reason;
-static bool looked;
 
 const char* watching_tool(void) {
-  if (!__atomic_load_n(&looked, __ATOMIC_ACQUIRE)) {
-    __atomic_store_n(&reason, look(), __ATOMIC_RELAXED);
-    __atomic_store_n(&looked, true, __ATOMIC_RELEASE);
-  }
-  return __atomic_load_n(&reason, __ATOMIC_RELAXED);
+  if (__asan_init != NULL) return "AddressSanitizer watches its calls";
+  if (__hwasan_init != NULL) return "HWAddressSanitizer watches its calls";
+  if (__lsan_init != NULL) return "LeakSanitizer watches its calls";
+  if (__msan_init != NULL) return "MemorySanitizer watches its calls";
+  if (__tsan_init != NULL) return "ThreadSanitizer watches its calls";
+  if (_vgnU_freeres != NULL) return "valgrind watches its calls";
+  return has_linked_in_tool() ? "a run-time system in it watches its calls" : NULL;
 }
-
-/* Looked for now: prctl(), which asks, may be called where another thread's locks are held for
- * good, between fork() and exec. */
-__attribute__((constructor)) static void look_at_start(void) { (void)watching_tool(); }

@@ -5,8 +5,8 @@
 #ifndef HOIST_INTERCEPT_WATCHING_TOOL_H
 #define HOIST_INTERCEPT_WATCHING_TOOL_H
 
-/* Why calls are left alone, in plain words; null where no such tool is there. Looked for once. Any
- * thread may ask. */
+/* Why calls are left alone, in plain words; null where no such tool is there. Takes no lock; any
+ * thread may ask, a signal handler too. */
 const char* watching_tool(void);
 
 #endif
