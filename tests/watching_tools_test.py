@@ -33,7 +33,7 @@ static int by_value(const void* a, const void* b) {
   return (*(const int*)a > *(const int*)b) - (*(const int*)a < *(const int*)b);
 }
 static void sort_numbers(size_t count) {
-  for (int i = 0; i < kCount; ++i) numbers[i] = (int)(i * 7919L % 100003);
+  for (int i = 0; i < kCount; ++i) numbers[i] = i / 8 * 8 + 7 - i % 8;
   qsort(numbers, count, sizeof *numbers, by_value);
 }
 static void* add(void* none) {
@@ -215,7 +215,7 @@ class WatchingToolsTest(unittest.TestCase):
             self.assertEqual((done.returncode, done.stderr), (0, b""))
 
     def test_our_other_libraries(self):
-        for program, _, _ in self.kinds(STARTING):
+        for program, _, _ in self.kinds(("address", "clang-memory")):
             for options, changes in ((["--ops=+memcpy,+deflate,+zstd"], {}),
                                      ([], {"HOIST_GPU": "inprocess"})):
                 done = run(*RUN, *options, "--", program, env=self.env | changes)
@@ -297,13 +297,13 @@ class ValgrindTest(unittest.TestCase):
         folder = SCRATCH.path / "valgrind"
         folder.mkdir()
         env = clean_environment()
+        expected = run(program, env=env).stdout
         for tool, fault in (("memcheck", "overflow"), ("massif", "none"), ("callgrind", "none")):
             command = ["valgrind", f"--tool={tool}", "--error-exitcode=9", program, fault]
             with self.subTest(tool=tool):
-                plain = run(*command, env=env, cwd=folder)
                 done = run(*RUN, "--stats", "--", *command, env=env, cwd=folder)
-                self.assertEqual((done.returncode, done.stdout), (plain.returncode, plain.stdout))
-                self.assertEqual(plain.returncode, 9 if fault == "overflow" else 0)
+                self.assertEqual(done.stdout, expected)
+                self.assertEqual(done.returncode, 9 if fault == "overflow" else 0)
                 self.assertIn(b"left alone: valgrind watches its calls", done.stderr)
                 self.assertIn(b"passed (valgrind watches its calls) x 1", done.stderr)
 

@@ -30,6 +30,7 @@ class Case:
 @dataclasses.dataclass
 class Sample:
     seconds: float
+    cpu_seconds: float  # of the program and its children
     max_rss_kib: int
     status: int  # as waitpid gives it
 
@@ -58,7 +59,7 @@ class Runner:
             process.returncode = os.waitstatus_to_exitcode(status)
         if case.seconds_file and process.returncode == 0:
             seconds = float(case.seconds_file.read_text())
-        return Sample(seconds, usage.ru_maxrss, status)
+        return Sample(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss, status)
 
     def streams(self, tag):
         return self.scratch / f"{tag}.out", self.scratch / f"{tag}.err"
@@ -127,6 +128,7 @@ def plain_environment():
 def summary(samples):
     seconds = [sample.seconds for sample in samples]
     return {"seconds": seconds, "median": statistics.median(seconds), "best": min(seconds),
+            "cpu_seconds": [sample.cpu_seconds for sample in samples],
             "max_rss_kib": max(sample.max_rss_kib for sample in samples),
             "status": os.waitstatus_to_exitcode(samples[-1].status)}
 

@@ -10,6 +10,7 @@ whole about an hour on 2 cores; --scale 0.05 gives an impression in a few minute
 
 import argparse
 import json
+import operator
 import os
 import pathlib
 import shutil
@@ -21,6 +22,7 @@ import time
 import inputs
 import measure
 import report
+import tiny_processes
 
 LINES = 20_000_000
 FILE_BYTES = 1 << 30
@@ -214,6 +216,16 @@ def note_of_start(start):
             f"(median of {start['starts']}).")
 
 
+def note_of_cpu_time(row):
+    """What starts cost is told better by CPU time, which other programs disturb less."""
+    plain = row["plain"]["cpu_seconds"]
+    parts = [f"{name} {100 * (statistics.median(map(operator.truediv, cpu, plain)) - 1):+.1f} %"
+             for name, cpu in (("under `hoist run`", row["hoist"]["cpu_seconds"]),
+                               *((peer["name"], peer["cpu_seconds"]) for peer in row["peers"]))]
+    return (f"CPU time of {row['title']}: {statistics.median(plain):.3f} s plain, "
+            f"{', '.join(parts)} (medians of {len(plain)} pairs).")
+
+
 def all_rows(source, scratch, options):
     """Row name -> function that makes its inputs and returns its case, or None where it cannot."""
     return dict([*sort_rows(source, scratch, options.threads), *digest_rows(source),
@@ -223,7 +235,9 @@ def all_rows(source, scratch, options):
                                options.build_dir.resolve() / "bench/deflate_bench"),
                  *zlib_rows(source, scratch, options.build_dir.resolve() / "bench/zlib_bench"),
                  *zstd_rows(source, scratch, options.build_dir.resolve() / "bench/zstd_bench"),
-                 *unknown_rows(source, options.starts)])
+                 *unknown_rows(source, options.starts),
+                 *tiny_processes.rows(pathlib.Path(scratch), options.build_dir.resolve() / "bin/hoist",
+                                      max(1, options.starts // 10))])
 
 
 def arguments():
@@ -280,6 +294,8 @@ def main():
                 continue
             begin = time.perf_counter()
             rows.append(runner.measure(case))
+            if name == "tiny-processes":
+                notes.append(note_of_cpu_time(rows[-1]))
             print(f"{rows[-1]['title']}: {rows[-1]['ratio']:.2f}x "
                   f"({time.perf_counter() - begin:.0f} s)", file=sys.stderr, flush=True)
 

@@ -66,6 +66,15 @@ TEST_F(LoadedSymbols, TellWhatIsNotThere) {
   EXPECT_EQ(find_loaded_symbol("zlibVersion").definitions, 1u);
 }
 
+TEST_F(LoadedSymbols, FindWhatIsThereFromTheStart) {
+  for (const char* const name : {"__libc_start_main", "dl_iterate_phdr", "getauxval", "qsort"}) {
+    void* const expected = ::dlsym(RTLD_NEXT, name);
+    ASSERT_NE(expected, nullptr) << name;
+    EXPECT_EQ(find_initial_symbol(name), expected) << name;
+  }
+  EXPECT_EQ(find_initial_symbol("no_library_has_this"), nullptr);
+}
+
 TEST_F(LoadedSymbols, TellLibrariesApart) {
   const auto address = [](const char* name) { return find_loaded_symbol(name).address; };
   EXPECT_TRUE(is_defined_beside(address("crc32"), "zlibVersion"));
