@@ -33,5 +33,5 @@ def rows(scratch, hoist, rounds):
         suite = ["sh", "-c", SCRIPT, "suite", str(rounds)]
         watched = [str(hoist), "run", f"--stats={scratch / 'tiny.json'}", "--", *suite]
         return measure.Case("tiny-processes", f"a script that starts {14 * rounds} tiny programs",
-                            suite, cwd=folder, goal=0.98, peers={"with --stats": watched})
+                            suite, cwd=folder, peers={"with --stats": watched})
     yield "tiny-processes", case
