@@ -5,6 +5,9 @@
 #include <cstddef>
 #include <utility>
 
+#include "match/pairs/edit_words.h"
+#include "match/score/common_ends.h"
+
 namespace hoist::match {
 namespace {
 
@@ -13,12 +16,12 @@ constexpr int64_t kStretch = EditBand::kStretch;
 int64_t ones(uint64_t word) { return std::popcount(word); }
 uint64_t low_bits(int64_t bits) { return ~uint64_t{0} >> (64 - bits); }  // of 1 to 64
 
-// How many symbols at the end of both are equal: they change no number of edits.
-uint64_t equal_at_end(const Sequence& a, const Sequence& b) {
+// They change no number of edits.
+uint64_t symbols_equal_at_end(const Sequence& a, const Sequence& b) {
   return with_symbols(a, [&](const auto x) {
     return with_symbols(b, [&](const auto y) {
-      const auto ends = std::mismatch(x.rbegin(), x.rend(), y.rbegin(), y.rend());
-      return static_cast<uint64_t>(ends.first - x.rbegin());
+      const auto size = static_cast<int64_t>(std::min(x.size(), y.size()));
+      return static_cast<uint64_t>(equal_at_end(x.data() + x.size(), y.data() + y.size(), size));
     });
   });
 }
@@ -78,51 +81,6 @@ class LcsDiagonals {
   int64_t above_ = 0;              // in common above the word
   int64_t end_;
   uint64_t rows_;
-};
-
-// A word of 64 rows, as it is in the column last gone through.
-struct LevenshteinRows {
-  // Differences between words in a column: of the row above, to the right.
-  struct Carry {
-    uint64_t up = 1;
-    uint64_t down = 0;
-  };
-  static int64_t edits(int64_t columns, int64_t /*rows*/, int64_t sum) { return columns + sum; }
-
-  int64_t sum(uint64_t rows) const { return ones(up & rows) - ones(down & rows); }
-  void step(uint64_t mask, Carry& carry) {
-    const uint64_t matches = mask | carry.down;
-    const uint64_t diagonal = (((matches & up) + up) ^ up) | matches | down;
-    const uint64_t right_up = down | ~(diagonal | up);
-    const uint64_t right_down = diagonal & up;
-    const uint64_t shifted_up = right_up << 1 | carry.up;
-    const uint64_t shifted_down = right_down << 1 | carry.down;
-    carry = {right_up >> 63, right_down >> 63};
-    up = shifted_down | ~(diagonal | shifted_up);
-    down = shifted_up & diagonal;
-  }
-
-  uint64_t up = ~uint64_t{0};
-  uint64_t down = 0;
-};
-
-struct LcsRows {
-  using Carry = uint64_t;
-  static int64_t edits(int64_t columns, int64_t rows, int64_t sum) {
-    return columns + rows - 2 * sum;
-  }
-
-  int64_t sum(uint64_t rows) const { return ones(~state & rows); }
-  void step(uint64_t mask, Carry& carry) {
-    const uint64_t matches = state & mask;
-    uint64_t next = 0;
-    const bool overflow = __builtin_add_overflow(state, matches, &next);
-    const bool carried = __builtin_add_overflow(next, carry, &next);
-    state = next | (state - matches);
-    carry = static_cast<uint64_t>(overflow | carried);
-  }
-
-  uint64_t state = ~uint64_t{0};
 };
 
 // Words of rows lie in a ring, and with them for each symbol a mask of the rows at which it is.
@@ -191,7 +149,7 @@ uint64_t BandedEdits::count(PairCount count, NumberedSequence& a, NumberedSequen
   uint64_t m = a.length();
   uint64_t n = b.length();
   if (columns >= n) {
-    const uint64_t equal = equal_at_end(a.sequence(), b.sequence());
+    const uint64_t equal = symbols_equal_at_end(a.sequence(), b.sequence());
     m -= equal;
     n -= equal;
   }
@@ -217,7 +175,8 @@ void BandedEdits::fill_whole(NumberedSequence& a, size_t rows) {
     of_ = a.sequence().symbols;
     rows_.clear();
   }
-  whole_.resize(std::max(whole_.size(), whole_words(a.length()) * distinct_));
+  // No further than it is asked for: where sequences have little in common, that is a small part.
+  whole_.resize(std::max(whole_.size(), whole_words(rows) * distinct_));
   const size_t end = std::min(rows, size_t{a.length()});
   const uint32_t* const symbols = a.front(end);
   for (size_t row = rows_.size(); row < end; ++row) {

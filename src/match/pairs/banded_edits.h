@@ -57,12 +57,13 @@ struct EditBand {
 class BandedEdits {
  public:
   // Symbols are below `distinct`. Once `cancelled` is true, counts are undefined and come soon.
-  explicit BandedEdits(uint32_t distinct, const std::atomic<bool>* cancelled = nullptr)
+  explicit BandedEdits(uint32_t distinct, const std::atomic<bool>* cancelled = nullptr,
+                       size_t table_bytes = kTableBytes)
       : distinct_(distinct),
-        most_words_(kTableBytes / sizeof(uint64_t) / std::max<uint32_t>(1, distinct)),
+        most_words_(table_bytes / sizeof(uint64_t) / std::max<uint32_t>(1, distinct)),
         cancelled_(cancelled) {}
 
-  // Tables are at most so large, and there are two.
+  // Tables are at most so large unless more is given, and there are two.
   static constexpr size_t kTableBytes = size_t{2} << 20;
   bool is_in_one_word(const EditBand& band) const {
     return band.last - band.first < 64 &&

@@ -20,6 +20,14 @@ struct Sequence {
   uint32_t width = 1;  // bytes of a symbol
 };
 
+// `length` symbols from `begin` on.
+inline Sequence part_of(const Sequence& sequence, uint32_t begin, uint32_t length) {
+  Sequence part = sequence;
+  part.symbols = static_cast<const std::byte*>(sequence.symbols) + size_t{begin} * sequence.width;
+  part.length = length;
+  return part;
+}
+
 using SequenceList = std::span<const Sequence>;
 
 // work(symbols), a span of uint8_t, uint16_t or uint32_t.

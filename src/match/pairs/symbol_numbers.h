@@ -99,7 +99,6 @@ class NumberedSequence {
     sequence_ = sequence;
     by_symbol_ = &numbers;
     known_ = 0;
-    if (own_.size() < sequence.length) own_.resize(sequence.length);
     numbers_ = own_.data();
   }
   // Whose numbers are known, and stay where they are.
@@ -111,7 +110,7 @@ class NumberedSequence {
 
   const Sequence& sequence() const { return sequence_; }
   uint32_t length() const { return sequence_.length; }
-  // Of the first `size` symbols at least: numbers()[0..size) are valid.
+  // Of the first `size` symbols at least, until more are asked for.
   const uint32_t* front(size_t size) {
     if (size > known_) look_up(size);
     return numbers_;
@@ -123,6 +122,8 @@ class NumberedSequence {
 
   void look_up(size_t size) {
     const size_t end = std::min(size_t{length()}, std::max(size, known_ + kStep));
+    if (own_.size() < end) own_.resize(end);
+    numbers_ = own_.data();
     with_symbols(sequence_, [&](const auto symbols) {
       uint32_t* const out = own_.data();
       for (size_t i = known_; i < end; ++i) {

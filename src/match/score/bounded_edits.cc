@@ -2,29 +2,11 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
-#include <type_traits>
+
+#include "match/score/common_ends.h"
 
 namespace hoist::match {
 namespace {
-
-// How many symbols from the front are equal, of `size`.
-template <typename A, typename B>
-int64_t equal_symbols(const A* a, const B* b, int64_t size) {
-  int64_t i = 0;
-  if constexpr (std::is_same_v<A, B>) {
-    constexpr auto kAtOnce = static_cast<int64_t>(sizeof(uint64_t) / sizeof(A));
-    for (; i + kAtOnce <= size; i += kAtOnce) {
-      uint64_t x = 0;
-      uint64_t y = 0;
-      std::memcpy(&x, a + i, sizeof(x));
-      std::memcpy(&y, b + i, sizeof(y));
-      if (x != y) break;
-    }
-  }
-  while (i < size && a[i] == b[i]) ++i;
-  return i;
-}
 
 // Rows are positions in a, and a point of diagonal d lies in row i and column i + d.
 template <bool kSubstitutes, typename A, typename B>
@@ -43,7 +25,7 @@ uint32_t edits_within(std::span<const A> a, std::span<const B> b, uint32_t most)
   const auto slide = [&](int64_t row, int64_t diagonal) {
     if (row < 0) return row;
     const int64_t left = std::min(rows - row, columns - row - diagonal);
-    return row + equal_symbols(a.data() + row, b.data() + row + diagonal, left);
+    return row + equal_at_front(a.data() + row, b.data() + row + diagonal, left);
   };
   reached[0] = slide(0, 0);
   for (int64_t edits = 0;; ++edits) {
