@@ -44,7 +44,7 @@ double TextRatio::normalized(const std::vector<uint32_t>& points) const {
 }
 
 bool passes_cutoff(double normalized, double percent) {
-  const double cutoff = static_cast<float>(percent);
+  const double cutoff = held_cutoff(percent);
   return normalized >= cutoff / 100.0 && normalized * 100.0 >= cutoff;
 }
 

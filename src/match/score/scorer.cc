@@ -16,11 +16,8 @@ double kato_percent(uint64_t lcs, uint64_t total) {
   return 2.0 * static_cast<double>(lcs) / static_cast<double>(total) * 100.0;
 }
 
-// RapidFuzz: one less the normalised distance.
-Score distance_score(uint64_t distance, uint64_t maximum) {
-  const double normalized_distance =
-      maximum == 0 ? 0.0 : static_cast<double>(distance) / static_cast<double>(maximum);
-  return {static_cast<double>(maximum - distance), 1.0 - normalized_distance};
+Score distance_score(uint64_t distance, uint64_t largest) {
+  return {static_cast<double>(largest - distance), normalized_similarity(distance, largest)};
 }
 
 // What the raw count would be at most, or the distance at least, with this LCS.
@@ -36,6 +33,28 @@ std::optional<Scorer> scorer_named(std::string_view name) {
   const auto found = std::find(kNames.begin(), kNames.end(), name);
   if (found == kNames.end()) return {};
   return static_cast<Scorer>(found - kNames.begin());
+}
+
+double normalized_distance(uint64_t distance, uint64_t largest) {
+  return largest == 0 ? 0.0 : static_cast<double>(distance) / static_cast<double>(largest);
+}
+
+double normalized_similarity(uint64_t distance, uint64_t largest) {
+  return 1.0 - normalized_distance(distance, largest);
+}
+
+double held_threshold(Scorer scorer, double threshold) {
+  switch (scorer) {
+    case Scorer::lcs:
+    case Scorer::indel:
+    case Scorer::levenshtein:
+      return held_cutoff(threshold);
+    case Scorer::kato:
+    case Scorer::difflib:
+    case Scorer::difflib_autojunk:
+      break;
+  }
+  return threshold;
 }
 
 Score score_of(Scorer scorer, uint64_t raw, uint64_t n, uint64_t m) {

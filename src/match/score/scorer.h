@@ -1,10 +1,11 @@
 // The scores of a pair of sequences, as the programs define them that people know them from, in
 // doubles with the same operations in the same order, so that they are equal bit for bit.
 //
-//   kato         2 * LCS / (n + m), by way of percent as KATO computes it: 2/3 is
-//   0.6666666666666665 lcs          RapidFuzz LCSseq: LCS and max(n, m) - LCS, over max(n, m) indel
-//   RapidFuzz Indel: n + m - 2 * LCS, over n + m levenshtein  RapidFuzz Levenshtein with unit
-//   costs, over max(n, m) difflib      Python's SequenceMatcher.ratio(), without and with autojunk
+//   kato         2 * LCS / (n + m), by way of percent: 2/3 is 0.6666666666666665, as in KATO
+//   lcs          RapidFuzz's LCSseq: LCS and max(n, m) - LCS, over max(n, m)
+//   indel        RapidFuzz's Indel: n + m - 2 * LCS, over n + m
+//   levenshtein  RapidFuzz's Levenshtein with unit costs, over max(n, m)
+//   difflib      Python's SequenceMatcher.ratio(), without and with autojunk
 //
 // Every one of them is at most what it would be if the number of symbols in common in order were
 // the LCS: a scan for LCS finds all candidates of all scorers (least_lcs), and only levenshtein
@@ -27,6 +28,17 @@ std::optional<Scorer> scorer_named(std::string_view name);
 constexpr bool needs_only_lcs(Scorer scorer) {
   return scorer == Scorer::kato || scorer == Scorer::lcs || scorer == Scorer::indel;
 }
+
+// What RapidFuzz makes of a distance and of the largest one that there is: 0 and 1 where that is 0.
+// Both round monotonically.
+double normalized_distance(uint64_t distance, uint64_t largest);
+double normalized_similarity(uint64_t distance, uint64_t largest);
+
+// RapidFuzz holds cut-offs of normalized scores in 32 bits, which decides exact ties: 0.4 is not
+// reached by a score of 0.4. So do all of its scorers here, on every way in.
+inline double held_cutoff(double cutoff) { return static_cast<float>(cutoff); }
+// A threshold of a search as its scorer compares with it.
+double held_threshold(Scorer scorer, double threshold);
 
 // Score of sequences of lengths n and m. `raw` is what the scorer counts: the LCS; for levenshtein
 // the distance; for difflib the symbols in blocks. `normalized` is in 0..1, 1 for equal sequences
