@@ -2,11 +2,12 @@
 
 import math
 import sys
-from typing import Any, Callable, Collection, Dict, Hashable, Optional, Sequence, Union
+from typing import Any, Callable, Collection, Dict, Hashable, Optional, Sequence
 
 import numpy as np
 
 from hoist import _native
+from hoist._native import Scorer
 from hoist.errors import InvalidArgument, Unsupported
 
 _MOST_WORKERS = 1024
@@ -15,72 +16,35 @@ _VALUES = ("distance", "similarity", "normalized_distance", "normalized_similari
 Item = Optional[Sequence[Hashable]]
 
 
-class Scorer:
-    """How alike two sequences are, as the function of RapidFuzz with the same name has it."""
-
-    def __init__(self, name: str, highest: Optional[float]):
-        self.name = name
-        self._highest = highest  # of a cut-off; None where scores are counts
-
-    def __repr__(self) -> str:
-        return f"hoist.match.{self.name}"
-
-    @property
-    def is_count(self) -> bool:
-        return self._highest is None
-
-    def __call__(
-        self,
-        s1: Item,
-        s2: Item,
-        *,
-        processor: Optional[Callable[[Any], Sequence[Hashable]]] = None,
-        score_cutoff: Optional[float] = None,
-        score_hint: Optional[float] = None,
-    ) -> Union[int, float]:
-        """The score of one pair; beyond the cut-off what `cdist` says. The hint is not needed."""
-        if s1 is not None and s2 is not None and processor is not None:
-            s1, s2 = processor(s1), processor(s2)
-        if s1 is None or s2 is None:
-            if self.is_count:
-                raise InvalidArgument(f"{self.name}: None as a sequence")
-            return 1.0 if self.name.endswith("normalized_distance") else 0.0
-        score = _native.pair_score(s1, s2, self.name, self.cutoff(score_cutoff))
-        return int(score) if self.is_count else score
-
-    def cutoff(self, wanted: Optional[float]) -> Optional[float]:
-        """A cut-off as scores compare with it."""
-        if wanted is None:
-            return None
-        if self._highest is None:
-            if wanted < 0:
-                raise InvalidArgument(f"a score_cutoff of {wanted}: 0 or more")
-            return int(wanted)
-        if not 0 <= wanted <= self._highest:
-            raise InvalidArgument(f"a score_cutoff of {wanted}: 0 to {self._highest:g}")
-        return float(wanted)
-
-
 class _Family:
     """The four scorers that come from one way of counting."""
 
     def __init__(self, name: str):
-        self.distance = Scorer(f"{name}.distance", None)
-        self.similarity = Scorer(f"{name}.similarity", None)
-        self.normalized_distance = Scorer(f"{name}.normalized_distance", 1.0)
-        self.normalized_similarity = Scorer(f"{name}.normalized_similarity", 1.0)
+        self._name = name
+        self.distance = Scorer(f"{name}.distance")
+        self.similarity = Scorer(f"{name}.similarity")
+        self.normalized_distance = Scorer(f"{name}.normalized_distance")
+        self.normalized_similarity = Scorer(f"{name}.normalized_similarity")
+
+    def __reduce__(self) -> str:
+        return self._name  # there is one of each
 
 
 LCSseq = _Family("LCSseq")
 Indel = _Family("Indel")
 Levenshtein = _Family("Levenshtein")
-ratio = Scorer("ratio", 100.0)
+ratio = Scorer("ratio")
 
 _SCORERS: Dict[str, Scorer] = {"ratio": ratio}
 for _family in (LCSseq, Indel, Levenshtein):
     for _value in _VALUES:
         _scorer: Scorer = getattr(_family, _value)
         _SCORERS[_scorer.name] = _scorer
+
+
+def _scorer_named(name: str) -> Scorer:
+    """What a pickled scorer is read as."""
+    return _SCORERS[name]
 
 
 def _scorer_of(wanted: Any) -> Scorer:
@@ -129,20 +93,17 @@ def cdist(
     `rapidfuzz.process.cdist`, but for LCSseq distances near a cut-off of a few, where its are wrong.
 
     score_cutoff: similarities below it are 0, distances above it are one more than it, normalized
-    distances above it are 1; it is rounded to 32 bits. score_hint is understood and not needed.
+    distances above it are 1; for percents and normalized scores it is rounded to 32 bits. score_hint is understood and not needed.
     score_multiplier: what each score is multiplied with at the end, for counts its integer part.
     dtype: uint32 for counts, else float32, unless it says otherwise; integers get rounded scores.
     workers: threads, -1 for all CPUs.
 
-    None and NaN, as a query or a choice, have the worst normalized score.
+    None, NaN and pandas.NA, as a query or a choice, have the worst normalized score.
 
     Raises InvalidArgument for a cut-off that no score has, a multiplier that is not finite, and None where scores are counts,
     Unsupported for other scorers and weights, TypeError for what is no sequence of hashables.
     """
     chosen = _scorer_of(scorer)
-    cutoff = chosen.cutoff(score_cutoff)
-    if cutoff is not None and not chosen.is_count:
-        cutoff = float(np.float32(cutoff))  # as RapidFuzz holds it here: it decides exact ties
     _refuse_weights(scorer_kwargs or {})
     if not math.isfinite(score_multiplier):
         raise InvalidArgument(f"a score_multiplier of {score_multiplier}: a finite number")
@@ -157,9 +118,9 @@ def cdist(
     return _native.pair_scores(
         queries,
         choices,
-        chosen.name,
+        chosen,
         processor,
-        cutoff,
+        score_cutoff,
         float(int(score_multiplier) if chosen.is_count else score_multiplier),
         0 if workers < 0 else min(max(1, workers), _MOST_WORKERS),
         allocate,

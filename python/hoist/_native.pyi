@@ -1,4 +1,4 @@
-from typing import Any, Callable, List, Optional, Sequence, Set, Tuple
+from typing import Any, Callable, Hashable, List, Optional, Sequence, Set, Tuple
 
 Layers = List[Tuple[int, float, float]]
 Wanted = Sequence[Tuple[int, Optional[float]]]  # numbers of tensors, qualities
@@ -50,17 +50,30 @@ class HoloWriter:
     def add(self, name: str, dtype: str, shape: Sequence[int], bytes: Any) -> None: ...
     def finish(self) -> None: ...
 
+class Scorer:
+    name: str
+    is_count: bool
+    def __new__(cls, name: str) -> "Scorer": ...
+    def __call__(
+        self,
+        s1: Optional[Sequence[Hashable]],
+        s2: Optional[Sequence[Hashable]],
+        *,
+        processor: Optional[Callable[[Any], Sequence[Hashable]]] = None,
+        score_cutoff: Optional[float] = None,
+        score_hint: Optional[float] = None,
+    ) -> Any: ...  # int where is_count, else float
+
 def pair_scores(
     queries: Any,
     choices: Any,
-    scorer: str,
+    scorer: Scorer,
     processor: Optional[Callable[[Any], Any]],
     cutoff: Optional[float],
     multiplier: float,
     threads: int,
     allocate: Callable[[int, int], Any],
 ) -> Any: ...
-def pair_score(a: Any, b: Any, scorer: str, cutoff: Optional[float]) -> float: ...
 
 class SequencePair:
     def __init__(self, b: Any, autojunk: bool, junk: Optional[Set[Any]]) -> None: ...

@@ -17,8 +17,9 @@ Errors are those of `hoist.errors`.
 """
 
 from hoist._match_index import Found, Index
-from hoist._match_pairs import Indel, LCSseq, Levenshtein, Scorer, cdist, ratio
+from hoist._match_pairs import Indel, LCSseq, Levenshtein, cdist, ratio
 from hoist._match_sequence import SequenceMatcher, get_close_matches
+from hoist._native import Scorer as Scorer
 
 __all__ = [
     "Found",

@@ -16,30 +16,67 @@ namespace {
 
 constexpr size_t kBlock = size_t{1} << 14;  // symbols
 
-// None, NaN, and pandas' NA.
+#ifdef Py_LIMITED_API
+bool is_ascii(nb::handle text) {
+  static PyObject* const method =
+      PyObject_GetAttrString(reinterpret_cast<PyObject*>(&PyUnicode_Type), "isascii");
+  PyObject* const arguments[] = {text.ptr()};
+  const nb::object answer = nb::steal(PyObject_Vectorcall(method, arguments, 1, nullptr));
+  if (!answer.is_valid()) throw nb::python_error();
+  return answer.is(nb::handle(Py_True));
+}
+#endif
+
+std::optional<match::Sequence> characters_in_place(nb::handle text) {
+#ifdef Py_LIMITED_API
+  if (!is_ascii(text)) return {};
+  Py_ssize_t size = 0;
+  const char* const ascii = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+  if (ascii == nullptr) throw nb::python_error();
+  return sequence_of(reinterpret_cast<const uint8_t*>(ascii), static_cast<size_t>(size));
+#else
+#if PY_VERSION_HEX < 0x030c0000
+  if (PyUnicode_READY(text.ptr()) != 0) throw nb::python_error();
+#endif
+  const auto size = static_cast<size_t>(PyUnicode_GET_LENGTH(text.ptr()));
+  switch (PyUnicode_KIND(text.ptr())) {
+    case PyUnicode_1BYTE_KIND:
+      return sequence_of(PyUnicode_1BYTE_DATA(text.ptr()), size);
+    case PyUnicode_2BYTE_KIND:
+      return sequence_of(PyUnicode_2BYTE_DATA(text.ptr()), size);
+    default:
+      return sequence_of(PyUnicode_4BYTE_DATA(text.ptr()), size);
+  }
+#endif
+}
+
+}  // namespace
+
 bool is_missing(nb::handle item) {
   if (item.is_none()) return true;
-  if (PyUnicode_Check(item.ptr()) || PyList_Check(item.ptr()) || PyTuple_Check(item.ptr())) {
+  if (PyUnicode_Check(item.ptr()) || PyBytes_Check(item.ptr()) || PyList_Check(item.ptr()) ||
+      PyTuple_Check(item.ptr())) {
     return false;
   }
   if (PyFloat_Check(item.ptr())) return std::isnan(PyFloat_AsDouble(item.ptr()));
-  return nb::cast<std::string>(item.type().attr("__name__")) == "NAType";
+  const nb::handle type = item.type();
+  if (nb::cast<std::string>(type.attr("__name__")) != "NAType") return false;
+  const auto module = nb::cast<std::string>(type.attr("__module__"));
+  return module == "pandas" || module.starts_with("pandas.");
 }
 
-// Lengths have 31 bits.
-template <typename Symbol>
-match::Sequence sequence_of(const Symbol* symbols, size_t length) {
-  if (length >> 31 == 0) return {symbols, length};
-  raise({ErrorCode::invalid_argument,
-         "a sequence of " + std::to_string(length) + " elements: fewer than 2147483648"});
-}
-
-match::Sequence bytes_of(nb::handle item) {
+std::optional<match::Sequence> symbols_in_place(nb::handle item) {
+  if (PyUnicode_Check(item.ptr())) return characters_in_place(item);
+  if (!PyBytes_CheckExact(item.ptr())) return {};
   return sequence_of(reinterpret_cast<const uint8_t*>(PyBytes_AsString(item.ptr())),
                      static_cast<size_t>(PyBytes_Size(item.ptr())));
 }
 
-}  // namespace
+void check_length(size_t length) {
+  if (length >> 31 == 0) return;
+  raise({ErrorCode::invalid_argument,
+         "a sequence of " + std::to_string(length) + " elements: fewer than 2147483648"});
+}
 
 Collection::Collection(nb::handle items, ElementNumbers& numbers, const nb::object& processor)
     : items_(nb::steal(PySequence_Tuple(items.ptr()))) {
@@ -49,9 +86,7 @@ Collection::Collection(nb::handle items, ElementNumbers& numbers, const nb::obje
   for (Py_ssize_t i = 0; i < size; ++i) {
     check_signals(static_cast<size_t>(i));
     const nb::handle item = NB_TUPLE_GET_ITEM(items_.ptr(), i);
-    if (processor.is_none() && PyUnicode_Check(item.ptr())) {
-      sequences_.push_back(text(item));
-    } else if (is_missing(item)) {
+    if (is_missing(item)) {
       missing_.push_back(static_cast<size_t>(i));
       sequences_.emplace_back();
     } else if (processor.is_none()) {
@@ -64,42 +99,8 @@ Collection::Collection(nb::handle items, ElementNumbers& numbers, const nb::obje
   }
 }
 
-match::Sequence Collection::text(nb::handle item) {
-#ifdef Py_LIMITED_API
-  if (!is_ascii_.is_valid()) is_ascii_ = nb::handle((PyObject*)&PyUnicode_Type).attr("isascii");
-  PyObject* const arguments[] = {item.ptr()};
-  const nb::object is_ascii =
-      nb::steal(PyObject_Vectorcall(is_ascii_.ptr(), arguments, 1, nullptr));
-  if (!is_ascii.is_valid()) throw nb::python_error();
-  Py_ssize_t size = 0;
-  if (is_ascii.is(nb::handle(Py_True))) {
-    const char* const ascii = PyUnicode_AsUTF8AndSize(item.ptr(), &size);
-    if (ascii == nullptr) throw nb::python_error();
-    return sequence_of(reinterpret_cast<const uint8_t*>(ascii), static_cast<size_t>(size));
-  }
-  size = PyUnicode_GetLength(item.ptr());
-  uint32_t* const copy = room(static_cast<size_t>(size));
-  if (PyUnicode_AsUCS4(item.ptr(), copy, size, 0) == nullptr) throw nb::python_error();
-  return sequence_of(copy, static_cast<size_t>(size));
-#else
-#if PY_VERSION_HEX < 0x030c0000
-  if (PyUnicode_READY(item.ptr()) != 0) throw nb::python_error();
-#endif
-  const auto size = static_cast<size_t>(PyUnicode_GET_LENGTH(item.ptr()));
-  switch (PyUnicode_KIND(item.ptr())) {
-    case PyUnicode_1BYTE_KIND:
-      return sequence_of(PyUnicode_1BYTE_DATA(item.ptr()), size);
-    case PyUnicode_2BYTE_KIND:
-      return sequence_of(PyUnicode_2BYTE_DATA(item.ptr()), size);
-    default:
-      return sequence_of(PyUnicode_4BYTE_DATA(item.ptr()), size);
-  }
-#endif
-}
-
 match::Sequence Collection::elements(nb::handle item, ElementNumbers& numbers) {
-  if (PyUnicode_Check(item.ptr())) return text(item);
-  if (PyBytes_CheckExact(item.ptr())) return bytes_of(item);
+  if (const auto in_place = symbols_in_place(item)) return *in_place;
   // What has no length is no sequence, though it may be iterable.
   if (PyObject_Size(item.ptr()) < 0) throw nb::python_error();
   numbers_.clear();

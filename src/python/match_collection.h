@@ -5,12 +5,28 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "match/pairs/sequence_list.h"
 #include "python/match_elements.h"
 
 namespace hoist::python {
+
+// None, NaN, and pandas.NA: what stands for a sequence that is not there.
+bool is_missing(nanobind::handle item);
+
+// The characters of a str and the elements of bytes where they lie; with Python's stable ABI those
+// of ASCII strs only. Nothing for what lies elsewhere, or is neither.
+std::optional<match::Sequence> symbols_in_place(nanobind::handle item);
+
+// Lengths have 31 bits: raises InvalidArgument.
+void check_length(size_t length);
+template <typename Symbol>
+match::Sequence sequence_of(const Symbol* symbols, size_t length) {
+  check_length(length);
+  return {symbols, length};
+}
 
 // The characters of a str are read where they lie, and so are bytes; with Python's stable ABI those
 // of ASCII strs only. What lies elsewhere is copied. All are kept alive, and may be read without
@@ -28,14 +44,12 @@ class Collection {
   const std::vector<size_t>& missing() const { return missing_; }
 
  private:
-  match::Sequence text(nanobind::handle item);
   match::Sequence elements(nanobind::handle item, ElementNumbers& numbers);
   // Room that stays.
   uint32_t* room(size_t symbols);
 
   nanobind::object items_;
   std::vector<nanobind::object> processed_;
-  nanobind::object is_ascii_;  // the method of str, where that is asked
   std::vector<std::unique_ptr<uint32_t[]>> blocks_;
   size_t left_ = 0;  // in the last of them, at its end
   size_t block_size_ = 0;

@@ -6,5 +6,6 @@
 NB_MODULE(_native, module) {
   hoist::python::define_tensors(module);
   hoist::python::define_match_pairs(module);
+  hoist::python::define_match_scorer(module);
   hoist::python::define_match_sequence(module);
 }

@@ -7,6 +7,7 @@ namespace hoist::python {
 
 void define_tensors(nanobind::module_& module);
 void define_match_pairs(nanobind::module_& module);
+void define_match_scorer(nanobind::module_& module);
 void define_match_sequence(nanobind::module_& module);
 
 }  // namespace hoist::python
