@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, 
 
 import numpy as np
 
+from hoist._ownership import OwnsResources
 from hoist.errors import InvalidArgument, NotFound
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class Found(Tuple[Any, Any]):
     for each state an array of what it found.
     """
 
-    _hits: "_index.Hits"
+    _hits: Union["_index.Hits", "_KnownNames"]
 
     @property
     def scores(self) -> Any:
@@ -41,8 +42,31 @@ class Found(Tuple[Any, Any]):
         """Of the patterns that each state found, as they were at the moment of the search."""
         return self._hits.names()
 
+    def __copy__(self) -> "Found":
+        return self  # nobody changes it
 
-class Index:
+    def __reduce__(self) -> Any:
+        return _found, (self[0], self[1], self.names())
+
+
+class _KnownNames:
+    """The hits of a copy, which stands for itself: the index may be gone."""
+
+    def __init__(self, names: List[List[str]]):
+        self._names = names
+
+    def names(self) -> List[List[str]]:
+        return self._names
+
+
+def _found(scores: Any, ids: Any, names: List[List[str]]) -> Found:
+    """What a pickled result is read as."""
+    found = Found((scores, ids))
+    found._hits = _KnownNames(names)
+    return found
+
+
+class Index(OwnsResources):
     """Patterns, each a list of events, an event a list of symbols (str).
 
         with Index("shop.index") as index:
@@ -253,7 +277,8 @@ class Index:
         """(scores, ids) of the patterns most similar to each of several states, by one pass.
 
         With k the best k, in matrices of len(states) x k padded with NaN and -1; else all, in one
-        array a state. threshold: of the normalized score, 0 to 1; without one 0 with k, else 0.1.
+        array a state. threshold: of the normalized score, 0 to 1; without one 0 with k, else 0.1; as
+        RapidFuzz rounds it, to 32 bits, for the first three scorers.
         scorer: "lcs", "indel", "levenshtein", "kato", "difflib", "difflib-autojunk". Scores are
         float64 in 0 to 1, or with normalized=False what the scorer counts. An id stands for its
         pattern for as long as that is in the index; the result's names() has the names.

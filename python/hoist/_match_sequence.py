@@ -35,6 +35,10 @@ class SequenceMatcher(_Base):  # type: ignore[misc]
         self.opcodes: Optional[List[Tuple[str, int, int, int, int]]] = None
         self.set_seqs(a, b)
 
+    def __getstate__(self) -> Dict[str, Any]:
+        """All but what is prepared, which a copy prepares again when it is asked."""
+        return {**self.__dict__, "_pair": None, "_first": None}
+
     def set_seqs(self, a: Sequence[Any], b: Sequence[Any]) -> None:
         self.set_seq1(a)
         self.set_seq2(b)

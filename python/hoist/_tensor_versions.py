@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any, Dict, Iterable, Iterator, Mapping, Optional, Sequence, Set, Tuple, Type
 
 from hoist import _frameworks
+from hoist._ownership import OwnsResources
 from hoist._tensor_arrays import ArrayLoader
 from hoist._tensor_files import PathLike, Policy, Targets, checked_steps
 from hoist.errors import InvalidArgument
@@ -94,7 +95,7 @@ class Version(Mapping[str, Any]):
         return repr(dict(self))
 
 
-class ProgressiveModel:
+class ProgressiveModel(OwnsResources):
     """Tensors that get better while they are used.
 
         with ProgressiveModel("model.holo") as model:

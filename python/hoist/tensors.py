@@ -33,6 +33,7 @@ from types import TracebackType
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Type
 
 from hoist import _frameworks, _native
+from hoist._ownership import OwnsResources
 from hoist._tensor_arrays import ArrayLoader
 from hoist._tensor_files import (
     HoloFile,
@@ -174,7 +175,7 @@ def stream(
     return Improvements(path, device, policy, framework).all_steps(steps)
 
 
-class safe_open:  # the name that it has in safetensors
+class safe_open(OwnsResources):  # the name that it has in safetensors
     """Lazy access, as `safetensors.safe_open` gives it: opening reads the header only.
 
         with safe_open("model.holo", framework="pt", device="cpu") as file:
