@@ -27,7 +27,8 @@ bool is_ascii(nb::handle text) {
 }
 #endif
 
-std::optional<match::Sequence> characters_in_place(nb::handle text) {
+// In line: for many short ones a call is part of the time.
+[[gnu::always_inline]] inline std::optional<match::Sequence> characters_in_place(nb::handle text) {
 #ifdef Py_LIMITED_API
   if (!is_ascii(text)) return {};
   Py_ssize_t size = 0;
@@ -72,8 +73,7 @@ std::optional<match::Sequence> symbols_in_place(nb::handle item) {
                      static_cast<size_t>(PyBytes_Size(item.ptr())));
 }
 
-void check_length(size_t length) {
-  if (length >> 31 == 0) return;
+void refuse_length(size_t length) {
   raise({ErrorCode::invalid_argument,
          "a sequence of " + std::to_string(length) + " elements: fewer than 2147483648"});
 }
@@ -86,7 +86,10 @@ Collection::Collection(nb::handle items, ElementNumbers& numbers, const nb::obje
   for (Py_ssize_t i = 0; i < size; ++i) {
     check_signals(static_cast<size_t>(i));
     const nb::handle item = NB_TUPLE_GET_ITEM(items_.ptr(), i);
-    if (is_missing(item)) {
+    if (processor.is_none() && PyUnicode_Check(item.ptr())) {
+      const auto in_place = characters_in_place(item);
+      sequences_.push_back(in_place ? *in_place : elements(item, numbers));
+    } else if (is_missing(item)) {
       missing_.push_back(static_cast<size_t>(i));
       sequences_.emplace_back();
     } else if (processor.is_none()) {

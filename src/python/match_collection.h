@@ -21,10 +21,10 @@ bool is_missing(nanobind::handle item);
 std::optional<match::Sequence> symbols_in_place(nanobind::handle item);
 
 // Lengths have 31 bits: raises InvalidArgument.
-void check_length(size_t length);
+[[noreturn]] void refuse_length(size_t length);
 template <typename Symbol>
 match::Sequence sequence_of(const Symbol* symbols, size_t length) {
-  check_length(length);
+  if (length >> 31 != 0) refuse_length(length);
   return {symbols, length};
 }
 

@@ -21,14 +21,14 @@ struct PairTimes {
   uint64_t lanes_column;  // of one lane of several words for each symbol of the stream
   uint64_t lanes_word;    // and of each of these
   uint64_t single_word;   // of SingleCounts
-  uint64_t masks_word;    // of MatchMasks
+  uint64_t strips_word;   // of matrix_edits()
   uint64_t band_column;   // a band of several words, and each of these
   uint64_t band_word;
   uint64_t one_word_column;  // a band of one word
 
   static const PairTimes& of(PairCount count) {
-    static constexpr PairTimes kLcs = {3, 1, 6, 25, 3, 9, 16};
-    static constexpr PairTimes kLevenshtein = {2, 3, 18, 25, 4, 18, 28};
+    static constexpr PairTimes kLcs = {3, 1, 6, 9, 3, 9, 16};
+    static constexpr PairTimes kLevenshtein = {2, 3, 18, 24, 4, 18, 28};
     return count == PairCount::lcs ? kLcs : kLevenshtein;
   }
 };

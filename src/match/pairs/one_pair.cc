@@ -100,7 +100,8 @@ class LongPair {
     limited_->plan(a_.length, b_.length, static_cast<int64_t>(std::min(most, all)), plan);
     const PairTimes& times = PairTimes::of(count_);
     const uint64_t words = (uint64_t{a_.length} + 63) / 64;
-    if (plan.time > times.single_word * words * b_.length) return {};
+    const uint64_t word = words <= kStripWords ? times.single_word : times.strips_word;
+    if (plan.time > word * words * b_.length) return {};
     if (limited_->are_far(a_, b_, plan)) return most + 1;
     const auto counted = static_cast<uint64_t>(limited_->count(rows_, columns_, plan));
     const uint64_t edits = count_ == PairCount::lcs ? all - 2 * counted : counted;

@@ -12,9 +12,9 @@
 
 #include "match/pairs/limited_counts.h"
 #include "match/pairs/limited_rows.h"
+#include "match/pairs/one_pair.h"
 #include "match/pairs/pair_batches.h"
 #include "match/pairs/single_counts.h"
-#include "match/score/edit_distance.h"
 
 namespace hoist::match {
 namespace {
@@ -39,6 +39,10 @@ constexpr size_t few(PairCount count, const Batch& batch, uint32_t length,
   constexpr size_t kLimited[] = {1, 1, 2, 6};  // by kind
   return kLimited[batch.kind];
 }
+
+// A pair that takes longer, in PairTimes, is looked at by itself: fewer edits than the limit, if
+// there are fewer, take less time.
+constexpr uint64_t kLongTime = 1'000'000;
 
 class AllPairs {
  public:
@@ -222,7 +226,6 @@ class AllPairs {
     // With sequences of lengths that were compared with it lately.
     std::array<std::optional<LimitedCounts::Plan>, 64> plans;
     std::optional<SingleCounts> counts;
-    std::optional<MatchMasks> masks;  // where it has no counts
   };
 
   // work(numbers), as bytes where they are the symbols themselves.
@@ -246,10 +249,10 @@ class AllPairs {
     const auto m = static_cast<uint32_t>(one.symbols.size());
     const uint32_t n = other.length;
     const bool fits = SingleCounts::fits(m, distinct_);
-    if (limit_ || !fits) {
+    if (limit_) {
       std::optional<LimitedCounts::Plan>& known = one.plans[n % one.plans.size()];
       if (!known || known->n != n) {
-        limited.plan(m, n, limit_ ? most_edits(m, n) : int64_t{m} + n, known.emplace());
+        limited.plan(m, n, most_edits(m, n), known.emplace());
       }
       const LimitedCounts::Plan& plan = *known;
       if (limited.are_far(one.numbered.sequence(), other, plan)) return plan.beyond;
@@ -257,8 +260,9 @@ class AllPairs {
       if (is_short && limited.are_far(counts_of(one), other, numbers_, plan)) return plan.beyond;
       const PairTimes& times = PairTimes::of(count_);
       const uint64_t words = (uint64_t{m} + 63) / 64;
-      const uint64_t time = (fits ? times.single_word : times.masks_word) * n * words;
-      if ((is_short ? plan.likely_time : plan.time) <= time) {
+      const uint64_t time = (fits ? times.single_word : times.strips_word) * n * words;
+      const bool is_long = !fits && plan.time > kLongTime;
+      if (!is_long && (is_short ? plan.likely_time : plan.time) <= time) {
         scratch.set(other, numbers_);
         return limited.count(one.numbered, scratch, plan);
       }
@@ -267,11 +271,17 @@ class AllPairs {
       const SingleCounts& counts = counts_of(one);
       return with_numbers(other, scratch, [&](const auto numbers) { return counts.with(numbers); });
     }
-    scratch.set(other, numbers_);
-    if (!one.masks) one.masks.emplace(one.symbols);
-    return static_cast<int64_t>(count_ == PairCount::lcs
-                                    ? lcs_length(*one.masks, scratch.all(), cancelled_)
-                                    : levenshtein_distance(*one.masks, scratch.all(), cancelled_));
+    return count_alone(one.numbered.sequence(), other);
+  }
+
+  // Out of the way of the pairs that take little.
+  [[gnu::noinline]] int64_t count_alone(const Sequence& one, const Sequence& other) const {
+    const int64_t most =
+        limit_ ? std::max<int64_t>(0, most_edits(one.length, other.length)) : INT64_MAX;
+    const auto edits = static_cast<int64_t>(
+        pair_edits(count_, one, other, static_cast<uint64_t>(most), cancelled_));
+    const int64_t all = int64_t{one.length} + other.length;
+    return count_ == PairCount::lcs ? (all - edits) / 2 : edits;
   }
 
   void give(uint32_t fixed, size_t first, std::span<const uint32_t> counts) const {
