@@ -1,6 +1,8 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -253,6 +255,48 @@ TEST(Counters, ProgressIsPartOfItsCall) {
   EXPECT_EQ(sort.implementations[0].bytes, 75u);
   EXPECT_EQ(sort.implementations[0].calls, 1u);
   EXPECT_EQ((*created)->layout()->operation_count, 1u);
+}
+
+TEST(Counters, NoPageIsLeftToBeFoundLater) {
+  const Scratch scratch;
+  const std::string path = scratch.file("counters");
+  auto created = Counters::create(path, ::getpid());
+  ASSERT_TRUE(created) << created.error().message;
+  struct stat info;
+  ASSERT_EQ(::stat(path.c_str(), &info), 0);
+  EXPECT_GE(info.st_blocks * 512, info.st_size);
+  // One whose pages may be missing, touching which would raise SIGBUS.
+  ASSERT_TRUE(Counters::open(path));
+  const Result<UniqueFd> file = open_file(path, O_RDWR);
+  ASSERT_TRUE(file);
+  constexpr off_t kHole = 64 << 10;
+  ASSERT_EQ(::fallocate(file->get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, kHole, kHole), 0);
+  EXPECT_FALSE(Counters::open(path));
+}
+
+TEST(Counters, LimitOnFilesIsAnError) {
+  const Scratch scratch;
+  const std::string path = scratch.file("counters");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto limit = [](rlim_t size) {
+      const struct rlimit value = {size, size};
+      ::setrlimit(RLIMIT_FSIZE, &value);
+    };
+    limit(hoist_counters_size(8));
+    auto some = Counters::create(path, 1);
+    if (!some || (*some)->program_slots() != 8) ::_exit(1);
+    ::unlink(path.c_str());
+    limit(hoist_counters_size(8) - 1);
+    if (Counters::create(path, 1) || std::filesystem::exists(path)) ::_exit(2);
+    ::unsetenv(HOIST_COUNTERS_ENV);
+    Counters::process().add_call("sort", "cpu-1", 1, 1);  // counts nowhere, and raises nothing
+    const std::string text(hoist_counters_size(8), 'x');
+    ::_exit(write_file_atomically(path, text) ? 3 : 0);
+  }
+  int status = 1;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
 }
 
 TEST(Counters, SegmentsInUseAreMarked) {

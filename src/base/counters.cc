@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -76,12 +77,13 @@ hoist_implementation_slot* implementation_slot(hoist_operation_slot& slot, std::
       [](hoist_implementation_slot& entry) -> char(&)[HOIST_NAME_BYTES] { return entry.name; });
 }
 
+constexpr int kFirstHeld = 10;
+
 // Marks the segment as in use for as long as the descriptor is open. May wait for one who sweeps.
 // The descriptor is kept away from the standard streams': a program started with standard output
 // closed must not find it open.
 UniqueFd hold(const UniqueFd& fd) {
-  constexpr int kFirst = 10;
-  UniqueFd held(::fcntl(fd.get(), F_DUPFD_CLOEXEC, kFirst));
+  UniqueFd held(::fcntl(fd.get(), F_DUPFD_CLOEXEC, kFirstHeld));
   if (held.valid()) {
     while (::flock(held.get(), LOCK_SH) != 0 && errno == EINTR) {
     }
@@ -89,13 +91,40 @@ UniqueFd hold(const UniqueFd& fd) {
   return held;
 }
 
-Result<hoist_counters*> map_segment(const UniqueFd& fd, const std::string& path) {
-  void* memory =
-      ::mmap(nullptr, sizeof(hoist_counters), PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
-  if (memory == MAP_FAILED) {
-    return fail(ErrorCode::io, fmt::format("cannot map counters {}", path), errno);
+// Sets room aside for the segment in the new file, for as many programs as leave most of what is
+// free to the program; how many that are.
+Result<uint32_t> set_aside_slots(const UniqueFd& fd, const std::string& path) {
+  constexpr uint64_t kShare = 16;
+  constexpr uint32_t kFewest = 8;
+  struct statvfs space;
+  if (::fstatvfs(fd.get(), &space) != 0) return fail(ErrorCode::io, "cannot ask for room", errno);
+  const uint64_t free = space.f_blocks > 0 ? space.f_bavail * uint64_t{space.f_frsize} : UINT64_MAX;
+  std::string why = std::strerror(ENOSPC);
+  for (uint32_t slots = HOIST_MAX_PROGRAMS; slots >= kFewest; slots /= 8) {
+    const uint64_t size = hoist_counters_size(slots);
+    if (size > free / kShare) continue;
+    const Status got = set_aside(fd.get(), size);
+    if (got) return slots;
+    why = got.error().message;
   }
-  return static_cast<hoist_counters*>(memory);
+  return fail(ErrorCode::exhausted, fmt::format("no room for counters ({}): {}", path, why));
+}
+
+// The size of a segment whose pages are all there; 0 where the file is none.
+uint64_t size_of_segment(const UniqueFd& fd) {
+  struct stat info;
+  if (::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode) || info.st_uid != ::geteuid()) {
+    return 0;
+  }
+  constexpr uint64_t kBlock = 512;  // of st_blocks
+  const auto size = static_cast<uint64_t>(info.st_size);
+  if (hoist_counters_slots(size) == 0) return 0;
+  if (static_cast<uint64_t>(info.st_blocks) * kBlock < size) return 0;
+  uint64_t head[2];
+  const Result<size_t> got = pread_full(fd.get(), head, sizeof head, 0);
+  const bool is_sound =
+      got && *got == sizeof head && head[0] == HOIST_COUNTERS_MAGIC && head[1] == size;
+  return is_sound ? size : 0;
 }
 
 // Length of the UTF-8 sequence that `text` begins with (RFC 3629, table 3-7 of Unicode); 0 where
@@ -176,20 +205,6 @@ std::string operation_json(const hoist_operation_slot& slot) {
       join(passed, ","));
 }
 
-Result<std::string> own_folder(const std::string& path) {
-  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
-    return fail(ErrorCode::io, fmt::format("cannot create {}: {}", path, std::strerror(errno)),
-                errno);
-  }
-  struct stat info;
-  if (::lstat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != ::geteuid() ||
-      (info.st_mode & 077) != 0) {
-    return fail(ErrorCode::unavailable,
-                fmt::format("{} is not a directory of ours with mode 0700: remove it", path));
-  }
-  return path;
-}
-
 }  // namespace
 
 std::vector<std::string_view> arguments_of(const hoist_program_slot& slot) {
@@ -203,11 +218,27 @@ std::vector<std::string_view> arguments_of(const hoist_program_slot& slot) {
   return out;
 }
 
+bool is_own_folder(const std::string& path) {
+  struct stat info;
+  return ::lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == ::geteuid() &&
+         (info.st_mode & 077) == 0;
+}
+
+Result<std::string> make_own_folder(const std::string& path) {
+  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
+    return fail(ErrorCode::io, fmt::format("cannot create {}: {}", path, std::strerror(errno)),
+                errno);
+  }
+  if (is_own_folder(path)) return path;
+  return fail(ErrorCode::unavailable,
+              fmt::format("{} is not a directory of ours with mode 0700: remove it", path));
+}
+
 Result<std::string> Counters::directory() {
-  Result<std::string> shared = own_folder(fmt::format("/dev/shm/hoist-{}", ::geteuid()));
+  Result<std::string> shared = make_own_folder(fmt::format("/dev/shm/hoist-{}", ::geteuid()));
   const char* runtime = std::getenv("XDG_RUNTIME_DIR");
   if (shared || runtime == nullptr || runtime[0] != '/') return shared;
-  Result<std::string> instead = own_folder(fmt::format("{}/hoist", runtime));
+  Result<std::string> instead = make_own_folder(fmt::format("{}/hoist", runtime));
   return instead ? instead : shared;
 }
 
@@ -222,6 +253,26 @@ Result<std::unique_ptr<Counters>> Counters::create_in(const std::string& folder,
   return fail(ErrorCode::exhausted, fmt::format("no free name for counters in {}", folder));
 }
 
+Status Counters::map(int fd, uint64_t size) {
+  void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (memory == MAP_FAILED) {
+    return fail(ErrorCode::io, fmt::format("cannot map counters {}", path_), errno);
+  }
+  layout_ = static_cast<hoist_counters*>(memory);
+  program_slots_ = hoist_counters_slots(size);
+  return {};
+}
+
+// Of a file whose pages are there.
+Status Counters::start(const UniqueFd& fd, uint32_t program_slots, int root_pid) {
+  const uint64_t size = hoist_counters_size(program_slots);
+  if (Status mapped = map(fd.get(), size); !mapped) return mapped;
+  layout_->size = size;
+  layout_->root_pid = root_pid;
+  __atomic_store_n(&layout_->magic, HOIST_COUNTERS_MAGIC, __ATOMIC_RELEASE);
+  return {};
+}
+
 Result<std::unique_ptr<Counters>> Counters::create(const std::string& path, int root_pid) {
   Result<UniqueFd> fd = open_file(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
   if (!fd) return tl::unexpected(fd.error());
@@ -230,78 +281,76 @@ Result<std::unique_ptr<Counters>> Counters::create(const std::string& path, int 
   if (::fstat(fd->get(), &info) == 0 && info.st_nlink == 0) {
     return fail(ErrorCode::io, fmt::format("{} was swept before it was held", path), EEXIST);
   }
-  if (::ftruncate(fd->get(), sizeof(hoist_counters)) != 0) {
-    const int error = errno;
-    ::unlink(path.c_str());
-    return fail(ErrorCode::io, fmt::format("cannot size counters {}", path), error);
-  }
-  Result<hoist_counters*> layout = map_segment(*fd, path);
-  if (!layout) {
-    ::unlink(path.c_str());
-    return tl::unexpected(layout.error());
-  }
-  (*layout)->size = sizeof(hoist_counters);
-  (*layout)->root_pid = root_pid;
-  __atomic_store_n(&(*layout)->magic, HOIST_COUNTERS_MAGIC, __ATOMIC_RELEASE);
   std::unique_ptr<Counters> counters(new Counters);
-  counters->layout_ = *layout;
   counters->path_ = path;
+  const Result<uint32_t> slots = set_aside_slots(*fd, path);
+  const Status started =
+      slots ? counters->start(*fd, *slots, root_pid) : tl::unexpected(slots.error());
+  if (!started) {
+    ::unlink(path.c_str());
+    return tl::unexpected(started.error());
+  }
   counters->held_ = std::move(held);
+  return counters;
+}
+
+Result<std::unique_ptr<Counters>> Counters::create_private(int root_pid) {
+  constexpr uint32_t kSlots = 8;  // an engine and what it starts in its own place
+  const UniqueFd fd(::memfd_create(HOIST_COUNTERS_MEMORY, MFD_CLOEXEC));
+  if (!fd.valid()) return fail(ErrorCode::unavailable, "no memory file for counters", errno);
+  if (Status room = set_aside(fd.get(), hoist_counters_size(kSlots)); !room) {
+    return tl::unexpected(room.error());
+  }
+  std::unique_ptr<Counters> counters(new Counters);
+  if (Status started = counters->start(fd, kSlots, root_pid); !started) {
+    return tl::unexpected(started.error());
+  }
+  counters->held_ = hold(fd);
   return counters;
 }
 
 Result<std::unique_ptr<Counters>> Counters::open(const std::string& path, bool in_use) {
   Result<UniqueFd> fd = open_file(path, O_RDWR | O_NOFOLLOW);
   if (!fd) return tl::unexpected(fd.error());
-  struct stat info;
-  if (::fstat(fd->get(), &info) != 0 || !S_ISREG(info.st_mode) || info.st_uid != ::geteuid() ||
-      static_cast<uint64_t>(info.st_size) != sizeof(hoist_counters)) {
+  return open(*fd, path, in_use);
+}
+
+Result<std::unique_ptr<Counters>> Counters::open(const UniqueFd& fd, const std::string& path,
+                                                 bool in_use) {
+  const uint64_t size = size_of_segment(fd);
+  if (size == 0) {
     return fail(ErrorCode::corrupt,
                 fmt::format("{} is not a counter segment of this version", path));
   }
-  Result<hoist_counters*> layout = map_segment(*fd, path);
-  if (!layout) return tl::unexpected(layout.error());
   std::unique_ptr<Counters> counters(new Counters);
-  counters->layout_ = *layout;
-  if (__atomic_load_n(&(*layout)->magic, __ATOMIC_ACQUIRE) != HOIST_COUNTERS_MAGIC ||
-      (*layout)->size != sizeof(hoist_counters)) {
-    return fail(ErrorCode::corrupt,
-                fmt::format("{} is not a counter segment of this version", path));
-  }
   counters->path_ = path;
-  if (in_use) counters->held_ = hold(*fd);
+  if (Status mapped = counters->map(fd.get(), size); !mapped) {
+    return tl::unexpected(mapped.error());
+  }
+  if (in_use) counters->held_ = hold(fd);
   return counters;
 }
 
 Counters& Counters::process() {
   static Counters* const counters = [] {
-    if (const char* path = environment_value(HOIST_COUNTERS_ENV);
-        path != nullptr && path[0] != '\0') {
-      Result<std::unique_ptr<Counters>> shared = open(path, true);
-      return shared ? shared->release() : new Counters;
-    }
-    const Result<std::string> where = directory();
-    if (!where) return new Counters;
-    Result<std::unique_ptr<Counters>> own = create_in(*where, ::getpid());
-    if (!own) return new Counters;
-    std::atexit([] {
-      // A child that exits without exec leaves its parent's segment alone.
-      if (process().layout_->root_pid == ::getpid()) ::unlink(process().path_.c_str());
-    });
-    return own->release();
+    const char* path = environment_value(HOIST_COUNTERS_ENV);
+    const bool is_shared = path != nullptr && path[0] != '\0';
+    Result<std::unique_ptr<Counters>> found =
+        is_shared ? open(path, true) : create_private(::getpid());
+    return found ? found->release() : new Counters;
   }();
   return *counters;
 }
 
 Counters::~Counters() {
-  if (layout_ != nullptr) ::munmap(layout_, sizeof(hoist_counters));
+  if (layout_ != nullptr) ::munmap(layout_, hoist_counters_size(program_slots_));
 }
 
 void Counters::add_program(int pid, const std::vector<std::string>& argv, bool taken_over,
                            std::string_view reason) {
   if (layout_ == nullptr) return;
   const uint32_t index = __atomic_fetch_add(&layout_->program_count, 1u, __ATOMIC_RELAXED);
-  if (index >= HOIST_MAX_PROGRAMS) return;
+  if (index >= program_slots_) return;
   hoist_program_slot& slot = layout_->programs[index];
   slot.pid = pid;
   slot.taken_over = taken_over ? 1 : 0;
@@ -357,14 +406,15 @@ void Counters::add_passed(std::string_view operation, std::string_view reason) {
 uint64_t Counters::not_recorded() const {
   if (layout_ == nullptr) return 0;
   const uint32_t count = __atomic_load_n(&layout_->program_count, __ATOMIC_RELAXED);
-  return count > HOIST_MAX_PROGRAMS ? count - HOIST_MAX_PROGRAMS : 0;
+  return count > program_slots_ ? count - program_slots_ : 0;
 }
 
 std::string Counters::to_json() const {
   std::vector<std::string> programs;
   std::vector<std::string> operations;
   if (layout_ != nullptr) {
-    for_each(layout_->programs, layout_->program_count, [&](const hoist_program_slot& slot) {
+    const uint32_t seen = std::min(layout_->program_count, program_slots_);
+    for_each(layout_->programs, seen, [&](const hoist_program_slot& slot) {
       if (__atomic_load_n(&slot.ready, __ATOMIC_ACQUIRE) == 1) {
         programs.push_back(program_json(slot));
       }

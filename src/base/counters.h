@@ -1,8 +1,9 @@
 // Counters that say what ran where and why, in memory shared by all processes of one `hoist run`
 // (layout: base/counters_layout.h) and readable while they run.
 //
-// Writers never fail: where the segment cannot be had, counting is a no-op. All members may be
-// called from any thread.
+// Writers never fail: where the segment cannot be had, counting is a no-op. No page of it is
+// touched that is not there for certain, and it takes a small part only of the room that it finds,
+// which the program may want as well. All members may be called from any thread.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +26,8 @@ class Counters {
   Counters& operator=(const Counters&) = delete;
   ~Counters();
 
-  // The segment named by HOIST_COUNTERS; where that is unset, a fresh one in directory() that is
-  // removed at exit; a no-op where neither can be had.
+  // The segment named by HOIST_COUNTERS; where that is unset, memory of this process, which
+  // open_private() finds; a no-op where neither can be had.
   static Counters& process();
 
   // Creates a segment for `hoist run`; its path goes into HOIST_COUNTERS of the program. create_in
@@ -36,6 +37,9 @@ class Counters {
   // `in_use` as for those who count: a shared flock() marks the segment for as long as the process
   // lives, and only a segment without such marks may be swept. Readers leave no mark.
   static Result<std::unique_ptr<Counters>> open(const std::string& path, bool in_use = false);
+  // Those that the engines of this user's processes keep for themselves, as far as /proc shows
+  // them.
+  static std::vector<std::unique_ptr<Counters>> open_private();
 
   // Directory for segments, created 0700 and checked to be ours: /dev/shm/hoist-UID, or where that
   // cannot be had $XDG_RUNTIME_DIR/hoist.
@@ -57,6 +61,8 @@ class Counters {
   // Null: a no-op.
   const hoist_counters* layout() const { return layout_; }
   const std::string& path() const { return path_; }
+  // How many programs there is room for.
+  uint32_t program_slots() const { return program_slots_; }
   // Programs that found no slot free.
   uint64_t not_recorded() const;
 
@@ -65,10 +71,21 @@ class Counters {
   std::string to_json() const;
 
  private:
+  static Result<std::unique_ptr<Counters>> create_private(int root_pid);
+  static Result<std::unique_ptr<Counters>> open(const UniqueFd& fd, const std::string& path,
+                                                bool in_use);
+  Status start(const UniqueFd& fd, uint32_t program_slots, int root_pid);
+  Status map(int fd, uint64_t size);
+
   hoist_counters* layout_ = nullptr;
+  uint32_t program_slots_ = 0;
   std::string path_;
   UniqueFd held_;
 };
+
+// Whether it is a folder of this user's that nobody else may enter, and makes it one.
+bool is_own_folder(const std::string& path);
+Result<std::string> make_own_folder(const std::string& path);
 
 // A slot's arguments, within its bounds whatever it holds.
 std::vector<std::string_view> arguments_of(const hoist_program_slot& slot);

@@ -3,22 +3,31 @@
  *
  * The file is /dev/shm/hoist-UID/PID-RANDOM (directory 0700, owner-checked; Counters::directory()
  * says where else); its path travels in the environment as HOIST_COUNTERS. Whoever counts holds a
- * shared flock() on it while he lives; a file without one may be swept. Readers treat every field
- * as untrusted: counts are clamped to the array sizes and strings to their arrays. Writers use
- * relaxed atomics on the 64-bit fields. A slot is claimed by incrementing its count and is valid
- * once `ready` is 1 (release/acquire). */
+ * shared flock() on it while he lives; a file without one may be swept. An engine that nobody has
+ * given a segment counts in memory of its own (memfd HOIST_COUNTERS_MEMORY), of which nothing
+ * stays when it is killed.
+ *
+ * All of a segment's pages are set aside before anybody maps it, and whoever maps it makes sure of
+ * that: touching a page for which there is no room would raise SIGBUS in somebody's program.
+ *
+ * Readers treat every field as untrusted: counts are clamped to the array sizes and strings to
+ * their arrays. Writers use relaxed atomics on the 64-bit fields. A slot is claimed by incrementing
+ * its count and is valid once `ready` is 1 (release/acquire). */
 #ifndef HOIST_BASE_COUNTERS_LAYOUT_H
 #define HOIST_BASE_COUNTERS_LAYOUT_H
 
+#include <stddef.h>
 #include <stdint.h>
 
-#define HOIST_COUNTERS_MAGIC 0x3253524e54434f48ull /* "HOCTNRS2" */
+#define HOIST_COUNTERS_MAGIC 0x3353524e54434f48ull /* "HOCTNRS3" */
 #define HOIST_COUNTERS_ENV "HOIST_COUNTERS"
+#define HOIST_COUNTERS_MEMORY "hoist-counters"
 /* Set for the engine that is execed in a program's place: PROGRAM:PACKAGE:VERSION:ORIGINAL_PATH. */
 #define HOIST_TAKEOVER_ENV "HOIST_TAKEOVER"
 /* Set beside it where the user started the program rather than the engine by its name. */
 #define HOIST_RECOGNISED_ENV "HOIST_RECOGNISED"
-/* Pid whose next exec stays with the original. */
+/* PID or PID:REASON: this process's next exec stays with the original, for a reason that is still
+ * to be recorded. */
 #define HOIST_SKIP_ENV "HOIST_SKIP"
 
 enum {
@@ -67,13 +76,26 @@ struct hoist_operation_slot {
 
 struct hoist_counters {
   uint64_t magic;
-  uint64_t size; /* sizeof(struct hoist_counters) of the writer; another size is another version */
+  uint64_t size; /* of the segment, which says how many program slots there are */
   int32_t root_pid;
-  uint32_t program_count; /* may exceed HOIST_MAX_PROGRAMS: the rest was not recorded */
+  uint32_t program_count; /* may exceed the slots: the rest was not recorded */
   uint32_t operation_count;
   uint32_t lock; /* for adding operations */
   struct hoist_operation_slot operations[HOIST_MAX_OPERATIONS];
-  struct hoist_program_slot programs[HOIST_MAX_PROGRAMS];
+  struct hoist_program_slot programs[HOIST_MAX_PROGRAMS]; /* mostly fewer, see `size` */
 };
+
+static inline uint64_t hoist_counters_size(uint32_t program_slots) {
+  return offsetof(struct hoist_counters, programs) +
+         (uint64_t)program_slots * sizeof(struct hoist_program_slot);
+}
+
+/* 0 for what is no segment's size. */
+static inline uint32_t hoist_counters_slots(uint64_t size) {
+  if (size < hoist_counters_size(1) || size > hoist_counters_size(HOIST_MAX_PROGRAMS)) return 0;
+  const uint32_t slots =
+      (uint32_t)((size - hoist_counters_size(0)) / sizeof(struct hoist_program_slot));
+  return hoist_counters_size(slots) == size ? slots : 0;
+}
 
 #endif

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -100,6 +101,28 @@ Status pwrite_full(int fd, const void* data, size_t size, uint64_t offset, std::
                     size, what);
 }
 
+bool may_grow(int fd, uint64_t size) {
+  struct stat info;
+  struct rlimit limit;
+  if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) return true;
+  if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return true;
+  const auto used = static_cast<uint64_t>(info.st_size);
+  return used <= limit.rlim_cur && size <= limit.rlim_cur - used;
+}
+
+Status set_aside(int fd, uint64_t size) {
+  int result = -1;
+  errno = EFBIG;
+  // Not posix_fallocate(), which writes where the file system sets nothing aside.
+  if (may_grow(fd, size)) {
+    do {
+      result = ::fallocate(fd, 0, 0, static_cast<off_t>(size));
+    } while (result != 0 && errno == EINTR);
+  }
+  if (result != 0) return io_error("set aside", fmt::format("{} bytes", size));
+  return {};
+}
+
 Result<std::string> read_file(const std::string& path, size_t limit) {
   Result<UniqueFd> fd = open_file(path, O_RDONLY);
   if (!fd) return tl::unexpected(fd.error());
@@ -123,7 +146,9 @@ Status write_file_atomically(const std::string& path, std::string_view content, 
   std::string temporary = path + ".XXXXXX";
   UniqueFd fd(::mkostemp(temporary.data(), O_CLOEXEC));
   if (!fd.valid()) return io_error("create", temporary);
-  Status status = write_full(fd.get(), content.data(), content.size(), temporary);
+  errno = EFBIG;
+  Status status = may_grow(fd.get(), content.size()) ? Status() : io_error("write", temporary);
+  if (status) status = write_full(fd.get(), content.data(), content.size(), temporary);
   if (status && ::fchmod(fd.get(), mode) != 0) status = io_error("chmod", temporary);
   if (status && ::fsync(fd.get()) != 0) status = io_error("sync", temporary);
   if (status && ::rename(temporary.c_str(), path.c_str()) != 0) status = io_error("rename", path);

@@ -44,11 +44,19 @@ Status write_full(int fd, const void* data, size_t size, std::string_view what =
 Status pwrite_full(int fd, const void* data, size_t size, uint64_t offset,
                    std::string_view what = {});
 
+// Whether `size` bytes more at the file's end stay within RLIMIT_FSIZE, beyond which a write raises
+// SIGXFSZ. What is no regular file has no such limit.
+bool may_grow(int fd, uint64_t size);
+// Makes the empty file `size` bytes long, all of them set aside, so that memory mapped from it can
+// be touched without SIGBUS. Fails, and raises no signal, where there is no room or the file system
+// sets none aside.
+Status set_aside(int fd, uint64_t size);
+
 // The whole file; fails with `exhausted` above `limit` bytes.
 Result<std::string> read_file(const std::string& path, size_t limit);
 
 // Writes a temporary file beside `path`, syncs it and renames it over `path`: a reader, a crash or
-// a full disk sees the old content or the new one.
+// a full disk sees the old content or the new one. Raises no SIGXFSZ.
 Status write_file_atomically(const std::string& path, std::string_view content, mode_t mode = 0600);
 
 // `invalid_argument` where both name one file, through links too. No output yet is another file.

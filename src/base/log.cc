@@ -8,6 +8,7 @@
 #include <cstring>
 #include <ctime>
 
+#include "base/file.h"
 #include "base/options.h"
 
 namespace hoist {
@@ -53,8 +54,7 @@ void log_line(LogLevel level, std::string_view message) {
   const int file = path[0] != '\0' ? ::open(path, kFlags, 0600) : -1;
   const int fd = file >= 0 ? file : (to_stderr ? STDERR_FILENO : -1);
   // A log line that cannot be written is dropped: a diagnostic must never stop the work.
-  if (fd >= 0 && ::write(fd, line.data(), line.size()) < 0) {
-  }
+  if (fd >= 0 && may_grow(fd, line.size())) (void)!::write(fd, line.data(), line.size());
   if (file >= 0) ::close(file);
 }
 

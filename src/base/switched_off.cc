@@ -79,6 +79,7 @@ const char* append(const std::string& path, std::string line) {
   if (!fd) return std::strerror(fd.error().system_errno);
   if (const char* why = objection(fd->get())) return why;
   if (ends_within_a_line(fd->get())) line.insert(0, 1, '\n');
+  if (!may_grow(fd->get(), line.size())) return std::strerror(EFBIG);
   if (!write_full(fd->get(), line.data(), line.size())) return std::strerror(errno);
   return ::fsync(fd->get()) == 0 ? nullptr : std::strerror(errno);
 }

@@ -117,8 +117,10 @@ Result<int> run_child(const std::vector<std::string>& program) {
     ::_exit(execute_program(program));
   }
   const int status = watch(child, signals);
-  // What follows is for us: the program's end is to be reported even where nobody reads it.
+  // What follows is for us: the program's end is to be reported even where nobody reads it, or
+  // where no file may grow.
   ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGXFSZ, SIG_IGN);
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
   return status;
 }

@@ -147,7 +147,7 @@ Result<CaseOutcome> run_case(const KnownBuild& build, const ConformanceCase& one
 }
 
 bool last_was_taken_over(const Counters& counters) {
-  const uint32_t count = std::min<uint32_t>(counters.layout()->program_count, HOIST_MAX_PROGRAMS);
+  const uint32_t count = std::min(counters.layout()->program_count, counters.program_slots());
   return count > 0 && counters.layout()->programs[count - 1].taken_over == 1;
 }
 

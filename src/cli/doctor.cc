@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "cli/process.h"
 #include "cli/program_file.h"
 #include "cli/report.h"
+#include "cli/segments.h"
 #include "cli/tree.h"
 #include "device/cuda_driver.h"
 #include "device/cuda_plugin.h"
@@ -166,9 +168,9 @@ Feature hoistd_feature() try {
 }
 
 Feature counters_feature() {
-  const Result<std::string> directory = Counters::directory();
-  if (!directory) return {"counters", false, directory.error().message};
-  return {"counters", true, *directory};
+  const OwnSegment segment;  // as `hoist run --stats` makes one
+  const std::string folder = std::filesystem::path(segment.counters().path()).parent_path();
+  return {"counters", !folder.empty(), folder.empty() ? segment.why_not() : folder};
 }
 
 Feature locale_feature() {

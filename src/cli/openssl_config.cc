@@ -191,7 +191,10 @@ Status write_file(const std::string& path, const std::string& text) {
   const Result<UniqueFd> file =
       open_file(draft, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (!file) return tl::unexpected(file.error());
-  Status written = write_full(file->get(), text.data(), text.size());
+  Status written = fail(ErrorCode::io, "cannot make " + path, EFBIG);
+  if (may_grow(file->get(), text.size())) {
+    written = write_full(file->get(), text.data(), text.size());
+  }
   if (written && ::rename(draft.c_str(), path.c_str()) != 0) {
     written = fail(ErrorCode::io, "cannot make " + path, errno);
   }

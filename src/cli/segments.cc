@@ -61,15 +61,24 @@ void remove_unheld(const std::string& path) {
   if (ours && ::flock(file->get(), LOCK_EX | LOCK_NB) == 0) ::unlink(path.c_str());
 }
 
-std::vector<fs::directory_entry> entries() {
-  std::vector<fs::directory_entry> list;
-  const Result<std::string> directory = Counters::directory();
-  if (!directory) return list;
+// Where segments are if there is no room in Counters::directory().
+std::string second_folder() {
+  const char* temporary = std::getenv("TMPDIR");
+  return fmt::format("{}/hoist-{}",
+                     temporary != nullptr && temporary[0] == '/' ? temporary : "/tmp", ::geteuid());
+}
+
+void add_entries(const std::string& folder, std::vector<fs::directory_entry>& list) {
   std::error_code error;
-  for (fs::directory_iterator at(*directory, error), end; !error && at != end;
-       at.increment(error)) {
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
     list.push_back(*at);
   }
+}
+
+std::vector<fs::directory_entry> entries() {
+  std::vector<fs::directory_entry> list;
+  if (const Result<std::string> directory = Counters::directory()) add_entries(*directory, list);
+  if (is_own_folder(second_folder())) add_entries(second_folder(), list);
   return list;
 }
 
@@ -84,14 +93,14 @@ bool is_alive(int pid) {
   return name_end == std::string::npos || status->compare(name_end, 3, ") Z") != 0;
 }
 
-Result<std::vector<Segment>> open_segments() {
-  if (const Result<std::string> directory = Counters::directory(); !directory) {
-    return tl::unexpected(directory.error());
-  }
+std::vector<Segment> open_segments() {
   std::vector<Segment> segments;
   for (const fs::directory_entry& entry : entries()) {
     Result<std::unique_ptr<Counters>> counters = Counters::open(entry.path());
     if (counters) segments.push_back({entry.path(), std::move(*counters)});
+  }
+  for (std::unique_ptr<Counters>& counters : Counters::open_private()) {
+    segments.push_back({counters->path(), std::move(counters)});
   }
   return segments;
 }
@@ -116,21 +125,17 @@ OwnSegment::OwnSegment() : counters_(std::make_unique<Counters>()) {
       shared ? Counters::create_in(*shared, ::getpid()) : tl::unexpected(shared.error());
   if (!counters) {
     why_not_ = counters.error().message;
-    const char* temporary = std::getenv("TMPDIR");
-    folder_ = fmt::format("{}/hoist-XXXXXX",
-                          temporary != nullptr && temporary[0] == '/' ? temporary : "/tmp");
-    if (::mkdtemp(folder_.data()) == nullptr) {
-      folder_.clear();
-      return;
+    if (const Result<std::string> second = make_own_folder(second_folder())) {
+      folder_ = *second;
+      counters = Counters::create_in(folder_, ::getpid());
     }
-    counters = Counters::create_in(folder_, ::getpid());
   }
   if (counters) counters_ = std::move(*counters);
 }
 
 void OwnSegment::remove() const {
   if (!counters_->path().empty()) ::unlink(counters_->path().c_str());
-  if (!folder_.empty()) ::rmdir(folder_.c_str());
+  if (!folder_.empty()) ::rmdir(folder_.c_str());  // unless others use it
 }
 
 std::vector<ProgramRecord> programs_of(const Counters& counters) {
@@ -138,7 +143,7 @@ std::vector<ProgramRecord> programs_of(const Counters& counters) {
   const hoist_counters* layout = counters.layout();
   if (layout == nullptr) return programs;
   const uint32_t count = std::min<uint32_t>(
-      __atomic_load_n(&layout->program_count, __ATOMIC_ACQUIRE), HOIST_MAX_PROGRAMS);
+      __atomic_load_n(&layout->program_count, __ATOMIC_ACQUIRE), counters.program_slots());
   for (uint32_t i = 0; i < count; ++i) {
     const hoist_program_slot& slot = layout->programs[i];
     if (__atomic_load_n(&slot.ready, __ATOMIC_ACQUIRE) != 1) continue;

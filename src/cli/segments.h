@@ -24,8 +24,8 @@ struct ProgramRecord {
 
 bool is_alive(int pid);
 
-// The segment of one `hoist run`: in Counters::directory(), else in a folder of its own under
-// $TMPDIR, where `hoist top` does not look. Where neither can be had its counters are a no-op.
+// The segment of one `hoist run`: in Counters::directory(), else in hoist-UID under $TMPDIR. Where
+// neither has room its counters are a no-op.
 class OwnSegment {
  public:
   OwnSegment();
@@ -40,16 +40,17 @@ class OwnSegment {
 
  private:
   std::unique_ptr<Counters> counters_;
-  std::string folder_;  // of its own; mostly none
+  std::string folder_;  // under $TMPDIR; mostly none
   std::string why_not_;
 };
 
-// All segments in Counters::directory() that can be read.
-Result<std::vector<Segment>> open_segments();
+// All segments of this user that can be read: of every `hoist run` that counts, and of engines that
+// count for themselves.
+std::vector<Segment> open_segments();
 
-// Removes segments that nobody holds and whose programs have all ended, whatever version left them,
-// and links to trees (cli/tree.h) that are gone. Pids alone would not do: /dev/shm may be shared
-// with other pid namespaces.
+// Removes segments that nobody holds and whose programs have all ended, whatever version left them
+// where a killed `hoist run` may have, and links to trees (cli/tree.h) that are gone. Pids alone
+// would not do: /dev/shm may be shared with other pid namespaces.
 void sweep_segments();
 
 std::vector<ProgramRecord> programs_of(const Counters& counters);

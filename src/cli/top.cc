@@ -102,13 +102,12 @@ int top_command(const TopOptions& options) {
   double elapsed = 0;
   while (true) {
     sweep_segments();
-    Result<std::vector<Segment>> segments = open_segments();
-    if (!segments) return report(segments.error());
+    const std::vector<Segment> segments = open_segments();
     if (options.json) {
-      fmt::print("{}", json_text(*segments));
+      fmt::print("{}", json_text(segments));
     } else {
-      const std::map<std::string, OperationCount> now = operations_of(*segments);
-      fmt::print("{}{}{}", screen ? "\x1b[H\x1b[2J" : "", programs_text(*segments),
+      const std::map<std::string, OperationCount> now = operations_of(segments);
+      fmt::print("{}{}{}", screen ? "\x1b[H\x1b[2J" : "", programs_text(segments),
                  operations_text(now, before, elapsed));
       before = now;
     }

@@ -24,6 +24,7 @@ constexpr struct {
     {"engine not found", "`hoist doctor` says which engines are installed"},
     {"LD_PRELOAD holds another library", "it may want to see the original's calls"},
     {"address space is limited", "see `ulimit -v` and `ulimit -d`"},
+    {"stack is limited", "see `ulimit -s`"},
 };
 
 std::string_view mend_of(std::string_view reason) {
@@ -101,7 +102,7 @@ std::string summarise(const Counters& counters) {
 std::string what_is_missing(const Counters& counters) {
   if (const uint64_t more = counters.not_recorded()) {
     return fmt::format("hoist: {} more programs were not recorded: there is room for {}\n", more,
-                       static_cast<int>(HOIST_MAX_PROGRAMS));
+                       counters.program_slots());
   }
   if (!programs_of(counters).empty()) return {};
   return "hoist: no program was seen (static, setuid or of another word size)\n";

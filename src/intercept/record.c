@@ -9,17 +9,31 @@
 
 #include "intercept/preload.h"
 
-struct hoist_counters* map_counters(const char* path) {
+bool map_counters(const char* path, struct mapped_counters* mapped) {
+  enum { kBlock = 512 }; /* of st_blocks */
+  mapped->counters = NULL;
   const int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-  if (fd < 0) return NULL;
+  if (fd < 0) return false;
   struct stat info;
-  void* memory = MAP_FAILED;
+  uint64_t head[2];
+  /* Read before it is mapped: touching a page that is not there would end the program (SIGBUS). */
   if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() &&
-      info.st_size == (off_t)sizeof(struct hoist_counters)) {
-    memory = mmap(NULL, sizeof(struct hoist_counters), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+      (uint64_t)info.st_blocks * kBlock >= (uint64_t)info.st_size &&
+      pread(fd, head, sizeof head, 0) == (ssize_t)sizeof head && head[0] == HOIST_COUNTERS_MAGIC &&
+      head[1] == (uint64_t)info.st_size) {
+    mapped->size = head[1];
+    mapped->program_slots = hoist_counters_slots(head[1]);
+    void* memory = mapped->program_slots == 0
+                       ? MAP_FAILED
+                       : mmap(NULL, mapped->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (memory != MAP_FAILED) mapped->counters = memory;
   }
   close(fd);
-  return memory == MAP_FAILED ? NULL : memory;
+  return mapped->counters != NULL;
+}
+
+void unmap_counters(const struct mapped_counters* mapped) {
+  munmap(mapped->counters, mapped->size);
 }
 
 static void fill_slot(struct hoist_program_slot* slot, char** argv, const char* reason) {
@@ -38,12 +52,10 @@ static void fill_slot(struct hoist_program_slot* slot, char** argv, const char* 
 }
 
 void record_program(const char* path, char** argv, const char* reason) {
-  struct hoist_counters* counters = map_counters(path);
-  if (counters == NULL) return;
-  if (__atomic_load_n(&counters->magic, __ATOMIC_ACQUIRE) == HOIST_COUNTERS_MAGIC &&
-      counters->size == sizeof *counters) {
-    const uint32_t index = __atomic_fetch_add(&counters->program_count, 1u, __ATOMIC_RELAXED);
-    if (index < HOIST_MAX_PROGRAMS) fill_slot(&counters->programs[index], argv, reason);
-  }
-  munmap(counters, sizeof *counters);
+  struct mapped_counters mapped;
+  if (!map_counters(path, &mapped)) return;
+  struct hoist_counters* counters = mapped.counters;
+  const uint32_t index = __atomic_fetch_add(&counters->program_count, 1u, __ATOMIC_RELAXED);
+  if (index < mapped.program_slots) fill_slot(&counters->programs[index], argv, reason);
+  unmap_counters(&mapped);
 }

@@ -2,11 +2,20 @@
 #ifndef HOIST_INTERCEPT_RECORD_H
 #define HOIST_INTERCEPT_RECORD_H
 
+#include <stdbool.h>
+
 #include "base/counters_layout.h"
 
-/* Maps the segment at `path`, to be given back by munmap(); null where it is not what it should be.
+struct mapped_counters {
+  struct hoist_counters* counters;
+  uint64_t size;
+  uint32_t program_slots;
+};
+
+/* Maps the segment at `path`, whose pages are all there; false where it is not what it should be.
  */
-struct hoist_counters* map_counters(const char* path);
+bool map_counters(const char* path, struct mapped_counters* mapped);
+void unmap_counters(const struct mapped_counters* mapped);
 
 /* Counts one call of `operation` that stayed with the original, in the segment at `path`; silent on
  * any failure. */

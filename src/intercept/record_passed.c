@@ -2,7 +2,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "intercept/record.h"
@@ -79,11 +78,8 @@ static void count_passed(struct hoist_counters* counters, const char* operation,
 }
 
 void record_passed(const char* path, const char* operation, const char* reason) {
-  struct hoist_counters* counters = map_counters(path);
-  if (counters == NULL) return;
-  if (__atomic_load_n(&counters->magic, __ATOMIC_ACQUIRE) == HOIST_COUNTERS_MAGIC &&
-      counters->size == sizeof *counters) {
-    count_passed(counters, operation, reason);
-  }
-  munmap(counters, sizeof *counters);
+  struct mapped_counters mapped;
+  if (!map_counters(path, &mapped)) return;
+  count_passed(mapped.counters, operation, reason);
+  unmap_counters(&mapped);
 }

@@ -119,7 +119,7 @@ void record(std::string_view operation, std::string_view variant, std::string_vi
   const Result<UniqueFd> fd = open_timings(*paths);
   if (!fd) return;
   const std::string bytes = encode_timing(timing);
-  (void)!::write(fd->get(), bytes.data(), bytes.size());
+  if (may_grow(fd->get(), bytes.size())) (void)!::write(fd->get(), bytes.data(), bytes.size());
 }
 
 }  // namespace hoist::placement

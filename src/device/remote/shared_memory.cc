@@ -45,6 +45,8 @@ Result<SharedMemory> SharedMemory::create(uint32_t lanes, uint64_t pool_size) {
   memory.size_ = hoist_ring_pool_offset(lanes) + pool_size;
   memory.fd_ = UniqueFd(::memfd_create("hoist-pool", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!memory.fd_.valid()) return system_error("make");
+  errno = EFBIG;
+  if (!may_grow(memory.fd(), memory.size_)) return system_error("size");  // by a signal otherwise
   if (::ftruncate(memory.fd(), static_cast<off_t>(memory.size_)) != 0) return system_error("size");
   if (::fcntl(memory.fd(), F_ADD_SEALS, kWanted) != 0) return system_error("seal");
   if (Status mapped = memory.map(memory.fd()); !mapped) return tl::unexpected(mapped.error());
