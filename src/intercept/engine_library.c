@@ -141,6 +141,7 @@ static const char* load(struct engine_library* engine) {
       engine->on_request ? not_requested(engine->operation) : switched_off(engine->operation);
   if (reason == NULL) reason = watching_tool();
   if (reason != NULL) return reason;
+  if ((reason = limits_objection()) != NULL) return reason;
   char path[PATH_MAX];
   if (!library_path(engine->operation, path) || access(path, R_OK) != 0) return "engine not found";
   void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);

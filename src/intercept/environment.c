@@ -123,13 +123,23 @@ static const char* entry_objection(const char* entry, const struct identity* ide
   return NULL;
 }
 
-/* Threads reserve stacks and arenas, so an address-space limit that the original lives under could
- * stop an engine half-way. */
-static bool memory_is_limited(void) {
-  const rlim_t kEnough = (rlim_t)8 << 30;
+static bool is_below(__rlimit_resource_t resource, rlim_t least) {
   struct rlimit limit;
-  return (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur < kEnough) ||
-         (getrlimit(RLIMIT_DATA, &limit) == 0 && limit.rlim_cur < kEnough);
+  return getrlimit(resource, &limit) == 0 && limit.rlim_cur < least;
+}
+
+const char* limits_objection(void) {
+  if (is_below(RLIMIT_STACK, (rlim_t)512 << 10)) return "stack is limited";
+  /* Threads reserve stacks and arenas, so an address-space limit that the original lives under
+   * could stop an engine half-way, or leave the program's own memory none. */
+  const rlim_t kEnough = (rlim_t)8 << 30;
+  const bool little = is_below(RLIMIT_AS, kEnough) || is_below(RLIMIT_DATA, kEnough);
+  return little ? "address space is limited" : NULL;
+}
+
+bool has_no_room_for_us(void) {
+  const rlim_t kEnough = (rlim_t)64 << 20;
+  return is_below(RLIMIT_AS, kEnough) || is_below(RLIMIT_DATA, kEnough);
 }
 
 const char* environment_objection(const struct identity* identity) {
@@ -137,5 +147,5 @@ const char* environment_objection(const struct identity* identity) {
     const char* reason = entry_objection(*entry, identity);
     if (reason != NULL) return reason;
   }
-  return memory_is_limited() ? "address space is limited" : NULL;
+  return limits_objection();
 }

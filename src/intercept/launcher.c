@@ -30,11 +30,18 @@
 
 extern char** environ;
 
+/* The paths below are static: the stack may be as small as a shell function of `ulimit -s` makes
+ * it, and the program that we start content with that. */
+
 /* PREFIX for PREFIX/bin/hoist. */
 static bool find_prefix(char prefix[PATH_MAX]) {
   const ssize_t length = readlink("/proc/self/exe", prefix, PATH_MAX - 1);
-  if (length <= 0 || length >= PATH_MAX - 1) return false;
-  prefix[length] = '\0';
+  if (length >= PATH_MAX - 1) return false;
+  if (length > 0) {
+    prefix[length] = '\0';
+  } else if (realpath((const char*)getauxval(AT_EXECFN), prefix) == NULL) { /* without /proc */
+    return false;
+  }
   for (int level = 0; level < 2; ++level) {
     char* slash = strrchr(prefix, '/');
     if (slash == NULL) return false;
@@ -54,7 +61,7 @@ __attribute__((format(printf, 2, 3))) static bool join(char path[PATH_MAX], cons
 }
 
 static int command_line(const char* prefix, char** argv) {
-  char path[PATH_MAX];
+  static char path[PATH_MAX];
   errno = ENAMETOOLONG;
   if (join(path, "%s/libexec/hoist/hoist-command-line", prefix)) execv(path, argv);
   const bool too_long = errno == E2BIG;
@@ -78,7 +85,7 @@ static bool is_set(const char* name) {
 /* Whether `library` leads to the preload library of this tree; only the dynamic linker knows what
  * it makes of $LIB (see src/cli/tree.h). */
 static bool loads_ours(const char* library, const char* prefix) {
-  char ours[PATH_MAX];
+  static char ours[PATH_MAX];
   if (!join(ours, "%s/lib/libhoist_preload.so", prefix)) return false;
   void* handle = dlopen(library, RTLD_LAZY | RTLD_LOCAL);
   struct link_map* loaded = NULL;
@@ -114,17 +121,17 @@ static char** extended_environment(char** entries, size_t count) {
  * library is to look at it, or could not be started. */
 static void start_known(const char* prefix, int argc, char** argv, char* preload) {
   struct identity identity;
-  char original[PATH_MAX];
+  static char original[PATH_MAX];
   /* Privileges that were raised before us reach the program, which runs untouched then. */
   if (getauxval(AT_SECURE) != 0) return;
   /* Where somebody counts, the preload library records what is left alone. */
   if (getenv(HOIST_COUNTERS_ENV) != NULL || getenv(HOIST_TAKEOVER_ENV) != NULL) return;
-  if (!recognise_file(argv[0], original, &identity)) return;
+  if (limits_objection() != NULL || !recognise_file(argv[0], original, &identity)) return;
   const char* reason = switched_off(identity.operation);
   if (reason == NULL) reason = environment_objection(&identity);
   if (reason == NULL) reason = arguments_objection(&identity, argc, argv);
-  char word[PATH_MAX + 128];
-  char path[PATH_MAX];
+  static char word[PATH_MAX + 128];
+  static char path[PATH_MAX];
   if (reason == NULL) {
     snprintf(word, sizeof word, "%s=%s:%s:%s:%s", HOIST_TAKEOVER_ENV, identity.program,
              identity.package, identity.version, original);
@@ -140,13 +147,13 @@ static void start_known(const char* prefix, int argc, char** argv, char* preload
 }
 
 static void start(const char* prefix, int argc, char** argv) {
-  if (hoist_off()) {
+  if (hoist_off() || has_no_room_for_us()) {
     execvp(argv[0], argv);
     return;
   }
   const char* name = "LD_PRELOAD=";
-  char library[PATH_MAX];
-  char preload[2 * PATH_MAX];
+  static char library[PATH_MAX];
+  static char preload[2 * PATH_MAX];
   if (!join(library, "%s/lib/hoist/$LIB/libhoist_preload.so", prefix)) return;
   int length = snprintf(preload, sizeof preload, "%s%s", name, library);
   if (hoist_gpu_may_serve()) {
@@ -160,6 +167,8 @@ static void start(const char* prefix, int argc, char** argv) {
   char* entries[] = {preload};
   char** environment = extended_environment(entries, 1);
   if (environment != NULL) execvpe(argv[0], argv, environment);
+  /* What the kernel takes of arguments and environment may be just enough without our entry. */
+  if (environment != NULL && errno == E2BIG) execvp(argv[0], argv);
   free(environment);
 }
 
@@ -168,7 +177,7 @@ static void start(const char* prefix, int argc, char** argv) {
 static bool refinement_is_due(void) {
   static const char kTail[] = "decisions";
   enum { kWorthFolding = 64 * 128 };
-  char path[PATH_MAX];
+  static char path[PATH_MAX];
   if (!hoist_decisions_path(path, sizeof path)) return false;
   memcpy(path + strlen(path) - strlen(kTail), "timings", sizeof "timings");
   struct stat info;
@@ -176,7 +185,7 @@ static bool refinement_is_due(void) {
 }
 
 int main(int argc, char** argv) {
-  char prefix[PATH_MAX];
+  static char prefix[PATH_MAX];
   if (!find_prefix(prefix)) {
     fputs("hoist: error: cannot find itself (/proc/self/exe): mount /proc\n", stderr);
     return 3;

@@ -23,8 +23,12 @@ const char* recognise_program(struct identity* identity);
 /* The following return null where the program may be replaced, else the reason why not. */
 const char* switched_off(const char* operation);                    /* HOIST, HOIST_OPS */
 const char* not_requested(const char* operation);                   /* for what is off by default */
+const char* limits_objection(void);                                 /* stack and address space */
 const char* environment_objection(const struct identity* identity); /* loader, malloc, limits */
 const char* arguments_objection(const struct identity* identity, int argc, char** argv);
+
+/* Whether limits leave so little memory that mapping our library could be what is too much. */
+bool has_no_room_for_us(void);
 
 /* HOIST=off (or 0, false, no), as hoist_is_off() of base/options.h. */
 bool hoist_off(void);
