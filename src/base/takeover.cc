@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "base/counters.h"
+#include "base/crash_fallback.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/option_values.h"
@@ -105,13 +106,17 @@ Takeover begin_takeover(int argc, char** argv, std::string_view default_program)
   const std::string& file =
       takeover.original_path.empty() ? takeover.program : takeover.original_path;
   ::prctl(PR_SET_NAME, std::string(base_name(file)).c_str());
+  watch_for_crashes(takeover, argv);
   log_unusable_values();
   return takeover;
 }
 
 void exec_original(const Takeover& takeover) {
   if (takeover.original_path.empty()) return;
-  ::setenv(HOIST_SKIP_ENV, std::to_string(::getpid()).c_str(), 1);
+  // Without memory for that, nobody may look at the program again, and start us without end.
+  if (::setenv(HOIST_SKIP_ENV, std::to_string(::getpid()).c_str(), 1) != 0) {
+    ::unsetenv("LD_PRELOAD");
+  }
   std::vector<char*> argv;
   argv.reserve(takeover.argv.size() + 1);
   for (const std::string& word : takeover.argv) argv.push_back(const_cast<char*>(word.c_str()));

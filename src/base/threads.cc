@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/cgroup.h"
+#include "base/crash_fallback.h"
 #include "base/option_values.h"
 
 namespace hoist {
@@ -106,10 +107,9 @@ struct ThreadPool::State {
   };
 
   void start() {
-    sigset_t all;
+    const sigset_t blocked = signals_for_threads_to_block();
     sigset_t before;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    ::pthread_sigmask(SIG_SETMASK, &blocked, &before);
     try {
       for (int i = 1; i < threads; ++i) workers.emplace_back([this] { work(); });
     } catch (...) {

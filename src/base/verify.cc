@@ -11,6 +11,7 @@
 #include <random>
 
 #include "base/counters.h"
+#include "base/crash_fallback.h"
 #include "base/log.h"
 #include "base/option_values.h"
 #include "base/verify_files.h"
@@ -131,6 +132,7 @@ void verify_left_out(std::string_view operation, std::string_view why) {
 std::optional<int> verify_run(const Takeover& takeover, std::string_view operation,
                               std::span<const std::string> inputs) {
   if (takeover.original_path.empty() || !drawn()) return {};
+  commit_run();  // a crash is a difference to be told of
   const auto left_out = [&](std::string_view why) {
     count_left_out(operation, why);
     return std::nullopt;

@@ -6,15 +6,15 @@
 #include <exception>
 #include <utility>
 
+#include "base/crash_fallback.h"
 #include "base/threads.h"
 
 namespace hoist::device {
 
 Result<std::thread> start_quiet_thread(std::function<void()> body) {
-  sigset_t all;
+  const sigset_t blocked = signals_for_threads_to_block();
   sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  ::pthread_sigmask(SIG_SETMASK, &blocked, &before);
   std::thread thread;
   try {
     thread = std::thread([body = std::move(body)] {

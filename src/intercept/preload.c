@@ -102,18 +102,21 @@ static const char* own_variable(const char* name) {
 
 static int wrapped_main(int argc, char** argv, char** envp) {
   const char* skip = own_variable(HOIST_SKIP_ENV);
-  const bool skipped = skip != NULL && strtol(skip, NULL, 10) == getpid();
-  /* An engine that stepped aside has recorded why; an engine records for itself. */
-  if (skipped) unsetenv(HOIST_SKIP_ENV);
+  char* reason_to_skip = NULL;
+  const bool skipped = skip != NULL && strtol(skip, &reason_to_skip, 10) == getpid();
   const bool secure = getauxval(AT_SECURE) != 0;
+  const char* reason = NULL;
+  /* An engine that stepped aside has recorded why, one that crashed could not; an engine records
+   * for itself. */
+  if (skipped && *reason_to_skip == ':') reason = reason_to_skip + 1;
   if (!skipped && !secure && argv[0] != NULL && own_variable(HOIST_TAKEOVER_ENV) == NULL) {
-    const char* reason = take_over(argc, argv);
-    const char* counters = own_variable(HOIST_COUNTERS_ENV);
-    if (counters != NULL) {
-      const char* tool = watching_tool();
-      record_program(counters, argv, tool != NULL ? tool : reason);
-    }
+    reason = take_over(argc, argv);
+    const char* tool = watching_tool();
+    if (tool != NULL) reason = tool;
   }
+  const char* counters = own_variable(HOIST_COUNTERS_ENV);
+  if (reason != NULL && counters != NULL && !secure) record_program(counters, argv, reason);
+  if (skipped) unsetenv(HOIST_SKIP_ENV);
   return original_main(argc, argv, envp);
 }
 

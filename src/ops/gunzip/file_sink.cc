@@ -1,11 +1,14 @@
 #include "ops/gunzip/file_sink.h"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <csignal>
 #include <system_error>
 #include <utility>
 
 #include "base/counters.h"
+#include "base/crash_fallback.h"
 #include "base/file.h"
 
 namespace hoist::gunzip {
@@ -43,12 +46,12 @@ uint8_t* FileSink::first_buffer() { return buffer_at(current_); }
 
 bool FileSink::worth_a_thread() const { return second_cpu_ && submitted_ >= kThreadThreshold; }
 
-// With all signals blocked, so that they reach the thread that knows what to clean up. False where
+// With signals blocked, so that they reach the thread that knows what to clean up. False where
 // no thread can be had.
 bool FileSink::start_thread() {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const sigset_t blocked = signals_for_threads_to_block();
+  sigset_t before;
+  pthread_sigmask(SIG_SETMASK, &blocked, &before);
   try {
     thread_ = std::thread([this] { write_pieces(); });
   } catch (const std::system_error&) {
@@ -72,7 +75,7 @@ uint8_t* FileSink::submit(uint8_t* buffer, const uint8_t* begin, const uint8_t* 
   report_progress(static_cast<uint64_t>(end - begin));
   if (!thread_.joinable()) {
     if (!worth_a_thread() || !start_thread()) {
-      if (error_ == 0) write_piece(piece);
+      if (error_ == 0) error_ = write_piece(piece);
       return error_ == 0 ? buffer : nullptr;
     }
   }
@@ -94,9 +97,12 @@ int FileSink::drain() {
   return error_;
 }
 
-void FileSink::write_piece(const Piece& piece) {
+// Thread-safe; errno, or 0. A file of ours can still be removed, what came out of standard output
+// cannot be taken back.
+int FileSink::write_piece(const Piece& piece) const {
+  if (fd_ == STDOUT_FILENO) commit_run();
   const Status written = write_full(fd_, piece.begin, static_cast<size_t>(piece.end - piece.begin));
-  if (!written) error_ = written.error().system_errno;
+  return written ? 0 : written.error().system_errno;
 }
 
 void FileSink::write_pieces() {
@@ -107,10 +113,9 @@ void FileSink::write_pieces() {
     const Piece piece = queue_[written_ % kBuffers];
     if (error_ == 0) {
       lock.unlock();
-      const Status result =
-          write_full(fd_, piece.begin, static_cast<size_t>(piece.end - piece.begin));
+      const int error = write_piece(piece);
       lock.lock();
-      if (!result) error_ = result.error().system_errno;
+      if (error != 0) error_ = error;
     }
     ++written_;
     changed_.notify_all();

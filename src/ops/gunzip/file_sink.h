@@ -60,7 +60,7 @@ class FileSink : public ByteSink {
   bool start_thread();
   void report_progress(uint64_t bytes);
   uint8_t* buffer_at(size_t index);
-  void write_piece(const Piece& piece);
+  int write_piece(const Piece& piece) const;
   void write_pieces();
 
   int fd_ = -1;

@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "base/counters.h"
+#include "base/crash_fallback.h"
 #include "ops/gunzip/file_name.h"
 #include "ops/gunzip/original.h"
 #include "placement/record.h"
@@ -75,6 +76,7 @@ HeaderMode Job::header_mode(const Operand& operand) const {
 }
 
 Job::Next Job::decode(Operand& operand) {
+  commit_run_unless_rereadable(operand.fd);
   FdSource source(operand.fd);
   input_.attach(source);
   reader_.restart();
@@ -135,6 +137,7 @@ Job::Next Job::open_output(Operand& operand, const MemberHeader& header) {
   }
   int error = output_file_.create(operand.output_name);
   if (error == EEXIST && options_.force) {
+    commit_run();
     error = ::unlink(operand.output_name.c_str()) == 0 ? output_file_.create(operand.output_name)
                                                        : errno;
   } else if (error == EEXIST) {
@@ -143,6 +146,8 @@ Job::Next Job::open_output(Operand& operand, const MemberHeader& header) {
     operand.failed = true;
     return Next::proceed;
   }
+  // The original opens more files, or fewer, and fails where it fails.
+  if (error == EMFILE || error == ENFILE) return leave_to_original(operand, "too few descriptors");
   if (error != 0) {
     report_.error(error_text(operand.output_name, error));
     operand.failed = true;
@@ -201,6 +206,7 @@ Job::Next Job::close_output(Operand& operand) {
     report_.error_on_new_line(error_text(name, error));
     return Next::stop;
   }
+  commit_run();  // the original would find the file there, or its input gone
   if (!options_.keep) {
     const int error = output_file_.replace(operand.name);
     if (error != 0) report_.warning(error_text(operand.name, error));
@@ -237,6 +243,7 @@ int Job::finish_output() {
     confirm();
     report_.release();
     const std::string& text = listing_.text();
+    commit_run();
     if (const Status status = write_full(STDOUT_FILENO, text.data(), text.size()); !status) {
       report_.error_on_new_line(error_text(last_output_name_, status.error().system_errno));
     }
@@ -251,6 +258,7 @@ int Job::continue_with_original(const std::string& word) {
   if ((first_operand_ || options_.list) && already_written_ == 0 && !feed_original_) {
     return start_over(original_reason_);
   }
+  commit_run();
   count_work();
   pending_.push_back(word);
   const std::vector<std::string> arguments = to_arguments(

@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <csignal>
 
+#include "base/crash_fallback.h"
+
 namespace hoist::gunzip {
 namespace {
 
@@ -15,6 +17,11 @@ constexpr std::array<int, 6> kSignals = {SIGINT, SIGHUP, SIGPIPE, SIGTERM, SIGXC
 
 // For the signal handler: the file to remove, or null. Changed with the signals blocked.
 const char* volatile file_to_remove = nullptr;
+
+void set_file_to_remove(const char* path) {
+  file_to_remove = path;
+  remove_on_crash(path);
+}
 
 sigset_t handled_signals() {
   sigset_t set;
@@ -61,7 +68,7 @@ int PartialFile::create(const std::string& path) {
   if (!opened) return opened.error().system_errno;
   fd_ = std::move(*opened);
   path_ = path;
-  file_to_remove = path_.c_str();
+  set_file_to_remove(path_.c_str());
   return 0;
 }
 
@@ -69,7 +76,7 @@ void PartialFile::discard() {
   const BlockedSignals blocked;
   fd_.reset();
   if (file_to_remove != nullptr) ::unlink(file_to_remove);
-  file_to_remove = nullptr;
+  set_file_to_remove(nullptr);
 }
 
 PartialFile::Attributes PartialFile::copy_attributes(const struct stat& source,
@@ -93,7 +100,7 @@ int PartialFile::finish() {
 
 int PartialFile::replace(const std::string& input) {
   const BlockedSignals blocked;
-  file_to_remove = nullptr;
+  set_file_to_remove(nullptr);
   return ::unlink(input.c_str()) == 0 ? 0 : errno;
 }
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/crash_fallback.h"
 #include "base/file.h"
 
 namespace hoist::gunzip {
@@ -49,6 +50,7 @@ void Report::print(std::string_view text) {
     pending_ += text;
     return;
   }
+  commit_run();
   static_cast<void>(write_full(STDERR_FILENO, text.data(), text.size()));  // nobody to tell
 }
 

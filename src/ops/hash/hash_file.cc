@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/counters.h"
+#include "base/crash_fallback.h"
 #include "base/file.h"
 #include "ops/hash/read_ahead.h"
 
@@ -150,6 +151,7 @@ FileDigest hash_file(const std::string& name, DigestKind kind, uint64_t expected
     }
     fd = owned.get();
   }
+  commit_run_unless_rereadable(fd);
   const char* const implementation = company == Company::others ? "cpu-all" : "cpu-1";
   Hasher hasher(kind);
   // A stream tells its length only by ending, so the first part of anything is read here.

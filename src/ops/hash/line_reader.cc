@@ -4,6 +4,8 @@
 
 #include <cerrno>
 
+#include "base/crash_fallback.h"
+
 namespace hoist::hash {
 namespace {
 
@@ -11,7 +13,7 @@ constexpr size_t kReadBytes = 64 << 10;
 
 }  // namespace
 
-LineReader::LineReader(int fd) : fd_(fd) {}
+LineReader::LineReader(int fd) : fd_(fd) { commit_run_unless_rereadable(fd); }
 
 bool LineReader::fill() {
   buffer_.erase(0, begin_);

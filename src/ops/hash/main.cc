@@ -13,6 +13,7 @@
 #include <string>
 
 #include "base/counters.h"
+#include "base/crash_fallback.h"
 #include "base/run_choice.h"
 #include "base/takeover.h"
 #include "base/verify.h"
@@ -52,6 +53,7 @@ bool descriptors_are_scarce(int threads) {
 }
 
 [[noreturn]] void out_of_memory() {
+  hoist::run_original_instead("engine ran out of memory");
   dprintf(STDERR_FILENO, "%s: memory exhausted\n", program_name);
   _exit(EXIT_FAILURE);
 }

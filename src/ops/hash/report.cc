@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/crash_fallback.h"
 #include "ops/hash/messages.h"
 
 namespace hoist::hash {
@@ -48,17 +49,20 @@ void Report::output(std::string_view text, bool newline) {
     return;
   }
   flush();
+  commit_run();
   fwrite_unlocked(text.data(), 1, text.size(), stdout);
 }
 
 void Report::flush() {
   if (lines_.empty()) return;
+  commit_run();
   fwrite_unlocked(lines_.data(), 1, lines_.size(), stdout);
   lines_.clear();
 }
 
 void Report::message(std::string_view text, int error) {
   use_locale();
+  commit_run();
   flush();
   std::fflush(stdout);
   std::string line = program_ + ": ";

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "base/crash_fallback.h"
 #include "base/file.h"
 #include "ops/sort/merge_order.h"
 #include "ops/sort/messages.h"
@@ -77,6 +78,7 @@ Result<bool> check_file(std::string_view program, const Coder& coder) {
   if (!disorder) return true;
   if (options.mode == Mode::check) {
     const std::string text = describe(program, reader->name(), *disorder, options.terminator);
+    commit_run();
     const Status written = write_full(STDERR_FILENO, text.data(), text.size());
     if (!written) {
       return io_error("write failed", translate("standard error"), written.error().system_errno);

@@ -15,6 +15,7 @@
 
 #include "base/cgroup.h"
 #include "base/counters.h"
+#include "base/crash_fallback.h"
 #include "ops/sort/messages.h"
 
 namespace hoist::sort {
@@ -154,6 +155,7 @@ Status ChunkReader::open_next() {
     owned_ = std::move(*opened);
     fd_ = owned_.get();
   }
+  commit_run_unless_rereadable(fd_);
   position_ = known_size_ = 0;
   struct stat info;
   if (::fstat(fd_, &info) == 0 && S_ISREG(info.st_mode)) {

@@ -7,6 +7,7 @@
 
 #include <array>
 
+#include "base/crash_fallback.h"
 #include "base/file.h"
 
 namespace hoist::sort {
@@ -42,6 +43,10 @@ Result<std::string> read_standard_input() {
   UniqueFd memory(memfd_create("hoist-file-names", MFD_CLOEXEC));
   if (!memory.valid()) return aside("no memory file for a list of file names");
   if (memory.get() == STDIN_FILENO) return aside("closed standard input");
+  // How long the list is is known when it has been read, which is too late to go back.
+  constexpr uint64_t kAnyLength = uint64_t{1} << 40;
+  if (!may_grow(memory.get(), kAnyLength)) return aside("file size is limited");
+  commit_run();
   Result<std::string> content = read_to_end(STDIN_FILENO);
   if (!content) return content;
   if (const Status written = write_full(memory.get(), content->data(), content->size()); !written) {

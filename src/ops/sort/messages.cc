@@ -10,6 +10,7 @@
 #include <cwchar>
 #include <cwctype>
 
+#include "base/crash_fallback.h"
 #include "base/file.h"
 
 namespace hoist::sort {
@@ -147,6 +148,7 @@ void report(std::string_view program, const Error& error) {
     text += fmt::format("{}: {}\n", program, rest.substr(0, end));
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
+  commit_run();
   // Nowhere to report a standard error that cannot be written.
   (void)write_full(STDERR_FILENO, text.data(), text.size());
 }

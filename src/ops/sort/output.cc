@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/crash_fallback.h"
 #include "ops/sort/messages.h"
 
 namespace hoist::sort {
@@ -61,6 +62,7 @@ Output::Output(UniqueFd fd, std::string name)
 Status Output::begin() {
   struct stat info;
   if (!truncates_) return {};
+  commit_run();
   // Some file systems write a file that was truncated to the disk when it is closed, which the
   // program would wait for. One that is empty already needs new times only, whatever follows.
   const bool is_empty = ::fstat(fd_, &info) == 0 && S_ISREG(info.st_mode) && info.st_size == 0;
@@ -91,6 +93,7 @@ bool Output::append_slowly(const char* data, size_t size, char terminator) {
 
 bool Output::write_out(const char* data, size_t size) {
   if (failure_.error != 0) return false;
+  if (standard_stream_) commit_run();
   while (size > 0) {
     const ssize_t moved = ::write(fd_, data, size);
     if (moved < 0 && errno == EINTR) continue;
@@ -122,6 +125,7 @@ bool Output::reserve(uint64_t total) {
 }
 
 bool Output::write_at(uint64_t position, const char* data, size_t size) {
+  if (standard_stream_) commit_run();
   while (size > 0) {
     const ssize_t moved = ::pwrite(fd_, data, size, base_ + static_cast<off_t>(position));
     if (moved < 0 && errno == EINTR) continue;

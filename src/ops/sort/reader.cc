@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/crash_fallback.h"
 #include "ops/sort/messages.h"
 
 namespace hoist::sort {
@@ -24,6 +25,7 @@ LineReader::LineReader(UniqueFd fd, std::string name, char terminator, size_t bl
       block_(block),
       owned_(std::move(fd)),
       name_(std::move(name)) {
+  commit_run_unless_rereadable(fd_);
   ::posix_fadvise(fd_, 0, 0, POSIX_FADV_SEQUENTIAL);
 }
 
