@@ -132,7 +132,7 @@ static void visit(const char* name) {
     visit(#name); \
     return real arguments; \
   }
-STAND_IN(ssize_t, pread, (int fd, void* data, size_t size, off_t at), (fd, data, size, at))
+STAND_IN(ssize_t, pread64, (int fd, void* data, size_t size, off_t at), (fd, data, size, at))
 ssize_t read(int fd, void* data, size_t size) {
   static ssize_t (*real)(int, void*, size_t);
   if (real == NULL) real = (ssize_t(*)(int, void*, size_t))dlsym(RTLD_NEXT, "read");
@@ -141,7 +141,7 @@ ssize_t read(int fd, void* data, size_t size) {
 }
 STAND_IN(ssize_t, write, (int fd, const void* data, size_t size), (fd, data, size))
 STAND_IN(int, fchmod, (int fd, mode_t mode), (fd, mode))
-STAND_IN(int, fallocate, (int fd, int mode, off_t at, off_t size), (fd, mode, at, size))
+STAND_IN(int, fallocate64, (int fd, int mode, off_t at, off_t size), (fd, mode, at, size))
 """
 
 
@@ -478,17 +478,17 @@ class Crashes(unittest.TestCase):
                        signal.SIGFPE):
             for call in (1, 2):  # on either thread
                 with self.subTest(signal=number, call=call):
-                    done = self.crash(f"pread:{call}:{int(number)}", HOIST, "sort", "big")
+                    done = self.crash(f"pread64:{call}:{int(number)}", HOIST, "sort", "big")
                     self.assertEqual((done.returncode, done.stderr), (0, b""))
                     self.assertTrue(done.stdout == expected)
 
     def test_standard_input_is_not_lost(self):
         expected = run("sort", "big", cwd=self.folder).stdout
         with open(self.folder / "big", "rb") as file:
-            done = self.crash("pread:2:11", HOIST, "sort", stdin=file)
+            done = self.crash("pread64:2:11", HOIST, "sort", stdin=file)
             self.assertTrue((done.returncode, done.stdout) == (0, expected))
         # A pipe, as long as nothing has been read from it.
-        done = self.crash("fallocate:1:7", HOIST, "sort", input=LINES)
+        done = self.crash("fallocate64:1:7", HOIST, "sort", input=LINES)
         self.assertTrue((done.returncode, done.stdout) == (0, expected))
         done = self.crash("stdin:2:11", HOIST, "sort", input=LINES)
         self.assertEqual((done.returncode, done.stdout), (-signal.SIGSEGV, b""))
