@@ -50,8 +50,8 @@ check:
 format:
 	@scripts/check-format --fix
 
-tidy: build/dev/build.ninja
-	@scripts/tidy build/dev $(TIDY_FLAGS)
+tidy: build/tidy/build.ninja
+	@scripts/tidy build/tidy $(TIDY_FLAGS)
 
 coverage: build/coverage/build.ninja
 	@scripts/coverage
