@@ -1,7 +1,8 @@
 # The front door: every target is one line of CMake, ctest or a script.
 #
 #   make            build/release/bin/hoist and what belongs to it
-#   make test       set-up, build, all tests            make demo    the main job on real input
+#   make test       set-up, build, tests (no slow ones) make demo    the main job on real input
+#   make test-all   all tests that need no GPU          make nightly test-all, ThreadSanitizer, tidy
 #   make bench      ratios against the plain programs   make soak    long fuzzing, by hand
 #   make asan|tsan|clang|dev   build and test that preset
 #   make check      layers, format                      make tidy    clang-tidy
@@ -14,7 +15,7 @@ DEMO_FLAGS ?=
 SOAK_FLAGS ?=
 TIDY_FLAGS ?=
 
-.PHONY: all test demo bench soak dev asan tsan clang check format tidy coverage bundle install \
+.PHONY: all test test-all nightly demo bench soak dev asan tsan clang check format tidy coverage bundle install \
         setup clean
 
 all: build/release/build.ninja
@@ -27,12 +28,24 @@ build/%/build.ninja: CMakePresets.json
 setup:
 	@scripts/setup
 
+# Labels: a test's kind, its part, and `slow` above 20 s (scripts/check-labels).
 test: setup
+	@echo "make test: builds everything (about 15 minutes on 2 cores, 1 with a warm ccache), then 5 of tests"
 	@$(MAKE) --no-print-directory all
-	@ctest --preset release -j $(JOBS)
+	@ctest --preset release -j $(JOBS) -LE '^(real|slow|gpu)$$'
 
-demo: setup
+test-all: setup
 	@$(MAKE) --no-print-directory all
+	@ctest --preset release -j $(JOBS) -LE '^gpu$$'
+
+nightly: setup
+	@scripts/nightly
+
+# Only the programs that it runs; an unpacked bundle runs scripts/demo without a build.
+demo: setup
+	@echo "make demo: builds the programs that it runs (about 5 minutes on 2 cores), then measures for 1"
+	@$(MAKE) --no-print-directory build/release/build.ninja
+	@cmake --build --preset release --target hoist-demo-programs
 	@python3 scripts/demo --build-dir build/release --html demo.html $(DEMO_FLAGS)
 
 bench: setup

@@ -95,6 +95,7 @@ endfunction()
 # hoist_library(NAME SOURCES… ) makes static library hoist_NAME.
 function(hoist_library name)
   add_library(hoist_${name} STATIC ${ARGN})
+  hoist_precompile(hoist_${name} hoist_precompiled)
 endfunction()
 
 # hoist_engine(NAME SOURCES… ) makes libexec/hoist/hoist-NAME.
@@ -160,6 +161,30 @@ if(HOIST_SANITIZE OR HOIST_COVERAGE)
   set(HOIST_TEST_TIMEOUT 1800)
 endif()
 
+# hoist_label_test(TEST KIND) gives a ctest entry its labels: its kind (unit, program, real, fuzz or
+# gpu) and its part, the area of src/ that it tests. A folder outside src/ names the part in HOIST_PART.
+# scripts/check-labels refuses an entry without them.
+function(hoist_label_test test kind)
+  set(part "${HOIST_PART}")
+  if(NOT part)
+    file(RELATIVE_PATH part ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+    string(REGEX REPLACE "^(src|examples)/(ops/)?([^/]*).*" "\\3" part "${part}")
+  endif()
+  set_tests_properties(${test} PROPERTIES LABELS "${kind};${part}")
+endfunction()
+
+# hoist_slow(TESTS… ) labels tests that take more than 20 s: `make test` leaves them out.
+function(hoist_slow)
+  foreach(test ${ARGN})
+    if(TEST ${test})
+      set_property(TEST ${test} APPEND PROPERTY LABELS slow)
+    endif()
+  endforeach()
+endfunction()
+
+# Tests are compiled more often than they run: their own sources need no more than -O1.
+set(HOIST_TEST_OPTIONS "$<$<CONFIG:Release>:-O1>")
+
 # hoist_test(NAME SOURCE LIBRARIES… ) makes a GoogleTest program and one ctest entry.
 find_package(GTest REQUIRED)
 set(HOIST_GTEST GTest::gtest GTest::gtest_main)
@@ -191,6 +216,7 @@ function(hoist_test name source)
   hoist_test_program(${name})
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${HOIST_TEST_TIMEOUT})
+  hoist_label_test(${name} unit)
 endfunction()
 
 # hoist_gpu_test(NAME SOURCE LIBRARIES… ) makes a hoist_test that needs a GPU: it skips its cases,
@@ -200,7 +226,8 @@ function(hoist_gpu_test name source)
   if(HOIST_HAS_CUDA)
     add_dependencies(${name} hoist_cuda)
   endif()
-  set_tests_properties(${name} PROPERTIES LABELS gpu SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
+  set_tests_properties(${name} PROPERTIES SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
+  hoist_label_test(${name} gpu)
 endfunction()
 
 # hoist_split_gpu_cases(TEST PATTERN) leaves the cases of a hoist_test that PATTERN names to an entry of
@@ -211,8 +238,9 @@ function(hoist_split_gpu_cases name pattern)
     add_dependencies(${name} hoist_cuda)
   endif()
   add_test(NAME ${name}_gpu COMMAND ${name} --gtest_filter=${pattern})
-  set_tests_properties(${name}_gpu PROPERTIES TIMEOUT ${HOIST_TEST_TIMEOUT} LABELS gpu
+  set_tests_properties(${name}_gpu PROPERTIES TIMEOUT ${HOIST_TEST_TIMEOUT}
                        SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
+  hoist_label_test(${name}_gpu gpu)
 endfunction()
 
 # hoist_device_test(NAME SOURCE LIBRARIES… ) makes a hoist_test whose parameters are devices: the CPU
@@ -237,6 +265,7 @@ function(hoist_python_test name script)
                   HOIST_COVERAGE=${HOIST_COVERAGE})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${HOIST_TEST_TIMEOUT} COST 10
                        SKIP_RETURN_CODE 77 ENVIRONMENT "${environment}")
+  hoist_label_test(${name} program)
 endfunction()
 
 # hoist_python_device_test(NAME SCRIPT ARGS… ) makes a hoist_python_test whose hoistd has the CPU device, and
@@ -246,7 +275,7 @@ function(hoist_python_device_test name script)
   set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT HOIST_TEST_DEVICE=cpu)
   hoist_python_test(${name}_gpu ${script} ${ARGN})
   set_property(TEST ${name}_gpu APPEND PROPERTY ENVIRONMENT HOIST_TEST_DEVICE=cuda)
-  set_tests_properties(${name}_gpu PROPERTIES LABELS gpu)
+  hoist_label_test(${name}_gpu gpu)
 endfunction()
 
 # hoist_fuzz(NAME SOURCE LIBRARIES… ) makes a libFuzzer program; without libFuzzer the same source
@@ -262,5 +291,6 @@ function(hoist_fuzz name source)
     target_sources(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests/fuzz/replay_driver.cc)
     add_test(NAME ${name} COMMAND ${name} ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${name})
     set_tests_properties(${name} PROPERTIES TIMEOUT ${HOIST_TEST_TIMEOUT})
+    hoist_label_test(${name} fuzz)
   endif()
 endfunction()
