@@ -100,6 +100,22 @@ class CheckLayersTest(unittest.TestCase):
             "ops/sort/CMakeLists.txt": sort,
         }, "hash_test links hoist_sort", "sideways")
 
+    def test_links_of_tests_call_engines_and_foreign_sources(self):
+        sort = "hoist_library(sort s.cc)\n"
+        for user in ("hoist_call_engine(base hoist_sort)\n",
+                     "hoist_device_test(base_test base_test.cc hoist_sort)\n"):
+            self.assert_violation({"base/CMakeLists.txt": user, "ops/sort/CMakeLists.txt": sort},
+                                  "links hoist_sort", "upwards")
+        self.assert_violation({"ops/sort/messages.c": "",
+                               "base/CMakeLists.txt": "hoist_library(base ../ops/sort/messages.c)\n"},
+                              "compiles ../ops/sort/messages.c", "upwards")
+        self.assert_clean({"base/table.c": "",
+                           "intercept/CMakeLists.txt": "add_library(all SHARED ../base/table.c)\n"})
+
+    def test_weak_symbols(self):
+        self.assert_violation({"base/a.cc": '\nextern "C" [[gnu::weak]] int engine_of(int);\n'},
+                              "base/a.cc:2:", "weak symbol engine_of")
+
     def test_comments_in_cmake_are_ignored(self):
         self.assert_clean({
             "base/CMakeLists.txt": "hoist_library(base a.cc)\n"
