@@ -128,6 +128,7 @@ endfunction()
 # libraries would slow the start of `hoist run`.
 function(hoist_tool name)
   hoist_engine(${name} ${ARGN})
+  hoist_precompile(hoist-${name} hoist_precompiled_commands)
 endfunction()
 
 # hoist_share_runtime(TARGET) links it with the shared libstdc++ and libgcc after all.

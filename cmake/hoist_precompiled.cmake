@@ -1,5 +1,5 @@
-# Precompiled headers: the standard library and fmt once for all libraries, and with
-# GoogleTest once for all tests. A source still includes what it uses: the presets `clang` and `tidy`
+# Precompiled headers: the standard library and fmt once for all libraries, with GoogleTest once for
+# all tests, with CLI11 and JSON once for all commands. A source still includes what it uses: the presets `clang` and `tidy`
 # build without them, and so does HOIST_PRECOMPILED=OFF.
 #
 # A precompiled header fits only sources with the very flags that it was made with. So there is one
@@ -23,6 +23,9 @@ endfunction()
 if(HOIST_PRECOMPILED)
   add_library(hoist_precompiled STATIC ${CMAKE_BINARY_DIR}/precompiled.cc)
   hoist_precompiled_base(hoist_precompiled ${HOIST_PRECOMPILED_HEADERS})
+  add_executable(hoist_precompiled_commands EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/precompiled.cc)
+  hoist_precompiled_base(hoist_precompiled_commands ${HOIST_PRECOMPILED_HEADERS} CLI/CLI.hpp
+                         nlohmann/json.hpp)
 endif()
 
 # hoist_precompile(TARGET BASE) has TARGET use the header of BASE. Done when the rest of the folder's
