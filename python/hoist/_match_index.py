@@ -17,14 +17,13 @@ if TYPE_CHECKING:
 PathLike = Union[str, "os.PathLike[str]"]
 Events = Sequence[Sequence[str]]
 
-_MOST = 2**32 - 1  # id, frequency
-_MOST_PREDICTIONS = 2**61  # three times as many are looked at
+_MOST = 2**32 - 1  # id, frequency; an index has no more patterns
 
 
 class Found(Tuple[Any, Any]):
     """(scores, ids) of a search, best first, equal ones by name.
 
-    With `k`: matrices of len(states) x k, padded with NaN and -1 where fewer were found. Without:
+    With `k`: matrices with a row a state, padded with NaN and -1 where fewer were found. Without:
     for each state an array of what it found.
     """
 
@@ -257,7 +256,7 @@ class Index(OwnsResources):
         return self._index.predict(
             state,
             _share(threshold, "threshold"),
-            min(max_predictions, _MOST_PREDICTIONS),
+            min(max_predictions, _MOST),
             rank,
             0.0 if fuzzy is None else _share(fuzzy, "fuzzy"),
             characters,
@@ -276,9 +275,10 @@ class Index(OwnsResources):
     ) -> Found:
         """(scores, ids) of the patterns most similar to each of several states, by one pass.
 
-        With k the best k, in matrices of len(states) x k padded with NaN and -1; else all, in one
-        array a state. threshold: of the normalized score, 0 to 1; without one 0 with k, else 0.1; as
-        RapidFuzz rounds it, to 32 bits, for the first three scorers.
+        With k the best k, in matrices of len(states) rows and k columns, or of as many as the index
+        has patterns if these are fewer, padded with NaN and -1; else all, in one array a state.
+        threshold: of the normalized score, 0 to 1; without one 0 with k, else 0.1; as RapidFuzz
+        rounds it, to 32 bits, for the first three scorers.
         scorer: "lcs", "indel", "levenshtein", "kato", "difflib", "difflib-autojunk". Scores are
         float64 in 0 to 1, or with normalized=False what the scorer counts. An id stands for its
         pattern for as long as that is in the index; the result's names() has the names.
@@ -287,16 +287,18 @@ class Index(OwnsResources):
             raise InvalidArgument(f"k is {k}: 1 or more")
         if threshold is None:
             threshold = 0.1 if k is None else 0.0
-        hits = self._index.search(states, scorer, _share(threshold, "threshold"), k or 0)
+        hits = self._index.search(states, scorer, _share(threshold, "threshold"), min(k or 0, _MOST))
         scores, ids, ends = hits.arrays(normalized)
         if k is None:
             found = Found((np.split(scores, ends[:-1]), np.split(ids, ends[:-1])))
             if not len(ends):
                 found = Found(([], []))
         else:
-            shape = (len(ends), k)
             counts = np.diff(ends, prepend=0)
-            filled = np.arange(k) < counts[:, None]
+            # Patterns may have been removed since the search.
+            columns = min(k, max(len(self), int(counts.max(initial=0))))
+            shape = (len(ends), columns)
+            filled = np.arange(columns) < counts[:, None]
             padded_scores = np.full(shape, np.nan)
             padded_ids = np.full(shape, -1, dtype=np.int64)
             padded_scores[filled] = scores

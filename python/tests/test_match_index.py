@@ -91,12 +91,32 @@ def test_search_finds_what_comparing_all_finds(random, scorer, synced):
 
 def test_fewer_than_k_are_padded():
     with Index() as index:
-        index.learn([["a"], ["b"]])
+        index.learn_many([[["a"], ["b"]], [["c"], ["d"]], [["e"], ["f"]], [["g"], ["h"]]])
         scores, ids = index.search([[["a"]], [["x"]]], k=3, threshold=0.2)
         assert scores[0, 0] == 0.5 and np.isnan(scores[0, 1:]).all() and np.isnan(scores[1]).all()
         assert ids.tolist() == [[0, -1, -1], [-1, -1, -1]]
-        counted = index.search([[["a"]]], scorer="levenshtein", normalized=False)
+        counted = index.search([[["a"]]], scorer="levenshtein", threshold=0.4, normalized=False)
         assert counted.scores[0].tolist() == [1.0]
+
+
+# Memory is that of the answer: 10^9 columns a state would be 16 GB.
+@pytest.mark.parametrize("synced", [False, True])
+def test_more_wanted_than_there_are(synced):
+    patterns = [[["a"], [str(n)]] for n in range(50)]
+    with Index() as index:
+        assert index.search([[["a"]]], k=10**9).scores.shape == (1, 0)
+        index.learn_many(patterns)
+        if synced:
+            index.sync()
+        index.delete(name_of(patterns[0]))
+        states = [[["a"], ["7"]]] * 3
+        few = index.search(states, k=49)
+        for k in (10**9, 2**63, 10**30):
+            many = index.search(states, k=k)
+            assert many.scores.shape == many.ids.shape == (3, 49)
+            assert many.names() == few.names() and (many.scores == few.scores).all()
+        for most in (10**9, 2**63, 10**30):
+            assert len(index.predict(states[0], max_predictions=most)) == 49
 
 
 def test_a_pattern_has_a_name_a_frequency_emotives_and_metadata(tmp_path):

@@ -64,8 +64,7 @@ Result<match::RecordOptions> record_options(const hoist_match_predict_options& o
                        fmt::format("a fuzzy threshold of {}: 0 to 1", options.fuzzy));
   }
   how.threshold = options.threshold;
-  // Three times as many are looked at.
-  if (options.top != 0) how.max_predictions = std::min(options.top, SIZE_MAX / 4);
+  if (options.top != 0) how.max_predictions = options.top;
   how.fuzzy = options.fuzzy;
   how.characters = options.characters != 0;
   how.affinity_emotive = view_of(options.affinity_emotive);

@@ -195,7 +195,7 @@ Status query(const MatchQueryOptions& options) {
   }
   match::RecordOptions predict;
   predict.threshold = options.threshold;
-  predict.max_predictions = options.top == 0 ? SIZE_MAX / 4 : options.top;
+  predict.max_predictions = options.top == 0 ? SIZE_MAX : options.top;
   predict.rank = *rank;
   predict.fuzzy = options.fuzzy.value_or(0);
   return Query(options, **index, *scorer, predict).run();

@@ -334,6 +334,23 @@ TEST_F(IndexTest, AQueryNeverGrowsTheVocabulary) {
   EXPECT_EQ((*index)->stats().symbols, 2u);
 }
 
+// New symbols are numbered in the order in which they come, however many one pattern brings.
+TEST_F(IndexTest, APatternOfManyNewSymbols) {
+  Events events;
+  for (uint32_t n = 0; n < 65'535; ++n) events.push_back({std::to_string(n % 40'000)});
+  auto index = Index::open(path(), {.create = true});
+  ASSERT_TRUE(index);
+  ASSERT_TRUE((*index)->learn(events));
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_EQ((*index)->stats().symbols, 40'000u);
+    for (uint32_t id = 0; id < 40'000; ++id) EXPECT_EQ((*index)->symbol(id), std::to_string(id));
+    EXPECT_EQ((*index)->search(events, {.threshold = 1})->hits.size(), 1u);
+    index->reset();
+    index = Index::open(path(), {});
+    ASSERT_TRUE(index);
+  }
+}
+
 TEST_F(IndexTest, RefusesWhatDoesNotFit) {
   auto index = Index::open(path(), {.create = true, .max_memory = 4 << 20});
   ASSERT_TRUE(index);

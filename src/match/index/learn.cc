@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <unordered_map>
 
 #include "base/bytes_text.h"
 #include "match/index/index_state.h"
@@ -186,14 +187,16 @@ Result<Learned> Index::State::learn_new(const PatternText& pattern, const NameKe
   // New symbols get the ids that they will have once the store has them.
   std::vector<uint32_t> symbols(pattern.tokens.size());
   std::vector<std::string_view> added;
+  std::unordered_map<std::string_view, uint32_t> ids_of_added;
   for (size_t i = 0; i < symbols.size(); ++i) {
     if (const auto id = vocabulary->find(pattern.tokens[i])) {
       symbols[i] = *id;
       continue;
     }
-    const auto at = std::find(added.begin(), added.end(), pattern.tokens[i]);
-    symbols[i] = known + static_cast<uint32_t>(at - added.begin());
-    if (at == added.end()) added.push_back(pattern.tokens[i]);
+    const auto next = known + static_cast<uint32_t>(added.size());
+    const auto [at, is_new] = ids_of_added.try_emplace(pattern.tokens[i], next);
+    symbols[i] = at->second;
+    if (is_new) added.push_back(pattern.tokens[i]);
   }
   const std::vector<uint16_t> sizes = event_sizes_of(pattern);
   PatternState state{learned.frequency, {}};

@@ -7,6 +7,8 @@
 #include <mutex>
 #include <numeric>
 #include <optional>
+#include <string_view>
+#include <unordered_map>
 
 #include "base/chunks.h"
 #include "base/uninitialized_array.h"
@@ -49,11 +51,11 @@ Status check_state(const StateView& state, const RecordOptions& options) {
 std::vector<Emotive> average(const std::vector<Emotive>& values) {
   std::vector<Emotive> averages;
   std::vector<size_t> counts;
+  std::unordered_map<std::string_view, size_t> places;
   for (const Emotive& value : values) {
-    const auto at = std::find_if(averages.begin(), averages.end(),
-                                 [&](const Emotive& known) { return known.key == value.key; });
-    const auto place = static_cast<size_t>(at - averages.begin());
-    if (at == averages.end()) {
+    const auto [at, is_new] = places.try_emplace(value.key, averages.size());
+    const size_t place = at->second;
+    if (is_new) {
       averages.push_back({value.key, 0.0});
       counts.push_back(0);
     }
@@ -204,7 +206,8 @@ class Predictor {
 
   // Names, which lie all over memory, are looked at only where the potential leaves it open.
   std::vector<Kept> best(const UninitializedArray<Kept>& all) const {
-    const size_t most = kPruningFactor * options_.max_predictions;
+    // Without overflow: callers ask for SIZE_MAX where they want all.
+    const size_t most = kPruningFactor * std::min(options_.max_predictions, all.size());
     if (most == 0) return {};
     const std::optional<double> least = least_potential(all, most);
     if (!least) return where(all, is_kept);

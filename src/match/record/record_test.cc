@@ -242,6 +242,24 @@ TEST(Predict, PrunesManyAsTheOracleDoes) {
   }
 }
 
+// Three times as many are looked at, which is more than a number holds.
+TEST(Predict, MoreWantedThanThereAre) {
+  std::mt19937_64 random(test_seed());
+  const auto knowledge = random_knowledge(random, 60, 3, 15);
+  KnowledgeSource source(knowledge);
+  const State state(random_events(random, 4, 15), source);
+  RecordOptions options;
+  options.threshold = 0.1;
+  options.max_predictions = 1'000;
+  const auto candidates = candidates_of(source, state, options);
+  const size_t all = predict(state.view(), candidates, source, options).value().records.size();
+  ASSERT_GT(all, 5u);
+  for (const size_t most : {SIZE_MAX, SIZE_MAX / 2, SIZE_MAX / 3 + 1}) {
+    options.max_predictions = most;
+    EXPECT_EQ(predict(state.view(), candidates, source, options).value().records.size(), all);
+  }
+}
+
 // The reference moves an event by the value of the first match, not by its place.
 TEST(Predict, FollowsTheQuirkOfTheLastPastEvent) {
   oracle::Knowledge knowledge;

@@ -44,7 +44,10 @@ std::vector<Task> tasks_of(const SegmentView& segment) {
 class Findings {
  public:
   Findings(const SegmentView& segment, const SearchOptions& options)
-      : segment_(segment), options_(options), bound_(options.threshold) {}
+      : segment_(segment),
+        options_(options),
+        most_(2 * std::min<size_t>(options.top, segment.pattern_count()) + 1024),
+        bound_(options.threshold) {}
 
   // The score that a pattern must reach to be of interest still.
   double bound() const { return bound_.load(std::memory_order_relaxed); }
@@ -60,7 +63,7 @@ class Findings {
     }
     const std::lock_guard lock(mutex_);
     matches_.insert(matches_.end(), matches.begin(), matches.end());
-    if (matches_.size() >= 2 * options_.top + 1024) cut();
+    if (matches_.size() >= most_) cut();
   }
 
   std::vector<Match> take() {
@@ -99,6 +102,7 @@ class Findings {
 
   const SegmentView& segment_;
   const SearchOptions& options_;
+  const size_t most_;  // matches that are kept until the worst of them are dropped
   std::mutex mutex_;
   std::vector<std::vector<Match>> pieces_;  // where all are wanted
   std::vector<Match> matches_;              // where the best are
