@@ -131,7 +131,7 @@ int match_delete(const std::string& path, const std::vector<std::string>& names)
 }
 
 int match_sync(const std::string& path) {
-  auto index = Index::open(path, {});
+  auto index = Index::open(path, {.check_snapshot = true});
   if (!index) return report(index.error());
   return status_of((*index)->sync());
 }

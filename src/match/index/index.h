@@ -51,6 +51,7 @@ struct IndexOptions {
   bool create = false;
   bool read_only = false;       // `unavailable` is then what learning, removing and syncing return
   bool search_only = false;     // with `create`: without a store
+  bool check_snapshot = false;  // read every byte of it first; a damaged one is made again
   IndexSettings settings = {};  // with `create`
   Durability durability = Durability::batch;
   // Standing memory above which opening fails and learning is refused, with `exhausted`.

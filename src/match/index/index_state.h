@@ -48,6 +48,7 @@ struct Index::State {
   Status lock_folder();
   Status load();
   Status load_segments(const std::string& snapshot_path);
+  bool is_worth_remaking(const std::string& snapshot_path) const;
   Status replay();
   Status replay_change(uint64_t number, const Change& change, uint32_t known_serials);
   Status replay_pattern(StoredPattern&& pattern);
@@ -143,6 +144,7 @@ struct Index::State {
 
   std::atomic<uint32_t> sync_begun_serial = 0;  // the position's when the last sync began
   std::atomic<bool> merged_unsaved = false;
+  std::atomic<bool> snapshot_is_lost = false;  // it was damaged: the next save makes it again
 
   mutable std::mutex waking;
   std::condition_variable wake;

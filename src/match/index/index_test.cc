@@ -9,6 +9,7 @@
 #include <map>
 #include <thread>
 
+#include "base/file.h"
 #include "match/index/index_testing.h"
 
 namespace hoist::match {
@@ -227,12 +228,55 @@ TEST_F(IndexTest, WithoutItsSnapshotItIsMadeFromTheStore) {
     }
     auto index = Index::open(path(), {});
     ASSERT_TRUE(index) << index.error().message;
-    if (torn) {  // the file stays damaged until it is written anew
-      EXPECT_FALSE((*index)->verify());
+    if (torn) {
       ASSERT_TRUE((*index)->sync());
     }
     expect_same(**index, model, random, 20);
     ASSERT_TRUE((*index)->sync());
+  }
+}
+
+// Whatever was damaged, and if nothing is done but to open the index.
+TEST_F(IndexTest, ADamagedSnapshotIsMadeAgain) {
+  {
+    auto index = Index::open(path(), {.create = true});
+    ASSERT_TRUE(index);
+    for (int commit = 0; commit < 3; ++commit) {
+      for (int n = 0; n < 2000; ++n) {
+        ASSERT_TRUE((*index)->learn({{"n", std::to_string(commit)}, {std::to_string(n)}}));
+      }
+      ASSERT_TRUE((*index)->sync());
+    }
+  }
+  const std::string snapshot = path() + "/snapshot.hoist";
+  const std::string good = read_file(snapshot, 1 << 30).value();
+  std::vector<std::string> damaged = {"", good.substr(0, 100)};
+  for (const size_t at : {size_t{20}, size_t{100}, good.size() / 2, good.size() - 5}) {
+    damaged.push_back(good);
+    damaged.back()[at] ^= 1;
+  }
+  for (size_t i = 0; i < damaged.size(); ++i) {
+    std::ofstream(snapshot, std::ios::binary | std::ios::trunc) << damaged[i];
+    {
+      const auto reader = Index::open(path(), {.read_only = true});
+      ASSERT_TRUE(reader) << reader.error().message;
+      const auto verified = (*reader)->verify();
+      ASSERT_FALSE(verified) << i;
+      EXPECT_EQ(verified.error().message.find("build the index"), std::string::npos);
+    }
+    EXPECT_EQ(read_file(snapshot, 1 << 30).value(), damaged[i]);  // a reader changes nothing
+    {
+      const auto index = Index::open(path(), {.check_snapshot = true});
+      ASSERT_TRUE(index) << index.error().message;
+      if (i % 2 == 0) {
+        ASSERT_TRUE((*index)->learn({{"n"}, {"again"}}));
+      }
+    }
+    const auto index = Index::open(path(), {.read_only = true});
+    ASSERT_TRUE(index);
+    const auto verified = (*index)->verify();
+    ASSERT_TRUE(verified) << i << verified.error().message;
+    EXPECT_EQ(*verified, 6001u);
   }
 }
 

@@ -33,6 +33,7 @@ Result<std::unique_ptr<Index>> Index::open(const std::string& path, const IndexO
   for (const auto& segment : now->stable) own.hold_on_gpu(segment);
   if (options.read_only) return index;
   own.merge_wanted = true;
+  own.sync_wanted = own.snapshot_is_lost.load();
   own.wake_if_due();
   own.sync_thread = std::thread([&own] { own.run_syncs(); });
   own.merge_thread = std::thread([&own] { own.run_merges(); });
@@ -53,6 +54,9 @@ Index::~Index() {
   if (own.sync_thread.joinable()) own.sync_thread.join();
   tell(own.stop_merging);
   if (own.merge_thread.joinable()) own.merge_thread.join();
+  if (own.snapshot_is_lost && !own.options.read_only) {
+    if (Status saved = own.sync(false); !saved) log(LogLevel::warn, "{}", saved.error().message);
+  }
   if (Status saved = own.save_merged(); !saved) log(LogLevel::warn, "{}", saved.error().message);
 }
 
@@ -130,11 +134,19 @@ Status Index::State::load() {
   }
   if (exists(snapshot_path)) {
     Status loaded = load_segments(snapshot_path);
-    if (!loaded && (search_only || loaded.error().code != ErrorCode::corrupt)) return loaded;
+    if (!loaded && loaded.error().code != ErrorCode::corrupt) return loaded;
+    if (!loaded && search_only) {
+      loaded.error().message += ": build the index again";
+      return loaded;
+    }
     if (!loaded) {
-      log(LogLevel::warn, "{}: it is made again from the store", loaded.error().message);
+      log(LogLevel::warn, "{}: {}", loaded.error().message,
+          options.read_only
+              ? "the store is read instead, until a process that writes makes it again"
+              : "it is made again from the store");
       vocabulary = std::make_unique<Vocabulary>();
     }
+    if (!loaded) snapshot_is_lost = true;
   }
   if (snapshot == nullptr) {
     snapshot = std::make_unique<SnapshotFile>(snapshot_path, SnapshotContents());
@@ -163,8 +175,17 @@ Status Index::State::load_segments(const std::string& snapshot_path) {
   settings = loaded->settings;
   next_segment = loaded->next_segment;
   tiers.set({std::move(loaded->segments), {}});
+  if (loaded->is_damaged || is_worth_remaking(snapshot_path)) {
+    log(LogLevel::warn, "damaged snapshot ({}): what counts of it was read", snapshot_path);
+    snapshot_is_lost = !search_only;
+    loaded->contents = {};
+  }
   snapshot = std::make_unique<SnapshotFile>(snapshot_path, std::move(loaded->contents));
   return {};
+}
+
+bool Index::State::is_worth_remaking(const std::string& snapshot_path) const {
+  return options.check_snapshot && !check_snapshot(snapshot_path);
 }
 
 void Index::State::count_segments() {

@@ -15,7 +15,8 @@
 //   segment    segment number << 24 | part << 16 | n    n-th piece of a column (kPieceBytes each)
 //   manifest   generation                               what counts
 //
-// Loading takes untrusted bytes: `corrupt` where a rule is broken. It allocates no more than a few
+// Loading takes untrusted bytes: `corrupt` where a rule is broken, with a message that names no
+// mend: it depends on whether there is a store. It allocates no more than a few
 // times the file's size.
 #pragma once
 
@@ -56,6 +57,8 @@ struct LoadedSnapshot {
   Position position;
   std::vector<std::shared_ptr<StableSegment>> segments;
   uint64_t next_segment = 0;  // above every number in the file
+  // What counts was read, but the file should be written anew.
+  bool is_damaged = false;
   SnapshotContents contents;
 };
 

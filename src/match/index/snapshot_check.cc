@@ -26,10 +26,8 @@ Status check(const container::Source& source) {
   const auto found =
       std::find_if_not(report->damage.begin(), report->damage.end(), is_left_from_a_crash);
   if (found == report->damage.end()) return {};
-  return fail(ErrorCode::corrupt,
-              fmt::format("damaged snapshot ({} at {}: {}): remove it, and the index is made again "
-                          "from its store; where there is no store, build it again",
-                          source.name(), found->offset, found->what));
+  return fail(ErrorCode::corrupt, fmt::format("damaged snapshot ({} at {}: {})", source.name(),
+                                              found->offset, found->what));
 }
 
 }  // namespace

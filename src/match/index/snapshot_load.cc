@@ -62,6 +62,9 @@ class Loader {
                             &Loader::finish_segments}) {
       if (Status done = (this->*step)(); !done) return tl::unexpected(done.error());
     }
+    const auto damaged_commits = has_damaged_commits();
+    if (!damaged_commits) return tl::unexpected(damaged_commits.error());
+    loaded_.is_damaged = *damaged_commits;
     return std::move(loaded_);
   }
 
@@ -83,9 +86,16 @@ class Loader {
     std::vector<Changed> changed;
   };
 
+  // What a crash left behind the last commit is none.
+  Result<bool> has_damaged_commits() const {
+    if (reader_.state() == container::IndexState::committed) return false;
+    if (reader_.committed_end() == reader_.source().size()) return true;  // their list
+    return container::has_commit_behind(reader_.source(), reader_.committed_end());
+  }
+
   tl::unexpected<Error> damaged(std::string_view what) const {
-    return fail(ErrorCode::corrupt, fmt::format("damaged snapshot ({}: {}): build the index again",
-                                                reader_.source().name(), what));
+    return fail(ErrorCode::corrupt,
+                fmt::format("damaged snapshot ({}: {})", reader_.source().name(), what));
   }
 
   Status load_manifest() {

@@ -51,7 +51,12 @@ Result<uint64_t> Index::verify() const {
   const State& own = *state_;
   const std::string snapshot = own.path + "/snapshot.hoist";
   if (!own.path.empty() && std::filesystem::exists(snapshot)) {
-    if (Status good = check_snapshot(snapshot); !good) return tl::unexpected(good.error());
+    if (Status good = check_snapshot(snapshot); !good) {
+      Error error = good.error();
+      error.message += own.store ? ": `hoist match sync` makes it again from the store"
+                                 : ": build the index again";
+      return tl::unexpected(std::move(error));
+    }
   }
   if (!own.store) return own.patterns.load();
   const std::lock_guard lock(own.writing);

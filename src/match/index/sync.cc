@@ -127,6 +127,7 @@ Status Index::State::save(const Position& at) {
     Status done = snapshot->save({settings, at, vocabulary.get(), tiers.get()->stable, symbols},
                                  [this] { return store ? store->flush_log() : Status(); });
     if (!done) return done;
+    snapshot_is_lost = false;
   }
   const std::lock_guard lock(writing);
   saved = at;
@@ -206,7 +207,7 @@ void Index::State::run_syncs() {
       bool is_saved = false;
       {
         const std::lock_guard writer(writing);
-        is_saved = position == saved;
+        is_saved = position == saved && !snapshot_is_lost;
       }
       if (!is_saved) done = sync(false);
       due = std::chrono::steady_clock::now() + options.sync_interval;
