@@ -46,6 +46,9 @@ struct Index::State {
   Status open();
   void hold_on_gpu(const std::shared_ptr<StableSegment>& segment) const;
   Status lock_folder();
+  Status load_ledger(bool has_snapshot, bool has_store);
+  Status adopt();
+  std::string repair_advice() const;
   Status load();
   Status load_segments(const std::string& snapshot_path);
   bool is_worth_remaking(const std::string& snapshot_path) const;
@@ -110,7 +113,8 @@ struct Index::State {
   const IndexOptions options;
   IndexSettings settings;
   UniqueFd folder_lock;
-  std::unique_ptr<Store> store;  // none: search-only, or in memory
+  std::unique_ptr<Ledger> ledger;  // none: in memory, or made before there were ledgers
+  std::unique_ptr<Store> store;    // none: search-only, or in memory
   std::unique_ptr<SnapshotFile> snapshot;
   bool search_only = false;
   std::unique_ptr<Vocabulary> vocabulary = std::make_unique<Vocabulary>();

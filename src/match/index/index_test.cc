@@ -250,7 +250,7 @@ TEST_F(IndexTest, ADamagedSnapshotIsMadeAgain) {
   }
   const std::string snapshot = path() + "/snapshot.hoist";
   const std::string good = read_file(snapshot, 1 << 30).value();
-  std::vector<std::string> damaged = {"", good.substr(0, 100)};
+  std::vector<std::string> damaged = {"", good.substr(0, 100), good.substr(0, good.size() / 2)};
   for (const size_t at : {size_t{20}, size_t{100}, good.size() / 2, good.size() - 5}) {
     damaged.push_back(good);
     damaged.back()[at] ^= 1;

@@ -91,8 +91,14 @@ Status Index::State::open() {
   const std::string snapshot_path = path + "/snapshot.hoist";
   if (options.create) {
     snapshot = std::make_unique<SnapshotFile>(snapshot_path, SnapshotContents());
+    LedgerState nothing;
+    nothing.has_store = !search_only;
+    auto begun = Ledger::create(path + "/ledger", nothing);
+    if (!begun) return tl::unexpected(begun.error());
+    ledger = std::move(*begun);
     if (search_only) return {};
-    auto made = Store::open(path + "/store", {.create = true, .settings = settings});
+    auto made = Store::open(path + "/store",
+                            {.create = true, .settings = settings, .ledger = ledger.get()});
     if (!made) return tl::unexpected(made.error());
     store = std::move(*made);
     return {};
@@ -116,27 +122,67 @@ Status Index::State::lock_folder() {
                           path));
 }
 
-Status Index::State::load() {
-  const std::string snapshot_path = path + "/snapshot.hoist";
-  const std::string store_path = path + "/store";
-  search_only = !exists(store_path);
-  if (search_only && !exists(snapshot_path)) {
+// What the folder must have.
+Status Index::State::load_ledger(bool has_snapshot, bool has_store) {
+  auto opened = Ledger::open(path + "/ledger", options.read_only);
+  if (!opened && opened.error().code == ErrorCode::not_found) {
+    if (has_snapshot || has_store) return {};
     return fail(ErrorCode::not_found,
                 fmt::format("no index ({}): `hoist match build` makes one", path));
   }
+  if (!opened) {
+    if (opened.error().code == ErrorCode::corrupt) opened.error().message += repair_advice();
+    return tl::unexpected(opened.error());
+  }
+  ledger = std::move(*opened);
+  const bool wants_store = ledger->state().has_store;
+  const bool wants_snapshot = !wants_store && ledger->state().snapshot_generation != 0;
+  if ((wants_store && !has_store) || (wants_snapshot && !has_snapshot)) {
+    return fail(ErrorCode::corrupt,
+                fmt::format("{} is missing from the index ({}){}",
+                            wants_store ? "the store" : "the snapshot", path, repair_advice()));
+  }
+  return {};
+}
+
+std::string Index::State::repair_advice() const {
+  return fmt::format(": `hoist match repair {} -o NEW` saves what is whole", path);
+}
+
+// An index that was made before there were ledgers: what is there now is what was acknowledged.
+Status Index::State::adopt() {
+  if (ledger != nullptr || options.read_only) return {};
+  LedgerState state;
+  state.has_store = store != nullptr;
+  if (store) state.acknowledged = store->chain();
+  auto begun = Ledger::create(path + "/ledger", state);
+  if (!begun) return tl::unexpected(begun.error());
+  ledger = std::move(*begun);
+  if (store) store->use_ledger(*ledger);
+  return {};
+}
+
+Status Index::State::load() {
+  const std::string snapshot_path = path + "/snapshot.hoist";
+  const std::string store_path = path + "/store";
+  // Before the store: it has at least what the ledger says now.
+  Status known = load_ledger(exists(snapshot_path), exists(store_path));
+  if (!known) return known;
+  search_only = !exists(store_path);
   if (!search_only) {
     // Before the snapshot: what a writer moves from the store to the snapshot meanwhile is then in
     // one of them at least.
-    auto opened = Store::open(store_path, {.read_only = options.read_only});
+    auto opened = Store::open(store_path, {.read_only = options.read_only, .ledger = ledger.get()});
     if (!opened) return tl::unexpected(opened.error());
     store = std::move(*opened);
     settings = store->settings();
   }
+  if (Status adopted = adopt(); !adopted) return adopted;
   if (exists(snapshot_path)) {
     Status loaded = load_segments(snapshot_path);
     if (!loaded && loaded.error().code != ErrorCode::corrupt) return loaded;
     if (!loaded && search_only) {
-      loaded.error().message += ": build the index again";
+      loaded.error().message += repair_advice();
       return loaded;
     }
     if (!loaded) {
@@ -149,7 +195,8 @@ Status Index::State::load() {
     if (!loaded) snapshot_is_lost = true;
   }
   if (snapshot == nullptr) {
-    snapshot = std::make_unique<SnapshotFile>(snapshot_path, SnapshotContents());
+    snapshot = std::make_unique<SnapshotFile>(
+        snapshot_path, SnapshotContents(ledger ? ledger->state().snapshot_generation : 0));
   }
   Tiers first = *tiers.get();
   first.recent.push_back(std::make_shared<RecentTier>());
@@ -162,6 +209,11 @@ Status Index::State::load() {
 Status Index::State::load_segments(const std::string& snapshot_path) {
   auto loaded = load_snapshot(snapshot_path, *vocabulary, {.max_memory = options.max_memory});
   if (!loaded) return tl::unexpected(loaded.error());
+  if (ledger && loaded->contents.generation < ledger->state().snapshot_generation) {
+    return fail(ErrorCode::corrupt,
+                fmt::format("damaged snapshot ({}: an old one, of which a later save is missing)",
+                            snapshot_path));
+  }
   if (store) {
     // A later snapshot was there, and is damaged.
     const auto forgotten = store->forgotten_changes();
@@ -178,7 +230,7 @@ Status Index::State::load_segments(const std::string& snapshot_path) {
   if (loaded->is_damaged || is_worth_remaking(snapshot_path)) {
     log(LogLevel::warn, "damaged snapshot ({}): what counts of it was read", snapshot_path);
     snapshot_is_lost = !search_only;
-    loaded->contents = {};
+    loaded->contents = SnapshotContents(loaded->contents.generation);
   }
   snapshot = std::make_unique<SnapshotFile>(snapshot_path, std::move(loaded->contents));
   return {};

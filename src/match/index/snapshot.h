@@ -36,8 +36,12 @@ namespace hoist::match {
 
 // What is in the file and counts.
 struct SnapshotContents {
+  SnapshotContents() = default;
+  // Nothing yet.
+  explicit SnapshotContents(uint64_t generation) : generation(generation) {}
+
   bool exists = false;
-  uint64_t generation = 0;  // the next manifest's
+  uint64_t generation = 0;  // the next manifest's; it never falls
   uint32_t symbols = 0;
   // First symbol of each block of symbols, and the block's bytes.
   std::map<uint32_t, uint64_t> symbol_blocks;
@@ -86,6 +90,7 @@ class SnapshotFile {
   // Durable when it returns; after an error the file is as it was. `before_commit` is called once
   // all has been read of `state`: whatever is in the file must be durable in the store too.
   Status save(const SnapshotState& state, const std::function<Status()>& before_commit);
+  uint64_t generation() const { return contents_.generation; }
 
  private:
   std::string path_;

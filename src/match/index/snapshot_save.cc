@@ -187,7 +187,7 @@ Status write_anew(const std::string& path, const SnapshotState& state, SnapshotC
   Result<container::Writer> writer =
       container::Writer::create(path, {.kind = snapshot::kFileKind, .metadata = {}, .plan = {}});
   if (!writer) return tl::unexpected(writer.error());
-  contents = {};
+  contents = SnapshotContents(contents.generation);
   return fill_and_commit(*writer, state, contents, before_commit);
 }
 

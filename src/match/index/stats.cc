@@ -10,9 +10,9 @@ namespace {
 
 tl::unexpected<Error> differ(const std::string& path, std::string_view what) {
   return fail(ErrorCode::corrupt,
-              fmt::format("memory and store disagree about {} ({}): remove the snapshot, and the "
-                          "index is made again from its store",
-                          what, path));
+              fmt::format("memory and store disagree about {} ({}): `hoist match repair {} -o NEW` "
+                          "saves what is whole",
+                          what, path, path));
 }
 
 }  // namespace
@@ -50,11 +50,17 @@ uint64_t Index::memory() const { return state_->memory(); }
 Result<uint64_t> Index::verify() const {
   const State& own = *state_;
   const std::string snapshot = own.path + "/snapshot.hoist";
+  if (own.snapshot_is_lost) {
+    return fail(ErrorCode::corrupt,
+                fmt::format("damaged snapshot ({}): `hoist match sync` makes it "
+                            "again from the store",
+                            snapshot));
+  }
   if (!own.path.empty() && std::filesystem::exists(snapshot)) {
     if (Status good = check_snapshot(snapshot); !good) {
       Error error = good.error();
-      error.message += own.store ? ": `hoist match sync` makes it again from the store"
-                                 : ": build the index again";
+      error.message +=
+          own.store ? ": `hoist match sync` makes it again from the store" : own.repair_advice();
       return tl::unexpected(std::move(error));
     }
   }

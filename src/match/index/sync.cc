@@ -126,6 +126,7 @@ Status Index::State::save(const Position& at) {
     const uint32_t symbols = store && bulk ? bulk_symbols : UINT32_MAX;
     Status done = snapshot->save({settings, at, vocabulary.get(), tiers.get()->stable, symbols},
                                  [this] { return store ? store->flush_log() : Status(); });
+    if (done && ledger) done = ledger->saved(snapshot->generation());
     if (!done) return done;
     snapshot_is_lost = false;
   }

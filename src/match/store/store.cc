@@ -1,78 +1,23 @@
 #include "match/store/store.h"
 
 #include <fmt/core.h>
-#include <rocksdb/db.h>
-#include <rocksdb/filter_policy.h>
 #include <rocksdb/sst_file_writer.h>
-#include <rocksdb/table.h>
 #include <unistd.h>
 
+#include <limits>
 #include <mutex>
+
+#include "base/log.h"
+#include "match/store/store_check.h"
+#include "match/store/store_layout.h"
 
 namespace hoist::match {
 namespace {
 
-// First byte of a key; what follows is a big-endian number.
-constexpr char kSettings = 'i';
-constexpr char kSymbol = 'v';
-constexpr char kPattern = 'p';   // as it was learned first
-constexpr char kState = 'f';     // once it was learned again
-constexpr char kMetadata = 'm';  // where there is some
-constexpr char kChange = 'c';
-constexpr char kForgotten = 'g';  // changes with lower numbers were
-constexpr uint64_t kFormat = 0;
+using namespace layout;  // NOLINT(google-build-using-namespace)
 
-template <typename T>
-std::string key(char kind, T number) {
-  std::string out(1, kind);
-  for (int shift = 8 * (static_cast<int>(sizeof(T)) - 1); shift >= 0; shift -= 8) {
-    out.push_back(static_cast<char>(number >> shift));
-  }
-  return out;
-}
-
-template <typename T>
-bool parse_key(rocksdb::Slice bytes, T& number) {
-  if (bytes.size() != 1 + sizeof(T)) return false;
-  number = 0;
-  for (size_t i = 1; i < bytes.size(); ++i) {
-    number = static_cast<T>(number << 8 | static_cast<unsigned char>(bytes[i]));
-  }
-  return true;
-}
-
-std::string_view view(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
-rocksdb::Slice slice(std::string_view text) { return {text.data(), text.size()}; }
-
-std::string encode_settings(const IndexSettings& settings) {
-  std::string out;
-  encode_varint(kFormat, out);
-  encode_varint(settings.sort ? 1 : 0, out);
-  encode_varint(settings.persistence, out);
-  return out;
-}
-
-rocksdb::Options database_options(const Store::Options& options) {
-  rocksdb::Options result;
-  result.create_if_missing = options.create;
-  result.error_if_exists = options.create;
-  result.write_buffer_size = size_t{64} << 20;
-  result.max_write_buffer_number = 4;
-  result.max_background_jobs = 2;
-  // The kernel writes the log back in small steps: one large step would hold up a later write.
-  result.wal_bytes_per_sync = size_t{512} << 10;
-  result.bytes_per_sync = size_t{1} << 20;
-  result.compression = rocksdb::kLZ4Compression;
-  result.keep_log_file_num = 2;
-  result.max_log_file_size = size_t{1} << 20;
-  result.info_log_level = rocksdb::WARN_LEVEL;
-  result.stats_dump_period_sec = 0;
-  rocksdb::BlockBasedTableOptions table;
-  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
-  table.block_cache = rocksdb::NewLRUCache(size_t{16} << 20);
-  result.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
-  return result;
-}
+// Symbols of one write, whose copies may be due.
+constexpr uint64_t kMostCopies = 65'535;
 
 }  // namespace
 
@@ -80,22 +25,22 @@ struct Store::State {
   std::string path;
   std::unique_ptr<rocksdb::DB> database;
   IndexSettings settings;
-  std::mutex log;       // held by whoever writes to it
-  bool broken = false;  // a write failed; under `log`
+  Ledger* ledger = nullptr;  // none: nothing is compared
+  std::mutex log;            // held by whoever writes to it; what follows is under it
+  bool broken = false;       // a write failed
+  ChainPoint chain;
+  // Symbols of the last write, which the next one repeats: whatever damages one record or one block
+  // of a table leaves each symbol that others use.
+  std::vector<std::pair<uint32_t, std::string>> due_copies;
 
-  tl::unexpected<Error> error(const rocksdb::Status& status, std::string_view doing) const {
-    if (status.IsCorruption()) {
-      return fail(ErrorCode::corrupt, fmt::format("damaged store ({}: {}): restore it from a copy",
-                                                  path, status.ToString()));
-    }
-    return fail(status.IsNoSpace() || status.IsIOError() ? ErrorCode::io : ErrorCode::internal,
-                fmt::format("cannot {} the store ({}: {}): is the disk full, or the store in use?",
-                            doing, path, status.ToString()));
+  tl::unexpected<Error> error(const rocksdb::Status& status, std::string_view doing,
+                              bool is_opening = false) const {
+    return store_error(status, doing, path, is_opening);
   }
 
   tl::unexpected<Error> damaged(const std::string& what) const {
     return fail(ErrorCode::corrupt,
-                fmt::format("{} in the store ({}): restore it from a copy", what, path));
+                fmt::format("{} in the store ({}){}", what, path, repair_advice(path)));
   }
 
   // RocksDB does not take every write after a failed one for an error (some of its assertions, on
@@ -112,12 +57,40 @@ struct Store::State {
     return error(status, doing);
   }
 
-  Status write(rocksdb::WriteBatch& batch) {
+  // The chain's next point ends the batch; `count` changes what it counts besides.
+  ChainPoint add_point(rocksdb::WriteBatch& batch,
+                       const std::function<void(ChainPoint&)>& count) const {
+    ChainPoint next = next_point(chain, operations_of(batch.Data()));
+    if (count) count(next);
+    std::string point;
+    encode_point(next, point);
+    batch.Put(std::string(1, kChain), point);
+    return next;
+  }
+
+  Status write(rocksdb::WriteBatch& batch, const std::function<void(ChainPoint&)>& count = {},
+               bool durable = false) {
     const std::lock_guard lock(log);
+    return write_locked(batch, count, durable);
+  }
+
+  // Under `log`. When it returns the write is acknowledged: in the log first, then in the ledger.
+  Status write_locked(rocksdb::WriteBatch& batch, const std::function<void(ChainPoint&)>& count,
+                      bool durable) {
     if (Status whole = check_whole(); !whole) return whole;
-    const rocksdb::Status written = database->Write(rocksdb::WriteOptions(), &batch);
+    for (const auto& [id, symbol] : due_copies) batch.Put(key(kSymbolCopy, id), symbol);
+    const ChainPoint next = add_point(batch, count);
+    rocksdb::WriteOptions options;
+    options.sync = durable;
+    const rocksdb::Status written = database->Write(options, &batch);
     if (!written.ok()) return broke(written, "write to");
-    return {};
+    due_copies.clear();
+    chain = next;
+    if (ledger == nullptr) return {};
+    Status acknowledged = ledger->acknowledge(chain);
+    if (acknowledged && durable) acknowledged = ledger->flushed(chain);
+    if (!acknowledged) broken = true;
+    return acknowledged;
   }
 
   // Nothing where the key is not there.
@@ -160,40 +133,112 @@ struct Store::State {
     const auto stored = get(std::string(1, kSettings));
     if (!stored) return tl::unexpected(stored.error());
     if (!*stored) return damaged("no settings");
-    Decoder decoder(**stored);
-    const uint64_t format = decoder.varint();
-    if (decoder.ok() && format != kFormat) {
-      return fail(
-          ErrorCode::unsupported,
-          fmt::format("a store of format {} ({}): this Hoist reads {}", format, path, kFormat));
+    const auto decoded = decode_settings(**stored);
+    if (!decoded && decoded.error().code == ErrorCode::corrupt) {
+      return damaged(decoded.error().message);
     }
-    settings.sort = decoder.varint() != 0;
-    settings.persistence = decoder.varint32();
-    if (!decoder.done()) return damaged("damaged settings");
+    if (!decoded) {
+      return fail(decoded.error().code, fmt::format("{} ({})", decoded.error().message, path));
+    }
+    settings = *decoded;
     return {};
+  }
+
+  Status load_chain() {
+    const auto stored = get(std::string(1, kChain));
+    if (!stored) return tl::unexpected(stored.error());
+    if (*stored) {
+      const auto point = decode_point(**stored);
+      if (!point) return damaged("a damaged point");
+      chain = *point;
+      const uint64_t counted = chain.ingests;
+      chain.ingests = static_cast<uint64_t>(last_number<uint64_t>(kIngest) + 1);
+      if (chain.ingests == counted) return {};
+    }
+    // The process died between an ingest and its write, or the store was made before there were
+    // chains: they go on with what is there.
+    chain.patterns = 0;
+    return read<uint32_t>(kPattern, 0, [this](uint32_t, std::string_view) -> Status {
+      ++chain.patterns;
+      return {};
+    });
+  }
+
+  // The last number of a kind, and -1 where there is none.
+  template <typename T>
+  int64_t last_number(char kind) const {
+    const std::unique_ptr<rocksdb::Iterator> at(database->NewIterator(rocksdb::ReadOptions()));
+    at->SeekForPrev(key(kind, std::numeric_limits<T>::max()));
+    T number = 0;
+    const bool is_there = at->Valid() && at->key()[0] == kind && parse_key(at->key(), number);
+    return is_there ? static_cast<int64_t>(number) : -1;
+  }
+
+  // What a process that was killed did not repeat. Where it is more, symbols came beside the log,
+  // and the snapshot has them a second time.
+  Status find_due_copies() {
+    const int64_t copied = last_number<uint32_t>(kSymbolCopy);
+    const int64_t known = last_number<uint32_t>(kSymbol);
+    if (known - copied > static_cast<int64_t>(kMostCopies)) return {};
+    return read<uint32_t>(kSymbol, static_cast<uint32_t>(copied + 1),
+                          [this](uint32_t id, std::string_view symbol) -> Status {
+                            due_copies.emplace_back(id, symbol);
+                            return {};
+                          });
+  }
+
+  void note_copies(const NewSymbols& added) {
+    uint32_t id = added.first_symbol;
+    for (const std::string_view symbol : added.symbols) due_copies.emplace_back(id++, symbol);
   }
 };
 
 Store::Store(std::unique_ptr<State> state) : state_(std::move(state)) {}
-Store::~Store() = default;
+Store::~Store() {
+  if (state_->due_copies.empty() || state_->broken) return;
+  rocksdb::WriteBatch batch;
+  if (Status written = state_->write(batch); !written) {
+    log(LogLevel::warn, "{}", written.error().message);
+  }
+}
 const IndexSettings& Store::settings() const { return state_->settings; }
+void Store::use_ledger(Ledger& ledger) {
+  const std::lock_guard lock(state_->log);
+  state_->ledger = &ledger;
+}
+ChainPoint Store::chain() const {
+  const std::lock_guard lock(state_->log);
+  return state_->chain;
+}
 
 Result<std::unique_ptr<Store>> Store::open(const std::string& path, const Options& options) {
   auto state = std::make_unique<State>();
   state->path = path;
+  if (!options.create) {
+    const LedgerState known = options.ledger == nullptr ? LedgerState() : options.ledger->state();
+    const auto checked = check_store(path, options.ledger == nullptr ? nullptr : &known);
+    if (!checked) return tl::unexpected(checked.error());
+  }
   rocksdb::DB* database = nullptr;
-  const rocksdb::Options wanted = database_options(options);
+  rocksdb::Options wanted = database_options();
+  wanted.create_if_missing = options.create;
+  wanted.error_if_exists = options.create;
   const rocksdb::Status opened = options.read_only
                                      ? rocksdb::DB::OpenForReadOnly(wanted, path, &database)
                                      : rocksdb::DB::Open(wanted, path, &database);
-  if (!opened.ok()) return state->error(opened, "open");
+  if (!opened.ok()) return state->error(opened, "open", !options.create);
   state->database.reset(database);
+  state->ledger = options.ledger;
   if (options.create) {
     rocksdb::WriteBatch batch;
     batch.Put(std::string(1, kSettings), encode_settings(options.settings));
     if (Status written = state->write(batch); !written) return tl::unexpected(written.error());
   }
   if (Status loaded = state->load_settings(); !loaded) return tl::unexpected(loaded.error());
+  if (Status loaded = state->load_chain(); !loaded) return tl::unexpected(loaded.error());
+  if (!options.create && !options.read_only) {
+    if (Status found = state->find_due_copies(); !found) return tl::unexpected(found.error());
+  }
   return std::unique_ptr<Store>(new Store(std::move(state)));
 }
 
@@ -265,7 +310,9 @@ Status Store::learn(const NewPattern& pattern, const NewSymbols& symbols) {
   if (!pattern.metadata.empty()) {
     batch.Put(key(kMetadata, pattern.serial), slice(pattern.metadata));
   }
-  return state_->write(batch);
+  Status written = state_->write(batch, [](ChainPoint& point) { ++point.patterns; });
+  if (written) state_->note_copies(symbols);
+  return written;
 }
 
 Status Store::update(uint64_t number, const Change& change, const PatternState& state,
@@ -287,7 +334,7 @@ Status Store::remove(uint64_t number, const Change& change) {
   std::string value;
   encode_change(change, value);
   batch.Put(key(kChange, number), value);
-  return state_->write(batch);
+  return state_->write(batch, [](ChainPoint& point) { --point.patterns; });
 }
 
 Status Store::forget_changes(uint64_t before) {
@@ -318,7 +365,7 @@ Status Store::flush_log() {
   // Every write has handed its log to the kernel, so that there is nothing to flush before.
   const rocksdb::Status synced = state_->database->SyncWAL();
   if (!synced.ok()) return state_->broke(synced, "sync");
-  return {};
+  return state_->ledger == nullptr ? Status() : state_->ledger->flushed(state_->chain);
 }
 
 Status Store::ingest(const NewSymbols& symbols, const std::function<bool(NewPattern&)>& next) {
@@ -329,9 +376,11 @@ Status Store::ingest(const NewSymbols& symbols, const std::function<bool(NewPatt
   const std::string file = state_->path + "/ingested";
   rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), state_->database->GetOptions());
   rocksdb::Status status = writer.Open(file);
+  // Tells the file from one that an old manifest does not have.
+  if (status.ok()) status = writer.Put(key(kIngest, state_->chain.ingests), "");
   NewPattern pattern;
   std::string value;
-  bool any = false;
+  uint64_t count = 0;
   while (status.ok() && next(pattern)) {
     value.clear();
     encode_pattern(pattern.name, pattern.symbols, pattern.event_sizes, *pattern.state, value);
@@ -339,23 +388,34 @@ Status Store::ingest(const NewSymbols& symbols, const std::function<bool(NewPatt
     if (!pattern.metadata.empty()) {
       batch.Put(key(kMetadata, pattern.serial), slice(pattern.metadata));
     }
-    any = true;
+    ++count;
+  }
+  if (!status.ok()) {
+    ::unlink(file.c_str());
+    return state_->broke(status, "write to");
   }
   // Symbols first: no pattern is ever there without its own.
-  if (status.ok()) {
-    rocksdb::WriteOptions durable;
-    durable.sync = true;
-    status = state_->database->Write(durable, &batch);
+  Status written = state_->write_locked(batch, {}, true);
+  if (!written || count == 0) {
+    ::unlink(file.c_str());
+    return written;
   }
-  if (status.ok() && any) status = writer.Finish();
-  if (status.ok() && any) {
+  status = writer.Finish();
+  if (status.ok()) {
     rocksdb::IngestExternalFileOptions options;
     options.move_files = true;
     status = state_->database->IngestExternalFile({file}, options);
   }
   ::unlink(file.c_str());
   if (!status.ok()) return state_->broke(status, "write to");
-  return {};
+  rocksdb::WriteBatch done;
+  return state_->write_locked(
+      done,
+      [count](ChainPoint& point) {
+        point.patterns += count;
+        ++point.ingests;
+      },
+      false);
 }
 
 }  // namespace hoist::match

@@ -13,6 +13,9 @@
 // snapshot that names the next of both is brought up to date by read_symbols(), read_changes() and
 // read_patterns() from there on; the changes before may then be forgotten.
 //
+// Opening compares the store's files with what was acknowledged (ledger.h, store_check.h):
+// `corrupt` where something is missing or damaged, before anything is changed.
+//
 // After a failed write (full disk) the store refuses further ones until it is opened again; what
 // was there before is still there.
 #pragma once
@@ -24,6 +27,7 @@
 #include <string>
 #include <vector>
 
+#include "match/store/ledger.h"
 #include "match/store/stored_pattern.h"
 
 namespace hoist::match {
@@ -50,6 +54,9 @@ class Store {
     bool create = false;          // `invalid_argument` where there is one already
     bool read_only = false;       // besides a process that writes; sees what is there now
     IndexSettings settings = {};  // with `create`
+    // Of what was acknowledged, which must be there; it must outlive the store. Null: what is there
+    // is taken for all, which a store that once had one refuses.
+    Ledger* ledger = nullptr;
   };
   static Result<std::unique_ptr<Store>> open(const std::string& path, const Options& options);
   ~Store();
@@ -90,6 +97,10 @@ class Store {
   Status forget_changes(uint64_t before);
   Result<uint64_t> forgotten_changes() const;
   Status flush_log();
+  // Where the store is now.
+  ChainPoint chain() const;
+  // From now on; before it there was none.
+  void use_ledger(Ledger& ledger);
 
   // Many new patterns at once, beside the log: durable when it returns. `next` gives them by
   // ascending serials, false at the end; what it filled stays valid until it is called again.

@@ -16,11 +16,15 @@ class StoreTest : public testing::Test {
   StoreTest() {
     char name[] = "/tmp/hoist-store-XXXXXX";
     folder_ = ::mkdtemp(name);
+    ledger_ = Ledger::create(folder_ + "/ledger", LedgerState());
+    EXPECT_TRUE(ledger_);
   }
   ~StoreTest() override { std::filesystem::remove_all(folder_); }
   std::string path() const { return folder_ + "/store"; }
+  Ledger* ledger() const { return ledger_->get(); }
 
   std::string folder_;
+  Result<std::unique_ptr<Ledger>> ledger_ = nullptr;
 };
 
 std::string random_text(std::mt19937_64& random, size_t limit) {
@@ -142,7 +146,7 @@ TEST_F(StoreTest, KeepsWhatWasWritten) {
   const StoredPattern third = random_pattern(random, 2);
   const std::vector<std::string_view> symbols = {"x", "", "y"};
   {
-    auto store = Store::open(path(), {.create = true, .settings = settings});
+    auto store = Store::open(path(), {.create = true, .settings = settings, .ledger = ledger()});
     ASSERT_TRUE(store) << store.error().message;
     ASSERT_TRUE((*store)->learn(as_new(first), {0, symbols}));
     ASSERT_TRUE((*store)->learn(as_new(second, "{\"a\":1}"), {3, {}}));
@@ -153,7 +157,7 @@ TEST_F(StoreTest, KeepsWhatWasWritten) {
     ASSERT_TRUE((*store)->remove(1, {Change::Kind::removal, 0, 2, first.name}));
     ASSERT_TRUE((*store)->flush_log());
   }
-  const auto again = Store::open(path(), {});
+  const auto again = Store::open(path(), {.ledger = ledger()});
   ASSERT_TRUE(again);
   EXPECT_EQ((*again)->settings(), settings);
   const Content content = read_all(**again);
@@ -175,7 +179,7 @@ TEST_F(StoreTest, KeepsWhatWasWritten) {
 
 TEST_F(StoreTest, IngestsManyAtOnce) {
   std::mt19937_64 random(test_seed());
-  auto store = Store::open(path(), {.create = true});
+  auto store = Store::open(path(), {.create = true, .ledger = ledger()});
   ASSERT_TRUE(store);
   std::vector<StoredPattern> patterns;
   for (uint32_t i = 0; i < 500; ++i) patterns.push_back(random_pattern(random, i * 3));
@@ -193,16 +197,16 @@ TEST_F(StoreTest, IngestsManyAtOnce) {
 }
 
 TEST_F(StoreTest, OneWriterAndReadersBeside) {
-  auto store = Store::open(path(), {.create = true});
+  auto store = Store::open(path(), {.create = true, .ledger = ledger()});
   ASSERT_TRUE(store);
-  EXPECT_FALSE(Store::open(path(), {}));
+  EXPECT_FALSE(Store::open(path(), {.ledger = ledger()}));
   std::mt19937_64 random(test_seed());
   const StoredPattern pattern = random_pattern(random, 0);
   ASSERT_TRUE((*store)->learn(as_new(pattern), {}));
-  const auto reader = Store::open(path(), {.read_only = true});
+  const auto reader = Store::open(path(), {.read_only = true, .ledger = ledger()});
   ASSERT_TRUE(reader) << reader.error().message;
   EXPECT_EQ(read_all(**reader).patterns.size(), 1u);
-  EXPECT_FALSE(Store::open(path(), {.create = true}));
+  EXPECT_FALSE(Store::open(path(), {.create = true, .ledger = ledger()}));
 }
 
 }  // namespace

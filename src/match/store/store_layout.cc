@@ -1,0 +1,119 @@
+#include "match/store/store_layout.h"
+
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/table.h>
+
+#include <filesystem>
+
+namespace hoist::match::layout {
+namespace {
+
+// Type of a put, size of the key, the key, size of the value.
+constexpr char kPointPrefix[] = {1, 1, kChain, static_cast<char>(kChainPointSize)};
+constexpr size_t kWriteHeader = 12;
+constexpr size_t kPointBytes = sizeof kPointPrefix + kChainPointSize;
+
+class IgnoreAll : public rocksdb::WalFilter {
+ public:
+  WalProcessingOption LogRecord(const rocksdb::WriteBatch& /*batch*/,
+                                rocksdb::WriteBatch* /*new_batch*/,
+                                bool* /*batch_changed*/) const override {
+    return WalProcessingOption::kIgnoreCurrentRecord;
+  }
+  const char* Name() const override { return "hoist.ignore_all"; }
+};
+
+}  // namespace
+
+std::string encode_settings(const IndexSettings& settings) {
+  std::string out;
+  encode_varint(kFormat, out);
+  encode_varint(settings.sort ? 1 : 0, out);
+  encode_varint(settings.persistence, out);
+  return out;
+}
+
+Result<IndexSettings> decode_settings(std::string_view bytes) {
+  Decoder decoder(bytes);
+  const uint64_t format = decoder.varint();
+  if (decoder.ok() && format != kFormat) {
+    return fail(ErrorCode::unsupported,
+                fmt::format("a store of format {}: this Hoist reads {}", format, kFormat));
+  }
+  IndexSettings settings;
+  settings.sort = decoder.varint() != 0;
+  settings.persistence = decoder.varint32();
+  if (!decoder.done()) return fail(ErrorCode::corrupt, "damaged settings");
+  return settings;
+}
+
+std::string_view operations_of(std::string_view write) {
+  if (write.size() < kWriteHeader) return {};
+  const size_t end = point_of(write) ? write.size() - kPointBytes : write.size();
+  return write.substr(kWriteHeader, end - kWriteHeader);
+}
+
+std::optional<ChainPoint> point_of(std::string_view write) {
+  if (write.size() < kWriteHeader + kPointBytes) return std::nullopt;
+  const std::string_view last = write.substr(write.size() - kPointBytes);
+  if (!last.starts_with(std::string_view(kPointPrefix, sizeof kPointPrefix))) return std::nullopt;
+  return decode_point(last.substr(sizeof kPointPrefix));
+}
+
+rocksdb::Options database_options() {
+  rocksdb::Options result;
+  result.write_buffer_size = size_t{64} << 20;
+  result.max_write_buffer_number = 4;
+  result.max_background_jobs = 2;
+  // The kernel writes the log back in small steps: one large step would hold up a later write.
+  result.wal_bytes_per_sync = size_t{512} << 10;
+  result.bytes_per_sync = size_t{1} << 20;
+  result.compression = rocksdb::kLZ4Compression;
+  result.keep_log_file_num = 2;
+  result.max_log_file_size = size_t{1} << 20;
+  result.info_log_level = rocksdb::WARN_LEVEL;
+  result.stats_dump_period_sec = 0;
+  // RocksDB's default takes a damaged record for the end of the log. The end itself is compared
+  // with the ledger (store_check.h).
+  result.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
+  rocksdb::BlockBasedTableOptions table;
+  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+  table.block_cache = rocksdb::NewLRUCache(size_t{16} << 20);
+  result.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  return result;
+}
+
+Result<FlushedDatabase> FlushedDatabase::open(const std::string& path) {
+  FlushedDatabase flushed;
+  flushed.filter_ = std::make_unique<IgnoreAll>();
+  rocksdb::Options options = database_options();
+  options.wal_recovery_mode = rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords;
+  options.wal_filter = flushed.filter_.get();
+  rocksdb::DB* database = nullptr;
+  const rocksdb::Status opened = rocksdb::DB::OpenForReadOnly(options, path, &database);
+  if (!opened.ok()) return store_error(opened, "open", path, true);
+  flushed.database_.reset(database);
+  return flushed;
+}
+
+std::string repair_advice(const std::string& store_path) {
+  return fmt::format(": `hoist match repair {} -o NEW` saves what is whole",
+                     std::filesystem::path(store_path).parent_path().string());
+}
+
+tl::unexpected<Error> store_error(const rocksdb::Status& status, std::string_view doing,
+                                  const std::string& path, bool is_opening) {
+  // While a store is opened they say that a file of it is missing or makes no sense.
+  const bool is_damaged = status.IsCorruption() || status.IsPathNotFound() ||
+                          (is_opening && (status.IsInvalidArgument() || status.IsNotFound() ||
+                                          status.IsNotSupported()));
+  if (is_damaged) {
+    return fail(ErrorCode::corrupt, fmt::format("damaged store ({}: {}){}", path, status.ToString(),
+                                                repair_advice(path)));
+  }
+  return fail(status.IsNoSpace() || status.IsIOError() ? ErrorCode::io : ErrorCode::internal,
+              fmt::format("cannot {} the store ({}: {}): is the disk full, or the store in use?",
+                          doing, path, status.ToString()));
+}
+
+}  // namespace hoist::match::layout
