@@ -55,6 +55,7 @@ int match_learn(const MatchLearnOptions& options);
 
 int match_delete(const std::string& index, const std::vector<std::string>& names);
 int match_sync(const std::string& index);
+int match_repair(const std::string& index, const std::string& output, bool force, bool json);
 int match_stats(const std::string& index, bool json);
 int match_verify(const std::string& index, bool json);
 

@@ -140,6 +140,28 @@ void add_sync(CLI::App& app, int& status) {
   command->callback([&status, index] { status = match_sync(*index); });
 }
 
+void add_repair(CLI::App& app, int& status) {
+  CLI::App* command =
+      app.add_subcommand("repair", "Make a new index of what is whole in a damaged one");
+  auto index = std::make_shared<std::string>();
+  auto output = std::make_shared<std::string>();
+  auto force = std::make_shared<bool>(false);
+  auto json = std::make_shared<bool>(false);
+  command->add_option("INDEX", *index, "The damaged index, which stays as it is")->required();
+  command->add_option("-o,--output", *output, "The new index, a folder")
+      ->required()
+      ->type_name("NEW");
+  command->add_flag("--force", *force, "Replace an index that is there");
+  command->add_flag("--json", *json, "Print as JSON");
+  command->footer(
+      "Keeps every pattern whose checksums hold; prints how many were saved and how many lost.\n\n"
+      "Example:\n"
+      "  hoist match repair shop.index -o repaired.index");
+  command->callback([&status, index, output, force, json] {
+    status = match_repair(*index, *output, *force, *json);
+  });
+}
+
 void add_report(CLI::App& app, int& status, const char* name, const char* description,
                 int (*run)(const std::string&, bool)) {
   CLI::App* command = app.add_subcommand(name, description);
@@ -214,6 +236,7 @@ int main(int argc, char** argv) {
   add_sync(app, status);
   add_report(app, status, "stats", "Say what an index holds", match_stats);
   add_report(app, status, "verify", "Compare memory, snapshot and store", match_verify);
+  add_repair(app, status);
   add_dedup(app, status);
   add_bench(app, status);
   return run_tool(app, argc, argv, [&] { return status; });

@@ -63,11 +63,13 @@ struct LoadedSnapshot {
   uint64_t next_segment = 0;  // above every number in the file
   // What counts was read, but the file should be written anew.
   bool is_damaged = false;
+  uint64_t lost_patterns = 0;  // of segments that were skipped
   SnapshotContents contents;
 };
 
 struct LoadOptions {
   uint64_t max_memory = UINT64_MAX;  // `exhausted` where the segments alone take more
+  bool skip_damaged = false;         // segments, as long as manifest and symbols are whole
 };
 
 // Fills `vocabulary`, which must be empty, with symbols and their counts. `not_found` where there

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstring>
 #include <mutex>
+#include <set>
 
 #include "base/bytes_text.h"
 #include "base/threads.h"
@@ -28,15 +29,19 @@ class Pieces {
  public:
   explicit Pieces(const container::Reader& reader) : reader_(reader) {}
 
-  void add(const Block& block, MutableBytes into) { wanted_.push_back({&block, into}); }
+  void add(uint64_t segment, const Block& block, MutableBytes into) {
+    wanted_.push_back({segment, &block, into});
+  }
 
-  Status read() {
+  // The first error; segments with one come to be in `damaged`.
+  Status read(std::set<uint64_t>& damaged) {
     std::mutex mutex;
     Status status;
     ThreadPool::process().parallel_for(wanted_.size(), [&](size_t i) {
       Status got = reader_.read(*wanted_[i].block, wanted_[i].into);
       if (got) return;
       const std::lock_guard lock(mutex);
+      damaged.insert(wanted_[i].segment);
       if (status) status = std::move(got);
     });
     return status;
@@ -44,6 +49,7 @@ class Pieces {
 
  private:
   struct Piece {
+    uint64_t segment;
     const Block* block;
     MutableBytes into;
   };
@@ -189,7 +195,7 @@ class Loader {
     auto* at = reinterpret_cast<std::byte*>(column.data());
     for (const Block* const block : found) {
       if (block->codec != 0) return false;
-      pieces_.add(*block, {at, block->raw_size});
+      pieces_.add(segment.number, *block, {at, block->raw_size});
       at += block->raw_size;
     }
     return true;
@@ -214,9 +220,13 @@ class Loader {
                         plan(segment, Part::patterns_with, segment.counts.patterns_with) &&
                         plan(segment, Part::occurrences, segment.counts.occurrences) &&
                         plan(segment, Part::emotives, segment.emotives);
-      if (!good) return damaged("a column of a segment");
+      if (!good && !options_.skip_damaged) return damaged("a column of a segment");
+      if (!good) damaged_.insert(segment.number);
     }
-    if (bytes_ <= options_.max_memory) return pieces_.read();
+    if (bytes_ <= options_.max_memory) {
+      Status read = pieces_.read(damaged_);
+      return read || options_.skip_damaged ? Status() : read;
+    }
     uint64_t patterns = 0;
     for (const PendingSegment& segment : pending_) patterns += segment.patterns;
     return fail(ErrorCode::exhausted,
@@ -231,35 +241,42 @@ class Loader {
 
   Status finish_segments() {
     for (PendingSegment& segment : pending_) {
-      auto names =
-          PatternNames::from_columns(std::move(segment.name_slots), std::move(segment.own_names),
-                                     std::move(segment.name_pool));
-      if (!names) return damaged(names.error().message);
-      segment.columns.names = std::move(*names);
-      if (Status good = check_columns(segment.columns, vocabulary_.size()); !good) {
-        return damaged(good.error().message);
-      }
-      if (segment.columns.serials.size() != segment.patterns) return damaged("a segment's size");
-      if (!count_symbols(segment)) return damaged("counts of symbols");
-      auto stable = std::make_shared<StableSegment>(segment.number, std::move(segment.columns));
-      Decoder decoder({segment.emotives.data(), segment.emotives.size()});
-      while (decoder.ok() && decoder.remaining() > 0) {
-        const uint32_t place = decoder.varint32();
-        auto list = std::make_shared<EmotiveList>(decode_emotives(decoder));
-        if (place >= segment.patterns) decoder.refuse();
-        if (decoder.ok()) stable->begin_with_emotives(place, std::move(list));
-      }
-      if (!decoder.ok()) return damaged("emotives");
-      for (auto& changed : segment.changed) {
-        count_change(*stable, changed.place, changed.frequency);
-        stable->set_frequency(changed.place, changed.frequency);
-        if (changed.emotives.empty()) continue;
-        stable->set_emotives(changed.place,
-                             std::make_shared<EmotiveList>(std::move(changed.emotives)));
-      }
-      loaded_.next_segment = std::max(loaded_.next_segment, segment.number + 1);
-      loaded_.segments.push_back(std::move(stable));
+      Status finished =
+          damaged_.contains(segment.number) ? Status(damaged("a segment")) : finish(segment);
+      if (!finished && !options_.skip_damaged) return finished;
+      if (!finished) loaded_.lost_patterns += segment.patterns;
     }
+    return {};
+  }
+
+  Status finish(PendingSegment& segment) {
+    auto names = PatternNames::from_columns(
+        std::move(segment.name_slots), std::move(segment.own_names), std::move(segment.name_pool));
+    if (!names) return damaged(names.error().message);
+    segment.columns.names = std::move(*names);
+    if (Status good = check_columns(segment.columns, vocabulary_.size()); !good) {
+      return damaged(good.error().message);
+    }
+    if (segment.columns.serials.size() != segment.patterns) return damaged("a segment's size");
+    if (!count_symbols(segment)) return damaged("counts of symbols");
+    auto stable = std::make_shared<StableSegment>(segment.number, std::move(segment.columns));
+    Decoder decoder({segment.emotives.data(), segment.emotives.size()});
+    while (decoder.ok() && decoder.remaining() > 0) {
+      const uint32_t place = decoder.varint32();
+      auto list = std::make_shared<EmotiveList>(decode_emotives(decoder));
+      if (place >= segment.patterns) decoder.refuse();
+      if (decoder.ok()) stable->begin_with_emotives(place, std::move(list));
+    }
+    if (!decoder.ok()) return damaged("emotives");
+    for (auto& changed : segment.changed) {
+      count_change(*stable, changed.place, changed.frequency);
+      stable->set_frequency(changed.place, changed.frequency);
+      if (changed.emotives.empty()) continue;
+      stable->set_emotives(changed.place,
+                           std::make_shared<EmotiveList>(std::move(changed.emotives)));
+    }
+    loaded_.next_segment = std::max(loaded_.next_segment, segment.number + 1);
+    loaded_.segments.push_back(std::move(stable));
     return {};
   }
 
@@ -290,6 +307,7 @@ class Loader {
   Pieces pieces_;
   LoadedSnapshot loaded_;
   std::vector<PendingSegment> pending_;
+  std::set<uint64_t> damaged_;  // segments
   uint64_t bytes_ = 0;
 };
 

@@ -1,0 +1,260 @@
+#include "match/store/salvage.h"
+
+#include <rocksdb/write_batch.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+
+#include "match/store/log_files.h"
+#include "match/store/store_layout.h"
+
+namespace hoist::match {
+namespace {
+
+using namespace layout;  // NOLINT(google-build-using-namespace)
+
+// Keys and values in the order in which they were written.
+class Collector {
+ public:
+  explicit Collector(Salvage& salvage) : salvage_(salvage) {}
+
+  // False where a value makes no sense.
+  bool put(rocksdb::Slice key, std::string_view value) {
+    if (key.empty()) return false;
+    uint32_t number = 0;
+    const bool is_numbered = parse_key(key, number);
+    switch (key[0]) {
+      case kSettings:
+        return put_settings(value);
+      case kChain:
+        return put_point(value);
+      case kSymbol:
+      case kSymbolCopy:
+        if (is_numbered) salvage_.symbols.try_emplace(number, value);
+        return is_numbered;
+      case kPattern:
+        return is_numbered && put_pattern(number, value);
+      case kState:
+        return is_numbered && put_state(number, value);
+      case kMetadata:
+        if (is_numbered) salvage_.metadata[number] = value;
+        return is_numbered;
+      case kChange:
+        return put_change(value);
+      default:
+        return true;
+    }
+  }
+
+  void remove(rocksdb::Slice key) {
+    uint32_t number = 0;
+    if (!parse_key(key, number)) return;
+    if (key[0] == kPattern) salvage_.patterns.erase(number);
+    if (key[0] == kState) states_.erase(number);
+    if (key[0] == kMetadata) salvage_.metadata.erase(number);
+  }
+
+  void finish() {
+    for (auto& [serial, state] : states_) {
+      const auto pattern = salvage_.patterns.find(serial);
+      if (pattern != salvage_.patterns.end()) pattern->second.state = std::move(state);
+    }
+  }
+
+ private:
+  bool put_settings(std::string_view value) {
+    const auto settings = decode_settings(value);
+    if (settings) salvage_.settings = *settings;
+    return settings.has_value();
+  }
+  bool put_point(std::string_view value) {
+    const auto point = decode_point(value);
+    if (point && point->writes >= salvage_.last.writes) salvage_.last = *point;
+    return point.has_value();
+  }
+  bool put_pattern(uint32_t serial, std::string_view value) {
+    auto pattern = decode_pattern(serial, value);
+    if (pattern) salvage_.patterns[serial] = std::move(*pattern);
+    return pattern.has_value();
+  }
+  bool put_state(uint32_t serial, std::string_view value) {
+    auto state = decode_state(value);
+    if (state) states_[serial] = std::move(*state);
+    return state.has_value();
+  }
+  bool put_change(std::string_view value) {
+    const auto change = decode_change(value);
+    if (change && change->kind == Change::Kind::removal) salvage_.removed.insert(change->serial);
+    return change.has_value();
+  }
+
+  Salvage& salvage_;
+  std::unordered_map<uint32_t, PatternState> states_;
+};
+
+// A write of the log, operation by operation.
+class BatchReader : public rocksdb::WriteBatch::Handler {
+ public:
+  explicit BatchReader(Collector& collector) : collector_(collector) {}
+
+  rocksdb::Status PutCF(uint32_t /*family*/, const rocksdb::Slice& key,
+                        const rocksdb::Slice& value) override {
+    is_good_ = collector_.put(key, view(value)) && is_good_;
+    return rocksdb::Status::OK();
+  }
+  rocksdb::Status DeleteCF(uint32_t /*family*/, const rocksdb::Slice& key) override {
+    collector_.remove(key);
+    return rocksdb::Status::OK();
+  }
+  rocksdb::Status DeleteRangeCF(uint32_t /*family*/, const rocksdb::Slice& /*begin*/,
+                                const rocksdb::Slice& /*end*/) override {
+    return rocksdb::Status::OK();  // of changes that a snapshot has
+  }
+  bool is_good() const { return is_good_; }
+
+ private:
+  Collector& collector_;
+  bool is_good_ = true;
+};
+
+// All keys that can be read. Where a block cannot, seeking to later keys fails until they lie in
+// the next one: the first of those is found by steps that grow, then by halving.
+class TableReader {
+ public:
+  TableReader(rocksdb::DB& database, Collector& collector)
+      : database_(database), collector_(collector) {}
+
+  // Whether all was.
+  bool read() {
+    for (const char kind :
+         {kSettings, kChain, kSymbol, kSymbolCopy, kPattern, kMetadata, kChange, kState}) {
+      if (kind == kSettings || kind == kChain) {
+        read_one(std::string(1, kind));
+      } else if (kind == kChange) {
+        read_kind<uint64_t>(kind);
+      } else {
+        read_kind<uint32_t>(kind);
+      }
+    }
+    return is_whole_;
+  }
+
+ private:
+  void read_one(const std::string& key) {
+    std::string value;
+    const rocksdb::Status found = database_.Get(rocksdb::ReadOptions(), key, &value);
+    if (found.IsNotFound()) return;
+    is_whole_ = found.ok() && collector_.put(key, value) && is_whole_;
+  }
+
+  template <typename T>
+  void read_kind(char kind) {
+    rocksdb::ReadOptions options;
+    options.fill_cache = false;
+    const std::string end(1, static_cast<char>(kind + 1));
+    const rocksdb::Slice bound(end);
+    options.iterate_upper_bound = &bound;
+    // A new one each time: what an iterator that met damage does next is not defined.
+    const auto seek = [&](T number) {
+      std::unique_ptr<rocksdb::Iterator> at(database_.NewIterator(options));
+      at->Seek(key(kind, number));
+      return at;
+    };
+    T next = 0;
+    for (auto at = seek(next);; at = seek(next)) {
+      for (; at->Valid(); at->Next()) {
+        T found = 0;
+        is_whole_ = parse_key(at->key(), found) && is_whole_;
+        is_whole_ = collector_.put(at->key(), view(at->value())) && is_whole_;
+        if (found == std::numeric_limits<T>::max()) return;
+        next = found + 1;
+      }
+      if (at->status().ok()) return;
+      is_whole_ = false;
+      const auto beyond = behind_damage<T>(next, [&](T number) {
+        const auto there = seek(number);
+        return there->status().ok();
+      });
+      if (!beyond) return;
+      next = *beyond;
+    }
+  }
+
+  // The least number from which on `can_read`, or nothing.
+  template <typename T, typename CanRead>
+  static std::optional<T> behind_damage(T bad, const CanRead& can_read) {
+    constexpr T kMost = std::numeric_limits<T>::max();
+    T good = bad;
+    for (T step = 1;; step = step > kMost / 2 ? kMost : static_cast<T>(step * 2)) {
+      if (bad == kMost) return std::nullopt;
+      good = step > kMost - bad ? kMost : static_cast<T>(bad + step);
+      if (can_read(good)) break;
+      bad = good;
+    }
+    while (good - bad > 1) {
+      const T middle = static_cast<T>(bad + (good - bad) / 2);
+      (can_read(middle) ? good : bad) = middle;
+    }
+    return good;
+  }
+
+  rocksdb::DB& database_;
+  Collector& collector_;
+  bool is_whole_ = true;
+};
+
+// Links, or copies where the file system has none.
+bool link_tables(const std::string& path, const std::string& scratch) {
+  std::error_code error;
+  std::filesystem::create_directories(scratch, error);
+  for (std::filesystem::directory_iterator at(path, error), end; !error && at != end;
+       at.increment(error)) {
+    if (at->path().extension() != ".sst") continue;
+    const auto to = std::filesystem::path(scratch) / at->path().filename();
+    std::error_code refused;
+    std::filesystem::create_hard_link(at->path(), to, refused);
+    if (refused) std::filesystem::copy_file(at->path(), to, error);
+  }
+  return !error;
+}
+
+// True where all was read.
+bool read_tables(const std::string& path, const std::string& scratch, Collector& collector) {
+  if (const auto flushed = FlushedDatabase::open(path)) {
+    return TableReader(**flushed, collector).read();
+  }
+  if (link_tables(path, scratch) && rocksdb::RepairDB(scratch, database_options()).ok()) {
+    if (const auto rebuilt = FlushedDatabase::open(scratch)) {
+      TableReader(**rebuilt, collector).read();
+    }
+  }
+  std::error_code ignored;
+  std::filesystem::remove_all(scratch, ignored);
+  return false;
+}
+
+}  // namespace
+
+Result<Salvage> salvage_store(const std::string& path, const std::string& scratch) {
+  Salvage salvage;
+  Collector collector(salvage);
+  salvage.is_whole = read_tables(path, scratch, collector);
+  ChainPoint at = salvage.last;
+  const auto files = read_logs(path, [&](const LogWrite& write) {
+    const auto point = point_of(write.bytes);
+    // The tables have it, in a later state.
+    if (point && point->writes <= at.writes) return;
+    BatchReader reader(collector);
+    const rocksdb::WriteBatch batch(std::string(write.bytes));
+    const bool is_read = batch.Iterate(&reader).ok() && reader.is_good();
+    if (point && point->writes != at.writes + 1) salvage.is_whole = false;
+    salvage.is_whole = salvage.is_whole && is_read;
+    if (point) at = *point;
+  });
+  if (!files) return tl::unexpected(files.error());
+  collector.finish();
+  return salvage;
+}
+
+}  // namespace hoist::match
