@@ -28,7 +28,7 @@ class Repair {
   Result<RepairReport> run() {
     if (Status found = open(); !found) return tl::unexpected(found.error());
     if (has_store_) {
-      auto salvage = salvage_store(path_ + "/store", target_ + ".tables");
+      auto salvage = salvage_store(path_ + "/store", known_ ? known_->required() : ChainPoint());
       if (!salvage) return tl::unexpected(salvage.error());
       salvage_ = std::move(*salvage);
       report_.is_damaged = !salvage_.is_whole;

@@ -1,10 +1,10 @@
 #include "match/store/log_scan.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
 #include "base/bytes.h"
+#include "match/store/crc32c.h"
 
 namespace hoist::match {
 namespace {
@@ -13,48 +13,6 @@ constexpr uint64_t kBlock = 32 << 10;
 constexpr uint64_t kHeader = 7;
 
 enum Type : uint8_t { kWhole = 1, kFirst = 2, kMiddle = 3, kLast = 4 };
-
-// CRC-32C (Castagnoli, reflected), eight bytes at a time.
-class Crc32c {
- public:
-  Crc32c() {
-    for (uint32_t i = 0; i < 256; ++i) {
-      uint32_t value = i;
-      for (int bit = 0; bit < 8; ++bit) value = value >> 1 ^ (value & 1 ? 0x82F63B78u : 0);
-      tables_[0][i] = value;
-    }
-    for (size_t table = 1; table < 8; ++table) {
-      for (size_t i = 0; i < 256; ++i) {
-        const uint32_t before = tables_[table - 1][i];
-        tables_[table][i] = before >> 8 ^ tables_[0][before & 0xff];
-      }
-    }
-  }
-
-  uint32_t of(std::string_view bytes) const {
-    uint32_t crc = ~0u;
-    size_t at = 0;
-    for (; at + 8 <= bytes.size(); at += 8) {
-      uint64_t next = ByteReader(bytes.data() + at, 8).read<uint64_t>() ^ crc;
-      crc = 0;
-      for (size_t table = 8; table-- > 0; next >>= 8) crc ^= tables_[table][next & 0xff];
-    }
-    for (; at < bytes.size(); ++at) {
-      crc = crc >> 8 ^ tables_[0][(crc ^ static_cast<unsigned char>(bytes[at])) & 0xff];
-    }
-    return ~crc;
-  }
-
- private:
-  std::array<std::array<uint32_t, 256>, 8> tables_{};
-};
-
-// As it is stored: a CRC of bytes that hold CRCs is weak.
-uint32_t masked_crc(std::string_view bytes) {
-  static const Crc32c crc;
-  const uint32_t value = crc.of(bytes);
-  return (value >> 15 | value << 17) + 0xa282ead8u;
-}
 
 struct Fragment {
   uint8_t type;
@@ -69,7 +27,7 @@ std::optional<Fragment> fragment_of(std::string_view block) {
   const size_t size = reader.read<uint16_t>();
   const auto type = reader.read<uint8_t>();
   if (type < kWhole || type > kLast || size > block.size() - kHeader) return std::nullopt;
-  if (masked_crc(block.substr(kHeader - 1, size + 1)) != crc) return std::nullopt;
+  if (masked(crc32c(block.substr(kHeader - 1, size + 1))) != crc) return std::nullopt;
   return Fragment{type, block.substr(kHeader, size)};
 }
 

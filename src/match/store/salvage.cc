@@ -6,8 +6,10 @@
 #include <filesystem>
 #include <limits>
 
+#include "base/file.h"
 #include "match/store/log_files.h"
 #include "match/store/store_layout.h"
+#include "match/store/table_scan.h"
 
 namespace hoist::match {
 namespace {
@@ -53,6 +55,30 @@ class Collector {
     if (key[0] == kPattern) salvage_.patterns.erase(number);
     if (key[0] == kState) states_.erase(number);
     if (key[0] == kMetadata) salvage_.metadata.erase(number);
+  }
+
+  // What damage may have kept from put(), which had the later value where it had one.
+  void add_missing(rocksdb::Slice key, std::string_view value) {
+    uint32_t number = 0;
+    if (key.empty()) return;
+    const bool is_numbered = parse_key(key, number);
+    switch (key[0]) {
+      case kSettings:
+        if (!salvage_.settings) put_settings(value);
+        return;
+      case kPattern:
+        if (!is_numbered || salvage_.patterns.contains(number)) return;
+        if (!salvage_.removed.contains(number)) put_pattern(number, value);
+        return;
+      case kState:
+        if (is_numbered && !states_.contains(number)) put_state(number, value);
+        return;
+      case kMetadata:
+        if (is_numbered) salvage_.metadata.try_emplace(number, value);
+        return;
+      default:
+        put(key, value);
+    }
   }
 
   void finish() {
@@ -204,55 +230,88 @@ class TableReader {
   bool is_whole_ = true;
 };
 
-// Links, or copies where the file system has none.
-bool link_tables(const std::string& path, const std::string& scratch) {
-  std::error_code error;
-  std::filesystem::create_directories(scratch, error);
-  for (std::filesystem::directory_iterator at(path, error), end; !error && at != end;
-       at.increment(error)) {
-    if (at->path().extension() != ".sst") continue;
-    const auto to = std::filesystem::path(scratch) / at->path().filename();
-    std::error_code refused;
-    std::filesystem::create_hard_link(at->path(), to, refused);
-    if (refused) std::filesystem::copy_file(at->path(), to, error);
+// The last write of each key among all tables of the folder.
+class LooseTables {
+ public:
+  Status read(const std::string& path) {
+    std::error_code error;
+    for (std::filesystem::directory_iterator at(path, error), end; !error && at != end;
+         at.increment(error)) {
+      if (at->path().extension() != ".sst") continue;
+      const auto bytes = read_file(at->path().string(), std::numeric_limits<size_t>::max());
+      if (!bytes) return tl::unexpected(bytes.error());
+      scan_table(*bytes, [this](const TableEntry& entry) { take(entry); });
+    }
+    if (!error) return {};
+    return fail(ErrorCode::io, fmt::format("cannot read ({}: {})", path, error.message()),
+                error.value());
   }
-  return !error;
-}
 
-// True where all was read.
-bool read_tables(const std::string& path, const std::string& scratch, Collector& collector) {
-  if (const auto flushed = FlushedDatabase::open(path)) {
-    return TableReader(**flushed, collector).read();
-  }
-  if (link_tables(path, scratch) && rocksdb::RepairDB(scratch, database_options()).ok()) {
-    if (const auto rebuilt = FlushedDatabase::open(scratch)) {
-      TableReader(**rebuilt, collector).read();
+  // What the collector does not have. Values that make no sense are left out.
+  void give(Collector& collector) const {
+    for (const auto& [key, write] : writes_) {
+      if (write.value) collector.add_missing(key, *write.value);
     }
   }
-  std::error_code ignored;
-  std::filesystem::remove_all(scratch, ignored);
-  return false;
+
+ private:
+  struct Write {
+    uint64_t sequence;
+    std::optional<std::string> value;  // none: a removal
+  };
+
+  void take(const TableEntry& entry) {
+    const auto [at, is_new] = writes_.try_emplace(std::string(entry.key), Write{});
+    if (!is_new && at->second.sequence >= entry.sequence) return;
+    at->second.sequence = entry.sequence;
+    at->second.value.reset();
+    if (!entry.is_removal) at->second.value = entry.value;
+  }
+
+  std::unordered_map<std::string, Write> writes_;
+};
+
+// True where all was read.
+bool read_tables(const std::string& path, Collector& collector) {
+  const auto flushed = FlushedDatabase::open(path);
+  return flushed && TableReader(**flushed, collector).read();
 }
 
-}  // namespace
-
-Result<Salvage> salvage_store(const std::string& path, const std::string& scratch) {
-  Salvage salvage;
-  Collector collector(salvage);
-  salvage.is_whole = read_tables(path, scratch, collector);
-  ChainPoint at = salvage.last;
+// True where no write is missing between the tables and the last one that is required.
+Result<bool> read_writes(const std::string& path, const ChainPoint& begin,
+                         const ChainPoint& required, Collector& collector) {
+  ChainPoint at = begin;
+  bool is_whole = true;
   const auto files = read_logs(path, [&](const LogWrite& write) {
     const auto point = point_of(write.bytes);
     // The tables have it, in a later state.
     if (point && point->writes <= at.writes) return;
     BatchReader reader(collector);
-    const rocksdb::WriteBatch batch(std::string(write.bytes));
-    const bool is_read = batch.Iterate(&reader).ok() && reader.is_good();
-    if (point && point->writes != at.writes + 1) salvage.is_whole = false;
-    salvage.is_whole = salvage.is_whole && is_read;
-    if (point) at = *point;
+    const rocksdb::WriteBatch batch{std::string(write.bytes)};
+    is_whole = batch.Iterate(&reader).ok() && reader.is_good() && is_whole;
+    if (!point) return;
+    is_whole = is_whole && point->writes == at.writes + 1;
+    at = *point;
   });
   if (!files) return tl::unexpected(files.error());
+  return is_whole && at.writes >= required.writes;
+}
+
+}  // namespace
+
+Result<Salvage> salvage_store(const std::string& path, const ChainPoint& required) {
+  Salvage salvage;
+  Collector collector(salvage);
+  salvage.is_whole = read_tables(path, collector);
+  const ChainPoint begin = salvage.last;
+  const auto has_all = read_writes(path, begin, required, collector);
+  if (!has_all) return tl::unexpected(has_all.error());
+  salvage.is_whole = salvage.is_whole && *has_all;
+  if (!salvage.is_whole) {
+    LooseTables tables;
+    if (Status read = tables.read(path); !read) return tl::unexpected(read.error());
+    tables.give(collector);
+  }
   collector.finish();
   return salvage;
 }

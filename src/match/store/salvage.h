@@ -1,9 +1,8 @@
 // What can still be read of a damaged store, whatever is damaged: tables block by block, logs
 // record by record. Nothing in the store is changed.
 //
-// Tables are read through their manifest where that works, else through one that RocksDB makes from
-// copies (links) of the tables in `scratch`, a folder that is made and removed; there a table with
-// any damage is left out.
+// Tables are read through their manifest where that works; where anything is damaged or missing,
+// each table that is there is read besides without index or manifest (table_scan.h).
 #pragma once
 
 #include <cstdint>
@@ -28,6 +27,7 @@ struct Salvage {
   bool is_whole = true;                  // nothing was damaged
 };
 
-Result<Salvage> salvage_store(const std::string& path, const std::string& scratch);
+// `required`: what must be there (LedgerState::required()).
+Result<Salvage> salvage_store(const std::string& path, const ChainPoint& required);
 
 }  // namespace hoist::match

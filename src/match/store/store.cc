@@ -214,10 +214,12 @@ ChainPoint Store::chain() const {
 Result<std::unique_ptr<Store>> Store::open(const std::string& path, const Options& options) {
   auto state = std::make_unique<State>();
   state->path = path;
+  ChainPoint must_have;
   if (!options.create) {
     const LedgerState known = options.ledger == nullptr ? LedgerState() : options.ledger->state();
     const auto checked = check_store(path, options.ledger == nullptr ? nullptr : &known);
     if (!checked) return tl::unexpected(checked.error());
+    must_have = *checked;
   }
   rocksdb::DB* database = nullptr;
   rocksdb::Options wanted = database_options();
@@ -236,6 +238,10 @@ Result<std::unique_ptr<Store>> Store::open(const std::string& path, const Option
   }
   if (Status loaded = state->load_settings(); !loaded) return tl::unexpected(loaded.error());
   if (Status loaded = state->load_chain(); !loaded) return tl::unexpected(loaded.error());
+  if (state->chain.writes < must_have.writes) {
+    return state->damaged(
+        fmt::format("only {} of {} writes were read", state->chain.writes, must_have.writes));
+  }
   if (!options.create && !options.read_only) {
     if (Status found = state->find_due_copies(); !found) return tl::unexpected(found.error());
   }

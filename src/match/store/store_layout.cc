@@ -73,11 +73,14 @@ rocksdb::Options database_options() {
   result.max_log_file_size = size_t{1} << 20;
   result.info_log_level = rocksdb::WARN_LEVEL;
   result.stats_dump_period_sec = 0;
-  // RocksDB's default takes a damaged record for the end of the log. The end itself is compared
-  // with the ledger (store_check.h).
-  result.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
+  // It takes a damaged record for the end of the log, as it must where a power cut left zeros
+  // behind a torn one. That it is the end was seen to before (store_check.h).
+  result.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
   rocksdb::BlockBasedTableOptions table;
   table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+  // What scan_table() reads without an index: a CRC goes on byte by byte.
+  table.checksum = rocksdb::kCRC32c;
+  table.format_version = 5;
   table.block_cache = rocksdb::NewLRUCache(size_t{16} << 20);
   result.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   return result;

@@ -1,0 +1,292 @@
+// Damage in any file of an index: opening tells of it, or everything that was acknowledged is
+// there; a repair saves what it did not hit.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <set>
+
+#include "base/file.h"
+#include "match/index/index_testing.h"
+#include "match/index/repair.h"
+#include "match/store/log_scan.h"
+
+#ifdef __SANITIZE_THREAD__
+#define SKIP_UNDER_THREAD_SANITIZER() GTEST_SKIP() << "RocksDB is not instrumented"
+#else
+#define SKIP_UNDER_THREAD_SANITIZER() static_cast<void>(0)
+#endif
+
+namespace hoist::match {
+namespace {
+
+constexpr uint32_t kPatterns = 1500;
+
+Events events_of(uint32_t n) {
+  return {{"n" + std::to_string(n)}, {"x" + std::to_string(n % 7)}, {"y"}};
+}
+
+// Another process, which is killed or closes the index once it has acknowledged all.
+TEST(DamageChild, DISABLED_Learns) {
+  const bool is_killed = std::getenv("HOIST_DAMAGE_KILL") != nullptr;
+  const auto first = static_cast<uint32_t>(std::atoi(std::getenv("HOIST_DAMAGE_FIRST")));
+  IndexOptions options;
+  if (std::getenv("HOIST_DAMAGE_SYNC") != nullptr) options.durability = Durability::sync;
+  auto index = Index::open(std::getenv("HOIST_DAMAGE_INDEX"), options);
+  ASSERT_TRUE(index) << index.error().message;
+  for (uint32_t n = first; n < first + kPatterns / 3; ++n) {
+    ASSERT_TRUE((*index)->learn(events_of(n), {.metadata = "1"}));
+  }
+  if (is_killed) ::kill(::getpid(), SIGKILL);
+}
+
+class DamageTest : public IndexFolderTest {
+ protected:
+  // In memory where there is room: each copy of an index is synced many times.
+  DamageTest() {
+    char name[] = "/dev/shm/hoist-damage-XXXXXX";
+    if (::mkdtemp(name) == nullptr) return;
+    std::filesystem::remove_all(folder_);
+    folder_ = name;
+  }
+
+  void learn(uint32_t first, bool is_killed, bool is_synced = false) const {
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      ::setenv("HOIST_DAMAGE_INDEX", path().c_str(), 1);
+      ::setenv("HOIST_DAMAGE_FIRST", std::to_string(first).c_str(), 1);
+      if (is_killed) ::setenv("HOIST_DAMAGE_KILL", "1", 1);
+      if (is_synced) ::setenv("HOIST_DAMAGE_SYNC", "1", 1);
+      ::execl("/proc/self/exe", "damage_child", "--gtest_filter=DamageChild.*",
+              "--gtest_also_run_disabled_tests", "--gtest_brief=1", nullptr);
+      ::_exit(1);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    ASSERT_TRUE(is_killed ? WIFSIGNALED(status) : WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  }
+
+  // Tables, a log, and with `snapshot` that.
+  void make(bool is_killed, bool has_snapshot) const {
+    ASSERT_TRUE(Index::open(path(), {.create = true}));
+    for (uint32_t part = 0; part < 3; ++part) {
+      ASSERT_NO_FATAL_FAILURE(learn(part * kPatterns / 3, is_killed));
+      if (!has_snapshot || part != 1) continue;
+      auto index = Index::open(path(), {});
+      ASSERT_TRUE(index && (*index)->sync());
+    }
+  }
+
+  std::vector<std::string> files() const {
+    std::vector<std::string> found;
+    for (const auto& at : std::filesystem::recursive_directory_iterator(path())) {
+      if (at.is_regular_file() && at.file_size() != 0) {
+        found.push_back(std::filesystem::relative(at.path(), path()).string());
+      }
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+
+  std::string copy() const { return folder_ + "/copy"; }
+  std::string repaired() const { return folder_ + "/repaired"; }
+
+  void damage(const std::string& file, const std::function<void(std::string&)>& change) const {
+    std::filesystem::remove_all(copy());
+    std::filesystem::copy(path(), copy(), std::filesystem::copy_options::recursive);
+    std::string bytes = read_file(copy() + "/" + file, 1 << 30).value();
+    change(bytes);
+    std::ofstream(copy() + "/" + file, std::ios::binary | std::ios::trunc) << bytes;
+  }
+
+  static std::set<std::string> names_in(const Index& index) {
+    std::set<std::string> names;
+    const auto all = index.search({{"y"}}, {.threshold = 0});
+    EXPECT_TRUE(all);
+    for (const IndexHit& hit : all->hits) names.insert(all->name(hit));
+    return names;
+  }
+
+  // Opens the copy both ways; whether it tells of damage.
+  bool is_refused() const {
+    bool is_refused = false;
+    for (const bool read_only : {true, false}) {
+      const auto index = Index::open(copy(), {.read_only = read_only});
+      if (index) {
+        EXPECT_EQ(names_in(**index), all_);
+      } else {
+        EXPECT_EQ(index.error().code, ErrorCode::corrupt) << index.error().message;
+        EXPECT_NE(index.error().message.find("hoist match repair"), std::string::npos);
+        is_refused = true;
+      }
+    }
+    return is_refused;
+  }
+
+  // How many patterns a repair of the copy loses; what it has is right.
+  uint64_t lost_by_repair() const {
+    std::filesystem::remove_all(repaired());
+    const auto report = repair_index(copy(), repaired());
+    EXPECT_TRUE(report) << report.error().message;
+    if (!report) return kPatterns;
+    EXPECT_EQ(report->saved + report->lost, kPatterns);
+    const auto index = Index::open(repaired(), {.read_only = true});
+    EXPECT_TRUE(index && (*index)->verify());
+    const std::set<std::string> names = names_in(**index);
+    EXPECT_EQ(names.size(), report->saved);
+    EXPECT_TRUE(std::includes(all_.begin(), all_.end(), names.begin(), names.end()));
+    if (!names.empty()) {
+      EXPECT_EQ(*(*index)->metadata(*names.begin()), "1");
+    }
+    return kPatterns - names.size();
+  }
+
+  void sweep(bool is_killed, bool has_snapshot, int positions) {
+    SKIP_UNDER_THREAD_SANITIZER();
+    std::mt19937_64 random(test_seed());
+    ASSERT_NO_FATAL_FAILURE(make(is_killed, has_snapshot));
+    for (const std::string& file : files()) {
+      for (int i = 0; i < positions; ++i) {
+        const auto change = [&](std::string& bytes) {
+          const size_t from_end = i % 4 == 0 ? random() % std::min<size_t>(bytes.size(), 64) : 0;
+          const size_t at = i % 4 == 0 ? bytes.size() - 1 - from_end : random() % bytes.size();
+          bytes[at] = static_cast<char>(bytes[at] ^ (1 << random() % 8));
+          SCOPED_TRACE(file + " at " + std::to_string(at));
+        };
+        SCOPED_TRACE(file);
+        damage(file, change);
+        // A block of a table has some hundred patterns.
+        const uint64_t lost = lost_by_repair();
+        EXPECT_LE(lost, has_snapshot ? 1u : file.ends_with(".log") ? 2u : 250u);
+        const bool refused = is_refused();
+        EXPECT_TRUE(refused || lost == 0 || !file.ends_with(".log"));
+        if (HasFailure()) return;
+      }
+    }
+  }
+
+  std::set<std::string> all_ = [] {
+    std::set<std::string> names;
+    for (uint32_t n = 0; n < kPatterns; ++n) names.insert(name_of(events_of(n)));
+    return names;
+  }();
+};
+
+TEST_F(DamageTest, AfterKills) { sweep(true, false, 3); }
+TEST_F(DamageTest, AfterCleanCloses) { sweep(false, false, 2); }
+TEST_F(DamageTest, WithASnapshot) { sweep(true, true, 2); }
+
+// In the middle of the log, where RocksDB's own recovery would end silently, and at its very end,
+// where it takes it for torn.
+TEST_F(DamageTest, TheLogTellsWhatIsMissing) {
+  SKIP_UNDER_THREAD_SANITIZER();
+  ASSERT_NO_FATAL_FAILURE(make(true, false));
+  std::string log;
+  for (const std::string& file : files()) {
+    if (file.ends_with(".log")) log = file;
+  }
+  std::vector<uint64_t> begins;
+  const std::string bytes = read_file(path() + "/" + log, 1 << 30).value();
+  scan_log(bytes, [&](uint64_t offset, std::string_view) { begins.push_back(offset); });
+  ASSERT_GT(begins.size(), 400u);
+  for (const uint64_t record : {begins[0], begins[200], begins.back()}) {
+    for (const uint64_t byte : {record, record + 5, record + 6, record + 40}) {  // also size, type
+      damage(log, [&](std::string& text) { text[byte] = static_cast<char>(text[byte] ^ 0x40); });
+      EXPECT_EQ(lost_by_repair(), 1u);
+      const auto index = Index::open(copy(), {});
+      ASSERT_FALSE(index) << byte;
+      EXPECT_EQ(index.error().code, ErrorCode::corrupt);
+      EXPECT_NE(index.error().message.find("1 of "), std::string::npos) << index.error().message;
+      EXPECT_NE(index.error().message.find(log), std::string::npos) << index.error().message;
+      // Nothing was removed: a repair still finds the rest.
+      EXPECT_EQ(lost_by_repair(), 1u);
+    }
+  }
+  // A sector of zeros, which RocksDB skips without a word, and a cut at a record's border.
+  damage(log, [&](std::string& text) { text.replace(begins[100], 600, 600, '\0'); });
+  EXPECT_FALSE(Index::open(copy(), {}));
+  EXPECT_LT(lost_by_repair(), 30u);
+  damage(log, [&](std::string& text) { text.resize(begins[300]); });
+  EXPECT_FALSE(Index::open(copy(), {}));
+}
+
+// Files that are gone.
+TEST_F(DamageTest, AMissingFileIsToldOf) {
+  SKIP_UNDER_THREAD_SANITIZER();
+  ASSERT_NO_FATAL_FAILURE(make(false, false));
+  for (const std::string& file : files()) {
+    if (file.find("LOG") != std::string::npos || file.find("OPTIONS") != std::string::npos ||
+        file.find("IDENTITY") != std::string::npos || file.find("snapshot") != std::string::npos) {
+      continue;
+    }
+    SCOPED_TRACE(file);
+    damage(file, [](std::string&) {});
+    std::filesystem::remove(copy() + "/" + file);
+    EXPECT_TRUE(is_refused());
+    if (file == "ledger") {
+      EXPECT_EQ(lost_by_repair(), 0u);
+    }
+  }
+  damage("ledger", [](std::string&) {});
+  std::filesystem::remove_all(copy() + "/store");
+  EXPECT_TRUE(is_refused());
+}
+
+// A power cut: the log ends anywhere behind what was flushed, in another boot.
+TEST_F(DamageTest, ATornTailIsNoDamage) {
+  SKIP_UNDER_THREAD_SANITIZER();
+  ASSERT_TRUE(Index::open(path(), {.create = true}));
+  ASSERT_NO_FATAL_FAILURE(learn(0, true, true));        // flushed
+  ASSERT_NO_FATAL_FAILURE(learn(kPatterns / 3, true));  // not
+  std::string log;
+  for (const std::string& file : files()) {
+    if (file.ends_with(".log")) log = file;
+  }
+  const std::string bytes = read_file(path() + "/" + log, 1 << 30).value();
+  const auto in_another_boot = [&] {
+    const std::string ledger = copy() + "/ledger";
+    LedgerState state = (*Ledger::open(ledger, true))->state();
+    state.acknowledged = state.flushed;
+    std::filesystem::remove(ledger);
+    ASSERT_TRUE(Ledger::create(ledger, state));
+  };
+  std::mt19937_64 random(test_seed());
+  for (int i = 0; i < 24; ++i) {
+    const size_t size = i < 10 ? bytes.size() - 1 - i : random() % bytes.size();
+    damage(log, [&](std::string& text) {
+      text.resize(size);
+      if (i >= 10 && i % 3 == 0) text.append(4096, '\0');  // preallocated
+    });
+    EXPECT_FALSE(Index::open(copy(), {.read_only = true})) << "in this boot it was promised";
+    ASSERT_NO_FATAL_FAILURE(in_another_boot());
+    const auto index = Index::open(copy(), {});
+    ASSERT_TRUE(index) << size << index.error().message;
+    const uint64_t kept = (*index)->stats().patterns;
+    EXPECT_GE(kept, kPatterns / 3);
+    EXPECT_LT(kept, 2 * kPatterns / 3);
+    for (uint32_t n = 0; n < kept; ++n) {
+      const auto found = (*index)->metadata(name_of(events_of(n)));
+      ASSERT_TRUE(found) << "not in order from the end";
+    }
+    ASSERT_TRUE((*index)->learn({{"on"}, {"and on"}}));
+    EXPECT_TRUE((*index)->verify());
+  }
+}
+
+TEST_F(DamageTest, ARepairReplacesNothing) {
+  SKIP_UNDER_THREAD_SANITIZER();
+  ASSERT_NO_FATAL_FAILURE(make(false, false));
+  std::filesystem::create_directory(repaired());
+  EXPECT_FALSE(repair_index(path(), repaired()));
+  EXPECT_EQ(repair_index(folder_ + "/none", folder_ + "/new").error().code, ErrorCode::not_found);
+  const auto writer = Index::open(path(), {});
+  EXPECT_EQ(repair_index(path(), folder_ + "/new").error().code, ErrorCode::unavailable);
+}
+
+}  // namespace
+}  // namespace hoist::match
