@@ -14,6 +14,7 @@ _hoist_options() {
     "match learn") echo "-i --input --format --durability --max-memory --help" ;;
     "match delete" | "match sync") echo "--help" ;;
     "match stats" | "match verify") echo "--json --help" ;;
+    "match repair") echo "-o --output --json --help" ;;
     "match dedup") echo "--threshold --format --scorer --no-sort --jsonl --help" ;;
     "match bench") echo "--patterns --length --symbols --device --json --help" ;;
     "tensors pack")
@@ -89,7 +90,7 @@ _hoist() {
       case $((COMP_CWORD > 2)):${COMP_WORDS[2]-} in
         0:*) words+=" $engines" ;;
         1:container) words="info verify repair" ;;
-        1:match) words="build query learn delete sync stats verify dedup bench" ;;
+        1:match) words="build query learn delete sync stats verify repair dedup bench" ;;
         1:tensors) words="pack unpack info verify repair bench" ;;
         *) words= ;;
       esac
@@ -100,7 +101,7 @@ _hoist() {
     container | match | tensors)
       case $command in
         container) words="info verify repair --help" ;;
-        match) words="build query learn delete sync stats verify dedup bench --help" ;;
+        match) words="build query learn delete sync stats verify repair dedup bench --help" ;;
         tensors) words="pack unpack info verify repair bench --help" ;;
       esac
       if ((COMP_CWORD > 2)); then

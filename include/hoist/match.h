@@ -103,7 +103,8 @@ hoist_status hoist_match_metadata(const hoist_match_index* index, const char* na
 /* When it returns, all that was learned before is laid out for the scan and in the snapshot. */
 hoist_status hoist_match_sync(hoist_match_index* index);
 /* Compares memory, snapshot and store; `patterns`, which is optional, is how many were compared.
- * HOIST_CORRUPT where they disagree. */
+ * HOIST_CORRUPT where they disagree or are damaged. So does hoist_match_open() where something that
+ * was acknowledged is missing; `hoist match repair` makes a new index of the rest. */
 hoist_status hoist_match_verify(const hoist_match_index* index, uint64_t* patterns);
 
 typedef struct hoist_match_stats {

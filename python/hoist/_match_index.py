@@ -350,7 +350,9 @@ class Index(OwnsResources):
         return self._index.stats()
 
     def verify(self) -> int:
-        """Compares memory, snapshot and store; how many patterns. Corrupt where they differ."""
+        """Compares memory, snapshot and store; how many patterns. Corrupt where they differ or are
+        damaged; opening raises it where something that was acknowledged is missing. `hoist match
+        repair` makes a new index of the rest."""
         return self._index.verify()
 
 

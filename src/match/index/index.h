@@ -17,7 +17,9 @@
 // index has no store, and cannot learn once it is built.
 //
 // Durability: with `batch`, what was acknowledged survives the process (kill -9); with `sync` also
-// a power cut: one fdatasync serves all threads that wait for it.
+// a power cut: one fdatasync serves all threads that wait for it. INDEX/ledger names the last write
+// that was acknowledged: opening is `corrupt` where that or one before is missing or damaged, and
+// then changes nothing (match/store/ledger.h).
 //
 // Thread-safe: any number of threads may call any member. Learning and removing take turns. One
 // process may have an index open for writing, others read-only meanwhile: they see what was there
@@ -151,8 +153,9 @@ class Index {
   IndexStats stats() const;
   // Bytes of it, sooner than stats() and whoever learns.
   uint64_t memory() const;
-  // Compares memory, snapshot and store; the number of patterns compared. `corrupt` where they
-  // disagree or are damaged.
+  // Reads every byte of snapshot and tables and compares memory with the store, which opening has
+  // compared with what was acknowledged; the number of patterns compared. `corrupt` where they
+  // disagree or are damaged: match/index/repair.h saves what is whole.
   Result<uint64_t> verify() const;
 
  private:

@@ -65,6 +65,7 @@ Result<uint64_t> Index::verify() const {
     }
   }
   if (!own.store) return own.patterns.load();
+  if (Status whole = own.store->check_tables(); !whole) return tl::unexpected(whole.error());
   const std::lock_guard lock(own.writing);
   uint64_t compared = 0;
   std::vector<uint32_t> symbols;

@@ -202,6 +202,11 @@ Store::~Store() {
   }
 }
 const IndexSettings& Store::settings() const { return state_->settings; }
+Status Store::check_tables() const {
+  const rocksdb::Status checked = state_->database->VerifyChecksum();
+  if (!checked.ok()) return state_->error(checked, "read");
+  return {};
+}
 void Store::use_ledger(Ledger& ledger) {
   const std::lock_guard lock(state_->log);
   state_->ledger = &ledger;

@@ -97,6 +97,8 @@ class Store {
   Status forget_changes(uint64_t before);
   Result<uint64_t> forgotten_changes() const;
   Status flush_log();
+  // Reads every block of every table; `corrupt` where a checksum disagrees.
+  Status check_tables() const;
   // Where the store is now.
   ChainPoint chain() const;
   // From now on; before it there was none.
