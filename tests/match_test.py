@@ -251,6 +251,30 @@ class MatchCommand(unittest.TestCase):
         verified = json.loads(self.ok("verify", self.index, "--json"))
         self.assertEqual(verified, {"ok": True, "patterns": len(set(expected))})
 
+    def test_a_damaged_log_is_refused_and_repaired(self):
+        self.build([[["a"], ["b"]]])
+        lines = "".join(json.dumps([["n"], [str(n)]]) + "\n" for n in range(300))
+        names = self.ok("learn", self.index, text=lines).split()
+        log = max((self.index / "store").glob("*.log"), key=lambda path: path.stat().st_size)
+        damaged = bytearray(log.read_bytes())
+        damaged[len(damaged) // 2] ^= 4
+        log.write_bytes(damaged)
+        missing = "1 of .* missing .*hoist match repair"
+        for command in ("verify", "stats"):
+            self.refused(1, missing, command, self.index)
+        self.refused(1, missing, "learn", self.index, text='[["x"],["y"]]')
+        new = self.folder / "new"
+        report = json.loads(self.ok("repair", self.index, "-o", new, "--json"))
+        self.assertEqual(report["saved"] + report["lost"], 301)
+        self.assertEqual((report["lost"], report["damaged"]), (1, True))
+        self.ok("verify", new)
+        self.ok("delete", new, names[0], names[-1])
+        self.assertEqual(log.read_bytes(), bytes(damaged))
+        self.refused(2, "there is something already", "repair", self.index, "-o", new)
+        other = self.folder / "other"
+        self.refused(1, "no index", "repair", self.folder / "none", "-o", other)
+        self.assertFalse(other.exists())
+
     def test_a_build_that_is_stopped_leaves_nothing(self):
         for number in (signal.SIGINT, signal.SIGTERM):
             for ends in (False, True):  # whether the input ends before the signal is looked at
