@@ -14,7 +14,7 @@ _hoist_options() {
     "match learn") echo "-i --input --format --durability --max-memory --help" ;;
     "match delete" | "match sync") echo "--help" ;;
     "match stats" | "match verify") echo "--json --help" ;;
-    "match repair") echo "-o --output --json --help" ;;
+    "match repair") echo "-o --output --force --json --help" ;;
     "match dedup") echo "--threshold --format --scorer --no-sort --jsonl --help" ;;
     "match bench") echo "--patterns --length --symbols --device --json --help" ;;
     "tensors pack")

@@ -270,7 +270,10 @@ class MatchCommand(unittest.TestCase):
         self.ok("verify", new)
         self.ok("delete", new, names[0], names[-1])
         self.assertEqual(log.read_bytes(), bytes(damaged))
-        self.refused(2, "there is something already", "repair", self.index, "-o", new)
+        self.refused(2, ".* exists", "repair", self.index, "-o", new)
+        self.refused(2, "the damaged index would be replaced", "repair", self.index, "-o", self.index,
+                     "--force")
+        self.ok("repair", self.index, "-o", new, "--force")
         other = self.folder / "other"
         self.refused(1, "no index", "repair", self.folder / "none", "-o", other)
         self.assertFalse(other.exists())

@@ -156,7 +156,6 @@ class DamageTest : public IndexFolderTest {
           const size_t from_end = i % 4 == 0 ? random() % std::min<size_t>(bytes.size(), 64) : 0;
           const size_t at = i % 4 == 0 ? bytes.size() - 1 - from_end : random() % bytes.size();
           bytes[at] = static_cast<char>(bytes[at] ^ (1 << random() % 8));
-          SCOPED_TRACE(file + " at " + std::to_string(at));
         };
         SCOPED_TRACE(file);
         damage(file, change);
