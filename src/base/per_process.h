@@ -7,10 +7,9 @@
 // Never destroyed: calls may come from static destructors.
 #pragma once
 
-#include <sys/types.h>
-#include <unistd.h>
-
 #include <atomic>
+
+#include "base/fork.h"
 
 namespace hoist {
 
@@ -22,7 +21,7 @@ class PerProcess {
   template <typename... Arguments>
   T& get(const Arguments&... arguments) {
     Slot* known = current_.load(std::memory_order_acquire);
-    while (known == nullptr || known->owner != ::getpid()) {
+    while (known == nullptr || !known->owner.is_current()) {
       auto* const fresh = new Slot(arguments...);
       if (current_.compare_exchange_strong(known, fresh))
         return fresh->value;  // a parent's is left
@@ -35,7 +34,7 @@ class PerProcess {
   struct Slot {
     template <typename... Arguments>
     explicit Slot(const Arguments&... arguments) : value(arguments...) {}
-    const pid_t owner = ::getpid();
+    const OwnerProcess owner;
     T value;
   };
   std::atomic<Slot*> current_ = nullptr;

@@ -20,6 +20,7 @@
 
 #include "base/cgroup.h"
 #include "base/crash_fallback.h"
+#include "base/fork.h"
 #include "base/option_values.h"
 
 namespace hoist {
@@ -95,7 +96,7 @@ void run_on_process_cpus() try {
 int process_cpus() { return within_quota(affinity_cpus(threads_of_process())); }
 
 struct ThreadPool::State {
-  explicit State(int size) : threads(std::max(size, 1)), owner(::getpid()) {}
+  explicit State(int size) : threads(std::max(size, 1)) {}
 
   // One loop: indices come from `next`.
   struct Loop {
@@ -161,7 +162,7 @@ struct ThreadPool::State {
   }
 
   const int threads;
-  const pid_t owner;
+  const OwnerProcess owner;
   std::mutex caller;  // one loop at a time
   std::atomic<Loop*> loop = nullptr;
   std::atomic<uint32_t> generation = 0;  // of loops
@@ -175,7 +176,7 @@ ThreadPool::ThreadPool(int threads) : state_(new State(threads)) {}
 
 ThreadPool::~ThreadPool() {
   State* const state = state_;
-  if (state->owner != ::getpid()) return;  // the threads stayed in the parent: nothing to join
+  if (!state->owner.is_current()) return;  // the threads stayed in the parent: nothing to join
   state->stopping = true;
   state->wake(state->workers.size());
   for (std::thread& worker : state->workers) worker.join();
@@ -183,16 +184,21 @@ ThreadPool::~ThreadPool() {
 }
 
 ThreadPool& ThreadPool::process() {
-  // Never destroyed: threads may still be busy when static destructors run in the host program.
-  static ThreadPool* const pool = new ThreadPool(usable_cpus());
-  return *pool;
+  // Never destroyed: threads may still be busy when static destructors run in the host program. No
+  // guard: a child could wait for ever for the thread that was here when its parent forked.
+  static constinit std::atomic<ThreadPool*> pool = nullptr;
+  ThreadPool* known = pool.load(std::memory_order_acquire);
+  if (known != nullptr) return *known;
+  auto fresh = std::make_unique<ThreadPool>(usable_cpus());
+  if (!pool.compare_exchange_strong(known, fresh.get(), std::memory_order_acq_rel)) return *known;
+  return *fresh.release();
 }
 
 int ThreadPool::size() const { return state_.load(std::memory_order_acquire)->threads; }
 
 ThreadPool::State& ThreadPool::own_state() {
   State* state = state_.load(std::memory_order_acquire);
-  if (state->owner == ::getpid()) return *state;
+  if (state->owner.is_current()) return *state;
   // After fork the old state's threads and locks mean nothing; it is left behind on purpose. Of the
   // child's threads that come here at once, one puts the new state in place.
   auto fresh = std::make_unique<State>(state->threads);

@@ -15,6 +15,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/fork.h"
 #include "device/quiet_thread.h"
 
 namespace hoist::device {
@@ -38,6 +39,13 @@ class Queue {
     thread_.join();
   }
 
+  // `unavailable` in a child after fork(), where its thread is not.
+  Status check_process() const {
+    if (process_.is_current()) return {};
+    return fail(ErrorCode::unavailable,
+                "this process is a fork of the one that made the stream (CPU): make another here");
+  }
+
   void push(std::function<void()> task) {
     {
       const std::lock_guard lock(mutex_);
@@ -59,6 +67,7 @@ class Queue {
     }
   }
 
+  const OwnerProcess process_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::function<void()>> tasks_;
@@ -68,6 +77,13 @@ class Queue {
 // Counts records: the event is done when the last one's turn has come.
 class Point {
  public:
+  // `unavailable` in a child after fork(), where nobody reaches it.
+  Status check_process() const {
+    if (process_.is_current()) return {};
+    return fail(ErrorCode::unavailable,
+                "this process is a fork of the one that made the event (CPU): make another here");
+  }
+
   uint64_t record() {
     const std::lock_guard lock(mutex_);
     return ++recorded_;
@@ -92,6 +108,7 @@ class Point {
   }
 
  private:
+  const OwnerProcess process_;
   std::mutex mutex_;
   std::condition_variable changed_;
   uint64_t recorded_ = 0;
@@ -118,9 +135,10 @@ DeviceProperties cpu_properties() {
 Status run(StreamHandle stream, std::function<void()> task) {
   if (stream.pointer == nullptr) {
     task();
-  } else {
-    queue_of(stream).push(std::move(task));
+    return {};
   }
+  if (Status here = queue_of(stream).check_process(); !here) return here;
+  queue_of(stream).push(std::move(task));
   return {};
 }
 
@@ -144,9 +162,12 @@ Result<StreamHandle> CpuDevice::create_stream() {
   return StreamHandle{queue->release()};
 }
 
-void CpuDevice::destroy(StreamHandle stream) { delete &queue_of(stream); }
+void CpuDevice::destroy(StreamHandle stream) {
+  if (queue_of(stream).check_process()) delete &queue_of(stream);
+}
 
 Status CpuDevice::synchronize(StreamHandle stream) {
+  if (Status here = queue_of(stream).check_process(); !here) return here;
   const auto point = std::make_shared<Point>();
   queue_of(stream).push([point] { point->reach(1); });
   point->wait_for(1);
@@ -161,22 +182,30 @@ Result<EventHandle> CpuDevice::create_event() {
   return EventHandle{new std::shared_ptr<Point>(std::make_shared<Point>())};
 }
 
-void CpuDevice::destroy(EventHandle event) { delete &point_of(event); }
+void CpuDevice::destroy(EventHandle event) {
+  if (point_of(event)->check_process()) delete &point_of(event);  // else somebody may wait for it
+}
 
 Status CpuDevice::record(EventHandle event, StreamHandle stream) {
   const std::shared_ptr<Point>& point = point_of(event);
+  if (Status here = point->check_process(); !here) return here;
   return run(stream, [point, record = point->record()] { point->reach(record); });
 }
 
 Status CpuDevice::wait(StreamHandle stream, EventHandle event) {
   const std::shared_ptr<Point>& point = point_of(event);
+  if (Status here = point->check_process(); !here) return here;
   return run(stream, [point, record = point->recorded()] { point->wait_for(record); });
 }
 
-Result<bool> CpuDevice::is_done(EventHandle event) { return point_of(event)->is_done(); }
+Result<bool> CpuDevice::is_done(EventHandle event) {
+  if (Status here = point_of(event)->check_process(); !here) return tl::unexpected(here.error());
+  return point_of(event)->is_done();
+}
 
 Status CpuDevice::synchronize(EventHandle event) {
   Point& point = *point_of(event);
+  if (Status here = point.check_process(); !here) return here;
   point.wait_for(point.recorded());
   return {};
 }

@@ -4,23 +4,26 @@
 //   Crew crew(7);
 //   crew.run(8, [&](int lane) { while (std::optional<Chunk> chunk = chunks.take()) … });
 //
-// Thread-safe. Threads start at the first run(), block between two, and take no signals. Not usable
-// in a child after fork().
+// Thread-safe. Threads start at the first run(), block between two, and take no signals. In a child
+// after fork() there are no helpers.
 #pragma once
 
 #include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
+
+#include "base/fork.h"
 
 namespace hoist::device {
 
 class Crew {
  public:
-  explicit Crew(int helpers) : helpers_(helpers) {}
+  explicit Crew(int helpers) : helpers_(helpers), shared_(std::make_unique<Shared>()) {}
   // No run() may be going on.
   ~Crew();
   Crew(const Crew&) = delete;
@@ -46,14 +49,19 @@ class Crew {
   void wake_two();
   void help(size_t number);
 
+  const OwnerProcess process_;
   const int helpers_;
-  std::mutex mutex_;
-  std::condition_variable offered_;
-  std::condition_variable left_;
-  std::deque<Work*> offers_;  // with lanes to give
-  std::vector<std::thread> threads_;
-  bool started_ = false;
-  bool stopping_ = false;
+  // With the helpers, who wait for what is in it: a child leaves it behind.
+  struct Shared {
+    std::mutex mutex;
+    std::condition_variable offered;
+    std::condition_variable left;
+    std::deque<Work*> offers;  // with lanes to give
+    std::vector<std::thread> threads;
+    bool started = false;
+    bool stopping = false;
+  };
+  std::unique_ptr<Shared> shared_;
 };
 
 }  // namespace hoist::device

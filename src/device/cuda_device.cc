@@ -16,6 +16,12 @@ CudaDevice::CudaDevice(DeviceProperties properties, const CudaCalls& calls)
     : Device(std::move(properties)), calls_(calls) {}
 
 Status CudaDevice::status() const {
+  if (!process_.is_current()) {
+    return fail(ErrorCode::unavailable,
+                fmt::format("{} cannot be used in a fork of a process that has found it: use it "
+                            "there, or in a process that is started anew",
+                            properties().id()));
+  }
   if (!lost_) return {};
   const std::lock_guard lock(mutex_);
   return fail(ErrorCode::unavailable,
@@ -36,7 +42,7 @@ Status CudaDevice::judge(int error, std::string_view what) {
 template <typename... Parameters, typename... Arguments>
 Status CudaDevice::ask(int (*function)(int, Parameters...), std::string_view what,
                        Arguments... arguments) {
-  if (lost_) return status();
+  if (lost_ || !process_.is_current()) return status();
   return judge(function(properties().index, arguments...), what);
 }
 
@@ -154,7 +160,7 @@ Status CudaDevice::write_value(uint32_t* word, uint32_t value, StreamHandle stre
 }
 
 Status CudaDevice::start_pump(const Pump& pump, StreamHandle stream) {
-  if (lost_) return status();
+  if (lost_ || !process_.is_current()) return status();
   return judge(calls_.pump(properties().index, pump, stream.pointer), "start a pump");
 }
 
@@ -165,7 +171,7 @@ Status CudaDevice::pin(void* data, size_t size) {
 Status CudaDevice::unpin(void* data) { return ask(calls_.unpin, "unpin", data); }
 
 bool CudaDevice::is_pinned(const void* data, size_t size) const {
-  if (lost_ || size == 0) return false;
+  if (lost_ || size == 0 || !process_.is_current()) return false;
   const auto* const bytes = static_cast<const std::byte*>(data);
   // Registrations have holes only where somebody made them side by side: both ends tell.
   for (const std::byte* byte : {bytes, bytes + size - 1}) {

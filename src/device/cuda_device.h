@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 
+#include "base/fork.h"
 #include "device/cuda_calls.h"
 #include "device/device.h"
 
@@ -51,6 +52,7 @@ class CudaDevice : public Device {
 
   const CudaCalls& calls_;
   std::atomic<bool> lost_ = false;
+  const OwnerProcess process_;  // contexts do not work in its children
   mutable std::mutex mutex_;
   std::string why_;  // lost
 };

@@ -57,6 +57,7 @@ PinnedPool::PinnedPool(Device& device, size_t limit) : device_(device) {
 }
 
 PinnedPool::~PinnedPool() {
+  if (!process_.is_current()) return;
   collect();
   for (const auto& [data, slab] : slabs_) (void)device_.free_pinned(data, slab.bytes);
 }
@@ -65,6 +66,12 @@ Result<PinnedBlock> PinnedPool::allocate(size_t size) {
   if (size > kLargest) {
     return fail(ErrorCode::invalid_argument,
                 fmt::format("{} bytes in one pinned block: at most {}", size, kLargest));
+  }
+  if (!process_.is_current()) {
+    return fail(ErrorCode::unavailable,
+                fmt::format("this process is a fork of the one that made the pool of pinned memory "
+                            "({}): make another here",
+                            device_.properties().id()));
   }
   const size_t size_class = class_of(size);
   std::vector<std::byte*>& free = free_[size_class];
@@ -115,6 +122,7 @@ PinnedStatistics PinnedPool::statistics() const {
 }
 
 void PinnedPool::trim() {
+  if (!process_.is_current()) return;
   const std::lock_guard lock(mutex_);
   collect();
   trim_locked();
@@ -131,6 +139,10 @@ void PinnedPool::give_back(std::byte* data) {
 }
 
 void PinnedPool::release(PinnedBlock& block, Event* event) {
+  if (!process_.is_current()) {
+    block.data_ = nullptr;
+    return;
+  }
   const std::lock_guard lock(mutex_);
   std::byte* const data = std::exchange(block.data_, nullptr);
   statistics_.in_use -= block_size(slab_of(data)->second.size_class);
@@ -142,6 +154,10 @@ void PinnedPool::release(PinnedBlock& block, Event* event) {
 }
 
 void PinnedPool::abandon(PinnedBlock& block) {
+  if (!process_.is_current()) {
+    block.data_ = nullptr;
+    return;
+  }
   const std::lock_guard lock(mutex_);
   std::byte* const data = std::exchange(block.data_, nullptr);
   statistics_.in_use -= block_size(slab_of(data)->second.size_class);

@@ -23,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/fork.h"
 #include "base/result.h"
 #include "device/device.h"
 #include "device/stream.h"
@@ -116,6 +117,7 @@ class PinnedPool {
   void abandon(PinnedBlock& block);
   void quarantine(std::byte* data);  // under the lock
 
+  const OwnerProcess process_;  // to its children the blocks are lost
   Device& device_;
   mutable std::mutex mutex_;
   PinnedStatistics statistics_;

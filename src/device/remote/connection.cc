@@ -161,7 +161,6 @@ Connection::Connection(Attempt attempt, const ConnectOptions& options)
     : memory_(std::move(attempt.memory)),
       socket_(std::move(attempt.socket)),
       pool_(attempt.pool_size),
-      owner_(::getpid()),
       patience_ns_(static_cast<uint64_t>(std::chrono::nanoseconds(options.patience).count())),
       welcome_(attempt.answer) {
   for (uint32_t i = 0; i < memory_.lanes(); ++i) {
@@ -171,7 +170,7 @@ Connection::Connection(Attempt attempt, const ConnectOptions& options)
 
 Connection::~Connection() {
   // A child that was forked meanwhile may have the socket, too, and keep it for long.
-  if (::getpid() == owner_) ::shutdown(socket_.get(), SHUT_RDWR);
+  if (process_.is_current()) ::shutdown(socket_.get(), SHUT_RDWR);
 }
 
 Status Connection::status() {
@@ -198,8 +197,13 @@ Status Connection::check_patience() {
   return {};
 }
 
+Status Connection::check_process() const {
+  if (process_.is_current()) return {};
+  return unavailable("this process is a fork of the one it serves");
+}
+
 Status Connection::check_alive() {
-  if (::getpid() != owner_) return unavailable("this process is a fork of the one it serves");
+  if (Status here = check_process(); !here) return here;
   if (!lost_.load(std::memory_order_acquire)) return {};
   return tl::unexpected(why_lost_);
 }
@@ -242,7 +246,7 @@ Result<void*> Connection::allocate(uint64_t size) {
 }
 
 void Connection::free(void* memory) {
-  if (memory == nullptr || ::getpid() != owner_) return;
+  if (memory == nullptr || !process_.is_current()) return;
   pool_.free(static_cast<uint64_t>(static_cast<std::byte*>(memory) - memory_.pool().data()));
 }
 
@@ -331,7 +335,7 @@ bool Connection::is_pending(const Ticket& ticket) const {
 
 Result<bool> Connection::is_done(const Ticket& ticket) {
   if (ticket.pending_ == nullptr) return true;
-  if (::getpid() != owner_) return tl::unexpected(check_alive().error());
+  if (!process_.is_current()) return tl::unexpected(check_alive().error());
   if (is_pending(ticket)) {
     if (Status alive = check_alive(); !alive) return tl::unexpected(alive.error());
     return false;
@@ -346,7 +350,7 @@ Result<bool> Connection::is_done(const Ticket& ticket) {
 
 Result<hoist_completion> Connection::wait(const Ticket& ticket) {
   if (ticket.pending_ == nullptr) return hoist_completion{};
-  if (::getpid() != owner_) return tl::unexpected(check_alive().error());
+  if (!process_.is_current()) return tl::unexpected(check_alive().error());
   Lane& lane = *lanes_[ticket.lane_];
   const uint64_t deadline = patience_ends(monotonic_ns());
   // Short work is done before a thread that sleeps could be woken.
@@ -379,7 +383,7 @@ Result<hoist_completion> Connection::wait(const Ticket& ticket) {
 }
 
 Ticket Connection::last(uint32_t lane) {
-  if (::getpid() != owner_) return {};
+  if (!process_.is_current()) return {};
   const std::lock_guard lock(lanes_[lane]->mutex);
   return lanes_[lane]->last;
 }

@@ -30,6 +30,7 @@
 #include <string>
 #include <vector>
 
+#include "base/fork.h"
 #include "base/result.h"
 #include "device/remote/pool.h"
 #include "device/remote/ring.h"
@@ -77,6 +78,8 @@ class Connection {
 
   // Whether a request would be taken now. Cheap.
   Status status();
+  // `unavailable` in a child after fork(). Without a lock.
+  Status check_process() const;
   // Whether it is gone for good.
   bool lost() const { return lost_.load(std::memory_order_acquire); }
 
@@ -128,7 +131,7 @@ class Connection {
   UniqueFd socket_;
   PoolAllocator pool_;
   std::vector<std::unique_ptr<Lane>> lanes_;
-  const pid_t owner_;
+  const OwnerProcess process_;
   const uint64_t patience_ns_;
   const hoist_message welcome_;
 

@@ -171,6 +171,7 @@ Result<StreamHandle> RemoteDevice::create_stream() {
 void RemoteDevice::destroy(StreamHandle stream) { delete static_cast<Queue*>(stream.pointer); }
 
 Status RemoteDevice::synchronize(StreamHandle stream) {
+  if (Status here = connection_->check_process(); !here) return here;
   auto* const queue = static_cast<Queue*>(stream.pointer);
   if (queue == nullptr) return {};
   Status waited = queue->wait_for_all(*connection_);
@@ -179,6 +180,7 @@ Status RemoteDevice::synchronize(StreamHandle stream) {
 }
 
 Status RemoteDevice::call(StreamHandle stream, std::function<void()> function) {
+  if (Status here = connection_->check_process(); !here) return here;
   if (auto* const queue = static_cast<Queue*>(stream.pointer); queue != nullptr) {
     if (Status waited = queue->wait_for_all(*connection_); !waited) return waited;
   }
@@ -191,6 +193,7 @@ Result<EventHandle> RemoteDevice::create_event() { return EventHandle{new Point}
 void RemoteDevice::destroy(EventHandle event) { delete static_cast<Point*>(event.pointer); }
 
 Status RemoteDevice::record(EventHandle event, StreamHandle stream) {
+  if (Status here = connection_->check_process(); !here) return here;
   // Nobody knows what a dead daemon's device still does.
   if (connection_->lost()) return connection_->status();
   const auto* const queue = static_cast<Queue*>(stream.pointer);
@@ -271,6 +274,7 @@ Status RemoteDevice::enqueue(StreamHandle stream, const hoist_request& request,
 Status RemoteDevice::run(StreamHandle stream, uint32_t operation,
                          std::initializer_list<Memory> memory,
                          std::initializer_list<uint64_t> arguments, std::chrono::nanoseconds work) {
+  if (Status here = connection_->check_process(); !here) return here;
   if (memory.size() > HOIST_RING_MAX_RANGES || arguments.size() > HOIST_RING_MAX_ARGUMENTS) {
     return fail(ErrorCode::invalid_argument, "too many ranges or arguments (hoistd's client)");
   }
@@ -285,6 +289,7 @@ Status RemoteDevice::run(StreamHandle stream, uint32_t operation,
 }
 
 Result<void*> RemoteDevice::allocate(size_t size, StreamHandle stream) {
+  if (Status here = connection_->check_process(); !here) return tl::unexpected(here.error());
   free_late_ones();
   hoist_request request = request_for(HOIST_OPERATION_ALLOCATE);
   add_argument(request, size);
@@ -305,6 +310,7 @@ Result<void*> RemoteDevice::allocate(size_t size, StreamHandle stream) {
 }
 
 void RemoteDevice::free(void* data, StreamHandle stream) {
+  if (!connection_->check_process()) return;
   hoist_request request = request_for(HOIST_OPERATION_FREE);
   {
     const std::lock_guard lock(mutex_);
@@ -363,6 +369,7 @@ Result<hoist_range> RemoteDevice::range_of(const void* data, uint64_t size) cons
 }
 
 Status RemoteDevice::copy(void* to, const void* from, size_t size, StreamHandle stream) {
+  if (Status here = connection_->check_process(); !here) return here;
   if (size == 0) return {};
   const bool to_staged = !is_device_address(to) && !is_pinned(to, size);
   const bool from_staged = !is_device_address(from) && !is_pinned(from, size);
@@ -468,6 +475,7 @@ Status RemoteDevice::download(std::byte* to, const hoist_range& from, StreamHand
 }
 
 Status RemoteDevice::fill(void* data, std::byte value, size_t size, StreamHandle stream) {
+  if (Status here = connection_->check_process(); !here) return here;
   if (size == 0) return {};
   if (!is_device_address(data)) {
     return call(stream, [=] { std::memset(data, static_cast<int>(value), size); });
