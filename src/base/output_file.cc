@@ -133,6 +133,7 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
     : name_(std::move(other.name_)),
       rule_(std::move(other.rule_)),
       place_(std::move(other.place_)),
+      process_(other.process_),
       fd_(std::move(other.fd_)),
       descriptor_(std::exchange(other.descriptor_, -1)),
       temporary_(std::exchange(other.temporary_, {})),
@@ -140,6 +141,7 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
       pending_(std::exchange(other.pending_, false)) {}
 
 OutputFile::~OutputFile() {
+  if (!process_.is_current()) return;
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
   settle();
 }
@@ -154,7 +156,7 @@ Status OutputFile::open_special() {
   }
   Result<UniqueFd> fd = open_file(place_.path, O_WRONLY | O_APPEND | O_NOCTTY);
   if (!fd) return tl::unexpected(fd.error());
-  fd_ = std::move(*fd);
+  fd_ = PrivateFd(std::move(*fd));
   return {};
 }
 
@@ -171,7 +173,7 @@ Status OutputFile::open_temporary(mode_t mode) {
     errno = fd.error().system_errno;
     return cannot_write(name_, "its folder: ");
   }
-  fd_ = std::move(*fd);
+  fd_ = PrivateFd(std::move(*fd));
   return {};
 }
 
@@ -233,6 +235,11 @@ Status OutputFile::put_over(const OutputPlace& there, bool keep_replaced) {
 }
 
 Status OutputFile::put(bool keep_replaced) {
+  if (!process_.is_current()) {
+    return fail(
+        ErrorCode::unavailable,
+        fmt::format("this process is a fork of the one that writes {}: write there", name_));
+  }
   // What came or went between the look and the call is looked at again.
   constexpr int kMaximumLooks = 100;
   for (int look = 1;; ++look) {
@@ -255,7 +262,8 @@ Status OutputFile::put(bool keep_replaced) {
 
 Status OutputFile::publish(bool durable) {
   if (!pending_) return {};
-  if (durable && ::fdatasync(fd()) != 0 && errno != EINVAL && errno != EROFS) {
+  if (process_.is_current() && durable && ::fdatasync(fd()) != 0 && errno != EINVAL &&
+      errno != EROFS) {
     return cannot_write(name_, "");
   }
   if (Status done = put(/*keep_replaced=*/false); !done) return done;
@@ -267,7 +275,7 @@ void OutputFile::settle() {
 }
 
 void OutputFile::withdraw() {
-  if (pending_ || place_.holds == Holds::special) return;
+  if (pending_ || place_.holds == Holds::special || !process_.is_current()) return;
   if (replaced_.empty()) {
     ::unlink(place_.path.c_str());
   } else {
@@ -277,7 +285,7 @@ void OutputFile::withdraw() {
 
 Status OutputFile::publish_all(std::vector<OutputFile>& files, bool durable) {
   for (OutputFile& file : files) {
-    if (!durable || !file.pending_) continue;
+    if (!durable || !file.pending_ || !file.process_.is_current()) continue;
     if (::fdatasync(file.fd()) != 0 && errno != EINVAL) return cannot_write(file.name_, "");
   }
   for (size_t i = 0; i < files.size(); ++i) {

@@ -20,6 +20,7 @@
 //   a file that somebody else made meanwhile is refused, too.
 // - What is replaced passes its permissions on; other hard links keep the old content; symbolic
 //   links stay, and the file that they lead to is replaced.
+// - A child after fork() neither has its parent's file open nor gives it its name (`unavailable`).
 #pragma once
 
 #include <sys/types.h>
@@ -29,7 +30,9 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/fork.h"
 #include "base/output_place.h"
+#include "base/private_fd.h"
 
 namespace hoist {
 
@@ -95,7 +98,8 @@ class OutputFile {
   std::string name_;
   OutputRule rule_;
   OutputPlace place_;
-  UniqueFd fd_;
+  OwnerProcess process_;
+  PrivateFd fd_;           // whoever locks it does so for this process
   int descriptor_ = -1;    // the caller's
   std::string temporary_;  // a name until publication; empty where the file has none
   std::string replaced_;   // the name of what was replaced until that is settled

@@ -35,7 +35,9 @@ bool same_file(int fd, const std::string& path) {
 }  // namespace
 
 Output::Output(UniqueFd owned, int fd, std::string name)
-    : owned_(std::move(owned)), fd_(fd), name_(std::move(name)) {
+    : owned_(owned.valid() ? PrivateFd(std::move(owned)) : PrivateFd()),
+      fd_(fd),
+      name_(std::move(name)) {
   buffer_.reserve(kBufferSize);
 }
 
@@ -85,6 +87,14 @@ Result<Output> Output::append(const std::string& path) {
 
 Output::~Output() = default;
 
+Status Output::check_process() const {
+  if (!status_ || process_.is_current()) return status_;
+  return fail(ErrorCode::unavailable,
+              fmt::format("this process is a fork of the one that writes the container ({}): write "
+                          "there, or another one here",
+                          name_));
+}
+
 Status Output::broken(Status status) {
   if (!status && status_) status_ = status;
   return status;
@@ -106,7 +116,7 @@ Status Output::write_with_buffer(Bytes bytes) {
 }
 
 Status Output::write(Bytes bytes) {
-  if (!status_) return status_;
+  if (Status possible = check_process(); !possible) return possible;
   offset_ += bytes.size();
   if (bytes.size() >= kUncopied) return write_with_buffer(bytes);
   if (bytes.size() > kBufferSize - buffer_.size()) {
@@ -122,7 +132,7 @@ Status Output::zeros(size_t count) {
 }
 
 Status Output::flush() {
-  if (!status_ || buffer_.empty()) return status_;
+  if (Status possible = check_process(); !possible || buffer_.empty()) return possible;
   return write_with_buffer({});
 }
 
@@ -136,6 +146,7 @@ Status Output::sync(bool durable) {
 }
 
 Status Output::publish(bool durable) {
+  if (Status possible = check_process(); !possible) return possible;
   if (!is_pending()) return {};
   return broken(file_->publish(durable));
 }
@@ -146,12 +157,14 @@ Result<OutputFile> Output::take_file() {
 }
 
 Result<UniqueFd> Output::duplicate() const {
+  if (Status possible = check_process(); !possible) return tl::unexpected(possible.error());
   UniqueFd same(::fcntl(fd_, F_DUPFD_CLOEXEC, 0));
   if (!same.valid()) return io_error("duplicate", name_);
   return same;
 }
 
 Status Output::restart_at(uint64_t offset) {
+  if (Status possible = check_process(); !possible) return possible;
   if (::ftruncate(fd_, static_cast<off_t>(offset)) != 0 ||
       ::lseek(fd_, static_cast<off_t>(offset), SEEK_SET) < 0) {
     return broken(io_error("truncate", name_));
@@ -162,7 +175,8 @@ Status Output::restart_at(uint64_t offset) {
 }
 
 void Output::abandon(uint64_t offset) {
-  if (!cuttable_ || is_pending() || (!owned_.valid() && !file_)) return;
+  const bool is_own = process_.is_current() && (owned_.valid() || file_);
+  if (!is_own || !cuttable_ || is_pending()) return;
   // Where this fails the next writer does it; readers do not look behind the commit.
   if (::ftruncate(fd_, static_cast<off_t>(offset)) != 0) return;
 }

@@ -7,7 +7,9 @@
 #include <optional>
 #include <string>
 
+#include "base/fork.h"
 #include "base/output_file.h"
+#include "base/private_fd.h"
 #include "container/format.h"
 
 namespace hoist::container {
@@ -29,7 +31,8 @@ class Output {
   Output& operator=(Output&&) = delete;
   ~Output();
 
-  // Buffered; the first error is kept and given again by every later call.
+  // All of them `unavailable` in a child after fork(), where a second writer would mix its bytes
+  // with its parent's. Buffered; the first error is kept and given again by every later call.
   Status write(Bytes bytes);
   Status zeros(size_t count);
   Status flush();
@@ -57,10 +60,12 @@ class Output {
  private:
   Output(UniqueFd owned, int fd, std::string name);
 
+  Status check_process() const;
   Status write_with_buffer(Bytes bytes);
 
+  OwnerProcess process_;
   std::optional<OutputFile> file_;  // a new one
-  UniqueFd owned_;                  // one that is appended to
+  PrivateFd owned_;                 // one that is appended to; its lock must not live on in a child
   int fd_;
   std::string name_;
   bool cuttable_ = false;

@@ -18,6 +18,9 @@
 // this is as good as its locks.) A Writer may be used by one thread at a time. After an I/O error,
 // or one for want of memory, every later call fails with that error.
 //
+// In a child after fork() a writer of its parent's answers `unavailable`, and its end changes
+// nothing.
+//
 // Memory: 256 KiB, and about 80 bytes for each block (112 with digests) for the index to come.
 #pragma once
 

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
+#include <shared_mutex>
+#include <utility>
 
 #include "base/checksum.h"
 #include "codec/parity.h"
@@ -132,16 +135,19 @@ Status FragmentFetcher::read_piece(const StreamPiece& piece, std::span<std::byte
   if (piece.bytes == shard_bytes) return fetch(piece.shard, into);
   std::shared_ptr<const std::vector<std::byte>> whole;
   {
-    const std::lock_guard lock(recent_->mutex);
+    const std::shared_lock lock(recent_->mutex);
     if (recent_->bytes != nullptr && recent_->shard == piece.shard) whole = recent_->bytes;
   }
+  std::shared_ptr<const std::vector<std::byte>> before;  // to be let go without the lock
   if (whole == nullptr) {
     auto fetched = std::make_shared<std::vector<std::byte>>(shard_bytes);
     if (Status got = fetch(piece.shard, *fetched); !got) return got;
     whole = std::move(fetched);
-    const std::lock_guard lock(recent_->mutex);
-    recent_->shard = piece.shard;
-    recent_->bytes = whole;
+    if (recent_->process.is_current()) {
+      const std::lock_guard lock(recent_->mutex);
+      recent_->shard = piece.shard;
+      before = std::exchange(recent_->bytes, whole);
+    }
   }
   std::memcpy(into.data(), whole->data() + piece.shard_offset, piece.bytes);
   return {};

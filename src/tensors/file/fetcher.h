@@ -12,10 +12,10 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <stop_token>
 #include <vector>
 
+#include "base/fork.h"
 #include "base/threads.h"
 #include "tensors/file/fragment_source.h"
 #include "tensors/file/layout.h"
@@ -75,7 +75,8 @@ class FragmentFetcher {
   };
   // The last shard of which only a piece was wanted: its other pieces are often next.
   struct Recent {
-    std::mutex mutex;
+    OwnerProcess process;
+    ForkSafeMutex mutex;  // a child reads as well
     uint64_t shard = 0;
     std::shared_ptr<const std::vector<std::byte>> bytes;
   };

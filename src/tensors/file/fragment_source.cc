@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <cstring>
+#include <mutex>
+#include <shared_mutex>
 
 namespace hoist::tensors {
 namespace {
@@ -40,14 +42,14 @@ void MemoryFragmentSource::erase(uint64_t shard) {
 }
 
 uint64_t MemoryFragmentSource::count() const {
-  const std::lock_guard lock(mutex_);
+  const std::shared_lock lock(mutex_);
   return shards_.size();
 }
 
 Status MemoryFragmentSource::fetch(uint64_t shard, std::span<std::byte> into,
                                    const std::stop_token& stop) {
   if (stop.stop_requested()) return fail(ErrorCode::cancelled, "stopped");
-  const std::lock_guard lock(mutex_);
+  const std::shared_lock lock(mutex_);
   const auto found = shards_.find(shard);
   if (found == shards_.end()) return missing(shard, name_);
   if (found->second.size() != into.size()) {

@@ -8,12 +8,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
 
+#include "base/fork.h"
 #include "container/reader.h"
 
 namespace hoist::tensors {
@@ -68,7 +68,7 @@ class MemoryFragmentSource final : public FragmentSource {
  private:
   std::string name_;
   int priority_;
-  mutable std::mutex mutex_;
+  mutable ForkSafeMutex mutex_;
   std::map<uint64_t, std::vector<std::byte>> shards_;
 };
 

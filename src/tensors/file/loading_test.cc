@@ -4,7 +4,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <functional>
+#include <memory>
+#include <span>
+#include <thread>
+#include <vector>
 
 #include "tensors/file/directory.h"
 #include "tensors/file/file_testing.h"
@@ -176,6 +181,71 @@ TEST(Writing, FullDiskLeavesTheOldFile) {
     }
   }
   EXPECT_GT(failures, 4u);
+}
+
+// What a child would add would lie in its parent's working space.
+TEST(Writing, AForkedWriterIsItsParents) {
+  std::mt19937_64 random(test_seed());
+  const Scratch scratch;
+  const std::string path = scratch.file("m.holo");
+  const std::vector<TestTensor> tensors = mixed_model(random);
+  auto writer = std::make_unique<HoloTensorWriter>(HoloTensorWriter::create(path).value());
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    ASSERT_TRUE(writer->add(tensors[i].name, view_of(tensors[i])));
+    EXPECT_EQ(in_child([&] {
+                ::alarm(20);
+                const Status added = writer->add("other", view_of(tensors[i]));
+                const Status done = writer->finish();
+                writer.reset();
+                return !added && added.error().code == ErrorCode::unavailable && !done &&
+                               done.error().code == ErrorCode::unavailable
+                           ? 0
+                           : 1;
+              }),
+              0);
+    EXPECT_FALSE(std::filesystem::exists(path));
+  }
+  ASSERT_TRUE(writer->finish());
+  expect_model(path, tensors);
+}
+
+// Small tensors share shards, of which a reader keeps the last.
+TEST(Reading, AChildReadsWhileItsParentsThreadsDo) {
+  std::mt19937_64 random(test_seed());
+  const Scratch scratch;
+  const std::string path = scratch.file("m.holo");
+  std::vector<TestTensor> tensors;
+  for (int i = 0; i < 20; ++i) {
+    tensors.push_back(gaussian_tensor(random, "w" + std::to_string(i), DType::f32, {50}));
+  }
+  ASSERT_TRUE(write_some(path, tensors));
+  const HoloTensorReader reader = HoloTensorReader::open(path).value();
+  const auto reads_all = [&] {
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      const auto loaded = reader.decode(i, {}, {}, &ThreadPool::process());
+      if (!loaded || !std::ranges::equal(view_of(tensors[i]).bytes,
+                                         std::span(loaded->bytes.data(), loaded->bytes.size()))) {
+        return 1;
+      }
+    }
+    return 0;
+  };
+  std::atomic<bool> stop = false;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 2; ++i) {
+    threads.emplace_back([&] {
+      while (!stop) EXPECT_EQ(reads_all(), 0);
+    });
+  }
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(in_child([&] {
+                ::alarm(20);
+                return reads_all();
+              }),
+              0);
+  }
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
 }
 
 }  // namespace

@@ -23,7 +23,16 @@ Result<Spool> Spool::create(const std::string& output) {
   return Spool(std::move(*fd), shown);
 }
 
+Status Spool::check_process() const {
+  if (process_.is_current()) return {};
+  return fail(ErrorCode::unavailable,
+              fmt::format("this process is a fork of the one that has the {}: write there, or "
+                          "another file here",
+                          name_));
+}
+
 Status Spool::append(std::span<const std::byte> bytes) {
+  if (Status here = check_process(); !here) return here;
   Status written = pwrite_full(fd_.get(), bytes.data(), bytes.size(), size_, name_);
   if (written) size_ += bytes.size();
   return written;

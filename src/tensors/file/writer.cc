@@ -258,6 +258,7 @@ Status HoloTensorWriter::State::add(const std::string& name, EncodedTensor encod
 }
 
 Status HoloTensorWriter::State::finish(const std::function<void(uint64_t, uint64_t)>& progress) {
+  if (Status here = spool.check_process(); !here) return here;
   Result<Layout> layout = Layout::of(header);
   if (!layout) return tl::unexpected(layout.error());
   std::vector<uint64_t> offsets = part_offsets;
@@ -315,6 +316,7 @@ Result<uint32_t> HoloTensorWriter::add_file(const std::string& name, ModelFormat
 
 Status HoloTensorWriter::add(const std::string& name, const TensorView& tensor, ThreadPool* pool,
                              const TensorOrigin& origin) {
+  if (Status here = state_->spool.check_process(); !here) return here;
   try {
     EncodeOptions how = state_->options.encode;
     // What is stored under another type's name has no numbers to be refined.

@@ -12,7 +12,8 @@
 // Results depend on tensors and options only: the same input gives the same file, byte for byte.
 //
 // Disk: twice the file's size. Memory: one tensor, its parts, and (1 + K) shards of at most 16 MiB.
-// One thread at a time. After an error only destruction is useful.
+// One thread at a time. After an error only destruction is useful. In a child after fork() a writer
+// of its parent's answers `unavailable`, and its end changes nothing.
 #pragma once
 
 #include <functional>
