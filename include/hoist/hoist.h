@@ -31,9 +31,14 @@
  * Threads. Calls may come from any thread, and any number of them may use one handle at once,
  * unless its comment says "one thread at a time"; freeing a handle is for when no other call uses
  * it. Work is spread over the CPUs that the process may use, or HOIST_THREADS of them; the threads
- * are started by the first call that needs them. A child after fork() may use the library if the
- * parent did not use a GPU; handles that were opened before the fork are the parent's. Not for
- * signal handlers.
+ * are started by the first call that needs them. Not for signal handlers.
+ *
+ * fork(). A child may use the library, but not a GPU that its parent has found. Of the parent's
+ * handles it has what they were at the moment of the fork, whatever other threads were doing:
+ * searches, predictions, statistics and reads of tensors answer. What would change something, or
+ * needs a thread, a device or a database of the parent's, returns HOIST_UNAVAILABLE; closing and
+ * freeing change nothing of the parent's. exit() in a child whose parent had an index in a folder
+ * open does not call what was registered by atexit() before the first one was opened.
  *
  * Environment: HOIST_THREADS, HOIST_GPU=off (no CUDA device is found), HOIST_LOG. */
 #ifndef HOIST_HOIST_H

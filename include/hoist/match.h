@@ -22,7 +22,8 @@
  * describes the index, docs/match-scoring.md how scores and records are made.
  *
  * Any number of threads may use one index, for anything but closing it. One process may have it
- * open for writing, others read-only meanwhile. */
+ * open for writing, others read-only meanwhile. A child after fork() can search and predict in it,
+ * and learns in an index of its own (hoist/hoist.h). */
 #ifndef HOIST_MATCH_H
 #define HOIST_MATCH_H
 

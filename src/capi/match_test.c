@@ -4,6 +4,8 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "capi/testing.h"
 
@@ -360,6 +362,61 @@ static void test_threads(void) {
   hoist_match_close(index);
 }
 
+/* The status that a child ends with, by exit(); what hangs is killed. */
+static int status_of_child(hoist_match_index* index, bool closes) {
+  fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(30);
+    hoist_match_result* result;
+    const hoist_match_search_options options = {.size = sizeof options, .threshold = 0.1};
+    CHECK_OK(hoist_match_search(index, &kShop, 1, &options, &result));
+    size_t count;
+    CHECK(hoist_match_result_hits(result, 0, &count) != NULL && count == 1);
+    hoist_match_result_free(result);
+    char* json;
+    CHECK_OK(hoist_match_predict(index, &kShop, NULL, &json, NULL));
+    hoist_text_free(json);
+    hoist_match_stats stats = {.size = sizeof stats};
+    CHECK_OK(hoist_match_statistics(index, &stats));
+    CHECK(stats.patterns >= 1);
+    CHECK(hoist_match_learn(index, &kState, NULL, NULL) == HOIST_UNAVAILABLE);
+    CHECK(strstr(hoist_error_message(), "fork") != NULL);
+    CHECK(hoist_match_remove(index, "x") == HOIST_UNAVAILABLE);
+    CHECK(hoist_match_sync(index) == HOIST_UNAVAILABLE);
+    CHECK(hoist_match_begin_bulk(index) == HOIST_UNAVAILABLE);
+    CHECK(hoist_match_end_bulk(index) == HOIST_UNAVAILABLE);
+    if (closes) hoist_match_close(index);
+    exit(0);
+  }
+  int status = -1;
+  CHECK(waitpid(child, &status, 0) == child);
+  return status;
+}
+
+static void test_fork(void) {
+  char* const path = path_in(folder, "capi_match_fork.index");
+  remove_folder(path);
+  const hoist_match_open_options create = {.size = sizeof create, .create = 1, .sync_patterns = 50};
+  hoist_match_index* index;
+  CHECK_OK(hoist_match_open(path, &create, &index));
+  CHECK_OK(hoist_match_learn(index, &kShop, NULL, NULL));
+  worker learner = {index, 0, 400};
+  pthread_t thread;
+  CHECK(pthread_create(&thread, NULL, learn_in_thread, &learner) == 0);
+  for (int i = 0; i < 20; ++i) CHECK(status_of_child(index, i % 2 == 0) == 0);
+  CHECK(pthread_join(thread, NULL) == 0);
+  hoist_match_close(index);
+  const hoist_match_open_options again = {.size = sizeof again};
+  CHECK_OK(hoist_match_open(path, &again, &index));
+  uint64_t compared = 0;
+  CHECK_OK(hoist_match_verify(index, &compared));
+  CHECK(compared == 401);
+  hoist_match_close(index);
+  remove_folder(path);
+  free(path);
+}
+
 int main(int argc, char** argv) {
   folder = argc > 1 ? argv[1] : "/tmp";
   test_learning();
@@ -369,6 +426,9 @@ int main(int argc, char** argv) {
   test_null();
   test_any_events(7);
   test_threads();
+#if !defined(__SANITIZE_THREAD__) /* which allows children no threads */
+  test_fork();
+#endif
   puts("match: all as it should be");
   return 0;
 }

@@ -1,7 +1,6 @@
 #include "match/gpu/segment_search.h"
 
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <exception>
@@ -100,13 +99,11 @@ SegmentSearch::SegmentSearch(std::unique_ptr<GpuScan> scan, uint64_t least_block
       scan_(owned_.get()),
       least_blocks_(least_blocks != 0
                         ? least_blocks
-                        : kLeastBlocksOfThread * static_cast<uint64_t>(usable_cpus())),
-      owner_pid_(::getpid()) {}
+                        : kLeastBlocksOfThread * static_cast<uint64_t>(usable_cpus())) {}
 
 SegmentSearch::SegmentSearch(Open open, std::chrono::duration<double> price, double favour)
     : least_blocks_(UINT64_MAX),  // until it is measured
       is_watching_(true),
-      owner_pid_(::getpid()),
       open_(std::move(open)),
       price_(price),
       favour_(favour) {}
@@ -120,7 +117,7 @@ SegmentSearch::~SegmentSearch() {
   }
 }
 
-bool SegmentSearch::is_own() const { return ::getpid() == owner_pid_; }
+bool SegmentSearch::is_own() const { return process_.is_current(); }
 
 void SegmentSearch::hold(const Owner& owner, const SegmentView& segment) {
   GpuScan* const scan = scan_.load(std::memory_order_acquire);

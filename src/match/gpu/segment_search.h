@@ -14,8 +14,6 @@
 // searches.
 #pragma once
 
-#include <sys/types.h>
-
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -27,6 +25,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/fork.h"
 #include "match/gpu/gpu_scan.h"
 
 namespace hoist::match {
@@ -106,7 +105,7 @@ class SegmentSearch {
   std::atomic<uint64_t> least_blocks_;     // patterns whose blocks they are asked for
   std::atomic<bool> is_watching_ = false;  // whether a device may still be opened
 
-  const pid_t owner_pid_;
+  const OwnerProcess process_;
   const Open open_;
   const std::chrono::duration<double> price_{0};
   const double favour_ = 1;

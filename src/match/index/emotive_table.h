@@ -11,6 +11,7 @@
 #include <shared_mutex>
 #include <unordered_map>
 
+#include "base/fork.h"
 #include "match/store/stored_pattern.h"
 
 namespace hoist::match {
@@ -40,7 +41,7 @@ class EmotiveTable {
 
  private:
   std::atomic<bool> any_ = false;
-  mutable std::shared_mutex mutex_;
+  mutable ForkSafeMutex mutex_;
   std::unordered_map<uint32_t, std::shared_ptr<const EmotiveList>> lists_;
 };
 

@@ -25,6 +25,11 @@
 // process may have an index open for writing, others read-only meanwhile: they see what was there
 // when they opened it.
 //
+// A child after fork() has the index as it was at that moment, whatever other threads were doing:
+// search(), predict(), contains(), names(), stats() answer. What changes it, and what the store has
+// to be asked for (metadata(), verify()), is `unavailable`; destruction leaves all to the parent,
+// memory included.
+//
 // Memory: see StableSegment and Vocabulary; a recent pattern takes 4 bytes a symbol, 2 an event and
 // 120 besides. What makes or merges segments takes, until it is done, the new segment and 24 bytes
 // a pattern and 4 a symbol of what goes into it. RocksDB takes up to 300 MiB while much is learned.
@@ -113,6 +118,9 @@ class Index {
   Index(const Index&) = delete;
   Index& operator=(const Index&) = delete;
 
+  // `unavailable` in a child after fork(), where nothing can be learned, removed or synced.
+  Status check_process() const;
+
   // `invalid_argument` for fewer than two symbols, more than 65 535, symbols that are no UTF-8, and
   // for a name that stands for another pattern. Only what succeeds changes anything.
   Result<Learned> learn(const std::vector<std::vector<std::string>>& events,
@@ -121,6 +129,7 @@ class Index {
   Result<Learned> learn(PatternText& pattern, const LearnOptions& options);
   // `not_found` where there is no such pattern.
   Status remove(std::string_view name);
+  bool contains(std::string_view name) const;
   // JSON text, empty where there is none. `not_found` as above.
   Result<std::string> metadata(std::string_view name) const;
   // Of IndexHit::id; `not_found` as above. It takes time in proportion to the patterns of the

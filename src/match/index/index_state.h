@@ -5,6 +5,10 @@
 //
 // Two threads work in the background: one makes segments of recent patterns and saves them, the
 // other merges segments, which may take much longer.
+//
+// In a child after fork() there are neither threads nor locks, nobody changes anything, and the
+// store must not be touched: RocksDB has locks and threads of its own. What queries look at is then
+// as it was at the moment of the fork (base/fork.h).
 #pragma once
 
 #include <algorithm>
@@ -15,6 +19,8 @@
 #include <unordered_map>
 
 #include "base/file.h"
+#include "base/fork.h"
+#include "base/private_fd.h"
 #include "base/threads.h"
 #include "match/gpu/segment_search.h"
 #include "match/index/index.h"
@@ -58,11 +64,14 @@ struct Index::State {
   void count_segments();
 
   // learn.cc
+  Status check_process() const;
+  Status foreign_store() const;
   Status check_writable() const;
   Status check_memory() const;
   uint64_t memory() const;
   std::optional<Place> find(const NameKey& name, uint32_t length) const;
   std::optional<Place> find(const NameKey& name) const;
+  std::optional<Place> find_seen(const NameKey& name) const;
   std::optional<Place> find_serial(const NameKey& name, uint32_t length, uint32_t serial) const;
   Result<Learned> learn(const PatternText& pattern, const LearnOptions& learned);
   Result<Learned> learn_new(const PatternText& pattern, const NameKey& name,
@@ -111,8 +120,9 @@ struct Index::State {
 
   const std::string path;
   const IndexOptions options;
+  const OwnerProcess owner;
   IndexSettings settings;
-  UniqueFd folder_lock;
+  PrivateFd folder_lock;
   std::unique_ptr<Ledger> ledger;  // none: in memory, or made before there were ledgers
   std::unique_ptr<Store> store;    // none: search-only, or in memory
   std::unique_ptr<SnapshotFile> snapshot;

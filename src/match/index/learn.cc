@@ -41,6 +41,8 @@ Status GroupFlush::flush(Store& store) {
   return {};
 }
 
+Status Index::check_process() const { return state_->check_process(); }
+
 Result<Learned> Index::learn(const std::vector<std::vector<std::string>>& events,
                              const LearnOptions& options) {
   PatternText pattern = pattern_of(events);
@@ -48,6 +50,7 @@ Result<Learned> Index::learn(const std::vector<std::vector<std::string>>& events
 }
 
 Result<Learned> Index::learn(PatternText& pattern, const LearnOptions& options) {
+  if (Status owned = state_->check_process(); !owned) return tl::unexpected(owned.error());
   if (Status ready = normalise(pattern, state_->settings.sort); !ready) {
     return tl::unexpected(ready.error());
   }
@@ -72,6 +75,23 @@ Result<Learned> Index::learn(PatternText& pattern, const LearnOptions& options) 
     }
   }
   return learned;
+}
+
+// Before any lock is taken.
+Status Index::State::check_process() const {
+  if (owner.is_current()) return {};
+  return fail(
+      ErrorCode::unavailable,
+      fmt::format("this process is a fork of the one that has the index ({}): learn, remove "
+                  "and sync there; here it can be searched",
+                  path.empty() ? "in memory" : path));
+}
+
+Status Index::State::foreign_store() const {
+  return fail(
+      ErrorCode::unavailable,
+      fmt::format("this process is a fork of the one that has the store open ({}): ask there",
+                  path));
 }
 
 Status Index::State::check_writable() const {
@@ -123,6 +143,22 @@ std::optional<Place> Index::State::find(const NameKey& name) const {
     if (const auto at = (*recent)->find(name)) return Place{nullptr, recent->get(), *at};
   }
   for (const auto& segment : now->stable) {
+    if (const auto at = segment->find(name)) return Place{segment.get(), nullptr, *at};
+  }
+  return std::nullopt;
+}
+
+// Without what only the writer may look at, in time in proportion to the recent patterns.
+std::optional<Place> Index::State::find_seen(const NameKey& name) const {
+  const TierView now = tiers.view();
+  for (size_t tier = now.recent_sizes.size(); tier-- > 0;) {
+    RecentTier& recent = *now.tiers->recent[tier];
+    for (uint32_t i = now.recent_sizes[tier]; i-- > 0;) {
+      const Place place{nullptr, &recent, i};
+      if (place.frequency() != 0 && compare(place.name(), name) == 0) return place;
+    }
+  }
+  for (const auto& segment : now.tiers->stable) {
     if (const auto at = segment->find(name)) return Place{segment.get(), nullptr, *at};
   }
   return std::nullopt;
@@ -275,6 +311,7 @@ Result<Learned> Index::State::learn_again(const Place& place, const LearnOptions
 
 Status Index::remove(std::string_view name) {
   State& own = *state_;
+  if (Status owned = own.check_process(); !owned) return owned;
   {
     std::unique_lock lock(own.writing);
     own.bulk_ended.wait(lock, [&own] { return own.bulk_endings == 0; });
@@ -297,7 +334,18 @@ Status Index::remove(std::string_view name) {
   return {};
 }
 
+bool Index::contains(std::string_view name) const {
+  if (!state_->owner.is_current()) return state_->find_seen(NameKey(name)).has_value();
+  const std::lock_guard lock(state_->writing);
+  return state_->find(NameKey(name)).has_value();
+}
+
 Result<std::string> Index::metadata(std::string_view name) const {
+  if (!state_->owner.is_current()) {
+    if (!state_->find_seen(NameKey(name))) return no_pattern(name);
+    if (!state_->store) return std::string();
+    return tl::unexpected(state_->foreign_store().error());
+  }
   uint32_t serial = 0;
   {
     const std::lock_guard lock(state_->writing);

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/child_exit.h"
 #include "base/log.h"
 #include "match/index/index_state.h"
 #include "match/index/tier_search.h"
@@ -27,6 +28,10 @@ bool exists(const std::string& path) {
 Result<std::unique_ptr<Index>> Index::open(const std::string& path, const IndexOptions& options) {
   auto state = std::make_unique<State>(path, options);
   if (Status opened = state->open(); !opened) return tl::unexpected(opened.error());
+  if (state->store) {  // RocksDB's handlers are registered, those of a writer's by the first one
+    static constinit std::atomic<bool> known[2] = {false, false};
+    if (!known[options.read_only ? 1 : 0].exchange(true)) end_children_before_exit_handlers();
+  }
   std::unique_ptr<Index> index(new Index(std::move(state)));
   State& own = *index->state_;
   const auto now = own.tiers.get();
@@ -44,6 +49,10 @@ Index::Index(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 Index::~Index() {
   State& own = *state_;
+  if (!own.owner.is_current()) {
+    (void)state_.release();  // its threads, its database and its files are another process's
+    return;
+  }
   const auto tell = [&](bool& what) {
     const std::lock_guard lock(own.waking);
     what = true;
@@ -114,7 +123,7 @@ void Index::State::hold_on_gpu(const std::shared_ptr<StableSegment>& segment) co
 Status Index::State::lock_folder() {
   auto opened = open_file(path, O_RDONLY | O_DIRECTORY);
   if (!opened) return tl::unexpected(opened.error());
-  folder_lock = std::move(*opened);
+  folder_lock = PrivateFd(std::move(*opened));
   if (::flock(folder_lock.get(), LOCK_EX | LOCK_NB) == 0) return {};
   return fail(ErrorCode::unavailable,
               fmt::format("another process writes to the index ({}): wait for it, or open it "

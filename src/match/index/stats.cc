@@ -36,6 +36,10 @@ IndexStats Index::stats() const {
   stats.settings = own.settings;
   stats.search_only = own.search_only;
   stats.search_device = own.segment_search->describe();
+  if (!own.owner.is_current()) {  // nobody changes it, and the message may be half written
+    stats.position = own.position;
+    return stats;
+  }
   {
     const std::lock_guard lock(own.writing);
     stats.position = own.position;
@@ -49,6 +53,7 @@ uint64_t Index::memory() const { return state_->memory(); }
 
 Result<uint64_t> Index::verify() const {
   const State& own = *state_;
+  if (own.store && !own.owner.is_current()) return tl::unexpected(own.foreign_store().error());
   const std::string snapshot = own.path + "/snapshot.hoist";
   if (own.snapshot_is_lost) {
     return fail(ErrorCode::corrupt,

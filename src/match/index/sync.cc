@@ -220,6 +220,7 @@ void Index::State::run_syncs() {
 }
 
 Status Index::sync() {
+  if (Status owned = state_->check_process(); !owned) return owned;
   if (state_->options.read_only) {
     return fail(ErrorCode::unavailable, "the index is open read-only: open it for writing");
   }
@@ -227,6 +228,7 @@ Status Index::sync() {
 }
 
 Status Index::begin_bulk() {
+  if (Status owned = state_->check_process(); !owned) return owned;
   if (state_->options.read_only) {
     return fail(ErrorCode::unavailable, "the index is open read-only: open it for writing");
   }
@@ -251,6 +253,7 @@ Status Index::State::fold_bulk() {
 }
 
 Status Index::end_bulk() {
+  if (Status owned = state_->check_process(); !owned) return owned;
   if (state_->options.read_only) {
     return fail(ErrorCode::unavailable, "the index is open read-only: open it for writing");
   }

@@ -4,8 +4,10 @@
 
 #include <memory>
 #include <mutex>
+#include <shared_mutex>
 #include <vector>
 
+#include "base/fork.h"
 #include "match/index/recent_tier.h"
 #include "match/index/stable_segment.h"
 
@@ -34,7 +36,7 @@ class CurrentTiers {
   // To be kept while one looks at it: in `for (… : tiers.get()->stable)` it is gone before the loop
   // begins.
   std::shared_ptr<const Tiers> get() const {
-    const std::lock_guard lock(mutex_);
+    const std::shared_lock lock(mutex_);
     return tiers_;
   }
   void set(Tiers tiers) {
@@ -44,7 +46,7 @@ class CurrentTiers {
   }
 
  private:
-  mutable std::mutex mutex_;
+  mutable ForkSafeMutex mutex_;
   std::shared_ptr<const Tiers> tiers_ = std::make_shared<Tiers>();
 };
 
