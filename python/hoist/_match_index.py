@@ -329,13 +329,7 @@ class Index(OwnsResources):
         return json.loads(text) if text else None
 
     def __contains__(self, name: object) -> bool:
-        if not isinstance(name, str):
-            return False
-        try:
-            self._index.metadata(name)
-        except NotFound:
-            return False
-        return True
+        return isinstance(name, str) and self._index.contains(name)
 
     def __len__(self) -> int:
         patterns: int = self._index.stats()["patterns"]

@@ -2,6 +2,7 @@
 
 import atexit
 import math
+import os
 import threading
 import weakref
 from types import TracebackType
@@ -11,7 +12,7 @@ from hoist import _frameworks
 from hoist._ownership import OwnsResources
 from hoist._tensor_arrays import ArrayLoader
 from hoist._tensor_files import PathLike, Policy, Targets, checked_steps
-from hoist.errors import InvalidArgument
+from hoist.errors import InvalidArgument, Unavailable
 
 Better = Tuple[str, Any, float]  # name, tensor, quality
 
@@ -107,7 +108,8 @@ class ProgressiveModel(OwnsResources):
     others, until the model is closed or gone. What `tensors` gave never changes under its reader: a
     better tensor is new memory in a new version, so for each tensor both may exist until the older
     version is let go. On a GPU the tensors of 512 MiB of the file share a piece of memory, which is
-    free when all of them are gone.
+    free when all of them are gone. In a child after os.fork() nothing gets better: it has the
+    versions that were there.
     """
 
     def __init__(
@@ -122,6 +124,7 @@ class ProgressiveModel(OwnsResources):
         steps = checked_steps(steps)
         if not steps:
             raise InvalidArgument("steps: at least one")
+        self._process = os.getpid()
         self._changed = threading.Condition()
         self._error: Optional[BaseException] = None
         self._done = False
@@ -149,7 +152,11 @@ class ProgressiveModel(OwnsResources):
 
     def wait(self, timeout: Optional[float] = None) -> bool:
         """Waits until nothing gets better any more; False: the time was up. Raises what went wrong
-        while loading."""
+        while loading. Unavailable in a child after os.fork(), unless all was loaded before."""
+        if os.getpid() != self._process:  # the lock may be held by a thread that is not here
+            if self._done and self._error is None:
+                return True
+            raise Unavailable("this process is a fork of the one that loads the model: wait there")
         with self._changed:
             self._changed.wait_for(lambda: self._done, timeout)
             if self._error is not None:

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "device/quiet_thread.h"
+#include "python/released_gil.h"
 
 namespace nb = nanobind;
 
@@ -80,7 +81,7 @@ bool has_pending_exception() {
 bool run_beside(const std::function<void(const Stop&)>& work) {
   bool is_raised = false;
   {
-    const nb::gil_scoped_release released;
+    const ReleasedGil released;
     Running running(work);
     if (!running.has_started()) return false;
     while (!is_raised && !running.is_done_within(kPatience)) is_raised = has_pending_exception();
@@ -96,7 +97,7 @@ bool run_beside(const std::function<void(const Stop&)>& work) {
 
 void run_interruptibly(bool is_long, const std::function<void(const Stop&)>& work) {
   if (is_long && is_main_thread() && run_beside(work)) return;
-  const nb::gil_scoped_release released;
+  const ReleasedGil released;
   work(Stop());
 }
 

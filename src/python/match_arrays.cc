@@ -12,6 +12,7 @@
 #include "python/errors.h"
 #include "python/match_bulk.h"
 #include "python/match_events.h"
+#include "python/released_gil.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -301,7 +302,7 @@ nb::list of_arrow_stream(const nb::object& capsule) {
     ArrowArray* array = nullptr;
     const nb::capsule kept_array = released_with_capsule(array);
     check_code([&] {
-      const nb::gil_scoped_release released;  // its maker may have threads that want it
+      const ReleasedGil released;  // its maker may have threads that want it
       return stream->get_next(stream, array);
     }());
     if (array->release == nullptr) return out;

@@ -21,6 +21,8 @@ Status go_on(const Stop& stop) {
 // Calls `learn_next` for each, as a bulk where that pays or where nothing else can learn.
 Status learn_each(match::Index& index, std::mutex& bulk, size_t count, const Stop& stop,
                   const std::function<Status(size_t)>& learn_next) {
+  // Before `bulk` is locked, which in a child may be by a thread that is not there.
+  if (Status here = index.check_process(); !here) return here;
   const auto learn_them = [&]() -> Status {
     for (size_t i = 0; i < count; ++i) {
       if (Status wanted = go_on(stop); !wanted) return wanted;

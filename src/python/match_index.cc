@@ -23,6 +23,7 @@
 #include "python/match_events.h"
 #include "python/match_hits.h"
 #include "python/match_record.h"
+#include "python/released_gil.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -79,12 +80,14 @@ bool is_long(const match::Index& index, std::span<const match::PatternText> stat
   return work * index.memory() >= kLongSearch;
 }
 
-// Every call keeps the index alive for as long as it works, whoever closes it meanwhile.
+// Every call keeps the index alive for as long as it works, whoever closes it meanwhile. What is
+// guarded by the interpreter's lock is whole in a child after os.fork(), which that lock is held
+// for.
 class PythonIndex {
  public:
   PythonIndex(const std::string& path, const match::IndexOptions& options) {
     auto opened = [&] {
-      const nb::gil_scoped_release released;
+      const ReleasedGil released;
       return match::Index::open(path, options);
     }();
     index_ = value(std::move(opened));
@@ -94,10 +97,10 @@ class PythonIndex {
   ~PythonIndex() { close(); }
 
   void close() {
-    const nb::gil_scoped_release released;
     std::shared_ptr<match::Index> closing;
-    const std::lock_guard lock(mutex_);
     closing.swap(index_);
+    const ReleasedGil released;
+    closing.reset();
   }
 
   nb::str learn(const nb::object& events, const std::string& name, const nb::object& frequency,
@@ -107,7 +110,7 @@ class PythonIndex {
     const match::LearnOptions options = {name, frequency_of(frequency), emotives_of(emotives),
                                          metadata};
     auto learned = [&] {
-      const nb::gil_scoped_release released;
+      const ReleasedGil released;
       return index->learn(list.text(), options);
     }();
     const std::string text = value(std::move(learned)).name;
@@ -187,7 +190,7 @@ class PythonIndex {
   nb::list names(const std::vector<uint32_t>& ids) {
     const auto index = open_index();
     auto names = [&] {
-      const nb::gil_scoped_release released;
+      const ReleasedGil released;
       return index->names(ids);
     }();
     nb::list out;
@@ -200,16 +203,22 @@ class PythonIndex {
   void remove(const std::string& name) {
     const auto index = open_index();
     const Status removed = [&] {
-      const nb::gil_scoped_release released;
+      const ReleasedGil released;
       return index->remove(name);
     }();
     check(removed);
   }
 
+  bool contains(const std::string& name) {
+    const auto index = open_index();
+    const ReleasedGil released;
+    return index->contains(name);
+  }
+
   nb::str metadata(const std::string& name) {
     const auto index = open_index();
     const std::string text = value([&] {
-      const nb::gil_scoped_release released;
+      const ReleasedGil released;
       return index->metadata(name);
     }());
     return nb::str(text.data(), text.size());
@@ -218,7 +227,7 @@ class PythonIndex {
   void sync() {
     const auto index = open_index();
     const Status done = [&] {
-      const nb::gil_scoped_release released;
+      const ReleasedGil released;
       return index->sync();
     }();
     check(done);
@@ -227,7 +236,7 @@ class PythonIndex {
   uint64_t verify() {
     const auto index = open_index();
     return value([&] {
-      const nb::gil_scoped_release released;
+      const ReleasedGil released;
       return index->verify();
     }());
   }
@@ -235,7 +244,7 @@ class PythonIndex {
   nb::dict stats() {
     const auto index = open_index();
     const match::IndexStats stats = [&] {
-      const nb::gil_scoped_release released;
+      const ReleasedGil released;
       return index->stats();
     }();
     nb::dict out;
@@ -259,13 +268,11 @@ class PythonIndex {
 
  private:
   std::shared_ptr<match::Index> open_index() {
-    const std::lock_guard lock(mutex_);
     if (!index_) raise({ErrorCode::invalid_argument, "the index is closed"});
     return index_;
   }
 
-  std::mutex mutex_;  // of index_
-  std::shared_ptr<match::Index> index_;
+  std::shared_ptr<match::Index> index_;  // under the interpreter's lock
   std::mutex bulk_mutex_;
 };
 
@@ -307,6 +314,9 @@ match::RecordOptions record_options(double threshold, size_t max_predictions,
 }  // namespace
 
 NB_MODULE(_index, module) {
+  // What threads still hold that end with the program, or that a child has not, is no leak of ours.
+  nanobind::set_leak_warnings(false);
+  hoist::python::watch_interpreters_end();
   define_hits(module);
   define_array_patterns(module);
 
@@ -343,6 +353,7 @@ NB_MODULE(_index, module) {
       .def("search", &PythonIndex::search, "states"_a, "scorer"_a, "threshold"_a, "top"_a)
       .def("names", &PythonIndex::names, "ids"_a)
       .def("remove", &PythonIndex::remove, "name"_a)
+      .def("contains", &PythonIndex::contains, "name"_a)
       .def("metadata", &PythonIndex::metadata, "name"_a)
       .def("sync", &PythonIndex::sync)
       .def("verify", &PythonIndex::verify)

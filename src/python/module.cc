@@ -3,7 +3,12 @@
 
 #include <nanobind/nanobind.h>
 
+#include "python/released_gil.h"
+
 NB_MODULE(_native, module) {
+  // What threads still hold that end with the program, or that a child has not, is no leak of ours.
+  nanobind::set_leak_warnings(false);
+  hoist::python::watch_interpreters_end();
   hoist::python::define_tensors(module);
   hoist::python::define_match_pairs(module);
   hoist::python::define_match_scorer(module);

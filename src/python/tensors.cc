@@ -19,6 +19,7 @@
 #include "base/threads.h"
 #include "python/errors.h"
 #include "python/module.h"
+#include "python/released_gil.h"
 #include "python/tensors_device.h"
 #include "python/tensors_metadata.h"
 #include "python/tensors_path.h"
@@ -85,7 +86,7 @@ nb::tuple decode(const HoloTensorReader& reader, const std::string& tensor,
                  std::optional<double> target, std::optional<size_t> layers,
                  const std::vector<size_t>& fragments) {
   Result<LoadedTensor> loaded = [&] {
-    const nb::gil_scoped_release released;
+    const ReleasedGil released;
     return reader.decode(tensor, {target, layers, fragments}, {}, &ThreadPool::process());
   }();
   if (!loaded) raise(loaded.error());
@@ -134,7 +135,7 @@ ByteArray read(const Model& model, size_t index) {
       std::make_unique<container::BlockBytes>(container::BlockBytes::allocate(tensor.bytes));
   if (bytes->size() != tensor.bytes) raise({ErrorCode::exhausted, "no memory for " + tensor.name});
   const Status status = [&] {
-    const nb::gil_scoped_release released;
+    const ReleasedGil released;
     return model.source.read(tensor, *bytes);
   }();
   check(status);
@@ -176,7 +177,7 @@ class Writer {
     const TensorView view = {
         dtype_of(dtype), shape, {reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()}};
     const Status status = [&] {
-      const nb::gil_scoped_release released;
+      const ReleasedGil released;
       return writer_.add(name, view, &ThreadPool::process(), {file_, offset_, ""});
     }();
     check(status);
@@ -185,7 +186,7 @@ class Writer {
 
   void finish() {
     const Status status = [&] {
-      const nb::gil_scoped_release released;
+      const ReleasedGil released;
       return writer_.finish();
     }();
     check(status);
@@ -203,7 +204,7 @@ void define_tensors(nb::module_& module) {
   nb::class_<HoloTensorReader>(module, "HoloReader")
       .def(nb::new_([](const FilePath& path) {
              Result<HoloTensorReader> reader = [&] {
-               const nb::gil_scoped_release released;
+               const ReleasedGil released;
                return HoloTensorReader::open(path.text);
              }();
              return std::make_unique<HoloTensorReader>(value(std::move(reader)));
