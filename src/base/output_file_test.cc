@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -228,6 +229,24 @@ TEST_F(Outputs, AllOrNone) {
   for (const char* name : {"a", "b", "c"}) EXPECT_EQ(content(name), "new");
   EXPECT_EQ(content("d"), "somebody's");
   EXPECT_EQ(files(), 4U);
+}
+
+TEST_F(Outputs, AChildLeavesItsParentsFile) {
+  OutputFile made = create(file("a"), {});
+  ASSERT_TRUE(write_full(made.fd(), "new", 3));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const Status published = made.publish();
+    { const OutputFile gone = std::move(made); }
+    const bool is_refused = !published && published.error().code == ErrorCode::unavailable;
+    ::_exit(is_refused && made.fd() < 0 ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(files(), 0U);
+  EXPECT_TRUE(made.publish());
+  EXPECT_EQ(content("a"), "new");
 }
 
 TEST_F(Outputs, AFolderThatIsMissing) {
