@@ -132,8 +132,7 @@ typedef struct hoist_match_search_options {
   size_t size;
   const char* scorer; /* "kato" (default), "lcs", "indel", "levenshtein", "difflib" (the pattern is
                          its first sequence), "difflib-autojunk" */
-  double threshold;   /* of the normalised score, 0 to 1; at 0 every pattern is found; rounded to 32
-                         bits for lcs, indel and levenshtein, as RapidFuzz does */
+  double threshold;   /* the least normalised score, 0 to 1; at 0 every pattern is found */
   size_t top;         /* the best so many; default all */
   hoist_cancellation* cancellation;
 } hoist_match_search_options;

@@ -277,8 +277,7 @@ class Index(OwnsResources):
 
         With k the best k, in matrices of len(states) rows and k columns, or of as many as the index
         has patterns if these are fewer, padded with NaN and -1; else all, in one array a state.
-        threshold: of the normalized score, 0 to 1; without one 0 with k, else 0.1; as RapidFuzz
-        rounds it, to 32 bits, for the first three scorers.
+        threshold: the least normalized score, 0 to 1; without one 0 with k, else 0.1.
         scorer: "lcs", "indel", "levenshtein", "kato", "difflib", "difflib-autojunk". Scores are
         float64 in 0 to 1, or with normalized=False what the scorer counts. An id stands for its
         pattern for as long as that is in the index; the result's names() has the names.

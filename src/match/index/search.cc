@@ -5,7 +5,6 @@
 #include "match/index/record_view.h"
 #include "match/index/tier_search.h"
 #include "match/scan/search.h"
-#include "match/score/scorer.h"
 
 namespace hoist::match {
 namespace {
@@ -72,9 +71,7 @@ Result<std::vector<IndexSearchResult>> Index::search(std::span<PatternText> stat
     symbols.push_back(query_symbols(state, *state_->vocabulary));
   }
   const std::vector<std::span<const uint32_t>> queries(symbols.begin(), symbols.end());
-  IndexSearchOptions held = options;
-  held.threshold = held_threshold(options.scorer, options.threshold);
-  TierSearch search(view, queries, held, *state_->segment_search);
+  TierSearch search(view, queries, options, *state_->segment_search);
   if (Status done = search.run(); !done) return tl::unexpected(done.error());
   if (Status done = search.rank(); !done) return tl::unexpected(done.error());
   std::vector<IndexSearchResult> results(states.size());

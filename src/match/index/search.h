@@ -15,8 +15,8 @@ struct Tiers;
 
 struct IndexSearchOptions {
   Scorer scorer = Scorer::kato;
-  // Of the normalised score, as the scorer holds it (held_threshold); at 0 every pattern is found.
-  // difflib takes the pattern as its first sequence and the state as its second.
+  // The least normalised score that is found; at 0 every pattern is found. difflib takes the
+  // pattern as its first sequence and the state as its second.
   double threshold = 0.1;
   size_t top = 0;                                // the best so many; 0: all
   const std::atomic<bool>* cancelled = nullptr;  // once it is true, `cancelled` is returned soon

@@ -149,7 +149,7 @@ TEST(PairScorer, AgreesWithSearches) {
       ASSERT_EQ(pair.score(count, m, n, {}), score);
       for (const double cutoff :
            {score, static_cast<double>(random() % 1001) / 1000, std::nextafter(score, 0.0)}) {
-        const double held = held_threshold(scorer, cutoff);
+        const double held = held_cutoff(cutoff);
         ASSERT_EQ(held, *pair.cutoff(cutoff));
         ASSERT_EQ(pair.score(count, m, n, held), reaches(scorer, count, m, n, held) ? score : 0.0)
             << name << " " << count << " " << m << " " << n << " at " << cutoff;

@@ -43,20 +43,6 @@ double normalized_similarity(uint64_t distance, uint64_t largest) {
   return 1.0 - normalized_distance(distance, largest);
 }
 
-double held_threshold(Scorer scorer, double threshold) {
-  switch (scorer) {
-    case Scorer::lcs:
-    case Scorer::indel:
-    case Scorer::levenshtein:
-      return held_cutoff(threshold);
-    case Scorer::kato:
-    case Scorer::difflib:
-    case Scorer::difflib_autojunk:
-      break;
-  }
-  return threshold;
-}
-
 Score score_of(Scorer scorer, uint64_t raw, uint64_t n, uint64_t m) {
   switch (scorer) {
     case Scorer::kato: {

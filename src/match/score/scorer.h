@@ -35,10 +35,9 @@ double normalized_distance(uint64_t distance, uint64_t largest);
 double normalized_similarity(uint64_t distance, uint64_t largest);
 
 // RapidFuzz holds cut-offs of normalized scores in 32 bits, which decides exact ties: 0.4 is not
-// reached by a score of 0.4. So do all of its scorers here, on every way in.
+// reached by a score of 0.4. So do pairs and matrices here. A search's threshold is not a cut-off
+// of RapidFuzz's: it is compared as it is given.
 inline double held_cutoff(double cutoff) { return static_cast<float>(cutoff); }
-// A threshold of a search as its scorer compares with it.
-double held_threshold(Scorer scorer, double threshold);
 
 // Score of sequences of lengths n and m. `raw` is what the scorer counts: the LCS; for levenshtein
 // the distance; for difflib the symbols in blocks. `normalized` is in 0..1, 1 for equal sequences
