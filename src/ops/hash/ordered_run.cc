@@ -1,8 +1,11 @@
 #include "ops/hash/ordered_run.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <linux/close_range.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <iterator>
 #include <utility>
 
@@ -20,11 +23,28 @@ constexpr size_t kListedFiles = 64;
 constexpr size_t kStreamedFiles = 16;
 constexpr uint64_t kBatchBytes = 512 << 10;
 
+// Whether the process was started with descriptors beyond the standard streams, as a shell's <(…)
+// gives. True where that cannot be found out.
+bool has_inherited_descriptors() {
+  DIR* const folder = ::opendir("/proc/self/fd");
+  if (folder == nullptr) return true;
+  bool found = false;
+  while (const dirent* entry = ::readdir(folder)) {
+    const int fd = std::atoi(entry->d_name);
+    const int flags = fd > STDERR_FILENO ? ::fcntl(fd, F_GETFD) : -1;
+    if (flags >= 0 && (flags & FD_CLOEXEC) == 0) found = true;
+  }
+  ::closedir(folder);
+  return found;
+}
+
 // Gives a thread of the pool a descriptor table of its own: opening and closing then need no lock
 // and no atomic counts. It holds the standard streams alone, so that nobody else's file stays open
-// here. Not where the stream itself reads files, which any thread may have to go on with. The first
-// thread keeps the process's table. Where the kernel (before 5.9) cannot do it, all share that one;
-// and so they do under ThreadSanitizer, which takes equal numbers in two tables for one descriptor.
+// here. Not where the stream itself reads files, which any thread may have to go on with, nor where
+// descriptors were inherited: the original, should it have to run instead, takes over the table of
+// the thread that starts it. The first thread keeps the process's table. Where the kernel
+// (before 5.9) cannot do it, all share that one; and so they do under ThreadSanitizer, which takes
+// equal numbers in two tables for one descriptor.
 bool own_descriptor_table() {
 #ifndef __SANITIZE_THREAD__
   return ::gettid() == ::getpid() ||
@@ -43,12 +63,13 @@ OrderedRun::OrderedRun(const JobStream& stream, FileJob first) : stream_(stream)
 }
 
 uint64_t OrderedRun::run(int threads) {
+  may_split_tables_ = stream_.count != UINT64_MAX && !has_inherited_descriptors();
   ThreadPool::process().parallel_for(static_cast<size_t>(threads), [this](size_t) { work(); });
   return bytes_;
 }
 
 void OrderedRun::work() {
-  const bool own_table = stream_.count != UINT64_MAX && own_descriptor_table();
+  const bool own_table = may_split_tables_ && own_descriptor_table();
   SpentDescriptors spent;
   while (BatchPointer batch = take()) {
     hash(*batch, own_table ? &spent : nullptr);

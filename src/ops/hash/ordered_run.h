@@ -56,6 +56,7 @@ class OrderedRun {
 
   std::mutex stream_mutex_;
   uint64_t taken_ = 0;
+  bool may_split_tables_ = false;
   bool exhausted_ = false;
 
   std::atomic<uint64_t> turns_{0};  // files that were read at their turn
