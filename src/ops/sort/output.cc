@@ -113,6 +113,7 @@ bool Output::reserve(uint64_t total) {
   if (::fstat(fd_, &info) != 0 || !S_ISREG(info.st_mode)) return false;
   // Without the room, appending fails where the original fails.
   if (!fits(fd_, here, total)) return false;
+  if (standard_stream_) commit_run();  // a crash from here on leaves the position moved
   // The position may be shared with other processes: this one step moves it behind our part, so
   // that what they write from now on comes after it.
   const off_t end = ::lseek(fd_, static_cast<off_t>(total), SEEK_CUR);
