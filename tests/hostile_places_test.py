@@ -139,6 +139,13 @@ ssize_t read(int fd, void* data, size_t size) {
   visit(fd == 0 ? "stdin" : "read");
   return real(fd, data, size);
 }
+off_t lseek64(int fd, off_t offset, int whence) {
+  static off_t (*real)(int, off_t, int);
+  if (real == NULL) real = (off_t(*)(int, off_t, int))dlsym(RTLD_NEXT, "lseek64");
+  const off_t at = real(fd, offset, whence);
+  if (fd == 1 && whence == SEEK_CUR && offset > 0) visit("moved"); /* sort's part of its output */
+  return at;
+}
 STAND_IN(ssize_t, write, (int fd, const void* data, size_t size), (fd, data, size))
 STAND_IN(int, fchmod, (int fd, mode_t mode), (fd, mode))
 STAND_IN(int, fallocate64, (int fd, int mode, off_t at, off_t size), (fd, mode, at, size))
@@ -497,6 +504,27 @@ class Crashes(unittest.TestCase):
         done = self.crash("write:2:11", HOIST, "sort", "big")
         self.assertEqual(done.returncode, -signal.SIGSEGV)
         self.assertTrue(LINES and len(done.stdout) < len(LINES))
+
+    def test_a_crash_is_not_hidden_once_the_output_was_moved(self):
+        with open(self.folder / "sorted", "wb") as file:
+            env = environment(FAULT="moved:1:11", LD_PRELOAD=str(SCRATCH.faults), HOIST_THREADS="2")
+            done = subprocess.run([HOIST, "sort", "big"], env=env, cwd=self.folder, stdout=file,
+                                  timeout=60, check=False)
+        self.assertEqual((done.returncode, (self.folder / "sorted").read_bytes()),
+                         (-signal.SIGSEGV, b""))
+
+    def test_inherited_descriptors_reach_the_original(self):
+        for i in range(40):
+            os.link(self.folder / "big", self.folder / f"copy{i}")
+        names = [f"copy{i}" for i in range(40)]
+        with open(self.folder / "other", "rb") as file:
+            names.append(f"/dev/fd/{file.fileno()}")
+            inherited = {"pass_fds": (file.fileno(),)}
+            expected = run("sha256sum", *names, cwd=self.folder, **inherited).stdout
+            for call in range(1, 13):  # on either thread
+                with self.subTest(call=call):
+                    done = self.crash(f"read:{call}:11", HOIST, "sha256sum", *names, **inherited)
+                    self.assertEqual((done.returncode, done.stdout), (0, expected))
 
     def test_a_signal_from_somebody_else_ends_the_program(self):
         process = subprocess.Popen([HOIST, "sort"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,

@@ -8,7 +8,10 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <exception>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -54,6 +57,8 @@ struct Prepared {
 };
 Prepared* prepared = nullptr;
 std::atomic<const char*> file_to_remove = nullptr;
+std::atomic<pid_t> leaver = 0;  // the thread that starts the original
+std::terminate_handler terminate_otherwise = nullptr;
 
 [[noreturn]] void wait_for_the_end() {
   while (true) ::pause();
@@ -76,9 +81,11 @@ void log_crash(const char* reason) {
 void leave(const char* reason) {
   State expected = State::untouched;
   if (!state.compare_exchange_strong(expected, State::leaving)) {
-    if (expected == State::leaving) wait_for_the_end();
+    // A second fault of the thread that leaves must not have it wait for itself.
+    if (expected == State::leaving && leaver != ::gettid()) wait_for_the_end();
     return;
   }
+  leaver = ::gettid();
   if (const char* path = file_to_remove.load()) ::unlink(path);
   if (prepared->input_start >= 0) ::lseek(STDIN_FILENO, prepared->input_start, SEEK_SET);
   char* const target = prepared->skip + prepared->reason_at;
@@ -116,6 +123,20 @@ void on_fault(int signal, siginfo_t* info, void*) {
   if (info->si_code <= 0 || signal == SIGSYS) ::raise(signal);
 }
 
+// An exception that nobody catches: said by nobody but the original, where that still can run.
+[[noreturn]] void on_terminate() {
+  const char* reason = "engine failed";
+  try {
+    if (std::current_exception() != nullptr) throw;
+  } catch (const std::bad_alloc&) {
+    reason = "engine ran out of memory";
+  } catch (...) {
+  }
+  run_original_instead(reason);
+  terminate_otherwise();
+  std::abort();
+}
+
 // Room for the handler where the stack has none left.
 void prepare_stack() {
   constexpr size_t kSize = size_t{64} << 10;
@@ -131,6 +152,9 @@ void install_handlers() {
   struct sigaction action = {};
   action.sa_sigaction = on_fault;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  // A fault in the handler ends the process.
+  ::sigemptyset(&action.sa_mask);
+  for (const Fault& fault : kFaults) ::sigaddset(&action.sa_mask, fault.signal);
   for (const Fault& fault : kFaults) {
     struct sigaction before;
     // What is ignored stays so: the program's caller has asked for it.
@@ -166,6 +190,7 @@ void watch_for_crashes(const Takeover& takeover, char** argv) {
       ::sched_getaffinity(0, sizeof prepared->affinity, &prepared->affinity) == 0;
   prepared->input_start = start_of_input();
   state = State::untouched;
+  terminate_otherwise = std::set_terminate(on_terminate);
   install_handlers();
 }
 

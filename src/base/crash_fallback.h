@@ -3,9 +3,13 @@
 //
 // An engine runs in its own process, in place of a program. As long as it has written nothing, and
 // read nothing that can be read only once, that program can still be started: a handler for the
-// signals of faults does so. The engine says when that time is over by commit_run(); from then on a
-// crash is a crash, for what came out cannot be taken back. The record that `hoist run --stats` and
+// signals of faults, and a terminate handler, does so. The engine says when that time is over by
+// commit_run(); from then on a crash is a crash, for what came out cannot be taken back. The record
+// that `hoist run --stats` and
 // --explain show, and the log, say what happened.
+//
+// The handler has a stack of its own on the first thread only: a stack that overflows on another
+// ends the engine.
 //
 // Not under AddressSanitizer and ThreadSanitizer, which are to report the fault.
 #pragma once

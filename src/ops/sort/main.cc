@@ -12,7 +12,6 @@
 #include <string_view>
 
 #include "base/counters.h"
-#include "base/crash_fallback.h"
 #include "base/options.h"
 #include "base/run_choice.h"
 #include "base/takeover.h"
@@ -65,7 +64,6 @@ void end_without_memory() {
   try {
     if (std::current_exception() != nullptr) throw;
   } catch (const std::bad_alloc&) {
-    hoist::run_original_instead("engine ran out of memory");
     ::dprintf(STDERR_FILENO, "%s: %s\n", program_name, hoist::sort::translate("memory exhausted"));
     ::_exit(2);
   } catch (...) {
