@@ -29,6 +29,10 @@ uint64_t xxh3_64(const void* data, size_t size) {
   return XXH3_64bits(data, size);
 }
 
+uint64_t xxh3_64(const void* data, size_t size, uint64_t seed) {
+  return XXH3_64bits_withSeed(data, size, seed);
+}
+
 Xxh3::Xxh3() { XXH3_64bits_reset(as_state(state_)); }
 
 void Xxh3::update(const void* data, size_t size) {

@@ -8,6 +8,8 @@ namespace hoist {
 
 // XXH3, 64 bits, seed 0 (xxHash specification 0.8).
 uint64_t xxh3_64(const void* data, size_t size);
+// For tables whose keys somebody else chooses.
+uint64_t xxh3_64(const void* data, size_t size, uint64_t seed);
 
 // The same of bytes that come in pieces. An object may be used by one thread at a time.
 class Xxh3 {

@@ -3,7 +3,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <array>
 #include <cstring>
 #include <filesystem>
@@ -84,15 +83,8 @@ hoist_tensor describe(const ModelTensor& tensor) {
 }
 
 Result<size_t> find(const hoist_tensors_file& file, std::string_view name) {
-  std::optional<size_t> found;
-  if (file.holo) {
-    found = file.holo->header().find(name);
-  } else {
-    const auto tensors = file.model->tensors();
-    const auto at = std::find_if(tensors.begin(), tensors.end(),
-                                 [&](const ModelTensor& tensor) { return tensor.name == name; });
-    if (at != tensors.end()) found = static_cast<size_t>(at - tensors.begin());
-  }
+  const std::optional<size_t> found =
+      file.holo ? file.holo->header().find(name) : file.model->find(name);
   if (found) return *found;
   return fail(ErrorCode::not_found, fmt::format("no tensor '{}'", name));
 }

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <unordered_set>
 
 #include "tensors/model/model_source.h"
+#include "tensors/name_index.h"
 
 namespace hoist::tensors {
 namespace {
@@ -47,12 +47,12 @@ Status load_standard(const std::string& path, LoadedDirectory& loaded) {
 }
 
 Status check_names(const LoadedDirectory& loaded, const std::string& folder) {
-  std::unordered_set<std::string_view> names;
-  for (const LoadedTensor& tensor : loaded.tensors) {
-    if (!names.insert(tensor.name).second) {
+  NameIndex names;
+  for (size_t i = 0; i < loaded.tensors.size(); ++i) {
+    if (!names.add(loaded.tensors, i)) {
       return fail(ErrorCode::invalid_argument,
                   fmt::format("two files have a tensor '{}' ({}): keep one of them in the folder",
-                              tensor.name, folder));
+                              loaded.tensors[i].name, folder));
     }
   }
   return {};

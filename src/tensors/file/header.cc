@@ -88,11 +88,15 @@ uint64_t HoloTensor::bytes() const {
   return byte_count(description.dtype, description.shape).value_or(0);
 }
 
+bool HoloTensorHeader::add(HoloTensor tensor) {
+  tensors.push_back(std::move(tensor));
+  if (names.add(tensors, tensors.size() - 1)) return true;
+  tensors.pop_back();
+  return false;
+}
+
 std::optional<size_t> HoloTensorHeader::find(std::string_view name) const {
-  const auto found = std::find_if(tensors.begin(), tensors.end(),
-                                  [&](const HoloTensor& tensor) { return tensor.name == name; });
-  if (found == tensors.end()) return std::nullopt;
-  return static_cast<size_t>(found - tensors.begin());
+  return names.find(tensors, name);
 }
 
 uint64_t HoloTensorHeader::tensor_bytes() const {

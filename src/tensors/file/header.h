@@ -17,6 +17,7 @@
 #include "container/format.h"
 #include "tensors/encoded_tensor.h"
 #include "tensors/model/model_source.h"
+#include "tensors/name_index.h"
 
 namespace hoist::tensors {
 
@@ -84,9 +85,12 @@ struct HoloTensorHeader {
   uint32_t parity = 0;     // parity shards of a group, K
   LayoutRules rules;
   std::vector<HoloFile> files;
-  std::vector<HoloTensor> tensors;  // of the same file by offset
+  std::vector<HoloTensor> tensors;  // of the same file by offset; add() takes them in
+  NameIndex names;                  // of `tensors`
   std::vector<uint64_t> checksums;  // XXH3-64 of each shard, by its number
 
+  // False where there is one of that name.
+  bool add(HoloTensor tensor);
   // Its number; nothing where there is none.
   std::optional<size_t> find(std::string_view name) const;
   uint64_t tensor_bytes() const;  // of all tensors, decoded

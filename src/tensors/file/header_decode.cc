@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <unordered_set>
 
 #include "codec/parity.h"
 #include "tensors/file/cbor.h"
@@ -260,7 +259,7 @@ void HeaderDecoder::tensor() {
   HoloTensor tensor;
   each_field([&](std::string_view key) { tensor_field(key, tensor); });
   if (ok()) check_tensor(tensor);
-  header_.tensors.push_back(std::move(tensor));
+  if (ok() && !header_.add(std::move(tensor))) refuse("two tensors of one name");
 }
 
 void HeaderDecoder::check_tensor(const HoloTensor& tensor) {
@@ -325,10 +324,8 @@ void HeaderDecoder::check_all() {
   if (header_.fragments == 0 || header_.fragments + header_.parity > codec::Parity::kMaxShards) {
     return refuse("an impossible number of shards");
   }
-  std::unordered_set<std::string_view> names;
   uint64_t total = 0;
   for (const HoloTensor& tensor : header_.tensors) {
-    if (!names.insert(tensor.name).second) return refuse("two tensors of one name");
     if (is_any_subset(tensor.description.encoding) &&
         tensor.parts.size() + header_.parity > codec::Parity::kMaxShards) {
       return refuse("an impossible number of shards");

@@ -79,24 +79,30 @@ void HoloTensorReader::add_source(std::shared_ptr<FragmentSource> source) {
   fetcher_ = std::make_shared<const FragmentFetcher>(index_, sources_, options_.fetch);
 }
 
+FragmentIndexEntry HoloTensorReader::fragment_entry(uint64_t number) const {
+  const ShardPlace& shard = layout().shards()[number];
+  const container::Block* const block = container_->find(number);
+  return {number,      block == nullptr ? 0 : block->payload_offset(),
+          shard.bytes, header().checksums[number],
+          shard.group, shard.is_parity};
+}
+
 std::vector<FragmentIndexEntry> HoloTensorReader::fragment_index() const {
   std::vector<FragmentIndexEntry> entries;
   for (uint64_t number = 0; number < layout().shards().size(); ++number) {
-    const ShardPlace& shard = layout().shards()[number];
-    const container::Block* const block = container_->find(number);
-    entries.push_back({number, block == nullptr ? 0 : block->payload_offset(), shard.bytes,
-                       header().checksums[number], shard.group, shard.is_parity});
+    entries.push_back(fragment_entry(number));
   }
   return entries;
 }
 
 Result<HoloFragment> HoloTensorReader::read_fragment(uint64_t shard) const {
-  const std::vector<FragmentIndexEntry> entries = fragment_index();
-  if (shard >= entries.size()) {
+  const size_t count = layout().shards().size();
+  if (shard >= count) {
     return fail(ErrorCode::not_found,
-                fmt::format("no shard {}, there are {} ({})", shard, entries.size(), name()));
+                fmt::format("no shard {}, there are {} ({})", shard, count, name()));
   }
-  HoloFragment fragment{entries[shard], std::vector<std::byte>(entries[shard].bytes)};
+  HoloFragment fragment{fragment_entry(shard),
+                        std::vector<std::byte>(layout().shards()[shard].bytes)};
   if (Status got = fetcher_->fetch(shard, fragment.bytes); !got) {
     return tl::unexpected(got.error());
   }

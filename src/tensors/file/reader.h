@@ -122,6 +122,7 @@ class HoloTensorReader {
  private:
   HoloTensorReader() = default;
   Status check_number(size_t tensor) const;
+  FragmentIndexEntry fragment_entry(uint64_t number) const;
 
   ReadOptions options_;
   bool metadata_was_damaged_ = false;

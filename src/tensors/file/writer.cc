@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
-#include <unordered_set>
 
 #include "base/checksum.h"
 #include "codec/parity.h"
@@ -50,7 +49,6 @@ struct HoloTensorWriter::State {
   HoloWriteOptions options;
   Spool spool;
   HoloTensorHeader header;
-  std::unordered_set<std::string> names;
   std::vector<uint64_t> part_offsets;      // in the spool, by number of the stream
   std::vector<uint64_t> skeleton_offsets;  // by number of the file
   uint64_t file_size = 0;
@@ -225,7 +223,7 @@ Status HoloTensorWriter::State::store(std::span<const std::byte> bytes, bool pac
 Status HoloTensorWriter::State::add(const std::string& name, EncodedTensor encoded,
                                     ThreadPool* pool, const TensorOrigin& origin) {
   const TensorDescription& description = encoded.description;
-  if (names.contains(name)) return invalid(fmt::format("two tensors are called '{}'", name));
+  if (header.find(name)) return invalid(fmt::format("two tensors are called '{}'", name));
   const bool fits =
       encoded.parts.size() <= kMaxParts && description.part_bytes.size() == encoded.parts.size() &&
       description.parameters.size() <= kMaxParameterBytes && description.shape.size() <= kMaxRank &&
@@ -252,8 +250,7 @@ Status HoloTensorWriter::State::add(const std::string& name, EncodedTensor encod
     part = {};
   }
   tensor.description = std::move(encoded.description);
-  names.insert(name);
-  header.tensors.push_back(std::move(tensor));
+  header.add(std::move(tensor));
   return {};
 }
 

@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <unordered_set>
+
+#include "tensors/name_index.h"
 
 namespace hoist::tensors {
 namespace {
@@ -93,10 +94,11 @@ Status order_tensors(std::vector<ModelTensor>& tensors, const container::Source&
   std::stable_sort(tensors.begin(), tensors.end(), [](const auto& a, const auto& b) {
     return a.offset != b.offset ? a.offset < b.offset : a.bytes < b.bytes;
   });
-  std::unordered_set<std::string_view> names;
+  NameIndex names;
   uint64_t end = 0;
-  for (const ModelTensor& tensor : tensors) {
-    if (!names.insert(tensor.name).second) {
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const ModelTensor& tensor = tensors[i];
+    if (!names.add(tensors, i)) {
       return fail(ErrorCode::corrupt,
                   fmt::format("two tensors are called '{}' ({})", tensor.name, source.name()));
     }

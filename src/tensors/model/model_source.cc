@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <mutex>
 #include <set>
 #include <unordered_set>
@@ -77,7 +76,7 @@ Result<ModelSource> ModelSource::open(const std::vector<std::string>& paths) {
     Status added = path.ends_with(kIndexEnd) ? model.add_index(path) : model.add(path);
     if (!added) return tl::unexpected(added.error());
   }
-  if (Status unique = model.check_names(); !unique) return tl::unexpected(unique.error());
+  if (Status unique = model.enter_names(); !unique) return tl::unexpected(unique.error());
   return model;
 }
 
@@ -123,13 +122,18 @@ Status ModelSource::add_index(const std::string& path) {
       return added;
     }
   }
-  std::map<std::string_view, std::string_view> held;
+  NameIndex held;
   for (size_t i = first; i < tensors_.size(); ++i) {
-    held[tensors_[i].name] = files_[tensors_[i].file].name;
+    if (held.add(tensors_, i)) continue;
+    const ModelTensor& other = tensors_[*held.find(tensors_, tensors_[i].name)];
+    return fail(
+        ErrorCode::corrupt,
+        fmt::format("tensor '{}' is both in {} and in {} ({}): take it out of one of them",
+                    other.name, files_[other.file].name, files_[tensors_[i].file].name, path));
   }
   for (const auto& [tensor, file] : *map) {
-    const auto found = held.find(tensor);
-    if (found == held.end() || found->second != file) {
+    const std::optional<size_t> found = held.find(tensors_, tensor);
+    if (!found || files_[tensors_[*found].file].name != file) {
       return fail(
           ErrorCode::corrupt,
           fmt::format("tensor '{}' is not in {}, where the index has it ({})", tensor, file, path));
@@ -144,10 +148,10 @@ std::vector<std::string> ModelSource::paths() const {
   return paths;
 }
 
-Status ModelSource::check_names() const {
-  std::unordered_set<std::string_view> names;
-  for (const ModelTensor& tensor : tensors_) {
-    if (!names.insert(tensor.name).second) {
+Status ModelSource::enter_names() {
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    if (!names_.add(tensors_, i)) {
+      const ModelTensor& tensor = tensors_[i];
       return fail(ErrorCode::invalid_argument,
                   fmt::format("two tensors are called '{}' ({}): pack these files one by one",
                               tensor.name, files_[tensor.file].name));
@@ -216,9 +220,15 @@ Status ModelSource::read_turned(const ModelTensor& tensor, uint64_t offset,
   return {};
 }
 
+std::span<const ModelTensor> ModelSource::tensors_of(size_t file) const {
+  const auto found = std::ranges::equal_range(tensors_, file, {}, &ModelTensor::file);
+  return {found.begin(), found.end()};
+}
+
 Result<std::vector<std::byte>> ModelSource::skeleton(size_t file) const {
+  const std::span<const ModelTensor> tensors = tensors_of(file);
   uint64_t left = files_[file].size;
-  for (const ModelTensor& tensor : tensors_) left -= tensor.file == file ? tensor.bytes : 0;
+  for (const ModelTensor& tensor : tensors) left -= tensor.bytes;
   if (left > kMaxHeaderBytes) {
     return fail(
         ErrorCode::exhausted,
@@ -229,11 +239,12 @@ Result<std::vector<std::byte>> ModelSource::skeleton(size_t file) const {
   size_t filled = 0;
   const auto copy_until = [&](uint64_t end) -> Status {
     const auto into = std::span(bytes).subspan(filled, end - position);
+    if (into.empty()) return {};
     filled += into.size();
     return sources_[file]->read(position, into);
   };
-  for (const ModelTensor& tensor : tensors_) {
-    if (tensor.file != file || tensor.bytes == 0) continue;
+  for (const ModelTensor& tensor : tensors) {
+    if (tensor.bytes == 0) continue;
     if (Status copied = copy_until(tensor.offset); !copied) return tl::unexpected(copied.error());
     position = tensor.offset + tensor.bytes;
   }

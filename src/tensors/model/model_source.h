@@ -32,12 +32,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "container/source.h"
 #include "tensors/element_order.h"
+#include "tensors/name_index.h"
 #include "tensors/tensor.h"
 
 namespace hoist::tensors {
@@ -94,6 +96,9 @@ class ModelSource {
   // will not be given back byte for byte.
   std::span<const std::string> notes() const { return notes_; }
 
+  // Its number in tensors(); nothing where there is none.
+  std::optional<size_t> find(std::string_view name) const { return names_.find(tensors_, name); }
+
   // `into` has tensor.bytes.
   Status read(const ModelTensor& tensor, std::span<std::byte> into) const;
   // Part of it, from its byte `offset` on.
@@ -108,7 +113,8 @@ class ModelSource {
   Status read_whole(const ModelTensor& tensor, std::span<std::byte> into) const;
   Status add(const std::string& path);
   Status add_index(const std::string& path);
-  Status check_names() const;
+  Status enter_names();
+  std::span<const ModelTensor> tensors_of(size_t file) const;
 
   std::vector<ModelFile> files_;
   std::vector<std::unique_ptr<container::Source>> compressed_;  // that some of the next read from
@@ -117,6 +123,7 @@ class ModelSource {
   std::vector<std::string> notes_;
   // A tensor of which parts are read and that lies column by column, turned as a whole.
   std::unique_ptr<Turned> turned_;
+  NameIndex names_;
 };
 
 }  // namespace hoist::tensors
