@@ -97,8 +97,8 @@ Plan plan_codes(std::span<const Weight> weights, size_t kept, bool escape) {
   return plan;
 }
 
-Plan plan_singles(const SymbolHistogram& histogram) {
-  const std::vector<Weight> weights = by_weight(histogram.singles());
+Plan plan_singles(std::span<const uint64_t, 256> singles) {
+  const std::vector<Weight> weights = by_weight(singles);
   if (weights.empty()) return {};
   return plan_codes(weights, weights.size(), weights.size() < 256);
 }
@@ -182,7 +182,7 @@ EntropyTable::EntropyTable(std::vector<EntropyCode> codes, uint32_t symbols_per_
 
 Result<EntropyTable> EntropyTable::build(const SymbolHistogram& histogram) {
   if (histogram.total() == 0) return nothing_counted();
-  Plan singles = plan_singles(histogram);
+  Plan singles = plan_singles(histogram.singles());
   Plan pairs = plan_pairs(histogram);
   if (pairs.bits <= kPairsMayCost * singles.bits) return EntropyTable(std::move(pairs.codes), 2);
   return EntropyTable(std::move(singles.codes), 1);
@@ -194,9 +194,16 @@ Result<EntropyTable> EntropyTable::build(const SymbolHistogram& histogram,
     return fail(ErrorCode::invalid_argument,
                 fmt::format("entropy table ({} symbols a code): 1 or 2", symbols_per_code));
   }
-  Plan plan = symbols_per_code == 1 ? plan_singles(histogram) : plan_pairs(histogram);
+  if (symbols_per_code == 1) return build(histogram.singles());
+  Plan plan = plan_pairs(histogram);
   if (plan.codes.empty()) return nothing_counted();
-  return EntropyTable(std::move(plan.codes), symbols_per_code);
+  return EntropyTable(std::move(plan.codes), 2);
+}
+
+Result<EntropyTable> EntropyTable::build(std::span<const uint64_t, 256> singles) {
+  Plan plan = plan_singles(singles);
+  if (plan.codes.empty()) return nothing_counted();
+  return EntropyTable(std::move(plan.codes), 1);
 }
 
 Result<EntropyTable> EntropyTable::parse(std::span<const std::byte> bytes) {

@@ -105,8 +105,11 @@ struct Analysis {
   ElementFormat format;
   SymbolPlan plan;
   std::optional<ErrorSums> errors;  // of narrow elements: they were counted
-  // Of elements of one byte: what build_table() would count.
+  // Of elements of one byte with a table for pairs: what build_table() would count.
   std::optional<codec::SymbolHistogram> histogram = std::nullopt;
+
+  // Symbols are made when they are coded, not before: it takes no more than a look into a table.
+  bool makes_symbols_late() const { return format.bits == 8; }
 };
 
 std::optional<Analysis> analyse(const TensorView& tensor, ThreadPool* pool) {
@@ -125,7 +128,9 @@ std::optional<Analysis> analyse(const TensorView& tensor, ThreadPool* pool) {
   const ErrorSums errors = counted_errors(tensor.dtype, format, plan->patterns, plan->planes,
                                           counts.counts, plan->symbol_of_class);
   Analysis analysis{format, *std::move(plan), errors};
-  if (format.bits == 8) analysis.histogram = SymbolMap(format, analysis.plan).histogram(counts);
+  if (format.bits == 8 && tensor.bytes.size() >= kFewestForPairs) {
+    analysis.histogram = SymbolMap(format, analysis.plan).histogram(counts);
+  }
   return analysis;
 }
 
@@ -139,6 +144,17 @@ uint32_t choose_tile(uint64_t elements, double element_bits) {
   uint32_t tile = elements < kMany ? 16 << 10 : 32 << 10;
   while (tile < codec::kMaxTileSymbols && kTileBits / tile > kMayCost * element_bits) tile *= 2;
   return tile;
+}
+
+// What no encoding of the tensor is smaller than: header, one pattern and a table, then a section
+// of entropy-coded symbols with its head, whose tiles are stored or hold 32 states.
+uint64_t least_encoded_bytes(const TensorView& tensor, const ElementFormat& format) {
+  constexpr uint64_t kLeastTable = 3;
+  constexpr uint64_t kSectionHead = 2 * codec::kEntropyTileAlignment;
+  const uint64_t width = format.bits / 8;
+  const uint64_t elements = tensor.bytes.size() / width;
+  return sizeof(EmbeddedHeader) + width + kLeastTable + kSectionHead +
+         std::min<uint64_t>(elements, codec::kRansHeaderBytes);
 }
 
 // Where sign and mantissa planes go, the sign's last.
@@ -161,7 +177,7 @@ struct PlaneBuffers {
   }
 };
 
-// Planes, symbols unless they were counted already, and, of wide elements, errors.
+// Planes, symbols unless they are made late, and, of wide elements, errors.
 std::vector<uint8_t> take_apart(const TensorView& tensor, const Analysis& analysis,
                                 PlaneBuffers& planes, ErrorSums& errors, ThreadPool* pool) {
   const ElementFormat& format = analysis.format;
@@ -172,7 +188,7 @@ std::vector<uint8_t> take_apart(const TensorView& tensor, const Analysis& analys
   std::optional<ErrorMeter> meter;
   if (!analysis.errors) meter.emplace(format, analysis.plan.patterns, analysis.plan.planes);
   std::vector<ErrorSums> sums(meter ? chunks : 0);
-  std::vector<uint8_t> symbols(analysis.histogram ? 0 : elements);
+  std::vector<uint8_t> symbols(analysis.makes_symbols_late() ? 0 : elements);
   // Pieces that stay in the second-level cache between the loops over them.
   constexpr uint64_t kPiece = 8 << 10;
   for_each(chunks, pool, [&](size_t chunk) {
@@ -206,21 +222,31 @@ codec::SymbolHistogram count_symbols(std::span<const uint8_t> symbols, ThreadPoo
   return std::move(parts.front());
 }
 
-codec::EntropyTable build_table(const codec::SymbolHistogram& histogram, uint64_t symbols) {
-  return symbols < kFewestForPairs ? codec::EntropyTable::build(histogram, 1).value()
-                                   : codec::EntropyTable::build(histogram).value();
+// Few symbols have no codes for pairs, whose histogram would be larger than they are: how often
+// each occurs is known.
+codec::EntropyTable build_table(const Analysis& analysis, std::span<const uint8_t> symbols,
+                                uint64_t elements, ThreadPool* pool) {
+  if (elements < kFewestForPairs) {
+    std::array<uint64_t, 256> singles{};
+    std::copy(analysis.plan.symbol_counts.begin(), analysis.plan.symbol_counts.end(),
+              singles.begin());
+    return codec::EntropyTable::build(singles).value();
+  }
+  return codec::EntropyTable::build(analysis.histogram ? *analysis.histogram
+                                                       : count_symbols(symbols, pool))
+      .value();
 }
 
-// `symbols` as take_apart() gave them. What was counted before is mapped tile by tile: all symbols
+// `symbols` as take_apart() gave them. What is made late is mapped tile by tile: all symbols
 // together would take as much memory as the tensor.
 Section encode_symbols(const TensorView& tensor, const Analysis& analysis,
                        std::span<const uint8_t> symbols, uint32_t tile_elements, ThreadPool* pool) {
-  if (!analysis.histogram) {
-    codec::EntropyTable table = build_table(count_symbols(symbols, pool), symbols.size());
+  const uint64_t elements = tensor.bytes.size() / (analysis.format.bits / 8);
+  codec::EntropyTable table = build_table(analysis, symbols, elements, pool);
+  if (!analysis.makes_symbols_late()) {
     auto bytes = codec::entropy_encode(symbols, table, tile_elements, pool);
     return {std::move(table), std::move(bytes)};
   }
-  codec::EntropyTable table = build_table(*analysis.histogram, tensor.bytes.size());
   const SymbolMap map(analysis.format, analysis.plan);
   const auto fill = [&](uint64_t first, std::span<uint8_t> tile) {
     map.map(tensor.bytes.data() + first, tile.size(), tile.data());
@@ -257,7 +283,8 @@ std::vector<std::byte> write_parameters(const Analysis& analysis, const codec::E
 }  // namespace
 
 Result<std::optional<EncodedTensor>> embedded_encode(const TensorView& tensor, ThreadPool* pool) {
-  if (!element_format(tensor.dtype) || tensor.bytes.empty()) return std::nullopt;
+  const std::optional<ElementFormat> format = element_format(tensor.dtype);
+  if (!format || tensor.bytes.size() <= least_encoded_bytes(tensor, *format)) return std::nullopt;
   const std::optional<Analysis> analysis = analyse(tensor, pool);
   if (!analysis || analysis->plan.element_bits() >= analysis->format.bits) return std::nullopt;
 
