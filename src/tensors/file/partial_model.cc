@@ -168,8 +168,8 @@ Result<PartialModel> partial_gguf(std::span<const std::byte> skeleton,
 
 // The header's length and itself, padded to eight bytes; the tensors follow without gaps.
 // `metadata`: the JSON of "__metadata__".
-PartialModel bare_safetensors(std::span<const HoloTensor* const> tensors,
-                              const std::string& metadata) {
+Result<PartialModel> bare_safetensors(std::span<const HoloTensor* const> tensors,
+                                      const std::string& metadata) {
   std::string text = "{";
   if (!metadata.empty()) text += fmt::format("\"__metadata__\":{}", metadata);
   uint64_t offset = 0;
@@ -185,6 +185,12 @@ PartialModel bare_safetensors(std::span<const HoloTensor* const> tensors,
   }
   text += "}";
   text.resize((text.size() + 7) / 8 * 8, ' ');
+  if (text.size() > kMaxSafetensorsHeader) {
+    return fail(ErrorCode::unsupported,
+                fmt::format("a header of {} bytes, and safetensors takes 100 MB: unpack to the "
+                            "format that it came from",
+                            text.size()));
+  }
   const uint64_t size = text.size();
   model.head = std::string(reinterpret_cast<const char*>(&size), sizeof size) + text;
   for (uint64_t& start : model.offsets) start += model.head.size();

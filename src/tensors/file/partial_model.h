@@ -16,8 +16,9 @@ struct PartialModel {
   std::vector<uint64_t> offsets;  // of each tensor from the file's beginning; zeros between them
 };
 
-// A .safetensors with nothing but these tensors.
-PartialModel bare_safetensors(std::span<const HoloTensor* const> tensors,
+// A .safetensors with nothing but these tensors. `unsupported` where their names take more than its
+// header may.
+Result<PartialModel> bare_safetensors(std::span<const HoloTensor* const> tensors,
                               const std::string& metadata = {});
 
 // A file of that format with the tensors that are `kept` (by offset) and all that its skeleton says

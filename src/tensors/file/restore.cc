@@ -257,7 +257,9 @@ Result<std::optional<OutputFile>> make_file(const HoloTensorReader& reader, size
   Restore restore(reader, options, std::move(*output), sum);
   Status written;
   if (!skeleton) {
-    written = write_partial(restore, bare_safetensors(tensors_of(reader, numbers)), numbers);
+    const Result<PartialModel> model = bare_safetensors(tensors_of(reader, numbers));
+    if (!model) return tl::unexpected(model.error());
+    written = write_partial(restore, *model, numbers);
   } else if (packed.format == ModelFormat::json_index && !sum.left_out.empty()) {
     const Result<std::string> index = partial_index(*skeleton, sum.left_out, packed.name);
     if (!index) return tl::unexpected(index.error());
@@ -383,8 +385,9 @@ Result<RestoreReport> write_safetensors(const HoloTensorReader& reader, const st
     return tl::unexpected(read.error());
   }
   Restore restore(reader, options, std::move(*output), sum);
-  const PartialModel model = bare_safetensors(tensors_of(reader, numbers));
-  if (Status done = write_partial(restore, model, numbers); !done) {
+  const Result<PartialModel> model = bare_safetensors(tensors_of(reader, numbers));
+  if (!model) return tl::unexpected(model.error());
+  if (Status done = write_partial(restore, *model, numbers); !done) {
     return tl::unexpected(done.error());
   }
   Result<OutputFile> made = restore.finish();

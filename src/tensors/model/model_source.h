@@ -47,6 +47,9 @@ namespace hoist::tensors {
 // Of one file: header, and later all bytes outside of tensors.
 inline constexpr uint64_t kMaxHeaderBytes = uint64_t{256} << 20;
 
+// What safetensors takes, without the eight bytes of its length.
+inline constexpr uint64_t kMaxSafetensorsHeader = 100'000'000;
+
 // Numbers are written into files and never change their meaning.
 enum class ModelFormat : uint8_t {
   safetensors = 0,

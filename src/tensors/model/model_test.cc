@@ -140,6 +140,18 @@ TEST(Safetensors, BrokenRulesAreNamed) {
   for (const auto& [fields, text] : broken) {
     EXPECT_TRUE(refused(parse(with_header(entry(fields), 4)), corrupt, text)) << fields;
   }
+  for (const char* fields : {R"("dtype":"U8","shape":[4,true],"data_offsets":[0,4])",
+                             R"("dtype":"U8","shape":[4,null],"data_offsets":[0,4])",
+                             R"("dtype":"U8","shape":[4,{}],"data_offsets":[0,4])",
+                             R"("dtype":"U8","dtype":{},"shape":[4],"data_offsets":[0,4])",
+                             R"("dtype":"U8","dtype":[],"shape":[4],"data_offsets":[0,4])",
+                             R"("dtype":"U8","shape":[4],"shape":{},"data_offsets":[0,4])"}) {
+    EXPECT_FALSE(parse(with_header(entry(fields), 4))) << fields;
+  }
+  EXPECT_TRUE(refused(parse(with_header(entry(good) + '\0', 4)), corrupt, "zero byte"));
+  const std::string twice = R"({"__metadata__":null,"__metadata__":{}})";
+  EXPECT_TRUE(refused(parse(with_header(twice)), corrupt, "metadata twice"));
+  EXPECT_TRUE(parse(with_header(R"({"__metadata__":null})")));
   EXPECT_TRUE(refused(parse(with_header("{\"w\":3}")), corrupt, "no object"));
   EXPECT_TRUE(refused(parse(with_header(R"({"__metadata__":{"a":1}})")), corrupt, "not text"));
   EXPECT_TRUE(

@@ -14,7 +14,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr uint64_t kMaxSafetensorsHeader = 100'000'000;
 constexpr size_t kMaxDepth = 16;
 constexpr size_t kMaxRank = 64;
 constexpr size_t kMaxTypeName = 64;
@@ -36,6 +35,8 @@ class HeaderParser final : public nlohmann::json_sax<json> {
   }
   bool start_object(size_t) override {
     if (depth_ == 2 && in_metadata_) return refuse("metadata that is not text");
+    if (depth_ == 3 && list() != nullptr) return refuse("a map in place of a size");
+    if (depth_ == 2 && has_meaning()) return refuse_value();
     return deeper();
   }
   bool end_object() override {
@@ -47,6 +48,8 @@ class HeaderParser final : public nlohmann::json_sax<json> {
     if (depth_ == 2 && in_metadata_) return refuse("metadata that is not text");
     if (depth_ == 2 && list() != nullptr) {
       if (seen_list(field_)) return refuse("a field that is there twice");
+    } else if (depth_ == 2 && has_meaning()) {
+      return refuse_value();
     } else if (list() != nullptr) {
       return refuse("a list within a list");
     }
@@ -75,8 +78,11 @@ class HeaderParser final : public nlohmann::json_sax<json> {
     }
     return scalar();
   }
-  bool null() override { return scalar(); }
-  bool boolean(bool) override { return scalar(); }
+  bool null() override {
+    if (depth_ == 1 && in_metadata_) return true;  // as if it were not there
+    return number();
+  }
+  bool boolean(bool) override { return number(); }
   bool binary(binary_t&) override { return scalar(); }
   bool parse_error(size_t position, const std::string&, const json::exception&) override {
     return refuse(fmt::format("no valid JSON at byte {}", position));
@@ -97,11 +103,11 @@ class HeaderParser final : public nlohmann::json_sax<json> {
   bool scalar() {
     if (depth_ < 2) return refuse("an entry that is no object");
     if (depth_ == 2 && in_metadata_) return refuse("metadata that is not text");
-    if (depth_ == 2 && (list() != nullptr || field_ == "dtype")) {
-      return refuse(fmt::format("a wrong value of \"{}\"", field_));
-    }
+    if (depth_ == 2 && has_meaning()) return refuse_value();
     return true;
   }
+  bool has_meaning() { return list() != nullptr || (!in_metadata_ && field_ == "dtype"); }
+  bool refuse_value() { return refuse(fmt::format("a wrong value of \"{}\"", field_)); }
   bool number() {
     if (depth_ == 3 && list() != nullptr) return refuse("a number that is no size");
     return scalar();
@@ -123,6 +129,7 @@ class HeaderParser final : public nlohmann::json_sax<json> {
     field_.clear();
     has_dtype_ = has_shape_ = has_offsets_ = false;
     in_metadata_ = name == kMetadataKey;
+    if (in_metadata_ && std::exchange(has_metadata_, true)) return refuse("metadata twice");
     return true;
   }
   bool set_dtype(const std::string& text) {
@@ -178,6 +185,7 @@ class HeaderParser final : public nlohmann::json_sax<json> {
   std::string file_;
   size_t depth_ = 0;
   bool in_metadata_ = false;
+  bool has_metadata_ = false;
   bool has_dtype_ = false;
   bool has_shape_ = false;
   bool has_offsets_ = false;
@@ -185,6 +193,9 @@ class HeaderParser final : public nlohmann::json_sax<json> {
   ModelTensor current_;
   std::vector<uint64_t> offsets_;
 };
+
+// The parser takes a zero byte for the end of the text.
+bool has_zero(std::string_view text) { return text.find('\0') != std::string_view::npos; }
 
 tl::unexpected<Error> corrupt(const container::Source& source, std::string_view what) {
   return fail(ErrorCode::corrupt,
@@ -271,6 +282,7 @@ Result<ParsedModel> parse_safetensors(const container::Source& source) {
     return tl::unexpected(read.error());
   }
   if (!text.starts_with('{')) return corrupt(source, "the header does not begin with '{'");
+  if (has_zero(text)) return corrupt(source, "a zero byte in the header: pad it with spaces");
   HeaderParser parser(source.name());
   if (!json::sax_parse(text, &parser) || !parser.status) {
     if (parser.status) return corrupt(source, "the header is no valid JSON");
@@ -295,7 +307,7 @@ Result<ParsedModel> parse_safetensors(const container::Source& source) {
 
 Result<WeightMap> parse_json_index(std::string_view text, const std::string& name) {
   IndexParser parser;
-  if (!json::sax_parse(text, &parser) || parser.map.empty()) {
+  if (has_zero(text) || !json::sax_parse(text, &parser) || parser.map.empty()) {
     return fail(
         ErrorCode::corrupt,
         fmt::format("not an index of safetensors: no valid JSON with a \"weight_map\" ({})", name));
