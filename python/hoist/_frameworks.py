@@ -41,6 +41,11 @@ _TORCH_PAIRS = "F4"
 _TORCH = {**_NUMPY, **_ML_DTYPES, _TORCH_PAIRS: "float4_e2m1fn_x2"}
 
 
+_NUMPY_NAMES = {np.dtype(numpy): name for name, numpy in _NUMPY.items()}
+_ML_DTYPES_NAMES = {numpy: name for name, numpy in _ML_DTYPES.items()}
+
+
+@functools.lru_cache(maxsize=None)
 def numpy_dtype(name: str) -> "np.dtype[Any]":
     if name in _NUMPY:
         return np.dtype(_NUMPY[name])
@@ -119,11 +124,9 @@ class NumPy:
         if np.ma.is_masked(tensor):
             raise Unsupported("a masked array: which values it hides would be lost (fill it first)")
         array = np.asarray(tensor)
-        names = {np.dtype(numpy): name for name, numpy in _NUMPY.items()}
-        name = names.get(array.dtype.newbyteorder("="))
+        name = _NUMPY_NAMES.get(array.dtype.newbyteorder("="))
         if name is None:
-            small = {numpy: known for known, numpy in _ML_DTYPES.items()}
-            name = small.get(array.dtype.name)
+            name = _ML_DTYPES_NAMES.get(array.dtype.name)
         if name is None:
             raise Unsupported(f"arrays of {array.dtype}: {_NO_TYPE}")
         shape = array.shape

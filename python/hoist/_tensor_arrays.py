@@ -5,7 +5,7 @@ import warnings
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from hoist import _frameworks
-from hoist._tensor_files import HoloFile, PathLike, Wanted, open_file
+from hoist._tensor_files import HoloFile, ModelFile, PathLike, Wanted, box_of, open_file
 from hoist.errors import Corrupt, Exhausted, Unavailable, Unsupported
 
 # That a GPU loads at a time, as stored: enough for a load's beginning and end not to count, and
@@ -53,7 +53,7 @@ class ArrayLoader:
         return found
 
     def _check(self, name: str) -> None:
-        stored_as = self.file.infos[name].stored_as
+        _, _, stored_as = self.file.elements(name)
         if not _frameworks.is_foreign(stored_as):
             return
         try:
@@ -95,11 +95,19 @@ class ArrayLoader:
         return next(self.load([(name, target)])).tensor
 
     def load_part(self, name: str, index: Any) -> Any:
-        """What `index` takes of the tensor, in memory of its own unless it is all. A GPU decodes
-        the whole tensor where it has room for it; of files that need no decoding it gets no more
-        than the part."""
+        """What `index` takes of the tensor, in memory of its own unless it is all. Of files that
+        need no decoding no more than that is read, and a GPU gets no more; of a .holo file the
+        whole tensor is decoded, on the GPU where that has room for it."""
         self._check(name)
         self._resolve_device()
+        dtype, shape, stored_as = self.file.elements(name)
+        is_foreign = _frameworks.is_foreign(stored_as)
+        if isinstance(self.file, ModelFile) and not is_foreign and self.file.can_load_part(name):
+            box = box_of(index, shape)
+            if box is not None:
+                data = self.file.load_part(name, box)
+                read = self._arrays.tensor(data, dtype, box.shape, "cpu")
+                return self._arrays.part(read, box.rest, self._device)
         loaded = None
         if isinstance(self.file, HoloFile) and self._is_for_device([(name, None)]):
             loaded = self._load_onto_device([(name, None)])
@@ -146,10 +154,10 @@ class ArrayLoader:
         return LoadedTensor(name, self._array(name, data, self._device), quality, is_whole)
 
     def _array(self, name: str, data: Any, device: Any) -> Any:
-        about = self.file.infos[name]
-        if _frameworks.is_foreign(about.stored_as):
-            return self._arrays.foreign(data, about.stored_as, about.shape, device)
-        return self._arrays.tensor(data, about.dtype, about.shape, device)
+        dtype, shape, stored_as = self.file.elements(name)
+        if _frameworks.is_foreign(stored_as):
+            return self._arrays.foreign(data, stored_as, shape, device)
+        return self._arrays.tensor(data, dtype, shape, device)
 
     def _load_onto_device(self, group: Wanted) -> Optional[List[LoadedTensor]]:
         """Nothing, and a warning the first time, where the device cannot be used or has no room."""
@@ -169,8 +177,7 @@ class ArrayLoader:
             return None
         tensors = []
         for (name, _), (array, quality, is_whole) in zip(group, loaded):
-            about = self.file.infos[name]
-            tensor = self._arrays.wrap(array, about.dtype, about.shape)
+            tensor = self._arrays.wrap(array, *self.file.elements(name)[:2])
             tensors.append(LoadedTensor(name, tensor, quality, is_whole))
         return tensors
 

@@ -1,10 +1,12 @@
 """Files with tensors in them, whatever their format, and how much of each tensor is wanted."""
 
+import functools
 import json
 import mmap
 import os
 from typing import (
     Any,
+    Callable,
     Dict,
     Iterable,
     Iterator,
@@ -24,6 +26,7 @@ from hoist.errors import Corrupt, FileNotFound, InvalidArgument, Unsupported
 
 PathLike = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 Policy = Union[Mapping[str, float], Sequence[Tuple[Any, ...]]]
+Elements = Tuple[str, Tuple[int, ...], str]  # dtype, shape, TensorInfo.stored_as
 Wanted = Sequence[Tuple[str, Optional[float]]]  # names, and qualities: None is all
 
 
@@ -45,18 +48,48 @@ class TensorInfo(NamedTuple):
     stored_as: str = ""
 
 
+class Infos(Mapping[str, TensorInfo]):
+    """What is known of each tensor, by name, made when it is asked for: a file may have very many of
+    them, and who loads them needs no more than their names."""
+
+    def __init__(self, numbers: Dict[str, int], make: Callable[[int], TensorInfo]):
+        self._numbers = numbers
+        self._make = make
+
+    def __getitem__(self, name: str) -> TensorInfo:
+        return self._make(self._numbers[name])
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._numbers
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._numbers)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+
+def _info_of(reader: _native.HoloReader, number: int) -> TensorInfo:
+    name, dtype, shape, encoding, layers, stored_as = reader.describe(number)
+    parts = tuple(Layer(*layer) for layer in layers)
+    return TensorInfo(name, dtype, shape, encoding, parts, stored_as)
+
+
+def _stored_info(name: str, dtype: str, shape: Tuple[int, ...], stored_as: str) -> TensorInfo:
+    return TensorInfo(name, dtype, shape, "stored", (), stored_as)
+
+
 class HoloFile:
     """A .holo file."""
 
     def __init__(self, path: str):
         self._reader = _native.HoloReader(path)
-        self.infos = {
-            name: TensorInfo(
-                name, dtype, shape, encoding, tuple(Layer(*layer) for layer in layers), stored_as
-            )
-            for name, dtype, shape, encoding, layers, stored_as in self._reader.describe()
-        }
-        self._number = {name: number for number, name in enumerate(self.infos)}
+        self._outline = self._reader.outline()
+        self._number = {tensor[0]: number for number, tensor in enumerate(self._outline)}
+        self.infos = Infos(self._number, functools.partial(_info_of, self._reader))
+
+    def elements(self, name: str) -> Elements:
+        return self._outline[self._number[name]][1:4]
 
     def stored_bytes(self, name: str, target: Optional[float] = None) -> int:
         """Of what is read for that quality, about."""
@@ -82,7 +115,7 @@ class HoloFile:
         ]
 
     def _is_whole(self, name: str, parts: int) -> bool:
-        return parts == len(self.infos[name].layers)
+        return parts == self._outline[self._number[name]][4]
 
     def metadata(self) -> Iterator[Tuple[str, Sequence[Tuple[str, Any]]]]:
         for index, (_, kind) in enumerate(self._reader.files):
@@ -100,13 +133,23 @@ class ModelFile:
     def __init__(self, path: str, zero_copy: bool):
         self._source = _native.ModelSource(path)
         self._maps = self._map_files(path) if zero_copy else []
-        self.infos: Dict[str, TensorInfo] = {}
-        self._index: Dict[str, int] = {}
-        for index, (name, dtype, shape, stored_as) in enumerate(self._source.describe()):
-            self.infos[name] = TensorInfo(name, dtype, shape, "stored", (), stored_as)
-            self._index[name] = index
+        self._outline = outline = self._source.outline()
+        self._index = {tensor[0]: index for index, tensor in enumerate(outline)}
+        # Not of `self`: files are closed, and their maps undone, when the last reference goes.
+        self.infos = Infos(self._index, lambda index: _stored_info(*outline[index]))
         if not self.infos and self._source.files[0][1] == "npz":
             _check_empty_archive(path)
+
+    def elements(self, name: str) -> Elements:
+        return self._outline[self._index[name]][1:]
+
+    def load_part(self, name: str, box: "Box") -> Any:
+        """The bytes of what lies in the box; no more of the file is read than that takes."""
+        return self._source.read_part(self._index[name], box.ranges)
+
+    def can_load_part(self, name: str) -> bool:
+        """Not where the tensor is in memory anyway, nor where elements share bytes."""
+        return not self._maps and self.elements(name)[0] not in ("F4", "F6_E2M3", "F6_E3M2")
 
     def load(self, name: str, target: Optional[float]) -> Tuple[Any, float, bool]:
         index = self._index[name]
@@ -135,6 +178,67 @@ class ModelFile:
     def _map_files(self, path: str) -> List["_MappedFile"]:
         folder = path if os.path.isdir(path) else os.path.dirname(path)
         return [_MappedFile(os.path.join(folder, name)) for name, _ in self._source.files]
+
+
+class Box(NamedTuple):
+    """What of a tensor an index touches, axis by axis, and what it then takes of that."""
+
+    ranges: Tuple[Tuple[int, int, int], ...]  # start, step, count: in the order of the file
+    rest: Tuple[Any, ...]
+
+    @property
+    def shape(self) -> Tuple[int, ...]:
+        return tuple(count for _, _, count in self.ranges)
+
+
+def box_of(index: Any, shape: Sequence[int]) -> Optional[Box]:
+    """Of integers, slices, `...` and None. Nothing for other indices: they may touch anything."""
+    parts = index if isinstance(index, tuple) else (index,)
+    if not all(_is_basic(part) for part in parts):
+        return None
+    taken = sum(part is not None and part is not ... for part in parts)
+    if taken > len(shape) or sum(part is ... for part in parts) > 1:
+        raise IndexError(f"{len(parts)} indices for a tensor of {len(shape)} dimensions: {index!r}")
+    ranges: List[Tuple[int, int, int]] = []
+    left: List[Any] = []
+    for part in parts:
+        if part is ...:
+            ranges += [(0, 1, extent) for extent in shape[len(ranges) :][: len(shape) - taken]]
+            left.append(...)
+        elif part is None:
+            left.append(None)
+        else:
+            one, rest = _range_of(part, len(ranges), shape)
+            ranges.append(one)
+            left.append(rest)
+    ranges += [(0, 1, extent) for extent in shape[len(ranges) :]]
+    return Box(tuple(ranges), tuple(left))
+
+
+def _is_basic(part: Any) -> bool:
+    if isinstance(part, slice):
+        ends = (part.start, part.stop, part.step)
+        return part.step != 0 and all(end is None or _is_integer(end) for end in ends)
+    return part is None or part is ... or _is_integer(part)
+
+
+def _is_integer(part: Any) -> bool:
+    return isinstance(part, (int, np.integer)) and not isinstance(part, bool)
+
+
+def _range_of(part: Any, axis: int, shape: Sequence[int]) -> Tuple[Tuple[int, int, int], Any]:
+    """What is read of an axis, and what is then taken of it."""
+    extent = shape[axis]
+    if not isinstance(part, slice):
+        if not -extent <= part < extent:
+            raise IndexError(f"index {part} is out of bounds for axis {axis} with size {extent}")
+        return (int(part) % extent, 1, 1), 0
+    places = range(*part.indices(extent))
+    if len(places) == 0:
+        return (0, 1, 0), slice(None)
+    if places.step > 0:
+        return (places[0], places.step, len(places)), slice(None)
+    return (places[-1], -places.step, len(places)), slice(None, None, -1)
 
 
 class _MappedFile:

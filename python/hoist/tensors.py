@@ -253,7 +253,8 @@ class safe_open(OwnsResources):  # the name that it has in safetensors
 
 
 class _Slice:
-    """A tensor to take parts of: `[...]` loads it and keeps no more than the part."""
+    """A tensor to take parts of: `[...]` reads no more of the file than integers, slices, `...` and
+    None in it need; other indices, and those of a .holo file, load the tensor and keep the part."""
 
     def __init__(self, file: safe_open, name: str):
         self._file = file
@@ -308,6 +309,11 @@ def save_file(
         offset = end
     text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
     text += b" " * (-len(text) % 8)
+    if len(text) > _MOST_HEADER_BYTES:
+        raise InvalidArgument(
+            f"names and metadata make a header of {len(text)} bytes, and safetensors takes 100 MB: "
+            "save fewer tensors in a file, or under shorter names"
+        )
     skeleton = len(text).to_bytes(8, "little") + text
 
     writer = _native.HoloWriter(
@@ -317,6 +323,8 @@ def save_file(
         writer.add(name, dtype, list(shape), data)
     writer.finish()
 
+
+_MOST_HEADER_BYTES = 100_000_000
 
 _Prepared = Tuple[str, str, Tuple[int, ...], Any]  # name, dtype, shape, bytes
 

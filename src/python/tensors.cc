@@ -7,10 +7,12 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,6 +28,7 @@
 #include "tensors/file/quality_policy.h"
 #include "tensors/file/reader.h"
 #include "tensors/file/writer.h"
+#include "tensors/model/model_slice.h"
 #include "tensors/model/model_source.h"
 
 namespace nb = nanobind;
@@ -129,18 +132,39 @@ nb::tuple place(const Model& model, size_t index) {
   return nb::make_tuple(tensor.file, tensor.offset, tensor.bytes, is_as_held && is_aligned);
 }
 
-ByteArray read(const Model& model, size_t index) {
-  const ModelTensor& tensor = tensor_of(model, index);
-  auto bytes =
-      std::make_unique<container::BlockBytes>(container::BlockBytes::allocate(tensor.bytes));
-  if (bytes->size() != tensor.bytes) raise({ErrorCode::exhausted, "no memory for " + tensor.name});
+ByteArray read_into_new(const ModelTensor& tensor, uint64_t size,
+                        const std::function<Status(std::span<std::byte>)>& read) {
+  auto bytes = std::make_unique<container::BlockBytes>(container::BlockBytes::allocate(size));
+  if (bytes->size() != size) raise({ErrorCode::exhausted, "no memory for " + tensor.name});
   const Status status = [&] {
     const ReleasedGil released;
-    return model.source.read(tensor, *bytes);
+    return read(*bytes);
   }();
   check(status);
   std::byte* const data = bytes->data();
-  return byte_array(std::move(bytes), data, tensor.bytes);
+  return byte_array(std::move(bytes), data, size);
+}
+
+ByteArray read(const Model& model, size_t index) {
+  const ModelTensor& tensor = tensor_of(model, index);
+  return read_into_new(tensor, tensor.bytes,
+                       [&](std::span<std::byte> into) { return model.source.read(tensor, into); });
+}
+
+// `ranges`: (start, step, count) of each axis.
+ByteArray read_part(const Model& model, size_t index,
+                    const std::vector<std::tuple<uint64_t, uint64_t, uint64_t>>& ranges) {
+  const ModelTensor& tensor = tensor_of(model, index);
+  std::vector<AxisRange> axes;
+  Shape shape;
+  for (const auto& [start, step, count] : ranges) {
+    axes.push_back({start, step, count});
+    shape.push_back(count);
+  }
+  const uint64_t size = value(byte_count(tensor.dtype, shape));
+  return read_into_new(tensor, size, [&](std::span<std::byte> into) {
+    return read_slice(model.source, tensor, axes, into);
+  });
 }
 
 HoloWriteOptions write_options(const std::string& encoding, uint32_t fragments, uint32_t parity,
@@ -210,14 +234,26 @@ void define_tensors(nb::module_& module) {
              return std::make_unique<HoloTensorReader>(value(std::move(reader)));
            }),
            "path"_a)
-      .def("describe",
+      .def("outline",
            [](const HoloTensorReader& reader) {
              nb::list tensors;
              for (const HoloTensor& tensor : reader.header().tensors) {
-               tensors.append(describe(tensor));
+               const TensorDescription& description = tensor.description;
+               tensors.append(nb::make_tuple(tensor.name, dtype_name(description.dtype),
+                                             shape_tuple(description.shape), tensor.stored_as,
+                                             tensor.parts.size()));
              }
              return tensors;
            })
+      .def(
+          "describe",
+          [](const HoloTensorReader& reader, size_t tensor) {
+            if (tensor >= reader.header().tensors.size()) {
+              raise({ErrorCode::invalid_argument, "no such tensor"});
+            }
+            return describe(reader.header().tensors[tensor]);
+          },
+          "tensor"_a)
       .def(
           "load_onto",
           [](const HoloTensorReader& reader, const std::string& device,
@@ -248,7 +284,7 @@ void define_tensors(nb::module_& module) {
              return std::make_unique<Model>(value(ModelSource::open({path.text})));
            }),
            "path"_a)
-      .def("describe",
+      .def("outline",
            [](const Model& model) {
              nb::list tensors;
              for (const ModelTensor& tensor : model.source.tensors()) {
@@ -258,6 +294,7 @@ void define_tensors(nb::module_& module) {
              return tensors;
            })
       .def("read", &read, "index"_a)
+      .def("read_part", &read_part, "index"_a, "ranges"_a)
       .def(
           "load_onto",
           [](const Model& model, const std::string& device, const WantedTensors& wanted) {
