@@ -19,7 +19,7 @@ struct PartialModel {
 // A .safetensors with nothing but these tensors. `unsupported` where their names take more than its
 // header may.
 Result<PartialModel> bare_safetensors(std::span<const HoloTensor* const> tensors,
-                              const std::string& metadata = {});
+                                      const std::string& metadata = {});
 
 // A file of that format with the tensors that are `kept` (by offset) and all that its skeleton says
 // of the model. `unsupported` for .npz, whose directory would have to be made anew, and for
