@@ -443,7 +443,7 @@ class Outputs(unittest.TestCase):
         (self.folder / "one").write_text("x y z\n")
         self.assertEqual(self.build("--force", "--no-store", source=self.folder / "one").returncode, 0)
         self.assertEqual(os.listdir(self.folder).count("index"), 1)
-        self.assertEqual(sorted(os.listdir(index)), ["snapshot.hoist"])
+        self.assertEqual(sorted(os.listdir(index)), ["ledger", "snapshot.hoist"])
         (self.folder / "bad").write_text("x\n")
         before = self.content()
         self.assertEqual(self.build("--force", source=self.folder / "bad").returncode, 2)
