@@ -509,6 +509,12 @@ class Outputs(unittest.TestCase):
         preloads = [""]
         if shim is not None and not os.environ.get("HOIST_SANITIZE"):
             preloads.append(str(shim))
+        (self.folder / "lines").write_text("x y z\n")
+        index = self.folder / "index"
+        self.assertEqual(run(f"{TOOLS}/hoist-match", "build", "--format", "lines", "-i",
+                             self.folder / "lines", "-o", index).returncode, 0)
+        match = (f"{TOOLS}/hoist-match build --format lines -i {self.folder}/lines -o {index} "
+                 "--no-store --force")
         pack = f"{TOOLS}/hoist-tensors pack {EXAMPLES}/m.safetensors -o {self.folder}"
         for preload in preloads:
             (self.folder / "old").write_bytes(PRECIOUS)
@@ -519,12 +525,32 @@ class Outputs(unittest.TestCase):
                 {pack}/new || exit 11
                 {pack}/new; test $? = 2 || exit 12
                 {pack}/old --force || exit 13
+                {match} || exit 15
                 {pack}/none/new; test $? = 1 || exit 14""")
             self.assertEqual(done.returncode, 0, done)
             self.assertEqual((self.folder / "old").read_bytes(),
                              (self.folder / "new").read_bytes())
-            self.assertEqual(set(os.listdir(self.folder)) - {"shim.so"}, {"old", "new"})
+            self.assertEqual(set(os.listdir(self.folder)) - {"shim.so"},
+                             {"old", "new", "lines", "index"})
+            self.assertFalse((index / "store").exists())
             (self.folder / "new").unlink()
+
+    def test_all_or_none_where_names_cannot_be_exchanged(self):
+        shim = compile_c(POOR_FILE_SYSTEM, self.folder / "shim.so", "-shared", "-fPIC")
+        if shim is None or os.environ.get("HOIST_SANITIZE"):
+            self.skipTest("needs a compiler, and no sanitizer")
+        done = run(BUILD / "tests/output_file_test", "--gtest_filter=Outputs.AllOrNone",
+                   env=environment(LD_PRELOAD=str(shim)))
+        self.assertEqual(done.returncode, 0, done.stdout.decode())
+
+    def test_a_link_in_shared_memory(self):
+        with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+            link, target = pathlib.Path(folder, "link.json"), pathlib.Path(folder, "target.json")
+            link.symlink_to(target)
+            for _ in range(2):
+                self.assertEqual(run(HOIST, "run", f"--stats={link}", "--", "true").returncode, 0)
+                self.assertTrue(link.is_symlink())
+                json.loads(target.read_text())
 
     def test_full_disk(self):
         commands(self.folder)

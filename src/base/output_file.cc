@@ -51,6 +51,8 @@ std::string temporary_name(const std::string& path) {
 
 Status sync_folder(const std::string& path) {
   Result<UniqueFd> folder = open_file(folder_of(path), O_RDONLY | O_DIRECTORY);
+  // One that may be written into and not read, as a drop box, cannot be synced by itself.
+  if (!folder && folder.error().system_errno == EACCES) return {};
   if (!folder) return tl::unexpected(folder.error());
   if (::fsync(folder->get()) == 0 || errno == EINVAL || errno == EROFS) return {};
   return cannot_write(path, "its folder: ");
@@ -85,11 +87,22 @@ bool rename_without_replacing(const std::string& from, const std::string& to) {
   return rename_onto_reserved(from, to);
 }
 
-// Swaps the two; true also where only replacing is possible (`swapped` tells).
-bool exchange(const std::string& from, const std::string& to, bool& swapped) {
-  swapped = ::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) == 0;
-  if (swapped) return true;
-  return (errno == EINVAL || errno == ENOSYS) && ::rename(from.c_str(), to.c_str()) == 0;
+bool exchange_names(const std::string& one, const std::string& other) {
+  return ::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) == 0;
+}
+
+// Puts `from` in the place of `to`, which keeps its content under the name `aside`. Where a file
+// system cannot exchange names.
+bool rename_keeping(const std::string& from, const std::string& to, const std::string& aside) {
+  if (::link(to.c_str(), aside.c_str()) != 0 && ::rename(to.c_str(), aside.c_str()) != 0) {
+    return false;
+  }
+  if (::rename(from.c_str(), to.c_str()) == 0) return true;
+  const int code = errno;
+  ::rename(aside.c_str(), to.c_str());
+  ::unlink(aside.c_str());  // a link that renaming has left
+  errno = code;
+  return false;
 }
 
 }  // namespace
@@ -218,16 +231,27 @@ Status OutputFile::put_over(const OutputPlace& there, bool keep_replaced) {
     pending_ = false;
     return {};
   }
-  bool swapped = false;
-  if (!exchange(temporary_, place_.path, swapped)) return cannot_write(name_, "");
+  std::string aside = temporary_;  // the name of what was replaced
+  if (!exchange_names(temporary_, place_.path)) {
+    aside = temporary_name(place_.path);
+    const bool can_exchange = errno != EINVAL && errno != ENOSYS;
+    if (can_exchange || !rename_keeping(temporary_, place_.path, aside)) {
+      return cannot_write(name_, "");
+    }
+  }
   struct stat replaced {};
-  if (swapped && rule_.replace == Replace::own_kind &&
-      (::lstat(temporary_.c_str(), &replaced) != 0 || !same_file(replaced, there.info))) {
+  if (rule_.replace == Replace::own_kind &&
+      (::lstat(aside.c_str(), &replaced) != 0 || !same_file(replaced, there.info))) {
     // Somebody put another file there after it was looked at.
-    exchange(temporary_, place_.path, swapped);
+    if (aside == temporary_) {
+      exchange_names(temporary_, place_.path);
+    } else {
+      ::rename(place_.path.c_str(), temporary_.c_str());
+      ::rename(aside.c_str(), place_.path.c_str());
+    }
     return exists(there, rule_);
   }
-  if (swapped) replaced_ = temporary_;
+  replaced_ = aside;
   temporary_.clear();
   pending_ = false;
   if (!keep_replaced) settle();
@@ -289,14 +313,19 @@ Status OutputFile::publish_all(std::vector<OutputFile>& files, bool durable) {
     if (::fdatasync(file.fd()) != 0 && errno != EINVAL) return cannot_write(file.name_, "");
   }
   for (size_t i = 0; i < files.size(); ++i) {
-    Status done = files[i].pending_ ? files[i].put(/*keep_replaced=*/true) : Status();
-    if (done && durable) done = sync_folder(files[i].place_.path);
+    const Status done = files[i].pending_ ? files[i].put(/*keep_replaced=*/true) : Status();
     if (done) continue;
     for (size_t before = 0; before <= i; ++before) files[before].withdraw();
     return done;
   }
-  for (OutputFile& file : files) file.settle();
-  return {};
+  // All files are there from here on, also where it cannot be said that they would outlive a power
+  // cut.
+  Status synced;
+  for (OutputFile& file : files) {
+    file.settle();
+    if (synced && durable) synced = sync_folder(file.place_.path);
+  }
+  return synced;
 }
 
 Status write_output(const std::string& name, std::string_view content, const OutputRule& rule,

@@ -231,6 +231,29 @@ TEST_F(Outputs, AllOrNone) {
   EXPECT_EQ(files(), 4U);
 }
 
+TEST_F(Outputs, AFolderThatCannotBeReadTakesFiles) {
+  constexpr uid_t kNobody = 65534;
+  const std::string folder = file("drop-box");
+  ASSERT_TRUE(fs::create_directory(folder));
+  if (::geteuid() == 0) {
+    ASSERT_EQ(::chown(folder.c_str(), kNobody, kNobody), 0);
+  }
+  ASSERT_EQ(::chmod(folder.c_str(), 0300), 0);
+  ASSERT_EQ(::chmod(fs::path(folder).parent_path().c_str(), 0711), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::geteuid() == 0 && ::seteuid(kNobody) != 0) ::_exit(2);
+    std::vector<OutputFile> made;
+    made.push_back(create(folder + "/new", {}));
+    ::_exit(OutputFile::publish_all(made) && ::access((folder + "/new").c_str(), F_OK) == 0 ? 0
+                                                                                            : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  ::chmod(folder.c_str(), 0700);
+}
+
 TEST_F(Outputs, AChildLeavesItsParentsFile) {
   OutputFile made = create(file("a"), {});
   ASSERT_TRUE(write_full(made.fd(), "new", 3));

@@ -17,10 +17,6 @@ namespace fs = std::filesystem;
 
 constexpr int kMaximumLinks = 40;  // as the kernel's
 
-bool is_kernels(const std::string& path) {
-  return path.starts_with("/dev/") || path.starts_with("/proc/");
-}
-
 // The descriptor that /dev/stdout, /dev/fd/N or /proc/self/fd/N stands for. Opening those anew
 // would start at the file's beginning, over what was written there already.
 std::optional<int> descriptor_of(const std::string& path) {
@@ -54,6 +50,11 @@ Result<std::string> follow(const std::string& name) {
 }
 
 }  // namespace
+
+bool is_kernels(const std::string& path) {
+  const bool is_device = path.starts_with("/dev/") && !path.starts_with("/dev/shm/");
+  return is_device || path.starts_with("/proc/");
+}
 
 std::string folder_of(const std::string& path) {
   const size_t slash = path.rfind('/');

@@ -33,10 +33,6 @@ const OutputRule& rule() {
 
 bool accepts(const std::string& path, int mode) { return ::access(path.c_str(), mode) == 0; }
 
-bool is_kernels(const std::string& path) {
-  return path.starts_with("/dev/") || path.starts_with("/proc/");
-}
-
 }  // namespace
 
 Result<StatsFile> StatsFile::find(const std::string& name) {

@@ -93,10 +93,21 @@ Status NewFolder::check(const std::string& input) const {
 Status NewFolder::replace() {
   const Result<UniqueFd> locked = lock(path_);
   if (!locked) return tl::unexpected(locked.error());
-  if (::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), RENAME_EXCHANGE) != 0) {
-    return cannot_rename(path_);
+  if (::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), RENAME_EXCHANGE) == 0) {
+    return {};  // the old one, which has the temporary name now, goes with this object
   }
-  return {};  // the old one, which has the temporary name now, goes with this object
+  if (errno != EINVAL && errno != ENOSYS) return cannot_rename(path_);
+  // A file system that cannot exchange names.
+  const std::string aside = fmt::format("{}.{}.old", path_, ::getpid());
+  if (::rename(path_.c_str(), aside.c_str()) != 0) return cannot_rename(path_);
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    const Status failed = cannot_rename(path_);
+    ::rename(aside.c_str(), path_.c_str());
+    return failed;
+  }
+  std::error_code ignored;
+  fs::remove_all(aside, ignored);
+  return {};
 }
 
 Status NewFolder::publish() {
