@@ -66,7 +66,7 @@ Result<OutputPlace> find_output_place(const std::string& name) {
   if (name.empty()) return fail(ErrorCode::invalid_argument, "an empty name of an output: name it");
   const auto folder = [&] {
     return fail(ErrorCode::invalid_argument,
-                fmt::format("{} is a folder: name a file in it", name));
+                fmt::format("the output is a folder ({}): name a file in it", name));
   };
   if (name.ends_with('/')) return folder();
   Result<std::string> path = follow(name);
