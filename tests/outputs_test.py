@@ -547,10 +547,13 @@ class Outputs(unittest.TestCase):
         with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
             link, target = pathlib.Path(folder, "link.json"), pathlib.Path(folder, "target.json")
             link.symlink_to(target)
+            files = set()
             for _ in range(2):
                 self.assertEqual(run(HOIST, "run", f"--stats={link}", "--", "true").returncode, 0)
                 self.assertTrue(link.is_symlink())
                 json.loads(target.read_text())
+                files.add(target.stat().st_ino)
+            self.assertEqual(len(files), 2)  # replaced at once, not written over
 
     def test_full_disk(self):
         commands(self.folder)

@@ -94,13 +94,15 @@ bool exchange_names(const std::string& one, const std::string& other) {
 // Puts `from` in the place of `to`, which keeps its content under the name `aside`. Where a file
 // system cannot exchange names.
 bool rename_keeping(const std::string& from, const std::string& to, const std::string& aside) {
-  if (::link(to.c_str(), aside.c_str()) != 0 && ::rename(to.c_str(), aside.c_str()) != 0) {
-    return false;
-  }
+  const bool has_both_names = ::link(to.c_str(), aside.c_str()) == 0;
+  if (!has_both_names && ::rename(to.c_str(), aside.c_str()) != 0) return false;
   if (::rename(from.c_str(), to.c_str()) == 0) return true;
   const int code = errno;
-  ::rename(aside.c_str(), to.c_str());
-  ::unlink(aside.c_str());  // a link that renaming has left
+  if (has_both_names) {
+    ::unlink(aside.c_str());
+  } else {
+    ::rename(aside.c_str(), to.c_str());
+  }
   errno = code;
   return false;
 }
@@ -151,6 +153,7 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
       descriptor_(std::exchange(other.descriptor_, -1)),
       temporary_(std::exchange(other.temporary_, {})),
       replaced_(std::exchange(other.replaced_, {})),
+      is_new_(other.is_new_),
       pending_(std::exchange(other.pending_, false)) {}
 
 OutputFile::~OutputFile() {
@@ -213,6 +216,7 @@ Status OutputFile::put_new() {
   }
   if (!done) return cannot_write(name_, "");
   pending_ = false;
+  is_new_ = true;
   return {};
 }
 
@@ -246,8 +250,8 @@ Status OutputFile::put_over(const OutputPlace& there, bool keep_replaced) {
     if (aside == temporary_) {
       exchange_names(temporary_, place_.path);
     } else {
-      ::rename(place_.path.c_str(), temporary_.c_str());
       ::rename(aside.c_str(), place_.path.c_str());
+      temporary_.clear();  // what had it is gone
     }
     return exists(there, rule_);
   }
@@ -300,9 +304,9 @@ void OutputFile::settle() {
 
 void OutputFile::withdraw() {
   if (pending_ || place_.holds == Holds::special || !process_.is_current()) return;
-  if (replaced_.empty()) {
+  if (is_new_) {
     ::unlink(place_.path.c_str());
-  } else {
+  } else if (!replaced_.empty()) {
     ::rename(std::exchange(replaced_, {}).c_str(), place_.path.c_str());
   }
 }

@@ -103,6 +103,7 @@ class OutputFile {
   int descriptor_ = -1;    // the caller's
   std::string temporary_;  // a name until publication; empty where the file has none
   std::string replaced_;   // the name of what was replaced until that is settled
+  bool is_new_ = false;    // it has replaced nothing
   bool pending_ = false;
 };
 

@@ -30,11 +30,11 @@ struct OutputPlace {
 // folder on the way cannot be looked into.
 Result<OutputPlace> find_output_place(const std::string& name);
 
-// The folder that holds `path`: "." where it names none.
 // Whether a path names something of the kernel's, in /dev or /proc: what lies there is written to
 // and never replaced. /dev/shm holds files.
 bool is_kernels(const std::string& path);
 
+// The folder that holds `path`: "." where it names none.
 std::string folder_of(const std::string& path);
 
 }  // namespace hoist

@@ -102,8 +102,10 @@ Status NewFolder::replace() {
   if (::rename(path_.c_str(), aside.c_str()) != 0) return cannot_rename(path_);
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
     const Status failed = cannot_rename(path_);
-    ::rename(aside.c_str(), path_.c_str());
-    return failed;
+    if (::rename(aside.c_str(), path_.c_str()) == 0) return failed;
+    return fail(ErrorCode::io, fmt::format("cannot rename to {} ({}): the index that was there is "
+                                           "{} now, rename it back",
+                                           path_, std::strerror(errno), aside));
   }
   std::error_code ignored;
   fs::remove_all(aside, ignored);
