@@ -78,16 +78,30 @@ Result<Ledger::Slots> Ledger::decode(std::string_view bytes) {
 }
 
 Result<std::unique_ptr<Ledger>> Ledger::create(const std::string& path, LedgerState state) {
-  auto file = open_file(path, O_RDWR | O_CREAT | O_EXCL, 0666);
+  // Whole under its name, or not there: half a ledger would stand for a damaged index.
+  const std::string unfinished = path + ".new";
+  auto file = open_file(unfinished, O_RDWR | O_CREAT | O_TRUNC, 0666);
   if (!file) return tl::unexpected(file.error());
+  const auto give_up = [&](const Error& error) {
+    ::unlink(unfinished.c_str());
+    return tl::unexpected(error);
+  };
   state.boot = boot_now();
   const std::string empty(kFileSize, '\0');
   if (Status sized = pwrite_full(file->get(), empty.data(), empty.size(), 0, path); !sized) {
-    return tl::unexpected(sized.error());
+    return give_up(sized.error());
   }
   std::unique_ptr<Ledger> ledger(new Ledger(path, std::move(*file), {state, 0}));
   if (Status saved = ledger->saved(state.snapshot_generation); !saved) {
-    return tl::unexpected(saved.error());
+    return give_up(saved.error());
+  }
+  // A link refuses where there is one already; not every file system has links.
+  if (::link(unfinished.c_str(), path.c_str()) == 0) {
+    ::unlink(unfinished.c_str());
+  } else if (errno == EEXIST || ::rename(unfinished.c_str(), path.c_str()) != 0) {
+    const int code = errno;
+    return give_up(
+        {ErrorCode::io, fmt::format("cannot make {} ({})", path, std::strerror(code)), code});
   }
   return ledger;
 }

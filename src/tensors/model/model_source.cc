@@ -221,8 +221,9 @@ Status ModelSource::read_turned(const ModelTensor& tensor, uint64_t offset,
 }
 
 std::span<const ModelTensor> ModelSource::tensors_of(size_t file) const {
-  const auto found = std::ranges::equal_range(tensors_, file, {}, &ModelTensor::file);
-  return {found.begin(), found.end()};
+  const auto first = std::ranges::lower_bound(tensors_, file, {}, &ModelTensor::file);
+  const auto last = std::ranges::upper_bound(tensors_, file, {}, &ModelTensor::file);
+  return {first, last};
 }
 
 Result<std::vector<std::byte>> ModelSource::skeleton(size_t file) const {
