@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -575,3 +576,25 @@ def test_closing_waits_for_nobody_and_breaks_nobody(random):
     for thread in threads:
         thread.join()
     assert ends == ["the index is closed"] * 3
+
+
+def test_without_a_store_it_may_lie_where_nobody_writes(tmp_path):
+    """As it is, and as made before there were ledgers."""
+    index = tmp_path / "index"
+    lines = tmp_path / "lines"
+    lines.write_text("a b c\n")
+    tool = Path(os.environ["HOIST_BUILD_DIR"], "libexec/hoist/hoist-match")
+    build = [tool, "build", "--format", "lines", "--no-store", "-i", lines, "-o", index]
+    subprocess.run(build, check=True, capture_output=True)
+    use = f"from hoist import match; print(len(match.Index({str(index)!r})))"
+    script = 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && exec "$2" -c "$3"'
+    for ledger in (True, False):
+        if not ledger:
+            (index / "ledger").unlink()
+        done = subprocess.run(
+            ["unshare", "-rm", "sh", "-c", script, "sh", index, sys.executable, use],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if "unshare" in done.stderr or "mount" in done.stderr:
+            pytest.skip(done.stderr)
+        assert (done.returncode, done.stdout) == (0, "1\n"), done.stderr

@@ -134,6 +134,11 @@ Status Index::State::lock_folder() {
 // What the folder must have.
 Status Index::State::load_ledger(bool has_snapshot, bool has_store) {
   auto opened = Ledger::open(path + "/ledger", options.read_only);
+  // Without a store nothing is written: such an index may lie where nobody writes.
+  const int why_not = opened ? 0 : opened.error().system_errno;
+  if (!has_store && (why_not == EROFS || why_not == EACCES)) {
+    opened = Ledger::open(path + "/ledger", true);
+  }
   if (!opened && opened.error().code == ErrorCode::not_found) {
     if (has_snapshot || has_store) return {};
     return fail(ErrorCode::not_found,
@@ -165,6 +170,8 @@ Status Index::State::adopt() {
   state.has_store = store != nullptr;
   if (store) state.acknowledged = store->chain();
   auto begun = Ledger::create(path + "/ledger", state);
+  const int why_not = begun ? 0 : begun.error().system_errno;
+  if (!store && (why_not == EROFS || why_not == EACCES)) return {};
   if (!begun) return tl::unexpected(begun.error());
   ledger = std::move(*begun);
   if (store) store->use_ledger(*ledger);
