@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 
+#include "base/log.h"
 #include "match/index/index.h"
 #include "match/index/snapshot.h"
 #include "match/store/salvage.h"
@@ -34,6 +35,10 @@ class Repair {
       report_.is_damaged = !salvage_.is_whole;
     }
     read_snapshot();
+    if (!salvage_.settings && !snapshot_ && !salvage_.patterns.empty()) {
+      log(LogLevel::warn, "the settings of {} are lost: taken for those that `build` gives", path_);
+      salvage_.settings.emplace();
+    }
     if (!salvage_.settings && !snapshot_) {
       return fail(ErrorCode::corrupt,
                   fmt::format("nothing can be read of the index ({}): build it again", path_));
