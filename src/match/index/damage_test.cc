@@ -140,9 +140,14 @@ class DamageTest : public IndexFolderTest {
     const std::set<std::string> names = names_in(**index);
     EXPECT_EQ(names.size(), report->saved);
     EXPECT_TRUE(std::includes(all_.begin(), all_.end(), names.begin(), names.end()));
-    if (!names.empty()) {
-      EXPECT_EQ(*(*index)->metadata(*names.begin()), "1");
+    // What a pattern has beside its text lies in other blocks, of which one may be the damaged one.
+    size_t without_metadata = 0;
+    for (const std::string& name : names) {
+      const auto metadata = (*index)->metadata(name);
+      EXPECT_TRUE(metadata && (*metadata == "1" || metadata->empty())) << name;
+      without_metadata += metadata && metadata->empty() ? 1 : 0;
     }
+    EXPECT_LE(without_metadata, kPatterns / 3);  // a table has a third of them
     return kPatterns - names.size();
   }
 
