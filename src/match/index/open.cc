@@ -174,8 +174,7 @@ Status Index::State::adopt() {
   if (!store && (why_not == EROFS || why_not == EACCES)) return {};
   if (!begun) return tl::unexpected(begun.error());
   ledger = std::move(*begun);
-  if (store) store->use_ledger(*ledger);
-  return {};
+  return store ? store->use_ledger(*ledger) : Status();
 }
 
 Status Index::State::load() {

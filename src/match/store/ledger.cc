@@ -158,6 +158,10 @@ Status Ledger::saved(uint64_t snapshot_generation) {
   for (int slot = 0; slot < 2; ++slot) {
     if (Status written = write(); !written) return written;
   }
+  return sync();
+}
+
+Status Ledger::sync() {
   if (::fdatasync(file_.get()) == 0) return {};
   return fail(ErrorCode::io, fmt::format("cannot sync ({}: {})", path_, std::strerror(errno)),
               errno);

@@ -9,8 +9,9 @@
 // ledger names, whenever the process is killed, and after a power cut at least what it names as
 // flushed, since the kernel may have written the ledger's page and not yet the log's. Which of the
 // two holds is told by the kernel's boot id: in another boot, or where there is none to read, what
-// was flushed counts. The ledger itself is synced by saved() only: after a power cut it may be as
-// old as the kernel's write-back lets it be (30 s), and then it asks for less than was promised.
+// was flushed counts. The ledger itself is synced by saved() and sync() only: after a power cut it
+// may be as old as the kernel's write-back lets it be (30 s), and then it asks for less than was
+// promised.
 //
 // The file has two slots, a page each and with a checksum, which are written in turn: one that is
 // torn or damaged leaves the state before the last write. Cost: one pwrite() of 144 bytes a write.
@@ -51,8 +52,9 @@ class Ledger {
   LedgerState state() const;
   Status acknowledge(const ChainPoint& point);
   Status flushed(const ChainPoint& point);
-  // Durable when it returns.
+  // Both durable when they return.
   Status saved(uint64_t snapshot_generation);
+  Status sync();
 
   // Of untrusted bytes of the file; `corrupt` as above.
   struct Slots {

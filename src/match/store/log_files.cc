@@ -57,4 +57,17 @@ Result<std::vector<LogFile>> read_logs(const std::string& store_path,
   return files;
 }
 
+std::optional<std::string> damage_before_end(const std::vector<LogFile>& files) {
+  for (const LogFile& file : files) {
+    const bool is_last = &file == &files.back();
+    if (!file.scan.damage.empty()) {
+      return fmt::format("{} at byte {}", file.path, file.scan.damage.front().offset);
+    }
+    if (!is_last && file.scan.tail < file.size) {
+      return fmt::format("{} from byte {}", file.path, file.scan.tail);
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace hoist::match

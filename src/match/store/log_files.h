@@ -28,4 +28,8 @@ struct LogWrite {
 Result<std::vector<LogFile>> read_logs(const std::string& store_path,
                                        const std::function<void(const LogWrite&)>& take);
 
+// Where a log has bytes that are no whole record and do not end the last log, as those of a write
+// that was under way do. Nothing where no log has.
+std::optional<std::string> damage_before_end(const std::vector<LogFile>& files);
+
 }  // namespace hoist::match

@@ -1,5 +1,6 @@
 #include "match/store/salvage.h"
 
+#include <rocksdb/sst_file_reader.h>
 #include <rocksdb/write_batch.h>
 
 #include <algorithm>
@@ -44,6 +45,9 @@ class Collector {
         return is_numbered;
       case kChange:
         return put_change(value);
+      case kIngest:
+        ++salvage_.ingests;
+        return true;
       default:
         return true;
     }
@@ -154,10 +158,10 @@ class TableReader {
   // Whether all was.
   bool read() {
     for (const char kind :
-         {kSettings, kChain, kSymbol, kSymbolCopy, kPattern, kMetadata, kChange, kState}) {
+         {kSettings, kChain, kIngest, kSymbol, kSymbolCopy, kPattern, kMetadata, kChange, kState}) {
       if (kind == kSettings || kind == kChain) {
         read_one(std::string(1, kind));
-      } else if (kind == kChange) {
+      } else if (kind == kChange || kind == kIngest) {
         read_kind<uint64_t>(kind);
       } else {
         read_kind<uint32_t>(kind);
@@ -235,16 +239,27 @@ class LooseTables {
  public:
   Status read(const std::string& path) {
     std::error_code error;
+    std::vector<std::string> files;
     for (std::filesystem::directory_iterator at(path, error), end; !error && at != end;
          at.increment(error)) {
-      if (at->path().extension() != ".sst") continue;
-      const auto bytes = read_file(at->path().string(), std::numeric_limits<size_t>::max());
-      if (!bytes) return tl::unexpected(bytes.error());
-      scan_table(*bytes, [this](const TableEntry& entry) { take(entry); });
+      if (at->path().extension() == ".sst") files.push_back(at->path().string());
     }
-    if (!error) return {};
-    return fail(ErrorCode::io, fmt::format("cannot read ({}: {})", path, error.message()),
-                error.value());
+    if (error) {
+      return fail(ErrorCode::io, fmt::format("cannot read ({}: {})", path, error.message()),
+                  error.value());
+    }
+    std::sort(files.rbegin(), files.rend());  // later ones first
+    for (const std::string& file : files) {
+      const auto bytes = read_file(file, std::numeric_limits<size_t>::max());
+      if (!bytes) return tl::unexpected(bytes.error());
+      bool is_scanned = false;
+      scan_table(*bytes, [&](const TableEntry& entry) {
+        is_scanned = true;
+        take(entry);
+      });
+      if (!is_scanned) read_by_index(file);
+    }
+    return {};
   }
 
   // What the collector does not have. Values that make no sense are left out.
@@ -259,6 +274,17 @@ class LooseTables {
     uint64_t sequence;
     std::optional<std::string> value;  // none: a removal
   };
+
+  // A table with other checksums, as those from before there were chains. What it removed is not
+  // told of, nor when: other tables come first.
+  void read_by_index(const std::string& file) {
+    rocksdb::SstFileReader reader(database_options());
+    if (!reader.Open(file).ok()) return;
+    const std::unique_ptr<rocksdb::Iterator> at(reader.NewIterator(rocksdb::ReadOptions()));
+    for (at->SeekToFirst(); at->Valid(); at->Next()) {
+      take({view(at->key()), 0, false, view(at->value())});
+    }
+  }
 
   void take(const TableEntry& entry) {
     const auto [at, is_new] = writes_.try_emplace(std::string(entry.key), Write{});
@@ -282,8 +308,10 @@ Result<bool> read_writes(const std::string& path, const ChainPoint& begin,
                          const ChainPoint& required, Collector& collector) {
   ChainPoint at = begin;
   bool is_whole = true;
+  bool has_unchained = false;
   const auto files = read_logs(path, [&](const LogWrite& write) {
     const auto point = point_of(write.bytes);
+    has_unchained = has_unchained || !point;
     // The tables have it, in a later state.
     if (point && point->writes <= at.writes) return;
     BatchReader reader(collector);
@@ -294,6 +322,8 @@ Result<bool> read_writes(const std::string& path, const ChainPoint& begin,
     at = *point;
   });
   if (!files) return tl::unexpected(files.error());
+  // What is missing from a log without a chain is told by its own damage only.
+  if ((has_unchained || at.writes == 0) && damage_before_end(*files)) is_whole = false;
   return is_whole && at.writes >= required.writes;
 }
 
@@ -306,7 +336,10 @@ Result<Salvage> salvage_store(const std::string& path, const ChainPoint& require
   const ChainPoint begin = salvage.last;
   const auto has_all = read_writes(path, begin, required, collector);
   if (!has_all) return tl::unexpected(has_all.error());
-  salvage.is_whole = salvage.is_whole && *has_all;
+  const uint64_t patterns = std::max(
+      salvage.last.patterns, required.writes >= salvage.last.writes ? required.patterns : 0);
+  salvage.is_whole = salvage.is_whole && *has_all && salvage.ingests >= salvage.last.ingests &&
+                     salvage.patterns.size() >= patterns;
   if (!salvage.is_whole) {
     LooseTables tables;
     if (Status read = tables.read(path); !read) return tl::unexpected(read.error());

@@ -24,6 +24,7 @@ struct Salvage {
   std::unordered_map<uint32_t, std::string> metadata;
   std::unordered_set<uint32_t> removed;  // serials that a change names
   ChainPoint last;                       // of the writes that were read
+  uint64_t ingests = 0;                  // files of patterns that the tables have
   bool is_whole = true;                  // nothing was damaged
 };
 

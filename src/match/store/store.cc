@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "base/log.h"
+#include "match/store/chain_filter.h"
 #include "match/store/store_check.h"
 #include "match/store/store_layout.h"
 
@@ -23,11 +24,14 @@ constexpr uint64_t kMostCopies = 65'535;
 
 struct Store::State {
   std::string path;
+  bool read_only = false;
+  std::unique_ptr<ChainFilter> filter;  // the database names it as long as it is open
   std::unique_ptr<rocksdb::DB> database;
   IndexSettings settings;
   Ledger* ledger = nullptr;  // none: nothing is compared
   std::mutex log;            // held by whoever writes to it; what follows is under it
   bool broken = false;       // a write failed
+  bool has_written = false;
   ChainPoint chain;
   // Symbols of the last write, which the next one repeats: whatever damages one record or one block
   // of a table leaves each symbol that others use.
@@ -85,6 +89,7 @@ struct Store::State {
     const rocksdb::Status written = database->Write(options, &batch);
     if (!written.ok()) return broke(written, "write to");
     due_copies.clear();
+    has_written = true;
     chain = next;
     if (ledger == nullptr) return {};
     Status acknowledged = ledger->acknowledge(chain);
@@ -155,6 +160,7 @@ struct Store::State {
       chain.ingests = static_cast<uint64_t>(last_number<uint64_t>(kIngest) + 1);
       if (chain.ingests == counted) return {};
     }
+    if (read_only) return {};
     // The process died between an ingest and its write, or the store was made before there were
     // chains: they go on with what is there.
     chain.patterns = 0;
@@ -194,22 +200,35 @@ struct Store::State {
 };
 
 Store::Store(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+// What was acknowledged is on the disk afterwards, and the ledger says so: in another boot a tail
+// that was cut off is then told from a torn one.
 Store::~Store() {
-  if (state_->due_copies.empty() || state_->broken) return;
-  rocksdb::WriteBatch batch;
-  if (Status written = state_->write(batch); !written) {
-    log(LogLevel::warn, "{}", written.error().message);
-  }
+  if (state_->read_only || state_->broken) return;
+  if (Status closed = close(); !closed) log(LogLevel::warn, "{}", closed.error().message);
 }
+
+Status Store::close() {
+  if (!state_->due_copies.empty()) {
+    rocksdb::WriteBatch batch;
+    if (Status written = state_->write(batch); !written) return written;
+  }
+  if (!state_->has_written) return {};
+  if (Status flushed = flush_log(); !flushed) return flushed;
+  return state_->ledger == nullptr ? Status() : state_->ledger->sync();
+}
+
 const IndexSettings& Store::settings() const { return state_->settings; }
 Status Store::check_tables() const {
   const rocksdb::Status checked = state_->database->VerifyChecksum();
   if (!checked.ok()) return state_->error(checked, "read");
   return {};
 }
-void Store::use_ledger(Ledger& ledger) {
+Status Store::use_ledger(Ledger& ledger) {
   const std::lock_guard lock(state_->log);
   state_->ledger = &ledger;
+  rocksdb::WriteBatch nothing;
+  return state_->write_locked(nothing, {}, true);
 }
 ChainPoint Store::chain() const {
   const std::lock_guard lock(state_->log);
@@ -217,17 +236,32 @@ ChainPoint Store::chain() const {
 }
 
 Result<std::unique_ptr<Store>> Store::open(const std::string& path, const Options& options) {
+  // A process that writes may move writes from the logs to the tables between any two steps.
+  constexpr int kTries = 5;
+  for (int attempt = 1;; ++attempt) {
+    auto opened = open_once(path, options);
+    if (opened || options.create || attempt == kTries ||
+        opened.error().code != ErrorCode::corrupt) {
+      return opened;
+    }
+  }
+}
+
+Result<std::unique_ptr<Store>> Store::open_once(const std::string& path, const Options& options) {
   auto state = std::make_unique<State>();
   state->path = path;
+  state->read_only = options.read_only;
+  rocksdb::DB* database = nullptr;
+  rocksdb::Options wanted = database_options();
   ChainPoint must_have;
   if (!options.create) {
     const LedgerState known = options.ledger == nullptr ? LedgerState() : options.ledger->state();
     const auto checked = check_store(path, options.ledger == nullptr ? nullptr : &known);
     if (!checked) return tl::unexpected(checked.error());
-    must_have = *checked;
+    must_have = checked->end;
+    state->filter = std::make_unique<ChainFilter>(*checked);
+    wanted.wal_filter = state->filter.get();
   }
-  rocksdb::DB* database = nullptr;
-  rocksdb::Options wanted = database_options();
   wanted.create_if_missing = options.create;
   wanted.error_if_exists = options.create;
   const rocksdb::Status opened = options.read_only
@@ -243,9 +277,11 @@ Result<std::unique_ptr<Store>> Store::open(const std::string& path, const Option
   }
   if (Status loaded = state->load_settings(); !loaded) return tl::unexpected(loaded.error());
   if (Status loaded = state->load_chain(); !loaded) return tl::unexpected(loaded.error());
-  if (state->chain.writes < must_have.writes) {
-    return state->damaged(
-        fmt::format("only {} of {} writes were read", state->chain.writes, must_have.writes));
+  const bool has_gap = state->filter && state->filter->has_gap();
+  if (state->chain.writes < must_have.writes || has_gap) {
+    return state->damaged(has_gap ? fmt::format("not all of {} writes were read", must_have.writes)
+                                  : fmt::format("only {} of {} writes were read",
+                                                state->chain.writes, must_have.writes));
   }
   if (!options.create && !options.read_only) {
     if (Status found = state->find_due_copies(); !found) return tl::unexpected(found.error());
@@ -387,8 +423,6 @@ Status Store::ingest(const NewSymbols& symbols, const std::function<bool(NewPatt
   const std::string file = state_->path + "/ingested";
   rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), state_->database->GetOptions());
   rocksdb::Status status = writer.Open(file);
-  // Tells the file from one that an old manifest does not have.
-  if (status.ok()) status = writer.Put(key(kIngest, state_->chain.ingests), "");
   NewPattern pattern;
   std::string value;
   uint64_t count = 0;
@@ -411,13 +445,20 @@ Status Store::ingest(const NewSymbols& symbols, const std::function<bool(NewPatt
     ::unlink(file.c_str());
     return written;
   }
+  // Tells an old manifest, which does not have them. A file of its own: files of patterns overlap
+  // no other, so that nothing is merged.
+  const std::string mark = file + "-mark";
   status = writer.Finish();
+  if (status.ok()) status = writer.Open(mark);
+  if (status.ok()) status = writer.Put(key(kIngest, state_->chain.ingests), "");
+  if (status.ok()) status = writer.Finish();
   if (status.ok()) {
     rocksdb::IngestExternalFileOptions options;
     options.move_files = true;
-    status = state_->database->IngestExternalFile({file}, options);
+    status = state_->database->IngestExternalFile({file, mark}, options);
   }
   ::unlink(file.c_str());
+  ::unlink(mark.c_str());
   if (!status.ok()) return state_->broke(status, "write to");
   rocksdb::WriteBatch done;
   return state_->write_locked(

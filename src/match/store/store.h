@@ -101,8 +101,8 @@ class Store {
   Status check_tables() const;
   // Where the store is now.
   ChainPoint chain() const;
-  // From now on; before it there was none.
-  void use_ledger(Ledger& ledger);
+  // From now on; before it there was none. The chain begins here where there was none either.
+  Status use_ledger(Ledger& ledger);
 
   // Many new patterns at once, beside the log: durable when it returns. `next` gives them by
   // ascending serials, false at the end; what it filled stays valid until it is called again.
@@ -110,6 +110,8 @@ class Store {
 
  private:
   struct State;
+  static Result<std::unique_ptr<Store>> open_once(const std::string& path, const Options& options);
+  Status close();
   explicit Store(std::unique_ptr<State> state);
 
   std::unique_ptr<State> state_;

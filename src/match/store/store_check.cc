@@ -1,5 +1,7 @@
 #include "match/store/store_check.h"
 
+#include <algorithm>
+
 #include "match/store/log_files.h"
 #include "match/store/store_layout.h"
 
@@ -38,27 +40,32 @@ Result<Tables> read_tables(const std::string& path) {
 // Follows the chain through the logs.
 class Walk {
  public:
-  explicit Walk(const ChainPoint& at) : at_(at) {}
+  // Holes count up to `required` writes; behind that the first one is the end.
+  Walk(const ChainPoint& at, uint64_t required) : at_(at), required_(required) {}
 
   void take(const LogWrite& write) {
+    if (has_ended_) return;
     const auto point = layout::point_of(write.bytes);
+    if (!point) has_unchained_ = true;
     if (!point || point->writes < at_.writes) return;
     if (point->writes == at_.writes) {
       if (point->digest != at_.digest) note(write, 1);
       return;
     }
     const uint64_t between = point->writes - at_.writes - 1;
-    if (between != 0) {
-      note(write, between);
-    } else if (next_point(at_, layout::operations_of(write.bytes)).digest != point->digest) {
-      note(write, 1);
-    }
+    const bool is_next =
+        between == 0 && next_point(at_, layout::operations_of(write.bytes)).digest == point->digest;
+    has_ended_ = !is_next && at_.writes >= required_;
+    if (has_ended_) return;
+    if (!is_next) note(write, std::max<uint64_t>(between, 1));
     at_ = *point;
   }
 
   const ChainPoint& at() const { return at_; }
   uint64_t missing() const { return missing_; }
   const std::optional<LogWrite>& first_behind() const { return first_behind_; }
+  // A write from before there were chains.
+  bool has_unchained() const { return has_unchained_; }
 
  private:
   void note(const LogWrite& write, uint64_t missing) {
@@ -67,6 +74,9 @@ class Walk {
   }
 
   ChainPoint at_;
+  const uint64_t required_;
+  bool has_ended_ = false;
+  bool has_unchained_ = false;
   uint64_t missing_ = 0;
   std::optional<LogWrite> first_behind_;  // the first hole
 };
@@ -88,10 +98,13 @@ std::string place_of(const std::vector<LogFile>& files, const Walk& walk,
   return fmt::format("{} before byte {}", file.path, behind.offset);
 }
 
-Result<ChainPoint> check_once(const std::string& path, const LedgerState* ledger) {
+}  // namespace
+
+Result<CheckedStore> check_store(const std::string& path, const LedgerState* ledger) {
   const auto tables = read_tables(path);
   if (!tables) return tl::unexpected(tables.error());
-  Walk walk(tables->at);
+  const ChainPoint required = ledger == nullptr ? ChainPoint() : ledger->required();
+  Walk walk(tables->at, required.writes);
   const auto files = read_logs(path, [&](const LogWrite& write) { walk.take(write); });
   if (!files) return tl::unexpected(files.error());
   if (ledger == nullptr && walk.at().writes != 0) {
@@ -99,7 +112,12 @@ Result<ChainPoint> check_once(const std::string& path, const LedgerState* ledger
                 fmt::format("the ledger of what was acknowledged is missing (of {}){}", path,
                             layout::repair_advice(path)));
   }
-  const ChainPoint required = ledger == nullptr ? ChainPoint() : ledger->required();
+  if (ledger == nullptr || walk.has_unchained()) {
+    if (const auto place = damage_before_end(*files)) {
+      return fail(ErrorCode::corrupt,
+                  fmt::format("damaged log ({}){}", *place, layout::repair_advice(path)));
+    }
+  }
   uint64_t missing = walk.missing();
   if (walk.at().writes < required.writes) {
     missing += required.writes - walk.at().writes;
@@ -120,18 +138,7 @@ Result<ChainPoint> check_once(const std::string& path, const LedgerState* ledger
                             walk.at().ingests - tables->ingests, walk.at().ingests, path,
                             layout::repair_advice(path)));
   }
-  return walk.at();
-}
-
-}  // namespace
-
-Result<ChainPoint> check_store(const std::string& path, const LedgerState* ledger) {
-  // A process that writes may move writes from the logs to the tables in between.
-  constexpr int kTries = 5;
-  for (int attempt = 1;; ++attempt) {
-    auto checked = check_once(path, ledger);
-    if (checked || attempt == kTries || checked.error().code != ErrorCode::corrupt) return checked;
-  }
+  return CheckedStore{tables->at, walk.at()};
 }
 
 }  // namespace hoist::match
