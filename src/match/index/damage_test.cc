@@ -341,15 +341,15 @@ TEST_F(DamageTest, ATornTailIsNoDamage) {
   }
   const std::string bytes = read_file(path() + "/" + log, 1 << 30).value();
   std::mt19937_64 random(test_seed());
-  size_t unflushed = 0;
+  std::vector<size_t> unflushed;  // records
   scan_log(bytes, [&, n = 0u](uint64_t offset, std::string_view) mutable {
-    if (++n == kPatterns / 3 + 20) unflushed = offset;
+    if (++n > 20 && offset + 600 < bytes.size()) unflushed.push_back(offset);
   });
   for (int i = 0; i < 32; ++i) {
     const size_t size = i < 10 ? bytes.size() - 1 - i : random() % bytes.size();
     damage(log, [&](std::string& text) {
       // A page that did not reach the disk, where later ones did: RocksDB passes over zeros.
-      const size_t hole = unflushed + random() % (text.size() - unflushed - 600);
+      const size_t hole = unflushed[random() % unflushed.size()] + (i % 2 == 0 ? 0 : 7);
       if (i >= 24) return void(text.replace(hole, 512, 512, '\0'));
       text.resize(size);
       if (i >= 10 && i % 3 == 0) text.append(4096, '\0');  // preallocated

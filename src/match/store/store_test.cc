@@ -1,12 +1,15 @@
 #include "match/store/store.h"
 
 #include <gtest/gtest.h>
+#include <rocksdb/write_batch.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <random>
 
 #include "base/test_seed.h"
+#include "match/store/chain_filter.h"
+#include "match/store/store_layout.h"
 
 namespace hoist::match {
 namespace {
@@ -207,6 +210,30 @@ TEST_F(StoreTest, OneWriterAndReadersBeside) {
   ASSERT_TRUE(reader) << reader.error().message;
   EXPECT_EQ(read_all(**reader).patterns.size(), 1u);
   EXPECT_FALSE(Store::open(path(), {.create = true, .ledger = ledger()}));
+}
+
+// RocksDB passes over zeros to the next block, and finds a record there where one begins.
+TEST(ChainFilter, EndsTheReplayWhereTheCheckEnded) {
+  const auto write = [](uint64_t number) {
+    std::string point;
+    encode_point({number, 0, 0, 0}, point);
+    rocksdb::WriteBatch batch;
+    batch.Put(std::string(1, layout::kChain), point);
+    return batch;
+  };
+  const auto replay = [&](ChainFilter& filter, uint64_t number) {
+    return filter.LogRecordFound(1, "1.log", write(number), nullptr, nullptr);
+  };
+  using Option = rocksdb::WalFilter::WalProcessingOption;
+  ChainFilter filter({{5, 0, 0, 0}, {7, 0, 0, 0}});
+  for (const uint64_t number : {4, 5, 6, 7}) {
+    EXPECT_EQ(replay(filter, number), Option::kContinueProcessing);
+  }
+  EXPECT_EQ(replay(filter, 9), Option::kStopReplay);
+  EXPECT_FALSE(filter.has_gap());
+  ChainFilter changed({{5, 0, 0, 0}, {9, 0, 0, 0}});
+  EXPECT_EQ(replay(changed, 8), Option::kContinueProcessing);
+  EXPECT_TRUE(changed.has_gap());
 }
 
 }  // namespace
