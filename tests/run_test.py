@@ -112,6 +112,8 @@ class Status(unittest.TestCase):
         for words, expected in ((["runn"], b"no command runn .*: is it run\\?"),
                                 (["frobnicate"], b"no command frobnicate .*: `hoist --help`"),
                                 (["run", "--verify", "--", "true"], b"--verify lacks its value"),
+                                (["match", "repair"], b"`hoist match repair --help`"),
+                                (["tensors", "unpack", "--frob"], b"`hoist tensors unpack --help`"),
                                 (["run", "--stats", "o.json", "--", "true"], b"--stats=o.json")):
             self.assertRegex(run(HOIST, *words).stderr, expected)
         self.assertEqual(run(*RUN, "--stats", "env", "--", "true").returncode, 0)

@@ -12,6 +12,16 @@
 namespace hoist::cli {
 namespace {
 
+// As the user typed it: `hoist match build`.
+std::string parsed_command(const CLI::App& app) {
+  std::string name = app.get_name();
+  for (const CLI::App* at = &app; !at->get_subcommands().empty();) {
+    at = at->get_subcommands().front();
+    name += " " + at->get_name();
+  }
+  return name;
+}
+
 int parse_and_run(CLI::App& app, int argc, char** argv, const std::function<int()>& command) {
   const std::string known = fmt::format("{} has {}", app.get_name(), command_names(app));
   if (Status named = check_command(app, argc > 1 ? argv[1] : "", known); !named) {
@@ -24,7 +34,7 @@ int parse_and_run(CLI::App& app, int argc, char** argv, const std::function<int(
     return kDone;
   } catch (const CLI::ParseError& error) {
     return report({ErrorCode::invalid_argument, fmt::format("{} (on the command line): `{} --help`",
-                                                            error.what(), app.get_name())});
+                                                            error.what(), parsed_command(app))});
   }
   warn_of_unusable_values();
   return command();
