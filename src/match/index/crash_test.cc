@@ -13,14 +13,6 @@
 
 #include "match/index/index_testing.h"
 
-// Children of a ThreadSanitizer build end with a failure for what it sees of RocksDB, which comes
-// without instrumentation.
-#ifdef __SANITIZE_THREAD__
-#define SKIP_UNDER_THREAD_SANITIZER() GTEST_SKIP() << "RocksDB is not instrumented"
-#else
-#define SKIP_UNDER_THREAD_SANITIZER() static_cast<void>(0)
-#endif
-
 namespace hoist::match {
 namespace {
 
@@ -69,17 +61,13 @@ class CrashTest : public IndexFolderTest {
     ASSERT_EQ(::pipe2(pipe, O_CLOEXEC), 0);
     const std::string first = std::to_string(next_);
     const std::string largest = std::to_string(limit);
-    const pid_t child = ::fork();
-    ASSERT_GE(child, 0);
-    if (child == 0) {
+    const pid_t child = start_child("CrashChild.*", [&] {
       ::setenv("HOIST_CRASH_INDEX", path().c_str(), 1);
       ::setenv("HOIST_CRASH_FIRST", first.c_str(), 1);
       ::setenv("HOIST_CRASH_LIMIT", largest.c_str(), 1);
       ::dup2(pipe[1], kAcknowledgements);
-      ::execl("/proc/self/exe", "crash_child", "--gtest_filter=CrashChild.*",
-              "--gtest_also_run_disabled_tests", "--gtest_brief=1", nullptr);
-      ::_exit(1);
-    }
+    });
+    ASSERT_GT(child, 0);
     ::close(pipe[1]);
     uint32_t n = 0;
     acknowledged_ = next_ == 0 ? 0 : next_ - 1;

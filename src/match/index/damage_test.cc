@@ -17,12 +17,6 @@
 #include "match/store/log_scan.h"
 #include "match/store/store_layout.h"
 
-#ifdef __SANITIZE_THREAD__
-#define SKIP_UNDER_THREAD_SANITIZER() GTEST_SKIP() << "RocksDB is not instrumented"
-#else
-#define SKIP_UNDER_THREAD_SANITIZER() static_cast<void>(0)
-#endif
-
 namespace hoist::match {
 namespace {
 
@@ -65,15 +59,11 @@ class DamageTest : public IndexFolderTest {
     folder_ = name;
   }
 
-  pid_t start(const char* test, const std::function<void()>& set_environment = {}) const {
-    const pid_t child = ::fork();
-    if (child != 0) return child;
-    ::setenv("HOIST_DAMAGE_INDEX", path().c_str(), 1);
-    if (set_environment) set_environment();
-    const std::string filter = std::string("--gtest_filter=DamageChild.DISABLED_") + test;
-    ::execl("/proc/self/exe", "damage_child", filter.c_str(), "--gtest_also_run_disabled_tests",
-            "--gtest_brief=1", nullptr);
-    ::_exit(1);
+  pid_t start(const std::string& test, const std::function<void()>& set_environment = {}) const {
+    return start_child("DamageChild.DISABLED_" + test, [&] {
+      ::setenv("HOIST_DAMAGE_INDEX", path().c_str(), 1);
+      if (set_environment) set_environment();
+    });
   }
 
   void learn(uint32_t first, bool is_killed, bool is_synced = false) const {

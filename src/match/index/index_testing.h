@@ -2,14 +2,24 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
+#include <functional>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "base/test_seed.h"
 #include "match/index/index.h"
+
+// Children of a ThreadSanitizer build end with a failure for what it sees of RocksDB, which comes
+// without instrumentation.
+#ifdef __SANITIZE_THREAD__
+#define SKIP_UNDER_THREAD_SANITIZER() GTEST_SKIP() << "RocksDB is not instrumented"
+#else
+#define SKIP_UNDER_THREAD_SANITIZER() static_cast<void>(0)
+#endif
 
 namespace hoist::match {
 
@@ -44,6 +54,18 @@ inline std::string name_of(const Events& events, bool sort = true) {
   PatternText pattern = pattern_of(events);
   EXPECT_TRUE(normalise(pattern, sort));
   return pattern_name(pattern);
+}
+
+// This program again, as a process that runs the disabled tests of `filter` only (the threads of
+// RocksDB do not live on in a forked process). Its id; `set_environment` runs in the child.
+inline pid_t start_child(const std::string& filter, const std::function<void()>& set_environment) {
+  const std::string option = "--gtest_filter=" + filter;
+  const pid_t child = ::fork();
+  if (child != 0) return child;
+  set_environment();
+  ::execl("/proc/self/exe", "child", option.c_str(), "--gtest_also_run_disabled_tests",
+          "--gtest_brief=1", nullptr);
+  ::_exit(1);
 }
 
 }  // namespace hoist::match

@@ -9,18 +9,17 @@
 
 namespace hoist::match {
 
+// A constant size, so that memcmp() is one comparison of words.
+template <typename A>
+constexpr int64_t kAtOnce = sizeof(uint64_t) / sizeof(A);
+
 // How many symbols from the front are equal, of `size`.
 template <typename A, typename B>
 int64_t equal_at_front(const A* a, const B* b, int64_t size) {
   int64_t i = 0;
   if constexpr (std::is_same_v<A, B>) {
-    constexpr auto kAtOnce = static_cast<int64_t>(sizeof(uint64_t) / sizeof(A));
-    for (; i + kAtOnce <= size; i += kAtOnce) {
-      uint64_t x = 0;
-      uint64_t y = 0;
-      std::memcpy(&x, a + i, sizeof(x));
-      std::memcpy(&y, b + i, sizeof(y));
-      if (x != y) break;
+    for (; i + kAtOnce<A> <= size; i += kAtOnce<A>) {
+      if (std::memcmp(a + i, b + i, sizeof(uint64_t)) != 0) break;
     }
   }
   while (i < size && a[i] == b[i]) ++i;
@@ -32,13 +31,8 @@ template <typename A, typename B>
 int64_t equal_at_end(const A* a_end, const B* b_end, int64_t size) {
   int64_t i = 0;
   if constexpr (std::is_same_v<A, B>) {
-    constexpr auto kAtOnce = static_cast<int64_t>(sizeof(uint64_t) / sizeof(A));
-    for (; i + kAtOnce <= size; i += kAtOnce) {
-      uint64_t x = 0;
-      uint64_t y = 0;
-      std::memcpy(&x, a_end - i - kAtOnce, sizeof(x));
-      std::memcpy(&y, b_end - i - kAtOnce, sizeof(y));
-      if (x != y) break;
+    for (; i + kAtOnce<A> <= size; i += kAtOnce<A>) {
+      if (std::memcmp(a_end - i - kAtOnce<A>, b_end - i - kAtOnce<A>, sizeof(uint64_t)) != 0) break;
     }
   }
   while (i < size && a_end[-1 - i] == b_end[-1 - i]) ++i;
