@@ -99,10 +99,11 @@ class Damage(unittest.TestCase):
         self.holo = self.folder / "m.holo"
         self.out = self.folder / "out.safetensors"
 
-    def pack(self, *inputs, more=()):
+    def pack(self, *inputs, more=(), warns=""):
         status, _, err = tool("pack", *(inputs or [self.model]), "-o", self.holo, "--fragments", "1",
                               *more, "--force")
-        self.assertEqual((status, err), (0, ""))
+        self.assertEqual(status, 0, err)
+        self.assertRegex(err, f"^{warns}.*$" if warns else "^$")
 
     def damage(self, *contents):
         """Flips a bit within each; random bytes are stored as they are."""
@@ -218,6 +219,42 @@ class Damage(unittest.TestCase):
                                   "--force")[0], 0)
             self.assertEqual((self.folder / "b.gguf").read_bytes(), out.read_bytes())
 
+    def test_big_endian_gguf(self):
+        def text(word):
+            return struct.pack(">I", len(word)) + word.encode()
+        values = {f"blk.{i}": [self.random.random() for _ in range(17_600)] for i in range(3)}
+        head = b"GGUF" + struct.pack(">III", 1, len(values), 1)
+        head += text("general.name") + struct.pack(">I", 8) + text("a model")
+        contents = {name: struct.pack(f">{len(one)}f", *one) for name, one in values.items()}
+
+        def file_of(names):
+            described = b"".join(text(name) + struct.pack(">IIIQ", 1, 17_600, 0, 70_400 * i)
+                                 for i, name in enumerate(names))
+            start = head[:8] + struct.pack(">I", len(names)) + head[12:] + described
+            return start + bytes(-len(start) % 32) + b"".join(contents[name] for name in names)
+        model, out = self.folder / "m.gguf", self.folder / "out.gguf"
+        model.write_bytes(file_of(list(values)))
+        self.pack(model, more=["--encoding", "lossless", "--order", "tensor"])
+        blocks = json.loads(tool("info", "--json", "--blocks", self.holo,
+                                 name="container")[1])["block_list"]
+        holo = bytearray(self.holo.read_bytes())
+        holo[blocks[1]["offset"] + 5000] ^= 4
+        self.holo.write_bytes(holo)
+        self.unpack(out, lost=["blk.1"])
+        self.assertEqual(out.read_bytes(), file_of(["blk.0", "blk.2"]))
+
+    def test_types_that_are_not_known(self):
+        content = self.model.read_bytes()
+        self.model.write_bytes(content.replace(b'"U8"', b'"X8"'))
+        self.pack(more=["--order", "tensor", "--encoding", "lossless"],
+                  warns="hoist: warning: tensor 't0' and 11 more are of type X8")
+        self.damage(self.tensors["t5"])
+        self.unpack(self.out, lost=["t5"])
+        self.assertEqual(read_safetensors(self.out), (self.intact("t5"), {"by": "a test"}))
+        header = self.out.read_bytes()[:4000]
+        self.assertEqual(header.count(b'"X8"'), COUNT - 1)
+        self.assertNotIn(b'"U8"', header)
+
     def test_sharded(self):
         folder = self.folder / "model"
         folder.mkdir()
@@ -270,8 +307,8 @@ class Damage(unittest.TestCase):
         self.assertIn("none of 1 tensors is intact", err)
         self.assertFalse((self.folder / "x.npy").exists())
 
-    def test_the_header_is_lost(self):
-        self.pack(more=["--order", "tensor", "--encoding", "lossless"])
+    def lose_the_header(self):
+        """Damages the packed file's header; the names of the tensors that are lost with it."""
         whole = self.holo.read_bytes()
         blocks = json.loads(tool("info", "--json", "--blocks", self.holo,
                                  name="container")[1])["block_list"]
@@ -283,9 +320,24 @@ class Damage(unittest.TestCase):
             if any("header" in name for name in lost):
                 break
         self.assertIn("the header of m.safetensors", lost)
-        tensors = [name for name in lost if "header" not in name]
+        return [name for name in lost if "header" not in name]
+
+    def test_the_header_is_lost(self):
+        self.pack(more=["--order", "tensor", "--encoding", "lossless"])
+        tensors = self.lose_the_header()
         self.unpack(self.out, lost=["the header of m.safetensors", *tensors])
         self.assertEqual(read_safetensors(self.out), (self.intact(*tensors), None))
+
+    def test_the_header_is_lost_with_the_shape_of_a_type_that_is_not_known(self):
+        self.model.write_bytes(self.model.read_bytes().replace(b'"U8"', b'"X8"', 1))
+        self.pack(more=["--order", "tensor", "--encoding", "lossless"],
+                  warns="hoist: warning: tensor 't0' is of type X8")
+        tensors = self.lose_the_header()
+        self.assertNotIn("t0", tensors)
+        lost = ["the header of m.safetensors", *tensors, "t0"]
+        report = self.unpack(self.out, lost=lost)
+        self.assertIn("tensor 't0' is of type X8", report["left_out"][-1]["why"])
+        self.assertEqual(read_safetensors(self.out), (self.intact("t0", *tensors), None))
 
     def test_quality_that_is_left(self):
         values = b"".join(struct.pack("<f", self.random.gauss(0, 0.02))[2:] for _ in range(90_000))

@@ -8,178 +8,61 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "tensors/model/gguf_cursor.h"
+#include "tensors/model/gguf_pairs.h"
+#include "tensors/model/metadata.h"
+#include "tensors/model/model_formats.h"
+
 namespace hoist::tensors {
 namespace {
 
-using nlohmann::ordered_json;
+// safetensors holds its own metadata under this name.
+constexpr std::string_view kMetadataKey = "__metadata__";
 
-std::string_view text_of(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+using Kept = std::span<const HoloTensor* const>;
+
+tl::unexpected<Error> unreadable(const std::string& name, std::string_view mend) {
+  return fail(ErrorCode::corrupt,
+              fmt::format("the header of the packed file is damaged ({}): {}", name, mend));
 }
 
-tl::unexpected<Error> unreadable(const std::string& name) {
-  return fail(ErrorCode::corrupt, fmt::format("the header of the packed file is damaged ({}): name "
-                                              "an output that ends in .safetensors",
-                                              name));
+std::string json_text(std::string_view text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-std::string dump(const ordered_json& json) {
-  return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-}
-
-Result<PartialModel> partial_safetensors(std::span<const std::byte> skeleton,
-                                         std::span<const HoloTensor* const> kept,
-                                         const std::string& name) {
-  uint64_t size = 0;
-  if (skeleton.size() < sizeof size) return unreadable(name);
-  std::memcpy(&size, skeleton.data(), sizeof size);
-  if (size > skeleton.size() - sizeof size) return unreadable(name);
-  const ordered_json header =
-      ordered_json::parse(text_of(skeleton.subspan(sizeof size, size)), nullptr, false);
-  if (!header.is_object()) return unreadable(name);
-  const auto metadata = header.find("__metadata__");
-  return bare_safetensors(kept, metadata == header.end() ? "" : dump(*metadata));
-}
-
-// Walks over the head of a GGUF file (ggml's docs/gguf.md), which a reader has accepted before; a
-// step beyond the end ends the walk.
-class GgufHead {
- public:
-  explicit GgufHead(std::string_view bytes) : bytes_(bytes) {}
-
-  bool ok() const { return ok_; }
-  size_t position() const { return at_; }
-  std::string_view between(size_t begin, size_t end) const {
-    return bytes_.substr(begin, end - begin);
-  }
-
-  template <typename T>
-  T read() {
-    T value{};
-    const std::string_view bytes = take(sizeof value);
-    if (ok_) std::memcpy(&value, bytes.data(), sizeof value);
-    return value;
-  }
-  std::string_view text() { return take(read<uint64_t>()); }
-  void skip_value(uint32_t kind, int nesting = 0) {
-    constexpr uint8_t kBytes[] = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
-    constexpr uint32_t kString = 8;
-    constexpr uint32_t kArray = 9;
-    constexpr int kMaxNesting = 4;
-    if (kind == kString) {
-      text();
-    } else if (kind == kArray && nesting < kMaxNesting) {
-      const auto element = read<uint32_t>();
-      const auto count = read<uint64_t>();
-      for (uint64_t i = 0; i < count && ok_; ++i) skip_value(element, nesting + 1);
-    } else if (kind < sizeof kBytes && kind != kArray) {
-      take(kBytes[kind]);
-    } else {
-      ok_ = false;
-    }
-  }
-
- private:
-  std::string_view take(uint64_t size) {
-    ok_ = ok_ && size <= bytes_.size() - at_;
-    if (!ok_) return {};
-    at_ += size;
-    return bytes_.substr(at_ - size, size);
-  }
-
-  std::string_view bytes_;
-  size_t at_ = 0;
-  bool ok_ = true;
+// The dtype and the shape that a header has of a tensor.
+struct Described {
+  std::string_view dtype;
+  std::span<const uint64_t> shape;
 };
 
-template <typename T>
-void append(std::string& text, T value) {
-  text.append(reinterpret_cast<const char*>(&value), sizeof value);
+Described described(const HoloTensor& tensor) {
+  return {properties(tensor.description.dtype).name, tensor.description.shape};
 }
 
-// The pairs and the descriptions of kept tensors as they were, with other offsets.
-Result<PartialModel> partial_gguf(std::span<const std::byte> skeleton,
-                                  std::span<const HoloTensor* const> kept,
-                                  const std::string& name) {
-  constexpr uint32_t kU32 = 4;
-  constexpr uint32_t kMaxRank = 8;
-  constexpr uint64_t kMaxAlignment = uint64_t{1} << 20;  // as readers have it
-  GgufHead in(text_of(skeleton));
-  const auto magic = in.read<uint32_t>();
-  const auto version = in.read<uint32_t>();
-  const auto tensors = in.read<uint64_t>();
-  const auto pairs = in.read<uint64_t>();
-  if (in.ok() && (version & 0xffff) == 0) {
-    return fail(ErrorCode::unsupported,
-                fmt::format("a big-endian GGUF with some of its tensors ({}): name an output that "
-                            "ends in .safetensors",
-                            name));
+std::string metadata_entry(std::span<const MetadataPair> pairs) {
+  if (pairs.empty()) return {};
+  std::string text;
+  for (const MetadataPair& pair : pairs) {
+    text += fmt::format("{}{}:{}", text.empty() ? "" : ",", json_text(pair.key),
+                        json_text(pair.value.bytes));
   }
-  const size_t pairs_begin = in.position();
-  uint64_t alignment = 32;
-  for (uint64_t i = 0; i < pairs && in.ok(); ++i) {
-    const std::string_view key = in.text();
-    const auto kind = in.read<uint32_t>();
-    if (key == "general.alignment" && kind == kU32) {
-      alignment = in.read<uint32_t>();
-    } else {
-      in.skip_value(kind);
-    }
-  }
-  if (!in.ok() || alignment == 0 || alignment > kMaxAlignment) return unreadable(name);
-  PartialModel model;
-  append(model.head, magic);
-  append(model.head, version);
-  append<uint64_t>(model.head, kept.size());
-  append(model.head, pairs);
-  model.head += in.between(pairs_begin, in.position());
-
-  const auto aligned = [&](uint64_t at) { return (at + alignment - 1) / alignment * alignment; };
-  std::unordered_map<std::string_view, uint64_t> offsets;  // from where the tensors begin
-  uint64_t end = 0;
-  for (const HoloTensor* tensor : kept) {
-    const uint64_t begin = aligned(end);
-    model.offsets.push_back(begin);
-    offsets[tensor->name] = begin;
-    end = begin + tensor->bytes();
-  }
-  size_t described = 0;
-  for (uint64_t i = 0; i < tensors && in.ok(); ++i) {
-    const size_t begin = in.position();
-    const std::string_view tensor = in.text();
-    const auto rank = in.read<uint32_t>();
-    for (uint32_t k = 0; k < std::min(rank, kMaxRank); ++k) in.read<uint64_t>();
-    in.read<uint32_t>();  // type
-    const size_t offset = in.position();
-    in.read<uint64_t>();
-    const auto found = offsets.find(tensor);
-    if (!in.ok() || found == offsets.end()) continue;
-    model.head += in.between(begin, offset);
-    append(model.head, found->second);
-    ++described;
-  }
-  if (!in.ok() || described != kept.size()) return unreadable(name);
-  model.head.resize(aligned(model.head.size()), '\0');
-  for (uint64_t& offset : model.offsets) offset += model.head.size();
-  return model;
+  return fmt::format("{}:{{{}}}", json_text(kMetadataKey), text);
 }
-
-}  // namespace
 
 // The header's length and itself, padded to eight bytes; the tensors follow without gaps.
-// `metadata`: the JSON of "__metadata__".
-Result<PartialModel> bare_safetensors(std::span<const HoloTensor* const> tensors,
-                                      const std::string& metadata) {
-  std::string text = "{";
-  if (!metadata.empty()) text += fmt::format("\"__metadata__\":{}", metadata);
+// `metadata`: its entry, or nothing.
+Result<PartialModel> safetensors_of(Kept kept, std::span<const Described> descriptions,
+                                    const std::string& metadata) {
+  std::string text = "{" + metadata;
   uint64_t offset = 0;
   PartialModel model;
-  for (const HoloTensor* tensor : tensors) {
-    const uint64_t end = offset + tensor->bytes();
-    text += fmt::format("{}{}:{{\"dtype\":\"{}\",\"shape\":[{}],\"data_offsets\":[{},{}]}}",
-                        text.size() > 1 ? "," : "", dump(ordered_json(tensor->name)),
-                        properties(tensor->description.dtype).name,
-                        fmt::join(tensor->description.shape, ","), offset, end);
+  for (size_t i = 0; i < kept.size(); ++i) {
+    const uint64_t end = offset + kept[i]->bytes();
+    text += fmt::format("{}{}:{{\"dtype\":{},\"shape\":[{}],\"data_offsets\":[{},{}]}}",
+                        text.size() > 1 ? "," : "", json_text(kept[i]->name),
+                        json_text(descriptions[i].dtype), fmt::join(descriptions[i].shape, ","),
+                        offset, end);
     model.offsets.push_back(offset);
     offset = end;
   }
@@ -197,24 +80,149 @@ Result<PartialModel> bare_safetensors(std::span<const HoloTensor* const> tensors
   return model;
 }
 
+// Types that are not known keep their names and shapes, which the skeleton has.
+Result<PartialModel> partial_safetensors(const container::Source& skeleton, Kept kept) {
+  const auto damaged = [&] { return unreadable(skeleton.name(), "get the file again"); };
+  const Result<SafetensorsHeader> header = read_safetensors_header(skeleton);
+  const Result<std::vector<MetadataPair>> metadata = read_safetensors_metadata(skeleton);
+  if (!header || !metadata) return damaged();
+  NameIndex names;
+  for (size_t i = 0; i < header->tensors.size(); ++i) {
+    if (!names.add(header->tensors, i)) return damaged();
+  }
+  std::vector<Described> descriptions;
+  for (const HoloTensor* const tensor : kept) {
+    if (tensor->stored_as.empty()) {
+      if (Status fits = check_for_safetensors(*tensor); !fits) return tl::unexpected(fits.error());
+      descriptions.push_back(described(*tensor));
+      continue;
+    }
+    const std::optional<size_t> number = names.find(header->tensors, tensor->name);
+    if (!number) return damaged();
+    const ModelTensor& packed = header->tensors[*number];
+    if (packed.stored_as != tensor->stored_as || packed.bytes != tensor->bytes()) return damaged();
+    descriptions.push_back({packed.stored_as, header->foreign_shapes.at(*number)});
+  }
+  return safetensors_of(kept, descriptions, metadata_entry(*metadata));
+}
+
+// Bytes of a GGUF file's head, some copied, some written anew in its byte order and widths.
+class GgufWriter {
+ public:
+  GgufWriter(const GgufCursor& in, std::span<const std::byte> from) : in_(in), from_(from) {}
+
+  void copy(uint64_t begin, uint64_t end) {
+    text_.append(reinterpret_cast<const char*>(from_.data()) + begin, end - begin);
+  }
+  void number(uint64_t value, size_t bytes) {
+    char text[sizeof value];
+    std::memcpy(text, &value, sizeof value);
+    if (in_.big_endian()) std::reverse(text, text + bytes);
+    text_.append(text, bytes);
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  const GgufCursor& in_;
+  std::span<const std::byte> from_;
+  std::string text_;
+};
+
+// The pairs and the descriptions of kept tensors as they were, types that are not known included,
+// with other offsets.
+Result<PartialModel> partial_gguf(const container::Source& skeleton, Kept kept) {
+  constexpr uint64_t kVersionEnd = 8;  // of magic and version
+  const std::span bytes(skeleton.data(), skeleton.size());
+  GgufCursor in(skeleton);
+  in.read_version();
+  const uint64_t tensors = in.size();
+  const uint64_t pairs = in.size();
+  const uint64_t pairs_begin = in.position();
+  const uint64_t alignment = read_pairs(in, pairs, nullptr);
+  const auto damaged = [&] {
+    return unreadable(skeleton.name(), "name an output that ends in .safetensors");
+  };
+  if (!in.ok()) return damaged();
+  GgufWriter out(in, bytes);
+  out.copy(0, kVersionEnd);
+  out.number(kept.size(), in.size_bytes());
+  out.number(pairs, in.size_bytes());
+  out.copy(pairs_begin, in.position());
+
+  const auto aligned = [&](uint64_t at) { return (at + alignment - 1) / alignment * alignment; };
+  PartialModel model;
+  std::unordered_map<std::string_view, uint64_t> offsets;  // from where the tensors begin
+  uint64_t end = 0;
+  for (const HoloTensor* const tensor : kept) {
+    const uint64_t begin = aligned(end);
+    model.offsets.push_back(begin);
+    offsets[tensor->name] = begin;
+    end = begin + tensor->bytes();
+  }
+  size_t described = 0;
+  for (uint64_t i = 0; i < tensors && in.ok(); ++i) {
+    const uint64_t begin = in.position();
+    const std::string tensor = in.text(kMaxGgufName, "a name of more than 64 KiB");
+    const auto rank = in.read<uint32_t>();
+    for (uint32_t k = 0; k < rank && in.ok(); ++k) in.size();
+    in.read<uint32_t>();  // type
+    const uint64_t offset_at = in.position();
+    in.read<uint64_t>();
+    const auto found = offsets.find(tensor);
+    if (!in.ok() || found == offsets.end()) continue;
+    out.copy(begin, offset_at);
+    out.number(found->second, sizeof(uint64_t));
+    ++described;
+  }
+  if (!in.ok() || described != kept.size()) return damaged();
+  model.head = out.take();
+  model.head.resize(aligned(model.head.size()), '\0');
+  for (uint64_t& offset : model.offsets) offset += model.head.size();
+  return model;
+}
+
+}  // namespace
+
+Status check_for_safetensors(const HoloTensor& tensor) {
+  if (!tensor.stored_as.empty()) {
+    return fail(ErrorCode::unsupported,
+                fmt::format("tensor '{}' is stored as {}, which safetensors does not have: unpack "
+                            "to the format that it came from",
+                            tensor.name, tensor.stored_as));
+  }
+  if (const DTypeProperties& type = properties(tensor.description.dtype); !type.in_safetensors) {
+    return fail(ErrorCode::unsupported,
+                fmt::format("tensor '{}' is of type {}, which safetensors does not have: unpack to "
+                            "the format that it came from",
+                            tensor.name, type.name));
+  }
+  if (tensor.name == kMetadataKey) {
+    return fail(ErrorCode::unsupported,
+                fmt::format("a tensor is called '{}', which safetensors keeps for itself: unpack "
+                            "to the format that it came from",
+                            tensor.name));
+  }
+  return {};
+}
+
+Result<PartialModel> bare_safetensors(Kept tensors) {
+  std::vector<Described> descriptions;
+  for (const HoloTensor* const tensor : tensors) {
+    if (Status fits = check_for_safetensors(*tensor); !fits) return tl::unexpected(fits.error());
+    descriptions.push_back(described(*tensor));
+  }
+  return safetensors_of(tensors, descriptions, {});
+}
+
 Result<PartialModel> partial_model(ModelFormat format, std::span<const std::byte> skeleton,
-                                   std::span<const HoloTensor* const> kept,
-                                   const std::string& name) {
-  if (format == ModelFormat::safetensors) return partial_safetensors(skeleton, kept, name);
-  if (format == ModelFormat::gguf) return partial_gguf(skeleton, kept, name);
+                                   Kept kept, const std::string& name) {
+  const auto source = container::memory_source(skeleton, name);
+  if (format == ModelFormat::safetensors) return partial_safetensors(*source, kept);
+  if (format == ModelFormat::gguf) return partial_gguf(*source, kept);
   return fail(ErrorCode::unsupported,
               fmt::format("a .{} with some of its tensors ({}): name an output that ends in "
                           ".safetensors",
                           tensors::name(format), name));
-}
-
-Result<std::string> partial_index(std::span<const std::byte> skeleton,
-                                  const std::set<std::string>& left_out, const std::string& name) {
-  ordered_json index = ordered_json::parse(text_of(skeleton), nullptr, false);
-  const auto map = index.is_object() ? index.find("weight_map") : index.end();
-  if (!index.is_object() || map == index.end() || !map->is_object()) return unreadable(name);
-  for (const std::string& tensor : left_out) map->erase(tensor);
-  return index.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace hoist::tensors

@@ -16,14 +16,18 @@ struct PartialModel {
   std::vector<uint64_t> offsets;  // of each tensor from the file's beginning; zeros between them
 };
 
-// A .safetensors with nothing but these tensors. `unsupported` where their names take more than its
-// header may.
-Result<PartialModel> bare_safetensors(std::span<const HoloTensor* const> tensors,
-                                      const std::string& metadata = {});
+// Why a .safetensors that comes from another format, or from a lost header, cannot hold the tensor:
+// `unsupported`.
+Status check_for_safetensors(const HoloTensor& tensor);
+
+// A .safetensors with nothing but these tensors. `unsupported` where it cannot hold one, or where
+// their names take more than its header may.
+Result<PartialModel> bare_safetensors(std::span<const HoloTensor* const> tensors);
 
 // A file of that format with the tensors that are `kept` (by offset) and all that its skeleton says
-// of the model. `unsupported` for .npz, whose directory would have to be made anew, and for
-// big-endian GGUF; `name` is for messages.
+// of the model; what is kept stays of its type, be it known or not, and goes in as the packed file
+// had it (GGUF may be big-endian). `unsupported` for .npz, whose directory would have to be made
+// anew; `name` is for messages.
 Result<PartialModel> partial_model(ModelFormat format, std::span<const std::byte> skeleton,
                                    std::span<const HoloTensor* const> kept,
                                    const std::string& name);

@@ -111,6 +111,21 @@ Status leave_out_damaged(const HoloTensorReader& reader, const RestoreOptions& o
   return {};
 }
 
+// Of types that are not known only the file's header, which is lost, had the shapes.
+void leave_out_foreign(const HoloTensorReader& reader, Sum& sum, std::vector<size_t>& numbers) {
+  std::erase_if(numbers, [&](size_t number) {
+    const HoloTensor& tensor = reader.header().tensors[number];
+    if (tensor.stored_as.empty()) return false;
+    sum.report.left_out.push_back(
+        {tensor.name, fmt::format("tensor '{}' is of type {}, which this version does not know, "
+                                  "and the header with its shape is damaged ({})",
+                                  tensor.name, tensor.stored_as, reader.name())});
+    sum.left_out.insert(tensor.name);
+    sum.total -= std::min(sum.total, tensor.bytes());
+    return true;
+  });
+}
+
 Status check_some_left(const HoloTensorReader& reader, const RestoreReport& report) {
   if (report.tensors > 0 || report.left_out.empty()) return {};
   return fail(ErrorCode::corrupt, fmt::format("none of {} tensors is intact ({}): get the file "
@@ -150,32 +165,6 @@ std::optional<ModelFormat> format_named(const std::string& path) {
   return std::nullopt;
 }
 
-// safetensors holds its own metadata under this name.
-constexpr std::string_view kMetadataKey = "__metadata__";
-
-// Why safetensors cannot hold the tensor.
-Status check_for_safetensors(const HoloTensor& tensor) {
-  if (!tensor.stored_as.empty()) {
-    return fail(ErrorCode::unsupported,
-                fmt::format("tensor '{}' is stored as {}, which safetensors does not have: unpack "
-                            "to the format that it came from",
-                            tensor.name, tensor.stored_as));
-  }
-  if (const DTypeProperties& type = properties(tensor.description.dtype); !type.in_safetensors) {
-    return fail(ErrorCode::unsupported,
-                fmt::format("tensor '{}' is of type {}, which safetensors does not have: unpack to "
-                            "the format that it came from",
-                            tensor.name, type.name));
-  }
-  if (tensor.name == kMetadataKey) {
-    return fail(ErrorCode::unsupported,
-                fmt::format("a tensor is called '{}', which safetensors keeps for itself: unpack "
-                            "to the format that it came from",
-                            tensor.name));
-  }
-  return {};
-}
-
 std::vector<size_t> tensors_of_file(const HoloTensorHeader& header, size_t file) {
   std::vector<size_t> numbers;
   for (size_t i = 0; i < header.tensors.size(); ++i) {
@@ -200,11 +189,12 @@ Status write_whole(Restore& restore, const HoloTensorHeader& header,
   return restore.write(skeleton);
 }
 
-Status write_partial(Restore& restore, const PartialModel& model, std::span<const size_t> numbers) {
+Status write_partial(Restore& restore, const PartialModel& model, std::span<const size_t> numbers,
+                     bool as_in_file) {
   if (Status done = restore.write(container::as_bytes(model.head)); !done) return done;
   for (size_t i = 0; i < numbers.size(); ++i) {
     if (Status padded = restore.pad_to(model.offsets[i]); !padded) return padded;
-    if (Status done = restore.write_tensor(numbers[i], false); !done) return done;
+    if (Status done = restore.write_tensor(numbers[i], as_in_file); !done) return done;
   }
   return {};
 }
@@ -257,9 +247,10 @@ Result<std::optional<OutputFile>> make_file(const HoloTensorReader& reader, size
   Restore restore(reader, options, std::move(*output), sum);
   Status written;
   if (!skeleton) {
+    leave_out_foreign(reader, sum, numbers);
     const Result<PartialModel> model = bare_safetensors(tensors_of(reader, numbers));
     if (!model) return tl::unexpected(model.error());
-    written = write_partial(restore, *model, numbers);
+    written = write_partial(restore, *model, numbers, false);
   } else if (packed.format == ModelFormat::json_index && !sum.left_out.empty()) {
     const Result<std::string> index = partial_index(*skeleton, sum.left_out, packed.name);
     if (!index) return tl::unexpected(index.error());
@@ -268,7 +259,7 @@ Result<std::optional<OutputFile>> make_file(const HoloTensorReader& reader, size
     const Result<PartialModel> model =
         partial_model(packed.format, *skeleton, tensors_of(reader, numbers), packed.name);
     if (!model) return tl::unexpected(model.error());
-    written = write_partial(restore, *model, numbers);
+    written = write_partial(restore, *model, numbers, true);
   } else {
     written = write_whole(restore, header, numbers, *skeleton);
   }
@@ -387,7 +378,7 @@ Result<RestoreReport> write_safetensors(const HoloTensorReader& reader, const st
   Restore restore(reader, options, std::move(*output), sum);
   const Result<PartialModel> model = bare_safetensors(tensors_of(reader, numbers));
   if (!model) return tl::unexpected(model.error());
-  if (Status done = write_partial(restore, *model, numbers); !done) {
+  if (Status done = write_partial(restore, *model, numbers, false); !done) {
     return tl::unexpected(done.error());
   }
   Result<OutputFile> made = restore.finish();

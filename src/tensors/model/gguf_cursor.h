@@ -19,6 +19,8 @@ class GgufCursor {
   // Magic and version; what follows is read as they say.
   void read_version();
   bool big_endian() const { return big_endian_; }
+  // Bytes of what size() reads.
+  size_t size_bytes() const { return version_ == 1 ? sizeof(uint32_t) : sizeof(uint64_t); }
 
   const Status& status() const { return status_; }
   bool ok() const { return status_.has_value(); }

@@ -1,6 +1,7 @@
 // Reading one file of each format: for ModelSource, tests and fuzzers.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,17 @@ struct ParsedModel {
 Result<ParsedModel> parse_model(const container::Source& source);
 
 Result<ParsedModel> parse_safetensors(const container::Source& source);
+
+// What the header of a safetensors file says, whatever follows it.
+struct SafetensorsHeader {
+  std::vector<ModelTensor> tensors;  // in its order; offsets from its end
+  // Of types that are not known, by number in `tensors`: the shapes as they are written, while
+  // ModelTensor::shape counts bytes.
+  std::map<size_t, Shape> foreign_shapes;
+  uint64_t bytes = 0;  // with its length
+};
+Result<SafetensorsHeader> read_safetensors_header(const container::Source& source);
+
 Result<ParsedModel> parse_gguf(const container::Source& source);
 Result<ParsedModel> parse_npy(const container::Source& source);
 Result<ParsedModel> parse_npz(const container::Source& source);

@@ -26,6 +26,7 @@ class HeaderParser final : public nlohmann::json_sax<json> {
   explicit HeaderParser(std::string file) : file_(std::move(file)) {}
 
   std::vector<ModelTensor> tensors;
+  std::map<size_t, Shape> foreign_shapes;
   Status status;
 
   bool key(string_t& text) override {
@@ -151,6 +152,7 @@ class HeaderParser final : public nlohmann::json_sax<json> {
     const uint64_t bytes = offsets_[1] - offsets_[0];
     Shape& shape = current_.shape;
     if (!element_count(shape)) return refuse("a shape larger than any file");
+    foreign_shapes[tensors.size()] = shape;
     const uint64_t row = shape.empty() ? 1 : shape.back();
     const uint64_t rows = row == 0 ? 0 : *element_count(shape) / row;
     if (rows == 0 || bytes % rows != 0) {
@@ -269,7 +271,7 @@ class IndexParser final : public nlohmann::json_sax<json> {
 
 }  // namespace
 
-Result<ParsedModel> parse_safetensors(const container::Source& source) {
+Result<SafetensorsHeader> read_safetensors_header(const container::Source& source) {
   uint64_t size = 0;
   if (source.size() < sizeof size) return corrupt(source, "shorter than eight bytes");
   if (Status read = source.read(0, std::as_writable_bytes(std::span(&size, 1))); !read) {
@@ -288,17 +290,23 @@ Result<ParsedModel> parse_safetensors(const container::Source& source) {
     if (parser.status) return corrupt(source, "the header is no valid JSON");
     return tl::unexpected(parser.status.error());
   }
-  ParsedModel model{ModelFormat::safetensors};
-  model.tensors = std::move(parser.tensors);
-  const uint64_t begin = sizeof size + size;
-  for (ModelTensor& tensor : model.tensors) {
+  for (const ModelTensor& tensor : parser.tensors) {
     if (tensor.offset > container::kMaxSize) return corrupt(source, "an offset beyond 2^60");
-    tensor.offset += begin;
   }
+  return SafetensorsHeader{std::move(parser.tensors), std::move(parser.foreign_shapes),
+                           sizeof size + size};
+}
+
+Result<ParsedModel> parse_safetensors(const container::Source& source) {
+  Result<SafetensorsHeader> header = read_safetensors_header(source);
+  if (!header) return tl::unexpected(header.error());
+  ParsedModel model{ModelFormat::safetensors};
+  model.tensors = std::move(header->tensors);
+  for (ModelTensor& tensor : model.tensors) tensor.offset += header->bytes;
   if (Status ordered = order_tensors(model.tensors, source); !ordered) {
     return tl::unexpected(ordered.error());
   }
-  if (Status covers = check_coverage(model, begin, source); !covers) {
+  if (Status covers = check_coverage(model, header->bytes, source); !covers) {
     return tl::unexpected(covers.error());
   }
   add_notes(source, model);
