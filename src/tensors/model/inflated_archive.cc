@@ -1,6 +1,7 @@
 #include "tensors/model/inflated_archive.h"
 
 #include <fmt/core.h>
+#include <isa-l/igzip_lib.h>
 #include <libdeflate.h>
 
 #include <algorithm>
@@ -13,6 +14,8 @@ namespace hoist::tensors {
 namespace {
 
 constexpr uint64_t kMaxDeflateRatio = 1032;
+constexpr size_t kHead = 4096;    // of a content: most .npy headers have 128 bytes
+constexpr size_t kInput = 16384;  // read at once for it
 constexpr uint64_t kIn64 = 0xffffffff;
 constexpr uint16_t kNeeds64 = 45;        // version of ZIP
 constexpr uint16_t kDescriptorFlag = 8;  // sizes follow the content: here they never do
@@ -103,17 +106,25 @@ struct FreeDecompressor {
   void operator()(libdeflate_decompressor* it) const { libdeflate_free_decompressor(it); }
 };
 
-class InflatedArchive final : public container::Source {
+class InflatedFile final : public container::Source {
  public:
-  explicit InflatedArchive(const container::Source& compressed) : compressed_(compressed) {}
+  explicit InflatedFile(const container::Source& compressed) : compressed_(compressed) {}
 
-  Status add(const ZipEntry& entry);
-  void finish();
+  // Entries by offset; `end` is where the next one begins.
+  Status add(const ZipEntry& entry, uint64_t end);
+  // The directory, behind all entries.
+  ZipDirectory finish();
 
   uint64_t size() const override { return size_; }
   const std::string& name() const override { return compressed_.name(); }
   using Source::read;
   Status read(uint64_t offset, std::span<const container::MutableBytes> parts) const override;
+
+  // Fills `into` from `offset` on, compressed content by `inflated(piece, from, into)`.
+  template <typename Inflated>
+  Status fill(uint64_t offset, container::MutableBytes into, Inflated&& inflated) const;
+  // The first bytes of a content, unchecked.
+  Status inflate_head(const Piece& piece, container::MutableBytes into) const;
 
  private:
   void append(Piece piece) {
@@ -125,8 +136,7 @@ class InflatedArchive final : public container::Source {
     const uint64_t size = bytes.size();
     append({.size = size, .made = std::move(bytes)});
   }
-  Status fill(uint64_t offset, container::MutableBytes into) const;
-  Status copy(const Piece& piece, uint64_t from, container::MutableBytes into) const;
+  Status copy_checked(const Piece& piece, uint64_t from, container::MutableBytes into) const;
   Result<container::BlockBytes> inflate(const Piece& piece) const;
   tl::unexpected<Error> damaged(const ZipEntry& entry) const;
 
@@ -140,9 +150,14 @@ class InflatedArchive final : public container::Source {
   mutable container::BlockBytes bytes_;
 };
 
-Status InflatedArchive::add(const ZipEntry& entry) {
+Status InflatedFile::add(const ZipEntry& entry, uint64_t end) {
   const Result<uint64_t> offset = zip_data_offset(compressed_, entry);
   if (!offset) return tl::unexpected(offset.error());
+  if (*offset > end || entry.stored > end - *offset) {
+    return fail(ErrorCode::corrupt,
+                fmt::format("'{}' overlaps what follows it in the archive ({}): get the file again",
+                            entry.name, name()));
+  }
   ZipEntry& shown = *entries_.emplace_back(std::make_unique<ZipEntry>(entry));
   shown.offset = size_;
   Piece content{.offset = *offset, .stored = entry.stored};
@@ -157,23 +172,33 @@ Status InflatedArchive::add(const ZipEntry& entry) {
   return {};
 }
 
-void InflatedArchive::finish() {
-  ByteWriter directory;
-  for (const auto& entry : entries_) write_directory_entry(*entry, directory);
-  write_end(entries_.size(), size_, directory);
-  append_made(directory.bytes());
+ZipDirectory InflatedFile::finish() {
+  ZipDirectory directory;
+  directory.begin = size_;
+  ByteWriter text;
+  for (const auto& entry : entries_) {
+    write_directory_entry(*entry, text);
+    directory.entries.push_back(*entry);
+  }
+  write_end(entries_.size(), size_, text);
+  append_made(text.bytes());
+  return directory;
 }
 
-Status InflatedArchive::read(uint64_t offset,
-                             std::span<const container::MutableBytes> parts) const {
+Status InflatedFile::read(uint64_t offset, std::span<const container::MutableBytes> parts) const {
+  const auto inflated = [&](const Piece& piece, uint64_t from, container::MutableBytes into) {
+    return copy_checked(piece, from, into);
+  };
   for (const container::MutableBytes part : parts) {
-    if (Status filled = fill(offset, part); !filled) return filled;
+    if (Status filled = fill(offset, part, inflated); !filled) return filled;
     offset += part.size();
   }
   return {};
 }
 
-Status InflatedArchive::fill(uint64_t offset, container::MutableBytes into) const {
+template <typename Inflated>
+Status InflatedFile::fill(uint64_t offset, container::MutableBytes into,
+                          Inflated&& inflated) const {
   if (offset > size_ || into.size() > size_ - offset) {
     return fail(ErrorCode::corrupt, fmt::format("read {} bytes from {} on of {} ({})", into.size(),
                                                 offset, size_, name()));
@@ -183,22 +208,23 @@ Status InflatedArchive::fill(uint64_t offset, container::MutableBytes into) cons
   if (piece != pieces_.begin()) --piece;
   for (; !into.empty(); ++piece) {
     const uint64_t from = offset - piece->begin;
-    const uint64_t size = std::min<uint64_t>(into.size(), piece->size - from);
-    if (Status copied = copy(*piece, from, into.first(size)); !copied) return copied;
-    into = into.subspan(size);
-    offset += size;
+    const auto part = into.first(std::min<uint64_t>(into.size(), piece->size - from));
+    into = into.subspan(part.size());
+    offset += part.size();
+    if (part.empty()) continue;
+    if (!piece->made.empty()) {
+      std::copy_n(container::as_bytes(piece->made).data() + from, part.size(), part.data());
+      continue;
+    }
+    const Status copied = piece->inflated == nullptr ? compressed_.read(piece->offset + from, part)
+                                                     : inflated(*piece, from, part);
+    if (!copied) return copied;
   }
   return {};
 }
 
-Status InflatedArchive::copy(const Piece& piece, uint64_t from,
-                             container::MutableBytes into) const {
-  if (into.empty()) return {};
-  if (!piece.made.empty()) {
-    std::copy_n(container::as_bytes(piece.made).data() + from, into.size(), into.data());
-    return {};
-  }
-  if (piece.inflated == nullptr) return compressed_.read(piece.offset + from, into);
+Status InflatedFile::copy_checked(const Piece& piece, uint64_t from,
+                                  container::MutableBytes into) const {
   const std::lock_guard lock(mutex_);
   if (held_ != &piece) {
     held_ = nullptr;
@@ -212,14 +238,14 @@ Status InflatedArchive::copy(const Piece& piece, uint64_t from,
   return {};
 }
 
-tl::unexpected<Error> InflatedArchive::damaged(const ZipEntry& entry) const {
+tl::unexpected<Error> InflatedFile::damaged(const ZipEntry& entry) const {
   return fail(ErrorCode::corrupt,
               fmt::format("'{}' does not decompress to what the archive says of it ({}): get the "
                           "file again",
                           entry.name, name()));
 }
 
-Result<container::BlockBytes> InflatedArchive::inflate(const Piece& piece) const {
+Result<container::BlockBytes> InflatedFile::inflate(const Piece& piece) const {
   const ZipEntry& entry = *piece.inflated;
   container::BlockBytes stored = container::BlockBytes::allocate(piece.stored);
   container::BlockBytes bytes = container::BlockBytes::allocate(piece.size);
@@ -240,6 +266,66 @@ Result<container::BlockBytes> InflatedArchive::inflate(const Piece& piece) const
   return bytes;
 }
 
+Status InflatedFile::inflate_head(const Piece& piece, container::MutableBytes into) const {
+  const auto state = std::make_unique_for_overwrite<inflate_state>();
+  ::isal_inflate_init(state.get());
+  state->next_out = reinterpret_cast<uint8_t*>(into.data());
+  state->avail_out = static_cast<uint32_t>(into.size());
+  std::vector<std::byte> input(std::min<uint64_t>(kInput, piece.stored));
+  uint64_t taken = 0;
+  while (state->avail_out > 0) {
+    const auto next = std::span(input).first(std::min<uint64_t>(kInput, piece.stored - taken));
+    if (next.empty()) return damaged(*piece.inflated);
+    if (Status read = compressed_.read(piece.offset + taken, next); !read) return read;
+    taken += next.size();
+    state->next_in = reinterpret_cast<uint8_t*>(next.data());
+    state->avail_in = static_cast<uint32_t>(next.size());
+    const bool is_sound = ::isal_inflate(state.get()) >= ISAL_DECOMP_OK;
+    const bool has_ended = state->block_state == ISAL_BLOCK_FINISH && state->avail_out > 0;
+    if (!is_sound || has_ended) return damaged(*piece.inflated);
+  }
+  return {};
+}
+
+// Keeps the head of the content that was read last.
+class Heads final : public container::Source {
+ public:
+  explicit Heads(const InflatedFile& file) : file_(file) {}
+
+  uint64_t size() const override { return file_.size(); }
+  const std::string& name() const override { return file_.name(); }
+  using Source::read;
+  Status read(uint64_t offset, std::span<const container::MutableBytes> parts) const override {
+    const std::lock_guard lock(mutex_);
+    const auto inflated = [&](const Piece& piece, uint64_t from, container::MutableBytes into) {
+      return copy(piece, from, into);
+    };
+    for (const container::MutableBytes part : parts) {
+      if (Status filled = file_.fill(offset, part, inflated); !filled) return filled;
+      offset += part.size();
+    }
+    return {};
+  }
+
+ private:
+  Status copy(const Piece& piece, uint64_t from, container::MutableBytes into) const {
+    const uint64_t end = from + into.size();
+    if (held_ != &piece || end > head_.size()) {
+      held_ = nullptr;
+      head_.resize(std::max<uint64_t>(end, std::min<uint64_t>(kHead, piece.size)));
+      if (Status done = file_.inflate_head(piece, head_); !done) return done;
+      held_ = &piece;
+    }
+    std::copy_n(head_.data() + from, into.size(), into.data());
+    return {};
+  }
+
+  const InflatedFile& file_;
+  mutable std::mutex mutex_;
+  mutable const Piece* held_ = nullptr;
+  mutable std::vector<std::byte> head_;
+};
+
 }  // namespace
 
 bool is_inflatable(const ZipEntry& entry) {
@@ -247,17 +333,21 @@ bool is_inflatable(const ZipEntry& entry) {
          entry.size / kMaxDeflateRatio <= entry.stored;
 }
 
-Result<std::unique_ptr<container::Source>> inflated_archive(const container::Source& compressed,
-                                                            const ZipDirectory& directory) {
-  auto archive = std::make_unique<InflatedArchive>(compressed);
+Result<InflatedArchive> inflated_archive(const container::Source& compressed,
+                                         const ZipDirectory& directory) {
+  auto file = std::make_unique<InflatedFile>(compressed);
   std::vector<const ZipEntry*> in_file;
   for (const ZipEntry& entry : directory.entries) in_file.push_back(&entry);
   std::stable_sort(in_file.begin(), in_file.end(),
                    [](const auto* a, const auto* b) { return a->offset < b->offset; });
-  for (const ZipEntry* const entry : in_file) {
-    if (Status added = archive->add(*entry); !added) return tl::unexpected(added.error());
+  for (size_t i = 0; i < in_file.size(); ++i) {
+    const uint64_t end = i + 1 < in_file.size() ? in_file[i + 1]->offset : directory.begin;
+    if (Status added = file->add(*in_file[i], end); !added) return tl::unexpected(added.error());
   }
-  archive->finish();
+  InflatedArchive archive;
+  archive.directory = file->finish();
+  archive.heads = std::make_unique<Heads>(*file);
+  archive.file = std::move(file);
   return archive;
 }
 

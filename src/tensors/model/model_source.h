@@ -25,8 +25,8 @@
 // Files are untrusted. `corrupt` where a header breaks a rule of its format, tensors overlap or
 // reach beyond the end; `unsupported` with the reason for what is in order but not handled;
 // `exhausted` above kMaxHeaderBytes. Opening allocates a small multiple of the headers' bytes,
-// never of what they claim, and one compressed entry at a time. Files are read by pread(); const
-// members may be called from several threads.
+// never of what they claim, and decompresses no more than headers; reading keeps one decompressed
+// entry. Files are read by pread(); const members may be called from several threads.
 #pragma once
 
 #include <cstddef>

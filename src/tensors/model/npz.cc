@@ -64,16 +64,19 @@ Result<ParsedModel> parse_npz(const container::Source& source) {
   ParsedModel model{ModelFormat::npz};
   const auto& entries = directory->entries;
   const container::Source* shown = &source;
+  const container::Source* heads = &source;
+  std::unique_ptr<container::Source> inflated_heads;
   const auto inflatable = [](const ZipEntry& entry) {
     return is_array(entry) && is_inflatable(entry);
   };
   if (std::any_of(entries.begin(), entries.end(), inflatable)) {
     auto inflated = inflated_archive(source, *directory);
     if (!inflated) return tl::unexpected(inflated.error());
-    model.decompressed = std::move(*inflated);
+    model.decompressed = std::move(inflated->file);
+    inflated_heads = std::move(inflated->heads);
     shown = model.decompressed.get();
-    directory = read_zip_directory(*shown);
-    if (!directory) return tl::unexpected(directory.error());
+    heads = inflated_heads.get();
+    *directory = std::move(inflated->directory);
     model.notes.push_back(
         fmt::format("compressed arrays are taken as they are without compression ({}): unpack "
                     "writes the same arrays as numpy.savez does",
@@ -87,7 +90,7 @@ Result<ParsedModel> parse_npz(const container::Source& source) {
                               source.name()));
     }
     if (!is_array(entry)) continue;
-    Result<ModelTensor> tensor = read_array(*shown, entry);
+    Result<ModelTensor> tensor = read_array(*heads, entry);
     if (!tensor) return tl::unexpected(tensor.error());
     model.tensors.push_back(std::move(*tensor));
   }
