@@ -3,6 +3,7 @@
 // pad it; offsets count from its end, and the tensors cover everything behind it exactly once.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -199,9 +200,39 @@ class HeaderParser final : public nlohmann::json_sax<json> {
 // The parser takes a zero byte for the end of the text.
 bool has_zero(std::string_view text) { return text.find('\0') != std::string_view::npos; }
 
-tl::unexpected<Error> corrupt(const container::Source& source, std::string_view what) {
+tl::unexpected<Error> corrupt(const container::Source& source, std::string_view what,
+                              std::string_view mend = "get the file again") {
   return fail(ErrorCode::corrupt,
-              fmt::format("not a safetensors file: {} ({})", what, source.name()));
+              fmt::format("not a safetensors file: {} ({}): {}", what, source.name(), mend));
+}
+
+bool is_text(std::string_view bytes) {
+  return std::all_of(bytes.begin(), bytes.end(), [](char byte) {
+    return (byte >= ' ' && byte <= '~') || byte == '\n' || byte == '\r' || byte == '\t';
+  });
+}
+
+// Whatever is of no other format comes here: text gives lengths that no file has.
+Status check_length(uint64_t size, const container::Source& source) {
+  constexpr const char* kOthers = "name a .safetensors, .gguf, .npy or .npz that holds a model";
+  const std::string_view first(reinterpret_cast<const char*>(&size), sizeof size);
+  const bool fits = size <= source.size() - sizeof size;
+  if (!fits && is_text(first)) return corrupt(source, "it begins with text", kOthers);
+  if (!fits && size > kMaxSafetensorsHeader) {
+    return corrupt(
+        source,
+        fmt::format("its first eight bytes ask for a header of {} bytes, of {} in the file", size,
+                    source.size()),
+        kOthers);
+  }
+  if (!fits) return corrupt(source, "the header is cut off");
+  if (size > kMaxSafetensorsHeader) {
+    return corrupt(
+        source,
+        fmt::format("a header of {} bytes, more than the 100 MB that the format takes", size),
+        "save the model as several files");
+  }
+  return {};
 }
 
 void add_notes(const container::Source& source, ParsedModel& model) {
@@ -277,8 +308,9 @@ Result<SafetensorsHeader> read_safetensors_header(const container::Source& sourc
   if (Status read = source.read(0, std::as_writable_bytes(std::span(&size, 1))); !read) {
     return tl::unexpected(read.error());
   }
-  if (size > kMaxSafetensorsHeader) return corrupt(source, "a header of more than 100 MB");
-  if (size > source.size() - sizeof size) return corrupt(source, "the header is cut off");
+  if (Status plausible = check_length(size, source); !plausible) {
+    return tl::unexpected(plausible.error());
+  }
   std::string text(size, '\0');
   if (Status read = source.read(sizeof size, std::as_writable_bytes(std::span(text))); !read) {
     return tl::unexpected(read.error());
