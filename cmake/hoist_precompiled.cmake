@@ -13,11 +13,14 @@ set(HOIST_PRECOMPILED_HEADERS
     string string_view thread utility vector variant fmt/core.h)
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/precompiled.cc CONTENT "int main() {}\n")
 
-# hoist_precompiled_base(TARGET HEADERS…): others reuse the header of TARGET.
+# hoist_precompiled_base(TARGET HEADERS…): others reuse the header of TARGET. Executables are compiled
+# as such (-fPIE), so a header for them needs one; it does nothing and stays out of bin.
 function(hoist_precompiled_base target)
   list(TRANSFORM ARGN PREPEND "<")
   list(TRANSFORM ARGN APPEND ">")
   target_precompile_headers(${target} PRIVATE ${ARGN})
+  set_target_properties(${target} PROPERTIES
+                        RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/precompiled)
 endfunction()
 
 if(HOIST_PRECOMPILED)
