@@ -96,21 +96,21 @@ class ArrayLoader:
 
     def load_part(self, name: str, index: Any) -> Any:
         """What `index` takes of the tensor, in memory of its own unless it is all. Of files that
-        need no decoding no more than that is read, and a GPU gets no more; of a .holo file the
-        whole tensor is decoded, on the GPU where that has room for it."""
+        need no decoding no more than that is read, and a GPU gets no more. A tensor of a .holo file
+        is decoded whole on a GPU where that has room for it, else as far as its encoding needs."""
         self._check(name)
         self._resolve_device()
         dtype, shape, stored_as = self.file.elements(name)
+        loaded = None
+        if isinstance(self.file, HoloFile) and self._is_for_device([(name, None)]):
+            loaded = self._load_onto_device([(name, None)])
         is_foreign = _frameworks.is_foreign(stored_as)
-        if isinstance(self.file, ModelFile) and not is_foreign and self.file.can_load_part(name):
+        if loaded is None and not is_foreign and self.file.can_load_part(name):
             box = box_of(index, shape)
             if box is not None:
                 data = self.file.load_part(name, box)
                 read = self._arrays.tensor(data, dtype, box.shape, "cpu")
                 return self._arrays.part(read, box.rest, self._device)
-        loaded = None
-        if isinstance(self.file, HoloFile) and self._is_for_device([(name, None)]):
-            loaded = self._load_onto_device([(name, None)])
         if loaded is not None:
             whole = loaded[0].tensor
         else:

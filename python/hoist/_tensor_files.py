@@ -29,6 +29,8 @@ Policy = Union[Mapping[str, float], Sequence[Tuple[Any, ...]]]
 Elements = Tuple[str, Tuple[int, ...], str]  # dtype, shape, TensorInfo.stored_as
 Wanted = Sequence[Tuple[str, Optional[float]]]  # names, and qualities: None is all
 
+_ELEMENTS_SHARE_BYTES = ("F4", "F6_E2M3", "F6_E3M2")
+
 
 class Layer(NamedTuple):
     """What the first so many parts of a tensor give together."""
@@ -105,6 +107,14 @@ class HoloFile:
         data, quality, parts = self._reader.decode(name, target)
         return data, quality, self._is_whole(name, parts)
 
+    def load_part(self, name: str, box: "Box") -> Any:
+        """The bytes of what lies in the box; where the encoding allows it, no more is decoded than
+        lies between its first and its last element."""
+        return self._reader.decode_part(self._number[name], box.ranges)
+
+    def can_load_part(self, name: str) -> bool:
+        return self.elements(name)[0] not in _ELEMENTS_SHARE_BYTES
+
     def load_onto(self, device: str, wanted: Wanted) -> List[Tuple[Any, float, bool]]:
         """The same of many, decoded on a device of Hoist's, as arrays that speak DLPack."""
         numbers = [(self._number[name], target) for name, target in wanted]
@@ -149,7 +159,7 @@ class ModelFile:
 
     def can_load_part(self, name: str) -> bool:
         """Not where the tensor is in memory anyway, nor where elements share bytes."""
-        return not self._maps and self.elements(name)[0] not in ("F4", "F6_E2M3", "F6_E3M2")
+        return not self._maps and self.elements(name)[0] not in _ELEMENTS_SHARE_BYTES
 
     def load(self, name: str, target: Optional[float]) -> Tuple[Any, float, bool]:
         index = self._index[name]

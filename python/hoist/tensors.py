@@ -254,7 +254,8 @@ class safe_open(OwnsResources):  # the name that it has in safetensors
 
 class _Slice:
     """A tensor to take parts of: `[...]` reads no more of the file than integers, slices, `...` and
-    None in it need; other indices, and those of a .holo file, load the tensor and keep the part."""
+    None in it need, of a .holo file what lies between their first and last element; other indices
+    load the tensor and keep the part."""
 
     def __init__(self, file: safe_open, name: str):
         self._file = file

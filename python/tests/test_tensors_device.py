@@ -217,7 +217,7 @@ def test_without_room_the_cpu_decodes_and_the_device_is_asked_again(monkeypatch,
             assert same(loader.load_one(name), model[name])
         assert all(same(loaded[each], array) for each, array in model.items())
         assert same(part, model[name][2:4])
-        assert arrays.log[0] == (model[name].nbytes, "cpu")  # the whole is not the device's
+        assert arrays.log[0] == (part.nbytes, "cpu")  # no more is decoded, and not on the device
         assert len(asked) == times
         assert [warning.filename for warning in caught] == [__file__]  # once
 

@@ -107,6 +107,22 @@ def bytes_read():
 
 
 @pytest.mark.skipif(not os.access("/proc/self/io", os.R_OK), reason="no /proc/self/io")
+@pytest.mark.parametrize("encoding, most", [("embedded", 0.3), ("lossless", 0.6)])
+def test_of_a_holo_file_a_slice_reads_some_shards(tmp_path, encoding, most):
+    rows, columns = 2048, 2048
+    weights = np.random.default_rng(1).normal(0, 0.02, (rows, columns)).astype("f4")
+    tensors.save_file({"w": weights}, tmp_path / "x.holo", encoding=encoding)
+    size = os.path.getsize(tmp_path / "x.holo")
+    with tensors.safe_open(tmp_path / "x.holo", "np") as file:
+        part = file.get_slice("w")
+        for index in [7, slice(-2, None), (slice(1000, 1010), slice(0, None, 5)), (-1, -1)]:
+            before = bytes_read()
+            assert np.array_equal(part[index], weights[index])
+            assert bytes_read() - before <= most * size
+        assert np.array_equal(part[::2, 1], weights[::2, 1])
+
+
+@pytest.mark.skipif(not os.access("/proc/self/io", os.R_OK), reason="no /proc/self/io")
 def test_no_more_is_read_than_a_slice_needs(tmp_path):
     peer = pytest.importorskip("safetensors.numpy")
     rows, columns = 4096, 2048

@@ -94,33 +94,64 @@ Result<std::vector<std::byte>> entropy_encode(uint64_t count, const FillSymbols&
   return encode_section(count, tile_symbols, encode, pool);
 }
 
-Result<EntropyView> EntropyView::parse(std::span<const std::byte> coded) {
-  ByteReader in(coded);
-  EntropyView view;
-  view.bytes_ = coded;
-  view.symbols_ = in.read<uint64_t>();
-  const uint32_t tile_symbols = in.read<uint32_t>();
-  const uint32_t reserved = in.read<uint32_t>();
+uint64_t entropy_head_bytes(uint64_t symbols, uint32_t tile_symbols) {
+  return header_size(symbols / tile_symbols + (symbols % tile_symbols != 0));
+}
+
+Result<std::vector<EntropyTile>> entropy_tiles(std::span<const std::byte> head,
+                                               uint64_t section_bytes) {
+  ByteReader in(head);
+  const auto symbols = in.read<uint64_t>();
+  const auto tile_symbols = in.read<uint32_t>();
+  const auto reserved = in.read<uint32_t>();
   if (!in.ok() || reserved != 0 || !valid_tile_symbols(tile_symbols)) return corrupt("bad header");
-  const uint64_t count = view.symbols_ / tile_symbols + (view.symbols_ % tile_symbols != 0);
+  const uint64_t count = symbols / tile_symbols + (symbols % tile_symbols != 0);
   if (count > in.remaining() / 4) return corrupt("more tiles than bytes");
   ByteReader sizes(in.take(4 * count));
   if (!all_zero(in.take(header_size(count) - in.position()))) return corrupt("padding is not zero");
-  view.tiles_.reserve(count);
+  if (!in.ok()) return corrupt("more tiles than bytes");
+  std::vector<EntropyTile> tiles;
+  tiles.reserve(count);
+  uint64_t offset = in.position();
   for (uint64_t i = 0; i < count; ++i) {
     EntropyTile tile;
-    tile.offset = in.position();
+    tile.offset = offset;
     tile.first_symbol = i * tile_symbols;
     tile.symbols =
-        static_cast<uint32_t>(std::min<uint64_t>(tile_symbols, view.symbols_ - tile.first_symbol));
+        static_cast<uint32_t>(std::min<uint64_t>(tile_symbols, symbols - tile.first_symbol));
     tile.size = sizes.read<uint32_t>();
     if (!valid_tile(tile)) return corrupt("bad tile size");
-    const std::span<const std::byte> stored = in.take(aligned(tile.size));
-    if (!in.ok()) return corrupt("truncated tile");
-    if (!all_zero(stored.subspan(tile.size))) return corrupt("padding is not zero");
-    view.tiles_.push_back(tile);
+    offset += aligned(tile.size);
+    if (offset > section_bytes) return corrupt("truncated tile");
+    tiles.push_back(tile);
   }
-  if (in.remaining() != 0) return corrupt("bytes after the last tile");
+  if (offset != section_bytes) return corrupt("bytes after the last tile");
+  return tiles;
+}
+
+std::vector<std::byte> entropy_head(std::span<const EntropyTile> tiles, uint32_t tile_symbols) {
+  uint64_t symbols = 0;
+  for (const EntropyTile& tile : tiles) symbols += tile.symbols;
+  std::vector<std::byte> head(header_size(tiles.size()));
+  std::memcpy(head.data(), &symbols, sizeof symbols);
+  std::memcpy(head.data() + sizeof symbols, &tile_symbols, sizeof tile_symbols);
+  for (size_t i = 0; i < tiles.size(); ++i) {
+    std::memcpy(head.data() + kHeaderBytes + 4 * i, &tiles[i].size, sizeof tiles[i].size);
+  }
+  return head;
+}
+
+Result<EntropyView> EntropyView::parse(std::span<const std::byte> coded) {
+  Result<std::vector<EntropyTile>> tiles = entropy_tiles(coded, coded.size());
+  if (!tiles) return tl::unexpected(tiles.error());
+  EntropyView view;
+  view.bytes_ = coded;
+  view.tiles_ = *std::move(tiles);
+  for (const EntropyTile& tile : view.tiles_) {
+    const auto padding = coded.subspan(tile.offset, aligned(tile.size)).subspan(tile.size);
+    if (!all_zero(padding)) return corrupt("padding is not zero");
+    view.symbols_ += tile.symbols;
+  }
   return view;
 }
 

@@ -71,6 +71,16 @@ class EntropyView {
   std::vector<EntropyTile> tiles_;
 };
 
+// Some tiles of a section without the bytes of the others: a section begins with the sizes of its
+// tiles, which tell where each of them lies; and consecutive tiles behind a head of their own are a
+// section, too.
+uint64_t entropy_head_bytes(uint64_t symbols, uint32_t tile_symbols);
+// `head` has what entropy_head_bytes() says. `corrupt` as for EntropyView::parse().
+Result<std::vector<EntropyTile>> entropy_tiles(std::span<const std::byte> head,
+                                               uint64_t section_bytes);
+// Their bytes follow it as they lie in the section that they come from.
+std::vector<std::byte> entropy_head(std::span<const EntropyTile> tiles, uint32_t tile_symbols);
+
 // One tile; `symbols` has exactly tile.symbols bytes (else `invalid_argument`). Its content is
 // unspecified where an error comes back.
 Status entropy_decode_tile(const EntropyView& view, const EntropyTile& tile,

@@ -25,6 +25,7 @@
 #include "python/tensors_device.h"
 #include "python/tensors_metadata.h"
 #include "python/tensors_path.h"
+#include "tensors/file/holo_slice.h"
 #include "tensors/file/quality_policy.h"
 #include "tensors/file/reader.h"
 #include "tensors/file/writer.h"
@@ -132,10 +133,10 @@ nb::tuple place(const Model& model, size_t index) {
   return nb::make_tuple(tensor.file, tensor.offset, tensor.bytes, is_as_held && is_aligned);
 }
 
-ByteArray read_into_new(const ModelTensor& tensor, uint64_t size,
+ByteArray read_into_new(const std::string& tensor, uint64_t size,
                         const std::function<Status(std::span<std::byte>)>& read) {
   auto bytes = std::make_unique<container::BlockBytes>(container::BlockBytes::allocate(size));
-  if (bytes->size() != size) raise({ErrorCode::exhausted, "no memory for " + tensor.name});
+  if (bytes->size() != size) raise({ErrorCode::exhausted, "no memory for " + tensor});
   const Status status = [&] {
     const ReleasedGil released;
     return read(*bytes);
@@ -147,23 +148,43 @@ ByteArray read_into_new(const ModelTensor& tensor, uint64_t size,
 
 ByteArray read(const Model& model, size_t index) {
   const ModelTensor& tensor = tensor_of(model, index);
-  return read_into_new(tensor, tensor.bytes,
+  return read_into_new(tensor.name, tensor.bytes,
                        [&](std::span<std::byte> into) { return model.source.read(tensor, into); });
 }
 
-// `ranges`: (start, step, count) of each axis.
-ByteArray read_part(const Model& model, size_t index,
-                    const std::vector<std::tuple<uint64_t, uint64_t, uint64_t>>& ranges) {
-  const ModelTensor& tensor = tensor_of(model, index);
+// Of each axis: start, step, count.
+using Ranges = std::vector<std::tuple<uint64_t, uint64_t, uint64_t>>;
+
+struct Part {
   std::vector<AxisRange> axes;
+  uint64_t size = 0;  // bytes
+};
+
+Part part_of(DType dtype, const Ranges& ranges) {
+  Part part;
   Shape shape;
   for (const auto& [start, step, count] : ranges) {
-    axes.push_back({start, step, count});
+    part.axes.push_back({start, step, count});
     shape.push_back(count);
   }
-  const uint64_t size = value(byte_count(tensor.dtype, shape));
-  return read_into_new(tensor, size, [&](std::span<std::byte> into) {
-    return read_slice(model.source, tensor, axes, into);
+  part.size = value(byte_count(dtype, shape));
+  return part;
+}
+
+ByteArray read_part(const Model& model, size_t index, const Ranges& ranges) {
+  const ModelTensor& tensor = tensor_of(model, index);
+  const Part part = part_of(tensor.dtype, ranges);
+  return read_into_new(tensor.name, part.size, [&](std::span<std::byte> into) {
+    return read_slice(model.source, tensor, part.axes, into);
+  });
+}
+
+ByteArray decode_part(const HoloTensorReader& reader, size_t index, const Ranges& ranges) {
+  const std::vector<HoloTensor>& tensors = reader.header().tensors;
+  if (index >= tensors.size()) raise({ErrorCode::invalid_argument, "no such tensor"});
+  const Part part = part_of(tensors[index].description.dtype, ranges);
+  return read_into_new(tensors[index].name, part.size, [&](std::span<std::byte> into) {
+    return read_slice(reader, index, part.axes, into, &ThreadPool::process());
   });
 }
 
@@ -261,6 +282,7 @@ void define_tensors(nb::module_& module) {
           "device"_a, "wanted"_a)
       .def("decode", &decode, "name"_a, "target"_a = nb::none(), "layers"_a = nb::none(),
            "fragments"_a = std::vector<size_t>())
+      .def("decode_part", &decode_part, "tensor"_a, "ranges"_a)
       .def_prop_ro("files",
                    [](const HoloTensorReader& reader) {
                      nb::list files;

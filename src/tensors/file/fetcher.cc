@@ -130,9 +130,10 @@ Status FragmentFetcher::fetch(uint64_t shard, std::span<std::byte> into) const {
                                               got.error().message, mended.error().message));
 }
 
-Status FragmentFetcher::read_piece(const StreamPiece& piece, std::span<std::byte> into) const {
+Status FragmentFetcher::read_piece(const StreamPiece& piece, uint64_t from,
+                                   std::span<std::byte> into) const {
   const uint64_t shard_bytes = index_->layout.shards()[piece.shard].bytes;
-  if (piece.bytes == shard_bytes) return fetch(piece.shard, into);
+  if (into.size() == shard_bytes) return fetch(piece.shard, into);
   std::shared_ptr<const std::vector<std::byte>> whole;
   {
     const std::shared_lock lock(recent_->mutex);
@@ -149,7 +150,7 @@ Status FragmentFetcher::read_piece(const StreamPiece& piece, std::span<std::byte
       before = std::exchange(recent_->bytes, whole);
     }
   }
-  std::memcpy(into.data(), whole->data() + piece.shard_offset, piece.bytes);
+  std::memcpy(into.data(), whole->data() + piece.shard_offset + from, into.size());
   return {};
 }
 
@@ -161,9 +162,31 @@ Status FragmentFetcher::read_stream(size_t stream, std::span<std::byte> into,
     return fail(ErrorCode::invalid_argument,
                 fmt::format("{} bytes of memory for a stream of {}", into.size(), bytes));
   }
+  return read_stream(stream, 0, into, pool);
+}
+
+Status FragmentFetcher::read_stream(size_t stream, uint64_t offset, std::span<std::byte> into,
+                                    ThreadPool* pool) const {
+  const std::vector<StreamPiece>& all = index_->layout.pieces(stream);
+  const uint64_t bytes = all.empty() ? 0 : all.back().stream_offset + all.back().bytes;
+  if (offset > bytes || into.size() > bytes - offset) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("{} bytes from {} on of a stream of {}", into.size(), offset, bytes));
+  }
+  const uint64_t end = offset + into.size();
+  const auto first = std::partition_point(all.begin(), all.end(), [&](const StreamPiece& piece) {
+    return piece.stream_offset + piece.bytes <= offset;
+  });
+  const auto last = std::partition_point(
+      first, all.end(), [&](const StreamPiece& piece) { return piece.stream_offset < end; });
+  const std::span pieces(first, last);
   std::vector<Status> results(pieces.size());
   const auto read = [&](size_t i) {
-    results[i] = read_piece(pieces[i], into.subspan(pieces[i].stream_offset, pieces[i].bytes));
+    const StreamPiece& piece = pieces[i];
+    const uint64_t from = std::max(offset, piece.stream_offset);
+    const uint64_t to = std::min(end, piece.stream_offset + piece.bytes);
+    results[i] =
+        read_piece(piece, from - piece.stream_offset, into.subspan(from - offset, to - from));
   };
   if (pool != nullptr && pieces.size() > 1) {
     pool->parallel_for(pieces.size(), read);

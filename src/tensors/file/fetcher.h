@@ -61,6 +61,9 @@ class FragmentFetcher {
 
   // The whole stream as it is stored.
   Status read_stream(size_t stream, std::span<std::byte> into, ThreadPool* pool = nullptr) const;
+  // Some of it, from its byte `offset` on: only the shards that hold it are fetched, whole.
+  Status read_stream(size_t stream, uint64_t offset, std::span<std::byte> into,
+                     ThreadPool* pool = nullptr) const;
 
  private:
   // What happened to a shard, as bits.
@@ -84,7 +87,8 @@ class FragmentFetcher {
   Status fetch_from_sources(uint64_t shard, std::span<std::byte> into) const;
   Status fetch_from(FragmentSource& source, uint64_t shard, std::span<std::byte> into) const;
   Status mend(uint64_t shard, std::span<std::byte> into) const;
-  Status read_piece(const StreamPiece& piece, std::span<std::byte> into) const;
+  // Of the piece, from its byte `from` on.
+  Status read_piece(const StreamPiece& piece, uint64_t from, std::span<std::byte> into) const;
 
   std::shared_ptr<const HoloIndex> index_;
   std::vector<std::shared_ptr<FragmentSource>> sources_;

@@ -74,4 +74,44 @@ Status unpack(std::span<const std::byte> packed, std::span<std::byte> raw, Threa
   return failed ? Status(damaged()) : Status();
 }
 
+Status unpack_range(uint64_t packed_bytes, uint64_t raw_bytes, const ReadPacked& read,
+                    uint64_t offset, std::span<std::byte> raw, ThreadPool* pool) {
+  const auto damaged = [] { return fail(ErrorCode::corrupt, "a packed stream is damaged"); };
+  if (raw.empty()) return {};
+  const size_t count = frames_of(raw_bytes);
+  if (packed_bytes / sizeof(uint32_t) < count) return damaged();
+  std::vector<uint32_t> sizes(count);
+  if (Status got = read(0, std::as_writable_bytes(std::span(sizes))); !got) return got;
+  std::vector<uint64_t> begins(count + 1, sizeof(uint32_t) * count);
+  for (size_t i = 0; i < count; ++i) begins[i + 1] = begins[i] + sizes[i];
+  if (begins[count] != packed_bytes) return damaged();
+
+  const size_t first = offset / kPackedFrame;
+  const size_t last = frames_of(offset + raw.size());
+  std::vector<std::byte> packed(begins[last] - begins[first]);
+  if (Status got = read(begins[first], packed); !got) return got;
+  const codec::Codec& zstd = codec::codec_of(codec::CodecId::zstd);
+  std::atomic<bool> failed = false;
+  for_each(pool, last - first, [&](size_t i) {
+    const size_t frame = first + i;
+    const auto from = std::span(packed).subspan(begins[frame] - begins[first], sizes[frame]);
+    const uint64_t begin = uint64_t{frame} * kPackedFrame;
+    const uint64_t size = std::min<uint64_t>(kPackedFrame, raw_bytes - begin);
+    const uint64_t wanted = std::max(begin, offset);
+    const uint64_t wanted_end = std::min(begin + size, offset + raw.size());
+    const auto into = raw.subspan(wanted - offset, wanted_end - wanted);
+    if (into.size() == size) {
+      if (!zstd.decompress(from, into)) failed = true;
+      return;
+    }
+    std::vector<std::byte> whole(size);
+    if (!zstd.decompress(from, whole)) {
+      failed = true;
+      return;
+    }
+    std::copy_n(whole.data() + (wanted - begin), into.size(), into.data());
+  });
+  return failed ? Status(damaged()) : Status();
+}
+
 }  // namespace hoist::tensors

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -23,5 +24,13 @@ std::optional<std::vector<std::byte>> pack(std::span<const std::byte> raw,
 // Untrusted bytes: `corrupt` unless they give exactly raw.size() bytes and are used up.
 Status unpack(std::span<const std::byte> packed, std::span<std::byte> raw,
               ThreadPool* pool = nullptr);
+
+// Bytes of a stream from `offset` on.
+using ReadPacked = std::function<Status(uint64_t offset, std::span<std::byte> into)>;
+
+// The same of some of the `raw_bytes`, from `offset` on, within them: reads the sizes and the
+// frames that hold these.
+Status unpack_range(uint64_t packed_bytes, uint64_t raw_bytes, const ReadPacked& read,
+                    uint64_t offset, std::span<std::byte> raw, ThreadPool* pool = nullptr);
 
 }  // namespace hoist::tensors

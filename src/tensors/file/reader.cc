@@ -123,6 +123,12 @@ Result<LoadedTensor> HoloTensorReader::decode_into(size_t tensor, std::span<std:
   return decode_tensor_into(*fetcher_, tensor, into, selection, tolerance, pool, options_.tensor);
 }
 
+Status HoloTensorReader::decode_range(size_t tensor, uint64_t offset, std::span<std::byte> into,
+                                      ThreadPool* pool) const {
+  if (Status there = check_number(tensor); !there) return there;
+  return decode_tensor_range(*fetcher_, tensor, offset, into, pool, options_.tensor);
+}
+
 Result<LoadedTensor> HoloTensorReader::decode(size_t tensor, const PartSelection& selection,
                                               const FaultTolerance& tolerance,
                                               ThreadPool* pool) const {

@@ -117,6 +117,13 @@ class HoloTensorReader {
                                    const FaultTolerance& tolerance = {},
                                    ThreadPool* pool = nullptr) const;
 
+  // Of what decode() gives of all parts the bytes from `offset` on. Of embedded and lossless
+  // tensors only the shards, tiles and frames that hold them are read and decoded; in other
+  // encodings every element depends on all that is stored. `invalid_argument`: not within the
+  // tensor.
+  Status decode_range(size_t tensor, uint64_t offset, std::span<std::byte> into,
+                      ThreadPool* pool = nullptr) const;
+
   Result<std::vector<std::byte>> skeleton(size_t file) const;
 
  private:
@@ -145,6 +152,10 @@ Result<LoadedTensor> decode_tensor_into(const FragmentFetcher& fetcher, size_t t
                                         std::span<std::byte> into, const PartSelection& selection,
                                         const FaultTolerance& tolerance, ThreadPool* pool,
                                         uint64_t limit = uint64_t{1} << 40);
+
+Status decode_tensor_range(const FragmentFetcher& fetcher, size_t tensor, uint64_t offset,
+                           std::span<std::byte> into, ThreadPool* pool,
+                           uint64_t limit = uint64_t{1} << 40);
 
 // Header and layout of the metadata, checked against each other.
 Result<std::shared_ptr<const HoloIndex>> make_index(container::Bytes metadata,

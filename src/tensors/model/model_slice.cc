@@ -15,7 +15,7 @@ namespace {
 constexpr uint64_t kGap = uint64_t{16} << 10;
 constexpr uint64_t kMostAtOnce = uint64_t{1} << 20;
 
-Status check(const ModelTensor& tensor, std::span<const AxisRange> axes, size_t bytes) {
+Status check(const SlicedTensor& tensor, std::span<const AxisRange> axes, uint64_t bytes) {
   const DTypeProperties& type = properties(tensor.dtype);
   bool fits = axes.size() == tensor.shape.size() && type.packed == 1;
   uint64_t elements = 1;
@@ -38,7 +38,7 @@ class SliceReader {
   SliceReader(const ModelSource& model, const ModelTensor& tensor, std::span<std::byte> into)
       : model_(model), tensor_(tensor), into_(into) {}
 
-  Status run(std::span<const AxisRange> axes);
+  Status run(const SliceRuns& runs);
 
  private:
   struct Run {
@@ -88,48 +88,70 @@ Status SliceReader::add(uint64_t offset) {
   return {};
 }
 
-Status SliceReader::run(std::span<const AxisRange> axes) {
-  std::vector<uint64_t> strides(axes.size());  // bytes from one element of an axis to the next
-  uint64_t stride = properties(tensor_.dtype).bytes;
-  for (size_t i = axes.size(); i-- > 0;) {
-    strides[i] = stride;
-    stride *= tensor_.shape[i];
+Status SliceReader::run(const SliceRuns& runs) {
+  run_bytes_ = runs.run_bytes();
+  if (Status added = runs.for_each([&](uint64_t offset) { return add(offset); }); !added) {
+    return added;
   }
-  // The innermost axes that make one run: whole ones, and one more of step 1.
-  size_t outer = axes.size();
-  run_bytes_ = properties(tensor_.dtype).bytes;
-  uint64_t first = 0;
-  while (outer > 0 && axes[outer - 1].step == 1) {
-    const AxisRange& axis = axes[--outer];
-    run_bytes_ *= axis.count;
-    first += axis.start * strides[outer];
-    if (axis.count != tensor_.shape[outer]) break;
-  }
-  for (size_t i = 0; i < outer; ++i) first += axes[i].start * strides[i];
-  std::vector<uint64_t> at(outer);
-  for (uint64_t offset = first;;) {
-    if (Status added = add(offset); !added) return added;
-    size_t axis = outer;
-    for (; axis > 0; --axis) {
-      const uint64_t step = axes[axis - 1].step * strides[axis - 1];
-      if (++at[axis - 1] < axes[axis - 1].count) {
-        offset += step;
-        break;
-      }
-      offset -= (at[axis - 1] - 1) * step;
-      at[axis - 1] = 0;
-    }
-    if (axis == 0) return flush();
-  }
+  return flush();
 }
 
 }  // namespace
 
+Result<SliceRuns> SliceRuns::of(const SlicedTensor& tensor, std::span<const AxisRange> axes,
+                                uint64_t bytes) {
+  if (Status fits = check(tensor, axes, bytes); !fits) return tl::unexpected(fits.error());
+  SliceRuns runs;
+  if (bytes == 0) return runs;
+  std::vector<uint64_t> strides(axes.size());  // bytes from one element of an axis to the next
+  uint64_t stride = properties(tensor.dtype).bytes;
+  for (size_t i = axes.size(); i-- > 0;) {
+    strides[i] = stride;
+    stride *= tensor.shape[i];
+  }
+  // The innermost axes that make one run: whole ones, and one more of step 1.
+  size_t outer = axes.size();
+  runs.run_bytes_ = properties(tensor.dtype).bytes;
+  while (outer > 0 && axes[outer - 1].step == 1) {
+    const AxisRange& axis = axes[--outer];
+    runs.run_bytes_ *= axis.count;
+    runs.begin_ += axis.start * strides[outer];
+    if (axis.count != tensor.shape[outer]) break;
+  }
+  for (size_t i = 0; i < outer; ++i) runs.begin_ += axes[i].start * strides[i];
+  runs.end_ = runs.begin_ + runs.run_bytes_;
+  for (size_t i = 0; i < outer; ++i) {
+    runs.outer_.push_back({axes[i].count, axes[i].step * strides[i]});
+    runs.end_ += (axes[i].count - 1) * runs.outer_.back().step;
+  }
+  return runs;
+}
+
+Status SliceRuns::for_each(const std::function<Status(uint64_t offset)>& visit) const {
+  if (empty()) return {};
+  std::vector<uint64_t> at(outer_.size());
+  for (uint64_t offset = begin_;;) {
+    if (Status visited = visit(offset); !visited) return visited;
+    size_t axis = outer_.size();
+    for (; axis > 0; --axis) {
+      const auto& [count, step] = outer_[axis - 1];
+      if (++at[axis - 1] < count) {
+        offset += step;
+        break;
+      }
+      offset -= (count - 1) * step;
+      at[axis - 1] = 0;
+    }
+    if (axis == 0) return {};
+  }
+}
+
 Status read_slice(const ModelSource& model, const ModelTensor& tensor,
                   std::span<const AxisRange> axes, std::span<std::byte> into) {
-  if (Status fits = check(tensor, axes, into.size()); !fits) return fits;
-  if (into.empty()) return {};
-  return SliceReader(model, tensor, into).run(axes);
+  const Result<SliceRuns> runs =
+      SliceRuns::of({tensor.name, tensor.dtype, tensor.shape}, axes, into.size());
+  if (!runs) return tl::unexpected(runs.error());
+  return SliceReader(model, tensor, into).run(*runs);
 }
 
 }  // namespace hoist::tensors
