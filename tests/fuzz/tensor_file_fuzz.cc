@@ -1,13 +1,15 @@
 // Fuzzes .holo files: the metadata by itself, and whole files whose checksums are mended where the
 // first byte is odd. What opens must decode within its bounds or say why not; what verifies must
-// open; what repair writes must verify.
+// open; what repair writes must verify; ranges of tensors are those of the whole.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "container/mend_testing.h"
 #include "tensors/file/reader.h"
@@ -45,6 +47,19 @@ void check_repair(const container::Source& source, bool repairable) {
   std::filesystem::remove(path);
 }
 
+// What lies within a tensor that decodes is the same by itself.
+void check_range(const HoloTensorReader& reader, size_t tensor) {
+  const auto whole = reader.decode(tensor);
+  const uint64_t bytes = reader.header().tensors[tensor].bytes();
+  if (bytes > 1 << 20) return;
+  const uint64_t begin = bytes / 3;
+  std::vector<std::byte> part(bytes / 2);
+  const hoist::Status done = reader.decode_range(tensor, begin, part);
+  if (!whole) return;
+  require(done.has_value());
+  require(std::equal(part.begin(), part.end(), whole->bytes.data() + begin));
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -62,6 +77,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (size_t i = 0; i < reader->header().tensors.size(); ++i) {
     const auto loaded = reader->decode(i, {}, {.skip_corrupted = true});
     if (loaded) require(loaded->bytes.size() == reader->header().tensors[i].bytes());
+    check_range(*reader, i);
   }
   for (size_t i = 0; i < reader->header().files.size(); ++i) {
     const auto skeleton = reader->skeleton(i);
