@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <functional>
 #include <map>
 #include <mutex>
 #include <shared_mutex>
@@ -15,21 +14,11 @@
 #include <thread>
 #include <vector>
 
+#include "base/fork_testing.h"
 #include "base/private_fd.h"
 
 namespace hoist {
 namespace {
-
-// Whether `body` was true in a child, which is killed where it hangs.
-bool in_child(const std::function<bool()>& body) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::alarm(20);
-    ::_exit(body() ? 0 : 1);
-  }
-  int status = 0;
-  return ::waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
 
 TEST(Fork, AnObjectKnowsItsProcess) {
   const OwnerProcess owner;

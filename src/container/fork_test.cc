@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <functional>
 #include <optional>
 
+#include "base/fork_testing.h"
 #include "container/reader.h"
 #include "container/verify.h"
 #include "container/writer.h"
@@ -23,16 +23,6 @@ class WriterForkTest : public testing::Test {
   ~WriterForkTest() override { std::filesystem::remove_all(folder_); }
 
   std::string path() const { return folder_ + "/file"; }
-
-  static bool in_child(const std::function<bool()>& body) {
-    const pid_t child = ::fork();
-    if (child == 0) {
-      ::alarm(20);
-      ::_exit(body() ? 0 : 1);
-    }
-    int status = 0;
-    return ::waitpid(child, &status, 0) == child && status == 0;
-  }
 
   // Adds, commits and destroys.
   static bool is_refused(std::optional<Writer>& writer) {

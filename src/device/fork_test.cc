@@ -1,13 +1,11 @@
 // What a process has of devices, in its child after fork().
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <atomic>
-#include <functional>
 #include <optional>
 #include <thread>
 
+#include "base/fork_testing.h"
 #include "device/buffer.h"
 #include "device/crew.h"
 #include "device/device.h"
@@ -15,16 +13,6 @@
 
 namespace hoist::device {
 namespace {
-
-bool in_child(const std::function<bool()>& body) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::alarm(20);
-    ::_exit(body() ? 0 : 1);
-  }
-  int status = 0;
-  return ::waitpid(child, &status, 0) == child && status == 0;
-}
 
 bool is_refused(const Status& status) {
   return !status && status.error().code == ErrorCode::unavailable;
