@@ -108,8 +108,11 @@ Result<int> run_child(const std::vector<std::string>& program) {
   ::sigaction(SIGCHLD, &children, &inherited);
   const pid_t child = ::fork();
   if (child < 0) {
+    const int error = errno;
+    ::sigaction(SIGCHLD, &inherited, nullptr);
+    ::sigprocmask(SIG_SETMASK, &before, nullptr);
     return fail(ErrorCode::exhausted,
-                fmt::format("cannot start {} ({}): try again", program[0], std::strerror(errno)));
+                fmt::format("there can be no second process: {}", std::strerror(error)));
   }
   if (child == 0) {
     ::sigaction(SIGCHLD, &inherited, nullptr);

@@ -10,6 +10,7 @@
 
 #include "base/counters.h"
 #include "base/gpu_hint.h"
+#include "base/limits.h"
 #include "base/log.h"
 #include "base/option_values.h"
 #include "base/switched_off.h"
@@ -97,8 +98,17 @@ Status preload_libraries() {
   return done;
 }
 
+// Nobody asked for a word of ours where nothing is watched: then the log file alone is told.
+void tell(const RunOptions& options, const std::string& what) {
+  if (is_watched(options)) {
+    warn(what);
+  } else if (*option_text(OptionId::log_file) != '\0') {
+    log(LogLevel::warn, "{}", what);
+  }
+}
+
 // Programs that use OpenSSL find our provider through their configuration, where it is asked for.
-void configure_openssl() {
+void configure_openssl(const RunOptions& options) {
   if (!operation_enabled("aes", /*on_by_default=*/false)) return;
   Result<std::string> configuration = Counters::directory();
   if (const std::optional<std::string> note = switched_off("aes")) {
@@ -109,7 +119,7 @@ void configure_openssl() {
   if (configuration) {
     ::setenv("OPENSSL_CONF", configuration->c_str(), 1);
   } else {
-    warn(fmt::format("OpenSSL runs as it is: {}", configuration.error().message));
+    tell(options, fmt::format("OpenSSL runs as it is: {}", configuration.error().message));
   }
 }
 
@@ -120,7 +130,6 @@ void refine_profile() {
   if (!refined) log(LogLevel::info, "profile: {}", refined.error().message);
 }
 
-// Nobody asked for a word of ours where nothing is watched: then the log file alone is told.
 void tell_of_unusable_values(const RunOptions& options) {
   if (is_watched(options)) {
     warn_of_unusable_values();
@@ -136,8 +145,8 @@ Status prepare_environment(const RunOptions& options) {
   if (options.verify) set_option(OptionId::verify, fmt::format("{}", *options.verify));
   tell_of_unusable_values(options);
   ::unsetenv("HOIST_STATS");  // ours: a `hoist run` further down must not overwrite the file
-  if (hoist_is_off() && !is_watched(options)) return {};
-  if (!hoist_is_off()) configure_openssl();
+  if (hoist_has_no_room() || (hoist_is_off() && !is_watched(options))) return {};
+  if (!hoist_is_off()) configure_openssl(options);
   return preload_libraries();
 }
 
@@ -149,6 +158,19 @@ void print_summary(const RunOptions& options, const Counters& counters) {
   if (in_words || options.explain) print_error(what_is_missing(counters));
 }
 
+// Where there can be no child to be watched the program takes our place.
+int run_uncounted(const RunOptions& options, const std::optional<StatsFile>& file,
+                  const std::string& why) {
+  ::unsetenv(HOIST_COUNTERS_ENV);
+  if (file) {
+    if (Status written = file->write(Counters().to_json() + "\n"); !written) {
+      report(written.error());
+    }
+  }
+  warn(fmt::format("nothing is counted: {}", why));
+  return execute_program(options.program);
+}
+
 int run_watched(const RunOptions& options) {
   std::optional<StatsFile> file;
   if (options.stats_file) {
@@ -156,6 +178,7 @@ int run_watched(const RunOptions& options) {
     if (!found) return report(found.error());
     file = std::move(*found);
   }
+  if (hoist_has_no_room()) return run_uncounted(options, file, "memory is limited (ulimit -v, -d)");
   sweep_segments();
   const OwnSegment segment;
   if (segment.counters().layout() != nullptr) {
@@ -164,7 +187,10 @@ int run_watched(const RunOptions& options) {
     ::unsetenv(HOIST_COUNTERS_ENV);
   }
   const Result<int> status = run_child(options.program);
-  if (!status) return report(status.error());
+  if (!status) {
+    segment.remove();
+    return run_uncounted(options, file, status.error().message);
+  }
   // The file first: printing may have nobody who listens. The program's own status stays what the
   // caller sees.
   if (file) {

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 #include <link.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -56,7 +57,10 @@ bool leads_to(const std::string& entry, const std::string& library) {
 
 std::string tree_prefix() {
   std::error_code error;
-  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  fs::path self = fs::read_symlink("/proc/self/exe", error);
+  if (error) {  // without /proc
+    self = fs::canonical(reinterpret_cast<const char*>(::getauxval(AT_EXECFN)), error);
+  }
   return self.parent_path().parent_path().parent_path();
 }
 

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/limits.h"
 #include "base/operation_list.h"
 #include "intercept/kept_environment.h"
 #include "intercept/preload.h"
@@ -123,23 +124,14 @@ static const char* entry_objection(const char* entry, const struct identity* ide
   return NULL;
 }
 
-static bool is_below(__rlimit_resource_t resource, rlim_t least) {
-  struct rlimit limit;
-  return getrlimit(resource, &limit) == 0 && limit.rlim_cur < least;
-}
-
 const char* limits_objection(void) {
-  if (is_below(RLIMIT_STACK, (rlim_t)512 << 10)) return "stack is limited";
+  if (hoist_limit_is_below(RLIMIT_STACK, (uint64_t)512 << 10)) return "stack is limited";
   /* Threads reserve stacks and arenas, so an address-space limit that the original lives under
    * could stop an engine half-way, or leave the program's own memory none. */
-  const rlim_t kEnough = (rlim_t)8 << 30;
-  const bool little = is_below(RLIMIT_AS, kEnough) || is_below(RLIMIT_DATA, kEnough);
+  const uint64_t kEnough = (uint64_t)8 << 30;
+  const bool little =
+      hoist_limit_is_below(RLIMIT_AS, kEnough) || hoist_limit_is_below(RLIMIT_DATA, kEnough);
   return little ? "address space is limited" : NULL;
-}
-
-bool has_no_room_for_us(void) {
-  const rlim_t kEnough = (rlim_t)64 << 20;
-  return is_below(RLIMIT_AS, kEnough) || is_below(RLIMIT_DATA, kEnough);
 }
 
 const char* environment_objection(const struct identity* identity) {

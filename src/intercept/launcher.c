@@ -25,6 +25,7 @@
 #include "base/counters_layout.h"
 #include "base/decisions.h"
 #include "base/gpu_hint.h"
+#include "base/limits.h"
 #include "intercept/preload.h"
 #include "intercept/program_file.h"
 
@@ -147,7 +148,7 @@ static void start_known(const char* prefix, int argc, char** argv, char* preload
 }
 
 static void start(const char* prefix, int argc, char** argv) {
-  if (hoist_off() || has_no_room_for_us()) {
+  if (hoist_off() || hoist_has_no_room()) {
     execvp(argv[0], argv);
     return;
   }

@@ -27,9 +27,6 @@ const char* limits_objection(void);                                 /* stack and
 const char* environment_objection(const struct identity* identity); /* loader, malloc, limits */
 const char* arguments_objection(const struct identity* identity, int argc, char** argv);
 
-/* Whether limits leave so little memory that mapping our library could be what is too much. */
-bool has_no_room_for_us(void);
-
 /* HOIST=off (or 0, false, no), as hoist_is_off() of base/options.h. */
 bool hoist_off(void);
 
