@@ -3,6 +3,8 @@
 counters, limits, no /proc, filters of system calls. Each must do what it does without us, and fail
 as it fails without us."""
 
+import dataclasses
+import itertools
 import json
 import os
 import pathlib
@@ -22,6 +24,17 @@ SANITIZED = bool(os.environ.get("HOIST_SANITIZE"))
 ROOT = os.geteuid() == 0
 STRANGER = 54399
 CLIENT = BUILD / "tests/hoistd-client"
+# Those whose need of memory is measured first.
+MEASURED = {"sort", "sha256sum", "gzip -dc", "calls", "zlib", "blas", "crypto"}
+
+
+def lowest(is_enough, high, step):
+    """The lowest limit up to `high` that is enough, `step` too high at most."""
+    low = 0
+    while high - low > step:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return high
 
 
 class Control(Place):
@@ -181,10 +194,12 @@ class Filters(Place):
 
 
 class Groups(Place):
+    numbers = itertools.count()
+
     def group(self, kind):
         """A control group of its own below a mounted hierarchy; skips where none can be made."""
         for base in (pathlib.Path("/sys/fs/cgroup") / kind, pathlib.Path("/sys/fs/cgroup")):
-            made = base / f"hoist-test-{os.getpid()}"
+            made = base / f"hoist-test-{os.getpid()}-{next(self.numbers)}"
             try:
                 made.mkdir()
             except OSError:
@@ -197,7 +212,8 @@ class Groups(Place):
         group = self.group(kind)
         for name, value in values.items():
             try:
-                (group / f"{kind}.{name}").write_text(str(value))
+                with open(group / f"{kind}.{name}", "r+", encoding="ascii") as file:
+                    file.write(str(value))
                 return ["sh", "-c", f'echo $$ > {group}/cgroup.procs; exec "$@"', "sh"]
             except OSError:
                 continue
@@ -207,6 +223,55 @@ class Groups(Place):
     def test_little_memory(self):
         self.same({"64 MiB": self.limit("memory", limit_in_bytes=64 << 20, max=64 << 20)},
                   only={"sort", "sha256sum", "gzip -d", "pipeline", "calls"})
+
+    @unittest.skipIf(SANITIZED, "sanitizers need more memory")
+    def test_hardly_more_memory_than_the_program_needs(self):
+        """There is more for our libraries and for what is taken without asking."""
+        def group(limit):
+            return self.limit("memory", limit_in_bytes=limit, max=limit)
+
+        ours = 16 << 20
+        for what in MEASURED & cases().keys():
+            usual = outcome([], cases()[what])
+            least = lowest(lambda limit: outcome(group(limit), cases()[what]) == usual, 1 << 30,
+                           1 << 18)
+            for margin in (0, 8 << 20, 32 << 20):
+                with self.subTest(case=what, least=least, margin=margin):
+                    place = group(least + ours + margin)
+                    self.assertEqual(outcome(place, cases()[what], ()), usual)
+
+
+@unittest.skipIf(shutil.which("prlimit") is None, "no prlimit")
+@unittest.skipIf(SANITIZED, "sanitizers need more memory")
+class OutOfMemory(Place):
+    """Limits just above what the plain program needs: there is nothing left for us."""
+
+    STEP = 64 << 10
+    MARGINS = (0, 1 << 20, 8 << 20, 64 << 20, 512 << 20)
+
+    def least(self, case):
+        """The lowest limit of its address space that the plain program does its work under."""
+        usual = outcome([], case)
+        return self.STEP + lowest(lambda limit: all(
+            outcome(limited(f"as={limit}"), case) == usual for _ in range(3)), 4 << 30, self.STEP)
+
+    def test_address_space(self):
+        for what in MEASURED & cases().keys():
+            least = self.least(cases()[what])
+            self.same({f"as={least} + {margin}": limited(f"as={least + margin}")
+                       for margin in self.MARGINS}, only={what})
+
+    def test_a_limit_that_a_program_sets_itself(self):
+        # Then our library is there already, and takes what it is long.
+        ours = 2 << 20
+        for what in MEASURED & cases().keys():
+            case = cases()[what]
+            least = self.least(case) + ours
+            for margin in self.MARGINS:
+                with self.subTest(case=what, least=least, margin=margin):
+                    inside = dataclasses.replace(
+                        case, command=[*limited(f"as={least + margin}"), *case.command])
+                    self.assertEqual(outcome([], inside, ()), outcome([], case))
 
 
 class Daemons(unittest.TestCase):

@@ -8,6 +8,6 @@ bool hoist_limit_is_below(int resource, uint64_t least) {
 }
 
 bool hoist_has_no_room(void) {
-  const uint64_t kEnough = (uint64_t)64 << 20;
+  const uint64_t kEnough = (uint64_t)8 << 30;
   return hoist_limit_is_below(RLIMIT_AS, kEnough) || hoist_limit_is_below(RLIMIT_DATA, kEnough);
 }

@@ -12,9 +12,11 @@ extern "C" {
 /* Whether a limit (RLIMIT_…) is lower than `least`. */
 bool hoist_limit_is_below(int resource, uint64_t least);
 
-/* Whether limits leave so little memory that mapping a library of ours could be what is too much.
- */
+/* Whether address space is limited so far that we stay away, our libraries included: threads
+ * reserve stacks and arenas, so a limit that a program lives under could stop an engine half-way,
+ * or leave the program's own memory none. */
 bool hoist_has_no_room(void);
+#define HOIST_NO_ROOM "address space is limited"
 
 #ifdef __cplusplus
 }

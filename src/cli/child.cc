@@ -97,7 +97,8 @@ int execute_program(const std::vector<std::string>& program) {
   return missing ? 127 : 126;
 }
 
-Result<int> run_child(const std::vector<std::string>& program) {
+Result<int> run_child(const std::vector<std::string>& program,
+                      const std::function<void()>& in_child) {
   const sigset_t signals = watched_signals();
   sigset_t before;
   ::sigprocmask(SIG_BLOCK, &signals, &before);
@@ -117,6 +118,7 @@ Result<int> run_child(const std::vector<std::string>& program) {
   if (child == 0) {
     ::sigaction(SIGCHLD, &inherited, nullptr);
     ::sigprocmask(SIG_SETMASK, &before, nullptr);
+    if (in_child) in_child();
     ::_exit(execute_program(program));
   }
   const int status = watch(child, signals);

@@ -178,15 +178,19 @@ int run_watched(const RunOptions& options) {
     if (!found) return report(found.error());
     file = std::move(*found);
   }
-  if (hoist_has_no_room()) return run_uncounted(options, file, "memory is limited (ulimit -v, -d)");
   sweep_segments();
-  const OwnSegment segment;
+  OwnSegment segment;
   if (segment.counters().layout() != nullptr) {
     ::setenv(HOIST_COUNTERS_ENV, segment.counters().path().c_str(), 1);
   } else {
     ::unsetenv(HOIST_COUNTERS_ENV);
   }
-  const Result<int> status = run_child(options.program);
+  const Result<int> status = run_child(options.program, [&] {
+    // No library of ours is there to say so.
+    if (hoist_has_no_room()) {
+      segment.counters().add_program(::getpid(), options.program, false, HOIST_NO_ROOM);
+    }
+  });
   if (!status) {
     segment.remove();
     return run_uncounted(options, file, status.error().message);

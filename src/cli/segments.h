@@ -33,6 +33,7 @@ class OwnSegment {
   OwnSegment(const OwnSegment&) = delete;
   OwnSegment& operator=(const OwnSegment&) = delete;
 
+  Counters& counters() { return *counters_; }
   const Counters& counters() const { return *counters_; }
   const std::string& why_not() const { return why_not_; }
   // Removes the files; the counters can still be read.

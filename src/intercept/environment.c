@@ -126,12 +126,7 @@ static const char* entry_objection(const char* entry, const struct identity* ide
 
 const char* limits_objection(void) {
   if (hoist_limit_is_below(RLIMIT_STACK, (uint64_t)512 << 10)) return "stack is limited";
-  /* Threads reserve stacks and arenas, so an address-space limit that the original lives under
-   * could stop an engine half-way, or leave the program's own memory none. */
-  const uint64_t kEnough = (uint64_t)8 << 30;
-  const bool little =
-      hoist_limit_is_below(RLIMIT_AS, kEnough) || hoist_limit_is_below(RLIMIT_DATA, kEnough);
-  return little ? "address space is limited" : NULL;
+  return hoist_has_no_room() ? HOIST_NO_ROOM : NULL;
 }
 
 const char* environment_objection(const struct identity* identity) {

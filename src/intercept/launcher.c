@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -185,6 +186,30 @@ static bool refinement_is_due(void) {
   return stat(path, &info) == 0 && info.st_size >= kWorthFolding;
 }
 
+/* PROGRAM ARGS… behind options, cut as split_program() of src/cli/command_line.cc cuts them. */
+static char** program_behind_options(char** argv) {
+  if (argv[1] == NULL || strcmp(argv[1], "run") != 0) return NULL;
+  char** word = argv + 2;
+  while (word[0] != NULL && word[0][0] == '-' && strcmp(word[0], "--") != 0) {
+    const bool takes_next = strcmp(word[0], "--ops") == 0 || strcmp(word[0], "--verify") == 0;
+    word += takes_next && word[1] != NULL ? 2 : 1;
+  }
+  if (word[0] != NULL && strcmp(word[0], "--") == 0) ++word;
+  return word[0] != NULL ? word : NULL;
+}
+
+/* Where the command line itself could not be loaded the program runs alone, whatever was asked for.
+ * Returns where it cannot be started. */
+static void start_alone(char** argv, char** program) {
+  bool watched = getenv("HOIST_STATS") != NULL;
+  for (char** word = argv + 2; word < program; ++word) {
+    watched |=
+        strncmp(*word, "--", 2) == 0 && (*word)[2] != '\0' && strncmp(*word, "--ops", 5) != 0;
+  }
+  if (watched) fputs("hoist: warning: nothing is counted: " HOIST_NO_ROOM "\n", stderr);
+  execvp(program[0], program);
+}
+
 int main(int argc, char** argv) {
   static char prefix[PATH_MAX];
   if (!find_prefix(prefix)) {
@@ -195,5 +220,8 @@ int main(int argc, char** argv) {
   const bool is_plain = program != NULL && getenv("HOIST_STATS") == NULL && !is_set("HOIST_OPS") &&
                         strpbrk(prefix, " :$") == NULL && !refinement_is_due();
   if (is_plain) start(prefix, argc - (int)(program - argv), program);
+  const uint64_t kCommandLine = (uint64_t)16 << 20; /* what it takes, doubled */
+  char** behind = program_behind_options(argv);
+  if (behind != NULL && hoist_limit_is_below(RLIMIT_AS, kCommandLine)) start_alone(argv, behind);
   return command_line(prefix, argv);
 }
