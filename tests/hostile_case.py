@@ -20,6 +20,9 @@ PROVIDER = BUILD / "lib/ossl-modules/hoist.so"
 LINES = b"".join(b"%d line\n" % (i * 7919 % 100003) for i in range(150000))
 BLAS = ctypes.util.find_library("blas") or ctypes.util.find_library("openblas")
 MEMFD_CREATE, IO_URING_SETUP, CLONE3, FALLOCATE, FLOCK = 319, 425, 435, 285, 73
+# What we call and the plain programs do not: those, sigaltstack, statfs, fstatfs, prctl,
+# sched_setaffinity, process_vm_readv.
+NOT_PLAIN = (MEMFD_CREATE, IO_URING_SETUP, FALLOCATE, FLOCK, 131, 137, 138, 157, 203, 310)
 EPERM, ENOSYS = 1, 38
 
 
@@ -152,7 +155,14 @@ def limited(*limits):
 
 
 def refusing(*numbers):
+    """A place under a filter of its own, as a sandbox makes one."""
     return [scratch().refuse, *numbers, "--"]
+
+
+def refusing_all(*numbers):
+    """A place in which the first process has the filter as well, as in a container."""
+    first = ["unshare", "--pid", "--fork", "--mount-proc"]
+    return [*first, *refusing(*numbers), "sh", "-c", '"$@"; exit $?', "sh"]
 
 
 NO_DEVICES = """mount -t tmpfs -o mode=755 tmpfs /dev

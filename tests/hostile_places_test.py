@@ -8,6 +8,7 @@ import itertools
 import json
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import subprocess
@@ -17,8 +18,8 @@ import unittest
 
 from hoist_tree import BUILD, HOIST, engine_is_built, environment, run
 from hostile_case import (CLONE3, ENOSYS, EPERM, FALLOCATE, FLOCK, HOISTD, IO_URING_SETUP, LINES,
-                          MEMFD_CREATE, SHM, Case, Place, cases, in_mounts, limited, outcome,
-                          refusing, scratch, setUpModule, tearDownModule, without_summary)
+                          MEMFD_CREATE, NOT_PLAIN, SHM, Case, Place, cases, in_mounts, limited, outcome,
+                          refusing, refusing_all, scratch, setUpModule, tearDownModule, without_summary)
 
 SANITIZED = bool(os.environ.get("HOIST_SANITIZE"))
 ROOT = os.geteuid() == 0
@@ -174,23 +175,63 @@ class Environments(Place):
             self.same({name: []}, env=env)
 
 
+@unittest.skipIf(SANITIZED, "sanitizers have threads of their own")
 class Filters(Place):
-    @unittest.skipIf(SANITIZED, "sanitizers have threads of their own")
-    def test_refused_system_calls(self):
+    def setUp(self):
         if scratch().refuse is None:
             self.skipTest("no compiler")
         if run(scratch().refuse, "--", "true").returncode != 0:
             self.skipTest("no filters of system calls here")
+
+    @unittest.skipUnless(ROOT, "a container of its own needs root")
+    def test_refused_system_calls(self):
+        taken_over = outcome(refusing_all(f"{MEMFD_CREATE}={EPERM}"), cases()["sort"],
+                             ("--explain",))
+        self.assertIn(b"ran on the engine", taken_over[2])
         self.same({
-            "memfd": refusing(f"{MEMFD_CREATE}={EPERM}"),
-            "memfd unknown": refusing(f"{MEMFD_CREATE}={ENOSYS}"),
-            "io_uring": refusing(f"{IO_URING_SETUP}={EPERM}"),
-            "clone3": refusing(f"{CLONE3}={ENOSYS}"),
-            "fallocate": refusing(f"{FALLOCATE}=95"),
-            "flock": refusing(f"{FLOCK}={ENOSYS}"),
-            "all": refusing(f"{MEMFD_CREATE}={EPERM}", f"{IO_URING_SETUP}={EPERM}",
-                            f"{CLONE3}={ENOSYS}", f"{FALLOCATE}={EPERM}", f"{FLOCK}={EPERM}"),
+            "memfd": refusing_all(f"{MEMFD_CREATE}={EPERM}"),
+            "memfd unknown": refusing_all(f"{MEMFD_CREATE}={ENOSYS}"),
+            "io_uring": refusing_all(f"{IO_URING_SETUP}={EPERM}"),
+            "clone3": refusing_all(f"{CLONE3}={ENOSYS}"),
+            "fallocate": refusing_all(f"{FALLOCATE}=95"),
+            "flock": refusing_all(f"{FLOCK}={ENOSYS}"),
+            "all": refusing_all(f"{MEMFD_CREATE}={EPERM}", f"{IO_URING_SETUP}={EPERM}",
+                                f"{CLONE3}={ENOSYS}", f"{FALLOCATE}={EPERM}",
+                                f"{FLOCK}={EPERM}"),
         })
+
+    def test_a_sandbox_that_kills(self):
+        """Under Hoist a sandbox starts a program, and allows what that calls; and Hoist in it."""
+        sandbox = refusing(*(f"{number}=kill" for number in NOT_PLAIN))
+        for what, case in cases().items():
+            usual = outcome([], case)
+            inside = dataclasses.replace(case, command=[*sandbox, *case.command])
+            with self.subTest(case=what):
+                self.assertEqual(outcome([], inside), usual)  # the plain program makes none
+                self.assertEqual(outcome([], inside, ()), usual)
+                status, output, errors, files = outcome([], inside, ("--stats",))
+                self.assertEqual((status, output, without_summary(errors), files), usual)
+                if not case.options and not case.variables:
+                    self.assertEqual(outcome(sandbox, case, ()), usual)
+        inside = dataclasses.replace(cases()["sort"], command=[*sandbox, "sort", "big"])
+        self.assertRegex(outcome([], inside, ("--explain",))[2], b"its system calls are filtered")
+
+    @unittest.skipIf(shutil.which("strace") is None, "no strace")
+    def test_a_sandbox_that_allows_what_the_plain_program_calls(self):
+        """No system call of ours but those by which libraries are loaded (the dynamic linker asks
+        readlink() for what $LIB is), and getpid()."""
+        getpid, readlink = 39, 89
+        trace = scratch().path / "trace"
+        for what in MEASURED & cases().keys() - {"blas"}:  # that has threads of luck
+            case = cases()[what]
+            usual = outcome(["strace", "-f", "-n", "-o", str(trace)], case)
+            made = {int(number) for number in re.findall(r"\[ *(\d+)\] ", trace.read_text())}
+            sandbox = refusing("others=kill", *(f"{number}=allow" for number in made | {getpid, readlink}))
+            for options in ((), ("--explain",)):
+                inside = dataclasses.replace(case, command=[*sandbox, *case.command])
+                with self.subTest(case=what, options=options):
+                    status, output, errors, files = outcome([], inside, options)
+                    self.assertEqual((status, output, without_summary(errors), files), usual)
 
 
 class Groups(Place):

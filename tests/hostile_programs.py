@@ -19,6 +19,7 @@ int main(void) {
   for (unsigned i = 0; i < COUNT; ++i) values[i] = (int)(i * 2654435761u >> 3);
   qsort(values, COUNT, sizeof *values, compare);
   unsigned long size = COUNT * sizeof *values, packed_size = compressBound(size);
+  const size_t room = packed_size;
   printf("%lx\n", crc32(0, (unsigned char*)values, size));
   unsigned char* packed = malloc(packed_size);
   int* again = malloc(size);
@@ -27,8 +28,8 @@ int main(void) {
   if (uncompress((unsigned char*)again, &size, packed, packed_size) != Z_OK) return 5;
   printf("%d\n", memcmp(values, again, size));
 #ifdef WITH_ZSTD
-  const size_t half = ZSTD_compress(packed, packed_size, values, size / 2, 1);
-  const size_t rest = ZSTD_isError(half) ? 0 : ZSTD_compress(packed + half, packed_size - half,
+  const size_t half = ZSTD_compress(packed, room, values, size / 2, 1);
+  const size_t rest = ZSTD_isError(half) ? 0 : ZSTD_compress(packed + half, room - half,
                       (char*)values + size / 2, size / 2, 1);
   memset(again, 0, size);
   const size_t got = ZSTD_decompress(again, size, packed, half + rest);
@@ -108,7 +109,8 @@ int main(void) {
 }
 """
 
-# Runs a program under a filter that refuses system calls: NUMBER=ERRNO … -- PROGRAM ARGS…
+# Runs a program under a filter of system calls: NUMBER=ERRNO refuses one, NUMBER=kill answers it
+# with death, NUMBER=allow and others=kill do so with all but some: … -- PROGRAM ARGS…
 REFUSE = r"""
 #include <errno.h>
 #include <linux/filter.h>
@@ -119,18 +121,27 @@ REFUSE = r"""
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
+static unsigned answer(const char* word) {
+  if (strcmp(word, "kill") == 0) return SECCOMP_RET_KILL_PROCESS;
+  return strcmp(word, "allow") == 0 ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | (unsigned)atoi(word);
+}
 int main(int argc, char** argv) {
-  struct sock_filter code[64];
+  struct sock_filter code[512];
   unsigned short n = 0;
+  unsigned others = SECCOMP_RET_ALLOW;
   code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
   int at = 1;
   for (; at < argc && strcmp(argv[at], "--") != 0; ++at) {
-    unsigned number, error;
-    if (sscanf(argv[at], "%u=%u", &number, &error) != 2) return 90;
-    code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1);
-    code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error);
+    char* word = strchr(argv[at], '=');
+    if (word == NULL || n > 500) return 90;
+    if (strncmp(argv[at], "others", 6) == 0) {
+      others = answer(word + 1);
+      continue;
+    }
+    code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, atoi(argv[at]), 0, 1);
+    code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, answer(word + 1));
   }
-  code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+  code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, others);
   struct sock_fprog filter = {n, code};
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return 91;
   if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) return 92;

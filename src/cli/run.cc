@@ -110,16 +110,24 @@ void tell(const RunOptions& options, const std::string& what) {
 // Programs that use OpenSSL find our provider through their configuration, where it is asked for.
 void configure_openssl(const RunOptions& options) {
   if (!operation_enabled("aes", /*on_by_default=*/false)) return;
-  Result<std::string> configuration = Counters::directory();
+  const Result<std::string> folder = Counters::directory();
+  Result<std::string> configuration = folder;
   if (const std::optional<std::string> note = switched_off("aes")) {
     configuration = fail(ErrorCode::unavailable, *note);
   } else if (configuration) {
-    configuration = openssl_configuration(*configuration, openssl_provider());
+    configuration = openssl_configuration(*folder, openssl_provider());
   }
   if (configuration) {
     ::setenv("OPENSSL_CONF", configuration->c_str(), 1);
+    return;
+  }
+  const std::string what = "OpenSSL runs as it is: " + configuration.error().message;
+  // That there is no place for a file is no fault of who asked for it.
+  const bool has_place = folder && configuration.error().code != ErrorCode::io;
+  if (has_place) {
+    warn(what);
   } else {
-    tell(options, fmt::format("OpenSSL runs as it is: {}", configuration.error().message));
+    tell(options, what);
   }
 }
 

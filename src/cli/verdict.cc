@@ -25,6 +25,7 @@ constexpr struct {
     {"LD_PRELOAD holds another library", "it may want to see the original's calls"},
     {"address space is limited", "see `ulimit -v` and `ulimit -d`"},
     {"stack is limited", "see `ulimit -s`"},
+    {"its system calls are filtered", "a sandbox has started it"},
 };
 
 std::string_view mend_of(std::string_view reason) {

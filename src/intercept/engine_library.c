@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/call_filter.h"
 #include "intercept/kept_environment.h"
 #include "intercept/loaded_symbols.h"
 #include "intercept/preload.h"
@@ -31,8 +32,11 @@ enum state { UNTRIED, LOADING, READY, UNAVAILABLE };
 static pid_t owner;
 
 /* Containers start their programs with a filter of system calls. A program that sets up one itself
- * has listed what it needs, which files and threads of ours are not among. */
-static int seccomp_mode;
+ * has listed what it needs, which files and threads of ours are not among. So the mode stays what
+ * it was at the first call that is worth an engine: a program without such calls is not asked for
+ * it, since its filter may answer any call that it does not make itself with death. */
+enum { NOT_ASKED = -1000, FILTERED };
+static int seccomp_mode = NOT_ASKED;
 
 static int64_t milliseconds(void) {
   struct timespec now;
@@ -113,13 +117,24 @@ static int seccomp_mode_now(void) { return (int)bare_system_call(SYS_prctl, PR_G
 
 __attribute__((constructor)) static void watch_process(void) {
   note_owner();
-  seccomp_mode = seccomp_mode_now();
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
+static int first_seccomp_mode(void) {
+  const enum hoist_call_filter filter = hoist_call_filter();
+  if (filter == HOIST_OWN_FILTER) return FILTERED;
+  const int mode = seccomp_mode_now();
+  return filter == HOIST_FILTER_UNTOLD && mode != 0 ? FILTERED : mode;
+}
+
 static bool may_work(void) {
-  if (is_restricted()) return false;
-  return getpid() == owner && seccomp_mode_now() == seccomp_mode;
+  if (is_restricted() || getpid() != owner) return false;
+  int mode = __atomic_load_n(&seccomp_mode, __ATOMIC_RELAXED);
+  if (mode == NOT_ASKED) {
+    mode = first_seccomp_mode();
+    __atomic_store_n(&seccomp_mode, mode, __ATOMIC_RELAXED);
+  }
+  return mode != FILTERED && seccomp_mode_now() == mode;
 }
 
 /* lib/libhoist_OPERATION.so of the tree that this library is in. */
@@ -211,10 +226,22 @@ static void load_once(struct engine_library* engine) {
   pthread_sigmask(SIG_SETMASK, &signals, NULL);
 }
 
+/* For good. */
+static void give_up(struct engine_library* engine) {
+  int expected = UNTRIED;
+  if (!__atomic_compare_exchange_n(&engine->state, &expected, UNAVAILABLE, false, __ATOMIC_RELAXED,
+                                   __ATOMIC_RELAXED)) {
+    return;
+  }
+  const char* counters = hoist_environment(HOIST_COUNTERS_ENV);
+  if (counters != NULL) record_passed(counters, engine->operation, HOIST_FILTERED);
+}
+
 void* engine_function(struct engine_library* engine) {
   if (__atomic_load_n(&engine->state, __ATOMIC_RELAXED) == UNAVAILABLE) return NULL;
   const int saved = errno;
   const bool allowed = may_work();
+  if (!allowed && __atomic_load_n(&seccomp_mode, __ATOMIC_RELAXED) == FILTERED) give_up(engine);
   if (allowed && __atomic_load_n(&engine->state, __ATOMIC_RELAXED) == UNTRIED) load_once(engine);
   const bool ready = allowed && __atomic_load_n(&engine->state, __ATOMIC_ACQUIRE) == READY;
   errno = saved;

@@ -23,6 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/call_filter.h"
 #include "base/counters_layout.h"
 #include "base/decisions.h"
 #include "base/gpu_hint.h"
@@ -131,6 +132,7 @@ static void start_known(const char* prefix, int argc, char** argv, char* preload
   if (limits_objection() != NULL || !recognise_file(argv[0], original, &identity)) return;
   const char* reason = switched_off(identity.operation);
   if (reason == NULL) reason = environment_objection(&identity);
+  if (reason == NULL && hoist_call_filter() == HOIST_OWN_FILTER) reason = HOIST_FILTERED;
   if (reason == NULL) reason = arguments_objection(&identity, argc, argv);
   static char word[PATH_MAX + 128];
   static char path[PATH_MAX];

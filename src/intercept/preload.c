@@ -10,7 +10,7 @@
  *
  * The functions that are stood in for are listed in `symbols`; qsort.c has ours for qsort() and
  * qsort_r(). Their engines are libraries, loaded at the first call that is worth it
- * (engine_library.h): a program that makes none costs two system calls at its start.
+ * (engine_library.h): a program that makes none costs one system call at its start, getpid().
  *
  * The definition below carries no symbol version, so it answers programs linked against
  * __libc_start_main@GLIBC_2.34 and @GLIBC_2.2.5 alike; since glibc 2.34 both are one function. */
@@ -24,6 +24,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "base/call_filter.h"
 #include "base/counters_layout.h"
 #include "intercept/kept_environment.h"
 #include "intercept/loaded_symbols.h"
@@ -91,6 +92,7 @@ static const char* take_over(int argc, char** argv) {
   if (reason == NULL) reason = watching_tool();
   if (reason == NULL) reason = switched_off(identity.operation);
   if (reason == NULL) reason = environment_objection(&identity);
+  if (reason == NULL && hoist_call_filter() == HOIST_OWN_FILTER) reason = HOIST_FILTERED;
   if (reason == NULL) reason = arguments_objection(&identity, argc, argv);
   return reason != NULL ? reason : exec_engine(&identity, argv);
 }

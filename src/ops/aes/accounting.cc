@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/call_filter.h"
 #include "base/counters.h"
 #include "base/log.h"
 #include "base/option_values.h"
@@ -55,8 +56,8 @@ uint64_t mixed(uint64_t value) {
 }  // namespace
 
 bool is_enabled() {
-  static const bool enabled =
-      !hoist_is_off() && operation_enabled(kOperation) && !switched_off(kOperation);
+  static const bool enabled = !hoist_is_off() && operation_enabled(kOperation) &&
+                              !switched_off(kOperation) && hoist_call_filter() != HOIST_OWN_FILTER;
   return enabled && !differed.load(std::memory_order_relaxed);
 }
 
