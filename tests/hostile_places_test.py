@@ -75,6 +75,25 @@ class Mounts(Place):
                         self.assertRegex(lines[0], "^hoist: sort big .*: taken over")
                     self.assertEqual(list(pathlib.Path("/tmp").glob("hoist-0/*")), [])
 
+    def test_counted_runs_that_come_and_go_together(self):
+        # Each removes the folder under $TMPDIR that the next one needs; here one more helps.
+        removing = ("import os\nwhile True:\n  try: os.rmdir(os.environ.get('TMPDIR', '/tmp') + "
+                    f"'/hoist-{os.geteuid()}')\n  except OSError: pass")
+        place = in_mounts(f"{SHM['/dev/shm read-only']}; mount -t tmpfs tmpfs /tmp"
+                          if not str(scratch().path).startswith("/tmp/") else
+                          f"{SHM['/dev/shm read-only']}; mkdir -p {scratch().path}/shared; "
+                          f"export TMPDIR={scratch().path}/shared")
+        script = (f"{shlex.join([sys.executable, '-c', removing])} & remover=$!; "
+                  "for i in 1 2 3 4 5 6 7 8; do (for j in $(seq 60); do "
+                  f"{HOIST} run --stats -- true; done 2> err.$i) & list=\"$list $!\"; done; "
+                  "wait $list; kill $remover")
+        files = outcome([*place, "sh", "-c", script], Case([]),
+                        env=environment(XDG_RUNTIME_DIR=None))[3]
+        for i in range(1, 9):
+            lines = files[f"err.{i}"][1].splitlines()
+            self.assertEqual(len(lines), 60)
+            self.assertEqual([line for line in lines if b"left alone" not in line], [])
+
     def test_top_works_everywhere(self):
         for name, script in SHM.items():
             done = run(*in_mounts(script), HOIST, "top", "--once")

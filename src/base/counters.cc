@@ -229,9 +229,12 @@ Result<std::string> make_own_folder(const std::string& path) {
     return fail(ErrorCode::io, fmt::format("cannot create {}: {}", path, std::strerror(errno)),
                 errno);
   }
+  struct stat info;
   if (is_own_folder(path)) return path;
+  const bool is_gone = ::lstat(path.c_str(), &info) != 0 && errno == ENOENT;
   return fail(ErrorCode::unavailable,
-              fmt::format("{} is not a directory of ours with mode 0700: remove it", path));
+              fmt::format("{} is not a directory of ours with mode 0700: remove it", path),
+              is_gone ? ENOENT : 0);
 }
 
 Result<std::string> Counters::directory() {

@@ -83,7 +83,8 @@ class Counters {
   UniqueFd held_;
 };
 
-// Whether it is a folder of this user's that nobody else may enter, and makes it one.
+// Whether it is a folder of this user's that nobody else may enter, and makes it one. Where
+// somebody has removed it meanwhile the error's number is ENOENT.
 bool is_own_folder(const std::string& path);
 Result<std::string> make_own_folder(const std::string& path);
 

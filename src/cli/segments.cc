@@ -68,6 +68,20 @@ std::string second_folder() {
                      temporary != nullptr && temporary[0] == '/' ? temporary : "/tmp", ::geteuid());
 }
 
+// A segment there. Who is done removes the folder unless there is something in it, which may be
+// between our making it and our making a file in it.
+Result<std::unique_ptr<Counters>> create_in_second_folder(const std::string& folder) {
+  constexpr int kMostTries = 1000;
+  Result<std::unique_ptr<Counters>> counters = fail(ErrorCode::io, "not tried");
+  for (int i = 0; i < kMostTries; ++i) {
+    const Result<std::string> made = make_own_folder(folder);
+    counters = made ? Counters::create_in(folder, ::getpid()) : tl::unexpected(made.error());
+    const bool cannot_be_made = !made && made.error().code == ErrorCode::io;
+    if (counters || cannot_be_made || counters.error().system_errno != ENOENT) break;
+  }
+  return counters;
+}
+
 void add_entries(const std::string& folder, std::vector<fs::directory_entry>& list) {
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
@@ -125,10 +139,8 @@ OwnSegment::OwnSegment() : counters_(std::make_unique<Counters>()) {
       shared ? Counters::create_in(*shared, ::getpid()) : tl::unexpected(shared.error());
   if (!counters) {
     why_not_ = counters.error().message;
-    if (const Result<std::string> second = make_own_folder(second_folder())) {
-      folder_ = *second;
-      counters = Counters::create_in(folder_, ::getpid());
-    }
+    counters = create_in_second_folder(second_folder());
+    if (is_own_folder(second_folder())) folder_ = second_folder();
   }
   if (counters) counters_ = std::move(*counters);
 }
