@@ -386,6 +386,15 @@ class SurroundingsTest(unittest.TestCase):
         self.check_script("printf 'f\\0f\\0' >list; (sort --files0-from=-; cat) <list | cksum")
         self.check_script("sort --files0-from=<(printf 'f\\0') | cksum")
 
+    def test_merging_named_pipes(self):
+        """Their writers see one reader, whoever merges in the end."""
+        writer = "mkfifo p; (seq 100000 120000 && echo written >&2) >p & sort -n f >a; "
+        for merge in ("sort -m <(seq 10 99) p", "sort -nm p a", "sort -nm p <(sort -n f) a",
+                      "sort -m p a -o a", "sort -m p a >>a", "sort -m --batch-size=2 p a a",
+                      "sort -m p - - <a", "ulimit -n 9; sort -m p a a a a a a"):
+            self.check_script(f"{writer} {merge} | cksum; wait; cksum a")
+        self.check_script("mkfifo o; sort -n f >a; cksum <o & sort -m --batch-size=2 a a a -o o; wait")
+
     def test_symbolic_links(self):
         self.check_script("ln -s f l; sort l | cksum; ln -s out o; sort -o o f; ls -l | wc -l")
         self.check_script("cp f g; ln -s g l; sort -o l l")

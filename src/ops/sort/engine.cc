@@ -122,6 +122,9 @@ Result<Outcome> run(const Options& options, std::string_view program, GpuUse use
     outcome.implementation = "cpu-1";
     return outcome;
   }
+  if (options.mode == Mode::merge) {
+    if (Status fits = check_merge(options); !fits) return tl::unexpected(fits.error());
+  }
   Result<Output> output = Output::open(options.output);
   if (!output) return tl::unexpected(output.error());
   std::optional<GpuSorter> gpu;

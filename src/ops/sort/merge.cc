@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/crash_fallback.h"
 #include "ops/sort/merge_tree.h"
 #include "ops/sort/messages.h"
 
@@ -92,15 +93,14 @@ struct Input {
   struct stat info {};
 };
 
+bool are_too_few(int error) { return error == EMFILE || error == ENFILE; }
+
 Result<Input> open_input(const std::string& name) {
   Input input;
   input.file.name = name;
   input.file.fd = STDIN_FILENO;
   if (name != "-") {
     Result<UniqueFd> fd = open_file(name, O_RDONLY);
-    if (!fd && (fd.error().system_errno == EMFILE || fd.error().system_errno == ENFILE)) {
-      return fail(ErrorCode::unsupported, "too few file descriptors");
-    }
     if (!fd) return io_error("open failed", name, fd.error().system_errno);
     input.owned = std::move(*fd);
     input.file.fd = input.owned.get();
@@ -136,14 +136,28 @@ Result<bool> merge_inputs_in_parallel(std::vector<Input>& inputs, const MergeCon
   return true;
 }
 
-Status check_supported(const Options& options) {
-  if (options.files.size() > options.batch_size) {
-    return fail(ErrorCode::unsupported, "more files than the batch size");
+bool get_status(const std::string& name, int standard_stream, struct stat& info) {
+  const bool is_stream = name.empty() || name == "-";
+  return (is_stream ? ::fstat(standard_stream, &info) : ::stat(name.c_str(), &info)) == 0;
+}
+
+bool is_regular(const std::string& name) {
+  struct stat info;
+  return ::stat(name.c_str(), &info) == 0 && S_ISREG(info.st_mode);
+}
+
+bool are_same(const struct stat& a, const struct stat& b) {
+  return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+// Whether so many files may be open at once in addition.
+bool has_descriptors_for(size_t files) {
+  std::vector<UniqueFd> taken;
+  while (taken.size() < files) {
+    taken.emplace_back(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+    if (!taken.back().valid()) return false;
   }
-  if (std::count(options.files.begin(), options.files.end(), "-") > 1) {
-    return fail(ErrorCode::unsupported, "standard input is merged with itself");
-  }
-  return {};
+  return true;
 }
 
 }  // namespace
@@ -202,16 +216,45 @@ Status limit_runs(std::vector<Run>& runs, TempFiles& files, const MergeContext& 
   return {};
 }
 
-Status merge_files(const MergeContext& context, Output& output) {
-  const Options& options = context.coder.comparator().options();
-  if (Status supported = check_supported(options); !supported) return supported;
-  std::vector<Input> inputs;
+Status check_merge(const Options& options) {
+  constexpr size_t kOurs = 4;  // the output, counters, libraries
+  if (options.files.size() > options.batch_size) {
+    return fail(ErrorCode::unsupported, "more files than the batch size");
+  }
+  if (std::count(options.files.begin(), options.files.end(), "-") > 1) {
+    return fail(ErrorCode::unsupported, "standard input is merged with itself");
+  }
+  struct stat target;
+  const bool has_target = get_status(options.output, STDOUT_FILENO, target);
+  bool all_regular = !has_target || options.output.empty() || S_ISREG(target.st_mode);
   for (const std::string& name : options.files) {
-    Result<Input> input = open_input(name);
-    if (!input) return tl::unexpected(input.error());
-    if (output.is_same_file(input->info)) {
+    struct stat info;
+    if (!get_status(name, STDIN_FILENO, info)) continue;
+    if (has_target && are_same(info, target)) {
       return fail(ErrorCode::unsupported, "the output is one of the inputs");
     }
+    all_regular &= name == "-" || S_ISREG(info.st_mode);
+  }
+  if (!all_regular && !has_descriptors_for(options.files.size() + kOurs)) {
+    return fail(ErrorCode::unsupported, "too few file descriptors");
+  }
+  return {};
+}
+
+Status merge_files(const MergeContext& context, Output& output) {
+  const Options& options = context.coder.comparator().options();
+  std::vector<Input> inputs;
+  bool may_step_aside = true;
+  for (const std::string& name : options.files) {
+    if (name != "-" && !is_regular(name)) {  // who writes to it notices when it is opened
+      may_step_aside = false;
+      commit_run();
+    }
+    Result<Input> input = open_input(name);
+    if (!input && may_step_aside && are_too_few(input.error().system_errno)) {
+      return fail(ErrorCode::unsupported, "too few file descriptors");
+    }
+    if (!input) return tl::unexpected(input.error());
     inputs.push_back(std::move(*input));
   }
   if (Status begun = output.begin(); !begun) return begun;

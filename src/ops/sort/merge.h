@@ -36,10 +36,14 @@ Status merge_runs(std::span<Run> runs, const MergeContext& context, Output& outp
 // call after each new run. Merges the later runs into one when there are too many.
 Status limit_runs(std::vector<Run>& runs, TempFiles& files, const MergeContext& context);
 
+// Fails with `unsupported` for what sort -m leaves to the original: more files than the batch size,
+// standard input twice, an output that is one of the inputs, too few descriptors. Opens nothing: a
+// named pipe whose reader leaves, and comes back as the original, has lost what was written to it.
+Status check_merge(const Options& options);
+
 // sort -m: opens the files, begins the output, merges. The files need not be in order: the result
-// is that of GNU sort, which always takes the smallest head. Fails with `unsupported`, before a
-// byte is read or written, for what is left to the original: more files than the batch size,
-// standard input twice, an output that is one of the inputs, too few descriptors.
+// is that of GNU sort, which always takes the smallest head. Call check_merge() before;
+// `unsupported` where descriptors have become too few since and only regular files were opened.
 Status merge_files(const MergeContext& context, Output& output);
 
 // The two ways, for tests. merge_ranges() returns false, having done nothing, where the files

@@ -193,9 +193,4 @@ Error Output::describe(const Failure& failure) const {
   return error;
 }
 
-bool Output::is_same_file(const struct stat& input) const {
-  struct stat info;
-  return ::fstat(fd_, &info) == 0 && info.st_dev == input.st_dev && info.st_ino == input.st_ino;
-}
-
 }  // namespace hoist::sort

@@ -69,9 +69,6 @@ class Output {
   // thread (SIGPIPE, SIGXFSZ) is raised again, so that it ends the process as it should.
   Status status();
 
-  // Whether reading the file with this status would read what is written here.
-  bool is_same_file(const struct stat& input) const;
-
   int fd() const { return fd_; }
 
  private:
