@@ -37,7 +37,7 @@ Result<CudaEntropySection> CudaEntropySection::prepare(const EntropyView& view,
 }
 
 Status CudaEntropySection::decode(const void* coded, void* symbols) {
-  static const auto run = device::cuda_function<DecodeFunction>("hoist_cuda_entropy_decode");
+  const auto run = device::cuda_function<DecodeFunction>("hoist_cuda_entropy_decode");
   if (!run) return tl::unexpected(run.error());
   if (Status cleared = first_bad_.fill(std::byte{0xff}); !cleared) return cleared;
   if (tile_count_ == 0) return {};

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <vector>
 
+#include "base/fork.h"
 #include "base/options.h"
 #include "device/cuda_driver.h"
 
@@ -60,21 +61,31 @@ Result<void*> load_plugin() {
   return library;
 }
 
-const Result<void*>& plugin() {
-  static const Result<void*> library = load_plugin();
-  return library;
+struct Plugin {
+  const OwnerProcess process;
+  const Result<void*> library = load_plugin();
+};
+
+Result<void*> plugin() {
+  static const Plugin loaded;
+  if (!loaded.library || loaded.process.is_current()) return loaded.library;
+  return fail(ErrorCode::unavailable,
+              "no CUDA in a fork of a process that has loaded it: use it there, or in a process "
+              "that is started anew");
 }
 
 }  // namespace
 
 Status cuda_available() {
-  if (!plugin()) return tl::unexpected(plugin().error());
+  const Result<void*> library = plugin();
+  if (!library) return tl::unexpected(library.error());
   return {};
 }
 
 Result<void*> cuda_symbol(const char* name) {
-  if (!plugin()) return plugin();
-  void* const symbol = ::dlsym(*plugin(), name);
+  const Result<void*> library = plugin();
+  if (!library) return library;
+  void* const symbol = ::dlsym(*library, name);
   if (symbol == nullptr) {
     return fail(ErrorCode::internal, fmt::format("libhoist_cuda.so has no {}", name));
   }

@@ -8,7 +8,9 @@
 //   if (Status status = cuda_status((*launch)(data, size), "x"); !status) return status;
 //
 // Thread-safe. The first use creates the context of device 0 (0.26 s), so this never happens inside
-// a program that was preloaded; nor is a context usable in a child after fork().
+// a program that was preloaded; nor is a context usable in a child after fork(): all of this is
+// `unavailable` in a child whose parent has loaded the plug-in. So ask for a function whenever it
+// is to be called; looking it up takes less than a microsecond.
 #pragma once
 
 #include <string_view>

@@ -15,7 +15,7 @@ using CudaRadixSort = int(int device, void* stream, uint32_t kind, bool descendi
                           void* scratch, uint64_t count, void* temporary, size_t* temporary_size);
 
 Status enqueue_cuda(Device& device, StreamHandle stream, const Call& call) {
-  static const auto sort = cuda_function<CudaRadixSort>("hoist_cuda_radix_sort");
+  const auto sort = cuda_function<CudaRadixSort>("hoist_cuda_radix_sort");
   if (!sort) return tl::unexpected(sort.error());
   size_t size = 0;
   const auto run = [&](void* temporary) {

@@ -18,7 +18,7 @@ constexpr int kNoLibrary = -1;
 constexpr int kCublasFailed = -1000;
 
 Status enqueue_cuda(int device, void* stream, const hoist_blas_call& call) {
-  static const auto run = device::cuda_function<CudaGemm>("hoist_cuda_gemm");
+  const auto run = device::cuda_function<CudaGemm>("hoist_cuda_gemm");
   if (!run) return tl::unexpected(run.error());
   const int error = (*run)(device, stream, &call);
   if (error == kNoLibrary) {
