@@ -1,6 +1,6 @@
 // Exit in a child whose parent uses a library with threads that live on until the library's own
 // exit handlers stop them (RocksDB): in the child there are no such threads, and the handlers wait
-// for them for ever.
+// for them for ever. Those of the CUDA runtime fault there.
 #pragma once
 
 namespace hoist {

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <vector>
 
+#include "base/child_exit.h"
 #include "base/fork.h"
 #include "base/options.h"
 #include "device/cuda_driver.h"
@@ -58,6 +59,8 @@ Result<void*> load_plugin() {
                                    devices.driver_version / 1000,
                                    devices.driver_version % 1000 / 10, needed() / 1000));
   }
+  // The CUDA runtime's own exit handlers, registered just now, fault in a child.
+  end_children_before_exit_handlers();
   return library;
 }
 
