@@ -17,6 +17,9 @@ void before_fork() { ::pthread_rwlock_wrlock(&barrier); }
 void after_fork_in_parent() { ::pthread_rwlock_unlock(&barrier); }
 void after_fork_in_child() {
   generation.fetch_add(1, std::memory_order_relaxed);
+#ifdef __SANITIZE_THREAD__
+  ::pthread_rwlock_unlock(&barrier);  // it does not see the assignment
+#endif
   // It knows of threads that wait for it, which are not here.
   barrier = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 }
