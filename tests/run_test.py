@@ -545,9 +545,9 @@ class Recognition(unittest.TestCase):
 
 
 def machine_key():
-    """The key that a file of decisions must hold to count here (src/base/decisions.h)."""
+    """The key that a file of decisions must hold to count here (src/takeover/decisions.h)."""
     path = SCRATCH.path / "machine-key"
-    source = ('#include "base/decisions.c"\n'
+    source = ('#include "takeover/decisions.c"\n'
               'int main(void) { printf("%016" PRIx64, hoist_machine_key()); return 0; }\n')
     version = run(HOIST, "--version").stdout.decode().split()[-1]
     folder = pathlib.Path(__file__).resolve().parent.parent / "src"

@@ -101,12 +101,12 @@ void fill(std::vector<std::byte>& bytes) {
 
 Status compare(const char* device_name, double seconds, const std::vector<std::string>& tunings) {
   const Result<Device*> device = find_device(device_name);
-  if (!device) return tl::unexpected(device.error());
+  if (!device) return device.error();
   PinnedPool pool(**device);
   std::vector<Tuned> all;
   for (const std::string& name : tunings) {
     const Result<TransferTuning> tuning = parse_tuning(name);
-    if (!tuning) return tl::unexpected(tuning.error());
+    if (!tuning) return tuning.error();
     all.push_back({name, std::make_unique<Transfer>(pool, *tuning), {}});
   }
   const bool is_cpu = (*device)->properties().kind == DeviceKind::cpu;
@@ -117,10 +117,10 @@ Status compare(const char* device_name, double seconds, const std::vector<std::s
   std::vector<std::byte> other_host(host.size());
   Result<Buffer> buffer = Buffer::allocate(**device, host.size());
   Result<Buffer> other = Buffer::allocate(**device, host.size());
-  if (!buffer || !other) return tl::unexpected(buffer ? other.error() : buffer.error());
+  if (!buffer || !other) return buffer ? other.error() : buffer.error();
   const char* const folder = std::getenv("TMPDIR");
   Result<UniqueFd> file = open_file(folder != nullptr ? folder : "/tmp", O_TMPFILE | O_RDWR, 0600);
-  if (!file) return tl::unexpected(file.error());
+  if (!file) return file.error();
   if (Status written = write_full(file->get(), host.data(), host.size()); !written) return written;
 
   const auto there = [&](size_t size) { return buffer->view().subview(0, size); };

@@ -71,7 +71,7 @@ Result<Weights> make_weights(const Shape& shape) {
   });
   Result<EncodedTensor> encoded =
       encode({DType::bf16, shape, weights.bytes}, {}, &ThreadPool::process());
-  if (!encoded) return tl::unexpected(encoded.error());
+  if (!encoded) return encoded.error();
   weights.encoded = *std::move(encoded);
   return weights;
 }
@@ -84,7 +84,7 @@ class Model {
       for (const auto& [name, shape] : kLayer) {
         if (!model.weights_.contains(shape)) {
           Result<Weights> weights = make_weights(shape);
-          if (!weights) return tl::unexpected(weights.error());
+          if (!weights) return weights.error();
           model.weights_.emplace(shape, *std::move(weights));
         }
         model.tensors_.emplace_back(fmt::format("model.layers.{}.{}.weight", layer, name), shape);
@@ -102,7 +102,7 @@ class Model {
   Status write_holo(const std::string& path) const {
     Result<HoloTensorWriter> writer =
         HoloTensorWriter::create(path, {.encode = {}, .durable = false});
-    if (!writer) return tl::unexpected(writer.error());
+    if (!writer) return writer.error();
     for (const auto& [name, shape] : tensors_) {
       Status added = writer->add(name, weights_.at(shape).encoded, &ThreadPool::process());
       if (!added) return added;
@@ -123,7 +123,7 @@ class Model {
     header.resize((header.size() + 7) / 8 * 8, ' ');
     const uint64_t length = header.size();
     Result<UniqueFd> fd = open_file(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
-    if (!fd) return tl::unexpected(fd.error());
+    if (!fd) return fd.error();
     Status done = write_full(fd->get(), &length, sizeof length, path);
     if (done) done = write_full(fd->get(), header.data(), length, path);
     for (const auto& [name, shape] : tensors_) {
@@ -199,10 +199,10 @@ Status measure_load(const std::string& name, const std::string& path, const Mode
       if (seen.emplace(tensor.name, true).second && ++reached > 0) first = seconds_since(start);
     };
     const Result<HoloTensorReader> file = HoloTensorReader::open(path);
-    if (!file) return tl::unexpected(file.error());
+    if (!file) return file.error();
     opened = seconds_since(start);
     Result<GpuModel> loaded = loader.load(*file, options);
-    if (!loaded) return tl::unexpected(loaded.error());
+    if (!loaded) return loaded.error();
     const double taken = seconds_since(start);
     last = *std::move(loaded);
     first_times.push_back(first);
@@ -210,7 +210,7 @@ Status measure_load(const std::string& name, const std::string& path, const Mode
     first_run = false;
     return taken;
   });
-  if (!seconds) return tl::unexpected(seconds.error());
+  if (!seconds) return seconds.error();
   std::sort(first_times.begin(), first_times.end());
   const double first = first_times[first_times.size() / 2];
   print(
@@ -228,30 +228,30 @@ Status measure_raw(const std::string& path, uint64_t bytes, device::Device& devi
   device::PinnedPool pool(device);
   device::Transfer transfer(pool);
   const Result<UniqueFd> fd = open_file(path, O_RDONLY);
-  if (!fd) return tl::unexpected(fd.error());
+  if (!fd) return fd.error();
   const uint64_t offset = std::filesystem::file_size(path) - bytes;
   const Result<double> seconds = median([&]() -> Result<double> {
     std::this_thread::sleep_for(kPause);
     const auto start = Clock::now();
     const Result<device::Buffer> memory = device::Buffer::allocate(device, bytes);
-    if (!memory) return tl::unexpected(memory.error());
+    if (!memory) return memory.error();
     Status done = transfer.upload(device::HostFile{fd->get(), offset}, memory->view());
-    if (!done) return tl::unexpected(done.error());
+    if (!done) return done.error();
     return seconds_since(start);
   });
-  if (!seconds) return tl::unexpected(seconds.error());
+  if (!seconds) return seconds.error();
   print("Transfer of the safetensors file, memory for it included", bytes, *seconds);
   const Result<device::Buffer> memory = device::Buffer::allocate(device, bytes);
-  if (!memory) return tl::unexpected(memory.error());
+  if (!memory) return memory.error();
   for (const int threads : {8, 12, 16}) {
     device::Transfer tuned(pool, {.threads = threads});
     const Result<double> copied = median([&]() -> Result<double> {
       const auto start = Clock::now();
       Status done = tuned.upload(device::HostFile{fd->get(), offset}, memory->view());
-      if (!done) return tl::unexpected(done.error());
+      if (!done) return done.error();
       return seconds_since(start);
     });
-    if (!copied) return tl::unexpected(copied.error());
+    if (!copied) return copied.error();
     print(fmt::format("Transfer of the safetensors file, {} threads", threads), bytes, *copied);
   }
   return {};
@@ -260,13 +260,13 @@ Status measure_raw(const std::string& path, uint64_t bytes, device::Device& devi
 // The packed bytes of an exact load by Transfer alone: what the link and the page cache give.
 Status measure_packed(const std::string& path, uint64_t bytes, device::Device& device) {
   const Result<HoloTensorReader> file = HoloTensorReader::open(path);
-  if (!file) return tl::unexpected(file.error());
+  if (!file) return file.error();
   StepParts steps;
   for (const HoloTensor& tensor : file->header().tensors) steps.push_back({tensor.parts.size()});
   const Result<PackedPlan> plan = PackedPlan::make(*file->index(), shard_offsets(*file), steps);
-  if (!plan) return tl::unexpected(plan.error());
+  if (!plan) return plan.error();
   const Result<device::Buffer> arena = device::Buffer::allocate(device, plan->arena_bytes());
-  if (!arena) return tl::unexpected(arena.error());
+  if (!arena) return arena.error();
   device::PinnedPool pool(device);
   for (const int threads : {8, 12, 16}) {
     device::Transfer transfer(pool, {.threads = threads});
@@ -274,10 +274,10 @@ Status measure_packed(const std::string& path, uint64_t bytes, device::Device& d
       PackedReader reader(*plan, file->container().source());
       const auto start = Clock::now();
       Status done = transfer.upload(&reader, arena->view());
-      if (!done) return tl::unexpected(done.error());
+      if (!done) return done.error();
       return seconds_since(start);
     });
-    if (!seconds) return tl::unexpected(seconds.error());
+    if (!seconds) return seconds.error();
     print(fmt::format("Transfer of the packed bytes, {} threads", threads), bytes, *seconds,
           fmt::format(R"(,"packed_GBps":{:.2f})",
                       static_cast<double>(plan->arena_bytes()) / *seconds / 1e9));
@@ -287,9 +287,9 @@ Status measure_packed(const std::string& path, uint64_t bytes, device::Device& d
 
 Status run(const std::string& directory, uint64_t gib, const std::string& wanted) {
   Result<device::Device*> device = device::cuda_device();
-  if (!device) return tl::unexpected(device.error());
+  if (!device) return device.error();
   const Result<Model> model = Model::make(gib << 30);
-  if (!model) return tl::unexpected(model.error());
+  if (!model) return model.error();
   const std::string holo = directory + "/model.holo";
   const std::string safetensors = directory + "/model.safetensors";
   Status status;

@@ -15,12 +15,12 @@
 #include "base/bytes_text.h"
 #include "base/checksum.h"
 #include "base/counters.h"
+#include "base/cpu.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/option_values.h"
 #include "base/options.h"
 #include "base/spin_lock.h"
-#include "base/takeover.h"
 
 namespace hoist {
 namespace {
@@ -77,74 +77,6 @@ TEST(File, FullDeviceIsAnError) {
   const Status status = write_full(full->get(), "x", 1, "/dev/full");
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().system_errno, ENOSPC);
-}
-
-TEST(Options, OperationListsSelect) {
-  const auto enabled = [](const char* list, const char* operation, bool by_default) {
-    ::setenv("HOIST_OPS", list, 1);
-    const bool result = operation_enabled(operation, by_default);
-    ::unsetenv("HOIST_OPS");
-    return result;
-  };
-  EXPECT_TRUE(enabled("", "sort", true));
-  EXPECT_FALSE(enabled("", "memcpy", false));
-  EXPECT_TRUE(enabled("sort,hash", "hash", true));
-  EXPECT_FALSE(enabled("sort,hash", "gunzip", true));
-  EXPECT_TRUE(enabled("+memcpy", "memcpy", false));
-  EXPECT_TRUE(enabled("+memcpy", "sort", true));
-  EXPECT_FALSE(enabled("-sort", "sort", true));
-  EXPECT_TRUE(enabled("srot", "sort", true));  // as if it were not there
-  EXPECT_FALSE(enabled("+memcyp", "memcpy", false));
-  EXPECT_TRUE(enabled("srot,hash", "hash", true));
-  EXPECT_FALSE(enabled("srot,hash", "sort", true));
-  EXPECT_TRUE(enabled(",,sort,", "sort", true));
-  EXPECT_EQ(unknown_operation("sort,+hash,-gunzip"), std::nullopt);
-  EXPECT_EQ(unknown_operation("sort,+hush"), "hush");
-  EXPECT_EQ(unknown_operation("sort,fft"), "fft");  // not in this version
-}
-
-TEST(Options, ValuesThatMeanNothingAreSaidAndLeftOut) {
-  const auto said = [](const char* name, const char* value) {
-    ::setenv(name, value, 1);
-    const std::vector<std::string> lines = unusable_values();
-    ::unsetenv(name);
-    return lines.empty() ? std::string() : lines.front();
-  };
-  EXPECT_EQ(said("HOIST_OPS", "sort,-srot"),
-            "no operation srot (HOIST_OPS): it is left out, `hoist options` lists them");
-  for (const char* number :
-       {"abc", "4x", "0", "-1", "1.5", "2 3", "+", " ", "99999999999999999999"}) {
-    EXPECT_NE(said("HOIST_THREADS", number).find(std::string(number) + " is no whole number"),
-              std::string::npos)
-        << number;
-    EXPECT_NE(said("HOIST_GEMM_DEVICES", number), "") << number;
-  }
-  for (const char* share : {"x", "-0.1", "nan", "0,5", "0.5x"}) {
-    EXPECT_NE(said("HOIST_VERIFY", share), "") << share;
-  }
-  EXPECT_NE(said("HOIST", "of"), "");
-  EXPECT_NE(said("HOIST_GPU", "cuda"), "");
-  EXPECT_NE(said("HOIST_LOG", "warning"), "");
-  EXPECT_NE(said("HOIST_GEMM_PRECISION", "half"), "");
-  EXPECT_NE(said("HOIST_GEMM_SMALLEST", "1e9"), "");
-  for (const auto& [name, value] :
-       {std::pair("HOIST", "OFF"), std::pair("HOIST", "1"), std::pair("HOIST_GPU", "Require"),
-        std::pair("HOIST_OPS", "sort,+aes,-hash"), std::pair("HOIST_LOG", "debug"),
-        std::pair("HOIST_VERIFY", "1"), std::pair("HOIST_VERIFY", "1e-3"),
-        std::pair("HOIST_VERIFY", "100"), std::pair("HOIST_THREADS", " +4 "),
-        std::pair("HOIST_THREADS", "4"), std::pair("HOIST_GEMM_DEVICES", "2"),
-        std::pair("HOIST_GEMM_PRECISION", "tf32"), std::pair("HOIST_GEMM_SMALLEST", "0"),
-        std::pair("HOIST_THREADS", ""), std::pair("HOIST_PROFILE", "anything")}) {
-    EXPECT_EQ(said(name, value), "") << name << "=" << value;
-  }
-  ::setenv("HOIST_THREADS", "4x", 1);
-  EXPECT_EQ(option_number(OptionId::threads), std::nullopt);
-  ::setenv("HOIST_THREADS", " +4 ", 1);
-  EXPECT_EQ(option_number(OptionId::threads), 4u);
-  ::unsetenv("HOIST_THREADS");
-  ::setenv("HOIST_VERIFY", "100", 1);
-  EXPECT_EQ(verification_rate(), 1);
-  ::unsetenv("HOIST_VERIFY");
 }
 
 TEST(Options, OffSwitch) {
@@ -389,16 +321,33 @@ TEST(BytesText, KeepsToWholeUnits) {
   EXPECT_EQ(bytes_text(UINT64_MAX), "17592186044416 MiB");
 }
 
-TEST(Takeover, ReadsTheEnvironmentOnce) {
-  ::setenv("HOIST_TAKEOVER", "sort:coreutils:9.1:/opt/a:b/sort", 1);
-  char name[] = "./sort";
-  char* argv[] = {name, nullptr};
-  const Takeover takeover = begin_takeover(1, argv, "sort");
-  EXPECT_EQ(takeover.program, "sort");
-  EXPECT_EQ(takeover.version, "9.1");
-  EXPECT_EQ(takeover.original_path, "/opt/a:b/sort");
-  EXPECT_EQ(takeover.argv, std::vector<std::string>{"./sort"});
-  EXPECT_EQ(std::getenv("HOIST_TAKEOVER"), nullptr);
+TEST(CpuFeatures, ALimitTakesAwayWhatIsWider) {
+  CpuFeatures all;
+  all.aes = all.bmi2 = all.avx2 = all.avx512 = all.avx512_vbmi = all.avx512_vpclmul = true;
+  EXPECT_TRUE(limited(all, Isa::avx512).avx512_vpclmul);
+  const CpuFeatures narrow = limited(all, Isa::avx2);
+  EXPECT_TRUE(narrow.avx2 && narrow.aes && narrow.bmi2);
+  EXPECT_FALSE(narrow.avx512 || narrow.avx512_vbmi || narrow.avx512_vpclmul);
+  const CpuFeatures none = limited(all, Isa::scalar);
+  EXPECT_FALSE(none.avx2 || none.aes || none.bmi2 || none.avx512);
+  ::setenv("HOIST_ISA", "Scalar", 1);
+  EXPECT_EQ(most_isa(), Isa::scalar);
+  ::setenv("HOIST_ISA", "sse9", 1);
+  EXPECT_EQ(most_isa(), Isa::avx512);
+  EXPECT_EQ(unusable_option_values().size(), 1u);
+  ::unsetenv("HOIST_ISA");
+}
+
+TEST(GpuUse, IsReadInAnyCase) {
+  for (const auto& [text, use] :
+       {std::pair("OFF", HOIST_GPU_OFF), std::pair("Require", HOIST_GPU_REQUIRE),
+        std::pair("inprocess", HOIST_GPU_INPROCESS), std::pair("cuda", HOIST_GPU_AUTO),
+        std::pair("", HOIST_GPU_AUTO)}) {
+    ::setenv("HOIST_GPU", text, 1);
+    EXPECT_EQ(gpu_use(), use) << text;
+  }
+  ::unsetenv("HOIST_GPU");
+  EXPECT_EQ(gpu_use(), HOIST_GPU_AUTO);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <xxhash.h>
 
 #include "base/checksum_avx2.h"
+#include "base/cpu.h"
 
 namespace hoist {
 namespace {
@@ -14,7 +15,7 @@ XXH3_state_t* as_state(unsigned char* state) { return reinterpret_cast<XXH3_stat
 
 bool use_avx2() {
 #if defined(__x86_64__)
-  static const bool supported = __builtin_cpu_supports("avx2");
+  static const bool supported = cpu_features().avx2;
   return supported;
 #else
   return false;

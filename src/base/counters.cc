@@ -278,7 +278,7 @@ Status Counters::start(const UniqueFd& fd, uint32_t program_slots, int root_pid)
 
 Result<std::unique_ptr<Counters>> Counters::create(const std::string& path, int root_pid) {
   Result<UniqueFd> fd = open_file(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
-  if (!fd) return tl::unexpected(fd.error());
+  if (!fd) return fd.error();
   UniqueFd held = hold(*fd);
   struct stat info;
   if (::fstat(fd->get(), &info) == 0 && info.st_nlink == 0) {
@@ -287,11 +287,10 @@ Result<std::unique_ptr<Counters>> Counters::create(const std::string& path, int 
   std::unique_ptr<Counters> counters(new Counters);
   counters->path_ = path;
   const Result<uint32_t> slots = set_aside_slots(*fd, path);
-  const Status started =
-      slots ? counters->start(*fd, *slots, root_pid) : tl::unexpected(slots.error());
+  const Status started = slots ? counters->start(*fd, *slots, root_pid) : slots.error();
   if (!started) {
     ::unlink(path.c_str());
-    return tl::unexpected(started.error());
+    return started.error();
   }
   counters->held_ = std::move(held);
   return counters;
@@ -302,11 +301,11 @@ Result<std::unique_ptr<Counters>> Counters::create_private(int root_pid) {
   const UniqueFd fd(::memfd_create(HOIST_COUNTERS_MEMORY, MFD_CLOEXEC));
   if (!fd.valid()) return fail(ErrorCode::unavailable, "no memory file for counters", errno);
   if (Status room = set_aside(fd.get(), hoist_counters_size(kSlots)); !room) {
-    return tl::unexpected(room.error());
+    return room.error();
   }
   std::unique_ptr<Counters> counters(new Counters);
   if (Status started = counters->start(fd, kSlots, root_pid); !started) {
-    return tl::unexpected(started.error());
+    return started.error();
   }
   counters->held_ = hold(fd);
   return counters;
@@ -314,7 +313,7 @@ Result<std::unique_ptr<Counters>> Counters::create_private(int root_pid) {
 
 Result<std::unique_ptr<Counters>> Counters::open(const std::string& path, bool in_use) {
   Result<UniqueFd> fd = open_file(path, O_RDWR | O_NOFOLLOW);
-  if (!fd) return tl::unexpected(fd.error());
+  if (!fd) return fd.error();
   return open(*fd, path, in_use);
 }
 
@@ -328,7 +327,7 @@ Result<std::unique_ptr<Counters>> Counters::open(const UniqueFd& fd, const std::
   std::unique_ptr<Counters> counters(new Counters);
   counters->path_ = path;
   if (Status mapped = counters->map(fd.get(), size); !mapped) {
-    return tl::unexpected(mapped.error());
+    return mapped.error();
   }
   if (in_use) counters->held_ = hold(fd);
   return counters;

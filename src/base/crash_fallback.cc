@@ -18,7 +18,6 @@
 #include "base/counters_layout.h"
 #include "base/file.h"
 #include "base/options.h"
-#include "base/takeover.h"
 
 namespace hoist {
 namespace {
@@ -172,11 +171,11 @@ off_t start_of_input() {
 
 }  // namespace
 
-void watch_for_crashes(const Takeover& takeover, char** argv) {
-  if (!kIsWatching || takeover.original_path.empty() || prepared != nullptr) return;
+void watch_for_crashes(const std::string& original, char** argv) {
+  if (!kIsWatching || original.empty() || prepared != nullptr) return;
   prepared = new Prepared{};
   prepared->owner = ::getpid();
-  prepared->path = takeover.original_path;
+  prepared->path = original;
   prepared->argv = argv;
   prepared->log_file = option_text(OptionId::log_file);
   prepared->reason_at = static_cast<size_t>(std::snprintf(prepared->skip, sizeof prepared->skip,

@@ -16,12 +16,13 @@
 
 #include <signal.h>
 
+#include <string>
+
 namespace hoist {
 
-struct Takeover;
-
-// Called by begin_takeover(). `argv` must stay. Nothing happens where there is no original.
-void watch_for_crashes(const Takeover& takeover, char** argv);
+// `original`: the path of the program to start instead, with `argv`, which must stay. Nothing
+// happens where it is empty.
+void watch_for_crashes(const std::string& original, char** argv);
 
 // Call before the first byte is written, and before anything else that cannot be undone. Cheap
 // enough to be called before every write, from any thread.

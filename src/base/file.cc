@@ -15,7 +15,7 @@
 namespace hoist {
 namespace {
 
-tl::unexpected<Error> io_error(std::string_view call, std::string_view what) {
+Error io_error(std::string_view call, std::string_view what) {
   const int code = errno;
   return fail(code == ENOENT ? ErrorCode::not_found : ErrorCode::io,
               fmt::format("{}{}{}: {}", call, what.empty() ? "" : " ", what, std::strerror(code)),
@@ -39,7 +39,7 @@ Result<size_t> move_all(size_t size, std::string_view name, std::string_view wha
 }
 
 Status expect_all(Result<size_t> moved, size_t size, std::string_view what) {
-  if (!moved) return tl::unexpected(moved.error());
+  if (!moved) return moved.error();
   if (*moved == size) return {};
   errno = ENOSPC;  // a write of zero bytes: the device takes no more
   return io_error("write", what);
@@ -125,14 +125,14 @@ Status set_aside(int fd, uint64_t size) {
 
 Result<std::string> read_file(const std::string& path, size_t limit) {
   Result<UniqueFd> fd = open_file(path, O_RDONLY);
-  if (!fd) return tl::unexpected(fd.error());
+  if (!fd) return fd.error();
   std::string content;
   constexpr size_t kStep = 64 * 1024;
   while (true) {
     const size_t had = content.size();
     content.resize(had + kStep);
     Result<size_t> got = read_full(fd->get(), content.data() + had, kStep, path);
-    if (!got) return tl::unexpected(got.error());
+    if (!got) return got.error();
     content.resize(had + *got);
     if (content.size() > limit) {
       return fail(ErrorCode::exhausted,

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <span>
 
+#include "base/cpu.h"
+
 namespace hoist {
 
 // Floats: in registers. Stored: as it lies in memory, at any address of a float.
@@ -24,8 +26,7 @@ struct FloatVectors<1> {
 // order: those that this CPU can run.
 template <typename Kernel>
 std::span<const Kernel> runnable(std::span<const Kernel, 4> all) {
-  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  return all.subspan(__builtin_cpu_supports("avx512f") ? 0 : avx2 ? 1 : 2);
+  return all.subspan(cpu_features().avx512 ? 0 : cpu_features().avx2 ? 1 : 2);
 }
 #endif
 

@@ -4,13 +4,9 @@
 #include <strings.h>
 
 #include <algorithm>
-#include <atomic>
 #include <charconv>
 #include <initializer_list>
 #include <string_view>
-
-#include "base/log.h"
-#include "base/operation_list.h"
 
 namespace hoist {
 namespace {
@@ -64,10 +60,7 @@ constexpr Rule kRules[] = {
        return is_one_of({"on", "1", "true", "yes", "off", "0", "false", "no"}, text);
      },
      "neither on nor off", "Hoist stays on"},
-    {OptionId::gpu,
-     [](const char* text) {
-       return is_one_of({"auto", "off", "require", "inprocess"}, text);
-     },
+    {OptionId::gpu, [](const char* text) { return hoist_read_gpu_use(text) != HOIST_GPU_UNKNOWN; },
      "none of auto, off, require and inprocess", "auto counts"},
     {OptionId::log,
      [](const char* text) {
@@ -78,6 +71,11 @@ constexpr Rule kRules[] = {
      "no share from 0 to 1", "nothing is verified"},
     {OptionId::threads, [](const char* text) { return is_number_from(1, text); },
      "no whole number from 1", "the CPUs that affinity and cgroup allow count"},
+    {OptionId::isa,
+     [](const char* text) {
+       return is_one_of({"scalar", "avx2", "avx512"}, text);
+     },
+     "none of scalar, avx2 and avx512", "what the CPU has counts"},
     {OptionId::gemm_devices, [](const char* text) { return is_number_from(1, text); },
      "no whole number from 1", "all GPUs count"},
     {OptionId::gemm_precision,
@@ -103,18 +101,18 @@ std::optional<uint64_t> option_number(OptionId id) {
   return number && *number > 0 ? number : std::nullopt;
 }
 
+hoist_gpu_use gpu_use() { return hoist_gpu_use_of(option_text(OptionId::gpu)); }
+
+Isa most_isa() {
+  const char* const text = option_text(OptionId::isa);
+  if (::strcasecmp(text, "scalar") == 0) return Isa::scalar;
+  return ::strcasecmp(text, "avx2") == 0 ? Isa::avx2 : Isa::avx512;
+}
+
 double verification_rate() { return share_of(option_text(OptionId::verify)).value_or(0); }
 
-std::vector<std::string> unusable_values() {
+std::vector<std::string> unusable_option_values() {
   std::vector<std::string> lines;
-  const char* at = option_text(OptionId::ops);
-  hoist_listed_operation word;
-  while (hoist_next_operation(&at, &word)) {
-    if (word.is_known) continue;
-    lines.push_back(
-        fmt::format("no operation {} (HOIST_OPS): it is left out, `hoist options` lists them",
-                    std::string_view(word.name, std::min(word.length, kShown))));
-  }
   for (const Rule& rule : kRules) {
     const char* const text = option_text(rule.id);
     if (text[0] == '\0' || rule.means_something(text)) continue;
@@ -122,12 +120,6 @@ std::vector<std::string> unusable_values() {
                                 rule.is_not, variable_of(rule.id), rule.instead));
   }
   return lines;
-}
-
-void log_unusable_values() {
-  static std::atomic<bool> is_done{false};
-  if (!log_enabled(LogLevel::warn) || is_done.exchange(true)) return;
-  for (const std::string& line : unusable_values()) log_line(LogLevel::warn, line);
 }
 
 }  // namespace hoist

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/cpu.h"
+#include "base/gpu_use.h"
 #include "base/options.h"
 
 namespace hoist {
@@ -14,12 +16,15 @@ namespace hoist {
 // A whole number from 1, such as HOIST_THREADS, blanks around it left out; nothing where the option
 // has none.
 std::optional<uint64_t> option_number(OptionId id);
+// HOIST_GPU.
+hoist_gpu_use gpu_use();
+// HOIST_ISA.
+Isa most_isa();
 // HOIST_VERIFY: a share from 0 to 1, with a point in every locale; 1 for more, 0 where it has none.
 double verification_rate();
 
-// A line for each value that means nothing: the value, the variable, what counts instead.
-std::vector<std::string> unusable_values();
-// The lines into the log, once in a process (base/log.h).
-void log_unusable_values();
+// A line for each value that means nothing, HOIST_OPS left out, which names operations: the value,
+// the variable, what counts instead.
+std::vector<std::string> unusable_option_values();
 
 }  // namespace hoist

@@ -5,8 +5,6 @@
 #include <array>
 #include <cstdlib>
 
-#include "base/operation_list.h"
-
 // The preload library's, where there is one.
 extern "C" [[gnu::weak]] const char* hoist_environment(const char* name);
 
@@ -30,6 +28,8 @@ constexpr std::array kOptions = {
            "file of `hoist tune`'s measurements; empty: profile.json in the cache directory"},
     Option{OptionId::threads, "threads", "HOIST_THREADS", "",
            "most threads to use; empty: the CPUs that affinity and cgroup allow"},
+    Option{OptionId::isa, "isa", "HOIST_ISA", "",
+           "widest instructions to use: scalar, avx2 or avx512; empty: the CPU's"},
     Option{OptionId::socket, "socket", "HOIST_SOCKET", "",
            "socket of hoistd; empty: the user's in $XDG_RUNTIME_DIR/hoist, then /run/hoist"},
     Option{OptionId::blas, "blas", "HOIST_BLAS", "",
@@ -71,23 +71,6 @@ bool hoist_is_off() {
     if (::strcasecmp(value, word) == 0) return true;
   }
   return false;
-}
-
-bool operation_enabled(std::string_view operation, bool on_by_default) {
-  return hoist_list_enables(option_text(OptionId::ops), operation.data(), operation.size(),
-                            on_by_default);
-}
-
-std::span<const char* const> operation_names() { return hoist_operation_names; }
-
-std::optional<std::string> unknown_operation(std::string_view list) {
-  const std::string copy(list);
-  const char* at = copy.c_str();
-  hoist_listed_operation operation;
-  while (hoist_next_operation(&at, &operation)) {
-    if (!operation.is_known) return std::string(operation.name, operation.length);
-  }
-  return std::nullopt;
 }
 
 }  // namespace hoist

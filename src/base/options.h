@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,6 +20,7 @@ enum class OptionId {
   verify,
   profile,
   threads,
+  isa,
   socket,
   blas,
   gemm_devices,
@@ -48,13 +48,5 @@ const char* environment_value(const char* name);
 
 // HOIST=off (any letter case; also "0", "false", "no").
 bool hoist_is_off();
-
-// Whether `operation` is on under HOIST_OPS: empty = defaults; NAME,… = only these; +NAME / -NAME
-// change the defaults. `on_by_default` says what the default is for this operation.
-bool operation_enabled(std::string_view operation, bool on_by_default = true);
-// Names that HOIST_OPS may hold, in the order in which they are shown.
-std::span<const char* const> operation_names();
-// An unknown name in a HOIST_OPS list, if there is one.
-std::optional<std::string> unknown_operation(std::string_view list);
 
 }  // namespace hoist

@@ -16,7 +16,7 @@ namespace {
 
 using Holds = OutputPlace::Holds;
 
-tl::unexpected<Error> cannot_write(const std::string& name, std::string_view why) {
+Error cannot_write(const std::string& name, std::string_view why) {
   const int code = errno;
   return fail(code == ENOENT ? ErrorCode::not_found : ErrorCode::io,
               fmt::format("cannot write {} ({}{}): choose a place where you may write", name, why,
@@ -28,7 +28,7 @@ bool same_file(const struct stat& one, const struct stat& other) {
   return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
-tl::unexpected<Error> exists(const OutputPlace& there, const OutputRule& rule) {
+Error exists(const OutputPlace& there, const OutputRule& rule) {
   const std::string what = rule.replace == Replace::own_kind
                                ? fmt::format("not {}", rule.kind)
                                : fmt::format("a file of {} bytes", there.info.st_size);
@@ -53,7 +53,7 @@ Status sync_folder(const std::string& path) {
   Result<UniqueFd> folder = open_file(folder_of(path), O_RDONLY | O_DIRECTORY);
   // One that may be written into and not read, as a drop box, cannot be synced by itself.
   if (!folder && folder.error().system_errno == EACCES) return {};
-  if (!folder) return tl::unexpected(folder.error());
+  if (!folder) return folder.error();
   if (::fsync(folder->get()) == 0 || errno == EINVAL || errno == EROFS) return {};
   return cannot_write(path, "its folder: ");
 }
@@ -124,7 +124,7 @@ Status check_replaceable(const OutputPlace& there, const OutputRule& rule) {
 
 Status check_output(const std::string& name, const OutputRule& rule) {
   const Result<OutputPlace> there = find_output_place(name);
-  if (!there) return tl::unexpected(there.error());
+  if (!there) return there.error();
   if (Status allowed = check_replaceable(*there, rule); !allowed) return allowed;
   if (there->holds == Holds::special) return {};
   if (::access(folder_of(there->path).c_str(), W_OK | X_OK) == 0) return {};
@@ -133,14 +133,13 @@ Status check_output(const std::string& name, const OutputRule& rule) {
 
 Result<OutputFile> OutputFile::create(const std::string& name, OutputRule rule, mode_t mode) {
   Result<OutputPlace> place = find_output_place(name);
-  if (!place) return tl::unexpected(place.error());
-  if (Status allowed = check_replaceable(*place, rule); !allowed)
-    return tl::unexpected(allowed.error());
+  if (!place) return place.error();
+  if (Status allowed = check_replaceable(*place, rule); !allowed) return allowed.error();
   OutputFile file(name, std::move(rule));
   file.place_ = std::move(*place);
   const bool is_special = file.place_.holds == Holds::special;
   Status opened = is_special ? file.open_special() : file.open_temporary(mode);
-  if (!opened) return tl::unexpected(opened.error());
+  if (!opened) return opened.error();
   return file;
 }
 
@@ -171,7 +170,7 @@ Status OutputFile::open_special() {
     return {};
   }
   Result<UniqueFd> fd = open_file(place_.path, O_WRONLY | O_APPEND | O_NOCTTY);
-  if (!fd) return tl::unexpected(fd.error());
+  if (!fd) return fd.error();
   fd_ = PrivateFd(std::move(*fd));
   return {};
 }
@@ -335,7 +334,7 @@ Status OutputFile::publish_all(std::vector<OutputFile>& files, bool durable) {
 Status write_output(const std::string& name, std::string_view content, const OutputRule& rule,
                     mode_t mode) {
   Result<OutputFile> file = OutputFile::create(name, rule, mode);
-  if (!file) return tl::unexpected(file.error());
+  if (!file) return file.error();
   if (Status written = write_full(file->fd(), content.data(), content.size(), name); !written) {
     return written;
   }

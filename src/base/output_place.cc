@@ -70,7 +70,7 @@ Result<OutputPlace> find_output_place(const std::string& name) {
   };
   if (name.ends_with('/')) return folder();
   Result<std::string> path = follow(name);
-  if (!path) return tl::unexpected(path.error());
+  if (!path) return path.error();
   OutputPlace place;
   std::error_code ignored;
   const bool is_link = fs::is_symlink(name, ignored);

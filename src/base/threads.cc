@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
@@ -98,25 +99,61 @@ int process_cpus() { return within_quota(affinity_cpus(threads_of_process())); }
 struct ThreadPool::State {
   explicit State(int size) : threads(std::max(size, 1)) {}
 
-  // One loop: indices come from `next`.
+  // Indices come from `next`. It lies on its caller's stack, and stays there while `helpers` are
+  // in it.
   struct Loop {
     size_t count = 0;
     const std::function<void(size_t)>* body = nullptr;
     std::atomic<size_t> next{0};
+    size_t helpers = 0;     // this and `later` under the state's mutex
+    Loop* later = nullptr;  // in the list of loops
     std::exception_ptr error;
     std::mutex error_mutex;
+
+    size_t left() const {
+      const size_t begun = next.load(std::memory_order_relaxed);
+      return begun < count ? count - begun : 0;
+    }
   };
 
-  void start() {
+  // As many workers as there is work for, of those that are not there yet. RLIMIT_NPROC, a full
+  // cgroup or no memory may refuse some: the threads that there are do the work.
+  void start_for(size_t helpers) {
+    const size_t wanted = std::min(static_cast<size_t>(threads) - 1, helpers);
+    if (workers.size() >= wanted) return;
     const sigset_t blocked = signals_for_threads_to_block();
     sigset_t before;
     ::pthread_sigmask(SIG_SETMASK, &blocked, &before);
     try {
-      for (int i = 1; i < threads; ++i) workers.emplace_back([this] { work(); });
+      while (workers.size() < wanted) workers.emplace_back([this] { work(); });
     } catch (...) {
-      // RLIMIT_NPROC, a full cgroup, no memory: the threads that there are do the work.
     }
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
+  void begin(Loop& loop) {
+    size_t useful = loop.count - 1;
+    {
+      const std::lock_guard lock(mutex);
+      for (const Loop* other = loops; other != nullptr; other = other->later) {
+        useful += other->left();
+      }
+      start_for(useful);
+      loop.later = std::exchange(loops, &loop);
+    }
+    wake(std::min(useful, loop.count - 1));
+  }
+
+  // Once nobody is in the loop any more. Waiting is a system call that may be interrupted: the
+  // caller's errno is not its business.
+  void end(Loop& loop) {
+    const int before = errno;
+    std::unique_lock lock(mutex);
+    Loop** at = &loops;
+    while (*at != &loop) at = &(*at)->later;
+    *at = loop.later;
+    left.wait(lock, [&] { return loop.helpers == 0; });
+    errno = before;
   }
 
   static void run(Loop& loop) {
@@ -136,40 +173,48 @@ struct ThreadPool::State {
   // Wakes as many workers as can have something to do.
   void wake(size_t useful) {
     ++generation;
-    if (useful >= workers.size()) return generation.notify_all();
+    if (useful >= workers_started) return generation.notify_all();
     for (size_t i = 0; i < useful; ++i) generation.notify_one();
   }
 
-  // A worker counts itself in before it looks for the loop, and the caller takes the loop away
-  // before it looks whether any is counted: so either the caller waits for it or it finds nothing.
-  void work() {
-    uint32_t seen = 0;
-    while (true) {
-      generation.wait(seen);
-      seen = generation;
-      if (stopping) return;
-      ++running;
-      if (Loop* const current = loop) run(*current);
-      if (--running == 0) running.notify_all();
+  // The loop that has the fewest helpers, of those with something left.
+  Loop* join_loop() {
+    const std::lock_guard lock(mutex);
+    Loop* best = nullptr;
+    for (Loop* loop = loops; loop != nullptr; loop = loop->later) {
+      if (loop->left() != 0 && (best == nullptr || loop->helpers < best->helpers)) best = loop;
     }
+    if (best != nullptr) ++best->helpers;
+    return best;
   }
 
-  // Waiting is a system call that may be interrupted: the caller's errno is not its business.
-  void wait_until_idle() {
-    const int before = errno;
-    for (uint32_t left = running; left != 0; left = running) running.wait(left);
-    errno = before;
+  void leave_loop(Loop& loop) {
+    const std::lock_guard lock(mutex);
+    if (--loop.helpers == 0) left.notify_all();
+  }
+
+  void work() {
+    ++workers_started;
+    uint32_t seen = 0;
+    while (!stopping) {
+      while (Loop* const loop = join_loop()) {
+        run(*loop);
+        leave_loop(*loop);
+      }
+      generation.wait(seen);
+      seen = generation;
+    }
   }
 
   const int threads;
   const OwnerProcess owner;
-  std::mutex caller;  // one loop at a time
-  std::atomic<Loop*> loop = nullptr;
-  std::atomic<uint32_t> generation = 0;  // of loops
-  std::atomic<uint32_t> running = 0;     // workers that look for the loop or are in it
-  std::atomic<bool> stopping = false;
-  bool started = false;  // the caller's
+  std::mutex mutex;
+  std::condition_variable left;  // a loop, by its last helper
+  Loop* loops = nullptr;         // that helpers may join
   std::vector<std::thread> workers;
+  std::atomic<uint32_t> workers_started = 0;
+  std::atomic<uint32_t> generation = 0;  // changes with every loop
+  std::atomic<bool> stopping = false;
 };
 
 ThreadPool::ThreadPool(int threads) : state_(new State(threads)) {}
@@ -178,7 +223,8 @@ ThreadPool::~ThreadPool() {
   State* const state = state_;
   if (!state->owner.is_current()) return;  // the threads stayed in the parent: nothing to join
   state->stopping = true;
-  state->wake(state->workers.size());
+  ++state->generation;
+  state->generation.notify_all();
   for (std::thread& worker : state->workers) worker.join();
   delete state;
 }
@@ -216,13 +262,9 @@ void ThreadPool::parallel_for(size_t count, const std::function<void(size_t)>& b
     for (size_t i = 0; i < count; ++i) body(i);
     return;
   }
-  const std::lock_guard one_loop(state.caller);
-  if (!std::exchange(state.started, true)) state.start();
-  state.loop = &loop;
-  state.wake(count - 1);
+  state.begin(loop);
   State::run(loop);
-  state.loop = nullptr;  // late risers find nothing
-  state.wait_until_idle();
+  state.end(loop);
   if (loop.error) std::rethrow_exception(loop.error);
 }
 

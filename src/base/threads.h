@@ -1,6 +1,6 @@
 // Threads that belong to the process: how many it may use, and a pool that runs loops over them.
 //
-// The pool starts its threads at the first parallel call, is rebuilt after fork (a child starts
+// The pool starts threads as there is work for them, is rebuilt after fork (a child starts
 // with none and makes its own when it needs them), and must not be used in a signal handler or in
 // a vfork child. Threads block all signals, so the host program's handlers stay on its own threads.
 #pragma once
@@ -38,7 +38,8 @@ class ThreadPool {
 
   // Calls body(i) for every i in [0, count), in any order, on up to size() threads, the caller
   // among them; returns when all calls have returned. Indices are handed out one by one, so uneven
-  // work balances itself. Nested calls from inside a body run on the calling thread. The first
+  // work balances itself. Loops of several callers run at the same time and share the pool's
+  // threads. Nested calls from inside a body run on the calling thread. The first
   // exception that a body throws is rethrown here after the others have stopped.
   void parallel_for(size_t count, const std::function<void(size_t)>& body);
 

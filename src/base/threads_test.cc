@@ -10,6 +10,8 @@
 #include <atomic>
 #include <barrier>
 #include <cstdlib>
+#include <filesystem>
+#include <iterator>
 #include <new>
 #include <stdexcept>
 #include <thread>
@@ -90,6 +92,33 @@ TEST(Threads, AThreadThatIsBoundDoesNotSpeakForTheProcess) {
   done = true;
   done.notify_all();
   other.join();
+}
+
+// Two callers whose bodies wait for each other: a pool that ran one loop at a time would hang.
+TEST(Threads, LoopsOfTwoCallersRunAtTheSameTime) {
+  ThreadPool pool(3);
+  std::atomic<int> inside = 0;
+  const auto meet = [&](size_t) {
+    ++inside;
+    for (int left = 10'000; inside < 4 && left > 0; --left) ::usleep(1000);
+    EXPECT_GE(inside, 4);
+  };
+  std::thread other([&] { pool.parallel_for(2, meet); });
+  pool.parallel_for(2, meet);
+  other.join();
+}
+
+TEST(Threads, OnlyAsManyThreadsStartAsThereIsWorkFor) {
+  const auto threads = [] {
+    const std::filesystem::directory_iterator all("/proc/self/task");
+    return std::distance(begin(all), end(all));
+  };
+  const auto before = threads();
+  ThreadPool pool(16);
+  pool.parallel_for(3, [](size_t) {});
+  EXPECT_LE(threads(), before + 2);
+  pool.parallel_for(1000, [](size_t) {});
+  EXPECT_EQ(threads(), before + 15);
 }
 
 TEST(Threads, NestedLoopsAndExceptions) {

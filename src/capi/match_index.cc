@@ -69,7 +69,7 @@ Result<match::LearnOptions> learn_options(const hoist_match_learn_options& optio
     return fail(ErrorCode::invalid_argument, "metadata that is no JSON text");
   }
   Result<match::Emotives> emotives = emotives_of(options);
-  if (!emotives) return tl::unexpected(emotives.error());
+  if (!emotives) return emotives.error();
   how.emotives = std::move(*emotives);
   return how;
 }
@@ -106,11 +106,11 @@ hoist_match_stats stats_of(const match::IndexStats& stats) {
 
 Result<match::PatternText> pattern_of(const hoist_match_events* events) {
   constexpr size_t kMostSymbols = 65'535;
-  if (Status there = needed(events, "events"); !there) return tl::unexpected(there.error());
+  if (Status there = needed(events, "events"); !there) return there.error();
   match::PatternText pattern;
   if (events->events == 0) return pattern;
   if (Status there = needed(events->event_sizes, "event_sizes"); !there) {
-    return tl::unexpected(there.error());
+    return there.error();
   }
   size_t at = 0;
   for (size_t event = 0; event < events->events; ++event) {
@@ -121,7 +121,7 @@ Result<match::PatternText> pattern_of(const hoist_match_events* events) {
                   fmt::format("more than {} symbols in {} events", kMostSymbols, events->events));
     }
     if (Status there = needed(events->symbols, "symbols"); !there) {
-      return tl::unexpected(there.error());
+      return there.error();
     }
     for (const size_t end = at + size; at < end; ++at) {
       if (events->symbols[at] == nullptr) {
@@ -162,13 +162,13 @@ hoist_status hoist_match_open(const char* path, const hoist_match_open_options* 
     if (Status there = needed(index, "index"); !there) return there;
     *index = nullptr;
     const auto own = options_of(options, "hoist_match_open_options");
-    if (!own) return tl::unexpected(own.error());
+    if (!own) return own.error();
     if (path != nullptr && *path == '\0') {
       return hoist::fail(hoist::ErrorCode::invalid_argument, "path: an empty one");
     }
     auto opened = std::make_unique<hoist_match_index>();
     auto made = match::Index::open(std::string(view_of(path)), index_options(*own));
-    if (!made) return tl::unexpected(made.error());
+    if (!made) return made.error();
     opened->index = std::move(*made);
     *index = opened.release();
     return {};
@@ -183,16 +183,16 @@ hoist_status hoist_match_learn(hoist_match_index* index, const hoist_match_event
   return on_index(index, [&](match::Index& on) -> Status {
     Result<size_t> size = 0;
     if (learned != nullptr) size = struct_size(learned, "hoist_match_learned");
-    if (!size) return tl::unexpected(size.error());
+    if (!size) return size.error();
     if (learned != nullptr) give(hoist_match_learned{}, *size, learned);
     const auto own = options_of(options, "hoist_match_learn_options");
-    if (!own) return tl::unexpected(own.error());
+    if (!own) return own.error();
     const auto how = learn_options(*own);
-    if (!how) return tl::unexpected(how.error());
+    if (!how) return how.error();
     auto text = pattern_of(pattern);
-    if (!text) return tl::unexpected(text.error());
+    if (!text) return text.error();
     const Result<match::Learned> done = on.learn(*text, *how);
-    if (!done) return tl::unexpected(done.error());
+    if (!done) return done.error();
     if (learned != nullptr) give(learned_of(*done, own->name != nullptr), *size, learned);
     return {};
   });
@@ -220,7 +220,7 @@ hoist_status hoist_match_metadata(const hoist_match_index* index, const char* na
     if (Status there = needed(index, "index"); !there) return there;
     if (Status there = needed(name, "name"); !there) return there;
     const Result<std::string> found = index->index->metadata(name);
-    if (!found) return tl::unexpected(found.error());
+    if (!found) return found.error();
     *json = text_of(*found);
     return {};
   });
@@ -234,7 +234,7 @@ hoist_status hoist_match_verify(const hoist_match_index* index, uint64_t* patter
   if (patterns != nullptr) *patterns = 0;
   return on_index(index, [&](match::Index& on) -> Status {
     const Result<uint64_t> compared = on.verify();
-    if (!compared) return tl::unexpected(compared.error());
+    if (!compared) return compared.error();
     if (patterns != nullptr) *patterns = *compared;
     return {};
   });
@@ -243,7 +243,7 @@ hoist_status hoist_match_verify(const hoist_match_index* index, uint64_t* patter
 hoist_status hoist_match_statistics(const hoist_match_index* index, hoist_match_stats* stats) {
   return guarded([&]() -> Status {
     const Result<size_t> size = struct_size(stats, "hoist_match_stats");
-    if (!size) return tl::unexpected(size.error());
+    if (!size) return size.error();
     give(hoist_match_stats{}, *size, stats);
     if (Status there = needed(index, "index"); !there) return there;
     give(stats_of(index->index->stats()), *size, stats);

@@ -30,18 +30,14 @@ Status check_threshold(double threshold) {
                      fmt::format("a threshold of {}: 0 to 1", threshold));
 }
 
-const std::atomic<bool>* flag_of(const hoist_cancellation* cancellation) {
-  return cancellation == nullptr ? nullptr : &cancellation->requested;
-}
-
 Result<match::IndexSearchOptions> search_options(const hoist_match_search_options& options) {
   match::IndexSearchOptions how;
   if (Status valid = check_threshold(options.threshold); !valid) {
-    return tl::unexpected(valid.error());
+    return valid.error();
   }
   how.threshold = options.threshold;
   how.top = options.top;
-  how.cancelled = flag_of(options.cancellation);
+  how.stop = hoist::capi::token_of(options.cancellation);
   if (options.scorer == nullptr) return how;
   const auto scorer = match::scorer_named(options.scorer);
   if (!scorer) {
@@ -57,7 +53,7 @@ Result<match::IndexSearchOptions> search_options(const hoist_match_search_option
 Result<match::RecordOptions> record_options(const hoist_match_predict_options& options) {
   match::RecordOptions how;
   if (Status valid = check_threshold(options.threshold); !valid) {
-    return tl::unexpected(valid.error());
+    return valid.error();
   }
   if (!(options.fuzzy >= 0 && options.fuzzy <= 1)) {
     return hoist::fail(ErrorCode::invalid_argument,
@@ -68,7 +64,7 @@ Result<match::RecordOptions> record_options(const hoist_match_predict_options& o
   how.fuzzy = options.fuzzy;
   how.characters = options.characters != 0;
   how.affinity_emotive = view_of(options.affinity_emotive);
-  how.cancelled = flag_of(options.cancellation);
+  how.stop = hoist::capi::token_of(options.cancellation);
   if (options.rank == nullptr) return how;
   const auto rank = match::rank_key_named(options.rank);
   if (!rank) {
@@ -85,11 +81,11 @@ Status search(const match::Index& index, const hoist_match_events* states, size_
   texts.reserve(count);
   for (size_t i = 0; i < count; ++i) {
     auto text = pattern_of(&states[i]);
-    if (!text) return tl::unexpected(text.error());
+    if (!text) return text.error();
     texts.push_back(std::move(*text));
   }
   auto found = index.search(texts, how);
-  if (!found) return tl::unexpected(found.error());
+  if (!found) return found.error();
   result.states.reserve(found->size());
   for (match::IndexSearchResult& one : *found) {
     hoist_match_result::OfState& state = result.states.emplace_back();
@@ -115,9 +111,9 @@ hoist_status hoist_match_search(const hoist_match_index* index, const hoist_matc
     if (Status there = needed(index, "index"); !there) return there;
     if (Status there = count == 0 ? Status() : needed(states, "states"); !there) return there;
     const auto own = options_of(options, "hoist_match_search_options");
-    if (!own) return tl::unexpected(own.error());
+    if (!own) return own.error();
     const auto how = search_options(*own);
-    if (!how) return tl::unexpected(how.error());
+    if (!how) return how.error();
     auto made = std::make_unique<hoist_match_result>();
     if (Status done = search(*index->index, states, count, *how, *made); !done) return done;
     *result = made.release();
@@ -158,13 +154,13 @@ hoist_status hoist_match_predict(const hoist_match_index* index, const hoist_mat
     *json = nullptr;
     if (Status there = needed(index, "index"); !there) return there;
     const auto own = options_of(options, "hoist_match_predict_options");
-    if (!own) return tl::unexpected(own.error());
+    if (!own) return own.error();
     const auto how = record_options(*own);
-    if (!how) return tl::unexpected(how.error());
+    if (!how) return how.error();
     auto text = pattern_of(state);
-    if (!text) return tl::unexpected(text.error());
+    if (!text) return text.error();
     const auto prediction = index->index->predict(*text, *how);
-    if (!prediction) return tl::unexpected(prediction.error());
+    if (!prediction) return prediction.error();
     std::string records = "[";
     for (const match::Record& record : prediction->records) {
       if (records.size() > 1) records += ", ";

@@ -22,11 +22,11 @@ class StoppableSource final : public container::Source {
   const Stop& stop_;
 };
 
+}  // namespace
+
 std::stop_token token_of(const hoist_cancellation* cancellation) {
   return cancellation == nullptr ? std::stop_token() : cancellation->source.get_token();
 }
-
-}  // namespace
 
 Stop::Stop(hoist_progress_function* progress, void* context, const hoist_cancellation* cancellation)
     : progress_(progress), context_(context), forward_(token_of(cancellation), Forward{&source_}) {}
@@ -63,7 +63,6 @@ hoist_status hoist_cancellation_create(hoist_cancellation** cancellation) {
 
 void hoist_cancellation_request(hoist_cancellation* cancellation) {
   if (cancellation == nullptr) return;
-  cancellation->requested = true;
   cancellation->source.request_stop();
 }
 

@@ -1,7 +1,6 @@
 // Stopping calls: by what a progress function answers, or by another thread's cancellation.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <stop_token>
 
@@ -11,10 +10,12 @@
 
 struct hoist_cancellation {
   std::stop_source source;
-  std::atomic<bool> requested{false};
 };
 
 namespace hoist::capi {
+
+// Of null one that never stops.
+std::stop_token token_of(const hoist_cancellation* cancellation);
 
 // One call's. The progress function is called by one thread at a time; everything else by any.
 class Stop {

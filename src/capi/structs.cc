@@ -7,7 +7,7 @@
 namespace hoist::capi {
 
 Result<size_t> struct_size(const void* given, const char* name) {
-  if (Status there = needed(given, name); !there) return tl::unexpected(there.error());
+  if (Status there = needed(given, name); !there) return there.error();
   size_t size = 0;
   std::memcpy(&size, given, sizeof size);
   // No version's struct ends inside a pointer.

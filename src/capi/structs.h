@@ -22,7 +22,7 @@ Result<Options> options_of(const Options* given, const char* name) {
   Options own{};
   if (given == nullptr) return own;
   const Result<size_t> size = struct_size(given, name);
-  if (!size) return tl::unexpected(size.error());
+  if (!size) return size.error();
   const char* const bytes = reinterpret_cast<const char*>(given);
   for (size_t i = sizeof own; i < *size; ++i) {
     if (bytes[i] == 0) continue;

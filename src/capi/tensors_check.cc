@@ -13,7 +13,7 @@ namespace container = hoist::container;
 namespace {
 
 Result<std::unique_ptr<container::Source>> open(const char* path, const Stop& stop) {
-  if (Status there = needed(path, "path"); !there) return tl::unexpected(there.error());
+  if (Status there = needed(path, "path"); !there) return there.error();
   auto source = container::open_file_source(path);
   if (!source) return source;
   return stoppable(std::move(*source), stop);
@@ -27,17 +27,17 @@ hoist_status hoist_tensors_verify(const char* path, const hoist_tensors_check_op
                                   hoist_tensors_check* check) {
   return guarded([&]() -> Status {
     const Result<size_t> size = struct_size(check, "hoist_tensors_check");
-    if (!size) return tl::unexpected(size.error());
+    if (!size) return size.error();
     give(hoist_tensors_check{}, *size, check);
     const auto own = options_of(options, "hoist_tensors_check_options");
-    if (!own) return tl::unexpected(own.error());
+    if (!own) return own.error();
     Stop stop(own->progress, own->progress_context, own->cancellation);
     const auto source = open(path, stop);
-    if (!source) return tl::unexpected(source.error());
+    if (!source) return source.error();
     const auto report = hoist::tensors::verify_holotensor(
         **source, [&](uint64_t done, uint64_t total) { stop.report(done, total); });
     if (Status stopped = stop.status(); !stopped) return stopped;
-    if (!report) return tl::unexpected(report.error());
+    if (!report) return report.error();
     hoist_tensors_check found{};
     found.ok = report->ok() ? 1 : 0;
     found.repairable = report->ok() || report->repairable ? 1 : 0;
@@ -57,15 +57,15 @@ hoist_status hoist_tensors_repair(const char* path, const char* output,
     if (repaired != nullptr) *repaired = 0;
     if (Status there = needed(output, "output"); !there) return there;
     const auto own = options_of(options, "hoist_tensors_check_options");
-    if (!own) return tl::unexpected(own.error());
+    if (!own) return own.error();
     Stop stop(own->progress, own->progress_context, own->cancellation);
     const auto source = open(path, stop);
-    if (!source) return tl::unexpected(source.error());
+    if (!source) return source.error();
     const bool in_place = !hoist::check_other_file(path, output);
     const auto report = hoist::tensors::repair_holotensor(
         **source, output, [&](uint64_t done, uint64_t total) { stop.report(done, total); },
         /*durable=*/true, output_rule(in_place ? 1 : own->replace));
-    if (!report) return tl::unexpected(report.error());
+    if (!report) return report.error();
     if (repaired != nullptr) *repaired = report->repaired;
     return {};
   });

@@ -21,10 +21,10 @@ Result<bool> is_holo(const std::string& path) {
   if (std::filesystem::is_directory(path, ignored)) return false;
   if (path.ends_with(".holo")) return true;
   const Result<std::unique_ptr<container::Source>> source = container::open_file_source(path);
-  if (!source) return tl::unexpected(source.error());
+  if (!source) return source.error();
   std::array<std::byte, container::kFileHeaderSize> first{};
   if ((*source)->size() < first.size()) return false;
-  if (Status read = (*source)->read(0, first); !read) return tl::unexpected(read.error());
+  if (Status read = (*source)->read(0, first); !read) return read.error();
   return container::decode_file_header(first).has_value();
 }
 
@@ -32,14 +32,14 @@ Status open(const char* path, const hoist_tensors_open_options& options, hoist_t
   file.max_tensor_bytes =
       options.max_tensor_bytes == 0 ? uint64_t{1} << 40 : options.max_tensor_bytes;
   const Result<bool> holo = is_holo(path);
-  if (!holo) return tl::unexpected(holo.error());
+  if (!holo) return holo.error();
   if (!*holo) {
     if (options.root != nullptr) {
       return fail(ErrorCode::invalid_argument,
                   fmt::format("a root digest, but no .holo file ({})", path));
     }
     Result<ModelSource> model = ModelSource::open({path});
-    if (!model) return tl::unexpected(model.error());
+    if (!model) return model.error();
     file.model = std::move(*model);
     return {};
   }
@@ -50,7 +50,7 @@ Status open(const char* path, const hoist_tensors_open_options& options, hoist_t
     std::memcpy(how.root->data(), options.root, how.root->size());
   }
   Result<HoloTensorReader> reader = HoloTensorReader::open(path, how);
-  if (!reader) return tl::unexpected(reader.error());
+  if (!reader) return reader.error();
   file.holo = std::move(*reader);
   return {};
 }
@@ -114,7 +114,7 @@ hoist_status hoist_tensors_open(const char* path, const hoist_tensors_open_optio
     *file = nullptr;
     if (Status there = needed(path, "path"); !there) return there;
     const auto own = options_of(options, "hoist_tensors_open_options");
-    if (!own) return tl::unexpected(own.error());
+    if (!own) return own.error();
     auto opened = std::make_unique<hoist_tensors_file>();
     if (Status done = open(path, *own, *opened); !done) return done;
     *file = opened.release();
@@ -135,7 +135,7 @@ hoist_status hoist_tensors_find(const hoist_tensors_file* file, const char* name
     if (Status there = needed(file, "file"); !there) return there;
     if (Status there = needed(name, "name"); !there) return there;
     const Result<size_t> found = find(*file, name);
-    if (!found) return tl::unexpected(found.error());
+    if (!found) return found.error();
     *tensor = *found;
     return {};
   });
@@ -145,7 +145,7 @@ hoist_status hoist_tensors_describe(const hoist_tensors_file* file, size_t tenso
                                     hoist_tensor* description) {
   return guarded([&]() -> Status {
     const Result<size_t> size = struct_size(description, "hoist_tensor");
-    if (!size) return tl::unexpected(size.error());
+    if (!size) return size.error();
     give(hoist_tensor{}, *size, description);
     if (Status there = check_tensor(file, tensor); !there) return there;
     give(file->holo ? describe(file->holo->header().tensors[tensor])
@@ -159,7 +159,7 @@ hoist_status hoist_tensors_part(const hoist_tensors_file* file, size_t tensor, s
                                 hoist_tensor_part* description) {
   return guarded([&]() -> Status {
     const Result<size_t> size = struct_size(description, "hoist_tensor_part");
-    if (!size) return tl::unexpected(size.error());
+    if (!size) return size.error();
     give(hoist_tensor_part{}, *size, description);
     if (Status there = check_tensor(file, tensor); !there) return there;
     const size_t parts = file->holo ? file->holo->header().tensors[tensor].parts.size() : 0;

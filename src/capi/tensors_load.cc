@@ -21,19 +21,19 @@ using namespace tensors;
 
 Result<GpuModel> load(const hoist_tensors_file& file, device::Device& device,
                       const hoist_tensors_load_options& options) {
-  if (Status valid = check_target(options.target); !valid) return tl::unexpected(valid.error());
+  if (Status valid = check_target(options.target); !valid) return valid.error();
   const double target = options.target > 0 ? options.target : 1;
   GpuLoadOptions how;
   how.targets = {target};
   std::optional<QualityPolicy> policy;
   if (options.policy_count > 0) {
     auto rules = policy_of(options.policy, options.policy_count, target);
-    if (!rules) return tl::unexpected(rules.error());
+    if (!rules) return rules.error();
     policy = std::move(*rules);
     how.policy = &*policy;
   }
   Stop stop(options.progress, options.progress_context, options.cancellation);
-  if (Status stopped = stop.status(); !stopped) return tl::unexpected(stopped.error());
+  if (Status stopped = stop.status(); !stopped) return stopped.error();
   uint64_t total = 0;
   for (size_t i = 0; i < file.count(); ++i) {
     if (file.bytes(i) > file.max_tensor_bytes) {
@@ -52,7 +52,7 @@ Result<GpuModel> load(const hoist_tensors_file& file, device::Device& device,
   Result<GpuModel> model =
       file.holo ? loader->load(*file.holo, how) : loader->load(*file.model, how);
   // What was told last may have been the wish to stop.
-  if (Status stopped = stop.status(); !stopped) return tl::unexpected(stopped.error());
+  if (Status stopped = stop.status(); !stopped) return stopped.error();
   return model;
 }
 
@@ -87,12 +87,12 @@ hoist_status hoist_tensors_load(const hoist_tensors_file* file, const char* devi
     if (Status there = needed(file, "file"); !there) return there;
     if (Status there = needed(device, "device"); !there) return there;
     const auto own = options_of(options, "hoist_tensors_load_options");
-    if (!own) return tl::unexpected(own.error());
+    if (!own) return own.error();
     const Result<hoist::device::Device*> found = hoist::device::find_device(device);
-    if (!found) return tl::unexpected(found.error());
+    if (!found) return found.error();
     auto loaded = std::make_unique<hoist_tensors_model>();
     Result<hoist::tensors::GpuModel> made = load(*file, **found, *own);
-    if (!made) return tl::unexpected(made.error());
+    if (!made) return made.error();
     loaded->model = std::move(*made);
     loaded->device = (*found)->properties().id();
     *model = loaded.release();
@@ -110,7 +110,7 @@ hoist_status hoist_tensors_model_tensor(const hoist_tensors_model* model, size_t
                                         hoist_device_tensor* description) {
   return guarded([&]() -> Status {
     const Result<size_t> size = struct_size(description, "hoist_device_tensor");
-    if (!size) return tl::unexpected(size.error());
+    if (!size) return size.error();
     give(hoist_device_tensor{}, *size, description);
     if (Status there = check_model_tensor(model, tensor); !there) return there;
     const hoist::tensors::GpuTensor& loaded = model->model.tensors[tensor];

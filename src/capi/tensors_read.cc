@@ -21,7 +21,7 @@ Result<double> read_stored(const hoist_tensors_file& file, size_t number,
                 fmt::format("tensor '{}' has {} bytes, the limit is {}", tensor.name, tensor.bytes,
                             file.max_tensor_bytes));
   }
-  if (Status read = file.model->read(tensor, into); !read) return tl::unexpected(read.error());
+  if (Status read = file.model->read(tensor, into); !read) return read.error();
   return 1.0;
 }
 
@@ -33,14 +33,14 @@ Result<double> read_tensor(const hoist_tensors_file& file, size_t tensor, void* 
                                                          bytes, tensor, file.bytes(tensor)));
   }
   if (bytes > 0) {
-    if (Status there = needed(elements, "elements"); !there) return tl::unexpected(there.error());
+    if (Status there = needed(elements, "elements"); !there) return there.error();
   }
   const std::span into(static_cast<std::byte*>(elements), bytes);
   if (file.model) return read_stored(file, tensor, into);
   const Result<LoadedTensor> loaded =
       file.holo->decode_into(tensor, into, selection.of_tensor(file.holo->header().tensors[tensor]),
                              selection.tolerance(), selection.pool());
-  if (!loaded) return tl::unexpected(loaded.error());
+  if (!loaded) return loaded.error();
   return loaded->quality;
 }
 
@@ -53,7 +53,7 @@ Status read_all(const hoist_tensors_file& file, void* const* elements, const uin
     if (elements[i] == nullptr) continue;
     if (Status stopped = stop.status(); !stopped) return stopped;
     const Result<double> quality = read_tensor(file, i, elements[i], bytes[i], selection);
-    if (!quality) return tl::unexpected(quality.error());
+    if (!quality) return quality.error();
     if (qualities != nullptr) qualities[i] = *quality;
     done += bytes[i];
     stop.report(done, total);
@@ -66,10 +66,10 @@ Status unpack(const char* input, const char* output, OutputRule rule, const Sele
   rule.inputs = {input};
   if (Status allowed = check_output(output, rule); !allowed) return allowed;
   Result<std::unique_ptr<container::Source>> source = container::open_file_source(input);
-  if (!source) return tl::unexpected(source.error());
+  if (!source) return source.error();
   const Result<HoloTensorReader> reader =
       HoloTensorReader::open(stoppable(std::move(*source), stop));
-  if (!reader) return tl::unexpected(reader.error());
+  if (!reader) return reader.error();
   RestoreOptions how;
   how.selection = [&](const HoloTensor& tensor) { return selection.of_tensor(tensor); };
   how.tolerance = selection.tolerance();
@@ -77,7 +77,7 @@ Status unpack(const char* input, const char* output, OutputRule rule, const Sele
   how.output = std::move(rule);
   how.progress = [&](uint64_t done, uint64_t total) { stop.report(done, total); };
   const Result<RestoreReport> done = restore_as_named(*reader, output, how);
-  if (!done) return tl::unexpected(done.error());
+  if (!done) return done.error();
   return {};
 }
 
@@ -97,13 +97,13 @@ hoist_status hoist_tensors_read(const hoist_tensors_file* file, size_t tensor,
     if (quality != nullptr) *quality = 0;
     if (Status there = check_tensor(file, tensor); !there) return there;
     const auto own = options_of(options, "hoist_tensors_read_options");
-    if (!own) return tl::unexpected(own.error());
+    if (!own) return own.error();
     const Result<Selection> selection = Selection::of(*own);
-    if (!selection) return tl::unexpected(selection.error());
+    if (!selection) return selection.error();
     const Stop stop(nullptr, nullptr, own->cancellation);
     if (Status stopped = stop.status(); !stopped) return stopped;
     const Result<double> read = read_tensor(*file, tensor, elements, bytes, *selection);
-    if (!read) return tl::unexpected(read.error());
+    if (!read) return read.error();
     if (quality != nullptr) *quality = *read;
     return {};
   });
@@ -121,9 +121,9 @@ hoist_status hoist_tensors_read_all(const hoist_tensors_file* file,
       if (Status there = needed(bytes, "bytes"); !there) return there;
     }
     const auto own = options_of(options, "hoist_tensors_read_options");
-    if (!own) return tl::unexpected(own.error());
+    if (!own) return own.error();
     const Result<Selection> selection = Selection::of(*own);
-    if (!selection) return tl::unexpected(selection.error());
+    if (!selection) return selection.error();
     Stop stop(own->progress, own->progress_context, own->cancellation);
     return read_all(*file, elements, bytes, qualities, *selection, stop);
   });
@@ -135,9 +135,9 @@ hoist_status hoist_tensors_unpack(const char* input, const char* output,
     if (Status there = needed(input, "input"); !there) return there;
     if (Status there = needed(output, "output"); !there) return there;
     const auto own = options_of(options, "hoist_tensors_read_options");
-    if (!own) return tl::unexpected(own.error());
+    if (!own) return own.error();
     const Result<Selection> selection = Selection::of(*own);
-    if (!selection) return tl::unexpected(selection.error());
+    if (!selection) return selection.error();
     Stop stop(own->progress, own->progress_context, own->cancellation);
     return unpack(input, output, output_rule(own->replace), *selection, stop);
   });

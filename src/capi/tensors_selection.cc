@@ -14,12 +14,12 @@ Status check_target(double target) {
 }
 
 Result<QualityPolicy> policy_of(const char* const* rules, size_t count, double otherwise) {
-  if (Status there = needed(rules, "policy"); !there) return tl::unexpected(there.error());
+  if (Status there = needed(rules, "policy"); !there) return there.error();
   QualityPolicy policy(otherwise);
   for (size_t i = 0; i < count; ++i) {
-    if (Status there = needed(rules[i], "policy"); !there) return tl::unexpected(there.error());
+    if (Status there = needed(rules[i], "policy"); !there) return there.error();
     Result<LayerQualityTarget> rule = parse_layer_target(rules[i]);
-    if (!rule) return tl::unexpected(rule.error());
+    if (!rule) return rule.error();
     policy.add(std::move(*rule));
   }
   return policy;
@@ -32,7 +32,7 @@ std::unique_ptr<ThreadPool> limited_pool(unsigned threads) {
 
 Result<Selection> Selection::of(const hoist_tensors_read_options& options) {
   Selection selection;
-  if (Status valid = check_target(options.target); !valid) return tl::unexpected(valid.error());
+  if (Status valid = check_target(options.target); !valid) return valid.error();
   if (!(options.min_quality >= 0 && options.min_quality <= 1)) {
     return fail(ErrorCode::invalid_argument,
                 fmt::format("a least quality of {}: 0 to 1", options.min_quality));
@@ -48,7 +48,7 @@ Result<Selection> Selection::of(const hoist_tensors_read_options& options) {
   if (options.layers > 0) parts.layers = options.layers;
   if (options.fragment_count > 0) {
     if (Status there = needed(options.fragments, "fragments"); !there) {
-      return tl::unexpected(there.error());
+      return there.error();
     }
     if (options.fragment_count > kMaxParts) {
       return fail(ErrorCode::invalid_argument,
@@ -59,7 +59,7 @@ Result<Selection> Selection::of(const hoist_tensors_read_options& options) {
   }
   if (options.policy_count > 0) {
     auto policy = policy_of(options.policy, options.policy_count, parts.target.value_or(1));
-    if (!policy) return tl::unexpected(policy.error());
+    if (!policy) return policy.error();
     selection.policy_ = std::move(*policy);
   }
   selection.tolerance_ = {options.skip_damaged != 0, options.min_quality};

@@ -47,12 +47,12 @@ Result<HoloWriteOptions> write_options(const hoist_tensors_write_options& option
                                        const Stop& stop) {
   HoloWriteOptions how;
   if (Status known = encode_options(options, how.encode); !known) {
-    return tl::unexpected(known.error());
+    return known.error();
   }
   if (options.order != nullptr) {
     const std::string_view order = options.order;
     if (order != "layer" && order != "tensor") {
-      return tl::unexpected(wrong("order", options.order, "layer, tensor").error());
+      return wrong("order", options.order, "layer, tensor").error();
     }
     how.order = order == "layer" ? FileOrder::layer : FileOrder::tensor;
   }
@@ -75,17 +75,17 @@ Result<TensorView> view_of(const char* dtype, const uint64_t* shape, size_t rank
                 fmt::format("{} dimensions, {} are possible", rank, kMaxRank));
   }
   if (Status there = rank == 0 ? Status() : needed(shape, "shape"); !there) {
-    return tl::unexpected(there.error());
+    return there.error();
   }
   if (Status there = bytes == 0 ? Status() : needed(elements, "elements"); !there) {
-    return tl::unexpected(there.error());
+    return there.error();
   }
   TensorView view;
   view.dtype = found->dtype;
   if (rank > 0) view.shape.assign(shape, shape + rank);
   // Before it is multiplied with anything.
   const Result<uint64_t> count = element_count(view.shape);
-  if (!count) return tl::unexpected(count.error());
+  if (!count) return count.error();
   view.bytes = {static_cast<const std::byte*>(elements), bytes};
   return view;
 }
@@ -98,16 +98,16 @@ Status pack(const char* const* inputs, size_t count, const char* output,
     paths.emplace_back(inputs[i]);
   }
   const Result<ModelSource> model = ModelSource::open(paths);
-  if (!model) return tl::unexpected(model.error());
+  if (!model) return model.error();
   Stop stop(options.progress, options.progress_context, options.cancellation);
   Result<HoloWriteOptions> how = write_options(options, stop);
-  if (!how) return tl::unexpected(how.error());
+  if (!how) return how.error();
   how->output.inputs = model->paths();
   const auto report = [&](uint64_t done, uint64_t total) { stop.report(done, total); };
   const std::unique_ptr<ThreadPool> own = limited_pool(options.threads);
   const Result<HoloTensorWriter> packed =
       pack_model(*model, output, *how, own ? own.get() : &ThreadPool::process(), {report, report});
-  if (!packed) return tl::unexpected(packed.error());
+  if (!packed) return packed.error();
   return {};
 }
 
@@ -154,12 +154,12 @@ hoist_status hoist_tensors_writer_create(const char* path,
     *writer = nullptr;
     if (Status there = needed(path, "path"); !there) return there;
     const auto own = options_of(options, "hoist_tensors_write_options");
-    if (!own) return tl::unexpected(own.error());
+    if (!own) return own.error();
     auto made = std::make_unique<hoist_tensors_writer>(*own);
     const auto how = write_options(*own, made->stop);
-    if (!how) return tl::unexpected(how.error());
+    if (!how) return how.error();
     Result<HoloTensorWriter> created = HoloTensorWriter::create(path, *how);
-    if (!created) return tl::unexpected(created.error());
+    if (!created) return created.error();
     made->writer = std::move(*created);
     *writer = made.release();
     return {};
@@ -177,7 +177,7 @@ hoist_status hoist_tensors_writer_add(hoist_tensors_writer* writer, const char* 
       return hoist::fail(hoist::ErrorCode::invalid_argument, "a tensor's name that is no UTF-8");
     }
     const auto view = view_of(dtype, shape, rank, elements, bytes);
-    if (!view) return tl::unexpected(view.error());
+    if (!view) return view.error();
     Status added = writer->writer->add(name, *view, writer->pool());
     if (!added) writer->writer.reset();
     return added;
@@ -206,7 +206,7 @@ hoist_status hoist_tensors_pack(const char* const* inputs, size_t count, const c
     if (Status there = needed(output, "output"); !there) return there;
     if (count == 0) return hoist::fail(hoist::ErrorCode::invalid_argument, "no input");
     const auto own = options_of(options, "hoist_tensors_write_options");
-    if (!own) return tl::unexpected(own.error());
+    if (!own) return own.error();
     return pack(inputs, count, output, *own);
   });
 }

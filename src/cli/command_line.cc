@@ -7,11 +7,11 @@
 #include <memory>
 #include <utility>
 
-#include "base/takeover.h"
 #include "cli/command_name.h"
 #include "cli/commands.h"
 #include "cli/report.h"
 #include "cli/tool.h"
+#include "takeover/takeover.h"
 
 namespace hoist::cli {
 namespace {

@@ -54,7 +54,7 @@ Result<std::map<std::string, std::string>> describe_files(const std::string& dir
     struct stat info;
     if (::lstat(at->path().c_str(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
     const Result<std::string> content = read_file(at->path(), kMaximumFile);
-    if (!content) return tl::unexpected(content.error());
+    if (!content) return content.error();
     files[fs::relative(at->path(), directory)] = fmt::format(
         "{:o} {} {}", info.st_mode & 07777U, info.st_mtime == kInputTime ? "old" : "new", *content);
   }
@@ -64,7 +64,7 @@ Result<std::map<std::string, std::string>> describe_files(const std::string& dir
 // Fresh content for a file that must not exist yet.
 Status write_input(const std::string& path, std::string_view content) {
   Result<UniqueFd> file = open_file(path, O_WRONLY | O_CREAT | O_TRUNC, 0640);
-  if (!file) return tl::unexpected(file.error());
+  if (!file) return file.error();
   if (Status done = write_full(file->get(), content.data(), content.size(), path); !done) {
     return done;
   }
@@ -78,11 +78,11 @@ Status write_input(const std::string& path, std::string_view content) {
 Result<std::string> compress(const std::string& gzip, const InputFile& file,
                              const std::string& directory) {
   if (Status done = write_input(directory + "/" + file.name, file.content); !done) {
-    return tl::unexpected(done.error());
+    return done.error();
   }
   Result<Outcome> outcome =
       run_captured({gzip, {"gzip", "-n", "-c", "-6"}, {"HOIST=off"}, directory, file.name});
-  if (!outcome) return tl::unexpected(outcome.error());
+  if (!outcome) return outcome.error();
   if (outcome->status != 0) {
     return fail(ErrorCode::internal,
                 fmt::format("{} does not compress: {}", gzip, outcome->errors));
@@ -105,7 +105,7 @@ Status empty_directory(const std::string& path) {
 // The matrix's files as they shall lie in the directory, compressed where they ask for it.
 Result<std::vector<InputFile>> prepare(const Subject& subject, const std::vector<InputFile>& files,
                                        const std::string& directory) {
-  if (Status done = empty_directory(directory); !done) return tl::unexpected(done.error());
+  if (Status done = empty_directory(directory); !done) return done.error();
   std::vector<InputFile> prepared;
   for (const InputFile& file : files) {
     if (file.form == InputFile::Form::plain) {
@@ -113,7 +113,7 @@ Result<std::vector<InputFile>> prepare(const Subject& subject, const std::vector
       continue;
     }
     Result<std::string> packed = compress(subject.path, file, directory);
-    if (!packed) return tl::unexpected(packed.error());
+    if (!packed) return packed.error();
     prepared.push_back({file.name + ".gz", std::move(*packed)});
   }
   return prepared;
@@ -130,19 +130,19 @@ std::string compare(const CaseOutcome& original, const CaseOutcome& engine) {
 // One side of a case: fresh inputs, the program, what it left.
 Result<CaseOutcome> run_case(const KnownBuild& build, const ConformanceCase& one,
                              const std::vector<InputFile>& inputs, Command command) {
-  if (Status done = empty_directory(command.directory); !done) return tl::unexpected(done.error());
+  if (Status done = empty_directory(command.directory); !done) return done.error();
   for (const InputFile& file : inputs) {
     Status done = write_input(command.directory + "/" + file.name, file.content);
-    if (!done) return tl::unexpected(done.error());
+    if (!done) return done.error();
   }
   command.words = {build.program};
   command.words.insert(command.words.end(), one.arguments.begin(), one.arguments.end());
   command.variables.push_back("LC_ALL=" + one.locale);
   if (!one.standard_input_from.empty()) command.standard_input = one.standard_input_from;
   Result<Outcome> process = run_captured(command);
-  if (!process) return tl::unexpected(process.error());
+  if (!process) return process.error();
   Result<std::map<std::string, std::string>> files = describe_files(command.directory);
-  if (!files) return tl::unexpected(files.error());
+  if (!files) return files.error();
   return CaseOutcome{std::move(*process), std::move(*files)};
 }
 
@@ -173,7 +173,7 @@ Result<std::vector<CaseResult>> check_conformance(const Subject& subject) {
   const ScratchDirectory scratch{pattern};
   const std::string segment = pattern + "/counters";
   Result<std::unique_ptr<Counters>> counters = Counters::create(segment, ::getpid());
-  if (!counters) return tl::unexpected(counters.error());
+  if (!counters) return counters.error();
 
   const KnownBuild& build = subject.build;
   const std::vector<std::string> taken = {
@@ -184,15 +184,15 @@ Result<std::vector<CaseResult>> check_conformance(const Subject& subject) {
   // The same directory for both sides, so that names in messages are the same too.
   const std::string directory = pattern + "/run";
   Result<std::vector<InputFile>> inputs = prepare(subject, matrix.files, directory);
-  if (!inputs) return tl::unexpected(inputs.error());
+  if (!inputs) return inputs.error();
   std::vector<CaseResult> results;
   for (const ConformanceCase& one : matrix.cases) {
     const Result<CaseOutcome> original =
         run_case(build, one, *inputs, {subject.path, {}, {"HOIST=off"}, directory});
-    if (!original) return tl::unexpected(original.error());
+    if (!original) return original.error();
     const Result<CaseOutcome> engine =
         run_case(build, one, *inputs, {subject.engine, {}, taken, directory});
-    if (!engine) return tl::unexpected(engine.error());
+    if (!engine) return engine.error();
     results.push_back(
         {shown(subject, one), last_was_taken_over(**counters), compare(*original, *engine)});
   }

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "cli/conformance.h"
+#include "takeover/programs.h"
 
 namespace hoist::cli {
 namespace {
@@ -201,11 +202,18 @@ ConformanceMatrix gzip_matrix() {
 }  // namespace
 
 ConformanceMatrix conformance_matrix(const std::string& program) {
-  const std::string_view operation = operation_of(program);
-  if (operation == "sort") return sort_matrix();
-  if (operation == "hash") return hash_matrix(program);
-  if (operation == "gunzip") return gzip_matrix();
-  return {};
+  const hoist_program* known = hoist_find_program(program.c_str());
+  if (known == nullptr) return {};
+  switch (known->operation) {
+    case HOIST_SORT:
+      return sort_matrix();
+    case HOIST_HASH:
+      return hash_matrix(program);
+    case HOIST_GUNZIP:
+      return gzip_matrix();
+    default:
+      return {};
+  }
 }
 
 }  // namespace hoist::cli

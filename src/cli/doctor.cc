@@ -10,11 +10,7 @@
 
 #include "base/counters.h"
 #include "base/file.h"
-#include "base/gpu_hint.h"
 #include "base/options.h"
-#include "base/programs.h"
-#include "base/takeover.h"
-#include "base/verify.h"
 #include "cli/commands.h"
 #include "cli/machine.h"
 #include "cli/process.h"
@@ -26,6 +22,11 @@
 #include "device/cuda_plugin.h"
 #include "device/remote/ask.h"
 #include "placement/choose.h"
+#include "takeover/enabled_operations.h"
+#include "takeover/gpu_hint.h"
+#include "takeover/programs.h"
+#include "takeover/takeover.h"
+#include "takeover/verify.h"
 
 namespace hoist::cli {
 namespace {
@@ -93,7 +94,7 @@ std::string self_check(const std::string& operation, const std::string& path) {
 // it.
 std::string objection(const std::string& operation, const std::string& path) {
   if (::access(path.c_str(), R_OK) != 0) return path + " is missing";
-  if (!operation_enabled(operation)) return "switched off by HOIST_OPS";
+  if (!operation_allowed(operation)) return "switched off by HOIST_OPS";
   if (const std::optional<std::string> note = switched_off(operation)) {
     return fmt::format("{} (remove the line from {})", *note, switched_off_path());
   }
@@ -117,7 +118,7 @@ Feature calls_feature(const std::string& operation) {
 
 // `feature`, where its operation is asked for.
 Feature on_request(const std::string& operation, const Feature& feature) {
-  if (!feature.on || operation_enabled(operation, /*on_by_default=*/false)) return feature;
+  if (!feature.on || operation_enabled(operation)) return feature;
   return {feature.name, false,
           fmt::format("only where it is asked for: `hoist run --ops +{}`", operation)};
 }
@@ -135,6 +136,19 @@ Feature provider_feature() {
   const std::string path = openssl_provider();
   if (const std::string why = objection("aes", path); !why.empty()) return {name, false, why};
   return on_request("aes", {name, true, path});
+}
+
+Feature feature_of(const hoist_operation& operation) {
+  switch (operation.way) {
+    case HOIST_WAY_PROGRAM:
+      return engine_feature(operation.name);
+    case HOIST_WAY_PROVIDER:
+      return provider_feature();
+    case HOIST_WAY_CALLS:
+      break;
+  }
+  if (&operation == &hoist_operations[HOIST_GEMM]) return gemm_feature();
+  return on_request(operation.name, calls_feature(operation.name));
 }
 
 Feature program_feature(const std::string& program) {
@@ -183,17 +197,7 @@ Feature locale_feature() {
 
 std::vector<Feature> features(const CudaDevices& cuda) {
   std::vector<Feature> list = {takeover_feature(), preload_feature(), counters_feature()};
-  for (const char* operation : {"sort", "hash", "gunzip"}) {
-    list.push_back(engine_feature(operation));
-  }
-  for (const char* operation : {"crc32", "inflate", "qsort", "zstd"}) {
-    list.push_back(calls_feature(operation));
-  }
-  for (const char* operation : {"deflate", "memcpy"}) {
-    list.push_back(on_request(operation, calls_feature(operation)));
-  }
-  list.push_back(gemm_feature());
-  list.push_back(provider_feature());
+  for (const hoist_operation& operation : hoist_operations) list.push_back(feature_of(operation));
   for (const hoist_program& program : kHoistPrograms) list.push_back(program_feature(program.name));
   list.push_back(locale_feature());
   const placement::ProfileDescription profile = placement::describe_profile();

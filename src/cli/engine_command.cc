@@ -8,12 +8,13 @@
 
 #include "base/counters_layout.h"
 #include "base/options.h"
-#include "base/programs.h"
-#include "base/takeover.h"
 #include "cli/commands.h"
 #include "cli/program_file.h"
 #include "cli/report.h"
 #include "cli/tree.h"
+#include "takeover/enabled_operations.h"
+#include "takeover/programs.h"
+#include "takeover/takeover.h"
 
 namespace hoist::cli {
 namespace {

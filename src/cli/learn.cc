@@ -5,12 +5,12 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "base/takeover.h"
 #include "cli/commands.h"
 #include "cli/conformance.h"
 #include "cli/program_file.h"
 #include "cli/report.h"
 #include "cli/tree.h"
+#include "takeover/takeover.h"
 
 namespace hoist::cli {
 namespace {
@@ -45,10 +45,10 @@ Result<Examination> examine(const std::string& path) {
     return fail(ErrorCode::io, fmt::format("cannot find {} ({})", found, error.message()));
   }
   Result<std::string> build_id = read_build_id(examination.subject.path);
-  if (!build_id) return tl::unexpected(build_id.error());
+  if (!build_id) return build_id.error();
   examination.build_id = std::move(*build_id);
   Result<KnownBuild> build = ask_version(examination.subject.path);
-  if (!build) return tl::unexpected(build.error());
+  if (!build) return build.error();
   examination.subject.build = std::move(*build);
   examination.subject.engine = engine_path(operation_of(examination.subject.build.program));
   if (::access(examination.subject.engine.c_str(), X_OK) != 0) {
@@ -57,7 +57,7 @@ Result<Examination> examine(const std::string& path) {
                                                     examination.subject.engine));
   }
   Result<std::vector<CaseResult>> results = check_conformance(examination.subject);
-  if (!results) return tl::unexpected(results.error());
+  if (!results) return results.error();
   examination.results = std::move(*results);
   return examination;
 }

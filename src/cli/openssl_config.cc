@@ -48,7 +48,7 @@ std::optional<std::string> quoted(std::string_view path) {
   return is_plain(path) ? std::string(path) : fmt::format("\"{}\"", path);
 }
 
-tl::unexpected<Error> aside(const std::string& why) {
+Error aside(const std::string& why) {
   return fail(ErrorCode::unsupported, "the OpenSSL configuration " + why);
 }
 
@@ -176,10 +176,10 @@ std::string name_for(const Source& source, const std::string& provider) {
 Result<std::string> read_source(const Source& source) {
   if (source.path.empty()) return std::string();
   const Result<UniqueFd> file = open_file(source.path, O_RDONLY);
-  if (!file) return tl::unexpected(file.error());
+  if (!file) return file.error();
   std::string text(kConfigurationLimit, '\0');
   const Result<size_t> size = read_full(file->get(), text.data(), text.size());
-  if (!size) return tl::unexpected(size.error());
+  if (!size) return size.error();
   if (*size == text.size()) return aside("is too long");
   text.resize(*size);
   return text;
@@ -190,7 +190,7 @@ Status write_file(const std::string& path, const std::string& text) {
   const std::string draft = fmt::format("{}.{}", path, ::getpid());
   const Result<UniqueFd> file =
       open_file(draft, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (!file) return tl::unexpected(file.error());
+  if (!file) return file.error();
   Status written = fail(ErrorCode::io, "cannot make " + path, EFBIG);
   if (may_grow(file->get(), text.size())) {
     written = write_full(file->get(), text.data(), text.size());
@@ -213,11 +213,11 @@ Result<std::string> merged_openssl_configuration(const std::string& text,
     return aside("or the provider has a path that we cannot write into one");
   }
   const Result<Sections> sections = parse(text);
-  if (!sections) return tl::unexpected(sections.error());
+  if (!sections) return sections.error();
   Additions additions(*sections);
   const Result<std::string> start =
       additions.section_of("default", "openssl_conf", "hoist_configuration");
-  if (!start) return tl::unexpected(start.error());
+  if (!start) return start.error();
   for (const char* key : {"fips_mode", "default_properties"}) {
     const std::optional<std::string> properties = value_of(*sections, *start, "alg_section");
     if (properties && value_of(*sections, *properties, key)) {
@@ -225,17 +225,17 @@ Result<std::string> merged_openssl_configuration(const std::string& text,
     }
   }
   const Result<std::string> list = additions.section_of(*start, "providers", "hoist_providers");
-  if (!list) return tl::unexpected(list.error());
-  if (Status fits = check_providers(*sections, *list); !fits) return tl::unexpected(fits.error());
+  if (!list) return list.error();
+  if (Status fits = check_providers(*sections, *list); !fits) return fits.error();
   const Result<std::string> usual =
       additions.section_of(*list, "default", "hoist_default_provider");
-  if (!usual) return tl::unexpected(usual.error());
+  if (!usual) return usual.error();
   additions.add(*usual, "activate = 1");
   additions.add(*list, "hoist = hoist_provider");
   additions.add("hoist_provider", fmt::format("module = {}\nsoft_load = 1\nactivate = 1", *module));
   const Result<std::string> algorithms =
       additions.section_of(*start, "alg_section", "hoist_algorithms");
-  if (!algorithms) return tl::unexpected(algorithms.error());
+  if (!algorithms) return algorithms.error();
   additions.add(*algorithms, "default_properties = ?provider=hoist");
   const std::string first = include.empty() ? "" : fmt::format(".include {}\n", *included);
   return first + additions.text();
@@ -251,17 +251,17 @@ Result<std::string> openssl_configuration(const std::string& folder, const std::
     return std::string(own);  // a `hoist run` inside another
   }
   const Result<Source> source = find_source();
-  if (!source) return tl::unexpected(source.error());
+  if (!source) return source.error();
   std::string path = folder + "/" + name_for(*source, provider);
   if (::access(path.c_str(), R_OK) == 0) return path;
   if (::access(provider.c_str(), R_OK) != 0) {
     return fail(ErrorCode::not_found, provider + " is missing");
   }
   const Result<std::string> text = read_source(*source);
-  if (!text) return tl::unexpected(text.error());
+  if (!text) return text.error();
   const Result<std::string> merged = merged_openssl_configuration(*text, source->path, provider);
-  if (!merged) return tl::unexpected(merged.error());
-  if (Status written = write_file(path, *merged); !written) return tl::unexpected(written.error());
+  if (!merged) return merged.error();
+  if (Status written = write_file(path, *merged); !written) return written.error();
   return path;
 }
 

@@ -5,6 +5,7 @@
 #include "base/options.h"
 #include "cli/commands.h"
 #include "cli/report.h"
+#include "takeover/operations.h"
 
 namespace hoist::cli {
 namespace {
@@ -31,7 +32,7 @@ void print_table() {
     fmt::print("\n");
   }
   fmt::print("\nOperations:");
-  for (const char* name : operation_names()) fmt::print(" {}", name);
+  for (const hoist_operation& operation : hoist_operations) fmt::print(" {}", operation.name);
   fmt::print("\n");
 }
 

@@ -50,7 +50,7 @@ Result<std::string> content_of(const UniqueFd& file, const std::string& what) {
   }
   std::string text(static_cast<size_t>(info.st_size), '\0');
   const Result<size_t> got = pread_full(file.get(), text.data(), text.size(), 0, what);
-  if (!got) return tl::unexpected(got.error());
+  if (!got) return got.error();
   text.resize(*got);
   return text;
 }
@@ -66,20 +66,20 @@ Result<Outcome> run_captured(const Command& command) {
   const UniqueFd output(::memfd_create("stdout", MFD_CLOEXEC));
   const UniqueFd errors(::memfd_create("stderr", MFD_CLOEXEC));
   if (!output.valid() || !errors.valid()) {
-    return tl::unexpected(cannot("keep the output of", command.file));
+    return cannot("keep the output of", command.file);
   }
   const pid_t pid = ::fork();
-  if (pid < 0) return tl::unexpected(cannot("start", command.file));
+  if (pid < 0) return cannot("start", command.file);
   if (pid == 0) execute(command, output.get(), errors.get());
   Outcome outcome;
   while (::waitpid(pid, &outcome.status, 0) < 0) {
-    if (errno != EINTR) return tl::unexpected(cannot("wait for", command.file));
+    if (errno != EINTR) return cannot("wait for", command.file);
   }
   Result<std::string> text = content_of(output, command.file);
-  if (!text) return tl::unexpected(text.error());
+  if (!text) return text.error();
   outcome.output = std::move(*text);
   text = content_of(errors, command.file);
-  if (!text) return tl::unexpected(text.error());
+  if (!text) return text.error();
   outcome.errors = std::move(*text);
   return outcome;
 }

@@ -13,9 +13,9 @@
 
 #include "base/build_id.h"
 #include "base/file.h"
-#include "base/programs.h"
-#include "base/user_table.h"
 #include "cli/process.h"
+#include "takeover/programs.h"
+#include "takeover/user_table.h"
 
 namespace hoist::cli {
 namespace {
@@ -31,17 +31,17 @@ Error no_build_id(const std::string& path, std::string_view why) {
 Result<std::vector<Elf64_Phdr>> read_headers(const UniqueFd& file, const std::string& path) {
   Elf64_Ehdr header;
   Result<size_t> got = pread_full(file.get(), &header, sizeof header, 0, path);
-  if (!got) return tl::unexpected(got.error());
+  if (!got) return got.error();
   if (*got != sizeof header || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
       header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_phentsize != sizeof(Elf64_Phdr) ||
       header.e_phnum > kMaximumHeaders) {
-    return tl::unexpected(no_build_id(path, "not a 64-bit ELF program"));
+    return no_build_id(path, "not a 64-bit ELF program");
   }
   std::vector<Elf64_Phdr> headers(header.e_phnum);
   const size_t size = headers.size() * sizeof(Elf64_Phdr);
   got = pread_full(file.get(), headers.data(), size, header.e_phoff, path);
-  if (!got) return tl::unexpected(got.error());
-  if (*got != size) return tl::unexpected(no_build_id(path, "the ELF file is cut"));
+  if (!got) return got.error();
+  if (*got != size) return no_build_id(path, "the ELF file is cut");
   return headers;
 }
 
@@ -64,22 +64,22 @@ Result<std::string> other_rows(const std::string& path, const std::string& build
 
 Result<std::string> read_build_id(const std::string& path) {
   Result<UniqueFd> file = open_file(path, O_RDONLY | O_NONBLOCK);
-  if (!file) return tl::unexpected(file.error());
+  if (!file) return file.error();
   struct stat info;
   if (::fstat(file->get(), &info) != 0 || !S_ISREG(info.st_mode)) {
-    return tl::unexpected(no_build_id(path, "not a regular file"));
+    return no_build_id(path, "not a regular file");
   }
   Result<std::vector<Elf64_Phdr>> headers = read_headers(*file, path);
-  if (!headers) return tl::unexpected(headers.error());
+  if (!headers) return headers.error();
   for (const Elf64_Phdr& header : *headers) {
     if (header.p_type != PT_NOTE || header.p_filesz > kMaximumNotes) continue;
     std::vector<char> notes(header.p_filesz);
     Result<size_t> got = pread_full(file->get(), notes.data(), notes.size(), header.p_offset, path);
-    if (!got) return tl::unexpected(got.error());
+    if (!got) return got.error();
     char hex[HOIST_BUILD_ID_HEX];
     if (hoist_build_id_in_notes(notes.data(), *got, header.p_align, hex)) return std::string(hex);
   }
-  return tl::unexpected(no_build_id(path, "it has no build-id"));
+  return no_build_id(path, "it has no build-id");
 }
 
 std::optional<KnownBuild> find_build(const std::string& build_id) {
@@ -95,7 +95,7 @@ std::optional<KnownBuild> find_build(const std::string& build_id) {
 
 std::string_view operation_of(const std::string& program) {
   const hoist_program* known = hoist_find_program(program.c_str());
-  return known != nullptr ? known->operation : std::string_view();
+  return known != nullptr ? hoist_operations[known->operation].name : std::string_view();
 }
 
 // "sort (GNU coreutils) 9.1", "gzip 1.12": the first word and the last one of the first line.
@@ -103,7 +103,7 @@ Result<KnownBuild> ask_version(const std::string& path) {
   const std::string name = std::filesystem::path(path).filename();
   const Result<Outcome> outcome =
       run_captured({path, {name, "--version"}, {"HOIST=off", "LC_ALL=C"}});
-  if (!outcome) return tl::unexpected(outcome.error());
+  if (!outcome) return outcome.error();
   const std::string line = outcome->output.substr(0, outcome->output.find('\n'));
   const std::string program = line.substr(0, line.find(' '));
   const hoist_program* known = hoist_find_program(program.c_str());
@@ -137,7 +137,7 @@ Status learn_build(const std::string& build_id, const KnownBuild& build) {
                 fmt::format("cannot create the folder of {} ({})", path, error.message()));
   }
   Result<std::string> others = other_rows(path, build_id);
-  if (!others) return tl::unexpected(others.error());
+  if (!others) return others.error();
   return write_file_atomically(path, *others + row, 0600);
 }
 

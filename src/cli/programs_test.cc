@@ -1,4 +1,4 @@
-#include "base/programs.h"
+#include "takeover/programs.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -10,9 +10,9 @@
 #include <string>
 
 #include "base/build_id.h"
-#include "base/user_table.h"
 #include "cli/conformance.h"
 #include "cli/program_file.h"
+#include "takeover/user_table.h"
 
 namespace hoist::cli {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/option_values.h"
+#include "takeover/enabled_operations.h"
 
 namespace hoist::cli {
 

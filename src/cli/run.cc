@@ -9,11 +9,9 @@
 #include <optional>
 
 #include "base/counters.h"
-#include "base/gpu_hint.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/option_values.h"
-#include "base/switched_off.h"
 #include "cli/child.h"
 #include "cli/commands.h"
 #include "cli/openssl_config.h"
@@ -24,6 +22,9 @@
 #include "cli/verdict.h"
 #include "placement/operation.h"
 #include "placement/refine.h"
+#include "takeover/enabled_operations.h"
+#include "takeover/gpu_hint.h"
+#include "takeover/switched_off.h"
 
 namespace hoist::cli {
 namespace {
@@ -79,7 +80,7 @@ std::string with_our_library(const std::string& list, const std::string& library
 
 Status preload(const std::string& library) {
   const Result<std::string> entry = preload_entry(library);
-  if (!entry) return tl::unexpected(entry.error());
+  if (!entry) return entry.error();
   const char* given = std::getenv("LD_PRELOAD");
   const std::string list = with_our_library(given != nullptr ? given : "", library, *entry);
   ::setenv("LD_PRELOAD", list.c_str(), 1);
@@ -89,10 +90,10 @@ Status preload(const std::string& library) {
 Status preload_libraries() {
   Status done = preload(preload_library());
   if (!done || hoist_is_off()) return done;
-  if (operation_enabled("memcpy", /*on_by_default=*/false)) {
+  if (operation_enabled(HOIST_MEMCPY)) {
     done = preload(preload_library("memcpy"));
   }
-  if (done && operation_enabled("gemm", /*on_by_default=*/true) && hoist_gpu_may_serve()) {
+  if (done && operation_enabled(HOIST_GEMM) && hoist_gpu_may_serve()) {
     done = preload(preload_library("blas"));
   }
   return done;
@@ -109,7 +110,7 @@ void tell(const RunOptions& options, const std::string& what) {
 
 // Programs that use OpenSSL find our provider through their configuration, where it is asked for.
 void configure_openssl(const RunOptions& options) {
-  if (!operation_enabled("aes", /*on_by_default=*/false)) return;
+  if (!operation_enabled(HOIST_AES)) return;
   const Result<std::string> folder = Counters::directory();
   Result<std::string> configuration = folder;
   if (const std::optional<std::string> note = switched_off("aes")) {

@@ -75,7 +75,7 @@ Result<std::unique_ptr<Counters>> create_in_second_folder(const std::string& fol
   Result<std::unique_ptr<Counters>> counters = fail(ErrorCode::io, "not tried");
   for (int i = 0; i < kMostTries; ++i) {
     const Result<std::string> made = make_own_folder(folder);
-    counters = made ? Counters::create_in(folder, ::getpid()) : tl::unexpected(made.error());
+    counters = made ? Counters::create_in(folder, ::getpid()) : made.error();
     const bool cannot_be_made = !made && made.error().code == ErrorCode::io;
     if (counters || cannot_be_made || counters.error().system_errno != ENOENT) break;
   }
@@ -136,7 +136,7 @@ void sweep_segments() {
 OwnSegment::OwnSegment() : counters_(std::make_unique<Counters>()) {
   const Result<std::string> shared = Counters::directory();
   Result<std::unique_ptr<Counters>> counters =
-      shared ? Counters::create_in(*shared, ::getpid()) : tl::unexpected(shared.error());
+      shared ? Counters::create_in(*shared, ::getpid()) : shared.error();
   if (!counters) {
     why_not_ = counters.error().message;
     counters = create_in_second_folder(second_folder());

@@ -46,7 +46,7 @@ Result<StatsFile> StatsFile::find(const std::string& name) {
                                            name, std::strerror(errno)));
   };
   const Result<OutputPlace> place = find_output_place(name);
-  if (!place) return tl::unexpected(place.error());
+  if (!place) return place.error();
   StatsFile file;
   file.path_ = place->path;
   if (place->descriptor >= 0) {
@@ -62,7 +62,7 @@ Result<StatsFile> StatsFile::find(const std::string& name) {
   }
   if (!accepts(file.path_, W_OK)) return cannot_write();
   if (Status allowed = check_replaceable(*place, rule()); !allowed) {
-    return tl::unexpected(allowed.error());
+    return allowed.error();
   }
   file.in_place_ = place->holds == OutputPlace::Holds::file &&
                    (is_kernels(file.path_) || !folder_takes_files || place->info.st_nlink > 1 ||
@@ -74,10 +74,10 @@ Status StatsFile::write(std::string_view text) const {
   if (!in_place_) return write_output(path_, text, rule());
   // The program that ran may have put something else there.
   const Result<OutputPlace> place = find_output_place(path_);
-  if (!place) return tl::unexpected(place.error());
+  if (!place) return place.error();
   if (Status allowed = check_replaceable(*place, rule()); !allowed) return allowed;
   const Result<UniqueFd> file = open_file(path_, O_WRONLY | O_TRUNC);
-  if (!file) return tl::unexpected(file.error());
+  if (!file) return file.error();
   return write_full(file->get(), text.data(), text.size(), path_);
 }
 

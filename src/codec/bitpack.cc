@@ -18,7 +18,7 @@ struct Scratch {
   alignas(64) uint32_t planes[sizeof(T) == 8 ? 2 : 1][kTileValues];
 };
 
-tl::unexpected<Error> corrupt_tile(uint64_t index, const char* what) {
+Error corrupt_tile(uint64_t index, const char* what) {
   return fail(ErrorCode::corrupt, fmt::format("{} (bit-packed tile {})", what, index));
 }
 
@@ -168,7 +168,7 @@ Status BitpackView::decode(uint64_t first_tile, std::span<T> out,
     const uint64_t index = first_tile + done / kTileValues;
     TileHeader header;
     const Result<std::span<const std::byte>> bytes = tile(index, header);
-    if (!bytes) return tl::unexpected(bytes.error());
+    if (!bytes) return bytes.error();
     const size_t wanted = std::min<size_t>(kTileValues, out.size() - done);
     T* const to = out.data() + done;
     // A whole tile of 32 or 64 bits is decoded in place.
@@ -193,7 +193,7 @@ Status BitpackView::decode(uint64_t first_tile, std::span<T> out,
 template <typename T>
 Status decode_bitpack(std::span<const std::byte> stream, std::span<T> out) {
   const Result<BitpackView> view = BitpackView::open(stream);
-  if (!view) return tl::unexpected(view.error());
+  if (!view) return view.error();
   if (view->count() != out.size()) {
     return fail(ErrorCode::corrupt, fmt::format("{} values where {} belong (bit-packed stream)",
                                                 view->count(), out.size()));

@@ -25,11 +25,11 @@ bool table_fits(const DeviceBitpack& packed) {
 
 Result<BitpackGpuDecoder> BitpackGpuDecoder::create() {
   const Result<Decode*> decode = device::cuda_function<Decode>("hoist_cuda_bitpack_decode");
-  if (!decode) return tl::unexpected(decode.error());
+  if (!decode) return decode.error();
   Result<device::Buffer> first_bad = device::allocate_on_cuda(sizeof(uint32_t));
-  if (!first_bad) return tl::unexpected(first_bad.error());
+  if (!first_bad) return first_bad.error();
   if (Status status = first_bad->fill(std::byte{0xff}); !status) {
-    return tl::unexpected(status.error());
+    return status.error();
   }
   return BitpackGpuDecoder(*decode, std::move(*first_bad));
 }

@@ -1,5 +1,7 @@
 #include "codec/bitpack_kernels.h"
 
+#include "base/cpu.h"
+
 namespace hoist::codec {
 
 extern const TileKernels kPortableTileKernels;
@@ -18,12 +20,8 @@ struct RunnableKernels {
 RunnableKernels find_runnable() {
   RunnableKernels runnable;
   runnable.add(kPortableTileKernels);
-  __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx2")) runnable.add(kAvx2TileKernels);
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")) {
-    runnable.add(kAvx512TileKernels);
-  }
+  if (cpu_features().avx2) runnable.add(kAvx2TileKernels);
+  if (cpu_features().avx512) runnable.add(kAvx512TileKernels);
   return runnable;
 }
 

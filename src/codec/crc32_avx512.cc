@@ -11,6 +11,8 @@
 
 #include <cstring>
 
+#include "base/cpu.h"
+
 namespace hoist::codec::crc32_detail {
 namespace {
 
@@ -58,11 +60,7 @@ __m128i fold_lanes(__m512i sum) {
 
 }  // namespace
 
-bool has_avx512() {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("vpclmulqdq");
-}
+bool has_avx512() { return cpu_features().avx512_vpclmul; }
 
 uint32_t crc32_avx512(uint32_t crc, const void* data, size_t size) {
   if (size < kStride) return libdeflate_crc32(crc, data, size);

@@ -49,7 +49,7 @@ void run_tasks(ThreadPool* pool, size_t count, const std::function<void(size_t)>
 
 Result<Dct> Dct::create(size_t length) {
   Result<Fft> fft = Fft::create(length);
-  if (!fft) return tl::unexpected(fft.error());
+  if (!fft) return fft.error();
   return Dct(std::move(*fft));
 }
 
@@ -170,9 +170,9 @@ Status Dct::inverse(std::span<float> values) const { return each(values, &Dct::i
 
 Result<Dct2d> Dct2d::create(size_t rows, size_t columns) {
   Result<Dct> row = Dct::create(columns);
-  if (!row) return tl::unexpected(row.error());
+  if (!row) return row.error();
   Result<Dct> column = Dct::create(rows);
-  if (!column) return tl::unexpected(column.error());
+  if (!column) return column.error();
   return Dct2d(std::move(*row), std::move(*column));
 }
 

@@ -11,7 +11,7 @@
 namespace hoist::codec {
 namespace {
 
-tl::unexpected<Error> corrupt(const char* what) {
+Error corrupt(const char* what) {
   return fail(ErrorCode::corrupt, fmt::format("{} (dictionary stream)", what));
 }
 
@@ -98,11 +98,11 @@ Result<std::vector<std::byte>> encode_dictionary(const Dictionary<T>& dictionary
 template <typename T>
 Status decode_dictionary(std::span<const std::byte> stream, std::span<T> out) {
   const Result<StreamParts> parts = split_parts(kDictionaryMagic, sizeof(T), stream);
-  if (!parts) return tl::unexpected(parts.error());
+  if (!parts) return parts.error();
   const Result<BitpackView> packed_entries = BitpackView::open(parts->first);
-  if (!packed_entries) return tl::unexpected(packed_entries.error());
+  if (!packed_entries) return packed_entries.error();
   const Result<BitpackView> codes = BitpackView::open(parts->second);
-  if (!codes) return tl::unexpected(codes.error());
+  if (!codes) return codes.error();
   if (parts->count != out.size() || codes->count() != out.size() || !parts->rest.empty() ||
       packed_entries->count() > out.size() || codes->value_bytes() != sizeof(uint32_t) ||
       packed_entries->value_bytes() != sizeof(T)) {

@@ -143,7 +143,7 @@ std::vector<std::byte> entropy_head(std::span<const EntropyTile> tiles, uint32_t
 
 Result<EntropyView> EntropyView::parse(std::span<const std::byte> coded) {
   Result<std::vector<EntropyTile>> tiles = entropy_tiles(coded, coded.size());
-  if (!tiles) return tl::unexpected(tiles.error());
+  if (!tiles) return tiles.error();
   EntropyView view;
   view.bytes_ = coded;
   view.tiles_ = *std::move(tiles);

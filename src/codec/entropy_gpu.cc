@@ -25,20 +25,20 @@ Result<CudaEntropySection> CudaEntropySection::prepare(const EntropyView& view,
   section.symbols_per_code_ = table.symbols_per_code();
   section.tile_count_ = static_cast<uint32_t>(view.tiles().size());
   auto uploaded = device::copy_to_cuda(std::as_bytes(std::span(&table.decode_table(), 1)));
-  if (!uploaded) return tl::unexpected(uploaded.error());
+  if (!uploaded) return uploaded.error();
   section.table_ = std::move(*uploaded);
   auto tiles = device::copy_to_cuda(std::as_bytes(view.tiles()));
-  if (!tiles) return tl::unexpected(tiles.error());
+  if (!tiles) return tiles.error();
   section.tiles_ = std::move(*tiles);
   auto first_bad = device::allocate_on_cuda(sizeof(uint32_t));
-  if (!first_bad) return tl::unexpected(first_bad.error());
+  if (!first_bad) return first_bad.error();
   section.first_bad_ = std::move(*first_bad);
   return section;
 }
 
 Status CudaEntropySection::decode(const void* coded, void* symbols) {
   const auto run = device::cuda_function<DecodeFunction>("hoist_cuda_entropy_decode");
-  if (!run) return tl::unexpected(run.error());
+  if (!run) return run.error();
   if (Status cleared = first_bad_.fill(std::byte{0xff}); !cleared) return cleared;
   if (tile_count_ == 0) return {};
   return device::cuda_status((*run)(symbols_per_code_, table_.data(), coded, tiles_.data(),

@@ -33,14 +33,14 @@ Status check_level(CodecId id, int level) {
                           codec.max_level));
 }
 
-tl::unexpected<Error> corrupt(CodecId id, size_t stored, size_t raw, std::string_view why) {
+Error corrupt(CodecId id, size_t stored, size_t raw, std::string_view why) {
   return fail(ErrorCode::corrupt, fmt::format("{}: {} bytes do not decompress to {}: {}",
                                               codec_of(id).name, stored, raw, why));
 }
 
 Result<Bytes> store(std::span<const std::byte> raw, int level) {
   if (Status status = check_level(CodecId::stored, level); !status) {
-    return tl::unexpected(status.error());
+    return status.error();
   }
   return Bytes(raw.begin(), raw.end());
 }
@@ -55,7 +55,7 @@ Status unstore(std::span<const std::byte> stored, std::span<std::byte> out) {
 
 Result<Bytes> compress_lz4(std::span<const std::byte> raw, int level) {
   if (Status status = check_level(CodecId::lz4, level); !status) {
-    return tl::unexpected(status.error());
+    return status.error();
   }
   if (raw.size() > LZ4_MAX_INPUT_SIZE) {
     return fail(ErrorCode::invalid_argument, fmt::format("lz4: a block of {} bytes: at most {}",
@@ -94,7 +94,7 @@ struct FreeZstd {
 
 Result<Bytes> compress_zstd(std::span<const std::byte> raw, int level) {
   if (Status status = check_level(CodecId::zstd, level); !status) {
-    return tl::unexpected(status.error());
+    return status.error();
   }
   thread_local std::unique_ptr<ZSTD_CCtx, FreeZstd> context;
   if (context == nullptr) context.reset(ZSTD_createCCtx());

@@ -25,7 +25,7 @@ static_assert(sizeof(Header) == 16);
 // More entries than this are rarely worth the search for them.
 constexpr size_t kMaxDictionary = 65536;
 
-tl::unexpected<Error> corrupt(const char* what) {
+Error corrupt(const char* what) {
   return fail(ErrorCode::corrupt, fmt::format("{} (integer column)", what));
 }
 
@@ -113,7 +113,7 @@ Result<IntegerColumnInfo> inspect_integers(std::span<const std::byte> stream) {
 template <typename T>
 Status decode_integers(std::span<const std::byte> stream, std::span<T> out) {
   const Result<IntegerColumnInfo> info = inspect_integers(stream);
-  if (!info) return tl::unexpected(info.error());
+  if (!info) return info.error();
   if (info->value_bytes != sizeof(T) || info->count != out.size()) {
     return corrupt("another type or count than expected");
   }

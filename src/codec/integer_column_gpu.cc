@@ -13,24 +13,22 @@ namespace {
 constexpr size_t kHeaderBytes = 16;
 constexpr size_t kConstantBytes = 16;
 
-tl::unexpected<Error> wrong_size() {
-  return fail(ErrorCode::corrupt, "wrong size (integer column)");
-}
+Error wrong_size() { return fail(ErrorCode::corrupt, "wrong size (integer column)"); }
 
 }  // namespace
 
 Result<DeviceIntegerColumn> DeviceIntegerColumn::upload(std::span<const std::byte> stream) {
   const Result<IntegerColumnInfo> info = inspect_integers(stream);
-  if (!info) return tl::unexpected(info.error());
+  if (!info) return info.error();
   if (info->value_bytes < 4) {
     return fail(ErrorCode::unsupported,
                 "values of fewer than 4 bytes (integer column on the GPU): decode them on the CPU");
   }
   Result<BitpackGpuDecoder> decoder = BitpackGpuDecoder::create();
-  if (!decoder) return tl::unexpected(decoder.error());
+  if (!decoder) return decoder.error();
   DeviceIntegerColumn column(*info, std::move(*decoder));
   if (Status status = column.upload_payload(stream.subspan(kHeaderBytes)); !status) {
-    return tl::unexpected(status.error());
+    return status.error();
   }
   return column;
 }
@@ -38,21 +36,21 @@ Result<DeviceIntegerColumn> DeviceIntegerColumn::upload(std::span<const std::byt
 Result<DeviceIntegerColumn::Part> DeviceIntegerColumn::upload_part(
     std::span<const std::byte> stream, unsigned value_bytes, bool decoded) const {
   const Result<BitpackView> view = BitpackView::open(stream);
-  if (!view) return tl::unexpected(view.error());
+  if (!view) return view.error();
   if (view->value_bytes() != value_bytes || view->count() > info_.count) return wrong_size();
   Part part;
   part.value_bytes = value_bytes;
   part.count = view->count();
   Result<device::Buffer> bytes = device::copy_to_cuda(stream);
-  if (!bytes) return tl::unexpected(bytes.error());
+  if (!bytes) return bytes.error();
   part.bytes = std::move(*bytes);
   if (decoded) {
     // Bounded: a stream has at least 20 bytes for each 1024 values.
     Result<device::Buffer> buffer =
         device::allocate_on_cuda(std::max<uint64_t>(1, part.count) * value_bytes);
-    if (!buffer) return tl::unexpected(buffer.error());
+    if (!buffer) return buffer.error();
     // Damaged tiles are not written: what was in this memory before must not reach the output.
-    if (Status status = buffer->fill(std::byte{0}); !status) return tl::unexpected(status.error());
+    if (Status status = buffer->fill(std::byte{0}); !status) return status.error();
     part.decoded = std::move(*buffer);
   }
   return part;
@@ -68,7 +66,7 @@ Status DeviceIntegerColumn::upload_payload(std::span<const std::byte> payload) {
     return {};
   }
   const auto keep = [](Result<Part> part, Part& where) -> Status {
-    if (!part) return tl::unexpected(part.error());
+    if (!part) return part.error();
     where = std::move(*part);
     return {};
   };
@@ -82,7 +80,7 @@ Status DeviceIntegerColumn::upload_payload(std::span<const std::byte> payload) {
   const bool runs = info_.coding == IntegerCoding::run_length;
   const Result<StreamParts> parts =
       split_parts(runs ? kRunLengthMagic : kDictionaryMagic, info_.value_bytes, payload);
-  if (!parts) return tl::unexpected(parts.error());
+  if (!parts) return parts.error();
   if (parts->count != info_.count || !parts->rest.empty()) return wrong_size();
   if (Status status = keep(upload_part(parts->first, info_.value_bytes, true), first_); !status) {
     return status;
@@ -119,7 +117,7 @@ Status DeviceIntegerColumn::launch(device::Buffer& out) {
 Status DeviceIntegerColumn::launch_constant(void* out) {
   const auto fill =
       device::cuda_function<int(uint64_t, uint64_t, unsigned, void*)>("hoist_cuda_constant_fill");
-  if (!fill) return tl::unexpected(fill.error());
+  if (!fill) return fill.error();
   return device::cuda_status((*fill)(constant_, info_.count, info_.value_bytes, out),
                              "filling a constant column");
 }
@@ -128,7 +126,7 @@ Status DeviceIntegerColumn::launch_dictionary(void* out) {
   using Decode =
       int(const void*, uint64_t, uint64_t, const void*, uint32_t, unsigned, void*, uint32_t*);
   const auto decode = device::cuda_function<Decode>("hoist_cuda_dictionary_decode");
-  if (!decode) return tl::unexpected(decode.error());
+  if (!decode) return decode.error();
   if (Status status = decoder_.launch(first_.packed(), first_.decoded.data()); !status)
     return status;
   // Codes have 32 bits: no entry beyond them can be meant.
@@ -142,7 +140,7 @@ Status DeviceIntegerColumn::launch_dictionary(void* out) {
 Status DeviceIntegerColumn::launch_runs(void* out) {
   using Expand = int(const void*, const void*, uint64_t, uint64_t, unsigned, void*, uint32_t*);
   const auto expand = device::cuda_function<Expand>("hoist_cuda_runs_expand");
-  if (!expand) return tl::unexpected(expand.error());
+  if (!expand) return expand.error();
   for (Part* part : {&first_, &second_}) {
     if (Status status = decoder_.launch(part->packed(), part->decoded.data()); !status)
       return status;

@@ -27,7 +27,7 @@ class IntegerColumnGpu : public testing::Test {
   template <typename T>
   Status decode(const Bytes& stream, std::vector<T>& out) {
     Result<DeviceIntegerColumn> column = DeviceIntegerColumn::upload(stream);
-    if (!column) return tl::unexpected(column.error());
+    if (!column) return column.error();
     if (column->count() != out.size()) return fail(ErrorCode::corrupt, "another count");
     const size_t size = out.size() * sizeof(T);
     Result<device::Buffer> decoded = device::allocate_on_cuda(size + 16);

@@ -185,10 +185,10 @@ Result<bool> Parity::verify(std::span<const Shard> data, std::span<const Shard> 
                             ThreadPool* pool) const {
   const size_t size = data.empty() ? 0 : data.front().size();
   if (Status status = check_shards("data", data, data_shards_, size); !status) {
-    return tl::unexpected(status.error());
+    return status.error();
   }
   if (Status status = check_shards("parity", parity, parity_shards_, size); !status) {
-    return tl::unexpected(status.error());
+    return status.error();
   }
   std::atomic<bool> same{true};
   for_ranges(size, data_shards_ + 2 * parity_shards_, pool, [&](size_t offset, size_t length) {

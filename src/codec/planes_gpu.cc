@@ -31,7 +31,7 @@ Status run(const char* name, std::initializer_list<unsigned> widths, const void*
   }
   if (Status aligned = check({in, out}); !aligned) return aligned;
   const auto function = device::cuda_function<Transform>(name);
-  if (!function) return tl::unexpected(function.error());
+  if (!function) return function.error();
   if (size == 0) return {};
   return device::cuda_status((*function)(in, out, size, width), "planes");
 }
@@ -58,7 +58,7 @@ Status split_bf16_gpu(const void* values, uint64_t count, void* exponents, void*
   if (Status aligned = check({values, exponents, sign_mantissa}); !aligned) return aligned;
   const auto function =
       device::cuda_function<int(const void*, uint64_t, void*, void*)>("hoist_cuda_split_bf16");
-  if (!function) return tl::unexpected(function.error());
+  if (!function) return function.error();
   if (count == 0) return {};
   return device::cuda_status((*function)(values, count, exponents, sign_mantissa), "planes");
 }
@@ -68,7 +68,7 @@ Status merge_bf16_gpu(const void* exponents, const void* sign_mantissa, uint64_t
   if (Status aligned = check({values, exponents, sign_mantissa}); !aligned) return aligned;
   const auto function = device::cuda_function<int(const void*, const void*, uint64_t, void*)>(
       "hoist_cuda_merge_bf16");
-  if (!function) return tl::unexpected(function.error());
+  if (!function) return function.error();
   if (count == 0) return {};
   return device::cuda_status((*function)(exponents, sign_mantissa, count, values), "planes");
 }

@@ -81,7 +81,7 @@ const bool registered = [] {
   });
   add("peer:copy/gpu", [](const void* in, void* out) -> Status {
     const auto copy = device::cuda_function<int(void*, const void*, size_t)>("hoist_cuda_copy");
-    if (!copy) return tl::unexpected(copy.error());
+    if (!copy) return copy.error();
     return device::cuda_status((*copy)(out, in, kBytes), "copy");
   });
   return true;

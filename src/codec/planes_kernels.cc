@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/cpu.h"
+
 namespace hoist::codec::planes_detail {
 namespace {
 
@@ -227,9 +229,7 @@ std::span<const Kernels> kernels() {
 #if defined(__x86_64__)
   static constexpr Kernels kAll[] = {table<Avx512>("avx512"), table<Avx2>("avx2"),
                                      table<Baseline>("baseline")};
-  static const size_t first = __builtin_cpu_supports("avx512vbmi") ? 0
-                              : __builtin_cpu_supports("avx2")     ? 1
-                                                                   : 2;
+  const size_t first = cpu_features().avx512_vbmi ? 0 : cpu_features().avx2 ? 1 : 2;
   return std::span(kAll).subspan(first);
 #else
   static constexpr Kernels kAll[] = {table<Baseline>("baseline")};

@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "base/cpu.h"
 #include "codec/rans.h"
 
 namespace hoist::codec {
@@ -14,10 +15,7 @@ namespace {
 
 constexpr int kVectors = kRansLanes / 8;
 
-bool supported() {
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
-         __builtin_cpu_supports("popcnt");
-}
+bool supported() { return cpu_features().avx2 && cpu_features().bmi2 && cpu_features().popcnt; }
 
 // Byte shuffles of eight 16-bit words, by the mask of lanes.
 struct alignas(64) WordShuffles {

@@ -2,6 +2,7 @@
 // file is compiled for the base instruction set, so nothing else in it can need AVX-512.
 #include <immintrin.h>
 
+#include "base/cpu.h"
 #include "codec/rans.h"
 
 namespace hoist::codec {
@@ -10,11 +11,7 @@ namespace {
 #define HOIST_AVX512 \
   __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2,bmi2,popcnt")))
 
-bool supported() {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-         __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("bmi2");
-}
+bool supported() { return cpu_features().avx512_vbmi2 && cpu_features().bmi2; }
 
 // `count` lanes' words from `at`, each to the lane of its mask bit.
 HOIST_AVX512 inline __m512i take_words(__mmask16 lanes, const std::byte*& at) {

@@ -10,7 +10,7 @@
 namespace hoist::codec {
 namespace {
 
-tl::unexpected<Error> corrupt(const char* what) {
+Error corrupt(const char* what) {
   return fail(ErrorCode::corrupt, fmt::format("{} (run-length stream)", what));
 }
 
@@ -69,11 +69,11 @@ Result<std::vector<std::byte>> encode_runs(const Runs<T>& runs) {
 template <typename T>
 Status decode_runs(std::span<const std::byte> stream, std::span<T> out) {
   const Result<StreamParts> parts = split_parts(kRunLengthMagic, sizeof(T), stream);
-  if (!parts) return tl::unexpected(parts.error());
+  if (!parts) return parts.error();
   const Result<BitpackView> values = BitpackView::open(parts->first);
-  if (!values) return tl::unexpected(values.error());
+  if (!values) return values.error();
   const Result<BitpackView> ends = BitpackView::open(parts->second);
-  if (!ends) return tl::unexpected(ends.error());
+  if (!ends) return ends.error();
   if (parts->count != out.size() || values->count() != ends->count() ||
       values->value_bytes() != sizeof(T) || ends->value_bytes() != sizeof(uint64_t) ||
       !parts->rest.empty()) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr unsigned kValueBytes = 1;
 
-tl::unexpected<Error> corrupt(const char* what) {
+Error corrupt(const char* what) {
   return fail(ErrorCode::corrupt, fmt::format("{} (string dictionary)", what));
 }
 
@@ -71,11 +71,11 @@ Result<std::vector<std::byte>> encode_string_dictionary(
 
 Result<StringDictionaryView> StringDictionaryView::open(std::span<const std::byte> stream) {
   const Result<StreamParts> parts = split_parts(kStringDictionaryMagic, kValueBytes, stream);
-  if (!parts) return tl::unexpected(parts.error());
+  if (!parts) return parts.error();
   const Result<BitpackView> packed_lengths = BitpackView::open(parts->first);
-  if (!packed_lengths) return tl::unexpected(packed_lengths.error());
+  if (!packed_lengths) return packed_lengths.error();
   const Result<BitpackView> codes = BitpackView::open(parts->second);
-  if (!codes) return tl::unexpected(codes.error());
+  if (!codes) return codes.error();
   if (codes->count() != parts->count || packed_lengths->count() > parts->count ||
       codes->value_bytes() != sizeof(uint32_t) ||
       packed_lengths->value_bytes() != sizeof(uint32_t)) {
@@ -85,7 +85,7 @@ Result<StringDictionaryView> StringDictionaryView::open(std::span<const std::byt
   if (packed_lengths->count() > parts->rest.size() + 1) return corrupt("more entries than text");
   std::vector<uint32_t> lengths(packed_lengths->count());
   if (Status status = packed_lengths->decode<uint32_t>(0, lengths); !status) {
-    return tl::unexpected(status.error());
+    return status.error();
   }
   std::string_view text(reinterpret_cast<const char*>(parts->rest.data()), parts->rest.size());
   std::vector<std::string_view> entries;

@@ -16,9 +16,7 @@ constexpr std::string_view kFileMagic = "\x89HOLO\r\n\x1a";
 constexpr std::string_view kFrameMagic = "HBLK";
 constexpr std::string_view kTrailerMagic = "\x89HOLOEND";
 
-tl::unexpected<Error> corrupt(std::string message) {
-  return fail(ErrorCode::corrupt, std::move(message));
-}
+Error corrupt(std::string message) { return fail(ErrorCode::corrupt, std::move(message)); }
 
 template <size_t Size>
 std::array<std::byte, Size> to_array(const ByteWriter& out) {
@@ -107,7 +105,7 @@ Result<FileHeader> decode_file_header(std::span<const std::byte, kFileHeaderSize
     return fail(ErrorCode::unsupported,
                 fmt::format("container version {}: this Hoist reads {}", version, kVersion));
   }
-  if (Status known = check_flags(header.flags); !known) return tl::unexpected(known.error());
+  if (Status known = check_flags(header.flags); !known) return known.error();
   if (in.read<uint64_t>() != 0) {
     return fail(ErrorCode::unsupported, "a file header field of a newer version");
   }
@@ -152,7 +150,7 @@ Result<Frame> decode_frame_header(std::span<const std::byte, kFrameHeaderSize> b
     return fail(ErrorCode::unsupported, "a frame of a newer version");
   }
   frame.section = static_cast<Section>(section);
-  if (Status keeps = check_block(frame); !keeps) return tl::unexpected(keeps.error());
+  if (Status keeps = check_block(frame); !keeps) return keeps.error();
   const bool is_plain = frame.kind == 0 && frame.codec == 0 && frame.alignment_log2 == 0 &&
                         (frame.id == 0 || frame.section == Section::commit);
   if (frame.section != Section::block && !is_plain) {
@@ -186,7 +184,7 @@ Result<ListHeader> decode_list_header(std::span<const std::byte, kListHeaderSize
   const auto reserved = in.read<uint16_t>();
   list.root = in.read<Blake3Digest>();
   if (reserved != 0) return fail(ErrorCode::unsupported, "a list of a newer version");
-  if (Status known = check_flags(list.file.flags); !known) return tl::unexpected(known.error());
+  if (Status known = check_flags(list.file.flags); !known) return known.error();
   const uint64_t largest = kMaxSize / kIndexEntrySize;
   if (list.previous > kMaxSize || list.total > largest || list.entries > list.total ||
       list.digests > list.total) {
@@ -216,7 +214,7 @@ Result<Block> decode_index_entry(std::span<const std::byte, kIndexEntrySize> byt
   const auto reserved = in.read<uint8_t>();
   if (reserved != 0) return fail(ErrorCode::unsupported, "an index entry of a newer version");
   if (block.offset > kMaxSize) return corrupt("an index entry points beyond the format's limit");
-  if (Status keeps = check_block(block); !keeps) return tl::unexpected(keeps.error());
+  if (Status keeps = check_block(block); !keeps) return keeps.error();
   return block;
 }
 

@@ -32,7 +32,7 @@ Result<Bytes> FrameWalker::window(uint64_t offset, size_t wanted) {
     window_offset_ = offset;
     if (Status read = source_.read(offset, MutableBytes(window_)); !read) {
       window_.clear();
-      return tl::unexpected(read.error());
+      return read.error();
     }
   }
   return Bytes(window_).subspan(offset - window_offset_);
@@ -44,7 +44,7 @@ Result<Frame> FrameWalker::at(uint64_t offset) {
     return fail(ErrorCode::corrupt, "the file is cut off in a frame header");
   }
   Result<Bytes> bytes = window(offset, kWindowSize);
-  if (!bytes) return tl::unexpected(bytes.error());
+  if (!bytes) return bytes.error();
   Result<Frame> frame = decode_frame_header(header_of(*bytes), offset);
   if (frame && frame->end() > size) {
     return fail(ErrorCode::corrupt, "the file is cut off in a frame's payload");
@@ -59,7 +59,7 @@ Result<std::optional<Frame>> FrameWalker::find(uint64_t offset) {
   size_t wanted = kWindowSize;
   while (offset < size && size - offset >= kFrameHeaderSize) {
     const Result<Bytes> chunk = window(offset, wanted);
-    if (!chunk) return tl::unexpected(chunk.error());
+    if (!chunk) return chunk.error();
     for (size_t from = 0; chunk->size() - from >= kFrameHeaderSize; ++from) {
       const void* hit =
           ::memmem(chunk->data() + from, chunk->size() - from, magic.data(), magic.size());
@@ -97,7 +97,7 @@ Result<PayloadCheck> check_payload(const Source& source, const Frame& frame, boo
     if (source.data() != nullptr) {
       piece = Bytes(source.data() + at, length);
     } else if (Status read = source.read(at, buffer.first(length)); !read) {
-      return tl::unexpected(read.error());
+      return read.error();
     }
     if (at < payload) {
       check.padding_is_zero = check.padding_is_zero && is_zero(piece);
@@ -121,7 +121,7 @@ Result<PayloadCheck> check_payload_on_all_threads(const Source& source, const Fr
   if (with_digest) digest.emplace(frame);
   std::vector<std::byte> padding(frame.payload_offset() - frame.offset - kFrameHeaderSize);
   if (Status read = source.read(frame.offset + kFrameHeaderSize, MutableBytes(padding)); !read) {
-    return tl::unexpected(read.error());
+    return read.error();
   }
   check.padding_is_zero = is_zero(padding);
 
@@ -147,7 +147,7 @@ Result<PayloadCheck> check_payload_on_all_threads(const Source& source, const Fr
     });
     checked(at - frame.payload_offset());
     for (size_t i = 0; i < pieces; ++i) {
-      if (!reads[i]) return tl::unexpected(reads[i].error());
+      if (!reads[i]) return reads[i].error();
     }
     if (length == 0) break;
     hashed.swap(being_read);

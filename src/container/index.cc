@@ -10,9 +10,7 @@
 namespace hoist::container {
 namespace {
 
-tl::unexpected<Error> corrupt(std::string message) {
-  return fail(ErrorCode::corrupt, std::move(message));
-}
+Error corrupt(std::string message) { return fail(ErrorCode::corrupt, std::move(message)); }
 
 struct RawList {
   ListHeader header;
@@ -45,11 +43,11 @@ Result<RawList> read_list(const Source& source, const FileHeader& file, const Fr
   RawList list{{}, frame, std::string(frame.stored_size, '\0')};
   const MutableBytes into = std::as_writable_bytes(std::span(list.payload));
   if (Status read = source.read(frame.payload_offset(), into); !read) {
-    return tl::unexpected(read.error());
+    return read.error();
   }
   if (checksum(into) != frame.payload_checksum) return corrupt("a list of blocks is damaged");
   Result<ListHeader> header = decode_list_header(Bytes(into).first<kListHeaderSize>());
-  if (!header) return tl::unexpected(header.error());
+  if (!header) return header.error();
   // The counts are small enough (decode_list_header) for this not to overflow.
   const uint64_t needed =
       kListHeaderSize + header->entries * kIndexEntrySize + header->digests * kDigestSize + trailer;
@@ -70,7 +68,7 @@ Status append_entries(const RawList& list, std::vector<Block>& blocks) {
   for (size_t i = 0; i < list.header.entries; ++i) {
     Result<Block> block =
         decode_index_entry(bytes.subspan(i * kIndexEntrySize).first<kIndexEntrySize>());
-    if (!block) return tl::unexpected(block.error());
+    if (!block) return block.error();
     const uint64_t from = blocks.empty() ? kFileHeaderSize + kFrameHeaderSize : blocks.back().end();
     if (block->offset < from) return corrupt("the index lists overlapping blocks");
     blocks.push_back(*block);
@@ -86,10 +84,10 @@ Result<std::vector<RawList>> read_chain(const Source& source, const FileHeader& 
   uint64_t before = source.size();  // where the list must end
   while (true) {
     Result<Frame> frame = walker.at(offset);
-    if (!frame) return tl::unexpected(frame.error());
+    if (!frame) return frame.error();
     if (frame->end() > before) return corrupt("two lists of blocks overlap");
     Result<RawList> list = read_list(source, header, *frame, limit);
-    if (!list) return tl::unexpected(list.error());
+    if (!list) return list.error();
     limit -= frame->stored_size;
     chain.push_back(std::move(*list));
     const uint64_t previous = chain.back().header.previous;
@@ -106,7 +104,7 @@ Result<std::vector<RawList>> read_chain(const Source& source, const FileHeader& 
 Result<Index> load_index(const Source& source, const FileHeader& header, uint64_t offset,
                          const Limits& limits) {
   Result<std::vector<RawList>> chain = read_chain(source, header, offset, limits.index);
-  if (!chain) return tl::unexpected(chain.error());
+  if (!chain) return chain.error();
   Index index;
   size_t blocks = 0;
   size_t digests = 0;
@@ -120,7 +118,7 @@ Result<Index> load_index(const Source& source, const FileHeader& header, uint64_
   for (; !chain->empty(); chain->pop_back()) {
     const RawList& list = chain->back();
     if (Status appended = append_entries(list, index.blocks); !appended) {
-      return tl::unexpected(appended.error());
+      return appended.error();
     }
     if (list.header.total != index.blocks.size()) {
       return corrupt("the index lists another number of blocks than it says");
@@ -146,12 +144,12 @@ Result<std::vector<Block>> load_front_index(const Source& source, const FileHead
                                             const Frame& frame, const Limits& limits) {
   if (frame.section != Section::index) return corrupt("no index is where one should be");
   Result<RawList> list = read_list(source, header, frame, limits.index);
-  if (!list) return tl::unexpected(list.error());
+  if (!list) return list.error();
   if (list->header.previous != 0) return corrupt("a list lies before the first");
   std::vector<Block> blocks;
   blocks.reserve(list->header.entries);
   if (Status appended = append_entries(*list, blocks); !appended) {
-    return tl::unexpected(appended.error());
+    return appended.error();
   }
   return blocks;
 }
@@ -161,7 +159,7 @@ Result<uint64_t> find_last_commit(const Source& source) {
   if (size < kTrailerSize) return corrupt("the file does not end in a commit");
   std::array<std::byte, kTrailerSize> bytes;
   if (Status read = source.read(size - kTrailerSize, MutableBytes(bytes)); !read) {
-    return tl::unexpected(read.error());
+    return read.error();
   }
   return decode_trailer(bytes, size - kTrailerSize);
 }
@@ -174,7 +172,7 @@ Result<bool> has_trailer_behind(const Source& source, uint64_t offset) {
   while (offset < size && size - offset >= kTrailerSize) {
     const auto length = static_cast<size_t>(std::min<uint64_t>(chunk.size(), size - offset));
     if (Status read = source.read(offset, MutableBytes(chunk).first(length)); !read) {
-      return tl::unexpected(read.error());
+      return read.error();
     }
     for (size_t at = 0; at + kTrailerSize <= length; ++at) {
       const void* hit = std::memchr(&chunk[at], 0x89, length - kTrailerSize + 1 - at);
@@ -192,7 +190,7 @@ Result<bool> has_commit_header_behind(const Source& source, uint64_t offset) {
   FrameWalker walker(source);
   while (true) {
     Result<std::optional<Frame>> frame = walker.find(offset);
-    if (!frame) return tl::unexpected(frame.error());
+    if (!frame) return frame.error();
     if (!*frame) return false;
     if ((*frame)->section == Section::commit) return true;
     offset = (*frame)->end();

@@ -19,7 +19,7 @@ constexpr size_t kBufferSize = size_t{256} << 10;
 // From here on a call of the system costs less than a copy into the buffer.
 constexpr size_t kUncopied = size_t{16} << 10;
 
-tl::unexpected<Error> io_error(std::string_view call, std::string_view path) {
+Error io_error(std::string_view call, std::string_view path) {
   const int code = errno;
   return fail(code == ENOENT ? ErrorCode::not_found : ErrorCode::io,
               fmt::format("{} {}: {}", call, path, std::strerror(code)), code);
@@ -43,7 +43,7 @@ Output::Output(UniqueFd owned, int fd, std::string name)
 
 Status Output::check(const std::string& path, const OutputRule& rule) {
   const Result<OutputPlace> there = find_output_place(path);
-  if (!there) return tl::unexpected(there.error());
+  if (!there) return there.error();
   if (there->holds == OutputPlace::Holds::special) {
     return fail(ErrorCode::invalid_argument,
                 fmt::format("not a regular file ({}): name another one to be written", path));
@@ -52,9 +52,9 @@ Status Output::check(const std::string& path, const OutputRule& rule) {
 }
 
 Result<Output> Output::create(const std::string& path, mode_t mode, OutputRule rule) {
-  if (Status allowed = check(path, rule); !allowed) return tl::unexpected(allowed.error());
+  if (Status allowed = check(path, rule); !allowed) return allowed.error();
   Result<OutputFile> file = OutputFile::create(path, std::move(rule), mode);
-  if (!file) return tl::unexpected(file.error());
+  if (!file) return file.error();
   Output output(UniqueFd(), file->fd(), path);
   output.file_.emplace(std::move(*file));
   output.cuttable_ = true;
@@ -70,7 +70,7 @@ Result<Output> Output::stream(int fd, std::string name) {
 Result<Output> Output::append(const std::string& path) {
   while (true) {
     Result<UniqueFd> fd = open_file(path, O_RDWR | O_NONBLOCK);
-    if (!fd) return tl::unexpected(fd.error());
+    if (!fd) return fd.error();
     if (::flock(fd->get(), LOCK_EX | LOCK_NB) != 0) {
       if (errno == EINTR) continue;
       if (errno != EWOULDBLOCK) return io_error("lock", path);
@@ -152,12 +152,12 @@ Status Output::publish(bool durable) {
 }
 
 Result<OutputFile> Output::take_file() {
-  if (Status flushed = flush(); !flushed) return tl::unexpected(flushed.error());
+  if (Status flushed = flush(); !flushed) return flushed.error();
   return *std::move(file_);
 }
 
 Result<UniqueFd> Output::duplicate() const {
-  if (Status possible = check_process(); !possible) return tl::unexpected(possible.error());
+  if (Status possible = check_process(); !possible) return possible.error();
   UniqueFd same(::fcntl(fd_, F_DUPFD_CLOEXEC, 0));
   if (!same.valid()) return io_error("duplicate", name_);
   return same;

@@ -14,7 +14,7 @@ namespace hoist::container {
 namespace {
 
 // Adds the place and the mend to what a decoder says of untrusted bytes.
-tl::unexpected<Error> placed(const Error& error, const Source& source, uint64_t offset) {
+Error placed(const Error& error, const Source& source, uint64_t offset) {
   const char* mend = error.code == ErrorCode::unsupported
                          ? "a newer Hoist can read it"
                          : "get it again or try `hoist container repair`";
@@ -44,7 +44,7 @@ Result<Scan> scan(const Source& source, std::vector<Block> blocks, uint64_t offs
   FrameWalker walker(source);
   while (true) {
     Result<Frame> frame = walker.at(offset);
-    if (!frame && frame.error().code == ErrorCode::io) return tl::unexpected(frame.error());
+    if (!frame && frame.error().code == ErrorCode::io) return frame.error();
     if (!frame) break;
     if (frame->section == Section::block) {
       if (found.blocks.size() >= limits.index / kIndexEntrySize) {
@@ -81,14 +81,14 @@ BlockBytes BlockBytes::allocate(uint64_t size) {
 
 Result<Reader> Reader::open(const std::string& path, const ReaderOptions& options) {
   Result<std::unique_ptr<Source>> source = open_file_source(path);
-  if (!source) return tl::unexpected(source.error());
+  if (!source) return source.error();
   return open(std::move(*source), options);
 }
 
 Result<Reader> Reader::open(std::unique_ptr<Source> source, const ReaderOptions& options) {
   Reader reader(std::move(source));
   try {
-    if (Status loaded = reader.load(options); !loaded) return tl::unexpected(loaded.error());
+    if (Status loaded = reader.load(options); !loaded) return loaded.error();
   } catch (const std::bad_alloc&) {
     return fail(ErrorCode::exhausted,
                 fmt::format("no memory for the index ({})", reader.source_->name()));
@@ -100,14 +100,14 @@ Status Reader::load(const ReaderOptions& options) {
   block_limit_ = options.limits.block;
   if (Status head = load_head(options.limits); !head) return head;
   Result<uint64_t> commit = find_last_commit(*source_);
-  Result<Index> index = commit ? load_index(*source_, header_, *commit, options.limits)
-                               : tl::unexpected(commit.error());
+  Result<Index> index =
+      commit ? load_index(*source_, header_, *commit, options.limits) : commit.error();
   if (index) {
     index_ = std::move(*index);
     state_ = IndexState::committed;
     committed_end_ = source_->size();
   } else if (index.error().code != ErrorCode::corrupt) {
-    return tl::unexpected(index.error());
+    return index.error();
   } else if (options.root) {
     return placed(index.error(), *source_, source_->size());
   } else if (Status rebuilt = rebuild(options.limits); !rebuilt) {
@@ -162,7 +162,7 @@ Status Reader::rebuild(const Limits& limits) {
   if ((header_.flags & kFrontIndex) != 0) {
     Result<Frame> frame = FrameWalker(*source_).at(offset);
     Result<std::vector<Block>> front =
-        frame ? load_front_index(*source_, header_, *frame, limits) : tl::unexpected(frame.error());
+        frame ? load_front_index(*source_, header_, *frame, limits) : frame.error();
     if (front) {
       const auto cut = std::find_if(front->begin(), front->end(), [&](const Block& block) {
         return block.end() > source_->size();
@@ -173,13 +173,13 @@ Status Reader::rebuild(const Limits& limits) {
       front->erase(cut, front->end());
       blocks = std::move(*front);
     } else if (front.error().code != ErrorCode::corrupt) {
-      return tl::unexpected(front.error());
+      return front.error();
     } else if (frame) {
       offset = frame->end();
     }
   }
   Result<Scan> found = scan(*source_, std::move(blocks), offset, limits);
-  if (!found) return tl::unexpected(found.error());
+  if (!found) return found.error();
   index_.blocks = std::move(found->blocks);
   state_ = found->commit ? IndexState::recovered : IndexState::uncommitted;
   if (!found->commit) return {};
@@ -241,12 +241,12 @@ Error Reader::damaged(const Block& block, std::string_view what) const {
 
 Status Reader::check_head(const Block& block, Bytes head, Frame& frame) const {
   Result<Frame> decoded = decode_frame_header(head.first<kFrameHeaderSize>(), block.offset);
-  if (!decoded) return tl::unexpected(damaged(block, decoded.error().message));
+  if (!decoded) return damaged(block, decoded.error().message);
   if (decoded->section != Section::block || static_cast<const Block&>(*decoded) != block) {
-    return tl::unexpected(damaged(block, "its header disagrees with the index"));
+    return damaged(block, "its header disagrees with the index");
   }
   if (!is_zero(head.subspan(kFrameHeaderSize))) {
-    return tl::unexpected(damaged(block, "its padding is not zero"));
+    return damaged(block, "its padding is not zero");
   }
   frame = *decoded;
   return {};
@@ -254,7 +254,7 @@ Status Reader::check_head(const Block& block, Bytes head, Frame& frame) const {
 
 Status Reader::check_stored(const Frame& frame, Bytes stored) const {
   if (checksum(stored) != frame.payload_checksum) {
-    return tl::unexpected(damaged(frame, "its bytes are damaged"));
+    return damaged(frame, "its bytes are damaged");
   }
   if (!check_digests_) return {};
   const auto& blocks = index_.blocks;
@@ -264,7 +264,7 @@ Status Reader::check_stored(const Frame& frame, Bytes stored) const {
   const bool known = at != blocks.end() && at->offset == frame.offset;
   if (!known ||
       index_.digests[static_cast<size_t>(at - blocks.begin())] != digest_of(frame, stored)) {
-    return tl::unexpected(damaged(frame, "it is not the block that the root digest stands for"));
+    return damaged(frame, "it is not the block that the root digest stands for");
   }
   return {};
 }
@@ -293,14 +293,14 @@ Result<BlockBytes> Reader::read(const Block& block) const {
                             block.id, source_->name(), block.stored_size));
   }
   if (Status sane = check_place(block, source_->size()); !sane) {
-    return tl::unexpected(sane.error());
+    return sane.error();
   }
   BlockBytes bytes = BlockBytes::allocate(block.stored_size);
   if (bytes.size() != block.stored_size) {
     return fail(ErrorCode::exhausted,
                 fmt::format("no memory for block {} of {} bytes", block.id, block.stored_size));
   }
-  if (Status done = read(block, MutableBytes(bytes)); !done) return tl::unexpected(done.error());
+  if (Status done = read(block, MutableBytes(bytes)); !done) return done.error();
   return bytes;
 }
 
@@ -310,16 +310,16 @@ Result<Bytes> Reader::view(const Block& block) const {
                 fmt::format("{} is not in memory: read the block instead", source_->name()));
   }
   if (Status sane = check_place(block, source_->size()); !sane) {
-    return tl::unexpected(sane.error());
+    return sane.error();
   }
   const Bytes all(source_->data() + block.offset, block.end() - block.offset);
   const size_t head = block.payload_offset() - block.offset;
   Frame frame;
   if (Status checked = check_head(block, all.first(head), frame); !checked) {
-    return tl::unexpected(checked.error());
+    return checked.error();
   }
   if (Status checked = check_stored(frame, all.subspan(head)); !checked) {
-    return tl::unexpected(checked.error());
+    return checked.error();
   }
   return all.subspan(head);
 }

@@ -22,7 +22,7 @@ Result<BlockBytes> read_payload(const Source& source, const Frame& frame, uint64
     return fail(ErrorCode::exhausted, fmt::format("no memory for {} bytes", frame.stored_size));
   }
   if (Status read = source.read(frame.payload_offset(), MutableBytes(bytes)); !read) {
-    return tl::unexpected(read.error());
+    return read.error();
   }
   // The file may have changed since it was surveyed.
   if (checksum(bytes) != frame.payload_checksum) {
@@ -37,7 +37,7 @@ Result<WriterOptions> options_of(const Source& source, const Survey& survey, con
                                  RepairReport& report) {
   WriterOptions options;
   Result<std::optional<FileHeader>> header = find_file_header(source, survey);
-  if (!header) return tl::unexpected(header.error());
+  if (!header) return header.error();
   report.kind_lost = !header->has_value();
   if (*header) {
     options.kind = (*header)->kind;
@@ -48,7 +48,7 @@ Result<WriterOptions> options_of(const Source& source, const Survey& survey, con
   report.metadata_lost = !has_metadata;
   if (has_metadata) {
     Result<BlockBytes> bytes = read_payload(source, survey.frames.front(), limits.metadata);
-    if (!bytes) return tl::unexpected(bytes.error());
+    if (!bytes) return bytes.error();
     options.metadata.assign(reinterpret_cast<const char*>(bytes->data()), bytes->size());
   }
   return options;
@@ -64,7 +64,7 @@ Status copy_blocks(const Source& source, const Survey& survey, const Limits& lim
       continue;
     }
     Result<BlockBytes> bytes = read_payload(source, frame, limits.block);
-    if (!bytes) return tl::unexpected(bytes.error());
+    if (!bytes) return bytes.error();
     if (Status added = writer.add(frame, *bytes); !added) return added;
     ++report.blocks;
     report.stored_bytes += frame.stored_size;
@@ -78,10 +78,10 @@ Result<RepairReport> repair(const Source& source, const std::string& path,
                             const RepairOptions& options) {
   // Before an hour of reading.
   if (Status allowed = Output::check(path, options.output); !allowed) {
-    return tl::unexpected(allowed.error());
+    return allowed.error();
   }
   Result<Survey> surveyed = survey(source, options.limits, options.progress);
-  if (!surveyed) return tl::unexpected(surveyed.error());
+  if (!surveyed) return surveyed.error();
   if (surveyed->frames.empty()) {
     return fail(ErrorCode::corrupt, fmt::format("nothing of a container is to be found ({}): get "
                                                 "the file again",
@@ -89,15 +89,15 @@ Result<RepairReport> repair(const Source& source, const std::string& path,
   }
   RepairReport report;
   Result<WriterOptions> writer_options = options_of(source, *surveyed, options.limits, report);
-  if (!writer_options) return tl::unexpected(writer_options.error());
+  if (!writer_options) return writer_options.error();
   writer_options->durable = options.durable;
   writer_options->output = options.output;
   Result<Writer> writer = Writer::create(path, *writer_options);
-  if (!writer) return tl::unexpected(writer.error());
+  if (!writer) return writer.error();
   if (Status copied = copy_blocks(source, *surveyed, options.limits, *writer, report); !copied) {
-    return tl::unexpected(copied.error());
+    return copied.error();
   }
-  if (Status committed = writer->commit(); !committed) return tl::unexpected(committed.error());
+  if (Status committed = writer->commit(); !committed) return committed.error();
   report.damage = std::move(surveyed->damage);
   report.damage_count = surveyed->damage_count;
   return report;

@@ -47,7 +47,7 @@ class FileSource final : public NamedSource {
   using Source::read;
   Status read(uint64_t offset, std::span<const MutableBytes> parts) const override {
     if (auto length = length_within(offset, parts); !length) {
-      return tl::unexpected(length.error());
+      return length.error();
     }
     if (parts.size() == 2) return read_pair(offset, parts[0], parts[1]);
     for (const MutableBytes& part : parts) {
@@ -72,7 +72,7 @@ class FileSource final : public NamedSource {
   Status read_part(uint64_t offset, MutableBytes into) const {
     if (into.empty()) return {};
     Result<size_t> got = pread_full(fd_.get(), into.data(), into.size(), offset, name());
-    if (!got) return tl::unexpected(got.error());
+    if (!got) return got.error();
     if (*got == into.size()) return {};
     return fail(
         ErrorCode::corrupt,
@@ -90,7 +90,7 @@ class MemorySource : public NamedSource {
   using Source::read;
   Status read(uint64_t offset, std::span<const MutableBytes> parts) const override {
     if (auto length = length_within(offset, parts); !length) {
-      return tl::unexpected(length.error());
+      return length.error();
     }
     const std::byte* from = bytes_.data() + offset;
     for (const MutableBytes& part : parts) {
@@ -123,10 +123,10 @@ class RangeSource final : public NamedSource {
   using Source::read;
   Status read(uint64_t offset, std::span<const MutableBytes> parts) const override {
     Result<size_t> length = length_within(offset, parts);
-    if (!length) return tl::unexpected(length.error());
+    if (!length) return length.error();
     if (*length == 0) return {};
     Result<std::string> bytes = fetch_(offset, *length);
-    if (!bytes) return tl::unexpected(bytes.error());
+    if (!bytes) return bytes.error();
     if (bytes->size() != *length) {
       return fail(ErrorCode::io, fmt::format("asked for {} bytes from {} on, got {} ({})", *length,
                                              offset, bytes->size(), name()));
@@ -163,7 +163,7 @@ Result<OpenFile> check_regular(UniqueFd fd, const std::string& name) {
 Result<OpenFile> open_regular(const std::string& path) {
   // O_NONBLOCK: opening a FIFO must not wait for a writer.
   Result<UniqueFd> fd = open_file(path, O_RDONLY | O_NONBLOCK);
-  if (!fd) return tl::unexpected(fd.error());
+  if (!fd) return fd.error();
   return check_regular(std::move(*fd), path);
 }
 
@@ -171,19 +171,19 @@ Result<OpenFile> open_regular(const std::string& path) {
 
 Result<std::unique_ptr<Source>> open_file_source(const std::string& path) {
   Result<OpenFile> file = open_regular(path);
-  if (!file) return tl::unexpected(file.error());
+  if (!file) return file.error();
   return std::make_unique<FileSource>(std::move(file->fd), file->size, path);
 }
 
 Result<std::unique_ptr<Source>> file_source(UniqueFd fd, const std::string& name) {
   Result<OpenFile> file = check_regular(std::move(fd), name);
-  if (!file) return tl::unexpected(file.error());
+  if (!file) return file.error();
   return std::make_unique<FileSource>(std::move(file->fd), file->size, name);
 }
 
 Result<std::unique_ptr<Source>> map_file_source(const std::string& path) {
   Result<OpenFile> file = open_regular(path);
-  if (!file) return tl::unexpected(file.error());
+  if (!file) return file.error();
   if (file->size == 0) return memory_source({}, path);
   if (file->size > std::numeric_limits<size_t>::max() / 2) {
     return fail(ErrorCode::exhausted, fmt::format("too large to be mapped ({})", path));

@@ -49,10 +49,10 @@ Status walk(const Source& source, const Limits& limits, Survey& survey) {
   uint64_t offset = kFileHeaderSize;
   while (offset < source.size()) {
     Result<Frame> frame = walker.at(offset);
-    if (!frame && !means_damage(frame.error())) return tl::unexpected(frame.error());
+    if (!frame && !means_damage(frame.error())) return frame.error();
     if (!frame) {
       Result<std::optional<Frame>> next = walker.find(offset + 1);
-      if (!next) return tl::unexpected(next.error());
+      if (!next) return next.error();
       const uint64_t until = *next ? (*next)->offset : source.size();
       survey.add({DamageKind::gap, offset, until - offset, {}, frame.error().message});
       ++survey.gaps;
@@ -136,7 +136,7 @@ class Checker {
     }
     const std::lock_guard lock(mutex_);
     if (!check) {
-      status_ = tl::unexpected(check.error());
+      status_ = check.error();
       return;
     }
     const std::optional<uint64_t> id =
@@ -198,13 +198,13 @@ void Survey::add(Damage found) {
 Result<Survey> survey(const Source& source, const Limits& limits, const Progress& progress) {
   Survey survey;
   if (Status header = look_at_header(source, survey); !header) {
-    return tl::unexpected(header.error());
+    return header.error();
   }
   if (Status walked = walk(source, limits, survey); !walked) {
-    return tl::unexpected(walked.error());
+    return walked.error();
   }
   if (Status checked = Checker(source, survey, progress).run(); !checked) {
-    return tl::unexpected(checked.error());
+    return checked.error();
   }
   std::stable_sort(survey.damage.begin(), survey.damage.end(),
                    [](const Damage& a, const Damage& b) { return a.offset < b.offset; });
@@ -218,7 +218,7 @@ Result<std::optional<FileHeader>> find_file_header(const Source& source, const S
     if (!is_list || !frame.intact || frame.stored_size < kListHeaderSize) continue;
     std::array<std::byte, kListHeaderSize> bytes;
     if (Status read = source.read(frame.payload_offset(), MutableBytes(bytes)); !read) {
-      return tl::unexpected(read.error());
+      return read.error();
     }
     if (Result<ListHeader> list = decode_list_header(bytes)) return list->file;
   }

@@ -23,7 +23,7 @@ class Verifier {
     check_order();
     check_end();
     check_ids();
-    if (Status lists = check_lists(); !lists) return tl::unexpected(lists.error());
+    if (Status lists = check_lists(); !lists) return lists.error();
     auto& damage = survey_.damage;
     std::stable_sort(damage.begin(), damage.end(),
                      [](const Damage& a, const Damage& b) { return a.offset < b.offset; });
@@ -160,7 +160,7 @@ class Verifier {
   // Untrusted bytes are damage; a source that cannot be read is an error.
   Status index_damage(const Frame& frame, const Error& error) {
     if (error.code != ErrorCode::corrupt && error.code != ErrorCode::unsupported) {
-      return tl::unexpected(error);
+      return error;
     }
     add(DamageKind::index, frame, error.message);
     return {};
@@ -193,7 +193,7 @@ class Verifier {
 
 Result<VerifyReport> verify(const Source& source, const VerifyOptions& options) {
   Result<Survey> surveyed = survey(source, options.limits, options.progress);
-  if (!surveyed) return tl::unexpected(surveyed.error());
+  if (!surveyed) return surveyed.error();
   Result<VerifyReport> report = Verifier(source, options, std::move(*surveyed)).run();
   if (report && options.root && report->root != options.root) {
     ++report->damage_count;

@@ -48,9 +48,7 @@ struct Writer::State {
 
 namespace {
 
-tl::unexpected<Error> invalid(std::string message) {
-  return fail(ErrorCode::invalid_argument, std::move(message));
-}
+Error invalid(std::string message) { return fail(ErrorCode::invalid_argument, std::move(message)); }
 
 Frame list_frame(Section section, uint64_t offset, size_t size, uint64_t id) {
   Frame frame;
@@ -165,7 +163,7 @@ Status Writer::State::resume(const Reader& reader) {
   const Index& index = reader.index();
   if (reader.state() == IndexState::recovered) {
     Result<bool> behind = has_commit_behind(reader.source(), reader.committed_end());
-    if (!behind) return tl::unexpected(behind.error());
+    if (!behind) return behind.error();
     if (*behind) return damaged("the container is damaged before its last commit");
   }
   const bool has_digests = (header.flags & kDigests) != 0;
@@ -197,13 +195,13 @@ Writer::~Writer() = default;
 
 Result<Writer> Writer::create(const std::string& path, const WriterOptions& options) {
   Result<Output> output = Output::create(path, options.mode, options.output);
-  if (!output) return tl::unexpected(output.error());
+  if (!output) return output.error();
   return begin(std::move(*output), options);
 }
 
 Result<Writer> Writer::stream(int fd, const WriterOptions& options, std::string name) {
   Result<Output> output = Output::stream(fd, std::move(name));
-  if (!output) return tl::unexpected(output.error());
+  if (!output) return output.error();
   return begin(std::move(*output), options);
 }
 
@@ -212,22 +210,22 @@ Result<Writer> Writer::begin(Output output, const WriterOptions& options) {
   if (options.plan) header.flags |= kFrontIndex;
   if (options.digests) header.flags |= kDigests;
   auto state = std::make_unique<State>(std::move(output), header, options.durable);
-  if (Status started = state->start(options); !started) return tl::unexpected(started.error());
+  if (Status started = state->start(options); !started) return started.error();
   return Writer(std::move(state));
 }
 
 Result<Writer> Writer::append(const std::string& path, const AppendOptions& options) {
   Result<Output> output = Output::append(path);
-  if (!output) return tl::unexpected(output.error());
+  if (!output) return output.error();
   // The locked file, whatever has its name by now.
   Result<UniqueFd> same = output->duplicate();
-  if (!same) return tl::unexpected(same.error());
+  if (!same) return same.error();
   Result<std::unique_ptr<Source>> source = file_source(std::move(*same), path);
-  if (!source) return tl::unexpected(source.error());
+  if (!source) return source.error();
   Result<Reader> reader = Reader::open(std::move(*source), {.limits = options.limits});
-  if (!reader) return tl::unexpected(reader.error());
+  if (!reader) return reader.error();
   auto state = std::make_unique<State>(std::move(*output), reader->header(), options.durable);
-  if (Status resumed = state->resume(*reader); !resumed) return tl::unexpected(resumed.error());
+  if (Status resumed = state->resume(*reader); !resumed) return resumed.error();
   return Writer(std::move(state));
 }
 

@@ -19,19 +19,19 @@ Result<std::shared_ptr<Buffer>> BufferTable::allocate(device::Device& device,
                                                       const device::Stream* stream, uint64_t size) {
   size = std::max<uint64_t>(size, 1);
   // Before the device is asked: threads that ask at once share the limit.
-  if (Status fits = reserve(size); !fits) return tl::unexpected(fits.error());
+  if (Status fits = reserve(size); !fits) return fits.error();
   Result<Buffer> buffer =
       stream != nullptr ? Buffer::allocate(*stream, size) : Buffer::allocate(device, size);
   Status done;
   if (!buffer) {
-    done = tl::unexpected(buffer.error());
+    done = buffer.error();
   } else {
     done = device.fill(buffer->data(), std::byte{0}, size,
                        stream != nullptr ? stream->handle() : device::StreamHandle{});
   }
   if (!done) {
     give_back(size);
-    return tl::unexpected(done.error());
+    return done.error();
   }
   return std::shared_ptr<Buffer>(new Buffer(std::move(*buffer)), [this, size](Buffer* ended) {
     delete ended;

@@ -413,7 +413,7 @@ TEST(Clients, HearThatTheDeviceIsLost) {
   Status last;
   for (int i = 0; last && i < 1000; ++i) {
     Result<Buffer> buffer = Buffer::allocate(*client, 4096);
-    last = buffer ? buffer->fill(std::byte{1}) : tl::unexpected(buffer.error());
+    last = buffer ? buffer->fill(std::byte{1}) : buffer.error();
   }
   ASSERT_FALSE(last);
   EXPECT_EQ(last.error().code, ErrorCode::unavailable) << last.error().message;

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <utility>
 
-#include "device/quiet_thread.h"
+#include "base/quiet_thread.h"
 
 namespace hoist::daemon {
 
@@ -34,9 +34,8 @@ struct Closer::State {
 
 Result<std::unique_ptr<Closer>> Closer::create() {
   std::unique_ptr<Closer> closer(new Closer(std::make_shared<State>()));
-  Result<std::thread> thread =
-      device::start_quiet_thread([state = closer->state_] { state->run(); });
-  if (!thread) return tl::unexpected(thread.error());
+  Result<std::thread> thread = start_quiet_thread([state = closer->state_] { state->run(); });
+  if (!thread) return thread.error();
   closer->thread_ = std::move(*thread);
   return closer;
 }

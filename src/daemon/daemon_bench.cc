@@ -22,7 +22,6 @@ namespace {
 
 using device::Buffer;
 using device::remote::Connection;
-using device::remote::monotonic_ns;
 using device::remote::RemoteDevice;
 using device::remote::Ticket;
 

@@ -69,11 +69,11 @@ Result<Endpoint> open_endpoint(const Options& options) {
     return endpoint;
   }
   const Result<std::string> path = path_to_listen_at(options);
-  if (!path) return tl::unexpected(path.error());
+  if (!path) return path.error();
   const Result<std::optional<gid_t>> group = group_number(options.group);
-  if (!group) return tl::unexpected(group.error());
+  if (!group) return group.error();
   Result<device::remote::Listener> listener = device::remote::listen_at(*path, *group);
-  if (!listener) return tl::unexpected(listener.error());
+  if (!listener) return listener.error();
   endpoint.listener = std::move(*listener);
   endpoint.path = *path;
   endpoint.for_others = group->has_value();

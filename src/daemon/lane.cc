@@ -12,7 +12,6 @@
 namespace hoist::daemon {
 namespace {
 
-using device::remote::monotonic_ns;
 using device::remote::ServedCall;
 using device::remote::ServedMemory;
 using device::remote::ServedOperation;
@@ -26,10 +25,10 @@ Result<Lane> Lane::create(const Context& context, hoist_ring_lane* shared) {
   Lane lane(context, shared);
   if (!context.on_stream) return lane;
   Result<device::Stream> stream = device::Stream::create(context.device);
-  if (!stream) return tl::unexpected(stream.error());
+  if (!stream) return stream.error();
   lane.stream_.emplace(std::move(*stream));
   Result<device::Fences> fences = device::Fences::create(context.pinned, kMostInFlight);
-  if (!fences) return tl::unexpected(fences.error());
+  if (!fences) return fences.error();
   lane.words_ = std::move(fences->words);
   for (device::Fence& fence : fences->list) lane.ring_.push_back({std::move(fence), {}});
   return lane;
@@ -54,7 +53,7 @@ Status Lane::take_and_answer() {
     const bool ending = context_.ending.begun.load();
     const Result<size_t> count =
         receiver_.drain(std::span(requests).first(kMostInFlight - in_flight_));
-    if (!count) return tl::unexpected(count.error());
+    if (!count) return count.error();
     const bool has_room = in_flight_ < kMostInFlight;
     if (ending && has_room && (*count == 0 || *count > last_ones)) return {};
     if (ending) last_ones -= *count;
@@ -94,7 +93,7 @@ Status Lane::answer_oldest_or_take() {
   const auto can_take = [&] { return in_flight_ < ring_.size() && receiver_.has_more(); };
   const Result<bool> reached = ring_[oldest_].fence.wait_unless({}, can_take);
   if (reached && !*reached) return {};
-  answer_oldest(reached ? Status() : tl::unexpected(reached.error()));
+  answer_oldest(reached ? Status() : reached.error());
   return context_.device.status();
 }
 
@@ -125,17 +124,17 @@ Lane::Work Lane::begin_work(const hoist_request& request) {
 
 Status Lane::begin_operation(const hoist_request& request, Work& work) {
   Result<CheckedRequest> checked = CheckedRequest::check(request, context_.buffers, context_.pool);
-  if (!checked) return tl::unexpected(checked.error());
+  if (!checked) return checked.error();
   work.checked = std::move(*checked);
   const std::span<const uint64_t> arguments = work.checked.arguments();
-  if (request.operation == HOIST_OPERATION_ALLOCATE || request.operation == HOIST_OPERATION_FREE) {
+  if (request.operation == HOIST_REQUEST_ALLOCATE || request.operation == HOIST_REQUEST_FREE) {
     if (arguments.size() != 1 || !work.checked.memory().empty()) {
       return fail(ErrorCode::invalid_argument, "one argument and no range (request)");
     }
-    if (request.operation == HOIST_OPERATION_FREE) return context_.buffers.free(arguments[0]);
+    if (request.operation == HOIST_REQUEST_FREE) return context_.buffers.free(arguments[0]);
     work.bytes = arguments[0];
     Result<std::shared_ptr<device::Buffer>> made = allocate(arguments[0]);
-    if (!made) return tl::unexpected(made.error());
+    if (!made) return made.error();
     work.made = std::move(*made);
     return {};
   }
@@ -184,7 +183,7 @@ void Lane::finish(Work work) {
   if (work.status && work.deadline_ns != 0 && now > work.deadline_ns) {
     context_.statistics.late.fetch_add(1, std::memory_order_relaxed);
   }
-  const uint32_t status = work.status ? static_cast<uint32_t>(HOIST_STATUS_OK)
+  const uint32_t status = work.status ? static_cast<uint32_t>(HOIST_RING_OK)
                                       : device::remote::status_number(work.status.error().code);
   if (work.made != nullptr && work.status) {
     work.result = context_.buffers.publish(std::move(work.made));  // its bytes are zero now

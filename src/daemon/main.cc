@@ -15,6 +15,7 @@
 #include "device/cuda_environment.h"
 #include "device/remote/ask.h"
 #include "device/stream.h"
+#include "takeover/enabled_operations.h"
 
 namespace hoist::daemon {
 namespace {
@@ -65,7 +66,7 @@ Status serve(const Options& options) {
       options.device == "auto" || options.device == "cuda" || options.device == "cuda:0";
   if (is_first) device::hide_other_gpus();
   const Result<device::Device*> device = device::find_device(options.device);
-  if (!device) return tl::unexpected(device.error());
+  if (!device) return device.error();
   if (options.device == "auto" && *device == &device::cpu_device()) {
     log(LogLevel::warn, "lends the CPU, which spares nobody anything: {}",
         device::cuda_device().error().message);
@@ -79,21 +80,21 @@ Status serve(const Options& options) {
   }
   // A context takes 0.3 s, which no client should wait for; and who cannot have one had better end.
   if (const Result<device::Stream> stream = device::Stream::create(**device); !stream) {
-    return tl::unexpected(stream.error());
+    return stream.error();
   }
   Result<Endpoint> endpoint = open_endpoint(options);
-  if (!endpoint) return tl::unexpected(endpoint.error());
+  if (!endpoint) return endpoint.error();
   UniqueFd metrics;
   if (options.metrics_port != 0) {
     Result<UniqueFd> listener = listen_on_loopback(options.metrics_port);
-    if (!listener) return tl::unexpected(listener.error());
+    if (!listener) return listener.error();
     metrics = std::move(*listener);
   }
   const std::string path = endpoint->path;
   const bool is_gpu = (*device)->properties().kind != device::DeviceKind::cpu;
   Result<std::unique_ptr<Server>> server = Server::create(
       {options, **device, std::move(*endpoint), std::move(signals), std::move(metrics), is_gpu});
-  if (!server) return tl::unexpected(server.error());
+  if (!server) return server.error();
   log(LogLevel::info, "serves {} at {}", (*device)->properties().name, path);
   return (*server)->run();
 }

@@ -17,14 +17,14 @@ using device::remote::ServedOperation;
 
 class None : public ServedOperation {
  public:
-  None() : ServedOperation(HOIST_OPERATION_NONE, "none") {}
+  None() : ServedOperation(HOIST_REQUEST_NONE, "none") {}
   Status validate(const ServedCall& call) const override { return check_shape(call, 0, 0); }
   Status run(const ServedCall& call) const override { return {}; }
 };
 
 class Fill : public ServedOperation {
  public:
-  Fill() : ServedOperation(HOIST_OPERATION_FILL, "fill") {}
+  Fill() : ServedOperation(HOIST_REQUEST_FILL, "fill") {}
   Status validate(const ServedCall& call) const override {
     if (Status shape = check_shape(call, 1, 1); !shape) return shape;
     if (call.arguments[0] <= 0xff) return {};
@@ -38,7 +38,7 @@ class Fill : public ServedOperation {
 
 class Copy : public ServedOperation {
  public:
-  Copy() : ServedOperation(HOIST_OPERATION_COPY, "copy") {}
+  Copy() : ServedOperation(HOIST_REQUEST_COPY, "copy") {}
   bool takes_pool() const override { return true; }
 
   Status validate(const ServedCall& call) const override {

@@ -18,18 +18,18 @@ constexpr size_t kMostCandidates = 128;
 
 }  // namespace
 
-using device::remote::monotonic_ns;
 using device::remote::Received;
 
-Result<std::unique_ptr<Reception>> Reception::open(Loop& loop, Closer& closer, int listener,
-                                                   Statistics& statistics, Visitor visitor) {
+Result<std::unique_ptr<Reception>> Reception::open(net::EventLoop& loop, Closer& closer,
+                                                   int listener, Statistics& statistics,
+                                                   Visitor visitor) {
   std::unique_ptr<Reception> reception(
       new Reception(loop, closer, listener, statistics, std::move(visitor)));
-  if (Status added = reception->listening_.start(); !added) return tl::unexpected(added.error());
+  if (Status added = reception->listening_.start(); !added) return added.error();
   return reception;
 }
 
-Reception::Reception(Loop& loop, Closer& closer, int listener, Statistics& statistics,
+Reception::Reception(net::EventLoop& loop, Closer& closer, int listener, Statistics& statistics,
                      Visitor visitor)
     : loop_(loop),
       closer_(closer),

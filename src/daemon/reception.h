@@ -11,10 +11,10 @@
 #include "base/file.h"
 #include "base/result.h"
 #include "daemon/closer.h"
-#include "daemon/listening.h"
-#include "daemon/loop.h"
 #include "daemon/statistics.h"
 #include "device/remote/message.h"
+#include "net/event_loop.h"
+#include "net/listener.h"
 
 namespace hoist::daemon {
 
@@ -25,7 +25,7 @@ class Reception {
                                      device::remote::Received first)>;
 
   // `listener` stays the caller's, who must remove what is left by close() before it goes.
-  static Result<std::unique_ptr<Reception>> open(Loop& loop, Closer& closer, int listener,
+  static Result<std::unique_ptr<Reception>> open(net::EventLoop& loop, Closer& closer, int listener,
                                                  Statistics& statistics, Visitor visitor);
 
   // Drops those whose time is over. Milliseconds until the next is; -1: nobody waits.
@@ -41,15 +41,16 @@ class Reception {
   };
   using Place = std::list<Candidate>::iterator;
 
-  Reception(Loop& loop, Closer& closer, int listener, Statistics& statistics, Visitor visitor);
+  Reception(net::EventLoop& loop, Closer& closer, int listener, Statistics& statistics,
+            Visitor visitor);
   void receive(UniqueFd socket);
   void make_room();
   void hear(Place place);
   void drop(Place place);
 
-  Loop& loop_;
+  net::EventLoop& loop_;
   Closer& closer_;
-  Listening listening_;
+  net::Listener listening_;
   Statistics& statistics_;
   const Visitor visitor_;
   std::list<Candidate> candidates_;  // oldest first

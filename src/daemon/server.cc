@@ -19,7 +19,6 @@ namespace hoist::daemon {
 namespace {
 
 using device::remote::make_message;
-using device::remote::monotonic_ns;
 using device::remote::Peer;
 using device::remote::Received;
 using device::remote::send_message;
@@ -68,14 +67,14 @@ struct Server::Client {
 };
 
 Result<std::unique_ptr<Server>> Server::create(Setup setup) {
-  Result<Loop> loop = Loop::create();
-  if (!loop) return tl::unexpected(loop.error());
+  Result<net::EventLoop> loop = net::EventLoop::create();
+  if (!loop) return loop.error();
   std::unique_ptr<Server> server(new Server(std::move(setup), std::move(*loop)));
-  if (Status prepared = server->prepare(); !prepared) return tl::unexpected(prepared.error());
+  if (Status prepared = server->prepare(); !prepared) return prepared.error();
   return server;
 }
 
-Server::Server(Setup setup, Loop loop)
+Server::Server(Setup setup, net::EventLoop loop)
     : setup_(std::move(setup)),
       loop_(std::move(loop)),
       started_ns_(monotonic_ns()),
@@ -104,7 +103,7 @@ Status Server::prepare() {
   if (added) added = loop_.add(setup_.stop.get(), [this] { begin_to_end(); });
   if (!added) return added;
   Result<std::unique_ptr<Closer>> closer = Closer::create();
-  if (!closer) return tl::unexpected(closer.error());
+  if (!closer) return closer.error();
   closer_ = std::move(*closer);
   Result<std::unique_ptr<Reception>> reception =
       Reception::open(loop_, *closer_, setup_.endpoint.listener.socket.get(), statistics_,
@@ -113,11 +112,11 @@ Status Server::prepare() {
                         closer_->close(std::move(first.descriptor));
                         closer_->hang_up(std::move(socket));
                       });
-  if (!reception) return tl::unexpected(reception.error());
+  if (!reception) return reception.error();
   reception_ = std::move(*reception);
   if (!setup_.metrics.valid()) return {};
-  metrics_ = std::make_unique<MetricsServer>(loop_, std::move(setup_.metrics),
-                                             [this] { return to_metrics(report()); });
+  metrics_ = std::make_unique<net::MetricsServer>(loop_, std::move(setup_.metrics),
+                                                  [this] { return to_metrics(report()); });
   return metrics_->start();
 }
 

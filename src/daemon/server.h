@@ -13,8 +13,6 @@
 #include "base/result.h"
 #include "daemon/closer.h"
 #include "daemon/endpoint.h"
-#include "daemon/loop.h"
-#include "daemon/metrics_server.h"
 #include "daemon/options.h"
 #include "daemon/reception.h"
 #include "daemon/report.h"
@@ -22,6 +20,8 @@
 #include "daemon/statistics.h"
 #include "device/device.h"
 #include "device/pinned_pool.h"
+#include "net/event_loop.h"
+#include "net/metrics_server.h"
 
 namespace hoist::daemon {
 
@@ -48,7 +48,7 @@ class Server {
  private:
   struct Client;
 
-  explicit Server(Setup setup, Loop loop);
+  explicit Server(Setup setup, net::EventLoop loop);
   Status prepare();
 
   // Takes the socket where a session begins with it.
@@ -75,7 +75,7 @@ class Server {
   Report report() const;
 
   Setup setup_;
-  Loop loop_;
+  net::EventLoop loop_;
   const uint64_t started_ns_;
   uint64_t calls_ = 0;           // requests that were seen
   uint64_t used_ns_ = 0;         // when the last was, or a session's buffers went
@@ -88,7 +88,7 @@ class Server {
   UniqueFd changed_;  // an eventfd: sessions' threads have news
   std::unique_ptr<Closer> closer_;
   std::unique_ptr<Reception> reception_;
-  std::unique_ptr<MetricsServer> metrics_;
+  std::unique_ptr<net::MetricsServer> metrics_;
   std::list<std::unique_ptr<Client>> clients_;
   uint64_t busy_ns_ = 0;    // when there was a client last
   uint64_t end_by_ns_ = 0;  // 0: not ending

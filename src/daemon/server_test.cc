@@ -223,38 +223,38 @@ TEST_P(ServerTest, JudgesEveryNumber) {
     hoist_request request;
     std::optional<ErrorCode> expected;
   } cases[] = {
-      {request_with(HOIST_OPERATION_NONE, {}, {}), std::nullopt},
-      {request_with(HOIST_OPERATION_NONE, {}, {1}), invalid_argument},
+      {request_with(HOIST_REQUEST_NONE, {}, {}), std::nullopt},
+      {request_with(HOIST_REQUEST_NONE, {}, {1}), invalid_argument},
       {request_with(4711, {}, {}), unsupported},
-      {request_with(HOIST_OPERATION_ALLOCATE, {}, {}), invalid_argument},
-      {request_with(HOIST_OPERATION_ALLOCATE, {}, {1, 2}), invalid_argument},
-      {request_with(HOIST_OPERATION_ALLOCATE, {}, {kMost}), exhausted},
-      {request_with(HOIST_OPERATION_FREE, {}, {0}), not_found},
-      {request_with(HOIST_OPERATION_FREE, {}, {2}), not_found},
-      {request_with(HOIST_OPERATION_FREE, {{1, 0, 1}}, {1}), invalid_argument},
-      {request_with(HOIST_OPERATION_FILL, {{1, 0, 100}}, {255}), std::nullopt},
-      {request_with(HOIST_OPERATION_FILL, {{1, 0, 101}}, {0}), invalid_argument},
-      {request_with(HOIST_OPERATION_FILL, {{1, 100, 0}}, {0}), std::nullopt},
-      {request_with(HOIST_OPERATION_FILL, {{1, 101, 0}}, {0}), invalid_argument},
-      {request_with(HOIST_OPERATION_FILL, {{1, kMost, 2}}, {0}), invalid_argument},
-      {request_with(HOIST_OPERATION_FILL, {{1, 50, kMost}}, {0}), invalid_argument},
-      {request_with(HOIST_OPERATION_FILL, {{1, 0, 1}}, {256}), invalid_argument},
-      {request_with(HOIST_OPERATION_FILL, {{0, 0, 1}}, {0}), invalid_argument},
-      {request_with(HOIST_OPERATION_FILL, {{2, 0, 1}}, {0}), not_found},
-      {request_with(HOIST_OPERATION_COPY, {{1, 0, 4}, {0, 0, 4}}, {}), std::nullopt},
-      {request_with(HOIST_OPERATION_COPY, {{1, 0, 4}, {0, 0, 5}}, {}), invalid_argument},
-      {request_with(HOIST_OPERATION_COPY, {{0, 0, 4}, {0, 8, 4}}, {}), invalid_argument},
-      {request_with(HOIST_OPERATION_COPY, {{1, 0, 4}, {1, 3, 4}}, {}), invalid_argument},
-      {request_with(HOIST_OPERATION_COPY, {{1, 0, 4}, {1, 4, 4}}, {}), std::nullopt},
-      {request_with(HOIST_OPERATION_COPY, {{1, 0, 4}}, {}), invalid_argument},
+      {request_with(HOIST_REQUEST_ALLOCATE, {}, {}), invalid_argument},
+      {request_with(HOIST_REQUEST_ALLOCATE, {}, {1, 2}), invalid_argument},
+      {request_with(HOIST_REQUEST_ALLOCATE, {}, {kMost}), exhausted},
+      {request_with(HOIST_REQUEST_FREE, {}, {0}), not_found},
+      {request_with(HOIST_REQUEST_FREE, {}, {2}), not_found},
+      {request_with(HOIST_REQUEST_FREE, {{1, 0, 1}}, {1}), invalid_argument},
+      {request_with(HOIST_REQUEST_FILL, {{1, 0, 100}}, {255}), std::nullopt},
+      {request_with(HOIST_REQUEST_FILL, {{1, 0, 101}}, {0}), invalid_argument},
+      {request_with(HOIST_REQUEST_FILL, {{1, 100, 0}}, {0}), std::nullopt},
+      {request_with(HOIST_REQUEST_FILL, {{1, 101, 0}}, {0}), invalid_argument},
+      {request_with(HOIST_REQUEST_FILL, {{1, kMost, 2}}, {0}), invalid_argument},
+      {request_with(HOIST_REQUEST_FILL, {{1, 50, kMost}}, {0}), invalid_argument},
+      {request_with(HOIST_REQUEST_FILL, {{1, 0, 1}}, {256}), invalid_argument},
+      {request_with(HOIST_REQUEST_FILL, {{0, 0, 1}}, {0}), invalid_argument},
+      {request_with(HOIST_REQUEST_FILL, {{2, 0, 1}}, {0}), not_found},
+      {request_with(HOIST_REQUEST_COPY, {{1, 0, 4}, {0, 0, 4}}, {}), std::nullopt},
+      {request_with(HOIST_REQUEST_COPY, {{1, 0, 4}, {0, 0, 5}}, {}), invalid_argument},
+      {request_with(HOIST_REQUEST_COPY, {{0, 0, 4}, {0, 8, 4}}, {}), invalid_argument},
+      {request_with(HOIST_REQUEST_COPY, {{1, 0, 4}, {1, 3, 4}}, {}), invalid_argument},
+      {request_with(HOIST_REQUEST_COPY, {{1, 0, 4}, {1, 4, 4}}, {}), std::nullopt},
+      {request_with(HOIST_REQUEST_COPY, {{1, 0, 4}}, {}), invalid_argument},
   };
   for (const auto& test : cases) {
     EXPECT_EQ(failure_of(connection, test.request), test.expected) << &test - cases;
   }
-  hoist_request reserved = request_with(HOIST_OPERATION_NONE, {}, {});
+  hoist_request reserved = request_with(HOIST_REQUEST_NONE, {}, {});
   reserved.reserved = 1;
   EXPECT_EQ(failure_of(connection, reserved), invalid_argument);
-  hoist_request many = request_with(HOIST_OPERATION_NONE, {}, {});
+  hoist_request many = request_with(HOIST_REQUEST_NONE, {}, {});
   many.argument_count = HOIST_RING_MAX_ARGUMENTS + 1;
   EXPECT_EQ(failure_of(connection, many), invalid_argument);
 }
@@ -263,7 +263,7 @@ TEST_P(ServerTest, ABufferOfAnotherClientIsNotFound) {
   const auto ours = connect().value();
   const auto theirs = connect().value();
   const Buffer buffer = Buffer::allocate(*theirs, 100).value();
-  EXPECT_EQ(failure_of(ours->connection(), request_with(HOIST_OPERATION_FILL, {{1, 0, 1}}, {0})),
+  EXPECT_EQ(failure_of(ours->connection(), request_with(HOIST_REQUEST_FILL, {{1, 0, 1}}, {0})),
             ErrorCode::not_found);
   EXPECT_EQ(ours->fill(buffer.data(), std::byte{1}, 1, {}).error().code,
             ErrorCode::invalid_argument);
@@ -290,7 +290,7 @@ TEST_P(ServerTest, EndsGracefully) {
   Connection& connection = device->connection();
   std::vector<Ticket> tickets;
   for (int i = 0; i < HOIST_RING_ENTRIES; ++i) {
-    tickets.push_back(connection.submit(0, request_with(HOIST_OPERATION_NONE, {}, {})).value());
+    tickets.push_back(connection.submit(0, request_with(HOIST_REQUEST_NONE, {}, {})).value());
   }
   EXPECT_TRUE(running->stop());
   for (const Ticket& ticket : tickets) EXPECT_TRUE(connection.wait(ticket));

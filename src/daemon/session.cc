@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/quiet_thread.h"
 #include "device/populate.h"
-#include "device/quiet_thread.h"
 
 namespace hoist::daemon {
 
@@ -30,8 +30,8 @@ Session::~Session() {
 }
 
 Status Session::start() {
-  Result<std::thread> thread = device::start_quiet_thread([this] { run(); });
-  if (!thread) return tl::unexpected(thread.error());
+  Result<std::thread> thread = start_quiet_thread([this] { run(); });
+  if (!thread) return thread.error();
   thread_ = std::move(*thread);
   return {};
 }
@@ -80,7 +80,7 @@ Status Session::serve() {
 
 Status Session::serve_lanes() {
   Result<std::vector<Lane>> lanes = create_lanes();
-  if (!lanes) return tl::unexpected(lanes.error());
+  if (!lanes) return lanes.error();
   Status served = say_welcome();
   if (served) served = run_lanes(*lanes);
   buffers_.clear();  // before the streams that they came from
@@ -93,7 +93,7 @@ Result<std::vector<Lane>> Session::create_lanes() {
                                  ending_,       answered_, setup_.on_streams, setup_.pinned};
   for (uint32_t i = 0; i < lanes_; ++i) {
     Result<Lane> lane = Lane::create(context, memory_.lane(i));
-    if (!lane) return tl::unexpected(lane.error());
+    if (!lane) return lane.error();
     lanes.push_back(std::move(*lane));
   }
   return lanes;
@@ -103,13 +103,13 @@ Status Session::run_lanes(std::vector<Lane>& lanes) {
   Status status;
   std::vector<std::thread> threads;
   for (size_t i = 1; status && i < lanes.size(); ++i) {
-    Result<std::thread> thread = device::start_quiet_thread([this, &lane = lanes[i]] {
+    Result<std::thread> thread = start_quiet_thread([this, &lane = lanes[i]] {
       if (Status served = lane.serve(); !served) fail(served.error());
     });
     if (thread) {
       threads.push_back(std::move(*thread));
     } else {
-      status = tl::unexpected(thread.error());
+      status = thread.error();
     }
   }
   if (status) status = lanes[0].serve();

@@ -325,9 +325,9 @@ TEST(Standstill, EndsWhenItsStreamsAreDone) {
   const auto device = server.connect().value();
   auto gone = server.connect().value();
   Connection& connection = device->connection();
-  const hoist_request fill = request_with(HOIST_OPERATION_FILL, {{1, 0, 1}}, {0});
+  const hoist_request fill = request_with(HOIST_REQUEST_FILL, {{1, 0, 1}}, {0});
   for (Connection* const one : {&connection, &gone->connection()}) {  // number 1 of either
-    const hoist_request make = request_with(HOIST_OPERATION_ALLOCATE, {}, {4096});
+    const hoist_request make = request_with(HOIST_REQUEST_ALLOCATE, {}, {4096});
     ASSERT_EQ(failure_of(*one, make), std::nullopt);
   }
   standing.stand();
@@ -357,10 +357,10 @@ TEST(Standstill, ABufferIsFoundWhenItIsZero) {
   const auto device = server.connect().value();
   Connection& connection = device->connection();
   (void)connection.allocate(4096).value();  // block 0 of the pool
-  const hoist_request copy = request_with(HOIST_OPERATION_COPY, {{1, 0, 4096}, {0, 0, 4096}}, {});
+  const hoist_request copy = request_with(HOIST_REQUEST_COPY, {{1, 0, 4096}, {0, 0, 4096}}, {});
   standing.stand();
   const Ticket made =
-      connection.submit(1, request_with(HOIST_OPERATION_ALLOCATE, {}, {4096})).value();
+      connection.submit(1, request_with(HOIST_REQUEST_ALLOCATE, {}, {4096})).value();
   while (standing.fills() == 0) std::this_thread::yield();
   for (int i = 0; i < 10; ++i) EXPECT_EQ(failure_of(connection, copy), ErrorCode::not_found);
   standing.go_on();
@@ -379,10 +379,10 @@ TEST(Standstill, ACopyTakesItsTurnWhenItsStreamIsThere) {
   std::vector<Buffer> buffers;  // of the numbers 1 to 4
   for (int i = 0; i < 4; ++i) buffers.push_back(Buffer::allocate(*device, kLarge).value());
   const auto fill = [](uint64_t number) {
-    return request_with(HOIST_OPERATION_FILL, {{number, 0, 1}}, {0});
+    return request_with(HOIST_REQUEST_FILL, {{number, 0, 1}}, {0});
   };
   const auto copy = [](uint64_t number) {
-    return request_with(HOIST_OPERATION_COPY, {{0, 0, kLarge}, {number, 0, kLarge}}, {});
+    return request_with(HOIST_REQUEST_COPY, {{0, 0, kLarge}, {number, 0, kLarge}}, {});
   };
   standing.stand();
   std::vector<Ticket> tickets;

@@ -35,8 +35,8 @@ uint64_t Statistics::calls() const {
 }
 
 OperationStatistics& Statistics::operation(uint32_t number) {
-  if (number == HOIST_OPERATION_ALLOCATE) return operations_[kAllocate];
-  if (number == HOIST_OPERATION_FREE) return operations_[kFree];
+  if (number == HOIST_REQUEST_ALLOCATE) return operations_[kAllocate];
+  if (number == HOIST_REQUEST_FREE) return operations_[kFree];
   const auto served = served_operations();
   for (size_t i = 0; i < served.size(); ++i) {
     if (served[i]->number() == number) return operations_[kFirstServed + i];

@@ -53,9 +53,9 @@ Result<bool> one_round(RemoteDevice& device, unsigned round) {
   for (size_t i = 0; i < kSize; ++i) bytes[i] = static_cast<std::byte>(i * 7 + round);
   std::vector<std::byte> back(kSize);
   Result<Buffer> buffer = Buffer::allocate(device, kSize);
-  if (!buffer) return tl::unexpected(buffer.error());
-  if (Status done = buffer->upload(bytes); !done) return tl::unexpected(done.error());
-  if (Status done = buffer->download(back); !done) return tl::unexpected(done.error());
+  if (!buffer) return buffer.error();
+  if (Status done = buffer->upload(bytes); !done) return done.error();
+  if (Status done = buffer->download(back); !done) return done.error();
   return bytes == back;
 }
 

@@ -30,7 +30,7 @@ Buffer::~Buffer() {
 
 Result<Buffer> Buffer::allocate(Device& device, StreamHandle stream, size_t size) {
   const Result<void*> data = device.allocate(std::max<size_t>(size, 1), stream);
-  if (!data) return tl::unexpected(data.error());
+  if (!data) return data.error();
   return Buffer(device, stream, *data, size);
 }
 
@@ -43,7 +43,7 @@ Result<Buffer> Buffer::allocate(const Stream& stream, size_t size) {
 Result<Buffer> Buffer::copy_of(Device& device, std::span<const std::byte> bytes) {
   Result<Buffer> buffer = allocate(device, bytes.size());
   if (!buffer) return buffer;
-  if (Status done = buffer->upload(bytes); !done) return tl::unexpected(done.error());
+  if (Status done = buffer->upload(bytes); !done) return done.error();
   return buffer;
 }
 

@@ -16,7 +16,7 @@
 #include <utility>
 
 #include "base/fork.h"
-#include "device/quiet_thread.h"
+#include "base/quiet_thread.h"
 
 namespace hoist::device {
 namespace {
@@ -28,7 +28,7 @@ class Queue {
   static Result<std::unique_ptr<Queue>> start() {
     std::unique_ptr<Queue> queue(new Queue);
     Result<std::thread> thread = start_quiet_thread([raw = queue.get()] { raw->work(); });
-    if (!thread) return tl::unexpected(thread.error());
+    if (!thread) return thread.error();
     queue->thread_ = std::move(*thread);
     return queue;
   }
@@ -158,7 +158,7 @@ Status CpuDevice::allow_access(const Device& peer) {
 
 Result<StreamHandle> CpuDevice::create_stream() {
   Result<std::unique_ptr<Queue>> queue = Queue::start();
-  if (!queue) return tl::unexpected(queue.error());
+  if (!queue) return queue.error();
   return StreamHandle{queue->release()};
 }
 
@@ -199,7 +199,7 @@ Status CpuDevice::wait(StreamHandle stream, EventHandle event) {
 }
 
 Result<bool> CpuDevice::is_done(EventHandle event) {
-  if (Status here = point_of(event)->check_process(); !here) return tl::unexpected(here.error());
+  if (Status here = point_of(event)->check_process(); !here) return here.error();
   return point_of(event)->is_done();
 }
 

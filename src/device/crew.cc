@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <new>
 
-#include "device/quiet_thread.h"
+#include "base/quiet_thread.h"
 
 namespace hoist::device {
 namespace {

@@ -64,7 +64,7 @@ Status CudaDevice::allow_access(const Device& peer) {
 Result<StreamHandle> CudaDevice::create_stream() {
   StreamHandle stream;
   if (Status done = ask(calls_.stream_create, "create a stream", &stream.pointer); !done) {
-    return tl::unexpected(done.error());
+    return done.error();
   }
   return stream;
 }
@@ -93,7 +93,7 @@ Status CudaDevice::call(StreamHandle stream, std::function<void()> function) {
 Result<EventHandle> CudaDevice::create_event() {
   EventHandle event;
   if (Status done = ask(calls_.event_create, "create an event", &event.pointer); !done) {
-    return tl::unexpected(done.error());
+    return done.error();
   }
   return event;
 }
@@ -113,7 +113,7 @@ Status CudaDevice::wait(StreamHandle stream, EventHandle event) {
 Result<bool> CudaDevice::is_done(EventHandle event) {
   bool done = false;
   if (Status asked = ask(calls_.event_done, "ask an event", event.pointer, &done); !asked) {
-    return tl::unexpected(asked.error());
+    return asked.error();
   }
   return done;
 }
@@ -124,7 +124,7 @@ Status CudaDevice::synchronize(EventHandle event) {
   const auto end = std::chrono::steady_clock::now() + kLook;
   do {
     const Result<bool> done = is_done(event);
-    if (!done) return tl::unexpected(done.error());
+    if (!done) return done.error();
     if (*done) return {};
     for (int i = 0; i < 20; ++i) _mm_pause();  // leaves the driver's lock to others
   } while (std::chrono::steady_clock::now() < end);
@@ -135,7 +135,7 @@ Result<void*> CudaDevice::allocate(size_t size, StreamHandle stream) {
   void* data = nullptr;
   Status done =
       ask(calls_.allocate, fmt::format("allocate {} bytes", size), &data, size, stream.pointer);
-  if (!done) return tl::unexpected(done.error());
+  if (!done) return done.error();
   return data;
 }
 

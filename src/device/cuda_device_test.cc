@@ -85,7 +85,7 @@ class CudaDeviceTest : public testing::Test {
     std::byte* const data = memory.data();
     uint32_t word = 0;
     const auto status_of = [](const auto& result) {
-      return result ? Status() : Status(tl::unexpected(result.error()));
+      return result ? Status() : Status(result.error());
     };
     return {status_of(device_.create_stream()),
             device_.synchronize(StreamHandle{}),

@@ -9,7 +9,7 @@ namespace {
 template <typename... Parameters, typename... Arguments>
 Status call(const char* name, std::string_view what, Arguments... arguments) {
   const auto function = cuda_function<int(Parameters...)>(name);
-  if (!function) return tl::unexpected(function.error());
+  if (!function) return function.error();
   return cuda_status((*function)(arguments...), what);
 }
 
@@ -17,13 +17,13 @@ Status call(const char* name, std::string_view what, Arguments... arguments) {
 
 Result<Buffer> allocate_on_cuda(size_t size) {
   const Result<Device*> device = cuda_device();
-  if (!device) return tl::unexpected(device.error());
+  if (!device) return device.error();
   return Buffer::allocate(**device, size);
 }
 
 Result<Buffer> copy_to_cuda(std::span<const std::byte> bytes) {
   const Result<Device*> device = cuda_device();
-  if (!device) return tl::unexpected(device.error());
+  if (!device) return device.error();
   return Buffer::copy_of(**device, bytes);
 }
 
@@ -33,7 +33,7 @@ Result<CudaTimer> CudaTimer::create() {
   CudaTimer timer(nullptr, nullptr);
   for (void** event : {&timer.begin_, &timer.end_}) {
     Status done = call<void**>("hoist_cuda_event_create", "create an event", event);
-    if (!done) return tl::unexpected(done.error());
+    if (!done) return done.error();
   }
   return timer;
 }
@@ -55,7 +55,7 @@ Result<double> CudaTimer::stop() {
     done = call<void*, void*, float*>("hoist_cuda_event_elapsed", "read the time", begin_, end_,
                                       &milliseconds);
   }
-  if (!done) return tl::unexpected(done.error());
+  if (!done) return done.error();
   return milliseconds / 1e3;
 }
 

@@ -2,7 +2,6 @@
 
 #include <dlfcn.h>
 #include <fmt/core.h>
-#include <strings.h>
 
 #include <filesystem>
 #include <system_error>
@@ -10,6 +9,7 @@
 
 #include "base/child_exit.h"
 #include "base/fork.h"
+#include "base/option_values.h"
 #include "base/options.h"
 #include "device/cuda_driver.h"
 
@@ -44,7 +44,7 @@ Result<void*> load_plugin() {
     return fail(ErrorCode::unavailable, "no CUDA: " + std::move(why));
   };
   if (hoist_is_off()) return unavailable("HOIST=off");
-  if (::strcasecmp(option_text(OptionId::gpu), "off") == 0) return unavailable("HOIST_GPU=off");
+  if (gpu_use() == HOIST_GPU_OFF) return unavailable("HOIST_GPU=off");
   const CudaDevices devices = find_cuda_devices();
   if (devices.devices.empty()) return unavailable(devices.why);
   const std::filesystem::path path = find_plugin();
@@ -81,7 +81,7 @@ Result<void*> plugin() {
 
 Status cuda_available() {
   const Result<void*> library = plugin();
-  if (!library) return tl::unexpected(library.error());
+  if (!library) return library.error();
   return {};
 }
 

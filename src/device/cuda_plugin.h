@@ -4,7 +4,7 @@
 //
 //   using Launch = int(const void*, size_t);
 //   Result<Launch*> launch = cuda_function<Launch>("hoist_cuda_x");
-//   if (!launch) return tl::unexpected(launch.error());             // unavailable: says why
+//   if (!launch) return launch.error();             // unavailable: says why
 //   if (Status status = cuda_status((*launch)(data, size), "x"); !status) return status;
 //
 // Thread-safe. The first use creates the context of device 0 (0.26 s), so this never happens inside
@@ -29,7 +29,7 @@ Result<void*> cuda_symbol(const char* name);
 template <typename Function>
 Result<Function*> cuda_function(const char* name) {
   const Result<void*> symbol = cuda_symbol(name);
-  if (!symbol) return tl::unexpected(symbol.error());
+  if (!symbol) return symbol.error();
   return reinterpret_cast<Function*>(*symbol);
 }
 

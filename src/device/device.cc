@@ -41,7 +41,7 @@ Result<void*> Device::allocate_pinned(size_t size) {
   }
   if (Status pinned = pin(data, size); !pinned) {
     ::munmap(data, size);
-    return tl::unexpected(pinned.error());
+    return pinned.error();
   }
   return data;
 }

@@ -39,7 +39,7 @@ Device& cpu_device() {
 }
 
 Result<Device*> cuda_device(int index) {
-  if (Status available = cuda_available(); !available) return tl::unexpected(available.error());
+  if (Status available = cuda_available(); !available) return available.error();
   const auto& list = cuda_devices();
   if (index < 0 || static_cast<size_t>(index) >= list.size()) {
     return fail(ErrorCode::not_found,

@@ -23,20 +23,20 @@ Fence::Fence(Event event, uint32_t* word)
 
 Result<Fence> Fence::create(Device& device, uint32_t* word) {
   Result<Event> event = Event::create(device);
-  if (!event) return tl::unexpected(event.error());
+  if (!event) return event.error();
   return Fence(std::move(*event), word);
 }
 
 Result<Fences> Fences::create(PinnedPool& pool, size_t count) {
   constexpr size_t kLine = 64;  // bytes
   Result<PinnedBlock> words = pool.allocate(count * kLine);
-  if (!words) return tl::unexpected(words.error());
+  if (!words) return words.error();
   std::memset(words->data(), 0, words->size());
   Fences fences = {std::move(*words), {}};
   for (size_t i = 0; i < count; ++i) {
     auto* const word = reinterpret_cast<uint32_t*>(fences.words.data() + i * kLine);
     Result<Fence> fence = Fence::create(pool.device(), word);
-    if (!fence) return tl::unexpected(fence.error());
+    if (!fence) return fence.error();
     fences.list.push_back(std::move(*fence));
   }
   return fences;
@@ -54,7 +54,7 @@ Status Fence::record(Stream& stream) {
 
 Status Fence::wait(Clock::time_point look_until) {
   const Result<bool> reached = wait_unless(look_until, {});
-  if (!reached) return tl::unexpected(reached.error());
+  if (!reached) return reached.error();
   return {};
 }
 
@@ -87,12 +87,12 @@ Result<bool> Fence::wait_for_word(Clock::time_point look_until,
     ask_at = Clock::now() + kAsk;
     if (!is_recorded) {
       if (Status recorded = event_.record(*stream_); !recorded) {
-        return tl::unexpected(recorded.error());
+        return recorded.error();
       }
       is_recorded = true;
     }
     const Result<bool> done = event_.is_done();
-    if (!done) return tl::unexpected(done.error());
+    if (!done) return done.error();
     if (*done) break;
   }
   return true;
@@ -108,7 +108,7 @@ Result<bool> Fence::wait_for_event(Clock::time_point look_until,
     for (int i = 0; i < 20; ++i) _mm_pause();  // leaves the driver's lock to others
     if (interrupted) backoff.wait();
   }
-  if (Status done = event_.synchronize(); !done) return tl::unexpected(done.error());
+  if (Status done = event_.synchronize(); !done) return done.error();
   return true;
 }
 

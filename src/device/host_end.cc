@@ -50,7 +50,7 @@ Result<std::shared_ptr<HostReader>> open_source(const HostSource& source, uint64
                                                 std::stop_token stop) {
   if (const auto* memory = std::get_if<std::span<const std::byte>>(&source)) {
     if (Status fits = check_size(memory->size(), size); !fits) {
-      return tl::unexpected(fits.error());
+      return fits.error();
     }
     return std::make_shared<MemoryReader>(*memory);
   }
@@ -65,7 +65,7 @@ Result<std::shared_ptr<HostWriter>> open_sink(const HostSink& sink, uint64_t siz
                                               std::stop_token stop) {
   if (const auto* memory = std::get_if<std::span<std::byte>>(&sink)) {
     if (Status fits = check_size(memory->size(), size); !fits) {
-      return tl::unexpected(fits.error());
+      return fits.error();
     }
     return std::make_shared<MemoryWriter>(*memory);
   }

@@ -41,7 +41,7 @@ class FileReader : public HostReader {
     const size_t done = direct_.valid() ? read_past_cache(offset, into) : 0;
     const Result<size_t> got =
         pread_full(file_.fd, into.data() + done, into.size() - done, offset + done, "(transfer)");
-    if (!got) return tl::unexpected(got.error());
+    if (!got) return got.error();
     if (done + *got == into.size()) return {};
     return fail(ErrorCode::io, fmt::format("the file ends at byte {}, {} more were expected "
                                            "(transfer): was it truncated?",

@@ -18,7 +18,7 @@
 namespace hoist::device {
 namespace {
 
-tl::unexpected<Error> io_error(const char* call) {
+Error io_error(const char* call) {
   const int code = errno;
   return fail(ErrorCode::io, fmt::format("{} (transfer): {}", call, std::strerror(code)), code);
 }

@@ -97,7 +97,7 @@ Result<PinnedBlock> PinnedPool::allocate(size_t size) {
     }
     if (!allocated) {
       statistics_.pinned -= bytes;
-      return tl::unexpected(allocated.error());
+      return allocated.error();
     }
     auto* const data = static_cast<std::byte*>(*allocated);
     ++statistics_.pins;

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/quiet_thread.h"
 #include "base/result.h"
 #include "base/threads.h"
-#include "device/quiet_thread.h"
 
 namespace hoist::device {
 namespace {

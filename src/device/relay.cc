@@ -148,7 +148,7 @@ Status Relay::collect(bool may_sleep) {
   while (chunks_moved_ != chunks_given_) {
     const RelayKit::OnItsWay& oldest = chunks[chunks_moved_ % chunks.size()];
     const Result<bool> is_there = oldest.fence.poll();
-    if (!is_there) return tl::unexpected(is_there.error());
+    if (!is_there) return is_there.error();
     if (!*is_there) break;
     if (is_upload()) arrived(oldest.bytes);
     ++chunks_moved_;
@@ -237,11 +237,11 @@ Result<View<std::byte>> PlacedRelay::place(uint64_t offset, size_t size, Stream&
   const auto start = std::chrono::steady_clock::now();
   while (true) {
     Result<std::optional<View<std::byte>>> place = placement_(offset, size, stream);
-    if (!place) return tl::unexpected(place.error());
+    if (!place) return place.error();
     if (!*place) {
       if (is_over()) return hoist::fail(ErrorCode::cancelled, "stopped (transfer)");
       const bool is_long = std::chrono::steady_clock::now() - start > kLong;
-      if (Status done = collect(/*may_sleep=*/is_long); !done) return tl::unexpected(done.error());
+      if (Status done = collect(/*may_sleep=*/is_long); !done) return done.error();
       continue;
     }
     const View<std::byte>& to = **place;
@@ -258,7 +258,7 @@ Status PlacedRelay::enqueue(RelayKit::OnItsWay&, Stream& stream, uint64_t offset
                             std::span<std::byte> part) {
   while (!part.empty()) {
     const Result<View<std::byte>> to = place(offset, part.size(), stream);
-    if (!to) return tl::unexpected(to.error());
+    if (!to) return to.error();
     Status given;
     if (to->data != nullptr) given = stream.copy(to->data, part.data(), to->size);
     if (given && request().enqueued) given = request().enqueued(offset, to->size, stream);
@@ -274,7 +274,7 @@ Status DecodedRelay::enqueue(RelayKit::OnItsWay& chunk, Stream& stream, uint64_t
   if (chunk.staged.size() < piece_) {
     chunk.staged = {};  // not both at once
     Result<Buffer> staged = Buffer::allocate(stream, piece_);
-    if (!staged) return tl::unexpected(staged.error());
+    if (!staged) return staged.error();
     chunk.staged = std::move(*staged);
   }
   Status status = stream.copy(chunk.staged.data(), part.data(), part.size());

@@ -19,12 +19,12 @@ Result<std::unique_ptr<RelayKit>> RelayKit::create(PinnedPool& pool, size_t chun
   std::unique_ptr<RelayKit> kit(new RelayKit);
   constexpr size_t kEach = kStreams;
   Result<Fences> fences = Fences::create(pool, (chunks + kEach - 1) / kEach * kEach);
-  if (!fences) return tl::unexpected(fences.error());
+  if (!fences) return fences.error();
   kit->words_ = std::move(fences->words);
   for (Fence& fence : fences->list) kit->chunks_.push_back({std::move(fence), 0, 0, {}});
   for (int i = 0; i < kStreams; ++i) {
     Result<Stream> stream = Stream::create(pool.device());
-    if (!stream) return tl::unexpected(stream.error());
+    if (!stream) return stream.error();
     kit->streams_.push_back(std::move(*stream));
   }
   return kit;
@@ -32,7 +32,7 @@ Result<std::unique_ptr<RelayKit>> RelayKit::create(PinnedPool& pool, size_t chun
 
 Status RelayKit::make_ring(PinnedPool& pool, size_t size) {
   Result<PinnedBlock> block = pool.allocate(size);
-  if (!block) return tl::unexpected(block.error());
+  if (!block) return block.error();
   ring_ = std::move(*block);
   return {};
 }
@@ -67,7 +67,7 @@ void LentKit::put_back() { kits_->idle_.put(std::move(kit_), kMostIdle); }
 Result<LentKit> RelayKits::borrow(uint64_t size, size_t piece, Direction direction) {
   LentKit lent(*this);
   Result<std::unique_ptr<RelayKit>> kit = find(size, piece, direction, lent.others_);
-  if (!kit) return tl::unexpected(kit.error());
+  if (!kit) return kit.error();
   lent.kit_ = std::move(*kit);
   return lent;
 }
@@ -105,10 +105,10 @@ Result<std::unique_ptr<RelayKit>> RelayKits::make(size_t wanted, size_t piece) {
   for (size_t ring = wanted;; ring /= 2) {
     Status done = (*made)->make_ring(pool_, ring);
     if (done) return made;
-    if (done.error().code != ErrorCode::exhausted) return tl::unexpected(done.error());
+    if (done.error().code != ErrorCode::exhausted) return done.error();
     to_skip_ = kWithoutMemory;
     if (there >= piece && ring / 2 <= there) return small;
-    if (ring / 2 < piece) return tl::unexpected(done.error());
+    if (ring / 2 < piece) return done.error();
   }
 }
 

@@ -4,7 +4,7 @@ namespace hoist::device {
 
 Result<Stream> Stream::create(Device& device) {
   const Result<StreamHandle> handle = device.create_stream();
-  if (!handle) return tl::unexpected(handle.error());
+  if (!handle) return handle.error();
   return Stream(device, *handle);
 }
 
@@ -20,7 +20,7 @@ Stream::~Stream() {
 
 Result<Event> Event::create(Device& device) {
   const Result<EventHandle> handle = device.create_event();
-  if (!handle) return tl::unexpected(handle.error());
+  if (!handle) return handle.error();
   return Event(device, *handle);
 }
 

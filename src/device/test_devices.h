@@ -114,7 +114,7 @@ class FailingDevice : public CpuDevice {
 
  private:
   bool spend() { return --left_ >= 0; }
-  static tl::unexpected<Error> lost() { return fail(ErrorCode::unavailable, "lost (test)"); }
+  static Error lost() { return fail(ErrorCode::unavailable, "lost (test)"); }
 
   std::atomic<int> left_;
   bool pinned_ = false;

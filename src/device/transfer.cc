@@ -85,7 +85,7 @@ Status wait_for_device(const Device& device, const TransferRequest& request) {
   PatientBackoff backoff({});
   while (!request.stop.stop_requested()) {
     const Result<bool> is_ready = request.after->is_done();
-    if (!is_ready) return tl::unexpected(is_ready.error());
+    if (!is_ready) return is_ready.error();
     if (*is_ready) return {};
     if (Status alive = device.status(); !alive) return alive;
     backoff.wait();
@@ -129,7 +129,7 @@ Status Transfer::upload(const HostSource& from, View<std::byte> to,
                         const TransferRequest& request) {
   if (Status possible = check(to.device); !possible) return possible;
   const Result<std::shared_ptr<HostReader>> reader = open_source(from, to.size, request.stop);
-  if (!reader) return tl::unexpected(reader.error());
+  if (!reader) return reader.error();
   if (to.size == 0) return {};
   const auto* const memory = std::get_if<std::span<const std::byte>>(&from);
   if (memory != nullptr && !request.enqueued) {
@@ -165,7 +165,7 @@ Status Transfer::upload_placed(const HostSource& from, uint64_t size, const Plac
                                const TransferRequest& request) {
   if (Status possible = check(&pool_.device()); !possible) return possible;
   const Result<std::shared_ptr<HostReader>> reader = open_source(from, size, request.stop);
-  if (!reader) return tl::unexpected(reader.error());
+  if (!reader) return reader.error();
   if (size == 0) return {};
   return upload_relayed(**reader, size, placement, request, 1);
 }
@@ -187,7 +187,7 @@ Status Transfer::upload_decoded(const HostSource& from, uint64_t size, size_t ch
                                                          chunk, tuning_.largest_chunk));
   }
   const Result<std::shared_ptr<HostReader>> reader = open_source(from, size, request.stop);
-  if (!reader) return tl::unexpected(reader.error());
+  if (!reader) return reader.error();
   if (size == 0) return {};
   RelayUse use = relay_use(size, (*reader)->is_random_access(), false);
   use.piece = use.chunk = chunk;
@@ -202,7 +202,7 @@ Status Transfer::download(View<const std::byte> from, const HostSink& to,
                           const TransferRequest& request) {
   if (Status possible = check(from.device); !possible) return possible;
   const Result<std::shared_ptr<HostWriter>> writer = open_sink(to, from.size, request.stop);
-  if (!writer) return tl::unexpected(writer.error());
+  if (!writer) return writer.error();
   if (from.size == 0) return {};
   const auto* const memory = std::get_if<std::span<std::byte>>(&to);
   if (memory != nullptr) {
@@ -309,7 +309,7 @@ Status Transfer::run_relay(uint64_t size, const RelayUse& use, const TransferReq
     drop_idle_kits();
     kit = relay_kits_->borrow(size, use.piece, direction);
   }
-  if (!kit) return tl::unexpected(kit.error());
+  if (!kit) return kit.error();
   // Only copies of this process's own gain by two.
   const bool is_own = pool_.device().properties().kind != DeviceKind::remote;
   const RelayShape shape = {
@@ -352,7 +352,7 @@ Status Transfer::copy_pinned(const std::byte* from, std::byte* to, uint64_t size
       drop_idle_kits();
       made = make_lane();
     }
-    if (!made) return tl::unexpected(made.error());
+    if (!made) return made.error();
     lane = std::move(*made);
   }
   PinnedCopy pieces(request, size, tuning_.pinned_chunk, from, to);

@@ -65,7 +65,7 @@ class Bench {
  public:
   static Result<Bench*> get(size_t size) {
     static Bench* const bench = new Bench;
-    if (Status ready = bench->prepare(size); !ready) return tl::unexpected(ready.error());
+    if (Status ready = bench->prepare(size); !ready) return ready.error();
     return bench;
   }
 
@@ -83,7 +83,7 @@ class Bench {
     if (pinned_ == nullptr) {
       PageBuffer pages(2 * kLargestPinned);
       if (Status done = device_->pin(pages.data(), pages.size()); !done) {
-        return tl::unexpected(done.error());
+        return done.error();
       }
       static PageBuffer kept = std::move(pages);
       pinned_ = reinterpret_cast<std::byte*>(kept.data());
@@ -96,10 +96,10 @@ class Bench {
       const char* folder = std::getenv("TMPDIR");
       Result<UniqueFd> file =
           open_file(folder != nullptr ? folder : "/tmp", O_TMPFILE | O_RDWR, 0600);
-      if (!file) return tl::unexpected(file.error());
+      if (!file) return file.error();
       const HostMemory content(kLargestFile);
       Status written = write_full(file->get(), content.bytes(kLargestFile).data(), kLargestFile);
-      if (!written) return tl::unexpected(written.error());
+      if (!written) return written.error();
       file_ = std::move(*file);
     }
     return file_.get();
@@ -109,9 +109,9 @@ class Bench {
   Status prepare(size_t size) {
     if (device_ == nullptr) {
       const Result<TransferTuning> wanted = bench_tuning();
-      if (!wanted) return tl::unexpected(wanted.error());
+      if (!wanted) return wanted.error();
       Result<Device*> device = find_device("cuda");
-      if (!device) return tl::unexpected(device.error());
+      if (!device) return device.error();
       device_ = *device;
       pool_.emplace(*device_);
       transfer_.emplace(*pool_, *wanted);
@@ -121,7 +121,7 @@ class Bench {
     if (!near_ || near_->size() < wanted) {
       near_.reset();
       Result<Buffer> buffer = Buffer::allocate(*device_, wanted);
-      if (!buffer) return tl::unexpected(buffer.error());
+      if (!buffer) return buffer.error();
       near_.emplace(std::move(*buffer));
     }
     return {};
@@ -183,17 +183,17 @@ Status download(Bench& bench, size_t size) {
 }
 Status upload_file(Bench& bench, size_t size) {
   const Result<int> file = bench.file();
-  if (!file) return tl::unexpected(file.error());
+  if (!file) return file.error();
   return bench.transfer().upload(HostFile{*file, 0}, bench.on_device(size));
 }
 Status upload_pinned(Bench& bench, size_t size) {
   const Result<std::byte*> pinned = bench.pinned();
-  if (!pinned) return tl::unexpected(pinned.error());
+  if (!pinned) return pinned.error();
   return bench.transfer().upload(std::span<const std::byte>(*pinned, size), bench.on_device(size));
 }
 Status download_pinned(Bench& bench, size_t size) {
   const Result<std::byte*> pinned = bench.pinned();
-  if (!pinned) return tl::unexpected(pinned.error());
+  if (!pinned) return pinned.error();
   return bench.transfer().download(bench.other_on_device(size),
                                    std::span(*pinned + kLargestPinned, size));
 }
@@ -201,7 +201,7 @@ Status download_pinned(Bench& bench, size_t size) {
 // The driver's own copies: cudaMemcpy().
 Status driver_copy(void* to, const void* from, size_t size) {
   static const auto copy = cuda_function<int(void*, const void*, size_t)>("hoist_cuda_copy");
-  if (!copy) return tl::unexpected(copy.error());
+  if (!copy) return copy.error();
   return cuda_status((*copy)(to, from, size), "copy");
 }
 Status driver_upload(Bench& bench, size_t size) {
@@ -212,7 +212,7 @@ Status driver_download(Bench& bench, size_t size) {
 }
 Status driver_upload_file(Bench& bench, size_t size) {
   const Result<int> file = bench.file();
-  if (!file) return tl::unexpected(file.error());
+  if (!file) return file.error();
   void* const mapped = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, *file, 0);
   if (mapped == MAP_FAILED) return fail(ErrorCode::io, "cannot map the file");
   const Status done = driver_copy(bench.on_device(size).data, mapped, size);
@@ -221,12 +221,12 @@ Status driver_upload_file(Bench& bench, size_t size) {
 }
 Status driver_upload_pinned(Bench& bench, size_t size) {
   const Result<std::byte*> pinned = bench.pinned();
-  if (!pinned) return tl::unexpected(pinned.error());
+  if (!pinned) return pinned.error();
   return driver_copy(bench.on_device(size).data, *pinned, size);
 }
 Status driver_download_pinned(Bench& bench, size_t size) {
   const Result<std::byte*> pinned = bench.pinned();
-  if (!pinned) return tl::unexpected(pinned.error());
+  if (!pinned) return pinned.error();
   return driver_copy(*pinned + kLargestPinned, bench.other_on_device(size).data, size);
 }
 

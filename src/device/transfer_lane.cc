@@ -19,11 +19,11 @@ TransferLane::TransferLane(PinnedPool& pool, Stream stream, PinnedBlock slot, Fe
 
 Result<std::unique_ptr<TransferLane>> TransferLane::create(PinnedPool& pool, size_t slot) {
   Result<Stream> stream = Stream::create(pool.device());
-  if (!stream) return tl::unexpected(stream.error());
+  if (!stream) return stream.error();
   Result<PinnedBlock> block = slot > 0 ? pool.allocate(slot) : PinnedBlock();
-  if (!block) return tl::unexpected(block.error());
+  if (!block) return block.error();
   Result<Fences> fences = Fences::create(pool, kFences);
-  if (!fences) return tl::unexpected(fences.error());
+  if (!fences) return fences.error();
   return std::unique_ptr<TransferLane>(
       new TransferLane(pool, std::move(*stream), std::move(*block), std::move(*fences)));
 }

@@ -65,13 +65,13 @@ PumpKit::~PumpKit() {
 Result<std::unique_ptr<PumpKit>> PumpKit::create(PinnedPool& pool, const PumpShape& largest,
                                                  std::atomic<int>& count) {
   Result<Stream> stream = Stream::create(pool.device());
-  if (!stream) return tl::unexpected(stream.error());
+  if (!stream) return stream.error();
   Result<Event> ended = Event::create(pool.device());
-  if (!ended) return tl::unexpected(ended.error());
+  if (!ended) return ended.error();
   Result<PinnedBlock> slots = pool.allocate(slots_size(largest));
-  if (!slots) return tl::unexpected(slots.error());
+  if (!slots) return slots.error();
   Result<PinnedBlock> control = pool.allocate(control_size(largest));
-  if (!control) return tl::unexpected(control.error());
+  if (!control) return control.error();
   return std::unique_ptr<PumpKit>(new PumpKit(std::move(*stream), std::move(*ended),
                                               std::move(*slots), std::move(*control), count));
 }
@@ -246,7 +246,7 @@ Status PumpedJob::copy(uint32_t slot, const Piece& piece) {
 
 Status PumpedJob::check() const {
   const Result<bool> over = ended_.is_done();
-  if (!over) return tl::unexpected(over.error());
+  if (!over) return over.error();
   if (!*over) return {};
   return hoist::fail(ErrorCode::internal, "the pump ended early (transfer)");
 }

@@ -38,7 +38,7 @@ void TransferState::fail_with(const std::exception& error) noexcept try {
 
 Status TransferState::result() const {
   const std::lock_guard lock(mutex_);
-  if (error_) return tl::unexpected(*error_);
+  if (error_) return *error_;
   if (lacks_memory_) return hoist::fail(ErrorCode::exhausted, "no memory (transfer)");
   return {};
 }

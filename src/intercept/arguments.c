@@ -7,6 +7,7 @@
 #include "intercept/break_even.h"
 #include "intercept/inputs.h"
 #include "intercept/preload.h"
+#include "takeover/operations.h"
 
 /* Many small files pay too: opening them is spread over the cores. */
 enum { kManyFiles = 512 };
@@ -119,8 +120,8 @@ static bool names_many_files(int argc, char** argv) {
 }
 
 const char* arguments_objection(const struct identity* identity, int argc, char** argv) {
-  const bool is_sort = strcmp(identity->operation, "sort") == 0;
-  const bool is_hash = strcmp(identity->operation, "hash") == 0;
+  const bool is_sort = hoist_is_operation(identity->operation, HOIST_SORT);
+  const bool is_hash = hoist_is_operation(identity->operation, HOIST_HASH);
   bool decompress = named_for_decompression(argv[0]);
   bool options_ended = false;
   struct inputs inputs = {0};

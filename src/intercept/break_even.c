@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/decisions.h"
+#include "takeover/decisions.h"
+#include "takeover/operations.h"
 
 /* HOIST_THREADS; 0 where it holds no whole number from 1. */
 static int wanted_cpus(void) {
@@ -41,11 +42,11 @@ static bool collates_by_bytes(void) {
 
 uint64_t break_even(const struct identity* identity, const struct usage* usage) {
   char name[64];
-  if (strcmp(identity->operation, "sort") == 0) {
+  if (hoist_is_operation(identity->operation, HOIST_SORT)) {
     const char* order = usage->numeric ? "numeric" : collates_by_bytes() ? "C" : "locale";
     snprintf(name, sizeof name, "sort/%s", order);
   } else {
-    const bool many = strcmp(identity->operation, "hash") == 0 && usage->several_inputs;
+    const bool many = hoist_is_operation(identity->operation, HOIST_HASH) && usage->several_inputs;
     snprintf(name, sizeof name, "%s/%s%s", identity->operation, identity->program,
              many ? "-many" : "");
   }

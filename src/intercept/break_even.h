@@ -13,7 +13,8 @@ struct usage {
   bool numeric; /* sort compares numbers */
 };
 
-/* In bytes, as placement decided (base/decisions.h); UINT64_MAX: the program is always ahead. */
+/* In bytes, as placement decided (takeover/decisions.h); UINT64_MAX: the program is always ahead.
+ */
 uint64_t break_even(const struct identity* identity, const struct usage* usage);
 
 #endif

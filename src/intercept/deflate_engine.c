@@ -8,8 +8,7 @@
 
 enum { kEnoughStack = 256 << 10 };
 
-static struct engine_library engine = {
-    .operation = "deflate", .function = "hoist_deflate", .on_request = true};
+static struct engine_library engine = {.operation = "deflate", .function = "hoist_deflate"};
 
 bool deflate_is_requested(void) {
   static int state; /* 0: not asked yet, 1: no, 2: yes */

@@ -24,6 +24,7 @@
 #include "intercept/restriction.h"
 #include "intercept/stack_room.h"
 #include "intercept/watching_tool.h"
+#include "takeover/operations.h"
 
 enum state { UNTRIED, LOADING, READY, UNAVAILABLE };
 
@@ -149,11 +150,17 @@ static bool library_path(const char* operation, char path[PATH_MAX]) {
   return length > 0 && length < PATH_MAX;
 }
 
+static bool is_on_request(const char* operation) {
+  const enum hoist_operation_id id = hoist_find_operation(operation, strlen(operation));
+  return id != HOIST_OPERATIONS && !hoist_operations[id].is_on_by_default;
+}
+
 /* Null on success, or why there is no engine. */
 static const char* load(struct engine_library* engine) {
   if (getauxval(AT_SECURE) != 0) return "raised privileges";
-  const char* reason =
-      engine->on_request ? not_requested(engine->operation) : switched_off(engine->operation);
+  const char* reason = engine->on_request || is_on_request(engine->operation)
+                           ? not_requested(engine->operation)
+                           : switched_off(engine->operation);
   if (reason == NULL) reason = watching_tool();
   if (reason != NULL) return reason;
   if ((reason = limits_objection()) != NULL) return reason;

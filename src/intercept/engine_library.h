@@ -15,7 +15,7 @@
 struct engine_library {
   const char* operation; /* its name in HOIST_OPS and in counters */
   const char* function;  /* what its library exports */
-  bool on_request;       /* used only where HOIST_OPS names the operation */
+  bool on_request;       /* besides operations that are: only where HOIST_OPS names them */
   int state;             /* the rest is engine_function()'s own; zeros at first */
   void* address;
 };

@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "base/limits.h"
-#include "base/operation_list.h"
 #include "intercept/kept_environment.h"
 #include "intercept/preload.h"
+#include "takeover/operations.h"
 
 extern char** environ;
 
@@ -21,8 +21,8 @@ bool hoist_off(void) {
 }
 
 static bool operation_enabled(const char* operation, bool on_by_default) {
-  return hoist_list_enables(hoist_environment("HOIST_OPS"), operation, strlen(operation),
-                            on_by_default);
+  const enum hoist_operation_id id = hoist_find_operation(operation, strlen(operation));
+  return hoist_list_enables(hoist_environment("HOIST_OPS"), id, on_by_default);
 }
 
 const char* switched_off(const char* operation) {
@@ -115,7 +115,8 @@ static const char* entry_objection(const char* entry, const struct identity* ide
                            value_of(entry, "MALLOC_TRACE") != NULL;
     return debugging ? "malloc debugging is on" : NULL;
   }
-  if (strcmp(identity->program, "sort") == 0 && value_of(entry, "_POSIX2_VERSION") != NULL) {
+  if (hoist_is_operation(identity->operation, HOIST_SORT) &&
+      value_of(entry, "_POSIX2_VERSION") != NULL) {
     return "_POSIX2_VERSION is set";
   }
   if (strcmp(identity->program, "gzip") == 0 && value_of(entry, "GZIP") != NULL) {

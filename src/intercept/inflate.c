@@ -1,6 +1,8 @@
 /* zlib's inflate() and the functions around it. Streams that turn out to be large go on in
  * libhoist_inflate.so (intercept/inflate_stream.h). Every function here also serves streams that
  * are zlib's alone. */
+#include "intercept/inflate.h"
+
 #include <stdlib.h>
 
 #include "intercept/inflate_notes.h"

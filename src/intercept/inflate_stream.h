@@ -96,11 +96,6 @@ void take_state_back(struct inflate_stream* stream);
 /* inflate() of a stream of ours. */
 int inflate_stream_run(struct inflate_stream* stream, int flush);
 
-/* Our functions of a zlib stream, by names that nobody else has. */
-int own_inflate_init(z_streamp strm, const void* caller);
-int own_inflate(z_streamp strm, int flush);
-int own_inflate_end(z_streamp strm);
-
 /* The engine of taken streams: there is one. */
 const struct hoist_inflate_functions* inflate_engine(void);
 

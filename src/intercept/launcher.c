@@ -25,11 +25,12 @@
 
 #include "base/call_filter.h"
 #include "base/counters_layout.h"
-#include "base/decisions.h"
-#include "base/gpu_hint.h"
 #include "base/limits.h"
 #include "intercept/preload.h"
 #include "intercept/program_file.h"
+#include "placement/timings_file.h"
+#include "takeover/decisions.h"
+#include "takeover/gpu_hint.h"
 
 extern char** environ;
 
@@ -177,13 +178,13 @@ static void start(const char* prefix, int argc, char** argv) {
 }
 
 /* Whether so many timings of real runs wait beside the decisions that the command line should fold
- * them into the profile first (src/placement/record.h: 64 records of 128 bytes). */
+ * them into the profile first. */
 static bool refinement_is_due(void) {
   static const char kTail[] = "decisions";
-  enum { kWorthFolding = 64 * 128 };
+  enum { kWorthFolding = HOIST_TIMINGS_WORTH_FOLDING * HOIST_TIMING_BYTES };
   static char path[PATH_MAX];
   if (!hoist_decisions_path(path, sizeof path)) return false;
-  memcpy(path + strlen(path) - strlen(kTail), "timings", sizeof "timings");
+  memcpy(path + strlen(path) - strlen(kTail), HOIST_TIMINGS_NAME, sizeof HOIST_TIMINGS_NAME);
   struct stat info;
   return stat(path, &info) == 0 && info.st_size >= kWorthFolding;
 }

@@ -64,8 +64,7 @@ static inline void* move(memmove_function* original, void* to, const void* from,
 }
 
 static hoist_memcpy_function* find_engine(void) {
-  static struct engine_library engine = {
-      .operation = "memcpy", .function = "hoist_memcpy", .on_request = true};
+  static struct engine_library engine = {.operation = "memcpy", .function = "hoist_memcpy"};
   if (original_memmove == NULL || may_be_in_handler() || stack_room() < kEnoughStack) return NULL;
   return (hoist_memcpy_function*)engine_function(&engine);
 }

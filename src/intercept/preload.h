@@ -14,7 +14,7 @@ struct identity {
   char operation[16];
 };
 
-/* Fills `identity` with what base/programs.h says about `program`, which must be there. */
+/* Fills `identity` with what takeover/programs.h says about `program`, which must be there. */
 void identify(struct identity* identity, const char* program, const char* version);
 
 /* Fills `identity` for this process; null on success, else why this program is left alone. */

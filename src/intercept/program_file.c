@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/build_id.h"
-#include "base/programs.h"
+#include "takeover/programs.h"
 
 static bool is_executable(const char* path) {
   struct stat info;

@@ -5,10 +5,10 @@
 #include <sys/auxv.h>
 
 #include "base/build_id.h"
-#include "base/programs.h"
-#include "base/user_table.h"
 #include "intercept/preload.h"
 #include "intercept/program_headers.h"
+#include "takeover/programs.h"
+#include "takeover/user_table.h"
 
 static void read_build_id(char hex[HOIST_BUILD_ID_HEX]) {
   const struct program_headers program = program_headers();

@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <stdint.h>
 
+#include "intercept/inflate.h"
 #include "intercept/inflate_stream.h"
 #include "intercept/jump.h"
 

@@ -226,11 +226,11 @@ Status read_pattern(const SegmentView& segment, uint64_t pattern, std::vector<ui
 
 Result<Segment> build_segment(const SegmentInput& input, ThreadPool& pool) {
   if (const Status checked = check_input(input); !checked) {
-    return tl::unexpected(checked.error());
+    return checked.error();
   }
   Segment segment;
   const auto dense = number_symbols(input, segment.dense_symbols);
-  if (!dense) return tl::unexpected(dense.error());
+  if (!dense) return dense.error();
   order_by_length(input, segment);
   if (input.ends.empty()) return segment;
   if (segment.dense_symbols.size() <= std::numeric_limits<uint16_t>::max()) {

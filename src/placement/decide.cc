@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "base/decisions.h"
 #include "placement/certainty.h"
+#include "takeover/decisions.h"
 
 namespace hoist::placement {
 namespace {

@@ -80,7 +80,7 @@ Row decide_row(const Model& model, int cpus, const Row* previous);
 // those of `previous` (null: none), count for the hysteresis. `registry` knows the operations.
 void decide(Profile& profile, const Profile* previous, const Registry& registry);
 
-// The same decisions for whole programs as the text of the file `decisions` (base/decisions.h).
+// The same decisions for whole programs as the text of the file `decisions` (takeover/decisions.h).
 std::string decisions_text(const Profile& profile);
 
 }  // namespace hoist::placement

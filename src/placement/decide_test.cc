@@ -6,9 +6,9 @@
 #include <cmath>
 #include <random>
 
-#include "base/decisions.h"
 #include "placement/decision_table.h"
 #include "placement/placement_testing.h"
+#include "takeover/decisions.h"
 
 namespace hoist::placement {
 namespace {

@@ -135,7 +135,7 @@ class Measurer {
       const Result<double> cost = measure_size(size);
       if (!cost) {
         if (sizes_.empty() || cost.error().code != ErrorCode::exhausted) {
-          return tl::unexpected(cost.error());
+          return cost.error();
         }
         break;  // no room for larger input
       }
@@ -144,7 +144,7 @@ class Measurer {
       if (is_last) break;
     }
     if (const Status status = measure_break_evens(last_size); !status) {
-      return tl::unexpected(status.error());
+      return status.error();
     }
     return result();
   }
@@ -162,11 +162,11 @@ class Measurer {
     plan_.at_size(size);
     const Shape shape = {size, operation_.variants[variant_].items};
     const Result<Run> prepared = operation_.prepare(variant_, shape, plan_.directory);
-    if (!prepared) return tl::unexpected(prepared.error());
+    if (!prepared) return prepared.error();
     const double preparation = seconds_since(start);
     bytes_ = size;
     if (const Status status = warm_up(*prepared, shape); !status) {
-      return tl::unexpected(status.error());
+      return status.error();
     }
     int least = turn_ > 1 ? kLeastTurns : std::max(plan_.rounds, 1);
     double most_seconds = std::numeric_limits<double>::infinity();  // of what is sampled
@@ -183,7 +183,7 @@ class Measurer {
         if (!again || seconds_since(start) > share) break;
       }
       if (const Status status = sample(*prepared, most_seconds); !status) {
-        return tl::unexpected(status.error());
+        return status.error();
       }
       if (best_seconds() > kLongRun) least = std::min(least, kRoundsOfLongRuns);
     }
@@ -245,7 +245,7 @@ class Measurer {
       const auto& supports = operation_.implementations[one.index].supports;
       one.repeats = (supports && !supports(shape)) || shape.bytes > one.hopeless_above ? 0 : 1;
       const Result<double> seconds = time(one, run);
-      if (!seconds) return tl::unexpected(seconds.error());
+      if (!seconds) return seconds.error();
       if (one.repeats > 0 && *seconds < kLeastSample) {
         one.repeats = static_cast<int>(
             std::min(kMostRepeats, std::ceil(kLeastSample / std::max(*seconds, 1e-9))));
@@ -263,7 +263,7 @@ class Measurer {
       const size_t before = one.samples.size();
       for (int i = 0; i < turn_; ++i) {
         const Result<double> seconds = time(one, run);
-        if (!seconds) return tl::unexpected(seconds.error());
+        if (!seconds) return seconds.error();
         if (one.runs()) one.samples.push_back(*seconds);
       }
       if (turn_ > 1 && one.samples.size() > before) {
@@ -283,7 +283,7 @@ class Measurer {
       const Status status = run(one.index);
       if (status) continue;
       if (plan_.cancelled()) return cancelled();
-      if (&one == &candidates_.front()) return tl::unexpected(status.error());
+      if (&one == &candidates_.front()) return status.error();
       one.samples.clear();
       one.turns.clear();
       if (status.error().code == ErrorCode::exhausted && !one.measured.points.empty()) {
@@ -297,7 +297,7 @@ class Measurer {
     return seconds_since(start) / one.repeats;
   }
 
-  static tl::unexpected<Error> cancelled() {
+  static Error cancelled() {
     return fail(ErrorCode::cancelled,
                 "the measurement was ended (interrupt): the profile is as "
                 "it was");
@@ -335,7 +335,7 @@ class Measurer {
       if (found == row.intervals.end()) return {};
       const Result<double> cost = measure_size(found->from);
       if (!cost && cost.error().code == ErrorCode::exhausted) return {};
-      if (!cost) return tl::unexpected(cost.error());
+      if (!cost) return cost.error();
     }
     return {};
   }

@@ -8,14 +8,15 @@
 #include <climits>
 #include <cstdlib>
 
-#include "base/decisions.h"
+#include "placement/timings_file.h"
+#include "takeover/decisions.h"
 
 namespace hoist::placement {
 namespace {
 
 bool others_may_write(const struct stat& info) { return (info.st_mode & (S_IWGRP | S_IWOTH)) != 0; }
 
-tl::unexpected<Error> distrust(const std::string& path, const char* why) {
+Error distrust(const std::string& path, const char* why) {
   return fail(ErrorCode::io, fmt::format("{} is not trusted: {}", path, why));
 }
 
@@ -32,12 +33,12 @@ Result<ProfilePaths> profile_paths() {
   const std::string base = paths.decisions.substr(0, paths.decisions.size() - 9);
   if (paths.decisions.ends_with(".decisions")) {
     paths.profile = base.substr(0, base.size() - 1);
-    paths.timings = base + "timings";
+    paths.timings = base + HOIST_TIMINGS_NAME;
     paths.lock = base + "lock";
   } else {
     paths.directory = base.substr(0, base.size() - 1);
     paths.profile = base + "profile.json";
-    paths.timings = base + "timings";
+    paths.timings = base + HOIST_TIMINGS_NAME;
     paths.lock = base + "profile.lock";
   }
   return paths;
@@ -80,7 +81,7 @@ Result<UniqueFd> open_own_file(const std::string& path, int flags, mode_t mode) 
 
 Result<std::string> read_own_file(const std::string& path, size_t limit) {
   const Result<UniqueFd> fd = open_own_file(path, O_RDONLY);
-  if (!fd) return tl::unexpected(fd.error());
+  if (!fd) return fd.error();
   struct stat info;
   if (::fstat(fd->get(), &info) != 0 || static_cast<uint64_t>(info.st_size) > limit) {
     return fail(ErrorCode::exhausted,
@@ -88,7 +89,7 @@ Result<std::string> read_own_file(const std::string& path, size_t limit) {
   }
   std::string content(static_cast<size_t>(info.st_size), '\0');
   const Result<size_t> size = read_full(fd->get(), content.data(), content.size(), path);
-  if (!size) return tl::unexpected(size.error());
+  if (!size) return size.error();
   content.resize(*size);
   return content;
 }

@@ -10,7 +10,7 @@ namespace hoist::placement {
 // Where the profile and what belongs to it are.
 struct ProfilePaths {
   std::string profile;    // …/profile.json
-  std::string decisions;  // base/decisions.h
+  std::string decisions;  // takeover/decisions.h
   std::string timings;    // record.h
   std::string lock;       // held while any of them is replaced
   std::string directory;  // ours alone; empty under HOIST_PROFILE, whose place is the user's choice

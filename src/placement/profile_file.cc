@@ -24,7 +24,7 @@ std::string read_all(int fd, size_t limit) {
 
 bool is_profile(int fd) { return looks_like_profile(read_all(fd, kProfileLimit)); }
 bool is_decisions(int fd) {
-  constexpr std::string_view kHead = "hoist-decisions ";  // base/decisions.c
+  constexpr std::string_view kHead = "hoist-decisions ";  // takeover/decisions.c
   return read_all(fd, kHead.size()) == kHead;
 }
 
@@ -58,7 +58,7 @@ Status check_plain(const std::string& path) {
 
 Status check_profile_place() {
   const Result<ProfilePaths> paths = profile_paths();
-  if (!paths) return tl::unexpected(paths.error());
+  if (!paths) return paths.error();
   for (const std::string& path : {paths->profile, paths->decisions}) {
     if (Status plain = check_plain(path); !plain) return plain;
   }
@@ -70,9 +70,9 @@ Status check_profile_place() {
 
 Result<UniqueFd> lock_profile() {
   const Result<ProfilePaths> paths = profile_paths();
-  if (!paths) return tl::unexpected(paths.error());
+  if (!paths) return paths.error();
   if (const Status status = make_directory(*paths); !status) {
-    return tl::unexpected(status.error());
+    return status.error();
   }
   Result<UniqueFd> fd = open_own_file(paths->lock, O_RDWR | O_CREAT);
   if (!fd) return fd;
@@ -86,18 +86,18 @@ Result<UniqueFd> lock_profile() {
 
 Result<Profile> read_profile() {
   const Result<ProfilePaths> paths = profile_paths();
-  if (!paths) return tl::unexpected(paths.error());
+  if (!paths) return paths.error();
   if (const Status status = check_directory(*paths); !status) {
-    return tl::unexpected(status.error());
+    return status.error();
   }
   const Result<std::string> text = read_own_file(paths->profile, kProfileLimit);
-  if (!text) return tl::unexpected(text.error());
+  if (!text) return text.error();
   return parse_profile(*text);
 }
 
 Status write_profile(const Profile& profile) {
   const Result<ProfilePaths> paths = profile_paths();
-  if (!paths) return tl::unexpected(paths.error());
+  if (!paths) return paths.error();
   if (const Status status = make_directory(*paths); !status) return status;
   if (const Status status = check_profile_place(); !status) return status;
   constexpr mode_t kMode = 0600;

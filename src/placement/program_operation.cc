@@ -15,10 +15,10 @@
 #include <string_view>
 #include <utility>
 
-#include "base/decisions.h"
 #include "base/file.h"
-#include "base/takeover.h"
 #include "placement/room.h"
+#include "takeover/decisions.h"
+#include "takeover/takeover.h"
 
 namespace hoist::placement {
 namespace {
@@ -73,18 +73,18 @@ Result<std::vector<std::string>> write_inputs(const ProgramVariant& variant, con
                                               const std::string& directory) {
   for (const Status& status :
        {check_memory(shape.bytes, kMemoryShare), check_room(directory, shape.bytes)}) {
-    if (!status) return tl::unexpected(status.error());
+    if (!status) return status.error();
   }
   std::vector<std::string> files;
   for (uint64_t i = 0; i < shape.items; ++i) {
     const Result<std::string> content = variant.content(shape.bytes / shape.items, i);
-    if (!content) return tl::unexpected(content.error());
+    if (!content) return content.error();
     files.push_back(fmt::format("{}/input-{}", directory, i));
     Result<UniqueFd> fd = open_file(files.back(), O_WRONLY | O_CREAT | O_TRUNC);
-    if (!fd) return tl::unexpected(fd.error());
+    if (!fd) return fd.error();
     if (const Status status = write_full(fd->get(), content->data(), content->size(), files.back());
         !status) {
-      return tl::unexpected(status.error());
+      return status.error();
     }
   }
   return files;
@@ -130,7 +130,7 @@ class Lender {
   }
   Status run(const ProgramRun& program) {
     if (!answers_) answers_ = lend_(socket_);
-    if (!*answers_) return tl::unexpected(answers_->error());
+    if (!*answers_) return answers_->error();
     if (Status done = run_program(program); !done) return done;
     // Without it the engine did the work in another way.
     Status answers = (**answers_)();
@@ -193,7 +193,7 @@ Operation make_program_operation(const std::string& name, std::vector<ProgramVar
                           size_t variant, const Shape& shape,
                           const std::string& directory) -> Result<Run> {
     const auto files = write_inputs(variants[variant], shape, directory);
-    if (!files) return tl::unexpected(files.error());
+    if (!files) return files.error();
     return [runs = runs_of(variants[variant], engine, *files, lender->socket(directory)), find,
             lender](size_t implementation) -> Status {
       if (implementation >= kCuda) {

@@ -31,7 +31,7 @@ struct GpuAccess {
 };
 
 // `engine` is the path of libexec/hoist/hoist-NAME. The defaults are the compiled-in rows of
-// base/decisions.h for NAME/VARIANT. `gpu`: empty for an engine that can use none.
+// takeover/decisions.h for NAME/VARIANT. `gpu`: empty for an engine that can use none.
 Operation make_program_operation(const std::string& name, std::vector<ProgramVariant> variants,
                                  const std::string& engine, const GpuAccess& gpu = {});
 

@@ -11,9 +11,9 @@
 #include <ctime>
 
 #include "base/checksum.h"
-#include "base/decisions.h"
 #include "base/load.h"
 #include "placement/own_file.h"
+#include "takeover/decisions.h"
 
 namespace hoist::placement {
 namespace {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "placement/shape.h"
+#include "placement/timings_file.h"
 
 namespace hoist::placement {
 
@@ -30,13 +31,13 @@ struct Timing {
   Shape shape;
   double seconds = 0;
   int cpus = 0;       // free at that time (base/load.h)
-  uint64_t key = 0;   // hoist_machine_key() (base/decisions.h)
+  uint64_t key = 0;   // hoist_machine_key() (takeover/decisions.h)
   uint64_t time = 0;  // seconds since 1970
 };
 
-inline constexpr size_t kTimingSize = 128;          // bytes of one record
-inline constexpr size_t kTimingsLimit = 1u << 20;   // bytes of the file; it then starts again
-inline constexpr size_t kTimingsWorthFolding = 64;  // records that wait before runs are refined
+inline constexpr size_t kTimingSize = HOIST_TIMING_BYTES;
+inline constexpr size_t kTimingsLimit = 1u << 20;  // bytes of the file; it then starts again
+inline constexpr size_t kTimingsWorthFolding = HOIST_TIMINGS_WORTH_FOLDING;
 
 // Whether a file that begins so holds timings.
 bool begins_with_timing(std::string_view bytes);

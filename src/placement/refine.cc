@@ -8,12 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "base/decisions.h"
 #include "placement/cost_curve.h"
 #include "placement/decide.h"
 #include "placement/own_file.h"
 #include "placement/profile_file.h"
 #include "placement/robust.h"
+#include "takeover/decisions.h"
 
 namespace hoist::placement {
 namespace {
@@ -101,12 +101,12 @@ size_t fold_timings(Profile& profile, std::span<const Timing> timings, uint64_t 
 
 Result<bool> refine_profile(const Registry& registry, size_t enough) {
   const Result<ProfilePaths> paths = profile_paths();
-  if (!paths) return tl::unexpected(paths.error());
+  if (!paths) return paths.error();
   if (::access(paths->timings.c_str(), F_OK) != 0) return false;  // the usual case: no lock is made
   const Result<UniqueFd> lock = lock_profile();
-  if (!lock) return tl::unexpected(lock.error());
+  if (!lock) return lock.error();
   Result<Profile> profile = read_profile();
-  if (!profile) return tl::unexpected(profile.error());
+  if (!profile) return profile.error();
   // Another machine's, or an older version's: writing it would put this machine's key on its
   // decisions.
   if (!this_machine().is_served_by(profile->machine)) return false;
@@ -120,7 +120,7 @@ Result<bool> refine_profile(const Registry& registry, size_t enough) {
   if (fold_timings(*profile, decode_timings(*bytes), hoist_machine_key()) == 0) return false;
   decide(*profile, &before, registry);
   const Status status = write_profile(*profile);
-  if (!status) return tl::unexpected(status.error());
+  if (!status) return status.error();
   return true;
 }
 

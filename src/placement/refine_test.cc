@@ -5,13 +5,13 @@
 
 #include <fstream>
 
-#include "base/decisions.h"
 #include "base/file.h"
 #include "base/threads.h"
 #include "placement/cost_curve.h"
 #include "placement/decide.h"
 #include "placement/placement_testing.h"
 #include "placement/profile_file.h"
+#include "takeover/decisions.h"
 
 namespace hoist::placement {
 namespace {

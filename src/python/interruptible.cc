@@ -9,7 +9,7 @@
 #include <thread>
 #include <utility>
 
-#include "device/quiet_thread.h"
+#include "base/quiet_thread.h"
 #include "python/released_gil.h"
 
 namespace nb = nanobind;
@@ -29,8 +29,8 @@ bool is_main_thread() {
 // One work on its thread.
 class Running {
  public:
-  explicit Running(const std::function<void(const Stop&)>& work) : work_(work) {
-    auto thread = device::start_quiet_thread([this] { run(); });
+  explicit Running(const std::function<void(const std::stop_token&)>& work) : work_(work) {
+    auto thread = start_quiet_thread([this] { run(); });
     if (thread) thread_ = std::move(*thread);
   }
   ~Running() {
@@ -44,7 +44,7 @@ class Running {
     std::unique_lock lock(mutex_);
     return done_.wait_for(lock, patience, [this] { return is_done_; });
   }
-  void stop() { stop_.request(); }
+  void stop() { stop_.request_stop(); }
   void wait() { thread_.join(); }
   // What the work threw.
   void rethrow() const {
@@ -54,7 +54,7 @@ class Running {
  private:
   void run() {
     try {
-      work_(stop_);
+      work_(stop_.get_token());
     } catch (...) {
       thrown_ = std::current_exception();
     }
@@ -63,8 +63,8 @@ class Running {
     done_.notify_all();
   }
 
-  const std::function<void(const Stop&)>& work_;
-  Stop stop_;
+  const std::function<void(const std::stop_token&)>& work_;
+  std::stop_source stop_;
   std::exception_ptr thrown_;
   std::mutex mutex_;
   std::condition_variable done_;
@@ -78,7 +78,7 @@ bool has_pending_exception() {
 }
 
 // False where there was no thread for it.
-bool run_beside(const std::function<void(const Stop&)>& work) {
+bool run_beside(const std::function<void(const std::stop_token&)>& work) {
   bool is_raised = false;
   {
     const ReleasedGil released;
@@ -95,10 +95,10 @@ bool run_beside(const std::function<void(const Stop&)>& work) {
 
 }  // namespace
 
-void run_interruptibly(bool is_long, const std::function<void(const Stop&)>& work) {
+void run_interruptibly(bool is_long, const std::function<void(const std::stop_token&)>& work) {
   if (is_long && is_main_thread() && run_beside(work)) return;
   const ReleasedGil released;
-  work(Stop());
+  work(std::stop_token());
 }
 
 void check_signals(size_t step) {

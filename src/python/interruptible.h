@@ -1,7 +1,7 @@
 // Long calls of engines that Ctrl-C stops, or any other signal whose handler raises.
 //
-//   auto found = interruptible(is_long, [&](const Stop& stop) {
-//     return index->search(states, {.cancelled = &stop.flag()});
+//   auto found = interruptible(is_long, [&](const std::stop_token& stop) {
+//     return index->search(states, {.stop = stop});
 //   });
 //
 // The interpreter's lock is free while `work` works. Signals are handled by the main thread alone,
@@ -11,7 +11,6 @@
 // as a thread takes longer to start than it takes.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <optional>
 #include <stop_token>
@@ -20,32 +19,15 @@
 
 namespace hoist::python {
 
-// The wish to stop, in the two forms that engines take.
-class Stop {
- public:
-  const std::atomic<bool>& flag() const { return flag_; }
-  std::stop_token token() const { return source_.get_token(); }
-  bool is_wanted() const { return flag_.load(std::memory_order_relaxed); }
-
-  void request() {
-    flag_.store(true, std::memory_order_relaxed);
-    source_.request_stop();
-  }
-
- private:
-  std::atomic<bool> flag_{false};
-  std::stop_source source_;
-};
-
 // With the interpreter's lock held. Throws what handlers raise, and what `work` throws; `work` must
 // not touch Python objects.
-void run_interruptibly(bool is_long, const std::function<void(const Stop&)>& work);
+void run_interruptibly(bool is_long, const std::function<void(const std::stop_token&)>& work);
 
 // The same for what gives an answer.
 template <typename Work>
 auto interruptible(bool is_long, const Work& work) {
-  std::optional<std::invoke_result_t<const Work&, const Stop&>> answer;
-  run_interruptibly(is_long, [&](const Stop& stop) { answer.emplace(work(stop)); });
+  std::optional<std::invoke_result_t<const Work&, const std::stop_token&>> answer;
+  run_interruptibly(is_long, [&](const std::stop_token& stop) { answer.emplace(work(stop)); });
   return std::move(*answer);
 }
 

@@ -9,17 +9,17 @@
 namespace hoist::python {
 namespace {
 
-tl::unexpected<Error> named(Error error, size_t pattern) {
+Error named(Error error, size_t pattern) {
   error.message = "pattern " + std::to_string(pattern) + ": " + error.message;
-  return tl::unexpected(std::move(error));
+  return error;
 }
 
-Status go_on(const Stop& stop) {
-  return stop.is_wanted() ? fail(ErrorCode::cancelled, "stopped as asked") : Status();
+Status go_on(const std::stop_token& stop) {
+  return stop.stop_requested() ? fail(ErrorCode::cancelled, "stopped as asked") : Status();
 }
 
 // Calls `learn_next` for each, as a bulk where that pays or where nothing else can learn.
-Status learn_each(match::Index& index, std::mutex& bulk, size_t count, const Stop& stop,
+Status learn_each(match::Index& index, std::mutex& bulk, size_t count, const std::stop_token& stop,
                   const std::function<Status(size_t)>& learn_next) {
   // Before `bulk` is locked, which in a child may be by a thread that is not there.
   if (Status here = index.check_process(); !here) return here;
@@ -55,10 +55,11 @@ Status check_offsets(const std::vector<int64_t>& offsets, uint64_t size) {
 
 Result<std::vector<std::string>> learn_all(match::Index& index, std::mutex& bulk,
                                            std::span<match::PatternText> patterns,
-                                           std::span<const BulkPattern> options, const Stop& stop) {
+                                           std::span<const BulkPattern> options,
+                                           const std::stop_token& stop) {
   const bool sort = index.stats().settings.sort;
   for (size_t i = 0; i < patterns.size(); ++i) {
-    if (Status wanted = go_on(stop); !wanted) return tl::unexpected(wanted.error());
+    if (Status wanted = go_on(stop); !wanted) return wanted.error();
     Status ready = match::normalise(patterns[i], sort);
     if (ready) ready = match::check_learnable(patterns[i]);
     if (!ready) return named(ready.error(), i);
@@ -70,11 +71,11 @@ Result<std::vector<std::string>> learn_all(match::Index& index, std::mutex& bulk
     auto learned =
         index.learn(patterns[i], {option.name, option.frequency, option.emotives, option.metadata});
     patterns[i] = match::PatternText();
-    if (!learned) return tl::unexpected(learned.error());
+    if (!learned) return learned.error();
     names.push_back(std::move(learned->name));
     return {};
   });
-  if (!done) return tl::unexpected(done.error());
+  if (!done) return done.error();
   return names;
 }
 
@@ -107,22 +108,23 @@ Result<bool> ArrayPatterns::learn_one(match::Index& index, size_t pattern) const
   for (int64_t event = begin; event < end; ++event) {
     for (uint64_t at = first_symbol(event); at < first_symbol(event + 1); ++at) {
       const auto symbol = symbols_->at(at, made[text.tokens.size()]);
-      if (!symbol) return tl::unexpected(symbol.error());
+      if (!symbol) return symbol.error();
       text.tokens.push_back(*symbol);
     }
     text.end_event();
   }
   const uint32_t frequency = frequencies_.empty() ? 1 : frequencies_[pattern];
   const auto learned = index.learn(text, {.frequency = frequency});
-  if (!learned) return tl::unexpected(learned.error());
+  if (!learned) return learned.error();
   return learned->is_new;
 }
 
 Result<uint64_t> learn_all(match::Index& index, std::mutex& bulk,
-                           std::span<const ArrayPatterns* const> parts, const Stop& stop) {
+                           std::span<const ArrayPatterns* const> parts,
+                           const std::stop_token& stop) {
   size_t patterns = 0;
   for (const ArrayPatterns* const part : parts) {
-    if (Status good = part->check(); !good) return tl::unexpected(good.error());
+    if (Status good = part->check(); !good) return good.error();
     patterns += part->size();
   }
   uint64_t added = 0;
@@ -131,11 +133,11 @@ Result<uint64_t> learn_all(match::Index& index, std::mutex& bulk,
   Status done = learn_each(index, bulk, patterns, stop, [&](size_t i) -> Status {
     while (i - before == parts[part]->size()) before += parts[part++]->size();
     const auto is_new = parts[part]->learn_one(index, i - before);
-    if (!is_new) return tl::unexpected(is_new.error());
+    if (!is_new) return is_new.error();
     added += *is_new ? 1 : 0;
     return {};
   });
-  if (!done) return tl::unexpected(done.error());
+  if (!done) return done.error();
   return added;
 }
 

@@ -33,7 +33,8 @@ struct BulkPattern {
 // those before it. Those that were learned are emptied: millions take long to be let go.
 Result<std::vector<std::string>> learn_all(match::Index& index, std::mutex& bulk,
                                            std::span<match::PatternText> patterns,
-                                           std::span<const BulkPattern> options, const Stop& stop);
+                                           std::span<const BulkPattern> options,
+                                           const std::stop_token& stop);
 
 // Patterns in arrays. Pattern i has the events offsets[i]..offsets[i + 1), and event j the symbols
 // event_offsets[j]..event_offsets[j + 1); without event offsets each symbol is an event.
@@ -77,7 +78,8 @@ class ArrayPatterns {
 // How many of the patterns of all parts, one after the other, are new. All parts are checked before
 // the first pattern is learned. Stopping leaves those that were learned until then.
 Result<uint64_t> learn_all(match::Index& index, std::mutex& bulk,
-                           std::span<const ArrayPatterns* const> parts, const Stop& stop);
+                           std::span<const ArrayPatterns* const> parts,
+                           const std::stop_token& stop);
 
 // NumPy and Arrow.
 void define_array_patterns(nanobind::module_& module);

@@ -131,7 +131,7 @@ class PythonIndex {
       bulk[i].frequency = frequency_of(element(frequencies, i));
       bulk[i].emotives = emotives_of(element(emotives, i));
     }
-    auto learned = interruptible(bulk.size() >= kLongLearning, [&](const Stop& stop) {
+    auto learned = interruptible(bulk.size() >= kLongLearning, [&](const std::stop_token& stop) {
       return learn_all(*index, bulk_mutex_, lists.texts(), bulk, stop);
     });
     nb::list out;
@@ -151,7 +151,7 @@ class PythonIndex {
       parts.push_back(nb::cast<const ArrayPatterns*>(array));
       patterns += parts.back()->size();
     }
-    auto learned = interruptible(patterns >= kLongLearning, [&](const Stop& stop) {
+    auto learned = interruptible(patterns >= kLongLearning, [&](const std::stop_token& stop) {
       return learn_all(*index, bulk_mutex_, parts, stop);
     });
     return value(std::move(learned));
@@ -164,8 +164,8 @@ class PythonIndex {
     match::RecordOptions asked = options;
     asked.affinity_emotive = emotive;
     const bool is_worth = is_long(*index, {&list.text(), 1}, true);
-    auto prediction = interruptible(is_worth, [&](const Stop& stop) {
-      asked.cancelled = &stop.flag();
+    auto prediction = interruptible(is_worth, [&](const std::stop_token& stop) {
+      asked.stop = stop;
       return index->predict(list.text(), asked);
     });
     return record_dicts(value(std::move(prediction)), list.text(), *index);
@@ -179,11 +179,11 @@ class PythonIndex {
     EventLists lists(states);
     const bool blocks =
         *found == match::Scorer::difflib || *found == match::Scorer::difflib_autojunk;
-    auto results = interruptible(is_long(*index, lists.texts(), blocks), [&](const Stop& stop) {
-      return index->search(
-          lists.texts(),
-          {.scorer = *found, .threshold = threshold, .top = top, .cancelled = &stop.flag()});
-    });
+    auto results =
+        interruptible(is_long(*index, lists.texts(), blocks), [&](const std::stop_token& stop) {
+          return index->search(
+              lists.texts(), {.scorer = *found, .threshold = threshold, .top = top, .stop = stop});
+        });
     return std::make_unique<Hits>(value(std::move(results)));
   }
 

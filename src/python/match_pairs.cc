@@ -29,11 +29,11 @@ constexpr uint64_t kLongWork = uint64_t{1} << 28;
 
 template <typename T>
 void fill(const Matrix& matrix, const match::PairScoring& scoring, const Collection& queries,
-          const Collection& choices, ThreadPool& pool, const Stop& stop) {
+          const Collection& choices, ThreadPool& pool, const std::stop_token& stop) {
   T* const data = static_cast<T*>(matrix.data());
   const size_t columns = choices.size();
   const std::span elements(data, queries.size() * columns);
-  match::fill_scores(scoring, queries.view(), choices.view(), pool, elements, &stop.flag());
+  match::fill_scores(scoring, queries.view(), choices.view(), pool, elements, stop);
   const T worst = match::score_element<T>(scoring.scorer.worst() * scoring.multiplier);
   for (const size_t row : queries.missing()) std::fill_n(data + row * columns, columns, worst);
   for (const size_t column : choices.missing()) {
@@ -42,7 +42,7 @@ void fill(const Matrix& matrix, const match::PairScoring& scoring, const Collect
 }
 
 using Fill = void(const Matrix&, const match::PairScoring&, const Collection&, const Collection&,
-                  ThreadPool&, const Stop&);
+                  ThreadPool&, const std::stop_token&);
 
 Fill* fill_for(nb::dlpack::dtype dtype) {
   struct Row {
@@ -100,7 +100,7 @@ nb::object pair_scores(const nb::object& queries, const nb::object& choices,
   const auto matrix = nb::cast<Matrix>(array);
   Fill* const fill = fill_for(matrix.dtype());
   const uint64_t work = most_work(scoring, query_list, choice_list);
-  run_interruptibly(work >= kLongWork, [&](const Stop& stop) {
+  run_interruptibly(work >= kLongWork, [&](const std::stop_token& stop) {
     if (threads == 0) {
       fill(matrix, scoring, query_list, choice_list, ThreadPool::process(), stop);
     } else {

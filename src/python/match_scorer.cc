@@ -123,8 +123,8 @@ double score_of(const match::PairScorer& scorer, nb::handle a, nb::handle b, nb:
   if (uint64_t{p.length} * q.length <= 32 * kSmallSteps) return pair_score(scorer, p, q, cutoff);
   const uint64_t steps = pair_score_steps(scorer, p, q, cutoff);
   if (steps <= kSmallSteps) return pair_score(scorer, p, q, cutoff);
-  return interruptible(steps >= kLongSteps, [&](const Stop& stop) {
-    return pair_score(scorer, p, q, cutoff, &stop.flag());
+  return interruptible(steps >= kLongSteps, [&](const std::stop_token& stop) {
+    return pair_score(scorer, p, q, cutoff, stop);
   });
 }
 

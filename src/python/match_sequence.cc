@@ -83,13 +83,13 @@ class Second {
 
   // With `blocks` undefined once it was cancelled.
   void find_blocks(const std::vector<uint32_t>& a, std::vector<Block>& blocks,
-                   const std::atomic<bool>* cancelled = nullptr) const {
+                   const std::stop_token& stop = {}) const {
     if (matcher_) {
       thread_local BlockMatcher::Scratch scratch;
-      (void)matcher_->find(a, blocks, scratch, cancelled);
+      (void)matcher_->find(a, blocks, scratch, stop);
     } else {
       thread_local WindowMatcher::Scratch scratch;
-      (void)WindowMatcher(symbols_, roles_).find(a, blocks, scratch, cancelled);
+      (void)WindowMatcher(symbols_, roles_).find(a, blocks, scratch, stop);
     }
   }
 
@@ -190,14 +190,14 @@ class SequencePair {
         static_cast<uint32_t>(b_begin), static_cast<uint32_t>(b_end)};
     const WindowMatcher& windows = second->windows();
     const int64_t work = (a_end - a_begin) * (b_end - b_begin);
-    const auto find = [&](const std::atomic<bool>* cancelled) {
+    const auto find = [&](const std::stop_token& stop) {
       thread_local WindowMatcher::Scratch scratch;
-      return windows.longest(*first, window, scratch, cancelled);
+      return windows.longest(*first, window, scratch, stop);
     };
-    const Block block = work <= kSmallWork
-                            ? find(nullptr)
-                            : interruptible(work >= kLongWork,
-                                            [&](const Stop& stop) { return find(&stop.flag()); });
+    const Block block =
+        work <= kSmallWork ? find({})
+                           : interruptible(work >= kLongWork,
+                                           [&](const std::stop_token& stop) { return find(stop); });
     return triple(block.a, block.b, block.size);
   }
 
@@ -267,8 +267,8 @@ class SequencePair {
     if (work <= uint64_t{kSmallWork}) {
       second->find_blocks(*first, *found);
     } else {
-      run_interruptibly(work >= uint64_t{kLongWork}, [&](const Stop& stop) {
-        second->find_blocks(*first, *found, &stop.flag());
+      run_interruptibly(work >= uint64_t{kLongWork}, [&](const std::stop_token& stop) {
+        second->find_blocks(*first, *found, stop);
       });
     }
     if (first == first_ && second == second_) blocks_ = found;

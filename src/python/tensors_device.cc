@@ -43,12 +43,13 @@ nb::list load(const File& file, const std::string& device_name, const WantedTens
   if (wanted.empty()) return tensors;
   GpuLoadOptions options;
   for (const auto& [tensor, target] : wanted) options.only.push_back({tensor, target});
-  const GpuModel model = value(interruptible(true, [&](const Stop& stop) -> Result<GpuModel> {
-    const Result<device::Device*> device = device::find_device(device_name);
-    if (!device) return tl::unexpected(device.error());
-    options.stop = stop.token();
-    return KeptLoader(**device)->load(file, options);
-  }));
+  const GpuModel model =
+      value(interruptible(true, [&](const std::stop_token& stop) -> Result<GpuModel> {
+        const Result<device::Device*> device = device::find_device(device_name);
+        if (!device) return device.error();
+        options.stop = stop;
+        return KeptLoader(**device)->load(file, options);
+      }));
   for (const GpuTensor& tensor : model.tensors) {
     tensors.append(nb::make_tuple(array_of(tensor, model.memory), tensor.quality, tensor.parts));
   }

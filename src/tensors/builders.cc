@@ -63,7 +63,7 @@ Result<HoloTensorDecoder> HoloTensorDecoder::create(TensorDescription descriptio
   }
   HoloTensorDecoder made(std::make_unique<const TensorDescription>(std::move(description)), *bytes);
   Result<std::unique_ptr<TensorDecoder>> decoder = make_decoder(*made.description_);
-  if (!decoder) return tl::unexpected(decoder.error());
+  if (!decoder) return decoder.error();
   made.decoder_ = std::move(*decoder);
   return made;
 }
@@ -92,10 +92,10 @@ Status HoloTensorDecoder::reconstruct(std::span<std::byte> out, ThreadPool* pool
 Result<std::vector<float>> HoloTensorDecoder::reconstruct_f32(ThreadPool* pool) const {
   try {
     std::vector<std::byte> bytes(bytes_);
-    if (Status done = reconstruct(bytes, pool); !done) return tl::unexpected(done.error());
+    if (Status done = reconstruct(bytes, pool); !done) return done.error();
     std::vector<float> values(bytes_ / properties(description_->dtype).bytes);
     Status converted = to_f32(description_->dtype, bytes, values);
-    if (!converted) return tl::unexpected(converted.error());
+    if (!converted) return converted.error();
     return values;
   } catch (const std::bad_alloc&) {
     return fail(ErrorCode::exhausted, fmt::format("no memory for a tensor of {} bytes", bytes_));

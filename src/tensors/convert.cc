@@ -9,6 +9,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "base/cpu.h"
+
 namespace hoist::tensors {
 namespace {
 
@@ -127,8 +129,7 @@ void saturate_all(std::span<const float> values, std::byte* bytes) {
   narrow_all<T>(values, bytes, saturate<T>);
 }
 
-// Every processor with AVX2 has F16C too, which clang 14 cannot ask for.
-bool has_f16c() { return __builtin_cpu_supports("avx2"); }
+bool has_f16c() { return cpu_features().avx2; }
 
 __attribute__((target("avx,f16c"))) size_t widen_f16c(const std::byte* bytes,
                                                       std::span<float> values) {

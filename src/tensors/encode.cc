@@ -72,7 +72,7 @@ Result<EncodedTensor> encode_as(const TensorView& tensor, const EncodeOptions& o
                                 ThreadPool* pool) {
   if (options.encoding == HolographicEncoding::embedded) {
     Result<std::optional<EncodedTensor>> encoded = embedded_encode(tensor, pool);
-    if (!encoded) return tl::unexpected(encoded.error());
+    if (!encoded) return encoded.error();
     if (*encoded) return **std::move(encoded);
   } else if (is_transform(options.encoding)) {
     Result<EncodedTensor> encoded = transform_encode(tensor, options, pool);
@@ -86,7 +86,7 @@ Result<EncodedTensor> encode_as(const TensorView& tensor, const EncodeOptions& o
 Result<EncodedTensor> encode(const TensorView& tensor, const EncodeOptions& options,
                              ThreadPool* pool) {
   const Result<uint64_t> size = byte_count(tensor.dtype, tensor.shape);
-  if (!size) return tl::unexpected(size.error());
+  if (!size) return size.error();
   if (tensor.bytes.size() != *size) {
     return fail(ErrorCode::invalid_argument,
                 fmt::format("tensor of shape [{}]: {} bytes of elements instead of {}",

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "base/decisions.h"
+#include "takeover/decisions.h"
 
 namespace {
 

@@ -92,7 +92,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
     in_flight += *count;
     require(in_flight <= HOIST_RING_ENTRIES);
     for (size_t i = 0; i < *count; ++i) judge(batch[i], pool);
-    for (; in_flight > 0; --in_flight) receiver.complete(HOIST_STATUS_OK, 0, 0);
+    for (; in_flight > 0; --in_flight) receiver.complete(HOIST_RING_OK, 0, 0);
   }
   return 0;
 }

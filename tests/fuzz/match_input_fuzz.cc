@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "cli/match/pattern_line.h"
+#include "match/json/pattern_line.h"
 
 namespace {
 
@@ -27,7 +27,7 @@ void use(hoist::match::PatternText pattern) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static hoist::cli::PatternParser parser;
+  static hoist::match::PatternParser parser;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   if (const auto line = parser.parse_json(text)) {
     check((*line)->frequency > 0);

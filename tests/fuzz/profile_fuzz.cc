@@ -5,12 +5,12 @@
 #include <string>
 #include <string_view>
 
-#include "base/decisions.h"
 #include "placement/decide.h"
 #include "placement/decision_table.h"
 #include "placement/profile.h"
 #include "placement/record.h"
 #include "placement/refine.h"
+#include "takeover/decisions.h"
 
 using namespace hoist::placement;
 

@@ -47,7 +47,7 @@ TEST(Metadata, DepthIsBounded) {
     while (bytes.size() < kDeep) bytes += unit;
     EXPECT_EQ(decode(bytes), std::nullopt);
   }
-  EXPECT_NE(decode(std::string(60, '\x81') + '\x01'), std::nullopt);
+  EXPECT_NE(decode(std::string(60, '\x81').append(1, '\x01')), std::nullopt);
 }
 
 TEST(Metadata, NoiseIsHarmless) {

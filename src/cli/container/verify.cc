@@ -17,7 +17,7 @@ using nlohmann::ordered_json;
 
 Result<container::VerifyReport> verify_file(const std::string& path) {
   Result<std::unique_ptr<container::Source>> source = container::open_file_source(path);
-  if (!source) return tl::unexpected(source.error());
+  if (!source) return source.error();
   ProgressLine line(path);
   container::VerifyOptions options;
   options.limits = limits_for((*source)->size());

@@ -29,7 +29,7 @@ Result<std::vector<uint64_t>> parse_sizes(const std::vector<std::string>& words)
   std::vector<uint64_t> sizes;
   for (const std::string& word : words) {
     const Result<uint64_t> size = parse_size(word);
-    if (!size) return tl::unexpected(size.error());
+    if (!size) return size.error();
     sizes.push_back(*size);
   }
   return sizes;

@@ -112,7 +112,7 @@ class Bench {
   // Bulk, as `hoist match build` does it, without the parsing.
   Status build() {
     auto made = Index::open(path_, {.create = true});
-    if (!made) return tl::unexpected(made.error());
+    if (!made) return made.error();
     std::vector<match::PatternText> all;
     for (uint32_t i = 0; i < options_.patterns; ++i) {
       all.push_back(i % kRelatives == 0 ? patterns_.relative(i / kRelatives) : patterns_.next());
@@ -121,7 +121,7 @@ class Bench {
     if (Status begun = (*made)->begin_bulk(); !begun) return begun;
     for (match::PatternText& pattern : all) {
       const auto learned = (*made)->learn(pattern, {});
-      if (!learned) return tl::unexpected(learned.error());
+      if (!learned) return learned.error();
     }
     if (Status ended = (*made)->end_bulk(); !ended) return ended;
     figure("build", options_.patterns / seconds_since(begin), "patterns/s");
@@ -133,7 +133,7 @@ class Bench {
   Status open() {
     const auto begin = Clock::now();
     auto opened = Index::open(path_, {.sync_patterns = 0, .device = options_.device});
-    if (!opened) return tl::unexpected(opened.error());
+    if (!opened) return opened.error();
     const double seconds = seconds_since(begin);
     index_ = std::move(*opened);
     const auto bytes = std::filesystem::file_size(path_ + "/snapshot.hoist");
@@ -146,7 +146,7 @@ class Bench {
     match::PatternText state = patterns_.next();
     const auto begin = Clock::now();
     const auto found = index_->search(std::span(&state, 1), {.threshold = 0.5, .top = 100});
-    if (!found) return tl::unexpected(found.error());
+    if (!found) return found.error();
     return seconds_since(begin);
   }
 
@@ -154,7 +154,7 @@ class Bench {
     Latencies latencies;
     for (size_t i = 0; i < kQueries; ++i) {
       const auto seconds = one_query();
-      if (!seconds) return tl::unexpected(seconds.error());
+      if (!seconds) return seconds.error();
       latencies.add(*seconds);
     }
     figure("query p50", 1e3 * latencies.quantile(0.5), "ms");
@@ -176,10 +176,10 @@ class Bench {
       match::PatternText state = state_of(i);
       const auto begin = Clock::now();
       const auto predicted = index_->predict(state, wanted);
-      if (!predicted) return tl::unexpected(predicted.error());
+      if (!predicted) return predicted.error();
       latencies.add(seconds_since(begin));
       const auto found = index_->search(std::span(&state, 1), {.threshold = threshold});
-      if (!found) return tl::unexpected(found.error());
+      if (!found) return found.error();
       candidates += found->front().hits.size();
     }
     figure(name + " p50", 1e3 * latencies.quantile(0.5), "ms");
@@ -199,15 +199,15 @@ class Bench {
         if (seconds) {
           latencies.add(*seconds);
         } else {
-          queried = tl::unexpected(seconds.error());
+          queried = seconds.error();
         }
       }
     });
     const Status done = work();
     stop = true;
     other.join();
-    if (!done) return tl::unexpected(done.error());
-    if (!queried) return tl::unexpected(queried.error());
+    if (!done) return done.error();
+    if (!queried) return queried.error();
     return latencies;
   }
 
@@ -219,12 +219,12 @@ class Bench {
       for (match::PatternText& pattern : all) {
         const auto begin = Clock::now();
         const auto learned = index_->learn(pattern, {});
-        if (!learned) return tl::unexpected(learned.error());
+        if (!learned) return learned.error();
         learning.add(seconds_since(begin));
       }
       return {};
     });
-    if (!queries) return tl::unexpected(queries.error());
+    if (!queries) return queries.error();
     figure("learn p50 beside queries", 1e6 * learning.quantile(0.5), "us");
     figure("learn p99 beside queries", 1e6 * learning.quantile(0.99), "us");
     return {};
@@ -236,17 +236,17 @@ class Bench {
     for (uint32_t i = 0; i < options_.patterns; ++i) {
       match::PatternText pattern = patterns_.next();
       const auto learned = index_->learn(pattern, {});
-      if (!learned) return tl::unexpected(learned.error());
+      if (!learned) return learned.error();
     }
     Latencies before;
     for (int i = 0; i < 20; ++i) {
       const auto seconds = one_query();
-      if (!seconds) return tl::unexpected(seconds.error());
+      if (!seconds) return seconds.error();
       before.add(*seconds);
     }
     const uint64_t recent = index_->stats().recent_patterns;
     auto during = beside_queries([this] { return index_->sync(); });
-    if (!during) return tl::unexpected(during.error());
+    if (!during) return during.error();
     const match::IndexStats stats = index_->stats();
     figure("sync", stats.last_sync_seconds, "s");
     figure("  recent until then", static_cast<double>(recent), "patterns");

@@ -18,7 +18,7 @@ namespace {
 
 using match::Index;
 
-match::LearnOptions learn_options(const PatternLine& line) {
+match::LearnOptions learn_options(const match::PatternLine& line) {
   return {.name = line.name,
           .frequency = line.frequency,
           .emotives = line.emotives,
@@ -29,31 +29,31 @@ Status stopped() { return fail(ErrorCode::cancelled, "stopped as asked"); }
 
 Status build(const MatchBuildOptions& options) {
   const auto limit = memory_limit(options.max_memory);
-  if (!limit) return tl::unexpected(limit.error());
+  if (!limit) return limit.error();
   NewFolder folder(options.output, options.force);
   if (Status allowed = folder.check(options.input); !allowed) return allowed;
   auto reader = LineReader::open(options.input);
-  if (!reader) return tl::unexpected(reader.error());
+  if (!reader) return reader.error();
   match::IndexOptions made;
   made.create = true;
   made.search_only = !options.store;
   made.settings.sort = options.sort;
   made.max_memory = *limit;
   auto index = Index::open(folder.temporary(), made);
-  if (!index) return tl::unexpected(index.error());
+  if (!index) return index.error();
   if (Status begun = (*index)->begin_bulk(); !begun) return begun;
   uint64_t lines = 0;
   {
     PatternProgress progress;
-    Status read =
-        read_patterns(*reader, options.format, [&](const PatternLine& line, uint64_t) -> Status {
-          if (is_interrupted()) return stopped();
-          match::PatternText pattern = line.pattern;
-          auto learned = (*index)->learn(pattern, learn_options(line));
-          if (!learned) return tl::unexpected(learned.error());
-          progress.update(++lines, reader->bytes(), reader->total());
-          return {};
-        });
+    Status read = read_patterns(*reader, options.format,
+                                [&](const match::PatternLine& line, uint64_t) -> Status {
+                                  if (is_interrupted()) return stopped();
+                                  match::PatternText pattern = line.pattern;
+                                  auto learned = (*index)->learn(pattern, learn_options(line));
+                                  if (!learned) return learned.error();
+                                  progress.update(++lines, reader->bytes(), reader->total());
+                                  return {};
+                                });
     if (!read) return read;
   }
   if (is_interrupted()) return stopped();
@@ -69,26 +69,27 @@ Status build(const MatchBuildOptions& options) {
 
 Status learn(const MatchLearnOptions& options) {
   const auto limit = memory_limit(options.max_memory);
-  if (!limit) return tl::unexpected(limit.error());
+  if (!limit) return limit.error();
   match::IndexOptions opened;
   opened.max_memory = *limit;
   opened.durability =
       options.durability == "sync" ? match::Durability::sync : match::Durability::batch;
   auto index = Index::open(options.index, opened);
-  if (!index) return tl::unexpected(index.error());
+  if (!index) return index.error();
   auto reader = LineReader::open(options.input);
-  if (!reader) return tl::unexpected(reader.error());
-  return read_patterns(*reader, options.format, [&](const PatternLine& line, uint64_t) -> Status {
-    match::PatternText pattern = line.pattern;
-    const auto learned = (*index)->learn(pattern, learn_options(line));
-    if (!learned) return tl::unexpected(learned.error());
-    // Each name as soon as it is durable: it is what acknowledges.
-    fmt::print("{}\n", learned->name);
-    if (std::fflush(stdout) != 0) {
-      return fail(ErrorCode::io, "cannot write (standard output): is it full?");
-    }
-    return {};
-  });
+  if (!reader) return reader.error();
+  return read_patterns(
+      *reader, options.format, [&](const match::PatternLine& line, uint64_t) -> Status {
+        match::PatternText pattern = line.pattern;
+        const auto learned = (*index)->learn(pattern, learn_options(line));
+        if (!learned) return learned.error();
+        // Each name as soon as it is durable: it is what acknowledges.
+        fmt::print("{}\n", learned->name);
+        if (std::fflush(stdout) != 0) {
+          return fail(ErrorCode::io, "cannot write (standard output): is it full?");
+        }
+        return {};
+      });
 }
 
 int status_of(const Status& status) { return status ? kDone : report(status.error()); }

@@ -42,7 +42,7 @@ class Pairs {
     std::vector<match::PatternText> states;
     for (const Line& line : lines) states.push_back(match::pattern_of(line.events));
     const auto results = index_.search(states, search_);
-    if (!results) return tl::unexpected(results.error());
+    if (!results) return results.error();
     for (size_t i = 0; i < lines.size(); ++i) print_line(lines[i], (*results)[i]);
     return {};
   }
@@ -75,22 +75,22 @@ class Pairs {
 
 Result<std::vector<Line>> read_lines(const MatchDedupOptions& options, match::Index& index) {
   auto reader = LineReader::open(options.file);
-  if (!reader) return tl::unexpected(reader.error());
+  if (!reader) return reader.error();
   std::vector<Line> lines;
   uint64_t skipped = 0;
   Status read = read_patterns(
-      *reader, options.format, [&](const PatternLine& line, uint64_t number) -> Status {
+      *reader, options.format, [&](const match::PatternLine& line, uint64_t number) -> Status {
         match::PatternText pattern = line.pattern;
         if (pattern.tokens.size() < match::kMinPatternTokens) {
           ++skipped;
           return {};
         }
         const auto learned = index.learn(pattern, {.name = name_of(number)});
-        if (!learned) return tl::unexpected(learned.error());
+        if (!learned) return learned.error();
         lines.push_back(copy_of(pattern, number));
         return {};
       });
-  if (!read) return tl::unexpected(read.error());
+  if (!read) return read.error();
   if (skipped != 0) {
     warn(fmt::format("{} lines of fewer than {} symbols left out ({})", skipped,
                      match::kMinPatternTokens, options.file));
@@ -107,9 +107,9 @@ Status dedup(const MatchDedupOptions& options) {
   match::IndexOptions memory;
   memory.settings.sort = options.sort;
   auto index = match::Index::open("", memory);
-  if (!index) return tl::unexpected(index.error());
+  if (!index) return index.error();
   const auto lines = read_lines(options, **index);
-  if (!lines) return tl::unexpected(lines.error());
+  if (!lines) return lines.error();
   if (Status synced = (*index)->sync(); !synced) return synced;
   Pairs pairs(**index, {.scorer = *scorer, .threshold = options.threshold}, options.jsonl);
   PatternProgress progress;

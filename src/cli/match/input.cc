@@ -12,23 +12,23 @@ bool is_blank(std::string_view line) {
 }  // namespace
 
 Status read_patterns(LineReader& reader, const std::string& format, const TakePattern& take) {
-  PatternParser parser;
+  match::PatternParser parser;
   for (;;) {
     const auto line = reader.next();
-    if (!line) return tl::unexpected(line.error());
+    if (!line) return line.error();
     if (!*line) return {};
     if (is_blank(**line)) continue;
     const auto parsed = format == "lines" ? parser.parse_words(**line) : parser.parse_json(**line);
     Status done;
     if (!parsed) {
-      done = tl::unexpected(parsed.error());
+      done = parsed.error();
     } else {
       done = take(**parsed, reader.line_number());
     }
     if (done) continue;
     Error error = done.error();
     error.message = fmt::format("{} ({})", error.message, reader.place());
-    return tl::unexpected(std::move(error));
+    return error;
   }
 }
 

@@ -5,12 +5,12 @@
 #include <string>
 
 #include "cli/match/line_reader.h"
-#include "cli/match/pattern_line.h"
+#include "match/json/pattern_line.h"
 
 namespace hoist::cli {
 
 // Calls `take` for each line that is not blank; an error of it, or of the line, names the line.
-using TakePattern = std::function<Status(const PatternLine& line, uint64_t number)>;
+using TakePattern = std::function<Status(const match::PatternLine& line, uint64_t number)>;
 Status read_patterns(LineReader& reader, const std::string& format, const TakePattern& take);
 
 }  // namespace hoist::cli

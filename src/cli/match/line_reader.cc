@@ -20,7 +20,7 @@ constexpr size_t kReadBytes = size_t{1} << 20;
 Result<LineReader> LineReader::open(const std::string& path) {
   if (path == "-") return LineReader(UniqueFd(::dup(STDIN_FILENO)), "standard input", 0);
   auto fd = open_file(path, O_RDONLY);
-  if (!fd) return tl::unexpected(fd.error());
+  if (!fd) return fd.error();
   struct stat status {};
   const bool regular = ::fstat(fd->get(), &status) == 0 && S_ISREG(status.st_mode);
   return LineReader(std::move(*fd), path, regular ? static_cast<uint64_t>(status.st_size) : 0);
@@ -67,7 +67,7 @@ Result<std::optional<std::string_view>> LineReader::next() {
     }
     if (ended_) return std::nullopt;
     searched = buffer_.size() - begin_;
-    if (const auto more = fill(); !more) return tl::unexpected(more.error());
+    if (const auto more = fill(); !more) return more.error();
   }
 }
 

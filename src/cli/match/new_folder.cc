@@ -45,7 +45,7 @@ Result<UniqueFd> lock(const std::string& path) {
                           path));
 }
 
-tl::unexpected<Error> cannot_rename(const std::string& path) {
+Error cannot_rename(const std::string& path) {
   return fail(ErrorCode::io, fmt::format("cannot rename to ({}: {})", path, std::strerror(errno)),
               errno);
 }
@@ -87,12 +87,12 @@ Status NewFolder::check(const std::string& input) const {
                             input));
   }
   const Result<UniqueFd> locked = lock(path_);
-  return locked ? Status() : tl::unexpected(locked.error());
+  return locked ? Status() : locked.error();
 }
 
 Status NewFolder::replace() {
   const Result<UniqueFd> locked = lock(path_);
-  if (!locked) return tl::unexpected(locked.error());
+  if (!locked) return locked.error();
   if (::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), RENAME_EXCHANGE) == 0) {
     return {};  // the old one, which has the temporary name now, goes with this object
   }

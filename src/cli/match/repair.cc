@@ -20,10 +20,10 @@ Result<match::RepairReport> repair(const std::string& path, const std::string& o
         fmt::format("the damaged index would be replaced ({}): choose another name", output));
   }
   NewFolder folder(output, force);
-  if (Status allowed = folder.check(path); !allowed) return tl::unexpected(allowed.error());
+  if (Status allowed = folder.check(path); !allowed) return allowed.error();
   auto repaired = match::repair_index(path, folder.temporary());
   if (!repaired) return repaired;
-  if (Status published = folder.publish(); !published) return tl::unexpected(published.error());
+  if (Status published = folder.publish(); !published) return published.error();
   return repaired;
 }
 

@@ -50,7 +50,7 @@ int match_stats(const std::string& path, bool json) {
 
 int match_verify(const std::string& path, bool json) {
   const auto index = match::Index::open(path, {.read_only = true});
-  const auto compared = index ? (*index)->verify() : tl::unexpected(index.error());
+  const auto compared = index ? (*index)->verify() : index.error();
   if (json) {
     fmt::print("{{\"ok\": {}, \"patterns\": {}{}}}\n", compared.has_value(),
                compared ? *compared : 0,

@@ -36,7 +36,7 @@ Result<double> time(const std::function<Status()>& body) {
   double best = 1e300;
   for (int round = 0; round < kRounds; ++round) {
     const auto begin = std::chrono::steady_clock::now();
-    if (Status done = body(); !done) return tl::unexpected(done.error());
+    if (Status done = body(); !done) return done.error();
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
     best = std::min(best, seconds.count());
   }
@@ -75,7 +75,7 @@ class Bench {
  private:
   Status add(const std::string& name, const std::function<Status()>& body, uint64_t made = 0) {
     const Result<double> seconds = time(body);
-    if (!seconds) return tl::unexpected(seconds.error());
+    if (!seconds) return seconds.error();
     lines_.push_back({name, *seconds, made});
     return {};
   }
@@ -100,10 +100,10 @@ Status Bench::pack(uint32_t parity) const {
 
 Status Bench::read(const PartSelection& selection) const {
   const Result<HoloTensorReader> reader = open_holotensor(path());
-  if (!reader) return tl::unexpected(reader.error());
+  if (!reader) return reader.error();
   for (size_t i = 0; i < views_.size(); ++i) {
     const Result<LoadedTensor> tensor = reader->decode(i, selection, {}, &ThreadPool::process());
-    if (!tensor) return tl::unexpected(tensor.error());
+    if (!tensor) return tensor.error();
   }
   return {};
 }
@@ -149,14 +149,14 @@ Result<std::vector<Line>> Bench::run() {
   step(status, [&] {
     return add("verify", [&]() -> Status {
       Result<std::unique_ptr<container::Source>> source = container::open_file_source(path());
-      if (!source) return tl::unexpected(source.error());
+      if (!source) return source.error();
       const Result<HoloVerifyReport> report = verify_holotensor(**source);
-      if (!report) return tl::unexpected(report.error());
+      if (!report) return report.error();
       return report->ok() ? Status() : fail(ErrorCode::corrupt, "the benchmark's file is damaged");
     });
   });
   step(status, [&] { return zstd_lines(); });
-  if (!status) return tl::unexpected(status.error());
+  if (!status) return status.error();
   return lines_;
 }
 

@@ -44,7 +44,7 @@ std::vector<MetadataPair> metadata_of(const HoloTensorReader& reader, size_t fil
   const HoloFile& packed = reader.header().files[file];
   Result<std::vector<MetadataPair>> pairs =
       skeleton ? read_metadata(packed.format, *container::memory_source(*skeleton, packed.name))
-               : tl::unexpected(skeleton.error());
+               : skeleton.error();
   if (pairs) return std::move(*pairs);
   warn(fmt::format("no metadata of {}: {}", packed.name, pairs.error().message));
   return {};

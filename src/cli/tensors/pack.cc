@@ -57,7 +57,7 @@ void print(const PackOptions& options, const ModelSource& model, const HoloTenso
 
 Status pack(const PackOptions& options) {
   const Result<ModelSource> model = ModelSource::open(options.inputs);
-  if (!model) return tl::unexpected(model.error());
+  if (!model) return model.error();
   HoloWriteOptions how = write_options(options);
   how.output = output_rule(options.force, model->paths());
   std::optional<ProgressLine> line(std::in_place, "packing");
@@ -71,7 +71,7 @@ Status pack(const PackOptions& options) {
           }};
   const Result<HoloTensorWriter> writer =
       pack_model(*model, options.output, how, &ThreadPool::process(), progress);
-  if (!writer) return tl::unexpected(writer.error());
+  if (!writer) return writer.error();
   line.reset();
   for (const std::string& note : model->notes()) warn(note);
   print(options, *model, *writer);

@@ -26,9 +26,9 @@ Result<OutputRule> rule_of(const TensorsRepairOptions& options) {
 
 Result<HoloRepairReport> repair(const TensorsRepairOptions& options, const std::string& output) {
   const Result<OutputRule> rule = rule_of(options);
-  if (!rule) return tl::unexpected(rule.error());
+  if (!rule) return rule.error();
   Result<std::unique_ptr<container::Source>> source = container::open_file_source(options.file);
-  if (!source) return tl::unexpected(source.error());
+  if (!source) return source.error();
   ProgressLine line(options.file);
   return repair_holotensor(
       **source, output, [&](uint64_t done, uint64_t total) { line.update(done, total); },

@@ -67,7 +67,7 @@ Result<std::function<PartSelection(const HoloTensor&)>> selection_of(const Unpac
   everywhere.target = options.target;
   everywhere.layers = options.layers;
   Result<std::vector<size_t>> fragments = parse_list(options.fragments);
-  if (!fragments) return tl::unexpected(fragments.error());
+  if (!fragments) return fragments.error();
   everywhere.fragments = std::move(*fragments);
   if (options.policy.empty()) {
     return [everywhere](const HoloTensor&) { return everywhere; };
@@ -75,7 +75,7 @@ Result<std::function<PartSelection(const HoloTensor&)>> selection_of(const Unpac
   QualityPolicy policy(options.target.value_or(1));
   for (const std::string& text : options.policy) {
     Result<LayerQualityTarget> rule = parse_layer_target(text);
-    if (!rule) return tl::unexpected(rule.error());
+    if (!rule) return rule.error();
     policy.add(std::move(*rule));
   }
   return [policy](const HoloTensor& tensor) {
@@ -90,7 +90,7 @@ Status add_sources(const UnpackOptions& options, HoloTensorReader& reader) {
   int priority = 200;
   for (const std::string& path : options.sources) {
     Result<HoloTensorReader> other = HoloTensorReader::open(path);
-    if (!other) return tl::unexpected(other.error());
+    if (!other) return other.error();
     if (encode_header(other->header()) != encode_header(reader.header())) {
       return fail(ErrorCode::invalid_argument,
                   fmt::format("not a copy of {} ({}): leave it out", options.input, path));
@@ -158,18 +158,18 @@ void print(const UnpackOptions& options, const RestoreReport& report,
              report.bytes, report.lowest_quality, left_out);
 }
 
-tl::unexpected<Error> with_advice(const UnpackOptions& options, const Error& error) {
-  if (error.code != ErrorCode::corrupt || options.skip_damaged) return tl::unexpected(error);
+Error with_advice(const UnpackOptions& options, const Error& error) {
+  if (error.code != ErrorCode::corrupt || options.skip_damaged) return error;
   return fail(error.code, error.message + ": --skip-damaged leaves out what cannot be read");
 }
 
 Status unpack(const UnpackOptions& options) {
   Result<HoloTensorReader> reader = HoloTensorReader::open(options.input);
-  if (!reader) return tl::unexpected(reader.error());
+  if (!reader) return reader.error();
   warn_of_damaged_metadata(*reader);
   if (Status added = add_sources(options, *reader); !added) return added;
   auto selection = selection_of(options);
-  if (!selection) return tl::unexpected(selection.error());
+  if (!selection) return selection.error();
   if (Status fits = check_fragments(options, *reader); !fits) return fits;
   ProgressLine line("unpacking");
   RestoreOptions how;

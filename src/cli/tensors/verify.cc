@@ -17,7 +17,7 @@ using nlohmann::ordered_json;
 
 Result<HoloVerifyReport> verify_file(const std::string& path) {
   Result<std::unique_ptr<container::Source>> source = container::open_file_source(path);
-  if (!source) return tl::unexpected(source.error());
+  if (!source) return source.error();
   ProgressLine line(path);
   return verify_holotensor(**source,
                            [&](uint64_t done, uint64_t total) { line.update(done, total); });

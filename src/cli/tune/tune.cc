@@ -146,7 +146,7 @@ Result<Outcome> measure_all(const std::vector<const VariantHandle*>& variants,
     };
     auto measured = placement::measure(variants[i]->operation(), variants[i]->variant(), plan);
     if (!measured && measured.error().code == ErrorCode::cancelled) {
-      return tl::unexpected(measured.error());
+      return measured.error();
     }
     if (!measured) {
       outcome.skipped.push_back(fmt::format("{}: {}", name, measured.error().message));
@@ -164,7 +164,7 @@ Result<Outcome> measure_all(const std::vector<const VariantHandle*>& variants,
 // all of it is too uncertain to replace anything.
 Status merge_and_write(Outcome& outcome, bool force, const placement::Registry& registry) {
   const Result<UniqueFd> lock = placement::lock_profile();
-  if (!lock) return tl::unexpected(lock.error());
+  if (!lock) return lock.error();
   Profile& profile = outcome.profile;
   const size_t measured = profile.variants.size();
   const Result<Profile> before = placement::read_profile();

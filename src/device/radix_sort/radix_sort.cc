@@ -16,7 +16,7 @@ using CudaRadixSort = int(int device, void* stream, uint32_t kind, bool descendi
 
 Status enqueue_cuda(Device& device, StreamHandle stream, const Call& call) {
   const auto sort = cuda_function<CudaRadixSort>("hoist_cuda_radix_sort");
-  if (!sort) return tl::unexpected(sort.error());
+  if (!sort) return sort.error();
   size_t size = 0;
   const auto run = [&](void* temporary) {
     return cuda_status(
@@ -26,7 +26,7 @@ Status enqueue_cuda(Device& device, StreamHandle stream, const Call& call) {
   };
   if (Status asked = run(nullptr); !asked) return asked;
   const Result<void*> temporary = device.allocate(std::max<size_t>(size, 1), stream);
-  if (!temporary) return tl::unexpected(temporary.error());
+  if (!temporary) return temporary.error();
   Status done = run(*temporary);
   device.free(*temporary, stream);
   return done;

@@ -3,7 +3,7 @@
 //   Status done = enqueue(stream, {Kind::i32, /*descending=*/false, data, scratch, count});
 //
 // Every device gives the same bytes: on the CPU device it is a stable sort, through hoistd one of
-// its operations (HOIST_OPERATION_RADIX_SORT).
+// its operations (HOIST_REQUEST_RADIX_SORT).
 #pragma once
 
 #include <cstddef>

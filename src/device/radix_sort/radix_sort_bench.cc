@@ -55,9 +55,9 @@ Status sort_in_place(Device& device, Transfer& transfer, std::span<std::byte> me
 
 Status copy_there_and_back(Device& device, Transfer& transfer, std::span<std::byte> memory) {
   Result<Stream> stream = Stream::create(device);
-  if (!stream) return tl::unexpected(stream.error());
+  if (!stream) return stream.error();
   const Result<Buffer> buffer = Buffer::allocate(*stream, memory.size());
-  if (!buffer) return tl::unexpected(buffer.error());
+  if (!buffer) return buffer.error();
   if (Status ready = stream->synchronize(); !ready) return ready;
   if (Status up = transfer.upload(memory, buffer->view()); !up) return up;
   return transfer.download(buffer->view<const std::byte>(), memory);

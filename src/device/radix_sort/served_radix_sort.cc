@@ -23,7 +23,7 @@ Call parse(const ServedCall& served) {
 
 }  // namespace
 
-ServedRadixSort::ServedRadixSort() : ServedOperation(HOIST_OPERATION_RADIX_SORT, "radix_sort") {}
+ServedRadixSort::ServedRadixSort() : ServedOperation(HOIST_REQUEST_RADIX_SORT, "radix_sort") {}
 
 Status ServedRadixSort::validate(const ServedCall& served) const {
   if (Status shape = check_shape(served, 2, kArguments); !shape) return shape;
@@ -53,7 +53,7 @@ Status ServedRadixSort::run(const ServedCall& served) const {
 }
 
 Status request(remote::RemoteDevice& device, StreamHandle stream, const Call& call) {
-  return device.run(stream, HOIST_OPERATION_RADIX_SORT,
+  return device.run(stream, HOIST_REQUEST_RADIX_SORT,
                     {{call.data, call.bytes()}, {call.scratch, call.bytes()}},
                     {static_cast<uint64_t>(call.kind), call.descending ? 1U : 0U, call.count});
 }

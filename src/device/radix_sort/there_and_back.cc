@@ -154,16 +154,16 @@ class Writer : public HostWriter {
 Status run(const HostCall& call, uint64_t count, HostReader& reader, HostWriter& writer,
            Device& device, Transfer& transfer) {
   auto stream = Stream::create(device);
-  if (!stream) return tl::unexpected(stream.error());
+  if (!stream) return stream.error();
   auto data = Buffer::allocate(*stream, call.from.size());
-  if (!data) return tl::unexpected(data.error());
+  if (!data) return data.error();
   auto scratch = Buffer::allocate(*stream, call.from.size());
-  if (!scratch) return tl::unexpected(scratch.error());
+  if (!scratch) return scratch.error();
   // Memory of a stream's pool is there for what comes behind it; transfers have other streams.
   auto ready = Event::create(device);
-  if (!ready) return tl::unexpected(ready.error());
+  if (!ready) return ready.error();
   auto sorted = Event::create(device);
-  if (!sorted) return tl::unexpected(sorted.error());
+  if (!sorted) return sorted.error();
 
   Stopwatch watch;
   Status done = ready->record(*stream);

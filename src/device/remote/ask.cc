@@ -14,9 +14,9 @@ Result<std::string> ask_status(const std::string& path) {
   for (const std::string& candidate : paths) {
     const Result<UniqueFd> socket = connect_to(candidate);
     if (!socket && socket.error().code == ErrorCode::not_found) continue;
-    if (!socket) return tl::unexpected(socket.error());
+    if (!socket) return socket.error();
     if (Status sent = send_message(socket->get(), make_message(HOIST_MESSAGE_STATUS)); !sent) {
-      return tl::unexpected(sent.error());
+      return sent.error();
     }
     return receive_text(socket->get(), kMilliseconds, kLongestStatus);
   }

@@ -2,13 +2,13 @@
 
 #include <errno.h>
 #include <fmt/core.h>
-#include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 
+#include "base/option_values.h"
 #include "base/options.h"
 #include "device/backoff.h"
 #include "device/remote/futex.h"
@@ -21,7 +21,7 @@ namespace {
 // in somebody else's program.
 constexpr uint64_t kLookNs = 20'000'000;
 
-tl::unexpected<Error> unavailable(std::string why) {
+Error unavailable(std::string why) {
   return fail(ErrorCode::unavailable, fmt::format("no hoistd: {}", why));
 }
 
@@ -30,7 +30,7 @@ Result<UniqueFd> connect_trusted(const std::string& path) {
   Result<UniqueFd> socket = connect_to(path);
   if (!socket) return socket;
   const Result<Peer> peer = peer_of(socket->get());
-  if (!peer) return tl::unexpected(peer.error());
+  if (!peer) return peer.error();
   if (peer->uid != 0 && peer->uid != ::geteuid()) {
     return unavailable(fmt::format("the one at {} is user {}'s", path, peer->uid));
   }
@@ -39,7 +39,7 @@ Result<UniqueFd> connect_trusted(const std::string& path) {
 
 Result<UniqueFd> connect_to_first(const std::string& path) {
   if (hoist_is_off()) return unavailable("HOIST=off");
-  if (::strcasecmp(option_text(OptionId::gpu), "off") == 0) return unavailable("HOIST_GPU=off");
+  if (gpu_use() == HOIST_GPU_OFF) return unavailable("HOIST_GPU=off");
   Result<UniqueFd> socket = unavailable("no path to its socket");
   for (const std::string& candidate :
        path.empty() ? socket_paths() : std::vector<std::string>{path}) {
@@ -52,7 +52,7 @@ Result<UniqueFd> connect_to_first(const std::string& path) {
 // The daemon's answer to hello.
 Result<hoist_message> receive_answer(int socket, int milliseconds) {
   const Result<std::optional<Received>> received = receive_message(socket, milliseconds);
-  if (!received) return tl::unexpected(received.error());
+  if (!received) return received.error();
   if (!*received) return unavailable("it does not answer");
   return (*received)->message;
 }
@@ -113,32 +113,32 @@ struct Connection::Attempt {
 
 Result<Connection::Attempt> Connection::attempt(const ConnectOptions& options, uint64_t pool_size) {
   Result<UniqueFd> socket = connect_to_first(options.path);
-  if (!socket) return tl::unexpected(socket.error());
+  if (!socket) return socket.error();
   Result<SharedMemory> memory = SharedMemory::create(options.lanes, pool_size);
-  if (!memory) return tl::unexpected(memory.error());
+  if (!memory) return memory.error();
   hoist_message hello = make_message(HOIST_MESSAGE_HELLO);
   hello.lanes = options.lanes;
   hello.pool_size = pool_size;
   set_text(hello.name, ::program_invocation_short_name);
   if (Status sent = send_message(socket->get(), hello, memory->fd()); !sent) {
-    return tl::unexpected(sent.error());
+    return sent.error();
   }
   memory->close_descriptor();  // which a child would keep, and with it the memory
   const Result<hoist_message> answer =
       receive_answer(socket->get(), static_cast<int>(options.handshake.count()));
-  if (!answer) return tl::unexpected(answer.error());
+  if (!answer) return answer.error();
   return Attempt{std::move(*memory), std::move(*socket), pool_size, *answer};
 }
 
 Status Connection::ask(const std::string& path, std::chrono::milliseconds patience) {
   const Result<UniqueFd> socket = connect_to_first(path);
-  if (!socket) return tl::unexpected(socket.error());
+  if (!socket) return socket.error();
   if (Status sent = send_message(socket->get(), make_message(HOIST_MESSAGE_STATUS)); !sent) {
     return sent;
   }
   const Result<std::string> answer =
       receive_text(socket->get(), static_cast<int>(patience.count()), kLongestStatus);
-  return answer ? Status() : tl::unexpected(answer.error());
+  return answer ? Status() : answer.error();
 }
 
 Result<std::shared_ptr<Connection>> Connection::open(const ConnectOptions& options) {
@@ -150,9 +150,9 @@ Result<std::shared_ptr<Connection>> Connection::open(const ConnectOptions& optio
     if (offered == 0) break;
     made = attempt(options, offered);
   }
-  if (!made) return tl::unexpected(made.error());
+  if (!made) return made.error();
   if (Status welcome = check_welcome(made->answer); !welcome) {
-    return tl::unexpected(welcome.error());
+    return welcome.error();
   }
   return std::shared_ptr<Connection>(new Connection(std::move(*made), options));
 }
@@ -180,7 +180,7 @@ Status Connection::status() {
 }
 
 Error Connection::overdue() {
-  return unavailable("it has not answered for too long; it may be stopped").value();
+  return unavailable("it has not answered for too long; it may be stopped");
 }
 
 // Whether all lanes have answered in time, or late. While one has not, no lane takes requests: a
@@ -191,7 +191,7 @@ Status Connection::check_patience() {
   for (const std::unique_ptr<Lane>& lane : lanes_) {
     const std::lock_guard lock(lane->mutex);
     reap(*lane);
-    if (lane->is_overdue()) return tl::unexpected(overdue());
+    if (lane->is_overdue()) return overdue();
   }
   settled_.store(count, std::memory_order_release);  // of later ones somebody else finds out
   return {};
@@ -205,7 +205,7 @@ Status Connection::check_process() const {
 Status Connection::check_alive() {
   if (Status here = check_process(); !here) return here;
   if (!lost_.load(std::memory_order_acquire)) return {};
-  return tl::unexpected(why_lost_);
+  return why_lost_;
 }
 
 Status Connection::check_socket() {
@@ -227,11 +227,11 @@ Status Connection::lose(Error why) {
     why_lost_ = std::move(why);
     lost_.store(true, std::memory_order_release);
   }
-  return tl::unexpected(why_lost_);
+  return why_lost_;
 }
 
 Result<void*> Connection::allocate(uint64_t size) {
-  if (Status alive = check_alive(); !alive) return tl::unexpected(alive.error());
+  if (Status alive = check_alive(); !alive) return alive.error();
   std::optional<uint64_t> offset = pool_.allocate(size);
   if (!offset) {
     // What nobody has looked for may have been answered.
@@ -271,8 +271,8 @@ uint64_t Connection::patience_ends(uint64_t now) const {
 
 Result<Ticket> Connection::submit(uint32_t index, const hoist_request& request,
                                   std::chrono::nanoseconds work) {
-  if (Status ready = check_alive(); !ready) return tl::unexpected(ready.error());
-  if (Status ready = check_patience(); !ready) return tl::unexpected(ready.error());
+  if (Status ready = check_alive(); !ready) return ready.error();
+  if (Status ready = check_patience(); !ready) return ready.error();
   if (index >= lanes_.size() || request.range_count > HOIST_RING_MAX_RANGES) {
     return fail(ErrorCode::invalid_argument, "no such lane or too many ranges (hoistd's client)");
   }
@@ -296,10 +296,10 @@ Result<Ticket> Connection::submit(uint32_t index, const hoist_request& request,
   reap(lane);
   if (lane.is_overdue() || lane.submitter.full()) {
     release();
-    return lane.is_overdue() ? tl::unexpected(overdue()) : unavailable("the lane is full");
+    return lane.is_overdue() ? overdue() : unavailable("the lane is full");
   }
   hoist_request timed = request;
-  timed.deadline_ns = request.operation == HOIST_OPERATION_FREE ? 0 : patience_ends(monotonic_ns());
+  timed.deadline_ns = request.operation == HOIST_REQUEST_FREE ? 0 : patience_ends(monotonic_ns());
   pending->work_ns = static_cast<uint64_t>(std::max<int64_t>(work.count(), 0));
   lane.work_ns += pending->work_ns;
   Ticket ticket;
@@ -335,22 +335,22 @@ bool Connection::is_pending(const Ticket& ticket) const {
 
 Result<bool> Connection::is_done(const Ticket& ticket) {
   if (ticket.pending_ == nullptr) return true;
-  if (!process_.is_current()) return tl::unexpected(check_alive().error());
+  if (!process_.is_current()) return check_alive().error();
   if (is_pending(ticket)) {
-    if (Status alive = check_alive(); !alive) return tl::unexpected(alive.error());
+    if (Status alive = check_alive(); !alive) return alive.error();
     return false;
   }
   Lane& lane = *lanes_[ticket.lane_];
   const std::lock_guard lock(lane.mutex);
   reap(lane);
   if (ticket.pending_->done) return true;
-  if (Status alive = check_alive(); !alive) return tl::unexpected(alive.error());
+  if (Status alive = check_alive(); !alive) return alive.error();
   return false;
 }
 
 Result<hoist_completion> Connection::wait(const Ticket& ticket) {
   if (ticket.pending_ == nullptr) return hoist_completion{};
-  if (!process_.is_current()) return tl::unexpected(check_alive().error());
+  if (!process_.is_current()) return check_alive().error();
   Lane& lane = *lanes_[ticket.lane_];
   const uint64_t deadline = patience_ends(monotonic_ns());
   // Short work is done before a thread that sleeps could be woken.
@@ -362,23 +362,22 @@ Result<hoist_completion> Connection::wait(const Ticket& ticket) {
       reap(lane);
       if (ticket.pending_->done) break;
       if (Submitter::progress(lane.shared, ticket.sequence_) == Submitter::Progress::corrupt) {
-        return tl::unexpected(
-            lose({ErrorCode::corrupt, "no hoistd: it answers nonsense (shared ring)"}).error());
+        return lose({ErrorCode::corrupt, "no hoistd: it answers nonsense (shared ring)"}).error();
       }
       if (now >= deadline) {
         // With all that is behind it, which may be late, too, when its own waiters have gone.
         lane.overdue = lane.submitter.submitted();
         overdue_.fetch_add(1, std::memory_order_release);
       }
-      if (lane.is_overdue()) return tl::unexpected(overdue());
+      if (lane.is_overdue()) return overdue();
     }
     // Answers that were given before it died count.
-    if (Status alive = check_alive(); !alive) return tl::unexpected(alive.error());
+    if (Status alive = check_alive(); !alive) return alive.error();
     Submitter::wait(lane.shared, ticket.sequence_, std::min(deadline, now + kLookNs));
     if (monotonic_ns() - now >= kLookNs) (void)check_socket();
   }
   const hoist_completion& completion = ticket.pending_->completion;
-  if (Status done = status_of(completion.status); !done) return tl::unexpected(done.error());
+  if (Status done = status_of(completion.status); !done) return done.error();
   return completion;
 }
 
@@ -441,19 +440,19 @@ struct StatusName {
   const char* text;
 };
 constexpr StatusName kStatuses[] = {
-    {HOIST_STATUS_INVALID, ErrorCode::invalid_argument, "a number in the request is impossible"},
-    {HOIST_STATUS_NOT_FOUND, ErrorCode::not_found, "no such buffer"},
-    {HOIST_STATUS_UNSUPPORTED, ErrorCode::unsupported, "no such operation"},
-    {HOIST_STATUS_EXHAUSTED, ErrorCode::exhausted, "no more device memory for this client"},
-    {HOIST_STATUS_CANCELLED, ErrorCode::cancelled, "its deadline passed before its turn came"},
-    {HOIST_STATUS_UNAVAILABLE, ErrorCode::unavailable, "the device is lost, or the daemon ends"},
-    {HOIST_STATUS_INTERNAL, ErrorCode::internal, "the operation failed"},
+    {HOIST_RING_INVALID, ErrorCode::invalid_argument, "a number in the request is impossible"},
+    {HOIST_RING_NOT_FOUND, ErrorCode::not_found, "no such buffer"},
+    {HOIST_RING_UNSUPPORTED, ErrorCode::unsupported, "no such operation"},
+    {HOIST_RING_EXHAUSTED, ErrorCode::exhausted, "no more device memory for this client"},
+    {HOIST_RING_CANCELLED, ErrorCode::cancelled, "its deadline passed before its turn came"},
+    {HOIST_RING_UNAVAILABLE, ErrorCode::unavailable, "the device is lost, or the daemon ends"},
+    {HOIST_RING_INTERNAL, ErrorCode::internal, "the operation failed"},
 };
 
 }  // namespace
 
 Status status_of(uint32_t status) {
-  if (status == HOIST_STATUS_OK) return {};
+  if (status == HOIST_RING_OK) return {};
   for (const StatusName& known : kStatuses) {
     if (known.status == status) return fail(known.code, fmt::format("hoistd: {}", known.text));
   }
@@ -464,7 +463,7 @@ uint32_t status_number(ErrorCode code) {
   for (const StatusName& known : kStatuses) {
     if (known.code == code) return known.status;
   }
-  return HOIST_STATUS_INTERNAL;
+  return HOIST_RING_INTERNAL;
 }
 
 }  // namespace hoist::device::remote

@@ -2,7 +2,7 @@
 //
 //   Result<std::shared_ptr<Connection>> hoistd = Connection::open({});
 //   hoist_request request = {};
-//   request.operation = HOIST_OPERATION_NONE;
+//   request.operation = HOIST_REQUEST_NONE;
 //   Result<Ticket> ticket = (*hoistd)->submit(0, request);
 //   Result<hoist_completion> answer = (*hoistd)->wait(*ticket);
 //
@@ -143,7 +143,7 @@ class Connection {
   Error why_lost_;
 };
 
-// hoist_status as an Error, and back.
+// hoist_ring_status as an Error, and back.
 Status status_of(uint32_t status);
 uint32_t status_number(ErrorCode code);
 

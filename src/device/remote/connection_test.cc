@@ -80,7 +80,7 @@ class FakeDaemon {
   size_t answer_all(uint64_t result = 0) {
     std::array<hoist_request, HOIST_RING_ENTRIES> batch;
     const size_t count = receiver_->drain(batch).value();
-    for (size_t i = 0; i < count; ++i) receiver_->complete(HOIST_STATUS_OK, result, 1);
+    for (size_t i = 0; i < count; ++i) receiver_->complete(HOIST_RING_OK, result, 1);
     return count;
   }
 
@@ -102,7 +102,7 @@ hoist_request nothing() { return {}; }
 
 hoist_request copy_out(uint64_t pool_offset, uint64_t size) {
   hoist_request request = {};
-  request.operation = HOIST_OPERATION_COPY;
+  request.operation = HOIST_REQUEST_COPY;
   request.range_count = 2;
   request.ranges[0] = {1, 0, size};
   request.ranges[1] = {0, pool_offset, size};
@@ -181,7 +181,7 @@ TEST(Connection, WaitsLongerForWorkThatTakesLonger) {
     std::array<hoist_request, 1> batch;
     ASSERT_EQ(other.drain(batch).value(), 1u);
     EXPECT_GT(batch[0].deadline_ns, monotonic_ns());
-    other.complete(HOIST_STATUS_OK, 0, 1);
+    other.complete(HOIST_RING_OK, 0, 1);
   });
   EXPECT_TRUE(connection->wait(beside));
   EXPECT_TRUE(connection->wait(ticket));

@@ -1,5 +1,5 @@
 // Futexes in memory that processes share (futex(2)): a word that one side changes and the other
-// sleeps on. Time is CLOCK_MONOTONIC throughout.
+// sleeps on. Time is CLOCK_MONOTONIC throughout (base/monotonic.h).
 #pragma once
 
 #include <linux/futex.h>
@@ -11,13 +11,9 @@
 #include <climits>
 #include <cstdint>
 
-namespace hoist::device::remote {
+#include "base/monotonic.h"
 
-inline uint64_t monotonic_ns() {
-  timespec now;
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
+namespace hoist::device::remote {
 
 // Sleeps while `word` holds `expected`, until a wake-up, a signal or `deadline_ns` (0: none).
 // May return early: callers look again.

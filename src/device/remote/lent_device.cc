@@ -1,23 +1,22 @@
 #include "device/remote/lent_device.h"
 
-#include <strings.h>
 #include <unistd.h>
 
 #include <atomic>
 
-#include "base/gpu_hint.h"
-#include "base/options.h"
+#include "base/option_values.h"
 #include "device/remote/connection.h"
 #include "device/remote/futex.h"
 #include "device/remote/remote_device.h"
 #include "device/remote/start.h"
+#include "takeover/gpu_hint.h"
 
 namespace hoist::device::remote {
 namespace {
 
 Result<std::shared_ptr<Device>> in_process() {
   const Result<Device*> cuda = cuda_device();
-  if (!cuda) return tl::unexpected(cuda.error());
+  if (!cuda) return cuda.error();
   return std::shared_ptr<Device>(*cuda, [](Device*) {});  // lives as long as the process
 }
 
@@ -59,21 +58,21 @@ Status answers_soon() { return Connection::ask({}, std::chrono::milliseconds(100
 }  // namespace
 
 Result<std::shared_ptr<Device>> lent_device(const LendOptions& options) {
-  const char* const where = option_text(OptionId::gpu);
-  if (::strcasecmp(where, "off") == 0) return fail(ErrorCode::unavailable, "HOIST_GPU=off");
-  if (::strcasecmp(where, "inprocess") == 0) return in_process();
+  const hoist_gpu_use use = gpu_use();
+  if (use == HOIST_GPU_OFF) return fail(ErrorCode::unavailable, "HOIST_GPU=off");
+  if (use == HOIST_GPU_INPROCESS) return in_process();
   if (hoist_gpus_are_hidden()) {
     return fail(ErrorCode::unavailable, "CUDA_VISIBLE_DEVICES hides every device");
   }
   const bool starts = options.otherwise == WithoutHoistd::start;
   const auto connect = [&]() -> Result<std::shared_ptr<RemoteDevice>> {
     if (const Status soon = starts ? Status() : answers_soon(); !soon) {
-      return tl::unexpected(soon.error());
+      return soon.error();
     }
     return options.own_pool > 0 ? connect_own(options.own_pool) : RemoteDevice::shared();
   };
   Result<std::shared_ptr<RemoteDevice>> remote = connect();
-  const bool is_required = ::strcasecmp(where, "require") == 0;
+  const bool is_required = use == HOIST_GPU_REQUIRE;
   if (remote && !starts && !(*remote)->is_gpu() && !is_required) {
     remote = fail(ErrorCode::unavailable, "hoistd lends a CPU");
   }
@@ -85,13 +84,12 @@ Result<std::shared_ptr<Device>> lent_device(const LendOptions& options) {
     (void)start_private_daemon(start);
     if (options.wait.count() > 0) remote = connect();
   }
-  if (!remote) return tl::unexpected(remote.error());
+  if (!remote) return remote.error();
   return std::shared_ptr<Device>(std::move(*remote));
 }
 
 bool hoistd_answers() {
-  const char* const where = option_text(OptionId::gpu);
-  const bool lends = ::strcasecmp(where, "off") != 0 && ::strcasecmp(where, "inprocess") != 0;
+  const bool lends = gpu_use() != HOIST_GPU_OFF && gpu_use() != HOIST_GPU_INPROCESS;
   return lends && !hoist_gpus_are_hidden() && answers_soon();
 }
 

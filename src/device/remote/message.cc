@@ -24,14 +24,14 @@ namespace {
 
 constexpr int kBacklog = 1024;
 
-tl::unexpected<Error> system_error(std::string_view what, std::string_view path = "socket") {
+Error system_error(std::string_view what, std::string_view path = "socket") {
   const int code = errno;
   const ErrorCode kind =
       code == ENOENT || code == ECONNREFUSED ? ErrorCode::not_found : ErrorCode::io;
   return fail(kind, fmt::format("{} ({}): {}", what, path, std::strerror(code)), code);
 }
 
-tl::unexpected<Error> ended() {
+Error ended() {
   return fail(ErrorCode::unavailable, "the other side closed the connection (hoistd's socket)");
 }
 
@@ -112,7 +112,7 @@ Result<Peer> peer_of(int socket) {
 
 Result<UniqueFd> connect_to(const std::string& path) {
   const Result<sockaddr_un> address = address_of(path);
-  if (!address) return tl::unexpected(address.error());
+  if (!address) return address.error();
   UniqueFd socket = new_socket();
   if (!socket.valid()) return system_error("make");
   // Local: it is accepted into the backlog at once or (EAGAIN) not at all.
@@ -124,7 +124,7 @@ Result<UniqueFd> connect_to(const std::string& path) {
 
 Result<Listener> listen_at(const std::string& path, std::optional<gid_t> group) {
   const Result<sockaddr_un> address = address_of(path);
-  if (!address) return tl::unexpected(address.error());
+  if (!address) return address.error();
   Result<UniqueFd> lock = open_file(path + ".lock", O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
   if (!lock) {
     return fail(ErrorCode::io, fmt::format("cannot listen ({}): name a socket in a folder of yours "
@@ -200,7 +200,7 @@ Result<std::optional<Received>> receive_message(int socket, int milliseconds,
                                                 std::vector<UniqueFd>* unwanted) {
   if (milliseconds > 0) {
     const Result<bool> ready = wait_for_packet(socket, milliseconds);
-    if (!ready) return tl::unexpected(ready.error());
+    if (!ready) return ready.error();
     if (!*ready) return std::nullopt;
   }
   Received received;
@@ -238,7 +238,7 @@ Status send_text(int socket, std::string_view text) {
 
 Result<std::string> receive_text(int socket, int milliseconds, size_t size) {
   const Result<bool> ready = wait_for_packet(socket, milliseconds);
-  if (!ready) return tl::unexpected(ready.error());
+  if (!ready) return ready.error();
   std::string text(size, '\0');
   const ssize_t got = *ready ? ::recv(socket, text.data(), size, MSG_DONTWAIT) : 0;
   if (got < 0) return system_error("receive");

@@ -70,7 +70,7 @@ class RemoteDevice::Queue {
     const std::lock_guard lock(mutex_);
     if (outstanding_.empty()) lane_ = best;
     Result<Ticket> ticket = submit(lane_);
-    if (!ticket) return tl::unexpected(ticket.error());
+    if (!ticket) return ticket.error();
     outstanding_.push_back(std::move(*ticket));
     return {};
   }
@@ -102,7 +102,7 @@ class RemoteDevice::Queue {
     lock.lock();
     if (number != answered_) return Waited::answered;  // another thread's wait was for the same
     // Of what was given up all failures are told by that.
-    if (failed_ && !answer && number >= given_up_) failed_ = tl::unexpected(answer.error());
+    if (failed_ && !answer && number >= given_up_) failed_ = answer.error();
     if (may_come) {
       given_up_ = answered_ + outstanding_.size();
       return Waited::gave_up;
@@ -116,7 +116,7 @@ class RemoteDevice::Queue {
     while (true) {
       const Waited waited = wait_for_oldest(connection);
       if (waited == Waited::nothing) return {};
-      if (waited == Waited::gave_up) return tl::unexpected(Connection::overdue());
+      if (waited == Waited::gave_up) return Connection::overdue();
     }
   }
   void drop_answered(Connection& connection) {
@@ -148,7 +148,7 @@ struct RemoteDevice::Point {
 
 Result<std::shared_ptr<RemoteDevice>> RemoteDevice::connect(const ConnectOptions& options) {
   Result<std::shared_ptr<Connection>> connection = Connection::open(options);
-  if (!connection) return tl::unexpected(connection.error());
+  if (!connection) return connection.error();
   return std::shared_ptr<RemoteDevice>(new RemoteDevice(std::move(*connection)));
 }
 
@@ -212,7 +212,7 @@ Status RemoteDevice::synchronize(EventHandle event) {
       connection_->wait(static_cast<Point*>(event.pointer)->ticket);
   // What went wrong in the work is for its stream to report.
   if (answer || answer.error().code != ErrorCode::unavailable) return {};
-  return tl::unexpected(answer.error());
+  return answer.error();
 }
 
 // Uploads, downloads and the rest do not wait for one another.
@@ -220,7 +220,7 @@ uint32_t RemoteDevice::lane_for(const hoist_request& request, uint32_t stream) c
   constexpr uint32_t kCopying = 2;
   const uint32_t lanes = connection_->lanes();
   if (lanes <= kCopying) return stream % lanes;
-  const bool is_copy = request.operation == HOIST_OPERATION_COPY;
+  const bool is_copy = request.operation == HOIST_REQUEST_COPY;
   if (is_copy && request.ranges[0].buffer == 0) return 0;
   if (is_copy && request.ranges[1].buffer == 0) return 1;
   return kCopying + stream % (lanes - kCopying);
@@ -231,7 +231,7 @@ Result<Ticket> RemoteDevice::submit(uint32_t lane, const hoist_request& request,
                                     std::chrono::nanoseconds work) {
   while (true) {
     if (Status room = connection_->wait_for_room(lane); !room) {
-      return tl::unexpected(room.error());
+      return room.error();
     }
     Result<Ticket> ticket = connection_->submit(lane, request, work);
     if (ticket || ticket.error().code != ErrorCode::unavailable || !connection_->status()) {
@@ -254,7 +254,7 @@ Result<hoist_completion> RemoteDevice::submit_and_wait(StreamHandle stream,
                                                        const hoist_request& request,
                                                        std::chrono::nanoseconds work) {
   const Result<Ticket> ticket = submit_on(stream, request, work);
-  if (!ticket) return tl::unexpected(ticket.error());
+  if (!ticket) return ticket.error();
   return connection_->wait(*ticket);
 }
 
@@ -263,7 +263,7 @@ Status RemoteDevice::enqueue(StreamHandle stream, const hoist_request& request,
   auto* const queue = static_cast<Queue*>(stream.pointer);
   if (queue == nullptr) {
     const Result<hoist_completion> answer = submit_and_wait(stream, request, work);
-    if (!answer) return tl::unexpected(answer.error());
+    if (!answer) return answer.error();
     return {};
   }
   queue->drop_answered(*connection_);
@@ -281,7 +281,7 @@ Status RemoteDevice::run(StreamHandle stream, uint32_t operation,
   hoist_request request = request_for(operation);
   for (const Memory& part : memory) {
     const Result<hoist_range> range = range_of(part.data, part.size);
-    if (!range) return tl::unexpected(range.error());
+    if (!range) return range.error();
     add_range(request, *range);
   }
   for (const uint64_t argument : arguments) add_argument(request, argument);
@@ -289,18 +289,18 @@ Status RemoteDevice::run(StreamHandle stream, uint32_t operation,
 }
 
 Result<void*> RemoteDevice::allocate(size_t size, StreamHandle stream) {
-  if (Status here = connection_->check_process(); !here) return tl::unexpected(here.error());
+  if (Status here = connection_->check_process(); !here) return here.error();
   free_late_ones();
-  hoist_request request = request_for(HOIST_OPERATION_ALLOCATE);
+  hoist_request request = request_for(HOIST_REQUEST_ALLOCATE);
   add_argument(request, size);
   const Result<Ticket> ticket = submit_on(stream, request);
-  if (!ticket) return tl::unexpected(ticket.error());
+  if (!ticket) return ticket.error();
   const Result<hoist_completion> answer = connection_->wait(*ticket);
   const std::lock_guard lock(mutex_);
   if (!answer) {
     // It may come yet, or have come by now.
     if (answer.error().code == ErrorCode::unavailable) late_.push_back(*ticket);
-    return tl::unexpected(answer.error());
+    return answer.error();
   }
   const uint64_t address = next_address_;
   allocations_.emplace(address, Allocation{answer->result, size});
@@ -311,7 +311,7 @@ Result<void*> RemoteDevice::allocate(size_t size, StreamHandle stream) {
 
 void RemoteDevice::free(void* data, StreamHandle stream) {
   if (!connection_->check_process()) return;
-  hoist_request request = request_for(HOIST_OPERATION_FREE);
+  hoist_request request = request_for(HOIST_REQUEST_FREE);
   {
     const std::lock_guard lock(mutex_);
     const auto found = allocations_.find(reinterpret_cast<uintptr_t>(data));
@@ -339,7 +339,7 @@ void RemoteDevice::free_late_ones() {
     numbers.swap(unsent_frees_);
   }
   for (const uint64_t number : numbers) {
-    hoist_request request = request_for(HOIST_OPERATION_FREE);
+    hoist_request request = request_for(HOIST_REQUEST_FREE);
     add_argument(request, number);
     const Result<hoist_completion> freed = submit_and_wait({}, request);
     if (freed || freed.error().code != ErrorCode::unavailable) continue;
@@ -377,17 +377,17 @@ Status RemoteDevice::copy(void* to, const void* from, size_t size, StreamHandle 
     return call(stream, [=] { std::memcpy(to, from, size); });
   }
   Result<hoist_range> known = range_of(to_staged ? from : to, size);
-  if (!known) return tl::unexpected(known.error());
+  if (!known) return known.error();
   if (from_staged) return upload(*known, static_cast<const std::byte*>(from), stream);
   if (to_staged) return download(static_cast<std::byte*>(to), *known, stream);
   const Result<hoist_range> source = range_of(from, size);
-  if (!source) return tl::unexpected(source.error());
+  if (!source) return source.error();
   return copy_ranges(*source, *known, stream);
 }
 
 Status RemoteDevice::copy_ranges(const hoist_range& from, const hoist_range& to,
                                  StreamHandle stream) {
-  hoist_request request = request_for(HOIST_OPERATION_COPY);
+  hoist_request request = request_for(HOIST_REQUEST_COPY);
   add_range(request, from);
   add_range(request, to);
   return enqueue(stream, request);
@@ -411,7 +411,7 @@ Status RemoteDevice::upload(const hoist_range& to, const std::byte* from, Stream
   for (uint64_t done = 0; done < to.length;) {
     const uint64_t size = std::min(kChunk, to.length - done);
     const Result<void*> memory = staging(size, *queue);
-    if (!memory) return tl::unexpected(memory.error());
+    if (!memory) return memory.error();
     std::memcpy(*memory, from + done, size);
     const uint64_t offset = *connection_->pool_offset(*memory, size);
     Status copied =
@@ -442,7 +442,7 @@ Status RemoteDevice::download(std::byte* to, const hoist_range& from, StreamHand
     if (answer) {
       std::memcpy(to + chunk.offset, chunk.memory, chunk.size);
     } else if (status) {
-      status = tl::unexpected(answer.error());
+      status = answer.error();
     }
     connection_->free(chunk.memory);
   };
@@ -454,8 +454,8 @@ Status RemoteDevice::download(std::byte* to, const hoist_range& from, StreamHand
       finish_oldest();
       continue;
     }
-    if (!memory) return tl::unexpected(memory.error());
-    hoist_request request = request_for(HOIST_OPERATION_COPY);
+    if (!memory) return memory.error();
+    hoist_request request = request_for(HOIST_REQUEST_COPY);
     add_range(request, {from.buffer, from.offset + done, size});
     add_range(request, {0, *connection_->pool_offset(*memory, size), size});
     queue->drop_answered(*connection_);
@@ -463,7 +463,7 @@ Status RemoteDevice::download(std::byte* to, const hoist_range& from, StreamHand
     Result<Ticket> ticket = submit(lane, request);
     if (!ticket) {
       connection_->free(*memory);
-      status = tl::unexpected(ticket.error());
+      status = ticket.error();
       break;
     }
     chunks.push_back({*memory, done, size, std::move(*ticket)});
@@ -481,8 +481,8 @@ Status RemoteDevice::fill(void* data, std::byte value, size_t size, StreamHandle
     return call(stream, [=] { std::memset(data, static_cast<int>(value), size); });
   }
   const Result<hoist_range> range = range_of(data, size);
-  if (!range) return tl::unexpected(range.error());
-  hoist_request request = request_for(HOIST_OPERATION_FILL);
+  if (!range) return range.error();
+  hoist_request request = request_for(HOIST_REQUEST_FILL);
   add_range(request, *range);
   add_argument(request, std::to_integer<uint64_t>(value));
   return enqueue(stream, request);

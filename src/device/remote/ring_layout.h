@@ -35,29 +35,29 @@ enum {
   HOIST_RING_TEXT_BYTES = 192
 };
 
-/* Operations. A number is never given to another operation; from HOIST_OPERATION_FIRST_SERVED on
+/* Requests. A number is never given to another one; from HOIST_REQUEST_FIRST_SERVED on
  * they are those of the daemon's registry (device/remote/served_operation.h). */
-enum hoist_operation {
-  HOIST_OPERATION_NONE = 0,     /* answers: for round trips */
-  HOIST_OPERATION_ALLOCATE = 1, /* argument 0: bytes; result: buffer number; its bytes are zero */
-  HOIST_OPERATION_FREE = 2,     /* argument 0: buffer number */
-  HOIST_OPERATION_COPY = 3,     /* range 0 to range 1, of one length; either may be in the pool */
-  HOIST_OPERATION_FILL = 4,     /* range 0 with argument 0, a byte */
-  HOIST_OPERATION_FIRST_SERVED = 64,
-  HOIST_OPERATION_GEMM = 64,       /* src/ops/gemm/served_gemm.h */
-  HOIST_OPERATION_RADIX_SORT = 65, /* src/device/radix_sort/served_radix_sort.h */
+enum hoist_request_kind {
+  HOIST_REQUEST_NONE = 0,     /* answers: for round trips */
+  HOIST_REQUEST_ALLOCATE = 1, /* argument 0: bytes; result: buffer number; its bytes are zero */
+  HOIST_REQUEST_FREE = 2,     /* argument 0: buffer number */
+  HOIST_REQUEST_COPY = 3,     /* range 0 to range 1, of one length; either may be in the pool */
+  HOIST_REQUEST_FILL = 4,     /* range 0 with argument 0, a byte */
+  HOIST_REQUEST_FIRST_SERVED = 64,
+  HOIST_REQUEST_GEMM = 64,       /* src/ops/gemm/served_gemm.h */
+  HOIST_REQUEST_RADIX_SORT = 65, /* src/device/radix_sort/served_radix_sort.h */
 };
 
 /* How a request ended; what a message says is for people. */
-enum hoist_status {
-  HOIST_STATUS_OK = 0,
-  HOIST_STATUS_INVALID = 1,     /* a number in it is impossible; nothing was done */
-  HOIST_STATUS_NOT_FOUND = 2,   /* no such buffer of this client */
-  HOIST_STATUS_UNSUPPORTED = 3, /* no such operation, or not on this device */
-  HOIST_STATUS_EXHAUSTED = 4,   /* out of memory, or of what one client may have */
-  HOIST_STATUS_CANCELLED = 5,   /* its deadline passed before it was begun; nothing was done */
-  HOIST_STATUS_UNAVAILABLE = 6, /* the device is lost, or the daemon stops */
-  HOIST_STATUS_INTERNAL = 7
+enum hoist_ring_status {
+  HOIST_RING_OK = 0,
+  HOIST_RING_INVALID = 1,     /* a number in it is impossible; nothing was done */
+  HOIST_RING_NOT_FOUND = 2,   /* no such buffer of this client */
+  HOIST_RING_UNSUPPORTED = 3, /* no such operation, or not on this device */
+  HOIST_RING_EXHAUSTED = 4,   /* out of memory, or of what one client may have */
+  HOIST_RING_CANCELLED = 5,   /* its deadline passed before it was begun; nothing was done */
+  HOIST_RING_UNAVAILABLE = 6, /* the device is lost, or the daemon stops */
+  HOIST_RING_INTERNAL = 7
 };
 
 /* `length` bytes at `offset` of a buffer; buffer 0 is the pool. */

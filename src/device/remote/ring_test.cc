@@ -15,7 +15,7 @@ namespace {
 
 hoist_request request_with(uint64_t argument) {
   hoist_request request = {};
-  request.operation = HOIST_OPERATION_NONE;
+  request.operation = HOIST_REQUEST_NONE;
   request.argument_count = 1;
   request.arguments[0] = argument;
   return request;
@@ -44,15 +44,15 @@ TEST_F(RingTest, CarriesRequestsAndAnswersInOrder) {
   EXPECT_EQ(batch[0].arguments[0], 7u);
   EXPECT_EQ(batch[1].arguments[0], 8u);
   EXPECT_FALSE(submitter.reap(completion));
-  receiver.complete(HOIST_STATUS_OK, 70, 1);
+  receiver.complete(HOIST_RING_OK, 70, 1);
   EXPECT_EQ(Submitter::progress(lane.get(), 1), Submitter::Progress::done);
   EXPECT_EQ(Submitter::progress(lane.get(), 2), Submitter::Progress::pending);
   ASSERT_TRUE(submitter.reap(completion));
   EXPECT_EQ(completion.result, 70u);
   EXPECT_FALSE(submitter.reap(completion));
-  receiver.complete(HOIST_STATUS_INVALID, 0, 1);
+  receiver.complete(HOIST_RING_INVALID, 0, 1);
   ASSERT_TRUE(submitter.reap(completion));
-  EXPECT_EQ(completion.status, static_cast<uint32_t>(HOIST_STATUS_INVALID));
+  EXPECT_EQ(completion.status, static_cast<uint32_t>(HOIST_RING_INVALID));
 }
 
 TEST_F(RingTest, IsFullWithAllEntriesInFlight) {
@@ -63,7 +63,7 @@ TEST_F(RingTest, IsFullWithAllEntriesInFlight) {
   EXPECT_TRUE(submitter.full());
   ASSERT_EQ(drain(), size_t{HOIST_RING_ENTRIES});
   EXPECT_TRUE(submitter.full());
-  receiver.complete(HOIST_STATUS_OK, 0, 0);
+  receiver.complete(HOIST_RING_OK, 0, 0);
   EXPECT_TRUE(submitter.reap(completion));
   EXPECT_FALSE(submitter.full());
 }
@@ -91,7 +91,7 @@ TEST_F(RingTest, RandomTrafficAgreesWithAQueue) {
         break;
       }
       case 2:
-        if (completed < drained) receiver.complete(HOIST_STATUS_OK, ++completed * 5, 0);
+        if (completed < drained) receiver.complete(HOIST_RING_OK, ++completed * 5, 0);
         break;
       default:
         if (submitter.reap(completion)) {
@@ -113,7 +113,7 @@ TEST_F(RingTest, ATailBeyondTheEntriesIsCorrupt) {
 TEST_F(RingTest, ATailThatGoesBackIsCorrupt) {
   submitter.submit(request_with(1));
   ASSERT_EQ(drain(), 1u);
-  receiver.complete(HOIST_STATUS_OK, 0, 0);
+  receiver.complete(HOIST_RING_OK, 0, 0);
   lane->tail = 0;
   EXPECT_EQ(receiver.drain(batch).error().code, ErrorCode::corrupt);
 }
@@ -148,7 +148,7 @@ TEST_F(RingTest, NoWakeUpIsLost) {
       const Result<size_t> count = receiver.drain(few);
       ASSERT_TRUE(count.has_value());
       for (size_t i = 0; i < *count; ++i) {
-        receiver.complete(HOIST_STATUS_OK, few[i].arguments[0] + 1, 0);
+        receiver.complete(HOIST_RING_OK, few[i].arguments[0] + 1, 0);
       }
       if (*count == 0) receiver.wait(stop);
     }

@@ -6,7 +6,7 @@
 //
 //   class ServedNegate : public ServedOperation {
 //    public:
-//     ServedNegate() : ServedOperation(HOIST_OPERATION_NEGATE, "negate") {}
+//     ServedNegate() : ServedOperation(HOIST_REQUEST_NEGATE, "negate") {}
 //     Status validate(const ServedCall& call) const override {
 //       return check_shape(call, /*ranges=*/1, /*arguments=*/0);
 //     }

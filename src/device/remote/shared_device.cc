@@ -30,7 +30,7 @@ Result<std::shared_ptr<RemoteDevice>> RemoteDevice::shared() {
   std::unique_lock lock(ours.mutex);
   if (ours.device != nullptr && !ours.device->connection().lost()) return ours.device;
   const uint64_t begin = monotonic_ns();
-  if (ours.connecting || begin < ours.retry_at_ns) return tl::unexpected(ours.why);
+  if (ours.connecting || begin < ours.retry_at_ns) return ours.why;
   const std::shared_ptr<RemoteDevice> lost = std::exchange(ours.device, nullptr);
   ours.connecting = true;
   lock.unlock();

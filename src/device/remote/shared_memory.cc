@@ -19,13 +19,13 @@ namespace {
 constexpr int kWanted = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 constexpr int kUnwanted = F_SEAL_WRITE | F_SEAL_FUTURE_WRITE;
 
-tl::unexpected<Error> system_error(std::string_view what) {
+Error system_error(std::string_view what) {
   const int code = errno;
   return fail(ErrorCode::io, fmt::format("{} (shared memory): {}", what, std::strerror(code)),
               code);
 }
 
-tl::unexpected<Error> refused(std::string_view why) {
+Error refused(std::string_view why) {
   return fail(ErrorCode::invalid_argument, fmt::format("{} (shared memory)", why));
 }
 
@@ -39,7 +39,7 @@ Status check_shape(uint32_t lanes, uint64_t pool_size) {
 }  // namespace
 
 Result<SharedMemory> SharedMemory::create(uint32_t lanes, uint64_t pool_size) {
-  if (Status shape = check_shape(lanes, pool_size); !shape) return tl::unexpected(shape.error());
+  if (Status shape = check_shape(lanes, pool_size); !shape) return shape.error();
   SharedMemory memory;
   memory.lanes_ = lanes;
   memory.size_ = hoist_ring_pool_offset(lanes) + pool_size;
@@ -49,7 +49,7 @@ Result<SharedMemory> SharedMemory::create(uint32_t lanes, uint64_t pool_size) {
   if (!may_grow(memory.fd(), memory.size_)) return system_error("size");  // by a signal otherwise
   if (::ftruncate(memory.fd(), static_cast<off_t>(memory.size_)) != 0) return system_error("size");
   if (::fcntl(memory.fd(), F_ADD_SEALS, kWanted) != 0) return system_error("seal");
-  if (Status mapped = memory.map(memory.fd()); !mapped) return tl::unexpected(mapped.error());
+  if (Status mapped = memory.map(memory.fd()); !mapped) return mapped.error();
   // A child's writes would be taken for its parent's, and its exit would not end the session.
   if (::madvise(memory.data_, memory.size_, MADV_DONTFORK) != 0) return system_error("keep");
   new (memory.data_) hoist_ring_header{HOIST_RING_MAGIC, HOIST_RING_VERSION, lanes,
@@ -58,7 +58,7 @@ Result<SharedMemory> SharedMemory::create(uint32_t lanes, uint64_t pool_size) {
 }
 
 Result<SharedMemory> SharedMemory::adopt(int descriptor, uint32_t lanes, uint64_t pool_size) {
-  if (Status shape = check_shape(lanes, pool_size); !shape) return tl::unexpected(shape.error());
+  if (Status shape = check_shape(lanes, pool_size); !shape) return shape.error();
   SharedMemory memory;
   memory.lanes_ = lanes;
   memory.size_ = hoist_ring_pool_offset(lanes) + pool_size;
@@ -75,7 +75,7 @@ Result<SharedMemory> SharedMemory::adopt(int descriptor, uint32_t lanes, uint64_
   if (static_cast<uint64_t>(file.st_size) != memory.size_) {
     return refused("its size is not what was said");
   }
-  if (Status mapped = memory.map(descriptor); !mapped) return tl::unexpected(mapped.error());
+  if (Status mapped = memory.map(descriptor); !mapped) return mapped.error();
   return memory;
 }
 

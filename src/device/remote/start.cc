@@ -135,7 +135,7 @@ Status launch(std::vector<std::string> words) {
   const std::vector<char*> arguments = pointers_to(words);
   const std::vector<char*> environment = pointers_to(variables);
   const Result<UniqueFd> null = open_file("/dev/null", O_RDWR);
-  if (!null) return tl::unexpected(null.error());
+  if (!null) return null.error();
   std::vector<char> stacks(2 * kStack);
   Launch launch = {words[0].c_str(), arguments.data(), environment.data(), null->get(),
                    stacks.data() + 2 * kStack};
@@ -181,7 +181,7 @@ Status start_private_daemon(const StartOptions& options) {
   const std::string socket = options.socket.empty() ? socket_paths().front() : options.socket;
   if (const Result<UniqueFd> there = connect_to(socket);
       !there && there.error().code == ErrorCode::invalid_argument) {
-    return tl::unexpected(there.error());
+    return there.error();
   }
   if (const Result<std::string> own = user_socket_path(); own && socket.starts_with(*own)) {
     ::mkdir(std::filesystem::path(socket).parent_path().c_str(), 0700);

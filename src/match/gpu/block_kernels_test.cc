@@ -81,7 +81,7 @@ class BlockKernels : public device::OnDevices {
     GpuScan scan(devices);
     for (const Symbols& state : states) {
       std::vector<BlockSummary> by_device(indices.size());
-      ASSERT_TRUE(scan.summarize_blocks(segment, view, state, indices, nullptr, by_device));
+      ASSERT_TRUE(scan.summarize_blocks(segment, view, state, indices, {}, by_device));
       std::vector<uint32_t> short_ones;
       for (const uint32_t index : indices) {
         if (view.bucket_of(index).length <= kShort) short_ones.push_back(index);
@@ -173,7 +173,7 @@ TEST_P(BlockKernels, LeavesToTheCallerWhatTakesTooLong) {
   const Symbols state = random_symbols(random, 4000, 4000);
   const std::vector<uint32_t> both = {0, 1};
   std::vector<BlockSummary> summaries(2);
-  ASSERT_TRUE(scan.summarize_blocks(segment, segment->view(), state, both, nullptr, summaries));
+  ASSERT_TRUE(scan.summarize_blocks(segment, segment->view(), state, both, {}, summaries));
   EXPECT_EQ(summaries[0], oracle_summary(patterns[1], state));  // shorter ones come first
   EXPECT_EQ(summaries[1].is_known, 0);
 }
@@ -191,7 +191,7 @@ TEST(DeviceBlocks, DealsPatternsToAllParts) {
   device::Device* const devices[] = {&first, &second};
   GpuScan scan(devices, {.split_bytes = 0});
   std::vector<BlockSummary> summaries(indices.size());
-  ASSERT_TRUE(scan.summarize_blocks(segment, view, state, indices, nullptr, summaries));
+  ASSERT_TRUE(scan.summarize_blocks(segment, view, state, indices, {}, summaries));
   for (size_t i = 0; i < indices.size(); ++i) {
     const Symbols& pattern = patterns[view.name_ranks[indices[i]]];
     expect_equal(summaries[i], oracle_summary(pattern, state), "parts", pattern.size(), 10);
@@ -211,8 +211,7 @@ TEST(DeviceBlocks, IsFalseWhereADeviceFailsAndWhenCancelled) {
     device::Device* const devices[] = {&failing};
     GpuScan scan(devices);
     std::vector<BlockSummary> summaries(indices.size());
-    has_answered =
-        scan.summarize_blocks(segment, segment->view(), state, indices, nullptr, summaries);
+    has_answered = scan.summarize_blocks(segment, segment->view(), state, indices, {}, summaries);
     failures += has_answered ? 0 : 1;
     EXPECT_EQ(scan.statistics().summarized, has_answered ? indices.size() : 0);
   }
@@ -221,9 +220,10 @@ TEST(DeviceBlocks, IsFalseWhereADeviceFailsAndWhenCancelled) {
   device::Device* const devices[] = {&device::cpu_device()};
   GpuScan scan(devices);
   std::vector<BlockSummary> summaries(indices.size());
-  const std::atomic<bool> cancelled = true;
-  EXPECT_FALSE(
-      scan.summarize_blocks(segment, segment->view(), state, indices, &cancelled, summaries));
+  std::stop_source stopped;
+  stopped.request_stop();
+  EXPECT_FALSE(scan.summarize_blocks(segment, segment->view(), state, indices, stopped.get_token(),
+                                     summaries));
 }
 
 }  // namespace

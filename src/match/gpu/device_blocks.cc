@@ -89,16 +89,16 @@ std::vector<DeviceBlocks::PartWork> DeviceBlocks::deal(std::span<const uint32_t>
 
 Status DeviceBlocks::begin(std::span<const uint32_t> state, PartWork& work) const {
   auto stream = device::Stream::create(work.part->device->device);
-  if (!stream) return tl::unexpected(stream.error());
+  if (!stream) return stream.error();
   work.stream.emplace(std::move(*stream));
   append(std::span<const ScanRun>(work.part->runs), work.sent);
   const uint64_t state_at = append(state, work.sent);
   const uint64_t patterns_at = append(work.patterns, work.sent);
   auto there = device::Buffer::allocate(*work.stream, work.sent.size());
-  if (!there) return tl::unexpected(there.error());
+  if (!there) return there.error();
   work.sent_there = std::move(*there);
   auto found = device::Buffer::allocate(*work.stream, work.found.size() * sizeof(BlockSummary));
-  if (!found) return tl::unexpected(found.error());
+  if (!found) return found.error();
   work.found_there = std::move(*found);
   auto* const base = static_cast<std::byte*>(work.sent_there.data());
   work.job = {.symbols = work.part->symbols.data(),
@@ -123,14 +123,14 @@ size_t DeviceBlocks::patterns_of_launch(size_t state_length) const {
 }
 
 Status DeviceBlocks::run(std::span<const uint32_t> state, std::span<const uint32_t> patterns,
-                         const std::atomic<bool>* cancelled, std::span<BlockSummary> summaries) {
+                         const std::stop_token& stop, std::span<BlockSummary> summaries) {
   std::vector<PartWork> works = deal(patterns, summaries);
   for (PartWork& work : works) {
     if (Status done = failed(work, begin(state, work)); !done) return done;
   }
   const size_t step = patterns_of_launch(state.size());
   for (size_t first = 0; first < patterns.size(); first += step) {
-    if (cancelled != nullptr && cancelled->load(std::memory_order_relaxed)) {
+    if (stop.stop_requested()) {
       return fail(ErrorCode::cancelled, "blocks: cancelled");
     }
     for (PartWork& work : works) {

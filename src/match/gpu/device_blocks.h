@@ -2,8 +2,8 @@
 // warp of a GPU a pattern. What takes too long there is left to the caller.
 #pragma once
 
-#include <atomic>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 #include "match/gpu/device_segment.h"
@@ -20,7 +20,7 @@ class DeviceBlocks {
   // `patterns` are indices in the segment. `summaries` are as many, in their order. `cancelled`,
   // or why a device did not answer.
   Status run(std::span<const uint32_t> state, std::span<const uint32_t> patterns,
-             const std::atomic<bool>* cancelled, std::span<BlockSummary> summaries);
+             const std::stop_token& stop, std::span<BlockSummary> summaries);
 
   // Why the answer is an error: a device, and nothing else, stood in the way.
   ScanDevice* failed_device() const { return failed_; }

@@ -48,7 +48,7 @@ Result<std::vector<std::vector<Match>>> DeviceSearch::run(Queries queries) {
   results_.reserve(queries.size());
   while (!queries.empty()) {
     const size_t count = batch_size(queries);
-    if (Status done = run_batch(queries.first(count)); !done) return tl::unexpected(done.error());
+    if (Status done = run_batch(queries.first(count)); !done) return done.error();
     queries = queries.subspan(count);
   }
   return std::move(results_);
@@ -86,7 +86,7 @@ Status DeviceSearch::run_batch(Queries queries) {
     }
     if (workspace == nullptr) {
       auto made = ScanWorkspace::create(*part.device, tuning_);
-      if (!made) return failed(*part.device, tl::unexpected(made.error()));
+      if (!made) return failed(*part.device, made.error());
       workspace = std::move(*made);
     }
     loans.emplace_back(part, std::move(workspace));
@@ -127,7 +127,7 @@ Status DeviceSearch::find(std::vector<Loan>& loans, std::vector<ScanState>& stat
     total = 0;
     for (Loan& loan : loans) {
       auto finished = loan.workspace->finish();
-      if (!finished) return failed(*loan.part->device, tl::unexpected(finished.error()));
+      if (!finished) return failed(*loan.part->device, finished.error());
       total += finished->found;
       has_all = has_all && finished->has_all;
       counts.push_back(std::move(*finished));
@@ -203,7 +203,7 @@ Status DeviceSearch::take(Queries queries, std::span<const uint64_t> found, size
     }
     if (!scores_again()) continue;
     auto again = score_again(queries[state], candidates);
-    if (!again) return tl::unexpected(again.error());
+    if (!again) return again.error();
     result.insert(result.end(), again->begin(), again->end());
   }
   return {};
@@ -224,7 +224,7 @@ Result<std::vector<Match>> DeviceSearch::score_again(std::span<const uint32_t> q
         is_corrupt = true;
         return;
       }
-      const auto raw = scorer.raw(symbols, scratch, options_.cancelled);
+      const auto raw = scorer.raw(symbols, scratch, options_.stop);
       const auto n = static_cast<uint32_t>(symbols.size());
       if (!raw || !reaches(options_.scorer, *raw, n, m, options_.threshold)) continue;
       pieces[begin / kPatternsPerTask].push_back(

@@ -52,9 +52,7 @@ class DeviceSearch {
     return !needs_only_lcs(options_.scorer) && options_.scorer != Scorer::levenshtein;
   }
   Status failed(ScanDevice& device, const Status& status);
-  bool is_cancelled() const {
-    return options_.cancelled != nullptr && options_.cancelled->load(std::memory_order_relaxed);
-  }
+  bool is_cancelled() const { return options_.stop.stop_requested(); }
 
   const SegmentView& segment_;
   const DeviceSegment& on_devices_;

@@ -106,11 +106,11 @@ Result<std::unique_ptr<DeviceSegment>> DeviceSegment::upload(
     const auto part =
         bytes.subspan(dealt[i].first_symbol * symbol_bytes, dealt[i].symbols * symbol_bytes);
     auto buffer = device::Buffer::allocate(device.device, std::max<size_t>(part.size(), 1));
-    if (!buffer) return tl::unexpected(buffer.error());
+    if (!buffer) return buffer.error();
     if (!part.empty()) {
       const auto to = buffer->view().subview(0, part.size());
       if (Status sent = device.transfer.upload(part, to, {.device_computes = true}); !sent) {
-        return tl::unexpected(sent.error());
+        return sent.error();
       }
     }
     device.held += buffer->size();

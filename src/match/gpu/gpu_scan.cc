@@ -91,13 +91,12 @@ Result<std::vector<std::vector<Match>>> GpuScan::search(const Owner& owner,
 
 bool GpuScan::summarize_blocks(const Owner& owner, const SegmentView& segment,
                                std::span<const uint32_t> state, std::span<const uint32_t> patterns,
-                               const std::atomic<bool>* cancelled,
-                               std::span<BlockSummary> summaries) {
+                               const std::stop_token& stop, std::span<BlockSummary> summaries) {
   if (!is_for_devices(state)) return false;
   const std::shared_ptr<DeviceSegment> on_devices = find(owner, segment);
   if (on_devices == nullptr) return false;
   DeviceBlocks blocks(*on_devices);
-  const Status done = blocks.run(dense_ids(segment, state), patterns, cancelled, summaries);
+  const Status done = blocks.run(dense_ids(segment, state), patterns, stop, summaries);
   if (blocks.failed_device() != nullptr && !has_reported_blocks_.exchange(true)) {
     log(LogLevel::warn, "match: the CPU finds blocks ({}: {})",
         blocks.failed_device()->device.properties().id(), done.error().message);

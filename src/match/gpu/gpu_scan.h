@@ -19,6 +19,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -54,7 +55,7 @@ class GpuScan {
   // undefined.
   bool summarize_blocks(const Owner& owner, const SegmentView& segment,
                         std::span<const uint32_t> state, std::span<const uint32_t> patterns,
-                        const std::atomic<bool>* cancelled, std::span<BlockSummary> summaries);
+                        const std::stop_token& stop, std::span<BlockSummary> summaries);
 
   struct Statistics {
     uint64_t on_devices = 0;  // searches that devices answered

@@ -34,7 +34,7 @@ Status run_scans(benchmark::State& state, Scorer scorer, device::Device& device)
   const SegmentView view = d.segment.view();
   const std::shared_ptr<ScanDevice> devices[] = {std::make_shared<ScanDevice>(device)};
   auto segment = DeviceSegment::upload(view, devices, UINT64_MAX);
-  if (!segment) return tl::unexpected(segment.error());
+  if (!segment) return segment.error();
   const SegmentPart& part = (*segment)->parts().front();
   std::vector<ScanState> states;
   for (const auto& query : d.queries(static_cast<size_t>(state.range(2)))) {
@@ -42,12 +42,12 @@ Status run_scans(benchmark::State& state, Scorer scorer, device::Device& device)
   }
   const ScanPlan plan(part.runs, false, states, scorer);
   auto sent = device::Buffer::copy_of(device, plan.bytes());
-  if (!sent) return tl::unexpected(sent.error());
+  if (!sent) return sent.error();
   constexpr uint64_t kCapacity = 1 << 20;
   auto output = device::Buffer::allocate(device, (kCapacity + 1) * sizeof(uint64_t));
-  if (!output) return tl::unexpected(output.error());
+  if (!output) return output.error();
   auto stream = device::Stream::create(device);
-  if (!stream) return tl::unexpected(stream.error());
+  if (!stream) return stream.error();
   auto* const words = static_cast<uint64_t*>(output->data());
   const ScanOutput to = {reinterpret_cast<unsigned long long*>(words), words + 1, kCapacity,
                          nullptr, base_of(scorer)};
@@ -94,7 +94,7 @@ Status run_searches(benchmark::State& state, Scorer scorer, device::Device& devi
   for (auto _ : state) {
     const auto begin = std::chrono::steady_clock::now();
     const auto found = scan.search(owner, view, queries, options);
-    if (!found) return tl::unexpected(found.error());
+    if (!found) return found.error();
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
     state.SetIterationTime(took.count());
     state.counters["matches"] = static_cast<double>(found->front().size());
@@ -108,8 +108,7 @@ using Run = Status(benchmark::State&, Scorer, device::Device&);
 
 void on_gpu(benchmark::State& state, Run* run, Scorer scorer) {
   const Result<device::Device*> device = device::cuda_device();
-  const Status done =
-      device ? run(state, scorer, **device) : Status(tl::unexpected(device.error()));
+  const Status done = device ? run(state, scorer, **device) : Status(device.error());
   if (!done) state.SkipWithError(done.error().message.c_str());
 }
 

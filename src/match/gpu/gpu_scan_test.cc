@@ -227,9 +227,10 @@ TEST_P(GpuScanTest, StopsWhereItMust) {
     const auto found = scan.search(segment, segment->view(), queries, options);
     return found ? ErrorCode::internal : found.error().code;
   };
-  const std::atomic<bool> cancelled{true};
+  std::stop_source stopped;
+  stopped.request_stop();
   SearchOptions options;
-  options.cancelled = &cancelled;
+  options.stop = stopped.get_token();
   EXPECT_EQ(code(state, options), ErrorCode::cancelled);
   for (const Scorer scorer : {Scorer::kato, Scorer::difflib}) {
     options = {.scorer = scorer, .max_matches = 1999};

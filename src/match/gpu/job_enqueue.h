@@ -23,7 +23,7 @@ Status enqueue_job(device::Stream& stream, const Job& job, const OnHost& on_host
   }
   using Launch = int(int device, void* stream, const Job* job);
   const Result<Launch*> launch = device::cuda_function<Launch>(function);
-  if (!launch) return tl::unexpected(launch.error());
+  if (!launch) return launch.error();
   return device::cuda_status((*launch)(properties.index, stream.handle().pointer, &job), what);
 }
 

@@ -25,7 +25,7 @@ Status ScanWorkspace::ensure(uint64_t size, device::Buffer& buffer) {
   if (buffer.size() >= size) return {};
   buffer = {};
   auto made = device::Buffer::allocate(device_.device, size);
-  if (!made) return tl::unexpected(made.error());
+  if (!made) return made.error();
   buffer = std::move(*made);
   return {};
 }
@@ -34,9 +34,9 @@ Status ScanWorkspace::ensure(uint64_t size, Pinned& pinned) {
   if (pinned.block.size() >= size) return {};
   pinned = {};
   auto event = device::Event::create(device_.device);
-  if (!event) return tl::unexpected(event.error());
+  if (!event) return event.error();
   auto made = device_.pool.allocate(size);
-  if (!made) return tl::unexpected(made.error());
+  if (!made) return made.error();
   pinned.block = std::move(*made);
   pinned.lost.emplace(std::move(*event));
   return {};
@@ -45,10 +45,10 @@ Status ScanWorkspace::ensure(uint64_t size, Pinned& pinned) {
 Result<std::unique_ptr<ScanWorkspace>> ScanWorkspace::create(ScanDevice& device,
                                                              const ScanTuning& tuning) {
   auto stream = device::Stream::create(device.device);
-  if (!stream) return tl::unexpected(stream.error());
+  if (!stream) return stream.error();
   std::unique_ptr<ScanWorkspace> made(new ScanWorkspace(device, std::move(*stream), tuning));
   if (Status room = made->make_room(tuning.found_capacity); !room) {
-    return tl::unexpected(room.error());
+    return room.error();
   }
   return made;
 }
@@ -109,7 +109,7 @@ Status ScanWorkspace::scan(const ScanPlan& plan, const SegmentPart& part, Scorer
 }
 
 Result<ScanCounts> ScanWorkspace::finish() {
-  if (Status done = stream_.synchronize(); !done) return tl::unexpected(done.error());
+  if (Status done = stream_.synchronize(); !done) return done.error();
   ScanCounts counts;
   std::memcpy(&counts.found, output_block_.block.data(), sizeof counts.found);
   counts.has_all = counts.found <= capacity_;
@@ -133,7 +133,7 @@ Status ScanWorkspace::fetch(std::vector<uint64_t>& found) {
     return {};
   }
   auto scratch = device::Buffer::allocate(stream_, fetched.size_bytes());
-  if (!scratch) return tl::unexpected(scratch.error());
+  if (!scratch) return scratch.error();
   auto* const data = static_cast<std::byte*>(output_.data()) + kHeader;
   Status done =
       device::radix_sort::enqueue(stream_, {device::radix_sort::Kind::u64, false, data,

@@ -7,9 +7,9 @@
 
 #include "base/chunks.h"
 #include "base/log.h"
+#include "base/quiet_thread.h"
 #include "base/threads.h"
 #include "device/device.h"
-#include "device/quiet_thread.h"
 #include "match/score/blocks.h"
 
 namespace hoist::match {
@@ -74,7 +74,7 @@ Result<std::unique_ptr<GpuScan>> open_devices(std::string_view names) {
   std::vector<device::Device*> devices;
   for (const std::string_view name : list) {
     const Result<device::Device*> device = device::find_device(name);
-    if (!device) return tl::unexpected(device.error());
+    if (!device) return device.error();
     if (std::find(devices.begin(), devices.end(), *device) == devices.end()) {
       devices.push_back(*device);
     }
@@ -90,7 +90,7 @@ Result<std::unique_ptr<SegmentSearch>> SegmentSearch::create(std::string_view de
     return std::make_unique<SegmentSearch>([] { return open_devices("cuda:0"); }, kPrice);
   }
   auto scan = open_devices(device);
-  if (!scan) return tl::unexpected(scan.error());
+  if (!scan) return scan.error();
   return std::make_unique<SegmentSearch>(std::move(*scan));
 }
 
@@ -148,11 +148,11 @@ bool SegmentSearch::finds_blocks(size_t patterns) const {
 bool SegmentSearch::summarize_blocks(const Owner& owner, const SegmentView& segment,
                                      std::span<const uint32_t> state,
                                      std::span<const uint32_t> patterns,
-                                     const std::atomic<bool>* cancelled,
+                                     const std::stop_token& stop,
                                      std::span<BlockSummary> summaries) {
   if (!finds_blocks(patterns.size())) return false;
   GpuScan* const scan = scan_.load(std::memory_order_acquire);
-  return scan->summarize_blocks(owner, segment, state, patterns, cancelled, summaries);
+  return scan->summarize_blocks(owner, segment, state, patterns, stop, summaries);
 }
 
 Result<std::vector<std::vector<Match>>> SegmentSearch::search_by_cpu(const Owner& owner,
@@ -180,12 +180,12 @@ void SegmentSearch::note(const Owner& owner, const SegmentView& segment, Queries
   if (is_example && (pairs > example_.pairs || example_.owner.expired())) {
     example_ = {owner, segment, {}, options, took, pairs};
     for (const auto& query : queries) example_.queries.emplace_back(query.begin(), query.end());
-    example_.options.cancelled = nullptr;
+    example_.options.stop = {};
   }
   if (spent_ < price_ || example_.owner.expired()) return;
   if (opening_.joinable()) opening_.join();  // the last one's segment was gone, and so is it
   is_watching_ = false;
-  Result<std::thread> thread = device::start_quiet_thread([this] { open(); });
+  Result<std::thread> thread = start_quiet_thread([this] { open(); });
   if (thread) opening_ = std::move(*thread);
 }
 
@@ -218,7 +218,7 @@ Status SegmentSearch::open_and_compare() {
     if (const Owner owner = seen.owner.lock()) owned_->hold(owner, seen.segment);
   }
   const auto found = compare(*owned_, example_);
-  if (!found) return tl::unexpected(found.error());
+  if (!found) return found.error();
   scan_.store(owned_.get(), std::memory_order_release);
   if (const Owner owner = example_.owner.lock()) {
     compare_blocks(*owned_, owner, example_, found->front());
@@ -276,7 +276,7 @@ void SegmentSearch::compare_blocks(GpuScan& scan, const Owner& owner, const Exam
     if (has_long) return;
     std::vector<BlockSummary> summaries(patterns.size());
     const auto by_device = least_time([&] {
-      return scan.summarize_blocks(owner, example.segment, state, patterns, nullptr, summaries);
+      return scan.summarize_blocks(owner, example.segment, state, patterns, {}, summaries);
     });
     const bool is_known = std::all_of(summaries.begin(), summaries.end(),
                                       [](const BlockSummary& s) { return s.is_known != 0; });

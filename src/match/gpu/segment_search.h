@@ -19,6 +19,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -65,7 +66,7 @@ class SegmentSearch {
   // CPU. False leaves them to the caller.
   bool summarize_blocks(const Owner& owner, const SegmentView& segment,
                         std::span<const uint32_t> state, std::span<const uint32_t> patterns,
-                        const std::atomic<bool>* cancelled, std::span<BlockSummary> summaries);
+                        const std::stop_token& stop, std::span<BlockSummary> summaries);
 
   // "cpu", or for example "cuda:0 from 1500000 pairs on, 2000 blocks".
   std::string describe() const;

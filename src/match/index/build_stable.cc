@@ -157,10 +157,10 @@ class ColumnFiller {
 Result<std::shared_ptr<StableSegment>> build_stable(uint64_t number, const StableSources& sources,
                                                     uint32_t vocabulary_size, ThreadPool& pool) {
   const auto rows = SortedRows::of(sources, pool);
-  if (!rows) return tl::unexpected(rows.error());
+  if (!rows) return rows.error();
   StableSegment::Columns columns;
   Result<Segment> symbols = lay_out(*rows, vocabulary_size, pool);
-  if (!symbols) return tl::unexpected(symbols.error());
+  if (!symbols) return symbols.error();
   columns.symbols = std::move(*symbols);
   ColumnFiller filler(*rows, columns);
   filler.fill(pool);

@@ -44,7 +44,7 @@ bool is_refused(const Status& status) {
 
 template <typename T>
 bool is_refused(const Result<T>& result) {
-  return !result && is_refused(Status(tl::unexpected(result.error())));
+  return !result && is_refused(Status(result.error()));
 }
 
 // All that changes an index, in the child of its process.
@@ -137,7 +137,9 @@ TEST_F(IndexForkTest, ForksWhileOthersLearnSearchAndSync) {
       for (uint32_t i = 1; !stop; ++i) {
         const LearnOptions options = {.emotives = {{"joy", 1.0 * i}}};
         ASSERT_TRUE(index->learn(pattern(i), options));
-        if (i % 3 == 0) ASSERT_TRUE(index->learn(pattern(i), options));
+        if (i % 3 == 0) {
+          ASSERT_TRUE(index->learn(pattern(i), options));
+        }
         learned = i;
       }
     });

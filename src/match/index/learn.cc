@@ -14,7 +14,7 @@ uint32_t saturating_sum(uint32_t a, uint32_t b) {
   return a + std::min(std::numeric_limits<uint32_t>::max() - a, b);
 }
 
-tl::unexpected<Error> no_pattern(std::string_view name) {
+Error no_pattern(std::string_view name) {
   return fail(ErrorCode::not_found, fmt::format("no pattern {} (in the index)", name));
 }
 
@@ -50,11 +50,11 @@ Result<Learned> Index::learn(const std::vector<std::vector<std::string>>& events
 }
 
 Result<Learned> Index::learn(PatternText& pattern, const LearnOptions& options) {
-  if (Status owned = state_->check_process(); !owned) return tl::unexpected(owned.error());
+  if (Status owned = state_->check_process(); !owned) return owned.error();
   if (Status ready = normalise(pattern, state_->settings.sort); !ready) {
-    return tl::unexpected(ready.error());
+    return ready.error();
   }
-  if (Status ready = check_learnable(pattern); !ready) return tl::unexpected(ready.error());
+  if (Status ready = check_learnable(pattern); !ready) return ready.error();
   if (options.name.size() > kMaxNameBytes || !is_utf8(options.name)) {
     return fail(ErrorCode::invalid_argument, fmt::format("a name of {} bytes: at most {}, in UTF-8",
                                                          options.name.size(), kMaxNameBytes));
@@ -65,13 +65,13 @@ Result<Learned> Index::learn(PatternText& pattern, const LearnOptions& options) 
   const bool in_bulk = state_->bulk;
   Result<Learned> learned = state_->learn(pattern, options);
   if (learned && state_->bulk) {
-    if (Status folded = state_->fold_bulk(); !folded) return tl::unexpected(folded.error());
+    if (Status folded = state_->fold_bulk(); !folded) return folded.error();
   }
   // What was logged just before another thread began a bulk is flushed as well.
   const bool may_be_logged = !in_bulk || !state_->bulk;
   if (learned && may_be_logged && state_->store && state_->options.durability == Durability::sync) {
     if (Status flushed = state_->group_flush.flush(*state_->store); !flushed) {
-      return tl::unexpected(flushed.error());
+      return flushed.error();
     }
   }
   return learned;
@@ -180,7 +180,7 @@ Result<Learned> Index::State::learn(const PatternText& pattern, const LearnOptio
   const NameKey name(text);
   std::unique_lock lock(writing);
   bulk_ended.wait(lock, [this] { return bulk_endings == 0; });
-  if (Status ready = check_writable(); !ready) return tl::unexpected(ready.error());
+  if (Status ready = check_writable(); !ready) return ready.error();
   const auto place = own ? find(name) : find(name, static_cast<uint32_t>(pattern.tokens.size()));
   if (!place) return learn_new(pattern, name, learned);
   // A digest may have been given as another pattern's name.
@@ -211,7 +211,7 @@ bool Index::State::same_pattern(const Place& place, const PatternText& pattern) 
 
 Result<Learned> Index::State::learn_new(const PatternText& pattern, const NameKey& name,
                                         const LearnOptions& learned) {
-  if (Status fits = check_memory(); !fits) return tl::unexpected(fits.error());
+  if (Status fits = check_memory(); !fits) return fits.error();
   const uint32_t known = vocabulary->size();
   if (position.serial == std::numeric_limits<uint32_t>::max() ||
       tiers.get()->recent.back()->size() == RecentTier::kMaxPatterns ||
@@ -245,7 +245,7 @@ Result<Learned> Index::State::learn_new(const PatternText& pattern, const NameKe
                                    .state = &state,
                                    .metadata = learned.metadata},
                                   {known, added});
-    if (!written) return tl::unexpected(written.error());
+    if (!written) return written.error();
   } else if (store && !learned.metadata.empty()) {
     bulk_metadata[position.serial] = learned.metadata;
   }
@@ -300,7 +300,7 @@ Result<Learned> Index::State::learn_again(const Place& place, const LearnOptions
     Status written =
         store->update(position.change, {Change::Kind::update, place.serial(), place.length(), name},
                       state, learned.metadata);
-    if (!written) return tl::unexpected(written.error());
+    if (!written) return written.error();
     ++position.change;
   }
   set_state(place, state.frequency,
@@ -344,7 +344,7 @@ Result<std::string> Index::metadata(std::string_view name) const {
   if (!state_->owner.is_current()) {
     if (!state_->find_seen(NameKey(name))) return no_pattern(name);
     if (!state_->store) return std::string();
-    return tl::unexpected(state_->foreign_store().error());
+    return state_->foreign_store().error();
   }
   uint32_t serial = 0;
   {

@@ -125,7 +125,7 @@ Status Index::State::replace(Merge& merge) {
     throw;
   }
   end(merge);
-  if (!built) return tl::unexpected(built.error());
+  if (!built) return built.error();
   Tiers next;
   const auto now = tiers.get();
   const auto keep = [](const auto& all, const auto& merged, auto& kept) {
@@ -153,7 +153,7 @@ Result<uint32_t> Index::State::merge_where_due() {
       if (merge.stable.empty()) return done;
       begin(merge);
     }
-    if (Status replaced = replace(merge); !replaced) return tl::unexpected(replaced.error());
+    if (Status replaced = replace(merge); !replaced) return replaced.error();
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/child_exit.h"
 #include "base/log.h"
+#include "base/quiet_thread.h"
 #include "match/index/index_state.h"
 #include "match/index/tier_search.h"
 
@@ -27,7 +28,7 @@ bool exists(const std::string& path) {
 
 Result<std::unique_ptr<Index>> Index::open(const std::string& path, const IndexOptions& options) {
   auto state = std::make_unique<State>(path, options);
-  if (Status opened = state->open(); !opened) return tl::unexpected(opened.error());
+  if (Status opened = state->open(); !opened) return opened.error();
   if (state->store) {  // RocksDB's handlers are registered, those of a writer's by the first one
     static constinit std::atomic<bool> known[2] = {false, false};
     if (!known[options.read_only ? 1 : 0].exchange(true)) end_children_before_exit_handlers();
@@ -40,8 +41,12 @@ Result<std::unique_ptr<Index>> Index::open(const std::string& path, const IndexO
   own.merge_wanted = true;
   own.sync_wanted = own.snapshot_is_lost.load();
   own.wake_if_due();
-  own.sync_thread = std::thread([&own] { own.run_syncs(); });
-  own.merge_thread = std::thread([&own] { own.run_merges(); });
+  auto syncs = start_quiet_thread([&own] { own.run_syncs(); });
+  if (!syncs) return syncs.error();
+  own.sync_thread = std::move(*syncs);
+  auto merges = start_quiet_thread([&own] { own.run_merges(); });
+  if (!merges) return merges.error();
+  own.merge_thread = std::move(*merges);
   return index;
 }
 
@@ -72,7 +77,7 @@ Index::~Index() {
 Status Index::State::open() {
   settings = options.settings;
   auto searches = SegmentSearch::create(options.device);
-  if (!searches) return tl::unexpected(searches.error());
+  if (!searches) return searches.error();
   segment_search = std::move(*searches);
   if (path.empty() || options.create) {
     Tiers first;
@@ -103,12 +108,12 @@ Status Index::State::open() {
     LedgerState nothing;
     nothing.has_store = !search_only;
     auto begun = Ledger::create(path + "/ledger", nothing);
-    if (!begun) return tl::unexpected(begun.error());
+    if (!begun) return begun.error();
     ledger = std::move(*begun);
     if (search_only) return {};
     auto made = Store::open(path + "/store",
                             {.create = true, .settings = settings, .ledger = ledger.get()});
-    if (!made) return tl::unexpected(made.error());
+    if (!made) return made.error();
     store = std::move(*made);
     return {};
   }
@@ -122,7 +127,7 @@ void Index::State::hold_on_gpu(const std::shared_ptr<StableSegment>& segment) co
 
 Status Index::State::lock_folder() {
   auto opened = open_file(path, O_RDONLY | O_DIRECTORY);
-  if (!opened) return tl::unexpected(opened.error());
+  if (!opened) return opened.error();
   folder_lock = PrivateFd(std::move(*opened));
   if (::flock(folder_lock.get(), LOCK_EX | LOCK_NB) == 0) return {};
   return fail(ErrorCode::unavailable,
@@ -146,7 +151,7 @@ Status Index::State::load_ledger(bool has_snapshot, bool has_store) {
   }
   if (!opened) {
     if (opened.error().code == ErrorCode::corrupt) opened.error().message += repair_advice();
-    return tl::unexpected(opened.error());
+    return opened.error();
   }
   ledger = std::move(*opened);
   const bool wants_store = ledger->state().has_store;
@@ -172,7 +177,7 @@ Status Index::State::adopt() {
   auto begun = Ledger::create(path + "/ledger", state);
   const int why_not = begun ? 0 : begun.error().system_errno;
   if (!store && (why_not == EROFS || why_not == EACCES)) return {};
-  if (!begun) return tl::unexpected(begun.error());
+  if (!begun) return begun.error();
   ledger = std::move(*begun);
   return store ? store->use_ledger(*ledger) : Status();
 }
@@ -188,7 +193,7 @@ Status Index::State::load() {
     // Before the snapshot: what a writer moves from the store to the snapshot meanwhile is then in
     // one of them at least.
     auto opened = Store::open(store_path, {.read_only = options.read_only, .ledger = ledger.get()});
-    if (!opened) return tl::unexpected(opened.error());
+    if (!opened) return opened.error();
     store = std::move(*opened);
     settings = store->settings();
   }
@@ -223,7 +228,7 @@ Status Index::State::load() {
 
 Status Index::State::load_segments(const std::string& snapshot_path) {
   auto loaded = load_snapshot(snapshot_path, *vocabulary, {.max_memory = options.max_memory});
-  if (!loaded) return tl::unexpected(loaded.error());
+  if (!loaded) return loaded.error();
   if (ledger && loaded->contents.generation < ledger->state().snapshot_generation) {
     return fail(ErrorCode::corrupt,
                 fmt::format("damaged snapshot ({}: an old one, of which a later save is missing)",
@@ -232,7 +237,7 @@ Status Index::State::load_segments(const std::string& snapshot_path) {
   if (store) {
     // A later snapshot was there, and is damaged.
     const auto forgotten = store->forgotten_changes();
-    if (!forgotten) return tl::unexpected(forgotten.error());
+    if (!forgotten) return forgotten.error();
     if (loaded->position.change < *forgotten) {
       return fail(ErrorCode::corrupt, fmt::format("an old snapshot ({})", snapshot_path));
     }
@@ -292,7 +297,7 @@ Status Index::State::replay_change(uint64_t number, const Change& change, uint32
   PatternState now{0, {}};  // unless it is still there
   if (change.kind == Change::Kind::update) {
     auto state = store->read_state(change.serial);
-    if (!state) return tl::unexpected(state.error());
+    if (!state) return state.error();
     if (*state) now = std::move(**state);
   }
   set_state(

@@ -36,7 +36,7 @@ RecordSource::Shape RecordView::shape(uint64_t candidate) const {
 // A segment's candidates together, in the order in which they come.
 std::vector<BlockSummary> RecordView::summarize_blocks(std::span<const uint32_t> state,
                                                        std::span<const Candidate> candidates,
-                                                       const std::atomic<bool>* cancelled) const {
+                                                       const std::stop_token& stop) const {
   std::vector<BlockSummary> summaries;
   if (!segment_search_.finds_blocks(candidates.size())) return summaries;
   for (uint32_t tier = 0; tier < view_.tiers->stable.size(); ++tier) {
@@ -50,8 +50,7 @@ std::vector<BlockSummary> RecordView::summarize_blocks(std::span<const uint32_t>
       patterns[i] = static_cast<uint32_t>(candidates[own[i]].id);
     }
     std::vector<BlockSummary> found(own.size());
-    if (!segment_search_.summarize_blocks(segment, segment->view(), state, patterns, cancelled,
-                                          found)) {
+    if (!segment_search_.summarize_blocks(segment, segment->view(), state, patterns, stop, found)) {
       continue;
     }
     if (own.size() == candidates.size()) return found;

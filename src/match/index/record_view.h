@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -34,7 +35,7 @@ class RecordView : public RecordSource {
   Shape shape(uint64_t candidate) const override;
   std::vector<BlockSummary> summarize_blocks(std::span<const uint32_t> state,
                                              std::span<const Candidate> candidates,
-                                             const std::atomic<bool>* cancelled) const override;
+                                             const std::stop_token& stop) const override;
   std::string name(uint64_t candidate) const override;
   bool named_before(uint64_t x, uint64_t y) const override;
   uint64_t frequency(uint64_t candidate) const override;

@@ -27,10 +27,10 @@ class Repair {
       : path_(std::move(path)), target_(std::move(target)) {}
 
   Result<RepairReport> run() {
-    if (Status found = open(); !found) return tl::unexpected(found.error());
+    if (Status found = open(); !found) return found.error();
     if (has_store_) {
       auto salvage = salvage_store(path_ + "/store", known_ ? known_->required() : ChainPoint());
-      if (!salvage) return tl::unexpected(salvage.error());
+      if (!salvage) return salvage.error();
       salvage_ = std::move(*salvage);
       report_.is_damaged = !salvage_.is_whole;
     }
@@ -43,7 +43,7 @@ class Repair {
       return fail(ErrorCode::corrupt,
                   fmt::format("nothing can be read of the index ({}): build it again", path_));
     }
-    if (Status written = write(); !written) return tl::unexpected(written.error());
+    if (Status written = write(); !written) return written.error();
     count_lost();
     return report_;
   }
@@ -55,7 +55,7 @@ class Repair {
       return fail(ErrorCode::not_found, fmt::format("no index ({}): is that its folder?", path_));
     }
     auto folder = open_file(path_, O_RDONLY | O_DIRECTORY);
-    if (!folder) return tl::unexpected(folder.error());
+    if (!folder) return folder.error();
     folder_ = std::move(*folder);
     if (::flock(folder_.get(), LOCK_EX | LOCK_NB) != 0) {
       return fail(ErrorCode::unavailable,
@@ -136,7 +136,7 @@ class Repair {
     options.search_only = !has_store_ && !(known_ && known_->has_store);
     options.settings = salvage_.settings ? *salvage_.settings : snapshot_->settings;
     auto index = Index::open(target_, options);
-    if (!index) return tl::unexpected(index.error());
+    if (!index) return index.error();
     if (Status begun = (*index)->begin_bulk(); !begun) return begun;
     for (const auto& [serial, pattern] : salvage_.patterns) {
       auto text = text_of(pattern);
@@ -163,7 +163,7 @@ class Repair {
       if (i < list.size()) options.emotives = list[list.size() - times + i];
       if (i == 0 && metadata != salvage_.metadata.end()) options.metadata = metadata->second;
       if (const auto learned = index.learn(text, options); !learned) {
-        return tl::unexpected(learned.error());
+        return learned.error();
       }
     }
     return {};

@@ -16,9 +16,9 @@ Result<UninitializedArray<Candidate>> find_candidates(const TierView& view,
                                                       SegmentSearch& segment_search) {
   IndexSearchOptions search;
   search.threshold = options.characters ? 0 : options.threshold;
-  search.cancelled = options.cancelled;
+  search.stop = options.stop;
   TierSearch tiers(view, {&state, 1}, search, segment_search);
-  if (Status done = tiers.run(); !done) return tl::unexpected(done.error());
+  if (Status done = tiers.run(); !done) return done.error();
   return tiers.candidates(0);
 }
 
@@ -56,7 +56,7 @@ Result<IndexSearchResult> Index::search(const std::vector<std::vector<std::strin
                                         const IndexSearchOptions& options) const {
   PatternText text = pattern_of(state);
   auto results = search(std::span(&text, 1), options);
-  if (!results) return tl::unexpected(results.error());
+  if (!results) return results.error();
   return std::move(results->front());
 }
 
@@ -66,14 +66,14 @@ Result<std::vector<IndexSearchResult>> Index::search(std::span<PatternText> stat
   std::vector<std::vector<uint32_t>> symbols;
   for (PatternText& state : states) {
     if (Status ready = normalise(state, state_->settings.sort); !ready) {
-      return tl::unexpected(ready.error());
+      return ready.error();
     }
     symbols.push_back(query_symbols(state, *state_->vocabulary));
   }
   const std::vector<std::span<const uint32_t>> queries(symbols.begin(), symbols.end());
   TierSearch search(view, queries, options, *state_->segment_search);
-  if (Status done = search.run(); !done) return tl::unexpected(done.error());
-  if (Status done = search.rank(); !done) return tl::unexpected(done.error());
+  if (Status done = search.run(); !done) return done.error();
+  if (Status done = search.rank(); !done) return done.error();
   std::vector<IndexSearchResult> results(states.size());
   for (size_t i = 0; i < results.size(); ++i) {
     results[i].tiers = view.tiers;
@@ -86,7 +86,7 @@ Result<std::vector<IndexSearchResult>> Index::search(std::span<PatternText> stat
 Result<Prediction> Index::predict(PatternText& state, const RecordOptions& options) const {
   const TierView view = state_->tiers.view();
   if (Status ready = normalise(state, state_->settings.sort); !ready) {
-    return tl::unexpected(ready.error());
+    return ready.error();
   }
   const std::vector<uint32_t> symbols = query_symbols(state, *state_->vocabulary);
   const std::vector<uint16_t> sizes = event_sizes_of(state);
@@ -97,7 +97,7 @@ Result<Prediction> Index::predict(PatternText& state, const RecordOptions& optio
     return match::predict(wanted, find_first(view, symbols.front()), source, options);
   }
   const auto candidates = find_candidates(view, symbols, options, *state_->segment_search);
-  if (!candidates) return tl::unexpected(candidates.error());
+  if (!candidates) return candidates.error();
   return match::predict(wanted, candidates->span(), source, options);
 }
 

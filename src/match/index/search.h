@@ -1,9 +1,9 @@
 // What a search of an index takes and gives.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -18,8 +18,8 @@ struct IndexSearchOptions {
   // The least normalised score that is found; at 0 every pattern is found. difflib takes the
   // pattern as its first sequence and the state as its second.
   double threshold = 0.1;
-  size_t top = 0;                                // the best so many; 0: all
-  const std::atomic<bool>* cancelled = nullptr;  // once it is true, `cancelled` is returned soon
+  size_t top = 0;             // the best so many; 0: all
+  std::stop_token stop = {};  // once it is true, `cancelled` is returned soon
 };
 
 struct IndexHit {

@@ -13,13 +13,13 @@ namespace {
 Status check(const container::Source& source) {
   const uint64_t size = source.size();
   const auto report = container::verify(source, {.limits = {.index = size, .block = size}});
-  if (!report) return tl::unexpected(report.error());
+  if (!report) return report.error();
   uint64_t committed = size;
   for (const container::Damage& damage : report->damage) {
     if (damage.kind == container::DamageKind::unfinished) committed = damage.offset;
   }
   const auto has_more = container::has_commit_behind(source, committed);
-  if (!has_more) return tl::unexpected(has_more.error());
+  if (!has_more) return has_more.error();
   const auto is_left_from_a_crash = [&](const container::Damage& damage) {
     return committed > 0 && damage.offset >= committed && !*has_more;
   };
@@ -35,7 +35,7 @@ Status check(const container::Source& source) {
 Status check_snapshot(const std::string& path) {
   for (;;) {
     const auto source = container::open_file_source(path);
-    if (!source) return tl::unexpected(source.error());
+    if (!source) return source.error();
     Status checked = check(**source);
     std::error_code error;
     const uint64_t size_now = std::filesystem::file_size(path, error);

@@ -66,10 +66,10 @@ class Loader {
     if (reader_.header().kind != snapshot::kFileKind) return damaged("another kind of container");
     for (const auto step : {&Loader::load_manifest, &Loader::load_symbols, &Loader::plan_segments,
                             &Loader::finish_segments}) {
-      if (Status done = (this->*step)(); !done) return tl::unexpected(done.error());
+      if (Status done = (this->*step)(); !done) return done.error();
     }
     const auto damaged_commits = has_damaged_commits();
-    if (!damaged_commits) return tl::unexpected(damaged_commits.error());
+    if (!damaged_commits) return damaged_commits.error();
     loaded_.is_damaged = *damaged_commits;
     return std::move(loaded_);
   }
@@ -99,7 +99,7 @@ class Loader {
     return container::has_commit_behind(reader_.source(), reader_.committed_end());
   }
 
-  tl::unexpected<Error> damaged(std::string_view what) const {
+  Error damaged(std::string_view what) const {
     return fail(ErrorCode::corrupt,
                 fmt::format("damaged snapshot ({}: {})", reader_.source().name(), what));
   }
@@ -115,7 +115,7 @@ class Loader {
     }
     if (latest == nullptr) return damaged("no manifest");
     Result<container::BlockBytes> bytes = reader_.read(*latest);
-    if (!bytes) return tl::unexpected(bytes.error());
+    if (!bytes) return bytes.error();
     loaded_.contents.exists = true;
     loaded_.contents.generation = (latest->id & ~snapshot::kManifestId) + 1;
     Decoder decoder(text_of(*bytes));
@@ -160,7 +160,7 @@ class Loader {
       const Block* const block = reader_.find(snapshot::kSymbolsId | first);
       if (block == nullptr || first != vocabulary_.size()) return damaged("symbols are missing");
       Result<container::BlockBytes> bytes = reader_.read(*block);
-      if (!bytes) return tl::unexpected(bytes.error());
+      if (!bytes) return bytes.error();
       size = bytes->size();
       Decoder decoder(text_of(*bytes));
       while (decoder.ok() && decoder.remaining() > 0) {
@@ -318,14 +318,14 @@ Result<LoadedSnapshot> load_snapshot(std::unique_ptr<container::Source> source,
   // The file's own size is limit enough for its parts.
   const container::Limits limits{.index = source->size(), .block = source->size()};
   const auto reader = container::Reader::open(std::move(source), {.limits = limits});
-  if (!reader) return tl::unexpected(reader.error());
+  if (!reader) return reader.error();
   return Loader(*reader, vocabulary, options).load();
 }
 
 Result<LoadedSnapshot> load_snapshot(const std::string& path, Vocabulary& vocabulary,
                                      const LoadOptions& options) {
   auto source = container::open_file_source(path);
-  if (!source) return tl::unexpected(source.error());
+  if (!source) return source.error();
   return load_snapshot(std::move(*source), vocabulary, options);
 }
 

@@ -51,7 +51,7 @@ class SegmentSaver {
     add(Part::shape_pool, bytes_of(c.shape_pool));
     add_frequencies();
     add_emotives();
-    if (!status_) return tl::unexpected(status_.error());
+    if (!status_) return status_.error();
     return size_;
   }
 
@@ -153,7 +153,7 @@ Status add_missing(container::Writer& writer, const SnapshotState& state,
       continue;
     }
     const Result<uint64_t> size = SegmentSaver(writer, *segment).save();
-    if (!size) return tl::unexpected(size.error());
+    if (!size) return size.error();
     kept[segment->number()] = *size;
   }
   contents.segments = std::move(kept);
@@ -186,7 +186,7 @@ Status write_anew(const std::string& path, const SnapshotState& state, SnapshotC
                   const BeforeCommit& before_commit) {
   Result<container::Writer> writer =
       container::Writer::create(path, {.kind = snapshot::kFileKind, .metadata = {}, .plan = {}});
-  if (!writer) return tl::unexpected(writer.error());
+  if (!writer) return writer.error();
   contents = SnapshotContents(contents.generation);
   return fill_and_commit(*writer, state, contents, before_commit);
 }
@@ -196,7 +196,7 @@ Status append(const std::string& path, const SnapshotState& state, SnapshotConte
   {
     Result<container::Writer> writer =
         container::Writer::append(path, {.limits = {.index = UINT64_MAX, .block = UINT64_MAX}});
-    if (!writer) return tl::unexpected(writer.error());
+    if (!writer) return writer.error();
     if (writer->size() <= 2 * bytes_that_count(state, contents) + kSpareBytes) {
       return fill_and_commit(*writer, state, contents, before_commit);
     }

@@ -21,7 +21,7 @@ uint32_t load(const uint32_t& value) {
   return std::atomic_ref<uint32_t>(const_cast<uint32_t&>(value)).load(std::memory_order_relaxed);
 }
 
-tl::unexpected<Error> corrupt(const char* what) {
+Error corrupt(const char* what) {
   return fail(ErrorCode::corrupt, fmt::format("damaged segment: {}", what));
 }
 

@@ -8,7 +8,7 @@
 namespace hoist::match {
 namespace {
 
-tl::unexpected<Error> differ(const std::string& path, std::string_view what) {
+Error differ(const std::string& path, std::string_view what) {
   return fail(ErrorCode::corrupt,
               fmt::format("memory and store disagree about {} ({}): `hoist match repair {} -o NEW` "
                           "saves what is whole",
@@ -53,7 +53,7 @@ uint64_t Index::memory() const { return state_->memory(); }
 
 Result<uint64_t> Index::verify() const {
   const State& own = *state_;
-  if (own.store && !own.owner.is_current()) return tl::unexpected(own.foreign_store().error());
+  if (own.store && !own.owner.is_current()) return own.foreign_store().error();
   const std::string snapshot = own.path + "/snapshot.hoist";
   if (own.snapshot_is_lost) {
     return fail(ErrorCode::corrupt,
@@ -66,11 +66,11 @@ Result<uint64_t> Index::verify() const {
       Error error = good.error();
       error.message +=
           own.store ? ": `hoist match sync` makes it again from the store" : own.repair_advice();
-      return tl::unexpected(std::move(error));
+      return error;
     }
   }
   if (!own.store) return own.patterns.load();
-  if (Status whole = own.store->check_tables(); !whole) return tl::unexpected(whole.error());
+  if (Status whole = own.store->check_tables(); !whole) return whole.error();
   const std::lock_guard lock(own.writing);
   uint64_t compared = 0;
   std::vector<uint32_t> symbols;
@@ -92,7 +92,7 @@ Result<uint64_t> Index::verify() const {
     ++compared;
     return {};
   });
-  if (!same) return tl::unexpected(same.error());
+  if (!same) return same.error();
   if (compared != own.patterns) {
     return differ(own.path, fmt::format("{} patterns", own.patterns.load() - compared));
   }

@@ -98,7 +98,7 @@ Status TierSearch::search_stable(uint32_t tier) {
   SearchOptions options;
   options.scorer = options_.scorer;
   options.threshold = options_.threshold;
-  options.cancelled = options_.cancelled;
+  options.stop = options_.stop;
   // The scan meets removed patterns too, and none may take the place of a live one.
   if (options_.top != 0) {
     options.top = std::min<size_t>(options_.top, segment.size()) + segment.size() - segment.live();
@@ -109,7 +109,7 @@ Status TierSearch::search_stable(uint32_t tier) {
     auto matches =
         is_large ? segment_search_.search(tiers_.stable[tier], segment.view(), states_, options)
                  : search(segment.view(), states_, options);
-    if (!matches) return tl::unexpected(matches.error());
+    if (!matches) return matches.error();
     // Those that are being removed meanwhile may be more than were counted.
     live = std::move(*matches);
     is_enough = true;
@@ -165,12 +165,12 @@ bool TierSearch::search_part(const QueryScorer& scorer, const Part& part, size_t
   const RecentTier& recent = *tiers_.recent[part.tier - tiers_.stable.size()];
   std::vector<Match> matches;
   QueryScorer::Scratch scratch;
-  const std::atomic<bool>* const cancelled = options_.cancelled;
+  const std::stop_token& stop = options_.stop;
   for (uint32_t place = part.begin; place < part.end; ++place) {
-    if (place % 256 == 0 && cancelled != nullptr && *cancelled) return false;
+    if (place % 256 == 0 && stop.stop_requested()) return false;
     const RecentPattern& pattern = recent.at(place);
     if (pattern.frequency.load(std::memory_order_relaxed) == 0) continue;
-    const auto raw = scorer.raw(pattern.symbols, scratch, cancelled);
+    const auto raw = scorer.raw(pattern.symbols, scratch, stop);
     if (!raw) return false;
     if (reaches(options_.scorer, *raw, pattern.symbols.size(), states_[state].size(),
                 options_.threshold)) {
@@ -183,7 +183,7 @@ bool TierSearch::search_part(const QueryScorer& scorer, const Part& part, size_t
 
 Status TierSearch::rank() {
   for (size_t state = 0; state < found_.size(); ++state) {
-    if (options_.cancelled != nullptr && *options_.cancelled) {
+    if (options_.stop.stop_requested()) {
       return fail(ErrorCode::cancelled, "the search was cancelled");
     }
     found_[state] = score(state);

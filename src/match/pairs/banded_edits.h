@@ -16,10 +16,10 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 #include "match/pairs/pair_kernels.h"
@@ -56,12 +56,12 @@ struct EditBand {
 // found out about the first one is kept for the next pair.
 class BandedEdits {
  public:
-  // Symbols are below `distinct`. Once `cancelled` is true, counts are undefined and come soon.
-  explicit BandedEdits(uint32_t distinct, const std::atomic<bool>* cancelled = nullptr,
+  // Symbols are below `distinct`. Once `stop` is requested, counts are undefined and come soon.
+  explicit BandedEdits(uint32_t distinct, const std::stop_token& stop = {},
                        size_t table_bytes = kTableBytes)
       : distinct_(distinct),
         most_words_(table_bytes / sizeof(uint64_t) / std::max<uint32_t>(1, distinct)),
-        cancelled_(cancelled) {}
+        stop_(stop) {}
 
   // Tables are at most so large unless more is given, and there are two.
   static constexpr size_t kTableBytes = size_t{2} << 20;
@@ -93,13 +93,11 @@ class BandedEdits {
   uint64_t in_words(const EditBand& band, NumberedSequence& a, NumberedSequence& b,
                     uint64_t columns, uint64_t most);
 
-  bool is_cancelled() const {
-    return cancelled_ != nullptr && cancelled_->load(std::memory_order_relaxed);
-  }
+  bool is_cancelled() const { return stop_.stop_requested(); }
 
   uint32_t distinct_;
   uint64_t most_words_;
-  const std::atomic<bool>* cancelled_;
+  const std::stop_token stop_;
   // Masks of the rows at which a symbol is: `distinct_` of each word.
   std::vector<uint64_t> whole_;  // of a sequence, with which mostly many others are compared
   const void* of_ = nullptr;     // its first symbol

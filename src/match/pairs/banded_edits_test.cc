@@ -137,8 +137,9 @@ TEST_P(Banded, TakesWhatItsTablesHold) {
 }
 
 TEST_P(Banded, StopsWhereCancelled) {
-  const std::atomic<bool> cancelled{true};
-  BandedEdits banded(2, &cancelled);
+  std::stop_source stopped;
+  stopped.request_stop();
+  BandedEdits banded(2, stopped.get_token());
   const Symbols a(5'000'000, 0);
   const Symbols b(5'000'000, 1);
   EXPECT_LT(count(banded, a, b, 10'000'000), b.size());  // hours, if it went on

@@ -61,7 +61,7 @@ int64_t sum_of(std::span<const Word> words, size_t rows) {
 // Symbols are below `distinct`, for whose masks `masks`, which are zero, have room.
 template <typename Word, typename Symbol>
 uint64_t edits_of(std::span<const Symbol> rows, std::span<const Symbol> columns, uint64_t* masks,
-                  const std::atomic<bool>* cancelled) {
+                  const std::stop_token& stop) {
   const bool is_alone = rows.size() <= 64 * kStripWords;
   std::vector<uint8_t> carries;
   if (!is_alone) carries.assign(columns.size(), first_carry<Word>());
@@ -74,7 +74,7 @@ uint64_t edits_of(std::span<const Symbol> rows, std::span<const Symbol> columns,
     }
     std::array<Word, kStripWords> words;
     for (size_t column = 0; column < columns.size(); column += kPiece) {
-      if (cancelled != nullptr && cancelled->load(std::memory_order_relaxed)) return 0;
+      if (stop.stop_requested()) return 0;
       const auto piece = columns.subspan(column, std::min(kPiece, columns.size() - column));
       if (is_alone) {
         kStrips<Word, Symbol, true>[count - 1](words.data(), masks, piece, nullptr);
@@ -93,9 +93,9 @@ uint64_t edits_of(std::span<const Symbol> rows, std::span<const Symbol> columns,
 
 template <typename Symbol>
 uint64_t edits_of(PairCount count, std::span<const Symbol> rows, std::span<const Symbol> columns,
-                  uint64_t* masks, const std::atomic<bool>* cancelled) {
-  return count == PairCount::lcs ? edits_of<LcsRows>(rows, columns, masks, cancelled)
-                                 : edits_of<LevenshteinRows>(rows, columns, masks, cancelled);
+                  uint64_t* masks, const std::stop_token& stop) {
+  return count == PairCount::lcs ? edits_of<LcsRows>(rows, columns, masks, stop)
+                                 : edits_of<LevenshteinRows>(rows, columns, masks, stop);
 }
 
 std::span<const uint8_t> bytes_of(const Sequence& sequence) {
@@ -106,7 +106,7 @@ std::span<const uint8_t> bytes_of(const Sequence& sequence) {
 uint64_t edits_of_short_bytes(PairCount count, std::span<const uint8_t> rows,
                               std::span<const uint8_t> columns) {
   uint64_t masks[kBytes] = {};
-  return edits_of(count, rows, columns, masks, nullptr);
+  return edits_of(count, rows, columns, masks, {});
 }
 
 // Numbers the symbols of up to 64 rows, by a table without a heap: an open slot is one of row 64.
@@ -156,13 +156,13 @@ uint64_t edits_of_short(PairCount count, const Sequence& rows, const Sequence& c
     for (size_t i = 0; i < symbols.size(); ++i) column_numbers[i] = numbers.of(symbols[i]);
   });
   return edits_of(count, std::span<const uint32_t>(row_numbers).first(rows.length),
-                  std::span<const uint32_t>(column_numbers).first(columns.length), masks, nullptr);
+                  std::span<const uint32_t>(column_numbers).first(columns.length), masks, {});
 }
 
 }  // namespace
 
 uint64_t matrix_edits(PairCount count, const Sequence& rows, const Sequence& columns,
-                      const std::atomic<bool>* cancelled) {
+                      const std::stop_token& stop) {
   const bool are_bytes = rows.width == 1 && columns.width == 1;
   if (rows.length <= kShort && columns.length <= kShort) {
     return are_bytes ? edits_of_short_bytes(count, bytes_of(rows), bytes_of(columns))
@@ -171,7 +171,7 @@ uint64_t matrix_edits(PairCount count, const Sequence& rows, const Sequence& col
   const size_t words = std::min(kStripWords, (size_t{rows.length} + 63) / 64);
   if (are_bytes) {
     std::vector<uint64_t> masks(kBytes * words);
-    return edits_of(count, bytes_of(rows), bytes_of(columns), masks.data(), cancelled);
+    return edits_of(count, bytes_of(rows), bytes_of(columns), masks.data(), stop);
   }
   SymbolNumbers numbers;
   std::vector<uint32_t> row_numbers(rows.length);
@@ -180,7 +180,7 @@ uint64_t matrix_edits(PairCount count, const Sequence& rows, const Sequence& col
   column_numbers.set(columns, numbers);
   std::vector<uint64_t> masks(size_t{numbers.size()} * words);
   return edits_of(count, std::span<const uint32_t>(row_numbers), column_numbers.all(), masks.data(),
-                  cancelled);
+                  stop);
 }
 
 }  // namespace hoist::match

@@ -4,9 +4,9 @@
 // strip of rows to the one below is kept as a byte for each column.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <stop_token>
 
 #include "match/pairs/pair_kernels.h"
 #include "match/pairs/sequence_list.h"
@@ -17,8 +17,8 @@ inline constexpr size_t kStripWords = 8;
 
 // Levenshtein distance, or insertions and deletions (m + n - 2 * LCS) if `count` is lcs. Time:
 // words of `rows` times symbols of `columns`, and memory a few bytes for each symbol of both. Once
-// `cancelled` is true, it returns soon, and what it returns is undefined.
+// `stop` is requested, it returns soon, and what it returns is undefined.
 uint64_t matrix_edits(PairCount count, const Sequence& rows, const Sequence& columns,
-                      const std::atomic<bool>* cancelled = nullptr);
+                      const std::stop_token& stop = {});
 
 }  // namespace hoist::match

@@ -5,8 +5,8 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
+#include <stop_token>
 
 #include "match/pairs/banded_edits.h"
 #include "match/pairs/front_check.h"
@@ -72,8 +72,8 @@ class LimitedCounts {
 
   // Numbers are below `distinct`.
   LimitedCounts(PairCount count, uint32_t distinct, const PairKernels& kernels,
-                const std::atomic<bool>* cancelled, size_t table_bytes = BandedEdits::kTableBytes)
-      : count_(count), front_(kernels), banded_(distinct, cancelled, table_bytes) {}
+                const std::stop_token& stop, size_t table_bytes = BandedEdits::kTableBytes)
+      : count_(count), front_(kernels), banded_(distinct, stop, table_bytes) {}
 
   // Any number of edits is a limit. In place: a copy of what was just written in parts is slow.
   void plan(uint32_t m, uint32_t n, int64_t edits, Plan& plan) const;

@@ -59,9 +59,8 @@ uint64_t up_to(uint64_t most, uint64_t edits) { return edits > most ? most + 1 :
 // One long pair up to one limit after the other. `a` is not shorter than `b`.
 class LongPair {
  public:
-  LongPair(PairCount count, const Sequence& a, const Sequence& b,
-           const std::atomic<bool>* cancelled)
-      : count_(count), a_(a), b_(b), cancelled_(cancelled) {
+  LongPair(PairCount count, const Sequence& a, const Sequence& b, const std::stop_token& stop)
+      : count_(count), a_(a), b_(b), stop_(stop) {
     if (a.width == 1 && b.width == 1) {
       rows_.set(a, numbers_);
     } else {
@@ -70,7 +69,7 @@ class LongPair {
       rows_.set(a, row_numbers_.data());
     }
     columns_.set(b, numbers_);
-    limited_.emplace(count, numbers_.size(), pair_kernels(), cancelled, kTableBytes);
+    limited_.emplace(count, numbers_.size(), pair_kernels(), stop, kTableBytes);
   }
 
   uint64_t edits(uint64_t most) {
@@ -86,12 +85,8 @@ class LongPair {
   }
 
  private:
-  bool is_cancelled() const {
-    return cancelled_ != nullptr && cancelled_->load(std::memory_order_relaxed);
-  }
-  uint64_t matrix(uint64_t most) const {
-    return up_to(most, matrix_edits(count_, a_, b_, cancelled_));
-  }
+  bool is_cancelled() const { return stop_.stop_requested(); }
+  uint64_t matrix(uint64_t most) const { return up_to(most, matrix_edits(count_, a_, b_, stop_)); }
 
   // Nothing where the matrix takes less time.
   std::optional<uint64_t> edits_within(uint64_t most) {
@@ -111,7 +106,7 @@ class LongPair {
   PairCount count_;
   Sequence a_;
   Sequence b_;
-  const std::atomic<bool>* cancelled_;
+  const std::stop_token stop_;
   SymbolNumbers numbers_;
   std::vector<uint32_t> row_numbers_;  // where they are not looked up as they are asked for
   NumberedSequence rows_;
@@ -122,7 +117,7 @@ class LongPair {
 }  // namespace
 
 uint64_t pair_edits(PairCount count, const Sequence& a, const Sequence& b, uint64_t most,
-                    const std::atomic<bool>* cancelled) {
+                    const std::stop_token& stop) {
   Sequence longer = a.length >= b.length ? a : b;
   Sequence shorter = a.length >= b.length ? b : a;
   const uint64_t difference = longer.length - shorter.length;
@@ -136,7 +131,7 @@ uint64_t pair_edits(PairCount count, const Sequence& a, const Sequence& b, uint6
   const uint64_t all = is_lcs ? uint64_t{longer.length} + shorter.length : longer.length;
   if (most >= all) most = kAnyEdits;  // says nothing
   if (most <= kFewEdits) return few_edits(count, longer, shorter, most);
-  if (longer.length > kShort) return LongPair(count, longer, shorter, cancelled).edits(most);
+  if (longer.length > kShort) return LongPair(count, longer, shorter, stop).edits(most);
   return up_to(most, matrix_edits(count, longer, shorter));
 }
 

@@ -11,9 +11,9 @@
 // (E. Ukkonen, "Algorithms for approximate string matching", 1985).
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <limits>
+#include <stop_token>
 
 #include "match/pairs/pair_kernels.h"
 #include "match/pairs/sequence_list.h"
@@ -23,10 +23,10 @@ namespace hoist::match {
 inline constexpr uint64_t kAnyEdits = std::numeric_limits<uint64_t>::max();
 
 // Levenshtein distance, or insertions and deletions (m + n - 2 * LCS) if `count` is lcs; `most` + 1
-// where there are more than `most`. Once `cancelled` is true, it returns soon, and what it returns
+// where there are more than `most`. Once `stop` is requested, it returns soon, and what it returns
 // is undefined.
 uint64_t pair_edits(PairCount count, const Sequence& a, const Sequence& b,
-                    uint64_t most = kAnyEdits, const std::atomic<bool>* cancelled = nullptr);
+                    uint64_t most = kAnyEdits, const std::stop_token& stop = {});
 
 // Steps of 64 cells that it takes at most, about.
 uint64_t pair_steps(const Sequence& a, const Sequence& b, uint64_t most);

@@ -7,8 +7,8 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <random>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -180,12 +180,14 @@ TEST_P(OnePair, OfHardOnes) {
 }
 
 TEST_P(OnePair, StopsWhenItIsCancelled) {
-  const std::atomic<bool> cancelled = true;
+  std::stop_source stopped;
+  stopped.request_stop();
   const Symbols a = any(200000, 4);
   const Symbols b = any(200000, 4);
   const Stored x(a, 1);
   const Stored y(b, 1);
-  pair_edits(GetParam(), x.sequence(), y.sequence(), kAnyEdits, &cancelled);  // minutes otherwise
+  pair_edits(GetParam(), x.sequence(), y.sequence(), kAnyEdits,
+             stopped.get_token());  // minutes otherwise
 }
 
 INSTANTIATE_TEST_SUITE_P(Counts, OnePair, testing::Values(PairCount::lcs, PairCount::levenshtein),

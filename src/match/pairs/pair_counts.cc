@@ -56,7 +56,7 @@ class AllPairs {
         lanes_are_queries_(lanes_are_queries),
         kernels_(options.kernels != nullptr ? *options.kernels : pair_kernels()),
         limit_(options.limit),
-        cancelled_(options.cancelled),
+        stop_(options.stop),
         take_(take),
         by_length_(lanes.size()) {
     std::iota(by_length_.begin(), by_length_.end(), 0);
@@ -85,9 +85,7 @@ class AllPairs {
   }
 
  private:
-  bool is_cancelled() const {
-    return cancelled_ != nullptr && cancelled_->load(std::memory_order_relaxed);
-  }
+  bool is_cancelled() const { return stop_.stop_requested(); }
 
   bool are_few(const Batch& batch) const {
     const uint32_t length = lanes_.length(batch.members.back());
@@ -104,7 +102,7 @@ class AllPairs {
 
   void run_lanes(const Batch& batch, size_t begin, size_t end) const {
     MaskTable table(distinct_);
-    LimitedCounts limited(count_, distinct_, kernels_, cancelled_);
+    LimitedCounts limited(count_, distinct_, kernels_, stop_);
     const LimitedRows::MostEdits edits = [this](uint32_t lane, uint32_t other) {
       return most_edits(lane, other);
     };
@@ -191,7 +189,7 @@ class AllPairs {
 
   void run_pairwise(const Batch& batch, size_t begin, size_t end) const {
     std::array<uint32_t, kBlock> column;
-    LimitedCounts limited(count_, distinct_, kernels_, cancelled_);
+    LimitedCounts limited(count_, distinct_, kernels_, stop_);
     NumberedSequence other;
     for (const uint32_t member : batch.members) {
       OneSequence one(lanes_.sequence(member), lanes_[member]);
@@ -278,8 +276,8 @@ class AllPairs {
   [[gnu::noinline]] int64_t count_alone(const Sequence& one, const Sequence& other) const {
     const int64_t most =
         limit_ ? std::max<int64_t>(0, most_edits(one.length, other.length)) : INT64_MAX;
-    const auto edits = static_cast<int64_t>(
-        pair_edits(count_, one, other, static_cast<uint64_t>(most), cancelled_));
+    const auto edits =
+        static_cast<int64_t>(pair_edits(count_, one, other, static_cast<uint64_t>(most), stop_));
     const int64_t all = int64_t{one.length} + other.length;
     return count_ == PairCount::lcs ? (all - edits) / 2 : edits;
   }
@@ -296,7 +294,7 @@ class AllPairs {
   bool lanes_are_queries_;
   const PairKernels& kernels_;
   const std::function<int64_t(uint32_t, uint32_t)>& limit_;
-  const std::atomic<bool>* cancelled_;
+  const std::stop_token stop_;
   const std::function<void(const PairRun&)>& take_;
   std::vector<uint32_t> by_length_;
   std::vector<Batch> batches_;

@@ -12,10 +12,10 @@
 // most (limited_counts.h).
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <stop_token>
 
 #include "base/threads.h"
 #include "match/pairs/pair_kernels.h"
@@ -37,12 +37,12 @@ struct PairOptions {
   // may be given any count beyond it that their lengths allow; whether they are is known sooner.
   // Never asked if empty; the same for the same lengths.
   std::function<int64_t(uint32_t query, uint32_t choice)> limit = {};
-  const std::atomic<bool>* cancelled = nullptr;
+  std::stop_token stop = {};
   const PairKernels* kernels = nullptr;  // the fastest if null
 };
 
 // Fewer than 2^32 sequences in a list, of fewer than 2^31 symbols. Every pair is in one run, in any
-// order; `take` is called from the pool's threads. Once `cancelled` is true, it returns soon, and
+// order; `take` is called from the pool's threads. Once `stop` is requested, it returns soon, and
 // which pairs were in runs, and with what counts, is undefined. Of one list, mostly the shorter
 // one, all symbols are read; of the other those that must be. Memory: 4 bytes a symbol of the one
 // list, and for each thread at most 16 MiB, 4 bytes a symbol of the longest sequence, and 4 bytes

@@ -265,10 +265,12 @@ TEST_P(PairCounts, OfSymbolsOfAnySize) {
 
 TEST_P(PairCounts, StopWhereCancelled) {
   const Lists queries = random_lists(random_, 50, 300, 4);
-  const std::atomic<bool> cancelled{true};
+  std::stop_source stopped;
+  stopped.request_stop();
   size_t given = 0;
   const auto take = [&](const PairRun& run) { given += run.counts.size(); };
-  count_pairs(GetParam(), queries.view(), queries.view(), one_, take, {.cancelled = &cancelled});
+  count_pairs(GetParam(), queries.view(), queries.view(), one_, take,
+              {.stop = stopped.get_token()});
   EXPECT_EQ(given, 0u);
 }
 

@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "base/cpu.h"
+
 namespace hoist::match {
 
 extern const PairKernels kAvx2PairKernels;
@@ -17,11 +19,8 @@ constexpr PairKernels kPortable = kernels_named("portable");
 
 std::vector<const PairKernels*> supported() {
   std::vector<const PairKernels*> sets = {&kPortable};
-  if (__builtin_cpu_supports("avx2")) sets.push_back(&kAvx2PairKernels);
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
-    sets.push_back(&kAvx512PairKernels);
-  }
+  if (cpu_features().avx2) sets.push_back(&kAvx2PairKernels);
+  if (cpu_features().avx512) sets.push_back(&kAvx512PairKernels);
   return sets;
 }
 

@@ -123,7 +123,7 @@ int64_t PairScorer::most_edits(uint64_t m, uint64_t n, double cutoff) const {
 }
 
 double pair_score(const PairScorer& scorer, const Sequence& a, const Sequence& b,
-                  std::optional<double> cutoff, const std::atomic<bool>* cancelled) {
+                  std::optional<double> cutoff, const std::stop_token& stop) {
   const uint64_t m = a.length;
   const uint64_t n = b.length;
   const int64_t most = cutoff ? scorer.most_edits(m, n, *cutoff) : 0;
@@ -131,8 +131,8 @@ double pair_score(const PairScorer& scorer, const Sequence& a, const Sequence& b
   if (most < 0) {  // none pass: all are beyond
     edits = scorer.counts() == PairCount::lcs ? m + n : std::max(m, n);
   } else {
-    edits = pair_edits(scorer.counts(), a, b, cutoff ? static_cast<uint64_t>(most) : kAnyEdits,
-                       cancelled);
+    edits =
+        pair_edits(scorer.counts(), a, b, cutoff ? static_cast<uint64_t>(most) : kAnyEdits, stop);
   }
   return scorer.score(scorer.counts() == PairCount::lcs ? (m + n - edits) / 2 : edits, m, n,
                       cutoff);

@@ -7,9 +7,9 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -65,10 +65,10 @@ struct PairScorer {
   bool percent = false;
 };
 
-// The cut-off bounds the work. Once `cancelled` is true, it returns soon, and what it returns is
+// The cut-off bounds the work. Once `stop` is requested, it returns soon, and what it returns is
 // undefined.
 double pair_score(const PairScorer& scorer, const Sequence& a, const Sequence& b,
-                  std::optional<double> cutoff, const std::atomic<bool>* cancelled = nullptr);
+                  std::optional<double> cutoff, const std::stop_token& stop = {});
 
 // Steps of 64 cells that it takes at most, about.
 uint64_t pair_score_steps(const PairScorer& scorer, const Sequence& a, const Sequence& b,

@@ -122,11 +122,11 @@ class Elements {
 template <typename T>
 void fill_scores(const PairScoring& scoring, const SequenceList& queries,
                  const SequenceList& choices, ThreadPool& pool, std::span<T> out,
-                 const std::atomic<bool>* cancelled) {
+                 const std::stop_token& stop) {
   const size_t columns = choices.size();
   const Elements<T> elements(scoring, queries, choices);
   PairOptions options;
-  options.cancelled = cancelled;
+  options.stop = stop;
   if (scoring.cutoff) {
     options.limit = [&](uint32_t m, uint32_t n) {
       return scoring.scorer.limit(m, n, *scoring.cutoff);
@@ -146,7 +146,7 @@ void fill_scores(const PairScoring& scoring, const SequenceList& queries,
 
 #define HOIST_FILL_SCORES(T)                                                                 \
   template void fill_scores<T>(const PairScoring&, const SequenceList&, const SequenceList&, \
-                               ThreadPool&, std::span<T>, const std::atomic<bool>*);
+                               ThreadPool&, std::span<T>, const std::stop_token&);
 HOIST_FILL_SCORES(float)
 HOIST_FILL_SCORES(double)
 HOIST_FILL_SCORES(int8_t)

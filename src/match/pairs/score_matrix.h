@@ -1,11 +1,11 @@
 // Scores of all pairs of two lists, as a matrix: what count_pairs() counts, by a PairScorer.
 #pragma once
 
-#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <type_traits>
 
 #include "base/threads.h"
@@ -31,10 +31,10 @@ T score_element(double score) {
 }
 
 // queries.size() rows of choices.size() elements: float, double, or an integer of 8 to 64 bits.
-// Once `cancelled` is true, it returns soon, and what it has written is undefined.
+// Once `stop` is requested, it returns soon, and what it has written is undefined.
 template <typename T>
 void fill_scores(const PairScoring& scoring, const SequenceList& queries,
                  const SequenceList& choices, ThreadPool& pool, std::span<T> out,
-                 const std::atomic<bool>* cancelled = nullptr);
+                 const std::stop_token& stop = {});
 
 }  // namespace hoist::match

@@ -8,10 +8,6 @@ namespace {
 
 constexpr uint32_t kNoRow = std::numeric_limits<uint32_t>::max();
 
-bool is_set(const std::atomic<bool>* cancelled) {
-  return cancelled != nullptr && cancelled->load(std::memory_order_relaxed);
-}
-
 }  // namespace
 
 WindowMatcher::WindowMatcher(std::span<const uint32_t> b, std::span<const Role> roles)
@@ -39,7 +35,7 @@ std::span<const uint32_t> WindowMatcher::positions(uint32_t symbol) const {
 }
 
 Block WindowMatcher::longest(std::span<const uint32_t> a, const BlockMatcher::Window& window,
-                             Scratch& scratch, const std::atomic<bool>* cancelled) const {
+                             Scratch& scratch, const std::stop_token& stop) const {
   // runs[j]: the last row in which b[j] matched, and how long the run was that ended there. Columns
   // go backwards, so that the one before still has the row before.
   const uint32_t width = window.b_end - window.b_begin;
@@ -48,7 +44,7 @@ Block WindowMatcher::longest(std::span<const uint32_t> a, const BlockMatcher::Wi
   BlockMatcher::Run* const runs = scratch.runs.data();
   Block best = {window.a_begin, window.b_begin, 0};
   for (uint32_t i = window.a_begin; i < window.a_end; ++i) {
-    if (is_set(cancelled)) return best;
+    if (stop.stop_requested()) return best;
     const std::span<const uint32_t> all = positions(a[i]);
     const auto from = std::lower_bound(all.begin(), all.end(), window.b_begin);
     auto to = std::lower_bound(from, all.end(), window.b_end);
@@ -91,15 +87,15 @@ void WindowMatcher::extend(std::span<const uint32_t> a, const BlockMatcher::Wind
 }
 
 bool WindowMatcher::find(std::span<const uint32_t> a, std::vector<Block>& blocks, Scratch& scratch,
-                         const std::atomic<bool>* cancelled) const {
+                         const std::stop_token& stop) const {
   blocks.clear();
   std::vector<BlockMatcher::Window> windows = {
       {0, static_cast<uint32_t>(a.size()), 0, static_cast<uint32_t>(b_.size())}};
   while (!windows.empty()) {
     const BlockMatcher::Window window = windows.back();
     windows.pop_back();
-    const Block block = longest(a, window, scratch, cancelled);
-    if (is_set(cancelled)) return false;
+    const Block block = longest(a, window, scratch, stop);
+    if (stop.stop_requested()) return false;
     if (block.size == 0) continue;
     blocks.push_back(block);
     if (window.a_begin < block.a && window.b_begin < block.b) {

@@ -8,9 +8,9 @@
 // no junk (which popular ones may be), and after that over equal junk.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 #include "match/score/blocks.h"
@@ -29,14 +29,14 @@ class WindowMatcher {
   WindowMatcher(std::span<const uint32_t> b, std::span<const Role> roles);
 
   // Size 0 at the window's begin where nothing matches. The window lies inside both. Once
-  // `cancelled` is true, it returns soon, with any block.
+  // `stop` is requested, it returns soon, with any block.
   Block longest(std::span<const uint32_t> a, const BlockMatcher::Window& window, Scratch& scratch,
-                const std::atomic<bool>* cancelled = nullptr) const;
+                const std::stop_token& stop = {}) const;
 
   // All blocks, ascending; those that touch are one. Replaces `blocks`. False where it was
   // cancelled, with `blocks` undefined.
   bool find(std::span<const uint32_t> a, std::vector<Block>& blocks, Scratch& scratch,
-            const std::atomic<bool>* cancelled = nullptr) const;
+            const std::stop_token& stop = {}) const;
 
  private:
   std::span<const uint32_t> positions(uint32_t symbol) const;

@@ -94,7 +94,7 @@ std::optional<double> Aligner::text_similarity(const RecordSource::Pattern& patt
 bool Aligner::align(const RecordSource::Pattern& pattern, Alignment& alignment,
                     Scratch& scratch) const {
   const std::vector<Block>& blocks = scratch.blocks;
-  if (!matcher_.find(pattern.symbols, scratch.blocks, scratch.matcher, options_.cancelled)) {
+  if (!matcher_.find(pattern.symbols, scratch.blocks, scratch.matcher, options_.stop)) {
     return false;
   }
   if (blocks.empty() && options_.threshold > 0) return false;

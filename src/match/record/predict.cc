@@ -104,7 +104,7 @@ class Predictor {
   // Once it was, it stays so, whatever the caller's flag does then: work has been left out.
   bool is_cancelled() const {
     if (was_cancelled_.load(std::memory_order_relaxed)) return true;
-    if (options_.cancelled == nullptr || !options_.cancelled->load(std::memory_order_relaxed)) {
+    if (!options_.stop.stop_requested()) {
       return false;
     }
     was_cancelled_.store(true, std::memory_order_relaxed);
@@ -124,7 +124,7 @@ class Predictor {
   // What a device tells of the candidates' blocks, if that is enough here.
   std::vector<BlockSummary> summarize(std::span<const Candidate> candidates) const {
     if (is_flat_ || options_.characters || options_.fuzzy > 0) return {};
-    return source_.summarize_blocks(state_.symbols, candidates, options_.cancelled);
+    return source_.summarize_blocks(state_.symbols, candidates, options_.stop);
   }
 
   // Nothing where the threshold is not reached, which only characters decide here.
@@ -347,7 +347,7 @@ Result<Prediction> predict(const StateView& state, std::span<const Candidate> ca
                            const RecordSource& source, const RecordOptions& options,
                            ThreadPool& pool) {
   if (const Status checked = check_state(state, options); !checked) {
-    return tl::unexpected(checked.error());
+    return checked.error();
   }
   if (state.symbols.empty()) return Prediction{};
   return Predictor(state, source, options, pool).run(candidates);

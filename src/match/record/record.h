@@ -14,10 +14,10 @@
 // to events and they have no ensemble metrics (`is_flat`).
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,7 +53,7 @@ struct RecordOptions {
   // Entropies and tf-idf of the whole pattern instead of its present events, as the reference has
   // them after its training was finalised.
   bool whole_pattern_entropy = false;
-  const std::atomic<bool>* cancelled = nullptr;
+  std::stop_token stop = {};
 };
 
 // A symbol of the state that matched one of the pattern that is not equal.

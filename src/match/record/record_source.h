@@ -2,9 +2,9 @@
 // implements it; one object serves one call of predict(), from several threads at once.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,7 +57,7 @@ class RecordSource {
   virtual std::vector<BlockSummary> summarize_blocks(
       [[maybe_unused]] std::span<const uint32_t> state,
       [[maybe_unused]] std::span<const Candidate> candidates,
-      [[maybe_unused]] const std::atomic<bool>* cancelled) const {
+      [[maybe_unused]] const std::stop_token& stop) const {
     return {};
   }
   virtual std::string name(uint64_t candidate) const = 0;

@@ -373,8 +373,9 @@ TEST(Predict, RefusesWhatDoesNotFit) {
   EXPECT_EQ(predict({symbols, one_event, {}}, {}, source, options).error().code,
             ErrorCode::invalid_argument);
   options.fuzzy = 0;
-  const std::atomic<bool> cancelled{true};
-  options.cancelled = &cancelled;
+  std::stop_source stopped;
+  stopped.request_stop();
+  options.stop = stopped.get_token();
   EXPECT_EQ(predict({symbols, one_event, {}}, {}, source, options).error().code,
             ErrorCode::cancelled);
 }

@@ -55,7 +55,7 @@ class KnowledgeSource final : public RecordSource {
   }
   std::vector<BlockSummary> summarize_blocks(std::span<const uint32_t> state,
                                              std::span<const Candidate> candidates,
-                                             const std::atomic<bool>*) const override {
+                                             const std::stop_token&) const override {
     std::vector<BlockSummary> summaries(summarizes_ ? candidates.size() : 0);
     const BlockMatcher matcher(state);
     BlockMatcher::Scratch scratch;

@@ -19,16 +19,16 @@ QueryScorer::QueryScorer(Scorer scorer, std::span<const uint32_t> query)
     : scorer_(scorer), query_(prepare(scorer, query)) {}
 
 std::optional<uint64_t> QueryScorer::raw(std::span<const uint32_t> pattern, Scratch& scratch,
-                                         const std::atomic<bool>* cancelled) const {
+                                         const std::stop_token& stop) const {
   if (const auto* masks = std::get_if<MatchMasks>(&query_)) {
     const uint64_t raw = scorer_ == Scorer::levenshtein
-                             ? levenshtein_distance(*masks, pattern, cancelled)
-                             : lcs_length(*masks, pattern, cancelled);
-    if (cancelled != nullptr && cancelled->load(std::memory_order_relaxed)) return {};
+                             ? levenshtein_distance(*masks, pattern, stop)
+                             : lcs_length(*masks, pattern, stop);
+    if (stop.stop_requested()) return {};
     return raw;
   }
   const BlockMatcher& matcher = std::get<BlockMatcher>(query_);
-  if (!matcher.find(pattern, scratch.blocks, scratch.matcher, cancelled)) return {};
+  if (!matcher.find(pattern, scratch.blocks, scratch.matcher, stop)) return {};
   return matched_symbols(scratch.blocks);
 }
 

@@ -7,10 +7,10 @@
 //   Score score = score_of(Scorer::levenshtein, distance, pattern.size(), state.size());
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <variant>
 #include <vector>
 
@@ -32,9 +32,9 @@ class QueryScorer {
   // difflib takes the query as its second sequence.
   QueryScorer(Scorer scorer, std::span<const uint32_t> query);
 
-  // What score_of takes; nothing where `cancelled` became true.
+  // What score_of takes; nothing where `stop` is requested.
   std::optional<uint64_t> raw(std::span<const uint32_t> pattern, Scratch& scratch,
-                              const std::atomic<bool>* cancelled = nullptr) const;
+                              const std::stop_token& stop = {}) const;
 
  private:
   Scorer scorer_;

@@ -175,9 +175,10 @@ TEST(Search, StopsWhereItMust) {
     const auto found = search(segment.view(), queries, options);
     return found ? ErrorCode::internal : found.error().code;
   };
-  const std::atomic<bool> cancelled{true};
+  std::stop_source stopped;
+  stopped.request_stop();
   SearchOptions options;
-  options.cancelled = &cancelled;
+  options.stop = stopped.get_token();
   EXPECT_EQ(code(state, options), ErrorCode::cancelled);
   options = {};
   options.max_matches = 999;

@@ -146,9 +146,7 @@ class Search {
  private:
   enum class Stop : uint8_t { no, too_many, corrupt };
 
-  bool is_cancelled() const {
-    return options_.cancelled != nullptr && options_.cancelled->load(std::memory_order_relaxed);
-  }
+  bool is_cancelled() const { return options_.stop.stop_requested(); }
 
   void run_task(const Task& task) {
     thread_local std::vector<Match> found;
@@ -192,7 +190,7 @@ class Search {
     alignas(64) uint16_t lcs[kTileWidth];
     for (uint32_t tile = judge.task.begin; tile < judge.task.end && !is_cancelled(); ++tile) {
       uint32_t lanes = queries_[judge.query].scan_tile(segment_, *judge.task.bucket, tile, least,
-                                                       kernels_, lcs, options_.cancelled);
+                                                       kernels_, lcs, options_.stop);
       for (; lanes != 0; lanes &= lanes - 1) {
         const auto lane = static_cast<uint32_t>(std::countr_zero(lanes));
         take(judge, tile * kTileWidth + lane, lcs[lane]);
@@ -204,7 +202,7 @@ class Search {
     const uint32_t end = judge.task.end;
     for (uint32_t position = judge.task.begin; position < end && !is_cancelled(); ++position) {
       const uint32_t lcs =
-          queries_[judge.query].lcs_of(segment_, *judge.task.bucket, position, options_.cancelled);
+          queries_[judge.query].lcs_of(segment_, *judge.task.bucket, position, options_.stop);
       if (lcs >= least) take(judge, position, lcs);
     }
   }
@@ -233,7 +231,7 @@ class Search {
       stop_ = Stop::corrupt;
       return {};
     }
-    return scorers_[query].raw(symbols, scratch, options_.cancelled);
+    return scorers_[query].raw(symbols, scratch, options_.stop);
   }
 
   const SegmentView& segment_;

@@ -13,9 +13,9 @@
 // a function of the LCS look again at the patterns that are left over.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 #include "base/result.h"
@@ -33,8 +33,8 @@ struct SearchOptions {
   size_t top = 0;
   // More matches than this, of all queries together, are refused: `exhausted`. 16 bytes each.
   size_t max_matches = size_t{1} << 28;
-  const std::atomic<bool>* cancelled = nullptr;  // asked every few microseconds: `cancelled`
-  const TileKernels* kernels = nullptr;          // the fastest if null
+  std::stop_token stop = {};             // asked every few microseconds: `cancelled`
+  const TileKernels* kernels = nullptr;  // the fastest if null
 };
 
 struct Match {

@@ -49,7 +49,7 @@ SegmentQuery::SegmentQuery(const SegmentView& segment, std::span<const uint32_t>
 
 uint32_t SegmentQuery::scan_tile(const SegmentView& segment, const LengthBucket& bucket,
                                  uint32_t tile, uint32_t least, const TileKernels& kernels,
-                                 uint16_t* lcs, const std::atomic<bool>* cancelled) const {
+                                 uint16_t* lcs, const std::stop_token& stop) const {
   const uint32_t used = std::min(kTileWidth, bucket.count - tile * kTileWidth);
   const uint32_t all = used == kTileWidth ? ~0u : (1u << used) - 1;
   const uint64_t begin = bucket.tile_at(tile);
@@ -69,8 +69,7 @@ uint32_t SegmentQuery::scan_tile(const SegmentView& segment, const LengthBucket&
   for (; lanes != 0; lanes &= lanes - 1) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(lanes));
     if (!tables_->is_one_word) {
-      lcs[lane] =
-          static_cast<uint16_t>(lcs_of(segment, bucket, tile * kTileWidth + lane, cancelled));
+      lcs[lane] = static_cast<uint16_t>(lcs_of(segment, bucket, tile * kTileWidth + lane, stop));
     }
     if (lcs[lane] >= least) enough |= 1u << lane;
   }
@@ -78,7 +77,7 @@ uint32_t SegmentQuery::scan_tile(const SegmentView& segment, const LengthBucket&
 }
 
 uint32_t SegmentQuery::lcs_of(const SegmentView& segment, const LengthBucket& bucket,
-                              uint32_t position, const std::atomic<bool>* cancelled) const {
+                              uint32_t position, const std::stop_token& stop) const {
   thread_local std::vector<uint32_t> pattern;
   pattern.resize(bucket.length);
   const uint64_t at = bucket.pattern_at(position);
@@ -88,7 +87,7 @@ uint32_t SegmentQuery::lcs_of(const SegmentView& segment, const LengthBucket& bu
   } else {
     gather(segment.symbols32.data() + at, stride, pattern);
   }
-  return static_cast<uint32_t>(lcs_length(masks_, pattern, cancelled));
+  return static_cast<uint32_t>(lcs_length(masks_, pattern, stop));
 }
 
 }  // namespace hoist::match

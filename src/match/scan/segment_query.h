@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 #include "match/scan/query_scorer.h"
@@ -24,14 +25,14 @@ class SegmentQuery {
   uint32_t length() const { return length_; }
 
   // Lanes of a tile of this bucket whose LCS is at least `least`, with those lanes' LCS. Once
-  // `cancelled` is true, here and below, it returns soon, with any answer.
+  // `stop` is requested, here and below, it returns soon, with any answer.
   uint32_t scan_tile(const SegmentView& segment, const LengthBucket& bucket, uint32_t tile,
                      uint32_t least, const TileKernels& kernels, uint16_t* lcs,
-                     const std::atomic<bool>* cancelled = nullptr) const;
+                     const std::stop_token& stop = {}) const;
 
   // The LCS of any pattern of the bucket.
   uint32_t lcs_of(const SegmentView& segment, const LengthBucket& bucket, uint32_t position,
-                  const std::atomic<bool>* cancelled = nullptr) const;
+                  const std::stop_token& stop = {}) const;
 
  private:
   uint32_t length_;

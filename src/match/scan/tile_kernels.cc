@@ -42,7 +42,6 @@ struct RunnableKernels {
 RunnableKernels find_runnable() {
   RunnableKernels runnable;
   runnable.add(kPortableTileKernels);
-  __builtin_cpu_init();
   if (avx2_supported()) runnable.add(kAvx2TileKernels);
   if (avx512_supported()) runnable.add(kAvx512TileKernels);
   return runnable;

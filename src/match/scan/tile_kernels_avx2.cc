@@ -2,6 +2,7 @@
 // base instruction set.
 #include <immintrin.h>
 
+#include "base/cpu.h"
 #include "match/scan/tile_kernels.h"
 #include "match/segment_view.h"
 
@@ -75,7 +76,7 @@ HOIST_AVX2 uint32_t members(const QueryTables& query, const T* tile, uint32_t ro
 
 }  // namespace
 
-bool avx2_supported() { return __builtin_cpu_supports("avx2") != 0; }
+bool avx2_supported() { return cpu_features().avx2; }
 
 const TileKernels kAvx2TileKernels = {"avx2", nullptr, members<uint16_t>, members<uint32_t>,
                                       word_lcs_of_lanes};

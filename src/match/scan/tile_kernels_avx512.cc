@@ -2,6 +2,7 @@
 // for the base instruction set.
 #include <immintrin.h>
 
+#include "base/cpu.h"
 #include "match/scan/tile_kernels.h"
 #include "match/segment_view.h"
 
@@ -168,10 +169,7 @@ HOIST_AVX512 uint32_t members(const QueryTables& query, const T* tile, uint32_t 
 
 }  // namespace
 
-bool avx512_supported() {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-}
+bool avx512_supported() { return cpu_features().avx512; }
 
 const TileKernels kAvx512TileKernels = {"avx512", slot_lcs, members<uint16_t>, members<uint32_t>,
                                         word_lcs_of_lanes};

@@ -130,12 +130,12 @@ Block BlockMatcher::longest_listed(const Window& window, const Scratch& scratch)
 }
 
 bool BlockMatcher::longest_walked(const Window& window, Scratch& scratch,
-                                  const std::atomic<bool>* cancelled, Block& best) const {
+                                  const std::stop_token& stop, Block& best) const {
   best = {window.a_begin, window.b_begin, 0};
   // runs[j] is of row i if runs[j].row is i + 1, so that 0 is of none.
   std::fill(scratch.runs.begin() + window.b_begin, scratch.runs.begin() + window.b_end, Run{});
   for (uint32_t i = window.a_begin; i < window.a_end; ++i) {
-    if (cancelled != nullptr && cancelled->load(std::memory_order_relaxed)) return false;
+    if (stop.stop_requested()) return false;
     const auto columns = positions(scratch.numbers[i]);
     const auto begin = std::lower_bound(columns.begin(), columns.end(), window.b_begin);
     auto column = std::lower_bound(begin, columns.end(), window.b_end);
@@ -166,7 +166,7 @@ void BlockMatcher::extend(std::span<const uint32_t> a, const Window& window, Blo
 }
 
 bool BlockMatcher::find(std::span<const uint32_t> a, std::vector<Block>& blocks, Scratch& scratch,
-                        const std::atomic<bool>* cancelled, Way way) const {
+                        const std::stop_token& stop, Way way) const {
   blocks.clear();
   if (a.empty() || b_.empty()) return true;
   if (way == Way::fastest && !columns_.is_empty() && a.size() <= kWordRows) {
@@ -194,7 +194,7 @@ bool BlockMatcher::find(std::span<const uint32_t> a, std::vector<Block>& blocks,
     Block block;
     if (listed) {
       block = longest_listed(window, scratch);
-    } else if (!longest_walked(window, scratch, cancelled, block)) {
+    } else if (!longest_walked(window, scratch, stop, block)) {
       return false;
     }
     if (has_popular_) extend(a, window, block);

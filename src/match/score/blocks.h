@@ -17,9 +17,9 @@
 // symbols again. Else each window walks its rows as difflib does.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 #include "match/score/column_words.h"
@@ -71,10 +71,10 @@ class BlockMatcher {
   // `b` must outlive the matcher.
   explicit BlockMatcher(std::span<const uint32_t> b, bool autojunk = false);
 
-  // Replaces `blocks`. Time is cubic at worst, as difflib's: where `cancelled` becomes true, it
+  // Replaces `blocks`. Time is cubic at worst, as difflib's: where `stop` is requested, it
   // returns false, with `blocks` undefined.
   bool find(std::span<const uint32_t> a, std::vector<Block>& blocks, Scratch& scratch,
-            const std::atomic<bool>* cancelled = nullptr, Way way = Way::fastest) const;
+            const std::stop_token& stop = {}, Way way = Way::fastest) const;
 
  private:
   std::span<const uint32_t> positions(uint32_t number) const {
@@ -85,7 +85,7 @@ class BlockMatcher {
                      Scratch& scratch) const;
   void list_pairs(Scratch& scratch) const;
   Block longest_listed(const Window& window, const Scratch& scratch) const;
-  bool longest_walked(const Window& window, Scratch& scratch, const std::atomic<bool>* cancelled,
+  bool longest_walked(const Window& window, Scratch& scratch, const std::stop_token& stop,
                       Block& best) const;
   void extend(std::span<const uint32_t> a, const Window& window, Block& block) const;
 

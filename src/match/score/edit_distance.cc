@@ -65,11 +65,11 @@ Row step_word(Column& column, uint64_t mask, Row above) {
 constexpr size_t kWordsPerCheck = 1 << 20;
 
 template <typename Step>
-void for_each_symbol(std::span<const uint32_t> sequence, size_t words,
-                     const std::atomic<bool>* cancelled, const Step& step) {
+void for_each_symbol(std::span<const uint32_t> sequence, size_t words, const std::stop_token& stop,
+                     const Step& step) {
   const size_t piece = kWordsPerCheck / words + 1;
   for (size_t begin = 0; begin < sequence.size(); begin += piece) {
-    if (cancelled != nullptr && cancelled->load(std::memory_order_relaxed)) return;
+    if (stop.stop_requested()) return;
     const auto symbols = sequence.subspan(begin, std::min(piece, sequence.size() - begin));
     for (const uint32_t symbol : symbols) step(symbol);
   }
@@ -78,10 +78,10 @@ void for_each_symbol(std::span<const uint32_t> sequence, size_t words,
 }  // namespace
 
 size_t lcs_length(const MatchMasks& query, std::span<const uint32_t> sequence,
-                  const std::atomic<bool>* cancelled) {
+                  const std::stop_token& stop) {
   if (query.words() <= 1) return lcs_of_one_word(query, sequence);
   std::vector<uint64_t> state(query.words(), ~uint64_t{0});
-  for_each_symbol(sequence, query.words(), cancelled,
+  for_each_symbol(sequence, query.words(), stop,
                   [&](uint32_t symbol) { step_lcs(query.entries(symbol), state); });
   size_t length = 0;
   for (const uint64_t word : state) length += static_cast<size_t>(std::popcount(~word));
@@ -89,12 +89,12 @@ size_t lcs_length(const MatchMasks& query, std::span<const uint32_t> sequence,
 }
 
 size_t levenshtein_distance(const MatchMasks& query, std::span<const uint32_t> sequence,
-                            const std::atomic<bool>* cancelled) {
+                            const std::stop_token& stop) {
   if (query.length() == 0) return sequence.size();
   std::vector<Column> columns(query.words());
   const size_t last_bit = (query.length() - 1) % 64;
   size_t distance = query.length();
-  for_each_symbol(sequence, query.words(), cancelled, [&](uint32_t symbol) {
+  for_each_symbol(sequence, query.words(), stop, [&](uint32_t symbol) {
     const auto entries = query.entries(symbol);
     auto entry = entries.begin();
     Row above = {1, 0};

@@ -11,22 +11,22 @@
 // the blocked form of G. Myers's (1999).
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <span>
+#include <stop_token>
 
 #include "match/score/match_masks.h"
 
 namespace hoist::match {
 
 // O(sequence) for queries of at most 64 symbols, else O(sequence * words) at worst; words that a
-// symbol does not touch and no carry reaches are skipped. Once `cancelled` is true, it returns
+// symbol does not touch and no carry reaches are skipped. Once `stop` is requested, it returns
 // soon, and what it returns is undefined.
 size_t lcs_length(const MatchMasks& query, std::span<const uint32_t> sequence,
-                  const std::atomic<bool>* cancelled = nullptr);
+                  const std::stop_token& stop = {});
 
 // O(sequence * words). Cancelled as above.
 size_t levenshtein_distance(const MatchMasks& query, std::span<const uint32_t> sequence,
-                            const std::atomic<bool>* cancelled = nullptr);
+                            const std::stop_token& stop = {});
 
 }  // namespace hoist::match

@@ -49,7 +49,7 @@ std::vector<Block> fast_blocks(const Symbols& a, const Symbols& b, bool autojunk
   const BlockMatcher matcher(b, autojunk);
   BlockMatcher::Scratch scratch;
   std::vector<Block> blocks;
-  EXPECT_TRUE(matcher.find(a, blocks, scratch, nullptr, way));
+  EXPECT_TRUE(matcher.find(a, blocks, scratch, {}, way));
   return blocks;
 }
 
@@ -224,16 +224,18 @@ TEST(Score, CountsEditsUpToABound) {
 }
 
 TEST(Score, StopsWhereCancelled) {
-  const std::atomic<bool> cancelled{true};
+  std::stop_source stopped;
+  stopped.request_stop();
   const Symbols longest = repeated({1, 2}, 10'000'000);
   const MatchMasks masks(longest);
-  EXPECT_NE(lcs_length(masks, longest, &cancelled), longest.size());  // hours, if it went on
-  EXPECT_NE(levenshtein_distance(masks, longest, &cancelled), 0u);
+  EXPECT_NE(lcs_length(masks, longest, stopped.get_token()),
+            longest.size());  // hours, if it went on
+  EXPECT_NE(levenshtein_distance(masks, longest, stopped.get_token()), 0u);
   const Symbols a = repeated({1, 2}, 1000);
   const BlockMatcher matcher(a);
   BlockMatcher::Scratch scratch;
   std::vector<Block> blocks;
-  EXPECT_FALSE(matcher.find(a, blocks, scratch, &cancelled));
+  EXPECT_FALSE(matcher.find(a, blocks, scratch, stopped.get_token()));
 }
 
 TEST(Scorer, RoundsAsTheReferenceDoes) {

@@ -81,10 +81,10 @@ Result<std::unique_ptr<Ledger>> Ledger::create(const std::string& path, LedgerSt
   // Whole under its name, or not there: half a ledger would stand for a damaged index.
   const std::string unfinished = path + ".new";
   auto file = open_file(unfinished, O_RDWR | O_CREAT | O_TRUNC, 0666);
-  if (!file) return tl::unexpected(file.error());
+  if (!file) return file.error();
   const auto give_up = [&](const Error& error) {
     ::unlink(unfinished.c_str());
-    return tl::unexpected(error);
+    return error;
   };
   state.boot = boot_now();
   const std::string empty(kFileSize, '\0');
@@ -111,10 +111,10 @@ Result<std::unique_ptr<Ledger>> Ledger::open(const std::string& path, bool read_
   if (!file && file.error().system_errno == ENOENT) {
     return fail(ErrorCode::not_found, fmt::format("no ledger ({})", path));
   }
-  if (!file) return tl::unexpected(file.error());
+  if (!file) return file.error();
   std::string bytes(kFileSize, '\0');
   const auto size = pread_full(file->get(), bytes.data(), bytes.size(), 0, path);
-  if (!size) return tl::unexpected(size.error());
+  if (!size) return size.error();
   bytes.resize(*size);
   const auto slots = decode(bytes);
   if (!slots) {

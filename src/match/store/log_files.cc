@@ -42,13 +42,13 @@ Result<std::vector<std::string>> find_logs(const std::string& folder) {
 Result<std::vector<LogFile>> read_logs(const std::string& store_path,
                                        const std::function<void(const LogWrite&)>& take) {
   const auto paths = find_logs(store_path);
-  if (!paths) return tl::unexpected(paths.error());
+  if (!paths) return paths.error();
   std::vector<LogFile> files;
   for (const std::string& path : *paths) {
     const auto bytes = read_file(path, std::numeric_limits<size_t>::max());
     // RocksDB removes a log that it needs no more.
     if (!bytes && bytes.error().system_errno == ENOENT) continue;
-    if (!bytes) return tl::unexpected(bytes.error());
+    if (!bytes) return bytes.error();
     LogFile& file = files.emplace_back(LogFile{path, bytes->size(), {}});
     file.scan = scan_log(*bytes, [&](uint64_t offset, std::string_view record) {
       take({files.size() - 1, offset, record});

@@ -251,7 +251,7 @@ class LooseTables {
     std::sort(files.rbegin(), files.rend());  // later ones first
     for (const std::string& file : files) {
       const auto bytes = read_file(file, std::numeric_limits<size_t>::max());
-      if (!bytes) return tl::unexpected(bytes.error());
+      if (!bytes) return bytes.error();
       bool is_scanned = false;
       scan_table(*bytes, [&](const TableEntry& entry) {
         is_scanned = true;
@@ -321,7 +321,7 @@ Result<bool> read_writes(const std::string& path, const ChainPoint& begin,
     is_whole = is_whole && point->writes == at.writes + 1;
     at = *point;
   });
-  if (!files) return tl::unexpected(files.error());
+  if (!files) return files.error();
   // What is missing from a log without a chain is told by its own damage only.
   if ((has_unchained || at.writes == 0) && damage_before_end(*files)) is_whole = false;
   return is_whole && at.writes >= required.writes;
@@ -335,14 +335,14 @@ Result<Salvage> salvage_store(const std::string& path, const ChainPoint& require
   salvage.is_whole = read_tables(path, collector);
   const ChainPoint begin = salvage.last;
   const auto has_all = read_writes(path, begin, required, collector);
-  if (!has_all) return tl::unexpected(has_all.error());
+  if (!has_all) return has_all.error();
   const uint64_t patterns = std::max(
       salvage.last.patterns, required.writes >= salvage.last.writes ? required.patterns : 0);
   salvage.is_whole = salvage.is_whole && *has_all && salvage.ingests >= salvage.last.ingests &&
                      salvage.patterns.size() >= patterns;
   if (!salvage.is_whole) {
     LooseTables tables;
-    if (Status read = tables.read(path); !read) return tl::unexpected(read.error());
+    if (Status read = tables.read(path); !read) return read.error();
     tables.give(collector);
   }
   collector.finish();

@@ -37,12 +37,12 @@ struct Store::State {
   // of a table leaves each symbol that others use.
   std::vector<std::pair<uint32_t, std::string>> due_copies;
 
-  tl::unexpected<Error> error(const rocksdb::Status& status, std::string_view doing,
-                              bool is_opening = false) const {
+  Error error(const rocksdb::Status& status, std::string_view doing,
+              bool is_opening = false) const {
     return store_error(status, doing, path, is_opening);
   }
 
-  tl::unexpected<Error> damaged(const std::string& what) const {
+  Error damaged(const std::string& what) const {
     return fail(ErrorCode::corrupt,
                 fmt::format("{} in the store ({}){}", what, path, repair_advice(path)));
   }
@@ -56,7 +56,7 @@ struct Store::State {
                                            path));
   }
 
-  tl::unexpected<Error> broke(const rocksdb::Status& status, std::string_view doing) {
+  Error broke(const rocksdb::Status& status, std::string_view doing) {
     broken = true;
     return error(status, doing);
   }
@@ -136,7 +136,7 @@ struct Store::State {
 
   Status load_settings() {
     const auto stored = get(std::string(1, kSettings));
-    if (!stored) return tl::unexpected(stored.error());
+    if (!stored) return stored.error();
     if (!*stored) return damaged("no settings");
     const auto decoded = decode_settings(**stored);
     if (!decoded && decoded.error().code == ErrorCode::corrupt) {
@@ -151,7 +151,7 @@ struct Store::State {
 
   Status load_chain() {
     const auto stored = get(std::string(1, kChain));
-    if (!stored) return tl::unexpected(stored.error());
+    if (!stored) return stored.error();
     if (*stored) {
       const auto point = decode_point(**stored);
       if (!point) return damaged("a damaged point");
@@ -257,7 +257,7 @@ Result<std::unique_ptr<Store>> Store::open_once(const std::string& path, const O
   if (!options.create) {
     const LedgerState known = options.ledger == nullptr ? LedgerState() : options.ledger->state();
     const auto checked = check_store(path, options.ledger == nullptr ? nullptr : &known);
-    if (!checked) return tl::unexpected(checked.error());
+    if (!checked) return checked.error();
     must_have = checked->end;
     state->filter = std::make_unique<ChainFilter>(*checked);
     wanted.wal_filter = state->filter.get();
@@ -273,10 +273,10 @@ Result<std::unique_ptr<Store>> Store::open_once(const std::string& path, const O
   if (options.create) {
     rocksdb::WriteBatch batch;
     batch.Put(std::string(1, kSettings), encode_settings(options.settings));
-    if (Status written = state->write(batch); !written) return tl::unexpected(written.error());
+    if (Status written = state->write(batch); !written) return written.error();
   }
-  if (Status loaded = state->load_settings(); !loaded) return tl::unexpected(loaded.error());
-  if (Status loaded = state->load_chain(); !loaded) return tl::unexpected(loaded.error());
+  if (Status loaded = state->load_settings(); !loaded) return loaded.error();
+  if (Status loaded = state->load_chain(); !loaded) return loaded.error();
   const bool has_gap = state->filter && state->filter->has_gap();
   if (state->chain.writes < must_have.writes || has_gap) {
     return state->damaged(has_gap ? fmt::format("not all of {} writes were read", must_have.writes)
@@ -284,7 +284,7 @@ Result<std::unique_ptr<Store>> Store::open_once(const std::string& path, const O
                                                 state->chain.writes, must_have.writes));
   }
   if (!options.create && !options.read_only) {
-    if (Status found = state->find_due_copies(); !found) return tl::unexpected(found.error());
+    if (Status found = state->find_due_copies(); !found) return found.error();
   }
   return std::unique_ptr<Store>(new Store(std::move(state)));
 }
@@ -305,7 +305,7 @@ Status Store::read_patterns(uint32_t from,
         auto pattern = decode_pattern(serial, bytes);
         if (!pattern) return state_->damaged(fmt::format("{} {}", pattern.error().message, serial));
         auto state = state_->get(key(kState, serial));
-        if (!state) return tl::unexpected(state.error());
+        if (!state) return state.error();
         if (*state) {
           auto decoded = decode_state(**state);
           if (!decoded) return state_->damaged(decoded.error().message);
@@ -328,7 +328,7 @@ Status Store::read_changes(uint64_t from,
 Result<std::optional<PatternState>> Store::read_state(uint32_t serial) const {
   for (const char kind : {kState, kPattern}) {
     const auto bytes = state_->get(key(kind, serial));
-    if (!bytes) return tl::unexpected(bytes.error());
+    if (!bytes) return bytes.error();
     if (!*bytes) continue;
     if (kind == kState) {
       auto state = decode_state(**bytes);
@@ -344,7 +344,7 @@ Result<std::optional<PatternState>> Store::read_state(uint32_t serial) const {
 
 Result<std::string> Store::read_metadata(uint32_t serial) const {
   auto bytes = state_->get(key(kMetadata, serial));
-  if (!bytes) return tl::unexpected(bytes.error());
+  if (!bytes) return bytes.error();
   return std::move(*bytes).value_or(std::string());
 }
 
@@ -397,7 +397,7 @@ Status Store::forget_changes(uint64_t before) {
 
 Result<uint64_t> Store::forgotten_changes() const {
   const auto bytes = state_->get(std::string(1, kForgotten));
-  if (!bytes) return tl::unexpected(bytes.error());
+  if (!bytes) return bytes.error();
   if (!*bytes) return 0;
   Decoder decoder(**bytes);
   const uint64_t before = decoder.varint();

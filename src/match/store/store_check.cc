@@ -15,7 +15,7 @@ struct Tables {
 
 Result<Tables> read_tables(const std::string& path) {
   const auto flushed = layout::FlushedDatabase::open(path);
-  if (!flushed) return tl::unexpected(flushed.error());
+  if (!flushed) return flushed.error();
   rocksdb::ReadOptions options;
   std::string value;
   const rocksdb::Status found = (*flushed)->Get(options, std::string(1, layout::kChain), &value);
@@ -102,11 +102,11 @@ std::string place_of(const std::vector<LogFile>& files, const Walk& walk,
 
 Result<CheckedStore> check_store(const std::string& path, const LedgerState* ledger) {
   const auto tables = read_tables(path);
-  if (!tables) return tl::unexpected(tables.error());
+  if (!tables) return tables.error();
   const ChainPoint required = ledger == nullptr ? ChainPoint() : ledger->required();
   Walk walk(tables->at, required.writes);
   const auto files = read_logs(path, [&](const LogWrite& write) { walk.take(write); });
-  if (!files) return tl::unexpected(files.error());
+  if (!files) return files.error();
   if (ledger == nullptr && walk.at().writes != 0) {
     return fail(ErrorCode::corrupt,
                 fmt::format("the ledger of what was acknowledged is missing (of {}){}", path,

@@ -1,9 +1,11 @@
 #include "match/store/store_layout.h"
 
+#include <rocksdb/file_system.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>
 
 #include <filesystem>
+#include <vector>
 
 namespace hoist::match::layout {
 namespace {
@@ -13,14 +15,20 @@ constexpr char kPointPrefix[] = {1, 1, kChain, static_cast<char>(kChainPointSize
 constexpr size_t kWriteHeader = 12;
 constexpr size_t kPointBytes = sizeof kPointPrefix + kChainPointSize;
 
-class IgnoreAll : public rocksdb::WalFilter {
+// Names no log. RocksDB 7.8 reads some damaged records for ever where it is to pass over damage.
+class WithoutLogs : public rocksdb::FileSystemWrapper {
  public:
-  WalProcessingOption LogRecord(const rocksdb::WriteBatch& /*batch*/,
-                                rocksdb::WriteBatch* /*new_batch*/,
-                                bool* /*batch_changed*/) const override {
-    return WalProcessingOption::kIgnoreCurrentRecord;
+  WithoutLogs() : FileSystemWrapper(rocksdb::FileSystem::Default()) {}
+  const char* Name() const override { return "hoist.without_logs"; }
+
+  rocksdb::IOStatus GetChildren(const std::string& folder, const rocksdb::IOOptions& options,
+                                std::vector<std::string>* names,
+                                rocksdb::IODebugContext* context) override {
+    const rocksdb::IOStatus listed =
+        FileSystemWrapper::GetChildren(folder, options, names, context);
+    std::erase_if(*names, [](const std::string& name) { return name.ends_with(".log"); });
+    return listed;
   }
-  const char* Name() const override { return "hoist.ignore_all"; }
 };
 
 }  // namespace
@@ -88,10 +96,9 @@ rocksdb::Options database_options() {
 
 Result<FlushedDatabase> FlushedDatabase::open(const std::string& path) {
   FlushedDatabase flushed;
-  flushed.filter_ = std::make_unique<IgnoreAll>();
+  flushed.environment_ = rocksdb::NewCompositeEnv(std::make_shared<WithoutLogs>());
   rocksdb::Options options = database_options();
-  options.wal_recovery_mode = rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords;
-  options.wal_filter = flushed.filter_.get();
+  options.env = flushed.environment_.get();
   rocksdb::DB* database = nullptr;
   const rocksdb::Status opened = rocksdb::DB::OpenForReadOnly(options, path, &database);
   if (!opened.ok()) return store_error(opened, "open", path, true);
@@ -104,8 +111,8 @@ std::string repair_advice(const std::string& store_path) {
                      std::filesystem::path(store_path).parent_path().string());
 }
 
-tl::unexpected<Error> store_error(const rocksdb::Status& status, std::string_view doing,
-                                  const std::string& path, bool is_opening) {
+Error store_error(const rocksdb::Status& status, std::string_view doing, const std::string& path,
+                  bool is_opening) {
   // While a store is opened they say that a file of it is missing or makes no sense.
   const bool is_damaged = status.IsCorruption() || status.IsPathNotFound() ||
                           (is_opening && (status.IsInvalidArgument() || status.IsNotFound() ||

@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 #include <rocksdb/db.h>
-#include <rocksdb/wal_filter.h>
+#include <rocksdb/env.h>
 
 #include <cstdint>
 #include <memory>
@@ -66,7 +66,7 @@ std::optional<ChainPoint> point_of(std::string_view write);
 rocksdb::Options database_options();
 
 // The store as it is without its log, for reading; nothing in the folder is changed but RocksDB's
-// own LOG. It is closed before its filter goes.
+// own LOG. It is closed before its environment goes.
 class FlushedDatabase {
  public:
   static Result<FlushedDatabase> open(const std::string& path);
@@ -74,13 +74,13 @@ class FlushedDatabase {
   rocksdb::DB* operator->() const { return database_.get(); }
 
  private:
-  std::unique_ptr<rocksdb::WalFilter> filter_;
+  std::unique_ptr<rocksdb::Env> environment_;
   std::unique_ptr<rocksdb::DB> database_;
 };
 
 // With the files that a damaged or missing one may be mended from named in the message.
-tl::unexpected<Error> store_error(const rocksdb::Status& status, std::string_view doing,
-                                  const std::string& path, bool is_opening = false);
+Error store_error(const rocksdb::Status& status, std::string_view doing, const std::string& path,
+                  bool is_opening = false);
 // ": `hoist match repair INDEX -o NEW` …" of the index whose store this is.
 std::string repair_advice(const std::string& store_path);
 

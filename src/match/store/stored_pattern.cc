@@ -7,9 +7,7 @@
 namespace hoist::match {
 namespace {
 
-tl::unexpected<Error> corrupt(const char* what) {
-  return fail(ErrorCode::corrupt, std::string("damaged ") + what);
-}
+Error corrupt(const char* what) { return fail(ErrorCode::corrupt, std::string("damaged ") + what); }
 
 void encode_text(std::string_view text, std::string& out) {
   encode_varint(text.size(), out);

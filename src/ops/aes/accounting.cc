@@ -12,7 +12,8 @@
 #include "base/counters.h"
 #include "base/log.h"
 #include "base/option_values.h"
-#include "base/switched_off.h"
+#include "takeover/enabled_operations.h"
+#include "takeover/switched_off.h"
 
 namespace hoist::aes {
 namespace {
@@ -56,7 +57,7 @@ uint64_t mixed(uint64_t value) {
 }  // namespace
 
 bool is_enabled() {
-  static const bool enabled = !hoist_is_off() && operation_enabled(kOperation) &&
+  static const bool enabled = !hoist_is_off() && operation_allowed(kOperation) &&
                               !switched_off(kOperation) && hoist_call_filter() != HOIST_OWN_FILTER;
   return enabled && !differed.load(std::memory_order_relaxed);
 }

@@ -1,10 +1,10 @@
 #include "ops/aes/gcm_vaes.h"
 
-#include <cpuid.h>
 #include <openssl/crypto.h>
 
 #include <cstring>
 
+#include "base/cpu.h"
 #include "ops/aes/clmul.h"
 
 #define HOIST_AES __attribute__((target("aes")))
@@ -109,19 +109,7 @@ HOIST_VAES void crypt(const AesKey& key, const GhashKey& hash_key, const GcmPart
 
 }  // namespace
 
-bool has_vaes_gcm() {
-  static const bool has = [] {
-    // CPUID leaf 7, ECX bit 9; clang 14 has no name for it.
-    constexpr unsigned kVaes = 1 << 9;
-    unsigned eax = 0;
-    unsigned ebx = 0;
-    unsigned ecx = 0;
-    unsigned edx = 0;
-    return has_vector_clmul() && __builtin_cpu_supports("aes") &&
-           __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) != 0 && (ecx & kVaes) != 0;
-  }();
-  return has;
-}
+bool has_vaes_gcm() { return has_vector_clmul() && cpu_features().aes && cpu_features().vaes; }
 
 // FIPS 197, figure 11, with the bytes of a word in the processor's order.
 void AesKey::expand(std::span<const uint8_t> key) {

@@ -1,5 +1,7 @@
 #include "ops/aes/ghash.h"
 
+#include "base/cpu.h"
+
 namespace hoist::aes {
 namespace {
 
@@ -29,16 +31,9 @@ void GhashKey::derive(const Gf128& key) {
   }
 }
 
-bool has_clmul() {
-  static const bool has = __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("ssse3");
-  return has;
-}
+bool has_clmul() { return cpu_features().pclmul && cpu_features().ssse3; }
 
-bool has_vector_clmul() {
-  static const bool has = has_clmul() && __builtin_cpu_supports("vpclmulqdq") &&
-                          __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw");
-  return has;
-}
+bool has_vector_clmul() { return has_clmul() && cpu_features().avx512_vpclmul; }
 
 GhashVersion best_ghash() {
   if (has_vector_clmul()) return GhashVersion::vector_clmul;

@@ -15,10 +15,10 @@
 #include <string>
 #include <vector>
 
-#include "base/switched_off.h"
 #include "ops/aes/algorithms.h"
 #include "ops/aes/provider_testing.h"
 #include "ops/aes/split.h"
+#include "takeover/switched_off.h"
 
 namespace hoist::aes {
 namespace {

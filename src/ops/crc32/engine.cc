@@ -1,9 +1,9 @@
 #include <fmt/core.h>
 
-#include "base/library_calls.h"
 #include "base/own_work.h"
 #include "codec/crc32.h"
 #include "ops/crc32/crc32.h"
+#include "takeover/library_calls.h"
 
 namespace {
 

@@ -8,12 +8,12 @@
 #include "base/call_team.h"
 #include "base/caller_memory.h"
 #include "base/file.h"
-#include "base/library_calls.h"
 #include "base/own_work.h"
 #include "codec/crc32.h"
 #include "ops/deflate/chunks.h"
 #include "ops/deflate/data_type.h"
 #include "ops/deflate/deflate.h"
+#include "takeover/library_calls.h"
 
 namespace hoist::deflate {
 namespace {

@@ -10,7 +10,6 @@
 #include <string>
 
 #include "base/caller_memory.h"
-#include "base/library_calls.h"
 #include "base/option_values.h"
 #include "base/own_work.h"
 #include "base/per_process.h"
@@ -24,6 +23,7 @@
 #include "ops/gemm/session.h"
 #include "ops/gemm/spread.h"
 #include "ops/gemm/verification.h"
+#include "takeover/library_calls.h"
 
 namespace hoist::gemm {
 namespace {
@@ -39,7 +39,7 @@ int devices_by_option(int otherwise) {
 struct Settings {
   LibraryCalls calls{"gemm"};
   // Whatever the profile says, and on a device that is no GPU.
-  const bool is_required = ::strcasecmp(option_text(OptionId::gpu), "require") == 0;
+  const bool is_required = gpu_use() == HOIST_GPU_REQUIRE;
   // What a call that is required on a GPU has, and the most that one has which the profile sends.
   const int required_devices = devices_by_option(1);
   const int most_devices = devices_by_option(gpu_count());

@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "base/quiet_thread.h"
 #include "device/buffer.h"
-#include "device/quiet_thread.h"
 #include "device/stream.h"
 #include "ops/gemm/kernel.h"
 #include "ops/gemm/plan.h"
@@ -17,7 +17,7 @@ constexpr int64_t kExtent = 1024;
 Status run_product(const device::Stream& stream, char type) {
   const size_t bytes = static_cast<size_t>(kExtent * kExtent) * element_size(type);
   auto buffer = device::Buffer::allocate(stream, 3 * bytes);
-  if (!buffer) return tl::unexpected(buffer.error());
+  if (!buffer) return buffer.error();
   std::byte* const memory = buffer->view().data;
   hoist_blas_call call = {};
   call.routine = HOIST_BLAS_GEMM;
@@ -37,7 +37,7 @@ Status run_product(const device::Stream& stream, char type) {
 
 Status run_first_products(device::Device& device) {
   Result<device::Stream> stream = device::Stream::create(device);
-  if (!stream) return tl::unexpected(stream.error());
+  if (!stream) return stream.error();
   for (const char type : {'d', 's', 'z', 'c'}) {
     if (Status done = run_product(*stream, type); !done) return done;
   }
@@ -51,7 +51,7 @@ FirstProducts::~FirstProducts() {
 Status FirstProducts::ask(device::Device& device) {
   const std::lock_guard lock(mutex_);
   if (state_ == State::none) {
-    Result<std::thread> thread = device::start_quiet_thread([this, &device] {
+    Result<std::thread> thread = start_quiet_thread([this, &device] {
       Status done = work_(device);
       const std::lock_guard lock(mutex_);
       if (!done && done.error().code == ErrorCode::unavailable) outcome_ = std::move(done);

@@ -5,11 +5,11 @@
 #include <chrono>
 #include <string>
 
-#include "base/gpu_hint.h"
 #include "ops/gemm/plan.h"
 #include "ops/gemm/program_blas.h"
 #include "ops/gemm/session.h"
 #include "ops/gemm/square_product.h"
+#include "takeover/gpu_hint.h"
 
 namespace hoist::gemm {
 namespace {

@@ -19,7 +19,7 @@ constexpr int kCublasFailed = -1000;
 
 Status enqueue_cuda(int device, void* stream, const hoist_blas_call& call) {
   const auto run = device::cuda_function<CudaGemm>("hoist_cuda_gemm");
-  if (!run) return tl::unexpected(run.error());
+  if (!run) return run.error();
   const int error = (*run)(device, stream, &call);
   if (error == kNoLibrary) {
     return fail(ErrorCode::unavailable,

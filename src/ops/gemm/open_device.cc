@@ -1,16 +1,15 @@
 #include "ops/gemm/open_device.h"
 
 #include <fmt/format.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include <string>
 
-#include "base/gpu_hint.h"
-#include "base/options.h"
+#include "base/option_values.h"
 #include "device/remote/message.h"
 #include "device/remote/remote_device.h"
 #include "device/remote/start.h"
+#include "takeover/gpu_hint.h"
 
 namespace hoist::gemm {
 namespace {
@@ -68,11 +67,11 @@ bool StartLimit::may_start() {
 
 Result<std::shared_ptr<Device>> open_device(int index, bool may_start,
                                             std::chrono::milliseconds wait) {
-  const char* const where = option_text(OptionId::gpu);
-  if (::strcasecmp(where, "off") == 0) return fail(ErrorCode::unavailable, "HOIST_GPU=off");
-  if (::strcasecmp(where, "inprocess") == 0) {
+  const hoist_gpu_use use = gpu_use();
+  if (use == HOIST_GPU_OFF) return fail(ErrorCode::unavailable, "HOIST_GPU=off");
+  if (use == HOIST_GPU_INPROCESS) {
     const Result<Device*> cuda = device::cuda_device(index);
-    if (!cuda) return tl::unexpected(cuda.error());
+    if (!cuda) return cuda.error();
     // Devices of this process live as long as it does.
     return std::shared_ptr<Device>(*cuda, [](Device*) {});
   }
@@ -80,7 +79,7 @@ Result<std::shared_ptr<Device>> open_device(int index, bool may_start,
     return fail(ErrorCode::unavailable, "CUDA_VISIBLE_DEVICES hides every device");
   }
   auto remote = index == 0 ? first_remote(may_start, wait) : other_remote(index, may_start, wait);
-  if (!remote) return tl::unexpected(remote.error());
+  if (!remote) return remote.error();
   return std::shared_ptr<Device>(std::move(*remote));
 }
 

@@ -14,8 +14,8 @@
 #include <thread>
 #include <utility>
 
+#include "base/quiet_thread.h"
 #include "base/result.h"
-#include "device/quiet_thread.h"
 
 namespace hoist::gemm {
 
@@ -52,9 +52,9 @@ class OpenedAside {
       if (state_->failed && Clock::now() - *state_->failed < kAgain) {
         return fail(ErrorCode::unavailable, state_->why);
       }
-      Result<std::thread> thread = device::start_quiet_thread(
-          [state = state_, open = std::move(open)] { open_into(*state, open); });
-      if (!thread) return tl::unexpected(thread.error());
+      Result<std::thread> thread =
+          start_quiet_thread([state = state_, open = std::move(open)] { open_into(*state, open); });
+      if (!thread) return thread.error();
       thread->detach();
       state_->is_opening = true;
       state_->opening_since = Clock::now();

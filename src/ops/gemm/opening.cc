@@ -1,13 +1,12 @@
 #include "ops/gemm/opening.h"
 
-#include <strings.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
-#include "base/options.h"
+#include "base/option_values.h"
 #include "device/remote/message.h"
 
 namespace hoist::gemm {
@@ -31,7 +30,7 @@ bool Opening::is_worth(double won, double cost) {
 }
 
 double opening_seconds() {
-  if (::strcasecmp(option_text(OptionId::gpu), "inprocess") == 0) return kContext;
+  if (gpu_use() == HOIST_GPU_INPROCESS) return kContext;
   const std::vector<std::string> paths = device::remote::socket_paths();
   const bool has_socket = std::ranges::any_of(
       paths, [](const std::string& path) { return ::access(path.c_str(), F_OK) == 0; });

@@ -5,13 +5,13 @@
 #include <cmath>
 #include <memory>
 
-#include "base/gpu_hint.h"
 #include "ops/gemm/estimate.h"
 #include "ops/gemm/plan.h"
 #include "ops/gemm/program_blas.h"
 #include "ops/gemm/session.h"
 #include "ops/gemm/square_product.h"
 #include "placement/room.h"
+#include "takeover/gpu_hint.h"
 
 namespace hoist::gemm {
 namespace {
@@ -28,13 +28,13 @@ constexpr unsigned kMemoryShare = 4;
 Result<placement::Run> prepare(char type, uint64_t bytes) {
   if (!hoist_gpu_may_serve()) return fail(ErrorCode::unavailable, "no GPU");
   const Result<const ProgramBlas*> blas = ProgramBlas::get();
-  if (!blas) return tl::unexpected(blas.error());
+  if (!blas) return blas.error();
   // Connecting, or making the context, is not what a call costs.
   const Result<std::shared_ptr<Session>> session = Session::get(std::chrono::seconds(5));
-  if (!session) return tl::unexpected(session.error());
+  if (!session) return session.error();
   if (!(*session)->has_gpu()) return fail(ErrorCode::unavailable, "hoistd has no GPU");
   if (const Status room = placement::check_memory(bytes, kMemoryShare); !room) {
-    return tl::unexpected(room.error());
+    return room.error();
   }
   const auto extent = static_cast<int64_t>(
       std::sqrt(static_cast<double>(bytes) / 3 / static_cast<double>(element_size(type))));

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/quiet_thread.h"
 #include "device/buffer.h"
 #include "ops/gemm/kernel.h"
 #include "ops/gemm/matrix_ends.h"
@@ -53,21 +54,17 @@ class UndoableRun::Execution {
 
   Status run() {
     if (Status prepared = prepare(); !prepared) return prepared;
-    std::thread downloader;
-    try {
-      downloader = std::thread([this] {
-        const Status done = without_exceptions([this] {
-          download_panels();
-          return Status();
-        });
-        if (!done) downloaded_ = done;
+    Result<std::thread> downloader = start_quiet_thread([this] {
+      const Status done = without_exceptions([this] {
+        download_panels();
+        return Status();
       });
-    } catch (const std::exception&) {
-      return fail(ErrorCode::exhausted, "no thread (gemm): use fewer threads");
-    }
+      if (!done) downloaded_ = done;
+    });
+    if (!downloader) return downloader.error();
     Status done = without_exceptions([this] { return upload_and_compute(); });
     finish(done);
-    downloader.join();
+    downloader->join();
     if (done) done = downloaded_;
     // What was enqueued uses the buffers that end with this object.
     if (Status waited = compute_.synchronize(); done && !waited) done = waited;
@@ -131,16 +128,16 @@ class UndoableRun::Execution {
       const uint64_t bytes = plan_.bytes(plan_.operands[at]);
       if (bytes == 0 || find_resident(at)) continue;
       auto buffer = device::Buffer::allocate(compute_, bytes);
-      if (!buffer) return tl::unexpected(buffer.error());
+      if (!buffer) return buffer.error();
       buffers_[at] = std::move(*buffer);
     }
     for (int64_t index = 0; index < plan_.panels; ++index) {
       auto event = device::Event::create(compute_.device());
-      if (!event) return tl::unexpected(event.error());
+      if (!event) return event.error();
       computed_.push_back(std::move(*event));
     }
     auto ready = device::Event::create(compute_.device());
-    if (!ready) return tl::unexpected(ready.error());
+    if (!ready) return ready.error();
     ready_ = std::move(*ready);
     // Memory of a stream's pool is there for what comes behind it; transfers have other streams.
     if (Status recorded = ready_->record(compute_); !recorded) return recorded;
@@ -308,7 +305,7 @@ UndoableRun::~UndoableRun() = default;
 
 Status UndoableRun::run() {
   auto compute = device::Stream::create(device_);
-  if (!compute) return tl::unexpected(compute.error());
+  if (!compute) return compute.error();
   execution_ = std::make_unique<Execution>(call_, make_plan(call_, panel_bytes_), transfer_,
                                            std::move(*compute), resident_);
   return execution_->run();

@@ -146,7 +146,7 @@ bool is_question(const ServedCall& served) {
 
 }  // namespace
 
-ServedGemm::ServedGemm() : ServedOperation(HOIST_OPERATION_GEMM, "gemm") {}
+ServedGemm::ServedGemm() : ServedOperation(HOIST_REQUEST_GEMM, "gemm") {}
 
 Status ServedGemm::validate(const ServedCall& served) const {
   if (is_question(served)) {
@@ -189,7 +189,7 @@ Status request(RemoteDevice& device, device::StreamHandle stream, const hoist_bl
   const RemoteDevice::Memory c = range(call.c, plan.operands[2]);
   const auto send = [&](std::initializer_list<RemoteDevice::Memory> memory) {
     return device.run(
-        stream, HOIST_OPERATION_GEMM, memory,
+        stream, HOIST_REQUEST_GEMM, memory,
         {static_cast<uint64_t>(call.routine), static_cast<uint64_t>(call.type),
          static_cast<uint64_t>(call.trans_a), static_cast<uint64_t>(call.trans_b), flags,
          static_cast<uint64_t>(call.m), static_cast<uint64_t>(call.n),
@@ -203,7 +203,7 @@ Status request(RemoteDevice& device, device::StreamHandle stream, const hoist_bl
 }
 
 bool ask_ready(RemoteDevice& device) {
-  const Status answer = device.run({}, HOIST_OPERATION_GEMM, {}, {});
+  const Status answer = device.run({}, HOIST_REQUEST_GEMM, {}, {});
   return answer || answer.error().code != ErrorCode::unavailable;
 }
 

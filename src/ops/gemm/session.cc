@@ -1,7 +1,6 @@
 #include "ops/gemm/session.h"
 
 #include <fmt/format.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/options.h"
+#include "base/option_values.h"
 #include "base/per_process.h"
 #include "device/remote/remote_device.h"
 #include "ops/gemm/open_device.h"
@@ -26,7 +25,7 @@ constexpr auto kMakeReady = std::chrono::seconds(10);
 constexpr const char* kOpening = "hoistd is making ready";
 constexpr auto kAskAgain = std::chrono::milliseconds(20);
 
-bool is_in_process() { return ::strcasecmp(option_text(OptionId::gpu), "inprocess") == 0; }
+bool is_in_process() { return gpu_use() == HOIST_GPU_INPROCESS; }
 
 // Whether the device does products at once, which is waited for.
 bool make_ready(device::Device& device, std::chrono::milliseconds wait) {
@@ -63,7 +62,7 @@ Session::Session(std::shared_ptr<device::Device> device)
 
 Result<std::shared_ptr<Session>> Session::open(bool may_start, std::chrono::milliseconds wait) {
   auto opened = open_device(0, may_start, wait);
-  if (!opened) return tl::unexpected(opened.error());
+  if (!opened) return opened.error();
   return std::shared_ptr<Session>(new Session(std::move(*opened)));
 }
 
@@ -92,9 +91,9 @@ std::shared_ptr<Session::Lane> Session::lane(size_t index, std::chrono::millisec
                           first = first_]() -> Result<std::shared_ptr<Lane>> {
     const bool may_start = first->is_usable() && start->may_start();
     auto opened = open_device(static_cast<int>(index), may_start, kMakeReady);
-    if (!opened) return tl::unexpected(opened.error());
+    if (!opened) return opened.error();
     // One of this process that was lost stays so.
-    if (Status usable = (*opened)->status(); !usable) return tl::unexpected(usable.error());
+    if (Status usable = (*opened)->status(); !usable) return usable.error();
     const int major = (*opened)->properties().compute_major;
     if (major != first->device->properties().compute_major) {
       // It would end much later.

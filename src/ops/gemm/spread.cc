@@ -5,6 +5,7 @@
 #include <memory>
 #include <thread>
 
+#include "base/quiet_thread.h"
 #include "ops/gemm/run.h"
 
 namespace hoist::gemm {
@@ -110,9 +111,9 @@ Status run_spread(const hoist_blas_call& call, std::span<const Place> places,
   std::vector<std::thread> threads;
   threads.reserve(runs.size());
   for (size_t at = 1; at < runs.size(); ++at) {
-    try {
-      threads.emplace_back(run_part, at);
-    } catch (const std::exception&) {
+    if (auto thread = start_quiet_thread([&run_part, at] { run_part(at); })) {
+      threads.push_back(*std::move(thread));
+    } else {
       run_part(at);  // one after the other
     }
   }

@@ -3,7 +3,7 @@
 #include <array>
 #include <cctype>
 
-#include "base/takeover.h"
+#include "takeover/takeover.h"
 
 namespace hoist::gunzip {
 namespace {

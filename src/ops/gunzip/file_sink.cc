@@ -4,12 +4,12 @@
 
 #include <cerrno>
 #include <csignal>
-#include <system_error>
 #include <utility>
 
 #include "base/counters.h"
 #include "base/crash_fallback.h"
 #include "base/file.h"
+#include "base/quiet_thread.h"
 
 namespace hoist::gunzip {
 
@@ -46,19 +46,12 @@ uint8_t* FileSink::first_buffer() { return buffer_at(current_); }
 
 bool FileSink::worth_a_thread() const { return second_cpu_ && submitted_ >= kThreadThreshold; }
 
-// With signals blocked, so that they reach the thread that knows what to clean up. False where
-// no thread can be had.
+// Signals reach the thread that knows what to clean up. False where no thread can be had.
 bool FileSink::start_thread() {
-  const sigset_t blocked = signals_for_threads_to_block();
-  sigset_t before;
-  pthread_sigmask(SIG_SETMASK, &blocked, &before);
-  try {
-    thread_ = std::thread([this] { write_pieces(); });
-  } catch (const std::system_error&) {
-    second_cpu_ = false;
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return thread_.joinable();
+  auto thread = start_quiet_thread([this] { write_pieces(); });
+  if (thread) thread_ = *std::move(thread);
+  second_cpu_ = thread.has_value();
+  return second_cpu_;
 }
 
 void FileSink::report_progress(uint64_t bytes) {

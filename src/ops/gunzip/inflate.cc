@@ -4,6 +4,8 @@
 #include <array>
 #include <cstring>
 
+#include "base/cpu.h"
+
 namespace hoist::gunzip {
 
 using codec::deflate::build;
@@ -18,7 +20,7 @@ using codec::deflate::kSpecial;
 using codec::deflate::linked_index;
 
 Inflater::Inflater(InputBuffer& input, OutputWindow& output)
-    : input_(input), output_(output), has_bmi2_(__builtin_cpu_supports("bmi2")) {}
+    : input_(input), output_(output), has_bmi2_(cpu_features().bmi2) {}
 
 InflateStatus Inflater::run() {
   bits_ = {};

@@ -8,8 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "base/run_choice.h"
-#include "base/takeover.h"
 #include "ops/gunzip/file_sink.h"
 #include "ops/gunzip/gzip_reader.h"
 #include "ops/gunzip/input_buffer.h"
@@ -18,6 +16,8 @@
 #include "ops/gunzip/output_window.h"
 #include "ops/gunzip/partial_file.h"
 #include "ops/gunzip/report.h"
+#include "takeover/run_choice.h"
+#include "takeover/takeover.h"
 
 namespace hoist::gunzip {
 

@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "base/run_choice.h"
-#include "base/takeover.h"
-#include "base/verify.h"
 #include "ops/gunzip/job.h"
 #include "ops/gunzip/options.h"
 #include "ops/gunzip/original.h"
+#include "takeover/run_choice.h"
+#include "takeover/takeover.h"
+#include "takeover/verify.h"
 
 int main(int argc, char** argv) {
   using namespace hoist;

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "base/takeover.h"
 #include "ops/gunzip/input_buffer.h"
+#include "takeover/takeover.h"
 
 namespace hoist::gunzip {
 

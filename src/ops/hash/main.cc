@@ -14,15 +14,15 @@
 
 #include "base/counters.h"
 #include "base/crash_fallback.h"
-#include "base/run_choice.h"
-#include "base/takeover.h"
-#include "base/verify.h"
 #include "ops/hash/check.h"
 #include "ops/hash/generate.h"
 #include "ops/hash/options.h"
 #include "ops/hash/plain_sum.h"
 #include "ops/hash/report.h"
 #include "placement/record.h"
+#include "takeover/run_choice.h"
+#include "takeover/takeover.h"
+#include "takeover/verify.h"
 
 namespace {
 

@@ -2,8 +2,8 @@
 
 #include <random>
 
-#include "base/programs.h"
 #include "placement/program_operation.h"
+#include "takeover/programs.h"
 
 namespace hoist::hash {
 namespace {
@@ -28,7 +28,7 @@ Result<std::string> random_bytes(uint64_t bytes, uint64_t index) {
 placement::Operation operation(const std::string& engine) {
   std::vector<placement::ProgramVariant> variants;
   for (const hoist_program& program : kHoistPrograms) {
-    if (std::string_view(program.operation) != "hash") continue;
+    if (program.operation != HOIST_HASH) continue;
     const std::string name = program.name;
     variants.push_back({name, name, {}, {"LC_ALL=C"}, 1, random_bytes});
     variants.push_back({name + "-many", name, {}, {"LC_ALL=C"}, kManyFiles, random_bytes});

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "base/takeover.h"
 #include "ops/hash/checksum_line.h"
 #include "ops/hash/hasher.h"
+#include "takeover/takeover.h"
 
 namespace hoist::hash {
 

@@ -3,16 +3,14 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <system_error>
+
+#include "base/quiet_thread.h"
 
 namespace hoist::hash {
 
 ReadAhead::ReadAhead(int fd) : fd_(fd), memory_(new uint8_t[kChunks * kChunkBytes]) {
-  try {
-    thread_ = std::thread([this] { run(); });
-  } catch (const std::system_error&) {
-    // next() does without.
-  }
+  // next() does without one.
+  if (auto thread = start_quiet_thread([this] { run(); })) thread_ = *std::move(thread);
 }
 
 ReadAhead::~ReadAhead() {

@@ -6,10 +6,10 @@
 #include <new>
 
 #include "base/caller_memory.h"
-#include "base/library_calls.h"
 #include "base/own_work.h"
 #include "ops/inflate/inflate.h"
 #include "ops/inflate/inflater.h"
+#include "takeover/library_calls.h"
 
 using hoist::CallClock;
 using hoist::LibraryCalls;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/cpu.h"
 #include "codec/crc32.h"
 
 namespace hoist::inflate {
@@ -18,7 +19,7 @@ Inflater::Inflater(const hoist_inflate_boundary& boundary)
       window_in_use_(boundary.output_before),
       output_in_call_(boundary.output_in_call),
       format_(boundary.format),
-      has_bmi2_(__builtin_cpu_supports("bmi2")),
+      has_bmi2_(cpu_features().bmi2),
       check_(boundary.check),
       total_(boundary.total) {
   output_.set_window(size_t{1} << boundary.window_bits);

@@ -6,11 +6,11 @@
 
 #include "base/call_team.h"
 #include "base/caller_memory.h"
-#include "base/library_calls.h"
 #include "base/load.h"
 #include "base/own_work.h"
 #include "ops/memcpy/copy.h"
 #include "ops/memcpy/memcpy.h"
+#include "takeover/library_calls.h"
 
 namespace hoist::memcpy {
 namespace {

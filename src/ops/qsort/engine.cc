@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "base/call_team.h"
-#include "base/library_calls.h"
 #include "base/own_work.h"
 #include "base/spare_memory.h"
 #include "ops/qsort/call.h"
@@ -12,6 +11,7 @@
 #include "ops/qsort/sorter.h"
 #include "ops/qsort/system.h"
 #include "ops/qsort/workspace.h"
+#include "takeover/library_calls.h"
 
 namespace hoist::qsort {
 namespace {

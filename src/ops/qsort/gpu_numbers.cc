@@ -1,17 +1,15 @@
 #include "ops/qsort/gpu_numbers.h"
 
-#include <strings.h>
-
 #include <algorithm>
 #include <cstring>
 #include <memory>
 #include <span>
 
-#include "base/gpu_hint.h"
-#include "base/options.h"
+#include "base/option_values.h"
 #include "device/radix_sort/there_and_back.h"
 #include "device/remote/lent_device.h"
 #include "ops/qsort/estimate.h"
+#include "takeover/gpu_hint.h"
 
 namespace hoist::qsort {
 namespace {
@@ -22,7 +20,7 @@ constexpr uint64_t kPoolBytes = uint64_t{96}
                                 << 20;            // two rings of a transfer, and room for requests
 constexpr size_t kWorthAsking = size_t{4} << 20;  // bytes; fewer are sorted sooner than sent
 
-bool is_required() { return ::strcasecmp(option_text(OptionId::gpu), "require") == 0; }
+bool is_required() { return gpu_use() == HOIST_GPU_REQUIRE; }
 
 Kind kind_of(const Key& key) {
   switch (key.type) {
@@ -55,7 +53,7 @@ Result<const char*> sort_numbers_on_gpu(const Call& call, const Key& key, Worksp
                                         int threads, const std::byte*& input,
                                         std::chrono::milliseconds wait) {
   auto lent = device::remote::lent_device({.wait = wait, .own_pool = kPoolBytes});
-  if (!lent) return tl::unexpected(lent.error());
+  if (!lent) return lent.error();
   device::Device& gpu = **lent;
   const bool is_gpu = gpu.properties().compute_major > 0;
   if (!is_gpu && !is_required()) return fail(ErrorCode::unavailable, "hoistd has no GPU");
@@ -76,7 +74,7 @@ Result<const char*> sort_numbers_on_gpu(const Call& call, const Key& key, Worksp
                                                gpu, transfer);
   if (!done) {
     if (wrote) std::memcpy(array.data(), copy, array.size());
-    return tl::unexpected(done.error());
+    return done.error();
   }
   input = copy;
   return is_gpu ? "cuda" : "hoistd";

@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "base/gpu_hint.h"
 #include "ops/qsort/operation.h"
+#include "takeover/gpu_hint.h"
 
 namespace hoist::qsort {
 namespace {

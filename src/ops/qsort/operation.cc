@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/call_team.h"
-#include "base/gpu_hint.h"
 #include "ops/qsort/gpu_numbers.h"
 #include "ops/qsort/sorter.h"
+#include "takeover/gpu_hint.h"
 
 namespace hoist::qsort {
 namespace {
@@ -43,7 +43,7 @@ Status run(Work& work, const Key& key, size_t implementation) {
   if (implementation == kCuda) {
     const auto sorted =
         sort_numbers_on_gpu(call, key, *workspace, most_call_threads(), input, kStart);
-    if (!sorted) done = tl::unexpected(sorted.error());
+    if (!sorted) done = sorted.error();
   } else {
     CallTeam team(most_call_threads());
     if (sort_numbers(call, key, *workspace, team.pool(), input) != Numbers::sorted) {

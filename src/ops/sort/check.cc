@@ -72,9 +72,9 @@ std::optional<Disorder> find_disorder(LineReader& reader, const Coder& coder) {
 Result<bool> check_file(std::string_view program, const Coder& coder) {
   const Options& options = coder.comparator().options();
   Result<LineReader> reader = LineReader::open(options.files.front(), options.terminator);
-  if (!reader) return tl::unexpected(reader.error());
+  if (!reader) return reader.error();
   const std::optional<Disorder> disorder = find_disorder(*reader, coder);
-  if (!reader->status()) return tl::unexpected(reader->status().error());
+  if (!reader->status()) return reader->status().error();
   if (!disorder) return true;
   if (options.mode == Mode::check) {
     const std::string text = describe(program, reader->name(), *disorder, options.terminator);

@@ -47,9 +47,7 @@ uint64_t count_bytes(const char* data, uint64_t size, char wanted) {
   return count;
 }
 
-tl::unexpected<Error> out_of_memory() {
-  return fail(ErrorCode::exhausted, translate("memory exhausted"), ENOMEM);
-}
+Error out_of_memory() { return fail(ErrorCode::exhausted, translate("memory exhausted"), ENOMEM); }
 
 }  // namespace
 
@@ -99,10 +97,10 @@ Result<bool> ChunkReader::next() {
   }
   while (file_ < options_.files.size() && !full()) {
     const Result<bool> more = read_some();
-    if (!more) return tl::unexpected(more.error());
+    if (!more) return more.error();
   }
   if (file_ < options_.files.size()) carry_unfinished_line();
-  if (const Status indexed = index_lines(); !indexed) return tl::unexpected(indexed.error());
+  if (const Status indexed = index_lines(); !indexed) return indexed.error();
   return entry_count_ > 0;
 }
 
@@ -116,18 +114,18 @@ bool ChunkReader::full() const {
 // added.
 Result<bool> ChunkReader::read_some() {
   if (fd_ < 0) {
-    if (const Status opened = open_next(); !opened) return tl::unexpected(opened.error());
+    if (const Status opened = open_next(); !opened) return opened.error();
   }
-  if (const Status room = reserve_text(); !room) return tl::unexpected(room.error());
+  if (const Status room = reserve_text(); !room) return room.error();
   const uint64_t room = std::min(next_room(), text_.size() - kSlack - used_);
   const Result<uint64_t> got =
       position_ < known_size_ ? read_parallel(room) : read_sequential(room);
-  if (!got) return tl::unexpected(got.error());
+  if (!got) return got.error();
   if (*got > 0) {
     report_progress(*got);
     return true;
   }
-  if (const Status finished = finish_file(); !finished) return tl::unexpected(finished.error());
+  if (const Status finished = finish_file(); !finished) return finished.error();
   return true;
 }
 
@@ -205,7 +203,7 @@ Result<uint64_t> ChunkReader::read_parallel(uint64_t room) {
       shortest = std::min<uint64_t>(shortest, begin + *got);
     }
   });
-  if (!status) return tl::unexpected(status.error());
+  if (!status) return status.error();
   if (shortest < size) {
     // The file shrank while it was read: it ends where the first short read ended.
     while (pieces_.size() > first && pieces_.back().offset >= used_ + shortest) pieces_.pop_back();

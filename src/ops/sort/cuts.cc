@@ -34,14 +34,14 @@ class Probe {
     uint64_t start = offset;
     if (offset > file_.begin) {
       const Result<uint64_t> stop = find_terminator(offset - 1, limit);
-      if (!stop) return tl::unexpected(stop.error());
+      if (!stop) return stop.error();
       start = *stop + 1;
     }
     if (start >= limit) return std::nullopt;
     const Result<uint64_t> stop = find_terminator(start, file_.end);
-    if (!stop) return tl::unexpected(stop.error());
+    if (!stop) return stop.error();
     // The whole line into the window.
-    if (Status held = hold(start, *stop); !held) return tl::unexpected(held.error());
+    if (Status held = hold(start, *stop); !held) return held.error();
     const uint64_t next = std::min(*stop + 1, file_.end);
     return Probed{start,
                   next,
@@ -54,7 +54,7 @@ class Probe {
   // The offset of the first terminator at `offset` or behind it, or `limit` where there is none.
   Result<uint64_t> find_terminator(uint64_t offset, uint64_t limit) {
     while (offset < limit) {
-      if (Status held = hold(offset, offset + 1); !held) return tl::unexpected(held.error());
+      if (Status held = hold(offset, offset + 1); !held) return held.error();
       const char* const from = window_.data() + (offset - window_start_);
       const size_t size =
           static_cast<size_t>(std::min(limit, window_start_ + window_.size()) - offset);
@@ -98,7 +98,7 @@ Result<std::vector<Sample>> sample_file(const FileRange& file, uint32_t source, 
   const uint64_t longest = std::clamp(stride / 16, kShortestLongCut, kLongestCut);
   for (uint64_t offset = file.begin + stride; offset < file.end; offset += stride) {
     const auto probed = probe.line_from(offset, file.end);
-    if (!probed) return tl::unexpected(probed.error());
+    if (!probed) return probed.error();
     if (!probed->has_value()) break;
     const Probed& found = **probed;
     if (found.line.length <= longest) {
@@ -127,7 +127,7 @@ Result<uint64_t> bisect(const FileRange& file, uint32_t source, uint64_t low, ui
   while (low < bound) {
     const uint64_t middle = low + (bound - low) / 2;
     const auto probed = probe.line_from(middle, high);
-    if (!probed) return tl::unexpected(probed.error());
+    if (!probed) return probed.error();
     if (!probed->has_value()) {
       bound = middle;
       continue;
@@ -162,7 +162,7 @@ class FirstFailure {
  public:
   void note(const Error& error) {
     const std::lock_guard lock(mutex_);
-    if (status_) status_ = tl::unexpected(error);
+    if (status_) status_ = error;
   }
   const Status& status() const { return status_; }
 
@@ -183,7 +183,7 @@ Result<std::vector<Cut>> plan_cuts(std::span<const FileRange> files, const Compa
     if (!taken) return failure.note(taken.error());
     samples[i] = std::move(*taken);
   });
-  if (!failure.status()) return tl::unexpected(failure.status().error());
+  if (!failure.status()) return failure.status().error();
 
   std::vector<const Sample*> order;
   for (const auto& of_file : samples) {
@@ -208,7 +208,7 @@ Result<std::vector<Cut>> plan_cuts(std::span<const FileRange> files, const Compa
       cut.offsets.push_back(*place);
     }
   });
-  if (!failure.status()) return tl::unexpected(failure.status().error());
+  if (!failure.status()) return failure.status().error();
   // Files out of order may give places out of order, too.
   for (size_t i = 1; i < cuts.size(); ++i) {
     for (size_t source = 0; source < files.size(); ++source) {

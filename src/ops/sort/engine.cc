@@ -9,7 +9,6 @@
 
 #include "base/log.h"
 #include "base/stopwatch.h"
-#include "base/takeover.h"
 #include "device/cuda_environment.h"
 #include "ops/sort/check.h"
 #include "ops/sort/chunk.h"
@@ -18,6 +17,7 @@
 #include "ops/sort/merge.h"
 #include "ops/sort/output.h"
 #include "ops/sort/temp_files.h"
+#include "takeover/takeover.h"
 
 namespace hoist::sort {
 namespace {
@@ -65,7 +65,7 @@ Status sort_files(const Options& options, const MergeContext& context, CodeSorte
     while (true) {
       const Result<bool> got = chunks.next();
       clock.note("read");
-      if (!got) return tl::unexpected(got.error());
+      if (!got) return got.error();
       if (runs.empty() && chunks.at_end()) {
         bytes = chunks.unreported_bytes();
         return sort_chunk(chunks, context, other, clock, output);
@@ -73,7 +73,7 @@ Status sort_files(const Options& options, const MergeContext& context, CodeSorte
       if (!*got) break;
       bytes = chunks.unreported_bytes();
       Result<Run> run = files.create();
-      if (!run) return tl::unexpected(run.error());
+      if (!run) return run.error();
       const Status sorted = sort_chunk(chunks, context, other, clock, run->output());
       if (!sorted) return sorted;
       if (const Status written = run->finish(); !written) return written;
@@ -117,16 +117,16 @@ Result<Outcome> run(const Options& options, std::string_view program, GpuUse use
   outcome.implementation = implementation_name(pool);
   if (options.mode == Mode::check || options.mode == Mode::check_quiet) {
     const Result<bool> in_order = check_file(program, coder);
-    if (!in_order) return tl::unexpected(in_order.error());
+    if (!in_order) return in_order.error();
     outcome.status = *in_order ? 0 : 1;
     outcome.implementation = "cpu-1";
     return outcome;
   }
   if (options.mode == Mode::merge) {
-    if (Status fits = check_merge(options); !fits) return tl::unexpected(fits.error());
+    if (Status fits = check_merge(options); !fits) return fits.error();
   }
   Result<Output> output = Output::open(options.output);
-  if (!output) return tl::unexpected(output.error());
+  if (!output) return output.error();
   std::optional<GpuSorter> gpu;
   if (use != GpuUse::none && options.mode == Mode::sort) {
     gpu.emplace(kLeastOnGpu, lent_gpu(use), pool.size());
@@ -139,10 +139,10 @@ Result<Outcome> run(const Options& options, std::string_view program, GpuUse use
       options.mode == Mode::merge
           ? merge_files(context, *output)
           : sort_files(options, context, gpu ? &*gpu : nullptr, *output, outcome.bytes);
-  if (!done) return tl::unexpected(done.error());
+  if (!done) return done.error();
   if (gpu && gpu->was_used()) outcome.implementation = gpu->implementation();
   if (const Status finished = output->finish(); !finished) {
-    return tl::unexpected(finished.error());
+    return finished.error();
   }
   return outcome;
 }

@@ -13,7 +13,7 @@
 namespace hoist::sort {
 namespace {
 
-tl::unexpected<Error> aside(const char* reason) { return fail(ErrorCode::unsupported, reason); }
+Error aside(const char* reason) { return fail(ErrorCode::unsupported, reason); }
 
 // Everything up to the end of the file. No limit is set, as the original has none.
 Result<std::string> read_to_end(int fd) {
@@ -21,7 +21,7 @@ Result<std::string> read_to_end(int fd) {
   std::array<char, 65536> chunk;
   for (;;) {
     const Result<size_t> count = read_full(fd, chunk.data(), chunk.size());
-    if (!count) return tl::unexpected(count.error());
+    if (!count) return count.error();
     content.append(chunk.data(), *count);
     if (*count < chunk.size()) return content;
   }
@@ -50,7 +50,7 @@ Result<std::string> read_standard_input() {
   Result<std::string> content = read_to_end(STDIN_FILENO);
   if (!content) return content;
   if (const Status written = write_full(memory.get(), content->data(), content->size()); !written) {
-    return tl::unexpected(written.error());
+    return written.error();
   }
   if (lseek(memory.get(), 0, SEEK_SET) != 0 || dup2(memory.get(), STDIN_FILENO) != STDIN_FILENO) {
     return aside("no memory file for a list of file names");

@@ -1,10 +1,10 @@
 #include "ops/sort/gpu_sorter.h"
 
 #include <new>
-#include <system_error>
 #include <vector>
 
 #include "base/log.h"
+#include "base/quiet_thread.h"
 #include "base/stopwatch.h"
 #include "device/radix_sort/there_and_back.h"
 #include "device/remote/lent_device.h"
@@ -45,16 +45,17 @@ struct GpuSorter::Gpu {
 
 GpuSorter::GpuSorter(size_t least, OpenDevice open_device, int threads)
     : least_(least), open_device_(std::move(open_device)), threads_(threads) {
-  try {
-    opener_ = std::thread([this] {
-      try {
-        open();
-      } catch (const std::bad_alloc&) {
-        give_up("no memory");
-      }
-    });
-  } catch (const std::system_error&) {
-    give_up("no thread");
+  Result<std::thread> opener = start_quiet_thread([this] {
+    try {
+      open();
+    } catch (const std::bad_alloc&) {
+      give_up("no memory");
+    }
+  });
+  if (opener) {
+    opener_ = *std::move(opener);
+  } else {
+    give_up(opener.error().message);
   }
 }
 

@@ -1,5 +1,4 @@
 // hoist-sort: what runs in place of sort(1).
-#include <strings.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -12,16 +11,18 @@
 #include <string_view>
 
 #include "base/counters.h"
+#include "base/option_values.h"
 #include "base/options.h"
-#include "base/run_choice.h"
-#include "base/takeover.h"
-#include "base/verify.h"
 #include "device/remote/lent_device.h"
 #include "ops/sort/engine.h"
 #include "ops/sort/messages.h"
 #include "ops/sort/options.h"
 #include "placement/profile_file.h"
 #include "placement/record.h"
+#include "takeover/enabled_operations.h"
+#include "takeover/run_choice.h"
+#include "takeover/takeover.h"
+#include "takeover/verify.h"
 
 namespace {
 
@@ -79,7 +80,7 @@ int main(int argc, char** argv) {
   program_name = argv[0];
   otherwise = std::set_terminate(end_without_memory);
   const Takeover takeover = begin_takeover(argc, argv, "sort");
-  if (hoist_is_off() || !operation_enabled("sort")) return step_aside(takeover, "sort", "off");
+  if (hoist_is_off() || !operation_enabled(HOIST_SORT)) return step_aside(takeover, "sort", "off");
   if (switched_off("sort")) return step_aside(takeover, "sort", "switched off by --verify");
   Result<sort::Options> options = sort::parse_options(takeover.argv, takeover.version);
   if (!options) return step_aside(takeover, "sort", options.error().message);
@@ -87,7 +88,7 @@ int main(int argc, char** argv) {
   if (!reason.empty()) return step_aside(takeover, "sort", reason);
   const std::string variant = variant_of(*options);
   const std::optional<uint64_t> bytes = bytes_to_sort(*options);
-  const bool gpu_required = ::strcasecmp(option_text(OptionId::gpu), "require") == 0;
+  const bool gpu_required = gpu_use() == HOIST_GPU_REQUIRE;
   RunChoice choice = choose_run(takeover, "sort/" + variant, bytes, lends_what_was_measured);
   if (choice.original && !gpu_required) return step_aside(takeover, "sort", choice.reason);
   if (gpu_required) choice.reason = "HOIST_GPU=require";

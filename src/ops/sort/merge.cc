@@ -67,7 +67,7 @@ Status merge_compressed(std::span<Run> runs, const MergeContext& context, Output
     for (size_t i = 0; i < runs.size(); ++i) {
       auto reader = runs[i].decompress(context.coder.comparator().options().terminator,
                                        block_size(context, runs.size()), filters[i]);
-      if (!reader) return tl::unexpected(reader.error());
+      if (!reader) return reader.error();
       readers.push_back(std::move(*reader));
     }
     if (Status merged = merge_lines(readers, context.coder, output); !merged) return merged;
@@ -194,7 +194,7 @@ Status merge_runs(std::span<Run> runs, const MergeContext& context, Output& outp
   std::vector<FileRange> files;
   for (const Run& run : runs) files.push_back({run.fd(), run.name(), 0, run.size()});
   const Result<bool> merged = merge_in_parallel(files, true, context, output);
-  if (!merged) return tl::unexpected(merged.error());
+  if (!merged) return merged.error();
   if (*merged) return {};
   std::vector<LineReader> readers = readers_of(files, context);
   return merge_lines(readers, context.coder, output);
@@ -207,7 +207,7 @@ Status limit_runs(std::vector<Run>& runs, TempFiles& files, const MergeContext& 
   // is rarely merged twice.
   const size_t first = most / 2;
   Result<Run> merged = files.create();
-  if (!merged) return tl::unexpected(merged.error());
+  if (!merged) return merged.error();
   Status written = merge_runs(std::span(runs).subspan(first), context, merged->output());
   if (!written) return written;
   if (Status finished = merged->finish(); !finished) return finished;
@@ -254,12 +254,12 @@ Status merge_files(const MergeContext& context, Output& output) {
     if (!input && may_step_aside && are_too_few(input.error().system_errno)) {
       return fail(ErrorCode::unsupported, "too few file descriptors");
     }
-    if (!input) return tl::unexpected(input.error());
+    if (!input) return input.error();
     inputs.push_back(std::move(*input));
   }
   if (Status begun = output.begin(); !begun) return begun;
   const Result<bool> merged = merge_inputs_in_parallel(inputs, context, output);
-  if (!merged) return tl::unexpected(merged.error());
+  if (!merged) return merged.error();
   if (*merged) return {};
   std::vector<LineReader> readers;
   for (Input& input : inputs) {

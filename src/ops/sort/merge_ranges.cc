@@ -273,7 +273,7 @@ Result<bool> merge_ranges(std::span<const FileRange> files, bool trusted, uint64
   const size_t block =
       std::clamp<size_t>(2 * range_bytes / files.size(), size_t{16} << 10, size_t{512} << 10);
   ParallelMerge merge(plan, context, block, output);
-  if (Status merged = merge.run(); !merged) return tl::unexpected(merged.error());
+  if (Status merged = merge.run(); !merged) return merged.error();
   return true;
 }
 

@@ -134,7 +134,7 @@ std::string translate(const char* message, std::string_view argument) {
   return text;
 }
 
-tl::unexpected<Error> io_error(const char* what, std::string_view name, int errno_value) {
+Error io_error(const char* what, std::string_view name, int errno_value) {
   return fail(
       ErrorCode::io,
       fmt::format("{}: {}: {}", translate(what), quote_name(name), std::strerror(errno_value)),

@@ -25,7 +25,7 @@ const char* translate(const char* message);
 std::string translate(const char* message, std::string_view argument);
 
 // "WHAT: NAME: strerror(errno_value)", WHAT translated: io_error("read failed", "f", EISDIR).
-tl::unexpected<Error> io_error(const char* what, std::string_view name, int errno_value);
+Error io_error(const char* what, std::string_view name, int errno_value);
 
 // Prints the error on standard error, each line after "PROGRAM: ".
 void report(std::string_view program, const Error& error);

@@ -5,11 +5,11 @@
 #include <chrono>
 #include <clocale>
 
-#include "base/gpu_hint.h"
 #include "device/device.h"
 #include "device/remote/remote_device.h"
 #include "device/remote/start.h"
 #include "placement/program_operation.h"
+#include "takeover/gpu_hint.h"
 
 namespace hoist::sort {
 namespace {
@@ -67,7 +67,7 @@ Result<std::string> numbers(uint64_t bytes, uint64_t index) {
 
 Status find_gpu() {
   const Result<device::Device*> gpu = device::find_device("cuda");
-  return gpu ? Status() : tl::unexpected(gpu.error());
+  return gpu ? Status() : gpu.error();
 }
 
 // A private hoistd, with a client that keeps it from ending for want of any, and ends it.
@@ -82,13 +82,13 @@ Result<std::function<Status()>> lend_gpu(const std::string& socket) {
   start.idle = std::chrono::seconds(1);
   start.wait = std::chrono::seconds(5);
   if (const Status started = device::remote::start_private_daemon(start); !started) {
-    return tl::unexpected(started.error());
+    return started.error();
   }
   device::remote::ConnectOptions options;
   options.path = socket;
   options.pool_size = uint64_t{16} << 20;
   auto connected = device::remote::RemoteDevice::connect(options);
-  if (!connected) return tl::unexpected(connected.error());
+  if (!connected) return connected.error();
   return [client = std::move(*connected)]() -> Status {
     if (!client->connection().lost()) return {};
     return fail(ErrorCode::unavailable, "hoistd ended while it was measured");

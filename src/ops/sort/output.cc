@@ -180,15 +180,14 @@ Status Output::status() {
   if (positional_) cut_at(failure_.position);
   if (failure_.error == EPIPE) ::raise(SIGPIPE);
   if (failure_.error == EFBIG) ::raise(SIGXFSZ);
-  return tl::unexpected(describe(failure_));
+  return describe(failure_);
 }
 
 Error Output::describe(const Failure& failure) const {
   const uint64_t buffer = stream_buffer_size(fd_);
   const bool in_last_buffer = total_ > 0 && failure.position >= (total_ - 1) / buffer * buffer;
   Error error = io_error(standard_stream_ && in_last_buffer ? "fflush failed" : "write failed",
-                         name_, failure.error)
-                    .value();
+                         name_, failure.error);
   if (standard_stream_) error.message += fmt::format("\n{}", translate("write error"));
   return error;
 }

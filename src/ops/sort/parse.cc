@@ -17,7 +17,7 @@
 namespace hoist::sort {
 namespace {
 
-tl::unexpected<Error> aside(const char* reason) { return fail(ErrorCode::unsupported, reason); }
+Error aside(const char* reason) { return fail(ErrorCode::unsupported, reason); }
 constexpr const char* kUsageError = "usage error";
 
 // A leading '-' makes getopt return operands in order, as 1: where obsolete keys stand among the
@@ -358,7 +358,7 @@ Status CommandLine::resolve_files() {
   if (file_list_) {
     if (!options_.files.empty()) return aside(kUsageError);
     Result<std::vector<std::string>> names = read_file_names(*file_list_);
-    if (!names) return tl::unexpected(names.error());
+    if (!names) return names.error();
     options_.files = std::move(*names);
   }
   if (options_.files.empty()) options_.files.emplace_back("-");
@@ -368,7 +368,7 @@ Status CommandLine::resolve_files() {
 Result<Options> CommandLine::parse(Release release) {
   Status status = read_arguments();
   if (status) status = resolve_keys(release);
-  if (!status) return tl::unexpected(status.error());
+  if (!status) return status.error();
 
   // The original opens an output without a name, and fails, only at the end.
   if (output_ && output_->empty()) return aside("output without a name");
@@ -382,7 +382,7 @@ Result<Options> CommandLine::parse(Release release) {
                                   : Mode::sort;
 
   // Last, since it may read standard input.
-  if (status = resolve_files(); !status) return tl::unexpected(status.error());
+  if (status = resolve_files(); !status) return status.error();
   if (check_ != 0 && options_.files.size() > 1) return aside(kUsageError);
   return options_;
 }

@@ -307,7 +307,7 @@ TEST(Messages, NamesAreQuotedAsByGnuSort) {
       while (name.empty() || random() % 3 != 0) name += pick(pieces, random);
       if (name == "-" || fs::exists(name)) continue;
       const ProgramResult expected = run_program({"sort", "--", name});
-      const Error error = io_error("cannot read", name, ENOENT).value();
+      const Error error = io_error("cannot read", name, ENOENT);
       EXPECT_EQ("sort: " + error.message + "\n", expected.errors) << locale;
     }
   }

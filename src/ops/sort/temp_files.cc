@@ -102,9 +102,9 @@ Status Run::open_output() {
     return {};
   }
   Result<Pipe> pipe = make_pipe(program_);
-  if (!pipe) return tl::unexpected(pipe.error());
+  if (!pipe) return pipe.error();
   Result<Filter> filter = Filter::start(program_, false, pipe->read_end.get(), file_.get());
-  if (!filter) return tl::unexpected(filter.error());
+  if (!filter) return filter.error();
   compressor_.emplace(std::move(*filter));
   output_.emplace(std::move(pipe->write_end), name_);
   return {};
@@ -127,9 +127,9 @@ Status Run::finish() {
 Result<LineReader> Run::decompress(char terminator, size_t block, std::optional<Filter>& filter) {
   if (::lseek(file_.get(), 0, SEEK_SET) < 0) return io_error("read failed", name_, errno);
   Result<Pipe> pipe = make_pipe(program_);
-  if (!pipe) return tl::unexpected(pipe.error());
+  if (!pipe) return pipe.error();
   Result<Filter> started = Filter::start(program_, true, file_.get(), pipe->write_end.get());
-  if (!started) return tl::unexpected(started.error());
+  if (!started) return started.error();
   filter.emplace(std::move(*started));
   return LineReader(std::move(pipe->read_end), name_, terminator, block);
 }
@@ -174,7 +174,7 @@ Result<Run> TempFiles::create() {
         error);
   }
   Run run(std::move(file), std::move(name), compress_program_);
-  if (Status opened = run.open_output(); !opened) return tl::unexpected(opened.error());
+  if (Status opened = run.open_output(); !opened) return opened.error();
   return run;
 }
 

@@ -1,7 +1,7 @@
 // What both engines of this folder share.
 #pragma once
 
-#include "base/library_calls.h"
+#include "takeover/library_calls.h"
 
 namespace hoist::zstd {
 

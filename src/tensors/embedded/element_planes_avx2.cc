@@ -5,6 +5,8 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
+#include "base/cpu.h"
+
 namespace hoist::tensors {
 namespace {
 
@@ -12,7 +14,7 @@ namespace {
 
 constexpr size_t kBlock = 32;
 
-bool supported() { return __builtin_cpu_supports("avx2"); }
+bool supported() { return cpu_features().avx2; }
 
 // Bit `shift` below the highest of 32 elements, lowest element first.
 template <size_t kWidth>

@@ -5,6 +5,8 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
+#include "base/cpu.h"
+
 namespace hoist::tensors {
 namespace {
 
@@ -12,11 +14,7 @@ namespace {
 
 constexpr size_t kBlock = 64;
 
-bool supported() {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-         __builtin_cpu_supports("avx512vbmi");
-}
+bool supported() { return cpu_features().avx512_vbmi; }
 
 // One bit of each of a vector's elements, lowest element first.
 template <size_t kWidth>

@@ -77,7 +77,7 @@ class EmbeddedDecoder final : public TensorDecoder {
     if (bytes.size() != layout_.section_bytes + sign_bytes) return wrong_size(0, bytes.size());
     Result<codec::EntropyView> section =
         codec::EntropyView::parse(bytes.first(layout_.section_bytes));
-    if (!section) return tl::unexpected(section.error());
+    if (!section) return section.error();
     const std::span<const codec::EntropyTile> tiles = section->tiles();
     const uint64_t first = std::min<uint64_t>(layout_.elements, layout_.tile_elements);
     // All tiles but the last are of one size.
@@ -132,7 +132,7 @@ class EmbeddedDecoder final : public TensorDecoder {
 
 Result<std::unique_ptr<TensorDecoder>> embedded_decoder(const TensorDescription& description) {
   Result<EmbeddedLayout> layout = EmbeddedLayout::parse(description);
-  if (!layout) return tl::unexpected(layout.error());
+  if (!layout) return layout.error();
   return std::make_unique<EmbeddedDecoder>(*std::move(layout), description.curve);
 }
 

@@ -295,7 +295,7 @@ Result<std::optional<EncodedTensor>> embedded_encode(const TensorView& tensor, T
   const uint32_t tile_elements = choose_tile(elements, analysis->plan.element_bits());
   Section encoded_symbols = encode_symbols(tensor, *analysis, symbols, tile_elements, pool);
   Result<std::vector<std::byte>>& section = encoded_symbols.bytes;
-  if (!section) return tl::unexpected(section.error());
+  if (!section) return section.error();
 
   EncodedTensor encoded;
   encoded.description = {

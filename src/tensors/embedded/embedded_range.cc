@@ -47,7 +47,7 @@ Result<std::vector<codec::EntropyTile>> section_tiles(const EmbeddedLayout& layo
   const uint64_t bytes = codec::entropy_head_bytes(layout.elements, layout.tile_elements);
   if (bytes > layout.section_bytes) return corrupt("layer 0 is too small for its tiles");
   const Buffer head(bytes);
-  if (Status got = read(0, 0, head.all()); !got) return tl::unexpected(got.error());
+  if (Status got = read(0, 0, head.all()); !got) return got.error();
   auto tiles = codec::entropy_tiles(head.all(), layout.section_bytes);
   if (!tiles) return tiles;
   const uint64_t first = std::min<uint64_t>(layout.elements, layout.tile_elements);
@@ -60,7 +60,7 @@ Result<std::vector<codec::EntropyTile>> section_tiles(const EmbeddedLayout& layo
 // Layer 0 of the smaller tensor.
 Result<Buffer> first_layer(const EmbeddedLayout& layout, const Tiles& range, const ReadPart& read) {
   const auto tiles = section_tiles(layout, read);
-  if (!tiles) return tl::unexpected(tiles.error());
+  if (!tiles) return tiles.error();
   const std::vector<std::byte> head = codec::entropy_head(
       std::span(*tiles).subspan(range.first, range.last - range.first), layout.tile_elements);
   const uint64_t begin = (*tiles)[range.first].offset;
@@ -70,12 +70,12 @@ Result<Buffer> first_layer(const EmbeddedLayout& layout, const Tiles& range, con
   Buffer part(head.size() + (end - begin) + signs);
   std::memcpy(part.memory.get(), head.data(), head.size());
   if (Status got = read(0, begin, part.all().subspan(head.size(), end - begin)); !got) {
-    return tl::unexpected(got.error());
+    return got.error();
   }
   if (signs != 0) {
     const auto into = part.all().last(signs);
     if (Status got = read(0, layout.section_bytes + range.begin / 8, into); !got) {
-      return tl::unexpected(got.error());
+      return got.error();
     }
   }
   return part;
@@ -84,7 +84,7 @@ Result<Buffer> first_layer(const EmbeddedLayout& layout, const Tiles& range, con
 Result<std::vector<Buffer>> read_layers(const EmbeddedLayout& layout, const Tiles& range,
                                         const ReadPart& read, ThreadPool* pool) {
   Result<Buffer> first = first_layer(layout, range, read);
-  if (!first) return tl::unexpected(first.error());
+  if (!first) return first.error();
   std::vector<Buffer> layers;
   layers.push_back(*std::move(first));
   for (uint32_t i = 0; i < layout.planes; ++i) {
@@ -100,7 +100,7 @@ Result<std::vector<Buffer>> read_layers(const EmbeddedLayout& layout, const Tile
     for (size_t i = 0; i < layout.planes; ++i) read_plane(i);
   }
   for (const Status& result : results) {
-    if (!result) return tl::unexpected(result.error());
+    if (!result) return result.error();
   }
   return layers;
 }
@@ -110,7 +110,7 @@ Result<std::vector<Buffer>> read_layers(const EmbeddedLayout& layout, const Tile
 Status embedded_decode_range(const TensorDescription& description, uint64_t first,
                              std::span<std::byte> out, const ReadPart& read, ThreadPool* pool) {
   const Result<EmbeddedLayout> layout = EmbeddedLayout::parse(description);
-  if (!layout) return tl::unexpected(layout.error());
+  if (!layout) return layout.error();
   const size_t width = layout->element_bytes();
   const uint64_t count = out.size() / width;
   if (out.size() % width != 0 || first > layout->elements || count > layout->elements - first) {
@@ -121,7 +121,7 @@ Status embedded_decode_range(const TensorDescription& description, uint64_t firs
   if (count == 0) return {};
   const Tiles range = tiles_of(*layout, first, count);
   const Result<std::vector<Buffer>> layers = read_layers(*layout, range, read, pool);
-  if (!layers) return tl::unexpected(layers.error());
+  if (!layers) return layers.error();
 
   TensorDescription smaller = description;
   smaller.shape = {range.elements()};
@@ -129,7 +129,7 @@ Status embedded_decode_range(const TensorDescription& description, uint64_t firs
     smaller.part_bytes[part] = (*layers)[part].size;
   }
   Result<std::unique_ptr<TensorDecoder>> decoder = embedded_decoder(smaller);
-  if (!decoder) return tl::unexpected(decoder.error());
+  if (!decoder) return decoder.error();
   for (size_t part = 0; part < layers->size(); ++part) {
     if (Status added = (*decoder)->add(part, (*layers)[part].all()); !added) return added;
   }

@@ -106,7 +106,7 @@ Result<EmbeddedLayout> EmbeddedLayout::parse(const TensorDescription& descriptio
   if (!in.ok() || in.remaining() != 0) return corrupt("parameters of a wrong size");
   if (!valid_patterns(format, patterns)) return corrupt("bad symbols");
   Result<codec::EntropyTable> table = codec::EntropyTable::parse(table_bytes);
-  if (!table) return tl::unexpected(table.error());
+  if (!table) return table.error();
 
   const uint64_t plane_bytes = embedded_plane_bytes(*elements);
   const uint64_t sign_bytes = (header.flags & kEmbeddedSigns) != 0 ? plane_bytes : 0;

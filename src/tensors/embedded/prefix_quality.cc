@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/cpu.h"
 #include "base/wide_vectors.h"
 #include "tensors/convert.h"
 
@@ -115,8 +116,8 @@ void sum_baseline(const Block& block, size_t vectors, uint32_t planes, ErrorSums
 
 SumBlock best_sum() {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512dq")) return sum_avx512;
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return sum_avx2;
+  if (cpu_features().avx512) return sum_avx512;
+  if (cpu_features().avx2) return sum_avx2;
 #endif
   return sum_baseline;
 }

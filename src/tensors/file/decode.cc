@@ -34,7 +34,7 @@ class TensorLoad {
   Status load_lossless(std::span<std::byte> into);
   Status load_parts(std::span<const size_t> parts, TensorDecoder& decoder, LoadedTensor& loaded);
   Result<container::BlockBytes> read_part(size_t part) const;
-  tl::unexpected<Error> explain(const Error& error) const {
+  Error explain(const Error& error) const {
     return fail(error.code, fmt::format("tensor '{}': {}", tensor_.name, error.message));
   }
 
@@ -62,7 +62,7 @@ Status TensorLoad::load_lossless(std::span<std::byte> into) {
     return got ? got : Status(explain(got.error()));
   }
   const Result<container::BlockBytes> packed = read_part(0);
-  if (!packed) return tl::unexpected(packed.error());
+  if (!packed) return packed.error();
   Status unpacked = unpack(*packed, into, pool_);
   return unpacked ? unpacked : Status(explain(unpacked.error()));
 }
@@ -72,7 +72,7 @@ Status TensorLoad::load_parts(std::span<const size_t> parts, TensorDecoder& deco
   const bool any_subset = is_any_subset(tensor_.description.encoding);
   for (size_t i = 0; i < parts.size(); ++i) {
     Result<container::BlockBytes> bytes = read_part(parts[i]);
-    Status added = bytes ? decoder.add(parts[i], *bytes) : tl::unexpected(bytes.error());
+    Status added = bytes ? decoder.add(parts[i], *bytes) : bytes.error();
     if (added) {
       held_.push_back(std::move(*bytes));
       ++loaded.parts;
@@ -94,14 +94,14 @@ Result<LoadedTensor> TensorLoad::run(std::span<const size_t> parts, std::span<st
   loaded.dtype = tensor_.description.dtype;
   loaded.shape = tensor_.description.shape;
   if (tensor_.description.encoding == HolographicEncoding::lossless) {
-    if (Status done = load_lossless(into); !done) return tl::unexpected(done.error());
+    if (Status done = load_lossless(into); !done) return done.error();
     loaded.parts = 1;
     return loaded;
   }
   Result<std::unique_ptr<TensorDecoder>> decoder = make_decoder(tensor_.description);
   if (!decoder) return explain(decoder.error());
   if (Status added = load_parts(parts, **decoder, loaded); !added) {
-    return tl::unexpected(added.error());
+    return added.error();
   }
   if (!(*decoder)->can_reconstruct()) {
     return fail(ErrorCode::corrupt,
@@ -160,9 +160,9 @@ Result<LoadedTensor> decode_tensor(const FragmentFetcher& fetcher, size_t tensor
                                    const PartSelection& selection, const FaultTolerance& tolerance,
                                    ThreadPool* pool, uint64_t limit) {
   const HoloTensor& header = fetcher.index().header.tensors[tensor];
-  if (Status fits = check_size(header, limit); !fits) return tl::unexpected(fits.error());
+  if (Status fits = check_size(header, limit); !fits) return fits.error();
   Result<container::BlockBytes> memory = allocate(header, header.bytes());
-  if (!memory) return tl::unexpected(memory.error());
+  if (!memory) return memory.error();
   Result<LoadedTensor> loaded =
       decode_tensor_into(fetcher, tensor, *memory, selection, tolerance, pool, limit);
   if (loaded) loaded->bytes = std::move(*memory);
@@ -175,8 +175,8 @@ Result<LoadedTensor> decode_tensor_into(const FragmentFetcher& fetcher, size_t t
                                         uint64_t limit) {
   const HoloTensor& header = fetcher.index().header.tensors[tensor];
   const Result<std::vector<size_t>> parts = selected_parts(header, selection);
-  if (!parts) return tl::unexpected(parts.error());
-  if (Status fits = check_size(header, limit); !fits) return tl::unexpected(fits.error());
+  if (!parts) return parts.error();
+  if (Status fits = check_size(header, limit); !fits) return fits.error();
   if (into.size() != header.bytes()) {
     return fail(ErrorCode::invalid_argument, fmt::format("room for {} bytes, tensor '{}' has {}",
                                                          into.size(), header.name, header.bytes()));

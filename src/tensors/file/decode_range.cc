@@ -69,7 +69,7 @@ class RangeLoad {
 
   Status load_whole(uint64_t offset, std::span<std::byte> into) const {
     const Result<LoadedTensor> whole = decode_tensor(fetcher_, number_, {}, {}, pool_);
-    if (!whole) return tl::unexpected(whole.error());
+    if (!whole) return whole.error();
     std::memcpy(into.data(), whole->bytes.data() + offset, into.size());
     return {};
   }
@@ -94,7 +94,7 @@ Status decode_tensor_range(const FragmentFetcher& fetcher, size_t tensor, uint64
   if (into.empty()) return {};
   if (into.size() == bytes) {
     const auto loaded = decode_tensor_into(fetcher, tensor, into, {}, {}, pool, limit);
-    return loaded ? Status() : tl::unexpected(loaded.error());
+    return loaded ? Status() : loaded.error();
   }
   if (bytes > limit) {
     return fail(ErrorCode::exhausted, fmt::format("tensor '{}' has {} bytes, the limit is {}",

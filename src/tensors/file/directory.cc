@@ -14,12 +14,12 @@ namespace {
 Status load_holo(const std::string& path, const QualityPolicy& policy, ThreadPool* pool,
                  LoadedDirectory& loaded) {
   const Result<HoloTensorReader> reader = HoloTensorReader::open(path);
-  if (!reader) return tl::unexpected(reader.error());
+  if (!reader) return reader.error();
   for (size_t i = 0; i < reader->header().tensors.size(); ++i) {
     PartSelection selection;
     selection.target = policy.target(reader->header().tensors[i].name);
     Result<LoadedTensor> tensor = reader->decode(i, selection, {}, pool);
-    if (!tensor) return tl::unexpected(tensor.error());
+    if (!tensor) return tensor.error();
     loaded.tensors.push_back(std::move(*tensor));
     ++loaded.holographic_count;
   }
@@ -28,7 +28,7 @@ Status load_holo(const std::string& path, const QualityPolicy& policy, ThreadPoo
 
 Status load_standard(const std::string& path, LoadedDirectory& loaded) {
   const Result<ModelSource> model = ModelSource::open({path});
-  if (!model) return tl::unexpected(model.error());
+  if (!model) return model.error();
   for (const ModelTensor& tensor : model->tensors()) {
     LoadedTensor& into = loaded.tensors.emplace_back();
     into.name = tensor.name;
@@ -88,9 +88,9 @@ Result<LoadedDirectory> load_directory_progressive(const std::string& folder, do
     Status done =
         standard ? load_standard(path.string(), loaded)
                  : load_holo(path.string(), policy == nullptr ? everywhere : *policy, pool, loaded);
-    if (!done) return tl::unexpected(done.error());
+    if (!done) return done.error();
   }
-  if (Status unique = check_names(loaded, folder); !unique) return tl::unexpected(unique.error());
+  if (Status unique = check_names(loaded, folder); !unique) return unique.error();
   return loaded;
 }
 

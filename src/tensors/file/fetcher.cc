@@ -84,7 +84,7 @@ Status FragmentFetcher::mend(uint64_t shard, std::span<std::byte> into) const {
     return fail(ErrorCode::corrupt, "the file was written without parity");
   }
   Result<codec::Parity> code = codec::Parity::create(group.data.size(), group.parity.size());
-  if (!code) return tl::unexpected(code.error());
+  if (!code) return code.error();
 
   std::vector<std::vector<std::byte>> buffers;
   std::vector<codec::Parity::Survivor> survivors;

@@ -340,7 +340,7 @@ Result<HoloTensorHeader> HeaderDecoder::decode() {
   each_field([&](std::string_view key) { top_field(key); });
   if (ok() && !in_.at_end()) refuse("bytes behind its end");
   if (ok()) check_all();
-  if (!ok()) return tl::unexpected(status_.error());
+  if (!ok()) return status_.error();
   return std::move(header_);
 }
 

@@ -13,7 +13,7 @@ Status read_slice(const HoloTensorReader& reader, size_t tensor, std::span<const
   const TensorDescription& description = tensors[tensor].description;
   const Result<SliceRuns> runs = SliceRuns::of(
       {tensors[tensor].name, description.dtype, description.shape}, axes, into.size());
-  if (!runs) return tl::unexpected(runs.error());
+  if (!runs) return runs.error();
   const uint64_t between = runs->end() - runs->begin();
   if (between == into.size()) return reader.decode_range(tensor, runs->begin(), into, pool);
   // Of most of a tensor the whole is there sooner: its tiles are decoded to where they belong.

@@ -7,7 +7,7 @@ namespace {
 
 Result<LoadedTensor> decode_only(const std::string& path, const PartSelection& selection) {
   const Result<HoloTensorReader> reader = open_holotensor(path);
-  if (!reader) return tl::unexpected(reader.error());
+  if (!reader) return reader.error();
   if (reader->header().tensors.size() != 1) {
     return fail(ErrorCode::invalid_argument,
                 fmt::format("{} tensors, not one ({}): read it with HoloTensorReader",
@@ -21,7 +21,7 @@ Result<LoadedTensor> decode_only(const std::string& path, const PartSelection& s
 Status write_holotensor(const std::string& path, const std::vector<NamedTensor>& tensors,
                         const HoloWriteOptions& options) {
   Result<HoloTensorWriter> writer = HoloTensorWriter::create(path, options);
-  if (!writer) return tl::unexpected(writer.error());
+  if (!writer) return writer.error();
   for (const NamedTensor& tensor : tensors) {
     if (Status added = writer->add(tensor.name, tensor.view, &ThreadPool::process()); !added) {
       return added;
@@ -37,11 +37,11 @@ Result<HoloTensorReader> open_holotensor(const std::string& path) {
 Result<std::vector<LoadedTensor>> read_holotensor(const std::string& path,
                                                   const PartSelection& selection) {
   const Result<HoloTensorReader> reader = open_holotensor(path);
-  if (!reader) return tl::unexpected(reader.error());
+  if (!reader) return reader.error();
   std::vector<LoadedTensor> tensors;
   for (size_t i = 0; i < reader->header().tensors.size(); ++i) {
     Result<LoadedTensor> tensor = reader->decode(i, selection, {}, &ThreadPool::process());
-    if (!tensor) return tl::unexpected(tensor.error());
+    if (!tensor) return tensor.error();
     tensors.push_back(std::move(*tensor));
   }
   return tensors;

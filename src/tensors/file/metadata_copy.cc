@@ -65,18 +65,18 @@ class PatchedSource final : public Source {
 // The blocks that the file's end lists.
 Result<container::Index> blocks_of(const Source& source) {
   std::array<std::byte, container::kFileHeaderSize> bytes;
-  if (Status read = source.read(0, MutableBytes(bytes)); !read) return tl::unexpected(read.error());
+  if (Status read = source.read(0, MutableBytes(bytes)); !read) return read.error();
   const Result<container::FileHeader> header = container::decode_file_header(bytes);
-  if (!header) return tl::unexpected(header.error());
+  if (!header) return header.error();
   const Result<uint64_t> commit = container::find_last_commit(source);
-  if (!commit) return tl::unexpected(commit.error());
+  if (!commit) return commit.error();
   return container::load_index(source, *header, *commit, holo_limits(source.size()));
 }
 
 // The bytes of the frame that begins behind the file header, with the metadata that `copy` holds.
 Result<std::string> metadata_frame(const Source& source, const container::Block& copy) {
   const Result<container::Frame> stored = container::FrameWalker(source).at(copy.offset);
-  if (!stored) return tl::unexpected(stored.error());
+  if (!stored) return stored.error();
   // What is read here is what the list says, and blocks of the list do not overlap: however many
   // there are, the file is read once at most.
   if (stored->section != container::Section::block ||
@@ -98,7 +98,7 @@ Result<std::string> metadata_frame(const Source& source, const container::Block&
   const MutableBytes payload =
       std::as_writable_bytes(std::span(bytes)).subspan(frame.payload_offset() - frame.offset);
   if (Status read = source.read(stored->payload_offset(), payload); !read) {
-    return tl::unexpected(read.error());
+    return read.error();
   }
   if (container::checksum(payload) != stored->payload_checksum) {
     return fail(ErrorCode::corrupt, "a copy that is damaged, too");
@@ -114,11 +114,11 @@ std::unique_ptr<Source> share(std::shared_ptr<const Source> source) {
 
 Result<std::unique_ptr<Source>> with_metadata_copy(std::shared_ptr<const Source> source) try {
   const Result<container::Index> index = blocks_of(*source);
-  if (!index) return tl::unexpected(index.error());
+  if (!index) return index.error();
   for (const container::Block& block : index->blocks) {
     if (block.kind != kMetadataCopy) continue;
     Result<std::string> frame = metadata_frame(*source, block);
-    if (!frame && frame.error().code != ErrorCode::corrupt) return tl::unexpected(frame.error());
+    if (!frame && frame.error().code != ErrorCode::corrupt) return frame.error();
     if (!frame) continue;
     return std::make_unique<PatchedSource>(std::move(source), container::kFileHeaderSize,
                                            *std::move(frame));

@@ -11,9 +11,9 @@ Status add_files(const ModelSource& model, HoloTensorWriter& writer) {
   for (size_t i = 0; i < model.files().size(); ++i) {
     const ModelFile& file = model.files()[i];
     Result<std::vector<std::byte>> skeleton = model.skeleton(i);
-    if (!skeleton) return tl::unexpected(skeleton.error());
+    if (!skeleton) return skeleton.error();
     Result<uint32_t> added = writer.add_file(file.name, file.format, file.size, *skeleton);
-    if (!added) return tl::unexpected(added.error());
+    if (!added) return added.error();
   }
   return {};
 }
@@ -38,20 +38,20 @@ Result<HoloTensorWriter> pack_model(const ModelSource& model, const std::string&
                                     const PackProgress& progress) {
   Result<HoloTensorWriter> writer = HoloTensorWriter::create(path, options);
   if (!writer) return writer;
-  if (Status added = add_files(model, *writer); !added) return tl::unexpected(added.error());
+  if (Status added = add_files(model, *writer); !added) return added.error();
   uint64_t total = 0;
   for (const ModelTensor& tensor : model.tensors()) total += tensor.bytes;
   uint64_t done = 0;
   for (const ModelTensor& tensor : model.tensors()) {
     if (options.stop.stop_requested()) return fail(ErrorCode::cancelled, "stopped");
     if (Status added = add_tensor(model, tensor, pool, *writer); !added) {
-      return tl::unexpected(added.error());
+      return added.error();
     }
     done += tensor.bytes;
     if (progress.encoded) progress.encoded(done, total);
   }
   if (Status finished = writer->finish(progress.written); !finished) {
-    return tl::unexpected(finished.error());
+    return finished.error();
   }
   return writer;
 }

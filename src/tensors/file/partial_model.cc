@@ -21,7 +21,7 @@ constexpr std::string_view kMetadataKey = "__metadata__";
 
 using Kept = std::span<const HoloTensor* const>;
 
-tl::unexpected<Error> unreadable(const std::string& name, std::string_view mend) {
+Error unreadable(const std::string& name, std::string_view mend) {
   return fail(ErrorCode::corrupt,
               fmt::format("the header of the packed file is damaged ({}): {}", name, mend));
 }
@@ -93,7 +93,7 @@ Result<PartialModel> partial_safetensors(const container::Source& skeleton, Kept
   std::vector<Described> descriptions;
   for (const HoloTensor* const tensor : kept) {
     if (tensor->stored_as.empty()) {
-      if (Status fits = check_for_safetensors(*tensor); !fits) return tl::unexpected(fits.error());
+      if (Status fits = check_for_safetensors(*tensor); !fits) return fits.error();
       descriptions.push_back(described(*tensor));
       continue;
     }
@@ -208,7 +208,7 @@ Status check_for_safetensors(const HoloTensor& tensor) {
 Result<PartialModel> bare_safetensors(Kept tensors) {
   std::vector<Described> descriptions;
   for (const HoloTensor* const tensor : tensors) {
-    if (Status fits = check_for_safetensors(*tensor); !fits) return tl::unexpected(fits.error());
+    if (Status fits = check_for_safetensors(*tensor); !fits) return fits.error();
     descriptions.push_back(described(*tensor));
   }
   return safetensors_of(tensors, descriptions, {});

@@ -19,8 +19,8 @@ Status check_kind(const container::Reader& reader) {
 }
 
 // What the container says, and what may help a tensor file.
-tl::unexpected<Error> damaged(const Error& error) {
-  if (error.code != ErrorCode::corrupt) return tl::unexpected(error);
+Error damaged(const Error& error) {
+  if (error.code != ErrorCode::corrupt) return error;
   return fail(error.code, error.message + "; of a .holo file: `hoist tensors repair`");
 }
 
@@ -29,7 +29,7 @@ tl::unexpected<Error> damaged(const Error& error) {
 Result<std::shared_ptr<const HoloIndex>> make_index(container::Bytes metadata,
                                                     const std::string& name) {
   Result<HoloTensorHeader> header = decode_header(metadata, name);
-  if (!header) return tl::unexpected(header.error());
+  if (!header) return header.error();
   Result<Layout> layout = Layout::of(*header, header->checksums.size());
   if (!layout) {
     return fail(layout.error().code, fmt::format("{} ({})", layout.error().message, name));
@@ -45,13 +45,13 @@ Result<std::shared_ptr<const HoloIndex>> make_index(container::Bytes metadata,
 Result<HoloTensorReader> HoloTensorReader::open(const std::string& path,
                                                 const ReadOptions& options) {
   Result<std::unique_ptr<container::Source>> source = container::open_file_source(path);
-  if (!source) return tl::unexpected(source.error());
+  if (!source) return source.error();
   return open(std::move(*source), options);
 }
 
 Result<HoloTensorReader> HoloTensorReader::open(std::unique_ptr<container::Source> source,
                                                 const ReadOptions& options) {
-  if (Status ours = refuse_foreign(*source); !ours) return tl::unexpected(ours.error());
+  if (Status ours = refuse_foreign(*source); !ours) return ours.error();
   const container::ReaderOptions how{holo_limits(source->size()), options.root};
   const std::shared_ptr<const container::Source> shared = std::move(source);
   Result<container::Reader> opened = container::Reader::open(share(shared), how);
@@ -62,13 +62,13 @@ Result<HoloTensorReader> HoloTensorReader::open(std::unique_ptr<container::Sourc
     was_damaged = true;
   }
   if (!opened) return damaged(opened.error());
-  if (Status kind = check_kind(*opened); !kind) return tl::unexpected(kind.error());
+  if (Status kind = check_kind(*opened); !kind) return kind.error();
   HoloTensorReader reader;
   reader.options_ = options;
   reader.metadata_was_damaged_ = was_damaged;
   reader.container_ = std::make_shared<const container::Reader>(std::move(*opened));
   auto index = make_index(reader.container_->metadata(), reader.name());
-  if (!index) return tl::unexpected(index.error());
+  if (!index) return index.error();
   reader.index_ = std::move(*index);
   reader.add_source(std::make_shared<FileFragmentSource>(reader.container_, options.priority));
   return reader;
@@ -104,7 +104,7 @@ Result<HoloFragment> HoloTensorReader::read_fragment(uint64_t shard) const {
   HoloFragment fragment{fragment_entry(shard),
                         std::vector<std::byte>(layout().shards()[shard].bytes)};
   if (Status got = fetcher_->fetch(shard, fragment.bytes); !got) {
-    return tl::unexpected(got.error());
+    return got.error();
   }
   return fragment;
 }
@@ -119,7 +119,7 @@ Result<LoadedTensor> HoloTensorReader::decode_into(size_t tensor, std::span<std:
                                                    const PartSelection& selection,
                                                    const FaultTolerance& tolerance,
                                                    ThreadPool* pool) const {
-  if (Status there = check_number(tensor); !there) return tl::unexpected(there.error());
+  if (Status there = check_number(tensor); !there) return there.error();
   return decode_tensor_into(*fetcher_, tensor, into, selection, tolerance, pool, options_.tensor);
 }
 
@@ -132,7 +132,7 @@ Status HoloTensorReader::decode_range(size_t tensor, uint64_t offset, std::span<
 Result<LoadedTensor> HoloTensorReader::decode(size_t tensor, const PartSelection& selection,
                                               const FaultTolerance& tolerance,
                                               ThreadPool* pool) const {
-  if (Status there = check_number(tensor); !there) return tl::unexpected(there.error());
+  if (Status there = check_number(tensor); !there) return there.error();
   return decode_tensor(*fetcher_, tensor, selection, tolerance, pool, options_.tensor);
 }
 
@@ -153,11 +153,11 @@ Result<std::vector<std::byte>> HoloTensorReader::skeleton(size_t file) const {
   const HoloFile& described = header().files[file];
   std::vector<std::byte> stored(described.skeleton.bytes);
   if (Status got = fetcher_->read_stream(layout().skeleton_stream(file), stored); !got) {
-    return tl::unexpected(got.error());
+    return got.error();
   }
   if (described.skeleton.packing == Packing::plain) return stored;
   std::vector<std::byte> raw(described.skeleton_bytes);
-  if (Status unpacked = unpack(stored, raw); !unpacked) return tl::unexpected(unpacked.error());
+  if (Status unpacked = unpack(stored, raw); !unpacked) return unpacked.error();
   return raw;
 }
 

@@ -34,7 +34,7 @@ Result<std::string> read_text(const Source& source, const container::Block& bloc
   std::string text(block.stored_size, '\0');
   if (Status read = source.read(block.payload_offset(), std::as_writable_bytes(std::span(text)));
       !read) {
-    return tl::unexpected(read.error());
+    return read.error();
   }
   return text;
 }
@@ -46,10 +46,10 @@ Status find_metadata(const Source& source, const container::Survey& survey, Find
                        (frame.section == container::Section::block && frame.kind == kMetadataCopy);
     if (!holds || !frame.intact) continue;
     Result<std::string> text = read_text(source, frame);
-    if (!text) return tl::unexpected(text.error());
+    if (!text) return text.error();
     auto index = make_index(container::as_bytes(*text), source.name());
     if (!index && index.error().code == ErrorCode::unsupported) {
-      return tl::unexpected(index.error());
+      return index.error();
     }
     if (!index) continue;
     found.index = std::move(*index);
@@ -68,11 +68,11 @@ bool is_shard(const SurveyedFrame& frame, uint64_t number, const HoloIndex& inde
 Result<Findings> find_all(const Source& source, const container::Progress& progress) {
   const Result<container::Survey> survey =
       container::survey(source, holo_limits(source.size()), progress);
-  if (!survey) return tl::unexpected(survey.error());
+  if (!survey) return survey.error();
   Findings found;
   const Result<std::optional<container::FileHeader>> file =
       container::find_file_header(source, *survey);
-  if (!file) return tl::unexpected(file.error());
+  if (!file) return file.error();
   if (*file) found.flags = (*file)->flags;
   if (*file && (*file)->kind != kHoloKind) {
     return fail(ErrorCode::invalid_argument,
@@ -81,7 +81,7 @@ Result<Findings> find_all(const Source& source, const container::Progress& progr
                             source.name()));
   }
   if (Status metadata = find_metadata(source, *survey, found); !metadata) {
-    return tl::unexpected(metadata.error());
+    return metadata.error();
   }
   if (found.index == nullptr) return found;
   const size_t shards = found.index->layout.shards().size();
@@ -162,7 +162,7 @@ Status compare_checksums(const Source& source, const HoloTensorReader& reader,
     if (block != nullptr) {
       Result<container::Frame> frame = walker.at(block->offset);
       if (!frame && frame.error().code != ErrorCode::corrupt) {
-        return tl::unexpected(frame.error());
+        return frame.error();
       }
       SurveyedFrame surveyed;
       if (frame) static_cast<container::Frame&>(surveyed) = *frame;
@@ -197,7 +197,7 @@ Status Mender::mend(const ShardGroup& group) {
   std::vector<uint64_t> members = group.data;
   members.insert(members.end(), group.parity.begin(), group.parity.end());
   Result<codec::Parity> code = codec::Parity::create(group.data.size(), group.parity.size());
-  if (!code) return tl::unexpected(code.error());
+  if (!code) return code.error();
   std::vector<std::vector<std::byte>> buffers(members.size());
   std::vector<codec::Parity::Survivor> survivors;
   std::vector<codec::Parity::Wanted> wanted;
@@ -259,26 +259,26 @@ Result<uint64_t> rewrite(const Findings& found, const Mender& mender, const std:
   how.durable = durable;
   how.output = output;
   Result<container::Writer> writer = container::Writer::create(path, how);
-  if (!writer) return tl::unexpected(writer.error());
+  if (!writer) return writer.error();
   std::vector<std::byte> buffer;
   for (uint64_t number = 0; number < plan.size(); ++number) {
     const bool is_copy = number >= shards.size();
     buffer.resize(std::max<size_t>(buffer.size(), plan[number].stored_size));
     const auto bytes = std::span(buffer).first(is_copy ? 0 : plan[number].stored_size);
     if (Status read = is_copy ? Status() : mender.read(number, bytes); !read) {
-      return tl::unexpected(read.error());
+      return read.error();
     }
     const container::Bytes stored =
         is_copy ? container::as_bytes(found.metadata) : container::Bytes(bytes);
     if (Status added = writer->add(plan[number], stored); !added) {
-      return tl::unexpected(added.error());
+      return added.error();
     }
   }
-  if (Status done = writer->commit(); !done) return tl::unexpected(done.error());
+  if (Status done = writer->commit(); !done) return done.error();
   return writer->size();
 }
 
-tl::unexpected<Error> too_much_lost(const Source& source, const Findings& found) {
+Error too_much_lost(const Source& source, const Findings& found) {
   if (found.index == nullptr) {
     return fail(ErrorCode::corrupt,
                 fmt::format("no place with the metadata is intact ({}): get the file again",
@@ -301,12 +301,12 @@ tl::unexpected<Error> too_much_lost(const Source& source, const Findings& found)
 
 Result<HoloVerifyReport> verify_holotensor(const Source& source,
                                            const container::Progress& progress) {
-  if (Status ours = refuse_foreign(source); !ours) return tl::unexpected(ours.error());
+  if (Status ours = refuse_foreign(source); !ours) return ours.error();
   container::VerifyOptions options;
   options.limits = holo_limits(source.size());
   options.progress = progress;
   Result<container::VerifyReport> verified = container::verify(source, options);
-  if (!verified) return tl::unexpected(verified.error());
+  if (!verified) return verified.error();
   HoloVerifyReport report;
   report.container = std::move(*verified);
   if (report.container.ok()) {
@@ -315,19 +315,19 @@ Result<HoloVerifyReport> verify_holotensor(const Source& source,
         [&](uint64_t offset, size_t size) -> Result<std::string> {
           std::string bytes(size, '\0');
           Status read = source.read(offset, std::as_writable_bytes(std::span(bytes)));
-          if (!read) return tl::unexpected(read.error());
+          if (!read) return read.error();
           return bytes;
         },
         source.name()));
-    if (!reader) return tl::unexpected(reader.error());
+    if (!reader) return reader.error();
     report.shards = reader->layout().shards().size();
     if (Status compared = compare_checksums(source, *reader, report.lost_shards); !compared) {
-      return tl::unexpected(compared.error());
+      return compared.error();
     }
     if (report.lost_shards.empty()) return report;
   }
   const Result<Findings> found = find_all(source, {});
-  if (!found) return tl::unexpected(found.error());
+  if (!found) return found.error();
   report.metadata_lost = found->index == nullptr;
   if (report.metadata_lost) return report;
   report.shards = found->offsets.size();
@@ -342,18 +342,18 @@ Result<HoloRepairReport> repair_holotensor(const Source& source, const std::stri
                                            const container::Progress& progress, bool durable,
                                            const OutputRule& output) {
   if (Status allowed = container::Output::check(path, output); !allowed) {
-    return tl::unexpected(allowed.error());
+    return allowed.error();
   }
-  if (Status ours = refuse_foreign(source); !ours) return tl::unexpected(ours.error());
+  if (Status ours = refuse_foreign(source); !ours) return ours.error();
   const Result<Findings> found = find_all(source, progress);
-  if (!found) return tl::unexpected(found.error());
+  if (!found) return found.error();
   if (found->index == nullptr || !is_repairable(*found)) return too_much_lost(source, *found);
   Result<Spool> spool = Spool::create(path);
-  if (!spool) return tl::unexpected(spool.error());
+  if (!spool) return spool.error();
   Mender mender(source, *found, *spool);
-  if (Status mended = mender.mend_all(); !mended) return tl::unexpected(mended.error());
+  if (Status mended = mender.mend_all(); !mended) return mended.error();
   const Result<uint64_t> size = rewrite(*found, mender, path, durable, output);
-  if (!size) return tl::unexpected(size.error());
+  if (!size) return size.error();
   return HoloRepairReport{found->offsets.size(), found->lost.size(), *size};
 }
 

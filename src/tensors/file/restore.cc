@@ -66,7 +66,7 @@ Status Restore::write_tensor(size_t number, bool as_in_file) {
   const HoloTensor& tensor = reader_.header().tensors[number];
   const Result<LoadedTensor> loaded =
       reader_.decode(number, selection_of(options_, tensor), options_.tolerance, options_.pool);
-  if (!loaded) return tl::unexpected(loaded.error());
+  if (!loaded) return loaded.error();
   RestoreReport& report = sum_.report;
   ++report.tensors;
   report.skipped += loaded->skipped;
@@ -104,7 +104,7 @@ Status leave_out_damaged(const HoloTensorReader& reader, const RestoreOptions& o
       sum.left_out.insert(tensor.name);
       sum.total -= std::min(sum.total, tensor.bytes());  // it is not written
     } else {
-      return tl::unexpected(loaded.error());
+      return loaded.error();
     }
   }
   numbers = std::move(intact);
@@ -203,8 +203,7 @@ Result<container::Output> output_of(const std::string& path, const RestoreOption
   return container::Output::create(path, kMode, options.output);
 }
 
-tl::unexpected<Error> header_lost(const HoloFile& packed, const Error& error,
-                                  const RestoreOptions& options) {
+Error header_lost(const HoloFile& packed, const Error& error, const RestoreOptions& options) {
   const bool may_do_without = options.skip_damaged && packed.format != ModelFormat::safetensors;
   return fail(
       error.code,
@@ -238,10 +237,10 @@ Result<std::optional<OutputFile>> make_file(const HoloTensorReader& reader, size
     if (packed.format == ModelFormat::json_index) return std::nullopt;
   }
   Result<container::Output> output = output_of(path, options);
-  if (!output) return tl::unexpected(output.error());
+  if (!output) return output.error();
   const size_t all = numbers.size();
   if (Status read = leave_out_damaged(reader, options, sum, numbers); !read) {
-    return tl::unexpected(read.error());
+    return read.error();
   }
   if (packed.format == ModelFormat::npy && numbers.size() < all) return std::nullopt;
   Restore restore(reader, options, std::move(*output), sum);
@@ -249,33 +248,33 @@ Result<std::optional<OutputFile>> make_file(const HoloTensorReader& reader, size
   if (!skeleton) {
     leave_out_foreign(reader, sum, numbers);
     const Result<PartialModel> model = bare_safetensors(tensors_of(reader, numbers));
-    if (!model) return tl::unexpected(model.error());
+    if (!model) return model.error();
     written = write_partial(restore, *model, numbers, false);
   } else if (packed.format == ModelFormat::json_index && !sum.left_out.empty()) {
     const Result<std::string> index = partial_index(*skeleton, sum.left_out, packed.name);
-    if (!index) return tl::unexpected(index.error());
+    if (!index) return index.error();
     written = restore.write(container::as_bytes(*index));
   } else if (numbers.size() < all) {
     const Result<PartialModel> model =
         partial_model(packed.format, *skeleton, tensors_of(reader, numbers), packed.name);
-    if (!model) return tl::unexpected(model.error());
+    if (!model) return model.error();
     written = write_partial(restore, *model, numbers, true);
   } else {
     written = write_whole(restore, header, numbers, *skeleton);
   }
-  if (!written) return tl::unexpected(written.error());
+  if (!written) return written.error();
   Result<OutputFile> made = restore.finish();
-  if (!made) return tl::unexpected(made.error());
+  if (!made) return made.error();
   return *std::move(made);
 }
 
 Result<RestoreReport> publish(const HoloTensorReader& reader, std::vector<OutputFile> files,
                               const RestoreOptions& options, Sum& sum) {
   if (Status some = check_some_left(reader, sum.report); !some) {
-    return tl::unexpected(some.error());
+    return some.error();
   }
   if (Status done = OutputFile::publish_all(files, options.durable); !done) {
-    return tl::unexpected(done.error());
+    return done.error();
   }
   return std::move(sum.report);
 }
@@ -291,7 +290,7 @@ Result<RestoreReport> restore_into(const HoloTensorReader& reader, const std::st
   for (size_t file = 0; file < packed.size(); ++file) {
     // All of them before the first tensor is decoded.
     if (Status allowed = check_output(path_of(file), options.output); !allowed) {
-      return tl::unexpected(allowed.error());
+      return allowed.error();
     }
     sum.total += bytes_to_come(reader, tensors_of_file(reader.header(), file), options);
   }
@@ -301,7 +300,7 @@ Result<RestoreReport> restore_into(const HoloTensorReader& reader, const std::st
     for (size_t file = 0; file < packed.size(); ++file) {
       if ((packed[file].format == ModelFormat::json_index) != is_index) continue;
       Result<std::optional<OutputFile>> made = make_file(reader, file, path_of(file), options, sum);
-      if (!made) return tl::unexpected(made.error());
+      if (!made) return made.error();
       if (*made) files.push_back(**std::move(made));
     }
   }
@@ -315,7 +314,7 @@ Result<RestoreReport> restore_file(const HoloTensorReader& reader, size_t file,
   Sum sum;
   sum.total = bytes_to_come(reader, tensors_of_file(reader.header(), file), options);
   Result<std::optional<OutputFile>> made = make_file(reader, file, path, options, sum);
-  if (!made) return tl::unexpected(made.error());
+  if (!made) return made.error();
   std::vector<OutputFile> files;
   if (*made) files.push_back(**std::move(made));
   return publish(reader, std::move(files), options, sum);
@@ -364,25 +363,25 @@ Result<RestoreReport> write_safetensors(const HoloTensorReader& reader, const st
                                         const RestoreOptions& options) {
   const HoloTensorHeader& header = reader.header();
   for (const HoloTensor& tensor : header.tensors) {
-    if (Status fits = check_for_safetensors(tensor); !fits) return tl::unexpected(fits.error());
+    if (Status fits = check_for_safetensors(tensor); !fits) return fits.error();
   }
   Result<container::Output> output = output_of(path, options);
-  if (!output) return tl::unexpected(output.error());
+  if (!output) return output.error();
   std::vector<size_t> numbers(header.tensors.size());
   std::iota(numbers.begin(), numbers.end(), 0);
   Sum sum;
   sum.total = bytes_to_come(reader, numbers, options);
   if (Status read = leave_out_damaged(reader, options, sum, numbers); !read) {
-    return tl::unexpected(read.error());
+    return read.error();
   }
   Restore restore(reader, options, std::move(*output), sum);
   const Result<PartialModel> model = bare_safetensors(tensors_of(reader, numbers));
-  if (!model) return tl::unexpected(model.error());
+  if (!model) return model.error();
   if (Status done = write_partial(restore, *model, numbers, false); !done) {
-    return tl::unexpected(done.error());
+    return done.error();
   }
   Result<OutputFile> made = restore.finish();
-  if (!made) return tl::unexpected(made.error());
+  if (!made) return made.error();
   std::vector<OutputFile> files;
   files.push_back(*std::move(made));
   return publish(reader, std::move(files), options, sum);

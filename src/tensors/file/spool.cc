@@ -18,7 +18,7 @@ Result<Spool> Spool::create(const std::string& output) {
   std::random_device random;
   const std::string path = fmt::format("{}.{:08x}{:08x}.tmp", output, random(), random());
   fd = open_file(path, O_CREAT | O_EXCL | O_RDWR);
-  if (!fd) return tl::unexpected(fd.error());
+  if (!fd) return fd.error();
   ::unlink(path.c_str());
   return Spool(std::move(*fd), shown);
 }
@@ -40,7 +40,7 @@ Status Spool::append(std::span<const std::byte> bytes) {
 
 Status Spool::read(uint64_t offset, std::span<std::byte> into) const {
   const Result<size_t> got = pread_full(fd_.get(), into.data(), into.size(), offset, name_);
-  if (!got) return tl::unexpected(got.error());
+  if (!got) return got.error();
   if (*got == into.size()) return {};
   return fail(ErrorCode::io, fmt::format("{} became shorter", name_));
 }

@@ -19,9 +19,7 @@
 namespace hoist::tensors {
 namespace {
 
-tl::unexpected<Error> invalid(std::string message) {
-  return fail(ErrorCode::invalid_argument, std::move(message));
-}
+Error invalid(std::string message) { return fail(ErrorCode::invalid_argument, std::move(message)); }
 
 // The runs of streams that make up each data shard.
 struct ShardContent {
@@ -126,7 +124,7 @@ Status Assembly::prepare_group(const ShardGroup& group) {
   std::optional<codec::Parity> code;
   if (!parity.empty()) {
     Result<codec::Parity> made = codec::Parity::create(group.data.size(), parity.size());
-    if (!made) return tl::unexpected(made.error());
+    if (!made) return made.error();
     code = std::move(*made);
   }
   buffer_.resize(std::max<size_t>(buffer_.size(), group.shard_bytes));
@@ -195,14 +193,14 @@ Result<container::Writer> Assembly::write(const std::string& path) {
   how.output = options_.output;
   Result<container::Writer> writer = container::Writer::create(path, how);
   if (!writer) return writer;
-  if (Status copied = copy_shards(*writer); !copied) return tl::unexpected(copied.error());
+  if (Status copied = copy_shards(*writer); !copied) return copied.error();
   for (uint32_t copy = 0; copy < header_.parity; ++copy) {
     const auto block = metadata_copy_block(layout_.shards().size() + copy, metadata.size());
     if (Status added = writer->add(block, container::as_bytes(metadata)); !added) {
-      return tl::unexpected(added.error());
+      return added.error();
     }
   }
-  if (Status done = writer->commit(); !done) return tl::unexpected(done.error());
+  if (Status done = writer->commit(); !done) return done.error();
   return writer;
 }
 
@@ -257,13 +255,13 @@ Status HoloTensorWriter::State::add(const std::string& name, EncodedTensor encod
 Status HoloTensorWriter::State::finish(const std::function<void(uint64_t, uint64_t)>& progress) {
   if (Status here = spool.check_process(); !here) return here;
   Result<Layout> layout = Layout::of(header);
-  if (!layout) return tl::unexpected(layout.error());
+  if (!layout) return layout.error();
   std::vector<uint64_t> offsets = part_offsets;
   offsets.insert(offsets.end(), skeleton_offsets.begin(), skeleton_offsets.end());
   Assembly assembly(options, header, spool, std::move(*layout), std::move(offsets), progress);
   if (Status prepared = assembly.prepare(); !prepared) return prepared;
   const Result<container::Writer> written = assembly.write(path);
-  if (!written) return tl::unexpected(written.error());
+  if (!written) return written.error();
   file_size = written->size();
   root = written->root();
   return {};
@@ -284,10 +282,10 @@ Result<HoloTensorWriter> HoloTensorWriter::create(const std::string& path,
   }
   // Before an hour of encoding.
   if (Status allowed = container::Output::check(path, options.output); !allowed) {
-    return tl::unexpected(allowed.error());
+    return allowed.error();
   }
   Result<Spool> spool = Spool::create(path);
-  if (!spool) return tl::unexpected(spool.error());
+  if (!spool) return spool.error();
   auto state = std::make_unique<State>(path, options, std::move(*spool));
   state->header.order = options.order;
   state->header.fragments = fragments;
@@ -305,7 +303,7 @@ Result<uint32_t> HoloTensorWriter::add_file(const std::string& name, ModelFormat
   HoloFile file{name, format, size, skeleton.size(), {}};
   state.skeleton_offsets.push_back(state.spool.size());
   if (Status stored = state.store(skeleton, true, nullptr, file.skeleton); !stored) {
-    return tl::unexpected(stored.error());
+    return stored.error();
   }
   state.header.files.push_back(std::move(file));
   return static_cast<uint32_t>(state.header.files.size() - 1);

@@ -12,11 +12,11 @@ Result<ChecksumGpu> ChecksumGpu::create(device::PinnedPool& pool, size_t pieces)
   ChecksumGpu checks(pool);
   Result<device::Buffer> flags =
       device::Buffer::allocate(pool.device(), std::max<size_t>(pieces, 1) * sizeof(uint32_t));
-  if (!flags) return tl::unexpected(flags.error());
-  if (Status cleared = flags->fill(std::byte{0}); !cleared) return tl::unexpected(cleared.error());
+  if (!flags) return flags.error();
+  if (Status cleared = flags->fill(std::byte{0}); !cleared) return cleared.error();
   checks.flags_ = std::move(*flags);
   Result<device::PinnedBlock> report = new_report(pool, pieces, 0);
-  if (!report) return tl::unexpected(report.error());
+  if (!report) return report.error();
   checks.report_ = std::move(*report);
   return checks;
 }
@@ -28,7 +28,7 @@ Status ChecksumGpu::check(std::span<const size_t> numbers, std::span<const Devic
   for (const DevicePiece& piece : pieces) sums += 8 * xxh3_blocks(piece.size);
   Result<device::Buffer> scratch =
       device::Buffer::allocate(stream, std::max<uint64_t>(sums, 1) * sizeof(uint64_t));
-  if (!scratch) return tl::unexpected(scratch.error());
+  if (!scratch) return scratch.error();
   auto* next = static_cast<uint64_t*>(scratch->data());
   std::vector<ChecksumJob> jobs;
   uint32_t blocks = 0;
@@ -40,7 +40,7 @@ Status ChecksumGpu::check(std::span<const size_t> numbers, std::span<const Devic
     next += 8 * xxh3_blocks(piece.size);
   }
   const Result<device::Buffer> sent = send(*pool_, stream, std::as_bytes(std::span(jobs)));
-  if (!sent) return tl::unexpected(sent.error());
+  if (!sent) return sent.error();
   return call_plugin("hoist_cuda_tensors_check", "checksums", stream,
                      static_cast<const ChecksumJob*>(sent->data()),
                      static_cast<uint32_t>(jobs.size()), blocks);

@@ -47,7 +47,7 @@ bool precedes(const EmbeddedKernel& a, const EmbeddedKernel& b) {
 Result<EmbeddedGpu> EmbeddedGpu::create(device::PinnedPool& pool,
                                         std::vector<const EmbeddedLayout*> layouts) {
   if (Status available = device::cuda_available(); !available) {
-    return tl::unexpected(available.error());
+    return available.error();
   }
   EmbeddedGpu gpu(pool);
   std::vector<std::byte> tables;
@@ -73,18 +73,18 @@ Result<EmbeddedGpu> EmbeddedGpu::create(device::PinnedPool& pool,
       {&gpu.status_, std::max<size_t>(layouts.size(), 1) * sizeof(uint32_t)}};
   for (const auto& [buffer, size] : buffers) {
     Result<device::Buffer> allocated = device::Buffer::allocate(pool.device(), size);
-    if (!allocated) return tl::unexpected(allocated.error());
+    if (!allocated) return allocated.error();
     *buffer = std::move(*allocated);
   }
   // A model may be on its way already, and a plain copy would wait for its chunks.
   Result<device::Stream> stream = device::Stream::create(pool.device());
-  if (!stream) return tl::unexpected(stream.error());
+  if (!stream) return stream.error();
   Status sent = send_to(gpu.tables_.view(), pool, *stream, tables);
   if (sent) sent = stream->synchronize();
   if (sent) sent = gpu.status_.fill(std::byte{0xff});  // kTilesGood
-  if (!sent) return tl::unexpected(sent.error());
+  if (!sent) return sent.error();
   Result<device::PinnedBlock> report = new_report(pool, layouts.size(), kTilesGood);
-  if (!report) return tl::unexpected(report.error());
+  if (!report) return report.error();
   gpu.report_ = std::move(*report);
   return gpu;
 }
@@ -138,7 +138,7 @@ Status EmbeddedGpu::decode(std::span<const EmbeddedTask> tasks, device::Stream& 
     uint32_t blocks = 0;
     for (auto at = first; at != last; ++at) {
       Result<EmbeddedJob> job = this->job(**at);
-      if (!job) return tl::unexpected(job.error());
+      if (!job) return job.error();
       job->first_block = blocks;
       blocks += embedded_blocks(job->tiles);
       jobs.push_back(*job);
@@ -147,12 +147,12 @@ Status EmbeddedGpu::decode(std::span<const EmbeddedTask> tasks, device::Stream& 
           kernel(*first).width, bases);
     }
     Result<device::Buffer> sent_bases = send(*pool_, stream, bases);
-    if (!sent_bases) return tl::unexpected(sent_bases.error());
+    if (!sent_bases) return sent_bases.error();
     for (size_t i = 0; i < jobs.size(); ++i) {
       jobs[i].bases = sent_bases->view().data + i * kSymbols * kernel(*first).width;
     }
     Result<device::Buffer> sent_jobs = send(*pool_, stream, std::as_bytes(std::span(jobs)));
-    if (!sent_jobs) return tl::unexpected(sent_jobs.error());
+    if (!sent_jobs) return sent_jobs.error();
     Status launched =
         call_plugin("hoist_cuda_tensors_decode_embedded", "decoder of embedded tensors", stream,
                     kernel(*first), static_cast<const EmbeddedJob*>(sent_jobs->data()),

@@ -53,15 +53,15 @@ Result<Resident*> resident(device::Device& device, DType dtype) {
   std::vector<std::byte> elements = weights(dtype, kTensorBytes);
   const uint64_t count = elements.size() / properties(dtype).bytes;
   auto tensor = embedded_encode({dtype, {count}, elements}, &ThreadPool::process());
-  if (!tensor) return tl::unexpected(tensor.error());
+  if (!tensor) return tensor.error();
   if (!*tensor) return fail(ErrorCode::unsupported, "not embedded");
   Result<EmbeddedLayout> layout = EmbeddedLayout::parse((*tensor)->description);
-  if (!layout) return tl::unexpected(layout.error());
+  if (!layout) return layout.error();
   std::vector<device::Buffer> layers;
   for (const std::vector<std::byte>& part : (*tensor)->parts) {
     auto buffer = device::Buffer::allocate(device, part.size() + kEmbeddedMargin);
-    if (!buffer) return tl::unexpected(buffer.error());
-    if (Status sent = buffer->upload(part); !sent) return tl::unexpected(sent.error());
+    if (!buffer) return buffer.error();
+    if (Status sent = buffer->upload(part); !sent) return sent.error();
     layers.push_back(std::move(*buffer));
   }
   return &kept.emplace(dtype, Resident{**std::move(tensor), *std::move(layout), std::move(layers),
@@ -85,18 +85,18 @@ Status measure(benchmark::State& state, device::Stream& stream,
 
 Status decode(benchmark::State& state, DType dtype, size_t missing) {
   Result<device::Device*> device = device::cuda_device();
-  if (!device) return tl::unexpected(device.error());
+  if (!device) return device.error();
   device::PinnedPool pool(**device);
   Result<device::Stream> stream = device::Stream::create(**device);
-  if (!stream) return tl::unexpected(stream.error());
+  if (!stream) return stream.error();
   Result<Resident*> data = resident(**device, dtype);
-  if (!data) return tl::unexpected(data.error());
+  if (!data) return data.error();
   const size_t layers = std::max<size_t>((*data)->layers.size(), missing + 1) - missing;
   Result<EmbeddedGpu> gpu =
       EmbeddedGpu::create(pool, std::vector<const EmbeddedLayout*>(kTensors, &(*data)->layout));
-  if (!gpu) return tl::unexpected(gpu.error());
+  if (!gpu) return gpu.error();
   Result<device::Buffer> out = device::Buffer::allocate(**device, kTensors * kTensorBytes);
-  if (!out) return tl::unexpected(out.error());
+  if (!out) return out.error();
   EmbeddedTask task;
   uint64_t read = 0;
   for (size_t i = 0; i < layers; ++i) {
@@ -131,12 +131,12 @@ Status decode(benchmark::State& state, DType dtype, size_t missing) {
 Status check(benchmark::State& state, uint64_t shard) {
   constexpr uint64_t kBytes = uint64_t{1} << 30;
   Result<device::Device*> device = device::cuda_device();
-  if (!device) return tl::unexpected(device.error());
+  if (!device) return device.error();
   device::PinnedPool pool(**device);
   Result<device::Stream> stream = device::Stream::create(**device);
-  if (!stream) return tl::unexpected(stream.error());
+  if (!stream) return stream.error();
   Result<device::Buffer> bytes = device::Buffer::allocate(**device, kBytes);
-  if (!bytes) return tl::unexpected(bytes.error());
+  if (!bytes) return bytes.error();
   if (Status filled = bytes->fill(std::byte{0}); !filled) return filled;
   const std::vector<std::byte> zeros(shard);
   const uint64_t sum = xxh3_64(zeros.data(), shard);
@@ -147,7 +147,7 @@ Status check(benchmark::State& state, uint64_t shard) {
     pieces.push_back({bytes->view<const std::byte>().data + at, shard, sum});
   }
   Result<ChecksumGpu> checks = ChecksumGpu::create(pool, pieces.size());
-  if (!checks) return tl::unexpected(checks.error());
+  if (!checks) return checks.error();
   Status status = measure(state, *stream, [&] { return checks->check(numbers, pieces, *stream); });
   if (!status) return status;
   if (status = checks->collect(*stream); status) status = stream->synchronize();

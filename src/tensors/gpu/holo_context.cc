@@ -13,7 +13,7 @@ Result<HoloStreamPool> HoloStreamPool::create(device::Device& device, size_t str
   HoloStreamPool pool;
   for (size_t i = 0; i < std::max<size_t>(streams, 1); ++i) {
     Result<device::Stream> stream = device::Stream::create(device);
-    if (!stream) return tl::unexpected(stream.error());
+    if (!stream) return stream.error();
     pool.streams_.push_back(std::move(*stream));
   }
   return pool;
@@ -54,14 +54,14 @@ double GpuAccumulator::quality() const {
 Result<std::unique_ptr<GpuHoloContext>> GpuHoloContext::create(device::Device& device,
                                                                size_t streams) {
   Result<HoloStreamPool> pool = HoloStreamPool::create(device, streams);
-  if (!pool) return tl::unexpected(pool.error());
+  if (!pool) return pool.error();
   return std::unique_ptr<GpuHoloContext>(new GpuHoloContext(device, std::move(*pool)));
 }
 
 Result<GpuAccumulator> GpuHoloContext::create_accumulator(const TensorDescription& description) {
   auto kept = std::make_unique<const TensorDescription>(description);
   Result<std::unique_ptr<PartsDecoder>> decoder = make_parts_decoder(pool_, transfer_, *kept);
-  if (!decoder) return tl::unexpected(decoder.error());
+  if (!decoder) return decoder.error();
   return GpuAccumulator(std::move(kept), std::move(*decoder), streams_.next());
 }
 
@@ -112,10 +112,10 @@ Status GpuHoloContext::finalize_reconstruction(GpuAccumulator& tensor,
 Result<device::Buffer> GpuHoloContext::reconstruct(const TensorDescription& description,
                                                    std::span<const std::vector<std::byte>> parts) {
   Result<GpuAccumulator> tensor = create_accumulator(description);
-  if (!tensor) return tl::unexpected(tensor.error());
+  if (!tensor) return tensor.error();
   for (size_t part = 0; part < parts.size(); ++part) {
     Status added = accumulate_fragment(*tensor, part, std::span<const std::byte>(parts[part]));
-    if (!added) return tl::unexpected(added.error());
+    if (!added) return added.error();
   }
   return reconstruct_as(*tensor, description.dtype);
 }
@@ -127,7 +127,7 @@ Result<device::Buffer> GpuHoloContext::reconstruct_as(GpuAccumulator& tensor, DT
       device::Buffer::allocate(device(), std::max<uint64_t>(tensor.bytes(), 1));
   if (!elements) return elements;
   Status done = finalize_reconstruction(tensor, elements->view().subview(0, tensor.bytes()));
-  if (!done) return tl::unexpected(done.error());
+  if (!done) return done.error();
   if (dtype == own && quantisation.block == 0) return elements;
   const uint64_t bytes = tensor.bytes() / properties(own).bytes * properties(dtype).bytes;
   Result<device::Buffer> converted =
@@ -135,7 +135,7 @@ Result<device::Buffer> GpuHoloContext::reconstruct_as(GpuAccumulator& tensor, DT
   if (!converted) return converted;
   done = convert(elements->view<const std::byte>().subview(0, tensor.bytes()), own,
                  converted->view().subview(0, bytes), dtype, quantisation);
-  if (!done) return tl::unexpected(done.error());
+  if (!done) return done.error();
   return converted;
 }
 

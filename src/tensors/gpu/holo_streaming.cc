@@ -10,11 +10,13 @@
 #include <thread>
 #include <utility>
 
+#include "base/quiet_thread.h"
+
 namespace hoist::tensors {
 
 Result<double> ProgressiveHoloLoader::feed(size_t part, std::span<const std::byte> bytes) {
   if (Status added = context_->accumulate_fragment(tensor_, part, bytes); !added) {
-    return tl::unexpected(added.error());
+    return added.error();
   }
   return quality();
 }
@@ -34,19 +36,24 @@ class Fetcher {
   };
 
   Fetcher(const FetchPart& fetch, std::vector<size_t> order, size_t depth)
-      : fetch_(fetch), order_(std::move(order)), depth_(std::max<size_t>(depth, 1)) {
-    thread_ = std::thread([this] { run(); });
-  }
+      : fetch_(fetch), order_(std::move(order)), depth_(std::max<size_t>(depth, 1)) {}
   ~Fetcher() {
     {
       const std::lock_guard lock(mutex_);
       stopping_ = true;
     }
     changed_.notify_all();
-    thread_.join();
+    if (thread_.joinable()) thread_.join();
   }
   Fetcher(const Fetcher&) = delete;
   Fetcher& operator=(const Fetcher&) = delete;
+
+  Status start() {
+    auto thread = start_quiet_thread([this] { run(); });
+    if (!thread) return thread.error();
+    thread_ = *std::move(thread);
+    return {};
+  }
 
   // Nothing: that was the last one.
   std::optional<Fetched> next() {
@@ -95,7 +102,7 @@ Result<StreamedTensor> StreamingHoloContext::stream(const TensorDescription& des
                                                     const FetchPart& fetch,
                                                     const StreamOptions& options) {
   Result<GpuAccumulator> tensor = context_->create_accumulator(description);
-  if (!tensor) return tl::unexpected(tensor.error());
+  if (!tensor) return tensor.error();
   std::vector<size_t> order = options.order;
   if (order.empty()) {
     order.resize(description.part_bytes.size());
@@ -104,14 +111,15 @@ Result<StreamedTensor> StreamingHoloContext::stream(const TensorDescription& des
   bool enough = false;
   {
     Fetcher fetcher(fetch, std::move(order), depth_);
+    if (Status started = fetcher.start(); !started) return started.error();
     while (!enough) {
       if (options.stop.stop_requested()) return fail(ErrorCode::cancelled, "stopped (tensor)");
       std::optional<Fetcher::Fetched> fetched = fetcher.next();
       if (!fetched) break;
-      if (!fetched->bytes) return tl::unexpected(fetched->bytes.error());
+      if (!fetched->bytes) return fetched->bytes.error();
       Status added = context_->accumulate_fragment(*tensor, fetched->part,
                                                    std::span<const std::byte>(*fetched->bytes));
-      if (!added) return tl::unexpected(added.error());
+      if (!added) return added.error();
       const double quality = tensor->quality();
       enough = tensor->can_reconstruct() && quality >= options.min_quality;
       if (options.on_fragment && !options.on_fragment(fetched->part, quality)) {
@@ -132,7 +140,7 @@ Result<StreamedTensor> StreamingHoloContext::stream(const TensorDescription& des
   result.dtype = options.dtype.value_or(description.dtype);
   Result<device::Buffer> elements =
       context_->reconstruct_as(*tensor, result.dtype, options.quantisation);
-  if (!elements) return tl::unexpected(elements.error());
+  if (!elements) return elements.error();
   result.elements = *std::move(elements);
   result.quality = tensor->quality();
   result.fragments = tensor->fragments();

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "base/quiet_thread.h"
+
 namespace hoist::tensors {
 
 double quality_of(const HoloTensor& tensor, size_t parts) {
@@ -38,15 +40,20 @@ LoadRun::~LoadRun() {
 
 Status LoadRun::start(MakeDecoder make_decoder) {
   Result<device::Stream> stream = device::Stream::create(*ring_.device);
-  if (!stream) return tl::unexpected(stream.error());
+  if (!stream) return stream.error();
   compute_.emplace(std::move(*stream));
   for (Arrival& arrival : arrivals_) {
     Result<device::Event> event = device::Event::create(*ring_.device);
-    if (!event) return tl::unexpected(event.error());
+    if (!event) return event.error();
     arrival.events.push_back(std::move(*event));
   }
-  decoding_ = std::thread([this, make = std::move(make_decoder)] { decode_regions(make); });
-  telling_ = std::thread([this] { tell(); });
+  auto decoding =
+      start_quiet_thread([this, make = std::move(make_decoder)] { decode_regions(make); });
+  if (!decoding) return decoding.error();
+  decoding_ = std::move(*decoding);
+  auto telling = start_quiet_thread([this] { tell(); });
+  if (!telling) return telling.error();
+  telling_ = std::move(*telling);
   return {};
 }
 
@@ -64,7 +71,7 @@ void LoadRun::note(const Status& status) {
 
 Status LoadRun::noted() {
   const std::lock_guard lock(error_mutex_);
-  if (error_) return tl::unexpected(*error_);
+  if (error_) return *error_;
   return {};
 }
 
@@ -97,12 +104,12 @@ Result<std::optional<device::View<std::byte>>> LoadRun::place(uint64_t offset, s
   const bool is_in_time = freed_more_.wait_for(
       lock, kPatience, [&] { return !freed_.empty() && is_free(freed_.back()); });
   if (!is_in_time) {
-    if (Status good = noted(); !good) return tl::unexpected(good.error());
+    if (Status good = noted(); !good) return good.error();
     return std::nullopt;
   }
   const auto freed = std::find_if(freed_.begin(), freed_.end(), is_free);
   if (Status ordered = stream.wait(freed->event); !ordered) {
-    return tl::unexpected(ordered.error());
+    return ordered.error();
   }
   return place;
 }
@@ -110,7 +117,7 @@ Result<std::optional<device::View<std::byte>>> LoadRun::place(uint64_t offset, s
 Status LoadRun::free_behind(const PackedRegion& region) {
   if (plan_.ring_bytes() == plan_.arena_bytes()) return {};
   Result<device::Event> event = device::Event::create(compute_->device());
-  if (!event) return tl::unexpected(event.error());
+  if (!event) return event.error();
   if (Status recorded = event->record(*compute_); !recorded) return recorded;
   {
     const std::lock_guard lock(freed_mutex_);
@@ -137,7 +144,7 @@ Status LoadRun::take(uint64_t offset, size_t size, device::Stream& stream) {
     Arrived arrived{&regions[next_], std::move(arrival.events)};
     while (arrived.copies.size() < arrival.streams.size()) {
       Result<device::Event> event = device::Event::create(*ring_.device);
-      if (!event) return tl::unexpected(event.error());
+      if (!event) return event.error();
       arrived.copies.push_back(std::move(*event));
     }
     size_t used = 0;
@@ -154,7 +161,7 @@ void LoadRun::decode_regions(const MakeDecoder& make_decoder) {
   if (decoder) {
     decoder_ = *std::move(decoder);
   } else {
-    note(tl::unexpected(decoder.error()));
+    note(decoder.error());
   }
   while (const std::optional<Arrived> arrived = arrived_.take()) {
     if (noted()) note(decode(*arrived));
@@ -197,7 +204,7 @@ Status LoadRun::decode(const Arrived& arrived) {
   if (status) status = free_behind(region);
   if (!status) return status;
   Result<device::Event> done = device::Event::create(compute_->device());
-  if (!done) return tl::unexpected(done.error());
+  if (!done) return done.error();
   if (Status recorded = done->record(*compute_); !recorded) return recorded;
   decoded_.give({&region, std::move(*done)});
   return {};
@@ -235,8 +242,8 @@ Status LoadRun::tell(const Decoded& decoded) {
 
 Result<std::vector<size_t>> LoadRun::finish() {
   join();
-  if (Status done = compute_->synchronize(); !done) return tl::unexpected(done.error());
-  if (Status good = noted(); !good) return tl::unexpected(good.error());
+  if (Status done = compute_->synchronize(); !done) return done.error();
+  if (Status good = noted(); !good) return good.error();
   return std::vector<size_t>(damaged_.begin(), damaged_.end());
 }
 

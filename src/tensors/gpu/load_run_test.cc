@@ -133,7 +133,7 @@ TEST(LoadRunInARing, WaitsForASlowDecoderAndEndsWithABrokenOne) {
           return run.place(offset, size, stream);
         },
         request);
-    if (!sent) return tl::unexpected(sent.error());
+    if (!sent) return sent.error();
     return run.finish();
   };
   const auto broken = load([]() -> Result<std::unique_ptr<PartDecoder>> {

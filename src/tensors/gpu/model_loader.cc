@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <future>
 #include <utility>
 
+#include "base/quiet_thread.h"
 #include "base/threads.h"
 #include "tensors/gpu/load_run.h"
 #include "tensors/gpu/packed_reader.h"
@@ -38,7 +38,7 @@ Result<std::vector<size_t>> step_parts(const HoloTensor& tensor, const GpuLoadOp
     const bool last = step + 1 == options.targets.size();
     const std::optional<double> target = last ? last_target : options.targets[step];
     const Result<std::vector<size_t>> selected = selected_parts(tensor, {.target = target});
-    if (!selected) return tl::unexpected(selected.error());
+    if (!selected) return selected.error();
     parts.push_back(std::max(selected->size(), parts.empty() ? 0 : parts.back()));
   }
   return parts;
@@ -60,7 +60,7 @@ Result<StepParts> all_step_parts(const HoloTensorReader& file, const GpuLoadOpti
         options.policy != nullptr ? options.policy->target(tensor.name) : options.targets.back();
     const std::optional<double> target = options.only.empty() ? otherwise : options.only[i].target;
     Result<std::vector<size_t>> parts = step_parts(tensor, options, target);
-    if (!parts) return tl::unexpected(parts.error());
+    if (!parts) return parts.error();
     steps[wanted[i]] = *std::move(parts);
   }
   return steps;
@@ -160,7 +160,7 @@ Status decode_on_host(const HoloTensorReader& file, size_t number, device::Trans
   GpuTensor& tensor = model.tensors[number];
   const Result<LoadedTensor> decoded =
       file.decode(number, {.layers = tensor.parts}, {}, &ThreadPool::process());
-  if (!decoded) return tl::unexpected(decoded.error());
+  if (!decoded) return decoded.error();
   const std::span<const std::byte> bytes(decoded->bytes.data(), decoded->bytes.size());
   Status sent = transfer.upload(bytes, tensor.data, {.stop = options.stop});
   if (sent && options.on_tensor) options.on_tensor(tensor);
@@ -179,16 +179,16 @@ Result<GpuModel> GpuModelLoader::load(const HoloTensorReader& file, const GpuLoa
   Stopwatch watch;
   const Result<std::vector<size_t>> wanted =
       wanted_tensors(options.only, file.header().tensors.size(), file.name());
-  if (!wanted) return tl::unexpected(wanted.error());
+  if (!wanted) return wanted.error();
   const Result<StepParts> all_steps = all_step_parts(file, options, *wanted);
-  if (!all_steps) return tl::unexpected(all_steps.error());
+  if (!all_steps) return all_steps.error();
   const StepParts& steps = *all_steps;
   const Result<std::vector<uint64_t>> places = place_tensors(file, steps);
-  if (!places) return tl::unexpected(places.error());
+  if (!places) return places.error();
   device::Device& device = pool_.device();
   // Gigabytes take a millisecond or two.
-  auto memory_to_come = std::async(
-      std::launch::async, [&] { return device::Buffer::allocate(device, places->back()); });
+  Aside<Result<device::Buffer>> memory_to_come(
+      [&] { return device::Buffer::allocate(device, places->back()); });
   const std::vector<uint64_t> offsets = shard_offsets(file);
   const Division division = divide(file, offsets, device, steps);
   const PackedPlanOptions plan_options = {.region_bytes = options.region_bytes,
@@ -196,16 +196,16 @@ Result<GpuModel> GpuModelLoader::load(const HoloTensorReader& file, const GpuLoa
                                           .ahead_bytes = options.ahead_bytes};
   const Result<PackedPlan> plan =
       PackedPlan::make(*file.index(), offsets, division.on_device, plan_options);
-  if (!plan) return tl::unexpected(plan.error());
+  if (!plan) return plan.error();
   const Result<device::Buffer> ring =
       device::Buffer::allocate(device, std::max<uint64_t>(plan->ring_bytes(), 1));
   Result<device::Buffer> memory = memory_to_come.get();
-  if (!memory) return tl::unexpected(memory.error());
-  if (!ring) return tl::unexpected(ring.error());
+  if (!memory) return memory.error();
+  if (!ring) return ring.error();
   GpuModel model = make_model(file, steps, *places, *std::move(memory));
   for (const size_t tensor : division.host) {
     Status done = decode_on_host(file, tensor, transfer_, options, model);
-    if (!done) return tl::unexpected(done.error());
+    if (!done) return done.error();
   }
   model.times.prepare = watch.lap();
   if (division.device.empty()) return take(std::move(model), *wanted);
@@ -228,13 +228,13 @@ Result<GpuModel> GpuModelLoader::load(const HoloTensorReader& file, const GpuLoa
         },
         request);
   }
-  if (!status) return tl::unexpected(status.error());
+  if (!status) return status.error();
   model.times.copy = watch.lap();
   const Result<std::vector<size_t>> damaged = run.finish();
-  if (!damaged) return tl::unexpected(damaged.error());
+  if (!damaged) return damaged.error();
   for (const size_t tensor : *damaged) {
     Status mended = decode_on_host(file, tensor, transfer_, options, model);
-    if (!mended) return tl::unexpected(mended.error());
+    if (!mended) return mended.error();
   }
   for (const PackedShard& shard : plan->shards()) model.packed_bytes += shard.bytes;
   model.packed_memory = plan->ring_bytes();

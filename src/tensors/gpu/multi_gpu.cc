@@ -6,6 +6,8 @@
 #include <numeric>
 #include <thread>
 
+#include "base/quiet_thread.h"
+
 namespace hoist::tensors {
 namespace {
 
@@ -33,7 +35,7 @@ Status upload(GpuHoloContext& context, std::span<const NumberedPart> parts,
     const std::span<const std::byte> bytes = parts[number].bytes;
     Result<device::Buffer> buffer =
         device::Buffer::allocate(context.device(), std::max<size_t>(bytes.size(), 1));
-    if (!buffer) return tl::unexpected(buffer.error());
+    if (!buffer) return buffer.error();
     Status done = context.transfer().upload(bytes, buffer->view().subview(0, bytes.size()));
     if (!done) return done;
     buffers[number] = std::move(*buffer);
@@ -54,11 +56,11 @@ Result<std::unique_ptr<MultiGpuHoloContext>> MultiGpuHoloContext::create(
   std::vector<std::unique_ptr<GpuHoloContext>> contexts;
   for (device::Device* const device : devices) {
     Result<std::unique_ptr<GpuHoloContext>> context = GpuHoloContext::create(*device);
-    if (!context) return tl::unexpected(context.error());
+    if (!context) return context.error();
     contexts.push_back(std::move(*context));
     if (device != devices[0] && devices[0]->can_access(*device)) {
       if (Status allowed = devices[0]->allow_access(*device); !allowed) {
-        return tl::unexpected(allowed.error());
+        return allowed.error();
       }
     }
   }
@@ -74,8 +76,14 @@ Result<GpuAccumulator> MultiGpuHoloContext::accumulate(const TensorDescription& 
   std::vector<Status> statuses(contexts_.size());
   std::vector<std::thread> threads;
   for (size_t i = 1; i < contexts_.size(); ++i) {
-    threads.emplace_back(
-        [&, i] { statuses[i] = upload(*contexts_[i], parts, shares[i], buffers); });
+    const auto upload_share = [&, i] {
+      statuses[i] = upload(*contexts_[i], parts, shares[i], buffers);
+    };
+    if (auto thread = start_quiet_thread(upload_share)) {
+      threads.push_back(*std::move(thread));
+    } else {
+      upload_share();
+    }
   }
   for (const size_t number : shares[0]) {  // these need no gathering
     if (!statuses[0]) break;
@@ -83,14 +91,14 @@ Result<GpuAccumulator> MultiGpuHoloContext::accumulate(const TensorDescription& 
   }
   for (std::thread& thread : threads) thread.join();
   for (Status& status : statuses) {
-    if (!status) return tl::unexpected(std::move(status.error()));
+    if (!status) return std::move(status).error();
   }
   for (size_t i = 1; i < contexts_.size(); ++i) {
     for (const size_t number : shares[i]) {
       Status gathered = context().accumulate_fragment(
           *tensor, parts[number].part,
           buffers[number].view<const std::byte>().subview(0, parts[number].bytes.size()));
-      if (!gathered) return tl::unexpected(gathered.error());
+      if (!gathered) return gathered.error();
     }
   }
   return tensor;
@@ -99,7 +107,7 @@ Result<GpuAccumulator> MultiGpuHoloContext::accumulate(const TensorDescription& 
 Result<device::Buffer> MultiGpuHoloContext::reconstruct(const TensorDescription& description,
                                                         std::span<const NumberedPart> parts) {
   Result<GpuAccumulator> tensor = accumulate(description, parts);
-  if (!tensor) return tl::unexpected(tensor.error());
+  if (!tensor) return tensor.error();
   return context().reconstruct_as(*tensor, description.dtype);
 }
 

@@ -46,7 +46,7 @@ class HostPartDecoder final : public PartDecoder {
   Status decode(const PartTask& task) const {
     const HoloTensor& tensor = header_.tensors[task.tensor];
     Result<std::unique_ptr<TensorDecoder>> decoder = make_decoder(tensor.description);
-    if (!decoder) return tl::unexpected(decoder.error());
+    if (!decoder) return decoder.error();
     std::vector<std::vector<std::byte>> unpacked(task.parts.size());
     for (size_t part = 0; part < task.parts.size(); ++part) {
       std::span<const std::byte> bytes = task.parts[part];
@@ -87,20 +87,20 @@ class CudaPartDecoder final : public PartDecoder {
       decoder->places_[tensor] = {is_embedded, alike.size()};
       alike.push_back(tensor);
     }
-    if (Status parsed = decoder->parse(embedded); !parsed) return tl::unexpected(parsed.error());
+    if (Status parsed = decoder->parse(embedded); !parsed) return parsed.error();
     std::vector<const EmbeddedLayout*> layouts;
     for (const std::optional<EmbeddedLayout>& layout : decoder->layouts_) {
       layouts.push_back(&*layout);
     }
     Result<EmbeddedGpu> gpu = EmbeddedGpu::create(pool, std::move(layouts));
-    if (!gpu) return tl::unexpected(gpu.error());
+    if (!gpu) return gpu.error();
     decoder->embedded_.emplace(std::move(*gpu));
     Result<std::unique_ptr<TransformParts>> transforms =
         TransformParts::create(pool, header, transformed);
-    if (!transforms) return tl::unexpected(transforms.error());
+    if (!transforms) return transforms.error();
     decoder->transforms_ = *std::move(transforms);
     Result<ChecksumGpu> checks = ChecksumGpu::create(pool, header.checksums.size());
-    if (!checks) return tl::unexpected(checks.error());
+    if (!checks) return checks.error();
     decoder->checks_.emplace(std::move(*checks));
     return decoder;
   }
@@ -164,7 +164,7 @@ class CudaPartDecoder final : public PartDecoder {
       if (layout) {
         layouts_[i].emplace(std::move(*layout));
       } else {
-        parsed[i] = tl::unexpected(layout.error());
+        parsed[i] = layout.error();
       }
     });
     for (Status& status : parsed) {

@@ -26,7 +26,7 @@ class OnHost final : public PartsDecoder {
   static Result<std::unique_ptr<PartsDecoder>> create(device::Transfer& transfer,
                                                       const TensorDescription& description) {
     Result<std::unique_ptr<TensorDecoder>> decoder = make_decoder(description);
-    if (!decoder) return tl::unexpected(decoder.error());
+    if (!decoder) return decoder.error();
     return std::make_unique<OnHost>(transfer, description, std::move(*decoder));
   }
   OnHost(device::Transfer& transfer, const TensorDescription& description,
@@ -105,7 +105,7 @@ class OnDevice : public PartsDecoder {
   Status take(size_t part, uint64_t bytes, Copy copy) {
     Result<device::Buffer> buffer =
         device::Buffer::allocate(pool_.device(), bytes + kEmbeddedMargin);
-    if (!buffer) return tl::unexpected(buffer.error());
+    if (!buffer) return buffer.error();
     if (Status copied = copy(buffer->view().subview(0, bytes)); !copied) return copied;
     parts_[part] = std::move(*buffer);
     return {};
@@ -125,7 +125,7 @@ class EmbeddedOnDevice final : public OnDevice {
 
   Status prepare(device::PinnedPool& pool) {
     Result<EmbeddedGpu> gpu = EmbeddedGpu::create(pool, {&layout_});
-    if (!gpu) return tl::unexpected(gpu.error());
+    if (!gpu) return gpu.error();
     gpu_.emplace(std::move(*gpu));
     return {};
   }
@@ -178,7 +178,7 @@ class TransformOnDevice final : public OnDevice {
  private:
   Status reconstruct_on_host(device::View<std::byte> out, device::Stream& stream) {
     Result<std::unique_ptr<PartsDecoder>> host = OnHost::create(transfer(), description());
-    if (!host) return tl::unexpected(host.error());
+    if (!host) return host.error();
     for (size_t i = 0; i < parts(); ++i) {
       if (part(i) == nullptr) continue;
       Status added = (*host)->add(
@@ -216,25 +216,25 @@ Result<std::unique_ptr<PartsDecoder>> make_parts_decoder(device::PinnedPool& poo
   }
   if (description.encoding == HolographicEncoding::embedded) {
     Result<EmbeddedLayout> layout = EmbeddedLayout::parse(description);
-    if (!layout) return tl::unexpected(layout.error());
+    if (!layout) return layout.error();
     auto decoder =
         std::make_unique<EmbeddedOnDevice>(pool, transfer, description, *std::move(layout));
-    if (Status ready = decoder->prepare(pool); !ready) return tl::unexpected(ready.error());
+    if (Status ready = decoder->prepare(pool); !ready) return ready.error();
     return decoder;
   }
   if (is_transform(description.encoding)) {
     const Result<TransformLayout> layout = transform_layout(description);
-    if (!layout) return tl::unexpected(layout.error());
+    if (!layout) return layout.error();
     if (TransformGpu::supports(*layout)) {
       Result<TransformGpu> gpu = TransformGpu::create(pool, description);
-      if (!gpu) return tl::unexpected(gpu.error());
+      if (!gpu) return gpu.error();
       return std::make_unique<TransformOnDevice>(pool, transfer, description, *layout,
                                                  *std::move(gpu));
     }
     return OnHost::create(transfer, description);
   }
   const Result<std::unique_ptr<TensorDecoder>> valid = make_decoder(description);
-  if (!valid) return tl::unexpected(valid.error());
+  if (!valid) return valid.error();
   return std::make_unique<LosslessOnDevice>(pool, transfer, description);
 }
 

@@ -20,9 +20,9 @@ Status send_to(device::View<std::byte> to, device::PinnedPool& pool, device::Str
     const auto piece = bytes.subspan(done, std::min(bytes.size() - done, kLargestPiece));
     const size_t size = whole_sent_units(piece.size());
     Result<device::PinnedBlock> block = pool.allocate(size);
-    if (!block) return tl::unexpected(block.error());
+    if (!block) return block.error();
     Result<device::Event> sent = device::Event::create(stream.device());
-    if (!sent) return tl::unexpected(sent.error());
+    if (!sent) return sent.error();
     std::memcpy(block->data(), piece.data(), piece.size());
     Status status = call_plugin("hoist_cuda_tensors_fetch", "copy of arguments", stream,
                                 static_cast<void*>(to.data + done),
@@ -43,7 +43,7 @@ Result<device::Buffer> send(device::PinnedPool& pool, device::Stream& stream,
   Result<device::Buffer> buffer = device::Buffer::allocate(stream, whole_sent_units(bytes.size()));
   if (!buffer) return buffer;
   if (Status sent = send_to(buffer->view(), pool, stream, bytes); !sent) {
-    return tl::unexpected(sent.error());
+    return sent.error();
   }
   return buffer;
 }

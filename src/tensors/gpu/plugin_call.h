@@ -19,7 +19,7 @@ Status call_plugin(const char* name, std::string_view what, device::Stream& stre
                    Arguments... arguments) {
   using Function = int(int device, void* stream, Arguments...);
   const Result<Function*> function = device::cuda_function<Function>(name);
-  if (!function) return tl::unexpected(function.error());
+  if (!function) return function.error();
   return device::cuda_status(
       (*function)(stream.device().properties().index, stream.handle().pointer, arguments...), what);
 }

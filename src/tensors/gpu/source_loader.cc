@@ -52,7 +52,7 @@ Result<GpuModel> GpuModelLoader::load(const ModelSource& source, const GpuLoadOp
   const std::string name = source.files().empty() ? std::string() : source.files().front().name;
   const Result<std::vector<size_t>> wanted =
       wanted_tensors(options.only, source.tensors().size(), name);
-  if (!wanted) return tl::unexpected(wanted.error());
+  if (!wanted) return wanted.error();
   uint64_t total = 0;
   std::vector<uint64_t> offsets;
   for (const size_t number : *wanted) {
@@ -62,7 +62,7 @@ Result<GpuModel> GpuModelLoader::load(const ModelSource& source, const GpuLoadOp
   }
   Result<device::Buffer> memory =
       device::Buffer::allocate(device(), std::max(total, kTensorAlignment));
-  if (!memory) return tl::unexpected(memory.error());
+  if (!memory) return memory.error();
   GpuModel model;
   model.memory = std::make_shared<device::Buffer>(std::move(*memory));
   for (size_t i = 0; i < offsets.size(); ++i) {
@@ -78,7 +78,7 @@ Result<GpuModel> GpuModelLoader::load(const ModelSource& source, const GpuLoadOp
     const uint64_t size = offsets[last] + model.tensors[last].data.size - begin;
     Status sent = transfer_.upload(&reader, model.memory->view().subview(begin, size),
                                    {.stop = options.stop});
-    if (!sent) return tl::unexpected(sent.error());
+    if (!sent) return sent.error();
     for (; told <= last; ++told) {
       if (options.on_tensor) options.on_tensor(model.tensors[told]);
     }

@@ -60,10 +60,10 @@ bool TransformGpu::supports(const TransformLayout& layout) {
 Result<TransformGpu> TransformGpu::create(device::PinnedPool& pool,
                                           const TensorDescription& description) {
   if (Status available = device::cuda_available(); !available) {
-    return tl::unexpected(available.error());
+    return available.error();
   }
   Result<TransformLayout> layout = transform_layout(description);
-  if (!layout) return tl::unexpected(layout.error());
+  if (!layout) return layout.error();
   if (!supports(*layout)) {
     return fail(
         ErrorCode::unsupported,
@@ -72,7 +72,7 @@ Result<TransformGpu> TransformGpu::create(device::PinnedPool& pool,
   }
   const Result<std::vector<PatchRun>> patches =
       read_patches(layout->patches, layout->dtype, layout->elements);
-  if (!patches) return tl::unexpected(patches.error());
+  if (!patches) return patches.error();
   TransformGpu gpu(pool);
   gpu.layout_ = *layout;
   const FloatKind kind = *float_kind(layout->dtype);
@@ -102,7 +102,7 @@ Status TransformGpu::check(std::span<const std::byte* const> fragments, uint32_t
   }
   if (checks.empty()) return {};
   const Result<device::Buffer> sent = send(*pool_, stream, std::as_bytes(std::span(checks)));
-  if (!sent) return tl::unexpected(sent.error());
+  if (!sent) return sent.error();
   return call_plugin("hoist_cuda_tensors_check_fragments", "check of fragments", stream,
                      static_cast<const FragmentCheck*>(sent->data()),
                      static_cast<uint32_t>(checks.size()), status);
@@ -123,9 +123,9 @@ Status TransformGpu::reconstruct(std::span<const std::byte* const> fragments, vo
     status = multiply(fragments, out, stream);
   } else {
     const Result<device::Buffer> pointers = send(*pool_, stream, std::as_bytes(fragments));
-    if (!pointers) return tl::unexpected(pointers.error());
+    if (!pointers) return pointers.error();
     const Result<device::Buffer> shifts = scratch(stream, layout_.groups);
-    if (!shifts) return tl::unexpected(shifts.error());
+    if (!shifts) return shifts.error();
     status = call_plugin("hoist_cuda_tensors_shifts", "dealing of coefficients", stream,
                          layout_.seed, layout_.fragments, layout_.groups, shifts->data());
     if (!status) return status;
@@ -145,7 +145,7 @@ Status TransformGpu::reconstruct(std::span<const std::byte* const> fragments, vo
 
 Status TransformGpu::unproject(const DealtValues& dealt, void* out, device::Stream& stream) {
   const Result<device::Buffer> signs = scratch(stream, (layout_.elements + 31) / 32 * 4);
-  if (!signs) return tl::unexpected(signs.error());
+  if (!signs) return signs.error();
   return call_plugin("hoist_cuda_tensors_unproject", "inverse projection", stream, &dealt,
                      layout_.elements, layout_.seed, signs->data(),
                      static_cast<const ElementScale*>(&scale_), out);
@@ -156,13 +156,13 @@ Status TransformGpu::invert_cosine(const DealtValues& dealt, void* out, device::
   const CosinePlan of_rows = *cosine_plan(matrix.columns);
   const CosinePlan of_columns = *cosine_plan(matrix.rows);
   const Result<device::Buffer> before = send(*pool_, stream, std::as_bytes(std::span(before_)));
-  if (!before) return tl::unexpected(before.error());
+  if (!before) return before.error();
   const Result<device::Buffer> tables =
       scratch(stream, CosineTables::bytes(of_rows.length) + CosineTables::bytes(of_columns.length));
-  if (!tables) return tl::unexpected(tables.error());
+  if (!tables) return tables.error();
   const Result<device::Buffer> panels =
       scratch(stream, sizeof(float) * panel_values(matrix.rows, matrix.columns));
-  if (!panels) return tl::unexpected(panels.error());
+  if (!panels) return panels.error();
   return call_plugin("hoist_cuda_tensors_inverse_cosine", "inverse cosine transform", stream,
                      &dealt, static_cast<const uint64_t*>(before->data()), &of_rows, &of_columns,
                      tables->data(), panels->data(), static_cast<const ElementScale*>(&scale_),
@@ -186,25 +186,25 @@ Status TransformGpu::multiply(std::span<const std::byte* const> fragments, void*
   }
   const auto count = static_cast<uint32_t>(sigmas.size());
   const Result<device::Buffer> product = scratch(stream, sizeof(float) * layout_.elements);
-  if (!product) return tl::unexpected(product.error());
+  if (!product) return product.error();
   if (count == 0) {
     Status cleared = stream.fill(product->data(), std::byte{0}, sizeof(float) * layout_.elements);
     if (!cleared) return cleared;
   } else {
     const Result<device::Buffer> left = scratch(stream, sizeof(float) * count * matrix.rows);
-    if (!left) return tl::unexpected(left.error());
+    if (!left) return left.error();
     const Result<device::Buffer> right = scratch(stream, sizeof(float) * count * matrix.columns);
-    if (!right) return tl::unexpected(right.error());
+    if (!right) return right.error();
     const FloatKind precision = *float_kind(layout_.precision);
     const float factor = std::ldexp(1.0F, -2 * vector_scale(layout_.precision));
     const auto load = [&](std::span<const std::byte* const> vectors,
                           std::span<const std::byte* const> scales, uint64_t length,
                           const device::Buffer& to) -> Status {
       const Result<device::Buffer> from = send(*pool_, stream, std::as_bytes(vectors));
-      if (!from) return tl::unexpected(from.error());
+      if (!from) return from.error();
       Result<device::Buffer> with;
       if (!scales.empty()) with = send(*pool_, stream, std::as_bytes(scales));
-      if (!with) return tl::unexpected(with.error());
+      if (!with) return with.error();
       return call_plugin("hoist_cuda_tensors_vectors", "singular vectors", stream,
                          static_cast<const void*>(from->data()),
                          static_cast<const void*>(with->data()), factor, length, count, precision,
@@ -239,7 +239,7 @@ Status TransformGpu::multiply(std::span<const std::byte* const> fragments, void*
 Status TransformGpu::apply_runs(void* out, device::Stream& stream) {
   if (runs_.empty()) return {};
   const Result<device::Buffer> sent = send(*pool_, stream, std::as_bytes(std::span(runs_)));
-  if (!sent) return tl::unexpected(sent.error());
+  if (!sent) return sent.error();
   return call_plugin("hoist_cuda_tensors_runs", "elements that are not finite", stream,
                      static_cast<const void*>(sent->data()), static_cast<uint32_t>(runs_.size()),
                      static_cast<uint32_t>(properties(layout_.dtype).bytes), out);

@@ -29,12 +29,12 @@ Result<EncodedTensor> random_fragments(HolographicEncoding encoding, DType dtype
   std::normal_distribution<float> gaussian(0, 0.02F);
   for (float& value : values) value = gaussian(random);
   std::vector<std::byte> bytes(values.size() * properties(dtype).bytes);
-  if (Status done = from_f32(values, dtype, bytes); !done) return tl::unexpected(done.error());
+  if (Status done = from_f32(values, dtype, bytes); !done) return done.error();
   Result<EncodedTensor> small =
       encode({dtype, {kSmall, kSmall}, bytes}, {.encoding = encoding, .max_rank = 16});
   if (!small) return small;
   Result<TransformLayout> layout = transform_layout(small->description);
-  if (!layout) return tl::unexpected(layout.error());
+  if (!layout) return layout.error();
   layout->elements = kSide * kSide;
   layout->matrix = {kSide, kSide};
   layout->patches = {};
@@ -68,25 +68,25 @@ struct Case {
 
 Status rebuild(benchmark::State& state, const Case& what, DType dtype) {
   Result<device::Device*> device = device::cuda_device();
-  if (!device) return tl::unexpected(device.error());
+  if (!device) return device.error();
   device::PinnedPool pool(**device);
   Result<device::Stream> stream = device::Stream::create(**device);
-  if (!stream) return tl::unexpected(stream.error());
+  if (!stream) return stream.error();
   const Result<EncodedTensor> tensor = random_fragments(what.encoding, dtype);
-  if (!tensor) return tl::unexpected(tensor.error());
+  if (!tensor) return tensor.error();
   Result<TransformGpu> gpu = TransformGpu::create(pool, tensor->description);
-  if (!gpu) return tl::unexpected(gpu.error());
+  if (!gpu) return gpu.error();
   std::vector<device::Buffer> buffers;
   std::vector<const std::byte*> fragments;
   for (const std::vector<std::byte>& part : tensor->parts) {
     Result<device::Buffer> buffer = device::Buffer::copy_of(**device, part);
-    if (!buffer) return tl::unexpected(buffer.error());
+    if (!buffer) return buffer.error();
     fragments.push_back(static_cast<const std::byte*>(buffer->data()));
     buffers.push_back(*std::move(buffer));
   }
   const uint64_t bytes = kSide * kSide * properties(dtype).bytes;
   const Result<device::Buffer> out = device::Buffer::allocate(**device, bytes);
-  if (!out) return tl::unexpected(out.error());
+  if (!out) return out.error();
   for (auto _ : state) {
     const auto start = std::chrono::steady_clock::now();
     for (int i = 0; i < kRepeats; ++i) {

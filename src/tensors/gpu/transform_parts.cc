@@ -34,18 +34,18 @@ Result<std::unique_ptr<TransformParts>> TransformParts::create(device::PinnedPoo
     created[i] = TransformGpu::create(pool, header.tensors[tensors[i]].description);
   });
   for (std::optional<Result<TransformGpu>>& tensor : created) {
-    if (!*tensor) return tl::unexpected(tensor->error());
+    if (!*tensor) return tensor->error();
     parts->tensors_.push_back(*std::move(*tensor));
   }
   const size_t words = std::max<size_t>(tensors.size(), 1);
   Result<device::Buffer> status = device::Buffer::allocate(pool.device(), words * sizeof(uint32_t));
-  if (!status) return tl::unexpected(status.error());
+  if (!status) return status.error();
   parts->status_ = *std::move(status);
   if (Status clear = parts->status_.fill(std::byte{0}); !clear) {
-    return tl::unexpected(clear.error());
+    return clear.error();
   }
   Result<device::PinnedBlock> report = new_report(pool, words, 0);
-  if (!report) return tl::unexpected(report.error());
+  if (!report) return report.error();
   parts->report_ = *std::move(report);
   return parts;
 }

@@ -44,7 +44,7 @@ Status set_type(const GgufCursor& in, const GgmlType& type, ModelTensor& tensor)
     row = row / type.block_elements * type.block_bytes;
   }
   Result<uint64_t> bytes = tensor_bytes(tensor.dtype, tensor.shape, tensor.name);
-  if (!bytes) return tl::unexpected(bytes.error());
+  if (!bytes) return bytes.error();
   tensor.bytes = *bytes;
   return {};
 }
@@ -67,7 +67,7 @@ Status read_tensor(GgufCursor& in, uint64_t alignment, GgufTensor& described) {
   if (type != nullptr && type->other_block_bytes == 0) return set_type(in, *type, tensor);
   described.has_size = false;
   const Result<uint64_t> elements = tensor_bytes(DType::u8, tensor.shape, tensor.name);
-  return elements ? Status() : tl::unexpected(elements.error());
+  return elements ? Status() : elements.error();
 }
 
 uint64_t elements_of(const ModelTensor& tensor) { return element_count(tensor.shape).value_or(0); }
@@ -205,20 +205,20 @@ Result<ParsedModel> parse_gguf(const container::Source& source) {
   std::vector<GgufTensor> tensors;
   for (uint64_t i = 0; i < count && in.ok(); ++i) {
     if (Status read = read_tensor(in, alignment, tensors.emplace_back()); !read) {
-      return tl::unexpected(read.error());
+      return read.error();
     }
   }
-  if (!in.ok()) return tl::unexpected(in.status().error());
+  if (!in.ok()) return in.status().error();
   const uint64_t begin = (in.position() + alignment - 1) / alignment * alignment;
   for (GgufTensor& described : tensors) described.tensor.offset += begin;
   set_extents(tensors, source.size());
   ParsedModel model{ModelFormat::gguf};
   if (Status known = resolve_unknown(in, alignment, tensors, model); !known) {
-    return tl::unexpected(known.error());
+    return known.error();
   }
   for (GgufTensor& described : tensors) model.tensors.push_back(std::move(described.tensor));
   if (Status ordered = order_tensors(model.tensors, source); !ordered) {
-    return tl::unexpected(ordered.error());
+    return ordered.error();
   }
   return model;
 }

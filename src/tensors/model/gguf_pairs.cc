@@ -123,7 +123,7 @@ Result<std::vector<MetadataPair>> read_gguf_metadata(const container::Source& so
   const uint64_t count = in.size();
   std::vector<MetadataPair> pairs;
   read_pairs(in, count, &pairs);
-  if (!in.ok()) return tl::unexpected(in.status().error());
+  if (!in.ok()) return in.status().error();
   return pairs;
 }
 

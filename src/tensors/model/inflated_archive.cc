@@ -138,7 +138,7 @@ class InflatedFile final : public container::Source {
   }
   Status copy_checked(const Piece& piece, uint64_t from, container::MutableBytes into) const;
   Result<container::BlockBytes> inflate(const Piece& piece) const;
-  tl::unexpected<Error> damaged(const ZipEntry& entry) const;
+  Error damaged(const ZipEntry& entry) const;
 
   const container::Source& compressed_;
   std::vector<std::unique_ptr<ZipEntry>> entries_;  // as they appear
@@ -152,7 +152,7 @@ class InflatedFile final : public container::Source {
 
 Status InflatedFile::add(const ZipEntry& entry, uint64_t end) {
   const Result<uint64_t> offset = zip_data_offset(compressed_, entry);
-  if (!offset) return tl::unexpected(offset.error());
+  if (!offset) return offset.error();
   if (*offset > end || entry.stored > end - *offset) {
     return fail(ErrorCode::corrupt,
                 fmt::format("'{}' overlaps what follows it in the archive ({}): get the file again",
@@ -230,7 +230,7 @@ Status InflatedFile::copy_checked(const Piece& piece, uint64_t from,
     held_ = nullptr;
     bytes_ = {};
     Result<container::BlockBytes> bytes = inflate(piece);
-    if (!bytes) return tl::unexpected(bytes.error());
+    if (!bytes) return bytes.error();
     bytes_ = std::move(*bytes);
     held_ = &piece;
   }
@@ -238,7 +238,7 @@ Status InflatedFile::copy_checked(const Piece& piece, uint64_t from,
   return {};
 }
 
-tl::unexpected<Error> InflatedFile::damaged(const ZipEntry& entry) const {
+Error InflatedFile::damaged(const ZipEntry& entry) const {
   return fail(ErrorCode::corrupt,
               fmt::format("'{}' does not decompress to what the archive says of it ({}): get the "
                           "file again",
@@ -256,7 +256,7 @@ Result<container::BlockBytes> InflatedFile::inflate(const Piece& piece) const {
                                                   piece.size, entry.name, name()));
   }
   if (Status read = compressed_.read(piece.offset, stored); !read) {
-    return tl::unexpected(read.error());
+    return read.error();
   }
   size_t used = 0;
   const libdeflate_result result = libdeflate_deflate_decompress_ex(
@@ -342,7 +342,7 @@ Result<InflatedArchive> inflated_archive(const container::Source& compressed,
                    [](const auto* a, const auto* b) { return a->offset < b->offset; });
   for (size_t i = 0; i < in_file.size(); ++i) {
     const uint64_t end = i + 1 < in_file.size() ? in_file[i + 1]->offset : directory.begin;
-    if (Status added = file->add(*in_file[i], end); !added) return tl::unexpected(added.error());
+    if (Status added = file->add(*in_file[i], end); !added) return added.error();
   }
   InflatedArchive archive;
   archive.directory = file->finish();

@@ -46,11 +46,11 @@ Result<ParsedModel> parse_model(const container::Source& source) {
   std::array<std::byte, 8> head{};
   const size_t size = std::min<uint64_t>(head.size(), source.size());
   if (Status read = source.read(0, std::span(head).first(size)); !read) {
-    return tl::unexpected(read.error());
+    return read.error();
   }
   const std::string_view first(reinterpret_cast<const char*>(head.data()), size);
   if (Status ours = refuse_foreign(first.substr(0, 4), source.name()); !ours) {
-    return tl::unexpected(ours.error());
+    return ours.error();
   }
   if (ends_with(source.name(), ".safetensors")) return parse_safetensors(source);
   if (first.starts_with("FUGG")) {

@@ -100,7 +100,7 @@ Status SliceReader::run(const SliceRuns& runs) {
 
 Result<SliceRuns> SliceRuns::of(const SlicedTensor& tensor, std::span<const AxisRange> axes,
                                 uint64_t bytes) {
-  if (Status fits = check(tensor, axes, bytes); !fits) return tl::unexpected(fits.error());
+  if (Status fits = check(tensor, axes, bytes); !fits) return fits.error();
   SliceRuns runs;
   if (bytes == 0) return runs;
   std::vector<uint64_t> strides(axes.size());  // bytes from one element of an axis to the next
@@ -150,7 +150,7 @@ Status read_slice(const ModelSource& model, const ModelTensor& tensor,
                   std::span<const AxisRange> axes, std::span<std::byte> into) {
   const Result<SliceRuns> runs =
       SliceRuns::of({tensor.name, tensor.dtype, tensor.shape}, axes, into.size());
-  if (!runs) return tl::unexpected(runs.error());
+  if (!runs) return runs.error();
   return SliceReader(model, tensor, into).run(*runs);
 }
 

@@ -68,23 +68,23 @@ Result<ModelSource> ModelSource::open(const std::vector<std::string>& paths) {
       continue;
     }
     Result<std::vector<std::string>> inside = folder_files(path);
-    if (!inside) return tl::unexpected(inside.error());
+    if (!inside) return inside.error();
     all.insert(all.end(), inside->begin(), inside->end());
   }
   ModelSource model;
   for (const std::string& path : all) {
     Status added = path.ends_with(kIndexEnd) ? model.add_index(path) : model.add(path);
-    if (!added) return tl::unexpected(added.error());
+    if (!added) return added.error();
   }
-  if (Status unique = model.enter_names(); !unique) return tl::unexpected(unique.error());
+  if (Status unique = model.enter_names(); !unique) return unique.error();
   return model;
 }
 
 Status ModelSource::add(const std::string& path) {
   Result<std::unique_ptr<container::Source>> source = container::open_file_source(path);
-  if (!source) return tl::unexpected(source.error());
+  if (!source) return source.error();
   Result<ParsedModel> parsed = parse_model(**source);
-  if (!parsed) return tl::unexpected(parsed.error());
+  if (!parsed) return parsed.error();
   for (ModelTensor& tensor : parsed->tensors) {
     tensor.file = files_.size();
     tensors_.push_back(std::move(tensor));
@@ -102,7 +102,7 @@ Status ModelSource::add(const std::string& path) {
 
 Status ModelSource::add_index(const std::string& path) {
   Result<std::unique_ptr<container::Source>> source = container::open_file_source(path);
-  if (!source) return tl::unexpected(source.error());
+  if (!source) return source.error();
   const uint64_t size = (*source)->size();
   if (size > kMaxHeaderBytes) {
     return fail(ErrorCode::exhausted, fmt::format("an index of more than 256 MiB ({})", path));
@@ -110,7 +110,7 @@ Status ModelSource::add_index(const std::string& path) {
   std::string text(size, '\0');
   if (Status read = (*source)->read(0, std::as_writable_bytes(std::span(text))); !read) return read;
   const Result<WeightMap> map = parse_json_index(text, path);
-  if (!map) return tl::unexpected(map.error());
+  if (!map) return map.error();
   files_.push_back({file_name(path), ModelFormat::json_index, size});
   sources_.push_back(std::move(*source));
 
@@ -246,10 +246,10 @@ Result<std::vector<std::byte>> ModelSource::skeleton(size_t file) const {
   };
   for (const ModelTensor& tensor : tensors) {
     if (tensor.bytes == 0) continue;
-    if (Status copied = copy_until(tensor.offset); !copied) return tl::unexpected(copied.error());
+    if (Status copied = copy_until(tensor.offset); !copied) return copied.error();
     position = tensor.offset + tensor.bytes;
   }
-  if (Status copied = copy_until(files_[file].size); !copied) return tl::unexpected(copied.error());
+  if (Status copied = copy_until(files_[file].size); !copied) return copied.error();
   return bytes;
 }
 

@@ -35,7 +35,7 @@ Result<ModelTensor> read_stored(const container::Source& source, const ZipEntry&
 
 Result<ModelTensor> read_array(const container::Source& source, const ZipEntry& entry) {
   const Result<uint64_t> begin = zip_data_offset(source, entry);
-  if (!begin) return tl::unexpected(begin.error());
+  if (!begin) return begin.error();
   Result<ModelTensor> tensor =
       entry.is_encrypted() ? opaque(entry, *begin, "encrypted")
       : entry.method != kZipStored
@@ -60,7 +60,7 @@ void add_notes(const container::Source& source, ParsedModel& model) {
 
 Result<ParsedModel> parse_npz(const container::Source& source) {
   Result<ZipDirectory> directory = read_zip_directory(source);
-  if (!directory) return tl::unexpected(directory.error());
+  if (!directory) return directory.error();
   ParsedModel model{ModelFormat::npz};
   const auto& entries = directory->entries;
   const container::Source* shown = &source;
@@ -71,7 +71,7 @@ Result<ParsedModel> parse_npz(const container::Source& source) {
   };
   if (std::any_of(entries.begin(), entries.end(), inflatable)) {
     auto inflated = inflated_archive(source, *directory);
-    if (!inflated) return tl::unexpected(inflated.error());
+    if (!inflated) return inflated.error();
     model.decompressed = std::move(inflated->file);
     inflated_heads = std::move(inflated->heads);
     shown = model.decompressed.get();
@@ -91,7 +91,7 @@ Result<ParsedModel> parse_npz(const container::Source& source) {
     }
     if (!is_array(entry)) continue;
     Result<ModelTensor> tensor = read_array(*heads, entry);
-    if (!tensor) return tl::unexpected(tensor.error());
+    if (!tensor) return tensor.error();
     model.tensors.push_back(std::move(*tensor));
   }
   if (model.tensors.empty() && !directory->entries.empty()) {
@@ -99,7 +99,7 @@ Result<ParsedModel> parse_npz(const container::Source& source) {
                 fmt::format("a ZIP archive without NumPy arrays ({})", source.name()));
   }
   if (Status ordered = order_tensors(model.tensors, *shown); !ordered) {
-    return tl::unexpected(ordered.error());
+    return ordered.error();
   }
   add_notes(source, model);
   return model;

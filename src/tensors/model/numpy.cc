@@ -54,11 +54,11 @@ bool parse_header(std::string_view text, NpyHeader& header) {
   return header.fields == 7 && in.at_end();
 }
 
-tl::unexpected<Error> corrupt(const container::Source& source, std::string_view what) {
+Error corrupt(const container::Source& source, std::string_view what) {
   return fail(ErrorCode::corrupt, fmt::format("not a valid .npy: {} ({})", what, source.name()));
 }
 
-tl::unexpected<Error> unsupported(const container::Source& source, std::string_view what) {
+Error unsupported(const container::Source& source, std::string_view what) {
   return fail(
       ErrorCode::unsupported,
       fmt::format("{} is not read ({}): save it again with a current NumPy", what, source.name()));
@@ -100,7 +100,7 @@ Status set_foreign(const NpyHeader& header, uint64_t bytes, const container::Sou
     return {};
   }
   const Result<uint64_t> count = element_count(tensor.shape);
-  if (!count) return tl::unexpected(count.error());
+  if (!count) return count.error();
   const uint64_t divided = *count == 0 ? 0 : bytes / *count;
   tensor.shape.push_back(named_bytes(header.descr).value_or(divided));
   return {};
@@ -118,7 +118,7 @@ Status set_type(const NpyHeader& header, uint64_t bytes, const container::Source
     return set;
   }
   const Result<uint64_t> size = tensor_bytes(tensor.dtype, tensor.shape, source.name());
-  if (!size) return tl::unexpected(size.error());
+  if (!size) return size.error();
   tensor.bytes = *size;
   if (tensor.bytes == bytes) return {};
   return corrupt(source, fmt::format("{} bytes for a shape of {}", bytes, tensor.bytes));
@@ -156,7 +156,7 @@ Result<ModelTensor> parse_npy_at(const container::Source& source, uint64_t offse
   const size_t head_size = std::min<uint64_t>(sizeof head, end - offset);
   if (Status read = source.read(offset, std::as_writable_bytes(std::span(head, head_size)));
       !read) {
-    return tl::unexpected(read.error());
+    return read.error();
   }
   if (std::memcmp(head, "\x93NUMPY", 6) != 0) return corrupt(source, "the first bytes are others");
   const int version = head[6];
@@ -171,7 +171,7 @@ Result<ModelTensor> parse_npy_at(const container::Source& source, uint64_t offse
   }
   std::string text(size, '\0');
   if (Status read = source.read(begin, std::as_writable_bytes(std::span(text))); !read) {
-    return tl::unexpected(read.error());
+    return read.error();
   }
   if (version < 3) text = to_utf8(text);
   NpyHeader header;
@@ -184,7 +184,7 @@ Result<ModelTensor> parse_npy_at(const container::Source& source, uint64_t offse
   ModelTensor tensor;
   tensor.offset = begin + size;
   if (Status set = set_type(header, end - tensor.offset, source, tensor); !set) {
-    return tl::unexpected(set.error());
+    return set.error();
   }
   return tensor;
 }
@@ -203,7 +203,7 @@ std::string pickled_note(const std::string& first, size_t count, const std::stri
 
 Result<ParsedModel> parse_npy(const container::Source& source) {
   Result<ModelTensor> tensor = parse_npy_at(source, 0, source.size());
-  if (!tensor) return tl::unexpected(tensor.error());
+  if (!tensor) return tensor.error();
   tensor->name = stem(source.name());
   ParsedModel model{ModelFormat::npy};
   if (is_pickled(*tensor)) model.notes.push_back(pickled_note(tensor->name, 1, source.name()));

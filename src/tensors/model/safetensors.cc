@@ -172,7 +172,7 @@ class HeaderParser final : public nlohmann::json_sax<json> {
     if (!current_.stored_as.empty() && !set_unknown_shape()) return false;
     const Result<uint64_t> bytes = tensor_bytes(current_.dtype, current_.shape, current_.name);
     if (!bytes) {
-      status = tl::unexpected(bytes.error());
+      status = bytes.error();
       return false;
     }
     if (*bytes != offsets_[1] - offsets_[0]) {
@@ -200,8 +200,8 @@ class HeaderParser final : public nlohmann::json_sax<json> {
 // The parser takes a zero byte for the end of the text.
 bool has_zero(std::string_view text) { return text.find('\0') != std::string_view::npos; }
 
-tl::unexpected<Error> corrupt(const container::Source& source, std::string_view what,
-                              std::string_view mend = "get the file again") {
+Error corrupt(const container::Source& source, std::string_view what,
+              std::string_view mend = "get the file again") {
   return fail(ErrorCode::corrupt,
               fmt::format("not a safetensors file: {} ({}): {}", what, source.name(), mend));
 }
@@ -306,21 +306,21 @@ Result<SafetensorsHeader> read_safetensors_header(const container::Source& sourc
   uint64_t size = 0;
   if (source.size() < sizeof size) return corrupt(source, "shorter than eight bytes");
   if (Status read = source.read(0, std::as_writable_bytes(std::span(&size, 1))); !read) {
-    return tl::unexpected(read.error());
+    return read.error();
   }
   if (Status plausible = check_length(size, source); !plausible) {
-    return tl::unexpected(plausible.error());
+    return plausible.error();
   }
   std::string text(size, '\0');
   if (Status read = source.read(sizeof size, std::as_writable_bytes(std::span(text))); !read) {
-    return tl::unexpected(read.error());
+    return read.error();
   }
   if (!text.starts_with('{')) return corrupt(source, "the header does not begin with '{'");
   if (has_zero(text)) return corrupt(source, "a zero byte in the header: pad it with spaces");
   HeaderParser parser(source.name());
   if (!json::sax_parse(text, &parser) || !parser.status) {
     if (parser.status) return corrupt(source, "the header is no valid JSON");
-    return tl::unexpected(parser.status.error());
+    return parser.status.error();
   }
   for (const ModelTensor& tensor : parser.tensors) {
     if (tensor.offset > container::kMaxSize) return corrupt(source, "an offset beyond 2^60");
@@ -331,15 +331,15 @@ Result<SafetensorsHeader> read_safetensors_header(const container::Source& sourc
 
 Result<ParsedModel> parse_safetensors(const container::Source& source) {
   Result<SafetensorsHeader> header = read_safetensors_header(source);
-  if (!header) return tl::unexpected(header.error());
+  if (!header) return header.error();
   ParsedModel model{ModelFormat::safetensors};
   model.tensors = std::move(header->tensors);
   for (ModelTensor& tensor : model.tensors) tensor.offset += header->bytes;
   if (Status ordered = order_tensors(model.tensors, source); !ordered) {
-    return tl::unexpected(ordered.error());
+    return ordered.error();
   }
   if (Status covers = check_coverage(model, header->bytes, source); !covers) {
-    return tl::unexpected(covers.error());
+    return covers.error();
   }
   add_notes(source, model);
   return model;

@@ -58,12 +58,12 @@ Result<std::vector<MetadataPair>> read_safetensors_metadata(const container::Sou
   uint64_t size = 0;
   if (source.size() < sizeof size) return corrupt();
   if (Status read = source.read(0, std::as_writable_bytes(std::span(&size, 1))); !read) {
-    return tl::unexpected(read.error());
+    return read.error();
   }
   if (size > source.size() - sizeof size || size > kMaxHeaderBytes) return corrupt();
   std::string text(size, '\0');
   if (Status read = source.read(sizeof size, std::as_writable_bytes(std::span(text))); !read) {
-    return tl::unexpected(read.error());
+    return read.error();
   }
   MetadataParser parser;
   if (!json::sax_parse(text, &parser)) return corrupt();

@@ -22,7 +22,7 @@ constexpr size_t kLocalSize = 30;
 constexpr size_t kMaxComment = 0xffff;
 constexpr uint32_t kIn64 = 0xffffffff;
 
-tl::unexpected<Error> corrupt(const container::Source& source, std::string_view what) {
+Error corrupt(const container::Source& source, std::string_view what) {
   return fail(ErrorCode::corrupt,
               fmt::format("not a valid ZIP archive: {} ({})", what, source.name()));
 }
@@ -37,7 +37,7 @@ Result<std::string> read_text(const container::Source& source, uint64_t offset, 
   }
   std::string text(size, '\0');
   if (Status read = source.read(offset, std::as_writable_bytes(std::span(text))); !read) {
-    return tl::unexpected(read.error());
+    return read.error();
   }
   return text;
 }
@@ -52,12 +52,12 @@ struct Place {
 Status read_end64(const container::Source& source, uint64_t end, Place& directory) {
   if (end < kLocator64Size) return {};
   const Result<std::string> locator = read_text(source, end - kLocator64Size, kLocator64Size);
-  if (!locator) return tl::unexpected(locator.error());
+  if (!locator) return locator.error();
   ByteReader in(locator->data(), locator->size());
   if (in.read<uint32_t>() != kLocator64Magic) return {};
   in.take(4);
   const Result<std::string> record = read_text(source, in.read<uint64_t>(), kEnd64Size);
-  if (!record) return tl::unexpected(record.error());
+  if (!record) return record.error();
   ByteReader fields(record->data(), record->size());
   if (fields.read<uint32_t>() != kEnd64Magic) return corrupt(source, "no ZIP64 record");
   fields.take(28);
@@ -71,7 +71,7 @@ Result<Place> find_directory(const container::Source& source) {
   const uint64_t tail_size = std::min<uint64_t>(source.size(), kEndSize + kMaxComment);
   const uint64_t tail_begin = source.size() - tail_size;
   const Result<std::string> tail = read_text(source, tail_begin, tail_size);
-  if (!tail) return tl::unexpected(tail.error());
+  if (!tail) return tail.error();
   const size_t at = tail->rfind("PK\x05\x06");
   if (at == std::string::npos || tail->size() - at < kEndSize) {
     return corrupt(source, "the directory at its end is missing");
@@ -84,7 +84,7 @@ Result<Place> find_directory(const container::Source& source) {
   directory.size = in.read<uint32_t>();
   directory.offset = in.read<uint32_t>();
   if (Status large = read_end64(source, tail_begin + at, directory); !large) {
-    return tl::unexpected(large.error());
+    return large.error();
   }
   return directory;
 }
@@ -132,9 +132,9 @@ bool read_entry(ByteReader& in, ZipEntry& entry) {
 
 Result<ZipDirectory> read_zip_directory(const container::Source& source) {
   const Result<Place> place = find_directory(source);
-  if (!place) return tl::unexpected(place.error());
+  if (!place) return place.error();
   const Result<std::string> text = read_text(source, place->offset, place->size);
-  if (!text) return tl::unexpected(text.error());
+  if (!text) return text.error();
   ByteReader in(text->data(), text->size());
   ZipDirectory directory;
   directory.begin = place->offset;
@@ -148,7 +148,7 @@ Result<ZipDirectory> read_zip_directory(const container::Source& source) {
 
 Result<uint64_t> zip_data_offset(const container::Source& source, const ZipEntry& entry) {
   const Result<std::string> local = read_text(source, entry.offset, kLocalSize);
-  if (!local) return tl::unexpected(local.error());
+  if (!local) return local.error();
   ByteReader in(local->data(), local->size());
   if (in.read<uint32_t>() != kLocalMagic) return corrupt(source, "an entry is not where it should");
   in.take(22);

@@ -66,11 +66,11 @@ class CoefficientDecoder final : public FragmentDecoder {
 Result<EncodedTensor> encode_coefficients(const TransformInput& input, ThreadPool* pool) {
   const bool spectral = input.options.encoding == HolographicEncoding::spectral;
   Result<NormalisedTensor> tensor = normalise(input.tensor, pool);
-  if (!tensor) return tl::unexpected(tensor.error());
+  if (!tensor) return tensor.error();
   TransformLayout layout = begin_layout(input, tensor->patches);
   if (spectral) {
     if (Status status = dct_2d(tensor->values, layout.matrix, pool); !status) {
-      return tl::unexpected(status.error());
+      return status.error();
     }
     layout.common =
         essential_count(layout.elements, input.options.essential_share, layout.fragments);

@@ -11,7 +11,7 @@ enum class Direction { forward, inverse };
 
 Status transform_sequence(std::span<float> values, Direction direction) {
   const Result<codec::Dct> dct = codec::Dct::create(values.size());
-  if (!dct) return tl::unexpected(dct.error());
+  if (!dct) return dct.error();
   return direction == Direction::forward ? dct->forward(values) : dct->inverse(values);
 }
 
@@ -24,7 +24,7 @@ Status transform_matrix(std::span<float> matrix, MatrixShape shape, ThreadPool* 
   }
   if (shape.rows == 1 || shape.columns == 1) return transform_sequence(matrix, direction);
   const Result<codec::Dct2d> dct = codec::Dct2d::create(shape.rows, shape.columns);
-  if (!dct) return tl::unexpected(dct.error());
+  if (!dct) return dct.error();
   return direction == Direction::forward ? dct->forward(matrix, pool) : dct->inverse(matrix, pool);
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little);
 
-tl::unexpected<Error> broken(const std::string& what) {
+Error broken(const std::string& what) {
   return fail(ErrorCode::corrupt, "description of a transformed tensor: " + what);
 }
 
@@ -104,7 +104,7 @@ Result<TransformLayout> transform_layout(const TensorDescription& description) {
   const auto parameters = reader.read<TransformParameters>();
   if (!reader.ok()) return broken("parameters are too short");
   if (Status status = check_parameters(parameters, description.parameters.size()); !status) {
-    return tl::unexpected(status.error());
+    return status.error();
   }
   const Result<uint64_t> elements = element_count(description.shape);
   if (!elements) return broken(elements.error().message);
@@ -130,7 +130,7 @@ Result<TransformLayout> transform_layout(const TensorDescription& description) {
     layout.common = parameters.common;
     layout.groups = (layout.elements - layout.common) / layout.fragments;
   }
-  if (Status status = check_counts(layout); !status) return tl::unexpected(status.error());
+  if (Status status = check_counts(layout); !status) return status.error();
 
   if (description.part_bytes.size() != layout.fragments) {
     return broken(fmt::format("sizes of {} fragments, not of {}", description.part_bytes.size(),

@@ -119,7 +119,7 @@ Result<EncodedTensor> finish_encoding(const TransformInput& input, const Transfo
   encoded.parts = std::move(fragments);
   Result<std::vector<QualityPoint>> prefixes =
       measure_prefixes(input.tensor, encoded, layout.scale, pool);
-  if (!prefixes) return tl::unexpected(prefixes.error());
+  if (!prefixes) return prefixes.error();
   description.curve.prefixes = std::move(*prefixes);
   return encoded;
 }

@@ -143,7 +143,7 @@ Result<EncodedTensor> encode_low_rank(const TransformInput& input, ThreadPool* p
                             shape.rows, shape.columns));
   }
   const Result<NormalisedTensor> tensor = normalise(input.tensor, pool);
-  if (!tensor) return tl::unexpected(tensor.error());
+  if (!tensor) return tensor.error();
   SingularComponents components =
       singular_components(tensor->values, shape, rank, input.options.seed, pool);
 

@@ -60,15 +60,15 @@ Result<std::vector<QualityPoint>> measure_prefixes(const TensorView& tensor,
                                                    const EncodedTensor& encoded, int scale,
                                                    ThreadPool* pool) {
   Result<std::unique_ptr<TensorDecoder>> decoder = transform_decoder(encoded.description);
-  if (!decoder) return tl::unexpected(decoder.error());
+  if (!decoder) return decoder.error();
   std::vector<std::byte> decoded(tensor.bytes.size());
   std::vector<QualityPoint> points;
   for (size_t part = 0; part < encoded.parts.size(); ++part) {
     if (Status status = (*decoder)->add(part, encoded.parts[part]); !status) {
-      return tl::unexpected(status.error());
+      return status.error();
     }
     if (Status status = (*decoder)->reconstruct(decoded, pool); !status) {
-      return tl::unexpected(status.error());
+      return status.error();
     }
     points.push_back(measure_quality(tensor, decoded, scale, pool));
   }

@@ -84,9 +84,9 @@ Status check_curve(const QualityCurve& curve, size_t fragments) {
 
 Result<EncodedTensor> transform_encode(const TensorView& tensor, const EncodeOptions& options,
                                        ThreadPool* pool) {
-  if (Status status = check_options(options); !status) return tl::unexpected(status.error());
+  if (Status status = check_options(options); !status) return status.error();
   const Result<uint64_t> elements = check_tensor(tensor, options.encoding);
-  if (!elements) return tl::unexpected(elements.error());
+  if (!elements) return elements.error();
   const TransformInput input = {
       tensor, options, options.precision.value_or(default_precision(tensor.dtype)), *elements};
   try {
@@ -101,14 +101,14 @@ Result<EncodedTensor> transform_encode(const TensorView& tensor, const EncodeOpt
 
 Result<std::unique_ptr<TensorDecoder>> transform_decoder(const TensorDescription& description) {
   const Result<TransformLayout> layout = transform_layout(description);
-  if (!layout) return tl::unexpected(layout.error());
+  if (!layout) return layout.error();
   if (Status status = check_curve(description.curve, layout->fragments); !status) {
-    return tl::unexpected(status.error());
+    return status.error();
   }
   try {
     Result<std::vector<PatchRun>> patches =
         read_patches(layout->patches, layout->dtype, layout->elements);
-    if (!patches) return tl::unexpected(patches.error());
+    if (!patches) return patches.error();
     return layout->encoding == HolographicEncoding::low_rank_distributed
                ? low_rank_decoder(*layout, std::move(*patches), description.curve)
                : coefficient_decoder(*layout, std::move(*patches), description.curve);

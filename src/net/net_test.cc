@@ -1,0 +1,108 @@
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "net/event_loop.h"
+#include "net/metrics_server.h"
+
+namespace hoist::net {
+namespace {
+
+struct Pipe {
+  Pipe() {
+    int ends[2];
+    EXPECT_EQ(::pipe(ends), 0);
+    from = UniqueFd(ends[0]);
+    to = UniqueFd(ends[1]);
+  }
+  UniqueFd from;
+  UniqueFd to;
+};
+
+TEST(EventLoop, HandlersMayRemoveThemselvesAndOthers) {
+  EventLoop loop = EventLoop::create().value();
+  const Pipe one;
+  const Pipe other;
+  int calls = 0;
+  const auto handler = [&] {
+    ++calls;
+    loop.remove(one.from.get());
+    loop.remove(other.from.get());
+  };
+  ASSERT_TRUE(loop.add(one.from.get(), handler));
+  ASSERT_TRUE(loop.add(other.from.get(), handler));
+  EXPECT_FALSE(loop.add(one.from.get(), handler));  // it is there
+  ASSERT_EQ(::write(one.to.get(), "x", 1), 1);
+  ASSERT_EQ(::write(other.to.get(), "x", 1), 1);
+  ASSERT_TRUE(loop.run_once(1000));
+  ASSERT_TRUE(loop.run_once(0));
+  EXPECT_EQ(calls, 1);
+}
+
+class MetricsServerTest : public testing::Test {
+ protected:
+  MetricsServerTest() : loop_(EventLoop::create().value()) {
+    UniqueFd listener(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = ::htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    EXPECT_EQ(::bind(listener.get(), reinterpret_cast<sockaddr*>(&address), size), 0);
+    EXPECT_EQ(::listen(listener.get(), 16), 0);
+    EXPECT_EQ(::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&address), &size), 0);
+    address_ = address;
+    server_.emplace(loop_, std::move(listener), [] { return std::string("answer 42\n"); });
+    EXPECT_TRUE(server_->start());
+  }
+
+  UniqueFd visit(const std::string& says) {
+    UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    EXPECT_EQ(::connect(socket.get(), reinterpret_cast<sockaddr*>(&address_), sizeof address_), 0);
+    EXPECT_EQ(::send(socket.get(), says.data(), says.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(says.size()));
+    return socket;
+  }
+
+  // What it is told until the connection ends; nothing where it stays open.
+  std::string told(const UniqueFd& socket) {
+    for (int i = 0; i < 20; ++i) EXPECT_TRUE(loop_.run_once(10));
+    std::string text;
+    char bytes[4096];
+    while (true) {
+      const ssize_t count = ::recv(socket.get(), bytes, sizeof bytes, MSG_DONTWAIT);
+      if (count <= 0) return text;
+      text.append(bytes, static_cast<size_t>(count));
+    }
+  }
+
+  EventLoop loop_;
+  sockaddr_in address_ = {};
+  std::optional<MetricsServer> server_;
+};
+
+TEST_F(MetricsServerTest, AnswersAWholeRequestOnly) {
+  const UniqueFd half = visit("GET /metrics HTTP/1.1\r\nHost: x\r\n");
+  EXPECT_EQ(told(half), "");
+  EXPECT_EQ(::send(half.get(), "\r\n", 2, MSG_NOSIGNAL), 2);
+  const std::string answer = told(half);
+  EXPECT_TRUE(answer.starts_with("HTTP/1.0 200 OK\r\n")) << answer;
+  EXPECT_TRUE(answer.ends_with("\r\n\r\nanswer 42\n")) << answer;
+}
+
+TEST_F(MetricsServerTest, VisitorsThatSayNothingOrTooMuchAreDropped) {
+  std::vector<UniqueFd> silent;
+  for (int i = 0; i < 20; ++i) silent.push_back(visit(""));
+  const UniqueFd endless = visit(std::string(20'000, 'x'));
+  EXPECT_EQ(told(endless), "");
+  const UniqueFd usual = visit("GET / HTTP/1.1\r\n\r\n");
+  EXPECT_NE(told(usual).find("answer 42"), std::string::npos);
+  EXPECT_GE(server_->expire(), 0);  // somebody waits
+}
+
+}  // namespace
+}  // namespace hoist::net
