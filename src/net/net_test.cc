@@ -53,7 +53,7 @@ class MetricsServerTest : public testing::Test {
     address.sin_addr.s_addr = ::htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof address;
     EXPECT_EQ(::bind(listener.get(), reinterpret_cast<sockaddr*>(&address), size), 0);
-    EXPECT_EQ(::listen(listener.get(), 16), 0);
+    EXPECT_EQ(::listen(listener.get(), 64), 0);
     EXPECT_EQ(::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&address), &size), 0);
     address_ = address;
     server_.emplace(loop_, std::move(listener), [] { return std::string("answer 42\n"); });
