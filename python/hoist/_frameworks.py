@@ -9,36 +9,16 @@ from typing import Any, Optional, Sequence, Tuple
 
 import numpy as np
 
+from hoist import _native
 from hoist.errors import Corrupt, InvalidArgument, Unsupported
 
 # Names of safetensors, and what the frameworks call the same. ml_dtypes gives NumPy the small floats.
-_NUMPY = {
-    "BOOL": "bool",
-    "U8": "uint8",
-    "I8": "int8",
-    "I16": "int16",
-    "U16": "uint16",
-    "F16": "float16",
-    "I32": "int32",
-    "U32": "uint32",
-    "F32": "float32",
-    "I64": "int64",
-    "U64": "uint64",
-    "F64": "float64",
-    "C64": "complex64",
-    "C128": "complex128",
-}
-_ML_DTYPES = {
-    "BF16": "bfloat16",
-    "F8_E4M3": "float8_e4m3fn",
-    "F8_E5M2": "float8_e5m2",
-    "F8_E8M0": "float8_e8m0fnu",
-    "F8_E4M3FNUZ": "float8_e4m3fnuz",
-    "F8_E5M2FNUZ": "float8_e5m2fnuz",
-}
+_TYPES = _native.element_types()
+_NUMPY = {name: framework for name, framework, holder in _TYPES if holder == "numpy"}
+_ML_DTYPES = {name: framework for name, framework, holder in _TYPES if holder == "ml_dtypes"}
+_TORCH = {name: framework for name, framework, holder in _TYPES if holder}
 # An element of torch's F4 is a byte, which holds two: its last dimension is half as long.
 _TORCH_PAIRS = "F4"
-_TORCH = {**_NUMPY, **_ML_DTYPES, _TORCH_PAIRS: "float4_e2m1fn_x2"}
 
 
 _NUMPY_NAMES = {np.dtype(numpy): name for name, numpy in _NUMPY.items()}

@@ -67,6 +67,7 @@ class Scorer:
         score_hint: Optional[float] = None,
     ) -> Any: ...  # int where is_count, else float
 
+def element_types() -> List[Tuple[str, str, str]]: ...
 def pair_scores(
     queries: Any,
     choices: Any,

@@ -51,6 +51,17 @@ ByteArray byte_array(std::unique_ptr<Owner> owner, std::byte* data, size_t size)
   return ByteArray(reinterpret_cast<uint8_t*>(data), {size}, free);
 }
 
+// (name, what frameworks call it, who has it in Python) of all element types.
+nb::list element_types() {
+  constexpr const char* kHolders[] = {"", "numpy", "ml_dtypes", "torch"};
+  nb::list list;
+  for (const DTypeProperties& type : array::all_dtypes()) {
+    list.append(
+        nb::make_tuple(type.name, type.framework, kHolders[static_cast<size_t>(type.holder)]));
+  }
+  return list;
+}
+
 std::string_view dtype_name(DType dtype) { return properties(dtype).name; }
 
 DType dtype_of(const std::string& name) {
@@ -246,6 +257,7 @@ class Writer {
 }  // namespace
 
 void define_tensors(nb::module_& module) {
+  module.def("element_types", &element_types);
   nb::class_<HoloTensorReader>(module, "HoloReader")
       .def(nb::new_([](const FilePath& path) {
              Result<HoloTensorReader> reader = [&] {

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <cstring>
 
+#include "array/convert.h"
 #include "base/cpu.h"
 #include "base/wide_vectors.h"
-#include "tensors/convert.h"
 
 namespace hoist::tensors {
 namespace {
@@ -26,13 +26,13 @@ double narrow_value(DType dtype, uint64_t pattern) {
     case DType::i8:
       return static_cast<int8_t>(pattern);
     case DType::f8_e5m2:
-      return f8_e5m2_to_f32(static_cast<uint8_t>(pattern));
+      return array::f8_e5m2_to_f32(static_cast<uint8_t>(pattern));
     case DType::f8_e4m3:
-      return f8_e4m3_to_f32(static_cast<uint8_t>(pattern));
+      return array::f8_e4m3_to_f32(static_cast<uint8_t>(pattern));
     case DType::f16:
-      return f16_to_f32(static_cast<uint16_t>(pattern));
+      return array::f16_to_f32(static_cast<uint16_t>(pattern));
     default:
-      return bf16_to_f32(static_cast<uint16_t>(pattern));
+      return array::bf16_to_f32(static_cast<uint16_t>(pattern));
   }
 }
 

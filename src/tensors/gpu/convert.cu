@@ -6,51 +6,53 @@
 
 #include <cstdint>
 
+#include "array/dtypes.h"
 #include "device/on_device.h"
-#include "tensors/gpu/convert_job.h"
 
 namespace hoist::tensors {
 namespace {
 
+using array::DType;
+
 constexpr unsigned kThreads = 256;
 constexpr unsigned kMostBlocks = 132 * 32;
 
-template <NumberKind kKind>
+template <DType kKind>
 struct Number;
 template <>
-struct Number<NumberKind::i8> {
+struct Number<DType::i8> {
   using Type = int8_t;
   static __device__ float widen(Type value) { return value; }
 };
 template <>
-struct Number<NumberKind::u8> {
+struct Number<DType::u8> {
   using Type = uint8_t;
   static __device__ float widen(Type value) { return value; }
 };
 template <>
-struct Number<NumberKind::f8_e4m3> {
+struct Number<DType::f8_e4m3> {
   using Type = __nv_fp8_e4m3;
   static __device__ float widen(Type value) { return static_cast<float>(value); }
 };
 template <>
-struct Number<NumberKind::f8_e5m2> {
+struct Number<DType::f8_e5m2> {
   using Type = __nv_fp8_e5m2;
   static __device__ float widen(Type value) { return static_cast<float>(value); }
 };
 template <>
-struct Number<NumberKind::f16> {
+struct Number<DType::f16> {
   using Type = __half;
   static __device__ float widen(Type value) { return __half2float(value); }
   static __device__ Type narrow(float value) { return __float2half_rn(value); }
 };
 template <>
-struct Number<NumberKind::bf16> {
+struct Number<DType::bf16> {
   using Type = __nv_bfloat16;
   static __device__ float widen(Type value) { return __bfloat162float(value); }
   static __device__ Type narrow(float value) { return __float2bfloat16_rn(value); }
 };
 template <>
-struct Number<NumberKind::f32> {
+struct Number<DType::f32> {
   using Type = float;
   static __device__ float widen(Type value) { return value; }
   static __device__ Type narrow(float value) { return value; }
@@ -62,7 +64,7 @@ struct Blocks {
   const float* zeros;
 };
 
-template <NumberKind kIn, NumberKind kOut>
+template <DType kIn, DType kOut>
 __global__ void __launch_bounds__(kThreads)
     convert(const void* in, uint64_t count, Blocks blocks, void* out) {
   const auto* const from = static_cast<const typename Number<kIn>::Type*>(in);
@@ -81,46 +83,48 @@ __global__ void __launch_bounds__(kThreads)
 
 using Kernel = void (*)(const void*, uint64_t, Blocks, void*);
 
-template <NumberKind kIn>
-Kernel kernel_to(NumberKind out) {
+template <DType kIn>
+Kernel kernel_to(DType out) {
   switch (out) {
-    case NumberKind::f16:
-      return convert<kIn, NumberKind::f16>;
-    case NumberKind::bf16:
-      return convert<kIn, NumberKind::bf16>;
-    case NumberKind::f32:
-      return convert<kIn, NumberKind::f32>;
+    case DType::f16:
+      return convert<kIn, DType::f16>;
+    case DType::bf16:
+      return convert<kIn, DType::bf16>;
+    case DType::f32:
+      return convert<kIn, DType::f32>;
     default:
       return nullptr;
   }
 }
 
-Kernel kernel_for(NumberKind in, NumberKind out) {
+Kernel kernel_for(DType in, DType out) {
   switch (in) {
-    case NumberKind::i8:
-      return kernel_to<NumberKind::i8>(out);
-    case NumberKind::u8:
-      return kernel_to<NumberKind::u8>(out);
-    case NumberKind::f8_e4m3:
-      return kernel_to<NumberKind::f8_e4m3>(out);
-    case NumberKind::f8_e5m2:
-      return kernel_to<NumberKind::f8_e5m2>(out);
-    case NumberKind::f16:
-      return kernel_to<NumberKind::f16>(out);
-    case NumberKind::bf16:
-      return kernel_to<NumberKind::bf16>(out);
+    case DType::i8:
+      return kernel_to<DType::i8>(out);
+    case DType::u8:
+      return kernel_to<DType::u8>(out);
+    case DType::f8_e4m3:
+      return kernel_to<DType::f8_e4m3>(out);
+    case DType::f8_e5m2:
+      return kernel_to<DType::f8_e5m2>(out);
+    case DType::f16:
+      return kernel_to<DType::f16>(out);
+    case DType::bf16:
+      return kernel_to<DType::bf16>(out);
+    case DType::f32:
+      return kernel_to<DType::f32>(out);
     default:
-      return kernel_to<NumberKind::f32>(out);
+      return nullptr;
   }
 }
 
 }  // namespace
 }  // namespace hoist::tensors
 
-extern "C" int hoist_cuda_tensors_convert(int device, void* stream, hoist::tensors::NumberKind from,
-                                          hoist::tensors::NumberKind to, const void* in,
-                                          uint64_t count, uint64_t block, const void* scales,
-                                          const void* zeros, void* out) {
+extern "C" int hoist_cuda_tensors_convert(int device, void* stream, hoist::array::DType from,
+                                          hoist::array::DType to, const void* in, uint64_t count,
+                                          uint64_t block, const void* scales, const void* zeros,
+                                          void* out) {
   using namespace hoist::tensors;
   const Kernel kernel = kernel_for(from, to);
   if (kernel == nullptr) return cudaErrorInvalidValue;

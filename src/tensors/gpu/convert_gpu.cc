@@ -4,34 +4,21 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 
-#include "tensors/convert.h"
-#include "tensors/gpu/convert_job.h"
+#include "array/convert.h"
 #include "tensors/gpu/plugin_call.h"
 
 namespace hoist::tensors {
 namespace {
 
-std::optional<NumberKind> number_kind(DType dtype) {
-  switch (dtype) {
-    case DType::i8:
-      return NumberKind::i8;
-    case DType::u8:
-      return NumberKind::u8;
-    case DType::f8_e4m3:
-      return NumberKind::f8_e4m3;
-    case DType::f8_e5m2:
-      return NumberKind::f8_e5m2;
-    case DType::f16:
-      return NumberKind::f16;
-    case DType::bf16:
-      return NumberKind::bf16;
-    case DType::f32:
-      return NumberKind::f32;
-    default:
-      return std::nullopt;
-  }
+bool is_input(DType dtype) {
+  constexpr DType kInputs[] = {DType::i8,  DType::u8,   DType::f8_e4m3, DType::f8_e5m2,
+                               DType::f16, DType::bf16, DType::f32};
+  return std::find(std::begin(kInputs), std::end(kInputs), dtype) != std::end(kInputs);
+}
+
+bool is_output(DType dtype) {
+  return dtype == DType::f16 || dtype == DType::bf16 || dtype == DType::f32;
 }
 
 void convert_on_host(const std::byte* in, DType from, std::byte* out, DType to, uint64_t count,
@@ -53,9 +40,7 @@ void convert_on_host(const std::byte* in, DType from, std::byte* out, DType to, 
 
 Status convert_on_device(device::View<const std::byte> in, DType from, device::View<std::byte> out,
                          DType to, const Quantisation& quantisation, device::Stream& stream) {
-  const std::optional<NumberKind> from_kind = number_kind(from);
-  const std::optional<NumberKind> to_kind = number_kind(to);
-  if (!from_kind || !to_kind || *to_kind < NumberKind::f16) {
+  if (!is_input(from) || !is_output(to)) {
     return fail(ErrorCode::unsupported,
                 fmt::format("conversion on the device from {} to {}: from i8, u8 and floats to "
                             "f16, bf16 and f32",
@@ -72,8 +57,8 @@ Status convert_on_device(device::View<const std::byte> in, DType from, device::V
   if (stream.device().properties().kind == device::DeviceKind::cpu) {
     return stream.call([=] { convert_on_host(in.data, from, out.data, to, count, quantisation); });
   }
-  return call_plugin("hoist_cuda_tensors_convert", "conversion of elements", stream, *from_kind,
-                     *to_kind, static_cast<const void*>(in.data), count, quantisation.block,
+  return call_plugin("hoist_cuda_tensors_convert", "conversion of elements", stream, from, to,
+                     static_cast<const void*>(in.data), count, quantisation.block,
                      static_cast<const void*>(quantisation.scales),
                      static_cast<const void*>(quantisation.zeros), static_cast<void*>(out.data));
 }

@@ -14,14 +14,14 @@ namespace {
 constexpr unsigned kMostThreads = 1024;
 constexpr unsigned kWarp = 32;
 
-template <FloatKind kKind>
+template <DType kKind>
 struct StoredValue {
   __device__ float operator()(const uint8_t* values, uint64_t index) const {
     return load_value(values, index, kKind);
   }
 };
 
-template <FloatKind kKind>
+template <DType kKind>
 struct ElementStore {
   void* out;
   ElementScale scale;
@@ -31,9 +31,9 @@ struct ElementStore {
     const float a = scaled_element(value.x, scale);
     const float b = scaled_element(value.y, scale);
     if (whole_pairs) {
-      if constexpr (kKind == FloatKind::f16) {
+      if constexpr (kKind == DType::f16) {
         static_cast<__half2*>(out)[index / 2] = __floats2half2_rn(a, b);
-      } else if constexpr (kKind == FloatKind::bf16) {
+      } else if constexpr (kKind == DType::bf16) {
         static_cast<__nv_bfloat162*>(out)[index / 2] = __floats2bfloat162_rn(a, b);
       } else {
         static_cast<float2*>(out)[index / 2] = make_float2(a, b);
@@ -82,7 +82,7 @@ cudaError_t launch_pass(cudaStream_t stream, const Pass& pass) {
   return cudaGetLastError();
 }
 
-template <FloatKind kPrecision>
+template <DType kPrecision>
 cudaError_t launch_rows(cudaStream_t stream, const DealtValues& dealt, const uint64_t* before,
                         const BothPlans& both, float* panels) {
   const CosineRows<StoredValue<kPrecision>> pass{
@@ -90,7 +90,7 @@ cudaError_t launch_rows(cudaStream_t stream, const DealtValues& dealt, const uin
   return launch_pass<1>(stream, pass);
 }
 
-template <uint32_t kSequences, FloatKind kKind>
+template <uint32_t kSequences, DType kKind>
 cudaError_t launch_columns(cudaStream_t stream, const float* panels, const BothPlans& both,
                            const ElementScale& scale, void* out) {
   const uint32_t columns = both.plans[0].length;
@@ -103,12 +103,12 @@ template <uint32_t kSequences>
 cudaError_t launch_columns(cudaStream_t stream, const float* panels, const BothPlans& both,
                            const ElementScale& scale, void* out) {
   switch (scale.kind) {
-    case FloatKind::f16:
-      return launch_columns<kSequences, FloatKind::f16>(stream, panels, both, scale, out);
-    case FloatKind::bf16:
-      return launch_columns<kSequences, FloatKind::bf16>(stream, panels, both, scale, out);
+    case DType::f16:
+      return launch_columns<kSequences, DType::f16>(stream, panels, both, scale, out);
+    case DType::bf16:
+      return launch_columns<kSequences, DType::bf16>(stream, panels, both, scale, out);
     default:
-      return launch_columns<kSequences, FloatKind::f32>(stream, panels, both, scale, out);
+      return launch_columns<kSequences, DType::f32>(stream, panels, both, scale, out);
   }
 }
 
@@ -146,14 +146,14 @@ int hoist_cuda_tensors_inverse_cosine(
     auto* const floats = static_cast<float*>(panels);
     cudaError_t error;
     switch (dealt->precision) {
-      case FloatKind::f16:
-        error = launch_rows<FloatKind::f16>(on, *dealt, before, both, floats);
+      case DType::f16:
+        error = launch_rows<DType::f16>(on, *dealt, before, both, floats);
         break;
-      case FloatKind::bf16:
-        error = launch_rows<FloatKind::bf16>(on, *dealt, before, both, floats);
+      case DType::bf16:
+        error = launch_rows<DType::bf16>(on, *dealt, before, both, floats);
         break;
       default:
-        error = launch_rows<FloatKind::f32>(on, *dealt, before, both, floats);
+        error = launch_rows<DType::f32>(on, *dealt, before, both, floats);
     }
     if (error != cudaSuccess) return error;
     return fits(CosineBlock<4>::bytes(of_columns->length))

@@ -86,7 +86,7 @@ class Dealt {
                                            : reinterpret_cast<const uint8_t*>(fragment.data()));
     }
     values_ = {pointers_.data(),       pointers_[there], shifts_.data(), groups, 0,
-               common * sizeof(float), fragments,        FloatKind::f32};
+               common * sizeof(float), fragments,        DType::f32};
   }
 
   const std::vector<float>& coefficients() const { return coefficients_; }

@@ -21,7 +21,7 @@ __global__ void __launch_bounds__(kSmallBlock)
 // is stored.
 __global__ void __launch_bounds__(kSmallBlock)
     load_vectors(const uint8_t* const* vectors, const float* const* sigmas, float factor,
-                 uint64_t length, FloatKind precision, float* out) {
+                 uint64_t length, DType precision, float* out) {
   const uint8_t* const vector = vectors[blockIdx.x];
   const float scale = sigmas == nullptr ? 1 : *sigmas[blockIdx.x] * factor;
   for (uint64_t i = threadIdx.x; i < length; i += kSmallBlock) {
@@ -71,7 +71,7 @@ int hoist_cuda_tensors_check_fragments(int device, void* stream,
 // `vectors`: of each component, on the device; likewise `sigmas`, which may be null.
 int hoist_cuda_tensors_vectors(int device, void* stream, const void* vectors, const void* sigmas,
                                float factor, uint64_t length, uint32_t count,
-                               hoist::tensors::FloatKind precision, void* out) {
+                               hoist::array::DType precision, void* out) {
   using namespace hoist::tensors;
   return hoist::device::on_device(device, [&] {
     load_vectors<<<count, kSmallBlock, 0, static_cast<cudaStream_t>(stream)>>>(

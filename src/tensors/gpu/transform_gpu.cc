@@ -21,24 +21,15 @@
 namespace hoist::tensors {
 namespace {
 
-std::optional<FloatKind> float_kind(DType dtype) {
-  switch (dtype) {
-    case DType::f32:
-      return FloatKind::f32;
-    case DType::f16:
-      return FloatKind::f16;
-    case DType::bf16:
-      return FloatKind::bf16;
-    default:
-      return std::nullopt;
-  }
+bool is_float_of_kernels(DType dtype) {
+  return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16;
 }
 
-float largest_of(FloatKind kind) {
+float largest_of(DType kind) {
   switch (kind) {
-    case FloatKind::f16:
+    case DType::f16:
       return 65504;
-    case FloatKind::bf16:
+    case DType::bf16:
       return std::bit_cast<float>(0x7f7f0000);
     default:
       return std::numeric_limits<float>::max();
@@ -52,7 +43,7 @@ Result<device::Buffer> scratch(device::Stream& stream, uint64_t bytes) {
 }  // namespace
 
 bool TransformGpu::supports(const TransformLayout& layout) {
-  if (!float_kind(layout.dtype)) return false;
+  if (!is_float_of_kernels(layout.dtype)) return false;
   return layout.encoding != HolographicEncoding::spectral ||
          (cosine_plan(layout.matrix.rows) && cosine_plan(layout.matrix.columns));
 }
@@ -75,7 +66,7 @@ Result<TransformGpu> TransformGpu::create(device::PinnedPool& pool,
   if (!patches) return patches.error();
   TransformGpu gpu(pool);
   gpu.layout_ = *layout;
-  const FloatKind kind = *float_kind(layout->dtype);
+  const DType kind = layout->dtype;
   const PowerOfTwo<float> power(-layout->scale);
   gpu.scale_ = {power.first, power.second, largest_of(kind), kind};
   for (const PatchRun& run : *patches) gpu.runs_.push_back({run.first, run.length, run.bits});
@@ -136,7 +127,7 @@ Status TransformGpu::reconstruct(std::span<const std::byte* const> fragments, vo
                                layout_.common_offset(),
                                layout_.dealt_offset(),
                                layout_.fragments,
-                               *float_kind(layout_.precision)};
+                               layout_.precision};
     status = layout_.encoding == HolographicEncoding::spectral ? invert_cosine(dealt, out, stream)
                                                                : unproject(dealt, out, stream);
   }
@@ -195,7 +186,7 @@ Status TransformGpu::multiply(std::span<const std::byte* const> fragments, void*
     if (!left) return left.error();
     const Result<device::Buffer> right = scratch(stream, sizeof(float) * count * matrix.columns);
     if (!right) return right.error();
-    const FloatKind precision = *float_kind(layout_.precision);
+    const DType precision = layout_.precision;
     const float factor = std::ldexp(1.0F, -2 * vector_scale(layout_.precision));
     const auto load = [&](std::span<const std::byte* const> vectors,
                           std::span<const std::byte* const> scales, uint64_t length,

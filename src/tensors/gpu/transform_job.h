@@ -4,10 +4,11 @@
 
 #include <cstdint>
 
+#include "array/dtypes.h"
+
 namespace hoist::tensors {
 
-// Of stored values and of elements.
-enum class FloatKind : uint8_t { f32, f16, bf16 };
+using array::DType;  // of stored values and of elements: f32, f16, bf16
 
 // Coefficients as fragments hold them.
 struct DealtValues {
@@ -18,7 +19,7 @@ struct DealtValues {
   uint64_t common_offset;
   uint64_t dealt_offset;
   uint32_t count;  // of fragments
-  FloatKind precision;
+  DType precision;
 };
 
 // How values become elements: times first, times second, at most `largest` either way.
@@ -26,7 +27,7 @@ struct ElementScale {
   float first;
   float second;
   float largest;
-  FloatKind kind;
+  DType kind;
 };
 
 // A cosine transform's length as the product of what a thread transforms at once (cosine_plan.h).

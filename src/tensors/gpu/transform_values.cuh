@@ -16,11 +16,11 @@ namespace hoist::tensors {
 inline constexpr unsigned kThreads = 512;
 inline constexpr unsigned kSmallBlock = 256;
 
-__device__ inline float load_value(const uint8_t* values, uint64_t index, FloatKind kind) {
+__device__ inline float load_value(const uint8_t* values, uint64_t index, DType kind) {
   switch (kind) {
-    case FloatKind::f16:
+    case DType::f16:
       return __half2float(reinterpret_cast<const __half*>(values)[index]);
-    case FloatKind::bf16:
+    case DType::bf16:
       return __bfloat162float(reinterpret_cast<const __nv_bfloat16*>(values)[index]);
     default:
       return reinterpret_cast<const float*>(values)[index];
@@ -32,12 +32,12 @@ __device__ inline float scaled_element(float value, const ElementScale& scale) {
   return fmaxf(-scale.largest, fminf(scale.largest, value * scale.first * scale.second)) + 0.0F;
 }
 
-__device__ inline void store_rounded(void* out, uint64_t index, float value, FloatKind kind) {
+__device__ inline void store_rounded(void* out, uint64_t index, float value, DType kind) {
   switch (kind) {
-    case FloatKind::f16:
+    case DType::f16:
       static_cast<__half*>(out)[index] = __float2half_rn(value);
       break;
-    case FloatKind::bf16:
+    case DType::bf16:
       static_cast<__nv_bfloat16*>(out)[index] = __float2bfloat16_rn(value);
       break;
     default:

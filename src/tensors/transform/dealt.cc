@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tensors/convert.h"
+#include "array/convert.h"
 #include "tensors/transform/dealing.h"
 #include "tensors/transform/tasks.h"
 #include "tensors/transform/values.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "tensors/convert.h"
+#include "array/convert.h"
 #include "tensors/transform/coders.h"
 #include "tensors/transform/low_rank.h"
 #include "tensors/transform/product.h"

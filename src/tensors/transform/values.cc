@@ -7,7 +7,7 @@
 #include <cstring>
 #include <limits>
 
-#include "tensors/convert.h"
+#include "array/convert.h"
 #include "tensors/transform/patches.h"
 #include "tensors/transform/tasks.h"
 
@@ -123,7 +123,7 @@ float largest_finite(DType dtype) {
     case DType::f16:
       return 65504;
     case DType::bf16:
-      return bf16_to_f32(0x7f7f);
+      return array::bf16_to_f32(0x7f7f);
     default:
       return std::numeric_limits<float>::max();
   }

@@ -1,5 +1,6 @@
-#include "tensors/convert.h"
+#include "array/convert.h"
 
+#include <fmt/core.h>
 #include <immintrin.h>
 
 #include <algorithm>
@@ -9,9 +10,10 @@
 #include <limits>
 #include <type_traits>
 
+#include "array/coded_floats.h"
 #include "base/cpu.h"
 
-namespace hoist::tensors {
+namespace hoist::array {
 namespace {
 
 // A binary floating point format of at most 16 bits: sign, exponent, mantissa.
@@ -162,6 +164,18 @@ void narrow_f16(std::span<const float> values, std::byte* bytes) {
   narrow_all<uint16_t>(values.subspan(done), bytes + 2 * done, f32_to_f16);
 }
 
+Status check_sizes(DType dtype, size_t bytes, size_t values) {
+  const DTypeProperties& type = properties(dtype);
+  if (type.components > 1) {
+    return fail(ErrorCode::unsupported,
+                fmt::format("conversion of {} elements: complex has no real value", type.name));
+  }
+  if (bytes * type.packed == values * type.bytes) return {};
+  return fail(ErrorCode::invalid_argument,
+              fmt::format("conversion of {} {} elements ({} bytes): it takes {} bytes", values,
+                          type.name, bytes, values * type.bytes / type.packed));
+}
+
 }  // namespace
 
 float f16_to_f32(uint16_t value) { return F16::widen(value); }
@@ -257,4 +271,24 @@ void convert_from_f32(std::span<const float> values, DType dtype, std::byte* byt
   }
 }
 
-}  // namespace hoist::tensors
+Status to_f32(DType dtype, std::span<const std::byte> bytes, std::span<float> values) {
+  if (Status status = check_sizes(dtype, bytes.size(), values.size()); !status) return status;
+  if (is_coded_float(dtype)) {
+    widen_codes(dtype, bytes.data(), values);
+  } else {
+    convert_to_f32(dtype, bytes.data(), values);
+  }
+  return {};
+}
+
+Status from_f32(std::span<const float> values, DType dtype, std::span<std::byte> bytes) {
+  if (Status status = check_sizes(dtype, bytes.size(), values.size()); !status) return status;
+  if (is_coded_float(dtype)) {
+    narrow_to_codes(values, dtype, bytes.data());
+  } else {
+    convert_from_f32(values, dtype, bytes.data());
+  }
+  return {};
+}
+
+}  // namespace hoist::array

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <span>
 
-#include "tensors/tensor.h"
+#include "array/dtype.h"
 
-namespace hoist::tensors {
+namespace hoist::array {
 
 inline float bf16_to_f32(uint16_t value) { return std::bit_cast<float>(uint32_t{value} << 16); }
 float f16_to_f32(uint16_t value);
@@ -27,4 +27,10 @@ uint8_t f32_to_f8_e4m3(float value);
 void convert_to_f32(DType dtype, const std::byte* bytes, std::span<float> values);
 void convert_from_f32(std::span<const float> values, DType dtype, std::byte* bytes);
 
-}  // namespace hoist::tensors
+// Element by element, `values` as long as there are elements; `unsupported` for complex ones.
+// Integers beyond a float's precision are rounded, as are f64.
+Status to_f32(DType dtype, std::span<const std::byte> bytes, std::span<float> values);
+// To nearest, ties to even; integers saturate; f8_e4m3 saturates to its largest finite value.
+Status from_f32(std::span<const float> values, DType dtype, std::span<std::byte> bytes);
+
+}  // namespace hoist::array
