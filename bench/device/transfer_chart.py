@@ -2,7 +2,7 @@
 """Draws bandwidth over size from the transfer benchmarks, and prints the table beside it.
 
     hoist bench device --json > transfer.json
-    bench/device/transfer_chart.py transfer.json docs/transfer.svg
+    bench/device/transfer_chart.py transfer.json docs/measurements/transfer.svg
 
 The best repetition counts. The table (Markdown, standard output) has one row a size and one column a
 path: GB/s, in parentheses the peer's in the same run.
