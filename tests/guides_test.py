@@ -2,9 +2,9 @@
 """The commands of README.md and docs/guides run as they are printed.
 
 Each page gets a scratch folder, in which its ```sh blocks run one after the other, with the tree's
-programs in PATH and its Python package in PYTHONPATH. Each must end with status 0, and where a ```text
-block follows, what they print must have its words, but for those with digits in them, which differ
-from run to run. A comment before a block says what it needs, or why it is not run:
+programs in PATH and its Python package in PYTHONPATH. Each must end with status 0, and where a
+```text block follows, what it prints must have its words, but for those with digits in them, which
+differ from run to run. A comment before a block says what it needs, or why it is not run:
 
     <!-- not run: needs root -->
     <!-- needs: numpy, pkg-config -->
