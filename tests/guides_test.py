@@ -21,7 +21,7 @@ import sys
 import tempfile
 import unittest
 
-from hoist_tree import BUILD, environment
+from hoist_tree import BUILD, environment, run
 
 HERE = pathlib.Path(__file__).resolve().parent.parent
 # Beside the tests in a checkout; where programs are installed in a bundle.
@@ -132,6 +132,12 @@ class Guides(unittest.TestCase):
                 self.work = self.folder / page.stem
                 self.work.mkdir()
                 self.follow(page)
+
+    def test_one_tagline(self):
+        tagline = run(BUILD / "bin/hoist", "--help").stdout.decode().splitlines()[0]
+        self.assertIn(f"\n{tagline}\n", (PAGES / "README.md").read_text(encoding="utf-8"))
+        if (project := HERE / "pyproject.toml").exists():
+            self.assertIn(f'description = "{tagline}"', project.read_text(encoding="utf-8"))
 
     def test_words_that_must_be_printed(self):
         self.assertEqual(stable_words("hoist: sort x.txt (pid 4303): … all CPUs\n"),
