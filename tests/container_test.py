@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Black-box tests of `hoist container`: info, verify and repair; and a look at the bytes of a file
-where docs/container.md says that they are."""
+where docs/reference/container.md says that they are."""
 
 import json
 import os

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Black-box tests of `hoist match`, and the two worked examples of docs/match.md."""
+"""Black-box tests of `hoist match`, and the two worked examples of docs/reference/match.md."""
 
 import glob
 import hashlib
@@ -320,7 +320,7 @@ class MatchCommand(unittest.TestCase):
         self.assertEqual({*os.listdir(self.folder)}, {"index", "patterns.jsonl", "more.jsonl"})
 
     def test_example_near_duplicate_paragraphs(self):
-        """docs/match.md: paragraphs of /usr/share/doc that differ by a few words."""
+        """docs/reference/match.md: paragraphs of /usr/share/doc that differ by a few words."""
         paragraphs = []
         for path in sorted(glob.glob("/usr/share/doc/*/copyright"))[:150]:
             text = pathlib.Path(path).read_text(encoding="utf-8", errors="replace")
@@ -347,7 +347,7 @@ class MatchCommand(unittest.TestCase):
             self.assertEqual(score >= 90 - 1e-6, (a, b) in pairs, (SEED, a, b))
 
     def test_example_log_templates(self):
-        """docs/match.md: which template a line of a log comes from."""
+        """docs/reference/match.md: which template a line of a log comes from."""
         templates = [
             "Accepted publickey for * from * port * ssh2",
             "Failed password for * from * port * ssh2",

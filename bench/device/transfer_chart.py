@@ -2,7 +2,7 @@
 """Draws bandwidth over size from the transfer benchmarks, and prints the table beside it.
 
     hoist bench device --json > transfer.json
-    bench/device/transfer_chart.py transfer.json docs/transfer.svg
+    bench/device/transfer_chart.py transfer.json docs/measurements/transfer.svg
 
 The best repetition counts. The table (Markdown, standard output) has one row a size and one column a
 path: GB/s, in parentheses the peer's in the same run.
@@ -20,8 +20,8 @@ PATHS = (("upload", "pageable"), ("download", "pageable"), ("upload", "file"),
          ("upload", "pinned"), ("download", "pinned"), ("both", "pageable"), ("both", "pinned"))
 CHARTED = {("upload", "pageable"): "#1f7a4d", ("download", "pageable"): "#c0681f",
            ("upload", "file"): "#3465a4", ("upload", "pinned"): "#888888"}
-WIDTH, HEIGHT = 860, 430
-LEFT, RIGHT, TOP, BOTTOM = 60, 210, 40, 50
+WIDTH, HEIGHT = 950, 430
+LEFT, RIGHT, TOP, BOTTOM = 60, 300, 40, 50
 STYLE = """text { font: 13px system-ui, sans-serif; fill: #333; text-anchor: middle; }
 .left { text-anchor: start; } .right { text-anchor: end; }
 .title { font-weight: 600; fill: #111; }

@@ -18,8 +18,9 @@
  *   hoist_match_close(index);
  *
  * A pattern is a list of events, an event a list of symbols, which are strings. Every pattern that
- * reaches the threshold is found. What is learned is in the very next query. docs/match.md
- * describes the index, docs/match-scoring.md how scores and records are made.
+ * reaches the threshold is found. What is learned is in the very next query.
+ * docs/reference/match.md describes the index, docs/reference/match-scoring.md how scores and
+ * records are made.
  *
  * Any number of threads may use one index, for anything but closing it. One process may have it
  * open for writing, others read-only meanwhile. A child after fork() can search and predict in it,
@@ -60,7 +61,7 @@ typedef struct hoist_match_open_options {
   uint32_t sync_seconds;  /* and so long after the last; default 300 */
   int no_automatic_sync;  /* 1: neither */
   const char* device;     /* "auto" (default), "cpu", "cuda:0" or "cuda:0,cuda:1": where large
-                             segments are searched; answers are the same (docs/match-gpu.md) */
+                             segments are searched; answers are the same (docs/design/match-gpu.md) */
 } hoist_match_open_options;
 
 /* `path` is a folder; null: in memory only, gone when it is closed. */

@@ -26,7 +26,7 @@
  * GGUF, .npy and .npz. Their tensors have no parts and the encoding "stored", and are read whole.
  *
  * Files need not be trusted: a damaged or hostile one gives an error, and what it makes the library
- * allocate is bounded by its size (docs/tensors.md). */
+ * allocate is bounded by its size (docs/reference/tensors.md). */
 #ifndef HOIST_TENSORS_H
 #define HOIST_TENSORS_H
 
@@ -136,9 +136,9 @@ typedef struct hoist_tensors_load_options {
 
 /* `device`: "cpu", "cuda:0" (a number), "cuda" (the first), "auto" (the first, else the CPU). What
  * is stored is copied, and decoded on the device behind the copies, faster than the link would
- * carry the elements (docs/tensors-gpu.md). When it returns, everything is there: no stream has to
- * be waited for. HOIST_UNAVAILABLE: no such device, driver or plug-in (libhoist_cuda.so beside
- * libhoist.so); the message says which. */
+ * carry the elements (docs/design/tensors-gpu.md). When it returns, everything is there: no stream
+ * has to be waited for. HOIST_UNAVAILABLE: no such device, driver or plug-in (libhoist_cuda.so
+ * beside libhoist.so); the message says which. */
 hoist_status hoist_tensors_load(const hoist_tensors_file* file, const char* device,
                                 const hoist_tensors_load_options* options,
                                 hoist_tensors_model** model);

@@ -75,7 +75,7 @@ class Index(OwnsResources):
 
     path: a folder, made where nothing is there yet; None: in memory, gone with the object.
     device: where large segments are searched: "cpu", "cuda:0", "cuda:0,cuda:1", or "auto", a GPU
-    once it pays (docs/match-gpu.md); answers are the same.
+    once it pays (docs/design/match-gpu.md); answers are the same.
     create: True refuses what is there already, False makes nothing (NotFound).
     read_only: beside a process that writes; it sees what is there now.
     For a new index: search_only (no store: learn_many and learn_arrays fill it, and nothing learns

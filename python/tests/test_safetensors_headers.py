@@ -1,5 +1,5 @@
 """Headers of .safetensors, read by safetensors and by Hoist: the same are taken, with the same
-names, types, shapes, bytes and metadata, but where docs/compatibility.md says otherwise."""
+names, types, shapes, bytes and metadata, but where docs/reference/compatibility.md says otherwise."""
 
 import json
 import os
@@ -149,7 +149,7 @@ def test_headers_are_judged_alike(tmp_path, case):
     assert ours == theirs
 
 
-# Each has its line in docs/compatibility.md.
+# Each has its line in docs/reference/compatibility.md.
 STRICTER = {
     "space in front": file_of(b" {" + A + b"}", b"ab"),
     "a name twice": file_of(b"{" + A + b"," + A + b"}", b"ab"),
@@ -232,8 +232,8 @@ def damaged(rng, header):
 
 
 def is_documented_difference(theirs, ours, header):
-    """What docs/compatibility.md lists and the generator runs into: white space in front, names that
-    became equal, types that are not known, products too large that a nought ends."""
+    """What docs/reference/compatibility.md lists and the generator runs into: white space in front,
+    names that became equal, types that are not known, products too large that a nought ends."""
     if theirs is None:
         return any(
             dtype not in SIZES or (0 in shape and max(shape) >= 2**60)

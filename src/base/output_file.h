@@ -6,7 +6,7 @@
 //   Status done = file->publish();
 //
 // The rule, which every command, library call and binding follows through this header
-// (docs/files.md tells users):
+// (docs/reference/files.md tells users):
 //
 // - Nothing that exists is replaced, unless the user said so (Replace::any) or it is a file of the
 //   same kind that this program wrote itself (Replace::own_kind).

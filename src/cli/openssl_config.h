@@ -1,4 +1,5 @@
-// The configuration by which OpenSSL in a program finds Hoist's provider (docs/provider.md).
+// The configuration by which OpenSSL in a program finds Hoist's provider
+// (docs/reference/provider.md).
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // Bit packing of integer columns with patches: frame of reference, delta and delta of delta, chosen
 // tile by tile (1024 values) by exact size. Tiles decode independently, on the CPU and on the GPU
-// (bitpack_gpu.h); the format is docs/bitpacking.md.
+// (bitpack_gpu.h); the format is docs/reference/bitpacking.md.
 //
 //   const Result<std::vector<std::byte>> stream = encode_bitpack<uint32_t>(column);
 //   Result<BitpackView> view = BitpackView::open(*stream);

@@ -1,5 +1,5 @@
-// The bytes of a bit-packed stream, defined once for CPU and GPU code. docs/bitpacking.md draws
-// them.
+// The bytes of a bit-packed stream, defined once for CPU and GPU code. docs/reference/bitpacking.md
+// draws them.
 //
 // A tile holds 1024 values. Value i lies in group i / 128, quad i / 4 % 32 and place i % 4. A plane
 // packs one residual of `width` <= 32 bits per value into 32 lanes of 32 rows: lane

@@ -29,7 +29,7 @@ bool bit_at(const Bytes& bytes, size_t from, size_t bit) {
   return (std::to_integer<unsigned>(bytes.at(from + bit / 8)) >> bit % 8 & 1) != 0;
 }
 
-// docs/bitpacking.md, word for word.
+// docs/reference/bitpacking.md, word for word.
 uint64_t oracle_residual(const Bytes& stream, size_t planes, unsigned width, unsigned index) {
   const unsigned group = index / 128, quad = index / 4 % 32, place = index % 4;
   const unsigned lane = quad / 16 * 16 + quad % 4 * 4 + quad / 4 % 4;

@@ -1,5 +1,5 @@
 // Dictionaries: the distinct values of a column, and for each value the number of its entry, both
-// bit-packed (bitpack.h; docs/bitpacking.md has the format).
+// bit-packed (bitpack.h; docs/reference/bitpacking.md has the format).
 //
 //   if (const auto dictionary = make_dictionary<uint64_t>(column, 65536);
 //       dictionary && dictionary_size(*dictionary) < bitpack_size<uint64_t>(column)) {

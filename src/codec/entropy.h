@@ -13,7 +13,8 @@
 // Exponents of Gaussian bf16 weights take 0.8 % more than their entropy in tiles of 64 Ki symbols,
 // 1.3 % in tiles of 32 Ki, 4.4 % in tiles of 8 Ki; a GPU wants some thousand tiles at a time. A
 // tile that would not shrink is stored as it is. The table is stored apart
-// (EntropyTable::serialise), because it serves many sections. The format is docs/entropy.md.
+// (EntropyTable::serialise), because it serves many sections. The format is
+// docs/reference/entropy.md.
 //
 // Everything here is thread-safe; with a pool, tiles are spread over it. Coded bytes are untrusted:
 // whatever they are, decoding ends, stays inside both spans and gives `corrupt` where the tile does

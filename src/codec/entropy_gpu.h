@@ -24,7 +24,7 @@ class CudaEntropySection {
   // byte for byte the same or not: whatever is there, only [coded, coded + its size) is read and
   // only [symbols, symbols + view.symbols()) is written. Both aligned to 16 bytes. A warp decodes a
   // tile, so a section keeps a device busy from some 16 tiles a multiprocessor on: choose small
-  // tiles for small sections (docs/entropy.md has figures).
+  // tiles for small sections (docs/measurements/codecs.md).
   Status decode(const void* coded, void* symbols);
 
   // Waits; `corrupt` where a tile did not decode. The symbols of such a tile are unspecified.

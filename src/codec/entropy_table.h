@@ -38,7 +38,8 @@ class EntropyTable {
   // Of single symbols, by how often each occurs: what the histogram's singles() give.
   static Result<EntropyTable> build(std::span<const uint64_t, 256> singles);
 
-  // `corrupt` for everything that serialise() does not write. docs/entropy.md has the bytes.
+  // `corrupt` for everything that serialise() does not write. docs/reference/entropy.md has the
+  // bytes.
   static Result<EntropyTable> parse(std::span<const std::byte> bytes);
   std::string serialise() const;
 

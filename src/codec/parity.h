@@ -10,8 +10,8 @@
 // 0…N-1 (data) and N…N+K-1 (parity); byte b of parity shard N+i is the sum over j of
 // C[i][j] * (byte b of data shard j), where C[i][j] = 1 / ((N + i) xor j) is a Cauchy matrix: every
 // square part of it has an inverse, so any K losses can be mended (Blömer, Kalfane, Karp,
-// Karpinski, Luby, Zuckerman: "An XOR-based erasure-resilient coding scheme", 1995). docs/parity.md
-// shows it.
+// Karpinski, Luby, Zuckerman: "An XOR-based erasure-resilient coding scheme", 1995).
+// docs/reference/parity.md shows it.
 //
 // Parity mends losses; it does not find errors. A shard that may be wrong needs a checksum, and one
 // whose checksum fails is lost. verify() says only whether all shards fit together.

@@ -1,5 +1,5 @@
 // The arithmetic of one interleaved rANS tile, shared by the encoders, the CPU decoders and the
-// CUDA kernel. docs/entropy.md tells why it is so; entropy.h is what callers use.
+// CUDA kernel. docs/reference/entropy.md tells why it is so; entropy.h is what callers use.
 //
 // rANS (J. Duda, "Asymmetric numeral systems", 2013) keeps a state x in [2^16, 2^32) and
 // renormalises by whole 16-bit words. A code of frequency f of 2^12, whose slots begin at s, is

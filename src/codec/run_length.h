@@ -1,7 +1,7 @@
 // Run-length coding: the values of a column's runs and where they end, both bit-packed (bitpack.h;
-// docs/bitpacking.md has the format). Ends rather than lengths: they pack as differences, so they
-// take the same space, and every tile of runs still knows its place in the column, which lets all
-// be expanded at once, on the GPU (integer_column_gpu.h) or by threads.
+// docs/reference/bitpacking.md has the format). Ends rather than lengths: they pack as differences,
+// so they take the same space, and every tile of runs still knows its place in the column, which
+// lets all be expanded at once, on the GPU (integer_column_gpu.h) or by threads.
 //
 //   const Runs<uint32_t> runs = find_runs<uint32_t>(column);
 //   if (run_length_size(runs) < …) Result<std::vector<std::byte>> stream = encode_runs(runs);

@@ -1,5 +1,5 @@
-// The byte layout of Hoist's block container, version 0 (docs/container.md shows it byte by byte).
-// Everything is little-endian; sizes and offsets are 64 bits wide and count bytes.
+// The byte layout of Hoist's block container, version 0 (docs/reference/container.md shows it byte
+// by byte). Everything is little-endian; sizes and offsets are 64 bits wide and count bytes.
 //
 //   file   = file header (32), metadata frame, [index frame], { block frame | commit frame }
 //   frame  = frame header (56), zero padding up to the payload's alignment, payload

@@ -1,4 +1,5 @@
-// hoistd: lends a device to programs that must not open it themselves. See docs/hoistd.md.
+// hoistd: lends a device to programs that must not open it themselves. See
+// docs/reference/hoistd.md.
 #include <fmt/core.h>
 #include <signal.h>
 #include <sys/resource.h>

@@ -6,8 +6,8 @@
 // that the next call needs. That is as long as 128 to 200 KiB take on PCIe 5, so pieces must be
 // megabytes, and then the link waits for the first of them to be filled. A kernel whose blocks each
 // serve one slot needs no calls at all: the host writes an order into memory that the block looks
-// at, the block writes the answer. Pieces of 32 to 128 KiB then fill the link (docs/device.md has
-// figures).
+// at, the block writes the answer. Pieces of 32 to 128 KiB then fill the link
+// (docs/design/device.md has figures).
 //
 //   for each slot, by the thread that owns it:
 //     fill the slot; post(order, {number, offset, size});            // up

@@ -9,9 +9,9 @@
 //
 // A driver's own copy of pageable memory uses one core and leaves most of the link idle. Here eight
 // threads at most (TransferTuning::threads), the caller among them, fill a pinned ring together,
-// and the device's copy engine, or a kernel, takes what is filled (docs/device.md has the picture
-// and the figures). A thread that waits for the link sleeps, but for the first 2 ms. Small copies
-// go through one slot of the caller's or directly, and so does memory that is pinned already.
+// and the device's copy engine, or a kernel, takes what is filled (docs/design/device.md has the
+// picture). A thread that waits for the link sleeps, but for the first 2 ms. Small copies go
+// through one slot of the caller's or directly, and so does memory that is pinned already.
 //
 // Calls return when all bytes have arrived, or with the first error, and then nothing of theirs is
 // still running: neither a thread nor a copy (unless the device was lost, which cannot be waited
@@ -52,7 +52,8 @@
 
 namespace hoist::device {
 
-// How the work is divided. The defaults are those measured best on PCIe 5 (docs/device.md).
+// How the work is divided. The defaults are those measured best on PCIe 5
+// (docs/measurements/transfers.md).
 struct TransferTuning {
   int threads = 8;                         // for each direction, the caller among them
   size_t piece = size_t{128} << 10;        // bytes that one of them fills or empties at a time

@@ -21,7 +21,7 @@
 #include "intercept/watching_tool.h"
 
 enum {
-  /* Bytes from which on threads are worth their start: docs/memcpy.md has the measurements. */
+  /* Bytes from which on threads are worth their start: docs/measurements/libraries.md. */
   kLargeCopy = 64 << 20,
   kEnoughStack = 128 << 10,
 };

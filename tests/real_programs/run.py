@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Real programs plain and under Hoist, compared (docs/real-programs.md).
+"""Real programs plain and under Hoist, compared (docs/reference/real-programs.md).
 
   run.py [NAME…]                 each scenario once (all, or those whose names begin so)
   run.py --family=git            those of git.py

@@ -72,8 +72,8 @@ struct IndexOptions {
   std::chrono::seconds sync_interval = std::chrono::seconds(300);
   // Where large stable segments are searched: "cuda:N" keeps their symbols in that GPU's memory,
   // "cuda:N,cuda:M" in that of several; "cpu" none; "auto" opens a GPU once the CPU's searches have
-  // taken as long as that takes, and uses it where it is ahead (docs/match-gpu.md). Answers are the
-  // same.
+  // taken as long as that takes, and uses it where it is ahead (docs/design/match-gpu.md). Answers
+  // are the same.
   std::string device = "auto";
 };
 

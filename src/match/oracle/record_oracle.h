@@ -1,4 +1,5 @@
-// Predictions by the rules of docs/match-scoring.md, on lists of strings, one step after the other.
+// Predictions by the rules of docs/reference/match-scoring.md, on lists of strings, one step after
+// the other.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // Records: what a prediction says about each pattern that the state recalls, field by field as KATO
-// 3.10 computes it (docs/match-scoring.md has every formula), in doubles with the same operations
-// in the same order.
+// 3.10 computes it (docs/reference/match-scoring.md has every formula), in doubles with the same
+// operations in the same order.
 //
 //   std::vector<Candidate> candidates = …;  // by search() with Scorer::kato and this threshold
 //   Result<Prediction> prediction = predict(state, candidates, source, options);

@@ -1,6 +1,6 @@
 // The provider against the default provider: "aes/CIPHER/hoist/BYTES" beside
 // "aes/CIPHER/peer:default/BYTES". The output's memory is used again and again; a fresh buffer for
-// each call, as many programs have, gains more (docs/provider.md).
+// each call, as many programs have, gains more (docs/reference/provider.md).
 #include <benchmark/benchmark.h>
 
 #include <algorithm>

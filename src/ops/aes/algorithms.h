@@ -36,7 +36,7 @@ inline constexpr std::array<Algorithm, 15> kAlgorithms = {{
 }};
 
 // Where the configuration names no threshold: from there on we were measured to be clearly faster
-// than the default provider (docs/provider.md).
+// than the default provider (docs/reference/provider.md).
 struct BreakEven {
   size_t update;  // the smallest that is taken over
   size_t lane;    // of an update, that is worth a thread

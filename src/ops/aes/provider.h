@@ -1,5 +1,5 @@
 // The OpenSSL 3 provider `hoist`: AES in ECB, CBC, CTR, XTS and GCM mode, and ChaCha20-Poly1305,
-// with large calls split over the cores. docs/provider.md is its manual.
+// with large calls split over the cores. docs/reference/provider.md is its manual.
 //
 // Parameters of its section in openssl.cnf:
 //   threshold = BYTES   the smallest update that is split; without it each mode has its own,

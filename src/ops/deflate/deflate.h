@@ -8,7 +8,7 @@
  * Input of half a mebibyte or more is cut into chunks that are compressed at the same time, each
  * without looking back into the one before; as in pigz (https://zlib.net/pigz/) an empty stored
  * block brings a chunk's end to a byte's border. libdeflate at the level of zlib's number is
- * smaller by as much or more than the cuts cost (docs/zlib.md has the figures).
+ * smaller by as much or more than the cuts cost (docs/reference/zlib.md has the figures).
  *
  * Any thread may call, several at once, also in a child after fork(); not in a signal handler and
  * not in a vfork() child. errno is kept, signals are held back meanwhile, no thread of ours is left

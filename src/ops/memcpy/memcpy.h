@@ -4,10 +4,11 @@
  *     memmove(to, from, size);
  *   }
  *
- * One core seldom moves what the memory could deliver; docs/memcpy.md says from which size on
- * several threads are faster, and on which machines. Any thread may call it, several at once (one
- * has the threads), also in a child after fork(); not in signal handlers and not in vfork()
- * children. errno, the signal mask and, after the call, the number of threads are what they were.
+ * One core seldom moves what the memory could deliver; docs/reference/memcpy.md says from which
+ * size on several threads are faster, and on which machines. Any thread may call it, several at
+ * once (one has the threads), also in a child after fork(); not in signal handlers and not in
+ * vfork() children. errno, the signal mask and, after the call, the number of threads are what they
+ * were.
  *
  * A program that has handlers for SIGSEGV or SIGBUS sees its faults on the calling thread, before
  * any other thread works: every page is touched there first. What other threads of the program do

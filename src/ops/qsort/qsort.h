@@ -2,11 +2,11 @@
  * out what the comparator does.
  *
  * The comparator is asked about a sample of the elements, on the calling thread; where the answers
- * are those of up to three plain keys in order (docs/qsort.md lists them), the array is sorted by
- * these keys, over several threads where that pays. Then the comparator judges every neighbouring
- * pair, again on the calling thread. For a strict weak order the result is that of a stable sort,
- * bit for bit, which is glibc's. For a comparator that is none, the array is a permutation of what
- * it was.
+ * are those of up to three plain keys in order (docs/reference/qsort.md lists them), the array is
+ * sorted by these keys, over several threads where that pays. Then the comparator judges every
+ * neighbouring pair, again on the calling thread. For a strict weak order the result is that of a
+ * stable sort, bit for bit, which is glibc's. For a comparator that is none, the array is a
+ * permutation of what it was.
  *
  *   if (!hoist_qsort(base, count, size, compare, context, original)) {
  *     original(base, count, size, compare, context);

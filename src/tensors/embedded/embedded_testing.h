@@ -122,7 +122,7 @@ inline std::vector<std::byte> make_content(DType dtype, Content content, size_t 
   return bytes;
 }
 
-// What a prefix of layers gives, by docs/tensors-embedded.md alone.
+// What a prefix of layers gives, by docs/reference/tensors-embedded.md alone.
 inline std::vector<std::byte> oracle_reconstruct(const EncodedTensor& encoded, size_t known) {
   const EmbeddedLayout layout = EmbeddedLayout::parse(encoded.description).value();
   const std::span<const std::byte> first = encoded.parts[0];

@@ -1,5 +1,5 @@
-// The Embedded encoding: which bits of an element lie where. docs/tensors-embedded.md has the
-// bytes.
+// The Embedded encoding: which bits of an element lie where. docs/reference/tensors-embedded.md has
+// the bytes.
 //
 // Layer 0 has one symbol an element, entropy-coded, and the sign plane. A symbol stands for an
 // exponent field; zero, subnormals, infinity and NaN have symbols of their own. Layers 1…P are one

@@ -1,7 +1,7 @@
 // What a .holo file says of itself before its first shard: all tensors with descriptions and
 // quality curves, the files that they came from, how everything is cut into shards, and each
-// shard's checksum. It is the container's metadata, in CBOR (docs/tensors.md shows it field by
-// field).
+// shard's checksum. It is the container's metadata, in CBOR (docs/reference/tensors.md shows it
+// field by field).
 //
 // A stream is what is cut into shards: a part of a tensor, or the skeleton of a source file
 // (tensors/model/model_source.h). Streams are numbered: the parts of tensor 0, of tensor 1, …, then

@@ -275,7 +275,7 @@ __device__ uint32_t tile_symbols(const EmbeddedJob& job, uint32_t tile) {
   return static_cast<uint32_t>(min(uint64_t{job.tile_elements}, job.elements - first));
 }
 
-// Before the sizes of a section's tiles (docs/entropy.md).
+// Before the sizes of a section's tiles (docs/reference/entropy.md).
 struct SectionHeader {
   uint64_t symbols;
   uint32_t tile_symbols;

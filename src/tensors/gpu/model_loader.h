@@ -13,8 +13,8 @@
 //
 // Memory on the device: the weights, until load() returns the packed parts of some tensors at a
 // time (of all, where there are several targets), and what the largest transformed tensor takes
-// besides (docs/tensors-gpu.md has the sum). A loader keeps its pinned memory, up to 100 MiB and
-// what tables take, for the next file; kept_loader.h has those of the process.
+// besides (docs/design/tensors-gpu.md has the sum). A loader keeps its pinned memory, up to 100 MiB
+// and what tables take, for the next file; kept_loader.h has those of the process.
 //
 // Thread-safe, but one load() at a time. Not usable in a child after fork(). Errors: those of the
 // reader and the device; `corrupt` where shards are damaged beyond what parity mends.
