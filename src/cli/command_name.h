@@ -1,10 +1,10 @@
 // Names of commands that there are not.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "base/result.h"
+#include "cli/command.h"
 
 namespace hoist::cli {
 

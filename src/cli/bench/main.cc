@@ -3,7 +3,6 @@
 #include <benchmark/benchmark.h>
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
 #include <regex>
@@ -15,6 +14,7 @@
 #include "base/threads.h"
 #include "cli/bench/names.h"
 #include "cli/bench/reporters.h"
+#include "cli/command.h"
 #include "cli/report.h"
 #include "cli/tool.h"
 
@@ -128,9 +128,10 @@ int main(int argc, char** argv) {
   CLI::App app("Measures the parts of Hoist on this machine, beside their peers in the same run",
                argv[0]);
   Options options;
-  app.add_option("AREA", options.areas,
-                 "What benchmarks' names begin with (see --list): codec, device, match, tensors; "
-                 "all where none is named");
+  suggest(app.add_option("AREA", options.areas,
+                         "The first part of benchmarks' names, as --list prints them (default: "
+                         "all)"),
+          "aes codec container device gemm match memcpy placement qsort radix_sort tensors");
   app.add_option("--filter", options.filter,
                  "Only benchmarks in whose names the regular expression RE is found, and their "
                  "peers")
