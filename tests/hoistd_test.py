@@ -222,7 +222,9 @@ class CommandLine(unittest.TestCase):
 
     def test_help(self):
         self.assertEqual(run(HOISTD, "--help").returncode, 0)
-        self.assertRegex(run(HOISTD, "--version").stdout, rb"^hoistd \d")
+        for word in ("--version", "-V", "version"):
+            self.assertEqual(run(HOISTD, word).stdout,
+                             run(HOIST, word).stdout.replace(b"hoist ", b"hoistd "))
         for option in ("--help", "--version"):
             with open("/dev/full", "wb") as full:
                 done = subprocess.run([HOISTD, option], stdout=full, stderr=subprocess.PIPE,
