@@ -1,131 +1,257 @@
-# Bash completion for hoist(1).
+# Bash completion for hoist(1). Written by scripts/command-table: change src/cli or that script.
 
-# The options of a command that has commands of its own.
-_hoist_options() {
-  case "$1 $2" in
-    "container info") echo "--blocks --json --help" ;;
-    "container verify") echo "--json --help" ;;
-    "container repair") echo "-o --output --force --json --help" ;;
-    "match build") echo "-i --input -o --output --force --format --no-sort --no-store --max-memory --help" ;;
-    "match query")
-      echo "--state --states --threshold --top --scorer --rank --fuzzy --no-sort --json --jsonl \
-            --max-memory --device --help"
-      ;;
-    "match learn") echo "-i --input --format --durability --max-memory --help" ;;
-    "match delete" | "match sync") echo "--help" ;;
-    "match stats" | "match verify") echo "--json --help" ;;
-    "match repair") echo "-o --output --force --json --help" ;;
-    "match dedup") echo "--threshold --format --scorer --no-sort --jsonl --help" ;;
-    "match bench") echo "--patterns --length --symbols --device --json --help" ;;
-    "tensors pack")
-      echo "-o --output --force --encoding --fragments --parity --order --precision --seed --rank \
-            --essential-share --digests --json --help"
-      ;;
-    "tensors unpack")
-      echo "-o --output --force --target --layers --fragments --policy --min-quality --skip-damaged \
-            --source --json --help"
-      ;;
-    "tensors info") echo "--plot --force --json --help" ;;
-    "tensors verify") echo "--json --help" ;;
-    "tensors repair") echo "-o --output --force --json --help" ;;
-    "tensors bench") echo "--size --folder --json --help" ;;
+_hoist_engines="sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat"
+
+# The commands that a command has.
+_hoist_commands() {
+  case $1 in
+    "") echo "run top options doctor learn-program version help tune explain container match tensors bench sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat" ;;
+    "container") echo "info verify repair" ;;
+    "match") echo "build query learn delete sync stats verify repair dedup bench" ;;
+    "tensors") echo "pack unpack info verify repair bench" ;;
   esac
 }
 
-# What may follow an option; nothing where that is anybody's guess.
+# The options of a command.
+_hoist_options() {
+  case $1 in
+    "") echo "--help -V --version" ;;
+    "run") echo "--help --ops --stats --verify --explain" ;;
+    "top") echo "--help --once --json --interval" ;;
+    "options") echo "--help --json" ;;
+    "doctor") echo "--help --json" ;;
+    "learn-program") echo "--help --check --json" ;;
+    "version") echo "--help" ;;
+    "help") echo "--help" ;;
+    "tune") echo "--help --quick --op --seconds --refine --force --json" ;;
+    "explain") echo "--help --plot --force --cpus --measured --json" ;;
+    "container") echo "--help" ;;
+    "container info") echo "--help --blocks --json" ;;
+    "container verify") echo "--help --json" ;;
+    "container repair") echo "--help -o --output --force --json" ;;
+    "match") echo "--help" ;;
+    "match build") echo "--help -i --input -o --output --force --format --no-sort --no-store --max-memory" ;;
+    "match query") echo "--help --state --states --threshold --top --scorer --rank --fuzzy --no-sort --json --jsonl --max-memory --device" ;;
+    "match learn") echo "--help -i --input --format --durability --max-memory" ;;
+    "match delete") echo "--help" ;;
+    "match sync") echo "--help" ;;
+    "match stats") echo "--help --json" ;;
+    "match verify") echo "--help --json" ;;
+    "match repair") echo "--help -o --output --force --json" ;;
+    "match dedup") echo "--help --threshold --format --scorer --no-sort --jsonl" ;;
+    "match bench") echo "--help --patterns --length --symbols --device --json" ;;
+    "tensors") echo "--help" ;;
+    "tensors pack") echo "--help -o --output --force --encoding --fragments --parity --order --precision --seed --rank --essential-share --digests --json" ;;
+    "tensors unpack") echo "--help -o --output --force --target --layers --fragments --policy --min-quality --skip-damaged --source --json" ;;
+    "tensors info") echo "--help --plot --force --json" ;;
+    "tensors verify") echo "--help --json" ;;
+    "tensors repair") echo "--help -o --output --force --json" ;;
+    "tensors bench") echo "--help --size --folder --json" ;;
+    "bench") echo "--help --filter --quick --list --json" ;;
+  esac
+}
+
+# What follows an option of a command.
 _hoist_values() {
   case $1 in
-    --format) echo "jsonl lines" ;;
-    --durability) echo "batch sync" ;;
-    --device) echo "auto cpu cuda:0" ;;
-    --scorer) echo "kato lcs indel levenshtein difflib difflib-autojunk" ;;
-    --encoding) echo "embedded spectral rph lrdf lossless" ;;
-    --order) echo "layer tensor" ;;
-    --precision) echo "f32 f16 bf16" ;;
+    "run --ops") echo "sort hash gunzip crc32 inflate qsort memcpy aes zstd deflate gemm -sort -hash -gunzip -crc32 -inflate -qsort +memcpy +aes -zstd +deflate -gemm" ;;
+    "run --verify") echo "@text" ;;
+    "top --interval") echo "@text" ;;
+    "tune --op") echo "sort hash gunzip qsort gemm" ;;
+    "tune --seconds") echo "@text" ;;
+    "explain --plot") echo "@file" ;;
+    "explain --cpus") echo "@text" ;;
+    "container repair -o" | "container repair --output") echo "@file" ;;
+    "match build -i" | "match build --input") echo "@file" ;;
+    "match build -o" | "match build --output") echo "@folder" ;;
+    "match build --format") echo "jsonl lines" ;;
+    "match build --max-memory") echo "@text" ;;
+    "match query --state") echo "@text" ;;
+    "match query --states") echo "@file" ;;
+    "match query --threshold") echo "@text" ;;
+    "match query --top") echo "@text" ;;
+    "match query --scorer") echo "kato lcs indel levenshtein difflib difflib-autojunk" ;;
+    "match query --rank") echo "@text" ;;
+    "match query --fuzzy") echo "@text" ;;
+    "match query --max-memory") echo "@text" ;;
+    "match query --device") echo "auto cpu cuda:0" ;;
+    "match learn -i" | "match learn --input") echo "@file" ;;
+    "match learn --format") echo "jsonl lines" ;;
+    "match learn --durability") echo "batch sync" ;;
+    "match learn --max-memory") echo "@text" ;;
+    "match repair -o" | "match repair --output") echo "@folder" ;;
+    "match dedup --threshold") echo "@text" ;;
+    "match dedup --format") echo "jsonl lines" ;;
+    "match dedup --scorer") echo "kato lcs indel levenshtein difflib difflib-autojunk" ;;
+    "match bench --patterns") echo "@text" ;;
+    "match bench --length") echo "@text" ;;
+    "match bench --symbols") echo "@text" ;;
+    "match bench --device") echo "auto cpu cuda:0" ;;
+    "tensors pack -o" | "tensors pack --output") echo "@file" ;;
+    "tensors pack --encoding") echo "embedded spectral rph lrdf lossless" ;;
+    "tensors pack --fragments") echo "@text" ;;
+    "tensors pack --parity") echo "@text" ;;
+    "tensors pack --order") echo "layer tensor" ;;
+    "tensors pack --precision") echo "f32 f16 bf16" ;;
+    "tensors pack --seed") echo "@text" ;;
+    "tensors pack --rank") echo "@text" ;;
+    "tensors pack --essential-share") echo "@text" ;;
+    "tensors unpack -o" | "tensors unpack --output") echo "@file" ;;
+    "tensors unpack --target") echo "@text" ;;
+    "tensors unpack --layers") echo "@text" ;;
+    "tensors unpack --fragments") echo "@text" ;;
+    "tensors unpack --policy") echo "@text" ;;
+    "tensors unpack --min-quality") echo "@text" ;;
+    "tensors unpack --source") echo "@file" ;;
+    "tensors info --plot") echo "@file" ;;
+    "tensors repair -o" | "tensors repair --output") echo "@file" ;;
+    "tensors bench --size") echo "@text" ;;
+    "tensors bench --folder") echo "@folder" ;;
+    "bench --filter") echo "@text" ;;
   esac
 }
 
-_hoist() {
-  local cur=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]-} i
-  local engines="sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat"
-  COMPREPLY=()
+# What a command's arguments are.
+_hoist_arguments() {
+  case $1 in
+    "run") echo "@program" ;;
+    "learn-program") echo "@file" ;;
+    "help") echo "@command" ;;
+    "explain") echo "sort hash gunzip qsort gemm" ;;
+    "container info") echo "@file" ;;
+    "container verify") echo "@file" ;;
+    "container repair") echo "@file" ;;
+    "match query") echo "@folder" ;;
+    "match learn") echo "@folder" ;;
+    "match delete") echo "@folder" ;;
+    "match sync") echo "@folder" ;;
+    "match stats") echo "@folder" ;;
+    "match verify") echo "@folder" ;;
+    "match repair") echo "@folder" ;;
+    "match dedup") echo "@file" ;;
+    "tensors pack") echo "@file" ;;
+    "tensors unpack") echo "@file" ;;
+    "tensors info") echo "@file" ;;
+    "tensors verify") echo "@file" ;;
+    "tensors repair") echo "@file" ;;
+    "bench") echo "aes codec container device gemm match memcpy placement qsort radix_sort tensors" ;;
+  esac
+}
 
-  if ((COMP_CWORD == 1)); then
-    mapfile -t COMPREPLY < <(compgen -W \
-      "run top options doctor learn-program tune explain container match tensors bench help $engines \
-       --help --version" -- "$cur")
+# Offers what $1 holds: words, or the kind of what may follow.
+_hoist_offer() {
+  local cur=$2
+  case $1 in
+    @file) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
+    @folder) mapfile -t COMPREPLY < <(compgen -d -- "$cur") ;;
+    @text | "") ;;
+    *) mapfile -t COMPREPLY < <(compgen -W "$1" -- "$cur") ;;
+  esac
+  [[ $1 != @f* ]] || compopt -o filenames 2>/dev/null
+}
+
+# Where PROGRAM stands among the words of `hoist run`. Nothing where the cursor is before it.
+_hoist_program_at() {
+  local at=2 width
+  while ((at <= COMP_CWORD)); do
+    width=1
+    case ${COMP_WORDS[at]} in
+      --)
+        ((at == COMP_CWORD)) || echo $((at + 1))
+        return
+        ;;
+      -*)
+        # Bash makes words of --name=value: --name, =, value.
+        if [[ ${COMP_WORDS[at + 1]-} == = ]]; then
+          width=3
+        elif [[ -n $(_hoist_values "run ${COMP_WORDS[at]}") ]]; then
+          width=2
+        fi
+        ;;
+      *)
+        echo "$at"
+        return
+        ;;
+    esac
+    ((at += width))
+  done
+}
+
+# Completes the words from $1 on as if they were all: a program, then what completes its arguments.
+_hoist_program() {
+  local first=$1 cur=${COMP_WORDS[COMP_CWORD]} specification
+  if declare -F _comp_command_offset >/dev/null; then
+    _comp_command_offset "$first"
+    return
+  elif declare -F _command_offset >/dev/null; then
+    _command_offset "$first"
     return
   fi
-
-  # A program's own arguments: complete them as if hoist were not there.
-  local first=0
-  case $command in
-    run)
-      for ((i = 2; i < COMP_CWORD; i++)); do
-        if [[ ${COMP_WORDS[i]} == -- ]]; then
-          first=$((i + 1))
-          break
-        fi
-      done
-      ;;
-    *) [[ " $engines " == *" $command "* ]] && first=1 ;;
-  esac
-  if ((first > 0)); then
-    if declare -F _command_offset >/dev/null; then
-      _command_offset "$first"
-    elif declare -F _comp_command_offset >/dev/null; then
-      _comp_command_offset "$first"
+  COMP_WORDS=("${COMP_WORDS[@]:first:COMP_CWORD-first+1}")
+  COMP_CWORD=$((COMP_CWORD - first))
+  COMP_LINE="${COMP_WORDS[*]}"
+  COMP_POINT=${#COMP_LINE}
+  if ((COMP_CWORD == 0)); then
+    if [[ $cur == */* ]]; then
+      _hoist_offer @file "$cur"
     else
-      mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+      mapfile -t COMPREPLY < <(compgen -c -- "$cur" | sort -u)
     fi
     return
   fi
+  specification=$(complete -p -- "${COMP_WORDS[0]##*/}" 2>/dev/null)
+  if [[ $specification =~ \ -F\ ([^ ]+) ]]; then
+    "${BASH_REMATCH[1]}" "${COMP_WORDS[0]}" "$cur" "${COMP_WORDS[COMP_CWORD - 1]}"
+  else
+    _hoist_offer @file "$cur"
+  fi
+}
 
-  local words=
-  case $command in
-    run) words="--ops --stats --stats= --verify= --explain --help --" ;;
-    top) words="--once --json --interval --help" ;;
-    help)
-      words="run top options doctor learn-program tune explain container match tensors bench"
-      case $((COMP_CWORD > 2)):${COMP_WORDS[2]-} in
-        0:*) words+=" $engines" ;;
-        1:container) words="info verify repair" ;;
-        1:match) words="build query learn delete sync stats verify repair dedup bench" ;;
-        1:tensors) words="pack unpack info verify repair bench" ;;
-        *) words= ;;
-      esac
-      ;;
-    tune) words="--quick --op --seconds --refine --force --json --help" ;;
-    explain) words="sort hash gunzip qsort gemm --plot --force --cpus --measured --json --help" ;;
-    bench) words="aes codec container device gemm match memcpy placement qsort tensors --quick --list --filter --json --help" ;;
-    container | match | tensors)
-      case $command in
-        container) words="info verify repair --help" ;;
-        match) words="build query learn delete sync stats verify repair dedup bench --help" ;;
-        tensors) words="pack unpack info verify repair bench --help" ;;
-      esac
-      if ((COMP_CWORD > 2)); then
-        words=$(_hoist_options "$command" "${COMP_WORDS[2]}")
-        [[ $cur == -* ]] || words=$(_hoist_values "${COMP_WORDS[COMP_CWORD - 1]}")
-        if [[ $cur != -* && -z $words ]]; then
-          mapfile -t COMPREPLY < <(compgen -f -- "$cur")
-          return
-        fi
-      fi
-      ;;
-    options | doctor) words="--json --help" ;;
-    learn-program)
-      words="--check --json --help"
-      if [[ $cur != -* ]]; then
-        mapfile -t COMPREPLY < <(compgen -f -- "$cur")
-        return
-      fi
-      ;;
-  esac
-  case ${COMP_WORDS[COMP_CWORD - 1]} in
-    --ops) words="sort hash gunzip crc32 inflate deflate zstd qsort memcpy aes gemm -sort -hash -gunzip -crc32 -inflate -qsort -zstd -gemm +aes +deflate +zstd +memcpy" ;;
-    --interval) words= ;;
-  esac
-  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+_hoist() {
+  local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+  local command= at=1 first= words
+  COMPREPLY=()
+  while ((at < COMP_CWORD)) &&
+    [[ " $(_hoist_commands "$command") " == *" ${COMP_WORDS[at]} "* ]]; do
+    command+="${command:+ }${COMP_WORDS[at++]}"
+  done
+  if [[ $command == run ]]; then
+    first=$(_hoist_program_at)
+  elif [[ -n $command && " $_hoist_engines " == *" $command "* ]]; then
+    first=1
+  fi
+  if [[ -n $first ]]; then
+    _hoist_program "$first"
+    return
+  fi
+  if [[ $command == help* ]]; then
+    local path=
+    for ((at = 2; at < COMP_CWORD; ++at)); do path+="${path:+ }${COMP_WORDS[at]}"; done
+    _hoist_offer "$(_hoist_commands "$path")" "$cur"
+    return
+  fi
+  if [[ $cur == = ]]; then
+    cur=
+  elif [[ $previous == = ]]; then
+    previous=${COMP_WORDS[COMP_CWORD - 2]}
+  fi
+  if [[ $previous == -* ]]; then
+    words=$(_hoist_values "$command $previous")
+    if [[ -n $words && $previous != "$cur" ]]; then
+      _hoist_offer "$words" "$cur"
+      return
+    fi
+  fi
+  if [[ $cur == -* ]]; then
+    _hoist_offer "$(_hoist_options "$command")" "$cur"
+    return
+  fi
+  words=$(_hoist_commands "$command")
+  [[ -n $words ]] || words=$(_hoist_arguments "$command")
+  _hoist_offer "$words" "$cur"
+  # An empty word may become an option, too.
+  if [[ -z $cur && ${words:-@text} != @f* ]]; then
+    mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W "$(_hoist_options "$command")")
+  fi
 }
 complete -o default -F _hoist hoist

@@ -56,12 +56,12 @@ def all_commands():
 def manual(name):
     """The options that a page names."""
     text = (SOURCE / "docs" / name).read_text().replace("\\-", "-").replace("\\ ", " ")
-    return set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", re.sub(r"\\f.", " ", text)))
+    return set(re.findall(r"(?<![\w-])--?[A-Za-z][a-z-]*", re.sub(r"\\f.", " ", text)))
 
 
-def completions(script, function, *words):
-    program = (f'. "{SOURCE}/completions/{script}"; COMP_WORDS=("$@"); COMP_CWORD=$(($#-1)); '
-               f'{function}; printf "%s\\n" "${{COMPREPLY[@]}}"')
+def completions(script, function, *words, before=""):
+    program = (f'{before}. "{SOURCE}/completions/{script}"; COMP_WORDS=("$@"); '
+               f'COMP_CWORD=$(($#-1)); {function}; printf "%s\\n" "${{COMPREPLY[@]}}"')
     done = run("bash", "-c", program, "bash", *words)
     assert done.stderr == b"", done.stderr
     return {word.rstrip("=") for word in done.stdout.decode().split()}
@@ -107,6 +107,47 @@ class Words(unittest.TestCase):
                                  completions("hoist.bash", "_hoist", "hoist", area, ""))
         wanted = options_of(help_of(HOISTD)) - {"-h"}
         self.assertEqual(wanted - completions("hoistd.bash", "_hoistd", "hoistd", "-"), set())
+
+    def test_version(self):
+        said = run(HOIST, "--version").stdout
+        self.assertRegex(said, rb"^hoist \d+\.\d+\.\d+\n$")
+        for word in ("-V", "version"):
+            self.assertEqual(run(HOIST, word).stdout, said)
+
+    @unittest.skipIf(shutil.which("bash") is None, "bash is not installed")
+    def test_values_are_completed(self):
+        def offered(*words):
+            return completions("hoist.bash", "_hoist", "hoist", *words)
+
+        self.assertEqual(offered("match", "build", "--format", ""), {"jsonl", "lines"})
+        self.assertEqual(offered("tensors", "pack", "--precision", "=", "b"), {"bf16"})
+        self.assertEqual(offered("match", "query", "--state", ""), set())
+        self.assertIn("repair", offered("help", "match", ""))
+        self.assertIn("+aes", offered("run", "--ops", "+"))
+
+    @unittest.skipIf(shutil.which("bash") is None, "bash is not installed")
+    def test_programs_are_completed(self):
+        """After `hoist run --` programs are, and what follows as after the program alone."""
+        def offered(*words):
+            return completions("hoist.bash", "_hoist", "hoist", *words, before=own)
+
+        own = ('_own() { COMPREPLY=("$1,$2,$3,$COMP_CWORD,${COMP_LINE// /_}"); }; '
+               'complete -F _own sort; ')
+        for words in (("run", "--"), ("run", "--stats", "=", "x.json", "--"), ("run",),
+                      ("run", "--ops", "sort", "--explain"), ("run", "--", HOIST, "run", "--")):
+            self.assertIn("bash", offered(*words, "bas"), words)
+            self.assertEqual(offered(*words, "sort", "-k1", "-"), {"sort,-,-k1,2,sort_-k1_-"},
+                             words)
+        self.assertEqual(offered("sort", "-"), {"sort,-,sort,1,sort_-"})
+        self.assertNotIn("bash", offered("run", "--ops", "bas"))
+        for option in ("--stats", "--explain"):
+            self.assertIn("--verify", offered("run", option, "-"))
+
+    def test_completions_of_other_shells_parse(self):
+        for shell in ("zsh", "fish"):
+            if shutil.which(shell) is not None:
+                done = run(shell, "-n", SOURCE / f"completions/hoist.{shell}")
+                self.assertEqual((done.returncode, done.stderr), (0, b""))
 
     def test_help_of_commands(self):
         for words in all_commands():

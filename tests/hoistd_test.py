@@ -212,7 +212,7 @@ class CommandLine(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (2, b""), words)
             self.assertIn(b"hoistd: error: ", done.stderr)
         done = run(HOISTD, "--pool", "1K")
-        self.assertIn(b"--pool: 1024 is less than 4K, a page (on the command line)", done.stderr)
+        self.assertIn(b"--pool: 1024 is less than 4K, a page (hoistd): see `hoistd --help`", done.stderr)
         self.assertEqual(run(HOISTD, "--device", "toaster").returncode, 2)
         done = run(HOISTD, "--device", "cpu", "--socket", "/nonexistent/socket")
         self.assertEqual((done.returncode, done.stdout), (1, b""))
@@ -222,7 +222,9 @@ class CommandLine(unittest.TestCase):
 
     def test_help(self):
         self.assertEqual(run(HOISTD, "--help").returncode, 0)
-        self.assertRegex(run(HOISTD, "--version").stdout, rb"^hoistd \d")
+        for word in ("--version", "-V", "version"):
+            self.assertEqual(run(HOISTD, word).stdout,
+                             run(HOIST, word).stdout.replace(b"hoist ", b"hoistd "))
         for option in ("--help", "--version"):
             with open("/dev/full", "wb") as full:
                 done = subprocess.run([HOISTD, option], stdout=full, stderr=subprocess.PIPE,

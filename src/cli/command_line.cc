@@ -2,19 +2,22 @@
 
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <utility>
 
+#include "cli/command.h"
 #include "cli/command_name.h"
 #include "cli/commands.h"
+#include "cli/describe.h"
 #include "cli/report.h"
-#include "cli/tool.h"
+#include "takeover/operations.h"
 #include "takeover/takeover.h"
 
 namespace hoist::cli {
 namespace {
+
+constexpr char kVersion[] = "hoist " HOIST_VERSION;
 
 // Cuts PROGRAM and its arguments off `hoist run …`: from behind "--", else from the first word that
 // is not an option. The program's own options are never looked at.
@@ -25,7 +28,7 @@ Result<std::vector<std::string>> split_program(std::vector<std::string>& argumen
     const bool takes_next = arguments[at] == "--ops" || arguments[at] == "--verify";
     if (takes_next && (at + 1 >= arguments.size() || arguments[at + 1].starts_with("--"))) {
       return fail(ErrorCode::invalid_argument,
-                  fmt::format("{} lacks its value (on the command line): give {}", arguments[at],
+                  fmt::format("{} lacks its value (hoist run): give {}", arguments[at],
                               arguments[at] == "--ops" ? "--ops=LIST" : "--verify=RATE"));
     }
     at += takes_next ? 2 : 1;
@@ -36,7 +39,7 @@ Result<std::vector<std::string>> split_program(std::vector<std::string>& argumen
                              arguments[at + 1] == "--" && find_program(arguments[at]).empty();
   if (is_stats_file) {
     return fail(ErrorCode::invalid_argument,
-                fmt::format("--stats takes its file behind a = (on the command line): write "
+                fmt::format("--stats takes its file behind a = (hoist run): write "
                             "--stats={}",
                             arguments[at]));
   }
@@ -56,15 +59,21 @@ void translate_help(std::vector<std::string>& arguments) {
   arguments.emplace_back("--help");
 }
 
-// The parser does not see the program, so it cannot show it.
 class RunFormatter : public CLI::Formatter {
  public:
-  std::string make_usage(const CLI::App* app, std::string name) const override {
-    std::string usage = CLI::Formatter::make_usage(app, std::move(name));
-    const size_t end = usage.find_last_not_of("\n ");
-    return usage.insert(end + 1, " -- PROGRAM ARGS…");
-  }
+  std::string make_option_usage(const CLI::Option*) const override { return "-- PROGRAM ARGS…"; }
 };
+
+// The names of operations, and signs that change what is on by default.
+std::string listed_operations() {
+  std::string names;
+  std::string changes;
+  for (const hoist_operation& operation : hoist_operations) {
+    names += fmt::format("{} ", operation.name);
+    changes += fmt::format(" {}{}", operation.is_on_by_default ? '-' : '+', operation.name);
+  }
+  return names.substr(0, names.size() - 1) + changes;
+}
 
 // `empty_name`: `--stats=`, which the parser takes for `--stats`.
 void add_run(CLI::App& app, std::vector<std::string> program, bool empty_name, int& status) {
@@ -72,7 +81,9 @@ void add_run(CLI::App& app, std::vector<std::string> program, bool empty_name, i
   auto options = std::make_shared<RunOptions>();
   options->program = std::move(program);
   command->formatter(std::make_shared<RunFormatter>());
-  command->add_option("--ops", options->operations, "Operations: NAME,… or +NAME or -NAME")
+  command->add_option("PROGRAM")->group("");  // split_program() has cut it off
+  suggest(command->add_option("--ops", options->operations, "Operations: NAME,… or +NAME or -NAME"),
+          listed_operations())
       ->type_name("LIST");
   auto stats_file = std::make_shared<std::string>();
   CLI::Option* stats =
@@ -121,6 +132,15 @@ void add_learn(CLI::App& app, int& status) {
   command->callback([&status, options] { status = learn_command(*options); });
 }
 
+void add_version(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("version", "Print the version");
+  command->footer("Example:\n  hoist version");
+  command->callback([&status] {
+    fmt::print("{}\n", kVersion);
+    status = kDone;
+  });
+}
+
 // A command whose only option is --json.
 void add_listing(CLI::App& app, const char* name, const char* description, const char* example,
                  int (*list)(bool json), int& status) {
@@ -128,6 +148,20 @@ void add_listing(CLI::App& app, const char* name, const char* description, const
   CLI::Option* json = command->add_flag("--json")->description("Print as JSON");
   command->footer(fmt::format("Example:\n  {}", example));
   command->callback([&status, json, list] { status = list(json->count() > 0); });
+}
+
+// Dispatched before the parser, or by translate_help(): here for --help, completion and the manual.
+void add_others(CLI::App& app) {
+  CLI::App* help = app.add_subcommand("help", "Print the help of a command");
+  help->add_option("COMMAND");
+  help->footer("Example:\n  hoist help match query");
+  // Their own programs have --help.
+  for (const auto& [name, description] : tool_commands()) {
+    app.add_subcommand(name, description)->set_help_flag();
+  }
+  for (const auto& [name, description] : engine_commands()) {
+    app.add_subcommand(name, description)->group("Programs")->set_help_flag();
+  }
 }
 
 }  // namespace
@@ -146,7 +180,7 @@ int run_command_line(std::vector<std::string> arguments) {
       std::find(arguments.begin(), arguments.end(), "--stats=") != arguments.end();
 
   CLI::App app("Puts each piece of heavy work where it runs fastest.", "hoist");
-  app.set_version_flag("--version", "hoist " HOIST_VERSION);
+  app.set_version_flag("-V,--version", kVersion, "Print the version");
   app.require_subcommand(1);
   app.footer(
       "Examples:\n"
@@ -161,10 +195,11 @@ int run_command_line(std::vector<std::string> arguments) {
   add_listing(app, "doctor", "Say what is on, and why the rest is off", "hoist doctor --json",
               doctor_command, status);
   add_learn(app, status);
-  // Dispatched above; here for --help.
-  for (const auto& [name, description] : tool_commands()) app.add_subcommand(name, description);
-  for (const auto& [name, description] : engine_commands()) {
-    app.add_subcommand(name, description)->group("Programs");
+  add_version(app, status);
+  add_others(app);
+  if (arguments == std::vector<std::string>{kDescribe}) {
+    fmt::print("{}\n", describe(app));
+    return kDone;
   }
   const std::string word = arguments.empty() ? "" : arguments[0];
   if (Status known = check_command(app, word, "`hoist --help` lists them"); !known) {
@@ -178,8 +213,7 @@ int run_command_line(std::vector<std::string> arguments) {
   } catch (const CLI::Success& request) {  // --help, --version
     return app.exit(request);
   } catch (const CLI::ParseError& error) {
-    return report({ErrorCode::invalid_argument,
-                   fmt::format("{} (on the command line): see `hoist --help`", error.what())});
+    return report(usage_error(app, error));
   }
   return status;
 }

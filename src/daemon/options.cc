@@ -32,7 +32,9 @@ Parsed parse_options(int argc, char** argv) {
   Parsed parsed;
   Options& options = parsed.options;
   CLI::App app("hoistd: lends a GPU to programs that must not open it themselves", "hoistd");
-  app.set_version_flag("--version", "hoistd " HOIST_VERSION);
+  constexpr char kVersion[] = "hoistd " HOIST_VERSION;
+  app.set_version_flag("-V,--version", kVersion, "print the version");
+  const CLI::App* const version = app.add_subcommand("version", "print the version");
   app.add_option("--device", options.device, "auto, cpu, cuda or cuda:N")->capture_default_str();
   app.add_option("--socket", options.socket,
                  "path to listen at, or to ask (default: $HOIST_SOCKET, else the user's, root: "
@@ -71,11 +73,14 @@ Parsed parse_options(int argc, char** argv) {
     if (error.get_exit_code() == 0) {
       parsed.exit_status = app.exit(error);
     } else {
-      fmt::print(stderr, "hoistd: error: {} (on the command line): see hoistd --help\n",
-                 error.what());
+      fmt::print(stderr, "hoistd: error: {} (hoistd): see `hoistd --help`\n", error.what());
       parsed.exit_status = 2;
     }
     return parsed;
+  }
+  if (version->parsed()) {
+    fmt::print("{}\n", kVersion);
+    parsed.exit_status = 0;
   }
   if (idle_option->count() > 0) options.idle = std::chrono::seconds(idle);
   return parsed;

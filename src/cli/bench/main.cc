@@ -3,7 +3,6 @@
 #include <benchmark/benchmark.h>
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
 #include <regex>
@@ -15,6 +14,7 @@
 #include "base/threads.h"
 #include "cli/bench/names.h"
 #include "cli/bench/reporters.h"
+#include "cli/command.h"
 #include "cli/report.h"
 #include "cli/tool.h"
 
@@ -98,9 +98,8 @@ int bench_command(const Options& options) {
   const std::set<std::string> areas = areas_of(all);
   for (const std::string& area : options.areas) {
     if (areas.contains(area)) continue;
-    return report(
-        {ErrorCode::invalid_argument, fmt::format("no such area: {} (on the command line): {}",
-                                                  area, CLI::detail::join(areas, ", "))});
+    return report({ErrorCode::invalid_argument, fmt::format("no such area ({}): there are {}", area,
+                                                            CLI::detail::join(areas, ", "))});
   }
   std::regex filter;
   try {
@@ -113,7 +112,7 @@ int bench_command(const Options& options) {
   const std::vector<std::string> names = select_benchmarks(all, options.areas, filter);
   if (names.empty()) {
     return report({ErrorCode::invalid_argument,
-                   "no such benchmark (on the command line): `hoist bench --list` names all"});
+                   "no such benchmark (hoist bench): `hoist bench --list` names all"});
   }
   if (!options.list) return measure(names, options);
   for (const std::string& name : names) fmt::print("{}\n", name);
@@ -128,9 +127,10 @@ int main(int argc, char** argv) {
   CLI::App app("Measures the parts of Hoist on this machine, beside their peers in the same run",
                argv[0]);
   Options options;
-  app.add_option("AREA", options.areas,
-                 "What benchmarks' names begin with (see --list): codec, device, match, tensors; "
-                 "all where none is named");
+  suggest(app.add_option("AREA", options.areas,
+                         "The first part of benchmarks' names, as --list prints them (default: "
+                         "all)"),
+          "aes codec container device gemm match memcpy placement qsort radix_sort tensors");
   app.add_option("--filter", options.filter,
                  "Only benchmarks in whose names the regular expression RE is found, and their "
                  "peers")

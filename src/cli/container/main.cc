@@ -1,7 +1,7 @@
 // hoist container: looks into container files, verifies and repairs them.
-#include <CLI/CLI.hpp>
 #include <memory>
 
+#include "cli/command.h"
 #include "cli/container/commands.h"
 #include "cli/report.h"
 #include "cli/tool.h"

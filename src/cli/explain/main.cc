@@ -1,6 +1,5 @@
 // hoist explain: what placement chooses for an operation, and why.
-#include <CLI/CLI.hpp>
-
+#include "cli/command.h"
 #include "cli/explain/explain.h"
 #include "cli/tool.h"
 
@@ -8,15 +7,18 @@ int main(int argc, char** argv) {
   using namespace hoist::cli;
   CLI::App app("Says what placement chooses for an operation on this machine, and why", argv[0]);
   ExplainOptions options;
-  app.add_option("OP", options.operation, "OPERATION or OPERATION/VARIANT")->required();
+  suggest(app.add_option("OP", options.operation, "OPERATION or OPERATION/VARIANT"),
+          "sort hash gunzip qsort gemm")
+      ->required();
   CLI::Option* const sizes =
       app.add_option("SIZE", options.sizes, "Sizes of input: 65536, 64K, 1M, 2G");
   app.add_option("--plot", options.plot, "Draw predicted time over size into an SVG file")
       ->type_name("FILE");
   add_force(&app, options.force);
-  CLI::Option* const cpus = app.add_option("--cpus", options.cpus,
-                                           "Assume so many free CPUs, not as many as there are now")
-                                ->check(CLI::Range(1, 1 << 20));
+  CLI::Option* const cpus =
+      app.add_option("--cpus", options.cpus,
+                     "Assume this number of free CPUs, not the number that is free now")
+          ->check(CLI::Range(1, 1 << 20));
   app.add_flag("--measured", options.measured,
                "What was measured at each size, and what the choice costs over the fastest")
       ->excludes(sizes)

@@ -1,7 +1,7 @@
 // hoist match: exact similarity search over patterns of symbols.
-#include <CLI/CLI.hpp>
 #include <memory>
 
+#include "cli/command.h"
 #include "cli/match/commands.h"
 #include "cli/report.h"
 #include "cli/tool.h"
@@ -23,15 +23,25 @@ void add_no_sort(CLI::App* command, bool& sort) {
 }
 
 void add_max_memory(CLI::App* command, std::string& limit) {
-  command->add_option("--max-memory", limit, "Refuse an index that takes more: 800M, 2G")
+  command->add_option("--max-memory", limit, "Refuse an index that takes more memory: 800M, 2G")
       ->type_name("SIZE");
 }
 
 void add_device(CLI::App* command, std::string& device) {
-  command
-      ->add_option("--device", device,
-                   "Where to search: cpu, cuda:N, cuda:N,cuda:M, or auto: a GPU once it pays")
+  suggest(command->add_option(
+              "--device", device,
+              "Where to search: cpu, cuda:N, cuda:N,cuda:M, or auto: a GPU once it pays"),
+          "auto cpu cuda:0")
       ->type_name("DEVICE")
+      ->capture_default_str();
+}
+
+// The parser of scorers checks the name.
+void add_scorer(CLI::App* command, std::string& scorer) {
+  suggest(command->add_option("--scorer", scorer,
+                              "kato, lcs, indel, levenshtein, difflib or difflib-autojunk"),
+          "kato lcs indel levenshtein difflib difflib-autojunk")
+      ->type_name("SCORER")
       ->capture_default_str();
 }
 
@@ -73,13 +83,10 @@ void add_query(CLI::App& app, int& status) {
   command->add_option("--threshold", options->threshold, "The least similarity, 0 to 1")
       ->check(number_in(0, 1))
       ->capture_default_str();
-  command->add_option("--top", options->top, "The best so many; 0: all")
+  command->add_option("--top", options->top, "Number of results (0 = all)")
       ->check(count())
       ->capture_default_str();
-  command
-      ->add_option("--scorer", options->scorer,
-                   "kato, lcs, indel, levenshtein, difflib or difflib-autojunk")
-      ->capture_default_str();
+  add_scorer(command, options->scorer);
   command->add_option("--rank", options->rank, "kato: the key by which records are ranked")
       ->type_name("KEY")
       ->default_str("potential");
@@ -182,10 +189,7 @@ void add_dedup(CLI::App& app, int& status) {
       ->required();
   const CLI::Option* const format =
       add_format(command, options->format)->default_str("lines; jsonl where the file is called so");
-  command
-      ->add_option("--scorer", options->scorer,
-                   "kato, lcs, indel, levenshtein, difflib or difflib-autojunk")
-      ->capture_default_str();
+  add_scorer(command, options->scorer);
   add_no_sort(command, options->sort);
   command->add_flag("--jsonl", options->jsonl, "Print an object a line");
   command->footer(
@@ -200,10 +204,10 @@ void add_dedup(CLI::App& app, int& status) {
 void add_bench(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand("bench", "Measure learning, queries, sync and opening");
   auto options = std::make_shared<MatchBenchOptions>();
-  command->add_option("--patterns", options->patterns, "How many")
+  command->add_option("--patterns", options->patterns, "Number of patterns")
       ->check(CLI::Range(1000u, 100'000'000u))
       ->capture_default_str();
-  command->add_option("--length", options->length, "Symbols of each")
+  command->add_option("--length", options->length, "Symbols in each pattern")
       ->check(CLI::Range(2u, 65'535u))
       ->capture_default_str();
   command->add_option("--symbols", options->symbols, "Different symbols, Zipf-distributed")

@@ -1,7 +1,7 @@
 // hoist tensors: packs model weights so that they load progressively, and back.
-#include <CLI/CLI.hpp>
 #include <memory>
 
+#include "cli/command.h"
 #include "cli/report.h"
 #include "cli/tensors/commands.h"
 #include "cli/tool.h"
@@ -71,9 +71,10 @@ void add_unpack(CLI::App& app, int& status) {
   CLI::Option* target =
       command->add_option("--target", options->target, "The fewest parts that reach this quality")
           ->check(number_in(0, 1));
-  CLI::Option* layers = command->add_option("--layers", options->layers, "The first so many parts")
-                            ->check(CLI::Range(1, 255))
-                            ->excludes(target);
+  CLI::Option* layers =
+      command->add_option("--layers", options->layers, "Only this many parts, from the first")
+          ->check(CLI::Range(1, 255))
+          ->excludes(target);
   CLI::Option* fragments = command
                                ->add_option("--fragments", options->fragments,
                                             "These fragments of spectral, rph or lrdf, as in 0,2-4")

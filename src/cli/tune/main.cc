@@ -1,6 +1,5 @@
 // hoist tune: measures every implementation on this machine and writes the profile.
-#include <CLI/CLI.hpp>
-
+#include "cli/command.h"
 #include "cli/tool.h"
 #include "cli/tune/tune.h"
 
@@ -9,7 +8,8 @@ int main(int argc, char** argv) {
   CLI::App app("Measures what runs fastest where on this machine, and writes the profile", argv[0]);
   TuneOptions options;
   app.add_flag("--quick", options.quick, "Fewer and smaller sizes: less than a minute");
-  app.add_option("--op", options.operation, "Only this OPERATION or OPERATION/VARIANT")
+  suggest(app.add_option("--op", options.operation, "Only this OPERATION or OPERATION/VARIANT"),
+          "sort hash gunzip qsort gemm")
       ->type_name("OP");
   app.add_option("--seconds", options.seconds, "Time to take: 48 for --quick, else 480")
       ->check(number_in(1, 86400));

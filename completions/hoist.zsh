@@ -1,0 +1,470 @@
+#compdef hoist
+# Zsh completion for hoist(1). Written by scripts/command-table: change src/cli or that script.
+
+_hoist() {
+  local curcontext=$curcontext state
+  local -a hoist_commands=(
+    'run:Run a program with its heavy work taken over'
+    'top:Show the live counters of running programs'
+    'options:Print the options that the environment sets'
+    'doctor:Say what is on, and why the rest is off'
+    'learn-program:Check our engine against a program'\''s build, and make that build known'
+    'version:Print the version'
+    'help:Print the help of a command'
+    'tune:Measure what runs fastest where on this machine'
+    'explain:Say what placement chooses for an operation, and why'
+    'container:Look into, verify or repair a container file'
+    'match:Search exactly for similar patterns\: build, query, learn, dedup'
+    'tensors:Pack model weights so that they load progressively, and back'
+    'bench:Measure the parts of Hoist beside their peers'
+    'sort:The engine that replaces sort'
+    'md5sum:The engine that replaces md5sum'
+    'sha1sum:The engine that replaces sha1sum'
+    'sha224sum:The engine that replaces sha224sum'
+    'sha256sum:The engine that replaces sha256sum'
+    'sha384sum:The engine that replaces sha384sum'
+    'sha512sum:The engine that replaces sha512sum'
+    'b2sum:The engine that replaces b2sum'
+    'cksum:The engine that replaces cksum'
+    'gzip:The engine that replaces gzip'
+    'gunzip:gzip -d'
+    'zcat:gzip -cd'
+  )
+  _arguments -C \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    '(-V --version)'-V'[Print the version]' \
+    '(-V --version)'--version'[Print the version]' \
+    '(-)1: :->command' \
+    '(-)*:: :->arguments'
+  case $state in
+    command) _describe command hoist_commands ;;
+    arguments)
+      case $words[1] in
+        run) _hoist_run ;;
+        top) _hoist_top ;;
+        options) _hoist_options ;;
+        doctor) _hoist_doctor ;;
+        learn-program) _hoist_learn_program ;;
+        version) _hoist_version ;;
+        help) _hoist_help ;;
+        tune) _hoist_tune ;;
+        explain) _hoist_explain ;;
+        container) _hoist_container ;;
+        match) _hoist_match ;;
+        tensors) _hoist_tensors ;;
+        bench) _hoist_bench ;;
+        sort|md5sum|sha1sum|sha224sum|sha256sum|sha384sum|sha512sum|b2sum|cksum|gzip|gunzip|zcat) _normal ;;
+      esac
+      ;;
+  esac
+}
+
+_hoist_run() {
+  if [[ $words[2] == -- ]] && (( CURRENT > 2 )); then
+    shift 2 words
+    (( CURRENT -= 2 ))
+    _normal
+    return
+  fi
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    --ops='[Operations\: NAME,… or +NAME or -NAME]:LIST:(sort hash gunzip crc32 inflate qsort memcpy aes zstd deflate gemm -sort -hash -gunzip -crc32 -inflate -qsort +memcpy +aes -zstd +deflate -gemm)' \
+    --stats=-'[Say what ran where\: on standard error, or as JSON into FILE]::FILE:_files' \
+    --verify='[Replay this share of the calls on the original and compare]:RATE: ' \
+    --explain'[Say for each program why, on standard error]' \
+    '(-)1:program: _command_names -e' \
+    '*::arguments: _normal'
+}
+
+_hoist_top() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    --once'[Print once and end]' \
+    --json'[Print as JSON]' \
+    --interval='[Seconds between two looks]:FLOAT: '
+}
+
+_hoist_options() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    --json'[Print as JSON]'
+}
+
+_hoist_doctor() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    --json'[Print as JSON]'
+}
+
+_hoist_learn_program() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    --check'[Only check]' \
+    --json'[Print as JSON]' \
+    '1:PATH:_files'
+}
+
+_hoist_version() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]'
+}
+
+_hoist_help() {
+  local -a hoist_commands=(run top options doctor learn-program version help tune explain container match tensors bench sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat)
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    '1:command:($hoist_commands)'
+}
+
+_hoist_tune() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    --quick'[Fewer and smaller sizes\: less than a minute]' \
+    --op='[Only this OPERATION or OPERATION/VARIANT]:OP:(sort hash gunzip qsort gemm)' \
+    --seconds='[Time to take\: 48 for --quick, else 480]:FLOAT: ' \
+    --refine'[Measure nothing\: fold the noted timings of real runs into the profile]' \
+    --force'[Replace earlier measurements even where the new ones scatter]' \
+    --json'[Print as JSON]'
+}
+
+_hoist_explain() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    --plot='[Draw predicted time over size into an SVG file]:FILE:_files' \
+    --force'[Replace the output where it exists]' \
+    --cpus='[Assume this number of free CPUs, not the number that is free now]:INT: ' \
+    --measured'[What was measured at each size, and what the choice costs over the fastest]' \
+    --json'[Print as JSON]' \
+    '1:OP:(sort hash gunzip qsort gemm)' \
+    '*:SIZE: '
+}
+
+_hoist_container() {
+  local curcontext=$curcontext state
+  local -a hoist_commands=(
+    'info:Say what a container holds'
+    'verify:Check every byte without decoding'
+    'repair:Save what is intact into a new file; the old one is only read'
+  )
+  _arguments -C \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    '(-)1: :->command' \
+    '(-)*:: :->arguments'
+  case $state in
+    command) _describe command hoist_commands ;;
+    arguments)
+      case $words[1] in
+        info) _hoist_container_info ;;
+        verify) _hoist_container_verify ;;
+        repair) _hoist_container_repair ;;
+      esac
+      ;;
+  esac
+}
+
+_hoist_container_info() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    --blocks'[List the blocks]' \
+    --json'[Print as JSON]' \
+    '1:FILE:_files'
+}
+
+_hoist_container_verify() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    --json'[Print as JSON]' \
+    '*:FILE:_files'
+}
+
+_hoist_container_repair() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    '(-o --output)'-o'[The new container]:OUT:_files' \
+    '(-o --output)'--output='[The new container]:OUT:_files' \
+    --force'[Replace the output where it exists]' \
+    --json'[Print as JSON]' \
+    '1:FILE:_files'
+}
+
+_hoist_match() {
+  local curcontext=$curcontext state
+  local -a hoist_commands=(
+    'build:Build an index of the patterns of a file'
+    'query:Find the patterns that resemble a state'
+    'learn:Learn the patterns of a file'
+    'delete:Remove patterns'
+    'sync:Lay out what was learned and save the snapshot'
+    'stats:Say what an index holds'
+    'verify:Compare memory, snapshot and store'
+    'repair:Make a new index of what is whole in a damaged one'
+    'dedup:Print all pairs of lines that are alike'
+    'bench:Measure learning, queries, sync and opening'
+  )
+  _arguments -C \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    '(-)1: :->command' \
+    '(-)*:: :->arguments'
+  case $state in
+    command) _describe command hoist_commands ;;
+    arguments)
+      case $words[1] in
+        build) _hoist_match_build ;;
+        query) _hoist_match_query ;;
+        learn) _hoist_match_learn ;;
+        delete) _hoist_match_delete ;;
+        sync) _hoist_match_sync ;;
+        stats) _hoist_match_stats ;;
+        verify) _hoist_match_verify ;;
+        repair) _hoist_match_repair ;;
+        dedup) _hoist_match_dedup ;;
+        bench) _hoist_match_bench ;;
+      esac
+      ;;
+  esac
+}
+
+_hoist_match_build() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    '(-i --input)'-i'[The patterns; - is standard input]:FILE:_files' \
+    '(-i --input)'--input='[The patterns; - is standard input]:FILE:_files' \
+    '(-o --output)'-o'[The new index, a folder]:INDEX:_files -/' \
+    '(-o --output)'--output='[The new index, a folder]:INDEX:_files -/' \
+    --force'[Replace an index that is there]' \
+    --format='[jsonl, or lines\: words, each an event of its own]:FORMAT:(jsonl lines)' \
+    --no-sort'[Keep the order of the symbols inside events]' \
+    --no-store'[Search-only\: nothing can be learned later]' \
+    --max-memory='[Refuse an index that takes more memory\: 800M, 2G]:SIZE: '
+}
+
+_hoist_match_query() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    --state='[A list of events, as JSON]:STATE: ' \
+    --states='[A file with a state on each line; - is standard input]:FILE:_files' \
+    --threshold='[The least similarity, 0 to 1]:FLOAT: ' \
+    --top='[Number of results (0 = all)]:UINT: ' \
+    --scorer='[kato, lcs, indel, levenshtein, difflib or difflib-autojunk]:SCORER:(kato lcs indel levenshtein difflib difflib-autojunk)' \
+    --rank='[kato\: the key by which records are ranked]:KEY: ' \
+    --fuzzy='[kato\: let symbols match that are alike, 0 to 1]:FLOAT: ' \
+    --no-sort'[The order inside events counts\: for an index built so]' \
+    --json'[Print an array of records]' \
+    --jsonl'[Print a record, or with --states an array, a line]' \
+    --max-memory='[Refuse an index that takes more memory\: 800M, 2G]:SIZE: ' \
+    --device='[Where to search\: cpu, cuda\:N, cuda\:N,cuda\:M, or auto\: a GPU once it pays]:DEVICE:(auto cpu cuda\:0)' \
+    '1:INDEX:_files -/'
+}
+
+_hoist_match_learn() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    '(-i --input)'-i'[The patterns; - is standard input]:FILE:_files' \
+    '(-i --input)'--input='[The patterns; - is standard input]:FILE:_files' \
+    --format='[jsonl, or lines\: words, each an event of its own]:FORMAT:(jsonl lines)' \
+    --durability='[batch\: survives a kill; sync\: also a power cut]:TEXT:(batch sync)' \
+    --max-memory='[Refuse an index that takes more memory\: 800M, 2G]:SIZE: ' \
+    '1:INDEX:_files -/'
+}
+
+_hoist_match_delete() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    '1:INDEX:_files -/' \
+    '*:NAME: '
+}
+
+_hoist_match_sync() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    '1:INDEX:_files -/'
+}
+
+_hoist_match_stats() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    --json'[Print as JSON]' \
+    '1:INDEX:_files -/'
+}
+
+_hoist_match_verify() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    --json'[Print as JSON]' \
+    '1:INDEX:_files -/'
+}
+
+_hoist_match_repair() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    '(-o --output)'-o'[The new index, a folder]:NEW:_files -/' \
+    '(-o --output)'--output='[The new index, a folder]:NEW:_files -/' \
+    --force'[Replace an index that is there]' \
+    --json'[Print as JSON]' \
+    '1:INDEX:_files -/'
+}
+
+_hoist_match_dedup() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    --threshold='[The least similarity, 0 to 1]:FLOAT: ' \
+    --format='[jsonl, or lines\: words, each an event of its own]:FORMAT:(jsonl lines)' \
+    --scorer='[kato, lcs, indel, levenshtein, difflib or difflib-autojunk]:SCORER:(kato lcs indel levenshtein difflib difflib-autojunk)' \
+    --no-sort'[Keep the order of the symbols inside events]' \
+    --jsonl'[Print an object a line]' \
+    '1:FILE:_files'
+}
+
+_hoist_match_bench() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    --patterns='[Number of patterns]:UINT: ' \
+    --length='[Symbols in each pattern]:UINT: ' \
+    --symbols='[Different symbols, Zipf-distributed]:UINT: ' \
+    --device='[Where to search\: cpu, cuda\:N, cuda\:N,cuda\:M, or auto\: a GPU once it pays]:DEVICE:(auto cpu cuda\:0)' \
+    --json'[Print as JSON]'
+}
+
+_hoist_tensors() {
+  local curcontext=$curcontext state
+  local -a hoist_commands=(
+    'pack:Pack model files into a .holo file'
+    'unpack:Give the packed files back, whole or roughly'
+    'info:Say what a .holo file holds, and how good it is'
+    'verify:Check every byte without decoding'
+    'repair:Rewrite a damaged file from its parity, as it was'
+    'bench:Measure packing and loading on this machine'
+  )
+  _arguments -C \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    '(-)1: :->command' \
+    '(-)*:: :->arguments'
+  case $state in
+    command) _describe command hoist_commands ;;
+    arguments)
+      case $words[1] in
+        pack) _hoist_tensors_pack ;;
+        unpack) _hoist_tensors_unpack ;;
+        info) _hoist_tensors_info ;;
+        verify) _hoist_tensors_verify ;;
+        repair) _hoist_tensors_repair ;;
+        bench) _hoist_tensors_bench ;;
+      esac
+      ;;
+  esac
+}
+
+_hoist_tensors_pack() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    '(-o --output)'-o'[The .holo file]:OUT:_files' \
+    '(-o --output)'--output='[The .holo file]:OUT:_files' \
+    --force'[Replace the output where it exists]' \
+    --encoding='[How floating-point tensors are encoded]:TEXT:(embedded spectral rph lrdf lossless)' \
+    --fragments='[Shards of a group of data]:UINT: ' \
+    --parity='[Shards of a group that may be lost]:UINT: ' \
+    --order='[What lies together]:TEXT:(layer tensor)' \
+    --precision='[Of transforms'\'' coefficients]:TEXT:(f32 f16 bf16)' \
+    --seed='[Of permutations and projections]:UINT: ' \
+    --rank='[lrdf\: most components]:UINT: ' \
+    --essential-share='[spectral\: lowest frequencies that are in every fragment]:FLOAT: ' \
+    --digests'[Add BLAKE3 digests and print the root, for readers that trust no source]' \
+    --json'[Print as JSON]' \
+    '*:IN:_files'
+}
+
+_hoist_tensors_unpack() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    '(-o --output)'-o'[A file; for several packed files a folder, or one .safetensors for all tensors]:OUT:_files' \
+    '(-o --output)'--output='[A file; for several packed files a folder, or one .safetensors for all tensors]:OUT:_files' \
+    --force'[Replace the output where it exists]' \
+    --target='[The fewest parts that reach this quality]:FLOAT: ' \
+    --layers='[Only this many parts, from the first]:UINT: ' \
+    --fragments='[These fragments of spectral, rph or lrdf, as in 0,2-4]:LIST: ' \
+    '*'--policy='[Quality of the tensors whose names match, as in '\''*attention.*=0.999@10'\'' (the highest priority counts); --target is for the others]:RULE: ' \
+    --min-quality='[Go on without parts that are damaged, as long as each tensor reaches it]:FLOAT: ' \
+    --skip-damaged'[Leave out tensors that are damaged beyond repair, and name them]' \
+    '*'--source='[A further copy of FILE, used where the first is damaged]:COPY:_files' \
+    --json'[Print as JSON]' \
+    '1:FILE:_files'
+}
+
+_hoist_tensors_info() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    --plot='[Draw error over size into an SVG file]:SVG:_files' \
+    --force'[Replace the output where it exists]' \
+    --json'[Print as JSON]' \
+    '1:FILE:_files'
+}
+
+_hoist_tensors_verify() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    --json'[Print as JSON]' \
+    '*:FILE:_files'
+}
+
+_hoist_tensors_repair() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    '(-o --output)'-o'[Where to write it; without it FILE is replaced once the new one is whole]:OUT:_files' \
+    '(-o --output)'--output='[Where to write it; without it FILE is replaced once the new one is whole]:OUT:_files' \
+    --force'[Replace the output where it exists]' \
+    --json'[Print as JSON]' \
+    '1:FILE:_files'
+}
+
+_hoist_tensors_bench() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    --size='[Bytes of weights, as in 256M]:UINT: ' \
+    --folder='[Where to put the files, three times the size]:DIR:_files -/' \
+    --json'[Print as JSON]'
+}
+
+_hoist_bench() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    --filter='[Only benchmarks in whose names the regular expression RE is found, and their peers]:RE: ' \
+    --quick'[Shorter, once each\: a rough picture]' \
+    --list'[Print the names, measure nothing]' \
+    --json'[Print Google Benchmark'\''s JSON, with all repetitions]' \
+    '*:AREA:(aes codec container device gemm match memcpy placement qsort radix_sort tensors)'
+}
+
+_hoist "$@"
