@@ -6,12 +6,17 @@
 #include <array>
 #include <optional>
 
+#include "device/kernel.h"
 #include "tensors/convert.h"
 #include "tensors/gpu/convert_job.h"
-#include "tensors/gpu/plugin_call.h"
 
 namespace hoist::tensors {
 namespace {
+
+// The kinds, elements and how many, a block's size, scales and zeros, the result.
+constinit const device::Kernel<NumberKind, NumberKind, const void*, uint64_t, uint64_t, const void*,
+                               const void*, void*>
+    convert("hoist_cuda_tensors_convert", "conversion of elements");
 
 std::optional<NumberKind> number_kind(DType dtype) {
   switch (dtype) {
@@ -69,13 +74,10 @@ Status convert_on_device(device::View<const std::byte> in, DType from, device::V
                             "agree",
                             in.size, properties(from).name, out.size, properties(to).name));
   }
-  if (stream.device().properties().kind == device::DeviceKind::cpu) {
-    return stream.call([=] { convert_on_host(in.data, from, out.data, to, count, quantisation); });
-  }
-  return call_plugin("hoist_cuda_tensors_convert", "conversion of elements", stream, *from_kind,
-                     *to_kind, static_cast<const void*>(in.data), count, quantisation.block,
-                     static_cast<const void*>(quantisation.scales),
-                     static_cast<const void*>(quantisation.zeros), static_cast<void*>(out.data));
+  const auto on_host = [=] { convert_on_host(in.data, from, out.data, to, count, quantisation); };
+  return convert.launch_or_run(stream, on_host, *from_kind, *to_kind, in.data, count,
+                               quantisation.block, quantisation.scales, quantisation.zeros,
+                               out.data);
 }
 
 }  // namespace hoist::tensors
