@@ -1,5 +1,6 @@
 // Bit-packed streams on the GPU, one warp a tile, from device memory to device memory.
 #include "codec/bitpack_tile.cuh"
+#include "device/on_device.h"
 
 namespace hoist::codec {
 namespace {
@@ -23,8 +24,9 @@ __global__ void __launch_bounds__(kBlockThreads, kBlocksPerProcessor<Word>)
 }
 
 template <typename Word>
-int launch(const void* stream, uint64_t size, uint64_t count, void* out, uint32_t* first_bad) {
-  decode_tiles<Word><<<tile_blocks(count), kBlockThreads>>>(
+cudaError_t launch(cudaStream_t on, const void* stream, uint64_t size, uint64_t count, void* out,
+                   uint32_t* first_bad) {
+  decode_tiles<Word><<<tile_blocks(count), kBlockThreads, 0, on>>>(
       static_cast<const uint8_t*>(stream), size, count, static_cast<Word*>(out), first_bad);
   return cudaGetLastError();
 }
@@ -32,11 +34,15 @@ int launch(const void* stream, uint64_t size, uint64_t count, void* out, uint32_
 }  // namespace
 }  // namespace hoist::codec
 
-// Starts decoding on the default stream. The caller has checked that the offset table of `count`
-// values lies within `size`, that count is not 0, and that both pointers are aligned to 16 bytes.
-extern "C" int hoist_cuda_bitpack_decode(const void* stream, uint64_t size, unsigned value_bytes,
-                                         uint64_t count, void* out, uint32_t* first_bad) {
+// The caller has checked that the offset table of `count` values lies within the `size` bytes
+// `packed`, that count is not 0, and that both pointers are aligned to 16 bytes.
+extern "C" int hoist_cuda_bitpack_decode(int device, void* stream, const void* packed,
+                                         uint64_t size, unsigned value_bytes, uint64_t count,
+                                         void* out, uint32_t* first_bad) {
   using namespace hoist::codec;
-  return value_bytes == 4 ? launch<uint32_t>(stream, size, count, out, first_bad)
-                          : launch<uint64_t>(stream, size, count, out, first_bad);
+  return hoist::device::on_device(device, [=] {
+    auto* const on = static_cast<cudaStream_t>(stream);
+    return value_bytes == 4 ? launch<uint32_t>(on, packed, size, count, out, first_bad)
+                            : launch<uint64_t>(on, packed, size, count, out, first_bad);
+  });
 }

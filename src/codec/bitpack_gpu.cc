@@ -5,10 +5,13 @@
 #include <span>
 
 #include "codec/bitpack_layout.h"
-#include "device/cuda_plugin.h"
+#include "device/kernel.h"
 
 namespace hoist::codec {
 namespace {
+
+constinit const device::Kernel<const void*, uint64_t, unsigned, uint64_t, void*, uint32_t*> decode(
+    "hoist_cuda_bitpack_decode", "decoding bit-packed tiles");
 
 bool aligned(const void* pointer) {
   return reinterpret_cast<uintptr_t>(pointer) % kTileAlignment == 0;
@@ -23,15 +26,14 @@ bool table_fits(const DeviceBitpack& packed) {
              packed.size;
 }
 
-Result<BitpackGpuDecoder> BitpackGpuDecoder::create() {
-  const Result<Decode*> decode = device::cuda_function<Decode>("hoist_cuda_bitpack_decode");
-  if (!decode) return decode.error();
-  Result<device::Buffer> first_bad = device::allocate_on_cuda(sizeof(uint32_t));
+Result<BitpackGpuDecoder> BitpackGpuDecoder::create(device::Stream& stream) {
+  if (Status found = decode.check(stream.device()); !found) return found.error();
+  Result<device::Buffer> first_bad = device::Buffer::allocate(stream.device(), sizeof(uint32_t));
   if (!first_bad) return first_bad.error();
   if (Status status = first_bad->fill(std::byte{0xff}); !status) {
     return status.error();
   }
-  return BitpackGpuDecoder(*decode, std::move(*first_bad));
+  return BitpackGpuDecoder(stream, std::move(*first_bad));
 }
 
 Status BitpackGpuDecoder::launch(const DeviceBitpack& packed, void* out) {
@@ -47,13 +49,12 @@ Status BitpackGpuDecoder::launch(const DeviceBitpack& packed, void* out) {
   }
   if (!table_fits(packed)) return fail(ErrorCode::corrupt, "wrong size (bit-packed stream)");
   if (packed.count == 0) return {};
-  return device::cuda_status(
-      decode_(packed.stream, packed.size, packed.value_bytes, packed.count, out, first_bad()),
-      "decoding bit-packed tiles");
+  return decode.launch(*stream_, packed.stream, packed.size, packed.value_bytes, packed.count, out,
+                       first_bad());
 }
 
 Status BitpackGpuDecoder::finish() {
-  if (Status status = device::cuda_synchronize(); !status) return status;
+  if (Status status = stream_->synchronize(); !status) return status;
   uint32_t first_bad = 0;
   if (Status status = first_bad_.download(std::as_writable_bytes(std::span(&first_bad, 1)));
       !status) {

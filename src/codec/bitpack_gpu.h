@@ -1,13 +1,14 @@
 // Decoding of bit-packed streams (bitpack.h) on a CUDA device, from device memory to device memory.
 //
-//   Result<BitpackGpuDecoder> decoder = BitpackGpuDecoder::create();  // unavailable: says why
-//   if (Status status = decoder->launch({stream, stream_size, 4, count}, out); !status) …
+//   Result<BitpackGpuDecoder> decoder = BitpackGpuDecoder::create(stream);
+//   if (Status status = decoder->launch({packed, packed_size, 4, count}, out); !status) …
 //   if (Status status = decoder->finish(); !status) …                 // corrupt: names the tile
 //
-// The work is queued on the default stream: launch() returns at once, and several may precede one
-// finish(). Tiles are validated on the device: a damaged stream never writes outside `out`, and its
-// damaged tiles are left unwritten. Results equal the CPU's. The stream must not change between
-// launch() and finish(): memory that another process can write is copied first.
+// The work is queued on the stream that the decoder is made for, which must outlive it: launch()
+// returns at once, and several may precede one finish(). Tiles are validated on the device: a
+// damaged stream never writes outside `out`, and its damaged tiles are left unwritten. Results
+// equal the CPU's. The packed bytes must not change between launch() and finish(): memory that
+// another process can write is copied first.
 //
 // Not thread-safe: one decoder a thread.
 #pragma once
@@ -16,7 +17,8 @@
 #include <utility>
 
 #include "base/result.h"
-#include "device/cuda_memory.h"
+#include "device/buffer.h"
+#include "device/stream.h"
 
 namespace hoist::codec {
 
@@ -34,7 +36,10 @@ bool table_fits(const DeviceBitpack& packed);
 
 class BitpackGpuDecoder {
  public:
-  static Result<BitpackGpuDecoder> create();
+  // `unavailable` where its device has no CUDA (device/kernel.h), `unsupported` where it is no GPU.
+  static Result<BitpackGpuDecoder> create(device::Stream& stream);
+
+  device::Stream& stream() const { return *stream_; }
 
   // `out` holds `count` values and is aligned to 16 bytes. `unsupported` for values of other than 4
   // or 8 bytes, `corrupt` where the stream is too short for its count.
@@ -47,12 +52,10 @@ class BitpackGpuDecoder {
   uint32_t* first_bad() { return static_cast<uint32_t*>(first_bad_.data()); }
 
  private:
-  using Decode = int(const void*, uint64_t, unsigned, uint64_t, void*, uint32_t*);
+  BitpackGpuDecoder(device::Stream& stream, device::Buffer first_bad)
+      : stream_(&stream), first_bad_(std::move(first_bad)) {}
 
-  BitpackGpuDecoder(Decode* decode, device::Buffer first_bad)
-      : decode_(decode), first_bad_(std::move(first_bad)) {}
-
-  Decode* decode_;
+  device::Stream* stream_;
   device::Buffer first_bad_;  // kNoBadTile, or a damaged tile's index
 };
 

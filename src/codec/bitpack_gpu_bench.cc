@@ -14,7 +14,8 @@
 #include "codec/bitpack_gpu.h"
 #include "codec/bitpack_test_columns.h"
 #include "codec/integer_column_gpu.h"
-#include "device/cuda_plugin.h"
+#include "device/cuda_memory.h"
+#include "device/kernel.h"
 
 namespace hoist::codec {
 namespace {
@@ -40,10 +41,10 @@ constexpr Case kCases[] = {
     {"delta_of_delta/width:5", Shape::accelerating, 5},
 };
 
-// Times `launch` by the device's clock.
-void measure(benchmark::State& state, size_t decoded, size_t moved,
+// Times `launch`, on the stream, by the device's clock.
+void measure(benchmark::State& state, const device::Stream& stream, size_t decoded, size_t moved,
              const std::function<Status()>& launch) {
-  Result<device::CudaTimer> timer = device::CudaTimer::create();
+  Result<device::CudaTimer> timer = device::CudaTimer::create(stream);
   if (!timer) return state.SkipWithError(timer.error().message.c_str());
   for (auto _ : state) {
     Status status = timer->start();
@@ -85,7 +86,9 @@ std::vector<std::byte> repeat(const std::vector<std::byte>& part, size_t times) 
 
 template <typename T>
 void decode(benchmark::State& state, const Case& wanted) {
-  Result<BitpackGpuDecoder> decoder = BitpackGpuDecoder::create();
+  Result<device::Stream> on = device::stream_on_cuda();
+  if (!on) return state.SkipWithError(on.error().message.c_str());
+  Result<BitpackGpuDecoder> decoder = BitpackGpuDecoder::create(*on);
   if (!decoder) return state.SkipWithError(decoder.error().message.c_str());
   std::mt19937_64 random(1);
   const std::vector<T> column =
@@ -96,7 +99,7 @@ void decode(benchmark::State& state, const Case& wanted) {
   Result<device::Buffer> out = device::allocate_on_cuda(kColumnBytes);
   if (!packed || !out) return state.SkipWithError("too little device memory");
   const DeviceBitpack source{packed->data(), stream.size(), sizeof(T), kColumnBytes / sizeof(T)};
-  measure(state, kColumnBytes, kColumnBytes + stream.size(),
+  measure(state, *on, kColumnBytes, kColumnBytes + stream.size(),
           [&] { return decoder->launch(source, out->data()); });
   std::vector<T> last(column.size());
   if (!decoder->finish() ||
@@ -109,12 +112,15 @@ void decode(benchmark::State& state, const Case& wanted) {
 // A dictionary or runs: whatever encode_integers() chooses for the column.
 template <typename T>
 void decode_column(benchmark::State& state, const std::vector<T>& column) {
-  Result<DeviceIntegerColumn> packed = DeviceIntegerColumn::upload(*encode_integers<T>(column));
+  Result<device::Stream> on = device::stream_on_cuda();
+  if (!on) return state.SkipWithError(on.error().message.c_str());
+  Result<DeviceIntegerColumn> packed =
+      DeviceIntegerColumn::upload(*on, *encode_integers<T>(column));
   if (!packed) return state.SkipWithError(packed.error().message.c_str());
   const size_t bytes = column.size() * sizeof(T);
   Result<device::Buffer> out = device::allocate_on_cuda(bytes);
   if (!out) return state.SkipWithError("too little device memory");
-  measure(state, bytes, bytes + packed->stored_bytes(), [&] { return packed->launch(*out); });
+  measure(state, *on, bytes, bytes + packed->stored_bytes(), [&] { return packed->launch(*out); });
   std::vector<T> decoded(column.size());
   if (!packed->finish() || !out->download(std::as_writable_bytes(std::span(decoded))) ||
       decoded != column) {
@@ -124,14 +130,15 @@ void decode_column(benchmark::State& state, const std::vector<T>& column) {
 }
 
 void copy(benchmark::State& state) {
-  const auto function = device::cuda_function<int(void*, const void*, size_t)>("hoist_cuda_copy");
-  if (!function) return state.SkipWithError(function.error().message.c_str());
+  static constinit const device::Kernel<void*, const void*, size_t> copying("hoist_cuda_copy",
+                                                                            "copy");
+  Result<device::Stream> on = device::stream_on_cuda();
+  if (!on) return state.SkipWithError(on.error().message.c_str());
   Result<device::Buffer> from = device::allocate_on_cuda(kColumnBytes);
   Result<device::Buffer> to = device::allocate_on_cuda(kColumnBytes);
   if (!from || !to) return state.SkipWithError("too little device memory");
-  measure(state, kColumnBytes, 2 * kColumnBytes, [&] {
-    return device::cuda_status((*function)(to->data(), from->data(), kColumnBytes), "copy");
-  });
+  measure(state, *on, kColumnBytes, 2 * kColumnBytes,
+          [&] { return copying.launch(*on, to->data(), from->data(), kColumnBytes); });
 }
 
 template <typename T>

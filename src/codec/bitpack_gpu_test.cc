@@ -10,6 +10,7 @@
 #include "base/test_seed.h"
 #include "codec/bitpack.h"
 #include "codec/bitpack_test_columns.h"
+#include "device/cuda_memory.h"
 
 namespace hoist::codec {
 namespace {
@@ -21,10 +22,13 @@ class BitpackGpu : public testing::Test {
   BitpackGpu() : seed_(test_seed()), random_(seed_) {}
 
   void SetUp() override {
-    Result<BitpackGpuDecoder> decoder = BitpackGpuDecoder::create();
-    if (!decoder && decoder.error().code == ErrorCode::unavailable) {
-      GTEST_SKIP() << decoder.error().message;
+    Result<device::Stream> stream = device::stream_on_cuda();
+    if (!stream && stream.error().code == ErrorCode::unavailable) {
+      GTEST_SKIP() << stream.error().message;
     }
+    ASSERT_TRUE(stream) << stream.error().message;
+    stream_.emplace(std::move(*stream));
+    Result<BitpackGpuDecoder> decoder = BitpackGpuDecoder::create(*stream_);
     ASSERT_TRUE(decoder) << decoder.error().message;
     decoder_.emplace(std::move(*decoder));
   }
@@ -71,6 +75,7 @@ class BitpackGpu : public testing::Test {
 
   const uint64_t seed_;
   std::mt19937_64 random_;
+  std::optional<device::Stream> stream_;
   std::optional<BitpackGpuDecoder> decoder_;
 };
 

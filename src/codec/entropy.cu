@@ -8,6 +8,7 @@
 #include <cuda_runtime.h>
 
 #include "codec/rans_format.h"
+#include "device/on_device.h"
 
 namespace hoist::codec {
 namespace {
@@ -174,15 +175,17 @@ __global__ void __launch_bounds__(kThreads, kThreadsPerMultiprocessor / kThreads
 // All pointers are the device's; `bytes` and `symbols` are aligned to 16 bytes; tiles passed
 // valid_tile() and lie inside `bytes` and `symbols`. The smallest index of a tile that does not
 // decode goes to *first_bad, if it is smaller than what is there.
-extern "C" int hoist_cuda_entropy_decode(uint32_t symbols_per_code, const void* table,
-                                         const void* bytes, const void* tiles, uint32_t tile_count,
-                                         void* symbols, void* first_bad) {
-  const auto kernel = symbols_per_code == 1 ? decode_tiles<1> : decode_tiles<2>;
-  kernel<<<(tile_count + kWarps - 1) / kWarps, kThreads>>>(
-      static_cast<const RansDecodeTable*>(table), static_cast<const uint8_t*>(bytes),
-      static_cast<const EntropyTile*>(tiles), tile_count, static_cast<uint8_t*>(symbols),
-      static_cast<uint32_t*>(first_bad));
-  return cudaGetLastError();
+extern "C" int hoist_cuda_entropy_decode(int device, void* stream, uint32_t symbols_per_code,
+                                         const void* table, const void* bytes, const void* tiles,
+                                         uint32_t tile_count, void* symbols, void* first_bad) {
+  return device::on_device(device, [=] {
+    const auto kernel = symbols_per_code == 1 ? decode_tiles<1> : decode_tiles<2>;
+    kernel<<<(tile_count + kWarps - 1) / kWarps, kThreads, 0, static_cast<cudaStream_t>(stream)>>>(
+        static_cast<const RansDecodeTable*>(table), static_cast<const uint8_t*>(bytes),
+        static_cast<const EntropyTile*>(tiles), tile_count, static_cast<uint8_t*>(symbols),
+        static_cast<uint32_t*>(first_bad));
+    return cudaGetLastError();
+  });
 }
 
 }  // namespace hoist::codec

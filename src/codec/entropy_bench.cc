@@ -11,7 +11,7 @@
 #include "codec/entropy_bench_data.h"
 #include "codec/entropy_gpu.h"
 #include "codec/entropy_tile.h"
-#include "device/cuda_plugin.h"
+#include "device/cuda_memory.h"
 
 namespace hoist::codec {
 namespace {
@@ -79,12 +79,13 @@ const CountedSymbols& gpu_data(const std::string& name, size_t count) {
 }
 
 // Runs `decode` under the device's clock, then compares what it left in `symbols`.
-void time_on_gpu(benchmark::State& state, const CountedSymbols& data, size_t coded_bytes,
-                 device::Buffer& symbols, const std::function<Status()>& decode) {
+void time_on_gpu(benchmark::State& state, device::Stream& stream, const CountedSymbols& data,
+                 size_t coded_bytes, device::Buffer& symbols,
+                 const std::function<Status()>& decode) {
   if (!symbols.fill(std::byte{0xa5})) return state.SkipWithError("poisoning failed");
-  auto timer = device::CudaTimer::create();
+  auto timer = device::CudaTimer::create(stream);
   if (!timer) return state.SkipWithError(timer.error().message.c_str());
-  if (!decode() || !device::cuda_synchronize()) return state.SkipWithError("decoding failed");
+  if (!decode() || !stream.synchronize()) return state.SkipWithError("decoding failed");
   for (auto _ : state) {
     const bool started = timer->start() && decode();
     const auto seconds = timer->stop();
@@ -102,9 +103,8 @@ void time_on_gpu(benchmark::State& state, const CountedSymbols& data, size_t cod
 }
 
 void gpu_rans(benchmark::State& state, const std::string& name, uint32_t width) {
-  if (Status available = device::cuda_available(); !available) {
-    return state.SkipWithError(available.error().message.c_str());
-  }
+  auto stream = device::stream_on_cuda();
+  if (!stream) return state.SkipWithError(stream.error().message.c_str());
   const CountedSymbols& data = gpu_data(name, static_cast<size_t>(state.range(0)) << 20);
   const EntropyTable table = EntropyTable::build(data.histogram, width).value();
   const auto coded =
@@ -112,11 +112,11 @@ void gpu_rans(benchmark::State& state, const std::string& name, uint32_t width) 
                      &ThreadPool::process())
           .value();
   const EntropyView view = EntropyView::parse(coded).value();
-  auto section = CudaEntropySection::prepare(view, table);
+  auto section = CudaEntropySection::prepare(*stream, view, table);
   auto bytes = device::copy_to_cuda(coded);
   auto symbols = device::allocate_on_cuda(data.symbols.size());
   if (!section || !bytes || !symbols) return state.SkipWithError("no memory on the device");
-  time_on_gpu(state, data, coded.size(), *symbols,
+  time_on_gpu(state, *stream, data, coded.size(), *symbols,
               [&] { return section->decode(bytes->data(), symbols->data()); });
   if (!section->finish()) state.SkipWithError("corrupt");
 }

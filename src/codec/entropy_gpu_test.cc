@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "codec/entropy_testing.h"
-#include "device/cuda_plugin.h"
+#include "device/cuda_memory.h"
 
 namespace hoist::codec {
 namespace {
@@ -15,11 +17,15 @@ constexpr uint8_t kPoison = 0xa5;
 class EntropyGpu : public testing::Test {
  protected:
   void SetUp() override {
-    if (Status available = device::cuda_available(); !available) {
-      GTEST_SKIP() << available.error().message;
+    Result<device::Stream> stream = device::stream_on_cuda();
+    if (!stream && stream.error().code == ErrorCode::unavailable) {
+      GTEST_SKIP() << stream.error().message;
     }
+    ASSERT_TRUE(stream) << stream.error().message;
+    stream_.emplace(std::move(*stream));
   }
   std::mt19937_64 random_{20250101};
+  std::optional<device::Stream> stream_;
 };
 
 EntropyTable table_for(std::span<const uint8_t> symbols, uint32_t width) {
@@ -35,10 +41,10 @@ struct Decoded {
   bool guards_kept = false;
 };
 
-Decoded decode_on_gpu(const EntropyView& view, std::span<const std::byte> coded,
-                      const EntropyTable& table) {
+Decoded decode_on_gpu(device::Stream& stream, const EntropyView& view,
+                      std::span<const std::byte> coded, const EntropyTable& table) {
   Decoded result;
-  auto section = CudaEntropySection::prepare(view, table).value();
+  auto section = CudaEntropySection::prepare(stream, view, table).value();
   const auto bytes = device::copy_to_cuda(coded).value();
   const size_t count = view.symbols();
   auto symbols = device::allocate_on_cuda(count + 2 * kGuard).value();
@@ -69,7 +75,7 @@ TEST_F(EntropyGpu, DecodesWhatTheCpuEncodes) {
         const uint32_t tile_symbols = random_() % 2 == 0 ? kMinTileSymbols : kMaxTileSymbols;
         const auto coded = entropy_encode(symbols, table, tile_symbols).value();
         const EntropyView view = EntropyView::parse(coded).value();
-        const Decoded decoded = decode_on_gpu(view, coded, table);
+        const Decoded decoded = decode_on_gpu(*stream_, view, coded, table);
         ASSERT_TRUE(decoded.status) << decoded.status.error().message;
         ASSERT_TRUE(decoded.guards_kept);
         ASSERT_EQ(decoded.symbols, symbols);
@@ -96,7 +102,7 @@ TEST_F(EntropyGpu, JudgesCorruptBytesAsTheCpuDoes) {
         changed[i] = static_cast<std::byte>(random_());
     }
     const auto reparsed = EntropyView::parse(changed);
-    const Decoded decoded = decode_on_gpu(view, changed, table);
+    const Decoded decoded = decode_on_gpu(*stream_, view, changed, table);
     ASSERT_TRUE(decoded.guards_kept);
     if (!reparsed) continue;  // only padding: the CPU refuses it earlier
     std::vector<uint8_t> expected(size);

@@ -3,6 +3,7 @@
 // then in that range for each thread (the load-balancing search of merge path: Green, McColl &
 // Bader 2012).
 #include "codec/bitpack_tile.cuh"
+#include "device/on_device.h"
 
 namespace hoist::codec {
 namespace {
@@ -112,11 +113,29 @@ unsigned blocks_for(uint64_t work, uint64_t per_block) {
 }
 
 template <typename Word>
-int launch_expand(const void* values, const void* run_ends, uint64_t runs, uint64_t count,
-                  void* out, uint32_t* first_bad) {
+cudaError_t launch_codes(cudaStream_t on, const void* codes, uint64_t size, uint64_t count,
+                         const void* entries, uint32_t entry_count, void* out,
+                         uint32_t* first_bad) {
+  decode_codes<<<tile_blocks(count), kBlockThreads, 0, on>>>(
+      static_cast<const uint8_t*>(codes), size, count, static_cast<const Word*>(entries),
+      entry_count, static_cast<Word*>(out), first_bad);
+  return cudaGetLastError();
+}
+
+template <typename Word>
+cudaError_t launch_fill(cudaStream_t on, uint64_t value, uint64_t count, void* out) {
+  const unsigned blocks = blocks_for(count < (1u << 24) ? count : 1u << 24, kExpandThreads);
+  fill<<<blocks, kExpandThreads, 0, on>>>(static_cast<Word>(value), count, static_cast<Word*>(out));
+  return cudaGetLastError();
+}
+
+template <typename Word>
+cudaError_t launch_expand(cudaStream_t on, const void* values, const void* run_ends, uint64_t runs,
+                          uint64_t count, void* out, uint32_t* first_bad) {
   const auto* const ends = static_cast<const uint64_t*>(run_ends);
-  check_ends<<<blocks_for(runs, kExpandThreads), kExpandThreads>>>(ends, runs, count, first_bad);
-  expand_runs<Word><<<blocks_for(count, kExpandValues), kExpandThreads>>>(
+  check_ends<<<blocks_for(runs, kExpandThreads), kExpandThreads, 0, on>>>(ends, runs, count,
+                                                                          first_bad);
+  expand_runs<Word><<<blocks_for(count, kExpandValues), kExpandThreads, 0, on>>>(
       static_cast<const Word*>(values), ends, runs, count, static_cast<Word*>(out), first_bad);
   return cudaGetLastError();
 }
@@ -124,43 +143,38 @@ int launch_expand(const void* values, const void* run_ends, uint64_t runs, uint6
 }  // namespace
 }  // namespace hoist::codec
 
-// All start work on the default stream. Values take 4 or 8 bytes; counts are not 0; pointers are
-// aligned to 16 bytes; the offset table of `count` codes lies within `size`.
+// Values take 4 or 8 bytes; counts are not 0; pointers are aligned to 16 bytes; the offset table of
+// `count` codes lies within `size`.
 extern "C" {
 
 using namespace hoist::codec;
+using hoist::device::on_device;
 
-int hoist_cuda_dictionary_decode(const void* codes, uint64_t size, uint64_t count,
-                                 const void* entries, uint32_t entry_count, unsigned value_bytes,
-                                 void* out, uint32_t* first_bad) {
-  const auto* const stream = static_cast<const uint8_t*>(codes);
-  if (value_bytes == 4) {
-    decode_codes<<<tile_blocks(count), kBlockThreads>>>(
-        stream, size, count, static_cast<const uint32_t*>(entries), entry_count,
-        static_cast<uint32_t*>(out), first_bad);
-  } else {
-    decode_codes<<<tile_blocks(count), kBlockThreads>>>(
-        stream, size, count, static_cast<const uint64_t*>(entries), entry_count,
-        static_cast<uint64_t*>(out), first_bad);
-  }
-  return cudaGetLastError();
+int hoist_cuda_dictionary_decode(int device, void* stream, const void* codes, uint64_t size,
+                                 uint64_t count, const void* entries, uint32_t entry_count,
+                                 unsigned value_bytes, void* out, uint32_t* first_bad) {
+  return on_device(device, [=] {
+    const auto launch = value_bytes == 4 ? launch_codes<uint32_t> : launch_codes<uint64_t>;
+    return launch(static_cast<cudaStream_t>(stream), codes, size, count, entries, entry_count, out,
+                  first_bad);
+  });
 }
 
-int hoist_cuda_runs_expand(const void* values, const void* ends, uint64_t runs, uint64_t count,
-                           unsigned value_bytes, void* out, uint32_t* first_bad) {
-  return value_bytes == 4 ? launch_expand<uint32_t>(values, ends, runs, count, out, first_bad)
-                          : launch_expand<uint64_t>(values, ends, runs, count, out, first_bad);
+int hoist_cuda_runs_expand(int device, void* stream, const void* values, const void* ends,
+                           uint64_t runs, uint64_t count, unsigned value_bytes, void* out,
+                           uint32_t* first_bad) {
+  return on_device(device, [=] {
+    const auto launch = value_bytes == 4 ? launch_expand<uint32_t> : launch_expand<uint64_t>;
+    return launch(static_cast<cudaStream_t>(stream), values, ends, runs, count, out, first_bad);
+  });
 }
 
-int hoist_cuda_constant_fill(uint64_t value, uint64_t count, unsigned value_bytes, void* out) {
-  const unsigned blocks = blocks_for(count < (1u << 24) ? count : 1u << 24, kExpandThreads);
-  if (value_bytes == 4) {
-    fill<<<blocks, kExpandThreads>>>(static_cast<uint32_t>(value), count,
-                                     static_cast<uint32_t*>(out));
-  } else {
-    fill<<<blocks, kExpandThreads>>>(value, count, static_cast<uint64_t*>(out));
-  }
-  return cudaGetLastError();
+int hoist_cuda_constant_fill(int device, void* stream, uint64_t value, uint64_t count,
+                             unsigned value_bytes, void* out) {
+  return on_device(device, [=] {
+    const auto launch = value_bytes == 4 ? launch_fill<uint32_t> : launch_fill<uint64_t>;
+    return launch(static_cast<cudaStream_t>(stream), value, count, out);
+  });
 }
 
 }  // extern "C"

@@ -5,10 +5,20 @@
 
 #include "codec/bitpack.h"
 #include "codec/stream_parts.h"
-#include "device/cuda_plugin.h"
+#include "device/kernel.h"
 
 namespace hoist::codec {
 namespace {
+
+using device::Kernel;
+
+constinit const Kernel<uint64_t, uint64_t, unsigned, void*> fill_constant(
+    "hoist_cuda_constant_fill", "filling a constant column");
+constinit const Kernel<const void*, uint64_t, uint64_t, const void*, uint32_t, unsigned, void*,
+                       uint32_t*>
+    decode_dictionary("hoist_cuda_dictionary_decode", "decoding a dictionary column");
+constinit const Kernel<const void*, const void*, uint64_t, uint64_t, unsigned, void*, uint32_t*>
+    expand_runs("hoist_cuda_runs_expand", "expanding runs");
 
 constexpr size_t kHeaderBytes = 16;
 constexpr size_t kConstantBytes = 16;
@@ -17,37 +27,39 @@ Error wrong_size() { return fail(ErrorCode::corrupt, "wrong size (integer column
 
 }  // namespace
 
-Result<DeviceIntegerColumn> DeviceIntegerColumn::upload(std::span<const std::byte> stream) {
-  const Result<IntegerColumnInfo> info = inspect_integers(stream);
+Result<DeviceIntegerColumn> DeviceIntegerColumn::upload(device::Stream& stream,
+                                                        std::span<const std::byte> packed) {
+  const Result<IntegerColumnInfo> info = inspect_integers(packed);
   if (!info) return info.error();
   if (info->value_bytes < 4) {
     return fail(ErrorCode::unsupported,
                 "values of fewer than 4 bytes (integer column on the GPU): decode them on the CPU");
   }
-  Result<BitpackGpuDecoder> decoder = BitpackGpuDecoder::create();
+  Result<BitpackGpuDecoder> decoder = BitpackGpuDecoder::create(stream);
   if (!decoder) return decoder.error();
   DeviceIntegerColumn column(*info, std::move(*decoder));
-  if (Status status = column.upload_payload(stream.subspan(kHeaderBytes)); !status) {
+  if (Status status = column.upload_payload(packed.subspan(kHeaderBytes)); !status) {
     return status.error();
   }
   return column;
 }
 
 Result<DeviceIntegerColumn::Part> DeviceIntegerColumn::upload_part(
-    std::span<const std::byte> stream, unsigned value_bytes, bool decoded) const {
-  const Result<BitpackView> view = BitpackView::open(stream);
+    std::span<const std::byte> packed, unsigned value_bytes, bool decoded) const {
+  const Result<BitpackView> view = BitpackView::open(packed);
   if (!view) return view.error();
   if (view->value_bytes() != value_bytes || view->count() > info_.count) return wrong_size();
+  device::Device& device = decoder_.stream().device();
   Part part;
   part.value_bytes = value_bytes;
   part.count = view->count();
-  Result<device::Buffer> bytes = device::copy_to_cuda(stream);
+  Result<device::Buffer> bytes = device::Buffer::copy_of(device, packed);
   if (!bytes) return bytes.error();
   part.bytes = std::move(*bytes);
   if (decoded) {
     // Bounded: a stream has at least 20 bytes for each 1024 values.
     Result<device::Buffer> buffer =
-        device::allocate_on_cuda(std::max<uint64_t>(1, part.count) * value_bytes);
+        device::Buffer::allocate(device, std::max<uint64_t>(1, part.count) * value_bytes);
     if (!buffer) return buffer.error();
     // Damaged tiles are not written: what was in this memory before must not reach the output.
     if (Status status = buffer->fill(std::byte{0}); !status) return status.error();
@@ -115,39 +127,27 @@ Status DeviceIntegerColumn::launch(device::Buffer& out) {
 }
 
 Status DeviceIntegerColumn::launch_constant(void* out) {
-  const auto fill =
-      device::cuda_function<int(uint64_t, uint64_t, unsigned, void*)>("hoist_cuda_constant_fill");
-  if (!fill) return fill.error();
-  return device::cuda_status((*fill)(constant_, info_.count, info_.value_bytes, out),
-                             "filling a constant column");
+  return fill_constant.launch(decoder_.stream(), constant_, info_.count, info_.value_bytes, out);
 }
 
 Status DeviceIntegerColumn::launch_dictionary(void* out) {
-  using Decode =
-      int(const void*, uint64_t, uint64_t, const void*, uint32_t, unsigned, void*, uint32_t*);
-  const auto decode = device::cuda_function<Decode>("hoist_cuda_dictionary_decode");
-  if (!decode) return decode.error();
   if (Status status = decoder_.launch(first_.packed(), first_.decoded.data()); !status)
     return status;
   // Codes have 32 bits: no entry beyond them can be meant.
   const auto entries = static_cast<uint32_t>(std::min<uint64_t>(first_.count, UINT32_MAX));
-  const int error =
-      (*decode)(second_.bytes.data(), second_.bytes.size(), second_.count, first_.decoded.data(),
-                entries, info_.value_bytes, out, decoder_.first_bad());
-  return device::cuda_status(error, "decoding a dictionary column");
+  return decode_dictionary.launch(decoder_.stream(), second_.bytes.data(), second_.bytes.size(),
+                                  second_.count, first_.decoded.data(), entries, info_.value_bytes,
+                                  out, decoder_.first_bad());
 }
 
 Status DeviceIntegerColumn::launch_runs(void* out) {
-  using Expand = int(const void*, const void*, uint64_t, uint64_t, unsigned, void*, uint32_t*);
-  const auto expand = device::cuda_function<Expand>("hoist_cuda_runs_expand");
-  if (!expand) return expand.error();
   for (Part* part : {&first_, &second_}) {
     if (Status status = decoder_.launch(part->packed(), part->decoded.data()); !status)
       return status;
   }
-  const int error = (*expand)(first_.decoded.data(), second_.decoded.data(), first_.count,
-                              info_.count, info_.value_bytes, out, decoder_.first_bad());
-  return device::cuda_status(error, "expanding runs");
+  return expand_runs.launch(decoder_.stream(), first_.decoded.data(), second_.decoded.data(),
+                            first_.count, info_.count, info_.value_bytes, out,
+                            decoder_.first_bad());
 }
 
 }  // namespace hoist::codec

@@ -1,7 +1,7 @@
 // Integer columns (integer_column.h) on a CUDA device: uploaded as they are stored, decoded there.
 //
-//   Result<DeviceIntegerColumn> column = DeviceIntegerColumn::upload(stream);
-//   Result<Buffer> out = allocate_on_cuda(column->count() * column->value_bytes());
+//   Result<DeviceIntegerColumn> column = DeviceIntegerColumn::upload(stream, packed);
+//   Result<Buffer> out = Buffer::allocate(stream, column->count() * column->value_bytes());
 //   if (Status status = column->launch(*out); !status) …
 //   if (Status status = column->finish(); !status) …   // corrupt: names the tile
 //
@@ -22,15 +22,18 @@
 #include "base/result.h"
 #include "codec/bitpack_gpu.h"
 #include "codec/integer_column.h"
-#include "device/cuda_memory.h"
+#include "device/buffer.h"
+#include "device/stream.h"
 
 namespace hoist::codec {
 
 class DeviceIntegerColumn {
  public:
-  // `unavailable` without a device, `unsupported` for values of 1 or 2 bytes, `corrupt` where
+  // Onto the stream's device; the stream must outlive the column. `unavailable` without CUDA,
+  // `unsupported` where the device is no GPU and for values of 1 or 2 bytes, `corrupt` where
   // headers or sizes are wrong.
-  static Result<DeviceIntegerColumn> upload(std::span<const std::byte> stream);
+  static Result<DeviceIntegerColumn> upload(device::Stream& stream,
+                                            std::span<const std::byte> packed);
 
   uint64_t count() const { return info_.count; }
   unsigned value_bytes() const { return info_.value_bytes; }
@@ -38,7 +41,7 @@ class DeviceIntegerColumn {
   // What decoding reads of the stream, in device memory.
   uint64_t stored_bytes() const { return first_.bytes.size() + second_.bytes.size(); }
 
-  // Starts decoding on the default stream; may be called again. `invalid_argument` where `out` is
+  // Starts decoding on the stream; may be called again. `invalid_argument` where `out` is
   // smaller than the column.
   Status launch(device::Buffer& out);
 
@@ -59,7 +62,7 @@ class DeviceIntegerColumn {
   DeviceIntegerColumn(const IntegerColumnInfo& info, BitpackGpuDecoder decoder)
       : info_(info), decoder_(std::move(decoder)) {}
 
-  Result<Part> upload_part(std::span<const std::byte> stream, unsigned value_bytes,
+  Result<Part> upload_part(std::span<const std::byte> packed, unsigned value_bytes,
                            bool decoded) const;
   Status upload_payload(std::span<const std::byte> payload);
   Status launch_constant(void* out);

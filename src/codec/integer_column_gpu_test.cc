@@ -3,11 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <random>
 
 #include "base/test_seed.h"
 #include "codec/bitpack_test_columns.h"
-#include "device/cuda_plugin.h"
+#include "device/cuda_memory.h"
 
 namespace hoist::codec {
 namespace {
@@ -19,14 +20,17 @@ class IntegerColumnGpu : public testing::Test {
   IntegerColumnGpu() : seed_(test_seed()), random_(seed_) {}
 
   void SetUp() override {
-    if (Status available = device::cuda_available(); !available) {
-      GTEST_SKIP() << available.error().message;
+    Result<device::Stream> stream = device::stream_on_cuda();
+    if (!stream && stream.error().code == ErrorCode::unavailable) {
+      GTEST_SKIP() << stream.error().message;
     }
+    ASSERT_TRUE(stream) << stream.error().message;
+    stream_.emplace(std::move(*stream));
   }
 
   template <typename T>
   Status decode(const Bytes& stream, std::vector<T>& out) {
-    Result<DeviceIntegerColumn> column = DeviceIntegerColumn::upload(stream);
+    Result<DeviceIntegerColumn> column = DeviceIntegerColumn::upload(*stream_, stream);
     if (!column) return column.error();
     if (column->count() != out.size()) return fail(ErrorCode::corrupt, "another count");
     const size_t size = out.size() * sizeof(T);
@@ -63,6 +67,7 @@ class IntegerColumnGpu : public testing::Test {
 
   const uint64_t seed_;
   std::mt19937_64 random_;
+  std::optional<device::Stream> stream_;
 };
 
 TEST_F(IntegerColumnGpu, EqualsTheCpu32) { check_all<uint32_t>(); }
@@ -103,7 +108,7 @@ TEST_F(IntegerColumnGpu, DamagedEntriesShowNoOldMemory) {
     buffer = std::move(*filled);
   }
   old.resize(1);
-  Result<DeviceIntegerColumn> packed = DeviceIntegerColumn::upload(stream);
+  Result<DeviceIntegerColumn> packed = DeviceIntegerColumn::upload(*stream_, stream);
   ASSERT_TRUE(packed) << packed.error().message;
   Result<device::Buffer> out = device::allocate_on_cuda(column.size() * sizeof(uint32_t));
   ASSERT_TRUE(out && out->fill(std::byte{0}) && packed->launch(*out));
@@ -114,15 +119,16 @@ TEST_F(IntegerColumnGpu, DamagedEntriesShowNoOldMemory) {
 }
 
 TEST_F(IntegerColumnGpu, OutputMustHoldTheColumn) {
-  Result<DeviceIntegerColumn> column =
-      DeviceIntegerColumn::upload(*encode_integers<uint32_t>(std::vector<uint32_t>(1000, 7)));
+  Result<DeviceIntegerColumn> column = DeviceIntegerColumn::upload(
+      *stream_, *encode_integers<uint32_t>(std::vector<uint32_t>(1000, 7)));
   Result<device::Buffer> small = device::allocate_on_cuda(3999);
   ASSERT_TRUE(column && small);
   EXPECT_EQ(column->launch(*small).error().code, ErrorCode::invalid_argument);
-  EXPECT_EQ(DeviceIntegerColumn::upload(*encode_integers<uint16_t>(std::vector<uint16_t>(9)))
-                .error()
-                .code,
-            ErrorCode::unsupported);
+  EXPECT_EQ(
+      DeviceIntegerColumn::upload(*stream_, *encode_integers<uint16_t>(std::vector<uint16_t>(9)))
+          .error()
+          .code,
+      ErrorCode::unsupported);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "codec/bf16.h"
+#include "device/on_device.h"
 
 namespace hoist::codec {
 namespace {
@@ -215,37 +216,39 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 template <bool kMerge>
-int launch_bytes(const void* in, void* out, uint64_t size, unsigned width) {
+cudaError_t launch_bytes(cudaStream_t on, const void* in, void* out, uint64_t size,
+                         unsigned width) {
   const auto* from = static_cast<const uint8_t*>(in);
   auto* to = static_cast<uint8_t*>(out);
   const unsigned blocks = blocks_for(size / width / 4);
   switch (width) {
     case 2:
-      move_bytes<2, kMerge><<<blocks, kThreads>>>(from, to, size);
+      move_bytes<2, kMerge><<<blocks, kThreads, 0, on>>>(from, to, size);
       break;
     case 4:
-      move_bytes<4, kMerge><<<blocks, kThreads>>>(from, to, size);
+      move_bytes<4, kMerge><<<blocks, kThreads, 0, on>>>(from, to, size);
       break;
     default:
-      move_bytes<8, kMerge><<<blocks, kThreads>>>(from, to, size);
+      move_bytes<8, kMerge><<<blocks, kThreads, 0, on>>>(from, to, size);
   }
   return cudaGetLastError();
 }
 
 template <bool kMerge>
-int launch_bits(const void* in, void* out, uint64_t count, unsigned width) {
+cudaError_t launch_bits(cudaStream_t on, const void* in, void* out, uint64_t count,
+                        unsigned width) {
   const auto* from = static_cast<const uint8_t*>(in);
   auto* to = static_cast<uint8_t*>(out);
   const unsigned blocks = blocks_for(count / kWarp);
   switch (width) {
     case 1:
-      move_bits<uint8_t, kMerge><<<blocks, kThreads>>>(from, to, count);
+      move_bits<uint8_t, kMerge><<<blocks, kThreads, 0, on>>>(from, to, count);
       break;
     case 2:
-      move_bits<uint16_t, kMerge><<<blocks, kThreads>>>(from, to, count);
+      move_bits<uint16_t, kMerge><<<blocks, kThreads, 0, on>>>(from, to, count);
       break;
     default:
-      move_bits<uint32_t, kMerge><<<blocks, kThreads>>>(from, to, count);
+      move_bits<uint32_t, kMerge><<<blocks, kThreads, 0, on>>>(from, to, count);
   }
   return cudaGetLastError();
 }
@@ -255,38 +258,55 @@ int launch_bits(const void* in, void* out, uint64_t count, unsigned width) {
 
 extern "C" {
 
-int hoist_cuda_split_bytes(const void* in, void* out, uint64_t size, unsigned width) {
-  return hoist::codec::launch_bytes<false>(in, out, size, width);
+using namespace hoist::codec;
+using hoist::device::on_device;
+
+int hoist_cuda_split_bytes(int device, void* stream, const void* in, void* out, uint64_t size,
+                           unsigned width) {
+  return on_device(device, [=] {
+    return launch_bytes<false>(static_cast<cudaStream_t>(stream), in, out, size, width);
+  });
 }
 
-int hoist_cuda_merge_bytes(const void* in, void* out, uint64_t size, unsigned width) {
-  return hoist::codec::launch_bytes<true>(in, out, size, width);
+int hoist_cuda_merge_bytes(int device, void* stream, const void* in, void* out, uint64_t size,
+                           unsigned width) {
+  return on_device(device, [=] {
+    return launch_bytes<true>(static_cast<cudaStream_t>(stream), in, out, size, width);
+  });
 }
 
-int hoist_cuda_split_bits(const void* in, void* out, uint64_t count, unsigned width) {
-  return hoist::codec::launch_bits<false>(in, out, count, width);
+int hoist_cuda_split_bits(int device, void* stream, const void* in, void* out, uint64_t count,
+                          unsigned width) {
+  return on_device(device, [=] {
+    return launch_bits<false>(static_cast<cudaStream_t>(stream), in, out, count, width);
+  });
 }
 
-int hoist_cuda_merge_bits(const void* in, void* out, uint64_t count, unsigned width) {
-  return hoist::codec::launch_bits<true>(in, out, count, width);
+int hoist_cuda_merge_bits(int device, void* stream, const void* in, void* out, uint64_t count,
+                          unsigned width) {
+  return on_device(device, [=] {
+    return launch_bits<true>(static_cast<cudaStream_t>(stream), in, out, count, width);
+  });
 }
 
-int hoist_cuda_split_bf16(const void* values, uint64_t count, void* exponents,
-                          void* sign_mantissa) {
-  using namespace hoist::codec;
-  split_bf16<<<blocks_for(count / 8), kThreads>>>(static_cast<const uint16_t*>(values), count,
-                                                  static_cast<uint8_t*>(exponents),
-                                                  static_cast<uint8_t*>(sign_mantissa));
-  return cudaGetLastError();
+int hoist_cuda_split_bf16(int device, void* stream, const void* values, uint64_t count,
+                          void* exponents, void* sign_mantissa) {
+  return on_device(device, [=] {
+    split_bf16<<<blocks_for(count / 8), kThreads, 0, static_cast<cudaStream_t>(stream)>>>(
+        static_cast<const uint16_t*>(values), count, static_cast<uint8_t*>(exponents),
+        static_cast<uint8_t*>(sign_mantissa));
+    return cudaGetLastError();
+  });
 }
 
-int hoist_cuda_merge_bf16(const void* exponents, const void* sign_mantissa, uint64_t count,
-                          void* values) {
-  using namespace hoist::codec;
-  merge_bf16<<<blocks_for(count / 8), kThreads>>>(static_cast<const uint8_t*>(exponents),
-                                                  static_cast<const uint8_t*>(sign_mantissa), count,
-                                                  static_cast<uint16_t*>(values));
-  return cudaGetLastError();
+int hoist_cuda_merge_bf16(int device, void* stream, const void* exponents,
+                          const void* sign_mantissa, uint64_t count, void* values) {
+  return on_device(device, [=] {
+    merge_bf16<<<blocks_for(count / 8), kThreads, 0, static_cast<cudaStream_t>(stream)>>>(
+        static_cast<const uint8_t*>(exponents), static_cast<const uint8_t*>(sign_mantissa), count,
+        static_cast<uint16_t*>(values));
+    return cudaGetLastError();
+  });
 }
 
 }  // extern "C"

@@ -4,12 +4,24 @@
 
 #include <initializer_list>
 
-#include "device/cuda_plugin.h"
+#include "device/kernel.h"
 
 namespace hoist::codec {
 namespace {
 
-using Transform = int(const void* in, void* out, uint64_t size, unsigned width);
+using device::Kernel;
+using device::Stream;
+
+using Transform = Kernel<const void*, void*, uint64_t, unsigned>;
+
+constinit const Transform split_bytes_of("hoist_cuda_split_bytes", "planes");
+constinit const Transform merge_bytes_of("hoist_cuda_merge_bytes", "planes");
+constinit const Transform split_bits_of("hoist_cuda_split_bits", "planes");
+constinit const Transform merge_bits_of("hoist_cuda_merge_bits", "planes");
+constinit const Kernel<const void*, uint64_t, void*, void*> split_parts("hoist_cuda_split_bf16",
+                                                                        "planes");
+constinit const Kernel<const void*, const void*, uint64_t, void*> merge_parts(
+    "hoist_cuda_merge_bf16", "planes");
 
 Status check(std::initializer_list<const void*> pointers) {
   for (const void* pointer : pointers) {
@@ -21,8 +33,8 @@ Status check(std::initializer_list<const void*> pointers) {
   return {};
 }
 
-Status run(const char* name, std::initializer_list<unsigned> widths, const void* in, void* out,
-           uint64_t size, unsigned width) {
+Status run(const Transform& transform, const Stream& stream, std::initializer_list<unsigned> widths,
+           const void* in, void* out, uint64_t size, unsigned width) {
   bool known = false;
   for (const unsigned each : widths) known |= each == width;
   if (!known) {
@@ -30,47 +42,44 @@ Status run(const char* name, std::initializer_list<unsigned> widths, const void*
                 fmt::format("elements of {} bytes (planes on the GPU)", width));
   }
   if (Status aligned = check({in, out}); !aligned) return aligned;
-  const auto function = device::cuda_function<Transform>(name);
-  if (!function) return function.error();
   if (size == 0) return {};
-  return device::cuda_status((*function)(in, out, size, width), "planes");
+  return transform.launch(stream, in, out, size, width);
 }
 
 }  // namespace
 
-Status split_bytes_gpu(const void* elements, uint64_t size, unsigned width, void* planes) {
-  return run("hoist_cuda_split_bytes", {2, 4, 8}, elements, planes, size, width);
+Status split_bytes_gpu(const Stream& stream, const void* elements, uint64_t size, unsigned width,
+                       void* planes) {
+  return run(split_bytes_of, stream, {2, 4, 8}, elements, planes, size, width);
 }
 
-Status merge_bytes_gpu(const void* planes, uint64_t size, unsigned width, void* elements) {
-  return run("hoist_cuda_merge_bytes", {2, 4, 8}, planes, elements, size, width);
+Status merge_bytes_gpu(const Stream& stream, const void* planes, uint64_t size, unsigned width,
+                       void* elements) {
+  return run(merge_bytes_of, stream, {2, 4, 8}, planes, elements, size, width);
 }
 
-Status split_bits_gpu(const void* elements, uint64_t count, unsigned width, void* planes) {
-  return run("hoist_cuda_split_bits", {1, 2, 4}, elements, planes, count, width);
+Status split_bits_gpu(const Stream& stream, const void* elements, uint64_t count, unsigned width,
+                      void* planes) {
+  return run(split_bits_of, stream, {1, 2, 4}, elements, planes, count, width);
 }
 
-Status merge_bits_gpu(const void* planes, uint64_t count, unsigned width, void* elements) {
-  return run("hoist_cuda_merge_bits", {1, 2, 4}, planes, elements, count, width);
+Status merge_bits_gpu(const Stream& stream, const void* planes, uint64_t count, unsigned width,
+                      void* elements) {
+  return run(merge_bits_of, stream, {1, 2, 4}, planes, elements, count, width);
 }
 
-Status split_bf16_gpu(const void* values, uint64_t count, void* exponents, void* sign_mantissa) {
+Status split_bf16_gpu(const Stream& stream, const void* values, uint64_t count, void* exponents,
+                      void* sign_mantissa) {
   if (Status aligned = check({values, exponents, sign_mantissa}); !aligned) return aligned;
-  const auto function =
-      device::cuda_function<int(const void*, uint64_t, void*, void*)>("hoist_cuda_split_bf16");
-  if (!function) return function.error();
   if (count == 0) return {};
-  return device::cuda_status((*function)(values, count, exponents, sign_mantissa), "planes");
+  return split_parts.launch(stream, values, count, exponents, sign_mantissa);
 }
 
-Status merge_bf16_gpu(const void* exponents, const void* sign_mantissa, uint64_t count,
-                      void* values) {
+Status merge_bf16_gpu(const Stream& stream, const void* exponents, const void* sign_mantissa,
+                      uint64_t count, void* values) {
   if (Status aligned = check({values, exponents, sign_mantissa}); !aligned) return aligned;
-  const auto function = device::cuda_function<int(const void*, const void*, uint64_t, void*)>(
-      "hoist_cuda_merge_bf16");
-  if (!function) return function.error();
   if (count == 0) return {};
-  return device::cuda_status((*function)(exponents, sign_mantissa, count, values), "planes");
+  return merge_parts.launch(stream, exponents, sign_mantissa, count, values);
 }
 
 }  // namespace hoist::codec

@@ -10,14 +10,17 @@
 
 #include "codec/planes_gpu.h"
 #include "device/cuda_memory.h"
-#include "device/cuda_plugin.h"
+#include "device/kernel.h"
 
 namespace hoist::codec {
 namespace {
 
 constexpr size_t kBytes = size_t{1} << 30;
 
-using Launch = std::function<Status(const void* in, void* out)>;
+using device::Stream;
+using Launch = std::function<Status(const Stream& stream, const void* in, void* out)>;
+
+constinit const device::Kernel<void*, const void*, size_t> copy("hoist_cuda_copy", "copy");
 
 // Constant data would flatter: it toggles no wires and compresses on its way.
 Status fill_randomly(device::Buffer& buffer) {
@@ -36,10 +39,9 @@ Status fill_randomly(device::Buffer& buffer) {
 }
 
 void measure(benchmark::State& state, const Launch& launch) {
-  if (Status available = device::cuda_available(); !available) {
-    return state.SkipWithError(available.error().message.c_str());
-  }
-  Result<device::CudaTimer> timer = device::CudaTimer::create();
+  Result<Stream> stream = device::stream_on_cuda();
+  if (!stream) return state.SkipWithError(stream.error().message.c_str());
+  Result<device::CudaTimer> timer = device::CudaTimer::create(*stream);
   Result<device::Buffer> from = device::allocate_on_cuda(kBytes);
   Result<device::Buffer> to = device::allocate_on_cuda(kBytes);
   if (!timer || !from || !to || !fill_randomly(*from)) {
@@ -47,7 +49,7 @@ void measure(benchmark::State& state, const Launch& launch) {
   }
   for (auto _ : state) {
     Status status = timer->start();
-    if (status) status = launch(from->data(), to->data());
+    if (status) status = launch(*stream, from->data(), to->data());
     const Result<double> seconds = timer->stop();
     if (!status || !seconds) return state.SkipWithError("the device failed");
     state.SetIterationTime(*seconds);
@@ -63,26 +65,33 @@ void add(const std::string& name, Launch launch) {
 const bool registered = [] {
   for (const unsigned width : {2u, 4u, 8u}) {
     add(fmt::format("split_bytes{}/gpu", width),
-        [=](const void* in, void* out) { return split_bytes_gpu(in, kBytes, width, out); });
+        [=](const Stream& stream, const void* in, void* out) {
+          return split_bytes_gpu(stream, in, kBytes, width, out);
+        });
     add(fmt::format("merge_bytes{}/gpu", width),
-        [=](const void* in, void* out) { return merge_bytes_gpu(in, kBytes, width, out); });
+        [=](const Stream& stream, const void* in, void* out) {
+          return merge_bytes_gpu(stream, in, kBytes, width, out);
+        });
   }
   for (const unsigned width : {1u, 2u, 4u}) {
     add(fmt::format("split_bits{}/gpu", 8 * width),
-        [=](const void* in, void* out) { return split_bits_gpu(in, kBytes / width, width, out); });
+        [=](const Stream& stream, const void* in, void* out) {
+          return split_bits_gpu(stream, in, kBytes / width, width, out);
+        });
     add(fmt::format("merge_bits{}/gpu", 8 * width),
-        [=](const void* in, void* out) { return merge_bits_gpu(in, kBytes / width, width, out); });
+        [=](const Stream& stream, const void* in, void* out) {
+          return merge_bits_gpu(stream, in, kBytes / width, width, out);
+        });
   }
-  add("split_bf16/gpu", [](const void* in, void* out) {
-    return split_bf16_gpu(in, kBytes / 2, out, static_cast<std::byte*>(out) + kBytes / 2);
+  add("split_bf16/gpu", [](const Stream& stream, const void* in, void* out) {
+    return split_bf16_gpu(stream, in, kBytes / 2, out, static_cast<std::byte*>(out) + kBytes / 2);
   });
-  add("merge_bf16/gpu", [](const void* in, void* out) {
-    return merge_bf16_gpu(in, static_cast<const std::byte*>(in) + kBytes / 2, kBytes / 2, out);
+  add("merge_bf16/gpu", [](const Stream& stream, const void* in, void* out) {
+    return merge_bf16_gpu(stream, in, static_cast<const std::byte*>(in) + kBytes / 2, kBytes / 2,
+                          out);
   });
-  add("peer:copy/gpu", [](const void* in, void* out) -> Status {
-    const auto copy = device::cuda_function<int(void*, const void*, size_t)>("hoist_cuda_copy");
-    if (!copy) return copy.error();
-    return device::cuda_status((*copy)(out, in, kBytes), "copy");
+  add("peer:copy/gpu", [](const Stream& stream, const void* in, void* out) {
+    return copy.launch(stream, out, in, kBytes);
   });
   return true;
 }();

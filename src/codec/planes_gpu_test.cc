@@ -4,12 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <optional>
 #include <random>
 #include <vector>
 
 #include "codec/planes.h"
 #include "device/cuda_memory.h"
-#include "device/cuda_plugin.h"
 
 namespace hoist::codec {
 namespace {
@@ -27,9 +27,12 @@ const size_t kLengths[] = {0,    1,    2,    3,    5,    7,    8,     9,      15
 class PlanesGpu : public testing::Test {
  protected:
   void SetUp() override {
-    if (Status available = device::cuda_available(); !available) {
-      GTEST_SKIP() << available.error().message;
+    Result<device::Stream> stream = device::stream_on_cuda();
+    if (!stream && stream.error().code == ErrorCode::unavailable) {
+      GTEST_SKIP() << stream.error().message;
     }
+    ASSERT_TRUE(stream) << stream.error().message;
+    stream_.emplace(std::move(*stream));
   }
 
   Bytes random_bytes(size_t size) {
@@ -39,13 +42,13 @@ class PlanesGpu : public testing::Test {
   }
 
   // What `launch` makes of `in`, with nothing written behind the output.
-  static Bytes transformed(const Bytes& in, size_t out_size,
-                           const std::function<Status(const void*, void*)>& launch) {
+  Bytes transformed(const Bytes& in, size_t out_size,
+                    const std::function<Status(const void*, void*)>& launch) {
     Result<Buffer> from = copy_to_cuda(in);
     Result<Buffer> to = allocate_on_cuda(out_size + kGuard);
     EXPECT_TRUE(from && to && to->fill(std::byte{0xa5}));
     Status status = launch(from->data(), to->data());
-    if (status) status = device::cuda_synchronize();
+    if (status) status = stream_->synchronize();
     EXPECT_TRUE(status) << status.error().message;
     Bytes out(out_size + kGuard);
     EXPECT_TRUE(to->download(out));
@@ -56,6 +59,7 @@ class PlanesGpu : public testing::Test {
   }
 
   std::mt19937_64 random_{11};
+  std::optional<device::Stream> stream_;
 };
 
 TEST_F(PlanesGpu, BytesAreTheCpus) {
@@ -66,13 +70,13 @@ TEST_F(PlanesGpu, BytesAreTheCpus) {
       ASSERT_TRUE(split_bytes(elements, width, planes));
       ASSERT_EQ(transformed(elements, size,
                             [&](const void* in, void* out) {
-                              return split_bytes_gpu(in, size, width, out);
+                              return split_bytes_gpu(*stream_, in, size, width, out);
                             }),
                 planes)
           << size << " bytes, width " << width;
       ASSERT_EQ(transformed(planes, size,
                             [&](const void* in, void* out) {
-                              return merge_bytes_gpu(in, size, width, out);
+                              return merge_bytes_gpu(*stream_, in, size, width, out);
                             }),
                 elements)
           << size << " bytes, width " << width;
@@ -88,13 +92,13 @@ TEST_F(PlanesGpu, BitsAreTheCpus) {
       ASSERT_TRUE(split_bits(elements, width, planes));
       ASSERT_EQ(transformed(elements, planes.size(),
                             [&](const void* in, void* out) {
-                              return split_bits_gpu(in, count, width, out);
+                              return split_bits_gpu(*stream_, in, count, width, out);
                             }),
                 planes)
           << count << " elements, width " << width;
       ASSERT_EQ(transformed(planes, elements.size(),
                             [&](const void* in, void* out) {
-                              return merge_bits_gpu(in, count, width, out);
+                              return merge_bits_gpu(*stream_, in, count, width, out);
                             }),
                 elements)
           << count << " elements, width " << width;
@@ -112,7 +116,7 @@ TEST_F(PlanesGpu, Bf16PartsAreTheCpus) {
     ASSERT_TRUE(other);
     ASSERT_EQ(transformed(values, count,
                           [&](const void* in, void* out) {
-                            return split_bf16_gpu(in, count, out, other->data());
+                            return split_bf16_gpu(*stream_, in, count, out, other->data());
                           }),
               exponents)
         << count;
@@ -121,7 +125,7 @@ TEST_F(PlanesGpu, Bf16PartsAreTheCpus) {
     ASSERT_EQ(received, rest) << count;
     ASSERT_EQ(transformed(exponents, 2 * count,
                           [&](const void* in, void* out) {
-                            return merge_bf16_gpu(in, other->data(), count, out);
+                            return merge_bf16_gpu(*stream_, in, other->data(), count, out);
                           }),
               values)
         << count;
@@ -132,10 +136,14 @@ TEST_F(PlanesGpu, RefusesWhatDoesNotFit) {
   Result<Buffer> buffer = allocate_on_cuda(4096);
   ASSERT_TRUE(buffer);
   auto* const at = static_cast<std::byte*>(buffer->data());
-  EXPECT_EQ(split_bytes_gpu(at, 64, 3, at + 1024).error().code, ErrorCode::invalid_argument);
-  EXPECT_EQ(merge_bits_gpu(at, 64, 8, at + 1024).error().code, ErrorCode::invalid_argument);
-  EXPECT_EQ(split_bytes_gpu(at + 1, 64, 2, at + 1024).error().code, ErrorCode::invalid_argument);
-  EXPECT_EQ(merge_bf16_gpu(at, at + 1030, 64, at + 2048).error().code, ErrorCode::invalid_argument);
+  EXPECT_EQ(split_bytes_gpu(*stream_, at, 64, 3, at + 1024).error().code,
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(merge_bits_gpu(*stream_, at, 64, 8, at + 1024).error().code,
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(split_bytes_gpu(*stream_, at + 1, 64, 2, at + 1024).error().code,
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(merge_bf16_gpu(*stream_, at, at + 1030, 64, at + 2048).error().code,
+            ErrorCode::invalid_argument);
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ struct Held {
         event(Event::create(device).value()),
         ordered(Buffer::allocate(*stream, kSize).value()),
         buffer(Buffer::allocate(device, kSize).value()),
-        timer(CudaTimer::create().value()),
+        timer(CudaTimer::create(*stream).value()),
         pool(std::in_place, device),
         block(pool->allocate(5000).value()),
         transfer(std::in_place, *pool) {}
@@ -100,11 +100,11 @@ bool are_stream_calls_refused(Held& held) {
          is_refused(held.event->synchronize());
 }
 
-bool is_default_stream_refused(Held& held) {
+bool is_the_plug_in_refused(Held& held) {
   return is_refused(cuda_available()) && is_refused(cuda_device()) &&
          is_refused(find_device("cuda")) && is_refused(cuda_symbol("hoist_cuda_copy")) &&
-         is_refused(allocate_on_cuda(10)) && is_refused(cuda_synchronize()) &&
-         is_refused(CudaTimer::create()) && is_refused(held.timer->start()) &&
+         is_refused(allocate_on_cuda(10)) && is_refused(stream_on_cuda()) &&
+         is_refused(CudaTimer::create(*held.stream)) && is_refused(held.timer->start()) &&
          is_refused(held.timer->stop());
 }
 
@@ -132,7 +132,7 @@ TEST_F(CudaFork, WhatTheParentHoldsIsRefusedInTheChildAndGoesOnInTheParent) {
   ASSERT_TRUE(held.round_trip(std::byte{1}));
   EXPECT_TRUE(in_child([&] { return are_stream_calls_refused(held); }));
   EXPECT_TRUE(in_child([&] { return are_memory_calls_refused(held); }));
-  EXPECT_TRUE(in_child([&] { return is_default_stream_refused(held); }));
+  EXPECT_TRUE(in_child([&] { return is_the_plug_in_refused(held); }));
   EXPECT_TRUE(in_child(does_the_cpu_answer));
   EXPECT_TRUE(held.round_trip(std::byte{2}));
 }

@@ -1,17 +1,14 @@
 #include "device/cuda_memory.h"
 
-#include "device/cuda_plugin.h"
+#include "device/kernel.h"
 
 namespace hoist::device {
 namespace {
 
-// Calls a function of the plug-in that gives a cudaError_t.
-template <typename... Parameters, typename... Arguments>
-Status call(const char* name, std::string_view what, Arguments... arguments) {
-  const auto function = cuda_function<int(Parameters...)>(name);
-  if (!function) return function.error();
-  return cuda_status((*function)(arguments...), what);
-}
+constinit const Kernel<void**> create_event("hoist_cuda_event_create", "create an event");
+constinit const Kernel<void*> destroy_event("hoist_cuda_event_destroy", "destroy an event");
+constinit const Kernel<void*> record_event("hoist_cuda_event_record", "record an event");
+constinit const Kernel<void*, void*, float*> elapsed("hoist_cuda_event_elapsed", "read the time");
 
 }  // namespace
 
@@ -27,34 +24,32 @@ Result<Buffer> copy_to_cuda(std::span<const std::byte> bytes) {
   return Buffer::copy_of(**device, bytes);
 }
 
-Status cuda_synchronize() { return call<>("hoist_cuda_synchronize", "wait for the device"); }
+Result<Stream> stream_on_cuda() {
+  const Result<Device*> device = cuda_device();
+  if (!device) return device.error();
+  return Stream::create(**device);
+}
 
-Result<CudaTimer> CudaTimer::create() {
-  CudaTimer timer(nullptr, nullptr);
+Result<CudaTimer> CudaTimer::create(const Stream& stream) {
+  CudaTimer timer(stream);
   for (void** event : {&timer.begin_, &timer.end_}) {
-    Status done = call<void**>("hoist_cuda_event_create", "create an event", event);
-    if (!done) return done.error();
+    if (Status done = create_event.launch(stream, event); !done) return done.error();
   }
   return timer;
 }
 
 CudaTimer::~CudaTimer() {
   for (void* event : {begin_, end_}) {
-    if (event != nullptr) (void)call<void*>("hoist_cuda_event_destroy", "destroy an event", event);
+    if (event != nullptr) (void)destroy_event.launch(*stream_, event);
   }
 }
 
-Status CudaTimer::start() {
-  return call<void*>("hoist_cuda_event_record", "record an event", begin_);
-}
+Status CudaTimer::start() { return record_event.launch(*stream_, begin_); }
 
 Result<double> CudaTimer::stop() {
-  Status done = call<void*>("hoist_cuda_event_record", "record an event", end_);
+  Status done = record_event.launch(*stream_, end_);
   float milliseconds = 0;
-  if (done) {
-    done = call<void*, void*, float*>("hoist_cuda_event_elapsed", "read the time", begin_, end_,
-                                      &milliseconds);
-  }
+  if (done) done = elapsed.launch(*stream_, begin_, end_, &milliseconds);
   if (!done) return done.error();
   return milliseconds / 1e3;
 }

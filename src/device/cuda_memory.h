@@ -1,5 +1,4 @@
-// Memory of the first CUDA device, and device time: what kernels of the plug-in's default stream
-// need besides (see device/cuda_plugin.h). A Buffer's own copies come after such a kernel.
+// Memory of the first CUDA device, and device time, for tests and benchmarks of kernels.
 #pragma once
 
 #include <cstddef>
@@ -14,16 +13,17 @@ namespace hoist::device {
 // `unavailable` without a device, `exhausted` without memory.
 Result<Buffer> allocate_on_cuda(size_t size);
 Result<Buffer> copy_to_cuda(std::span<const std::byte> bytes);
+Result<Stream> stream_on_cuda();
 
-// Waits for all work; reports what went wrong in it.
-Status cuda_synchronize();
-
-// Time between two points of the default stream, by the device's own clock.
+// Time between two points of a stream, which must outlive it, by the device's own clock.
 class CudaTimer {
  public:
-  static Result<CudaTimer> create();
+  static Result<CudaTimer> create(const Stream& stream);
+  static Result<CudaTimer> create(const Stream&& stream) = delete;
   CudaTimer(CudaTimer&& other) noexcept
-      : begin_(std::exchange(other.begin_, nullptr)), end_(std::exchange(other.end_, nullptr)) {}
+      : stream_(other.stream_),
+        begin_(std::exchange(other.begin_, nullptr)),
+        end_(std::exchange(other.end_, nullptr)) {}
   CudaTimer& operator=(CudaTimer&&) = delete;
   ~CudaTimer();
 
@@ -32,9 +32,10 @@ class CudaTimer {
   Result<double> stop();
 
  private:
-  CudaTimer(void* begin, void* end) : begin_(begin), end_(end) {}
-  void* begin_;
-  void* end_;
+  explicit CudaTimer(const Stream& stream) : stream_(&stream) {}
+  const Stream* stream_;
+  void* begin_ = nullptr;
+  void* end_ = nullptr;
 };
 
 }  // namespace hoist::device

@@ -19,10 +19,12 @@ namespace {
 TEST(CudaMemory, FillTakesTime) {
   if (Status available = cuda_available(); !available) GTEST_SKIP() << available.error().message;
   Result<Buffer> buffer = allocate_on_cuda(64 << 20);
-  Result<CudaTimer> timer = CudaTimer::create();
-  ASSERT_TRUE(buffer && timer);
+  Result<Stream> stream = stream_on_cuda();
+  ASSERT_TRUE(buffer && stream);
+  Result<CudaTimer> timer = CudaTimer::create(*stream);
+  ASSERT_TRUE(timer) << timer.error().message;
   ASSERT_TRUE(timer->start());
-  ASSERT_TRUE(buffer->fill(std::byte{0xa5}));
+  ASSERT_TRUE(stream->fill(buffer->data(), std::byte{0xa5}, buffer->size()));
   const Result<double> seconds = timer->stop();
   ASSERT_TRUE(seconds) << seconds.error().message;
   EXPECT_GT(*seconds, 0);
@@ -34,7 +36,9 @@ TEST(CudaMemory, FillTakesTime) {
 TEST(CudaMemory, WhatWasAnsweredIsNotHeldAgainstTheNext) {
   if (Status available = cuda_available(); !available) GTEST_SKIP() << available.error().message;
   EXPECT_EQ(allocate_on_cuda(size_t{1} << 50).error().code, ErrorCode::exhausted);
-  const Status waited = cuda_synchronize();
+  Result<Stream> stream = stream_on_cuda();
+  ASSERT_TRUE(stream) << stream.error().message;
+  const Status waited = stream->synchronize();
   EXPECT_TRUE(waited) << waited.error().message;
 }
 

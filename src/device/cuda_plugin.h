@@ -1,16 +1,12 @@
 // The CUDA plug-in: lib/libhoist_cuda.so holds every kernel and the only link to the CUDA runtime.
 // It is loaded at the first use, where a driver answers; everything else is built and runs without
-// CUDA. Functions of the plug-in are extern "C", named hoist_cuda_…, and give a cudaError_t as int:
-//
-//   using Launch = int(const void*, size_t);
-//   Result<Launch*> launch = cuda_function<Launch>("hoist_cuda_x");
-//   if (!launch) return launch.error();             // unavailable: says why
-//   if (Status status = cuda_status((*launch)(data, size), "x"); !status) return status;
+// CUDA. Functions of the plug-in are extern "C" and named hoist_cuda_…. Those that put work on a
+// stream are called through a Kernel (device/kernel.h).
 //
 // Thread-safe. The first use creates the context of device 0 (0.26 s), so this never happens inside
 // a program that was preloaded; nor is a context usable in a child after fork(): all of this is
-// `unavailable` in a child whose parent has loaded the plug-in. So ask for a function whenever it
-// is to be called; looking it up takes less than a microsecond.
+// `unavailable` in a child whose parent has loaded the plug-in. So ask cuda_available() before a
+// function that was kept is called again; that takes less than a microsecond.
 #pragma once
 
 #include <string_view>

@@ -1,8 +1,10 @@
-// What the plug-in gives kernels of the default stream: a copy and events. Errors are cudaError_t.
-// Devices with streams are in cuda_calls.cu.
+// What the plug-in gives besides devices (cuda_calls.cu) and kernels: a copy, for benchmarks, and
+// events that tell the time. Errors are cudaError_t.
 #include <cuda_runtime.h>
 
 #include <cstddef>
+
+#include "device/on_device.h"
 
 namespace {
 
@@ -21,9 +23,14 @@ const char* hoist_cuda_error_text(int error) {
   return cudaGetErrorString(static_cast<cudaError_t>(error));
 }
 
-// The direction follows from the pointers (unified virtual addressing).
-int hoist_cuda_copy(void* to, const void* from, size_t size) {
-  return reported(cudaMemcpy(to, from, size, cudaMemcpyDefault));
+// The direction follows from the pointers (unified virtual addressing). Without a stream it is
+// cudaMemcpy().
+int hoist_cuda_copy(int device, void* stream, void* to, const void* from, size_t size) {
+  return hoist::device::on_device(device, [=] {
+    return stream == nullptr ? cudaMemcpy(to, from, size, cudaMemcpyDefault)
+                             : cudaMemcpyAsync(to, from, size, cudaMemcpyDefault,
+                                               static_cast<cudaStream_t>(stream));
+  });
 }
 
 // Of the current device, for every process.
@@ -32,29 +39,29 @@ int hoist_cuda_free_memory(size_t* bytes) {
   return reported(cudaMemGetInfo(bytes, &all));
 }
 
-// Also what a launch failed with that nobody asked about.
-int hoist_cuda_synchronize() {
-  const cudaError_t waited = cudaDeviceSynchronize();
-  return reported(waited != cudaSuccess ? waited : cudaGetLastError());
+int hoist_cuda_event_create(int device, void*, void** event) {
+  return hoist::device::on_device(
+      device, [=] { return cudaEventCreate(reinterpret_cast<cudaEvent_t*>(event)); });
 }
 
-int hoist_cuda_event_create(void** event) {
-  return reported(cudaEventCreate(reinterpret_cast<cudaEvent_t*>(event)));
+int hoist_cuda_event_destroy(int device, void*, void* event) {
+  return hoist::device::on_device(
+      device, [=] { return cudaEventDestroy(static_cast<cudaEvent_t>(event)); });
 }
 
-int hoist_cuda_event_destroy(void* event) {
-  return reported(cudaEventDestroy(static_cast<cudaEvent_t>(event)));
+int hoist_cuda_event_record(int device, void* stream, void* event) {
+  return hoist::device::on_device(device, [=] {
+    return cudaEventRecord(static_cast<cudaEvent_t>(event), static_cast<cudaStream_t>(stream));
+  });
 }
 
-int hoist_cuda_event_record(void* event) {
-  return reported(cudaEventRecord(static_cast<cudaEvent_t>(event)));
-}
-
-int hoist_cuda_event_elapsed(void* begin, void* end, float* milliseconds) {
-  const cudaError_t waited = cudaEventSynchronize(static_cast<cudaEvent_t>(end));
-  if (waited != cudaSuccess) return reported(waited);
-  return reported(cudaEventElapsedTime(milliseconds, static_cast<cudaEvent_t>(begin),
-                                       static_cast<cudaEvent_t>(end)));
+int hoist_cuda_event_elapsed(int device, void*, void* begin, void* end, float* milliseconds) {
+  return hoist::device::on_device(device, [=] {
+    const cudaError_t waited = cudaEventSynchronize(static_cast<cudaEvent_t>(end));
+    if (waited != cudaSuccess) return waited;
+    return cudaEventElapsedTime(milliseconds, static_cast<cudaEvent_t>(begin),
+                                static_cast<cudaEvent_t>(end));
+  });
 }
 
 }  // extern "C"

@@ -52,6 +52,11 @@ Status Device::start_pump(const Pump&, StreamHandle) {
   return fail(ErrorCode::unsupported, fmt::format("{} has no pump", properties_.id()));
 }
 
+Status Device::run_served(StreamHandle, uint32_t, std::initializer_list<Range>,
+                          std::initializer_list<uint64_t>, std::chrono::nanoseconds) {
+  return fail(ErrorCode::unsupported, fmt::format("{} is not hoistd's", properties_.id()));
+}
+
 Status Device::write_value(uint32_t* word, uint32_t value, StreamHandle stream) {
   return fail(ErrorCode::unsupported, fmt::format("{} writes no values", properties_.id()));
 }

@@ -22,9 +22,11 @@
 // fault in our own code, such as the illegal address itself where it is first seen.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <string_view>
 #include <vector>
 
@@ -94,6 +96,18 @@ class Device {
   // Enqueues a pump (device/pump.h), whose memory must stay until it has ended. `unsupported` where
   // this kind of device has none.
   virtual Status start_pump(const Pump& pump, StreamHandle stream);
+
+  // An operation of hoistd's (device/remote/served_operation.h), in the stream's order; without a
+  // stream it is done when this returns. Memory is this device's. `work`: the time that the slowest
+  // device needs for it. `unsupported` where the device is this process's own.
+  struct Range {
+    const void* data;
+    uint64_t size;
+  };
+  virtual Status run_served(StreamHandle stream, uint32_t operation,
+                            std::initializer_list<Range> memory,
+                            std::initializer_list<uint64_t> arguments,
+                            std::chrono::nanoseconds work);
 
   // Locks host memory, whole pages, so that the device reads and writes it by itself.
   virtual Status pin(void* data, size_t size) = 0;

@@ -196,5 +196,9 @@ TEST_P(DeviceTest, WorkOutlivesItsStream) {
   EXPECT_EQ(last, std::byte{9});
 }
 
+TEST_P(DeviceTest, IsNotHoistds) {
+  EXPECT_EQ(device().run_served({}, 1, {}, {}, {}).error().code, ErrorCode::unsupported);
+}
+
 }  // namespace
 }  // namespace hoist::device

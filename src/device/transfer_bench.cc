@@ -22,7 +22,7 @@
 #include "base/threads.h"
 #include "device/bench_tuning.h"
 #include "device/buffer.h"
-#include "device/cuda_plugin.h"
+#include "device/kernel.h"
 #include "device/pinned_pool.h"
 #include "device/transfer.h"
 
@@ -200,9 +200,10 @@ Status download_pinned(Bench& bench, size_t size) {
 
 // The driver's own copies: cudaMemcpy().
 Status driver_copy(void* to, const void* from, size_t size) {
-  static const auto copy = cuda_function<int(void*, const void*, size_t)>("hoist_cuda_copy");
-  if (!copy) return copy.error();
-  return cuda_status((*copy)(to, from, size), "copy");
+  static constinit const Kernel<void*, const void*, size_t> copy("hoist_cuda_copy", "copy");
+  const Result<Device*> device = cuda_device();
+  if (!device) return device.error();
+  return copy.launch(**device, {}, to, from, size);
 }
 Status driver_upload(Bench& bench, size_t size) {
   return driver_copy(bench.on_device(size).data, bench.host(size).data(), size);

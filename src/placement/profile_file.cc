@@ -9,9 +9,10 @@
 #include <cstring>
 
 #include "base/output_file.h"
+#include "base/own_file.h"
 #include "placement/choose.h"
 #include "placement/decide.h"
-#include "placement/own_file.h"
+#include "placement/profile_paths.h"
 
 namespace hoist::placement {
 namespace {

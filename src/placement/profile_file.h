@@ -1,4 +1,4 @@
-// The profile on disk, with the decisions and timings beside it (own_file.h says where).
+// The profile on disk, with the decisions and timings beside it (profile_paths.h says where).
 #pragma once
 
 #include <optional>

@@ -9,9 +9,9 @@
 #include "base/file.h"
 #include "placement/choose.h"
 #include "placement/decide.h"
-#include "placement/own_file.h"
 #include "placement/placement_testing.h"
 #include "placement/profile_file.h"
+#include "placement/profile_paths.h"
 
 namespace hoist::placement {
 namespace {

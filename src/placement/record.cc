@@ -12,7 +12,8 @@
 
 #include "base/checksum.h"
 #include "base/load.h"
-#include "placement/own_file.h"
+#include "base/own_file.h"
+#include "placement/profile_paths.h"
 #include "takeover/decisions.h"
 
 namespace hoist::placement {

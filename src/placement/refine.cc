@@ -8,10 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/own_file.h"
 #include "placement/cost_curve.h"
 #include "placement/decide.h"
-#include "placement/own_file.h"
 #include "placement/profile_file.h"
+#include "placement/profile_paths.h"
 #include "placement/robust.h"
 #include "takeover/decisions.h"
 

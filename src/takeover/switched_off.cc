@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "base/own_file.h"
 
 namespace hoist {
 namespace {
@@ -24,12 +25,8 @@ constexpr size_t kLineLimit = 2048;
 constexpr int kSafeOpen = O_NONBLOCK | O_NOFOLLOW | O_NOCTTY;
 
 std::string cache_directory() {
-  if (const char* cache = environment_value("XDG_CACHE_HOME");
-      cache != nullptr && cache[0] == '/') {
-    return fmt::format("{}/hoist", cache);
-  }
-  const char* home = environment_value("HOME");
-  return home != nullptr && home[0] == '/' ? fmt::format("{}/.cache/hoist", home) : std::string();
+  Result<std::string> directory = user_cache_directory();
+  return directory ? std::move(*directory) : std::string();
 }
 
 // Why the open file cannot be the note, or null.

@@ -20,8 +20,8 @@
 #include "placement/decide.h"
 #include "placement/measure.h"
 #include "placement/merge.h"
-#include "placement/own_file.h"
 #include "placement/profile_file.h"
+#include "placement/profile_paths.h"
 #include "placement/refine.h"
 #include "placement/rows_json.h"
 

@@ -3,26 +3,22 @@
 #include <algorithm>
 #include <new>
 
-#include "device/cuda_plugin.h"
+#include "device/kernel.h"
 #include "device/radix_sort/served_radix_sort.h"
-#include "device/remote/remote_device.h"
 
 namespace hoist::device::radix_sort {
 namespace {
 
-// What the plug-in gives (radix_sort.cu).
-using CudaRadixSort = int(int device, void* stream, uint32_t kind, bool descending, void* data,
-                          void* scratch, uint64_t count, void* temporary, size_t* temporary_size);
+// The kind and order, the data, as much scratch memory and how many elements, temporary memory
+// (null: only its size is wanted).
+constinit const Kernel<uint32_t, bool, void*, void*, uint64_t, void*, size_t*> radix_sort(
+    "hoist_cuda_radix_sort", "radix sort");
 
 Status enqueue_cuda(Device& device, StreamHandle stream, const Call& call) {
-  const auto sort = cuda_function<CudaRadixSort>("hoist_cuda_radix_sort");
-  if (!sort) return sort.error();
   size_t size = 0;
   const auto run = [&](void* temporary) {
-    return cuda_status(
-        (*sort)(device.properties().index, stream.pointer, static_cast<uint32_t>(call.kind),
-                call.descending, call.data, call.scratch, call.count, temporary, &size),
-        "radix sort");
+    return radix_sort.launch(device, stream, static_cast<uint32_t>(call.kind), call.descending,
+                             call.data, call.scratch, call.count, temporary, &size);
   };
   if (Status asked = run(nullptr); !asked) return asked;
   const Result<void*> temporary = device.allocate(std::max<size_t>(size, 1), stream);
@@ -61,16 +57,13 @@ Status enqueue(Device& device, StreamHandle stream, const Call& call) {
     case DeviceKind::cuda:
       return enqueue_cuda(device, stream, call);
     case DeviceKind::remote:
-      return request(static_cast<remote::RemoteDevice&>(device), stream, call);
+      return request(device, stream, call);
     case DeviceKind::cpu:
       break;
   }
-  const auto sort = [call] {
+  return run_on_host(device, stream, [call] {
     sort_plainly(call.kind, call.descending, std::span(call.data, call.bytes()));
-  };
-  if (stream.pointer != nullptr) return device.call(stream, sort);
-  sort();
-  return {};
+  });
 }
 
 }  // namespace hoist::device::radix_sort

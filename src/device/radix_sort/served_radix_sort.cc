@@ -52,10 +52,10 @@ Status ServedRadixSort::run(const ServedCall& served) const {
   return enqueue(served.device, served.stream, parse(served));
 }
 
-Status request(remote::RemoteDevice& device, StreamHandle stream, const Call& call) {
-  return device.run(stream, HOIST_REQUEST_RADIX_SORT,
-                    {{call.data, call.bytes()}, {call.scratch, call.bytes()}},
-                    {static_cast<uint64_t>(call.kind), call.descending ? 1U : 0U, call.count});
+Status request(Device& device, StreamHandle stream, const Call& call) {
+  return device.run_served(
+      stream, HOIST_REQUEST_RADIX_SORT, {{call.data, call.bytes()}, {call.scratch, call.bytes()}},
+      {static_cast<uint64_t>(call.kind), call.descending ? 1U : 0U, call.count}, {});
 }
 
 }  // namespace hoist::device::radix_sort

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "device/radix_sort/radix_sort.h"
-#include "device/remote/remote_device.h"
 #include "device/remote/served_operation.h"
 
 namespace hoist::device::radix_sort {
@@ -16,6 +15,6 @@ class ServedRadixSort : public remote::ServedOperation {
 };
 
 // Asks the daemon for the call, whose memory is `device`'s.
-Status request(remote::RemoteDevice& device, StreamHandle stream, const Call& call);
+Status request(Device& device, StreamHandle stream, const Call& call);
 
 }  // namespace hoist::device::radix_sort

@@ -271,15 +271,16 @@ Status RemoteDevice::enqueue(StreamHandle stream, const hoist_request& request,
                     [&](uint32_t lane) { return submit(lane, request, work); });
 }
 
-Status RemoteDevice::run(StreamHandle stream, uint32_t operation,
-                         std::initializer_list<Memory> memory,
-                         std::initializer_list<uint64_t> arguments, std::chrono::nanoseconds work) {
+Status RemoteDevice::run_served(StreamHandle stream, uint32_t operation,
+                                std::initializer_list<Range> memory,
+                                std::initializer_list<uint64_t> arguments,
+                                std::chrono::nanoseconds work) {
   if (Status here = connection_->check_process(); !here) return here;
   if (memory.size() > HOIST_RING_MAX_RANGES || arguments.size() > HOIST_RING_MAX_ARGUMENTS) {
     return fail(ErrorCode::invalid_argument, "too many ranges or arguments (hoistd's client)");
   }
   hoist_request request = request_for(operation);
-  for (const Memory& part : memory) {
+  for (const Range& part : memory) {
     const Result<hoist_range> range = range_of(part.data, part.size);
     if (!range) return range.error();
     add_range(request, *range);

@@ -5,8 +5,8 @@
 //   Result<Stream> stream = Stream::create(**device);
 //   Result<Buffer> buffer = Buffer::allocate(*stream, size);
 //   Status done = stream->copy(buffer->data(), host, size);
-//   if (done) done = (*device)->run(stream->handle(), number, {{buffer->data(), size}}, {n});
-//   if (done) done = stream->synchronize();
+//   if (done) done = (*device)->run_served(stream->handle(), number, {{buffer->data(), size}}, {n},
+//   {}); if (done) done = stream->synchronize();
 //
 // As device/device.h says, with these differences:
 // - A device address (Buffer::data()) means something to this device only; to read it is a fault.
@@ -54,15 +54,10 @@ class RemoteDevice : public Device {
   // Whether the daemon has a GPU; else it computes on the CPU, which the program can do itself.
   bool is_gpu() const { return connection_->welcome().device_kind == 1; }
 
-  // An operation of the daemon's registry, in the stream's order (without a stream: done when it
-  // returns). Memory is this device's. At most HOIST_RING_MAX_RANGES and _ARGUMENTS. `work`: the
-  // time that the slowest device needs for it (Connection::submit()).
-  struct Memory {
-    const void* data;
-    uint64_t size;
-  };
-  Status run(StreamHandle stream, uint32_t operation, std::initializer_list<Memory> memory,
-             std::initializer_list<uint64_t> arguments, std::chrono::nanoseconds work = {});
+  // At most HOIST_RING_MAX_RANGES and _ARGUMENTS. `work`: see Connection::submit().
+  Status run_served(StreamHandle stream, uint32_t operation, std::initializer_list<Range> memory,
+                    std::initializer_list<uint64_t> arguments,
+                    std::chrono::nanoseconds work) override;
 
   Status status() const override { return connection_->status(); }
   bool can_access(const Device& peer) const override { return &peer == this; }

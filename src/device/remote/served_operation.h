@@ -2,7 +2,7 @@
 //
 // To add one: give it a number in ring_layout.h (never one that another had), derive from
 // ServedOperation beside the operation itself (src/ops/NAME), and list it in
-// src/daemon/operations.cc. A client calls it with RemoteDevice::run().
+// src/daemon/operations.cc. A client calls it with Device::run_served().
 //
 //   class ServedNegate : public ServedOperation {
 //    public:

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <array>
 
+#include "device/kernel.h"
 #include "match/gpu/block_walk.h"
-#include "match/gpu/job_enqueue.h"
 #include "match/gpu/sequence_scan.h"
 
 namespace hoist::match {
 namespace {
+
+constinit const device::Kernel<const BlockJob*> summarize_blocks(
+    "hoist_cuda_match_summarize_blocks", "blocks of patterns");
 
 // What a warp does (block_kernels.cuh), its lanes one after the other.
 template <typename Symbol>
@@ -54,11 +57,10 @@ void summarize_on_host(const BlockJob& job) {
 
 Status enqueue(device::Stream& stream, const BlockJob& job) {
   if (job.count == 0) return {};
-  const auto on_host = [](const BlockJob& on) {
-    on.is_wide != 0 ? summarize_on_host<uint32_t>(on) : summarize_on_host<uint16_t>(on);
+  const auto on_host = [job] {
+    job.is_wide != 0 ? summarize_on_host<uint32_t>(job) : summarize_on_host<uint16_t>(job);
   };
-  return enqueue_job(stream, job, on_host, "hoist_cuda_match_summarize_blocks",
-                     "blocks of patterns");
+  return summarize_blocks.launch_or_run(stream, on_host, &job);
 }
 
 }  // namespace hoist::match

@@ -2,12 +2,17 @@
 
 #include <algorithm>
 
-#include "match/gpu/job_enqueue.h"
+#include "device/kernel.h"
 #include "match/gpu/sequence_scan.h"
 #include "match/gpu/tile_scan.h"
 
 namespace hoist::match {
 namespace {
+
+constinit const device::Kernel<const TileScanJob*> scan_tiles_kernel("hoist_cuda_match_scan_tiles",
+                                                                     "scan of patterns");
+constinit const device::Kernel<const SequenceScanJob*> scan_sequences_kernel(
+    "hoist_cuda_match_scan_sequences", "scan of patterns");
 
 void emit(const ScanOutput& output, Count count, uint32_t state, uint32_t state_length,
           uint32_t length, uint32_t pattern, uint32_t raw) {
@@ -104,20 +109,21 @@ void scan_on_host(const SequenceScanJob& job) {
 }
 
 template <typename Job>
-Status enqueue_scan(device::Stream& stream, const Job& job, const char* function) {
+Status enqueue_scan(const device::Kernel<const Job*>& scan, device::Stream& stream,
+                    const Job& job) {
   if (job.state_count == 0 || job.runs.groups == 0) return {};
-  return enqueue_job(
-      stream, job, [](const Job& on) { scan_on_host(on); }, function, "scan of patterns");
+  return scan.launch_or_run(
+      stream, [job] { scan_on_host(job); }, &job);
 }
 
 }  // namespace
 
 Status enqueue(device::Stream& stream, const TileScanJob& job) {
-  return enqueue_scan(stream, job, "hoist_cuda_match_scan_tiles");
+  return enqueue_scan(scan_tiles_kernel, stream, job);
 }
 
 Status enqueue(device::Stream& stream, const SequenceScanJob& job) {
-  return enqueue_scan(stream, job, "hoist_cuda_match_scan_sequences");
+  return enqueue_scan(scan_sequences_kernel, stream, job);
 }
 
 }  // namespace hoist::match

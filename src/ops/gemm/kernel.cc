@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "device/cuda_plugin.h"
-#include "device/remote/remote_device.h"
+#include "device/kernel.h"
 #include "ops/gemm/reference.h"
 #include "ops/gemm/served_gemm.h"
 
@@ -13,23 +12,23 @@ namespace {
 using device::DeviceKind;
 
 // What the plug-in gives (gemm.cu).
-using CudaGemm = int(int device, void* stream, const hoist_blas_call* call);
+constinit const device::Kernel<const hoist_blas_call*> multiply("hoist_cuda_gemm", "gemm");
 constexpr int kNoLibrary = -1;
 constexpr int kCublasFailed = -1000;
 
-Status enqueue_cuda(int device, void* stream, const hoist_blas_call& call) {
-  const auto run = device::cuda_function<CudaGemm>("hoist_cuda_gemm");
-  if (!run) return run.error();
-  const int error = (*run)(device, stream, &call);
-  if (error == kNoLibrary) {
+Status enqueue_cuda(device::Device& device, device::StreamHandle stream,
+                    const hoist_blas_call& call) {
+  const Result<int> error = multiply.call(device, stream, &call);
+  if (!error) return error.error();
+  if (*error == kNoLibrary) {
     return fail(ErrorCode::unavailable,
                 "no cuBLAS (libcublas.so.13 or .12): install the CUDA toolkit's libraries");
   }
-  if (error <= kCublasFailed) {
+  if (*error <= kCublasFailed) {
     return fail(ErrorCode::internal,
-                fmt::format("cuBLAS failed (status {})", kCublasFailed - error));
+                fmt::format("cuBLAS failed (status {})", kCublasFailed - *error));
   }
-  return device::cuda_status(error, "gemm");
+  return device::cuda_status(*error, "gemm");
 }
 
 }  // namespace
@@ -37,17 +36,13 @@ Status enqueue_cuda(int device, void* stream, const hoist_blas_call& call) {
 Status enqueue(device::Device& device, device::StreamHandle stream, const hoist_blas_call& call) {
   switch (device.properties().kind) {
     case DeviceKind::cuda:
-      return enqueue_cuda(device.properties().index, stream.pointer, call);
+      return enqueue_cuda(device, stream, call);
     case DeviceKind::remote:
-      return request(static_cast<device::remote::RemoteDevice&>(device), stream, call);
+      return request(device, stream, call);
     case DeviceKind::cpu:
       break;
   }
-  if (stream.pointer == nullptr) {
-    run_reference(call);
-    return {};
-  }
-  return device.call(stream, [call] { run_reference(call); });
+  return device::run_on_host(device, stream, [call] { run_reference(call); });
 }
 
 Status enqueue(const device::Stream& stream, const hoist_blas_call& call) {

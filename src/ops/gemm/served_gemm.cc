@@ -17,7 +17,7 @@
 namespace hoist::gemm {
 namespace {
 
-using device::remote::RemoteDevice;
+using device::Device;
 using device::remote::ServedCall;
 
 // The request's arguments, by position.
@@ -175,20 +175,20 @@ Status ServedGemm::run(const ServedCall& served) const {
   return enqueue(served.device, served.stream, call);
 }
 
-Status request(RemoteDevice& device, device::StreamHandle stream, const hoist_blas_call& call) {
+Status request(Device& device, device::StreamHandle stream, const hoist_blas_call& call) {
   const Plan plan = make_plan(call);
   const uint64_t flags = (call.left ? 1U : 0U) | (call.upper ? 2U : 0U) | (call.unit ? 4U : 0U) |
                          (call.may_use_tf32 ? 8U : 0U) | (call.batch.a.stride == 0 ? 16U : 0U) |
                          (call.batch.b.stride == 0 ? 32U : 0U);
-  const auto range = [&](const void* data, const Operand& operand) -> RemoteDevice::Memory {
+  const auto range = [&](const void* data, const Operand& operand) -> Device::Range {
     if (operand.rows == 0) return {data, 0};
     return {data, static_cast<uint64_t>(range_elements(operand, operand.leading)) * plan.element};
   };
-  const RemoteDevice::Memory a = range(call.a, plan.operands[0]);
-  const RemoteDevice::Memory b = range(call.b, plan.operands[1]);
-  const RemoteDevice::Memory c = range(call.c, plan.operands[2]);
-  const auto send = [&](std::initializer_list<RemoteDevice::Memory> memory) {
-    return device.run(
+  const Device::Range a = range(call.a, plan.operands[0]);
+  const Device::Range b = range(call.b, plan.operands[1]);
+  const Device::Range c = range(call.c, plan.operands[2]);
+  const auto send = [&](std::initializer_list<Device::Range> memory) {
+    return device.run_served(
         stream, HOIST_REQUEST_GEMM, memory,
         {static_cast<uint64_t>(call.routine), static_cast<uint64_t>(call.type),
          static_cast<uint64_t>(call.trans_a), static_cast<uint64_t>(call.trans_b), flags,
@@ -202,8 +202,8 @@ Status request(RemoteDevice& device, device::StreamHandle stream, const hoist_bl
   return b.size == 0 ? send({a, c}) : send({a, b, c});
 }
 
-bool ask_ready(RemoteDevice& device) {
-  const Status answer = device.run({}, HOIST_REQUEST_GEMM, {}, {});
+bool ask_ready(Device& device) {
+  const Status answer = device.run_served({}, HOIST_REQUEST_GEMM, {}, {}, {});
   return answer || answer.error().code != ErrorCode::unavailable;
 }
 

@@ -4,7 +4,6 @@
 // arguments asks whether products are done at once (first_products.h); `unavailable`: not yet.
 #pragma once
 
-#include "device/remote/remote_device.h"
 #include "device/remote/served_operation.h"
 #include "ops/gemm/call.h"
 #include "ops/gemm/first_products.h"
@@ -22,11 +21,10 @@ class ServedGemm : public device::remote::ServedOperation {
 };
 
 // Asks the daemon for the call, whose pointers are memory of `device`, in these shapes.
-Status request(device::remote::RemoteDevice& device, device::StreamHandle stream,
-               const hoist_blas_call& call);
+Status request(device::Device& device, device::StreamHandle stream, const hoist_blas_call& call);
 
 // Whether the daemon does products at once; asking makes it ready. A daemon that does not know the
 // question does them when it is asked to.
-bool ask_ready(device::remote::RemoteDevice& device);
+bool ask_ready(device::Device& device);
 
 }  // namespace hoist::gemm

@@ -11,7 +11,6 @@
 
 #include "base/option_values.h"
 #include "base/per_process.h"
-#include "device/remote/remote_device.h"
 #include "ops/gemm/open_device.h"
 #include "ops/gemm/served_gemm.h"
 #include "ops/gemm/spread.h"
@@ -31,7 +30,7 @@ bool is_in_process() { return gpu_use() == HOIST_GPU_INPROCESS; }
 bool make_ready(device::Device& device, std::chrono::milliseconds wait) {
   if (device.properties().kind != device::DeviceKind::remote) return true;
   const auto end = Clock::now() + wait;
-  while (!ask_ready(static_cast<device::remote::RemoteDevice&>(device))) {
+  while (!ask_ready(device)) {
     if (Clock::now() >= end || !device.status()) return false;
     std::this_thread::sleep_for(kAskAgain);
   }

@@ -3,10 +3,17 @@
 #include <algorithm>
 #include <utility>
 
+#include "device/kernel.h"
 #include "tensors/gpu/checksum_job.h"
-#include "tensors/gpu/plugin_call.h"
+#include "tensors/gpu/kernel_arguments.h"
 
 namespace hoist::tensors {
+namespace {
+
+constinit const device::Kernel<const ChecksumJob*, uint32_t, uint32_t> check_pieces(
+    "hoist_cuda_tensors_check", "checksums");
+
+}  // namespace
 
 Result<ChecksumGpu> ChecksumGpu::create(device::PinnedPool& pool, size_t pieces) {
   ChecksumGpu checks(pool);
@@ -41,9 +48,8 @@ Status ChecksumGpu::check(std::span<const size_t> numbers, std::span<const Devic
   }
   const Result<device::Buffer> sent = send(*pool_, stream, std::as_bytes(std::span(jobs)));
   if (!sent) return sent.error();
-  return call_plugin("hoist_cuda_tensors_check", "checksums", stream,
-                     static_cast<const ChecksumJob*>(sent->data()),
-                     static_cast<uint32_t>(jobs.size()), blocks);
+  return check_pieces.launch(stream, static_cast<const ChecksumJob*>(sent->data()),
+                             static_cast<uint32_t>(jobs.size()), blocks);
 }
 
 Status ChecksumGpu::collect(device::Stream& stream) {

@@ -6,10 +6,15 @@
 #include <array>
 
 #include "array/convert.h"
-#include "tensors/gpu/plugin_call.h"
+#include "device/kernel.h"
 
 namespace hoist::tensors {
 namespace {
+
+// The kinds, elements and how many, a block's size, scales and zeros, the result.
+constinit const device::Kernel<DType, DType, const void*, uint64_t, uint64_t, const void*,
+                               const void*, void*>
+    convert("hoist_cuda_tensors_convert", "conversion of elements");
 
 bool is_input(DType dtype) {
   constexpr DType kInputs[] = {DType::i8,  DType::u8,   DType::f8_e4m3, DType::f8_e5m2,
@@ -54,13 +59,9 @@ Status convert_on_device(device::View<const std::byte> in, DType from, device::V
                             "agree",
                             in.size, properties(from).name, out.size, properties(to).name));
   }
-  if (stream.device().properties().kind == device::DeviceKind::cpu) {
-    return stream.call([=] { convert_on_host(in.data, from, out.data, to, count, quantisation); });
-  }
-  return call_plugin("hoist_cuda_tensors_convert", "conversion of elements", stream, from, to,
-                     static_cast<const void*>(in.data), count, quantisation.block,
-                     static_cast<const void*>(quantisation.scales),
-                     static_cast<const void*>(quantisation.zeros), static_cast<void*>(out.data));
+  const auto on_host = [=] { convert_on_host(in.data, from, out.data, to, count, quantisation); };
+  return convert.launch_or_run(stream, on_host, from, to, in.data, count, quantisation.block,
+                               quantisation.scales, quantisation.zeros, out.data);
 }
 
 }  // namespace hoist::tensors

@@ -7,12 +7,16 @@
 #include <cstring>
 #include <utility>
 
-#include "tensors/gpu/plugin_call.h"
+#include "device/kernel.h"
+#include "tensors/gpu/kernel_arguments.h"
 
 namespace hoist::tensors {
 namespace {
 
 using codec::RansDecodeTable;
+
+constinit const device::Kernel<EmbeddedKernel, const EmbeddedJob*, uint32_t, uint32_t>
+    decode_embedded("hoist_cuda_tensors_decode_embedded", "decoder of embedded tensors");
 
 constexpr size_t kSymbols = 256;
 constexpr uint64_t kMaxSectionBytes = (uint64_t{1} << 32) * codec::kEntropyTileAlignment;
@@ -153,10 +157,9 @@ Status EmbeddedGpu::decode(std::span<const EmbeddedTask> tasks, device::Stream& 
     }
     Result<device::Buffer> sent_jobs = send(*pool_, stream, std::as_bytes(std::span(jobs)));
     if (!sent_jobs) return sent_jobs.error();
-    Status launched =
-        call_plugin("hoist_cuda_tensors_decode_embedded", "decoder of embedded tensors", stream,
-                    kernel(*first), static_cast<const EmbeddedJob*>(sent_jobs->data()),
-                    static_cast<uint32_t>(jobs.size()), blocks);
+    Status launched = decode_embedded.launch(stream, kernel(*first),
+                                             static_cast<const EmbeddedJob*>(sent_jobs->data()),
+                                             static_cast<uint32_t>(jobs.size()), blocks);
     if (!launched) return launched;
     first = last;
   }

@@ -11,15 +11,34 @@
 #include <optional>
 #include <utility>
 
+#include "device/kernel.h"
 #include "ops/gemm/kernel.h"
 #include "tensors/gpu/cosine_plan.h"
 #include "tensors/gpu/cosine_steps.h"
-#include "tensors/gpu/plugin_call.h"
+#include "tensors/gpu/kernel_arguments.h"
 #include "tensors/transform/spectral.h"
 #include "tensors/transform/values.h"
 
 namespace hoist::tensors {
 namespace {
+
+using device::Kernel;
+
+constinit const Kernel<const FragmentCheck*, uint32_t, uint32_t*> check_all_fragments(
+    "hoist_cuda_tensors_check_fragments", "check of fragments");
+constinit const Kernel<uint64_t, uint32_t, uint64_t, void*> fill_shifts("hoist_cuda_tensors_shifts",
+                                                                        "dealing of coefficients");
+constinit const Kernel<const DealtValues*, uint64_t, uint64_t, void*, const ElementScale*, void*>
+    invert_projection("hoist_cuda_tensors_unproject", "inverse projection");
+constinit const Kernel<const DealtValues*, const uint64_t*, const CosinePlan*, const CosinePlan*,
+                       void*, void*, const ElementScale*, void*>
+    inverse_cosine("hoist_cuda_tensors_inverse_cosine", "inverse cosine transform");
+constinit const Kernel<const void*, const void*, float, uint64_t, uint32_t, DType, void*>
+    load_vectors("hoist_cuda_tensors_vectors", "singular vectors");
+constinit const Kernel<const void*, uint64_t, const ElementScale*, void*> convert_elements(
+    "hoist_cuda_tensors_elements", "elements of a tensor");
+constinit const Kernel<const void*, uint32_t, uint32_t, void*> fill_runs(
+    "hoist_cuda_tensors_runs", "elements that are not finite");
 
 bool is_float_of_kernels(DType dtype) {
   return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16;
@@ -94,9 +113,8 @@ Status TransformGpu::check(std::span<const std::byte* const> fragments, uint32_t
   if (checks.empty()) return {};
   const Result<device::Buffer> sent = send(*pool_, stream, std::as_bytes(std::span(checks)));
   if (!sent) return sent.error();
-  return call_plugin("hoist_cuda_tensors_check_fragments", "check of fragments", stream,
-                     static_cast<const FragmentCheck*>(sent->data()),
-                     static_cast<uint32_t>(checks.size()), status);
+  return check_all_fragments.launch(stream, static_cast<const FragmentCheck*>(sent->data()),
+                                    static_cast<uint32_t>(checks.size()), status);
 }
 
 Status TransformGpu::reconstruct(std::span<const std::byte* const> fragments, void* out,
@@ -117,8 +135,8 @@ Status TransformGpu::reconstruct(std::span<const std::byte* const> fragments, vo
     if (!pointers) return pointers.error();
     const Result<device::Buffer> shifts = scratch(stream, layout_.groups);
     if (!shifts) return shifts.error();
-    status = call_plugin("hoist_cuda_tensors_shifts", "dealing of coefficients", stream,
-                         layout_.seed, layout_.fragments, layout_.groups, shifts->data());
+    status =
+        fill_shifts.launch(stream, layout_.seed, layout_.fragments, layout_.groups, shifts->data());
     if (!status) return status;
     const DealtValues dealt = {static_cast<const uint8_t* const*>(pointers->data()),
                                reinterpret_cast<const uint8_t*>(*present),
@@ -137,9 +155,8 @@ Status TransformGpu::reconstruct(std::span<const std::byte* const> fragments, vo
 Status TransformGpu::unproject(const DealtValues& dealt, void* out, device::Stream& stream) {
   const Result<device::Buffer> signs = scratch(stream, (layout_.elements + 31) / 32 * 4);
   if (!signs) return signs.error();
-  return call_plugin("hoist_cuda_tensors_unproject", "inverse projection", stream, &dealt,
-                     layout_.elements, layout_.seed, signs->data(),
-                     static_cast<const ElementScale*>(&scale_), out);
+  return invert_projection.launch(stream, &dealt, layout_.elements, layout_.seed, signs->data(),
+                                  &scale_, out);
 }
 
 Status TransformGpu::invert_cosine(const DealtValues& dealt, void* out, device::Stream& stream) {
@@ -154,10 +171,8 @@ Status TransformGpu::invert_cosine(const DealtValues& dealt, void* out, device::
   const Result<device::Buffer> panels =
       scratch(stream, sizeof(float) * panel_values(matrix.rows, matrix.columns));
   if (!panels) return panels.error();
-  return call_plugin("hoist_cuda_tensors_inverse_cosine", "inverse cosine transform", stream,
-                     &dealt, static_cast<const uint64_t*>(before->data()), &of_rows, &of_columns,
-                     tables->data(), panels->data(), static_cast<const ElementScale*>(&scale_),
-                     out);
+  return inverse_cosine.launch(stream, &dealt, static_cast<const uint64_t*>(before->data()),
+                               &of_rows, &of_columns, tables->data(), panels->data(), &scale_, out);
 }
 
 Status TransformGpu::multiply(std::span<const std::byte* const> fragments, void* out,
@@ -196,10 +211,8 @@ Status TransformGpu::multiply(std::span<const std::byte* const> fragments, void*
       Result<device::Buffer> with;
       if (!scales.empty()) with = send(*pool_, stream, std::as_bytes(scales));
       if (!with) return with.error();
-      return call_plugin("hoist_cuda_tensors_vectors", "singular vectors", stream,
-                         static_cast<const void*>(from->data()),
-                         static_cast<const void*>(with->data()), factor, length, count, precision,
-                         to.data());
+      return load_vectors.launch(stream, from->data(), with->data(), factor, length, count,
+                                 precision, to.data());
     };
     Status status = load(lefts, sigmas, matrix.rows, *left);
     if (status) status = load(rights, {}, matrix.columns, *right);
@@ -222,18 +235,15 @@ Status TransformGpu::multiply(std::span<const std::byte* const> fragments, void*
     call.ldc = call.m;
     if (status = gemm::enqueue(stream, call); !status) return status;
   }
-  return call_plugin("hoist_cuda_tensors_elements", "elements of a tensor", stream,
-                     static_cast<const void*>(product->data()), layout_.elements,
-                     static_cast<const ElementScale*>(&scale_), out);
+  return convert_elements.launch(stream, product->data(), layout_.elements, &scale_, out);
 }
 
 Status TransformGpu::apply_runs(void* out, device::Stream& stream) {
   if (runs_.empty()) return {};
   const Result<device::Buffer> sent = send(*pool_, stream, std::as_bytes(std::span(runs_)));
   if (!sent) return sent.error();
-  return call_plugin("hoist_cuda_tensors_runs", "elements that are not finite", stream,
-                     static_cast<const void*>(sent->data()), static_cast<uint32_t>(runs_.size()),
-                     static_cast<uint32_t>(properties(layout_.dtype).bytes), out);
+  return fill_runs.launch(stream, sent->data(), static_cast<uint32_t>(runs_.size()),
+                          static_cast<uint32_t>(properties(layout_.dtype).bytes), out);
 }
 
 }  // namespace hoist::tensors

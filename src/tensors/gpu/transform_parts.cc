@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/threads.h"
-#include "tensors/gpu/plugin_call.h"
+#include "tensors/gpu/kernel_arguments.h"
 #include "tensors/transform/transform.h"
 
 namespace hoist::tensors {

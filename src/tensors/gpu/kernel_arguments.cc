@@ -1,4 +1,4 @@
-#include "tensors/gpu/plugin_call.h"
+#include "tensors/gpu/kernel_arguments.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,15 @@
 #include <cstring>
 #include <utility>
 
+#include "device/kernel.h"
+
 namespace hoist::tensors {
+namespace {
+
+constinit const device::Kernel<void*, const void*, uint64_t> fetch("hoist_cuda_tensors_fetch",
+                                                                   "copy of arguments");
+
+}  // namespace
 
 Status send_to(device::View<std::byte> to, device::PinnedPool& pool, device::Stream& stream,
                std::span<const std::byte> bytes) {
@@ -24,9 +32,7 @@ Status send_to(device::View<std::byte> to, device::PinnedPool& pool, device::Str
     Result<device::Event> sent = device::Event::create(stream.device());
     if (!sent) return sent.error();
     std::memcpy(block->data(), piece.data(), piece.size());
-    Status status = call_plugin("hoist_cuda_tensors_fetch", "copy of arguments", stream,
-                                static_cast<void*>(to.data + done),
-                                static_cast<const void*>(block->data()), uint64_t{size});
+    Status status = fetch.launch(stream, to.data + done, block->data(), size);
     if (status) status = sent->record(stream);
     if (!status) {
       (void)stream.synchronize();  // the block may be read still

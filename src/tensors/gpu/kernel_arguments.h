@@ -1,28 +1,15 @@
-// Calls of the CUDA plug-in's functions for tensors, and the small arrays that kernels take.
+// Small arrays on their way to kernels, and the words that kernels answer with.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string_view>
 
 #include "device/buffer.h"
-#include "device/cuda_plugin.h"
 #include "device/pinned_pool.h"
 #include "device/stream.h"
 
 namespace hoist::tensors {
-
-// Calls hoist_cuda_NAME(device's index, its stream, arguments…).
-template <typename... Arguments>
-Status call_plugin(const char* name, std::string_view what, device::Stream& stream,
-                   Arguments... arguments) {
-  using Function = int(int device, void* stream, Arguments...);
-  const Result<Function*> function = device::cuda_function<Function>(name);
-  if (!function) return function.error();
-  return device::cuda_status(
-      (*function)(stream.device().properties().index, stream.handle().pointer, arguments...), what);
-}
 
 inline constexpr size_t kSentUnit = 16;
 constexpr size_t whole_sent_units(size_t bytes) {

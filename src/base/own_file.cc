@@ -1,17 +1,14 @@
-#include "placement/own_file.h"
+#include "base/own_file.h"
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <climits>
-#include <cstdlib>
+#include "base/options.h"
 
-#include "placement/timings_file.h"
-#include "takeover/decisions.h"
-
-namespace hoist::placement {
+namespace hoist {
 namespace {
 
 bool others_may_write(const struct stat& info) { return (info.st_mode & (S_IWGRP | S_IWOTH)) != 0; }
@@ -22,32 +19,20 @@ Error distrust(const std::string& path, const char* why) {
 
 }  // namespace
 
-Result<ProfilePaths> profile_paths() {
-  char decisions[PATH_MAX];
-  if (!hoist_decisions_path(decisions, sizeof decisions)) {
-    return fail(ErrorCode::unavailable,
-                "there is no place for a profile (HOIST_PROFILE, XDG_CACHE_HOME, HOME): set HOME");
+Result<std::string> user_cache_directory() {
+  if (::getauxval(AT_SECURE) != 0) {
+    return fail(ErrorCode::unavailable, "a program with raised privileges keeps no files");
   }
-  ProfilePaths paths;
-  paths.decisions = decisions;
-  const std::string base = paths.decisions.substr(0, paths.decisions.size() - 9);
-  if (paths.decisions.ends_with(".decisions")) {
-    paths.profile = base.substr(0, base.size() - 1);
-    paths.timings = base + HOIST_TIMINGS_NAME;
-    paths.lock = base + "lock";
-  } else {
-    paths.directory = base.substr(0, base.size() - 1);
-    paths.profile = base + "profile.json";
-    paths.timings = base + HOIST_TIMINGS_NAME;
-    paths.lock = base + "profile.lock";
-  }
-  return paths;
+  const char* const cache = environment_value("XDG_CACHE_HOME");
+  if (cache != nullptr && cache[0] == '/') return fmt::format("{}/hoist", cache);
+  const char* const home = environment_value("HOME");
+  if (home != nullptr && home[0] == '/') return fmt::format("{}/.cache/hoist", home);
+  return fail(ErrorCode::unavailable,
+              "there is no place for a cache (XDG_CACHE_HOME, HOME): set HOME");
 }
 
-Status check_directory(const ProfilePaths& paths) {
+Status check_own_directory(const std::string& path) {
   struct stat info;
-  const std::string& path = paths.directory;
-  if (path.empty()) return {};
   if (::lstat(path.c_str(), &info) != 0) {
     return fail(ErrorCode::not_found, fmt::format("{} is not there", path));
   }
@@ -57,14 +42,13 @@ Status check_directory(const ProfilePaths& paths) {
   return {};
 }
 
-Status make_directory(const ProfilePaths& paths) {
-  const std::string& path = paths.directory;
+Status make_own_directory(const std::string& path) {
   for (size_t slash = path.find('/', 1); slash != std::string::npos;
        slash = path.find('/', slash + 1)) {
     ::mkdir(path.substr(0, slash).c_str(), 0700);
   }
-  if (!path.empty()) ::mkdir(path.c_str(), 0700);
-  return check_directory(paths);
+  ::mkdir(path.c_str(), 0700);
+  return check_own_directory(path);
 }
 
 Result<UniqueFd> open_own_file(const std::string& path, int flags, mode_t mode) {
@@ -94,4 +78,4 @@ Result<std::string> read_own_file(const std::string& path, size_t limit) {
   return content;
 }
 
-}  // namespace hoist::placement
+}  // namespace hoist
