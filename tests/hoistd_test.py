@@ -212,7 +212,7 @@ class CommandLine(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (2, b""), words)
             self.assertIn(b"hoistd: error: ", done.stderr)
         done = run(HOISTD, "--pool", "1K")
-        self.assertIn(b"--pool: 1024 is less than 4K, a page (on the command line)", done.stderr)
+        self.assertIn(b"--pool: 1024 is less than 4K, a page (hoistd): see `hoistd --help`", done.stderr)
         self.assertEqual(run(HOISTD, "--device", "toaster").returncode, 2)
         done = run(HOISTD, "--device", "cpu", "--socket", "/nonexistent/socket")
         self.assertEqual((done.returncode, done.stdout), (1, b""))

@@ -196,7 +196,12 @@ class MatchCommand(unittest.TestCase):
             self.ok("query", self.index, "--state", '[["a"]]', "--scorer", "kato", option, value)
         self.refused(2, "no command bogus .*: .*match has build, query, .*, bench$", "bogus")
         self.refused(2, "no command biuld .*: is it build\\?", "biuld")
-        self.refused(2, "one of", "query", self.index)
+        for states, text in (((), "no state to search for"),
+                             (("--state", "[]", "--states", "-"), "states twice")):
+            self.refused(2, text + r" \(hoist match query\): give either --state or --states",
+                         "query", self.index, *states)
+        self.refused(2, r"--output is required \(.*match build\): see `.*match build --help`$",
+                     "build", "-i", "-")
         self.refused(2, ".*(--state)", "query", self.index, "--state", "[1]")
         self.refused(1, "an index of 1 patterns needs|the index has", "query", self.index,
                      "--state", "[]", "--max-memory", "10")

@@ -111,7 +111,13 @@ class Status(unittest.TestCase):
     def test_usage_errors_say_what_was_meant(self):
         for words, expected in ((["runn"], b"no command runn .*: is it run\\?"),
                                 (["frobnicate"], b"no command frobnicate .*: `hoist --help`"),
-                                (["run", "--verify", "--", "true"], b"--verify lacks its value"),
+                                (["run", "--verify", "--", "true"],
+                                 rb"--verify lacks its value \(hoist run\): give --verify=RATE"),
+                                (["top", "--x"], rb" --x \(hoist top\): see `hoist top --help`"),
+                                ([], rb"no command is given \(hoist\): `hoist --help`"),
+                                (["match", "buil"], rb"no command buil \(hoist match\): is it bui"),
+                                (["explain", "x"], rb"no such operation \(x\): there are sort/C"),
+                                (["explain", "sort", "5X"], rb"not a size \(5X\): write 65536"),
                                 (["match", "repair"], b"`hoist match repair --help`"),
                                 (["tensors", "unpack", "--frob"], b"`hoist tensors unpack --help`"),
                                 (["run", "--stats", "o.json", "--", "true"], b"--stats=o.json")):

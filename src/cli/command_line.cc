@@ -28,7 +28,7 @@ Result<std::vector<std::string>> split_program(std::vector<std::string>& argumen
     const bool takes_next = arguments[at] == "--ops" || arguments[at] == "--verify";
     if (takes_next && (at + 1 >= arguments.size() || arguments[at + 1].starts_with("--"))) {
       return fail(ErrorCode::invalid_argument,
-                  fmt::format("{} lacks its value (on the command line): give {}", arguments[at],
+                  fmt::format("{} lacks its value (hoist run): give {}", arguments[at],
                               arguments[at] == "--ops" ? "--ops=LIST" : "--verify=RATE"));
     }
     at += takes_next ? 2 : 1;
@@ -39,7 +39,7 @@ Result<std::vector<std::string>> split_program(std::vector<std::string>& argumen
                              arguments[at + 1] == "--" && find_program(arguments[at]).empty();
   if (is_stats_file) {
     return fail(ErrorCode::invalid_argument,
-                fmt::format("--stats takes its file behind a = (on the command line): write "
+                fmt::format("--stats takes its file behind a = (hoist run): write "
                             "--stats={}",
                             arguments[at]));
   }
@@ -213,8 +213,7 @@ int run_command_line(std::vector<std::string> arguments) {
   } catch (const CLI::Success& request) {  // --help, --version
     return app.exit(request);
   } catch (const CLI::ParseError& error) {
-    return report({ErrorCode::invalid_argument,
-                   fmt::format("{} (on the command line): see `hoist --help`", error.what())});
+    return report(usage_error(app, error));
   }
   return status;
 }

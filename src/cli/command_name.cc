@@ -26,6 +26,16 @@ size_t distance(std::string_view from, std::string_view to) {
   return row.back();
 }
 
+// As the user typed it: `hoist match build`.
+std::string parsed_command(const CLI::App& app) {
+  std::string name = app.get_name();
+  for (const CLI::App* at = &app; !at->get_subcommands().empty();) {
+    at = at->get_subcommands().front();
+    name += " " + at->get_name();
+  }
+  return name;
+}
+
 }  // namespace
 
 Status check_command(const CLI::App& app, const std::string& word, const std::string& known) {
@@ -33,7 +43,7 @@ Status check_command(const CLI::App& app, const std::string& word, const std::st
   if (commands.empty() || word.starts_with('-')) return {};
   if (word.empty()) {
     return fail(ErrorCode::invalid_argument,
-                fmt::format("no command (on the command line): {}", known));
+                fmt::format("no command is given ({}): {}", app.get_name(), known));
   }
   std::string nearest;
   size_t best = 3;  // more changes than two make another word
@@ -46,8 +56,14 @@ Status check_command(const CLI::App& app, const std::string& word, const std::st
     }
   }
   return fail(ErrorCode::invalid_argument,
-              fmt::format("no command {} (on the command line): {}{}", word,
+              fmt::format("no command {} ({}): {}{}", word, app.get_name(),
                           nearest.empty() ? "" : fmt::format("is it {}? ", nearest), known));
+}
+
+Error usage_error(const CLI::App& app, const CLI::ParseError& error) {
+  const std::string command = parsed_command(app);
+  return {ErrorCode::invalid_argument,
+          fmt::format("{} ({}): see `{} --help`", error.what(), command, command)};
 }
 
 std::string command_names(const CLI::App& app) {

@@ -1,4 +1,4 @@
-// Names of commands that there are not.
+// Command lines that are wrong, and names of commands that there are not.
 #pragma once
 
 #include <string>
@@ -12,6 +12,9 @@ namespace hoist::cli {
 // is empty. The message says which one may be meant, and then `known`. Options, and apps without
 // commands, pass.
 Status check_command(const CLI::App& app, const std::string& word, const std::string& known);
+
+// What a command line that does not parse is reported as: what is wrong, the command and its help.
+Error usage_error(const CLI::App& app, const CLI::ParseError& error);
 
 // "build, query, …"
 std::string command_names(const CLI::App& app);

@@ -36,7 +36,7 @@ bool is_watched(const RunOptions& options) {
 Status check(const RunOptions& options) {
   if (options.program.empty()) {
     return fail(ErrorCode::invalid_argument,
-                "no program to run (on the command line): hoist run -- PROGRAM ARGS…");
+                "no program to run (hoist run): write `hoist run -- PROGRAM ARGS…`");
   }
   if (const std::optional<std::string> name = unknown_operation(options.operations)) {
     return fail(ErrorCode::invalid_argument,

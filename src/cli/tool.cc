@@ -14,16 +14,6 @@
 namespace hoist::cli {
 namespace {
 
-// As the user typed it: `hoist match build`.
-std::string parsed_command(const CLI::App& app) {
-  std::string name = app.get_name();
-  for (const CLI::App* at = &app; !at->get_subcommands().empty();) {
-    at = at->get_subcommands().front();
-    name += " " + at->get_name();
-  }
-  return name;
-}
-
 int parse_and_run(CLI::App& app, int argc, char** argv, const std::function<int()>& command) {
   if (argc == 2 && std::string_view(argv[1]) == kDescribe) {
     fmt::print("{}\n", describe(app));
@@ -39,8 +29,7 @@ int parse_and_run(CLI::App& app, int argc, char** argv, const std::function<int(
     fmt::print("{}", app.help());
     return kDone;
   } catch (const CLI::ParseError& error) {
-    return report({ErrorCode::invalid_argument, fmt::format("{} (on the command line): `{} --help`",
-                                                            error.what(), parsed_command(app))});
+    return report(usage_error(app, error));
   }
   warn_of_unusable_values();
   return command();

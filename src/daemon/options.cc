@@ -73,8 +73,7 @@ Parsed parse_options(int argc, char** argv) {
     if (error.get_exit_code() == 0) {
       parsed.exit_status = app.exit(error);
     } else {
-      fmt::print(stderr, "hoistd: error: {} (on the command line): see hoistd --help\n",
-                 error.what());
+      fmt::print(stderr, "hoistd: error: {} (hoistd): see `hoistd --help`\n", error.what());
       parsed.exit_status = 2;
     }
     return parsed;

@@ -98,9 +98,8 @@ int bench_command(const Options& options) {
   const std::set<std::string> areas = areas_of(all);
   for (const std::string& area : options.areas) {
     if (areas.contains(area)) continue;
-    return report(
-        {ErrorCode::invalid_argument, fmt::format("no such area: {} (on the command line): {}",
-                                                  area, CLI::detail::join(areas, ", "))});
+    return report({ErrorCode::invalid_argument, fmt::format("no such area ({}): there are {}", area,
+                                                            CLI::detail::join(areas, ", "))});
   }
   std::regex filter;
   try {
@@ -113,7 +112,7 @@ int bench_command(const Options& options) {
   const std::vector<std::string> names = select_benchmarks(all, options.areas, filter);
   if (names.empty()) {
     return report({ErrorCode::invalid_argument,
-                   "no such benchmark (on the command line): `hoist bench --list` names all"});
+                   "no such benchmark (hoist bench): `hoist bench --list` names all"});
   }
   if (!options.list) return measure(names, options);
   for (const std::string& name : names) fmt::print("{}\n", name);

@@ -114,9 +114,8 @@ Status write_plot(const ExplainOptions& options, std::vector<VariantReport> repo
 
 Result<uint64_t> parse_size(const std::string& text) {
   const auto refuse = [&] {
-    return fail(
-        ErrorCode::invalid_argument,
-        fmt::format("{} is no size (on the command line): write 65536, 64K, 1M or 2G", text));
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("not a size ({}): write 65536, 64K, 1M or 2G", text));
   };
   size_t at = 0;
   uint64_t value = 0;

@@ -131,7 +131,9 @@ Status query(const MatchQueryOptions& options) {
                             *options.rank));
   }
   if (options.state.empty() == options.states.empty()) {
-    return fail(ErrorCode::invalid_argument, "one of --state and --states (on the command line)");
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("{} (hoist match query): give either --state or --states",
+                            options.state.empty() ? "no state to search for" : "states twice"));
   }
   const auto index = match::Index::open(
       options.index, {.read_only = true, .max_memory = *limit, .device = options.device});

@@ -38,7 +38,7 @@ Result<std::vector<const VariantHandle*>> select_variants(const placement::Regis
   }
   if (!selected.empty()) return selected;
   return fail(ErrorCode::invalid_argument,
-              fmt::format("no operation {} (on the command line): there are {}", name, known));
+              fmt::format("no such operation ({}): there are {}", name, known));
 }
 
 std::string show_size(uint64_t bytes) {
