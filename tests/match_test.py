@@ -177,8 +177,10 @@ class MatchCommand(unittest.TestCase):
         bad = {
             '[["a"]]': "a pattern of 1 symbols", "[]": "a pattern of 0 symbols",
             '{"events":[["a","b"]],"x":1}': "an unknown key x", '[["a",1]]': "a symbol that is no",
-            '{"name":"n"}': "no events", '[["a","b"]': ".*", '{"events":[["a","b"]],"frequency":0}':
-            "a frequency that is no", '[["a","\\ud800"]]': ".*"}
+            '{"name":"n"}': "no events", '[["a","b"]': "not JSON: it ends inside a list",
+            '[["a"] ["b"]]': "not JSON at byte 8: a comma, bracket or quote is missing",
+            '[[a]]': "not JSON at byte 3: ", '[["a","\x01"]]': "not JSON at byte 8: a control char", '{"events":[["a","b"]],"frequency":0}':
+            "a frequency that is no", '[["a","\\ud800"]]': "not JSON at byte 14: a wrong escape"}
         for line, message in bad.items():
             path = self.file("bad.jsonl", ['[["a"],["b"]]', "", line])
             self.refused(2, message + r".* \(.*bad.jsonl:3\)", "build", "-i", path, "-o",
@@ -202,6 +204,8 @@ class MatchCommand(unittest.TestCase):
                          "query", self.index, *states)
         self.refused(2, r"--output is required \(.*match build\): see `.*match build --help`$",
                      "build", "-i", "-")
+        self.refused(2, r"not JSON.* \(--state\): a state is a list of events, as in",
+                     "query", self.index, "--state", "[[")
         self.refused(2, ".*(--state)", "query", self.index, "--state", "[1]")
         self.refused(1, "an index of 1 patterns needs|the index has", "query", self.index,
                      "--state", "[]", "--max-memory", "10")

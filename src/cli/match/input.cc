@@ -9,6 +9,8 @@ bool is_blank(std::string_view line) {
   return line.find_first_not_of(" \t\r\v\f") == std::string_view::npos;
 }
 
+constexpr char kForm[] = ": a line is [[\"a\"], [\"b\"]] or {\"events\": [[\"a\"], [\"b\"]]}";
+
 }  // namespace
 
 Status read_patterns(LineReader& reader, const std::string& format, const TakePattern& take) {
@@ -19,15 +21,10 @@ Status read_patterns(LineReader& reader, const std::string& format, const TakePa
     if (!*line) return {};
     if (is_blank(**line)) continue;
     const auto parsed = format == "lines" ? parser.parse_words(**line) : parser.parse_json(**line);
-    Status done;
-    if (!parsed) {
-      done = parsed.error();
-    } else {
-      done = take(**parsed, reader.line_number());
-    }
+    const Status done = parsed ? take(**parsed, reader.line_number()) : Status(parsed.error());
     if (done) continue;
     Error error = done.error();
-    error.message = fmt::format("{} ({})", error.message, reader.place());
+    error.message = fmt::format("{} ({}){}", error.message, reader.place(), parsed ? "" : kForm);
     return error;
   }
 }

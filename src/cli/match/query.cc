@@ -27,7 +27,7 @@ class Query {
   Status one_state() {
     match::PatternParser parser;
     const auto state = parser.parse_state(options_.state);
-    if (!state) return named(state.error(), "--state");
+    if (!state) return malformed(state.error(), "--state");
     const auto answers = match::answer(index_, std::span(*state, 1), question_);
     if (!answers) return named(answers.error(), "--state");
     const match::Answer& only = answers->front();
@@ -74,7 +74,7 @@ class Query {
     for (size_t i = 0; i < lines.size(); ++i) {
       parsers.push_back(std::make_unique<match::PatternParser>());
       const auto state = parsers.back()->parse_state(lines[i]);
-      if (!state) return named(state.error(), places[i]);
+      if (!state) return malformed(state.error(), places[i]);
       if (Status ready = match::normalise(**state, false); !ready) {
         return named(ready.error(), places[i]);
       }
@@ -94,6 +94,12 @@ class Query {
       }
     }
     return {};
+  }
+
+  static Error malformed(const Error& error, std::string_view place) {
+    Error told = named(error, place);
+    told.message += R"(: a state is a list of events, as in [["a"], ["b"]])";
+    return told;
   }
 
   static Error named(Error error, std::string_view place) {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "match/json/syntax_fault.h"
+
 namespace hoist::match {
 namespace {
 
@@ -15,7 +17,7 @@ Error wrong(std::string_view what) { return fail(ErrorCode::invalid_argument, st
 
 Status take_events(dom::element value, PatternText& pattern) {
   dom::array events;
-  if (value.get(events) != simdjson::SUCCESS) return wrong("no list of events: [[\"a\"], [\"b\"]]");
+  if (value.get(events) != simdjson::SUCCESS) return wrong("no list of events");
   for (const dom::element event : events) {
     dom::array symbols;
     if (event.get(symbols) != simdjson::SUCCESS) return wrong("an event that is no list");
@@ -75,10 +77,10 @@ struct PatternParser::State {
   // Parses a copy: simdjson reads a little beyond the end of its input.
   Result<dom::element> parse(std::string_view text) {
     // An empty view may point nowhere, and simdjson copies before it looks at the size.
-    if (text.empty()) return wrong(simdjson::error_message(simdjson::EMPTY));
+    if (text.empty()) return wrong(syntax_fault(text, simdjson::EMPTY));
     dom::element root;
     const simdjson::error_code error = parser.parse(text.data(), text.size()).get(root);
-    if (error != simdjson::SUCCESS) return wrong(simdjson::error_message(error));
+    if (error != simdjson::SUCCESS) return wrong(syntax_fault(text, error));
     clear();
     return root;
   }
