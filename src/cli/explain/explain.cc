@@ -102,7 +102,7 @@ Status write_plot(const ExplainOptions& options, std::vector<VariantReport> repo
                   const placement::Operation& operation, const placement::Profile* profile) {
   std::erase_if(reports, [](const VariantReport& report) { return report.curves.empty(); });
   if (profile == nullptr || reports.empty()) {
-    return fail(ErrorCode::unavailable,
+    return fail(ErrorCode::not_found,
                 fmt::format("nothing is measured to plot ({0}): run `hoist tune --op {0}`",
                             operation.name));
   }
