@@ -117,10 +117,10 @@ class BenchCommand(unittest.TestCase):
 
     def test_wrong_use(self):
         for arguments, where in (
-            (["kitchen"], "command line"),
-            (["--filter", "nothing is called this"], "command line"),
-            (["--filter", "("], "--filter"),
-            (["--unknown"], "command line"),
+            (["kitchen"], r"kitchen\): there are aes"),
+            (["--filter", "nothing is called this"], r"hoist bench\): "),
+            (["--filter", "("], r"--filter\): "),
+            (["--unknown"], r"hoist(-| )bench\): see "),
         ):
             result = bench(*arguments)
             self.assertEqual(result.returncode, 2, arguments)

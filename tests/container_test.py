@@ -81,6 +81,20 @@ class ContainerCommand(unittest.TestCase):
         self.assertEqual((status, good["ok"], bad["ok"], bad["blocks"]), (1, True, False, 1))
         self.assertEqual((bad["damage"][0]["kind"], bad["damage"][0]["block"]), ("payload", 9))
 
+    def test_what_is_no_container(self):
+        other = self.folder / "other.holo"
+        for content, text in ((b"<html><body>" + bytes(100), "an HTML page, not the file itself"),
+                              (bytes(200), "not a Hoist container, or its first bytes are")):
+            other.write_bytes(content)
+            status, _, err = tool("info", other)
+            self.assertEqual(status, 1)
+            self.assertRegex(err, "^hoist: error: " + text)
+        other.write_bytes(b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n")
+        for words in (("info", other), ("verify", other), ("repair", other, "-o", other)):
+            status, _, err = tool(*words)
+            self.assertEqual(status, 1)
+            self.assertRegex(err, "^hoist: error: a Git LFS pointer, not the file itself")
+
     def test_repair(self):
         bad = self.damaged(self.blocks(self.good)[0]["offset"])
         before = bad.read_bytes()

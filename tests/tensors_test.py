@@ -277,6 +277,33 @@ class TensorsCommand(unittest.TestCase):
         self.assertEqual(read_safetensors(self.folder / "w.safetensors")["w"][1:],
                          ([30, 2], npy[-240:]))
 
+    def test_pointers_and_pages_are_named(self):
+        """What stands in a model's place after a clone without Git LFS, or a wrong download."""
+        pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12\n"
+        for content, text in ((pointer, r"a Git LFS pointer, not the file itself \(.*\): fetch the "
+                                        "file with `git lfs pull`"),
+                              (b"\n<!DOCTYPE html>\n<html>", "an HTML page, not the file itself")):
+            for name in ("x.safetensors", "x.gguf", "x.npy", "x.npz", "x.holo",
+                         "model.safetensors.index.json"):
+                path = self.folder / name
+                path.write_bytes(content)
+                words = [["pack", path, "-o", self.folder / "out.holo"]]
+                if name == "x.holo":
+                    words += [["info", path], ["verify", path], ["repair", path],
+                              ["unpack", path, "-o", self.folder / "y.safetensors"]]
+                for arguments in words:
+                    status, _, err = tool(*arguments)
+                    self.assertEqual(status, 1, arguments)
+                    self.assertRegex(err, "^hoist: error: " + text)
+
+    def test_an_output_of_another_kind_is_refused(self):
+        model = self.folder / "m.safetensors"
+        model.write_bytes(struct.pack("<Q", 2) + b"{}")
+        self.ok("pack", model, "-o", self.folder / "m.holo")
+        status, _, err = tool("unpack", self.folder / "m.holo", "-o", self.folder / "y.npz")
+        self.assertEqual(status, 2)
+        self.assertRegex(err, r"no npz \(.*y.npz\): name an output that ends in .safetensors$")
+
     def test_what_is_refused(self):
         def refused(status, text, *arguments):
             done = tool(*arguments)

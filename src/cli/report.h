@@ -7,7 +7,9 @@
 
 namespace hoist::cli {
 
-// Exit statuses of every command; `hoist run` adds those of the program that it runs.
+// Exit statuses of every command; `hoist run` adds those of the program that it runs. A file, an
+// index or a profile that is missing or damaged is a failure; a capability is what the machine or
+// the installation would have to have: a device, an engine, a format that this version reads.
 enum ExitStatus { kDone = 0, kFailed = 1, kUsage = 2, kMissingCapability = 3 };
 
 // Writes to standard error. Where that is closed or broken the text is lost, and nothing else: it

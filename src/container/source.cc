@@ -7,9 +7,12 @@
 #include <sys/uio.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <limits>
+#include <optional>
+#include <string_view>
 
 namespace hoist::container {
 namespace {
@@ -148,6 +151,34 @@ struct OpenFile {
   uint64_t size;
 };
 
+// What a download or a clone leaves where a large file should be, in words; none for other files.
+struct StandIn {
+  const char* what;
+  const char* mend;
+};
+std::optional<StandIn> stand_in(std::string_view first) {
+  if (first.starts_with("version https://git-lfs.github.com/spec/")) {
+    return StandIn{"a Git LFS pointer, not the file itself", "fetch the file with `git lfs pull`"};
+  }
+  std::string text(first.substr(std::min(first.find_first_not_of(" \t\r\n"), first.size())));
+  for (char& letter : text)
+    letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  if (text.starts_with("<!doctype html") || text.starts_with("<html")) {
+    return StandIn{"an HTML page, not the file itself",
+                   "download the file, not the page that shows it"};
+  }
+  return std::nullopt;
+}
+
+Status refuse_stand_in(int fd, const std::string& name) {
+  char first[64];
+  const ssize_t size = ::pread(fd, first, sizeof first, 0);
+  if (size <= 0) return {};  // a reader will find out
+  const auto found = stand_in(std::string_view(first, static_cast<size_t>(size)));
+  if (!found) return {};
+  return fail(ErrorCode::corrupt, fmt::format("{} ({}): {}", found->what, name, found->mend));
+}
+
 Result<OpenFile> check_regular(UniqueFd fd, const std::string& name) {
   struct stat info;
   if (::fstat(fd.get(), &info) != 0) {
@@ -157,6 +188,7 @@ Result<OpenFile> check_regular(UniqueFd fd, const std::string& name) {
     return fail(ErrorCode::invalid_argument,
                 fmt::format("not a regular file ({}): save it to a file first", name));
   }
+  if (Status real = refuse_stand_in(fd.get(), name); !real) return real.error();
   return OpenFile{std::move(fd), static_cast<uint64_t>(info.st_size)};
 }
 

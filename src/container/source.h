@@ -4,7 +4,8 @@
 //   Result<std::unique_ptr<Source>> source = open_file_source("weights.holo");
 //
 // The size is that at the time of opening; bytes appended later are seen by a new Source. All
-// members may be called from several threads at once.
+// members may be called from several threads at once. A Git LFS pointer or an HTML page in a file's
+// place is `corrupt`, whatever was to be read from it.
 //
 // pread() is the default and right for files that others may write: what is cut off under a reader
 // gives an error. A mapped file gives SIGBUS there, so map only files that nobody truncates;

@@ -352,7 +352,8 @@ Result<RestoreReport> restore_as_named(const HoloTensorReader& reader, const std
                             "one .safetensors for all tensors",
                             files.size(), reader.name()));
   }
-  const std::string own = files.empty() ? "" : fmt::format(".{} or ", name(files[0].format));
+  const bool has_own = !files.empty() && files[0].format != ModelFormat::safetensors;
+  const std::string own = has_own ? fmt::format(".{} or ", name(files[0].format)) : "";
   return fail(ErrorCode::invalid_argument,
               fmt::format("what was packed gives no {} ({}): name an output that ends in "
                           "{}.safetensors",

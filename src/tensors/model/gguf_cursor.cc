@@ -14,7 +14,7 @@ constexpr uint32_t kNewestVersion = 3;
 }  // namespace
 
 void GgufCursor::read_version() {
-  if (read<uint32_t>() != kMagic) return refuse("the first bytes are others");
+  if (read<uint32_t>() != kMagic) return refuse("it does not begin with GGUF");
   version_ = read<uint32_t>();
   if (!ok()) return;
   // Versions are small: in the other byte order all of the number is in its upper half.

@@ -158,7 +158,8 @@ Result<ModelTensor> parse_npy_at(const container::Source& source, uint64_t offse
       !read) {
     return read.error();
   }
-  if (std::memcmp(head, "\x93NUMPY", 6) != 0) return corrupt(source, "the first bytes are others");
+  if (std::memcmp(head, "\x93NUMPY", 6) != 0)
+    return corrupt(source, "it does not begin as a .npy file does");
   const int version = head[6];
   if (version < 1 || version > 3) {
     return unsupported(source, fmt::format("version {} of .npy", version));
