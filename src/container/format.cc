@@ -94,7 +94,8 @@ std::array<std::byte, kFileHeaderSize> encode_file_header(const FileHeader& head
 }
 
 Result<FileHeader> decode_file_header(std::span<const std::byte, kFileHeaderSize> bytes) {
-  if (!starts_with(bytes, kFileMagic)) return corrupt("not a Hoist container, or its first bytes are damaged");
+  if (!starts_with(bytes, kFileMagic))
+    return corrupt("not a Hoist container, or its first bytes are damaged");
   ByteReader in(bytes.subspan(kFileMagic.size()));
   const auto version = in.read<uint16_t>();
   FileHeader header;
