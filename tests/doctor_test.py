@@ -220,7 +220,7 @@ class Commands(unittest.TestCase):
     def test_top(self):
         done = run(HOIST, "top", "--once")
         self.assertEqual((done.returncode, done.stderr), (0, b""))
-        self.assertRegex(done.stdout, rb"(?m)RUN +PID|^nothing runs under Hoist$")
+        self.assertRegex(done.stdout, rb"(?m)RUN +PID|^no counted program runs: `hoist run --stats ")
         self.assertEqual(run(HOIST, "top", "--interval", "0").returncode, 2)
 
     def test_top_shows_a_process_once(self):

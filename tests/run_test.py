@@ -302,7 +302,7 @@ class Statistics(unittest.TestCase):
         for entry in stats["programs"]:
             self.assertEqual(set(entry), {"pid", "argv", "taken_over", "reason"})
             self.assertIs(entry["taken_over"], False)
-            self.assertEqual(entry["reason"], "not a known program")
+            self.assertEqual(entry["reason"], "no engine replaces it")
             self.assertIsInstance(entry["pid"], int)
         self.assertIn(["/bin/true", "a", "b"], [entry["argv"] for entry in stats["programs"]])
 
@@ -407,7 +407,8 @@ class Statistics(unittest.TestCase):
                         {"XDG_RUNTIME_DIR": str(room), "TMPDIR": "/nonexistent"}):
             done = self.as_stranger(STRANGER, "--stats", "--", "sh", "-c", "exit 5", **changes)
             self.assertEqual(done.returncode, 5)
-            self.assertRegex(done.stderr, rb"^hoist: sh -c exit 5 \(pid \d+\): left alone: ")
+            self.assertRegex(done.stderr,
+                             rb"^hoist: sh -c exit 5 \(pid \d+\): ran on the original: ")
             left = [path.name for path in room.rglob("*")]
             self.assertIn(left, ([], ["hoist"]))  # the lasting folder, empty
 

@@ -239,8 +239,8 @@ class WatchingToolsTest(unittest.TestCase):
         for program, reason, _ in self.kinds():
             done = run(*RUN, "--stats", "--", program, env=self.env)
             self.assertEqual(done.returncode, 0, done.stderr)
-            why = re.search(r"left alone: (.*)", done.stderr.decode()).group(1)
-            self.assertEqual(why, reason or "not a known program")
+            why = re.search(r"ran on the original: (.*)", done.stderr.decode()).group(1)
+            self.assertEqual(why, reason or "no engine replaces it")
             if reason:
                 self.assertIn(f"qsort: 0 calls, 0.0 MB, 0.000 s, passed ({reason}) x 1",
                               done.stderr.decode())
@@ -304,7 +304,7 @@ class ValgrindTest(unittest.TestCase):
                 done = run(*RUN, "--stats", "--", *command, env=env, cwd=folder)
                 self.assertEqual(done.stdout, expected)
                 self.assertEqual(done.returncode, 9 if fault == "overflow" else 0)
-                self.assertIn(b"left alone: valgrind watches its calls", done.stderr)
+                self.assertIn(b"ran on the original: valgrind watches its calls", done.stderr)
                 self.assertIn(b"passed (valgrind watches its calls) x 1", done.stderr)
 
     def test_a_known_program_is_not_taken_away(self):

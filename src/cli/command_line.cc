@@ -117,7 +117,9 @@ void add_top(CLI::App& app, int& status) {
   command->add_flag("--json", options->json, "Print as JSON");
   command->add_option("--interval", options->interval, "Seconds between two looks")
       ->check(number_in(0.05, 3600));
-  command->footer("Examples:\n  hoist top\n  hoist top --once --json");
+  command->footer(
+      "Shows runs that are counted: with --stats, --verify or --explain, or HOIST_STATS set.\n\n"
+      "Examples:\n  hoist top\n  hoist top --once --json");
   command->callback([&status, options] { status = top_command(*options); });
 }
 

@@ -58,9 +58,25 @@ TEST_F(Reports, Summary) {
   counters_->add_program(12, {"sort", "", "x"}, true, "build known");
   counters_->add_call("sort", "cpu-all", 2000000, 1000000000);
   EXPECT_EQ(summarise(*counters_),
-            "hoist: sort '' x (pid 12): taken over: build known\n"
+            "hoist: sort '' x (pid 12): ran on the engine: build known\n"
             "hoist: sort: 1 calls, 2.0 MB, 1.000 s, cpu-all x 1\n");
   EXPECT_EQ(what_is_missing(*counters_), "");
+}
+
+TEST_F(Reports, ProgramsWithoutAnEngineShareALine) {
+  const auto add = [this](int pid, const char* program) {
+    counters_->add_program(pid, {program, "-c", "x"}, false, "no engine replaces it");
+  };
+  add(1, "/bin/sh");
+  EXPECT_EQ(summarise(*counters_),
+            "hoist: /bin/sh -c x (pid 1): ran on the original: no engine replaces it\n");
+  for (int pid = 2; pid < 5; ++pid) add(pid, "cat");
+  counters_->add_program(5, {"sort"}, false, "small input");
+  for (const char* name : {"a", "b", "c", "d", "e"}) add(6, name);
+  EXPECT_EQ(summarise(*counters_),
+            "hoist: sort (pid 5): ran on the original: small input\n"
+            "hoist: 9 programs ran on the original: no engine replaces them: cat x 3, a, b, c, d "
+            "and 2 more\n");
 }
 
 TEST_F(Reports, NothingSeenAndTooMuchSeen) {

@@ -65,7 +65,9 @@ std::string programs_text(const std::vector<Segment>& segments) {
                          program.command);
     }
   }
-  return out.empty() ? "nothing runs under Hoist\n" : title + out;
+  // A plain `hoist run` counts nothing, so that it starts at once.
+  if (out.empty()) return "no counted program runs: `hoist run --stats -- PROGRAM` counts\n";
+  return title + out;
 }
 
 // `seconds`: since `before` was read; 0 where there is nothing to compare with.

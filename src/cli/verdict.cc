@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "cli/segments.h"
 
@@ -27,6 +30,9 @@ constexpr struct {
     {"stack is limited", "see `ulimit -s`"},
     {"its system calls are filtered", "a sandbox has started it"},
 };
+
+constexpr std::string_view kNoEngine = "no engine replaces it";  // src/intercept/recognise.c
+constexpr size_t kNamesShown = 5;
 
 std::string_view mend_of(std::string_view reason) {
   for (const auto& [known, mend] : kMends) {
@@ -61,6 +67,36 @@ std::string summarise(const hoist_operation_slot& slot) {
   return out + '\n';
 }
 
+std::string line_of(const ProgramRecord& program, std::string_view mend = {}) {
+  return fmt::format("hoist: {} (pid {}): {}: {}{}{}\n", program.command, program.pid,
+                     program.taken_over ? "ran on the engine" : "ran on the original",
+                     program.reason, mend.empty() ? "" : ": ", mend);
+}
+
+// Programs that no engine replaces, by name: a shell script starts many.
+std::string summarise(const std::vector<ProgramRecord>& plain) {
+  if (plain.empty()) return {};
+  if (plain.size() == 1) return line_of(plain.front());
+  std::map<std::string, size_t> counts;
+  for (const ProgramRecord& program : plain) {
+    const std::string word = program.command.substr(0, program.command.find(' '));
+    ++counts[word.substr(word.rfind('/') + 1)];
+  }
+  std::vector<std::pair<std::string, size_t>> names(counts.begin(), counts.end());
+  std::stable_sort(names.begin(), names.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::string out =
+      fmt::format("hoist: {} programs ran on the original: no engine replaces them:", plain.size());
+  const size_t shown = std::min(names.size(), kNamesShown);
+  for (size_t i = 0; i < shown; ++i) {
+    const auto& [name, count] = names[i];
+    out += fmt::format("{} {}{}", i == 0 ? "" : ",", name,
+                       count > 1 ? fmt::format(" x {}", count) : "");
+  }
+  if (names.size() > shown) out += fmt::format(" and {} more", names.size() - shown);
+  return out + '\n';
+}
+
 // "2 left out (writes files), 1 left out (…)": the calls that --verify did not compare.
 std::string left_out(const hoist_operation_slot& operation) {
   constexpr std::string_view kPrefix = "verify: ";
@@ -89,10 +125,15 @@ uint64_t passed(const hoist_operation_slot& operation, std::string_view reason) 
 
 std::string summarise(const Counters& counters) {
   std::string out;
-  for (const ProgramRecord& program : programs_of(counters)) {
-    out += fmt::format("hoist: {} (pid {}): {}{}\n", program.command, program.pid,
-                       program.taken_over ? "taken over: " : "left alone: ", program.reason);
+  std::vector<ProgramRecord> plain;
+  for (ProgramRecord& program : programs_of(counters)) {
+    if (program.reason == kNoEngine) {
+      plain.push_back(std::move(program));
+    } else {
+      out += line_of(program);
+    }
   }
+  out += summarise(plain);
   const hoist_counters* layout = counters.layout();
   if (layout == nullptr) return out;
   for_each(layout->operations, layout->operation_count,
@@ -113,9 +154,7 @@ std::string explain_programs(const Counters& counters) {
   std::string out;
   for (const ProgramRecord& program : programs_of(counters)) {
     const std::string_view mend = mend_of(program.reason);
-    out += fmt::format("hoist: {} (pid {}): {}: {}{}{}\n", program.command, program.pid,
-                       program.taken_over ? "ran on the engine" : "ran on the original",
-                       program.reason, mend.empty() ? "" : ": ", mend);
+    out += line_of(program, mend);
   }
   return out;
 }

@@ -7,11 +7,12 @@
 
 namespace hoist::cli {
 
-// What was taken over and what was not, one line a program, and one an operation: how much, how
-// long.
+// What ran where, and why: one line a program, one for all programs that no engine replaces, and
+// one an operation: how much, how long.
 std::string summarise(const Counters& counters);
 
-// One line a program: which engine took it over, or why it was left alone and what would change it.
+// One line a program: which engine took it over, or why it ran on the original and what would
+// change it.
 std::string explain_programs(const Counters& counters);
 
 // What the above cannot show: that nothing was seen at all, or more than there are slots for.

@@ -39,7 +39,7 @@ const char* recognise_program(struct identity* identity) {
   if (build != NULL) {
     identify(identity, build->program, build->version);
   } else if (hoist_find_program(started_name()) == NULL) {
-    return "not a known program";
+    return "no engine replaces it";
   } else if (hoist_find_user_build(build_id, &learnt)) {
     /* One binary may be many programs, told apart by their names; only one of them was learnt. */
     if (strcmp(started_name(), learnt.program) != 0) return "learnt under another name";
