@@ -4,6 +4,8 @@ directory of the test's own."""
 import json
 import os
 import pathlib
+import pty
+import re
 import signal
 import subprocess
 import sys
@@ -300,6 +302,28 @@ class PlacementTest(unittest.TestCase):
         self.tune("--op", "hash/cksum")
         profile = json.loads((self.cache / "profile.json").read_text())
         self.assertEqual({one["name"] for one in profile["variants"]}, {VARIANT, "hash/cksum"})
+
+    def test_what_is_extrapolated_is_marked(self):
+        self.tune("--op", VARIANT)
+        sizes = self.explain(VARIANT, "1M", "900G")["variants"][0]["sizes"]
+        self.assertEqual([size["extrapolated"] for size in sizes], [False, True])
+        said = self.tool(EXPLAIN, VARIANT, "1M", "900G").stdout.decode()
+        marked = [line for line in said.splitlines() if " ~" in line]
+        self.assertEqual(len(marked), 2, said)
+        self.assertIn("900 GiB", marked[0])
+        self.assertRegex(marked[1], "^  ~ extrapolated: ")
+        self.assertNotIn("~", self.tool(EXPLAIN, VARIANT, "1M").stdout.decode())
+
+    def test_the_bar_moves_within_a_variant(self):
+        ours, theirs = pty.openpty()
+        with open(ours, "rb", buffering=0) as shown:
+            subprocess.run([TUNE, "--quick", "--seconds", "2", "--force", "--op", VARIANT],
+                           env=self.env, stdout=subprocess.DEVNULL, stderr=theirs, check=True)
+            os.close(theirs)
+            text = os.read(shown.fileno(), 1 << 16)
+        shares = [int(share) for share in re.findall(rb"(\d+) %", text)]
+        self.assertEqual(shares, sorted(shares))
+        self.assertGreater(shares[-1], 5, shares)
 
     def test_plot_is_a_picture(self):
         plot = self.path / "plot.svg"

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -49,10 +50,17 @@ void print_variant(const VariantReport& report) {
   for (const SizeReport& size : report.sizes) {
     fmt::print("  {:>9}  {:<9}", show_size(size.bytes), size.chosen);
     for (const Prediction& one : size.predictions) {
+      const char* mark = size.extrapolated ? "~" : "";
       fmt::print("  {} {}", one.implementation,
-                 std::isfinite(one.seconds) ? show_seconds(one.seconds) : "-");
+                 std::isfinite(one.seconds) ? mark + show_seconds(one.seconds) : "-");
     }
     fmt::print("  ({})\n", size.reason);
+  }
+  const auto is_extrapolated = [](const SizeReport& size) {
+    return size.extrapolated && !size.predictions.empty();
+  };
+  if (std::any_of(report.sizes.begin(), report.sizes.end(), is_extrapolated)) {
+    fmt::print("  ~ extrapolated: the size lies outside those that were measured\n");
   }
 }
 
@@ -66,6 +74,7 @@ Json json_of(const VariantReport& report) {
     sizes.push_back({{"bytes", size.bytes},
                      {"choice", size.chosen},
                      {"reason", size.reason},
+                     {"extrapolated", size.extrapolated},
                      {"seconds", std::move(seconds)}});
   }
   Json json = {{"name", report.name},

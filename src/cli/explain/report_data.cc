@@ -67,6 +67,14 @@ std::vector<Interval> break_evens(const placement::VariantHandle& variant,
   return list;
 }
 
+uint64_t smallest_measured(const std::vector<Curve>& curves) {
+  uint64_t smallest = UINT64_MAX;
+  for (const Curve& curve : curves) {
+    if (!curve.points.empty()) smallest = std::min(smallest, curve.points.front().shape.bytes);
+  }
+  return smallest;
+}
+
 }  // namespace
 
 VariantReport report_on(const placement::VariantHandle& variant, const placement::Profile* profile,
@@ -102,6 +110,7 @@ VariantReport report_on(const placement::VariantHandle& variant, const placement
                                  model->uncertainty(i, bytes), model->lead(i)});
     }
     const bool is_beyond = model && bytes > model->largest();
+    one.extrapolated = is_beyond || (model && bytes < smallest_measured(report.curves));
     one.reason = reason_for(one.predictions, one.chosen, choice.basis, is_beyond, cpus);
     report.sizes.push_back(std::move(one));
   }

@@ -25,6 +25,7 @@ struct SizeReport {
   std::vector<Prediction> predictions;  // none where nothing is measured
   std::string chosen;
   std::string reason;
+  bool extrapolated = false;  // smaller or larger than all that was measured
 };
 
 struct Curve {

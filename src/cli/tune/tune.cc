@@ -135,14 +135,17 @@ Result<Outcome> measure_all(const std::vector<const VariantHandle*>& variants,
     plan.sizes = sizes_for(variants[i]->operation(), effort);
     plan.seconds = std::max(0.0, effort.seconds - spent) * share_of(variants[i]) / shares;
     const double done = 1 - shares / all_shares;
+    const double own = share_of(variants[i]) / all_shares;
     shares -= share_of(variants[i]);
     plan.most_rounds = effort.most_rounds;
     plan.cpus = usable_cpus();
     plan.directory = scratch.path();
     plan.cancelled = is_interrupted;
     const std::string name = variants[i]->name();
-    plan.at_size = [&, done](uint64_t bytes) {
-      progress.show(done, fmt::format("{} {}", name, show_size(bytes)));
+    plan.at_size = [&, done, own, begin = Clock::now(), seconds = plan.seconds](uint64_t bytes) {
+      const double taken = std::chrono::duration<double>(Clock::now() - begin).count();
+      const double part = seconds > 0 ? std::min(1.0, taken / seconds) : 0;
+      progress.show(done + own * part, fmt::format("{} {}", name, show_size(bytes)));
     };
     auto measured = placement::measure(variants[i]->operation(), variants[i]->variant(), plan);
     if (!measured && measured.error().code == ErrorCode::cancelled) {
