@@ -72,7 +72,7 @@ class Mounts(Place):
                                          "was counted: .*/dev/shm/hoist-0")
                         self.assertEqual(len(lines), 1)
                     else:
-                        self.assertRegex(lines[0], "^hoist: sort big .*: taken over")
+                        self.assertRegex(lines[0], "^hoist: sort big .*: ran on the engine")
                     self.assertEqual(list(pathlib.Path("/tmp").glob("hoist-0/*")), [])
 
     def test_counted_runs_that_come_and_go_together(self):
@@ -161,7 +161,7 @@ class Limits(Place):
                                                 ("--stats",))
             self.assertEqual((status, output[:7]), (0, b"0 line\n"))
             self.assertRegex(errors, rb"^hoist: warning: .* nothing was counted: .*File too large"
-                             if size < 20000 else rb"^hoist: sort big .*: taken over")
+                             if size < 20000 else rb"^hoist: sort big .*: ran on the engine")
 
     @unittest.skipIf(SANITIZED, "sanitizers need descriptors, threads and memory of their own")
     def test_others(self):
