@@ -132,16 +132,16 @@ struct ThreadPool::State {
   }
 
   void begin(Loop& loop) {
-    size_t useful = loop.count - 1;
     {
       const std::lock_guard lock(mutex);
+      size_t useful = loop.count - 1;
       for (const Loop* other = loops; other != nullptr; other = other->later) {
-        useful += other->left();
+        useful += other->left() + other->helpers;
       }
       start_for(useful);
       loop.later = std::exchange(loops, &loop);
     }
-    wake(std::min(useful, loop.count - 1));
+    wake(loop.count - 1);
   }
 
   // Once nobody is in the loop any more. Waiting is a system call that may be interrupted: the
