@@ -107,6 +107,12 @@ TEST(View, RefusesWhatItCannotHold) {
   EXPECT_EQ(View::of(&byte, DType::f4, two)->bytes(), 1u);
   EXPECT_EQ(View::of(&byte, DType::f4, two)->slice(0, 0, 1).error().code, ErrorCode::unsupported);
   // Without elements everything is contiguous.
+  const std::vector<uint64_t> wide = {uint64_t{1} << 40, 0, uint64_t{1} << 40, uint64_t{1} << 40};
+  EXPECT_TRUE(View::of(&byte, DType::u8, wide)->is_contiguous());
+  EXPECT_EQ(View::of(&byte, DType::u8, wide)->bytes(), 0u);
+  EXPECT_EQ(View::of(&byte, DType::u8, wide)->slice(0, 5, 9)->data, &byte);
+  const std::vector<uint64_t> beyond = {~uint64_t{0}, 0};
+  EXPECT_FALSE(View::of(&byte, DType::u8, beyond));
   const std::vector<uint64_t> empty = {0, uint64_t{1} << 59};
   EXPECT_TRUE(View::of(&byte, DType::u8, empty)->is_contiguous());
 }

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace hoist::array {
@@ -30,6 +31,10 @@ Result<View> View::of(void* data, DType dtype, std::span<const uint64_t> shape, 
   }
   const auto size = byte_count(dtype, shape);
   if (!size) return size.error();
+  constexpr auto kMost = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
+  if (std::any_of(shape.begin(), shape.end(), [](uint64_t extent) { return extent > kMost; })) {
+    return fail(ErrorCode::invalid_argument, "an extent of an array beyond 2^63");
+  }
   View view;
   view.data = static_cast<std::byte*>(data);
   view.device = device;
@@ -39,15 +44,16 @@ Result<View> View::of(void* data, DType dtype, std::span<const uint64_t> shape, 
   for (size_t i = shape.size(); i-- > 0;) {
     view.extents[i] = static_cast<int64_t>(shape[i]);
     view.strides[i] = stride;
-    stride *= std::max<int64_t>(view.extents[i], 1);
+    // Without elements no stride counts, and the extents may be too large for one.
+    if (*size != 0) stride *= view.extents[i];
   }
   return view;
 }
 
 bool View::is_contiguous() const {
+  if (elements() == 0) return true;
   int64_t stride = 1;
   for (auto i = static_cast<size_t>(rank); i-- > 0;) {
-    if (extents[i] == 0) return true;
     if (extents[i] != 1 && strides[i] != stride) return false;
     stride *= extents[i];
   }
@@ -55,6 +61,7 @@ bool View::is_contiguous() const {
 }
 
 uint64_t View::elements() const {
+  if (std::find(shape().begin(), shape().end(), 0) != shape().end()) return 0;
   uint64_t count = 1;
   for (const int64_t extent : shape()) count *= static_cast<uint64_t>(extent);
   return count;
@@ -75,8 +82,9 @@ Result<View> View::slice(int32_t dimension, int64_t begin, int64_t end) const {
   }
   View part = *this;
   part.extents[d] = end - begin;
-  const int64_t step = strides[d] * static_cast<int64_t>(properties(dtype).bytes);
-  if (part.elements() != 0) part.data += begin * step;
+  if (part.elements() != 0) {
+    part.data += begin * strides[d] * static_cast<int64_t>(properties(dtype).bytes);
+  }
   return part;
 }
 

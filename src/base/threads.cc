@@ -120,13 +120,14 @@ struct ThreadPool::State {
   // cgroup or no memory may refuse some: the threads that there are do the work.
   void start_for(size_t helpers) {
     const size_t wanted = std::min(static_cast<size_t>(threads) - 1, helpers);
-    if (workers.size() >= wanted) return;
+    if (workers.size() >= wanted || is_refused) return;
     const sigset_t blocked = signals_for_threads_to_block();
     sigset_t before;
     ::pthread_sigmask(SIG_SETMASK, &blocked, &before);
     try {
       while (workers.size() < wanted) workers.emplace_back([this] { work(); });
     } catch (...) {
+      is_refused = true;  // asking again at every loop would cost more than it gives
     }
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
@@ -144,16 +145,13 @@ struct ThreadPool::State {
     wake(loop.count - 1);
   }
 
-  // Once nobody is in the loop any more. Waiting is a system call that may be interrupted: the
-  // caller's errno is not its business.
+  // Once nobody is in the loop any more.
   void end(Loop& loop) {
-    const int before = errno;
     std::unique_lock lock(mutex);
     Loop** at = &loops;
     while (*at != &loop) at = &(*at)->later;
     *at = loop.later;
     left.wait(lock, [&] { return loop.helpers == 0; });
-    errno = before;
   }
 
   static void run(Loop& loop) {
@@ -210,6 +208,7 @@ struct ThreadPool::State {
   const OwnerProcess owner;
   std::mutex mutex;
   std::condition_variable left;  // a loop, by its last helper
+  bool is_refused = false;       // the system gave no more threads
   Loop* loops = nullptr;         // that helpers may join
   std::vector<std::thread> workers;
   std::atomic<uint32_t> workers_started = 0;
@@ -262,9 +261,15 @@ void ThreadPool::parallel_for(size_t count, const std::function<void(size_t)>& b
     for (size_t i = 0; i < count; ++i) body(i);
     return;
   }
+  // A thread that were cancelled while it waits would take the loop away from its helpers.
+  const int before = errno;
+  int cancellation = 0;
+  ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation);
   state.begin(loop);
   State::run(loop);
   state.end(loop);
+  ::pthread_setcancelstate(cancellation, nullptr);
+  errno = before;
   if (loop.error) std::rethrow_exception(loop.error);
 }
 

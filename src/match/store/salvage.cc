@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "base/file.h"
+#include "base/log.h"
 #include "match/store/log_files.h"
 #include "match/store/store_layout.h"
 #include "match/store/table_scan.h"
@@ -61,6 +62,9 @@ class Collector {
     if (key[0] == kMetadata) salvage_.metadata.erase(number);
   }
 
+  // Further points do not count.
+  void keep_last() { keeps_last_ = true; }
+
   // What damage may have kept from put(), which had the later value where it had one.
   void add_missing(rocksdb::Slice key, std::string_view value) {
     uint32_t number = 0;
@@ -86,6 +90,7 @@ class Collector {
   }
 
   void finish() {
+    for (const uint32_t serial : salvage_.removed) salvage_.patterns.erase(serial);
     for (auto& [serial, state] : states_) {
       const auto pattern = salvage_.patterns.find(serial);
       if (pattern != salvage_.patterns.end()) pattern->second.state = std::move(state);
@@ -100,7 +105,7 @@ class Collector {
   }
   bool put_point(std::string_view value) {
     const auto point = decode_point(value);
-    if (point && point->writes >= salvage_.last.writes) salvage_.last = *point;
+    if (!keeps_last_ && point && point->writes >= salvage_.last.writes) salvage_.last = *point;
     return point.has_value();
   }
   bool put_pattern(uint32_t serial, std::string_view value) {
@@ -121,6 +126,7 @@ class Collector {
 
   Salvage& salvage_;
   std::unordered_map<uint32_t, PatternState> states_;
+  bool keeps_last_ = false;
 };
 
 // A write of the log, operation by operation.
@@ -251,7 +257,10 @@ class LooseTables {
     std::sort(files.rbegin(), files.rend());  // later ones first
     for (const std::string& file : files) {
       const auto bytes = read_file(file, std::numeric_limits<size_t>::max());
-      if (!bytes) return bytes.error();
+      if (!bytes) {  // a bad sector, say: the others are read all the same
+        log(LogLevel::warn, "{}", bytes.error().message);
+        continue;
+      }
       bool is_scanned = false;
       scan_table(*bytes, [&](const TableEntry& entry) {
         is_scanned = true;
@@ -309,16 +318,24 @@ Result<bool> read_writes(const std::string& path, const ChainPoint& begin,
   ChainPoint at = begin;
   bool is_whole = true;
   bool has_unchained = false;
+  bool has_ended = false;
   const auto files = read_logs(path, [&](const LogWrite& write) {
     const auto point = point_of(write.bytes);
     has_unchained = has_unchained || !point;
     // The tables have it, in a later state.
     if (point && point->writes <= at.writes) return;
+    // Behind a hole that a power cut may leave nothing was promised. What is there is kept, and
+    // says nothing of how far the store had come.
+    const bool is_gap = point && point->writes != at.writes + 1;
+    has_ended = has_ended || (is_gap && at.writes >= required.writes);
+    if (has_ended) collector.keep_last();
     BatchReader reader(collector);
     const rocksdb::WriteBatch batch{std::string(write.bytes)};
-    is_whole = batch.Iterate(&reader).ok() && reader.is_good() && is_whole;
+    const bool is_read = batch.Iterate(&reader).ok() && reader.is_good();
+    if (has_ended) return;
+    is_whole = is_read && is_whole;
     if (!point) return;
-    is_whole = is_whole && point->writes == at.writes + 1;
+    is_whole = is_whole && !is_gap;
     at = *point;
   });
   if (!files) return files.error();

@@ -4,6 +4,8 @@
 #include <rocksdb/sst_file_writer.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <limits>
 #include <mutex>
 
@@ -240,7 +242,7 @@ Result<std::unique_ptr<Store>> Store::open(const std::string& path, const Option
   constexpr int kTries = 5;
   for (int attempt = 1;; ++attempt) {
     auto opened = open_once(path, options);
-    if (opened || options.create || attempt == kTries ||
+    if (opened || !options.read_only || attempt == kTries ||
         opened.error().code != ErrorCode::corrupt) {
       return opened;
     }
@@ -420,7 +422,16 @@ Status Store::ingest(const NewSymbols& symbols, const std::function<bool(NewPatt
   if (Status whole = state_->check_whole(); !whole) return whole;
   rocksdb::WriteBatch batch;
   state_->put_symbols(symbols, batch);
+  // A process that was killed may have left names that tables still share: never write into them.
   const std::string file = state_->path + "/ingested";
+  const std::string mark = file + "-mark";
+  for (const std::string& name : {file, mark}) {
+    if (::unlink(name.c_str()) != 0 && errno != ENOENT) {
+      const int code = errno;
+      return fail(ErrorCode::io, fmt::format("cannot remove ({}: {})", name, std::strerror(code)),
+                  code);
+    }
+  }
   rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), state_->database->GetOptions());
   rocksdb::Status status = writer.Open(file);
   NewPattern pattern;
@@ -447,7 +458,6 @@ Status Store::ingest(const NewSymbols& symbols, const std::function<bool(NewPatt
   }
   // Tells an old manifest, which does not have them. A file of its own: files of patterns overlap
   // no other, so that nothing is merged.
-  const std::string mark = file + "-mark";
   status = writer.Finish();
   if (status.ok()) status = writer.Open(mark);
   if (status.ok()) status = writer.Put(key(kIngest, state_->chain.ingests), "");
