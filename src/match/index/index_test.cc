@@ -476,5 +476,16 @@ TEST_F(IndexTest, PredictsTheSameFromEveryTier) {
   EXPECT_EQ(all(), recent);
 }
 
+TEST_F(IndexFolderTest, AFileIsNoIndex) {
+  const std::string file = folder_ + "/notes.txt";
+  std::ofstream(file) << "text";
+  for (const bool read_only : {true, false}) {
+    const auto index = Index::open(file, {.read_only = read_only});
+    ASSERT_FALSE(index);
+    EXPECT_EQ(index.error().code, ErrorCode::not_found);
+    EXPECT_NE(index.error().message.find("not a folder"), std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace hoist::match

@@ -24,6 +24,11 @@ bool exists(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0;
 }
 
+bool is_no_folder(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && !S_ISDIR(status.st_mode);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Index>> Index::open(const std::string& path, const IndexOptions& options) {
@@ -98,6 +103,10 @@ Status Index::State::open() {
     }
     return fail(ErrorCode::io,
                 fmt::format("cannot make the folder ({}: {})", path, std::strerror(errno)), errno);
+  }
+  if (is_no_folder(path)) {
+    return fail(ErrorCode::not_found,
+                fmt::format("no index ({}: not a folder): `hoist match build` makes one", path));
   }
   if (!options.read_only) {
     if (Status locked = lock_folder(); !locked) return locked;
