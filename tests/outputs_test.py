@@ -105,7 +105,7 @@ def commands(folder):
         Command("info --plot", [tensors, "info", at["m.holo"], "--plot", "OUT"], ["m.holo"]),
         Command("container repair", [container, "repair", at["bad.holo"], "-o", "OUT"],
                 ["bad.holo"]),
-        Command("explain --plot", [str(TOOLS / "hoist-explain"), OPERATION, "--plot", "OUT"]),
+        Command("explain --plot", [str(TOOLS / "hoist-explain"), OPERATION, "--cpus", "2", "--plot", "OUT"]),
     ]
 
 
