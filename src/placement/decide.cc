@@ -185,7 +185,7 @@ double Model::seconds(size_t implementation, uint64_t bytes, double cpus) const 
   if (implementation > 0 && bytes < entry.curve.first()) return kNever;
   const double all = entry.curve.seconds(bytes);
   if (!entry.uses_all_cpus) return all;
-  if (cpus < 2) return kNever;
+  if (cpus < 2 && implementation > 0) return kNever;
   const double one = one_cpu_ != nullptr ? one_cpu_->seconds(bytes) : all * measured_cpus_;
   return with_cpus(one, all, measured_cpus_, cpus);
 }

@@ -27,8 +27,8 @@ class Model {
     return implementations_[implementation].name;
   }
   // Infinity where the implementation is not used: the shape is not supported, it would spread its
-  // work over more CPUs than there are, or it was not measured at so small a size, where the plain
-  // one, the first, is always right. Beyond the largest size costs go on as they were.
+  // work over more CPUs than there are, or it was not measured at so small a size. The plain one,
+  // the first, is always used. Beyond the largest size costs go on as they were.
   double seconds(size_t implementation, uint64_t bytes, double cpus) const;
   // The largest size that was measured.
   uint64_t largest() const { return largest_; }

@@ -8,7 +8,8 @@
 #include "base/option_values.h"
 #include "device/radix_sort/there_and_back.h"
 #include "device/remote/lent_device.h"
-#include "ops/qsort/estimate.h"
+#include "ops/qsort/operation.h"
+#include "placement/choose.h"
 #include "takeover/gpu_hint.h"
 
 namespace hoist::qsort {
@@ -45,8 +46,7 @@ bool is_for_gpu(const Call& call, const Key& key) {
   const uint64_t bytes = uint64_t{call.count} * call.size;
   if (is_required()) return true;
   if (bytes < kWorthAsking || !hoist_gpu_may_serve()) return false;
-  const Estimate* const estimate = Estimate::of(key.length);
-  return estimate != nullptr && estimate->prefers_gpu(bytes);
+  return placement::choose(variant_of(key.length), {bytes}).implementation == kOnGpu;
 }
 
 Result<const char*> sort_numbers_on_gpu(const Call& call, const Key& key, Workspace& workspace,

@@ -14,7 +14,6 @@
 namespace hoist::qsort {
 namespace {
 
-enum : size_t { kCpu, kCuda };
 constexpr auto kStart = std::chrono::seconds(5);  // of a daemon, once
 
 // An array in random order, as it was and as it is sorted: every run begins with a copy, on either.
@@ -40,7 +39,7 @@ Status run(Work& work, const Key& key, size_t implementation) {
   if (workspace == nullptr) return fail(ErrorCode::internal, "the thread sorts already (qsort)");
   const std::byte* input = nullptr;
   Status done;
-  if (implementation == kCuda) {
+  if (implementation == kOnGpu) {
     const auto sorted =
         sort_numbers_on_gpu(call, key, *workspace, most_call_threads(), input, kStart);
     if (!sorted) done = sorted.error();
@@ -70,6 +69,16 @@ placement::Operation operation() {
     return [=](size_t implementation) { return run(*work, key, implementation); };
   };
   return operation;
+}
+
+const placement::VariantHandle& variant_of(size_t size) {
+  struct Handles {
+    placement::Operation described = operation();
+    placement::VariantHandle int32{described, 0};
+    placement::VariantHandle int64{described, 1};
+  };
+  static const auto* const handles = new Handles;  // for static destructors
+  return size == 4 ? handles->int32 : handles->int64;
 }
 
 }  // namespace hoist::qsort
