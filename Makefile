@@ -7,6 +7,7 @@
 #   make asan|tsan|clang|dev   build and test that preset
 #   make check      layers, docs, format            make tidy    clang-tidy
 #   make coverage   line coverage                       make bundle  self-contained tree
+#   make all|test|test-all HOIST_PARTS="match tensors"  these parts alone (areas of src/)
 #   make install PREFIX=/usr/local [DESTDIR=…]
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
@@ -14,12 +15,16 @@ BENCH_FLAGS ?=
 DEMO_FLAGS ?=
 SOAK_FLAGS ?=
 TIDY_FLAGS ?=
+HOIST_PARTS ?=
+space := $(subst ,, )
+TARGETS = $(if $(HOIST_PARTS),--target $(HOIST_PARTS:%=part-%))
+OF_PARTS = $(if $(HOIST_PARTS),-L '^($(subst $(space),|,$(strip $(HOIST_PARTS))))$$')
 
 .PHONY: all test test-all nightly demo bench soak dev asan tsan clang check format tidy coverage bundle install \
         setup clean
 
 all: build/release/build.ninja
-	@cmake --build --preset release
+	@cmake --build --preset release $(TARGETS)
 
 # A configured build tree; ninja itself notices when CMake's input changed.
 build/%/build.ninja: CMakePresets.json
@@ -30,13 +35,13 @@ setup:
 
 # Labels: a test's kind, its part, and `slow` above 20 s (scripts/check-labels).
 test: setup
-	@echo "make test: builds everything (about 15 minutes on 2 cores, 1 with a warm ccache), then 5 of tests"
+	@echo "make test: builds $(or $(HOIST_PARTS),everything) (everything: about 15 minutes on 2 cores, 1 with a warm ccache), then 5 of tests"
 	@$(MAKE) --no-print-directory all
-	@ctest --preset release -j $(JOBS) -LE '^(real|slow|gpu)$$'
+	@ctest --preset release -j $(JOBS) $(OF_PARTS) -LE '^(real|slow|gpu)$$'
 
 test-all: setup
 	@$(MAKE) --no-print-directory all
-	@ctest --preset release -j $(JOBS) -LE '^gpu$$'
+	@ctest --preset release -j $(JOBS) $(OF_PARTS) -LE '^gpu$$'
 
 nightly: setup
 	@scripts/nightly

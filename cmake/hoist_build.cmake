@@ -92,15 +92,38 @@ function(hoist_find_library variable name header)
   target_link_libraries(hoist_dep_${name} INTERFACE ${${variable}_LIBRARY})
 endfunction()
 
+# hoist_find_part(VARIABLE): the part that the folder belongs to, an area of src/; the commands of an
+# engine, src/cli/match say, belong to the engine. A folder outside src/ names it in HOIST_PART.
+function(hoist_find_part variable)
+  set(part "${HOIST_PART}")
+  if(NOT part)
+    file(RELATIVE_PATH part ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+    string(REGEX REPLACE "^src/cli/(match|tensors|container)$" "src/\\1" part "${part}")
+    string(REGEX REPLACE "^(src|examples|bench)/(ops/)?([^/]*).*" "\\3" part "${part}")
+  endif()
+  set(${variable} "${part}" PARENT_SCOPE)
+endfunction()
+
+# hoist_in_part(TARGETS… ) has them built by `make HOIST_PARTS=PART`.
+function(hoist_in_part)
+  hoist_find_part(part)
+  if(NOT TARGET part-${part})
+    add_custom_target(part-${part})
+  endif()
+  add_dependencies(part-${part} ${ARGN})
+endfunction()
+
 # hoist_library(NAME SOURCES… ) makes static library hoist_NAME.
 function(hoist_library name)
   add_library(hoist_${name} STATIC ${ARGN})
+  hoist_in_part(hoist_${name})
   hoist_precompile(hoist_${name} hoist_precompiled)
 endfunction()
 
 # hoist_engine(NAME SOURCES… ) makes libexec/hoist/hoist-NAME.
 function(hoist_engine name)
   add_executable(hoist-${name} ${ARGN})
+  hoist_in_part(hoist-${name})
   set_target_properties(hoist-${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${HOIST_LIBEXEC_DIR})
   install(TARGETS hoist-${name} DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/hoist)
 endfunction()
@@ -115,6 +138,7 @@ function(hoist_call_engine name)
   set(exports ${CMAKE_CURRENT_SOURCE_DIR}/${name}.map)
   set(target hoist_${name}_library)
   add_library(${target} SHARED $<TARGET_OBJECTS:hoist_${name}>)
+  hoist_in_part(${target})
   set_target_properties(${target} PROPERTIES OUTPUT_NAME hoist_${name} SKIP_BUILD_RPATH ON
                         INSTALL_RPATH "" LINK_DEPENDS ${exports})
   target_link_libraries(${target} PRIVATE ${ARGN})
@@ -142,6 +166,7 @@ endfunction()
 
 # Test programs of a bundle share the C++ runtime: a hundred copies of it would fill the bundle.
 function(hoist_test_program name)
+  hoist_in_part(${name})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${HOIST_TEST_DIR})
   if(HOIST_BUNDLE)
     hoist_share_runtime(${name})
@@ -163,14 +188,9 @@ if(HOIST_SANITIZE OR HOIST_COVERAGE)
 endif()
 
 # hoist_label_test(TEST KIND) gives a ctest entry its labels: its kind (unit, program, real, fuzz or
-# gpu) and its part, the area of src/ that it tests. A folder outside src/ names the part in HOIST_PART.
-# scripts/check-labels refuses an entry without them.
+# gpu) and its part. scripts/check-labels refuses an entry without them.
 function(hoist_label_test test kind)
-  set(part "${HOIST_PART}")
-  if(NOT part)
-    file(RELATIVE_PATH part ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
-    string(REGEX REPLACE "^(src|examples)/(ops/)?([^/]*).*" "\\3" part "${part}")
-  endif()
+  hoist_find_part(part)
   set_tests_properties(${test} PROPERTIES LABELS "${kind};${part}")
 endfunction()
 
@@ -267,6 +287,7 @@ function(hoist_python_test name script)
   set_tests_properties(${name} PROPERTIES TIMEOUT ${HOIST_TEST_TIMEOUT} COST 10
                        SKIP_RETURN_CODE 77 ENVIRONMENT "${environment}")
   hoist_label_test(${name} program)
+  hoist_in_part(hoist-programs)
 endfunction()
 
 # hoist_python_device_test(NAME SCRIPT ARGS… ) makes a hoist_python_test whose hoistd has the CPU device, and
