@@ -38,7 +38,7 @@ those there are.
 
 examples:
   compare_tunings cuda 5 "" demoted=0
-  compare_tunings cuda 2 "" "threads=7 piece=256" "pumped=0"
+  compare_tunings cuda 2 "" "threads=7 piece=256" "copy_kernel=0"
 
 Exit status: 0 done; 1 failed, or no such device here; 2 usage.
 )";

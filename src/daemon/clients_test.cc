@@ -303,7 +303,7 @@ TEST_P(WhatLingers, HoldsNobodyUp) {
   Lingering lingering;
   const UniqueFd greeting = device::remote::connect_to(server.path()).value();
   auto message = make_message(GetParam());
-  message.lanes = 1;
+  message.queues = 1;
   if (GetParam() == hoist_message_type{}) message.magic = 0;
   for (int i = 0; i < 2; ++i) {
     (void)send_message(greeting.get(), message, lingering.socket.get());
@@ -325,7 +325,7 @@ TEST(Clients, WhatLingersInASessionHoldsUpNobodyElse) {
   const auto honest = server.connect().value();
   const UniqueFd socket = device::remote::connect_to(server.path()).value();
   auto hello = make_message(HOIST_MESSAGE_HELLO);
-  hello.lanes = 1;
+  hello.queues = 1;
   hello.pool_size = 1 << 20;
   auto memory = device::remote::SharedMemory::create(1, hello.pool_size).value();
   ASSERT_TRUE(send_message(socket.get(), hello, memory.fd()));

@@ -63,11 +63,11 @@ class TestServer {
     return text ? *text : text.error().message;
   }
   Result<std::shared_ptr<device::remote::RemoteDevice>> connect(
-      uint64_t pool_size = uint64_t{4} << 20, uint32_t lanes = HOIST_RING_MAX_LANES) const {
+      uint64_t pool_size = uint64_t{4} << 20, uint32_t queues = HOIST_RING_MAX_QUEUES) const {
     device::remote::ConnectOptions options;
     options.path = path();
     options.pool_size = pool_size;
-    options.lanes = lanes;
+    options.queues = queues;
     options.handshake = std::chrono::seconds(60);
     return device::remote::RemoteDevice::connect(options);
   }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "daemon/turns.h"
+#include "daemon/fifo_semaphore.h"
 #include "device/radix_sort/served_radix_sort.h"
 #include "device/remote/ring_layout.h"
 #include "ops/gemm/served_gemm.h"
@@ -65,9 +65,9 @@ class Copy : public ServedOperation {
     if (call.stream.pointer != nullptr) {
       if (Status idle = call.device.synchronize(call.stream); !idle) return idle;
     }
-    Turns& turns = to.in_pool ? out_ : in_;
+    FifoSemaphore& copies = to.in_pool ? out_ : in_;
     for (uint64_t done = 0; done < from.size; done += kPiece) {
-      const Turns::Turn turn(turns);
+      const FifoSemaphore::Hold hold(copies);
       const uint64_t size = std::min(kPiece, from.size - done);
       Status copied = call.device.copy(to.data + done, from.data + done, size, call.stream);
       if (copied && call.stream.pointer != nullptr) copied = call.device.synchronize(call.stream);
@@ -79,8 +79,8 @@ class Copy : public ServedOperation {
  private:
   // 0.15 ms of a PCIe 5 link: long beside the 10 µs that a turn costs, short for who waits.
   static constexpr uint64_t kPiece = uint64_t{8} << 20;
-  mutable Turns in_{2};
-  mutable Turns out_{2};
+  mutable FifoSemaphore in_{2};
+  mutable FifoSemaphore out_{2};
 };
 
 }  // namespace

@@ -54,7 +54,7 @@ std::string to_json(const Report& report, const uid_t* only_of) {
     clients.push_back({{"pid", client.pid},
                        {"uid", client.uid},
                        {"name", client.name},
-                       {"lanes", client.lanes},
+                       {"queues", client.queues},
                        {"requests", client.requests},
                        {"pool_bytes", client.pool_bytes},
                        {"buffers", client.buffers},

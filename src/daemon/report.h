@@ -20,7 +20,7 @@ struct ClientReport {
   uint64_t pool_bytes;
   uint64_t buffers;
   uint64_t device_bytes;
-  uint32_t lanes;
+  uint32_t queues;
   uint64_t requests;
   bool ending;  // it is gone; its memory stays until the device has finished with it
 };

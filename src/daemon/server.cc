@@ -241,7 +241,7 @@ void Server::greet(UniqueFd& socket, const Peer& peer, Received& first) {
     return offer(socket.get(), peer, most);
   }
   Result<SharedMemory> memory =
-      SharedMemory::adopt(first.descriptor.get(), first.message.lanes, first.message.pool_size);
+      SharedMemory::adopt(first.descriptor.get(), first.message.queues, first.message.pool_size);
   if (!memory) return refuse(socket.get(), peer, memory.error().message);
   first.descriptor.reset();  // it is plain memory, whose pages it would keep
   begin_session(socket, peer, std::move(*memory), text_of(first.message.name));
@@ -390,7 +390,7 @@ Report Server::report() const {
     const Session& session = *client->session;
     report.clients.push_back({session.peer().pid, session.peer().uid, session.name(),
                               session.pool_bytes(), session.buffers().count(),
-                              session.buffers().bytes(), session.lanes(), session.requests(),
+                              session.buffers().bytes(), session.queues(), session.requests(),
                               session.is_ending()});
   }
   return report;

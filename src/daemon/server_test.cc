@@ -1,4 +1,4 @@
-// hoistd and its clients in one process: with the CPU device by the lanes' own threads, and by
+// hoistd and its clients in one process: with the CPU device by the queues' own threads, and by
 // streams as on a GPU; and with a GPU where there is one.
 #include "daemon/server.h"
 
@@ -42,8 +42,8 @@ class ServerTest : public testing::TestWithParam<std::string> {
   }
 
   Result<std::shared_ptr<RemoteDevice>> connect(uint64_t pool_size = uint64_t{4} << 20,
-                                                uint32_t lanes = HOIST_RING_MAX_LANES) const {
-    return running->connect(pool_size, lanes);
+                                                uint32_t queues = HOIST_RING_MAX_QUEUES) const {
+    return running->connect(pool_size, queues);
   }
 
   std::optional<TestServer> running;
@@ -168,9 +168,9 @@ void do_random_work(RemoteDevice& remote, std::mt19937_64& random) {
 }
 
 TEST_P(ServerTest, RandomWorkAgreesWithHostMemory) {
-  for (uint32_t lanes = 1; lanes <= HOIST_RING_MAX_LANES; ++lanes) {
-    const auto device = connect(uint64_t{1} << 20, lanes).value();
-    ASSERT_NO_FATAL_FAILURE(do_random_work(*device, random)) << lanes << " lanes";
+  for (uint32_t queues = 1; queues <= HOIST_RING_MAX_QUEUES; ++queues) {
+    const auto device = connect(uint64_t{1} << 20, queues).value();
+    ASSERT_NO_FATAL_FAILURE(do_random_work(*device, random)) << queues << " queues";
   }
 }
 
@@ -198,7 +198,7 @@ TEST_P(ServerTest, EventsOrderStreams) {
   EXPECT_TRUE(called);
 }
 
-TEST_P(ServerTest, AStreamTakesMoreThanALaneHolds) {
+TEST_P(ServerTest, AStreamTakesMoreThanAQueueHolds) {
   const auto device = connect().value();
   Stream stream = Stream::create(*device).value();
   Buffer buffer = Buffer::allocate(stream, 1000).value();
@@ -271,13 +271,13 @@ TEST_P(ServerTest, ABufferOfAnotherClientIsNotFound) {
 
 TEST_P(ServerTest, ABrokenRingEndsItsOwnSessionOnly) {
   const auto good = connect().value();
-  const auto bad = connect(uint64_t{4} << 20, /*lanes=*/2).value();
-  // The client's own memory: its lane begins a page and the pool's start apart.
+  const auto bad = connect(uint64_t{4} << 20, /*queues=*/2).value();
+  // The client's own memory: its queue begins a page and the pool's start apart.
   std::byte* const pool = static_cast<std::byte*>(bad->allocate_pinned(1).value());
-  auto* const lane = reinterpret_cast<hoist_ring_lane*>(pool - hoist_ring_pool_offset(2) +
-                                                        hoist_ring_lane_offset(1));
-  lane->tail = 1'000'000;
-  device::remote::Receiver::wake(lane);  // rings the doorbell
+  auto* const queue = reinterpret_cast<hoist_ring_queue*>(pool - hoist_ring_pool_offset(2) +
+                                                          hoist_ring_queue_offset(1));
+  queue->tail = 1'000'000;
+  device::remote::Receiver::wake(queue);  // rings the doorbell
   while (bad->status()) std::this_thread::yield();
   EXPECT_NE(bad->status().error().message.find("ring"), std::string::npos);
   EXPECT_EQ(bad->allocate(1, {}).error().code, ErrorCode::unavailable);

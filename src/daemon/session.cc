@@ -22,7 +22,7 @@ Session::Session(const Setup& setup, device::remote::SharedMemory memory, Unique
       peer_(peer),
       name_(std::move(name)),
       pool_bytes_(memory_.pool().size()),
-      lanes_(memory_.lanes()),
+      queues_(memory_.queues()),
       buffers_(setup.limits, setup.of_user) {}
 
 Session::~Session() {
@@ -45,7 +45,7 @@ void Session::end(Manner manner, std::string why) {
 
 void Session::nudge() {
   if (finished()) return;
-  for (uint32_t i = 0; i < lanes_; ++i) device::remote::Receiver::wake(memory_.lane(i));
+  for (uint32_t i = 0; i < queues_; ++i) device::remote::Receiver::wake(memory_.queue(i));
 }
 
 Error Session::failure() const {
@@ -73,38 +73,38 @@ Status Session::serve() {
   const std::span<std::byte> pool = memory_.pool();
   if (setup_.on_streams) device::populate(pool);
   if (Status pinned = setup_.device.pin(pool.data(), pool.size()); !pinned) return pinned;
-  Status served = serve_lanes();
+  Status served = serve_queues();
   Status unpinned = setup_.device.unpin(pool.data());
   return served ? unpinned : served;
 }
 
-Status Session::serve_lanes() {
-  Result<std::vector<Lane>> lanes = create_lanes();
-  if (!lanes) return lanes.error();
+Status Session::serve_queues() {
+  Result<std::vector<Queue>> queues = create_queues();
+  if (!queues) return queues.error();
   Status served = say_welcome();
-  if (served) served = run_lanes(*lanes);
+  if (served) served = run_queues(*queues);
   buffers_.clear();  // before the streams that they came from
   return served;
 }
 
-Result<std::vector<Lane>> Session::create_lanes() {
-  std::vector<Lane> lanes;
-  const Lane::Context context = {setup_.device, buffers_,  memory_.pool(),    setup_.statistics,
-                                 ending_,       answered_, setup_.on_streams, setup_.pinned};
-  for (uint32_t i = 0; i < lanes_; ++i) {
-    Result<Lane> lane = Lane::create(context, memory_.lane(i));
-    if (!lane) return lane.error();
-    lanes.push_back(std::move(*lane));
+Result<std::vector<Queue>> Session::create_queues() {
+  std::vector<Queue> queues;
+  const Queue::Context context = {setup_.device, buffers_,  memory_.pool(),    setup_.statistics,
+                                  ending_,       answered_, setup_.on_streams, setup_.pinned};
+  for (uint32_t i = 0; i < queues_; ++i) {
+    Result<Queue> queue = Queue::create(context, memory_.queue(i));
+    if (!queue) return queue.error();
+    queues.push_back(std::move(*queue));
   }
-  return lanes;
+  return queues;
 }
 
-Status Session::run_lanes(std::vector<Lane>& lanes) {
+Status Session::run_queues(std::vector<Queue>& queues) {
   Status status;
   std::vector<std::thread> threads;
-  for (size_t i = 1; status && i < lanes.size(); ++i) {
-    Result<std::thread> thread = start_quiet_thread([this, &lane = lanes[i]] {
-      if (Status served = lane.serve(); !served) fail(served.error());
+  for (size_t i = 1; status && i < queues.size(); ++i) {
+    Result<std::thread> thread = start_quiet_thread([this, &queue = queues[i]] {
+      if (Status served = queue.serve(); !served) fail(served.error());
     });
     if (thread) {
       threads.push_back(std::move(*thread));
@@ -112,7 +112,7 @@ Status Session::run_lanes(std::vector<Lane>& lanes) {
       status = thread.error();
     }
   }
-  if (status) status = lanes[0].serve();
+  if (status) status = queues[0].serve();
   if (!status) fail(status.error());  // which has the server end the session, and so the others
   for (std::thread& thread : threads) thread.join();
   return status;

@@ -1,7 +1,7 @@
-// One client: its memory, its buffers, its lanes. All of it goes when the session ends, and not
+// One client: its memory, its buffers, its queues. All of it goes when the session ends, and not
 // before the device has finished with it: the pool stays mapped and pinned until then.
 //
-// The session's thread pins the pool, says welcome and serves lane 0; other lanes have threads of
+// The session's thread pins the pool, says welcome and serves queue 0; other queues have threads of
 // their own. Members may be called from one thread (the server's) only, except where noted.
 #pragma once
 
@@ -16,7 +16,7 @@
 #include "base/file.h"
 #include "base/result.h"
 #include "daemon/buffers.h"
-#include "daemon/lane.h"
+#include "daemon/queue.h"
 #include "daemon/statistics.h"
 #include "device/device.h"
 #include "device/pinned_pool.h"
@@ -51,7 +51,7 @@ class Session {
   void nudge();
 
   bool is_ending() const { return ending_.begun.load(); }
-  // Whether a lane came to an end by itself; then why. `corrupt`: by the client's doing.
+  // Whether a queue came to an end by itself; then why. `corrupt`: by the client's doing.
   bool has_failed() const { return failed_.load(); }
   Error failure() const;
   // All threads are done and all memory is given back.
@@ -65,16 +65,16 @@ class Session {
   const std::string& why_ended() const { return why_ended_; }
   const BufferTable& buffers() const { return buffers_; }
   uint64_t pool_bytes() const { return pool_bytes_; }
-  uint32_t lanes() const { return lanes_; }
+  uint32_t queues() const { return queues_; }
   uint64_t requests() const { return answered_.load(std::memory_order_relaxed); }
 
  private:
   void run();
   Status serve();
-  Status serve_lanes();
-  Result<std::vector<Lane>> create_lanes();
+  Status serve_queues();
+  Result<std::vector<Queue>> create_queues();
   Status say_welcome();
-  Status run_lanes(std::vector<Lane>& lanes);
+  Status run_queues(std::vector<Queue>& queues);
   void fail(const Error& error);
 
   const Setup setup_;
@@ -83,7 +83,7 @@ class Session {
   const device::remote::Peer peer_;
   const std::string name_;
   const uint64_t pool_bytes_;
-  const uint32_t lanes_;
+  const uint32_t queues_;
   BufferTable buffers_;
   Ending ending_;
   std::atomic<uint64_t> answered_ = 0;

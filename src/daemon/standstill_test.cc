@@ -67,9 +67,9 @@ std::vector<std::byte> content(Buffer& buffer) {
 
 // A buffer of a standing device, and a stream that stands in a fill() of it.
 struct StandingStream {
-  explicit StandingStream(bool on_streams, uint32_t lanes)
+  explicit StandingStream(bool on_streams, uint32_t queues)
       : server(standing, on_streams),
-        device(server.connect(uint64_t{4} << 20, lanes).value()),
+        device(server.connect(uint64_t{4} << 20, queues).value()),
         buffer(Buffer::allocate(*device, 4096).value()),
         stream(Stream::create(*device).value()) {
     std::mt19937_64 random(test_seed());
@@ -93,7 +93,7 @@ TEST(Standstill, ACopyWhoseTurnComesTooLateIsNotDone) {
   device::remote::ConnectOptions options;
   options.path = server.path();
   options.handshake = std::chrono::seconds(60);
-  options.lanes = 1;
+  options.queues = 1;
   options.patience = std::chrono::seconds(2);
   const auto device = RemoteDevice::connect(options).value();
   Buffer buffer = Buffer::allocate(*device, 4096).value();
@@ -143,16 +143,16 @@ TEST(Standstill, CopiesGoOnBesideAnOperation) {
 }
 
 TEST(Standstill, AStreamsCopyWaitsForItsOperation) {
-  StandingStream one(/*on_streams=*/false, /*lanes=*/4);
+  StandingStream one(/*on_streams=*/false, /*queues=*/4);
   one.copy();
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // in another lane it would be done
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // in another queue it would be done
   EXPECT_EQ(one.standing.copies(), 0);
   one.standing.go_on();
   ASSERT_TRUE(one.stream.synchronize());
   EXPECT_EQ(content(one.buffer), one.bytes);
 }
 
-// Nor in another lane, whose answers are not late.
+// Nor in another queue, whose answers are not late.
 TEST(Standstill, AStreamThatGaveUpWaitingDoesNotOvertakeItself) {
   StandingDevice standing;
   const TestServer server(standing);
@@ -191,7 +191,7 @@ TEST(Standstill, FreesWhatWasFreedBehindIt) {
   device::remote::ConnectOptions options;
   options.path = server.path();
   options.handshake = std::chrono::seconds(60);
-  options.lanes = 1;
+  options.queues = 1;
   options.patience = std::chrono::milliseconds(500);
   const auto device = RemoteDevice::connect(options).value();
   {
@@ -305,9 +305,9 @@ TEST(BufferTable, OfOneUserShareALimit) {
   EXPECT_TRUE(another.allocate(device::cpu_device(), nullptr, 1000));
 }
 
-// What comes while a lane waits for its stream is on the stream, too, before that gets on.
-TEST(Standstill, ALaneTakesRequestsWhileItWaits) {
-  StandingStream one(/*on_streams=*/true, /*lanes=*/1);
+// What comes while a queue waits for its stream is on the stream, too, before that gets on.
+TEST(Standstill, AQueueTakesRequestsWhileItWaits) {
+  StandingStream one(/*on_streams=*/true, /*queues=*/1);
   for (int i = 1; i <= 40; ++i) {  // more than go on the stream at once
     one.copy();
     while (one.standing.copies() < std::min(i, 15)) std::this_thread::yield();
@@ -350,7 +350,7 @@ TEST(Standstill, EndsWhenItsStreamsAreDone) {
   }
 }
 
-// Its number is guessed in another lane before its bytes are zero.
+// Its number is guessed in another queue before its bytes are zero.
 TEST(Standstill, ABufferIsFoundWhenItIsZero) {
   StandingDevice standing;
   const TestServer server(standing, /*on_streams=*/true);
@@ -386,9 +386,9 @@ TEST(Standstill, ACopyTakesItsTurnWhenItsStreamIsThere) {
   };
   standing.stand();
   std::vector<Ticket> tickets;
-  for (const uint32_t lane : {1, 2, 3}) {  // more than have a turn at once
-    tickets.push_back(connection.submit(lane, fill(lane)).value());
-    tickets.push_back(connection.submit(lane, copy(lane)).value());
+  for (const uint32_t queue : {1, 2, 3}) {  // more than have a turn at once
+    tickets.push_back(connection.submit(queue, fill(queue)).value());
+    tickets.push_back(connection.submit(queue, copy(queue)).value());
   }
   while (standing.fills() < 3) std::this_thread::yield();
   std::this_thread::sleep_for(std::chrono::milliseconds(20));  // for them to ask for a turn

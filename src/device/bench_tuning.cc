@@ -36,7 +36,8 @@ constexpr Knob kKnobs[] = {
        tuning.look = std::chrono::microseconds(static_cast<int64_t>(n));
      }},
     {"slot", 0, kLarge, [](auto& tuning, uint64_t n) { tuning.through_slot = n * kKibibyte; }},
-    {"pumped", 0, kLarge, [](auto& tuning, uint64_t n) { tuning.pumped = n * kKibibyte; }},
+    {"copy_kernel", 0, kLarge,
+     [](auto& tuning, uint64_t n) { tuning.copy_kernel_limit = n * kKibibyte; }},
     {"streams", 1, kMany, [](auto& tuning, uint64_t n) { tuning.streams = static_cast<int>(n); }},
     {"direct", 0, kLarge, [](auto& tuning, uint64_t n) { tuning.direct = n * kKibibyte; }},
     {"demoted", 0, kLarge, [](auto& tuning, uint64_t n) { tuning.demoted = n * kKibibyte; }},

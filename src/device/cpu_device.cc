@@ -238,8 +238,8 @@ Status CpuDevice::write_value(uint32_t* word, uint32_t value, StreamHandle strea
              [=] { std::atomic_ref<uint32_t>(*word).store(value, std::memory_order_release); });
 }
 
-Status CpuDevice::start_pump(const Pump& pump, StreamHandle stream) {
-  return run(stream, [pump] { serve_on_host(pump); });
+Status CpuDevice::start_copy_kernel(const CopyKernel& copy_kernel, StreamHandle stream) {
+  return run(stream, [copy_kernel] { serve_on_host(copy_kernel); });
 }
 
 }  // namespace hoist::device

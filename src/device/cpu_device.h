@@ -32,7 +32,7 @@ class CpuDevice : public Device {
   Status fill(void* data, std::byte value, size_t size, StreamHandle stream) override;
 
   Status write_value(uint32_t* word, uint32_t value, StreamHandle stream) override;
-  Status start_pump(const Pump& pump, StreamHandle stream) override;
+  Status start_copy_kernel(const CopyKernel& copy_kernel, StreamHandle stream) override;
 
   // Nothing to lock: no hardware reads past the page tables.
   Status pin(void* data, size_t size) override { return {}; }

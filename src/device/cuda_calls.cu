@@ -4,10 +4,10 @@
 #include <map>
 #include <mutex>
 
+#include "device/copy_kernel_launch.h"
 #include "device/cuda_calls.h"
 #include "device/driver_entry.h"
 #include "device/on_device.h"
-#include "device/pump_launch.h"
 
 namespace hoist::device {
 namespace {
@@ -244,7 +244,7 @@ constexpr CudaCalls kCalls = {
     .is_pinned = is_pinned,
     .allow_access = allow_access,
     .is_sticky = is_sticky,
-    .pump = launch_pump,
+    .copy_kernel = launch_copy_kernel,
 };
 
 }  // namespace

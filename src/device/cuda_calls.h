@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "device/pump.h"
+#include "device/copy_kernel.h"
 
 namespace hoist::device {
 
@@ -44,8 +44,8 @@ struct CudaCalls {
   // Whether every later call of this process fails too.
   bool (*is_sticky)(int error);
 
-  // device/pump_launch.h
-  int (*pump)(int device, const Pump& pump, void* stream);
+  // device/copy_kernel_launch.h
+  int (*copy_kernel)(int device, const CopyKernel& copy_kernel, void* stream);
 };
 
 // The plug-in's entry: const CudaCalls* hoist_cuda_calls().

@@ -159,9 +159,10 @@ Status CudaDevice::write_value(uint32_t* word, uint32_t value, StreamHandle stre
   return ask(calls_.write_value, "write a value", word, value, stream.pointer);
 }
 
-Status CudaDevice::start_pump(const Pump& pump, StreamHandle stream) {
+Status CudaDevice::start_copy_kernel(const CopyKernel& copy_kernel, StreamHandle stream) {
   if (lost_ || !process_.is_current()) return status();
-  return judge(calls_.pump(properties().index, pump, stream.pointer), "start a pump");
+  return judge(calls_.copy_kernel(properties().index, copy_kernel, stream.pointer),
+               "start a copy kernel");
 }
 
 Status CudaDevice::pin(void* data, size_t size) {

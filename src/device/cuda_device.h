@@ -38,7 +38,7 @@ class CudaDevice : public Device {
   Status fill(void* data, std::byte value, size_t size, StreamHandle stream) override;
 
   Status write_value(uint32_t* word, uint32_t value, StreamHandle stream) override;
-  Status start_pump(const Pump& pump, StreamHandle stream) override;
+  Status start_copy_kernel(const CopyKernel& copy_kernel, StreamHandle stream) override;
 
   Status pin(void* data, size_t size) override;
   Status unpin(void* data) override;

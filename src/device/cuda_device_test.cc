@@ -67,7 +67,7 @@ constexpr CudaCalls kRuntime = {
         },
     .allow_access = [](int, int) { return say(); },
     .is_sticky = [](int error) { return error == kIllegalAddress || error == kContained; },
-    .pump = [](int, const Pump&, void*) { return say(); },
+    .copy_kernel = [](int, const CopyKernel&, void*) { return say(); },
 };
 
 DeviceProperties a_gpu() {
@@ -102,7 +102,7 @@ class CudaDeviceTest : public testing::Test {
             device_.fill(data, std::byte{1}, 16, {}),
             device_.fill(data, std::byte{1}, 0, {}),
             device_.write_value(&word, 1, {}),
-            device_.start_pump({}, {}),
+            device_.start_copy_kernel({}, {}),
             device_.pin(data, 16),
             device_.unpin(data),
             device_.status()};

@@ -60,7 +60,7 @@ TEST(CudaMemory, WhatThePoolKeepsIsGivenBack) {
     SCOPED_TRACE(with_its_stream);
     std::optional<Stream> stream = Stream::create(device).value();
     { const Buffer large = Buffer::allocate(*stream, kLarge).value(); }
-    // As a daemon's lane waits, which the runtime does not hear of.
+    // As a daemon's worker waits, which the runtime does not hear of.
     ASSERT_TRUE(fences.list[0].record(*stream));
     ASSERT_TRUE(fences.list[0].wait({}));
     if (with_its_stream) stream.reset();

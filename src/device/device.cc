@@ -48,8 +48,8 @@ Result<void*> Device::allocate_pinned(size_t size) {
 
 Status Device::trim() { return {}; }
 
-Status Device::start_pump(const Pump&, StreamHandle) {
-  return fail(ErrorCode::unsupported, fmt::format("{} has no pump", properties_.id()));
+Status Device::start_copy_kernel(const CopyKernel&, StreamHandle) {
+  return fail(ErrorCode::unsupported, fmt::format("{} has no copy kernel", properties_.id()));
 }
 
 Status Device::run_served(StreamHandle, uint32_t, std::initializer_list<Range>,

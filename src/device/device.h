@@ -31,8 +31,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "device/copy_kernel.h"
 #include "device/device_properties.h"
-#include "device/pump.h"
 
 namespace hoist::device {
 
@@ -93,9 +93,9 @@ class Device {
   // that sees the value (Fence in device/fence.h). `unsupported` where this kind of device cannot.
   virtual Status write_value(uint32_t* word, uint32_t value, StreamHandle stream);
 
-  // Enqueues a pump (device/pump.h), whose memory must stay until it has ended. `unsupported` where
-  // this kind of device has none.
-  virtual Status start_pump(const Pump& pump, StreamHandle stream);
+  // Enqueues a copy kernel (device/copy_kernel.h), whose memory must stay until it has ended.
+  // `unsupported` where this kind of device has none.
+  virtual Status start_copy_kernel(const CopyKernel& copy_kernel, StreamHandle stream);
 
   // An operation of hoistd's (device/remote/served_operation.h), in the stream's order; without a
   // stream it is done when this returns. Memory is this device's. `work`: the time that the slowest

@@ -7,8 +7,8 @@
 
 #include "base/fork_testing.h"
 #include "device/buffer.h"
-#include "device/crew.h"
 #include "device/device.h"
+#include "device/helper_pool.h"
 #include "device/pinned_pool.h"
 
 namespace hoist::device {
@@ -41,18 +41,18 @@ TEST(DeviceFork, StreamsAndEventsAreLeftToTheParent) {
   EXPECT_TRUE(event->synchronize());
 }
 
-TEST(DeviceFork, ACrewHasNoHelpersInAChild) {
-  std::optional<Crew> crew(std::in_place, 3);
+TEST(DeviceFork, AHelperPoolHasNoHelpersInAChild) {
+  std::optional<HelperPool> helpers(std::in_place, 3);
   std::atomic<bool> stop = false;
   std::thread other([&] {
-    while (!stop) crew->run(4, [](int) {});
+    while (!stop) helpers->run(4, [](int) {});
   });
   for (int i = 0; i < 20; ++i) {
     EXPECT_TRUE(in_child([&] {
-      int lanes = 0;
-      crew->run(4, [&](int) { ++lanes; });
-      crew.reset();
-      return lanes == 1;
+      int workers = 0;
+      helpers->run(4, [&](int) { ++workers; });
+      helpers.reset();
+      return workers == 1;
     }));
   }
   stop = true;

@@ -16,7 +16,7 @@ namespace {
 // the link moves would else give the device pieces, each with a call of its own.
 constexpr uint64_t kPiecesBesideAChunk = 4;
 
-// So many turns of all lanes a lane is ahead before it helps others.
+// So many turns of all workers a worker is ahead before it helps others.
 constexpr uint64_t kTurnsAhead = 2;
 
 // What takes longer is waited for as a device or a hoistd must be that may have stopped.
@@ -24,8 +24,8 @@ constexpr std::chrono::milliseconds kLong(10);
 
 uint64_t pieces_of_ring(size_t ring, const RelayShape& shape) {
   const uint64_t pieces = ring / shape.piece;
-  const auto lanes = static_cast<uint64_t>(shape.lanes);
-  return pieces < 2 * lanes ? pieces : pieces - pieces % lanes;
+  const auto workers = static_cast<uint64_t>(shape.workers);
+  return pieces < 2 * workers ? pieces : pieces - pieces % workers;
 }
 
 // Moves them into the cache that all cores share. A hint, and none where a processor does not know
@@ -37,13 +37,14 @@ __attribute__((target("cldemote"))) void demote(std::span<std::byte> bytes) {
 
 }  // namespace
 
-Relay::Relay(const TransferRequest& request, uint64_t size, const RelayShape& shape, RelayKit& kit)
+Relay::Relay(const TransferRequest& request, uint64_t size, const RelayShape& shape,
+             StagingRing& ring)
     : TransferState(request),
       size_(size),
       shape_(shape),
-      kit_(kit),
+      ring_(ring),
       pieces_((size + shape.piece - 1) / shape.piece),
-      ring_pieces_(pieces_of_ring(kit.ring().size(), shape)),
+      ring_pieces_(pieces_of_ring(ring.bytes().size(), shape)),
       taken_(std::min(pieces_, ring_pieces_)),
       worked_(taken_.size()) {}
 
@@ -58,15 +59,15 @@ bool Relay::is_taken(uint64_t piece) const {
 }
 
 std::optional<uint64_t> Relay::take(uint64_t& own) {
-  const auto lanes = static_cast<uint64_t>(shape_.lanes);
+  const auto workers = static_cast<uint64_t>(shape_.workers);
   while (!is_over()) {
     uint64_t front = front_.load(std::memory_order_relaxed);
     while (front < pieces_ && is_taken(front)) ++front;
     if (front == pieces_) return std::nullopt;
     // Another's may be newer: then it is found again.
     front_.store(front, std::memory_order_relaxed);
-    const uint64_t ahead = std::min({kTurnsAhead * lanes, ring_pieces_, pieces_ - front});
-    while (own < front || (own < front + ahead && is_taken(own))) own += lanes;
+    const uint64_t ahead = std::min({kTurnsAhead * workers, ring_pieces_, pieces_ - front});
+    while (own < front || (own < front + ahead && is_taken(own))) own += workers;
     const uint64_t piece = own < front + ahead ? own : front;
     // The piece whose place it has is before the front.
     uint64_t before = piece < ring_pieces_ ? 0 : piece - ring_pieces_ + 1;
@@ -76,14 +77,14 @@ std::optional<uint64_t> Relay::take(uint64_t& own) {
   return std::nullopt;
 }
 
-void Relay::run(int lane) {
-  guard([&] { work_off(lane); });
+void Relay::run(int worker) {
+  guard([&] { work_off(worker); });
 }
 
-void Relay::work_off(int lane) {
+void Relay::work_off(int worker) {
   const FineTimer timer;
   const bool up = is_upload();
-  auto own = static_cast<uint64_t>(lane);
+  auto own = static_cast<uint64_t>(worker);
   while (const std::optional<uint64_t> piece = take(own)) {
     const bool may_go_on = wait([&] {
       const uint64_t moved = moved_.load(std::memory_order_acquire);
@@ -101,14 +102,14 @@ void Relay::work_off(int lane) {
   }
   if (!up) return;
   wait([&] {
-    if (lane != 0 && is_all_given_.load(std::memory_order_relaxed)) return true;
+    if (worker != 0 && is_all_given_.load(std::memory_order_relaxed)) return true;
     return moved_.load(std::memory_order_acquire) == pieces_;
   });
 }
 
 bool Relay::end() {
   // A fence says that its turn came; what went wrong before it is the stream's to tell.
-  const Status settled = kit_.settle(shape_.streams);
+  const Status settled = ring_.settle(shape_.streams);
   if (!settled) fail(settled.error());
   return settled.has_value();
 }
@@ -140,13 +141,13 @@ void Relay::serve(bool may_sleep) {
 }
 
 Status Relay::collect(bool may_sleep) {
-  std::vector<RelayKit::OnItsWay>& chunks = kit_.chunks();
+  std::vector<StagingRing::OnItsWay>& chunks = ring_.chunks();
   if (may_sleep && chunks_moved_ != chunks_given_) {
     Status done = chunks[chunks_moved_ % chunks.size()].fence.wait({});
     if (!done) return done;
   }
   while (chunks_moved_ != chunks_given_) {
-    const RelayKit::OnItsWay& oldest = chunks[chunks_moved_ % chunks.size()];
+    const StagingRing::OnItsWay& oldest = chunks[chunks_moved_ % chunks.size()];
     const Result<bool> is_there = oldest.fence.poll();
     if (!is_there) return is_there.error();
     if (!*is_there) break;
@@ -177,7 +178,7 @@ uint64_t Relay::next_count() {
   }
   const uint64_t left = pieces_ - given_;
   // Who fills alone is never faster than the link.
-  const uint64_t beside = shape_.lanes > 1 ? kPiecesBesideAChunk : 0;
+  const uint64_t beside = shape_.workers > 1 ? kPiecesBesideAChunk : 0;
   const uint64_t wanted = (chunks_given_ - chunks_moved_) * beside;
   uint64_t most = std::min<uint64_t>(left, shape_.chunk);
   uint64_t there = 0;
@@ -193,11 +194,11 @@ uint64_t Relay::next_count() {
 }
 
 Status Relay::give_chunk(uint64_t count) {
-  std::vector<RelayKit::OnItsWay>& chunks = kit_.chunks();
+  std::vector<StagingRing::OnItsWay>& chunks = ring_.chunks();
   const size_t turn = chunks_given_ % chunks.size();
-  RelayKit::OnItsWay& chunk = chunks[turn];
+  StagingRing::OnItsWay& chunk = chunks[turn];
   // Always the same for one of them: what it has on the device is used and freed in that order.
-  Stream& stream = kit_.stream(turn % static_cast<unsigned>(shape_.streams));
+  Stream& stream = ring_.stream(turn % static_cast<unsigned>(shape_.streams));
   const uint64_t offset = given_ * shape_.piece;
   chunk.bytes = std::min(count * shape_.piece, size_ - offset);
   for (uint64_t done = 0; done < chunk.bytes;) {
@@ -219,8 +220,8 @@ Status Relay::give_chunk(uint64_t count) {
 // From that piece's place on: `count` pieces, or fewer, where the ring ends.
 std::span<std::byte> Relay::ring_part(uint64_t piece, uint64_t count) const {
   const uint64_t place = piece % ring_pieces_;
-  return kit_.ring().subspan(place * shape_.piece,
-                             std::min(count, ring_pieces_ - place) * shape_.piece);
+  return ring_.bytes().subspan(place * shape_.piece,
+                               std::min(count, ring_pieces_ - place) * shape_.piece);
 }
 
 Status UploadRelay::work(uint64_t offset, std::span<std::byte> piece) {
@@ -254,7 +255,7 @@ Result<View<std::byte>> PlacedRelay::place(uint64_t offset, size_t size, Stream&
   }
 }
 
-Status PlacedRelay::enqueue(RelayKit::OnItsWay&, Stream& stream, uint64_t offset,
+Status PlacedRelay::enqueue(StagingRing::OnItsWay&, Stream& stream, uint64_t offset,
                             std::span<std::byte> part) {
   while (!part.empty()) {
     const Result<View<std::byte>> to = place(offset, part.size(), stream);
@@ -269,7 +270,7 @@ Status PlacedRelay::enqueue(RelayKit::OnItsWay&, Stream& stream, uint64_t offset
   return {};
 }
 
-Status DecodedRelay::enqueue(RelayKit::OnItsWay& chunk, Stream& stream, uint64_t offset,
+Status DecodedRelay::enqueue(StagingRing::OnItsWay& chunk, Stream& stream, uint64_t offset,
                              std::span<std::byte> part) {
   if (chunk.staged.size() < piece_) {
     chunk.staged = {};  // not both at once
@@ -288,7 +289,7 @@ Status DownloadRelay::work(uint64_t offset, std::span<std::byte> piece) {
   return to_.write(offset, piece);
 }
 
-Status DownloadRelay::enqueue(RelayKit::OnItsWay&, Stream& stream, uint64_t offset,
+Status DownloadRelay::enqueue(StagingRing::OnItsWay&, Stream& stream, uint64_t offset,
                               std::span<std::byte> part) {
   return stream.copy(part.data(), from_ + offset, part.size());
 }

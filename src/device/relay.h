@@ -28,7 +28,7 @@
 #include "base/result.h"
 #include "device/buffer.h"
 #include "device/host_end.h"
-#include "device/relay_kit.h"
+#include "device/staging_ring.h"
 #include "device/stream.h"
 #include "device/transfer.h"
 #include "device/transfer_state.h"
@@ -39,24 +39,24 @@ struct RelayShape {
   size_t piece;        // bytes
   size_t chunk;        // pieces
   size_t chunks;       // on their way
-  int streams;         // 1 to RelayKit::kStreams, which chunks go down
-  int lanes;           // threads
-  size_t demoted = 0;  // of an upload's last bytes, for each lane (TransferTuning::demoted)
+  int streams;         // 1 to StagingRing::kStreams, which chunks go down
+  int workers;         // threads
+  size_t demoted = 0;  // of an upload's last bytes, for each worker (TransferTuning::demoted)
 };
 
 class Relay : public TransferState {
  public:
-  Relay(const TransferRequest& request, uint64_t size, const RelayShape& shape, RelayKit& kit);
+  Relay(const TransferRequest& request, uint64_t size, const RelayShape& shape, StagingRing& ring);
   virtual ~Relay() = default;
 
   // Until then threads look for what arrives (TransferTuning::look).
   void look_until(std::chrono::steady_clock::time_point end) { look_until_ = end; }
   // Before the first run(): has the device begin, where it can. Errors are noted.
   void begin();
-  // On each thread, as the lane of that number: works until there is nothing left to do, the first
-  // one until all has arrived. Where there are fewer threads they do the others' work.
-  void run(int lane);
-  // When all have returned: waits for what is on its way. False: the device was lost, and the kit
+  // On each thread, as the worker of that number: works until there is nothing left to do, the
+  // first one until all has arrived. Where there are fewer threads they do the others' work.
+  void run(int worker);
+  // When all have returned: waits for what is on its way. False: the device was lost, and the ring
   // with it.
   bool end();
 
@@ -65,7 +65,7 @@ class Relay : public TransferState {
   virtual Status work(uint64_t offset, std::span<std::byte> piece) = 0;
   // The device's: puts a copy on the stream. `part` is a chunk, but for one that lies across the
   // ring's end, which is given in two.
-  virtual Status enqueue(RelayKit::OnItsWay& chunk, Stream& stream, uint64_t offset,
+  virtual Status enqueue(StagingRing::OnItsWay& chunk, Stream& stream, uint64_t offset,
                          std::span<std::byte> part) = 0;
   // Notes what has arrived; `may_sleep`: waits for the oldest chunk, as for a device or a hoistd
   // that may have stopped. Of the thread that serves.
@@ -76,12 +76,12 @@ class Relay : public TransferState {
  private:
   static constexpr size_t kLine = 64;  // bytes of a cache's
 
-  bool is_upload() const { return kit_.direction() == Direction::up; }
-  // The next piece for a lane, whose own one is `own` or later; nothing: all are taken, or nobody
+  bool is_upload() const { return ring_.direction() == Direction::up; }
+  // The next piece for a worker, whose own one is `own` or later; nothing: all are taken, or nobody
   // wants the rest.
   std::optional<uint64_t> take(uint64_t& own);
   bool is_taken(uint64_t piece) const;
-  void work_off(int lane);
+  void work_off(int worker);
   template <typename IsReady>
   bool wait(const IsReady& is_ready);
   void serve(bool may_sleep);
@@ -93,9 +93,9 @@ class Relay : public TransferState {
 
   const uint64_t size_;
   const RelayShape shape_;
-  RelayKit& kit_;
+  StagingRing& ring_;
   const uint64_t pieces_;
-  const uint64_t ring_pieces_;  // a multiple of the lanes, but of fewer than two each
+  const uint64_t ring_pieces_;  // a multiple of the workers, but of fewer than two each
   std::chrono::steady_clock::time_point look_until_ = {};
 
   // By place in the ring: the number of the piece that was taken last, or worked on, plus one.
@@ -115,12 +115,13 @@ class Relay : public TransferState {
 // Host to device.
 class UploadRelay : public Relay {
  protected:
-  UploadRelay(const TransferRequest& request, uint64_t size, const RelayShape& shape, RelayKit& kit,
-              HostReader& from)
-      : Relay(request, size, shape, kit),
+  UploadRelay(const TransferRequest& request, uint64_t size, const RelayShape& shape,
+              StagingRing& ring, HostReader& from)
+      : Relay(request, size, shape, ring),
         from_(from),
         demoted_(shape.demoted),
-        demoted_from_(size - std::min(size, shape.demoted * static_cast<uint64_t>(shape.lanes))) {}
+        demoted_from_(size - std::min(size, shape.demoted * static_cast<uint64_t>(shape.workers))) {
+  }
   Status work(uint64_t offset, std::span<std::byte> piece) override;
 
  private:
@@ -132,12 +133,12 @@ class UploadRelay : public Relay {
 // To where `placement` says.
 class PlacedRelay : public UploadRelay {
  public:
-  PlacedRelay(const TransferRequest& request, uint64_t size, const RelayShape& shape, RelayKit& kit,
-              HostReader& from, const Placement& placement)
-      : UploadRelay(request, size, shape, kit, from), placement_(placement) {}
+  PlacedRelay(const TransferRequest& request, uint64_t size, const RelayShape& shape,
+              StagingRing& ring, HostReader& from, const Placement& placement)
+      : UploadRelay(request, size, shape, ring, from), placement_(placement) {}
 
  protected:
-  Status enqueue(RelayKit::OnItsWay& chunk, Stream& stream, uint64_t offset,
+  Status enqueue(StagingRing::OnItsWay& chunk, Stream& stream, uint64_t offset,
                  std::span<std::byte> part) override;
 
  private:
@@ -151,11 +152,11 @@ class PlacedRelay : public UploadRelay {
 class DecodedRelay : public UploadRelay {
  public:
   DecodedRelay(const TransferRequest& request, uint64_t size, const RelayShape& shape,
-               RelayKit& kit, HostReader& from, const Decode& decode)
-      : UploadRelay(request, size, shape, kit, from), piece_(shape.piece), decode_(decode) {}
+               StagingRing& ring, HostReader& from, const Decode& decode)
+      : UploadRelay(request, size, shape, ring, from), piece_(shape.piece), decode_(decode) {}
 
  protected:
-  Status enqueue(RelayKit::OnItsWay& chunk, Stream& stream, uint64_t offset,
+  Status enqueue(StagingRing::OnItsWay& chunk, Stream& stream, uint64_t offset,
                  std::span<std::byte> part) override;
 
  private:
@@ -167,12 +168,12 @@ class DecodedRelay : public UploadRelay {
 class DownloadRelay : public Relay {
  public:
   DownloadRelay(const TransferRequest& request, uint64_t size, const RelayShape& shape,
-                RelayKit& kit, const std::byte* from, HostWriter& to)
-      : Relay(request, size, shape, kit), from_(from), to_(to) {}
+                StagingRing& ring, const std::byte* from, HostWriter& to)
+      : Relay(request, size, shape, ring), from_(from), to_(to) {}
 
  protected:
   Status work(uint64_t offset, std::span<std::byte> piece) override;
-  Status enqueue(RelayKit::OnItsWay& chunk, Stream& stream, uint64_t offset,
+  Status enqueue(StagingRing::OnItsWay& chunk, Stream& stream, uint64_t offset,
                  std::span<std::byte> part) override;
 
  private:

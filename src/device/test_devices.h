@@ -106,8 +106,8 @@ class FailingDevice : public CpuDevice {
   Status write_value(uint32_t* word, uint32_t value, StreamHandle stream) override {
     return spend() ? CpuDevice::write_value(word, value, stream) : lost();
   }
-  Status start_pump(const Pump& pump, StreamHandle stream) override {
-    return spend() ? CpuDevice::start_pump(pump, stream) : lost();
+  Status start_copy_kernel(const CopyKernel& copy_kernel, StreamHandle stream) override {
+    return spend() ? CpuDevice::start_copy_kernel(copy_kernel, stream) : lost();
   }
   Status pin(void* data, size_t size) override { return spend() ? Status() : lost(); }
   bool is_pinned(const void* data, size_t size) const override { return pinned_; }

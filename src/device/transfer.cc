@@ -9,9 +9,9 @@
 #include "base/threads.h"
 #include "device/backoff.h"
 #include "device/relay.h"
-#include "device/relay_kit.h"
-#include "device/transfer_lane.h"
-#include "device/transfer_pump.h"
+#include "device/staging_ring.h"
+#include "device/transfer_copy_kernel.h"
+#include "device/transfer_worker.h"
 
 namespace hoist::device {
 namespace {
@@ -31,16 +31,16 @@ constexpr size_t kDownloadThroughSlot = 256 * kKibibyte;
 constexpr size_t kDirect = 4 * kMebibyte;
 constexpr size_t kRemoteDirect = 512 * kKibibyte;
 
-// Small copies that are made before a lane is worth making for them.
+// Small copies that are made before a worker is worth making for them.
 constexpr int kFewCopies = 16;
 
-// TransferTuning::pumped: beyond, the copy engine's large chunks leave less of the link idle than a
-// kernel's accesses do.
-constexpr uint64_t kPumpedUp = 32 * kMebibyte;
-constexpr uint64_t kPumpedDown = 16 * kMebibyte;
+// TransferTuning::copy_kernel_limit: beyond, the copy engine's large chunks leave less of the link
+// idle than a kernel's accesses do.
+constexpr uint64_t kCopyKernelUp = 32 * kMebibyte;
+constexpr uint64_t kCopyKernelDown = 16 * kMebibyte;
 
 // To wake threads for less costs more than it saves.
-constexpr uint64_t kPumpedFrom = kMebibyte;
+constexpr uint64_t kCopyKerneledFrom = kMebibyte;
 
 // TransferTuning::demoted on a GPU: what the second-level cache of a core holds.
 constexpr size_t kDemoted = 2 * kMebibyte;
@@ -51,10 +51,10 @@ constexpr size_t kLargePiece = 2 * kMebibyte;
 // To wake a thread for less costs more than it saves.
 constexpr size_t kBytesAThread = 256 * kKibibyte;
 
-// With fewer processors than threads a pump is slower at times.
-uint64_t pumped_up_to(const Device& device, const TransferTuning& tuning, uint64_t best) {
+// With fewer processors than threads a copy kernel is slower at times.
+uint64_t copy_kernel_limit(const Device& device, const TransferTuning& tuning, uint64_t best) {
   const bool pays = device.properties().kind == DeviceKind::cuda && usable_cpus() >= tuning.threads;
-  return tuning.pumped.value_or(pays ? best : 0);
+  return tuning.copy_kernel_limit.value_or(pays ? best : 0);
 }
 
 size_t through_slot(const Device& device, const TransferTuning& tuning, size_t best) {
@@ -78,7 +78,8 @@ TransferTuning completed(TransferTuning tuning, const Device& device) {
 
 // Returns when the device's end is ready. The host waits, not a stream: from four streams on that
 // wait for an event a GPU may not get on with others, with those that the event is behind among
-// them; and the threads are free for other transfers. (The one or two streams of pumps may wait.)
+// them; and the threads are free for other transfers. (The one or two streams of copy kernels may
+// wait.)
 Status wait_for_device(const Device& device, const TransferRequest& request) {
   if (request.after == nullptr) return {};
   if (!request.stop.stop_possible()) return request.after->synchronize();
@@ -114,14 +115,14 @@ Transfer::Transfer(PinnedPool& pool, const TransferTuning& tuning)
                 usable_cpus() > tuning_.threads),
       upload_through_slot_(through_slot(pool.device(), tuning_, kUploadThroughSlot)),
       download_through_slot_(through_slot(pool.device(), tuning_, kDownloadThroughSlot)),
-      pumped_up_(pumped_up_to(pool.device(), tuning_, kPumpedUp)),
-      pumped_down_(pumped_up_to(pool.device(), tuning_, kPumpedDown)),
+      copy_kernel_up_(copy_kernel_limit(pool.device(), tuning_, kCopyKernelUp)),
+      copy_kernel_down_(copy_kernel_limit(pool.device(), tuning_, kCopyKernelDown)),
       owner_(::getpid()),
       uploaders_(tuning_.threads - 1),
       downloaders_(tuning_.threads - 1),
-      relay_kits_(
-          std::make_unique<RelayKits>(pool, *tuning_.ring, static_cast<size_t>(tuning_.chunks))),
-      pump_kits_(std::make_unique<PumpKits>(pool, tuning_.threads)) {}
+      staging_rings_(
+          std::make_unique<StagingRings>(pool, *tuning_.ring, static_cast<size_t>(tuning_.chunks))),
+      copy_kernels_(std::make_unique<CopyKernelRuns>(pool, tuning_.threads)) {}
 
 Transfer::~Transfer() = default;
 
@@ -133,23 +134,24 @@ Status Transfer::upload(const HostSource& from, View<std::byte> to,
   if (to.size == 0) return {};
   const auto* const memory = std::get_if<std::span<const std::byte>>(&from);
   if (memory != nullptr && !request.enqueued) {
-    if (auto lane = lane_for_small(to.size, upload_through_slot_)) {
-      return run_small(std::move(lane), to.size, request,
-                       [&](TransferLane& own) { return own.upload(*memory, to.data); });
+    if (auto worker = worker_for_small(to.size, upload_through_slot_)) {
+      return run_small(std::move(worker), to.size, request,
+                       [&](TransferWorker& own) { return own.upload(*memory, to.data); });
     }
     if (is_pinned(memory->data(), to.size)) {
       return copy(memory->data(), to.data, to.size, request);
     }
   }
   if (std::holds_alternative<HostFile>(from) && !request.enqueued) {
-    if (auto lane = lane_for_small(to.size, upload_through_slot_)) {
-      return run_small(std::move(lane), to.size, request,
-                       [&](TransferLane& own) { return own.upload(**reader, to.size, to.data); });
+    if (auto worker = worker_for_small(to.size, upload_through_slot_)) {
+      return run_small(std::move(worker), to.size, request,
+                       [&](TransferWorker& own) { return own.upload(**reader, to.size, to.data); });
     }
   }
-  if (to.size <= pumped_up_ && !request.enqueued && (*reader)->is_random_access() &&
+  if (to.size <= copy_kernel_up_ && !request.enqueued && (*reader)->is_random_access() &&
       !(*reader)->wants_large_reads()) {
-    const std::optional<Status> done = pump(reader->get(), nullptr, to.data, to.size, request);
+    const std::optional<Status> done =
+        copy_kernel(reader->get(), nullptr, to.data, to.size, request);
     if (done) return *done;
   }
   if (memory != nullptr && !request.enqueued && to.size <= *tuning_.direct) {
@@ -174,8 +176,8 @@ Status Transfer::upload_relayed(HostReader& reader, uint64_t size, const Placeme
                                 const TransferRequest& request, int streams) {
   const RelayUse use = relay_use(size, reader.is_random_access(), reader.wants_large_reads());
   return run_relay(size, use, request, streams, Direction::up,
-                   [&](const RelayShape& shape, RelayKit& kit) {
-                     return PlacedRelay(request, size, shape, kit, reader, placement);
+                   [&](const RelayShape& shape, StagingRing& ring) {
+                     return PlacedRelay(request, size, shape, ring, reader, placement);
                    });
 }
 
@@ -193,8 +195,8 @@ Status Transfer::upload_decoded(const HostSource& from, uint64_t size, size_t ch
   use.piece = use.chunk = chunk;
   // Two streams, so that chunks are copied while others are decoded.
   return run_relay(size, use, request, 2, Direction::up,
-                   [&](const RelayShape& shape, RelayKit& kit) {
-                     return DecodedRelay(request, size, shape, kit, **reader, decode);
+                   [&](const RelayShape& shape, StagingRing& ring) {
+                     return DecodedRelay(request, size, shape, ring, **reader, decode);
                    });
 }
 
@@ -206,17 +208,19 @@ Status Transfer::download(View<const std::byte> from, const HostSink& to,
   if (from.size == 0) return {};
   const auto* const memory = std::get_if<std::span<std::byte>>(&to);
   if (memory != nullptr) {
-    if (auto lane = lane_for_small(from.size, download_through_slot_)) {
-      return run_small(std::move(lane), from.size, request,
-                       [&](TransferLane& own) { return own.download(from.data, *memory); });
+    if (auto worker = worker_for_small(from.size, download_through_slot_)) {
+      return run_small(std::move(worker), from.size, request,
+                       [&](TransferWorker& own) { return own.download(from.data, *memory); });
     }
     if (is_pinned(memory->data(), from.size)) {
       return copy(from.data, memory->data(), from.size, request);
     }
   }
-  if (from.size <= pumped_down_ && (*writer)->is_random_access()) {
-    auto* const source = const_cast<std::byte*>(from.data);  // which a pump to the host only reads
-    const std::optional<Status> done = pump(nullptr, writer->get(), source, from.size, request);
+  if (from.size <= copy_kernel_down_ && (*writer)->is_random_access()) {
+    auto* const source =
+        const_cast<std::byte*>(from.data);  // which a copy kernel to the host only reads
+    const std::optional<Status> done =
+        copy_kernel(nullptr, writer->get(), source, from.size, request);
     if (done) return *done;
   }
   if (memory != nullptr && from.size <= *tuning_.direct) {
@@ -224,8 +228,8 @@ Status Transfer::download(View<const std::byte> from, const HostSink& to,
   }
   const RelayUse use = relay_use(from.size, (*writer)->is_random_access(), false);
   return run_relay(from.size, use, request, 1, Direction::down,
-                   [&](const RelayShape& shape, RelayKit& kit) {
-                     return DownloadRelay(request, from.size, shape, kit, from.data, **writer);
+                   [&](const RelayShape& shape, StagingRing& ring) {
+                     return DownloadRelay(request, from.size, shape, ring, from.data, **writer);
                    });
 }
 
@@ -256,46 +260,48 @@ Transfer::RelayUse Transfer::relay_use(uint64_t size, bool is_random_access,
 
 bool Transfer::is_pinned(const void* memory, uint64_t size) const {
   // The driver's own copy asks for itself.
-  if (size <= kPumpedFrom && size <= *tuning_.direct) return false;
+  if (size <= kCopyKerneledFrom && size <= *tuning_.direct) return false;
   return pool_.device().is_pinned(memory, size);
 }
 
-bool Transfer::may_pump(const void* memory, uint64_t size) const {
+bool Transfer::may_copy_kernel(const void* memory, uint64_t size) const {
   constexpr uintptr_t kAligned = 16;
-  return size > kPumpedFrom && reinterpret_cast<uintptr_t>(memory) % kAligned == 0 &&
+  return size > kCopyKerneledFrom && reinterpret_cast<uintptr_t>(memory) % kAligned == 0 &&
          copying_ == 0;  // the two ways of moving bytes hinder each other
 }
 
-std::optional<Status> Transfer::pump(HostReader* from, HostWriter* to, std::byte* memory,
-                                     uint64_t size, const TransferRequest& request) {
-  if (request.device_computes || !may_pump(memory, size)) return std::nullopt;
+std::optional<Status> Transfer::copy_kernel(HostReader* from, HostWriter* to, std::byte* memory,
+                                            uint64_t size, const TransferRequest& request) {
+  if (request.device_computes || !may_copy_kernel(memory, size)) return std::nullopt;
   // It may start before the device's end is ready, but then it cannot be stopped.
   const Event* const behind = request.stop.stop_possible() ? nullptr : request.after;
   if (behind == nullptr) {
     if (Status ready = wait_for_device(pool_.device(), request); !ready) return ready;
   }
-  std::unique_ptr<PumpKit> kit = pump_kits_->borrow(size);
-  if (kit == nullptr) return std::nullopt;
-  const PumpShape shape = pump_shape(size, tuning_.threads);
-  if (!kit->start(memory, from != nullptr, shape, behind)) {
-    pump_kits_->leave_alone_for_good();
+  std::unique_ptr<CopyKernelRun> run = copy_kernels_->borrow(size);
+  if (run == nullptr) return std::nullopt;
+  const CopyKernelShape shape = copy_kernel_shape(size, tuning_.threads);
+  if (!run->start(memory, from != nullptr, shape, behind)) {
+    copy_kernels_->leave_alone_for_good();
     return std::nullopt;
   }
-  PumpedJob job(request, size, pool_.device(), *kit, from, to);
+  CopyKernelJob job(request, size, pool_.device(), *run, from, to);
   if (to != nullptr) job.post_first();
-  // Lanes that wait for the device's end would be busy looking.
+  // Workers that wait for the device's end would be busy looking.
   if (behind != nullptr) {
     if (Status ready = behind->synchronize(); !ready) job.fail(ready.error());
   }
   if (may_look_) job.look_until(std::chrono::steady_clock::now() + tuning_.look);
-  (from != nullptr ? uploaders_ : downloaders_).run(shape.lanes, [&](int lane) { job.run(lane); });
+  (from != nullptr ? uploaders_ : downloaders_).run(shape.workers, [&](int worker) {
+    job.run(worker);
+  });
   job.finish_others();
-  pump_kits_->note_blocked(kit->was_blocked());
-  if (!job.has_failed() && job.was_late()) pump_kits_->leave_alone();  // the device is busy
-  if (Status ended = kit->end(); !ended) {
+  copy_kernels_->note_blocked(run->was_blocked());
+  if (!job.has_failed() && job.was_late()) copy_kernels_->leave_alone();  // the device is busy
+  if (Status ended = run->end(); !ended) {
     job.fail(ended.error());
   } else {
-    pump_kits_->give_back(std::move(kit));
+    copy_kernels_->give_back(std::move(run));
   }
   return job.result();
 }
@@ -304,31 +310,32 @@ template <typename MakeRelay>
 Status Transfer::run_relay(uint64_t size, const RelayUse& use, const TransferRequest& request,
                            int streams, Direction direction, const MakeRelay& make_relay) {
   if (Status ready = wait_for_device(pool_.device(), request); !ready) return ready;
-  Result<LentKit> kit = relay_kits_->borrow(size, use.piece, direction);
-  if (!kit && kit.error().code == ErrorCode::exhausted) {
+  Result<LentRing> ring = staging_rings_->borrow(size, use.piece, direction);
+  if (!ring && ring.error().code == ErrorCode::exhausted) {
     drop_idle_kits();
-    kit = relay_kits_->borrow(size, use.piece, direction);
+    ring = staging_rings_->borrow(size, use.piece, direction);
   }
-  if (!kit) return kit.error();
+  if (!ring) return ring.error();
   // Only copies of this process's own gain by two.
   const bool is_own = pool_.device().properties().kind != DeviceKind::remote;
   const RelayShape shape = {
       .piece = use.piece,
-      .chunk = std::max<size_t>(std::min(use.chunk, (*kit)->ring().size() / 2) / use.piece, 1),
+      .chunk = std::max<size_t>(std::min(use.chunk, (*ring)->bytes().size() / 2) / use.piece, 1),
       .chunks = static_cast<size_t>(tuning_.chunks),
-      .streams = std::clamp(tuning_.streams.value_or(is_own ? streams : 1), 1, RelayKit::kStreams),
-      .lanes = use.threads,
+      .streams =
+          std::clamp(tuning_.streams.value_or(is_own ? streams : 1), 1, StagingRing::kStreams),
+      .workers = use.threads,
       // One thread alone fills slower than the link moves, and the more so for it.
       .demoted = use.threads > 1 ? *tuning_.demoted : 0};
-  auto relay = make_relay(shape, **kit);
+  auto relay = make_relay(shape, **ring);
   if (may_look_) relay.look_until(std::chrono::steady_clock::now() + tuning_.look);
   {
     const Counted copying(copying_);
     relay.begin();
-    Crew& crew = direction == Direction::up ? uploaders_ : downloaders_;
-    crew.run(use.threads, [&](int lane) { relay.run(lane); });
+    HelperPool& helpers = direction == Direction::up ? uploaders_ : downloaders_;
+    helpers.run(use.threads, [&](int worker) { relay.run(worker); });
   }
-  if (relay.end()) kit->put_back();
+  if (relay.end()) ring->put_back();
   return relay.result();
 }
 
@@ -345,57 +352,57 @@ Status Transfer::copy(const std::byte* from, std::byte* to, uint64_t size,
 Status Transfer::copy_pinned(const std::byte* from, std::byte* to, uint64_t size,
                              const TransferRequest& request) {
   if (Status ready = wait_for_device(pool_.device(), request); !ready) return ready;
-  std::unique_ptr<TransferLane> lane = idle_.take();
-  if (lane == nullptr) {
-    Result<std::unique_ptr<TransferLane>> made = make_lane();
+  std::unique_ptr<TransferWorker> worker = idle_.take();
+  if (worker == nullptr) {
+    Result<std::unique_ptr<TransferWorker>> made = make_worker();
     if (!made && made.error().code == ErrorCode::exhausted) {
       drop_idle_kits();
-      made = make_lane();
+      made = make_worker();
     }
     if (!made) return made.error();
-    lane = std::move(*made);
+    worker = std::move(*made);
   }
   PinnedCopy pieces(request, size, tuning_.pinned_chunk, from, to);
   const Counted copying(copying_);
-  if (pieces.run(*lane)) idle_.put(std::move(lane));
+  if (pieces.run(*worker)) idle_.put(std::move(worker));
   return pieces.result();
 }
 
 void Transfer::drop_idle_kits() {
-  relay_kits_->drop_idle();
-  pump_kits_->drop_idle();
+  staging_rings_->drop_idle();
+  copy_kernels_->drop_idle();
 }
 
-std::unique_ptr<TransferLane> Transfer::lane_for_small(uint64_t size, size_t most) {
+std::unique_ptr<TransferWorker> Transfer::worker_for_small(uint64_t size, size_t most) {
   if (size > most) return nullptr;
-  if (std::unique_ptr<TransferLane> idle = idle_.take()) return idle;
+  if (std::unique_ptr<TransferWorker> idle = idle_.take()) return idle;
   if (small_copies_.fetch_add(1, std::memory_order_relaxed) < kFewCopies) return nullptr;
-  small_copies_ = 0;  // a lane for each thread that makes many, and no attempt for each copy
+  small_copies_ = 0;  // a worker for each thread that makes many, and no attempt for each copy
   if (small_lanes_ >= tuning_.threads) return nullptr;
-  Result<std::unique_ptr<TransferLane>> made = make_lane();
+  Result<std::unique_ptr<TransferWorker>> made = make_worker();
   if (!made) return nullptr;
   ++small_lanes_;
   return std::move(*made);
 }
 
-// `copy` returns when it is done with the lane, or with an error.
+// `copy` returns when it is done with the worker, or with an error.
 template <typename Copy>
-Status Transfer::run_small(std::unique_ptr<TransferLane> lane, uint64_t size,
+Status Transfer::run_small(std::unique_ptr<TransferWorker> worker, uint64_t size,
                            const TransferRequest& request, const Copy& copy) {
   Status done;
   if (request.stop.stop_requested()) {
     done = fail(ErrorCode::cancelled, "stopped (transfer)");
   } else {
     done = wait_for_device(pool_.device(), request);
-    if (done) done = copy(*lane);
+    if (done) done = copy(*worker);
   }
   if (done && request.progress != nullptr) *request.progress += size;
-  if (done || lane->settle()) idle_.put(std::move(lane));
+  if (done || worker->settle()) idle_.put(std::move(worker));
   return done;
 }
 
-Result<std::unique_ptr<TransferLane>> Transfer::make_lane() {
-  return TransferLane::create(pool_, std::max(upload_through_slot_, download_through_slot_));
+Result<std::unique_ptr<TransferWorker>> Transfer::make_worker() {
+  return TransferWorker::create(pool_, std::max(upload_through_slot_, download_through_slot_));
 }
 
 }  // namespace hoist::device

@@ -44,7 +44,7 @@
 
 #include "base/result.h"
 #include "device/buffer.h"
-#include "device/crew.h"
+#include "device/helper_pool.h"
 #include "device/host_end.h"
 #include "device/idle_list.h"
 #include "device/pinned_pool.h"
@@ -77,9 +77,10 @@ struct TransferTuning {
   // For so long after its start a transfer's threads look whether a chunk has arrived, later they
   // sleep between two looks.
   std::chrono::microseconds look = std::chrono::milliseconds(2);
-  // Bytes up to which a pump (device/pump.h) moves what is not pinned, in place of the copy engine.
-  // 0: never. Nothing: as measured best for the kind of device and either direction.
-  std::optional<uint64_t> pumped = {};
+  // Bytes up to which a copy kernel (device/copy_kernel.h) moves what is not pinned, in place of
+  // the copy engine. 0: never. Nothing: as measured best for the kind of device and either
+  // direction.
+  std::optional<uint64_t> copy_kernel_limit = {};
   // So many of the last bytes of an upload, for each of its threads, are moved out of the cache of
   // the thread's core into the one that all share, where the device finds them sooner; of uploads
   // that have more than these not by threads that are less than that ahead of the device. Nothing:
@@ -96,8 +97,8 @@ struct TransferRequest {
   std::stop_token stop = {};
   // Grows by the bytes that have arrived.
   std::atomic<uint64_t>* progress = nullptr;
-  // Something is computed on the device meanwhile, from which a pump (device/pump.h) would take
-  // room.
+  // Something is computed on the device meanwhile, from which a copy kernel (device/copy_kernel.h)
+  // would take room.
   bool device_computes = false;
   // Of uploads: called when the copy of `size` bytes at `offset` is on the stream, so that work
   // which is put behind it there, or behind an event of it, finds them (what a placement has left
@@ -122,9 +123,9 @@ using Placement =
     std::function<Result<std::optional<View<std::byte>>>(uint64_t offset, size_t size, Stream&)>;
 
 enum class Direction;
-class PumpKits;
-class RelayKits;
-class TransferLane;
+class CopyKernelRuns;
+class StagingRings;
+class TransferWorker;
 
 class Transfer {
  public:
@@ -160,11 +161,11 @@ class Transfer {
 
   Status check(const Device* device) const;
   bool is_pinned(const void* memory, uint64_t size) const;
-  // What a pump may do; nothing is done where it answers nothing.
-  std::optional<Status> pump(HostReader* from, HostWriter* to, std::byte* memory, uint64_t size,
-                             const TransferRequest& request);
-  bool may_pump(const void* memory, uint64_t size) const;
-  // `make_relay(shape, kit)` makes the relay.
+  // What a copy kernel may do; nothing is done where it answers nothing.
+  std::optional<Status> copy_kernel(HostReader* from, HostWriter* to, std::byte* memory,
+                                    uint64_t size, const TransferRequest& request);
+  bool may_copy_kernel(const void* memory, uint64_t size) const;
+  // `make_relay(shape, ring)` makes the relay.
   template <typename MakeRelay>
   Status run_relay(uint64_t size, const RelayUse& use, const TransferRequest& request, int streams,
                    Direction direction, const MakeRelay& make_relay);
@@ -174,12 +175,12 @@ class Transfer {
   Status copy(const std::byte* from, std::byte* to, uint64_t size, const TransferRequest& request);
   Status copy_pinned(const std::byte* from, std::byte* to, uint64_t size,
                      const TransferRequest& request);
-  // A lane for copies of up to `most` bytes; null: another way is better.
-  std::unique_ptr<TransferLane> lane_for_small(uint64_t size, size_t most);
+  // A worker for copies of up to `most` bytes; null: another way is better.
+  std::unique_ptr<TransferWorker> worker_for_small(uint64_t size, size_t most);
   template <typename Copy>
-  Status run_small(std::unique_ptr<TransferLane> lane, uint64_t size,
+  Status run_small(std::unique_ptr<TransferWorker> worker, uint64_t size,
                    const TransferRequest& request, const Copy& copy);
-  Result<std::unique_ptr<TransferLane>> make_lane();
+  Result<std::unique_ptr<TransferWorker>> make_worker();
   // Pinned memory that nobody uses now goes back to the pool.
   void drop_idle_kits();
 
@@ -188,17 +189,18 @@ class Transfer {
   const bool may_look_;  // with processors to spare
   const size_t upload_through_slot_;
   const size_t download_through_slot_;
-  const uint64_t pumped_up_;
-  const uint64_t pumped_down_;
+  const uint64_t copy_kernel_up_;
+  const uint64_t copy_kernel_down_;
   const pid_t owner_;
-  Crew uploaders_;
-  Crew downloaders_;
-  const std::unique_ptr<RelayKits> relay_kits_;
-  const std::unique_ptr<PumpKits> pump_kits_;
-  IdleList<TransferLane> idle_;
-  std::atomic<int> small_copies_ = 0;  // that found no idle lane, since a lane was made for them
-  std::atomic<int> small_lanes_ = 0;   // made for them
-  std::atomic<int> copying_ = 0;       // transfers that the copy engine works for
+  HelperPool uploaders_;
+  HelperPool downloaders_;
+  const std::unique_ptr<StagingRings> staging_rings_;
+  const std::unique_ptr<CopyKernelRuns> copy_kernels_;
+  IdleList<TransferWorker> idle_;
+  std::atomic<int> small_copies_ =
+      0;                              // that found no idle worker, since a worker was made for them
+  std::atomic<int> small_lanes_ = 0;  // made for them
+  std::atomic<int> copying_ = 0;      // transfers that the copy engine works for
 };
 
 }  // namespace hoist::device

@@ -167,7 +167,7 @@ TEST_P(TransferCallbacksTest, WhatAPlacementAnswersEndsIt) {
                 .error()
                 .code,
             ErrorCode::cancelled);
-  round_trip(*transfer_, 10 * kChunk);  // the lanes are sound
+  round_trip(*transfer_, 10 * kChunk);  // the workers are sound
 }
 
 TEST_P(TransferCallbacksTest, PlacesThatCannotBeAreRefused) {
@@ -218,7 +218,7 @@ TEST_P(TransferCallbacksTest, WhatDecodingAnswersEndsIt) {
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code, ErrorCode::corrupt);
   EXPECT_LT(calls, 100);
-  round_trip(*transfer_, 10 * kChunk);  // the lanes are sound
+  round_trip(*transfer_, 10 * kChunk);  // the workers are sound
 }
 
 // A loop that frees its memory as its bytes arrive.
@@ -270,13 +270,13 @@ class Troubled : public HostReader, public HostWriter {
 };
 
 TEST_P(TransferCallbacksTest, WhatAnEndAnswersOrThrowsEndsIt) {
-  Transfer pumped(*pool_, [] {
+  Transfer by_kernel(*pool_, [] {
     TransferTuning tuning = tuning_of(4, 0, 0);
-    tuning.pumped = UINT64_MAX;
+    tuning.copy_kernel_limit = UINT64_MAX;
     return tuning;
   }());
-  Buffer buffer = poisoned((size_t{1} << 20) + 4 * kChunk);  // enough for a pump
-  for (Transfer* const transfer : {transfer_.get(), &pumped}) {
+  Buffer buffer = poisoned((size_t{1} << 20) + 4 * kChunk);  // enough for a copy kernel
+  for (Transfer* const transfer : {transfer_.get(), &by_kernel}) {
     for (const size_t at : {size_t{0}, 20 * kChunk, buffer.size() - 1}) {
       for (const bool throws : {false, true}) {
         Troubled end(at, throws);

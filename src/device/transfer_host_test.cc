@@ -125,7 +125,7 @@ TEST_P(TransferHostTest, SmallFilesGoThroughASlotOnceThereAreMany) {
   const uint64_t held_before = pool_->statistics().in_use;
   for (size_t round = 10; round < 20; ++round) ASSERT_TRUE(upload(round, 1 + round));
   const uint64_t held = pool_->statistics().in_use;
-  EXPECT_GE(held, held_before + kChunk);  // a lane's slot
+  EXPECT_GE(held, held_before + kChunk);  // a worker's slot
   for (const size_t size : {size_t{1}, kChunk - 1, kChunk}) {
     ASSERT_TRUE(to.fill(std::byte{0xa5}));
     ASSERT_TRUE(upload(100, size));

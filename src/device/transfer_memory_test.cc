@@ -47,7 +47,7 @@ TEST_P(TransferMemoryTest, AnEmptyPoolIsExhausted) {
 
 TEST_P(TransferMemoryTest, AShortPoolIsNotAskedForMoreEachTime) {
   PinnedPool pool(device(), size_t{8} << 20);
-  Transfer transfer(pool, {.ring = size_t{32} << 20, .direct = 0, .pumped = 0});
+  Transfer transfer(pool, {.ring = size_t{32} << 20, .direct = 0, .copy_kernel_limit = 0});
   const size_t size = (size_t{20} << 20) + 3;
   for (const size_t first : {kChunk, size}) round_trip(transfer, first);
   EXPECT_GE(pool.statistics().in_use, size_t{4} << 20);
@@ -58,7 +58,7 @@ TEST_P(TransferMemoryTest, AShortPoolIsNotAskedForMoreEachTime) {
 
 TEST_P(TransferMemoryTest, OfSmallRingsTheLargestIsUsed) {
   PinnedPool pool(device(), size_t{8} << 20);
-  Transfer transfer(pool, {.ring = size_t{32} << 20, .direct = 0, .pumped = 0});
+  Transfer transfer(pool, {.ring = size_t{32} << 20, .direct = 0, .copy_kernel_limit = 0});
   const std::vector<std::byte> sent = random_bytes((size_t{20} << 20) + 3);
   Buffer buffer = poisoned(sent.size());
   // While the largest that there is goes one way, a smaller one is made for the other.
@@ -121,7 +121,7 @@ TEST_P(TransferMemoryTest, ManyAtOnceHaveSmallerRingsAndFewAreKept) {
   constexpr size_t kMebibyte = size_t{1} << 20;
   constexpr int kTransfers = 12;
   PinnedPool pool(device());
-  Transfer transfer(pool, {.ring = 32 * kMebibyte, .direct = 0, .pumped = 0});
+  Transfer transfer(pool, {.ring = 32 * kMebibyte, .direct = 0, .copy_kernel_limit = 0});
   const Placement nowhere = [&](uint64_t, size_t size,
                                 Stream&) -> Result<std::optional<View<std::byte>>> {
     return View<std::byte>{nullptr, size, &device()};
@@ -151,13 +151,13 @@ TEST(TransferMemory, IdleRingsMakeRoomForPinnedCopies) {
                            .direct = 0,
                            .pinned_chunk = size_t{1} << 20,
                            .through_slot = size_t{256} << 10,
-                           .pumped = 0};
+                           .copy_kernel_limit = 0};
   Transfer transfer(pool, tuning);
   std::vector<std::byte> memory = random_bytes(size_t{4} << 20);
   Result<Buffer> buffer = Buffer::allocate(device, memory.size());
   ASSERT_TRUE(buffer);
   ASSERT_TRUE(transfer.upload(std::span<const std::byte>(memory), buffer->view()));
-  EXPECT_GE(pool.statistics().in_use, size_t{4} << 20);  // nothing is left for a lane
+  EXPECT_GE(pool.statistics().in_use, size_t{4} << 20);  // nothing is left for a worker
   device.pretend_pinned();
   std::reverse(memory.begin(), memory.end());
   const Status done = transfer.upload(std::span<const std::byte>(memory), buffer->view());

@@ -59,11 +59,11 @@ TEST_P(TransferTest, SmallCopiesGoThroughASlotOnceThereAreMany) {
   round_trip(transfer, kChunk);
   EXPECT_EQ(pool_->statistics().in_use, 0u);
   for (size_t round = 0; round < 20; ++round) round_trip(transfer, 1 + round);
-  const uint64_t one_lane = pool_->statistics().in_use;
+  const uint64_t one_worker = pool_->statistics().in_use;
   // Its slot, and the words of its fences.
-  EXPECT_EQ(one_lane, kChunk + PinnedPool::kSmallest);
+  EXPECT_EQ(one_worker, kChunk + PinnedPool::kSmallest);
   for (const size_t size : {kChunk - 1, kChunk, kChunk + 1}) round_trip(transfer, size);
-  EXPECT_EQ(pool_->statistics().in_use, one_lane);  // it is used again
+  EXPECT_EQ(pool_->statistics().in_use, one_worker);  // it is used again
   std::vector<std::thread> threads;
   for (size_t i = 0; i < 4; ++i) {
     threads.emplace_back([&, i] {
@@ -200,9 +200,9 @@ TEST_P(TransferTest, AStopEndsTheWaitForTheDevicesEnd) {
   std::vector<std::byte> bytes(buffer.size());
   Pending pending(device());
   ASSERT_NE(pending.event(), nullptr);
-  Transfer pumped(*pool_, {.direct = 0, .pumped = UINT64_MAX});
-  Transfer direct(*pool_, {.direct = SIZE_MAX, .pumped = 0});
-  for (Transfer* const transfer : {transfer_.get(), &pumped, &direct}) {
+  Transfer by_kernel(*pool_, {.direct = 0, .copy_kernel_limit = UINT64_MAX});
+  Transfer direct(*pool_, {.direct = SIZE_MAX, .copy_kernel_limit = 0});
+  for (Transfer* const transfer : {transfer_.get(), &by_kernel, &direct}) {
     std::stop_source stop;
     std::thread stopper([&] {
       std::this_thread::sleep_for(std::chrono::milliseconds(3));

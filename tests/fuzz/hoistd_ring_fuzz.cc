@@ -71,7 +71,7 @@ void judge(const hoist_request& request, std::vector<std::byte>& pool) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
   std::vector<std::byte> pool(kPool);
-  auto lane = std::make_unique<hoist_ring_lane>();
+  auto lane = std::make_unique<hoist_ring_queue>();
   Receiver receiver(lane.get());
   uint64_t in_flight = 0;
   // Each step writes some bytes of the input somewhere into the lane, then drains: where in 16
@@ -82,7 +82,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
     const size_t entry = place % HOIST_RING_ENTRIES;
     const size_t at = (place & 0x8000) == 0
                           ? place % (sizeof *lane - size)
-                          : offsetof(hoist_ring_lane, entries) + entry * sizeof(hoist_ring_entry);
+                          : offsetof(hoist_ring_queue, entries) + entry * sizeof(hoist_ring_entry);
     std::memcpy(reinterpret_cast<char*>(lane.get()) + at, data + 3, size);
     data += 3 + size;
     bytes -= 3 + size;

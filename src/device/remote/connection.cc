@@ -89,10 +89,10 @@ struct Ticket::Pending {
   uint64_t work_ns = 0;
 };
 
-struct Connection::Lane {
-  explicit Lane(hoist_ring_lane* shared_lane) : shared(shared_lane), submitter(shared_lane) {}
+struct Connection::Queue {
+  explicit Queue(hoist_ring_queue* shared_queue) : shared(shared_queue), submitter(shared_queue) {}
 
-  hoist_ring_lane* shared;
+  hoist_ring_queue* shared;
   std::mutex mutex;
   Submitter submitter;
   std::array<std::shared_ptr<Ticket::Pending>, HOIST_RING_ENTRIES> pending;
@@ -114,10 +114,10 @@ struct Connection::Attempt {
 Result<Connection::Attempt> Connection::attempt(const ConnectOptions& options, uint64_t pool_size) {
   Result<UniqueFd> socket = connect_to_first(options.path);
   if (!socket) return socket.error();
-  Result<SharedMemory> memory = SharedMemory::create(options.lanes, pool_size);
+  Result<SharedMemory> memory = SharedMemory::create(options.queues, pool_size);
   if (!memory) return memory.error();
   hoist_message hello = make_message(HOIST_MESSAGE_HELLO);
-  hello.lanes = options.lanes;
+  hello.queues = options.queues;
   hello.pool_size = pool_size;
   set_text(hello.name, ::program_invocation_short_name);
   if (Status sent = send_message(socket->get(), hello, memory->fd()); !sent) {
@@ -163,8 +163,8 @@ Connection::Connection(Attempt attempt, const ConnectOptions& options)
       pool_(attempt.pool_size),
       patience_ns_(static_cast<uint64_t>(std::chrono::nanoseconds(options.patience).count())),
       welcome_(attempt.answer) {
-  for (uint32_t i = 0; i < memory_.lanes(); ++i) {
-    lanes_.push_back(std::make_unique<Lane>(memory_.lane(i)));
+  for (uint32_t i = 0; i < memory_.queues(); ++i) {
+    queues_.push_back(std::make_unique<Queue>(memory_.queue(i)));
   }
 }
 
@@ -183,15 +183,15 @@ Error Connection::overdue() {
   return unavailable("it has not answered for too long; it may be stopped");
 }
 
-// Whether all lanes have answered in time, or late. While one has not, no lane takes requests: a
+// Whether all queues have answered in time, or late. While one has not, no queue takes requests: a
 // stream that gave up waiting there would overtake itself in another.
 Status Connection::check_patience() {
   const uint64_t count = overdue_.load(std::memory_order_acquire);
   if (count == settled_.load(std::memory_order_acquire)) return {};
-  for (const std::unique_ptr<Lane>& lane : lanes_) {
-    const std::lock_guard lock(lane->mutex);
-    reap(*lane);
-    if (lane->is_overdue()) return overdue();
+  for (const std::unique_ptr<Queue>& queue : queues_) {
+    const std::lock_guard lock(queue->mutex);
+    reap(*queue);
+    if (queue->is_overdue()) return overdue();
   }
   settled_.store(count, std::memory_order_release);  // of later ones somebody else finds out
   return {};
@@ -235,9 +235,9 @@ Result<void*> Connection::allocate(uint64_t size) {
   std::optional<uint64_t> offset = pool_.allocate(size);
   if (!offset) {
     // What nobody has looked for may have been answered.
-    for (const std::unique_ptr<Lane>& lane : lanes_) {
-      const std::lock_guard lock(lane->mutex);
-      reap(*lane);
+    for (const std::unique_ptr<Queue>& queue : queues_) {
+      const std::lock_guard lock(queue->mutex);
+      reap(*queue);
     }
     offset = pool_.allocate(size);
   }
@@ -260,11 +260,11 @@ std::optional<uint64_t> Connection::pool_offset(const void* data, uint64_t size)
   return address - begin;
 }
 
-// Of who begins to wait now: the device may be busy with other lanes' work first.
+// Of who begins to wait now: the device may be busy with other queues' work first.
 uint64_t Connection::patience_ends(uint64_t now) const {
   uint64_t work_ns = 0;
-  for (const std::unique_ptr<Lane>& lane : lanes_) {
-    work_ns += lane->work_ns.load(std::memory_order_relaxed);
+  for (const std::unique_ptr<Queue>& queue : queues_) {
+    work_ns += queue->work_ns.load(std::memory_order_relaxed);
   }
   return now + patience_ns_ + work_ns;
 }
@@ -273,8 +273,8 @@ Result<Ticket> Connection::submit(uint32_t index, const hoist_request& request,
                                   std::chrono::nanoseconds work) {
   if (Status ready = check_alive(); !ready) return ready.error();
   if (Status ready = check_patience(); !ready) return ready.error();
-  if (index >= lanes_.size() || request.range_count > HOIST_RING_MAX_RANGES) {
-    return fail(ErrorCode::invalid_argument, "no such lane or too many ranges (hoistd's client)");
+  if (index >= queues_.size() || request.range_count > HOIST_RING_MAX_RANGES) {
+    return fail(ErrorCode::invalid_argument, "no such queue or too many ranges (hoistd's client)");
   }
   const auto pending = std::make_shared<Ticket::Pending>();
   const auto release = [&] {
@@ -291,45 +291,45 @@ Result<Ticket> Connection::submit(uint32_t index, const hoist_request& request,
     pending->blocks[pending->block_count++] = *block;
   }
 
-  Lane& lane = *lanes_[index];
-  const std::lock_guard lock(lane.mutex);
-  reap(lane);
-  if (lane.is_overdue() || lane.submitter.full()) {
+  Queue& queue = *queues_[index];
+  const std::lock_guard lock(queue.mutex);
+  reap(queue);
+  if (queue.is_overdue() || queue.submitter.full()) {
     release();
-    return lane.is_overdue() ? overdue() : unavailable("the lane is full");
+    return queue.is_overdue() ? overdue() : unavailable("the queue is full");
   }
   hoist_request timed = request;
   timed.deadline_ns = request.operation == HOIST_REQUEST_FREE ? 0 : patience_ends(monotonic_ns());
   pending->work_ns = static_cast<uint64_t>(std::max<int64_t>(work.count(), 0));
-  lane.work_ns += pending->work_ns;
+  queue.work_ns += pending->work_ns;
   Ticket ticket;
-  ticket.lane_ = index;
+  ticket.queue_ = index;
   ticket.pending_ = pending;
-  lane.pending[(lane.submitter.submitted() + 1) % HOIST_RING_ENTRIES] = pending;
-  ticket.sequence_ = lane.submitter.submit(timed);
-  lane.last = ticket;
+  queue.pending[(queue.submitter.submitted() + 1) % HOIST_RING_ENTRIES] = pending;
+  ticket.sequence_ = queue.submitter.submit(timed);
+  queue.last = ticket;
   return ticket;
 }
 
-// Moves the answers that are there from the ring to those who wait. The lane is locked.
-void Connection::reap(Lane& lane) {
+// Moves the answers that are there from the ring to those who wait. The queue is locked.
+void Connection::reap(Queue& queue) {
   hoist_completion completion;
-  while (lane.submitter.reap(completion)) {
+  while (queue.submitter.reap(completion)) {
     std::shared_ptr<Ticket::Pending>& slot =
-        lane.pending[lane.submitter.reaped() % HOIST_RING_ENTRIES];
+        queue.pending[queue.submitter.reaped() % HOIST_RING_ENTRIES];
     slot->completion = completion;
     slot->done = true;
     for (size_t i = 0; i < slot->block_count; ++i) pool_.release(slot->blocks[i]);
-    lane.work_ns -= slot->work_ns;
+    queue.work_ns -= slot->work_ns;
     slot.reset();
   }
 }
 
-// Without the lane's lock, for who looks again and again: whether the answer is not there yet. (Of
+// Without the queue's lock, for who looks again and again: whether the answer is not there yet. (Of
 // a ticket that was reaped the entry may be another's by now.)
 bool Connection::is_pending(const Ticket& ticket) const {
   return !ticket.pending_->done.load(std::memory_order_acquire) &&
-         Submitter::progress(lanes_[ticket.lane_]->shared, ticket.sequence_) ==
+         Submitter::progress(queues_[ticket.queue_]->shared, ticket.sequence_) ==
              Submitter::Progress::pending;
 }
 
@@ -340,9 +340,9 @@ Result<bool> Connection::is_done(const Ticket& ticket) {
     if (Status alive = check_alive(); !alive) return alive.error();
     return false;
   }
-  Lane& lane = *lanes_[ticket.lane_];
-  const std::lock_guard lock(lane.mutex);
-  reap(lane);
+  Queue& queue = *queues_[ticket.queue_];
+  const std::lock_guard lock(queue.mutex);
+  reap(queue);
   if (ticket.pending_->done) return true;
   if (Status alive = check_alive(); !alive) return alive.error();
   return false;
@@ -351,29 +351,29 @@ Result<bool> Connection::is_done(const Ticket& ticket) {
 Result<hoist_completion> Connection::wait(const Ticket& ticket) {
   if (ticket.pending_ == nullptr) return hoist_completion{};
   if (!process_.is_current()) return check_alive().error();
-  Lane& lane = *lanes_[ticket.lane_];
+  Queue& queue = *queues_[ticket.queue_];
   const uint64_t deadline = patience_ends(monotonic_ns());
   // Short work is done before a thread that sleeps could be woken.
   for (Backoff backoff({}, {}); is_pending(ticket) && !backoff.will_sleep();) backoff.wait();
   while (true) {
     const uint64_t now = monotonic_ns();
     {
-      const std::lock_guard lock(lane.mutex);
-      reap(lane);
+      const std::lock_guard lock(queue.mutex);
+      reap(queue);
       if (ticket.pending_->done) break;
-      if (Submitter::progress(lane.shared, ticket.sequence_) == Submitter::Progress::corrupt) {
+      if (Submitter::progress(queue.shared, ticket.sequence_) == Submitter::Progress::corrupt) {
         return lose({ErrorCode::corrupt, "no hoistd: it answers nonsense (shared ring)"}).error();
       }
       if (now >= deadline) {
         // With all that is behind it, which may be late, too, when its own waiters have gone.
-        lane.overdue = lane.submitter.submitted();
+        queue.overdue = queue.submitter.submitted();
         overdue_.fetch_add(1, std::memory_order_release);
       }
-      if (lane.is_overdue()) return overdue();
+      if (queue.is_overdue()) return overdue();
     }
     // Answers that were given before it died count.
     if (Status alive = check_alive(); !alive) return alive.error();
-    Submitter::wait(lane.shared, ticket.sequence_, std::min(deadline, now + kLookNs));
+    Submitter::wait(queue.shared, ticket.sequence_, std::min(deadline, now + kLookNs));
     if (monotonic_ns() - now >= kLookNs) (void)check_socket();
   }
   const hoist_completion& completion = ticket.pending_->completion;
@@ -381,22 +381,22 @@ Result<hoist_completion> Connection::wait(const Ticket& ticket) {
   return completion;
 }
 
-Ticket Connection::last(uint32_t lane) {
+Ticket Connection::last(uint32_t queue) {
   if (!process_.is_current()) return {};
-  const std::lock_guard lock(lanes_[lane]->mutex);
-  return lanes_[lane]->last;
+  const std::lock_guard lock(queues_[queue]->mutex);
+  return queues_[queue]->last;
 }
 
 bool Connection::wait_for_any() {
   if (!check_alive()) return false;
   Ticket oldest;
   bool is_news = false;
-  for (uint32_t index = 0; index < lanes_.size() && oldest.pending_ == nullptr; ++index) {
-    Lane& lane = *lanes_[index];
-    const std::lock_guard lock(lane.mutex);
-    const uint64_t before = lane.submitter.reaped();
-    reap(lane);
-    is_news = is_news || lane.submitter.reaped() != before;
+  for (uint32_t index = 0; index < queues_.size() && oldest.pending_ == nullptr; ++index) {
+    Queue& queue = *queues_[index];
+    const std::lock_guard lock(queue.mutex);
+    const uint64_t before = queue.submitter.reaped();
+    reap(queue);
+    is_news = is_news || queue.submitter.reaped() != before;
     oldest = oldest_of(index);
   }
   if (is_news) return true;
@@ -405,14 +405,14 @@ bool Connection::wait_for_any() {
   return is_there && (answer || answer.error().code != ErrorCode::unavailable);
 }
 
-// Of those that are not answered, of a lane that is locked; null: all are.
+// Of those that are not answered, of a queue that is locked; null: all are.
 Ticket Connection::oldest_of(uint32_t index) const {
-  const Lane& lane = *lanes_[index];
+  const Queue& queue = *queues_[index];
   Ticket oldest;
-  if (lane.submitter.reaped() == lane.submitter.submitted()) return oldest;
-  oldest.lane_ = index;
-  oldest.sequence_ = lane.submitter.reaped() + 1;
-  oldest.pending_ = lane.pending[oldest.sequence_ % HOIST_RING_ENTRIES];
+  if (queue.submitter.reaped() == queue.submitter.submitted()) return oldest;
+  oldest.queue_ = index;
+  oldest.sequence_ = queue.submitter.reaped() + 1;
+  oldest.pending_ = queue.pending[oldest.sequence_ % HOIST_RING_ENTRIES];
   return oldest;
 }
 
@@ -420,10 +420,10 @@ Status Connection::wait_for_room(uint32_t index) {
   if (Status alive = check_alive(); !alive) return alive;
   Ticket oldest;
   {
-    Lane& lane = *lanes_[index];
-    const std::lock_guard lock(lane.mutex);
-    reap(lane);
-    if (!lane.submitter.full()) return {};
+    Queue& queue = *queues_[index];
+    const std::lock_guard lock(queue.mutex);
+    reap(queue);
+    if (!queue.submitter.full()) return {};
     oldest = oldest_of(index);
   }
   // Whether it succeeded is for its own waiter.

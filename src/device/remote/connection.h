@@ -1,4 +1,4 @@
-// A program's connection to hoistd: requests into the lanes, answers out of them.
+// A program's connection to hoistd: requests into the queues, answers out of them.
 //
 //   Result<std::shared_ptr<Connection>> hoistd = Connection::open({});
 //   hoist_request request = {};
@@ -14,11 +14,11 @@
 //   - dead (kill, crash, driver gone), or it ended this session: noticed within 20 ms by whoever
 //     waits. The pool is never used again: a device that still writes does so into memory that
 //     means nothing any more;
-//   - full: no entry of the lane is free;
+//   - full: no entry of the queue is free;
 //   - somebody else's: after fork(), in the child.
 // A pool of which no range is free is `exhausted`.
 //
-// Thread-safe. Work in one lane is done in order; lanes run at the same time.
+// Thread-safe. Work in one queue is done in order; queues run at the same time.
 #pragma once
 
 #include <atomic>
@@ -44,9 +44,9 @@ struct ConnectOptions {
   // of any use.
   uint64_t pool_size = uint64_t{256} << 20;
   // One for uploads, one for downloads, the others for the rest (device/remote/remote_device.h).
-  uint32_t lanes = HOIST_RING_MAX_LANES;
+  uint32_t queues = HOIST_RING_MAX_QUEUES;
   std::chrono::milliseconds handshake{2000};
-  // For one request, its turn in the lane included; the time that work on the device may take,
+  // For one request, its turn in the queue included; the time that work on the device may take,
   // where who submits it says so, comes on top.
   std::chrono::milliseconds patience{10'000};
 };
@@ -59,7 +59,7 @@ class Ticket {
  private:
   friend class Connection;
   struct Pending;
-  uint32_t lane_ = 0;
+  uint32_t queue_ = 0;
   uint64_t sequence_ = 0;
   std::shared_ptr<Pending> pending_;
 };
@@ -83,7 +83,7 @@ class Connection {
   // Whether it is gone for good.
   bool lost() const { return lost_.load(std::memory_order_acquire); }
 
-  uint32_t lanes() const { return memory_.lanes(); }
+  uint32_t queues() const { return memory_.queues(); }
   // What the daemon said of its device and of itself (HOIST_MESSAGE_WELCOME).
   const hoist_message& welcome() const { return welcome_; }
 
@@ -97,23 +97,23 @@ class Connection {
   // Hands a request over, numbered and with the patience as its deadline (a FREE has none: it must
   // be done some time). Ranges of buffer 0 must lie in blocks of allocate(), which live on until
   // the answer even where they are freed before. `work`: what the slowest device needs for it.
-  Result<Ticket> submit(uint32_t lane, const hoist_request& request,
+  Result<Ticket> submit(uint32_t queue, const hoist_request& request,
                         std::chrono::nanoseconds work = {});
   // Waits for the answer. A request that failed in the daemon gives an Error of the matching code.
   Result<hoist_completion> wait(const Ticket& ticket);
   // What it fails with where the answer does not come in time.
   static Error overdue();
   Result<bool> is_done(const Ticket& ticket);
-  // The last request of a lane, to wait for all before it; null sequence: none yet.
-  Ticket last(uint32_t lane);
-  // Waits until the lane has room.
-  Status wait_for_room(uint32_t lane);
+  // The last request of a queue, to wait for all before it; null sequence: none yet.
+  Ticket last(uint32_t queue);
+  // Waits until the queue has room.
+  Status wait_for_room(uint32_t queue);
   // Waits until some request of whoever's has been answered, whose memory of the pool is free then.
   // False where there is none, or it does not come.
   bool wait_for_any();
 
  private:
-  struct Lane;
+  struct Queue;
   struct Attempt;
   static Result<Attempt> attempt(const ConnectOptions& options, uint64_t pool_size);
   Connection(Attempt attempt, const ConnectOptions& options);
@@ -122,15 +122,15 @@ class Connection {
   Status check_socket();
   Status check_patience();
   Status lose(Error why);
-  void reap(Lane& lane);
+  void reap(Queue& queue);
   bool is_pending(const Ticket& ticket) const;
-  Ticket oldest_of(uint32_t lane) const;
+  Ticket oldest_of(uint32_t queue) const;
   uint64_t patience_ends(uint64_t now) const;
 
   SharedMemory memory_;
   UniqueFd socket_;
   PoolAllocator pool_;
-  std::vector<std::unique_ptr<Lane>> lanes_;
+  std::vector<std::unique_ptr<Queue>> queues_;
   const OwnerProcess process_;
   const uint64_t patience_ns_;
   const hoist_message welcome_;

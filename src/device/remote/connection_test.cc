@@ -53,10 +53,10 @@ class FakeDaemon {
       ASSERT_TRUE(hello && *hello);
       hello_ = (*hello)->message;
       Result<SharedMemory> memory =
-          SharedMemory::adopt((*hello)->descriptor.get(), hello_.lanes, hello_.pool_size);
+          SharedMemory::adopt((*hello)->descriptor.get(), hello_.queues, hello_.pool_size);
       ASSERT_TRUE(memory.has_value());
       memory_ = std::move(*memory);
-      receiver_.emplace(memory_.lane(0));
+      receiver_.emplace(memory_.queue(0));
       std::this_thread::sleep_for(thinking);
       ASSERT_TRUE(send_message(socket_.get(), answer));
     });
@@ -76,7 +76,7 @@ class FakeDaemon {
     return *connection;
   }
 
-  // Answers all that was asked in lane 0.
+  // Answers all that was asked in queue 0.
   size_t answer_all(uint64_t result = 0) {
     std::array<hoist_request, HOIST_RING_ENTRIES> batch;
     const size_t count = receiver_->drain(batch).value();
@@ -177,7 +177,7 @@ TEST(Connection, WaitsLongerForWorkThatTakesLonger) {
   std::thread daemons([&] {
     std::this_thread::sleep_for(milliseconds(300));
     daemon.answer_all();
-    Receiver other(daemon.memory().lane(1));
+    Receiver other(daemon.memory().queue(1));
     std::array<hoist_request, 1> batch;
     ASSERT_EQ(other.drain(batch).value(), 1u);
     EXPECT_GT(batch[0].deadline_ns, monotonic_ns());
@@ -192,14 +192,14 @@ TEST(Connection, WaitsLongerForWorkThatTakesLonger) {
   EXPECT_EQ(connection->wait(next).error().code, ErrorCode::unavailable);
 }
 
-TEST(Connection, AFullLaneRefusesAtOnce) {
+TEST(Connection, AFullQueueRefusesAtOnce) {
   FakeDaemon daemon;
   const auto connection = daemon.connect();
   for (int i = 0; i < HOIST_RING_ENTRIES; ++i) ASSERT_TRUE(connection->submit(0, nothing()));
   const auto refused = connection->submit(0, nothing());
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::unavailable);
-  EXPECT_TRUE(connection->submit(1, nothing()));  // the other lane has room
+  EXPECT_TRUE(connection->submit(1, nothing()));  // the other queue has room
   EXPECT_EQ(daemon.answer_all(), size_t{HOIST_RING_ENTRIES});
   EXPECT_TRUE(connection->submit(0, nothing()));
 }
@@ -225,8 +225,8 @@ TEST(Connection, AStoppedDaemonsSlotsAreQuarantined) {
   connection->free(memory);
   // From now on refused at once, and the memory that a late copy would write is not given again.
   EXPECT_FALSE(connection->status());
-  for (const uint32_t lane : {0, 1}) {  // in whatever lane
-    EXPECT_EQ(connection->submit(lane, nothing()).error().code, ErrorCode::unavailable);
+  for (const uint32_t queue : {0, 1}) {  // in whatever queue
+    EXPECT_EQ(connection->submit(queue, nothing()).error().code, ErrorCode::unavailable);
   }
   EXPECT_EQ(connection->pool_used(), 4096u);
   EXPECT_NE(connection->allocate(4096).value(), memory);
@@ -266,7 +266,7 @@ TEST(Connection, ALyingDaemonIsLeft) {
   FakeDaemon daemon;
   const auto connection = daemon.connect();
   const Ticket ticket = connection->submit(0, nothing()).value();
-  daemon.memory().lane(0)->entries[1].completion.completed = 77;
+  daemon.memory().queue(0)->entries[1].completion.completed = 77;
   EXPECT_EQ(connection->wait(ticket).error().code, ErrorCode::unavailable);
   EXPECT_TRUE(connection->lost());
 }
@@ -276,7 +276,7 @@ TEST(Connection, UnknownStatusesAreErrors) {
   const auto connection = daemon.connect();
   const Ticket ticket = connection->submit(0, nothing()).value();
   std::array<hoist_request, 1> batch;
-  Receiver receiver(daemon.memory().lane(0));
+  Receiver receiver(daemon.memory().queue(0));
   ASSERT_EQ(receiver.drain(batch).value(), 1u);
   receiver.complete(4711, 0, 0);
   EXPECT_EQ(connection->wait(ticket).error().code, ErrorCode::corrupt);
@@ -321,7 +321,7 @@ TEST(Connection, WaitsForAnyThatIsAnswered) {
   EXPECT_FALSE(connection->wait_for_any());
 }
 
-TEST(Connection, ManyThreadsShareALane) {
+TEST(Connection, ManyThreadsShareAQueue) {
   FakeDaemon daemon;
   const auto connection = daemon.connect();
   constexpr int kThreads = 8;

@@ -54,30 +54,30 @@ void add_argument(hoist_request& request, uint64_t argument) {
 
 }  // namespace
 
-// A stream: what was put into its lane, and the first thing that went wrong with it. A transfer's
+// A stream: what was put into its queue, and the first thing that went wrong with it. A transfer's
 // threads share one, so everything here may be called by several at once.
-class RemoteDevice::Queue {
+class RemoteDevice::Outstanding {
  public:
-  explicit Queue(uint32_t stream_number = 0) : stream_number_(stream_number) {}
-  // By which streams share the lanes.
+  explicit Outstanding(uint32_t stream_number = 0) : stream_number_(stream_number) {}
+  // By which streams share the queues.
   uint32_t stream_number() const { return stream_number_; }
 
-  // Submits and notes at once: tickets stand here in the order of the lane, so that what is last
-  // here is done after everything else. `submit` puts a request into a lane: `best`, where nothing
+  // Submits and notes at once: tickets stand here in the order of the queue, so that what is last
+  // here is done after everything else. `submit` puts a request into a queue: `best`, where nothing
   // is outstanding in another.
   template <typename Submit>
   Status put(uint32_t best, Submit submit) {
     const std::lock_guard lock(mutex_);
-    if (outstanding_.empty()) lane_ = best;
-    Result<Ticket> ticket = submit(lane_);
+    if (outstanding_.empty()) queue_ = best;
+    Result<Ticket> ticket = submit(queue_);
     if (!ticket) return ticket.error();
     outstanding_.push_back(std::move(*ticket));
     return {};
   }
   // Where it has something outstanding, behind which everything must go.
-  std::optional<uint32_t> lane() const {
+  std::optional<uint32_t> queue() const {
     const std::lock_guard lock(mutex_);
-    return outstanding_.empty() ? std::nullopt : std::optional(lane_);
+    return outstanding_.empty() ? std::nullopt : std::optional(queue_);
   }
   // Of what was put in last; done where nothing is outstanding.
   Ticket last() const {
@@ -89,7 +89,7 @@ class RemoteDevice::Queue {
     return std::exchange(failed_, Status{});
   }
 
-  // What does not come in time stays outstanding, and the stream in its lane.
+  // What does not come in time stays outstanding, and the stream in its queue.
   enum class Waited { answered, nothing, gave_up };
   Waited wait_for_oldest(Connection& connection) {
     std::unique_lock lock(mutex_);
@@ -135,7 +135,7 @@ class RemoteDevice::Queue {
 
   const uint32_t stream_number_;
   mutable std::mutex mutex_;
-  uint32_t lane_ = 0;
+  uint32_t queue_ = 0;
   std::deque<Ticket> outstanding_;
   uint64_t answered_ = 0;  // that were taken from the front
   uint64_t given_up_ = 0;  // so many from the beginning were waited for in vain
@@ -165,24 +165,26 @@ Status RemoteDevice::allow_access(const Device& peer) {
 }
 
 Result<StreamHandle> RemoteDevice::create_stream() {
-  return StreamHandle{new Queue(streams_.fetch_add(1))};
+  return StreamHandle{new Outstanding(streams_.fetch_add(1))};
 }
 
-void RemoteDevice::destroy(StreamHandle stream) { delete static_cast<Queue*>(stream.pointer); }
+void RemoteDevice::destroy(StreamHandle stream) {
+  delete static_cast<Outstanding*>(stream.pointer);
+}
 
 Status RemoteDevice::synchronize(StreamHandle stream) {
   if (Status here = connection_->check_process(); !here) return here;
-  auto* const queue = static_cast<Queue*>(stream.pointer);
-  if (queue == nullptr) return {};
-  Status waited = queue->wait_for_all(*connection_);
-  Status failed = queue->take_failure();
+  auto* const outstanding = static_cast<Outstanding*>(stream.pointer);
+  if (outstanding == nullptr) return {};
+  Status waited = outstanding->wait_for_all(*connection_);
+  Status failed = outstanding->take_failure();
   return waited ? failed : waited;
 }
 
 Status RemoteDevice::call(StreamHandle stream, std::function<void()> function) {
   if (Status here = connection_->check_process(); !here) return here;
-  if (auto* const queue = static_cast<Queue*>(stream.pointer); queue != nullptr) {
-    if (Status waited = queue->wait_for_all(*connection_); !waited) return waited;
+  if (auto* const outstanding = static_cast<Outstanding*>(stream.pointer); outstanding != nullptr) {
+    if (Status waited = outstanding->wait_for_all(*connection_); !waited) return waited;
   }
   function();
   return {};
@@ -196,8 +198,9 @@ Status RemoteDevice::record(EventHandle event, StreamHandle stream) {
   if (Status here = connection_->check_process(); !here) return here;
   // Nobody knows what a dead daemon's device still does.
   if (connection_->lost()) return connection_->status();
-  const auto* const queue = static_cast<Queue*>(stream.pointer);
-  static_cast<Point*>(event.pointer)->ticket = queue == nullptr ? Ticket() : queue->last();
+  const auto* const outstanding = static_cast<Outstanding*>(stream.pointer);
+  static_cast<Point*>(event.pointer)->ticket =
+      outstanding == nullptr ? Ticket() : outstanding->last();
   return {};
 }
 
@@ -216,24 +219,24 @@ Status RemoteDevice::synchronize(EventHandle event) {
 }
 
 // Uploads, downloads and the rest do not wait for one another.
-uint32_t RemoteDevice::lane_for(const hoist_request& request, uint32_t stream) const {
+uint32_t RemoteDevice::queue_for(const hoist_request& request, uint32_t stream) const {
   constexpr uint32_t kCopying = 2;
-  const uint32_t lanes = connection_->lanes();
-  if (lanes <= kCopying) return stream % lanes;
+  const uint32_t queues = connection_->queues();
+  if (queues <= kCopying) return stream % queues;
   const bool is_copy = request.operation == HOIST_REQUEST_COPY;
   if (is_copy && request.ranges[0].buffer == 0) return 0;
   if (is_copy && request.ranges[1].buffer == 0) return 1;
-  return kCopying + stream % (lanes - kCopying);
+  return kCopying + stream % (queues - kCopying);
 }
 
-// As Connection::submit(), but a full lane is waited for.
-Result<Ticket> RemoteDevice::submit(uint32_t lane, const hoist_request& request,
+// As Connection::submit(), but a full queue is waited for.
+Result<Ticket> RemoteDevice::submit(uint32_t queue, const hoist_request& request,
                                     std::chrono::nanoseconds work) {
   while (true) {
-    if (Status room = connection_->wait_for_room(lane); !room) {
+    if (Status room = connection_->wait_for_room(queue); !room) {
       return room.error();
     }
-    Result<Ticket> ticket = connection_->submit(lane, request, work);
+    Result<Ticket> ticket = connection_->submit(queue, request, work);
     if (ticket || ticket.error().code != ErrorCode::unavailable || !connection_->status()) {
       return ticket;
     }  // else another thread was faster
@@ -243,11 +246,13 @@ Result<Ticket> RemoteDevice::submit(uint32_t lane, const hoist_request& request,
 // In the stream's order, but it is not outstanding there.
 Result<Ticket> RemoteDevice::submit_on(StreamHandle stream, const hoist_request& request,
                                        std::chrono::nanoseconds work) {
-  Queue own;
-  Queue& queue = stream.pointer != nullptr ? *static_cast<Queue*>(stream.pointer) : own;
-  queue.drop_answered(*connection_);
-  const uint32_t lane = queue.lane().value_or(lane_for(request, queue.stream_number()));
-  return submit(lane, request, work);
+  Outstanding own;
+  Outstanding& outstanding =
+      stream.pointer != nullptr ? *static_cast<Outstanding*>(stream.pointer) : own;
+  outstanding.drop_answered(*connection_);
+  const uint32_t queue =
+      outstanding.queue().value_or(queue_for(request, outstanding.stream_number()));
+  return submit(queue, request, work);
 }
 
 Result<hoist_completion> RemoteDevice::submit_and_wait(StreamHandle stream,
@@ -260,15 +265,15 @@ Result<hoist_completion> RemoteDevice::submit_and_wait(StreamHandle stream,
 
 Status RemoteDevice::enqueue(StreamHandle stream, const hoist_request& request,
                              std::chrono::nanoseconds work) {
-  auto* const queue = static_cast<Queue*>(stream.pointer);
-  if (queue == nullptr) {
+  auto* const outstanding = static_cast<Outstanding*>(stream.pointer);
+  if (outstanding == nullptr) {
     const Result<hoist_completion> answer = submit_and_wait(stream, request, work);
     if (!answer) return answer.error();
     return {};
   }
-  queue->drop_answered(*connection_);
-  return queue->put(lane_for(request, queue->stream_number()),
-                    [&](uint32_t lane) { return submit(lane, request, work); });
+  outstanding->drop_answered(*connection_);
+  return outstanding->put(queue_for(request, outstanding->stream_number()),
+                          [&](uint32_t queue) { return submit(queue, request, work); });
 }
 
 Status RemoteDevice::run_served(StreamHandle stream, uint32_t operation,
@@ -395,33 +400,34 @@ Status RemoteDevice::copy_ranges(const hoist_range& from, const hoist_range& to,
 }
 
 // Memory of the pool; while it is full, our own copies are waited for, or others'.
-Result<void*> RemoteDevice::staging(uint64_t size, Queue& queue) {
+Result<void*> RemoteDevice::staging(uint64_t size, Outstanding& outstanding) {
   while (true) {
     Result<void*> memory = connection_->allocate(size);
     if (memory || memory.error().code != ErrorCode::exhausted) return memory;
-    const Queue::Waited waited = queue.wait_for_oldest(*connection_);
-    const bool gave_up = waited == Queue::Waited::gave_up ||
-                         (waited == Queue::Waited::nothing && !connection_->wait_for_any());
+    const Outstanding::Waited waited = outstanding.wait_for_oldest(*connection_);
+    const bool gave_up = waited == Outstanding::Waited::gave_up ||
+                         (waited == Outstanding::Waited::nothing && !connection_->wait_for_any());
     if (gave_up) return fail(ErrorCode::unavailable, memory.error().message);
   }
 }
 
 Status RemoteDevice::upload(const hoist_range& to, const std::byte* from, StreamHandle stream) {
-  Queue own;
-  auto* const queue = stream.pointer != nullptr ? static_cast<Queue*>(stream.pointer) : &own;
+  Outstanding own;
+  auto* const outstanding =
+      stream.pointer != nullptr ? static_cast<Outstanding*>(stream.pointer) : &own;
   for (uint64_t done = 0; done < to.length;) {
     const uint64_t size = std::min(kChunk, to.length - done);
-    const Result<void*> memory = staging(size, *queue);
+    const Result<void*> memory = staging(size, *outstanding);
     if (!memory) return memory.error();
     std::memcpy(*memory, from + done, size);
     const uint64_t offset = *connection_->pool_offset(*memory, size);
-    Status copied =
-        copy_ranges({0, offset, size}, {to.buffer, to.offset + done, size}, StreamHandle{queue});
+    Status copied = copy_ranges({0, offset, size}, {to.buffer, to.offset + done, size},
+                                StreamHandle{outstanding});
     connection_->free(*memory);  // the request keeps it until it is answered
     if (!copied) return copied;
     done += size;
   }
-  return queue == &own ? synchronize(StreamHandle{queue}) : Status();
+  return outstanding == &own ? synchronize(StreamHandle{outstanding}) : Status();
 }
 
 Status RemoteDevice::download(std::byte* to, const hoist_range& from, StreamHandle stream) {
@@ -432,8 +438,9 @@ Status RemoteDevice::download(std::byte* to, const hoist_range& from, StreamHand
     Ticket ticket;
   };
   constexpr size_t kInFlight = 4;
-  Queue own;
-  auto* const queue = stream.pointer != nullptr ? static_cast<Queue*>(stream.pointer) : &own;
+  Outstanding own;
+  auto* const outstanding =
+      stream.pointer != nullptr ? static_cast<Outstanding*>(stream.pointer) : &own;
   std::deque<Chunk> chunks;
   Status status;
   const auto finish_oldest = [&] {
@@ -450,7 +457,7 @@ Status RemoteDevice::download(std::byte* to, const hoist_range& from, StreamHand
   for (uint64_t done = 0; status && done < from.length;) {
     const uint64_t size = std::min(kChunk, from.length - done);
     const Result<void*> memory =
-        chunks.empty() ? staging(size, *queue) : connection_->allocate(size);
+        chunks.empty() ? staging(size, *outstanding) : connection_->allocate(size);
     if (!memory && !chunks.empty()) {
       finish_oldest();
       continue;
@@ -459,9 +466,10 @@ Status RemoteDevice::download(std::byte* to, const hoist_range& from, StreamHand
     hoist_request request = request_for(HOIST_REQUEST_COPY);
     add_range(request, {from.buffer, from.offset + done, size});
     add_range(request, {0, *connection_->pool_offset(*memory, size), size});
-    queue->drop_answered(*connection_);
-    const uint32_t lane = queue->lane().value_or(lane_for(request, queue->stream_number()));
-    Result<Ticket> ticket = submit(lane, request);
+    outstanding->drop_answered(*connection_);
+    const uint32_t queue =
+        outstanding->queue().value_or(queue_for(request, outstanding->stream_number()));
+    Result<Ticket> ticket = submit(queue, request);
     if (!ticket) {
       connection_->free(*memory);
       status = ticket.error();

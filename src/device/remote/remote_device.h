@@ -19,11 +19,11 @@
 //   Where a copy from or to it was not answered, free it without using it again: the device may
 //   still write there. Other host memory goes through the pool, as fast as a memcpy() more allows,
 //   and cannot be pinned.
-// - Streams share the connection's lanes; what is in one lane is done in order of submission. A
-//   stream that has nothing outstanding takes the lane for its next work: one for uploads, one for
-//   downloads, the others for the rest, so that these go on at once. (With one lane or two streams
+// - Streams share the connection's queues; what is in one queue is done in order of submission. A
+//   stream that has nothing outstanding takes the queue for its next work: one for uploads, one for
+//   downloads, the others for the rest, so that these go on at once. (With one queue or two streams
 //   take turns at them, whatever they do.) A stream that waits for another's event, or calls a
-//   function, waits on the calling thread. A full lane makes the caller wait for its oldest
+//   function, waits on the calling thread. A full queue makes the caller wait for its oldest
 //   request.
 // - In a child after fork() everything answers `unavailable`; shared() connects anew there.
 // - It must outlive its streams, events and buffers: keep the pointer with them.
@@ -90,7 +90,7 @@ class RemoteDevice : public Device {
   }
 
  private:
-  class Queue;
+  class Outstanding;
   struct Point;
   struct Allocation {
     uint64_t buffer;
@@ -99,8 +99,8 @@ class RemoteDevice : public Device {
 
   explicit RemoteDevice(std::shared_ptr<Connection> connection);
   Result<hoist_range> range_of(const void* data, uint64_t size) const;
-  uint32_t lane_for(const hoist_request& request, uint32_t stream) const;
-  Result<Ticket> submit(uint32_t lane, const hoist_request& request,
+  uint32_t queue_for(const hoist_request& request, uint32_t stream) const;
+  Result<Ticket> submit(uint32_t queue, const hoist_request& request,
                         std::chrono::nanoseconds work = {});
   Result<Ticket> submit_on(StreamHandle stream, const hoist_request& request,
                            std::chrono::nanoseconds work = {});
@@ -110,7 +110,7 @@ class RemoteDevice : public Device {
   Status enqueue(StreamHandle stream, const hoist_request& request,
                  std::chrono::nanoseconds work = {});
   Status copy_ranges(const hoist_range& from, const hoist_range& to, StreamHandle stream);
-  Result<void*> staging(uint64_t size, Queue& queue);
+  Result<void*> staging(uint64_t size, Outstanding& outstanding);
   Status upload(const hoist_range& to, const std::byte* from, StreamHandle stream);
   Status download(std::byte* to, const hoist_range& from, StreamHandle stream);
 

@@ -42,9 +42,9 @@ void copy_words_out(T& shared, const T& from) {
   }
 }
 
-template <typename Lane>
-auto& entry_of(Lane* lane, uint64_t sequence) {
-  return lane->entries[sequence % HOIST_RING_ENTRIES];
+template <typename Queue>
+auto& entry_of(Queue* queue, uint64_t sequence) {
+  return queue->entries[sequence % HOIST_RING_ENTRIES];
 }
 
 // What `completed` held before request `sequence` was submitted.
@@ -56,22 +56,22 @@ uint32_t value_before(uint64_t sequence) {
 
 uint64_t Submitter::submit(const hoist_request& request) {
   const uint64_t sequence = ++submitted_;
-  hoist_ring_entry& entry = entry_of(lane_, sequence);
+  hoist_ring_entry& entry = entry_of(queue_, sequence);
   hoist_request numbered = request;
   numbered.sequence = sequence;
   copy_words_out(entry.request, numbered);
   store(entry.completion.waiting, 0);
-  store(lane_->tail, sequence, __ATOMIC_RELEASE);
+  store(queue_->tail, sequence, __ATOMIC_RELEASE);
   // The daemon says that it sleeps, then looks for work; we make work, then look whether it sleeps.
   // With both in one total order, at least one sees the other.
-  __atomic_fetch_add(&lane_->doorbell, 1, __ATOMIC_SEQ_CST);
-  if (load(lane_->sleeping, __ATOMIC_SEQ_CST) != 0) futex_wake_all(&lane_->doorbell);
+  __atomic_fetch_add(&queue_->doorbell, 1, __ATOMIC_SEQ_CST);
+  if (load(queue_->sleeping, __ATOMIC_SEQ_CST) != 0) futex_wake_all(&queue_->doorbell);
   return sequence;
 }
 
 bool Submitter::reap(hoist_completion& completion) {
   if (reaped_ == submitted_) return false;
-  const hoist_completion& shared = entry_of(lane_, reaped_ + 1).completion;
+  const hoist_completion& shared = entry_of(queue_, reaped_ + 1).completion;
   if (load(shared.completed, __ATOMIC_ACQUIRE) != static_cast<uint32_t>(reaped_ + 1)) return false;
   completion = {};
   completion.status = load(shared.status);
@@ -81,29 +81,29 @@ bool Submitter::reap(hoist_completion& completion) {
   return true;
 }
 
-void Submitter::wait(hoist_ring_lane* lane, uint64_t sequence, uint64_t deadline_ns) {
-  hoist_completion& completion = entry_of(lane, sequence).completion;
+void Submitter::wait(hoist_ring_queue* queue, uint64_t sequence, uint64_t deadline_ns) {
+  hoist_completion& completion = entry_of(queue, sequence).completion;
   store(completion.waiting, 1, __ATOMIC_SEQ_CST);
   const uint32_t before = value_before(sequence);
   if (load(completion.completed, __ATOMIC_SEQ_CST) != before) return;
   futex_wait(&completion.completed, before, deadline_ns);
 }
 
-Submitter::Progress Submitter::progress(const hoist_ring_lane* lane, uint64_t sequence) {
-  const uint32_t completed = load(entry_of(lane, sequence).completion.completed, __ATOMIC_ACQUIRE);
+Submitter::Progress Submitter::progress(const hoist_ring_queue* queue, uint64_t sequence) {
+  const uint32_t completed = load(entry_of(queue, sequence).completion.completed, __ATOMIC_ACQUIRE);
   if (completed == static_cast<uint32_t>(sequence)) return Progress::done;
   return completed == value_before(sequence) ? Progress::pending : Progress::corrupt;
 }
 
 Result<size_t> Receiver::drain(std::span<hoist_request> into) {
-  const uint64_t tail = load(lane_->tail, __ATOMIC_ACQUIRE);
+  const uint64_t tail = load(queue_->tail, __ATOMIC_ACQUIRE);
   if (tail < drained_ || tail - completed_ > HOIST_RING_ENTRIES) {
     return fail(ErrorCode::corrupt, "more requests than the ring holds (shared ring)");
   }
   size_t count = 0;
   while (drained_ < tail && count < into.size()) {
     hoist_request& request = into[count];
-    copy_words_in(request, entry_of(lane_, drained_ + 1).request);
+    copy_words_in(request, entry_of(queue_, drained_ + 1).request);
     if (request.sequence != drained_ + 1) {
       return fail(ErrorCode::corrupt, "an entry out of sequence (shared ring)");
     }
@@ -113,10 +113,10 @@ Result<size_t> Receiver::drain(std::span<hoist_request> into) {
   return count;
 }
 
-bool Receiver::has_more() const { return load(lane_->tail, __ATOMIC_ACQUIRE) != drained_; }
+bool Receiver::has_more() const { return load(queue_->tail, __ATOMIC_ACQUIRE) != drained_; }
 
 void Receiver::complete(uint32_t status, uint64_t result, uint64_t device_ns) {
-  hoist_completion& completion = entry_of(lane_, ++completed_).completion;
+  hoist_completion& completion = entry_of(queue_, ++completed_).completion;
   store(completion.status, status);
   store(completion.result, result);
   store(completion.device_ns, device_ns);
@@ -126,17 +126,17 @@ void Receiver::complete(uint32_t status, uint64_t result, uint64_t device_ns) {
 }
 
 void Receiver::wait(const std::atomic<bool>& stop) const {
-  const uint32_t doorbell = load(lane_->doorbell, __ATOMIC_SEQ_CST);
-  store(lane_->sleeping, 1, __ATOMIC_SEQ_CST);
-  if (load(lane_->tail, __ATOMIC_SEQ_CST) == drained_ && !stop.load()) {
-    futex_wait(&lane_->doorbell, doorbell, 0);
+  const uint32_t doorbell = load(queue_->doorbell, __ATOMIC_SEQ_CST);
+  store(queue_->sleeping, 1, __ATOMIC_SEQ_CST);
+  if (load(queue_->tail, __ATOMIC_SEQ_CST) == drained_ && !stop.load()) {
+    futex_wait(&queue_->doorbell, doorbell, 0);
   }
-  store(lane_->sleeping, 0);
+  store(queue_->sleeping, 0);
 }
 
-void Receiver::wake(hoist_ring_lane* lane) {
-  __atomic_fetch_add(&lane->doorbell, 1, __ATOMIC_SEQ_CST);
-  futex_wake_all(&lane->doorbell);
+void Receiver::wake(hoist_ring_queue* queue) {
+  __atomic_fetch_add(&queue->doorbell, 1, __ATOMIC_SEQ_CST);
+  futex_wake_all(&queue->doorbell);
 }
 
 }  // namespace hoist::device::remote

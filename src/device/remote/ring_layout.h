@@ -3,11 +3,11 @@
  * has a fixed size and no padding, so that a kernel module can use the same requests.
  *
  *   0            header                    what it is; for people and core files, never trusted
- *   4096         lane 0: tail, doorbell, HOIST_RING_ENTRIES entries
- *   4096 + L     lane 1 ...                L = sizeof(struct hoist_ring_lane), a page multiple
+ *   4096         queue 0: tail, doorbell, HOIST_RING_ENTRIES entries
+ *   4096 + L     queue 1 ...                L = sizeof(struct hoist_ring_queue), a page multiple
  *   pool_offset  pool                      the bytes that copies read and write
  *
- * A lane is a queue that is served in order, by one thread and one stream of the daemon. Entry
+ * A queue is served in order, by one thread and one stream of the daemon. Entry
  * number s (its sequence, from 1) lies in entries[s % HOIST_RING_ENTRIES]. The client fills the
  * request, stores s in `tail` (release), increments `doorbell` and wakes its futex. The daemon
  * copies the request once, checks it against what it knows itself, runs it, fills the completion,
@@ -26,8 +26,8 @@
 enum {
   HOIST_RING_VERSION = 1,        /* this header's */
   HOIST_RING_OLDEST_VERSION = 1, /* the oldest that this daemon and client still speak */
-  HOIST_RING_ENTRIES = 64,       /* requests in flight in a lane */
-  HOIST_RING_MAX_LANES = 4,
+  HOIST_RING_ENTRIES = 64,       /* requests in flight in a queue */
+  HOIST_RING_MAX_QUEUES = 4,
   HOIST_RING_MAX_RANGES = 4,
   HOIST_RING_MAX_ARGUMENTS = 16,
   HOIST_RING_PAGE = 4096,
@@ -94,7 +94,7 @@ struct hoist_ring_entry {
   struct hoist_completion completion;
 };
 
-struct hoist_ring_lane {
+struct hoist_ring_queue {
   uint64_t tail; /* sequence of the last entry filled */
   uint8_t pad0[56];
   uint32_t doorbell; /* a futex; changes with every submission */
@@ -107,7 +107,7 @@ struct hoist_ring_lane {
 struct hoist_ring_header {
   uint64_t magic;
   uint32_t version;
-  uint32_t lanes;
+  uint32_t queues;
   uint64_t pool_offset;
   uint64_t pool_size;
 };
@@ -126,7 +126,7 @@ struct hoist_message {
   uint32_t type;
   uint32_t version;        /* hello: newest the client speaks; welcome: chosen; refused: newest */
   uint32_t oldest_version; /* hello, refused: oldest spoken */
-  uint32_t lanes;          /* hello */
+  uint32_t queues;         /* hello */
   uint64_t pool_size;      /* hello; refused: one that would be taken now; 0: the pool is not why */
   uint64_t device_memory;  /* welcome: bytes of the device */
   uint64_t memory_limit;   /* welcome: device memory that this client may have at once */
@@ -139,11 +139,11 @@ struct hoist_message {
 };
 
 /* Where things are in the shared memory. */
-static inline uint64_t hoist_ring_lane_offset(uint32_t lane) {
-  return HOIST_RING_PAGE + lane * sizeof(struct hoist_ring_lane);
+static inline uint64_t hoist_ring_queue_offset(uint32_t queue) {
+  return HOIST_RING_PAGE + queue * sizeof(struct hoist_ring_queue);
 }
-static inline uint64_t hoist_ring_pool_offset(uint32_t lanes) {
-  return hoist_ring_lane_offset(lanes);
+static inline uint64_t hoist_ring_pool_offset(uint32_t queues) {
+  return hoist_ring_queue_offset(queues);
 }
 
 #ifdef __cplusplus
@@ -154,7 +154,7 @@ static inline uint64_t hoist_ring_pool_offset(uint32_t lanes) {
 HOIST_RING_CHECK(sizeof(struct hoist_request) == 256);
 HOIST_RING_CHECK(sizeof(struct hoist_completion) == 64);
 HOIST_RING_CHECK(sizeof(struct hoist_ring_entry) == 320);
-HOIST_RING_CHECK(sizeof(struct hoist_ring_lane) % HOIST_RING_PAGE == 0);
+HOIST_RING_CHECK(sizeof(struct hoist_ring_queue) % HOIST_RING_PAGE == 0);
 HOIST_RING_CHECK(sizeof(struct hoist_ring_header) <= HOIST_RING_PAGE);
 HOIST_RING_CHECK(sizeof(struct hoist_message) == 320);
 HOIST_RING_CHECK((HOIST_RING_ENTRIES & (HOIST_RING_ENTRIES - 1)) == 0);

@@ -29,9 +29,9 @@ class RingTest : public testing::Test {
     return count.value_or(0);
   }
 
-  std::unique_ptr<hoist_ring_lane> lane = std::make_unique<hoist_ring_lane>();
-  Submitter submitter{lane.get()};
-  Receiver receiver{lane.get()};
+  std::unique_ptr<hoist_ring_queue> queue = std::make_unique<hoist_ring_queue>();
+  Submitter submitter{queue.get()};
+  Receiver receiver{queue.get()};
   std::array<hoist_request, HOIST_RING_ENTRIES> batch;
   hoist_completion completion;
 };
@@ -45,8 +45,8 @@ TEST_F(RingTest, CarriesRequestsAndAnswersInOrder) {
   EXPECT_EQ(batch[1].arguments[0], 8u);
   EXPECT_FALSE(submitter.reap(completion));
   receiver.complete(HOIST_RING_OK, 70, 1);
-  EXPECT_EQ(Submitter::progress(lane.get(), 1), Submitter::Progress::done);
-  EXPECT_EQ(Submitter::progress(lane.get(), 2), Submitter::Progress::pending);
+  EXPECT_EQ(Submitter::progress(queue.get(), 1), Submitter::Progress::done);
+  EXPECT_EQ(Submitter::progress(queue.get(), 2), Submitter::Progress::pending);
   ASSERT_TRUE(submitter.reap(completion));
   EXPECT_EQ(completion.result, 70u);
   EXPECT_FALSE(submitter.reap(completion));
@@ -105,7 +105,7 @@ TEST_F(RingTest, RandomTrafficAgreesWithAQueue) {
 
 TEST_F(RingTest, ATailBeyondTheEntriesIsCorrupt) {
   for (const uint64_t tail : {uint64_t{HOIST_RING_ENTRIES} + 1, UINT64_MAX, uint64_t{1} << 32}) {
-    lane->tail = tail;
+    queue->tail = tail;
     EXPECT_EQ(receiver.drain(batch).error().code, ErrorCode::corrupt) << tail;
   }
 }
@@ -114,28 +114,28 @@ TEST_F(RingTest, ATailThatGoesBackIsCorrupt) {
   submitter.submit(request_with(1));
   ASSERT_EQ(drain(), 1u);
   receiver.complete(HOIST_RING_OK, 0, 0);
-  lane->tail = 0;
+  queue->tail = 0;
   EXPECT_EQ(receiver.drain(batch).error().code, ErrorCode::corrupt);
 }
 
 TEST_F(RingTest, EntriesThatAreNotAnsweredCannotBeSubmittedAgain) {
   for (uint64_t i = 0; i < HOIST_RING_ENTRIES; ++i) submitter.submit(request_with(i));
   ASSERT_EQ(drain(), size_t{HOIST_RING_ENTRIES});
-  lane->tail = HOIST_RING_ENTRIES + 1;
+  queue->tail = HOIST_RING_ENTRIES + 1;
   EXPECT_EQ(receiver.drain(batch).error().code, ErrorCode::corrupt);
 }
 
 TEST_F(RingTest, AnEntryOfAnotherGenerationIsCorrupt) {
   submitter.submit(request_with(1));
-  lane->entries[1].request.sequence = 1 + HOIST_RING_ENTRIES;
+  queue->entries[1].request.sequence = 1 + HOIST_RING_ENTRIES;
   EXPECT_EQ(receiver.drain(batch).error().code, ErrorCode::corrupt);
 }
 
 TEST_F(RingTest, AnAnswerOfAnotherGenerationIsCorrupt) {
   submitter.submit(request_with(1));
-  lane->entries[1].completion.completed = 12345;
+  queue->entries[1].completion.completed = 12345;
   EXPECT_FALSE(submitter.reap(completion));
-  EXPECT_EQ(Submitter::progress(lane.get(), 1), Submitter::Progress::corrupt);
+  EXPECT_EQ(Submitter::progress(queue.get(), 1), Submitter::Progress::corrupt);
 }
 
 // Both ends sleep and wake each other many times.
@@ -155,11 +155,11 @@ TEST_F(RingTest, NoWakeUpIsLost) {
   });
   for (uint64_t i = 0; i < kRounds; ++i) {
     const uint64_t sequence = submitter.submit(request_with(i));
-    while (!submitter.reap(completion)) Submitter::wait(lane.get(), sequence, 0);
+    while (!submitter.reap(completion)) Submitter::wait(queue.get(), sequence, 0);
     ASSERT_EQ(completion.result, i + 1);
   }
   stop = true;
-  Receiver::wake(lane.get());
+  Receiver::wake(queue.get());
   daemon.join();
 }
 

@@ -29,20 +29,20 @@ Error refused(std::string_view why) {
   return fail(ErrorCode::invalid_argument, fmt::format("{} (shared memory)", why));
 }
 
-Status check_shape(uint32_t lanes, uint64_t pool_size) {
+Status check_shape(uint32_t queues, uint64_t pool_size) {
   constexpr uint64_t kMost = uint64_t{1} << 46;
-  if (lanes < 1 || lanes > HOIST_RING_MAX_LANES) return refused("no such number of lanes");
+  if (queues < 1 || queues > HOIST_RING_MAX_QUEUES) return refused("no such number of queues");
   if (pool_size % HOIST_RING_PAGE != 0 || pool_size > kMost) return refused("no such pool size");
   return {};
 }
 
 }  // namespace
 
-Result<SharedMemory> SharedMemory::create(uint32_t lanes, uint64_t pool_size) {
-  if (Status shape = check_shape(lanes, pool_size); !shape) return shape.error();
+Result<SharedMemory> SharedMemory::create(uint32_t queues, uint64_t pool_size) {
+  if (Status shape = check_shape(queues, pool_size); !shape) return shape.error();
   SharedMemory memory;
-  memory.lanes_ = lanes;
-  memory.size_ = hoist_ring_pool_offset(lanes) + pool_size;
+  memory.queues_ = queues;
+  memory.size_ = hoist_ring_pool_offset(queues) + pool_size;
   memory.fd_ = UniqueFd(::memfd_create("hoist-pool", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!memory.fd_.valid()) return system_error("make");
   errno = EFBIG;
@@ -52,16 +52,16 @@ Result<SharedMemory> SharedMemory::create(uint32_t lanes, uint64_t pool_size) {
   if (Status mapped = memory.map(memory.fd()); !mapped) return mapped.error();
   // A child's writes would be taken for its parent's, and its exit would not end the session.
   if (::madvise(memory.data_, memory.size_, MADV_DONTFORK) != 0) return system_error("keep");
-  new (memory.data_) hoist_ring_header{HOIST_RING_MAGIC, HOIST_RING_VERSION, lanes,
-                                       hoist_ring_pool_offset(lanes), pool_size};
+  new (memory.data_) hoist_ring_header{HOIST_RING_MAGIC, HOIST_RING_VERSION, queues,
+                                       hoist_ring_pool_offset(queues), pool_size};
   return memory;
 }
 
-Result<SharedMemory> SharedMemory::adopt(int descriptor, uint32_t lanes, uint64_t pool_size) {
-  if (Status shape = check_shape(lanes, pool_size); !shape) return shape.error();
+Result<SharedMemory> SharedMemory::adopt(int descriptor, uint32_t queues, uint64_t pool_size) {
+  if (Status shape = check_shape(queues, pool_size); !shape) return shape.error();
   SharedMemory memory;
-  memory.lanes_ = lanes;
-  memory.size_ = hoist_ring_pool_offset(lanes) + pool_size;
+  memory.queues_ = queues;
+  memory.size_ = hoist_ring_pool_offset(queues) + pool_size;
   const int seals = ::fcntl(descriptor, F_GET_SEALS);
   if (seals < 0) return refused("the descriptor is no memory that can be sealed");
   if ((seals & kWanted) != kWanted) return refused("it is not sealed");
@@ -92,7 +92,7 @@ SharedMemory& SharedMemory::operator=(SharedMemory&& other) noexcept {
   std::swap(fd_, other.fd_);
   std::swap(data_, other.data_);
   std::swap(size_, other.size_);
-  std::swap(lanes_, other.lanes_);
+  std::swap(queues_, other.queues_);
   std::swap(owner_, other.owner_);
   return *this;
 }
@@ -102,12 +102,12 @@ SharedMemory::~SharedMemory() {
   if (data_ != nullptr && owner_ == ::getpid()) ::munmap(data_, size_);
 }
 
-hoist_ring_lane* SharedMemory::lane(uint32_t index) const {
-  return reinterpret_cast<hoist_ring_lane*>(data_ + hoist_ring_lane_offset(index));
+hoist_ring_queue* SharedMemory::queue(uint32_t index) const {
+  return reinterpret_cast<hoist_ring_queue*>(data_ + hoist_ring_queue_offset(index));
 }
 
 std::span<std::byte> SharedMemory::pool() const {
-  const uint64_t offset = hoist_ring_pool_offset(lanes_);
+  const uint64_t offset = hoist_ring_pool_offset(queues_);
   return {data_ + offset, size_ - offset};
 }
 

@@ -32,8 +32,8 @@ TEST(SharedMemory, BothSidesSeeTheSameBytes) {
   ASSERT_EQ(ours->pool().size(), kPool);
   ours->pool().back() = std::byte{42};
   EXPECT_EQ(theirs->pool().back(), std::byte{42});
-  ours->lane(0)->tail = 3;
-  EXPECT_EQ(theirs->lane(0)->tail, 3u);
+  ours->queue(0)->tail = 3;
+  EXPECT_EQ(theirs->queue(0)->tail, 3u);
 }
 
 TEST(SharedMemory, CannotBeCutOrUnsealed) {
@@ -47,10 +47,10 @@ TEST(SharedMemory, CannotBeCutOrUnsealed) {
 
 TEST(SharedMemory, RefusesShapesThatAreNone) {
   EXPECT_FALSE(SharedMemory::create(0, kPool));
-  EXPECT_FALSE(SharedMemory::create(HOIST_RING_MAX_LANES + 1, kPool));
+  EXPECT_FALSE(SharedMemory::create(HOIST_RING_MAX_QUEUES + 1, kPool));
   EXPECT_FALSE(SharedMemory::create(1, kPool + 1));
   EXPECT_FALSE(SharedMemory::create(1, UINT64_MAX - 4095));
-  EXPECT_TRUE(SharedMemory::create(HOIST_RING_MAX_LANES, 0));
+  EXPECT_TRUE(SharedMemory::create(HOIST_RING_MAX_QUEUES, 0));
 }
 
 TEST(SharedMemory, RefusesWhatIsNotSealed) {

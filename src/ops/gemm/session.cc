@@ -57,7 +57,7 @@ int gpu_count() {
 }
 
 Session::Session(std::shared_ptr<device::Device> device)
-    : first_(std::make_shared<Lane>(std::move(device))) {}
+    : first_(std::make_shared<OpenDevice>(std::move(device))) {}
 
 Result<std::shared_ptr<Session>> Session::open(bool may_start, std::chrono::milliseconds wait) {
   auto opened = open_device(0, may_start, wait);
@@ -81,13 +81,14 @@ Result<std::shared_ptr<Session>> Session::get_when_ready(std::chrono::millisecon
   return own.session.get_aside(open_ready, wait, kOpening);
 }
 
-std::shared_ptr<Session::Lane> Session::lane(size_t index, std::chrono::milliseconds wait) {
+std::shared_ptr<Session::OpenDevice> Session::ready_device(size_t index,
+                                                           std::chrono::milliseconds wait) {
   if (index == 0) return first_;
   Other& other = others_[index];
-  if (auto usable = other.lane.get()) return usable;
+  if (auto usable = other.opened.get()) return usable;
   // What goes on aside may outlive this.
-  const auto open_lane = [index, start = other.start,
-                          first = first_]() -> Result<std::shared_ptr<Lane>> {
+  const auto open_it = [index, start = other.start,
+                        first = first_]() -> Result<std::shared_ptr<OpenDevice>> {
     const bool may_start = first->is_usable() && start->may_start();
     auto opened = open_device(static_cast<int>(index), may_start, kMakeReady);
     if (!opened) return opened.error();
@@ -101,45 +102,45 @@ std::shared_ptr<Session::Lane> Session::lane(size_t index, std::chrono::millisec
     if (!make_ready(**opened, kMakeReady)) {
       return fail(ErrorCode::unavailable, "another device's hoistd is not ready");
     }
-    return std::make_shared<Lane>(std::move(*opened));
+    return std::make_shared<OpenDevice>(std::move(*opened));
   };
-  auto opened = is_in_process() ? other.lane.get_now(open_lane)
-                                : other.lane.get_aside(open_lane, wait, kOpening);
+  auto opened = is_in_process() ? other.opened.get_now(open_it)
+                                : other.opened.get_aside(open_it, wait, kOpening);
   return opened ? std::move(*opened) : nullptr;
 }
 
 int Session::devices(int wanted, std::chrono::milliseconds wait) {
   const auto most = static_cast<size_t>(std::min(wanted, kMostDevices));
   // All are begun before one is waited for, so that none waits for longer than `wait`.
-  for (size_t index = 1; wait.count() > 0 && index < most; ++index) (void)lane(index, {});
+  for (size_t index = 1; wait.count() > 0 && index < most; ++index) (void)ready_device(index, {});
   size_t found = 1;
-  while (found < most && lane(found, wait) != nullptr) ++found;
+  while (found < most && ready_device(found, wait) != nullptr) ++found;
   return static_cast<int>(found);
 }
 
 Status Session::run(const hoist_blas_call& call, int devices) {
   const std::lock_guard lock(mutex_);
-  std::vector<std::shared_ptr<Lane>> used;
+  std::vector<std::shared_ptr<OpenDevice>> used;
   std::vector<Place> places;
   for (int index = 0; index < std::clamp(devices, 1, kMostDevices); ++index) {
-    used.push_back(lane(static_cast<size_t>(index), {}));
+    used.push_back(ready_device(static_cast<size_t>(index), {}));
     if (used.back() == nullptr) break;
-    Lane& found = *used.back();
+    OpenDevice& found = *used.back();
     places.push_back({found.device.get(), &found.transfer, &found.resident});
   }
   const Status done = run_spread(call, places);
   if (done || done.error().code != ErrorCode::exhausted) return done;
   bool had_any = false;
-  for (const auto& one : lanes()) had_any = one->resident.drop() || had_any;
+  for (const auto& one : open_devices()) had_any = one->resident.drop() || had_any;
   if (!had_any) return done;
   for (Place& place : places) place.resident = nullptr;
   return run_spread(call, places);
 }
 
-std::vector<std::shared_ptr<Session::Lane>> Session::lanes() const {
-  std::vector<std::shared_ptr<Lane>> found = {first_};
+std::vector<std::shared_ptr<Session::OpenDevice>> Session::open_devices() const {
+  std::vector<std::shared_ptr<OpenDevice>> found = {first_};
   for (const Other& other : others_) {
-    if (auto lane = other.lane.get()) found.push_back(std::move(lane));
+    if (auto open = other.opened.get()) found.push_back(std::move(open));
   }
   return found;
 }
@@ -147,7 +148,7 @@ std::vector<std::shared_ptr<Session::Lane>> Session::lanes() const {
 void Session::prune() {
   const std::shared_ptr<Session> session = current.get().session.get();
   if (session == nullptr) return;
-  for (const auto& lane : session->lanes()) lane->resident.prune();
+  for (const auto& open : session->open_devices()) open->resident.prune();
 }
 
 std::string Session::implementation(int devices) const {

@@ -57,8 +57,8 @@ class Session {
   static constexpr int kMostDevices = 8;
 
  private:
-  struct Lane {
-    explicit Lane(std::shared_ptr<device::Device> where)
+  struct OpenDevice {
+    explicit OpenDevice(std::shared_ptr<device::Device> where)
         : device(std::move(where)), pool(*device), transfer(pool), resident(KeptRanges::get()) {}
     bool is_usable() const { return device->status().has_value(); }
 
@@ -69,17 +69,17 @@ class Session {
   };
   // A device behind the first.
   struct Other {
-    OpenedAside<Lane> lane;
+    OpenedAside<OpenDevice> opened;
     std::shared_ptr<StartLimit> start = std::make_shared<StartLimit>();
   };
 
   explicit Session(std::shared_ptr<device::Device> device);
   // Null where there is none now.
-  std::shared_ptr<Lane> lane(size_t index, std::chrono::milliseconds wait);
-  std::vector<std::shared_ptr<Lane>> lanes() const;
+  std::shared_ptr<OpenDevice> ready_device(size_t index, std::chrono::milliseconds wait);
+  std::vector<std::shared_ptr<OpenDevice>> open_devices() const;
   static Result<std::shared_ptr<Session>> open(bool may_start, std::chrono::milliseconds wait);
 
-  const std::shared_ptr<Lane> first_;
+  const std::shared_ptr<OpenDevice> first_;
   std::mutex mutex_;
   std::array<Other, kMostDevices> others_;  // [0] is never opened
 };

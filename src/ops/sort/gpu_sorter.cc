@@ -68,7 +68,8 @@ void GpuSorter::give_up(const std::string& why) {
   log(LogLevel::info, "sort: no GPU: {}", why);
 }
 
-// A first small sort also loads the kernels, and locks memory that transfers go through: a pump's.
+// A first small sort also loads the kernels, and locks memory that transfers go through: a copy
+// kernel's.
 void GpuSorter::open() {
   const Stopwatch watch;
   auto device = open_device_();

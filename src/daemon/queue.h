@@ -1,4 +1,4 @@
-// One lane of one client: takes its requests in order, has them checked and done, answers them.
+// One queue of one client: takes its requests in order, has them checked and done, answers them.
 //
 //   drain ─▶ check ─▶ onto the stream ─▶ next request, as long as there is one and room …
 //                                      └▶ wait for the oldest's fence ─▶ answer
@@ -24,13 +24,13 @@
 
 namespace hoist::daemon {
 
-// How a lane ends: it finishes what was submitted, or leaves it.
+// How a queue ends: it finishes what was submitted, or leaves it.
 struct Ending {
   std::atomic<bool> begun = false;
   std::atomic<bool> abandon = false;
 };
 
-class Lane {
+class Queue {
  public:
   struct Context {
     device::Device& device;
@@ -38,14 +38,14 @@ class Lane {
     std::span<std::byte> pool;
     Statistics& statistics;
     const Ending& ending;
-    // Requests that all lanes of the session have answered. A client orders work of two lanes by
+    // Requests that all queues of the session have answered. A client orders work of two queues by
     // what it sees of the first in memory that they share with it; this orders it for us.
     std::atomic<uint64_t>& answered;
-    bool on_stream;              // else the device works on the lane's own thread
+    bool on_stream;              // else the device works on the queue's own thread
     device::PinnedPool& pinned;  // for fences
   };
 
-  static Result<Lane> create(const Context& context, hoist_ring_lane* shared);
+  static Result<Queue> create(const Context& context, hoist_ring_queue* shared);
 
   // Until the ending begins and what was begun is done. `corrupt`: the client broke the ring;
   // `unavailable`: the device is lost.
@@ -64,7 +64,7 @@ class Lane {
     Status status;
   };
 
-  Lane(const Context& context, hoist_ring_lane* shared) : context_(context), receiver_(shared) {}
+  Queue(const Context& context, hoist_ring_queue* shared) : context_(context), receiver_(shared) {}
 
   Status take_and_answer();
   void wait_for_more();

@@ -1,4 +1,4 @@
-#include "device/crew.h"
+#include "device/helper_pool.h"
 
 #include <gtest/gtest.h>
 
@@ -16,49 +16,49 @@
 namespace hoist::device {
 namespace {
 
-TEST(Crew, LanesAreNumberedAndTheCallerIsTheFirst) {
-  Crew crew(3);
-  for (int lanes = 1; lanes <= 6; ++lanes) {
+TEST(HelperPool, WorkersAreNumberedAndTheCallerIsTheFirst) {
+  HelperPool helpers(3);
+  for (int workers = 1; workers <= 6; ++workers) {
     std::mutex mutex;
     std::set<int> seen;
     const std::thread::id caller = std::this_thread::get_id();
-    crew.run(lanes, [&](int lane) {
+    helpers.run(workers, [&](int worker) {
       const std::lock_guard lock(mutex);
-      EXPECT_EQ(lane == 0, std::this_thread::get_id() == caller);
-      EXPECT_TRUE(seen.insert(lane).second);
+      EXPECT_EQ(worker == 0, std::this_thread::get_id() == caller);
+      EXPECT_TRUE(seen.insert(worker).second);
     });
     EXPECT_TRUE(seen.contains(0));
-    EXPECT_LT(*seen.rbegin(), lanes);
+    EXPECT_LT(*seen.rbegin(), workers);
   }
 }
 
-TEST(Crew, HelpersJoinWhoIsStillAtWork) {
-  Crew crew(3);
+TEST(HelperPool, HelpersJoinWhoIsStillAtWork) {
+  HelperPool helpers(3);
   std::barrier together(4);  // passes only where all four are inside
-  crew.run(4, [&](int) { together.arrive_and_wait(); });
+  helpers.run(4, [&](int) { together.arrive_and_wait(); });
 }
 
-TEST(Crew, HelpersKeepTheirNumbers) {
-  Crew crew(3);
+TEST(HelperPool, HelpersKeepTheirNumbers) {
+  HelperPool helpers(3);
   std::array<std::thread::id, 4> first;
   for (int round = 0; round < 20; ++round) {
     std::barrier together(4);
-    crew.run(4, [&](int lane) {
+    helpers.run(4, [&](int worker) {
       together.arrive_and_wait();
-      std::thread::id& id = first.at(static_cast<size_t>(lane));
+      std::thread::id& id = first.at(static_cast<size_t>(worker));
       if (round == 0) id = std::this_thread::get_id();
       EXPECT_EQ(id, std::this_thread::get_id());
     });
   }
 }
 
-TEST(Crew, ServesSeveralCallers) {
-  Crew crew(2);
+TEST(HelperPool, ServesSeveralCallers) {
+  HelperPool helpers(2);
   std::atomic<int> calls = 0;
   std::vector<std::thread> callers;
   for (int i = 0; i < 8; ++i) {
     callers.emplace_back([&] {
-      for (int round = 0; round < 200; ++round) crew.run(3, [&](int) { ++calls; });
+      for (int round = 0; round < 200; ++round) helpers.run(3, [&](int) { ++calls; });
     });
   }
   for (std::thread& caller : callers) caller.join();

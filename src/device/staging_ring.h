@@ -20,7 +20,7 @@ namespace hoist::device {
 
 enum class Direction { up, down };
 
-class RelayKit {
+class StagingRing {
  public:
   static constexpr int kStreams = 2;
 
@@ -33,11 +33,11 @@ class RelayKit {
   };
 
   // For `chunks` at once, or one more, so that they are as many for each stream; without a ring.
-  static Result<std::unique_ptr<RelayKit>> create(PinnedPool& pool, size_t chunks);
+  static Result<std::unique_ptr<StagingRing>> create(PinnedPool& pool, size_t chunks);
   // A ring of `size` bytes.
   Status make_ring(PinnedPool& pool, size_t size);
 
-  std::span<std::byte> ring() const { return {ring_.data(), ring_.size()}; }
+  std::span<std::byte> bytes() const { return {ring_.data(), ring_.size()}; }
   std::vector<OnItsWay>& chunks() { return chunks_; }
   // Of the transfer that has it, or had it last.
   Direction direction() const { return direction_; }
@@ -48,8 +48,8 @@ class RelayKit {
   Status settle(int used);
 
  private:
-  friend class RelayKits;
-  RelayKit() = default;
+  friend class StagingRings;
+  StagingRing() = default;
 
   std::vector<Stream> streams_;
   PinnedBlock words_;  // of the fences
@@ -58,59 +58,59 @@ class RelayKit {
   Direction direction_ = Direction::up;
 };
 
-class RelayKits;
+class StagingRings;
 
 // A transfer's own until it is put back, for other transfers, or destroyed, as it must be when it
 // is not sound any more.
-class LentKit {
+class LentRing {
  public:
-  LentKit(LentKit&& other) noexcept { *this = std::move(other); }
-  LentKit& operator=(LentKit&& other) noexcept;
-  LentKit(const LentKit&) = delete;
-  LentKit& operator=(const LentKit&) = delete;
-  ~LentKit();
+  LentRing(LentRing&& other) noexcept { *this = std::move(other); }
+  LentRing& operator=(LentRing&& other) noexcept;
+  LentRing(const LentRing&) = delete;
+  LentRing& operator=(const LentRing&) = delete;
+  ~LentRing();
 
-  RelayKit& operator*() const { return *kit_; }
-  RelayKit* operator->() const { return kit_.get(); }
+  StagingRing& operator*() const { return *ring_; }
+  StagingRing* operator->() const { return ring_.get(); }
   void put_back();
 
  private:
-  friend class RelayKits;
-  explicit LentKit(RelayKits& kits);
+  friend class StagingRings;
+  explicit LentRing(StagingRings& rings);
 
-  RelayKits* kits_ = nullptr;
+  StagingRings* rings_ = nullptr;
   int others_ = 0;  // that were lent before
-  std::unique_ptr<RelayKit> kit_;
+  std::unique_ptr<StagingRing> ring_;
 };
 
 // Those of one Transfer. A transfer has one to itself, and the more go on at once, the smaller are
 // their rings: they share the link. Thread-safe.
-class RelayKits {
+class StagingRings {
  public:
   // Rings of up to `ring` bytes, for `chunks` at once.
-  RelayKits(PinnedPool& pool, size_t ring, size_t chunks)
+  StagingRings(PinnedPool& pool, size_t ring, size_t chunks)
       : pool_(pool), ring_(ring), chunks_(chunks) {}
 
   // For a transfer of `size` bytes: `piece` bytes or more. One that went the same way before, if
   // there is one. Where pinned memory is short the ring is smaller than it should be, or
   // `exhausted`.
-  Result<LentKit> borrow(uint64_t size, size_t piece, Direction direction);
+  Result<LentRing> borrow(uint64_t size, size_t piece, Direction direction);
   // Gives pinned memory back that nobody uses now.
   void drop_idle() { idle_.drop_all(); }
 
  private:
-  friend class LentKit;
+  friend class LentRing;
   // Transfers that don't try to get a larger ring again.
   static constexpr int kWithoutMemory = 64;
 
-  Result<std::unique_ptr<RelayKit>> find(uint64_t size, size_t piece, Direction direction,
-                                         int others);
-  Result<std::unique_ptr<RelayKit>> make(size_t wanted, size_t piece);
+  Result<std::unique_ptr<StagingRing>> find(uint64_t size, size_t piece, Direction direction,
+                                            int others);
+  Result<std::unique_ptr<StagingRing>> make(size_t wanted, size_t piece);
 
   PinnedPool& pool_;
   const size_t ring_;
   const size_t chunks_;
-  IdleList<RelayKit> idle_;
+  IdleList<StagingRing> idle_;
   std::atomic<int> lent_ = 0;
   std::atomic<int> to_skip_ = 0;
 };

@@ -1,11 +1,11 @@
-// A pump (device/pump.h) as a kernel: one block a slot.
+// A copy kernel (device/copy_kernel.h) as a kernel: one block a slot.
 #include <cuda_runtime.h>
 
 #include <cstdint>
 
+#include "device/copy_kernel.h"
+#include "device/copy_kernel_launch.h"
 #include "device/on_device.h"
-#include "device/pump.h"
-#include "device/pump_launch.h"
 
 namespace hoist::device {
 namespace {
@@ -34,7 +34,7 @@ __device__ uint64_t nanoseconds() {
 }
 
 // The slot's number once it is `number` or the end; 0 when the patience is over.
-__device__ uint64_t await(const PumpOrder& order, uint64_t number, uint64_t patience) {
+__device__ uint64_t await(const CopyOrder& order, uint64_t number, uint64_t patience) {
   const uint64_t begin = nanoseconds();
   while (true) {
     const uint64_t posted = load_acquire(&order.number);
@@ -65,21 +65,22 @@ __device__ void move_piece(std::byte* to, const std::byte* from, uint64_t size) 
   }
 }
 
-__global__ void __launch_bounds__(kThreads) serve(const Pump pump) {
-  PumpOrder& order = pump.orders[blockIdx.x];
-  PumpAnswer& answer = pump.answers[blockIdx.x];
-  std::byte* const slot = pump.slots + blockIdx.x * pump.slot_size;
-  __shared__ PumpOrder posted;
+__global__ void __launch_bounds__(kThreads) serve(const CopyKernel copy_kernel) {
+  CopyOrder& order = copy_kernel.orders[blockIdx.x];
+  CopyAnswer& answer = copy_kernel.answers[blockIdx.x];
+  std::byte* const slot = copy_kernel.slots + blockIdx.x * copy_kernel.slot_size;
+  __shared__ CopyOrder posted;
   for (uint64_t number = 1;; ++number) {
     if (threadIdx.x == 0) {
-      posted.number = await(order, number, pump.patience);
+      posted.number = await(order, number, copy_kernel.patience);
       posted.offset = __ldcv(&order.offset);
       posted.size = __ldcv(&order.size);
     }
     __syncthreads();
-    if (posted.number == 0 || posted.number == kPumpEnd) break;
-    std::byte* const memory = pump.memory + posted.offset;
-    move_piece(pump.is_upload ? memory : slot, pump.is_upload ? slot : memory, posted.size);
+    if (posted.number == 0 || posted.number == kCopyEnd) break;
+    std::byte* const memory = copy_kernel.memory + posted.offset;
+    move_piece(copy_kernel.is_upload ? memory : slot, copy_kernel.is_upload ? slot : memory,
+               posted.size);
     __threadfence_system();
     __syncthreads();  // all threads' bytes are there before the answer, and `posted` was read
     if (threadIdx.x == 0) store_release(&answer.number, number);
@@ -104,12 +105,12 @@ cudaError_t find_room(int device, uint32_t blocks) {
 
 }  // namespace
 
-int launch_pump(int device, const Pump& pump, void* stream) {
+int launch_copy_kernel(int device, const CopyKernel& copy_kernel, void* stream) {
   return on_device(device, [&] {
     cudaError_t error = sees_host_addresses(device);
-    if (error == cudaSuccess) error = find_room(device, 2 * pump.count);
+    if (error == cudaSuccess) error = find_room(device, 2 * copy_kernel.count);
     if (error != cudaSuccess) return error;
-    serve<<<pump.count, kThreads, 0, static_cast<cudaStream_t>(stream)>>>(pump);
+    serve<<<copy_kernel.count, kThreads, 0, static_cast<cudaStream_t>(stream)>>>(copy_kernel);
     return cudaGetLastError();
   });
 }

@@ -1,4 +1,4 @@
-#include "device/crew.h"
+#include "device/helper_pool.h"
 
 #include <immintrin.h>
 
@@ -14,7 +14,7 @@ constexpr int kLooks = 1000;  // some 40 microseconds
 
 }  // namespace
 
-Crew::~Crew() {
+HelperPool::~HelperPool() {
   if (!process_.is_current()) {
     (void)shared_.release();
     return;
@@ -27,7 +27,7 @@ Crew::~Crew() {
   for (std::thread& thread : shared_->threads) thread.join();
 }
 
-void Crew::start_helpers() {
+void HelperPool::start_helpers() {
   shared_->threads.reserve(static_cast<size_t>(std::max(helpers_, 0)));
   shared_->started = true;
   for (int i = 0; i < helpers_; ++i) {
@@ -38,10 +38,10 @@ void Crew::start_helpers() {
   }
 }
 
-void Crew::run(int lanes, const std::function<void(int)>& body) {
-  if (lanes <= 1 || !process_.is_current()) return body(0);
-  Work work{&body, {}, lanes - 1};
-  if (!offer(work, lanes)) return body(0);
+void HelperPool::run(int workers, const std::function<void(int)>& body) {
+  if (workers <= 1 || !process_.is_current()) return body(0);
+  Work work{&body, {}, workers - 1};
+  if (!offer(work, workers)) return body(0);
   wake_two();
   body(0);
   std::unique_lock lock(shared_->mutex);
@@ -56,8 +56,8 @@ void Crew::run(int lanes, const std::function<void(int)>& body) {
 }
 
 // False: there is no memory for it.
-bool Crew::offer(Work& work, int lanes) try {
-  work.given.resize(static_cast<size_t>(lanes));
+bool HelperPool::offer(Work& work, int workers) try {
+  work.given.resize(static_cast<size_t>(workers));
   work.given[0] = true;
   const std::lock_guard lock(shared_->mutex);
   if (!shared_->started) start_helpers();
@@ -68,12 +68,12 @@ bool Crew::offer(Work& work, int lanes) try {
 }
 
 // Whoever wakes up does the same, so that the caller does not pay for all of them.
-void Crew::wake_two() {
+void HelperPool::wake_two() {
   shared_->offered.notify_one();
   shared_->offered.notify_one();
 }
 
-int Crew::give_lane(Work& work, size_t best) {
+int HelperPool::give_worker(Work& work, size_t best) {
   if (best >= work.given.size() || work.given[best]) {
     best = static_cast<size_t>(std::find(work.given.begin(), work.given.end(), false) -
                                work.given.begin());
@@ -83,19 +83,19 @@ int Crew::give_lane(Work& work, size_t best) {
   return static_cast<int>(best);
 }
 
-void Crew::help(size_t number) {
+void HelperPool::help(size_t number) {
   std::unique_lock lock(shared_->mutex);
   while (true) {
     shared_->offered.wait(lock, [this] { return shared_->stopping || !shared_->offers.empty(); });
     if (shared_->stopping) return;
     Work& work = *shared_->offers.front();
-    const int lane = give_lane(work, number);
+    const int worker = give_worker(work, number);
     if (work.left == 0) shared_->offers.pop_front();
     ++work.active;
     const bool more = !shared_->offers.empty();
     lock.unlock();
     if (more) wake_two();
-    (*work.body)(lane);
+    (*work.body)(worker);
     lock.lock();
     if (--work.active == 0) shared_->left.notify_all();
   }

@@ -14,10 +14,10 @@
 
 namespace hoist::device {
 
-class TransferLane {
+class TransferWorker {
  public:
   // With a slot of that many pinned bytes.
-  static Result<std::unique_ptr<TransferLane>> create(PinnedPool& pool, size_t slot);
+  static Result<std::unique_ptr<TransferWorker>> create(PinnedPool& pool, size_t slot);
 
   // Return when the copy is done; memory that is not pinned goes through the slot, which it fits.
   Status upload(std::span<const std::byte> from, std::byte* to);
@@ -33,7 +33,7 @@ class TransferLane {
  private:
   static constexpr size_t kFences = 2;
 
-  TransferLane(PinnedPool& pool, Stream stream, PinnedBlock slot, Fences fences);
+  TransferWorker(PinnedPool& pool, Stream stream, PinnedBlock slot, Fences fences);
   bool needs_slot(std::span<const std::byte> memory);
 
   PinnedPool& pool_;
@@ -53,11 +53,11 @@ class PinnedCopy final : public TransferState {
              std::byte* to)
       : TransferState(request), chunks_(size, piece), from_(from), to_(to) {}
 
-  // Errors are noted. False: the device was lost, and the lane with it.
-  bool run(TransferLane& lane);
+  // Errors are noted. False: the device was lost, and the worker with it.
+  bool run(TransferWorker& worker);
 
  private:
-  Status work(TransferLane& lane);
+  Status work(TransferWorker& worker);
 
   Chunks chunks_;
   const std::byte* from_;

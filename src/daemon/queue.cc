@@ -1,4 +1,4 @@
-#include "daemon/lane.h"
+#include "daemon/queue.h"
 
 #include <array>
 #include <utility>
@@ -21,24 +21,24 @@ constexpr size_t kMostInFlight = 16;
 
 }  // namespace
 
-Result<Lane> Lane::create(const Context& context, hoist_ring_lane* shared) {
-  Lane lane(context, shared);
-  if (!context.on_stream) return lane;
+Result<Queue> Queue::create(const Context& context, hoist_ring_queue* shared) {
+  Queue queue(context, shared);
+  if (!context.on_stream) return queue;
   Result<device::Stream> stream = device::Stream::create(context.device);
   if (!stream) return stream.error();
-  lane.stream_.emplace(std::move(*stream));
+  queue.stream_.emplace(std::move(*stream));
   Result<device::Fences> fences = device::Fences::create(context.pinned, kMostInFlight);
   if (!fences) return fences.error();
-  lane.words_ = std::move(fences->words);
-  for (device::Fence& fence : fences->list) lane.ring_.push_back({std::move(fence), {}});
-  return lane;
+  queue.words_ = std::move(fences->words);
+  for (device::Fence& fence : fences->list) queue.ring_.push_back({std::move(fence), {}});
+  return queue;
 }
 
-device::StreamHandle Lane::stream() const {
+device::StreamHandle Queue::stream() const {
   return stream_ ? stream_->handle() : device::StreamHandle{};
 }
 
-Status Lane::serve() {
+Status Queue::serve() {
   const device::FineTimer timer;
   const Status served = take_and_answer();
   while (in_flight_ > 0) answer_oldest(ring_[oldest_].fence.wait({}));
@@ -46,7 +46,7 @@ Status Lane::serve() {
   return served;
 }
 
-Status Lane::take_and_answer() {
+Status Queue::take_and_answer() {
   std::array<hoist_request, kMostInFlight> requests;
   size_t last_ones = HOIST_RING_ENTRIES;  // served after the ending began: no client can delay it
   while (!context_.ending.abandon.load()) {
@@ -70,14 +70,14 @@ Status Lane::take_and_answer() {
 }
 
 // Who is answered often asks again at once, and to wake a thread takes longer than that.
-void Lane::wait_for_more() {
+void Queue::wait_for_more() {
   for (device::Backoff backoff({}, {}); !backoff.will_sleep(); backoff.wait()) {
     if (receiver_.has_more()) return;
   }
   receiver_.wait(context_.ending.begun);
 }
 
-void Lane::begin(const hoist_request& request) {
+void Queue::begin(const hoist_request& request) {
   Work work = begin_work(request);
   if (!stream_) return finish(std::move(work));
   InFlight& last = ring_[(oldest_ + in_flight_) % ring_.size()];
@@ -89,7 +89,7 @@ void Lane::begin(const hoist_request& request) {
   ++in_flight_;
 }
 
-Status Lane::answer_oldest_or_take() {
+Status Queue::answer_oldest_or_take() {
   const auto can_take = [&] { return in_flight_ < ring_.size() && receiver_.has_more(); };
   const Result<bool> reached = ring_[oldest_].fence.wait_unless({}, can_take);
   if (reached && !*reached) return {};
@@ -98,7 +98,7 @@ Status Lane::answer_oldest_or_take() {
 }
 
 // `waited`: how waiting for it ended.
-void Lane::answer_oldest(Status waited) {
+void Queue::answer_oldest(Status waited) {
   Work work = std::exchange(ring_[oldest_].work, {});
   oldest_ = (oldest_ + 1) % ring_.size();
   --in_flight_;
@@ -106,7 +106,7 @@ void Lane::answer_oldest(Status waited) {
   finish(std::move(work));
 }
 
-Lane::Work Lane::begin_work(const hoist_request& request) {
+Queue::Work Queue::begin_work(const hoist_request& request) {
   (void)context_.answered.load(std::memory_order_acquire);
   context_.statistics.in_flight.fetch_add(1, std::memory_order_relaxed);
   Work work;
@@ -122,7 +122,7 @@ Lane::Work Lane::begin_work(const hoist_request& request) {
   return work;
 }
 
-Status Lane::begin_operation(const hoist_request& request, Work& work) {
+Status Queue::begin_operation(const hoist_request& request, Work& work) {
   Result<CheckedRequest> checked = CheckedRequest::check(request, context_.buffers, context_.pool);
   if (!checked) return checked.error();
   work.checked = std::move(*checked);
@@ -150,7 +150,7 @@ Status Lane::begin_operation(const hoist_request& request, Work& work) {
 }
 
 // What was freed may still be held by work that is on its way.
-Result<std::shared_ptr<device::Buffer>> Lane::allocate(uint64_t size) {
+Result<std::shared_ptr<device::Buffer>> Queue::allocate(uint64_t size) {
   while (true) {
     Result<std::shared_ptr<device::Buffer>> made =
         context_.buffers.allocate(context_.device, stream_ ? &*stream_ : nullptr, size);
@@ -160,7 +160,7 @@ Result<std::shared_ptr<device::Buffer>> Lane::allocate(uint64_t size) {
   }
 }
 
-void Lane::count(const Work& work, uint64_t duration) {
+void Queue::count(const Work& work, uint64_t duration) {
   const bool is_unavailable = !work.status && work.status.error().code == ErrorCode::unavailable;
   if (is_unavailable && context_.device.status()) {
     context_.statistics.not_ready.fetch_add(1, std::memory_order_relaxed);
@@ -176,7 +176,7 @@ void Lane::count(const Work& work, uint64_t duration) {
   }
 }
 
-void Lane::finish(Work work) {
+void Queue::finish(Work work) {
   const uint64_t now = monotonic_ns();
   const uint64_t duration = now - work.started_ns;
   count(work, duration);

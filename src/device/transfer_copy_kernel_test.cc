@@ -1,4 +1,4 @@
-#include "device/transfer_pump.h"
+#include "device/transfer_copy_kernel.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -18,25 +18,25 @@ namespace hoist::device {
 namespace {
 
 constexpr size_t kPiece = size_t{32} << 10;
-constexpr size_t kFrom = size_t{1} << 20;  // bytes that are not pumped yet
+constexpr size_t kFrom = size_t{1} << 20;  // bytes that no copy kernel moves yet
 constexpr size_t kGuard = 64;
 
-TransferTuning pumped_tuning(int threads = 4) {
+TransferTuning copy_kernel_tuning(int threads = 4) {
   TransferTuning tuning;
   tuning.threads = threads;
-  tuning.pumped = UINT64_MAX;
+  tuning.copy_kernel_limit = UINT64_MAX;
   return tuning;
 }
 
-// A pump that counts itself.
+// A copy kernel that counts itself.
 class CountingDevice : public FailingDevice {
  public:
   explicit CountingDevice(int operations = 1 << 30) : FailingDevice(operations) {}
-  Status start_pump(const Pump& pump, StreamHandle stream) override {
-    ++pumps;
-    return FailingDevice::start_pump(pump, stream);
+  Status start_copy_kernel(const CopyKernel& copy_kernel, StreamHandle stream) override {
+    ++copy_kernels;
+    return FailingDevice::start_copy_kernel(copy_kernel, stream);
   }
-  std::atomic<int> pumps = 0;
+  std::atomic<int> copy_kernels = 0;
 };
 
 // There and back, between guarded places. Returns how it went.
@@ -64,12 +64,12 @@ void round_trip(Device& device, Transfer& transfer, size_t size, size_t misalign
   EXPECT_EQ(received, expected);
 }
 
-class TransferPumpTest : public OnDevicesWithPool {
+class TransferCopyKernelTest : public OnDevicesWithPool {
  protected:
   void SetUp() override {
     OnDevicesWithPool::SetUp();
     if (IsSkipped()) return;
-    transfer_ = std::make_unique<Transfer>(*pool_, pumped_tuning());
+    transfer_ = std::make_unique<Transfer>(*pool_, copy_kernel_tuning());
   }
   void TearDown() override {
     if (pool_ == nullptr) return;
@@ -80,9 +80,9 @@ class TransferPumpTest : public OnDevicesWithPool {
 
   std::unique_ptr<Transfer> transfer_;
 };
-INSTANTIATE_TEST_SUITE_P(On, TransferPumpTest, kTestDevices, device_name);
+INSTANTIATE_TEST_SUITE_P(On, TransferCopyKernelTest, kTestDevices, device_name);
 
-TEST_P(TransferPumpTest, EverySizeAroundThePieces) {
+TEST_P(TransferCopyKernelTest, EverySizeAroundThePieces) {
   for (const size_t pieces : {32, 33, 63, 64, 65, 100}) {
     for (const size_t more : {0, 1, 15, 16, 17}) {
       const size_t size = pieces * kPiece + more;
@@ -96,14 +96,14 @@ TEST_P(TransferPumpTest, EverySizeAroundThePieces) {
   }
 }
 
-TEST_P(TransferPumpTest, OtherThreadsThanFour) {
+TEST_P(TransferCopyKernelTest, OtherThreadsThanFour) {
   for (const int threads : {1, 2, 70}) {
-    Transfer transfer(*pool_, pumped_tuning(threads));
+    Transfer transfer(*pool_, copy_kernel_tuning(threads));
     round_trip(device(), transfer, 80 * kPiece + 3);
   }
 }
 
-TEST_P(TransferPumpTest, SeveralAtOnce) {
+TEST_P(TransferCopyKernelTest, SeveralAtOnce) {
   std::vector<std::thread> threads;
   for (size_t i = 0; i < 4; ++i) {
     threads.emplace_back([&, i] {
@@ -115,7 +115,7 @@ TEST_P(TransferPumpTest, SeveralAtOnce) {
   for (std::thread& thread : threads) thread.join();
 }
 
-TEST_P(TransferPumpTest, FilesGoTheSameWay) {
+TEST_P(TransferCopyKernelTest, FilesGoTheSameWay) {
   const std::vector<std::byte> sent = random_bytes(3 * kFrom + 11);
   std::FILE* const file = std::tmpfile();
   ASSERT_NE(file, nullptr);
@@ -133,7 +133,7 @@ TEST_P(TransferPumpTest, FilesGoTheSameWay) {
   std::fclose(file);
 }
 
-TEST_P(TransferPumpTest, WaitsForTheDevicesEnd) {
+TEST_P(TransferCopyKernelTest, WaitsForTheDevicesEnd) {
   Result<Stream> stream = Stream::create(device());
   Result<Event> event = Event::create(device());
   Result<Buffer> buffer = Buffer::allocate(device(), 2 * kFrom);
@@ -173,10 +173,10 @@ class OddReader : public HostReader {
   const size_t fails_from_;
 };
 
-TEST_P(TransferPumpTest, SlotsThatThePumpLeftAreCopied) {
+TEST_P(TransferCopyKernelTest, SlotsThatTheCopyKernelLeftAreCopied) {
   const std::vector<std::byte> sent = random_bytes(4 * kFrom);
   for (const int threads : {1, 4}) {
-    Transfer transfer(*pool_, pumped_tuning(threads));
+    Transfer transfer(*pool_, copy_kernel_tuning(threads));
     Result<Buffer> buffer = Buffer::allocate(device(), sent.size());
     ASSERT_TRUE(buffer);
     OddReader reader(sent, 3 * kPiece, SIZE_MAX);
@@ -187,7 +187,7 @@ TEST_P(TransferPumpTest, SlotsThatThePumpLeftAreCopied) {
   }
 }
 
-TEST_P(TransferPumpTest, ErrorsOfTheHostsEndAreTheTransfers) {
+TEST_P(TransferCopyKernelTest, ErrorsOfTheHostsEndAreTheTransfers) {
   const std::vector<std::byte> sent = random_bytes(4 * kFrom);
   Result<Buffer> buffer = Buffer::allocate(device(), sent.size());
   ASSERT_TRUE(buffer);
@@ -200,7 +200,7 @@ TEST_P(TransferPumpTest, ErrorsOfTheHostsEndAreTheTransfers) {
   round_trip(device(), *transfer_, 2 * kFrom);  // and the next one works
 }
 
-TEST_P(TransferPumpTest, StopsAtAnyMoment) {
+TEST_P(TransferCopyKernelTest, StopsAtAnyMoment) {
   const std::vector<std::byte> sent = random_bytes(size_t{4} << 20);
   Result<Buffer> buffer = Buffer::allocate(device(), sent.size());
   ASSERT_TRUE(buffer);
@@ -224,68 +224,68 @@ TEST_P(TransferPumpTest, StopsAtAnyMoment) {
   round_trip(device(), *transfer_, sent.size());
 }
 
-TEST(TransferPump, WhatItIsNotFor) {
+TEST(TransferCopyKernel, WhatItIsNotFor) {
   CountingDevice device;
   PinnedPool pool(device);
-  Transfer transfer(pool, pumped_tuning());
+  Transfer transfer(pool, copy_kernel_tuning());
   round_trip(device, transfer, kFrom);         // too little
   round_trip(device, transfer, 2 * kFrom, 8);  // its kernel reads 16 bytes at a time
-  EXPECT_EQ(device.pumps, 0);
+  EXPECT_EQ(device.copy_kernels, 0);
   Result<Buffer> buffer = Buffer::allocate(device, 2 * kFrom);
   ASSERT_TRUE(buffer);
   const std::vector<std::byte> sent(buffer->size());
   // Work of the caller's goes behind copies of a stream.
   const auto enqueued = [](uint64_t, size_t, Stream&) -> Status { return {}; };
   ASSERT_TRUE(transfer.upload(std::span(sent), buffer->view(), {.enqueued = enqueued}));
-  EXPECT_EQ(device.pumps, 0);
+  EXPECT_EQ(device.copy_kernels, 0);
   ASSERT_TRUE(transfer.upload(std::span(sent), buffer->view(), {.device_computes = true}));
-  EXPECT_EQ(device.pumps, 0);
-  Transfer never(pool, {.pumped = 0});
+  EXPECT_EQ(device.copy_kernels, 0);
+  Transfer never(pool, {.copy_kernel_limit = 0});
   round_trip(device, never, 2 * kFrom);
   Transfer by_default(pool);  // only where it was measured
   round_trip(device, by_default, 2 * kFrom);
-  EXPECT_EQ(device.pumps, 0);
+  EXPECT_EQ(device.copy_kernels, 0);
   device.pretend_pinned();
   round_trip(device, transfer, 2 * kFrom);
-  EXPECT_EQ(device.pumps, 0);
+  EXPECT_EQ(device.copy_kernels, 0);
 }
 
-TEST(TransferPump, WithoutMemoryForItTheyGoAnotherWay) {
+TEST(TransferCopyKernel, WithoutMemoryForItTheyGoAnotherWay) {
   CountingDevice device;
   PinnedPool pool(device, /*limit=*/size_t{2} << 20);
-  TransferTuning tuning = pumped_tuning(8);
+  TransferTuning tuning = copy_kernel_tuning(8);
   tuning.largest_chunk = kPiece;
   tuning.ring = 4 * kPiece;
   Transfer transfer(pool, tuning);
   round_trip(device, transfer, 2 * kFrom);
-  EXPECT_EQ(device.pumps, 0);
+  EXPECT_EQ(device.copy_kernels, 0);
 }
 
-TEST(TransferPump, AreFewHoweverManyTransfersThereAre) {
+TEST(TransferCopyKernel, AreFewHoweverManyTransfersThereAre) {
   CountingDevice device;
-  // Two pumps' memory, and a small ring for each of the others.
+  // Two copy kernels' memory, and a small ring for each of the others.
   PinnedPool pool(device, /*limit=*/size_t{32} << 20);
-  TransferTuning tuning = pumped_tuning(8);
+  TransferTuning tuning = copy_kernel_tuning(8);
   Transfer transfer(pool, tuning);
   std::vector<std::thread> threads;
   for (size_t i = 0; i < 16; ++i) {
     threads.emplace_back([&, i] { round_trip(device, transfer, 3 * kFrom + i); });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_GT(device.pumps, 0);
+  EXPECT_GT(device.copy_kernels, 0);
 }
 
-TEST(TransferPump, GiveTheirMemoryToWhoMustGoAnotherWay) {
+TEST(TransferCopyKernel, GiveTheirMemoryToWhoMustGoAnotherWay) {
   CountingDevice device;
   PinnedPool pool(device, /*limit=*/size_t{6} << 20);
-  TransferTuning tuning = pumped_tuning(8);
+  TransferTuning tuning = copy_kernel_tuning(8);
   tuning.piece = tuning.largest_chunk = size_t{4} << 20;
   Transfer transfer(pool, tuning);
   const std::vector<std::byte> sent = random_bytes(2 * kFrom);
   Result<Buffer> buffer = Buffer::allocate(device, sent.size());
   ASSERT_TRUE(buffer);
   ASSERT_TRUE(transfer.upload(std::span(sent), buffer->view()));
-  ASSERT_EQ(device.pumps, 1);
+  ASSERT_EQ(device.copy_kernels, 1);
   const uint64_t held = pool.statistics().in_use;
   ASSERT_GT(held, 0u);
   const auto enqueued = [](uint64_t, size_t, Stream&) -> Status { return {}; };
@@ -293,33 +293,33 @@ TEST(TransferPump, GiveTheirMemoryToWhoMustGoAnotherWay) {
   EXPECT_TRUE(done) << done.error().message;
 }
 
-// A device on which half of a pump's blocks find no room until the others have ended.
+// A device on which half of a copy kernel's blocks find no room until the others have ended.
 class NarrowDevice : public CountingDevice {
  public:
-  Status start_pump(const Pump& pump, StreamHandle stream) override {
-    Pump first = pump;
-    first.count = pump.count / 2;
-    Pump second = pump;
-    second.count = pump.count - first.count;
-    second.slots += first.count * pump.slot_size;
+  Status start_copy_kernel(const CopyKernel& copy_kernel, StreamHandle stream) override {
+    CopyKernel first = copy_kernel;
+    first.count = copy_kernel.count / 2;
+    CopyKernel second = copy_kernel;
+    second.count = copy_kernel.count - first.count;
+    second.slots += first.count * copy_kernel.slot_size;
     second.orders += first.count;
     second.answers += first.count;
-    Status started = CountingDevice::start_pump(first, stream);
-    return started ? CpuDevice::start_pump(second, stream) : started;
+    Status started = CountingDevice::start_copy_kernel(first, stream);
+    return started ? CpuDevice::start_copy_kernel(second, stream) : started;
   }
 };
 
-TEST(TransferPump, BlocksMayFindNoRoomAtFirst) {
+TEST(TransferCopyKernel, BlocksMayFindNoRoomAtFirst) {
   NarrowDevice device;
   PinnedPool pool(device);
-  Transfer transfer(pool, pumped_tuning());
+  Transfer transfer(pool, copy_kernel_tuning());
   for (const size_t size : {kFrom + 1, 8 * kFrom}) round_trip(device, transfer, size);
 }
 
-TEST(TransferPump, WhatEndedEarlySaysNothingOfTheDevice) {
+TEST(TransferCopyKernel, WhatEndedEarlySaysNothingOfTheDevice) {
   CountingDevice device;
   PinnedPool pool(device);
-  Transfer transfer(pool, pumped_tuning());
+  Transfer transfer(pool, copy_kernel_tuning());
   Result<Buffer> buffer = Buffer::allocate(device, 2 * kFrom);
   ASSERT_TRUE(buffer);
   const std::vector<std::byte> sent = random_bytes(buffer->size());
@@ -330,22 +330,22 @@ TEST(TransferPump, WhatEndedEarlySaysNothingOfTheDevice) {
     EXPECT_FALSE(transfer.upload(&reader, buffer->view()));
     EXPECT_FALSE(transfer.upload(std::span(sent), buffer->view(), {.stop = stop.get_token()}));
   }
-  EXPECT_EQ(device.pumps, 6);
+  EXPECT_EQ(device.copy_kernels, 6);
 }
 
 // As a debugger, or CUDA_LAUNCH_BLOCKING, makes launches wait for their kernels.
 class BlockingDevice : public CountingDevice {
  public:
-  Status start_pump(const Pump& pump, StreamHandle stream) override {
-    Status started = CountingDevice::start_pump(pump, stream);
+  Status start_copy_kernel(const CopyKernel& copy_kernel, StreamHandle stream) override {
+    Status started = CountingDevice::start_copy_kernel(copy_kernel, stream);
     return started ? synchronize(stream) : started;
   }
 };
 
-TEST(TransferPump, WhatBlocksItIsTriedOnceMore) {
+TEST(TransferCopyKernel, WhatBlocksItIsTriedOnceMore) {
   BlockingDevice device;
   PinnedPool pool(device);
-  Transfer transfer(pool, pumped_tuning());
+  Transfer transfer(pool, copy_kernel_tuning());
   const std::vector<std::byte> sent(kFrom + 1);
   Result<Buffer> buffer = Buffer::allocate(device, sent.size());
   ASSERT_TRUE(buffer);
@@ -354,55 +354,55 @@ TEST(TransferPump, WhatBlocksItIsTriedOnceMore) {
       ASSERT_TRUE(transfer.upload(std::span(sent), buffer->view()));
     }
   };
-  upload(1 + PumpKits::kForAWhile);
-  EXPECT_EQ(device.pumps, 1);
+  upload(1 + CopyKernelRuns::kForAWhile);
+  EXPECT_EQ(device.copy_kernels, 1);
   upload(1);
-  EXPECT_EQ(device.pumps, 2);
-  upload(2 * PumpKits::kForAWhile);
-  EXPECT_EQ(device.pumps, 2);
+  EXPECT_EQ(device.copy_kernels, 2);
+  upload(2 * CopyKernelRuns::kForAWhile);
+  EXPECT_EQ(device.copy_kernels, 2);
 }
 
-// One time of it is forgotten when the next pump is not blocked.
-TEST(TransferPump, AHostThatStoodStillOnceIsNotBlocked) {
+// One time of it is forgotten when the next copy kernel is not blocked.
+TEST(TransferCopyKernel, AHostThatStoodStillOnceIsNotBlocked) {
   CountingDevice device;
   PinnedPool pool(device);
-  PumpKits kits(pool, 4);
+  CopyKernelRuns runs(pool, 4);
   const auto tries = [&] {
     int count = 0;
-    while (kits.borrow(kFrom) == nullptr && count < 1000) ++count;
+    while (runs.borrow(kFrom) == nullptr && count < 1000) ++count;
     return count;
   };
-  kits.note_blocked(true);
-  kits.note_blocked(true);  // one of the other direction, at the same time
-  EXPECT_EQ(tries(), PumpKits::kForAWhile);
-  kits.note_blocked(false);
-  kits.note_blocked(true);
-  EXPECT_EQ(tries(), PumpKits::kForAWhile);
-  kits.note_blocked(true);
-  kits.leave_alone();
+  runs.note_blocked(true);
+  runs.note_blocked(true);  // one of the other direction, at the same time
+  EXPECT_EQ(tries(), CopyKernelRuns::kForAWhile);
+  runs.note_blocked(false);
+  runs.note_blocked(true);
+  EXPECT_EQ(tries(), CopyKernelRuns::kForAWhile);
+  runs.note_blocked(true);
+  runs.leave_alone();
   EXPECT_EQ(tries(), 1000);
 }
 
 // A device that is busy with something else first.
 class BusyDevice : public CountingDevice {
  public:
-  Status start_pump(const Pump& pump, StreamHandle stream) override {
+  Status start_copy_kernel(const CopyKernel& copy_kernel, StreamHandle stream) override {
     (void)call(stream, [] { std::this_thread::sleep_for(std::chrono::milliseconds(100)); });
-    return CountingDevice::start_pump(pump, stream);
+    return CountingDevice::start_copy_kernel(copy_kernel, stream);
   }
 };
 
-TEST(TransferPump, ABusyDeviceIsLeftAloneForAWhile) {
+TEST(TransferCopyKernel, ABusyDeviceIsLeftAloneForAWhile) {
   BusyDevice device;
   PinnedPool pool(device);
-  Transfer transfer(pool, pumped_tuning());
+  Transfer transfer(pool, copy_kernel_tuning());
   for (int round = 0; round < 32; ++round) round_trip(device, transfer, kFrom + 1);
-  EXPECT_EQ(device.pumps, 1);
+  EXPECT_EQ(device.copy_kernels, 1);
   round_trip(device, transfer, kFrom + 1);
-  EXPECT_EQ(device.pumps, 2);
+  EXPECT_EQ(device.copy_kernels, 2);
 }
 
-TEST(TransferPumpFault, ADeviceThatIsLostAtAnyMoment) {
+TEST(TransferCopyKernelFault, ADeviceThatIsLostAtAnyMoment) {
   const std::vector<std::byte> sent = random_bytes(2 * kFrom);
   std::vector<std::byte> received(sent.size());
   bool worked = false;
@@ -413,7 +413,7 @@ TEST(TransferPumpFault, ADeviceThatIsLostAtAnyMoment) {
     ASSERT_TRUE(buffer);
     PinnedPool pool(device);
     {
-      Transfer transfer(pool, pumped_tuning(operations % 2 == 0 ? 1 : 4));
+      Transfer transfer(pool, copy_kernel_tuning(operations % 2 == 0 ? 1 : 4));
       const Status up = transfer.upload(std::span(sent), buffer->view());
       EXPECT_TRUE(up || up.error().code == ErrorCode::unavailable);
       const Status down = transfer.download(buffer->view(), std::span(received));
@@ -421,7 +421,7 @@ TEST(TransferPumpFault, ADeviceThatIsLostAtAnyMoment) {
       EXPECT_TRUE(up || !down);  // what is lost stays lost
       EXPECT_TRUE(!down || received == sent);
       worked = up && down;
-      EXPECT_TRUE(!worked || device.pumps > 0);
+      EXPECT_TRUE(!worked || device.copy_kernels > 0);
     }
     EXPECT_EQ(pool.statistics().in_use, 0u);
   }
