@@ -38,7 +38,6 @@ constexpr Knob kKnobs[] = {
     {"slot", 0, kLarge, [](auto& tuning, uint64_t n) { tuning.through_slot = n * kKibibyte; }},
     {"copy_kernel", 0, kLarge,
      [](auto& tuning, uint64_t n) { tuning.copy_kernel_limit = n * kKibibyte; }},
-    {"streams", 1, kMany, [](auto& tuning, uint64_t n) { tuning.streams = static_cast<int>(n); }},
     {"direct", 0, kLarge, [](auto& tuning, uint64_t n) { tuning.direct = n * kKibibyte; }},
     {"demoted", 0, kLarge, [](auto& tuning, uint64_t n) { tuning.demoted = n * kKibibyte; }},
 };

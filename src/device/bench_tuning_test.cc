@@ -15,7 +15,7 @@ TEST(BenchTuning, NamesWhatIsOtherwise) {
   EXPECT_FALSE(same->ring || same->copy_kernel_limit || same->demoted);
   const Result<TransferTuning> other = parse_tuning(
       "threads=3 piece=64 chunk=512 chunks=2 ring=4096 look=7 slot=0 copy_kernel=32 "
-      "streams=1 direct=16 demoted=0");
+      "direct=16 demoted=0");
   ASSERT_TRUE(other) << other.error().message;
   EXPECT_EQ(other->threads, 3);
   EXPECT_EQ(other->piece, 64u << 10);
@@ -25,7 +25,6 @@ TEST(BenchTuning, NamesWhatIsOtherwise) {
   EXPECT_EQ(other->look, std::chrono::microseconds(7));
   EXPECT_EQ(other->through_slot, 0u);
   EXPECT_EQ(other->copy_kernel_limit, 32u << 10);
-  EXPECT_EQ(other->streams, 1);
   EXPECT_EQ(other->direct, 16u << 10);
   EXPECT_EQ(other->demoted, 0u);
 }

@@ -160,7 +160,7 @@ Status Transfer::upload(const HostSource& from, View<std::byte> to,
   const auto in_one_piece = [&](uint64_t offset, size_t size, Stream&) {
     return std::optional(to.subview(offset, size));
   };
-  return upload_relayed(**reader, to.size, in_one_piece, request, request.enqueued ? 1 : 2);
+  return upload_relayed(**reader, to.size, in_one_piece, request);
 }
 
 Status Transfer::upload_placed(const HostSource& from, uint64_t size, const Placement& placement,
@@ -169,13 +169,13 @@ Status Transfer::upload_placed(const HostSource& from, uint64_t size, const Plac
   const Result<std::shared_ptr<HostReader>> reader = open_source(from, size, request.stop);
   if (!reader) return reader.error();
   if (size == 0) return {};
-  return upload_relayed(**reader, size, placement, request, 1);
+  return upload_relayed(**reader, size, placement, request);
 }
 
 Status Transfer::upload_relayed(HostReader& reader, uint64_t size, const Placement& placement,
-                                const TransferRequest& request, int streams) {
+                                const TransferRequest& request) {
   const RelayUse use = relay_use(size, reader.is_random_access(), reader.wants_large_reads());
-  return run_relay(size, use, request, streams, Direction::up,
+  return run_relay(size, use, request, 1, Direction::up,
                    [&](const RelayShape& shape, StagingRing& ring) {
                      return PlacedRelay(request, size, shape, ring, reader, placement);
                    });
@@ -316,14 +316,13 @@ Status Transfer::run_relay(uint64_t size, const RelayUse& use, const TransferReq
     ring = staging_rings_->borrow(size, use.piece, direction);
   }
   if (!ring) return ring.error();
-  // Only copies of this process's own gain by two.
+  // Of hoistd one is enough: its requests are in order anyhow.
   const bool is_own = pool_.device().properties().kind != DeviceKind::remote;
   const RelayShape shape = {
       .piece = use.piece,
       .chunk = std::max<size_t>(std::min(use.chunk, (*ring)->bytes().size() / 2) / use.piece, 1),
       .chunks = static_cast<size_t>(tuning_.chunks),
-      .streams =
-          std::clamp(tuning_.streams.value_or(is_own ? streams : 1), 1, StagingRing::kStreams),
+      .streams = is_own ? streams : 1,
       .workers = use.threads,
       // One thread alone fills slower than the link moves, and the more so for it.
       .demoted = use.threads > 1 ? *tuning_.demoted : 0};

@@ -67,9 +67,6 @@ struct TransferTuning {
   // Bytes of a piece of memory that is pinned already: large enough that its borders cost nothing,
   // small enough that a stop is noticed.
   size_t pinned_chunk = size_t{128} << 20;
-  // The chunks of a call go down so many streams in turn. Nothing: as measured best, which is two
-  // for uploads that nothing is put behind, by a hundredth.
-  std::optional<int> streams = {};
   // Bytes up to which a slot of the calling thread is faster still, but for the first few copies,
   // which are not worth its memory. Nothing: as measured best for the kind of device and either
   // direction.
@@ -170,7 +167,7 @@ class Transfer {
   Status run_relay(uint64_t size, const RelayUse& use, const TransferRequest& request, int streams,
                    Direction direction, const MakeRelay& make_relay);
   Status upload_relayed(HostReader& reader, uint64_t size, const Placement& placement,
-                        const TransferRequest& request, int streams);
+                        const TransferRequest& request);
   // Memory that is pinned, or little enough to be left to the driver.
   Status copy(const std::byte* from, std::byte* to, uint64_t size, const TransferRequest& request);
   Status copy_pinned(const std::byte* from, std::byte* to, uint64_t size,
