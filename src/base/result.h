@@ -40,6 +40,14 @@ inline Error fail(ErrorCode code, std::string message, int system_errno = 0) {
   return {code, std::move(message), system_errno};
 }
 
+template <typename T>
+class Result;
+
+template <typename T>
+inline constexpr bool kIsResult = false;
+template <typename T>
+inline constexpr bool kIsResult<Result<T>> = true;
+
 // A value, or why there is none. Like std::expected<T, Error> of C++23, but made from an Error as
 // readily as from a value. `*` and `->` are for results that are known to have one.
 template <typename T>
@@ -47,7 +55,9 @@ class [[nodiscard]] Result {
   template <typename U>
   static constexpr bool kIsValue =
       std::is_constructible_v<T, U> && !std::is_same_v<std::remove_cvref_t<U>, Result> &&
-      !std::is_same_v<std::remove_cvref_t<U>, Error>;
+      !std::is_same_v<std::remove_cvref_t<U>, Error> &&
+      // Whether another result has a value is not the value of a Result<bool>.
+      !(std::is_same_v<T, bool> && kIsResult<std::remove_cvref_t<U>>);
 
  public:
   using value_type = T;
