@@ -24,18 +24,6 @@ namespace {
 
 using namespace tensors;
 
-using DeviceArray = nb::ndarray<nb::array_api, uint8_t, nb::ndim<1>>;
-using Memory = std::shared_ptr<device::Buffer>;
-
-DeviceArray array_of(const DeviceTensor& tensor, const Memory& memory) {
-  nb::capsule owner(new Memory(memory), [](void* it) noexcept { delete static_cast<Memory*>(it); });
-  const size_t size = tensor.data.size;
-  const device::DeviceProperties& device = memory->device()->properties();
-  const bool cuda = device.kind == device::DeviceKind::cuda;
-  return DeviceArray(tensor.data.data, 1, &size, owner, nullptr, nb::dtype<uint8_t>(),
-                     cuda ? nb::device::cuda::value : nb::device::cpu::value, device.index);
-}
-
 // `File`: what a loader loads.
 template <typename File>
 nb::list load(const File& file, const std::string& device_name, const WantedTensors& wanted) {
@@ -51,12 +39,23 @@ nb::list load(const File& file, const std::string& device_name, const WantedTens
         return KeptLoader(**device)->load(file, options);
       }));
   for (const DeviceTensor& tensor : model.tensors) {
-    tensors.append(nb::make_tuple(array_of(tensor, model.memory), tensor.quality, tensor.parts));
+    tensors.append(nb::make_tuple(device_array(tensor.data.data, tensor.data.size, model.memory),
+                                  tensor.quality, tensor.parts));
   }
   return tensors;
 }
 
 }  // namespace
+
+DeviceArray device_array(std::byte* data, size_t size, std::shared_ptr<device::Buffer> memory) {
+  using Memory = std::shared_ptr<device::Buffer>;
+  const device::DeviceProperties& device = memory->device()->properties();
+  nb::capsule owner(new Memory(std::move(memory)),
+                    [](void* it) noexcept { delete static_cast<Memory*>(it); });
+  const bool cuda = device.kind == device::DeviceKind::cuda;
+  return DeviceArray(data, 1, &size, owner, nullptr, nb::dtype<uint8_t>(),
+                     cuda ? nb::device::cuda::value : nb::device::cpu::value, device.index);
+}
 
 nb::list load_onto(const HoloTensorReader& file, const std::string& device,
                    const WantedTensors& wanted) {
