@@ -5,6 +5,7 @@ from typing import Any, Callable, Iterable, List, Mapping, NamedTuple, Optional,
 from hoist import _frameworks, _native
 from hoist._holo_tensor import Fragment, TensorDescription, checked_count, flat_bytes
 from hoist._ownership import OwnsResources
+from hoist.errors import InvalidArgument
 
 # Fragments by number, or all of them in order.
 Fragments = Union[Mapping[int, Fragment], Sequence[Fragment]]
@@ -188,8 +189,10 @@ class StreamingHoloContext:
         answers False, fetching ends, and the tensor is as good as it is then.
 
         Raises what these two raise; Corrupt where all fragments are used and the quality stays below
-        the minimum.
+        the minimum, InvalidArgument for a minimum outside 0 to 1.
         """
+        if not 0 <= min_quality <= 1:  # NaN neither
+            raise InvalidArgument(f"a min_quality of {min_quality}: 0 to 1")
 
         def fetched(fragment: int) -> Any:
             return flat_bytes(fetch(fragment))

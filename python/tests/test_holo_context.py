@@ -262,6 +262,11 @@ def test_what_is_refused(place):
     with pytest.raises(errors.Corrupt):
         context.accumulate_fragment(accumulator, 0, encoded.fragments[0][:-1])
     assert accumulator.fragments == 0
+    for quality in (float("nan"), -0.1, 1.1):
+        with pytest.raises(errors.InvalidArgument, match="min_quality"):
+            StreamingHoloContext(context).stream(
+                encoded.description, encoded.fragments.__getitem__, min_quality=quality
+            )
     with pytest.raises(TypeError, match="cannot copy or pickle"):
         pickle.dumps(context)
 
