@@ -36,6 +36,13 @@ def compilers():
     return [name for name in ("g++", "clang++") if shutil.which(name)] or ["c++"]
 
 
+def global_functions(path, *options):
+    """Functions of namespace hoist that others may call; not those of unnamed namespaces."""
+    lines = run("nm", *options, "--defined-only", path).splitlines()
+    return {words[-1] for words in map(str.split, lines)
+            if len(words) == 3 and words[1] == "T" and re.match(r"_ZN[KRO]*5hoist", words[2])}
+
+
 class InstalledTree(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -117,6 +124,23 @@ class Installed(InstalledTree):
         self.assertIn(f"Library soname: [libhoist_cxx.so.{version}]", dynamic)
         self.assertNotIn("RUNPATH", dynamic)
         self.assertIn("NODELETE", dynamic)
+
+
+    def test_what_headers_declare_is_in_the_library(self):
+        """A header's source beside it must be part of the library, with all that it exports."""
+        exported = global_functions(self.prefix / "lib" / "libhoist_cxx.so", "-D")
+        sources = [name.relative_to("hoist").with_suffix(".cc") for name in self.headers()]
+        sources = [name for name in sources if (ROOT / "src" / name).is_file()]
+        self.assertGreater(len(sources), 40)
+        for source in sources:
+            area = BUILD / "src" / source.parts[0]
+            # Its folder is part of the object's name, or of its target's place.
+            compiled = [path for path in area.rglob(f"{source.name}.o")
+                        if set(source.parts[1:-1]) <= set(path.relative_to(area).parts)]
+            with self.subTest(str(source)):
+                self.assertTrue(compiled, "not compiled")
+                declared = global_functions(compiled[0])
+                self.assertEqual(declared - exported, set())
 
 
 class EveryHeader(InstalledTree):
