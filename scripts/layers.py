@@ -2,7 +2,7 @@
 
 # (name, areas, what they are), from the top. An area is a folder of src/, and of src/ops each folder.
 LAYERS = (
-    ("fronts", ("cli", "capi", "python", "intercept", "daemon", "service"), "how a user reaches it"),
+    ("fronts", ("cli", "capi", "cxx", "python", "intercept", "daemon", "service"), "how a user reaches it"),
     ("engines", ("match", "graph", "tensors", "records"), "what it exists for"),
     ("operations", ("ops/*",), "one folder an operation"),
     ("kernel language", ("px",), "source to IR to C++, CUDA or interpreter"),

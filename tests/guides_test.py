@@ -57,9 +57,10 @@ def guide_environment(folder):
         "XDG_CACHE_HOME": None,
         "XDG_DATA_HOME": None,
         "TMPDIR": str(folder),
-        # What `make install` would have put into place for C.
+        # What `make install` would have put into place for C and C++.
         "PKG_CONFIG_PATH": str(BUILD / "lib/pkgconfig"),
-        "CPATH": str(HERE / "include"),
+        "C_INCLUDE_PATH": str(HERE / "include"),
+        "CMAKE_PREFIX_PATH": str(BUILD),
     }
     return environment(**changes)
 
@@ -67,7 +68,7 @@ def guide_environment(folder):
 @functools.lru_cache(maxsize=None)
 def is_here(need):
     env = guide_environment(pathlib.Path(tempfile.gettempdir()))
-    if need == "cc" and os.environ.get("HOIST_SANITIZE"):
+    if need in ("cc", "c++") and os.environ.get("HOIST_SANITIZE"):
         return False  # a program needs the sanitizer's runtime before our library's
     if need not in MODULES:
         return shutil.which(need, path=env["PATH"]) is not None

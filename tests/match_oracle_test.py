@@ -74,7 +74,6 @@ def expected(autojunk, thousandths, a, b):
     codes = matcher.get_opcodes()
     fields = {
         "ratio": matcher.ratio(),
-        "quick_ratio": matcher.quick_ratio(),
         "blocks": [tuple(block) for block in blocks],
         "opcodes": codes,
     }
@@ -107,7 +106,7 @@ def parse(line):
     fields = {
         "lcs": whole(), "levenshtein": whole(), "kato": real(), "keeps": whole(),
         "lcs_similarity": real(), "indel_similarity": real(), "levenshtein_similarity": real(),
-        "ratio": real(), "quick_ratio": real(),
+        "ratio": real(),
     }
     fields["blocks"] = [(whole(), whole(), whole()) for _ in range(whole())]
     fields["opcodes"] = [(next(words), whole(), whole(), whole(), whole())

@@ -162,10 +162,10 @@ void print(const std::string& name, uint64_t bytes, double seconds, const std::s
   std::fflush(stdout);
 }
 
-Status compare(const GpuModel& loaded, const Model& model) {
+Status compare(const DeviceModel& loaded, const Model& model) {
   std::vector<std::byte> bytes;
   for (size_t i = 0; i < loaded.tensors.size(); ++i) {
-    const GpuTensor& tensor = loaded.tensors[i];
+    const DeviceTensor& tensor = loaded.tensors[i];
     bytes.resize(tensor.data.size);
     Status copied = tensor.data.device->copy(bytes.data(), tensor.data.data, bytes.size(), {});
     if (!copied) return copied;
@@ -178,11 +178,11 @@ Status compare(const GpuModel& loaded, const Model& model) {
 
 // Every run with memory of its own, as a user's first load has it; the loader is kept.
 Status measure_load(const std::string& name, const std::string& path, const Model& model,
-                    device::Device& device, GpuLoadOptions options,
+                    device::Device& device, LoadOptions options,
                     const device::TransferTuning& tuning) {
-  GpuModelLoader loader(device, tuning);
+  ModelLoader loader(device, tuning);
   std::vector<double> first_times;
-  GpuModel last;
+  DeviceModel last;
   bool first_run = true;
   double cold = 0;
   double opened = 0;
@@ -194,14 +194,14 @@ Status measure_load(const std::string& name, const std::string& path, const Mode
     double first = 0;
     const auto start = Clock::now();
     std::map<std::string, bool> seen;
-    options.on_tensor = [&](const GpuTensor& tensor) {
+    options.on_tensor = [&](const DeviceTensor& tensor) {
       const std::lock_guard lock(mutex);
       if (seen.emplace(tensor.name, true).second && ++reached > 0) first = seconds_since(start);
     };
     const Result<HoloTensorReader> file = HoloTensorReader::open(path);
     if (!file) return file.error();
     opened = seconds_since(start);
-    Result<GpuModel> loaded = loader.load(*file, options);
+    Result<DeviceModel> loaded = loader.load(*file, options);
     if (!loaded) return loaded.error();
     const double taken = seconds_since(start);
     last = *std::move(loaded);
@@ -297,7 +297,7 @@ Status run(const std::string& directory, uint64_t gib, const std::string& wanted
   if (status && !std::filesystem::exists(safetensors)) {
     status = model->write_safetensors(safetensors);
   }
-  const auto load = [&](const std::string& name, const GpuLoadOptions& options,
+  const auto load = [&](const std::string& name, const LoadOptions& options,
                         const device::TransferTuning& tuning = loading_tuning()) {
     if (!status || name.find(wanted) == std::string::npos) return;
     status = measure_load(name, holo, *model, **device, options, tuning);

@@ -53,6 +53,72 @@ class HoloWriter:
     def add(self, name: str, dtype: str, shape: Sequence[int], bytes: Any) -> None: ...
     def finish(self) -> None: ...
 
+class TensorDescription:
+    def __init__(
+        self,
+        encoding: str,
+        dtype: str,
+        shape: Sequence[int],
+        parameters: bytes,
+        fragment_bytes: Sequence[int],
+        prefixes: Sequence[Tuple[float, float]],
+        common: float = 0.0,
+        energies: Sequence[float] = ...,
+    ) -> None: ...
+    @property
+    def encoding(self) -> str: ...
+    @property
+    def dtype(self) -> str: ...
+    @property
+    def shape(self) -> Tuple[int, ...]: ...
+    @property
+    def parameters(self) -> bytes: ...
+    @property
+    def fragment_bytes(self) -> List[int]: ...
+    @property
+    def prefixes(self) -> List[Tuple[float, float]]: ...
+    def quality(self, fragments: Sequence[int]) -> float: ...
+    def fragments_for(self, target: float) -> int: ...
+
+class TensorDecoder:
+    fragments: int
+    can_reconstruct: bool
+    quality: float
+    description: TensorDescription
+    def __init__(self, description: TensorDescription, limit: int) -> None: ...
+    def add_fragment(self, fragment: int, bytes: Any) -> None: ...
+    def reconstruct(self) -> Any: ...
+
+class HoloContext:
+    device: str
+    def __init__(self, device: str, streams: int) -> None: ...
+    def stream(
+        self,
+        depth: int,
+        description: TensorDescription,
+        fetch: Callable[[int], Any],
+        min_quality: float,
+        order: Sequence[int],
+        on_fragment: Optional[Callable[[int, float], Any]],
+        dtype: Optional[str],
+    ) -> Tuple[Any, float, int]: ...
+
+class HoloLoader:
+    fragments: int
+    can_reconstruct: bool
+    quality: float
+    description: TensorDescription
+    def __init__(self, context: HoloContext, description: TensorDescription) -> None: ...
+    def feed(self, fragment: int, bytes: Any) -> float: ...
+    def finalize(self, dtype: Optional[str]) -> Any: ...
+
+class MultiHoloContext:
+    device: str
+    def __init__(self, devices: Sequence[str]) -> None: ...
+    def reconstruct(
+        self, description: TensorDescription, fragments: Sequence[Tuple[int, Any]]
+    ) -> Any: ...
+
 class Scorer:
     name: str
     is_count: bool
@@ -68,6 +134,17 @@ class Scorer:
     ) -> Any: ...  # int where is_count, else float
 
 def element_types() -> List[Tuple[str, str, str]]: ...
+def encode_tensor(
+    dtype: str,
+    shape: Sequence[int],
+    bytes: Any,
+    encoding: str,
+    fragments: int,
+    seed: int,
+    essential_share: float,
+    max_rank: int,
+    precision: Optional[str],
+) -> Tuple[TensorDescription, List[bytes]]: ...
 def pair_scores(
     queries: Any,
     choices: Any,

@@ -24,6 +24,9 @@ of their own, by patterns of names:
 on. Of several that match the one given first counts; `(pattern, quality, priority)` in a list says
 otherwise. Names that nothing matches follow `target`, or come whole.
 
+One tensor in fragments, without a file, as HoloTensor has it: `HoloTensorEncoder`,
+`HoloTensorDecoder`, and on a device `GpuHoloContext` and its kin.
+
 Errors are those of `hoist.errors`.
 """
 
@@ -33,6 +36,20 @@ from types import TracebackType
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Type
 
 from hoist import _frameworks, _native
+from hoist._holo_context import (
+    GpuAccumulator,
+    GpuHoloContext,
+    MultiGpuHoloContext,
+    ProgressiveHoloLoader,
+    StreamedTensor,
+    StreamingHoloContext,
+)
+from hoist._holo_tensor import (
+    EncodedTensor,
+    HoloTensorDecoder,
+    HoloTensorEncoder,
+    TensorDescription,
+)
 from hoist._ownership import OwnsResources
 from hoist._tensor_arrays import ArrayLoader
 from hoist._tensor_files import (
@@ -53,8 +70,18 @@ from hoist._tensor_versions import Improvements, ProgressiveModel
 from hoist.errors import Corrupt, FileNotFound, InvalidArgument, IoError, NotFound, Unsupported
 
 __all__ = [
+    "EncodedTensor",
+    "GpuAccumulator",
+    "GpuHoloContext",
+    "HoloTensorDecoder",
+    "HoloTensorEncoder",
     "Layer",
+    "MultiGpuHoloContext",
+    "ProgressiveHoloLoader",
     "ProgressiveModel",
+    "StreamedTensor",
+    "StreamingHoloContext",
+    "TensorDescription",
     "TensorInfo",
     "info",
     "load_directory",

@@ -254,3 +254,30 @@ for i in range(100): index.learn([["a"], ["b"], [str(i)]])
     if path == "folder":
         with match.Index(tmp_path / "index", create=False) as again:
             assert again.verify() >= 100
+
+
+def test_contexts_of_a_parent():
+    """What a child can decode with its parent's objects is right, and the rest says so."""
+    tensor = np.random.default_rng(3).standard_normal((48, 64)).astype(np.float32)
+    encoded = tensors.HoloTensorEncoder().encode(tensor)
+    decoder = tensors.HoloTensorDecoder(encoded.description)
+    context = tensors.GpuHoloContext("cpu", framework="numpy")
+    accumulator = context.create_accumulator(encoded.description)
+    for number, fragment in enumerate(encoded.fragments):
+        decoder.add_fragment(number, fragment)
+        context.accumulate_fragment(accumulator, number, fragment)
+    several = tensors.MultiGpuHoloContext(["cpu", "cpu"], framework="numpy")
+
+    def check():
+        assert np.array_equal(decoder.reconstruct(framework="numpy"), tensor)
+        assert np.array_equal(context.finalize_reconstruction(accumulator), tensor)
+        with pytest.raises(Unavailable, match="fork"):
+            context.finalize_reconstruction(accumulator, "F16")  # on a stream of the parent's
+        with pytest.raises(Unavailable, match="fork"):
+            several.reconstruct(encoded.description, encoded.fragments)
+        own = tensors.GpuHoloContext("cpu", framework="numpy")
+        half = own.reconstruct(encoded.description, encoded.fragments, "F16")
+        assert np.array_equal(half, tensor.astype(np.float16))
+
+    in_child(check)
+    assert np.array_equal(several.reconstruct(encoded.description, encoded.fragments), tensor)

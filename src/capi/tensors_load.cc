@@ -10,7 +10,7 @@
 #include "tensors/gpu/kept_loader.h"
 
 struct hoist_tensors_model {
-  hoist::tensors::GpuModel model;
+  hoist::tensors::DeviceModel model;
   std::string device;
 };
 
@@ -19,11 +19,11 @@ namespace {
 
 using namespace tensors;
 
-Result<GpuModel> load(const hoist_tensors_file& file, device::Device& device,
-                      const hoist_tensors_load_options& options) {
+Result<DeviceModel> load(const hoist_tensors_file& file, device::Device& device,
+                         const hoist_tensors_load_options& options) {
   if (Status valid = check_target(options.target); !valid) return valid.error();
   const double target = options.target > 0 ? options.target : 1;
-  GpuLoadOptions how;
+  LoadOptions how;
   how.targets = {target};
   std::optional<QualityPolicy> policy;
   if (options.policy_count > 0) {
@@ -43,13 +43,13 @@ Result<GpuModel> load(const hoist_tensors_file& file, device::Device& device,
     total += file.bytes(i);
   }
   uint64_t done = 0;
-  how.on_tensor = [&](const GpuTensor& tensor) {
+  how.on_tensor = [&](const DeviceTensor& tensor) {
     done += tensor.data.size;
     stop.report(done, total);
   };
   how.stop = stop.token();
   const KeptLoader loader(device);
-  Result<GpuModel> model =
+  Result<DeviceModel> model =
       file.holo ? loader->load(*file.holo, how) : loader->load(*file.model, how);
   // What was told last may have been the wish to stop.
   if (Status stopped = stop.status(); !stopped) return stopped.error();
@@ -91,7 +91,7 @@ hoist_status hoist_tensors_load(const hoist_tensors_file* file, const char* devi
     const Result<hoist::device::Device*> found = hoist::device::find_device(device);
     if (!found) return found.error();
     auto loaded = std::make_unique<hoist_tensors_model>();
-    Result<hoist::tensors::GpuModel> made = load(*file, **found, *own);
+    Result<hoist::tensors::DeviceModel> made = load(*file, **found, *own);
     if (!made) return made.error();
     loaded->model = std::move(*made);
     loaded->device = (*found)->properties().id();
@@ -113,7 +113,7 @@ hoist_status hoist_tensors_model_tensor(const hoist_tensors_model* model, size_t
     if (!size) return size.error();
     give(hoist_device_tensor{}, *size, description);
     if (Status there = check_model_tensor(model, tensor); !there) return there;
-    const hoist::tensors::GpuTensor& loaded = model->model.tensors[tensor];
+    const hoist::tensors::DeviceTensor& loaded = model->model.tensors[tensor];
     hoist_device_tensor own{};
     own.data = loaded.data.data;
     own.bytes = loaded.data.size;

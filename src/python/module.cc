@@ -10,6 +10,8 @@ NB_MODULE(_native, module) {
   nanobind::set_leak_warnings(false);
   hoist::python::watch_interpreters_end();
   hoist::python::define_tensors(module);
+  hoist::python::define_holo_tensors(module);
+  hoist::python::define_holo_contexts(module);
   hoist::python::define_match_pairs(module);
   hoist::python::define_match_scorer(module);
   hoist::python::define_match_sequence(module);

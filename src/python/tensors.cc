@@ -22,6 +22,7 @@
 #include "python/errors.h"
 #include "python/module.h"
 #include "python/released_gil.h"
+#include "python/tensors_arrays.h"
 #include "python/tensors_device.h"
 #include "python/tensors_metadata.h"
 #include "python/tensors_path.h"
@@ -40,17 +41,6 @@ namespace {
 
 using namespace tensors;
 
-using ByteArray = nb::ndarray<nb::numpy, uint8_t, nb::ndim<1>>;
-using InputBytes = nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-// An array that owns `owner`, whose bytes are its own.
-template <typename Owner>
-ByteArray byte_array(std::unique_ptr<Owner> owner, std::byte* data, size_t size) {
-  nb::capsule free(owner.get(), [](void* it) noexcept { delete static_cast<Owner*>(it); });
-  (void)owner.release();
-  return ByteArray(reinterpret_cast<uint8_t*>(data), {size}, free);
-}
-
 // (name, what frameworks call it, who has it in Python) of all element types.
 nb::list element_types() {
   constexpr const char* kHolders[] = {"", "numpy", "ml_dtypes", "torch"};
@@ -60,20 +50,6 @@ nb::list element_types() {
         nb::make_tuple(type.name, type.framework, kHolders[static_cast<size_t>(type.holder)]));
   }
   return list;
-}
-
-std::string_view dtype_name(DType dtype) { return properties(dtype).name; }
-
-DType dtype_of(const std::string& name) {
-  const DTypeProperties* const found = find_dtype(name);
-  if (found == nullptr) raise({ErrorCode::unsupported, "no such element type: " + name});
-  return found->dtype;
-}
-
-nb::tuple shape_tuple(const Shape& shape) {
-  nb::list list;
-  for (const uint64_t extent : shape) list.append(extent);
-  return nb::tuple(list);
 }
 
 // (name, dtype, shape, encoding, [(bytes, quality, cosine) of each prefix], stored_as)
@@ -142,19 +118,6 @@ nb::tuple place(const Model& model, size_t index) {
       tensor.order.is_standard() && !model.source.files()[tensor.file].is_decompressed;
   const bool is_aligned = tensor.offset % properties(tensor.dtype).bytes == 0;
   return nb::make_tuple(tensor.file, tensor.offset, tensor.bytes, is_as_held && is_aligned);
-}
-
-ByteArray read_into_new(const std::string& tensor, uint64_t size,
-                        const std::function<Status(std::span<std::byte>)>& read) {
-  auto bytes = std::make_unique<container::BlockBytes>(container::BlockBytes::allocate(size));
-  if (bytes->size() != size) raise({ErrorCode::exhausted, "no memory for " + tensor});
-  const Status status = [&] {
-    const ReleasedGil released;
-    return read(*bytes);
-  }();
-  check(status);
-  std::byte* const data = bytes->data();
-  return byte_array(std::move(bytes), data, size);
 }
 
 ByteArray read(const Model& model, size_t index) {
@@ -230,8 +193,7 @@ class Writer {
 
   void add(const std::string& name, const std::string& dtype, const Shape& shape,
            const InputBytes& bytes) {
-    const TensorView view = {
-        dtype_of(dtype), shape, {reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()}};
+    const TensorView view = {dtype_of(dtype), shape, bytes_of(bytes)};
     const Status status = [&] {
       const ReleasedGil released;
       return writer_.add(name, view, &ThreadPool::process(), {file_, offset_, ""});

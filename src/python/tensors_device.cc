@@ -24,39 +24,38 @@ namespace {
 
 using namespace tensors;
 
-using DeviceArray = nb::ndarray<nb::array_api, uint8_t, nb::ndim<1>>;
-using Memory = std::shared_ptr<device::Buffer>;
-
-DeviceArray array_of(const GpuTensor& tensor, const Memory& memory) {
-  nb::capsule owner(new Memory(memory), [](void* it) noexcept { delete static_cast<Memory*>(it); });
-  const size_t size = tensor.data.size;
-  const device::DeviceProperties& device = memory->device()->properties();
-  const bool cuda = device.kind == device::DeviceKind::cuda;
-  return DeviceArray(tensor.data.data, 1, &size, owner, nullptr, nb::dtype<uint8_t>(),
-                     cuda ? nb::device::cuda::value : nb::device::cpu::value, device.index);
-}
-
 // `File`: what a loader loads.
 template <typename File>
 nb::list load(const File& file, const std::string& device_name, const WantedTensors& wanted) {
   nb::list tensors;
   if (wanted.empty()) return tensors;
-  GpuLoadOptions options;
+  LoadOptions options;
   for (const auto& [tensor, target] : wanted) options.only.push_back({tensor, target});
-  const GpuModel model =
-      value(interruptible(true, [&](const std::stop_token& stop) -> Result<GpuModel> {
+  const DeviceModel model =
+      value(interruptible(true, [&](const std::stop_token& stop) -> Result<DeviceModel> {
         const Result<device::Device*> device = device::find_device(device_name);
         if (!device) return device.error();
         options.stop = stop;
         return KeptLoader(**device)->load(file, options);
       }));
-  for (const GpuTensor& tensor : model.tensors) {
-    tensors.append(nb::make_tuple(array_of(tensor, model.memory), tensor.quality, tensor.parts));
+  for (const DeviceTensor& tensor : model.tensors) {
+    tensors.append(nb::make_tuple(device_array(tensor.data.data, tensor.data.size, model.memory),
+                                  tensor.quality, tensor.parts));
   }
   return tensors;
 }
 
 }  // namespace
+
+DeviceArray device_array(std::byte* data, size_t size, std::shared_ptr<device::Buffer> memory) {
+  using Memory = std::shared_ptr<device::Buffer>;
+  const device::DeviceProperties& device = memory->device()->properties();
+  nb::capsule owner(new Memory(std::move(memory)),
+                    [](void* it) noexcept { delete static_cast<Memory*>(it); });
+  const bool cuda = device.kind == device::DeviceKind::cuda;
+  return DeviceArray(data, 1, &size, owner, nullptr, nb::dtype<uint8_t>(),
+                     cuda ? nb::device::cuda::value : nb::device::cpu::value, device.index);
+}
 
 nb::list load_onto(const HoloTensorReader& file, const std::string& device,
                    const WantedTensors& wanted) {

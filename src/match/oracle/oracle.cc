@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 namespace hoist::match::oracle {
 namespace {
@@ -137,19 +136,6 @@ double ratio(const Symbols& a, const Symbols& b, bool autojunk) {
   if (a.empty() && b.empty()) return 1.0;
   size_t matched = 0;
   for (const Block& block : matching_blocks(a, b, autojunk)) matched += block.size;
-  return 2.0 * static_cast<double>(matched) / static_cast<double>(a.size() + b.size());
-}
-
-double quick_ratio(const Symbols& a, const Symbols& b) {
-  if (a.empty() && b.empty()) return 1.0;
-  std::multiset<uint32_t> left(b.begin(), b.end());
-  size_t matched = 0;
-  for (const uint32_t symbol : a) {
-    const auto found = left.find(symbol);
-    if (found == left.end()) continue;
-    left.erase(found);
-    ++matched;
-  }
   return 2.0 * static_cast<double>(matched) / static_cast<double>(a.size() + b.size());
 }
 

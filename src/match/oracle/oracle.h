@@ -31,7 +31,6 @@ struct Opcode {
 std::vector<Opcode> opcodes(const Symbols& a, const Symbols& b, bool autojunk);
 
 double ratio(const Symbols& a, const Symbols& b, bool autojunk);
-double quick_ratio(const Symbols& a, const Symbols& b);
 
 // KATO's similarity, and whether it keeps the pattern.
 double kato_similarity(size_t lcs, size_t n, size_t m);

@@ -1,9 +1,9 @@
 // The oracle behind a pipe, for tests/match_oracle_test.py: a request is a line of integers
 //   autojunk threshold*1000 n a… m b…
 // and its answer a line of integers and hexadecimal doubles: lcs, levenshtein, KATO's similarity,
-// whether it keeps the pair, the RapidFuzz similarities lcs, indel, levenshtein, ratio,
-// quick_ratio, the number of blocks, blocks, the number of opcodes, opcodes. "text A_HEX B_HEX"
-// asks for fuzz.ratio of two UTF-8 strings.
+// whether it keeps the pair, the RapidFuzz similarities lcs, indel, levenshtein, ratio, the number
+// of blocks, blocks, the number of opcodes, opcodes. "text A_HEX B_HEX" asks for fuzz.ratio of two
+// UTF-8 strings.
 #include <cstdio>
 #include <iostream>
 #include <sstream>
@@ -39,11 +39,10 @@ void answer_pair(std::istream& in) {
   const size_t m = b.size();
   const size_t lcs = lcs_length(a, b);
   const size_t distance = levenshtein_distance(a, b);
-  std::printf("%zu %zu %a %d %a %a %a %a %a", lcs, distance, kato_similarity(lcs, n, m),
+  std::printf("%zu %zu %a %d %a %a %a %a", lcs, distance, kato_similarity(lcs, n, m),
               static_cast<int>(kato_keeps(lcs, n, m, thousandths / 1000.0)),
               lcs_similarity(lcs, n, m), indel_similarity(lcs, n, m),
-              levenshtein_similarity(distance, n, m), ratio(a, b, autojunk != 0),
-              quick_ratio(a, b));
+              levenshtein_similarity(distance, n, m), ratio(a, b, autojunk != 0));
   const auto blocks = matching_blocks(a, b, autojunk != 0);
   std::printf(" %zu", blocks.size());
   for (const Block& block : blocks) std::printf(" %zu %zu %zu", block.a, block.b, block.size);

@@ -27,24 +27,6 @@ uint64_t matched_symbols(std::span<const Block> blocks) {
   return matched;
 }
 
-double quick_ratio(std::span<const uint32_t> a, std::span<const uint32_t> b) {
-  SymbolMap symbols(b.size());
-  std::vector<uint32_t> available;
-  for (const uint32_t symbol : b) {
-    const uint32_t number = symbols.add(symbol);
-    if (number == available.size()) available.push_back(0);
-    ++available[number];
-  }
-  uint64_t matched = 0;
-  for (const uint32_t symbol : a) {
-    const uint32_t number = symbols.find(symbol);
-    if (number == SymbolMap::kAbsent || available[number] == 0) continue;
-    --available[number];
-    ++matched;
-  }
-  return difflib_ratio(matched, uint64_t{a.size()} + b.size());
-}
-
 double difflib_ratio(uint64_t matched, uint64_t total) {
   return total == 0 ? 1.0 : 2.0 * static_cast<double>(matched) / static_cast<double>(total);
 }

@@ -25,11 +25,8 @@ std::vector<Opcode> opcodes(std::span<const Block> blocks, uint32_t a_length, ui
 // Symbols in blocks.
 uint64_t matched_symbols(std::span<const Block> blocks);
 
-// quick_ratio(): symbols in common whatever their order, over all; never less than ratio().
-double quick_ratio(std::span<const uint32_t> a, std::span<const uint32_t> b);
-
-// 2 * matched / total, 1 where total is 0: ratio(); real_quick_ratio() with the shorter length for
-// `matched`.
+// 2 * matched / total, 1 where total is 0: ratio(); quick_ratio() with the symbols in common
+// whatever their order for `matched`, real_quick_ratio() with the shorter length.
 double difflib_ratio(uint64_t matched, uint64_t total);
 
 }  // namespace hoist::match

@@ -13,7 +13,7 @@ namespace {
 
 struct Idle {
   std::mutex mutex;
-  std::map<device::Device*, std::unique_ptr<GpuModelLoader>> loaders;
+  std::map<device::Device*, std::unique_ptr<ModelLoader>> loaders;
 };
 // Never destroyed, which suits: at the end devices may be gone already.
 constinit PerProcess<Idle> idle;
@@ -26,7 +26,7 @@ KeptLoader::KeptLoader(device::Device& device) : process_(::getpid()) {
     const std::lock_guard lock(from.mutex);
     loader_ = std::exchange(from.loaders[&device], nullptr);
   }
-  if (loader_ == nullptr) loader_ = std::make_unique<GpuModelLoader>(device);
+  if (loader_ == nullptr) loader_ = std::make_unique<ModelLoader>(device);
 }
 
 KeptLoader::~KeptLoader() {
@@ -36,7 +36,7 @@ KeptLoader::~KeptLoader() {
   }
   Idle& to = idle.get();
   const std::lock_guard lock(to.mutex);
-  std::unique_ptr<GpuModelLoader>& kept = to.loaders[&loader_->device()];
+  std::unique_ptr<ModelLoader>& kept = to.loaders[&loader_->device()];
   if (kept == nullptr) kept = std::move(loader_);
 }
 

@@ -1,7 +1,7 @@
 // Loaders that outlive a call, for interfaces whose users have none:
 //
 //   KeptLoader loader(device);
-//   Result<GpuModel> model = loader->load(file);
+//   Result<DeviceModel> model = loader->load(file);
 //
 // One idle loader a device is kept until the process ends, with its pinned memory and its threads,
 // so that the next load need not make them. Calls that overlap have one each. A child after fork()
@@ -23,12 +23,12 @@ class KeptLoader {
   KeptLoader(const KeptLoader&) = delete;
   KeptLoader& operator=(const KeptLoader&) = delete;
 
-  GpuModelLoader* operator->() const { return loader_.get(); }
-  GpuModelLoader& operator*() const { return *loader_; }
+  ModelLoader* operator->() const { return loader_.get(); }
+  ModelLoader& operator*() const { return *loader_; }
 
  private:
   const pid_t process_;
-  std::unique_ptr<GpuModelLoader> loader_;
+  std::unique_ptr<ModelLoader> loader_;
 };
 
 }  // namespace hoist::tensors

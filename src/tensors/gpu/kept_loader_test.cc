@@ -23,7 +23,7 @@ class KeptLoaderTest : public testing::Test {
     test_.write({});
   }
   HoloTensorReader open() const { return HoloTensorReader::open(test_.path()).value(); }
-  void expect_exact(const GpuModel& model) const {
+  void expect_exact(const DeviceModel& model) const {
     ASSERT_EQ(model.tensors.size(), test_.contents().size());
     for (size_t i = 0; i < model.tensors.size(); ++i) {
       const device::View<std::byte>& data = model.tensors[i].data;
@@ -39,9 +39,9 @@ class KeptLoaderTest : public testing::Test {
 TEST(KeptLoader, OneIsKeptAndThoseThatOverlapAreDifferent) {
   device::Device& device = device::cpu_device();
   const auto borrowed = [&] { return &*KeptLoader(device); };
-  GpuModelLoader* const first = borrowed();
+  ModelLoader* const first = borrowed();
   EXPECT_EQ(borrowed(), first);
-  GpuModelLoader* second = nullptr;
+  ModelLoader* second = nullptr;
   {
     const KeptLoader one(device);
     const KeptLoader other(device);

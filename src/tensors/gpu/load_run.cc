@@ -25,8 +25,8 @@ constexpr auto kPatience = std::chrono::milliseconds(5);
 
 }  // namespace
 
-LoadRun::LoadRun(const HoloTensorReader& file, const GpuLoadOptions& options,
-                 const PackedPlan& plan, device::View<std::byte> ring, const GpuModel& model)
+LoadRun::LoadRun(const HoloTensorReader& file, const LoadOptions& options, const PackedPlan& plan,
+                 device::View<std::byte> ring, const DeviceModel& model)
     : file_(file), options_(options), plan_(plan), ring_(ring), model_(model) {
   for (const PackedRegion& region : plan.regions()) {
     arrivals_.push_back({region.end - region.begin, {}, {}});
@@ -231,7 +231,7 @@ Status LoadRun::tell(const Decoded& decoded) {
     if (is_damaged(ready)) {
       damaged_.insert(ready.tensor);
     } else if (options_.on_tensor) {
-      GpuTensor tensor = model_.tensors[ready.tensor];
+      DeviceTensor tensor = model_.tensors[ready.tensor];
       tensor.parts = ready.parts;
       tensor.quality = quality_of(file_.header().tensors[ready.tensor], ready.parts);
       options_.on_tensor(tensor);

@@ -24,8 +24,8 @@ class LoadRun {
   using MakeDecoder = std::function<Result<std::unique_ptr<PartDecoder>>()>;
 
   // All of these must outlive it; `ring` has plan.ring_bytes(), `model` the final tensors.
-  LoadRun(const HoloTensorReader& file, const GpuLoadOptions& options, const PackedPlan& plan,
-          device::View<std::byte> ring, const GpuModel& model);
+  LoadRun(const HoloTensorReader& file, const LoadOptions& options, const PackedPlan& plan,
+          device::View<std::byte> ring, const DeviceModel& model);
   // Nothing of it is still running afterwards.
   ~LoadRun();
 
@@ -75,10 +75,10 @@ class LoadRun {
   void join();
 
   const HoloTensorReader& file_;
-  const GpuLoadOptions& options_;
+  const LoadOptions& options_;
   const PackedPlan& plan_;
   const device::View<std::byte> ring_;
-  const GpuModel& model_;
+  const DeviceModel& model_;
   std::unique_ptr<PartDecoder> decoder_;  // of the thread that decodes, then of the one that tells
 
   std::mutex arrivals_mutex_;

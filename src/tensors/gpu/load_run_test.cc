@@ -49,7 +49,7 @@ TEST_P(LoadRunTest, DecodesNothingBeforeAllOfItIsThere) {
 
   device::Device& cpu = device::cpu_device();
   device::PinnedPool pool(cpu);
-  GpuModel model;
+  DeviceModel model;
   std::vector<device::Buffer> memory;
   for (size_t i = 0; i < steps.size(); ++i) {
     memory.push_back(device::Buffer::allocate(cpu, test.contents()[i].size()).value());
@@ -61,8 +61,10 @@ TEST_P(LoadRunTest, DecodesNothingBeforeAllOfItIsThere) {
                              1});
   }
   std::map<std::string, std::vector<size_t>> told;
-  GpuLoadOptions options;
-  options.on_tensor = [&](const GpuTensor& tensor) { told[tensor.name].push_back(tensor.parts); };
+  LoadOptions options;
+  options.on_tensor = [&](const DeviceTensor& tensor) {
+    told[tensor.name].push_back(tensor.parts);
+  };
   auto arena = device::Buffer::allocate(cpu, plan.arena_bytes()).value();
   ASSERT_TRUE(arena.fill(std::byte{0xa5}));
   auto stream = device::Stream::create(cpu).value();
@@ -111,7 +113,7 @@ TEST(LoadRunInARing, WaitsForASlowDecoderAndEndsWithABrokenOne) {
   device::Device& cpu = device::cpu_device();
   device::PinnedPool pool(cpu);
   device::Transfer transfer(pool, {.threads = 4, .largest_chunk = kChunkBytes});
-  GpuModel model;
+  DeviceModel model;
   std::vector<device::Buffer> memory;
   for (const HoloTensor& tensor : file.header().tensors) {
     memory.push_back(device::Buffer::allocate(cpu, tensor.bytes()).value());
@@ -120,7 +122,7 @@ TEST(LoadRunInARing, WaitsForASlowDecoderAndEndsWithABrokenOne) {
   const auto ring = device::Buffer::allocate(cpu, plan.ring_bytes()).value();
   const auto load = [&](const LoadRun::MakeDecoder& make_decoder) -> Result<std::vector<size_t>> {
     PackedReader reader(plan, file.container().source());
-    const GpuLoadOptions options;
+    const LoadOptions options;
     LoadRun run(file, options, plan, ring.view(), model);
     EXPECT_TRUE(run.start(make_decoder));
     const device::TransferRequest request = {

@@ -31,7 +31,7 @@ class Stopwatch {
 };
 
 // How many parts of a tensor each step needs.
-Result<std::vector<size_t>> step_parts(const HoloTensor& tensor, const GpuLoadOptions& options,
+Result<std::vector<size_t>> step_parts(const HoloTensor& tensor, const LoadOptions& options,
                                        std::optional<double> last_target) {
   std::vector<size_t> parts;
   for (size_t step = 0; step < options.targets.size(); ++step) {
@@ -45,7 +45,7 @@ Result<std::vector<size_t>> step_parts(const HoloTensor& tensor, const GpuLoadOp
 }
 
 // The same of all tensors; none of those that are not wanted.
-Result<StepParts> all_step_parts(const HoloTensorReader& file, const GpuLoadOptions& options,
+Result<StepParts> all_step_parts(const HoloTensorReader& file, const LoadOptions& options,
                                  const std::vector<size_t>& wanted) {
   if (options.targets.empty() || !std::is_sorted(options.targets.begin(), options.targets.end())) {
     return fail(ErrorCode::invalid_argument,
@@ -128,9 +128,9 @@ Result<std::vector<uint64_t>> place_tensors(const HoloTensorReader& file, const 
 
 // The model in its memory, with nothing in it yet: all tensors by their numbers, those that are not
 // wanted empty.
-GpuModel make_model(const HoloTensorReader& file, const StepParts& steps,
-                    const std::vector<uint64_t>& offsets, device::Buffer memory) {
-  GpuModel model;
+DeviceModel make_model(const HoloTensorReader& file, const StepParts& steps,
+                       const std::vector<uint64_t>& offsets, device::Buffer memory) {
+  DeviceModel model;
   model.memory = std::make_shared<device::Buffer>(std::move(memory));
   for (size_t i = 0; i < steps.size(); ++i) {
     if (steps[i].empty()) {
@@ -147,8 +147,8 @@ GpuModel make_model(const HoloTensorReader& file, const StepParts& steps,
 }
 
 // Of a model with all tensors of its file those that are wanted.
-GpuModel take(GpuModel model, const std::vector<size_t>& wanted) {
-  std::vector<GpuTensor> tensors;
+DeviceModel take(DeviceModel model, const std::vector<size_t>& wanted) {
+  std::vector<DeviceTensor> tensors;
   tensors.reserve(wanted.size());
   for (const size_t number : wanted) tensors.push_back(std::move(model.tensors[number]));
   model.tensors = std::move(tensors);
@@ -156,8 +156,8 @@ GpuModel take(GpuModel model, const std::vector<size_t>& wanted) {
 }
 
 Status decode_on_host(const HoloTensorReader& file, size_t number, device::Transfer& transfer,
-                      const GpuLoadOptions& options, GpuModel& model) {
-  GpuTensor& tensor = model.tensors[number];
+                      const LoadOptions& options, DeviceModel& model) {
+  DeviceTensor& tensor = model.tensors[number];
   const Result<LoadedTensor> decoded =
       file.decode(number, {.layers = tensor.parts}, {}, &ThreadPool::process());
   if (!decoded) return decoded.error();
@@ -175,7 +175,7 @@ device::TransferTuning loading_tuning() {
   return tuning;
 }
 
-Result<GpuModel> GpuModelLoader::load(const HoloTensorReader& file, const GpuLoadOptions& options) {
+Result<DeviceModel> ModelLoader::load(const HoloTensorReader& file, const LoadOptions& options) {
   Stopwatch watch;
   const Result<std::vector<size_t>> wanted =
       wanted_tensors(options.only, file.header().tensors.size(), file.name());
@@ -202,7 +202,7 @@ Result<GpuModel> GpuModelLoader::load(const HoloTensorReader& file, const GpuLoa
   Result<device::Buffer> memory = memory_to_come.get();
   if (!memory) return memory.error();
   if (!ring) return ring.error();
-  GpuModel model = make_model(file, steps, *places, *std::move(memory));
+  DeviceModel model = make_model(file, steps, *places, *std::move(memory));
   for (const size_t tensor : division.host) {
     Status done = decode_on_host(file, tensor, transfer_, options, model);
     if (!done) return done.error();

@@ -1,9 +1,9 @@
 // Loads a model into a device's memory; a .holo file good enough soon and exact at the end.
 //
-//   GpuModelLoader loader(*device::find_device("auto").value());
+//   ModelLoader loader(*device::find_device("auto").value());
 //   Result<HoloTensorReader> file = HoloTensorReader::open("weights.holo");
-//   Result<GpuModel> model = loader.load(*file, {.targets = {0.96, 1}});
-//   for (const GpuTensor& tensor : model->tensors) use(tensor.data.data, tensor.shape);
+//   Result<DeviceModel> model = loader.load(*file, {.targets = {0.96, 1}});
+//   for (const DeviceTensor& tensor : model->tensors) use(tensor.data.data, tensor.shape);
 //
 // What is stored is copied through pinned memory, tensor after tensor, checked on the device, and
 // decoded there behind the copies; so weights arrive faster than the link would carry them as they
@@ -38,7 +38,7 @@
 
 namespace hoist::tensors {
 
-struct GpuTensor {
+struct DeviceTensor {
   std::string name;
   DType dtype = DType::f32;
   Shape shape;
@@ -54,8 +54,8 @@ struct LoadTimes {
   double finish = 0;   // until all was decoded, mended, told
 };
 
-struct GpuModel {
-  std::vector<GpuTensor> tensors;          // as in the file, or as asked for
+struct DeviceModel {
+  std::vector<DeviceTensor> tensors;       // as in the file, or as asked for
   std::shared_ptr<device::Buffer> memory;  // of all of them
   uint64_t packed_bytes = 0;               // of shards that were copied to the device for that
   uint64_t packed_memory = 0;              // of the device, that they took meanwhile
@@ -70,7 +70,7 @@ struct TensorTarget {
   std::optional<double> target = {};
 };
 
-struct GpuLoadOptions {
+struct LoadOptions {
   // Qualities, ascending: each tensor is decoded with the fewest parts that reach the first one,
   // then with those for the next. Below 1 the model stays an approximation.
   std::vector<double> targets = {1.0};
@@ -83,7 +83,7 @@ struct GpuLoadOptions {
   // it: elements are then the old ones or the new ones. What the CPU decodes comes first, at the
   // last target at once; what it had to decode after all, of damaged shards or because the device
   // had no cuBLAS or no memory for it, comes last.
-  std::function<void(const GpuTensor&)> on_tensor = {};
+  std::function<void(const DeviceTensor&)> on_tensor = {};
   bool validate_checksums = true;
   uint64_t region_bytes = uint64_t{64} << 20;  // that are decoded at a time
   uint64_t ahead_bytes = uint64_t{256} << 20;  // that copies may be ahead of decoding
@@ -93,19 +93,19 @@ struct GpuLoadOptions {
 // With decoding beside them copies take a few threads more, where there are cores for them.
 device::TransferTuning loading_tuning();
 
-class GpuModelLoader {
+class ModelLoader {
  public:
   // The device must outlive the loader and what it loads.
-  explicit GpuModelLoader(device::Device& device,
-                          const device::TransferTuning& tuning = loading_tuning())
+  explicit ModelLoader(device::Device& device,
+                       const device::TransferTuning& tuning = loading_tuning())
       : pool_(device), transfer_(pool_, tuning) {}
 
   device::Device& device() const { return pool_.device(); }
 
-  Result<GpuModel> load(const HoloTensorReader& file, const GpuLoadOptions& options = {});
+  Result<DeviceModel> load(const HoloTensorReader& file, const LoadOptions& options = {});
   // Tensors as they are, so that of the options `only` (but for its targets), `on_tensor` and
   // `stop` have a meaning.
-  Result<GpuModel> load(const ModelSource& source, const GpuLoadOptions& options = {});
+  Result<DeviceModel> load(const ModelSource& source, const LoadOptions& options = {});
 
  private:
   device::PinnedPool pool_;

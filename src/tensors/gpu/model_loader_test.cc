@@ -27,7 +27,7 @@ constexpr auto kTransforms = std::span(kEncodings).subspan<1>();
 
 class ModelLoaderTest : public device::OnDevices {
  protected:
-  static std::vector<std::byte> content(const GpuTensor& tensor) {
+  static std::vector<std::byte> content(const DeviceTensor& tensor) {
     std::vector<std::byte> bytes(tensor.data.size);
     if (!bytes.empty()) {
       EXPECT_TRUE(tensor.data.device->copy(bytes.data(), tensor.data.data, bytes.size(), {}));
@@ -36,11 +36,11 @@ class ModelLoaderTest : public device::OnDevices {
   }
 
   // Of HoloFileTest, which numbers its tensors.
-  static size_t number(const GpuTensor& tensor) {
+  static size_t number(const DeviceTensor& tensor) {
     return std::stoul(tensor.name.substr(tensor.name.find('.') + 1));
   }
 
-  static void expect_exact(const GpuModel& model, const HoloFileTest& test) {
+  static void expect_exact(const DeviceModel& model, const HoloFileTest& test) {
     ASSERT_EQ(model.tensors.size(), test.contents().size());
     for (size_t i = 0; i < model.tensors.size(); ++i) {
       ASSERT_EQ(content(model.tensors[i]), test.contents()[i]) << model.tensors[i].name;
@@ -49,7 +49,7 @@ class ModelLoaderTest : public device::OnDevices {
   }
 
   // Against the reader, as far as the device's arithmetic is the CPU's (alike_testing.h).
-  void expect_readers(const GpuModel& model, const HoloTensorReader& file, double target) {
+  void expect_readers(const DeviceModel& model, const HoloTensorReader& file, double target) {
     for (size_t i = 0; i < model.tensors.size(); ++i) {
       const LoadedTensor expected = file.decode(i, {.target = target}).value();
       const std::vector<std::byte> bytes(expected.bytes.data(),
@@ -77,7 +77,7 @@ TEST_P(ModelLoaderTest, AllLayersGiveTheTensors) {
     test.add_mixture();
     test.write({.encode = {}, .order = order});
     const HoloTensorReader file = HoloTensorReader::open(test.path()).value();
-    GpuModelLoader loader(device());
+    ModelLoader loader(device());
     for (const uint64_t region_bytes : {uint64_t{1}, uint64_t{100000}, uint64_t{64} << 20}) {
       const auto model = loader.load(file, {.region_bytes = region_bytes});
       ASSERT_TRUE(model) << model.error().message;
@@ -94,12 +94,12 @@ TEST_P(ModelLoaderTest, SomeTensorsEachAsGoodAsAskedFor) {
   test.write({});
   const HoloTensorReader file = HoloTensorReader::open(test.path()).value();
   const size_t count = test.contents().size();
-  GpuModelLoader loader(device());
+  ModelLoader loader(device());
   std::vector<size_t> numbers(count);
   std::iota(numbers.begin(), numbers.end(), 0);
   for (int round = 0; round < 10; ++round) {
     std::shuffle(numbers.begin(), numbers.end(), random_);
-    GpuLoadOptions options;
+    LoadOptions options;
     const size_t wanted = 1 + (round == 0 ? 0 : random_() % count);
     for (size_t i = 0; i < wanted; ++i) {
       options.only.push_back({numbers[i], i % 3 == 0 ? 1 : i % 3 == 1 ? 0.96 : 0.5});
@@ -110,7 +110,7 @@ TEST_P(ModelLoaderTest, SomeTensorsEachAsGoodAsAskedFor) {
     ASSERT_EQ(model->tensors.size(), options.only.size());
     for (size_t i = 0; i < options.only.size(); ++i) {
       const auto [number, target] = options.only[i];
-      const GpuTensor& tensor = model->tensors[i];
+      const DeviceTensor& tensor = model->tensors[i];
       EXPECT_EQ(tensor.name, file.header().tensors[number].name);
       const LoadedTensor expected = file.decode(number, {.target = target}).value();
       EXPECT_EQ(content(tensor),
@@ -148,14 +148,14 @@ TEST_P(ModelLoaderTest, ARingTurnsManyTimes) {
                {.threads = 4, .piece = chunk, .largest_chunk = 2 * chunk},
                {.threads = 3, .largest_chunk = 30000, .ring = 100000, .streams = 2},
                {.threads = 1, .largest_chunk = chunk}}) {
-        GpuModelLoader loader(device(), tuning);
+        ModelLoader loader(device(), tuning);
         for (const uint64_t ahead_bytes : {0, 300000}) {
           std::map<std::string, size_t> told;
-          GpuLoadOptions options;
+          LoadOptions options;
           options.region_bytes = 200000;
           options.ahead_bytes = ahead_bytes;
           options.validate_checksums = damaged || ahead_bytes != 0;
-          options.on_tensor = [&](const GpuTensor& tensor) {
+          options.on_tensor = [&](const DeviceTensor& tensor) {
             ++told[tensor.name];
             EXPECT_EQ(content(tensor), test.contents()[number(tensor)]) << tensor.name;
           };
@@ -180,17 +180,17 @@ TEST_P(ModelLoaderTest, ARingStopsAtAnyTensor) {
   for (int i = 0; i < 40; ++i) test.add(DType::bf16, {200, 1000});
   test.write({.encode = {}, .order = FileOrder::tensor});
   const HoloTensorReader file = HoloTensorReader::open(test.path()).value();
-  GpuModelLoader loader(device(), {.threads = 4, .largest_chunk = size_t{64} << 10});
+  ModelLoader loader(device(), {.threads = 4, .largest_chunk = size_t{64} << 10});
   int cancelled = 0;
   for (size_t moment = 1; moment <= 40; moment += 3) {
     std::stop_source stop;
     size_t told = 0;
-    GpuLoadOptions options;
+    LoadOptions options;
     options.region_bytes = 200000;
     options.ahead_bytes = 0;
     options.stop = stop.get_token();
     options.validate_checksums = false;
-    options.on_tensor = [&](const GpuTensor& tensor) {
+    options.on_tensor = [&](const DeviceTensor& tensor) {
       EXPECT_EQ(content(tensor), test.contents()[number(tensor)]) << tensor.name;
       if (++told == moment) stop.request_stop();
     };
@@ -211,12 +211,12 @@ TEST_P(ModelLoaderTest, TargetsAreReachedOneAfterTheOther) {
   test.add_mixture();
   test.write({});
   const HoloTensorReader file = HoloTensorReader::open(test.path()).value();
-  GpuModelLoader loader(device());
-  std::map<std::string, std::vector<GpuTensor>> told;
-  GpuLoadOptions options;
+  ModelLoader loader(device());
+  std::map<std::string, std::vector<DeviceTensor>> told;
+  LoadOptions options;
   options.targets = {0.96, 0.999, 1};
   options.region_bytes = 100000;
-  options.on_tensor = [&](const GpuTensor& tensor) { told[tensor.name].push_back(tensor); };
+  options.on_tensor = [&](const DeviceTensor& tensor) { told[tensor.name].push_back(tensor); };
   const auto model = loader.load(file, options);
   ASSERT_TRUE(model) << model.error().message;
   expect_exact(*model, test);
@@ -243,7 +243,7 @@ TEST_P(ModelLoaderTest, ApproximationsAreTheReaders) {
     test.add(DType::f8_e5m2, {64, 64}, true);  // and none if transformed
     test.write({.encode = {.encoding = encoding}});
     const HoloTensorReader file = HoloTensorReader::open(test.path()).value();
-    GpuModelLoader loader(device());
+    ModelLoader loader(device());
     for (const double target : {0.3, 0.97, 0.9999}) {
       const auto model = loader.load(file, {.targets = {target}});
       ASSERT_TRUE(model) << model.error().message;
@@ -266,12 +266,12 @@ TEST_P(ModelLoaderTest, TransformsAreDecodedBehindTheCopies) {
     for (const HoloTensor& tensor : file.header().tensors) {
       for (const StoredStream& part : tensor.parts) stored += part.bytes;
     }
-    GpuModelLoader loader(device());
-    GpuLoadOptions options;
+    ModelLoader loader(device());
+    LoadOptions options;
     options.targets = {0.2, 0.6, 1};
     options.region_bytes = 10000;
     std::map<std::string, size_t> told;
-    options.on_tensor = [&](const GpuTensor& tensor) { ++told[tensor.name]; };
+    options.on_tensor = [&](const DeviceTensor& tensor) { ++told[tensor.name]; };
     const auto model = loader.load(file, options);
     ASSERT_TRUE(model) << model.error().message;
     expect_readers(*model, file, 1);
@@ -289,7 +289,7 @@ TEST_P(ModelLoaderTest, DamagedTransformsAreMended) {
     for (int i = 0; i < 4; ++i) test.add(DType::f32, {256, 160}, true);
     test.write({.encode = {.encoding = encoding}, .parity = 2});
     const HoloTensorReader clean = HoloTensorReader::open(test.path()).value();
-    GpuModelLoader loader(device());
+    ModelLoader loader(device());
     const auto expected = loader.load(clean);
     ASSERT_TRUE(expected) << expected.error().message;
     for (const FragmentIndexEntry& entry : clean.fragment_index()) {
@@ -335,7 +335,7 @@ TEST_P(ModelLoaderTest, WrongFragmentsAreSeen) {
       }
       ASSERT_TRUE(flipped);
       const HoloTensorReader file = HoloTensorReader::open(test.path()).value();
-      GpuModelLoader loader(device());
+      ModelLoader loader(device());
       const auto model = loader.load(file, {.validate_checksums = false});
       ASSERT_TRUE(model) << model.error().message;
       expect_readers(*model, file, 1);
@@ -355,7 +355,7 @@ TEST_P(ModelLoaderTest, APolicyRulesTheLastTarget) {
   const HoloTensorReader file = HoloTensorReader::open(test.path()).value();
   QualityPolicy policy(0.95);
   policy.add({"tensor.1", 1});
-  GpuModelLoader loader(device());
+  ModelLoader loader(device());
   const auto model = loader.load(file, {.policy = &policy});
   ASSERT_TRUE(model) << model.error().message;
   EXPECT_LT(model->tensors[0].quality, 1);
@@ -374,14 +374,14 @@ TEST_P(ModelLoaderTest, DamageIsMendedThroughParity) {
   }
   const HoloTensorReader file = HoloTensorReader::open(test.path()).value();
   std::map<std::string, size_t> finished;
-  GpuLoadOptions options;
-  options.on_tensor = [&](const GpuTensor& tensor) { ++finished[tensor.name]; };
-  GpuModelLoader loader(device());
+  LoadOptions options;
+  options.on_tensor = [&](const DeviceTensor& tensor) { ++finished[tensor.name]; };
+  ModelLoader loader(device());
   const auto model = loader.load(file, options);
   ASSERT_TRUE(model) << model.error().message;
   expect_exact(*model, test);
   EXPECT_GT(model->mended, 0u);
-  for (const GpuTensor& tensor : model->tensors) EXPECT_EQ(finished[tensor.name], 1u);
+  for (const DeviceTensor& tensor : model->tensors) EXPECT_EQ(finished[tensor.name], 1u);
 }
 
 TEST_P(ModelLoaderTest, DamageBeyondParityIsAnError) {
@@ -391,7 +391,7 @@ TEST_P(ModelLoaderTest, DamageBeyondParityIsAnError) {
   const HoloTensorReader clean = HoloTensorReader::open(test.path()).value();
   test.flip_byte(clean.fragment_index()[3].offset + 100);
   const HoloTensorReader file = HoloTensorReader::open(test.path()).value();
-  GpuModelLoader loader(device());
+  ModelLoader loader(device());
   const auto model = loader.load(file);
   ASSERT_FALSE(model);
   EXPECT_EQ(model.error().code, ErrorCode::corrupt);
@@ -402,10 +402,10 @@ TEST_P(ModelLoaderTest, StopsWhenItIsTold) {
   test.add_mixture();
   test.write({});
   const HoloTensorReader file = HoloTensorReader::open(test.path()).value();
-  GpuModelLoader loader(device());
+  ModelLoader loader(device());
   std::stop_source stop;
   stop.request_stop();
-  GpuLoadOptions options;
+  LoadOptions options;
   options.stop = stop.get_token();
   EXPECT_EQ(loader.load(file, options).error().code, ErrorCode::cancelled);
   options.stop = {};
@@ -427,7 +427,7 @@ TEST(ModelLoaderOnALostDevice, AnswersOrLoadsExactly) {
   int failures = 0;
   for (int operations = 0; !has_loaded; operations += 1 + operations / 20) {
     device::FailingDevice device(operations);
-    GpuModelLoader loader(device, {.threads = 3, .largest_chunk = chunk});
+    ModelLoader loader(device, {.threads = 3, .largest_chunk = chunk});
     const auto model = loader.load(file, {.region_bytes = 200000, .ahead_bytes = 0});
     has_loaded = model.has_value();
     if (has_loaded) {

@@ -48,7 +48,7 @@ class ModelReader final : public device::HostReader {
 
 }  // namespace
 
-Result<GpuModel> GpuModelLoader::load(const ModelSource& source, const GpuLoadOptions& options) {
+Result<DeviceModel> ModelLoader::load(const ModelSource& source, const LoadOptions& options) {
   const std::string name = source.files().empty() ? std::string() : source.files().front().name;
   const Result<std::vector<size_t>> wanted =
       wanted_tensors(options.only, source.tensors().size(), name);
@@ -63,7 +63,7 @@ Result<GpuModel> GpuModelLoader::load(const ModelSource& source, const GpuLoadOp
   Result<device::Buffer> memory =
       device::Buffer::allocate(device(), std::max(total, kTensorAlignment));
   if (!memory) return memory.error();
-  GpuModel model;
+  DeviceModel model;
   model.memory = std::make_shared<device::Buffer>(std::move(*memory));
   for (size_t i = 0; i < offsets.size(); ++i) {
     const ModelTensor& tensor = source.tensors()[(*wanted)[i]];

@@ -29,7 +29,7 @@ class SourceLoaderTest : public device::OnDevices {
     std::ofstream(path, std::ios::binary) << safetensors_bytes(tensors);
     return path;
   }
-  static std::string content(const GpuTensor& tensor) {
+  static std::string content(const DeviceTensor& tensor) {
     std::string bytes(tensor.data.size, '\0');
     if (!bytes.empty()) {
       EXPECT_TRUE(tensor.data.device->copy(bytes.data(), tensor.data.data, bytes.size(), {}));
@@ -56,8 +56,8 @@ TEST_P(SourceLoaderTest, TensorsOfSeveralFilesComeWhole) {
       ModelSource::open({write("a.safetensors", first), write("b.safetensors", second)});
   ASSERT_TRUE(source) << source.error().message;
   std::vector<std::string> told;
-  const auto model = GpuModelLoader(device()).load(
-      *source, {.on_tensor = [&](const GpuTensor& tensor) { told.push_back(tensor.name); }});
+  const auto model = ModelLoader(device()).load(
+      *source, {.on_tensor = [&](const DeviceTensor& tensor) { told.push_back(tensor.name); }});
   ASSERT_TRUE(model) << model.error().message;
   std::vector<TestTensor> all = first;
   all.insert(all.end(), second.begin(), second.end());
@@ -65,7 +65,7 @@ TEST_P(SourceLoaderTest, TensorsOfSeveralFilesComeWhole) {
   for (const TestTensor& expected : all) {
     const auto found =
         std::find_if(model->tensors.begin(), model->tensors.end(),
-                     [&](const GpuTensor& tensor) { return tensor.name == expected.name; });
+                     [&](const DeviceTensor& tensor) { return tensor.name == expected.name; });
     ASSERT_NE(found, model->tensors.end()) << expected.name;
     EXPECT_EQ(found->shape, expected.shape) << expected.name;
     EXPECT_EQ(found->dtype, expected.dtype) << expected.name;
@@ -82,7 +82,7 @@ TEST_P(SourceLoaderTest, SomeTensorsOfAModel) {
   }
   const auto source = ModelSource::open({write("some.safetensors", all)});
   ASSERT_TRUE(source) << source.error().message;
-  GpuModelLoader loader(device());
+  ModelLoader loader(device());
   const std::vector<TensorTarget> only = {{17}, {0}, {3}, {12}};
   const auto model = loader.load(*source, {.only = only});
   ASSERT_TRUE(model) << model.error().message;
@@ -101,7 +101,7 @@ TEST_P(SourceLoaderTest, SomeTensorsOfAModel) {
 TEST_P(SourceLoaderTest, AnEmptyModelLoads) {
   const auto source = ModelSource::open({write("empty.safetensors", {})});
   ASSERT_TRUE(source) << source.error().message;
-  const auto model = GpuModelLoader(device()).load(*source);
+  const auto model = ModelLoader(device()).load(*source);
   ASSERT_TRUE(model) << model.error().message;
   EXPECT_TRUE(model->tensors.empty());
 }
@@ -112,7 +112,7 @@ TEST_P(SourceLoaderTest, AFileCutMeanwhileIsAnError) {
   const auto source = ModelSource::open({path});
   ASSERT_TRUE(source) << source.error().message;
   std::filesystem::resize_file(path, 1 << 20);
-  const auto model = GpuModelLoader(device()).load(*source);
+  const auto model = ModelLoader(device()).load(*source);
   ASSERT_FALSE(model);
   EXPECT_EQ(model.error().code, ErrorCode::corrupt) << model.error().message;
 }
@@ -123,7 +123,7 @@ TEST_P(SourceLoaderTest, AStopEndsIt) {
   ASSERT_TRUE(source) << source.error().message;
   std::stop_source stop;
   stop.request_stop();
-  const auto model = GpuModelLoader(device()).load(*source, {.stop = stop.get_token()});
+  const auto model = ModelLoader(device()).load(*source, {.stop = stop.get_token()});
   ASSERT_FALSE(model);
   EXPECT_EQ(model.error().code, ErrorCode::cancelled) << model.error().message;
 }

@@ -30,10 +30,6 @@ Status transform_matrix(std::span<float> matrix, MatrixShape shape, ThreadPool* 
 
 }  // namespace
 
-Status dct_1d(std::span<float> values) { return transform_sequence(values, Direction::forward); }
-
-Status idct_1d(std::span<float> values) { return transform_sequence(values, Direction::inverse); }
-
 Status dct_2d(std::span<float> matrix, MatrixShape shape, ThreadPool* pool) {
   return transform_matrix(matrix, shape, pool, Direction::forward);
 }

@@ -15,9 +15,6 @@
 
 namespace hoist::tensors {
 
-Status dct_1d(std::span<float> values);
-Status idct_1d(std::span<float> values);
-
 // A matrix of one row or one column is a sequence.
 Status dct_2d(std::span<float> matrix, MatrixShape shape, ThreadPool* pool = nullptr);
 Status idct_2d(std::span<float> matrix, MatrixShape shape, ThreadPool* pool = nullptr);

@@ -74,14 +74,9 @@ TEST_F(TransformOracleTest, CosineTransforms) {
     for (size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(values[i], expected[i], 1e-5);
     ASSERT_TRUE(idct_2d(values, shape));
     for (size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(values[i], x[i], 1e-5);
-    ASSERT_TRUE(dct_1d(values));
-    const Doubles sequence = slow_dct({x.begin(), x.end()}, {1, x.size()});
-    for (size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(values[i], sequence[i], 1e-5);
-    ASSERT_TRUE(idct_1d(values));
-    for (size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(values[i], x[i], 1e-5);
   }
   std::vector<float> values(12);
-  EXPECT_EQ(dct_1d({}).error().code, ErrorCode::invalid_argument);
+  EXPECT_EQ(dct_2d({}, {0, 0}).error().code, ErrorCode::invalid_argument);
   for (const MatrixShape shape : {MatrixShape{0, 12}, {12, 0}, {3, 5}, {5, 2}, {24, 1}}) {
     EXPECT_EQ(dct_2d(values, shape).error().code, ErrorCode::invalid_argument);
     EXPECT_EQ(idct_2d(values, shape).error().code, ErrorCode::invalid_argument);
