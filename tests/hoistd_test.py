@@ -262,7 +262,7 @@ class CommandLine(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (0, b"works\ndone\n"))
             pid = until(lambda: status_of(f"{folder}/socket"))["pid"]
             self.assertLessEqual(allowed, os.sched_getaffinity(pid))
-            # Of its first thread; SIGTERM comes through a descriptor.
+            # The first thread blocks no SIGUSR1; SIGTERM comes through a descriptor.
             status = pathlib.Path(f"/proc/{pid}/status").read_text()
             blocked = int(re.search(r"^SigBlk:\t(\w+)", status, re.M)[1], 16)
             self.assertFalse(blocked >> (signal.SIGUSR1 - 1) & 1)

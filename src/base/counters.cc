@@ -266,7 +266,7 @@ Status Counters::map(int fd, uint64_t size) {
   return {};
 }
 
-// Of a file whose pages are there.
+// Starts counters in a file whose pages are there.
 Status Counters::start(const UniqueFd& fd, uint32_t program_slots, int root_pid) {
   const uint64_t size = hoist_counters_size(program_slots);
   if (Status mapped = map(fd.get(), size); !mapped) return mapped;

@@ -15,7 +15,7 @@ class Estimate {
  public:
   // For numbers of `size` bytes, 4 or 8. Nothing where the profile has not measured both.
   static std::optional<Estimate> make(const placement::Profile& profile, size_t size);
-  // Of this process's profile; null: not measured.
+  // The estimate from this process's profile; null: not measured.
   static const Estimate* of(size_t size);
 
   // Ahead by more than the choice may cost, and than the measurements leave open

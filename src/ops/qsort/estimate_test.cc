@@ -42,7 +42,7 @@ TEST(Estimate, PrefersTheGpuFromItsBreakEvenOn) {
 TEST(Estimate, TakesNoNoiseForALead) {
   constexpr uint64_t kLarge = uint64_t{1} << 30;
   EXPECT_TRUE(estimate(0.8e-9, 0.02)->prefers_gpu(kLarge));
-  // Of a busy machine, 9 %: a quarter ahead is less than two standard errors of both.
+  // A busy machine has a noise of 9 %: a quarter ahead is less than two standard errors of both.
   EXPECT_FALSE(estimate(0.8e-9, 0.2)->prefers_gpu(kLarge));
   EXPECT_TRUE(estimate(0.1e-9, 0.2)->prefers_gpu(kLarge));
 }
