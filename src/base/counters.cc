@@ -233,7 +233,7 @@ Result<std::string> make_own_folder(const std::string& path) {
   if (is_own_folder(path)) return path;
   const bool is_gone = ::lstat(path.c_str(), &info) != 0 && errno == ENOENT;
   return fail(ErrorCode::unavailable,
-              fmt::format("{} is not a directory of ours with mode 0700: remove it", path),
+              fmt::format("{} is not your directory with mode 0700: remove it", path),
               is_gone ? ENOENT : 0);
 }
 

@@ -183,7 +183,7 @@ int run_command_line(std::vector<std::string> arguments) {
   const bool empty_name =
       std::find(arguments.begin(), arguments.end(), "--stats=") != arguments.end();
 
-  CLI::App app("Puts each piece of heavy work where it runs fastest.", "hoist");
+  CLI::App app(HOIST_TAGLINE, "hoist");
   app.set_version_flag("-V,--version", kVersion, "Print the version");
   app.require_subcommand(1);
   app.footer(
