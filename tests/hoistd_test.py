@@ -9,6 +9,7 @@ import json
 import mmap
 import os
 import pathlib
+import pty
 import random
 import re
 import resource
@@ -358,6 +359,28 @@ class Daemons(WithDaemon):
         self.assertEqual(client.wait(timeout=LIMIT), 0)
         client.stdout.close()
         self.assertFalse(self.daemon.path.exists())
+        self.assertFalse(pathlib.Path(f"{self.daemon.path}.lock").exists())
+
+    def test_it_says_on_a_terminal_where_it_listens(self):
+        for options, says in ((), True), (("--idle-timeout", "60"), False):
+            with tempfile.TemporaryDirectory() as folder:
+                ours, theirs = pty.openpty()
+                daemon = subprocess.Popen(
+                    [HOISTD, "--device", DEVICE, "--socket", f"{folder}/socket", *options],
+                    env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                    stderr=theirs)
+                os.close(theirs)
+                until(lambda: status_of(f"{folder}/socket"))
+                daemon.send_signal(signal.SIGINT)
+                self.assertEqual(daemon.wait(timeout=LIMIT), 0)
+                try:
+                    said = os.read(ours, 4096).decode()
+                except OSError:  # EIO: nothing was written
+                    said = ""
+                os.close(ours)
+                self.assertEqual(os.listdir(folder), [])
+                line = rf"^hoistd: listening on {folder}/socket, lends .+; Ctrl-C ends it\r\n$"
+                self.assertRegex(said, line if says else "^$")
 
     def test_a_second_one_leaves_the_first_alone(self):
         done = run(HOISTD, "--device", DEVICE, "--socket", self.daemon.path)
