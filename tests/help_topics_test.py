@@ -24,8 +24,8 @@ def moved_tree(folder):
     for name in ("bin/hoist", "libexec/hoist/hoist-command-line", "libexec/hoist/hoist-help"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(BUILD / name, folder / name)
-    if (BUILD / "lib/libfmt.so.9").exists():  # a bundle's libraries lie beside its programs
-        shutil.copytree(BUILD / "lib", folder / "lib", symlinks=True)
+    if list((BUILD / "lib").glob("libmd4c.so*")):  # a bundle's libraries lie beside its programs
+        (folder / "lib").symlink_to(BUILD / "lib")
     shutil.copytree(DOCS, folder / "share/doc/hoist/docs")
     return folder
 
