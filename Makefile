@@ -5,7 +5,7 @@
 #   make test-all   all tests that need no GPU          make nightly test-all, ThreadSanitizer, tidy
 #   make bench      ratios against the plain programs   make soak    long fuzzing, by hand
 #   make asan|tsan|clang|dev   build and test that preset
-#   make check      layers, docs, format            make tidy    clang-tidy
+#   make check      layers, docs, words, format     make tidy    clang-tidy
 #   make coverage   line coverage                       make bundle  self-contained tree
 #   make all|test|test-all HOIST_PARTS="match tensors"  these parts alone (areas of src/)
 #   make install PREFIX=/usr/local [DESTDIR=…]
@@ -64,6 +64,7 @@ dev asan tsan clang: %: build/%/build.ninja
 check:
 	@scripts/check-layers
 	@scripts/check-docs
+	@scripts/check-words
 	@scripts/check-format
 
 format:

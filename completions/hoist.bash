@@ -1,6 +1,7 @@
 # Bash completion for hoist(1). Written by scripts/command-table: change src/cli or that script.
 
 _hoist_engines="sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat"
+_hoist_guides="first-steps sort-and-checksums models search python c troubleshooting"
 
 # The commands that a command has.
 _hoist_commands() {
@@ -22,7 +23,7 @@ _hoist_options() {
     "doctor") echo "--help --json" ;;
     "learn-program") echo "--help --check --json" ;;
     "version") echo "--help" ;;
-    "help") echo "--help" ;;
+    "help") echo "--help --no-pager" ;;
     "tune") echo "--help --quick --op --seconds --refine --force --json" ;;
     "explain") echo "--help --plot --force --cpus --measured --json" ;;
     "container") echo "--help" ;;
@@ -116,7 +117,7 @@ _hoist_arguments() {
   case $1 in
     "run") echo "@program" ;;
     "learn-program") echo "@file" ;;
-    "help") echo "@command" ;;
+    "help") echo "@topic" ;;
     "explain") echo "sort hash gunzip qsort gemm" ;;
     "container info") echo "@file" ;;
     "container verify") echo "@file" ;;
@@ -224,10 +225,12 @@ _hoist() {
     _hoist_program "$first"
     return
   fi
-  if [[ $command == help* ]]; then
+  if [[ $command == help && $cur != -* ]]; then
     local path=
     for ((at = 2; at < COMP_CWORD; ++at)); do path+="${path:+ }${COMP_WORDS[at]}"; done
-    _hoist_offer "$(_hoist_commands "$path")" "$cur"
+    words=$(_hoist_commands "$path")
+    [[ -n $path ]] || words+=" $_hoist_guides"
+    _hoist_offer "$words" "$cur"
     return
   fi
   if [[ $cur == = ]]; then

@@ -10,7 +10,7 @@ _hoist() {
     'doctor:Say what is on, and why the rest is off'
     'learn-program:Check our engine against a program'\''s build, and make that build known'
     'version:Print the version'
-    'help:Print the help of a command'
+    'help:Show a guide, or the help of a command'
     'tune:Measure what runs fastest where on this machine'
     'explain:Say what placement chooses for an operation, and why'
     'container:Look into, verify or repair a container file'
@@ -117,11 +117,12 @@ _hoist_version() {
 }
 
 _hoist_help() {
-  local -a hoist_commands=(run top options doctor learn-program version help tune explain container match tensors bench sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat)
+  local -a hoist_topics=(run top options doctor learn-program version help tune explain container match tensors bench sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat first-steps sort-and-checksums models search python c troubleshooting)
   _arguments -s -S \
     '(-h --help)'-h'[Print this help message and exit]' \
     '(-h --help)'--help'[Print this help message and exit]' \
-    '1:command:($hoist_commands)'
+    --no-pager'[Print a guide without a pager]' \
+    '1:topic:($hoist_topics)'
 }
 
 _hoist_tune() {

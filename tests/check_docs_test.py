@@ -31,6 +31,28 @@ class CheckDocsTest(unittest.TestCase):
             "docs/README.md": "## `sort` - [a, b](x.svg)\n![x](x.svg)\n## Two\n## Two\n[](#two-1)\n",
             "docs/x.svg": "<svg/>"}), [])
 
+    def test_figures_of_the_summary(self):
+        row = "| [a](note.md#run) | peer | {} | 2 cores | 2026-01-01 |\n"
+        note = "# A\n4.5x\n## Run\n7.73x and 12 s\n### More\n0.8\n## Next\n9.9x\n"
+        tree = {"docs/README.md": "[m](measurements/README.md)", "docs/measurements/note.md": note}
+        for figures in ("7.73x", "0.8 beside 12 s", "12 to 12"):
+            self.assertEqual(self.violations(
+                tree | {"docs/measurements/README.md": row.format(figures)}), [])
+        for figure in ("7.7", "73", "4.5", "9.9", "1", "120"):
+            self.assertEqual(self.violations(
+                tree | {"docs/measurements/README.md": row.format(f"{figure}x")}),
+                [f"docs/measurements/README.md:1: {figure}: not in note.md#run"])
+
+    def test_one_tagline(self):
+        tree = {"CMakeLists.txt": 'project(hoist VERSION 1\n        DESCRIPTION "Sorts it")\n',
+                "README.md": "# Hoist\n\nSorts it.\n", "docs/hoist.1": ".SH NAME\nhoist \\- sorts it\n"}
+        self.assertEqual(self.violations(tree), [])
+        for path, text in (("README.md", "# Hoist\n\nSorts all.\n"), ("docs/hoist.1", "hoist \\- x\n"),
+                           ("pyproject.toml", '[project]\ndescription = "Sorts them."\n')):
+            lines = self.violations(tree | {path: text})
+            self.assertEqual(len(lines), 1, lines)
+            self.assertIn(f"{path}: has not the tagline of CMakeLists.txt: ", lines[0])
+
     def test_broken_links(self):
         self.assertEqual(self.violations({"README.md": "[a](b.md)\n\n[c](#d)\n[e](../out.md)\n"}), [
             "README.md:1: b.md: no such file", "README.md:3: #d: no such heading",

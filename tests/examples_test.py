@@ -19,6 +19,9 @@ class Examples(unittest.TestCase):
     def works(self, name, output, pattern, given=None):
         """`output` is the file that it writes; `given` what it is called with, if that is not it."""
         program, path = BUILD / "tests" / name, self.folder / output
+        lost = run(program)
+        self.assertEqual((lost.returncode, lost.stdout), (2, b""))
+        self.assertRegex(lost.stderr, rb"^usage: \S+ [A-Z]+(\.holo)?\n$")
         given = path if given is None else given
         path.write_bytes(PRECIOUS)
         refused = run(program, given)

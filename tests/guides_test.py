@@ -135,10 +135,11 @@ class Guides(unittest.TestCase):
                 self.follow(page)
 
     def test_one_tagline(self):
+        """scripts/check-docs compares the sources'; this is what a user of the programs reads."""
         tagline = run(BUILD / "bin/hoist", "--help").stdout.decode().splitlines()[0]
         self.assertIn(f"\n{tagline}\n", (PAGES / "README.md").read_text(encoding="utf-8"))
-        if (project := HERE / "pyproject.toml").exists():
-            self.assertIn(f'description = "{tagline}"', project.read_text(encoding="utf-8"))
+        if (package := BUILD / "lib/pkgconfig/hoist.pc").exists():
+            self.assertIn(f"\nDescription: {tagline[:-1]}\n", package.read_text(encoding="utf-8"))
 
     def test_words_that_must_be_printed(self):
         self.assertEqual(stable_words("hoist: sort x.txt (pid 4303): … all CPUs\n"),

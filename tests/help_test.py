@@ -123,6 +123,9 @@ class Words(unittest.TestCase):
         self.assertEqual(offered("tensors", "pack", "--precision", "=", "b"), {"bf16"})
         self.assertEqual(offered("match", "query", "--state", ""), set())
         self.assertIn("repair", offered("help", "match", ""))
+        self.assertNotIn("first-steps", offered("help", "match", ""))
+        self.assertLessEqual({"first-steps", "match", "sort"}, offered("help", ""))
+        self.assertEqual(offered("help", "--no"), {"--no-pager"})
         self.assertIn("+aes", offered("run", "--ops", "+"))
 
     @unittest.skipIf(shutil.which("bash") is None, "bash is not installed")
@@ -138,6 +141,7 @@ class Words(unittest.TestCase):
             self.assertIn("bash", offered(*words, "bas"), words)
             self.assertEqual(offered(*words, "sort", "-k1", "-"), {"sort,-,-k1,2,sort_-k1_-"},
                              words)
+        self.assertLessEqual({"sort", "bash"}, offered("run", "--", ""))
         self.assertEqual(offered("sort", "-"), {"sort,-,sort,1,sort_-"})
         self.assertNotIn("bash", offered("run", "--ops", "bas"))
         for option in ("--stats", "--explain"):

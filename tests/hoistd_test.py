@@ -9,6 +9,7 @@ import json
 import mmap
 import os
 import pathlib
+import pty
 import random
 import re
 import resource
@@ -262,7 +263,7 @@ class CommandLine(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (0, b"works\ndone\n"))
             pid = until(lambda: status_of(f"{folder}/socket"))["pid"]
             self.assertLessEqual(allowed, os.sched_getaffinity(pid))
-            # Of its first thread; SIGTERM comes through a descriptor.
+            # The first thread blocks no SIGUSR1; SIGTERM comes through a descriptor.
             status = pathlib.Path(f"/proc/{pid}/status").read_text()
             blocked = int(re.search(r"^SigBlk:\t(\w+)", status, re.M)[1], 16)
             self.assertFalse(blocked >> (signal.SIGUSR1 - 1) & 1)
@@ -358,6 +359,28 @@ class Daemons(WithDaemon):
         self.assertEqual(client.wait(timeout=LIMIT), 0)
         client.stdout.close()
         self.assertFalse(self.daemon.path.exists())
+        self.assertFalse(pathlib.Path(f"{self.daemon.path}.lock").exists())
+
+    def test_it_says_on_a_terminal_where_it_listens(self):
+        for options, says in ((), True), (("--idle-timeout", "60"), False):
+            with tempfile.TemporaryDirectory() as folder:
+                ours, theirs = pty.openpty()
+                daemon = subprocess.Popen(
+                    [HOISTD, "--device", DEVICE, "--socket", f"{folder}/socket", *options],
+                    env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                    stderr=theirs)
+                os.close(theirs)
+                until(lambda: status_of(f"{folder}/socket"))
+                daemon.send_signal(signal.SIGINT)
+                self.assertEqual(daemon.wait(timeout=LIMIT), 0)
+                try:
+                    said = os.read(ours, 4096).decode()
+                except OSError:  # EIO: nothing was written
+                    said = ""
+                os.close(ours)
+                self.assertEqual(os.listdir(folder), [])
+                line = rf"^hoistd: listening on {folder}/socket, lends .+; Ctrl-C ends it\r\n$"
+                self.assertRegex(said, line if says else "^$")
 
     def test_a_second_one_leaves_the_first_alone(self):
         done = run(HOISTD, "--device", DEVICE, "--socket", self.daemon.path)

@@ -119,6 +119,17 @@ class PlacementTest(unittest.TestCase):
         self.assertRegex(sizes[1]["reason"], r"cpu-1 would gain 0\.5 %, too little for a change")
         self.assertRegex(sizes[2]["reason"], r"cpu-1 may gain .* nothing so large was measured")
 
+    def test_explain_compares_with_the_original(self):
+        self.write_profile({"original": {1 << 20: 0.02}, "cpu-1": {1 << 20: 0.01},
+                            "cpu-all": {1 << 20: 0.005}}, [(0, "cpu-all")])
+        sizes = self.explain(VARIANT, "1M", "--cpus", "2")["variants"][0]["sizes"]
+        if sizes[0]["choice"] == "cpu-all":  # where the machine has so many
+            self.assertRegex(sizes[0]["reason"], r"^4\.00x as fast as the original, 2\.00x as fast as "
+                                                 r"cpu-1 with 2 CPUs$")
+        self.write_profile({"original": {1 << 20: 0.02}, "cpu-1": {1 << 20: 0.01}}, [(0, "cpu-1")])
+        sizes = self.explain(VARIANT, "1M")["variants"][0]["sizes"]
+        self.assertRegex(sizes[0]["reason"], r"^2\.00x as fast as the original with \d+ CPUs?$")
+
     def test_tune_replaces_no_device_by_a_file(self):
         pipe = self.path / "pipe"
         os.mkfifo(pipe)
@@ -372,6 +383,17 @@ class PlacementTest(unittest.TestCase):
             self.assertEqual(tuning.returncode, 1, errors)
         self.assertIn("interrupt", errors)
         self.assertEqual((self.cache / "profile.json").read_bytes(), before)
+        self.assertEqual(list((self.path / "tmp").iterdir()), [])
+
+    def test_a_second_interrupt_ends_at_once_and_leaves_nothing(self):
+        with subprocess.Popen([TUNE, "--op", "sort"], env=self.env, stderr=subprocess.PIPE,
+                              stdout=subprocess.DEVNULL) as tuning:
+            while not list((self.path / "tmp").glob("*/input-0")) and tuning.poll() is None:
+                time.sleep(0.01)
+            tuning.send_signal(signal.SIGINT)  # two numbers: of one, the second may merge with the first
+            tuning.send_signal(signal.SIGTERM)
+            tuning.communicate(timeout=60)
+        self.assertIn(tuning.returncode, (-signal.SIGINT, -signal.SIGTERM))
         self.assertEqual(list((self.path / "tmp").iterdir()), [])
 
     def test_refine_without_timings_does_nothing(self):

@@ -210,7 +210,7 @@ class ProviderTest(unittest.TestCase):
                    env=ON | {"XDG_CACHE_HOME": str(FOLDER / "watched")})
         self.assertEqual((done.returncode, done.stderr.splitlines()[0]), (0, b"hoist"), done.stderr)
         aes = json.loads(stats.read_text())["operations"]["aes"]
-        # Of six ciphers, each once in a child: CBC encrypts on one core.
+        # Six ciphers run, each once in a child: CBC encrypts on one core.
         self.assertEqual(aes["implementations"]["cpu-all"]["calls"], 15)
         self.assertEqual(aes["passed"].pop("CBC encryption is serial"), 3)
         # An AEAD message, which has no end here, counts as the same when it ends.

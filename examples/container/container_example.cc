@@ -17,7 +17,10 @@ int fail(const hoist::Error& error) {
 }
 
 int main(int argc, char** argv) {
-  if (argc != 2) return 2;
+  if (argc != 2) {
+    fmt::print(stderr, "usage: {} FILE\n", argv[0]);
+    return 2;
+  }
   auto writer = Writer::create(argv[1], {.kind = four_letters("EXAM"),
                                          .metadata = "greetings",
                                          .output = {.mend = "name a new one"}});

@@ -45,7 +45,10 @@ Result<Run> prepare(size_t /*variant*/, const Shape& shape, const std::string& /
 }
 
 int main(int argc, char** argv) {
-  if (argc != 2) return 2;
+  if (argc != 2) {
+    fmt::print(stderr, "usage: {} PROFILE\n", argv[0]);
+    return 2;
+  }
   set_option(OptionId::profile, argv[1]);  // not the user's own, which `hoist tune` writes
   if (const Status place = check_profile_place(); !place) {
     fmt::print(stderr, "{}\n", place.error().message);

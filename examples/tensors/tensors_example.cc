@@ -178,7 +178,10 @@ int fail(const hoist::Error& error) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) return 2;
+  if (argc != 2) {
+    fmt::print(stderr, "usage: {} FOLDER\n", argv[0]);
+    return 2;
+  }
   const std::string folder = argv[1];
   const std::vector<Point> points = half_moons();
   Network trained = train(points);

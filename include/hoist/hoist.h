@@ -55,7 +55,7 @@ extern "C" {
 #define HOIST_VERSION_MINOR 1
 #define HOIST_VERSION_PATCH 0
 
-/* Of the library that was loaded: "0.1.0". */
+/* The version of the library that was loaded: "0.1.0". */
 const char* hoist_version(void);
 
 /* Numbers never change their meaning; later versions may have further ones. */
@@ -75,8 +75,8 @@ typedef enum hoist_status {
 /* "invalid argument"; of numbers that this version does not have "unknown". Never null. */
 const char* hoist_status_name(hoist_status status);
 
-/* Of this thread's last call that failed; empty where none did. Stays until its next one. A message
- * of more than 1 KiB is cut. */
+/* The message of this thread's last call that failed; empty where none did. Stays until its next
+ * one. A message of more than 1 KiB is cut. */
 const char* hoist_error_message(void);
 /* The errno behind it, or 0. */
 int hoist_error_errno(void);

@@ -153,8 +153,8 @@ typedef struct hoist_match_result hoist_match_result;
 hoist_status hoist_match_search(const hoist_match_index* index, const hoist_match_events* states,
                                 size_t count, const hoist_match_search_options* options,
                                 hoist_match_result** result);
-/* Of a state, by its number: hits by descending normalised score, then by ascending name. They stay
- * until the result is freed. Null and no hits where there is no such state. */
+/* The hits of a state, by its number, by descending normalised score, then by ascending name. They
+ * stay until the result is freed. Null and no hits where there is no such state. */
 const hoist_match_hit* hoist_match_result_hits(const hoist_match_result* result, size_t state,
                                                size_t* count);
 /* The name of a hit, by its place among the hits; hoist_text_free() frees it. */

@@ -70,7 +70,10 @@ class NumPy:
 
     def check_device(self, device: Any) -> None:
         if device is not None and str(device).partition(":")[0] != "cpu":
-            raise InvalidArgument(f"NumPy arrays are in host memory, not on {device}: use torch")
+            raise InvalidArgument(
+                f"NumPy arrays are in host memory, not on {device!r} (device): "
+                'name "cpu", or use torch with "cuda" or "cuda:N"'
+            )
 
     def device_name(self, device: Any) -> Optional[str]:
         """What Hoist calls that device; nothing where there is none to load onto."""

@@ -46,7 +46,7 @@ class TensorInfo(NamedTuple):
     shape: Tuple[int, ...]
     encoding: str
     layers: Tuple[Layer, ...]  # none in files that are not .holo
-    # Of bytes that are no numbers what they are: "Q4_K", "GGUF type 99", "numpy:<U5".
+    # What bytes that are no numbers hold: "Q4_K", "GGUF type 99", "numpy:<U5".
     stored_as: str = ""
 
 

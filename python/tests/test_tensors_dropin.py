@@ -60,8 +60,9 @@ def test_arguments_and_answers_of_safetensors(path, model):
     if path.suffix == ".safetensors":
         with safetensors.safe_open(path, "np") as theirs:
             assert list(tensors.load_file(path, framework="numpy")) == theirs.offset_keys()
-    for device in ["cuda:0", 0, "abacus"]:
-        with pytest.raises(errors.InvalidArgument, match="use torch"):
+    for device in ["cuda:0", 0, "tpu"]:
+        wanted = rf'not on {device!r} \(device\): name "cpu", or use torch with "cuda" or "cuda:N"$'
+        with pytest.raises(errors.InvalidArgument, match=wanted):
             tensors.load_file(path, device, framework="numpy")
 
 

@@ -25,7 +25,7 @@ struct Small {
   static constexpr uint32_t kSign = 1u << (kExponentBits + kMantissaBits);
   static constexpr uint32_t kMantissaMask = (1u << kMantissaBits) - 1;
   static constexpr uint32_t kInfinity = kExponentOnes << kMantissaBits;
-  // Of formats without infinity: all ones are the one NaN, below it is the largest number.
+  // Formats without infinity have one NaN, all ones; the largest number is just below it.
   static constexpr uint32_t kNan = kSign - 1;
   static constexpr uint32_t kOverflow = kHasInfinity ? kInfinity : kNan - 1;
 

@@ -37,7 +37,7 @@ struct Definition {
                          : std::ldexp(1 + fraction, exponent - bias());
   }
 
-  // Of a finite magnitude, by looking at the neighbours.
+  // The bits of the magnitude nearest to a finite value, found by comparing neighbours.
   uint32_t nearest(double value) const {
     uint32_t low = 0;
     uint32_t high = magnitudes() - 1;

@@ -45,7 +45,7 @@ struct View {
   // Whether the elements lie one behind the other in row-major order.
   bool is_contiguous() const;
   uint64_t elements() const;
-  // Of the elements alone. Types whose elements share bytes have views that are contiguous only.
+  // Counts the elements alone. A view of a type whose elements share bytes is always contiguous.
   uint64_t bytes() const;
 
   // `begin` to `end` of a dimension. `invalid_argument` outside of it; `unsupported` for types

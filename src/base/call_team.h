@@ -4,9 +4,9 @@
 //   CallTeam team(most_call_threads());
 //   if (team.pool() != nullptr) team.pool()->parallel_for(…);
 //
-// Of calls at the same time, in several threads of the program, one has a team: a program that does
-// such work on many threads keeps its cores busy by itself. Use inside OwnWork (base/own_work.h),
-// whose signal mask the threads inherit.
+// When several threads of the program make such calls at the same time, one call has a team: a
+// program that does such work on many threads keeps its cores busy by itself. Use inside OwnWork
+// (base/own_work.h), whose signal mask the threads inherit.
 #pragma once
 
 #include <optional>

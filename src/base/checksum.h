@@ -16,7 +16,7 @@ class Xxh3 {
  public:
   Xxh3();
   void update(const void* data, size_t size);
-  // Of all that came so far; more may follow.
+  // The checksum of all that came so far; more may follow.
   uint64_t finish() const;
 
  private:

@@ -233,7 +233,7 @@ Result<std::string> make_own_folder(const std::string& path) {
   if (is_own_folder(path)) return path;
   const bool is_gone = ::lstat(path.c_str(), &info) != 0 && errno == ENOENT;
   return fail(ErrorCode::unavailable,
-              fmt::format("{} is not a directory of ours with mode 0700: remove it", path),
+              fmt::format("{} is not your directory with mode 0700: remove it", path),
               is_gone ? ENOENT : 0);
 }
 
@@ -266,7 +266,7 @@ Status Counters::map(int fd, uint64_t size) {
   return {};
 }
 
-// Of a file whose pages are there.
+// Starts counters in a file whose pages are there.
 Status Counters::start(const UniqueFd& fd, uint32_t program_slots, int root_pid) {
   const uint64_t size = hoist_counters_size(program_slots);
   if (Status mapped = map(fd.get(), size); !mapped) return mapped;

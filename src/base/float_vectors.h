@@ -22,8 +22,8 @@ struct FloatVectors<1> {
 };
 
 #if defined(__x86_64__)
-// Of kernels for AVX-512, for AVX2 (with FMA), for every x86-64 and for single values, in this
-// order: those that this CPU can run.
+// The kernels that this CPU can run. `all` has those for AVX-512, for AVX2 (with FMA), for every
+// x86-64 and for single values, in this order.
 template <typename Kernel>
 std::span<const Kernel> runnable(std::span<const Kernel, 4> all) {
   return all.subspan(cpu_features().avx512 ? 0 : cpu_features().avx2 ? 1 : 2);

@@ -16,7 +16,7 @@ namespace hoist::capi {
 // pattern may have; the rest Index checks.
 Result<match::PatternText> pattern_of(const hoist_match_events* events);
 
-// Of options: null is no text.
+// Views an option's text; null is an empty text.
 inline std::string_view view_of(const char* text) {
   return text == nullptr ? std::string_view() : std::string_view(text);
 }

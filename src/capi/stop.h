@@ -14,7 +14,7 @@ struct hoist_cancellation {
 
 namespace hoist::capi {
 
-// Of null one that never stops.
+// The token of null never stops.
 std::stop_token token_of(const hoist_cancellation* cancellation);
 
 // One call's. The progress function is called by one thread at a time; everything else by any.

@@ -10,6 +10,7 @@
 #include "cli/command_name.h"
 #include "cli/commands.h"
 #include "cli/describe.h"
+#include "cli/help.h"
 #include "cli/report.h"
 #include "takeover/operations.h"
 #include "takeover/takeover.h"
@@ -48,15 +49,6 @@ Result<std::vector<std::string>> split_program(std::vector<std::string>& argumen
                                    arguments.end());
   arguments.resize(at);
   return program;
-}
-
-// `hoist help [COMMAND [SUBCOMMAND]]` is `hoist [COMMAND [SUBCOMMAND]] --help`.
-void translate_help(std::vector<std::string>& arguments) {
-  if (arguments.empty() || arguments[0] != "help") return;
-  arguments.erase(arguments.begin());
-  const bool has_more = !arguments.empty() && is_tool_command(arguments[0]);
-  arguments.resize(std::min<size_t>(arguments.size(), has_more ? 2 : 1));
-  arguments.emplace_back("--help");
 }
 
 class RunFormatter : public CLI::Formatter {
@@ -152,11 +144,22 @@ void add_listing(CLI::App& app, const char* name, const char* description, const
   command->callback([&status, json, list] { status = list(json->count() > 0); });
 }
 
-// Dispatched before the parser, or by translate_help(): here for --help, completion and the manual.
+void add_help(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("help", "Show a guide, or the help of a command");
+  auto options = std::make_shared<HelpOptions>();
+  command->add_option("TOPIC", options->words, "A guide, or a command and its subcommand");
+  command->add_flag("--no-pager", options->no_pager, "Print a guide without a pager");
+  command->footer(
+      "Without a topic it lists guides and commands. On a terminal a guide goes through $PAGER.\n\n"
+      "Examples:\n"
+      "  hoist help\n"
+      "  hoist help first-steps\n"
+      "  hoist help match query");
+  command->callback([&app, &status, options] { status = help_command(app, *options); });
+}
+
+// Dispatched before the parser: here for --help, completion and the manual.
 void add_others(CLI::App& app) {
-  CLI::App* help = app.add_subcommand("help", "Print the help of a command");
-  help->add_option("COMMAND");
-  help->footer("Example:\n  hoist help match query");
   // Their own programs have --help.
   for (const auto& [name, description] : tool_commands()) {
     app.add_subcommand(name, description)->set_help_flag();
@@ -169,7 +172,6 @@ void add_others(CLI::App& app) {
 }  // namespace
 
 int run_command_line(std::vector<std::string> arguments) {
-  translate_help(arguments);
   if (!arguments.empty() && is_engine_command(arguments[0])) {
     return engine_command(arguments[0], {arguments.begin() + 1, arguments.end()});
   }
@@ -181,14 +183,15 @@ int run_command_line(std::vector<std::string> arguments) {
   const bool empty_name =
       std::find(arguments.begin(), arguments.end(), "--stats=") != arguments.end();
 
-  CLI::App app("Puts each piece of heavy work where it runs fastest.", "hoist");
+  CLI::App app(HOIST_TAGLINE, "hoist");
   app.set_version_flag("-V,--version", kVersion, "Print the version");
   app.require_subcommand(1);
   app.footer(
       "Examples:\n"
       "  hoist run -- sort huge.txt       any program, its heavy work faster\n"
       "  hoist sha256sum *.iso            one engine as a command\n"
-      "  hoist doctor                     what is on, and why the rest is off");
+      "  hoist doctor                     what is on, and why the rest is off\n"
+      "  hoist help first-steps           a guide; `hoist help` lists them all");
   int status = kDone;
   add_run(app, std::move(*program), empty_name, status);
   add_top(app, status);
@@ -198,6 +201,7 @@ int run_command_line(std::vector<std::string> arguments) {
               doctor_command, status);
   add_learn(app, status);
   add_version(app, status);
+  add_help(app, status);
   add_others(app);
   if (arguments == std::vector<std::string>{kDescribe}) {
     fmt::print("{}\n", describe(app));
@@ -208,7 +212,7 @@ int run_command_line(std::vector<std::string> arguments) {
     return report(known.error());
   }
   // `hoist run` has streams that are the program's, and sees to it itself.
-  if (word != "run" && !word.starts_with('-')) warn_of_unusable_values();
+  if (word != "run" && word != "help" && !word.starts_with('-')) warn_of_unusable_values();
   std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
   try {
     app.parse(std::move(arguments));

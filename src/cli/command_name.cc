@@ -38,6 +38,19 @@ std::string parsed_command(const CLI::App& app) {
 
 }  // namespace
 
+std::string nearest_word(std::string_view word, const std::vector<std::string>& known) {
+  std::string nearest;
+  size_t best = 3;  // more changes than two make another word
+  for (const std::string& candidate : known) {
+    const size_t changes = distance(word, candidate);
+    if (changes < std::min(best, word.size())) {
+      best = changes;
+      nearest = candidate;
+    }
+  }
+  return nearest;
+}
+
 Status check_command(const CLI::App& app, const std::string& word, const std::string& known) {
   const auto commands = app.get_subcommands({});
   if (commands.empty() || word.starts_with('-')) return {};
@@ -45,16 +58,10 @@ Status check_command(const CLI::App& app, const std::string& word, const std::st
     return fail(ErrorCode::invalid_argument,
                 fmt::format("no command is given ({}): {}", app.get_name(), known));
   }
-  std::string nearest;
-  size_t best = 3;  // more changes than two make another word
-  for (const CLI::App* command : commands) {
-    const size_t changes = distance(word, command->get_name());
-    if (changes == 0) return {};
-    if (changes < std::min(best, word.size())) {
-      best = changes;
-      nearest = command->get_name();
-    }
-  }
+  std::vector<std::string> names;
+  for (const CLI::App* command : commands) names.push_back(command->get_name());
+  if (std::find(names.begin(), names.end(), word) != names.end()) return {};
+  const std::string nearest = nearest_word(word, names);
   return fail(ErrorCode::invalid_argument,
               fmt::format("no command {} ({}): {}{}", word, app.get_name(),
                           nearest.empty() ? "" : fmt::format("is it {}? ", nearest), known));

@@ -153,16 +153,11 @@ ConformanceMatrix hash_matrix(const std::string& program) {
 ConformanceMatrix gzip_matrix() {
   const std::string text = text_lines(20000, 4);
   ConformanceMatrix matrix;
-  matrix.files = {{"text", text, Form::gzip},
-                  {"binary", binary_bytes(300001), Form::gzip},
-                  {"empty", "", Form::gzip},
-                  {"cut", text, Form::gzip_truncated},
-                  {"bad", text, Form::gzip_damaged},
-                  {"tail", text, Form::gzip_with_garbage},
-                  {"twice", text, Form::gzip_twice},
-                  {"plain.gz", "this is not compressed\n"},
-                  {"other.txt", "no suffix of ours\n"},
-                  {"exists", text, Form::gzip},
+  matrix.files = {{"text", text, Form::gzip},        {"binary", binary_bytes(300001), Form::gzip},
+                  {"empty", "", Form::gzip},         {"cut", text, Form::gzip_truncated},
+                  {"bad", text, Form::gzip_damaged}, {"tail", text, Form::gzip_with_garbage},
+                  {"twice", text, Form::gzip_twice}, {"plain.gz", "this is not compressed\n"},
+                  {"other.txt", "another suffix\n"}, {"exists", text, Form::gzip},
                   {"exists", "in the way\n"}};
   const std::vector<Arguments> arguments = {{"-d", "text.gz"},
                                             {"-dk", "text.gz"},

@@ -13,10 +13,10 @@ struct Kind {
   std::string_view value;
   const char* kind;
 };
-constexpr Kind kKinds[] = {{"FILE", "file"},       {"IN", "file"},        {"OUT", "file"},
-                           {"COPY", "file"},       {"SVG", "file"},       {"PATH", "file"},
-                           {"INDEX", "folder"},    {"NEW", "folder"},     {"DIR", "folder"},
-                           {"PROGRAM", "program"}, {"COMMAND", "command"}};
+constexpr Kind kKinds[] = {{"FILE", "file"},       {"IN", "file"},    {"OUT", "file"},
+                           {"COPY", "file"},       {"SVG", "file"},   {"PATH", "file"},
+                           {"INDEX", "folder"},    {"NEW", "folder"}, {"DIR", "folder"},
+                           {"PROGRAM", "program"}, {"TOPIC", "topic"}};
 
 const char* kind_of(std::string_view value) {
   for (const Kind& known : kKinds) {

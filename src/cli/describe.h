@@ -15,7 +15,8 @@ inline constexpr char kDescribe[] = "--describe";
 // are such objects again. Options and arguments have "names", "value" (its name, empty for a flag),
 // "kind", "choices" (all that there are), "suggestions", "default", "required", "many", "optional"
 // (the value may be left out) and "description". The kind is what completion looks for: "file",
-// "folder", "program" (a command line of its own), "command" (of ours) or "text".
+// "folder", "program" (a command line of its own), "topic" (a guide, or a
+// command of ours) or "text".
 std::string describe(CLI::App& app);
 
 }  // namespace hoist::cli

@@ -8,9 +8,13 @@
 namespace hoist::cli {
 
 // From now on SIGHUP, SIGINT and SIGTERM are noted instead of ending the process, and system calls
-// that wait fail with EINTR. A second one ends the process at once. Those that are ignored stay so
-// (nohup).
+// that wait fail with EINTR. A second one, whichever, ends the process at once. Those that are
+// ignored stay so (nohup).
 void catch_interrupts();
+
+// A directory that goes, with all that it holds, where a second signal ends the process; null:
+// none. The text must live until the next call.
+void remove_when_ended(const char* directory);
 
 bool is_interrupted();
 

@@ -35,7 +35,8 @@ class EntropyTable {
   static Result<EntropyTable> build(const SymbolHistogram& histogram);
   // The same with 1 or 2 symbols a code, as given.
   static Result<EntropyTable> build(const SymbolHistogram& histogram, uint32_t symbols_per_code);
-  // Of single symbols, by how often each occurs: what the histogram's singles() give.
+  // Builds a table for single symbols from how often each occurs, which the histogram's singles()
+  // give.
   static Result<EntropyTable> build(std::span<const uint64_t, 256> singles);
 
   // `corrupt` for everything that serialise() does not write. docs/reference/entropy.md has the

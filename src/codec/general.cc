@@ -16,7 +16,8 @@ namespace {
 using Bytes = std::vector<std::byte>;
 
 constexpr int kFirstHcLevel = 3;
-// Of zstd's working memory for compression, by a thread: the highest levels need 650 MiB.
+// A thread keeps at most so much of zstd's working memory for compression: the highest levels need
+// 650 MiB.
 constexpr size_t kKeptBytes = size_t{64} << 20;
 
 // LZ4 (1.9.4, levels above 9) reads far from a null pointer even where there is nothing to read.

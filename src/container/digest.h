@@ -39,7 +39,7 @@ class RootDigest {
   void add(std::span<const Blake3Digest> blocks) {
     blake3_.update(blocks.data(), blocks.size_bytes());
   }
-  // Of the blocks so far; more may follow.
+  // The digest of the blocks so far; more may follow.
   Blake3Digest finish() const { return blake3_.finish(); }
 
  private:

@@ -22,8 +22,8 @@ struct ListPlace {
   uint64_t digests = 0;
 };
 
-// Of a chain. In one that lists_to_merge() made each list but the first and the last is more than
-// twice as long as the next.
+// The most lists of a chain. Each list but the first and the last of a chain that lists_to_merge()
+// made is more than twice as long as the next.
 inline constexpr size_t kMaxLists = 64;
 
 struct Index {

@@ -38,7 +38,7 @@ class Source {
 };
 
 Result<std::unique_ptr<Source>> open_file_source(const std::string& path);
-// Of a descriptor that the caller holds open for reading; `name` is for messages.
+// Reads from a descriptor that the caller holds open for reading; `name` is for messages.
 Result<std::unique_ptr<Source>> file_source(UniqueFd fd, const std::string& name);
 Result<std::unique_ptr<Source>> map_file_source(const std::string& path);
 

@@ -82,7 +82,7 @@ class Writer {
   // are missing.
   Status commit();
 
-  // Of the last commit; nothing without digests.
+  // The root of the last commit; nothing without digests.
   std::optional<Blake3Digest> root() const;
   // Bytes so far, those of before included.
   uint64_t size() const;

@@ -75,7 +75,7 @@ TEST(Clients, SixtyFourOfOneUserWithTheUsualPool) {
   }
 }
 
-// Of those that come at once, too, each has the pool that it was offered, or a smaller one.
+// Clients that come at once each have the pool that they were offered, or a smaller one.
 TEST(Clients, ThatComeAtOnceAllHavePools) {
   Options options;
   options.pool_limit = uint64_t{64} << 20;

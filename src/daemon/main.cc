@@ -4,9 +4,12 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <exception>
+#include <string>
+#include <utility>
 
 #include "base/log.h"
 #include "base/option_values.h"
@@ -15,6 +18,7 @@
 #include "daemon/server.h"
 #include "device/cuda_environment.h"
 #include "device/remote/ask.h"
+#include "device/remote/message.h"
 #include "device/stream.h"
 #include "takeover/enabled_operations.h"
 
@@ -60,6 +64,19 @@ void raise_descriptor_limit() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+// Outlives the server, so that no other hoistd begins before this one has given its device back.
+class LockFile {
+ public:
+  LockFile(const std::string& path, UniqueFd lock) : path_(path), lock_(std::move(lock)) {}
+  ~LockFile() { device::remote::remove_lock(path_, lock_); }
+  LockFile(const LockFile&) = delete;
+  LockFile& operator=(const LockFile&) = delete;
+
+ private:
+  std::string path_;
+  UniqueFd lock_;
+};
+
 Status serve(const Options& options) {
   UniqueFd signals = block_signals();
   raise_descriptor_limit();
@@ -92,11 +109,17 @@ Status serve(const Options& options) {
     metrics = std::move(*listener);
   }
   const std::string path = endpoint->path;
+  const LockFile lock(path, std::move(endpoint->listener.lock));
   const bool is_gpu = (*device)->properties().kind != device::DeviceKind::cpu;
   Result<std::unique_ptr<Server>> server = Server::create(
       {options, **device, std::move(*endpoint), std::move(signals), std::move(metrics), is_gpu});
   if (!server) return server.error();
-  log(LogLevel::info, "serves {} at {}", (*device)->properties().name, path);
+  const std::string& name = (*device)->properties().name;
+  log(LogLevel::info, "serves {} at {}", name, path);
+  // One that a program started keeps quiet on that program's terminal.
+  if (!options.idle && ::isatty(STDERR_FILENO) == 1) {
+    fmt::print(stderr, "hoistd: listening on {}, lends {}; Ctrl-C ends it\n", path, name);
+  }
   return (*server)->run();
 }
 

@@ -39,11 +39,11 @@ constexpr uint64_t kMostPoolsOfOneUser = 64;
 constexpr uint64_t kSmallPart = 4;
 // All of all users, but for the first few.
 constexpr uint64_t kLargePart = 2;
-// Of what is left to the user one client gets a part, so that there is some for the next. It is
-// offered somewhat less, which is there also when others were faster.
+// One client gets a part of what is left to the user, so that the next finds some. The offer is
+// somewhat smaller, so that it still holds when others were faster.
 constexpr uint64_t kPartOfTheRest = 16;
 constexpr uint64_t kUsefulPool = uint64_t{8} << 20;
-// Of the device's memory, where other users may come.
+// One user does not get this part of the device's memory where other users may come.
 constexpr uint64_t kKeptFromOneUser = 4;
 
 uint64_t whole_pages(uint64_t bytes) { return bytes / HOIST_RING_PAGE * HOIST_RING_PAGE; }
@@ -52,7 +52,7 @@ uint64_t memory_limit(const Options& options, const device::Device& device) {
   return options.memory_limit != 0 ? options.memory_limit : device.properties().memory / 2;
 }
 
-// Of all clients of one user.
+// The limit for all clients of one user together.
 uint64_t user_memory_limit(const Server::Setup& setup) {
   if (!setup.endpoint.for_others) return UINT64_MAX;
   const uint64_t memory = setup.device.properties().memory;

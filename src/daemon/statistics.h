@@ -17,7 +17,7 @@ struct OperationStatistics {
 
 class Statistics {
  public:
-  // Of a request's operation; one entry is for all numbers that are none.
+  // The statistics of a request's operation; all unknown numbers share one entry.
   OperationStatistics& operation(uint32_t number);
 
   // Calls visit(name, OperationStatistics) for each.
@@ -26,7 +26,7 @@ class Statistics {
     for (size_t i = 0; i < count(); ++i) visit(name(i), operations_[i]);
   }
 
-  // Of all operations.
+  // The calls of all operations.
   uint64_t calls() const;
 
   std::atomic<uint64_t> in_flight = 0;  // requests that were begun and not answered

@@ -67,7 +67,7 @@ static inline void set_sizes(struct hoist_blas_call* call, int64_t m, int64_t n,
   call->m = m, call->n = n, call->k = k;
 }
 
-/* Of a call that is no batch. */
+/* Sets the matrices of a call that is no batch. */
 static inline void set_matrices(struct hoist_blas_call* call, pointer a, int64_t lda, pointer b,
                                 int64_t ldb, void* c, int64_t ldc) {
   call->a = a, call->lda = lda;

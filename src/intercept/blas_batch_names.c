@@ -14,7 +14,7 @@ typedef const char* text;
   static struct blas_batch_site site = {            \
       .gemm = BLAS_SITE_OF(GEMM, TYPE, HOIST_BLAS_GEMM, INT, IS_CBLAS), .name = #NAME}
 
-/* Of a batch whose arguments have these names and are arrays, or by reference. */
+/* The fields of a batch whose arguments have these names and are arrays, or by reference. */
 #define ARRAYS                                                                                  \
   .trans_a = ta, .trans_b = tb, .m = m, .n = n, .k = k, .alpha = alpha, .lda = lda, .ldb = ldb, \
   .beta = beta, .ldc = ldc

@@ -109,7 +109,7 @@ static int list_library(struct dl_phdr_info* info, size_t size, void* list) {
   return 0;
 }
 
-/* Of any library: a call that was a function's last act returns to somewhere else. */
+/* Looks in every library: a call that was a function's last act returns to somewhere else. */
 static void* anybodys_function(const char* name) {
   struct libraries libraries;
   libraries.count = 0;

@@ -37,8 +37,8 @@ struct object_mark {
   const void* unwinding;
 };
 
-/* Of the object that holds `address`; no mark where there is none, or where the C library cannot
- * tell without a lock (before glibc 2.35). Takes some 20 ns. */
+/* The mark of the object that holds `address`. It is empty where no object does, or where the C
+ * library cannot tell without a lock (before glibc 2.35). Takes some 20 ns. */
 struct object_mark mark_of_object(const void* address);
 
 #endif

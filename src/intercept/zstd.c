@@ -20,7 +20,7 @@ enum {
    * 0.3 ms. */
   kWorthLoading = 512 << 10,
   kLargeCompression = 1 << 20,
-  /* Of stack. */
+  /* Bytes of stack. */
   kEnoughStack = 256 << 10,
 };
 

@@ -38,7 +38,7 @@ class Collection {
 
   match::SequenceList view() const { return sequences_; }
   size_t size() const { return sequences_.size(); }
-  // Of all sequences.
+  // The symbols of all sequences together.
   uint64_t symbols() const { return symbols_; }
   // Items that are None or NaN: their sequences are empty.
   const std::vector<size_t>& missing() const { return missing_; }

@@ -24,8 +24,8 @@ class ElementNumbers {
 
   // Throws what iterating and hashing raise.
   void append(nanobind::handle sequence, std::vector<uint32_t>& out);
-  // Of one element; kFirstNumber - 1, which nothing has, where it was never numbered and `adds` is
-  // false.
+  // Numbers one element. An element that was never numbered gets kFirstNumber - 1, which nothing
+  // has, where `adds` is false.
   uint32_t number(nanobind::handle element, bool adds = true);
   // The elements that it keeps alive.
   nanobind::handle elements() const { return numbers_; }

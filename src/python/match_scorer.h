@@ -10,7 +10,7 @@
 
 namespace hoist::python {
 
-// Of a Scorer or its name; raises Unsupported otherwise.
+// The scorer of a Scorer object or of its name; raises Unsupported otherwise.
 match::PairScorer scorer_of(nanobind::handle scorer);
 
 // As scorers compare with it: nothing for None. Raises what is wrong with it.

@@ -126,7 +126,7 @@ ByteArray read(const Model& model, size_t index) {
                        [&](std::span<std::byte> into) { return model.source.read(tensor, into); });
 }
 
-// Of each axis: start, step, count.
+// Start, step and count of each axis.
 using Ranges = std::vector<std::tuple<uint64_t, uint64_t, uint64_t>>;
 
 struct Part {

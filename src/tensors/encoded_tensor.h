@@ -34,7 +34,7 @@ struct EncodeOptions {
   uint64_t seed = 0;              // of permutations and projections
   double essential_share = 0.02;  // spectral: lowest frequencies that are in every fragment
   uint32_t max_rank = 256;        // low_rank_distributed
-  // Of coefficients: f32, f16 or bf16; nothing: the input's width, f32 for wider ones.
+  // How coefficients are stored: f32, f16 or bf16; nothing: the input's width, f32 for wider ones.
   std::optional<DType> precision = std::nullopt;
 };
 

@@ -17,10 +17,10 @@ struct QualityPoint {
   double cosine = 0;
 };
 
-// Of prefix encodings `prefixes` has an entry for each part: parts 0…k together. Of any-subset
-// encodings it has the same for fragments 0…k in order, and `energies` besides: what each fragment
-// adds, as a share of |x|^2, to the `common` share, which any one of them brings. Energies add
-// exactly because fragments are orthogonal.
+// `prefixes` has an entry for each part of a prefix encoding: parts 0…k together. In any-subset
+// encodings it has one for fragments 0…k in order, and `energies` besides: what each fragment adds,
+// as a share of |x|^2, to the `common` share, which any one of them brings. Energies add exactly
+// because fragments are orthogonal.
 struct QualityCurve {
   std::vector<QualityPoint> prefixes;
   double common = 0;

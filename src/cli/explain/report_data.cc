@@ -31,6 +31,21 @@ const Prediction* best_other(const std::vector<Prediction>& predictions,
   return best;
 }
 
+// How much faster than the original program the choice is, which is what a user compares with;
+// empty where the original is the choice or `other`, or was not measured.
+std::string lead_over_original(const std::vector<Prediction>& predictions, const Prediction& own,
+                               const Prediction& other) {
+  constexpr const char* kOriginal = "original";
+  const auto original = std::find_if(predictions.begin(), predictions.end(), [](const auto& one) {
+    return one.implementation == kOriginal && std::isfinite(one.seconds);
+  });
+  if (original == predictions.end() || own.implementation == kOriginal ||
+      other.implementation == kOriginal) {
+    return {};
+  }
+  return fmt::format("{:.2f}x as fast as the original, ", original->seconds / own.seconds);
+}
+
 // `is_beyond`: no size as large was measured.
 std::string reason_for(const std::vector<Prediction>& predictions, const std::string& chosen,
                        Basis basis, bool is_beyond, int cpus) {
@@ -41,8 +56,10 @@ std::string reason_for(const std::vector<Prediction>& predictions, const std::st
   if (own == predictions.end() || other == nullptr) return "nothing else may run";
   const double gain = other->seconds / own->seconds;
   if (gain >= 1) {
-    return fmt::format("{:.2f}x as fast as {} with {} CPU{}", gain, other->implementation, cpus,
-                       cpus == 1 ? "" : "s");
+    return fmt::format("{}{:.2f}x as fast as {} with {} CPU{}",
+                       lead_over_original(predictions, *own, *other), gain,
+                       other->implementation == "original" ? "the original" : other->implementation,
+                       cpus, cpus == 1 ? "" : "s");
   }
   const double percent = 100 * (1 / gain - 1);
   const double doubt = 100 * other->lead * std::hypot(own->uncertainty, other->uncertainty);

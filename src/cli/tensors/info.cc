@@ -38,7 +38,8 @@ ordered_json tensor_json(const HoloTensor& tensor) {
   return json;
 }
 
-// Of a packed file. What cannot be read is said and left out: the tensors are there without it.
+// The metadata of a packed file. A note names what cannot be read: the tensors are there without
+// it.
 std::vector<MetadataPair> metadata_of(const HoloTensorReader& reader, size_t file) {
   const Result<std::vector<std::byte>> skeleton = reader.skeleton(file);
   const HoloFile& packed = reader.header().files[file];

@@ -64,11 +64,14 @@ class ScratchDirectory {
   ScratchDirectory() {
     std::error_code error;
     std::string name = (std::filesystem::temp_directory_path(error) / "hoist-tune-XXXXXX").string();
-    if (::mkdtemp(name.data()) != nullptr) path_ = name;
+    if (::mkdtemp(name.data()) == nullptr) return;
+    path_ = name;
+    remove_when_ended(path_.c_str());
   }
   ~ScratchDirectory() {
     std::error_code error;
     if (!path_.empty()) std::filesystem::remove_all(path_, error);
+    remove_when_ended(nullptr);
   }
   ScratchDirectory(const ScratchDirectory&) = delete;
   ScratchDirectory& operator=(const ScratchDirectory&) = delete;

@@ -4,11 +4,14 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <optional>
@@ -346,6 +349,39 @@ TEST(Connection, ManyThreadsShareAQueue) {
   for (std::thread& thread : threads) thread.join();
   stop = true;
   server.join();
+}
+
+// One that ends removes the file by which another knows that somebody listens.
+TEST(Listening, OneAtATimeWhileLocksAreRemoved) {
+  std::string folder = (std::filesystem::temp_directory_path() / "hoistd-test-XXXXXX").string();
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  const std::string path = folder + "/socket";
+  const mode_t umask_before = ::umask(077);  // listen_at() changes it, which is the process's
+  std::atomic<int> listeners = 0;
+  std::atomic<int> most = 0;
+  std::atomic<int> times = 0;
+  std::vector<std::thread> daemons;
+  for (int i = 0; i < 4; ++i) {
+    daemons.emplace_back([&] {
+      for (int k = 0; k < 2000; ++k) {
+        Result<Listener> listener = listen_at(path, std::nullopt);
+        if (!listener) continue;
+        const int now = ++listeners;
+        for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {
+        }
+        ++times;
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
+        --listeners;
+        remove_lock(path, listener->lock);
+      }
+    });
+  }
+  for (std::thread& daemon : daemons) daemon.join();
+  ::umask(umask_before);
+  EXPECT_EQ(most, 1);
+  EXPECT_GT(times, 0);
+  EXPECT_FALSE(std::filesystem::exists(path + ".lock"));
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

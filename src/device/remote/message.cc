@@ -122,20 +122,47 @@ Result<UniqueFd> connect_to(const std::string& path) {
   return socket;
 }
 
+namespace {
+
+// Whether `name` is still the open file: the one that held its lock may have removed it.
+bool is_named(const UniqueFd& file, const std::string& name) {
+  struct stat open = {};
+  struct stat named = {};
+  return ::fstat(file.get(), &open) == 0 && ::lstat(name.c_str(), &named) == 0 &&
+         open.st_dev == named.st_dev && open.st_ino == named.st_ino;
+}
+
+Result<UniqueFd> lock_path(const std::string& path) {
+  const std::string name = path + ".lock";
+  while (true) {
+    Result<UniqueFd> lock = open_file(name, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
+    if (!lock) {
+      return fail(ErrorCode::io,
+                  fmt::format("cannot listen ({}): name a socket in a folder of yours "
+                              "(--socket)",
+                              lock.error().message));
+    }
+    if (::flock(lock->get(), LOCK_EX | LOCK_NB) != 0) {
+      return fail(
+          ErrorCode::exhausted,
+          fmt::format("another hoistd listens ({}): use it, or name another (--socket)", path));
+    }
+    if (is_named(*lock, name)) return lock;
+  }
+}
+
+}  // namespace
+
+void remove_lock(const std::string& path, const UniqueFd& lock) {
+  const std::string name = path + ".lock";
+  if (lock.valid() && is_named(lock, name)) ::unlink(name.c_str());
+}
+
 Result<Listener> listen_at(const std::string& path, std::optional<gid_t> group) {
   const Result<sockaddr_un> address = address_of(path);
   if (!address) return address.error();
-  Result<UniqueFd> lock = open_file(path + ".lock", O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
-  if (!lock) {
-    return fail(ErrorCode::io, fmt::format("cannot listen ({}): name a socket in a folder of yours "
-                                           "(--socket)",
-                                           lock.error().message));
-  }
-  if (::flock(lock->get(), LOCK_EX | LOCK_NB) != 0) {
-    return fail(
-        ErrorCode::exhausted,
-        fmt::format("another hoistd listens ({}): use it, or name another (--socket)", path));
-  }
+  Result<UniqueFd> lock = lock_path(path);
+  if (!lock) return lock.error();
   struct stat status;
   if (::lstat(path.c_str(), &status) == 0 && S_ISSOCK(status.st_mode)) ::unlink(path.c_str());
   UniqueFd socket = new_socket();

@@ -45,6 +45,9 @@ struct Listener {
 };
 Result<Listener> listen_at(const std::string& path, std::optional<gid_t> group);
 
+// Removes PATH.lock, which `lock` still holds: the next hoistd makes its own.
+void remove_lock(const std::string& path, const UniqueFd& lock);
+
 hoist_message make_message(hoist_message_type type);
 void set_text(std::span<char> field, std::string_view text);
 // Up to the first NUL; all but ASCII's printable characters, which must not reach a terminal (C1

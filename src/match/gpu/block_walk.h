@@ -59,7 +59,7 @@ struct LongestRun {
 };
 inline constexpr LongestRun kNoRun = {0, 0xFFFF'FFFF};
 
-// Of the diagonals that are the lane's; the window is not empty.
+// The longest run of the lane's diagonals; the window is not empty.
 template <typename Symbol>
 HOIST_HD LongestRun longest_run_of_lane(const StridedSymbols<Symbol>& pattern,
                                         const uint32_t* state, const BlockWindow& window,
@@ -119,7 +119,7 @@ class BlockWalk {
             static_cast<uint16_t>(begin()), static_cast<uint16_t>(end_),
             static_cast<uint16_t>(before),  1};
   }
-  // Of the first block, 0 without any.
+  // Where the first block begins; 0 without any.
   HOIST_HD uint32_t begin() const { return blocks_ == 0 ? 0 : begin_; }
 
  private:

@@ -11,8 +11,8 @@
 namespace hoist::match {
 namespace {
 
-// Of a launch, so that it is short and a call can be cancelled between two: patterns, and pairs of
-// positions in all of their first windows.
+// Limits of a launch, so that it is short and a call can be cancelled between two: patterns, and
+// pairs of positions in all of their first windows.
 constexpr uint64_t kLaunchPatterns = 1 << 18;
 constexpr uint64_t kLaunchCells = uint64_t{1} << 34;
 constexpr uint64_t kLeastPatterns = 1 << 10;

@@ -12,7 +12,7 @@
 namespace hoist::match {
 namespace {
 
-// Of one batch: the memory that is sent stays below the 64 MiB of a pinned block.
+// Limits of one batch: the memory that is sent stays below the 64 MiB of a pinned block.
 constexpr uint64_t kMostStrips = 4096;
 constexpr uint64_t kMostLimits = 1 << 20;
 // Up to so many matches a state are fetched and sorted rather than looked for again.

@@ -64,7 +64,7 @@ class GpuScan {
     uint64_t held = 0;        // bytes of symbols in the memory of devices
   };
   Statistics statistics() const;
-  // Of the devices: "cuda:0, cuda:1".
+  // The names of the devices: "cuda:0, cuda:1".
   std::string names() const;
 
  private:

@@ -132,8 +132,8 @@ class Index {
   bool contains(std::string_view name) const;
   // JSON text, empty where there is none. `not_found` as above.
   Result<std::string> metadata(std::string_view name) const;
-  // Of IndexHit::id; `not_found` as above. It takes time in proportion to the patterns of the
-  // index.
+  // The names of patterns by IndexHit::id; `not_found` as above. It takes time in proportion to the
+  // patterns of the index.
   Result<std::vector<std::string>> names(std::span<const uint32_t> ids) const;
 
   // When it returns, all that was learned before is in segments and in the snapshot.
@@ -149,14 +149,15 @@ class Index {
   // Everything that reaches the threshold, or the best `top` of it.
   Result<IndexSearchResult> search(const std::vector<std::vector<std::string>>& state,
                                    const IndexSearchOptions& options = {}) const;
-  // Of several states together, which takes less time than one by one; they come back normalised.
+  // Searches for several states together, which takes less time than one by one; they come back
+  // normalised.
   Result<std::vector<IndexSearchResult>> search(std::span<PatternText> states,
                                                 const IndexSearchOptions& options) const;
 
   // Records of the patterns that the state recalls (match/record/record.h). `state` comes back
   // normalised: records name its symbols by their places.
   Result<Prediction> predict(PatternText& state, const RecordOptions& options = {}) const;
-  // Of an id in a record, for as long as the index lives.
+  // The symbol of an id in a record, valid for as long as the index lives.
   std::string_view symbol(uint32_t id) const;
 
   IndexStats stats() const;

@@ -149,8 +149,8 @@ struct Index::State {
   Position saved;  // that of the snapshot
 
   std::mutex syncing;
-  // Of the merging thread and of bulks. Not the process's pool: that serves one loop at a time, and
-  // a stream of queries would keep a merge waiting, or a merge the queries.
+  // The merging thread and bulks use it. It is not the process's pool: that serves one loop at a
+  // time, and a stream of queries would keep a merge waiting, or a merge the queries.
   ThreadPool merge_pool{std::max(1, usable_cpus() / 2)};
   std::atomic<uint64_t> syncs = 0;
   std::atomic<double> last_sync_seconds = 0;

@@ -13,7 +13,7 @@ struct RepairReport {
   uint64_t saved = 0;         // patterns
   uint64_t lost = 0;          // of those that were acknowledged, as far as is known
   bool is_lost_known = true;  // false: neither a ledger nor a point of the chain was whole
-  // Of the lost: their symbols were in what is damaged.
+  // How many of the lost ones are lost because their symbols were in what is damaged.
   uint64_t without_symbols = 0;
   bool is_damaged = false;  // something was
 };

@@ -22,7 +22,7 @@ Result<UninitializedArray<Candidate>> find_candidates(const TierView& view,
   return tiers.candidates(0);
 }
 
-// Of a state of one symbol: the patterns that begin with it, whatever the threshold.
+// A state of one symbol finds the patterns that begin with it, whatever the threshold.
 std::vector<Candidate> find_first(const TierView& view, uint32_t symbol) {
   std::vector<Candidate> candidates;
   const auto add = [&](uint32_t tier, uint32_t place, uint32_t frequency) {

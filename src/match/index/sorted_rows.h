@@ -28,7 +28,7 @@ struct Row {
 
 class SortedRows {
  public:
-  // Of patterns whose frequency was not 0 when it was read. `sources` must outlive it.
+  // Sorts the patterns whose frequency was not 0 when it was read. `sources` must outlive it.
   // `invalid_argument` for more than 65 535 sources.
   static Result<SortedRows> of(const StableSources& sources, ThreadPool& pool);
 

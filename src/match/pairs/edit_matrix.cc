@@ -16,7 +16,8 @@ constexpr size_t kBytes = 256;
 // Columns after which a strip looks whether it is cancelled.
 constexpr size_t kPiece = size_t{1} << 20;
 
-// Of the first word of each strip: one more to the right in each column, or nothing in common.
+// The carry of the first word of each strip: one more to the right in each column, or nothing in
+// common.
 template <typename Word>
 constexpr uint8_t first_carry() {
   return typename Word::Carry().packed();

@@ -23,7 +23,7 @@ struct LevenshteinRows {
   };
   static int64_t edits(int64_t columns, int64_t /*rows*/, int64_t sum) { return columns + sum; }
 
-  // Of the differences between rows.
+  // The sum of the differences between rows.
   int64_t sum(uint64_t rows) const {
     return int64_t{std::popcount(up & rows)} - std::popcount(down & rows);
   }

@@ -55,7 +55,7 @@ class FirstLooks {
 // For one thread. Edits are the Levenshtein distance, or the insertions and deletions of an LCS.
 class LimitedCounts {
  public:
-  // Of two sequences of lengths m and n.
+  // How to compare two sequences of lengths m and n.
   struct Plan {
     enum class Way : uint8_t { none, is_beyond, points, band };
 

@@ -35,7 +35,8 @@ inline size_t kind_of(uint32_t length) {
 
 inline size_t lane_bytes(size_t kind) { return size_t{1} << std::min<size_t>(kind, 3); }
 
-// Of sequences in ascending order of their lengths, with so many distinct symbols.
+// `by_length` has the sequences in ascending order of their lengths, with `distinct` distinct
+// symbols.
 std::vector<Batch> batches_of(const NumberedList& lanes, std::span<const uint32_t> by_length,
                               uint32_t distinct);
 

@@ -43,8 +43,8 @@ struct PairScorer {
 
   // The functions below take cut-offs of cutoff().
 
-  // Of sequences of lengths m and n. Beyond the cut-off: 0, 1 for normalized distances, one above
-  // the cut-off for distances.
+  // The score of sequences of lengths m and n. Beyond the cut-off: 0, 1 for normalized distances,
+  // one above the cut-off for distances.
   double score(uint64_t count, uint64_t m, uint64_t n, std::optional<double> cutoff) const;
   // The last count that the cut-off lets pass (PairOptions::limit).
   int64_t limit(uint64_t m, uint64_t n, double cutoff) const;

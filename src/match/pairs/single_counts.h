@@ -22,7 +22,7 @@ class SingleCounts {
     return words <= kMostWords && words * distinct * sizeof(uint64_t) <= kMaxTableBytes;
   }
 
-  // Of a sequence that fits. Symbols of both are below `distinct`.
+  // The sequence must fit. Symbols of both are below `distinct`.
   SingleCounts(PairCount count, std::span<const uint32_t> sequence, uint32_t distinct);
 
   // The LCS, or the Levenshtein distance.

@@ -21,7 +21,7 @@ class SymbolNumbers {
     for (uint32_t symbol = 0; symbol < kPage; ++symbol) numbers_[kPage + symbol] = symbol;
   }
 
-  // Of all its symbols, which are added.
+  // Writes the numbers of all its symbols, and adds those that are new.
   void add(const Sequence& sequence, uint32_t* out) {
     with_symbols(sequence, [&](const auto symbols) {
       if constexpr (sizeof(symbols[0]) == 1) {
@@ -110,7 +110,7 @@ class NumberedSequence {
 
   const Sequence& sequence() const { return sequence_; }
   uint32_t length() const { return sequence_.length; }
-  // Of the first `size` symbols at least, until more are asked for.
+  // The numbers of the first `size` symbols at least, until more are asked for.
   const uint32_t* front(size_t size) {
     if (size > known_) look_up(size);
     return numbers_;

@@ -86,7 +86,7 @@ class CountsBySymbol {
   SymbolMap numbers_;  // of a long list
 };
 
-// Of counts times P as vectors over symbols.
+// The cosine distance of counts times P as vectors over symbols.
 double cosine_distance(const std::vector<Count>& state, double state_norm,
                        const std::vector<Count>& present, const SymbolTable& symbols) {
   if (!(state_norm > 0)) return 1.0;

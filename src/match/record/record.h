@@ -34,7 +34,7 @@ namespace hoist::match {
 struct StateView {
   std::span<const uint32_t> symbols;
   std::span<const uint16_t> event_sizes;
-  // Of each symbol, UTF-8. May be empty unless texts are compared (fuzzy, characters).
+  // The text of each symbol, UTF-8. May be empty unless texts are compared (fuzzy, characters).
   std::span<const std::string_view> texts;
 };
 

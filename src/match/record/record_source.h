@@ -67,8 +67,8 @@ class RecordSource {
   // All values of the rolling list, entry by entry; a key at most once in an entry.
   virtual std::vector<Emotive> emotives(uint64_t candidate) const = 0;
 
-  // Of symbols, 0 for those that the vocabulary does not have: how many patterns have it, how often
-  // it was learned, and the sum of an emotive over the times that it was.
+  // How many patterns have a symbol, how often it was learned, and the sum of an emotive over the
+  // times that it was. 0 for symbols that the vocabulary does not have.
   virtual uint64_t patterns_with(uint32_t symbol) const = 0;
   virtual uint64_t occurrences(uint32_t symbol) const = 0;
   virtual double affinity(uint32_t symbol, std::string_view emotive) const = 0;

@@ -27,7 +27,7 @@ struct QueryTables {
   // nibbles[k][x] says that one in bucket b has x as its k-th four bits. A symbol of the query has
   // a bucket in common in all four; others rarely have.
   uint8_t nibbles[4][16];
-  // Of queries of at most 64 symbols, by hash.
+  // Queries of at most 64 symbols, by hash.
   uint32_t keys[1 << kHashBits];
   uint64_t masks[1 << kHashBits];
 

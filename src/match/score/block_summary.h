@@ -9,7 +9,7 @@
 
 namespace hoist::match {
 
-// Of sequences of at most 65 535 symbols, compared without autojunk.
+// Summarises sequences of at most 65 535 symbols, compared without autojunk.
 struct BlockSummary {
   uint16_t blocks = 0;
   uint16_t matches = 0;   // symbols in them

@@ -16,7 +16,7 @@ uint32_t edits_within(std::span<const A> a, std::span<const B> b, uint32_t most)
   const int64_t last = columns - rows;
   const auto bound = static_cast<int64_t>(most);
   if (std::abs(last) > bound) return most + 1;
-  // Of each diagonal the furthest row so far; below the first where none was reached. One more
+  // The furthest row of each diagonal so far; below the first where none was reached. One more
   // diagonal on both sides is read and never written.
   constexpr int64_t kNowhere = INT64_MIN / 2;
   int64_t storage[2 * kMostBoundedEdits + 3];

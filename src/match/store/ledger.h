@@ -56,7 +56,7 @@ class Ledger {
   Status saved(uint64_t snapshot_generation);
   Status sync();
 
-  // Of untrusted bytes of the file; `corrupt` as above.
+  // What decode() reads from untrusted bytes of the file; `corrupt` as above.
   struct Slots {
     LedgerState state;
     uint64_t number = 0;

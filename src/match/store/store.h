@@ -54,8 +54,8 @@ class Store {
     bool create = false;          // `invalid_argument` where there is one already
     bool read_only = false;       // besides a process that writes; sees what is there now
     IndexSettings settings = {};  // with `create`
-    // Of what was acknowledged, which must be there; it must outlive the store. Null: what is there
-    // is taken for all, which a store that once had one refuses.
+    // Knows what was acknowledged and must be there; it must outlive the store. With null, the
+    // store takes what is there for all; a store that once had a ledger refuses that.
     Ledger* ledger = nullptr;
   };
   static Result<std::unique_ptr<Store>> open(const std::string& path, const Options& options);

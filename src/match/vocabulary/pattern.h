@@ -44,7 +44,7 @@ PatternText pattern_of(std::vector<std::vector<std::string>>&& events) = delete;
 // than 65 535 tokens.
 Status normalise(PatternText& pattern, bool sort);
 
-// Of a normalised pattern: how many symbols each event has.
+// How many symbols each event of a normalised pattern has.
 std::vector<uint16_t> event_sizes_of(const PatternText& pattern);
 
 // Whether a normalised pattern can be learned: `invalid_argument` below kMinPatternTokens.

@@ -35,7 +35,7 @@ bool holds_binary(std::span<const std::byte> data) {
 std::optional<int> data_type_of(std::span<const std::byte> input) {
   const size_t sure = std::min(input.size(), kFirstBlock);
   if (holds_binary(input.first(sure))) return Z_BINARY;
-  // Of the bytes that texts hold, these alone do not make one.
+  // A text may hold other bytes, but needs one of these to count as a text.
   const bool has_text =
       std::any_of(input.begin(), input.begin() + static_cast<ptrdiff_t>(sure), [](std::byte byte) {
         const auto value = static_cast<unsigned char>(byte);

@@ -43,7 +43,7 @@ struct Settings {
   // What a call that is required on a GPU has, and the most that one has which the profile sends.
   const int required_devices = devices_by_option(1);
   const int most_devices = devices_by_option(gpu_count());
-  // Of a GPU that is not required.
+  // Opens a GPU that is not required.
   Opening opening;
   // A call that is required has waited for devices behind the first.
   std::atomic<bool> has_waited = false;

@@ -30,7 +30,7 @@ double times_longer(int measured, int cpus) {
   return std::max(1.0, static_cast<double>(measured) / std::max(cpus, 1));
 }
 
-// Of the profile as this process finds it.
+// The estimates from the profile as this process finds it.
 struct Estimates {
   Estimates() {
     const placement::LoadedProfile loaded = placement::load_profile();

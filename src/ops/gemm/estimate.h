@@ -39,9 +39,10 @@ uint64_t square_bytes(char type, double extent);
 
 class Estimate {
  public:
-  // Of a process with `cpus` CPUs. Nothing where the profile has not measured both.
+  // Makes the estimate of a process with `cpus` CPUs. Nothing where the profile has not measured
+  // both.
   static std::optional<Estimate> make(const placement::Profile& profile, char type, int cpus);
-  // Of this process's profile; null: not measured.
+  // The estimate from this process's profile; null: not measured.
   static const Estimate* of(char type);
 
   double original_seconds(const hoist_blas_call& call) const;

@@ -24,7 +24,7 @@ struct SubMatrix {
   const void* const* items = nullptr;  // where they are; null: `stride` bytes from one to the next
   int64_t stride = 0;
 
-  // Of one matrix, and of all.
+  // item_bytes() is the size of one matrix, bytes() that of all.
   uint64_t item_bytes() const {
     return static_cast<uint64_t>(rows) * static_cast<uint64_t>(columns) * element;
   }

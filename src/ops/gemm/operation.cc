@@ -19,10 +19,11 @@ namespace {
 constexpr const char* kTypes = "sdcz";
 enum : size_t { kOriginal, kCuda };
 
-// Of implementation kCuda and those behind it: each has twice the one before.
+// kCuda uses one device; each implementation behind it uses twice as many as the one before.
 int devices_of(size_t implementation) { return 1 << (implementation - kCuda); }
 
-// Of the memory, for the three matrices: a BLAS packs copies of them, and the rest is others'.
+// The three matrices get this share of the memory: a BLAS packs copies of them, and others need the
+// rest.
 constexpr unsigned kMemoryShare = 4;
 
 Result<placement::Run> prepare(char type, uint64_t bytes) {

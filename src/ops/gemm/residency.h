@@ -57,7 +57,7 @@ class ResidentMatrices {
     bool is_there = false;                   // else it is to be uploaded
     uint64_t content = 0;
   };
-  // Of a matrix that a call reads.
+  // Finds the copy of a matrix that a call reads.
   Copy find(device::Device& device, const Operand& operand, size_t element);
   // The copy has been uploaded.
   void add(const Operand& operand, size_t element, const Copy& copy);

@@ -66,10 +66,10 @@ class Comparison {
  private:
   using Real = decltype(std::real(T()));
   static constexpr double kUnit = std::numeric_limits<Real>::epsilon();
-  // Of the ten bits that TF32 keeps behind the point, cut off, not rounded.
+  // TF32 keeps ten bits behind the point and cuts the rest off: it does not round.
   static constexpr double kTf32Unit = 0x1p-10;
 
-  // Of what the call reads of C.
+  // The greatest magnitude that the call reads of C.
   double greatest() const {
     double most = 0;
     for (int64_t j = 0; j < call_.n; ++j) {
@@ -146,7 +146,7 @@ class Comparison {
     return std::isnan(bound) ? std::numeric_limits<double>::infinity() : bound;
   }
 
-  // Of the columns (left) or rows of the matrix that A is multiplied with.
+  // The greatest norm of a column (left) or row of the matrix that A is multiplied with.
   double greatest_vector() const {
     if (b_.rows > 0) return greatest_norm(b_, !call_.left);
     return greatest_before_ * std::sqrt(static_cast<double>(call_.left ? call_.m : call_.n));
@@ -159,7 +159,7 @@ class Comparison {
   Operand b_;
 };
 
-// Of all products: what is kept is the original's whole result afterwards.
+// Compares all products. `kept` holds the original's whole result afterwards.
 template <typename T>
 bool compare(const hoist_blas_call& call, std::byte* kept, size_t bytes,
              const hoist_blas_original& original) {

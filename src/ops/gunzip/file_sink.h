@@ -41,7 +41,7 @@ class FileSink : public ByteSink {
   int drain();
 
   uint64_t written() const { return submitted_; }  // since redirect(); exact after drain()
-  // Of all that was ever submitted, what the counters know already as progress.
+  // How much of all that was ever submitted the counters already know as progress.
   uint64_t reported() const { return reported_; }
   bool used_thread() const { return thread_.joinable(); }
 

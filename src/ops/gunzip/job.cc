@@ -288,7 +288,7 @@ void Job::count_work() {
                                bytes_out_ - known, elapsed_);
 }
 
-// Of a run that decoded all of its input.
+// Records how long a run took that decoded all of its input.
 void Job::record_timing() {
   if (!input_bytes_ || options_.list || report_.exit_status() != 0) return;
   placement::record(kOperation, "gzip", choice_.threads > 1 ? "cpu-all" : "cpu-1",

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kLine = 64;
 constexpr size_t kPage = 4096;
-// Of the target's addresses, so that no two threads fault in the same huge page.
+// A thread takes so many bytes of the target at a time: no two threads fault in the same huge page.
 constexpr size_t kChunk = size_t{2} << 20;
 
 void copy_lines(std::byte* to, const std::byte* from, size_t lines) {

@@ -33,8 +33,8 @@ bool same_letters(const std::byte* a, const std::byte* b, const Mappings& mappin
 // The keys of an array's strings.
 class CollationKeys {
  public:
-  // Of the strings that pointers at `offset` of the elements lead to. Null, or why it failed.
-  // Throws where there is no memory for its own tables.
+  // Makes the keys of the strings that pointers at `offset` of the elements lead to. Null, or why
+  // it failed. Throws where there is no memory for its own tables.
   const char* make(const Call& call, size_t offset, const Mappings& mappings, ThreadPool* pool);
 
   // One pointer to a key, a string, for each element.

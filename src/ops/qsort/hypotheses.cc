@@ -36,14 +36,14 @@ constexpr uint32_t kLengths[] = {4, 8, 16, 32, 64, 128, 256, 3, 2, 6, 12, 20};
 // its value; plain text that ends at a NUL compares no more than its bytes; one byte is seldom all.
 enum class Rank : uint64_t { implausible, byte, bytes, text, number, certain };
 
-// Of two numbers that end at the same byte, the most significant, the narrower is preferred: if the
+// The narrower of two numbers that end at the same, most significant byte is preferred: if the
 // wider was right, the narrower leaves a few elements equal, which the original's sort finishes. If
 // the wider was wrong, all was in vain. Four bytes leave few enough.
 uint64_t width_preference(size_t width) { return width == 4 ? 3 : width == 8 ? 2 : width == 2; }
 
 }  // namespace
 
-// Of the open answers, how many `key` explains; 0 where one contradicts it. Sets its direction.
+// How many of the open answers `key` explains; 0 where one contradicts it. Sets its direction.
 size_t Inference::explained(Key& key, size_t pairs) const {
   size_t count = 0;
   key.descending = false;

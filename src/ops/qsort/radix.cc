@@ -31,7 +31,7 @@ struct Range {
   int bits() const { return static_cast<int>(std::bit_width(static_cast<Word>(high - low))); }
 };
 
-// Of the words without their `ascending_bits`.
+// The range of the words without their `ascending_bits`.
 template <typename Word>
 Range<Word> range_of(const Word* words, size_t count, int ascending_bits) {
   Word low = words[0];

@@ -73,7 +73,7 @@ Collation::Weight Collation::weight_of_rare(std::string_view character) const {
   return cache->weight[slot];
 }
 
-// Of the character at `at`, which moves behind it.
+// The weight of the character at `at`, which moves behind it.
 Collation::Weight Collation::weight_at(std::string_view text, size_t& at) const {
   const auto byte = static_cast<unsigned char>(text[at]);
   if (byte < 0x80 || !utf8_) {

@@ -12,7 +12,8 @@ namespace hoist::sort {
 
 class Settled {
  public:
-  // Of `count` lines, nothing is known. 0, or without memory for it: nothing ever is.
+  // Forgets everything and makes room for `count` lines. With 0, or without memory, nothing is ever
+  // known.
   void reset(size_t count) {
     words_.reset(count > 0 ? new (std::nothrow) std::atomic<uint64_t>[(count + 63) / 64]()
                            : nullptr);

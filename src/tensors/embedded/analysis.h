@@ -27,8 +27,8 @@ void for_each(size_t count, ThreadPool* pool, const std::function<void(size_t)>&
 struct MagnitudeCounts {
   std::vector<uint64_t> counts;  // by magnitude
   bool any_sign = false;
-  // Of elements of one byte, which are counted two at a time: how often a magnitude at an even
-  // place is followed by another, by first | second << 8; and the last one of an odd number.
+  // Elements of one byte are counted two at a time: how often a magnitude at an even place is
+  // followed by another, by first | second << 8; and the last one of an odd number.
   std::vector<uint64_t> pairs;
   std::optional<uint8_t> odd;
 };
@@ -50,11 +50,11 @@ struct ClassStatistics {
   void merge(const ClassStatistics& other);
 };
 ClassStatistics class_statistics(const ElementFormat& format, const MagnitudeCounts& counts);
-// Of elements of 32 or 64 bits.
+// For elements of 32 or 64 bits.
 ClassStatistics class_statistics(const TensorView& tensor, const ElementFormat& format,
                                  ThreadPool* pool);
 
-// Of integers: the most planes that leave the sum of entropy and planes where it is, all but.
+// The most planes of integers that leave the sum of entropy and planes where it is, all but.
 uint32_t integer_planes(std::span<const uint64_t> counts);
 
 struct SymbolPlan {

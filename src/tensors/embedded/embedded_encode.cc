@@ -39,7 +39,7 @@ class SymbolMap {
     of_byte_.emplace(of_byte, 256);
   }
 
-  // Of elements of one byte, whose pairs were counted.
+  // The histogram of elements of one byte, whose pairs were counted.
   codec::SymbolHistogram histogram(const MagnitudeCounts& counts) const {
     codec::SymbolHistogram histogram;
     for (size_t pair = 0; pair < counts.pairs.size(); ++pair) {
@@ -105,7 +105,7 @@ struct Analysis {
   ElementFormat format;
   SymbolPlan plan;
   std::optional<ErrorSums> errors;  // of narrow elements: they were counted
-  // Of elements of one byte with a table for pairs: what build_table() would count.
+  // What build_table() would count; for elements of one byte with a table for pairs.
   std::optional<codec::SymbolHistogram> histogram = std::nullopt;
 
   // Symbols are made when they are coded, not before: it takes no more than a look into a table.

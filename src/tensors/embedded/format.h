@@ -45,8 +45,8 @@ inline constexpr uint8_t kEmbeddedSigns = 1;
 
 enum class ElementKind : uint8_t { ieee, e4m3, integer };
 
-// Of an element, from the highest bit down: `sign_bits` (0 or 1), exponent field, mantissa. Of an
-// integer the mantissa is what its planes hold, and the rest counts as exponent.
+// The bits of an element from the highest down: `sign_bits` (0 or 1), exponent field, mantissa. The
+// mantissa of an integer is what its planes hold, and the rest counts as exponent.
 struct ElementFormat {
   uint32_t bits;
   uint32_t sign_bits;

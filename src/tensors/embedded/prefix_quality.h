@@ -18,7 +18,7 @@ struct ErrorSums {
   std::array<double, 53> lean{};   // of x (x - x')
 
   void add(const ErrorSums& other);
-  // Of prefixes with 0…planes planes known; 1 only where there is no error at all.
+  // The quality of prefixes with 0…planes planes known; 1 only where there is no error at all.
   std::vector<QualityPoint> points(uint32_t planes) const;
 };
 

@@ -35,7 +35,7 @@ struct FetchOptions {
   std::stop_token stop = {};
 };
 
-// Of the shards that were asked for, also to mend others: each counts once in a field, however
+// Counts the shards that were asked for, also to mend others. Each counts once in a field, however
 // often it was asked for.
 struct FetchStatistics {
   uint64_t valid = 0;    // a source gave it
@@ -87,7 +87,7 @@ class FragmentFetcher {
   Status fetch_from_sources(uint64_t shard, std::span<std::byte> into) const;
   Status fetch_from(FragmentSource& source, uint64_t shard, std::span<std::byte> into) const;
   Status mend(uint64_t shard, std::span<std::byte> into) const;
-  // Of the piece, from its byte `from` on.
+  // Reads the piece from its byte `from` on.
   Status read_piece(const StreamPiece& piece, uint64_t from, std::span<std::byte> into) const;
 
   std::shared_ptr<const HoloIndex> index_;

@@ -35,7 +35,7 @@ class FragmentSource {
   virtual Status fetch(uint64_t shard, std::span<std::byte> into, const std::stop_token& stop) = 0;
 };
 
-// Of an opened container; shards are its blocks. Checksums are left to the loader.
+// Reads from an opened container; shards are its blocks. The loader checks the checksums.
 class FileFragmentSource final : public FragmentSource {
  public:
   FileFragmentSource(std::shared_ptr<const container::Reader> reader, int priority = 100)

@@ -206,14 +206,14 @@ double HeaderDecoder::share() {
 void HeaderDecoder::curve(QualityCurve& curve) {
   if (in_.array() != 3) return refuse("a curve of other than three fields");
   const uint64_t numbers = in_.array();
-  if (numbers % 2 != 0 || numbers > 2 * kMaxParts) return refuse("a curve that is none");
+  if (numbers % 2 != 0 || numbers > 2 * kMaxParts) return refuse("an invalid quality curve");
   for (uint64_t i = 0; i < numbers / 2 && ok(); ++i) {
     const double quality = share();
     curve.prefixes.push_back({quality, share()});
   }
   curve.common = share();
   const uint64_t energies = in_.array();
-  if (energies > kMaxParts) return refuse("a curve that is none");
+  if (energies > kMaxParts) return refuse("an invalid quality curve");
   for (uint64_t i = 0; i < energies && ok(); ++i) curve.energies.push_back(share());
 }
 

@@ -16,7 +16,7 @@ Status read_slice(const HoloTensorReader& reader, size_t tensor, std::span<const
   if (!runs) return runs.error();
   const uint64_t between = runs->end() - runs->begin();
   if (between == into.size()) return reader.decode_range(tensor, runs->begin(), into, pool);
-  // Of most of a tensor the whole is there sooner: its tiles are decoded to where they belong.
+  // Decoding the whole is faster than decoding most of it: its tiles are decoded in place.
   const uint64_t all = tensors[tensor].bytes();
   const bool takes_all = between > all / 2;
   const uint64_t begin = takes_all ? 0 : runs->begin();

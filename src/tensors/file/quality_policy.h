@@ -26,7 +26,7 @@ struct LayerQualityTarget {
 
 class QualityPolicy {
  public:
-  // Of names that no rule matches.
+  // `otherwise` is the target of names that no rule matches.
   explicit QualityPolicy(double otherwise = 1);
 
   void add(LayerQualityTarget rule);

@@ -136,7 +136,7 @@ INSTANTIATE_TEST_SUITE_P(Encodings, Range,
                                            HolographicEncoding::lossless,
                                            HolographicEncoding::spectral));
 
-// Of each part of the tensor one or two shards of its eight hold a row.
+// One or two of the eight shards of each part hold a row.
 TEST(RangeReads, NoMoreShardsThanARowNeeds) {
   std::mt19937_64 random(test_seed());
   for (const HolographicEncoding encoding :

@@ -117,9 +117,9 @@ class HoloTensorReader {
                                    const FaultTolerance& tolerance = {},
                                    ThreadPool* pool = nullptr) const;
 
-  // Of what decode() gives of all parts the bytes from `offset` on. Of embedded and lossless
-  // tensors only the shards, tiles and frames that hold them are read and decoded; in other
-  // encodings every element depends on all that is stored. `invalid_argument`: not within the
+  // Gives the bytes from `offset` on of what decode() gives with all parts. In embedded and
+  // lossless tensors it reads and decodes only the shards, tiles and frames that hold them; in
+  // other encodings every element depends on all that is stored. `invalid_argument`: not within the
   // tensor.
   Status decode_range(size_t tensor, uint64_t offset, std::span<std::byte> into,
                       ThreadPool* pool = nullptr) const;

@@ -111,7 +111,7 @@ Status leave_out_damaged(const HoloTensorReader& reader, const RestoreOptions& o
   return {};
 }
 
-// Of types that are not known only the file's header, which is lost, had the shapes.
+// Leaves out tensors of unknown types: only the file's header, which is lost, had their shapes.
 void leave_out_foreign(const HoloTensorReader& reader, Sum& sum, std::vector<size_t>& numbers) {
   std::erase_if(numbers, [&](size_t number) {
     const HoloTensor& tensor = reader.header().tensors[number];

@@ -21,7 +21,7 @@
 namespace hoist::tensors {
 
 struct RestoreOptions {
-  // Of each tensor; nothing: all parts.
+  // Selects the parts of each tensor; nothing: all parts.
   std::function<PartSelection(const HoloTensor&)> selection = {};
   FaultTolerance tolerance = {};
   // Leave out tensors that are damaged beyond that, and say which. Reads the file twice.

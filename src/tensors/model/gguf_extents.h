@@ -25,7 +25,7 @@ struct BytesRatio {
   uint64_t bytes = 0;
   uint64_t elements = 0;
 
-  // Of a row; nothing where that is no whole number.
+  // The bytes of a row; nothing where that is no whole number.
   std::optional<uint64_t> row_bytes(uint64_t row_elements) const;
   friend bool operator==(const BytesRatio&, const BytesRatio&) = default;
 };

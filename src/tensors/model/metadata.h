@@ -30,7 +30,7 @@ enum class MetadataKind : uint32_t {
 inline constexpr uint32_t kMetadataKinds = 13;
 // "u8" … "f64", "bool", "string", "array": GGUF's words.
 std::string_view name(MetadataKind kind);
-// Of a number; 0 of texts and arrays.
+// The size of a number; 0 for texts and arrays.
 size_t metadata_bytes(MetadataKind kind);
 
 // A number, a text, or an array of one kind. Numbers are packed: arrays of them take what they take

@@ -27,7 +27,7 @@ Result<ParsedModel> parse_safetensors(const container::Source& source);
 // What the header of a safetensors file says, whatever follows it.
 struct SafetensorsHeader {
   std::vector<ModelTensor> tensors;  // in its order; offsets from its end
-  // Of types that are not known, by number in `tensors`: the shapes as they are written, while
+  // The shapes as written of tensors of unknown types, by number in `tensors`: their
   // ModelTensor::shape counts bytes.
   std::map<size_t, Shape> foreign_shapes;
   uint64_t bytes = 0;  // with its length

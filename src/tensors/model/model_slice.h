@@ -36,7 +36,7 @@ class SliceRuns {
 
   bool empty() const { return run_bytes_ == 0; }
   uint64_t run_bytes() const { return run_bytes_; }
-  // Of the tensor's bytes, those from the first run's first to the last run's last.
+  // The bytes of the tensor from the first run's first to the last run's last.
   uint64_t begin() const { return begin_; }
   uint64_t end() const { return end_; }
   // By offset, until one of the calls fails.

@@ -44,7 +44,7 @@
 
 namespace hoist::tensors {
 
-// Of one file: header, and later all bytes outside of tensors.
+// The limit for one file's header, and later for all its bytes outside of tensors.
 inline constexpr uint64_t kMaxHeaderBytes = uint64_t{256} << 20;
 
 // What safetensors takes, without the eight bytes of its length.
@@ -91,7 +91,7 @@ class ModelSource {
   static Result<ModelSource> open(const std::vector<std::string>& paths);
 
   std::span<const ModelFile> files() const { return files_; }
-  // Of the same files, as they were opened.
+  // The paths of the same files, as they were opened.
   std::vector<std::string> paths() const;
   // File by file in the order of their bytes. Names are unique.
   std::span<const ModelTensor> tensors() const { return tensors_; }

@@ -147,8 +147,8 @@ class HeaderParser final : public nlohmann::json_sax<json> {
     current_.stored_as = text;
     return true;
   }
-  // Of a type that is not known the offsets tell how many bytes there are: rows of them where every
-  // row has as many.
+  // The offsets tell how many bytes a tensor of an unknown type has: rows of them where every row
+  // has as many.
   bool set_unknown_shape() {
     const uint64_t bytes = offsets_[1] - offsets_[0];
     Shape& shape = current_.shape;

@@ -101,7 +101,7 @@ double normalise_row(std::span<float> row) {
   return norm;
 }
 
-// Of a matrix with no more rows than columns.
+// The matrix has no more rows than columns.
 SingularComponents components_of(const MatrixView& matrix, uint64_t rank, uint64_t seed,
                                  ThreadPool* pool) {
   const size_t directions = std::min<uint64_t>(matrix.rows, rank + kOversampling);

@@ -33,7 +33,7 @@ struct SingularComponents {
 // Components that pay: at most `max_rank`, at most rows * columns / (rows + columns).
 uint64_t paying_rank(MatrixShape matrix, uint64_t max_rank);
 
-// Of finite values whose squares are far from overflow; at most `rank`.
+// At most `rank` components. The values are finite, and their squares are far from overflow.
 SingularComponents singular_components(std::span<const float> matrix, MatrixShape shape,
                                        uint64_t rank, uint64_t seed, ThreadPool* pool = nullptr);
 

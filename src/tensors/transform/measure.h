@@ -17,7 +17,7 @@ namespace hoist::tensors {
 QualityPoint measure_quality(const TensorView& tensor, std::span<const std::byte> decoded,
                              int scale, ThreadPool* pool = nullptr);
 
-// Of parts 0, 0…1, 0…2 and so on, as the encoding's own decoder gives them.
+// The quality of parts 0, 0…1, 0…2 and so on, as the encoding's own decoder gives them.
 Result<std::vector<QualityPoint>> measure_prefixes(const TensorView& tensor,
                                                    const EncodedTensor& encoded, int scale,
                                                    ThreadPool* pool = nullptr);
