@@ -40,15 +40,6 @@ def text_width(words, size=13):
     return size * sum(map(share, words))
 
 
-def fit(words, width, size=13):
-    """The words, shortened by an ellipsis where they are wider."""
-    if text_width(words, size) <= width:
-        return words
-    while words and text_width(words + "…", size) > width:
-        words = words[:-1]
-    return words + "…"
-
-
 class Picture:
     """Pieces from the top down; whole() puts a page and the style sheet around them."""
 
@@ -67,11 +58,14 @@ class Picture:
                  f'height="{height:.1f}"/>')
 
     def box(self, x, y, width, lines, style="box"):
-        """A box around lines of text, the first of them strong; returns its lower edge."""
+        """A box around lines of text, the first of them strong; returns its lower edge. ValueError
+        where a line may be too wide."""
         height = 14 + 19 * len(lines)
         self.rectangle(x, y, width, height, style)
         for i, words in enumerate(lines):
-            self.text(x + width / 2, y + 21 + 19 * i, fit(words, width - 8, 13 if i == 0 else 12),
+            if text_width(words, 13 if i == 0 else 12) > width:
+                raise ValueError(f"too wide for a box of {width:g}: {words}")
+            self.text(x + width / 2, y + 21 + 19 * i, words,
                       "middle strong" if i == 0 else "middle note")
         return y + height
 
