@@ -121,6 +121,12 @@ class RunnerTest(unittest.TestCase):
         self.assertLess(sample.max_rss_kib, 8 << 10)
         self.assertGreater(sample.max_rss_kib, 100)
 
+    def test_a_command_is_shown_as_a_shell_has_it(self):
+        self.assertEqual(measure.shorten(["/usr/bin/sort", "-t,", "a b"]), "sort -t, 'a b'")
+        self.assertEqual(measure.shorten(["sha256sum", *["/usr/lib/a-library"] * 500]),
+                         "sha256sum a-library a-library a-library … (497 more)")
+        self.assertEqual(len(measure.shorten(["sh", "-c", "x" * 500])), 100)
+
     def test_a_missing_program_is_named(self):
         with self.assertRaisesRegex(OSError, "no-such-program: No such file"):
             self.runner.once(measure.Case("x", "x", []), ["no-such-program"], "plain")

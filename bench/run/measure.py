@@ -39,6 +39,7 @@ class Sample:
 
 # Above it the middle half of the times lies too far apart: the case is measured again.
 SCATTER = 0.04
+MANY_WORDS = 16  # of a command line
 
 
 class Runner:
@@ -163,6 +164,11 @@ def shown_environment(env):
 
 
 def shorten(argv, limit=100):
-    text = " ".join(shlex.quote(os.path.basename(str(word)) if "/" in str(word) else str(word))
-                    for word in argv)
+    """The command as a shell has it, folders left out; of many arguments only the first few."""
+    words = [shlex.quote(os.path.basename(str(word)) if "/" in str(word) else str(word))
+             for word in argv]
+    text = " ".join(words)
+    if len(text) > limit and len(words) > MANY_WORDS:
+        shown = " ".join(words[:MANY_WORDS // 4])
+        return f"{shown} … ({len(words) - MANY_WORDS // 4} more)"
     return text if len(text) <= limit else text[:limit - 1] + "…"

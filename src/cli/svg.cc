@@ -15,13 +15,14 @@ constexpr double kLegendLine = 20;  // the distance of two lines of a legend
 // lighter ones of the same hues.
 constexpr std::string_view kStyle = R"(<style>
 text { fill: #24292f; } .page { fill: #ffffff; }
+.over { paint-order: stroke; stroke: #ffffff; stroke-width: 4px; }
 .frame, .mark { fill: none; stroke: #57606a; } .grid { stroke: #8c959f; stroke-opacity: 0.3; }
 .c0 { color: #d55e00; } .c1 { color: #0072b2; } .c2 { color: #00845f; } .c3 { color: #b3568a; }
 .c4 { color: #a87500; } .curve { fill: none; stroke: currentColor; stroke-width: 2.5; }
 .thin { stroke-width: 1; stroke-opacity: 0.7; } .extrapolated { stroke-dasharray: 7 5; }
 .change { stroke-dasharray: 2 3; } .point { fill: currentColor; }
 @media (prefers-color-scheme: dark) {
-  text { fill: #e6edf3; } .page { fill: #0d1117; } .frame, .mark { stroke: #9198a1; }
+  text { fill: #e6edf3; } .page { fill: #0d1117; } .over { stroke: #0d1117; } .frame, .mark { stroke: #9198a1; }
   .c0 { color: #ff8a3d; } .c1 { color: #58aef0; } .c2 { color: #35c79a; } .c3 { color: #e495c0; }
   .c4 { color: #e8b83a; }
 }

@@ -28,7 +28,7 @@ double text_width(std::string_view words, double font_size);
 // A whole picture. `height` of what `content` holds.
 std::string document(const std::string& content, double height);
 
-// `style`: attributes. `words` are escaped.
+// `style`: attributes; the class "over" keeps words readable on lines. `words` are escaped.
 std::string text(double x, double y, std::string_view style, std::string_view words);
 std::string title(std::string_view words);
 std::string line(double x1, double y1, double x2, double y2, std::string_view style);

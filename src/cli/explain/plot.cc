@@ -61,7 +61,7 @@ class Plot {
     const svg::Legend legend = svg::legend(legend_entries());
     height = legend.height;
     return fmt::format("<svg y=\"{}\" width=\"{}\" height=\"{}\">\n", top, svg::kWidth, height) +
-           svg::title(title()) + axes() + break_evens() + curves() + legend.drawn + "</svg>\n";
+           svg::title(title()) + axes() + curves() + break_evens() + legend.drawn + "</svg>\n";
   }
 
  private:
@@ -137,7 +137,7 @@ class Plot {
           fmt::format("{} from {}", choice.implementation, show_size(choice.from));
       const bool left = x + 6 + svg::text_width(words, 12) > kRight;
       drawn += svg::text(left ? x - 6 : x + 6, kTop + 16 + 16 * (level++ % 4),
-                         left ? "text-anchor=\"end\"" : "", words);
+                         left ? "class=\"over\" text-anchor=\"end\"" : "class=\"over\"", words);
     }
     return drawn;
   }
@@ -165,12 +165,11 @@ class Plot {
       const double bytes = x_.low * std::pow(x_.high / x_.low, 1.0 * step / kSteps);
       const double seconds =
           model_.seconds(i, static_cast<uint64_t>(std::ceil(bytes)), report_.cpus);
-      if (!std::isfinite(seconds)) {
+      if (!(seconds >= y_.low && seconds <= y_.high)) {  // not used here, or beyond the frame
         before.clear();
         continue;
       }
-      const std::string here =
-          fmt::format("{:.1f} {:.1f}", x_.at(bytes), std::clamp(y_.at(seconds), kTop, kBottom));
+      const std::string here = fmt::format("{:.1f} {:.1f}", x_.at(bytes), y_.at(seconds));
       // The steps' sizes are rounded; a hundredth is less than a step.
       const bool measured = bytes > first * 0.99 && bytes < last * 1.01;
       std::string& piece = measured ? drawn.measured : drawn.extrapolated;
