@@ -127,12 +127,17 @@ def verdict(row):
             "different": "THE OUTPUT DIFFERS"}[gain(row)]
 
 
+def in_seconds(seconds):
+    """One unit for all of a page, whose bars have one scale."""
+    return f"{seconds:.3f} s" if seconds < 1 else f"{seconds:.2f} s"
+
+
 def spread(summary):
     """The range of times that scatter; empty where they agree."""
     if measure.scatter(summary["seconds"]) <= measure.SCATTER:
         return ""
     seconds = summary["seconds"]
-    return (f"{len(seconds)} runs: {seconds_text(min(seconds))} to {seconds_text(max(seconds))}")
+    return (f"{len(seconds)} runs: {in_seconds(min(seconds))} to {in_seconds(max(seconds))}")
 
 
 def summary_sentence(rows):
@@ -161,7 +166,7 @@ def bar(label, style, summary, longest):
     return (f'<div class="bar"><span class="label">{html.escape(label)}</span>'
             f'<span class="track"><i class="{style}" style="width:{summary["median"] * share:.2f}%">'
             f'</i>{whisker}</span>'
-            f'<span class="time">{seconds_text(summary["median"])}{scattered}</span></div>')
+            f'<span class="time">{in_seconds(summary["median"])}{scattered}</span></div>')
 
 
 def facts_of(row):
@@ -260,7 +265,7 @@ def html_page(title, intro, facts, rows, notes=(), during=None):
 <p>{html.escape(intro)} {html.escape(load.sentence(during))}</p>
 <p><span class="key plain"></span> before: the command as it is. <span class="key faster"></span>
 <span class="key after"></span> after: the same under <code>hoist run --</code>, green where it is faster.
-All bars have one scale; the longest is {seconds_text(longest)}.</p>
+All bars have one scale; the longest is {in_seconds(longest)}.</p>
 {articles}
 <footer>
 <ul>{remarks}</ul>
