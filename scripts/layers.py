@@ -13,6 +13,16 @@ LAYERS = (
     ("forms", ("array", "takeover"), "element types and views; the take-over protocol"),
     ("base", ("base",), "results, files, threads, options, counters"),
 )
+# What an area does, in a newcomer's words; for the picture.
+WORDS = {
+    "cli": "command hoist", "capi": "libhoist, for C", "cxx": "the API of C++",
+    "python": "module hoist", "intercept": "hoist run", "daemon": "hoistd: a GPU",
+    "match": "similarity search in an index", "tensors": "model weights that load progressively",
+    "codec": "entropy, bit packing, parity", "placement": "chooses what runs where",
+    "container": "files of checked blocks", "device": "CPU, CUDA, hoistd: memory, transfers, kernels",
+    "net": "event loop, listening, HTTP", "array": "element types and views",
+    "takeover": "what preload and engines agree on", "base": "results, files, threads, options, counters",
+}
 HEIGHTS = {area: len(LAYERS) - 1 - i for i, (_, areas, _) in enumerate(LAYERS) for area in areas}
 # Files that lie in src/ops itself are what all operations share, so they rank just below them.
 HEIGHTS["ops"] = HEIGHTS["ops/*"] - 0.5

@@ -14,6 +14,7 @@ import time
 import unittest
 import xml.etree.ElementTree
 
+import svg_checks
 from hoist_tree import BUILD, environment, run, tried_until
 
 TUNE = BUILD / "libexec/hoist/hoist-tune"
@@ -349,6 +350,27 @@ class PlacementTest(unittest.TestCase):
         self.tool(EXPLAIN, "hash", "--plot", plot, "--force")
         self.assertEqual(len(xml.etree.ElementTree.parse(plot).getroot().findall("{*}svg")), 2)
         self.tool(EXPLAIN, "sort", "--plot", plot, status=1)
+
+    def test_plot_says_what_it_shows(self):
+        """Four implementations' legend takes several lines; what was not measured is dashed."""
+        self.with_hoistd()
+        plot = self.path / "plot.svg"
+        self.tool(EXPLAIN, ON_GPU, "--cpus", "1", "--plot", plot)
+        svg = plot.read_text()
+        self.assertEqual(svg_checks.faults(svg), [])
+        for words in ("original", "cpu-1", "cuda", "hoistd", "measured", "the choice changes",
+                      "input size (KiB, MiB, GiB)", "time (s, ms, µs)"):
+            self.assertIn(f">{words}</text>", svg)
+        self.assertNotIn("extrapolated: ", svg)
+        self.write_profile({"original": {1 << 10: 0.001, 1 << 20: 0.01},
+                            "cpu-1": {1 << 10: 0.002, 1 << 24: 0.1}}, [(0, "original")])
+        self.tool(EXPLAIN, ON_GPU, "--cpus", "1", "--plot", plot, "--force")
+        svg = plot.read_text()
+        self.assertEqual(svg_checks.faults(svg), [])
+        self.assertIn(">extrapolated: this size was not measured</text>", svg)
+        # The original beyond 1 MiB, but not the engine, which was measured to 16 MiB.
+        self.assertIn('class="c0 curve extrapolated"', svg)
+        self.assertNotIn('class="c1 curve extrapolated"', svg)
 
     def test_profile_of_another_machine_or_owner_or_garbage_is_ignored(self):
         self.tune("--op", VARIANT)

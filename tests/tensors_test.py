@@ -15,6 +15,7 @@ import tempfile
 import time
 import unittest
 
+import svg_checks
 from hoist_tree import BUILD, HOIST, environment, run
 
 TOOL = BUILD / "libexec/hoist/hoist-tensors"
@@ -133,6 +134,10 @@ class TensorsCommand(unittest.TestCase):
         svg = self.folder / "curve.svg"
         self.ok("info", path, "--plot", svg)
         self.assertTrue(svg.read_text().startswith("<svg "))
+        self.assertEqual(svg_checks.faults(svg.read_text()), [])
+        for words in ("all tensors, weighted by size", "each tensor", "loaded (bits an element)",
+                      "relative squared error (1 − quality)"):
+            self.assertIn(f">{words}</text>", svg.read_text())
         spectral = self.packed("--encoding", "spectral", "--fragments", "5")
         info = json.loads(self.ok("info", "--json", spectral))
         query = [t for t in info["tensors"] if t["name"] == "layers.0.attention.q"][0]

@@ -1,32 +1,37 @@
 #!/usr/bin/env python3
-"""Draws bandwidth over size from the transfer benchmarks, and prints the table beside it.
+"""Bandwidth over size: a table from the transfer benchmarks, and a chart from the page's table.
 
     hoist bench device --json > transfer.json
-    bench/device/transfer_chart.py transfer.json docs/measurements/transfer.svg
+    bench/device/transfer_chart.py transfer.json   # prints the table of docs/measurements/transfers.md
+    bench/device/transfer_chart.py [--check]       # draws its chart, transfer.svg, from that table
 
-The best repetition counts. The table (Markdown, standard output) has one row a size and one column a
-path: GB/s, in parentheses the peer's in the same run.
+The best repetition counts. The table (Markdown) has one row a size and one column a path: GB/s, in
+parentheses the peer's in the same run. --check: fails when the chart is not that of the table.
 """
 
 import argparse
 import json
 import math
+import pathlib
 import re
 import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "scripts"))
+import picture  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+PAGE = ROOT / "docs/measurements/transfers.md"
+CHART = ROOT / "docs/measurements/transfer.svg"
 
 NAME = re.compile(r"^device/transfer/(\w+)/(?:peer:([^/]+)/)?(\w+)/(\d+)([KMG])iB(?:/|$)")
 UNITS = {"K": 2**10, "M": 2**20, "G": 2**30}
 PATHS = (("upload", "pageable"), ("download", "pageable"), ("upload", "file"),
          ("upload", "pinned"), ("download", "pinned"), ("both", "pageable"), ("both", "pinned"))
-CHARTED = {("upload", "pageable"): "#1f7a4d", ("download", "pageable"): "#c0681f",
-           ("upload", "file"): "#3465a4", ("upload", "pinned"): "#888888"}
-WIDTH, HEIGHT = 950, 430
-LEFT, RIGHT, TOP, BOTTOM = 60, 300, 40, 50
-STYLE = """text { font: 13px system-ui, sans-serif; fill: #333; text-anchor: middle; }
-.left { text-anchor: start; } .right { text-anchor: end; }
-.title { font-weight: 600; fill: #111; }
-.grid { stroke: #ddd; } .page { fill: #fff; }
-.line { fill: none; stroke-width: 2.2; } .peer { stroke-dasharray: 5 4; stroke-width: 1.6; }"""
+CHARTED = {("upload", "pageable"): "c2", ("download", "pageable"): "c0",
+           ("upload", "file"): "c1", ("upload", "pinned"): "c3"}
+WIDTH, BOTTOM = 860, 390  # the picture's width, and where the size axis lies
+LEFT, RIGHT, TOP = 76, 830, 48
 
 
 def read(text):
@@ -64,6 +69,26 @@ def table(rates):
     return "\n".join(lines)
 
 
+def read_table(page):
+    """The same from the first table of a page whose columns are paths."""
+    lines = page.splitlines()
+    names = [line for line in lines if line.startswith("| | upload pageable |")]
+    if not names:
+        raise ValueError("has no table of transfers")
+    paths = [tuple(name.split()) for name in names[0].split("|")[2:-1]]
+    rates = {path: {} for path in paths}
+    for line in lines[lines.index(names[0]) + 2:]:
+        if not line.startswith("|"):
+            break
+        size, *cells = (cell.strip() for cell in line.split("|")[1:-1])
+        count, unit = size.split()
+        for path, cell in zip(paths, cells):
+            figures = re.findall(r"[\d.]+", cell)
+            rates[path][int(count) * UNITS[unit[0]]] = {
+                key: float(figure) * 1e9 for key, figure in zip(("ours", "peer"), figures)}
+    return rates
+
+
 def chart(rates):
     paths = [path for path in CHARTED if path in rates]
     sizes = sorted({size for path in paths for size in rates[path]})
@@ -72,54 +97,52 @@ def chart(rates):
 
     def x(size):
         share = math.log2(size / sizes[0]) / math.log2(sizes[-1] / sizes[0])
-        return LEFT + share * (WIDTH - LEFT - RIGHT)
+        return LEFT + share * (RIGHT - LEFT)
 
     def y(rate):
-        return HEIGHT - BOTTOM - rate / 1e9 / top * (HEIGHT - TOP - BOTTOM)
+        return BOTTOM - rate / 1e9 / top * (BOTTOM - TOP)
 
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img">',
-             "<title>Bandwidth between host and device by size of the transfer</title>",
-             f"<style>\n{STYLE}\n</style>",
-             f'<rect class="page" width="{WIDTH}" height="{HEIGHT}"/>',
-             f'<text class="title left" x="{LEFT}" y="24">GB/s by size of the transfer</text>']
+    drawn = picture.Picture(WIDTH, "Bandwidth between host and device by size of the transfer")
+    drawn.text(LEFT, 28, "Bandwidth between host and GPU, by size of the transfer", "title")
     for rate in range(0, top + 1, 10):
-        parts.append(f'<path class="grid" d="M{LEFT} {y(rate * 1e9):.1f}H{WIDTH - RIGHT}"/>')
-        parts.append(f'<text class="right" x="{LEFT - 8}" y="{y(rate * 1e9) + 4:.1f}">{rate}</text>')
+        drawn.path(f"M{LEFT} {y(rate * 1e9):.1f}H{RIGHT}", "grid")
+        drawn.text(LEFT - 8, y(rate * 1e9) + 4, str(rate), "end")
     for size in sizes[::2]:
-        parts.append(f'<text x="{x(size):.1f}" y="{HEIGHT - BOTTOM + 22}">{size_text(size)}</text>')
-    legend = TOP + 20
+        drawn.text(x(size), BOTTOM + 20, size_text(size), "middle")
+    drawn.text((LEFT + RIGHT) / 2, BOTTOM + 44, "size of the transfer (KiB, MiB, GiB)", "middle")
+    drawn.add(f'<text class="middle" transform="translate(22 {(TOP + BOTTOM) / 2}) rotate(-90)">'
+              "bandwidth (GB/s)</text>")
+    entries = []
     for path in paths:
-        for key, style, note in (("ours", "line", "Transfer"), ("peer", "line peer", "cudaMemcpy")):
+        for key, style, note in (("ours", "", "Transfer"), ("peer", " dashed", "cudaMemcpy")):
             points = [(x(size), y(cell[key])) for size, cell in sorted(rates[path].items())
                       if key in cell]
             if not points:
                 continue
-            steps = "L".join(f"{px:.1f} {py:.1f}" for px, py in points)
-            colour = CHARTED[path]
-            parts.append(f'<path class="{style}" stroke="{colour}" d="M{steps}"/>')
-            line = WIDTH - RIGHT + 16
-            parts.append(f'<path class="{style}" stroke="{colour}" d="M{line} {legend}h26"/>')
-            parts.append(f'<text class="left" x="{line + 34}" y="{legend + 4}">'
-                         f'{" ".join(path)}: {note}</text>')
-            legend += 22
-    return "\n".join(parts) + "\n</svg>\n"
+            style = f"{CHARTED[path]} curve{style}"
+            drawn.path("M" + "L".join(f"{px:.1f} {py:.1f}" for px, py in points), style)
+            entries.append((style, f"{' '.join(path)}: {note}"))
+    return drawn.whole(picture.legend(drawn, LEFT, RIGHT, BOTTOM + 72, entries, (RIGHT - LEFT) / 2))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("measured", type=argparse.FileType(), help="JSON of hoist bench; - is stdin")
-    parser.add_argument("svg", help="the chart to write")
-    arguments = parser.parse_args()
+    parser.add_argument("measured", nargs="?", type=argparse.FileType(),
+                        help="JSON of hoist bench, whose table is printed; - is stdin")
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    if not options.measured:
+        return picture.show_or_check(CHART, chart(read_table(PAGE.read_text(encoding="utf-8"))), ROOT,
+                                     "bench/device/transfer_chart.py", options.check)
     try:
-        rates = read(arguments.measured.read())
+        rates = read(options.measured.read())
     except (ValueError, KeyError, TypeError) as error:
-        sys.exit(f"transfer_chart: {arguments.measured.name} is no JSON of `hoist bench`: {error}")
+        sys.exit(f"transfer_chart: {options.measured.name} is no JSON of `hoist bench`: {error}")
     if not any(path in rates for path in CHARTED):
         sys.exit("transfer_chart: no measured transfers (in the JSON): was there a GPU?")
-    with open(arguments.svg, "w", encoding="utf-8") as file:
-        file.write(chart(rates))
     print(table(rates))
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -5,6 +5,7 @@ import filecmp
 import json
 import os
 import pathlib
+import shlex
 import statistics
 import subprocess
 import time
@@ -21,6 +22,7 @@ class Case:
     env: dict = dataclasses.field(default_factory=dict)
     cwd: pathlib.Path | None = None
     input_bytes: int = 0
+    input: str = ""  # what that is, for people
     goal: float | None = None  # ratio that the project has set itself on 2 cores
     peers: dict = dataclasses.field(default_factory=dict)  # name -> argv
     # Where the program writes how many seconds of its run count; None: all of them do.
@@ -35,13 +37,21 @@ class Sample:
     status: int  # as waitpid gives it
 
 
-class Runner:
-    """Measures cases with the `hoist` command given; its files lie in the folder `scratch`."""
+# Above it the middle half of the times lies too far apart: the case is measured again.
+SCATTER = 0.04
+MANY_WORDS = 16  # of a command line
 
-    def __init__(self, hoist, scratch, rounds=3, case_seconds=600.0):
+
+class Runner:
+    """Measures cases with the `hoist` command given; its files lie in the folder `scratch`. Cases
+    whose times scatter are measured up to `most_rounds` times (default: `rounds`)."""
+
+    def __init__(self, hoist, scratch, rounds=3, case_seconds=600.0, most_rounds=0, timed_run=None):
         self.hoist = str(hoist)
+        self.timed_run = str(timed_run or pathlib.Path(hoist).parent.parent / "bench/timed_run")
         self.scratch = pathlib.Path(scratch)
         self.rounds = rounds
+        self.most_rounds = max(rounds, most_rounds)
         self.case_seconds = case_seconds  # no further round once a case has taken this long
 
     def once(self, case, argv, tag):
@@ -51,15 +61,16 @@ class Runner:
             path.unlink(missing_ok=True)
         with open(case.stdin or os.devnull, "rb") as stdin, open(out, "wb") as stdout, \
                 open(err, "wb") as stderr:
-            start = time.perf_counter()
-            process = subprocess.Popen(argv, stdin=stdin, stdout=stdout, stderr=stderr,
-                                       cwd=case.cwd, env=plain_environment() | case.env)
-            _, status, usage = os.wait4(process.pid, 0)
-            seconds = time.perf_counter() - start
-            process.returncode = os.waitstatus_to_exitcode(status)
-        if case.seconds_file and process.returncode == 0:
-            seconds = float(case.seconds_file.read_text())
-        return Sample(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss, status)
+            result = self.scratch / "timed"
+            process = subprocess.run([self.timed_run, str(result), *map(str, argv)], stdin=stdin,
+                                     stdout=stdout, stderr=stderr, cwd=case.cwd, check=False,
+                                     env=plain_environment() | case.env)
+        if process.returncode != 0:
+            raise OSError(f"cannot measure {argv[0]}: {err.read_text(errors='replace').strip()}")
+        seconds, cpu_seconds, max_rss_kib, status = result.read_text().split()
+        if case.seconds_file and os.waitstatus_to_exitcode(int(status)) == 0:
+            seconds = case.seconds_file.read_text()
+        return Sample(float(seconds), float(cpu_seconds), int(max_rss_kib), int(status))
 
     def streams(self, tag):
         return self.scratch / f"{tag}.out", self.scratch / f"{tag}.err"
@@ -95,12 +106,17 @@ class Runner:
     def measure(self, case):
         """One row of the result, as it goes into the JSON file."""
         row = {"name": case.name, "title": case.title, "command": shorten(case.argv),
+               "environment": shown_environment(case.env), "input": case.input,
                "input_bytes": case.input_bytes, "goal": case.goal, **self.explain(case)}
         runs = {"plain": case.argv, "hoist": self.accelerated(case.argv), **case.peers}
         samples = {tag: [] for tag in runs}
         identical = dict.fromkeys(runs, True)
         begin = time.perf_counter()
-        for _ in range(self.rounds):
+        for done in range(self.most_rounds):
+            if done >= self.rounds and not any(
+                    scatter([sample.seconds for sample in taken]) > SCATTER
+                    for taken in samples.values()):
+                break
             for tag, argv in runs.items():
                 samples[tag].append(self.once(case, argv, tag))
                 identical[tag] &= self.same("plain", samples["plain"][-1], tag, samples[tag][-1])
@@ -133,7 +149,26 @@ def summary(samples):
             "status": os.waitstatus_to_exitcode(samples[-1].status)}
 
 
+def scatter(seconds):
+    """How far the middle half of the times lies apart, relative to their median."""
+    if len(seconds) < 2:
+        return 0.0
+    lower, median, upper = statistics.quantiles(seconds, n=4, method="inclusive")
+    return (upper - lower) / median
+
+
+def shown_environment(env):
+    """Of a case's variables those that decide what it computes, as a shell has them."""
+    return " ".join(f"{name}={value}" for name, value in sorted(env.items())
+                    if name.startswith(("LC_", "HOIST")))
+
+
 def shorten(argv, limit=100):
-    text = " ".join(os.path.basename(str(word)) if "/" in str(word) else str(word)
-                    for word in argv)
+    """The command as a shell has it, folders left out; of many arguments only the first few."""
+    words = [shlex.quote(os.path.basename(str(word)) if "/" in str(word) else str(word))
+             for word in argv]
+    text = " ".join(words)
+    if len(text) > limit and len(words) > MANY_WORDS:
+        shown = " ".join(words[:MANY_WORDS // 4])
+        return f"{shown} … ({len(words) - MANY_WORDS // 4} more)"
     return text if len(text) <= limit else text[:limit - 1] + "…"

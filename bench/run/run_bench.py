@@ -20,6 +20,7 @@ import tempfile
 import time
 
 import inputs
+import load
 import measure
 import report
 import tiny_processes
@@ -263,7 +264,7 @@ def main():
     parser, options = arguments()
     build = options.build_dir.resolve()
     hoist, make_data = build / "bin/hoist", build / "bench/make_data"
-    for program in (hoist, make_data):
+    for program in (hoist, make_data, build / "bench/timed_run"):
         if not program.exists():
             parser.error(f"{program} is not built: run make")
     output = options.output or build / "bench/run"
@@ -284,7 +285,7 @@ def main():
         facts = report.machine(hoist)
         print(report.machine_line(facts), flush=True)
         runner = measure.Runner(hoist, scratch, options.rounds, options.row_seconds)
-        rows, notes = [], []
+        rows, notes, during = [], [], load.Load()
         start = start_cost(runner, options.starts)
         notes.append(note_of_start(start))
         for name in chosen:
@@ -299,16 +300,17 @@ def main():
             print(f"{rows[-1]['title']}: {rows[-1]['ratio']:.2f}x "
                   f"({time.perf_counter() - begin:.0f} s)", file=sys.stderr, flush=True)
 
+    during = during.finish()
     print(report.terminal_table(rows))
-    print("\n".join(notes))
+    print("\n".join([*notes, load.sentence(during)]))
     result = {"machine": facts, "scale": options.scale, "threads": options.threads,
-              "start": start, "rows": rows}
+              "start": start, "during": during, "rows": rows}
     output.parent.mkdir(parents=True, exist_ok=True)
     output.with_suffix(".json").write_text(json.dumps(result, indent=1) + "\n")
     intro = (f"Median of up to {options.rounds} alternating runs, scale {options.scale:g}, "
              f"{options.threads} threads for both; outputs compared byte for byte.")
     output.with_suffix(".html").write_text(
-        report.html_page("hoist run: before and after", intro, facts, rows, notes))
+        report.html_page("hoist run: before and after", intro, facts, rows, notes, during))
     print(f"{output.with_suffix('.json')}\n{output.with_suffix('.html')}")
     return 0 if all(row["identical"] for row in rows) else 1
 

@@ -16,7 +16,7 @@ import sys
 
 INCLUDE = re.compile(r'^(\s*#\s*include\s*)"([^"]+)"', re.MULTILINE)
 ANGLED = re.compile(r"^\s*#\s*include\s*<([^>]+)>", re.MULTILINE)
-# Of the system beside the standard library's, which have no dot and no slash in their names.
+# Headers of the system beside the standard library's, which have no dot and no slash in their names.
 SYSTEM = re.compile(r"^(sys/\w+\.h|pthread\.h|[a-z_]+)$")
 
 

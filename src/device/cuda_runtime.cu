@@ -33,7 +33,7 @@ int hoist_cuda_copy(int device, void* stream, void* to, const void* from, size_t
   });
 }
 
-// Of the current device, for every process.
+// The free memory of the current device, for every process.
 int hoist_cuda_free_memory(size_t* bytes) {
   size_t all = 0;
   return reported(cudaMemGetInfo(bytes, &all));

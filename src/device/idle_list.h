@@ -15,7 +15,7 @@ namespace hoist::device {
 template <typename T>
 class IdleList {
  public:
-  // Of more than `most` the one goes that was put first.
+  // Where there are more than `most`, the one that was put first goes.
   void put(std::unique_ptr<T> one, size_t most = SIZE_MAX) {
     std::unique_ptr<T> surplus;  // destroyed without the lock
     const std::lock_guard lock(mutex_);

@@ -27,7 +27,7 @@ namespace hoist::device {
 struct ModuleSource {
   std::string_view text;
   std::string_view target;  // "sm_90", or the CPU's instructions
-  // Of the compiler, in their order; also which compiler, and its version.
+  // The compiler's options, in their order, with its name and version.
   std::span<const std::string> options = {};
 };
 
@@ -41,7 +41,7 @@ class ModuleCache {
   // The user's, $XDG_CACHE_HOME/hoist/kernels; made where it is missing. `unavailable` without such
   // a place, `io` where the folder is not the user's alone.
   static Result<ModuleCache> open();
-  // Of `limit` bytes at most.
+  // A cache of at most `limit` bytes.
   static Result<ModuleCache> open(std::string folder, uint64_t limit);
 
   // `not_found`; `io` where the entry is not to be trusted, `corrupt` where it is damaged.

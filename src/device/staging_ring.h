@@ -39,7 +39,7 @@ class StagingRing {
 
   std::span<std::byte> bytes() const { return {ring_.data(), ring_.size()}; }
   std::vector<OnItsWay>& chunks() { return chunks_; }
-  // Of the transfer that has it, or had it last.
+  // The direction of the transfer that has it, or had it last.
   Direction direction() const { return direction_; }
   Stream& stream(size_t number) { return streams_[number % streams_.size()]; }
 

@@ -316,7 +316,7 @@ Status Transfer::run_relay(uint64_t size, const RelayUse& use, const TransferReq
     ring = staging_rings_->borrow(size, use.piece, direction);
   }
   if (!ring) return ring.error();
-  // Of hoistd one is enough: its requests are in order anyhow.
+  // hoistd serves requests in order anyhow.
   const bool is_own = pool_.device().properties().kind != DeviceKind::remote;
   const RelayShape shape = {
       .piece = use.piece,

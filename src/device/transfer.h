@@ -97,7 +97,7 @@ struct TransferRequest {
   // Something is computed on the device meanwhile, from which a copy kernel (device/copy_kernel.h)
   // would take room.
   bool device_computes = false;
-  // Of uploads: called when the copy of `size` bytes at `offset` is on the stream, so that work
+  // For uploads: called when the copy of `size` bytes at `offset` is on the stream, so that work
   // which is put behind it there, or behind an event of it, finds them (what a placement has left
   // out counts as copied, here and as progress). Called in ascending order, on one thread at a
   // time; for each byte once. An error ends the transfer.

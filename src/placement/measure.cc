@@ -24,7 +24,7 @@ namespace {
 constexpr double kLeastSample = 300e-6;
 constexpr double kMostRepeats = 1e6;
 
-// Of the time for a variant; the rest is for sizes that take long.
+// The share of a variant's time; the rest is for sizes that take long.
 constexpr double kForPrecision = 0.4;
 
 // From that size on, what takes so many times as long as the best is not measured any further, if
@@ -78,7 +78,7 @@ struct Candidate {
   // Both at the present size; 0 without samples.
   double seconds() const { return winsorised_mean(samples); }
   double error() const {  // relative
-    // Of so few turns the scatter that is seen is too small.
+    // So few turns show too little of the scatter.
     const double unseen = turns.empty() ? 0 : 2.0 / static_cast<double>(turns.size());
     return std::max(error_of(samples), (1 + unseen) * error_of(turns));
   }
@@ -195,8 +195,8 @@ class Measurer {
     return preparation + seconds_of_rounds(least);
   }
 
-  // Of what goes on being measured, warming up included; notes by how much it has grown since the
-  // size before.
+  // The seconds of what goes on being measured, warming up included; notes by how much it has grown
+  // since the size before.
   double seconds_of_rounds(int least) {
     double rounds = 0;
     const double most_seconds = kFarBehind * best_seconds();

@@ -19,7 +19,7 @@
 
 namespace hoist::placement {
 
-// Of the steady clock.
+// Seconds on the steady clock.
 double steady_seconds();
 
 struct MeasurePlan {

@@ -78,8 +78,8 @@ struct Operation {
   // Up to which it is measured where the plan's sizes end earlier: costs that do not grow with the
   // bytes cannot be told from small ones.
   uint64_t most_bytes = 0;
-  // Of the time for several variants, relative to those that ask for 1: what only large input tells
-  // apart takes more.
+  // Its share of the time for several variants, relative to those that ask for 1: what only large
+  // input tells apart takes more.
   double share_of_time = 1;
   // The power of the bytes with which its costs grow beyond what was measured.
   double growth = 1;

@@ -23,7 +23,7 @@
 namespace hoist::placement {
 namespace {
 
-// Of the implementations.
+// Indices of implementations.
 constexpr size_t kCuda = 3;
 constexpr size_t kHoistd = 4;
 
@@ -65,8 +65,8 @@ std::vector<std::string> clean_environment(const std::vector<std::string>& added
   return environment;
 }
 
-// Of the memory, for input: what makes compressed input holds its text beside it, and what is
-// measured must find its input in the page cache.
+// The share of memory that input may take: what makes compressed input holds its text beside it,
+// and what is measured must find its input in the page cache.
 constexpr unsigned kMemoryShare = 16;
 
 Result<std::vector<std::string>> write_inputs(const ProgramVariant& variant, const Shape& shape,

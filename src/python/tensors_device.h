@@ -21,7 +21,7 @@ namespace hoist::python {
 // A flat array of bytes, on whatever device.
 using DeviceArray = nanobind::ndarray<nanobind::array_api, uint8_t, nanobind::ndim<1>>;
 
-// Of bytes that lie in `memory`, which it keeps.
+// An array of bytes that lie in `memory`, which it keeps.
 DeviceArray device_array(std::byte* data, size_t size, std::shared_ptr<device::Buffer> memory);
 
 // Numbers of tensors in their file, with the qualities that they are wanted in; none: whole.

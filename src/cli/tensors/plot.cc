@@ -22,8 +22,8 @@ constexpr size_t kMostLines = 60;
 // Below it is drawn as nothing at all: what is exact has no place on a logarithmic axis.
 constexpr double kLeast = 1e-8;
 
-constexpr const char* kOne = svg::kColours[1];
-constexpr const char* kAll = svg::kColours[0];
+constexpr std::string_view kOne = "class=\"c1 curve thin\"";
+constexpr std::string_view kAll = "class=\"c0 curve\"";
 
 struct Step {
   double bits;   // an element, so far
@@ -71,18 +71,15 @@ class Picture {
   explicit Picture(double most_bits) : most_bits_(std::max(most_bits, 1.0)) {}
 
   std::string draw(const std::vector<Weighted>& tensors) const {
-    std::string all =
-        svg::title("What is left to load: relative squared error by bits an element") +
-        svg::text(kLeft, 46, fmt::format("fill=\"{}\"", kAll), "— all tensors") +
-        svg::text(kLeft + 110, 46, fmt::format("fill=\"{}\"", kOne), "— the largest ones") + axes();
-    for (size_t i = 0; i < std::min(tensors.size(), kMostLines); ++i) {
-      all += path(tensors[i].curve,
-                  fmt::format("stroke=\"{}\" stroke-opacity=\"0.35\" stroke-width=\"1\"", kOne));
-    }
-    if (!tensors.empty()) {
-      all += path(sum_of(tensors), fmt::format("stroke=\"{}\" stroke-width=\"2.5\"", kAll));
-    }
-    return svg::document(all);
+    const size_t lines = std::min(tensors.size(), kMostLines);
+    const svg::Legend legend = svg::legend(
+        {{std::string(kAll), "all tensors, weighted by size"},
+         {std::string(kOne),
+          lines < tensors.size() ? fmt::format("each of the {} largest", lines) : "each tensor"}});
+    std::string all = svg::title("Error that is left, by how much is loaded") + axes();
+    for (size_t i = 0; i < lines; ++i) all += path(tensors[i].curve, kOne);
+    if (!tensors.empty()) all += path(sum_of(tensors), kAll);
+    return svg::document(all + legend.drawn, legend.height);
   }
 
  private:
@@ -103,10 +100,11 @@ class Picture {
     for (double bits = 0; bits <= most_bits_ + 1e-9; bits += step) {
       all += svg::column(x(bits), fmt::format("{:.0f}", bits));
     }
-    return all + svg::columns_title("bits an element, loaded");
+    return all + svg::frame() + svg::columns_title("loaded (bits an element)") +
+           svg::rows_title("relative squared error (1 − quality)");
   }
 
-  std::string path(const Curve& curve, const std::string& style) const {
+  std::string path(const Curve& curve, std::string_view style) const {
     std::string points = fmt::format("M{:.1f} {:.1f}", x(0), y(1));
     for (const Step& step : curve) {
       points += fmt::format(" L{:.1f} {:.1f}", x(step.bits), y(step.error));

@@ -260,7 +260,7 @@ std::optional<uint64_t> Connection::pool_offset(const void* data, uint64_t size)
   return address - begin;
 }
 
-// Of who begins to wait now: the device may be busy with other queues' work first.
+// When a wait that begins now gives up: the device may be busy with other queues' work first.
 uint64_t Connection::patience_ends(uint64_t now) const {
   uint64_t work_ns = 0;
   for (const std::unique_ptr<Queue>& queue : queues_) {
@@ -405,7 +405,7 @@ bool Connection::wait_for_any() {
   return is_there && (answer || answer.error().code != ErrorCode::unavailable);
 }
 
-// Of those that are not answered, of a queue that is locked; null: all are.
+// The oldest unanswered ticket of a locked queue; null: all are answered.
 Ticket Connection::oldest_of(uint32_t index) const {
   const Queue& queue = *queues_[index];
   Ticket oldest;

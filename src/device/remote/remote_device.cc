@@ -79,7 +79,7 @@ class RemoteDevice::Outstanding {
     const std::lock_guard lock(mutex_);
     return outstanding_.empty() ? std::nullopt : std::optional(queue_);
   }
-  // Of what was put in last; done where nothing is outstanding.
+  // The ticket that was put in last; done where nothing is outstanding.
   Ticket last() const {
     const std::lock_guard lock(mutex_);
     return outstanding_.empty() ? Ticket() : outstanding_.back();
@@ -101,7 +101,7 @@ class RemoteDevice::Outstanding {
     const bool may_come = !answer && !connection.is_done(oldest).value_or(true);
     lock.lock();
     if (number != answered_) return Waited::answered;  // another thread's wait was for the same
-    // Of what was given up all failures are told by that.
+    // This tells every failure of what was given up.
     if (failed_ && !answer && number >= given_up_) failed_ = answer.error();
     if (may_come) {
       given_up_ = answered_ + outstanding_.size();

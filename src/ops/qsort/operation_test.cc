@@ -52,7 +52,7 @@ TEST(Operation, PrefersTheGpuFromItsBreakEvenOn) {
 
 TEST(Operation, TakesNoNoiseForALead) {
   EXPECT_TRUE(is_on_gpu(kLarge, 0.8e-9, 0.02));
-  // Of a busy machine: a quarter ahead is less than the standard errors of both.
+  // On a busy machine a quarter ahead is less than the standard errors of both.
   EXPECT_FALSE(is_on_gpu(kLarge, 0.8e-9, 0.4));
   EXPECT_TRUE(is_on_gpu(kLarge, 0.1e-9, 0.4));
 }

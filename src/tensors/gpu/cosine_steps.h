@@ -342,7 +342,7 @@ struct CosineRows {
         for (uint32_t i = 0; i < kAtOnce; ++i) {
           uint32_t item = number + i + shift;
           if (item >= dealt.count) item -= dealt.count;
-          // Of the row; what is of the row before wraps around.
+          // The place in the row; what belongs to the row before wraps around.
           item += g * dealt.count - skipped;
           float* const at = to + 2 * block.place(essential + item);
           if (number + i < dealt.count && item < items) *at = values[i];

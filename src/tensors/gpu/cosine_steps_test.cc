@@ -151,7 +151,7 @@ std::vector<float> invert(const Dealt& dealt, Shape2 shape, uint32_t threads,
   return out;
 }
 
-// Of each of `count` sequences, whose values are `step` apart.
+// Inverts each of `count` sequences, whose values are `step` apart.
 void invert_slowly(std::vector<double>& values, size_t length, size_t step, size_t count,
                    size_t distance) {
   std::vector<double> cosines(4 * length);

@@ -49,7 +49,7 @@ struct StreamOptions {
   double min_quality = 1;  // fetching ends when it is reached
   // Fragments in the order in which they are fetched; empty: all, from the first on.
   std::vector<size_t> order = {};
-  // Of each fragment, when it is on the device; false: the tensor is good enough.
+  // Called for each fragment, when it is on the device; false: the tensor is good enough.
   std::function<bool(size_t part, double quality)> on_fragment = {};
   // The result's type, and what it is multiplied with; nothing: the tensor's own.
   std::optional<DType> dtype = std::nullopt;

@@ -56,7 +56,7 @@ class LoadRun {
     device::Event done;
   };
 
-  // Of a plan with a ring: the work on a region is on the stream, and an event behind it.
+  // For a plan with a ring: the work on a region is on the stream, and an event behind it.
   struct Freed {
     uint64_t before = 0;
     device::Event event;

@@ -146,7 +146,7 @@ DeviceModel make_model(const HoloTensorReader& file, const StepParts& steps,
   return model;
 }
 
-// Of a model with all tensors of its file those that are wanted.
+// The wanted tensors of a model that has all of its file.
 DeviceModel take(DeviceModel model, const std::vector<size_t>& wanted) {
   std::vector<DeviceTensor> tensors;
   tensors.reserve(wanted.size());

@@ -183,7 +183,7 @@ class PackedPlan::Planner {
           }
         }
         const size_t region = region_of(end);
-        // Of two steps that one region completes only the later one is worth decoding.
+        // Where one region completes two steps, only the later one is worth decoding.
         if (last && last->first != region)
           plan_.regions_[last->first].ready.push_back(last->second);
         last = {region, {tensor, step, part}};

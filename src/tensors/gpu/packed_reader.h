@@ -15,7 +15,7 @@ namespace hoist::tensors {
 
 inline constexpr uint64_t kMissingShard = std::numeric_limits<uint64_t>::max();
 
-// Of each shard's bytes in the file; kMissingShard where the file has no such block.
+// The offset of each shard's bytes in the file; kMissingShard where the file has no such block.
 inline std::vector<uint64_t> shard_offsets(const HoloTensorReader& file) {
   std::vector<uint64_t> offsets;
   for (const ShardPlace& shard : file.layout().shards()) {

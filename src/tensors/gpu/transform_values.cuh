@@ -27,7 +27,7 @@ __device__ inline float load_value(const uint8_t* values, uint64_t index, DType 
   }
 }
 
-// Of a finite value: not yet rounded to the element's type.
+// Scales a finite value: not yet rounded to the element's type.
 __device__ inline float scaled_element(float value, const ElementScale& scale) {
   return fmaxf(-scale.largest, fminf(scale.largest, value * scale.first * scale.second)) + 0.0F;
 }
