@@ -123,7 +123,7 @@ Status compare(const char* device_name, double seconds, const std::vector<std::s
   if (!file) return file.error();
   if (Status written = write_full(file->get(), host.data(), host.size()); !written) return written;
 
-  const auto there = [&](size_t size) { return buffer->view().subview(0, size); };
+  const auto there = [&](size_t size) { return buffer->view().subspan(0, size); };
   const Path paths[] = {
       {"up", 1,
        [&](Transfer& transfer, size_t size) {
@@ -143,7 +143,7 @@ Status compare(const char* device_name, double seconds, const std::vector<std::s
          std::thread uploader([&] {
            uploaded = transfer.upload(std::span<const std::byte>(host.data(), size), there(size));
          });
-         Status downloaded = transfer.download(other->view().subview(0, size),
+         Status downloaded = transfer.download(other->view().subspan(0, size),
                                                std::span<std::byte>(other_host.data(), size));
          uploader.join();
          return uploaded ? downloaded : uploaded;

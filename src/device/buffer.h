@@ -1,4 +1,4 @@
-// Memory of a device (device/device.h): Buffer owns it, View looks at it.
+// Memory of a device (device/device.h): Buffer owns it, Span looks at it.
 #pragma once
 
 #include <cstddef>
@@ -11,18 +11,18 @@
 
 namespace hoist::device {
 
-// `size` elements at `data` in the memory of `device`; what is not the CPU's must not be
-// dereferenced on the host.
+// A std::span of a device: `size` elements at `data` in the memory of `device`. What is not the CPU's
+// must not be dereferenced on the host.
 template <typename T>
-struct View {
+struct Span {
   T* data = nullptr;
   size_t size = 0;
   Device* device = nullptr;
 
   size_t size_bytes() const { return size * sizeof(T); }
   // Elements [offset, offset + count), which must be inside.
-  View subview(size_t offset, size_t count) const { return {data + offset, count, device}; }
-  operator View<const T>() const { return {data, size, device}; }
+  Span subspan(size_t offset, size_t count) const { return {data + offset, count, device}; }
+  operator Span<const T>() const { return {data, size, device}; }
 };
 
 // Owned, at least 256-byte aligned; its bytes are undefined at first. The work that uses it must be
@@ -55,7 +55,7 @@ class Buffer {
   Device* device() const { return device_; }  // null: empty
   // As many whole T as fit.
   template <typename T = std::byte>
-  View<T> view() const {
+  Span<T> view() const {
     return {static_cast<T*>(data_), size_ / sizeof(T), device_};
   }
 

@@ -7,7 +7,7 @@
 //   Result<Buffer> buffer = Buffer::allocate(**device, size);
 //   Status done = stream->copy(buffer->data(), host, size);  // behind what came before
 //
-// Stream and Event are in device/stream.h, Buffer and View in device/buffer.h. Device itself is the
+// Stream and Event are in device/stream.h, Buffer and Span in device/buffer.h. Device itself is the
 // seam between these and a kind of device; what it takes and gives are handles.
 //
 // Devices that devices() gives live as long as the process. All functions are thread-safe; a

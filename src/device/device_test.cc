@@ -120,7 +120,7 @@ TEST_P(DeviceTest, RangesOutsideAreRefused) {
   EXPECT_EQ(buffer->upload(bytes, 41).error().code, ErrorCode::invalid_argument);
   EXPECT_EQ(buffer->download(bytes, SIZE_MAX).error().code, ErrorCode::invalid_argument);
   EXPECT_EQ(buffer->view<uint64_t>().size, 12u);
-  EXPECT_EQ(buffer->view<uint64_t>().subview(2, 10).size_bytes(), 80u);
+  EXPECT_EQ(buffer->view<uint64_t>().subspan(2, 10).size_bytes(), 80u);
 }
 
 TEST_P(DeviceTest, MoreThanThereIsIsExhausted) {

@@ -234,10 +234,10 @@ Status UploadRelay::work(uint64_t offset, std::span<std::byte> piece) {
   return got;
 }
 
-Result<View<std::byte>> PlacedRelay::place(uint64_t offset, size_t size, Stream& stream) {
+Result<Span<std::byte>> PlacedRelay::place(uint64_t offset, size_t size, Stream& stream) {
   const auto start = std::chrono::steady_clock::now();
   while (true) {
-    Result<std::optional<View<std::byte>>> place = placement_(offset, size, stream);
+    Result<std::optional<Span<std::byte>>> place = placement_(offset, size, stream);
     if (!place) return place.error();
     if (!*place) {
       if (is_over()) return hoist::fail(ErrorCode::cancelled, "stopped (transfer)");
@@ -245,7 +245,7 @@ Result<View<std::byte>> PlacedRelay::place(uint64_t offset, size_t size, Stream&
       if (Status done = collect(/*may_sleep=*/is_long); !done) return done.error();
       continue;
     }
-    const View<std::byte>& to = **place;
+    const Span<std::byte>& to = **place;
     if (to.size == 0 || to.size > size || to.device != &stream.device()) {
       return hoist::fail(ErrorCode::invalid_argument,
                          fmt::format("a place of {} bytes for {}, or on another device (transfer)",
@@ -258,7 +258,7 @@ Result<View<std::byte>> PlacedRelay::place(uint64_t offset, size_t size, Stream&
 Status PlacedRelay::enqueue(StagingRing::OnItsWay&, Stream& stream, uint64_t offset,
                             std::span<std::byte> part) {
   while (!part.empty()) {
-    const Result<View<std::byte>> to = place(offset, part.size(), stream);
+    const Result<Span<std::byte>> to = place(offset, part.size(), stream);
     if (!to) return to.error();
     Status given;
     if (to->data != nullptr) given = stream.copy(to->data, part.data(), to->size);
@@ -280,7 +280,7 @@ Status DecodedRelay::enqueue(StagingRing::OnItsWay& chunk, Stream& stream, uint6
   }
   Status status = stream.copy(chunk.staged.data(), part.data(), part.size());
   if (!status) return status;
-  status = decode_(chunk.staged.view<const std::byte>().subview(0, part.size()), offset, stream);
+  status = decode_(chunk.staged.view<const std::byte>().subspan(0, part.size()), offset, stream);
   if (!status || !request().enqueued) return status;
   return request().enqueued(offset, part.size(), stream);
 }

@@ -142,7 +142,7 @@ class PlacedRelay : public UploadRelay {
                  std::span<std::byte> part) override;
 
  private:
-  Result<View<std::byte>> place(uint64_t offset, size_t size, Stream& stream);
+  Result<Span<std::byte>> place(uint64_t offset, size_t size, Stream& stream);
 
   const Placement& placement_;
 };

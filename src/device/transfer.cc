@@ -126,7 +126,7 @@ Transfer::Transfer(PinnedPool& pool, const TransferTuning& tuning)
 
 Transfer::~Transfer() = default;
 
-Status Transfer::upload(const HostSource& from, View<std::byte> to,
+Status Transfer::upload(const HostSource& from, Span<std::byte> to,
                         const TransferRequest& request) {
   if (Status possible = check(to.device); !possible) return possible;
   const Result<std::shared_ptr<HostReader>> reader = open_source(from, to.size, request.stop);
@@ -158,7 +158,7 @@ Status Transfer::upload(const HostSource& from, View<std::byte> to,
     return copy(memory->data(), to.data, to.size, request);
   }
   const auto in_one_piece = [&](uint64_t offset, size_t size, Stream&) {
-    return std::optional(to.subview(offset, size));
+    return std::optional(to.subspan(offset, size));
   };
   return upload_relayed(**reader, to.size, in_one_piece, request);
 }
@@ -200,7 +200,7 @@ Status Transfer::upload_decoded(const HostSource& from, uint64_t size, size_t ch
                    });
 }
 
-Status Transfer::download(View<const std::byte> from, const HostSink& to,
+Status Transfer::download(Span<const std::byte> from, const HostSink& to,
                           const TransferRequest& request) {
   if (Status possible = check(from.device); !possible) return possible;
   const Result<std::shared_ptr<HostWriter>> writer = open_sink(to, from.size, request.stop);

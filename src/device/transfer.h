@@ -107,7 +107,7 @@ struct TransferRequest {
 // Enqueues on `stream` the work that makes something of one chunk, which lies in memory of the
 // device until that work is done; `offset` is its place among all bytes. It is called in ascending
 // order, on one thread at a time.
-using Decode = std::function<Status(View<const std::byte> chunk, uint64_t offset, Stream& stream)>;
+using Decode = std::function<Status(Span<const std::byte> chunk, uint64_t offset, Stream& stream)>;
 
 // Says where the bytes at `offset` go, of which `size` (TransferTuning::largest_chunk at most) are
 // to be copied next: a view of as many or fewer of them (one at least), and then it is asked for
@@ -117,7 +117,7 @@ using Decode = std::function<Status(View<const std::byte> chunk, uint64_t offset
 // not be on their way before it has answered. It may make the stream wait.
 // It is called in ascending order, on one thread at a time, when what came before is enqueued.
 using Placement =
-    std::function<Result<std::optional<View<std::byte>>>(uint64_t offset, size_t size, Stream&)>;
+    std::function<Result<std::optional<Span<std::byte>>>(uint64_t offset, size_t size, Stream&)>;
 
 enum class Direction;
 class CopyKernelRuns;
@@ -134,8 +134,8 @@ class Transfer {
   Transfer(const Transfer&) = delete;
   Transfer& operator=(const Transfer&) = delete;
 
-  Status upload(const HostSource& from, View<std::byte> to, const TransferRequest& request = {});
-  Status download(View<const std::byte> from, const HostSink& to,
+  Status upload(const HostSource& from, Span<std::byte> to, const TransferRequest& request = {});
+  Status download(Span<const std::byte> from, const HostSink& to,
                   const TransferRequest& request = {});
 
   // Uploads `size` bytes to where `placement` says, of this transfer's device.

@@ -75,8 +75,8 @@ class Bench {
   std::span<std::byte> other_host(size_t size) const {
     return host_->bytes(host_->size()).subspan(size, size);
   }
-  View<std::byte> on_device(size_t size) const { return near_->view().subview(0, size); }
-  View<std::byte> other_on_device(size_t size) const { return near_->view().subview(size, size); }
+  Span<std::byte> on_device(size_t size) const { return near_->view().subspan(0, size); }
+  Span<std::byte> other_on_device(size_t size) const { return near_->view().subspan(size, size); }
 
   // Both directions' worth, pinned once; the pool's blocks are too small for this.
   Result<std::byte*> pinned() {

@@ -99,15 +99,15 @@ TEST_P(TransferCallbacksTest, PlacesMayBeUsedAgain) {
   std::vector<std::pair<size_t, size_t>> arrived;  // and enqueued to be kept
   size_t kept_until = 0;
   const Placement place = [&](uint64_t offset, size_t size,
-                              Stream&) -> Result<std::optional<View<std::byte>>> {
+                              Stream&) -> Result<std::optional<Span<std::byte>>> {
     if (offset >= skipped_from && offset < skipped_to) {
-      return View<std::byte>{nullptr, std::min(size, skipped_to - offset), &device()};
+      return Span<std::byte>{nullptr, std::min(size, skipped_to - offset), &device()};
     }
     if (offset < skipped_from) size = std::min(size, skipped_from - offset);
     size = std::min(size, kRing - offset % kRing);
     const std::lock_guard lock(mutex);
     if (offset + size > kept_until + kRing) return std::nullopt;
-    return ring.view().subview(offset % kRing, size);
+    return ring.view().subspan(offset % kRing, size);
   };
   // All on one stream, so what is kept here is kept before it is overwritten.
   const auto keep = [&](uint64_t offset, size_t size, Stream& stream) -> Status {
@@ -140,9 +140,9 @@ TEST_P(TransferCallbacksTest, WhatAPlacementAnswersEndsIt) {
   const std::vector<std::byte> sent = random_bytes(100 * kChunk);
   Buffer buffer = poisoned(sent.size());
   const Placement failing = [&](uint64_t offset, size_t size,
-                                Stream&) -> Result<std::optional<View<std::byte>>> {
+                                Stream&) -> Result<std::optional<Span<std::byte>>> {
     if (offset == 3 * kChunk) return fail(ErrorCode::corrupt, "a bad place");
-    return buffer.view().subview(offset, std::min(size, 3 * kChunk - offset));
+    return buffer.view().subspan(offset, std::min(size, 3 * kChunk - offset));
   };
   std::atomic<int> enqueued = 0;
   const auto count = [&](uint64_t, size_t, Stream&) -> Status {
@@ -157,7 +157,7 @@ TEST_P(TransferCallbacksTest, WhatAPlacementAnswersEndsIt) {
 
   std::stop_source stop;
   int calls = 0;
-  const Placement never = [&](uint64_t, size_t, Stream&) -> Result<std::optional<View<std::byte>>> {
+  const Placement never = [&](uint64_t, size_t, Stream&) -> Result<std::optional<Span<std::byte>>> {
     if (++calls > 100) stop.request_stop();
     return std::nullopt;
   };
@@ -173,10 +173,10 @@ TEST_P(TransferCallbacksTest, WhatAPlacementAnswersEndsIt) {
 TEST_P(TransferCallbacksTest, PlacesThatCannotBeAreRefused) {
   const std::vector<std::byte> sent = random_bytes(20 * kChunk);
   Buffer buffer = poisoned(2 * kChunk);
-  const View<std::byte> places[] = {buffer.view().subview(0, 0),
-                                    buffer.view().subview(0, kChunk + 1),
+  const Span<std::byte> places[] = {buffer.view().subspan(0, 0),
+                                    buffer.view().subspan(0, kChunk + 1),
                                     {buffer.view().data, kChunk, nullptr}};
-  for (const View<std::byte>& wrong : places) {
+  for (const Span<std::byte>& wrong : places) {
     const Placement place = [&](uint64_t, size_t, Stream&) { return std::optional(wrong); };
     EXPECT_EQ(
         transfer_->upload_placed(std::span<const std::byte>(sent), sent.size(), place).error().code,
@@ -190,7 +190,7 @@ TEST_P(TransferCallbacksTest, ChunksAreDecoded) {
   for (const size_t chunk : {size_t{1000}, size_t{17}, kChunk, kLargest}) {
     Buffer buffer = poisoned(2 * sent.size());
     std::byte* const to = buffer.view().data;
-    const auto decode = [&](View<const std::byte> staged, uint64_t offset,
+    const auto decode = [&](Span<const std::byte> staged, uint64_t offset,
                             Stream& stream) -> Status {
       EXPECT_EQ(offset % chunk, 0u);
       EXPECT_EQ(staged.size, std::min(chunk, sent.size() - offset));
@@ -209,7 +209,7 @@ TEST_P(TransferCallbacksTest, ChunksAreDecoded) {
 TEST_P(TransferCallbacksTest, WhatDecodingAnswersEndsIt) {
   const std::vector<std::byte> sent = random_bytes(100 * kChunk);
   std::atomic<int> calls = 0;
-  const auto decode = [&](View<const std::byte>, uint64_t, Stream&) -> Status {
+  const auto decode = [&](Span<const std::byte>, uint64_t, Stream&) -> Status {
     if (++calls == 5) return fail(ErrorCode::corrupt, "a bad block");
     return {};
   };
@@ -229,7 +229,7 @@ TEST_P(TransferCallbacksTest, APlacementMayWaitForWhatHasArrived) {
   bool has_waited = false;
   std::atomic<bool> go_on = false;
   const Placement place = [&](uint64_t offset, size_t size,
-                              Stream& stream) -> Result<std::optional<View<std::byte>>> {
+                              Stream& stream) -> Result<std::optional<Span<std::byte>>> {
     // Nothing arrives before it has been answered "not yet" once.
     if (offset == 0 && !stream.call([&] { go_on.wait(false); })) ADD_FAILURE();
     if (offset > progress + kLargest) {
@@ -238,7 +238,7 @@ TEST_P(TransferCallbacksTest, APlacementMayWaitForWhatHasArrived) {
       go_on.notify_all();
       return std::nullopt;
     }
-    return buffer.view().subview(offset, std::min(size, kChunk));
+    return buffer.view().subspan(offset, std::min(size, kChunk));
   };
   const Status done = transfer_->upload_placed(std::span<const std::byte>(sent), sent.size(), place,
                                                {.progress = &progress});
@@ -296,9 +296,9 @@ TEST_P(TransferCallbacksTest, WhatAnEndAnswersOrThrowsEndsIt) {
 TEST_P(TransferCallbacksTest, WhatAPlacementThrowsEndsIt) {
   const std::vector<std::byte> sent = random_bytes(100 * kChunk);
   const Placement place = [&](uint64_t offset, size_t size,
-                              Stream&) -> Result<std::optional<View<std::byte>>> {
+                              Stream&) -> Result<std::optional<Span<std::byte>>> {
     if (offset >= 30 * kChunk) throw std::bad_alloc();
-    return View<std::byte>{nullptr, size, &device()};
+    return Span<std::byte>{nullptr, size, &device()};
   };
   const Status done =
       transfer_->upload_placed(std::span<const std::byte>(sent), sent.size(), place);

@@ -45,7 +45,7 @@ void round_trip(Device& device, Transfer& transfer, size_t size, size_t misalign
   const std::vector<std::byte> sent = random_bytes(size, size);
   Result<Buffer> buffer = Buffer::allocate(device, size + 2 * guard);
   ASSERT_TRUE(buffer && buffer->fill(std::byte{0xa5}));
-  const View<std::byte> inside = buffer->view().subview(guard, size);
+  const Span<std::byte> inside = buffer->view().subspan(guard, size);
   std::atomic<uint64_t> progress = 0;
   const TransferRequest request = {.progress = &progress};
   const Status up = transfer.upload(std::span(sent), inside, request);

@@ -89,7 +89,7 @@ TEST_P(TransferHostTest, FilesThatAreNotCached) {
   for (const uint64_t offset : {0, 4096, 100}) {
     ::fdatasync(file.get());
     ::posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED);
-    const View<std::byte> part = to.view().subview(0, size - offset);
+    const Span<std::byte> part = to.view().subspan(0, size - offset);
     const Status up = transfer().upload(HostFile{file.get(), offset}, part);
     ASSERT_TRUE(up) << up.error().message;
     std::vector<std::byte> got(size - offset);
@@ -119,7 +119,7 @@ TEST_P(TransferHostTest, SmallFilesGoThroughASlotOnceThereAreMany) {
   ASSERT_TRUE(write_full(file.get(), content.data(), content.size()));
   Buffer to = buffer(kChunk);
   const auto upload = [&](uint64_t offset, size_t size) {
-    return transfer.upload(HostFile{file.get(), offset}, to.view().subview(0, size));
+    return transfer.upload(HostFile{file.get(), offset}, to.view().subspan(0, size));
   };
   for (size_t round = 0; round < 10; ++round) ASSERT_TRUE(upload(round, 1 + round));
   const uint64_t held_before = pool_->statistics().in_use;
@@ -141,7 +141,7 @@ TEST_P(TransferHostTest, SmallFilesGoThroughASlotOnceThereAreMany) {
 TEST_P(TransferHostTest, AFileThatIsTruncatedMeanwhile) {
   const UniqueFd file = temporary_file();
   ASSERT_EQ(::ftruncate(file.get(), 100 * kChunk), 0);
-  const auto decode = [&](View<const std::byte>, uint64_t, Stream&) -> Status {
+  const auto decode = [&](Span<const std::byte>, uint64_t, Stream&) -> Status {
     EXPECT_EQ(::ftruncate(file.get(), 0), 0);
     return {};
   };

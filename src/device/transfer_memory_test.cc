@@ -123,8 +123,8 @@ TEST_P(TransferMemoryTest, ManyAtOnceHaveSmallerRingsAndFewAreKept) {
   PinnedPool pool(device());
   Transfer transfer(pool, {.ring = 32 * kMebibyte, .direct = 0, .copy_kernel_limit = 0});
   const Placement nowhere = [&](uint64_t, size_t size,
-                                Stream&) -> Result<std::optional<View<std::byte>>> {
-    return View<std::byte>{nullptr, size, &device()};
+                                Stream&) -> Result<std::optional<Span<std::byte>>> {
+    return Span<std::byte>{nullptr, size, &device()};
   };
   std::latch all(kTransfers);
   std::vector<std::thread> threads;

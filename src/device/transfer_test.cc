@@ -80,9 +80,9 @@ TEST_P(TransferTest, EndsThatDoNotFitAreRefused) {
             ErrorCode::invalid_argument);
   EXPECT_EQ(transfer_->download(buffer.view(), std::span(bytes)).error().code,
             ErrorCode::invalid_argument);
-  EXPECT_EQ(transfer_->upload(HostFile{}, View<std::byte>{}).error().code,
+  EXPECT_EQ(transfer_->upload(HostFile{}, Span<std::byte>{}).error().code,
             ErrorCode::invalid_argument);
-  const Decode decode = [](View<const std::byte>, uint64_t, Stream&) -> Status { return {}; };
+  const Decode decode = [](Span<const std::byte>, uint64_t, Stream&) -> Status { return {}; };
   for (const size_t chunk : {size_t{0}, kLargest + 1}) {
     EXPECT_EQ(transfer_->upload_decoded(std::span<const std::byte>(bytes), 99, chunk, decode)
                   .error()
@@ -277,7 +277,7 @@ TEST_P(TransferTest, StopsAtAnyMoment) {
     std::stop_source stop;
     if (moment == 0) stop.request_stop();
     std::atomic<int> calls = 0;
-    const auto decode = [&](View<const std::byte>, uint64_t, Stream&) -> Status {
+    const auto decode = [&](Span<const std::byte>, uint64_t, Stream&) -> Status {
       if (++calls == moment) stop.request_stop();
       return {};
     };
@@ -426,7 +426,7 @@ TEST(TransferFault, OfPinnedTransfers) {
 
 TEST(TransferFault, OfDecoding) {
   const std::vector<std::byte> sent = random_bytes(9 * kChunk);
-  const auto decode = [](View<const std::byte>, uint64_t, Stream& stream) -> Status {
+  const auto decode = [](Span<const std::byte>, uint64_t, Stream& stream) -> Status {
     return stream.call([] {});
   };
   bool worked = false;

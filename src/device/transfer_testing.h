@@ -66,7 +66,7 @@ class TransferTest : public OnDevicesWithPool {
     constexpr size_t kGuard = 3;
     const std::vector<std::byte> sent = random_bytes(size + kGuard, size);
     Buffer buffer = poisoned(size + 2 * kGuard);
-    const View<std::byte> inside = buffer.view().subview(kGuard, size);
+    const Span<std::byte> inside = buffer.view().subspan(kGuard, size);
     std::atomic<uint64_t> progress = 0;
     const TransferRequest request = {.progress = &progress};
     const Status up = transfer.upload(std::span(sent).subspan(kGuard), inside, request);

@@ -97,7 +97,7 @@ class Loader {
       Result<device::Buffer> own =
           device::Buffer::allocate(context_->device(), std::max<uint64_t>(bytes, 1));
       if (!own) return own;
-      const device::View<std::byte> whole = own->view().subview(0, bytes);
+      const device::Span<std::byte> whole = own->view().subspan(0, bytes);
       if (Status done = loader_.finalize(whole); !done) return done.error();
       if (as == description.dtype) return own;
       const uint64_t size = bytes_as(description, as);
@@ -105,7 +105,7 @@ class Loader {
           device::Buffer::allocate(context_->device(), std::max<uint64_t>(size, 1));
       if (!other) return other;
       Status converted =
-          context_->convert(whole, description.dtype, other->view().subview(0, size), as);
+          context_->convert(whole, description.dtype, other->view().subspan(0, size), as);
       if (!converted) return converted.error();
       return other;
     });

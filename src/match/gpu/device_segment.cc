@@ -108,7 +108,7 @@ Result<std::unique_ptr<DeviceSegment>> DeviceSegment::upload(
     auto buffer = device::Buffer::allocate(device.device, std::max<size_t>(part.size(), 1));
     if (!buffer) return buffer.error();
     if (!part.empty()) {
-      const auto to = buffer->view().subview(0, part.size());
+      const auto to = buffer->view().subspan(0, part.size());
       if (Status sent = device.transfer.upload(part, to, {.device_computes = true}); !sent) {
         return sent.error();
       }

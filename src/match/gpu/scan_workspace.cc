@@ -140,7 +140,7 @@ Status ScanWorkspace::fetch(std::vector<uint64_t>& found) {
                                             static_cast<std::byte*>(scratch->data()), found_});
   if (done) done = stream_.synchronize();
   if (!done) return done;
-  const auto sorted = output_.view<const std::byte>().subview(kHeader, fetched.size_bytes());
+  const auto sorted = output_.view<const std::byte>().subspan(kHeader, fetched.size_bytes());
   // Other scans go on.
   return device_.transfer.download(sorted, std::as_writable_bytes(fetched),
                                    {.device_computes = true});

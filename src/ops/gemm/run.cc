@@ -162,7 +162,7 @@ class UndoableRun::Execution {
       if (kept_[at].buffer == nullptr || kept_[at].is_there) continue;
       const Operand& operand = plan_.operands[at];
       const Cut whole = {.rows = operand.rows, .columns = operand.columns};
-      const device::View<std::byte> to = kept_[at].buffer->view();
+      const device::Span<std::byte> to = kept_[at].buffer->view();
       if (Status done = upload(part(operand, whole), to, /*computing=*/false); !done) return done;
       resident_->add(operand, plan_.element, kept_[at]);
     }
@@ -173,7 +173,7 @@ class UndoableRun::Execution {
     const Operand& operand = plan_.operands[at];
     SubMatrix from = part(operand, plan_.cut(operand, index));
     from.region = Region::all;
-    const auto to = buffers_[at].view().subview(place(operand, index), from.bytes());
+    const auto to = buffers_[at].view().subspan(place(operand, index), from.bytes());
     if (operand.is_written) {
       const device::TransferRequest request = {.after = &*ready_, .device_computes = index > 0};
       SavingReader reader(from, saved_.get() + place(operand, index));
@@ -182,7 +182,7 @@ class UndoableRun::Execution {
     return upload(from, to, index > 0);
   }
 
-  Status upload(const SubMatrix& from, device::View<std::byte> to, bool computing) {
+  Status upload(const SubMatrix& from, device::Span<std::byte> to, bool computing) {
     const device::TransferRequest request = {.after = &*ready_, .device_computes = computing};
     if (from.is_contiguous()) {
       return transfer_.upload(std::span<const std::byte>(from.data, from.bytes()), to, request);
@@ -261,8 +261,8 @@ class UndoableRun::Execution {
 
   Status download(const Operand& c, int64_t index) {
     const SubMatrix to = part(c, plan_.cut(c, index));
-    const device::View<const std::byte> from =
-        buffers_[kC].view().subview(place(c, index), to.bytes());
+    const device::Span<const std::byte> from =
+        buffers_[kC].view().subspan(place(c, index), to.bytes());
     const device::TransferRequest request = {.after = &computed_[static_cast<size_t>(index)],
                                              .device_computes = index + 1 < plan_.panels};
     if (to.is_contiguous()) {

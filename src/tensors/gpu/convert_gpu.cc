@@ -43,7 +43,7 @@ void convert_on_host(const std::byte* in, DType from, std::byte* out, DType to, 
 
 }  // namespace
 
-Status convert_on_device(device::View<const std::byte> in, DType from, device::View<std::byte> out,
+Status convert_on_device(device::Span<const std::byte> in, DType from, device::Span<std::byte> out,
                          DType to, const Quantisation& quantisation, device::Stream& stream) {
   if (!is_input(from) || !is_output(to)) {
     return fail(ErrorCode::unsupported,

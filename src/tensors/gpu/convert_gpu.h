@@ -21,7 +21,7 @@ struct Quantisation {
 
 // Enqueues it. `unsupported` for other types, `invalid_argument` where the sizes do not agree.
 // Elements are aligned to their size; `in` and `out` do not overlap.
-Status convert_on_device(device::View<const std::byte> in, DType from, device::View<std::byte> out,
+Status convert_on_device(device::Span<const std::byte> in, DType from, device::Span<std::byte> out,
                          DType to, const Quantisation& quantisation, device::Stream& stream);
 
 }  // namespace hoist::tensors

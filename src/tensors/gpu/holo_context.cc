@@ -86,7 +86,7 @@ Status GpuHoloContext::accumulate_fragment(GpuAccumulator& tensor, size_t part,
 }
 
 Status GpuHoloContext::accumulate_fragment(GpuAccumulator& tensor, size_t part,
-                                           device::View<const std::byte> bytes) {
+                                           device::Span<const std::byte> bytes) {
   if (Status known = check_number(tensor, part); !known) return known;
   if (std::find(tensor.parts_.begin(), tensor.parts_.end(), part) != tensor.parts_.end()) return {};
   if (Status added = tensor.decoder_->add(part, bytes); !added) return added;
@@ -95,7 +95,7 @@ Status GpuHoloContext::accumulate_fragment(GpuAccumulator& tensor, size_t part,
 }
 
 Status GpuHoloContext::finalize_reconstruction(GpuAccumulator& tensor,
-                                               device::View<std::byte> out) {
+                                               device::Span<std::byte> out) {
   if (out.size != tensor.bytes() || out.device != &device()) {
     return fail(ErrorCode::invalid_argument,
                 fmt::format("reconstruction into {} bytes: the tensor has {}, on {}", out.size,
@@ -126,21 +126,21 @@ Result<device::Buffer> GpuHoloContext::reconstruct_as(GpuAccumulator& tensor, DT
   Result<device::Buffer> elements =
       device::Buffer::allocate(device(), std::max<uint64_t>(tensor.bytes(), 1));
   if (!elements) return elements;
-  Status done = finalize_reconstruction(tensor, elements->view().subview(0, tensor.bytes()));
+  Status done = finalize_reconstruction(tensor, elements->view().subspan(0, tensor.bytes()));
   if (!done) return done.error();
   if (dtype == own && quantisation.block == 0) return elements;
   const uint64_t bytes = tensor.bytes() / properties(own).bytes * properties(dtype).bytes;
   Result<device::Buffer> converted =
       device::Buffer::allocate(device(), std::max<uint64_t>(bytes, 1));
   if (!converted) return converted;
-  done = convert(elements->view<const std::byte>().subview(0, tensor.bytes()), own,
-                 converted->view().subview(0, bytes), dtype, quantisation);
+  done = convert(elements->view<const std::byte>().subspan(0, tensor.bytes()), own,
+                 converted->view().subspan(0, bytes), dtype, quantisation);
   if (!done) return done.error();
   return converted;
 }
 
-Status GpuHoloContext::convert(device::View<const std::byte> in, DType from,
-                               device::View<std::byte> out, DType to,
+Status GpuHoloContext::convert(device::Span<const std::byte> in, DType from,
+                               device::Span<std::byte> out, DType to,
                                const Quantisation& quantisation) {
   device::Stream& stream = streams_.next();
   Status done = convert_on_device(in, from, out, to, quantisation, stream);

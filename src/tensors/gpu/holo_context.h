@@ -90,12 +90,12 @@ class GpuHoloContext {
   Status accumulate_fragment(GpuAccumulator& tensor, size_t part, std::span<const std::byte> bytes);
   // The same of bytes in a device's memory, which this device can reach or copy.
   Status accumulate_fragment(GpuAccumulator& tensor, size_t part,
-                             device::View<const std::byte> bytes);
+                             device::Span<const std::byte> bytes);
 
   // Writes the whole tensor, in its own type, to this device's memory, aligned to 16 bytes.
   // `invalid_argument`: a wrong size, or nothing to rebuild from; `corrupt`: fragments that are not
   // an encoder's.
-  Status finalize_reconstruction(GpuAccumulator& tensor, device::View<std::byte> out);
+  Status finalize_reconstruction(GpuAccumulator& tensor, device::Span<std::byte> out);
 
   // All of it in one call.
   Result<device::Buffer> reconstruct(const TensorDescription& description,
@@ -105,7 +105,7 @@ class GpuHoloContext {
   Result<device::Buffer> reconstruct_as(GpuAccumulator& tensor, DType dtype,
                                         const Quantisation& quantisation = {});
   // Elements of a buffer.
-  Status convert(device::View<const std::byte> in, DType from, device::View<std::byte> out,
+  Status convert(device::Span<const std::byte> in, DType from, device::Span<std::byte> out,
                  DType to, const Quantisation& quantisation = {});
 
  private:

@@ -88,7 +88,7 @@ TEST_P(HoloContextTest, AnyFragmentsInAnyOrder) {
           ASSERT_EQ(accumulator->can_reconstruct(), decoder->can_reconstruct()) << what;
           ASSERT_DOUBLE_EQ(accumulator->quality(), decoder->quality()) << what;
           const Status done =
-              context_->finalize_reconstruction(*accumulator, out.view().subview(0, kept_.size()));
+              context_->finalize_reconstruction(*accumulator, out.view().subspan(0, kept_.size()));
           ASSERT_EQ(done.has_value(), decoder->can_reconstruct()) << what;
           if (!done) continue;
           std::vector<std::byte> expected(kept_.size());
@@ -146,8 +146,8 @@ TEST_P(HoloContextTest, ConvertsAndDequantises) {
         const Quantisation quantisation = {block, static_cast<const float*>(scales_there.data()),
                                            static_cast<const float*>(zeros_there.data())};
         const Status done =
-            context_->convert(on_device.view<const std::byte>().subview(0, in.size()), from,
-                              out.view().subview(0, expected.size()), to, quantisation);
+            context_->convert(on_device.view<const std::byte>().subspan(0, in.size()), from,
+                              out.view().subspan(0, expected.size()), to, quantisation);
         ASSERT_TRUE(done) << done.error().message;
         // Every bit of what is a number.
         const std::vector<std::byte> actual = download(out, expected.size());
@@ -179,7 +179,7 @@ TEST_P(HoloContextTest, ProgressiveLoadersKnowTheirQuality) {
   }
   EXPECT_EQ(before, 1);
   const auto out = device::Buffer::allocate(device(), kept_.size()).value();
-  ASSERT_TRUE(loader.finalize(out.view().subview(0, kept_.size())));
+  ASSERT_TRUE(loader.finalize(out.view().subspan(0, kept_.size())));
   EXPECT_EQ(download(out, kept_.size()), kept_);
 }
 

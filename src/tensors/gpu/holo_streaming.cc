@@ -21,7 +21,7 @@ Result<double> ProgressiveHoloLoader::feed(size_t part, std::span<const std::byt
   return quality();
 }
 
-Status ProgressiveHoloLoader::finalize(device::View<std::byte> out) {
+Status ProgressiveHoloLoader::finalize(device::Span<std::byte> out) {
   return context_->finalize_reconstruction(tensor_, out);
 }
 

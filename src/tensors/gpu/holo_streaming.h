@@ -34,7 +34,7 @@ class ProgressiveHoloLoader {
   double quality() const { return tensor_.quality(); }
 
   // As good as the fragments so far make it; more may be fed afterwards.
-  Status finalize(device::View<std::byte> out);
+  Status finalize(device::Span<std::byte> out);
   const GpuAccumulator& tensor() const { return tensor_; }
 
  private:

@@ -26,7 +26,7 @@ class KeptLoaderTest : public testing::Test {
   void expect_exact(const DeviceModel& model) const {
     ASSERT_EQ(model.tensors.size(), test_.contents().size());
     for (size_t i = 0; i < model.tensors.size(); ++i) {
-      const device::View<std::byte>& data = model.tensors[i].data;
+      const device::Span<std::byte>& data = model.tensors[i].data;
       EXPECT_TRUE(std::ranges::equal(std::span(data.data, data.size), test_.contents()[i])) << i;
     }
   }

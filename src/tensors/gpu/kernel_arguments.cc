@@ -17,7 +17,7 @@ constinit const device::Kernel<void*, const void*, uint64_t> fetch("hoist_cuda_t
 
 }  // namespace
 
-Status send_to(device::View<std::byte> to, device::PinnedPool& pool, device::Stream& stream,
+Status send_to(device::Span<std::byte> to, device::PinnedPool& pool, device::Stream& stream,
                std::span<const std::byte> bytes) {
   if (whole_sent_units(bytes.size()) > to.size) {
     return fail(ErrorCode::invalid_argument,

@@ -22,7 +22,7 @@ constexpr size_t whole_sent_units(size_t bytes) {
 Result<device::Buffer> send(device::PinnedPool& pool, device::Stream& stream,
                             std::span<const std::byte> bytes);
 // The same into memory that is there, of whole units of kSentUnit bytes.
-Status send_to(device::View<std::byte> to, device::PinnedPool& pool, device::Stream& stream,
+Status send_to(device::Span<std::byte> to, device::PinnedPool& pool, device::Stream& stream,
                std::span<const std::byte> bytes);
 
 // Words that a kernel sets and a copy brings to the host; such a copy may be under way while they

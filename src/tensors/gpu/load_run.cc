@@ -26,7 +26,7 @@ constexpr auto kPatience = std::chrono::milliseconds(5);
 }  // namespace
 
 LoadRun::LoadRun(const HoloTensorReader& file, const LoadOptions& options, const PackedPlan& plan,
-                 device::View<std::byte> ring, const DeviceModel& model)
+                 device::Span<std::byte> ring, const DeviceModel& model)
     : file_(file), options_(options), plan_(plan), ring_(ring), model_(model) {
   for (const PackedRegion& region : plan.regions()) {
     arrivals_.push_back({region.end - region.begin, {}, {}});
@@ -75,7 +75,7 @@ Status LoadRun::noted() {
   return {};
 }
 
-Result<std::optional<device::View<std::byte>>> LoadRun::place(uint64_t offset, size_t size,
+Result<std::optional<device::Span<std::byte>>> LoadRun::place(uint64_t offset, size_t size,
                                                               device::Stream& stream) {
   const std::vector<PackedShard>& shards = plan_.shards();
   auto shard =
@@ -92,11 +92,11 @@ Result<std::optional<device::View<std::byte>>> LoadRun::place(uint64_t offset, s
   }
   if (end == offset) {
     const uint64_t skipped = std::min<uint64_t>(size, begin_of(shard) - offset);
-    return device::View<std::byte>{nullptr, skipped, ring_.device};
+    return device::Span<std::byte>{nullptr, skipped, ring_.device};
   }
   size = std::min<uint64_t>(size, end - offset);
   size = std::min<uint64_t>(size, plan_.ring_bytes() - plan_.in_ring(offset));
-  const device::View<std::byte> place = {at(offset), size, ring_.device};
+  const device::Span<std::byte> place = {at(offset), size, ring_.device};
   if (offset + size <= plan_.ring_bytes()) return place;  // the first turn
   const uint64_t overwritten = offset + size - plan_.ring_bytes();
   const auto is_free = [&](const Freed& freed) { return freed.before >= overwritten; };
@@ -172,7 +172,7 @@ std::vector<PartTask> LoadRun::tasks(const PackedRegion& region) const {
   std::vector<PartTask> tasks;
   for (const ReadyTensor& ready : region.ready) {
     const HoloTensor& tensor = file_.header().tensors[ready.tensor];
-    const device::View<std::byte>& out = model_.tensors[ready.tensor].data;
+    const device::Span<std::byte>& out = model_.tensors[ready.tensor].data;
     PartTask& task = tasks.emplace_back();
     task.tensor = ready.tensor;
     task.out = {out.data, out.size};

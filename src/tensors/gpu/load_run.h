@@ -25,14 +25,14 @@ class LoadRun {
 
   // All of these must outlive it; `ring` has plan.ring_bytes(), `model` the final tensors.
   LoadRun(const HoloTensorReader& file, const LoadOptions& options, const PackedPlan& plan,
-          device::View<std::byte> ring, const DeviceModel& model);
+          device::Span<std::byte> ring, const DeviceModel& model);
   // Nothing of it is still running afterwards.
   ~LoadRun();
 
   // The decoder is made beside the first copies.
   Status start(MakeDecoder make_decoder);
   // Where these bytes of the arena go (device::Placement).
-  Result<std::optional<device::View<std::byte>>> place(uint64_t offset, size_t size,
+  Result<std::optional<device::Span<std::byte>>> place(uint64_t offset, size_t size,
                                                        device::Stream& stream);
   // The copy of these bytes of the arena is on the stream (device::TransferRequest::enqueued).
   Status take(uint64_t offset, size_t size, device::Stream& stream);
@@ -77,7 +77,7 @@ class LoadRun {
   const HoloTensorReader& file_;
   const LoadOptions& options_;
   const PackedPlan& plan_;
-  const device::View<std::byte> ring_;
+  const device::Span<std::byte> ring_;
   const DeviceModel& model_;
   std::unique_ptr<PartDecoder> decoder_;  // of the thread that decodes, then of the one that tells
 

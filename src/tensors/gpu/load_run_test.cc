@@ -56,7 +56,7 @@ TEST_P(LoadRunTest, DecodesNothingBeforeAllOfItIsThere) {
     model.tensors.push_back({file.header().tensors[i].name,
                              DType::bf16,
                              {},
-                             memory.back().view().subview(0, test.contents()[i].size()),
+                             memory.back().view().subspan(0, test.contents()[i].size()),
                              1,
                              1});
   }
@@ -69,7 +69,7 @@ TEST_P(LoadRunTest, DecodesNothingBeforeAllOfItIsThere) {
   ASSERT_TRUE(arena.fill(std::byte{0xa5}));
   auto stream = device::Stream::create(cpu).value();
   PackedReader reader(plan, file.container().source());
-  LoadRun run(file, options, plan, arena.view().subview(0, plan.arena_bytes()), model);
+  LoadRun run(file, options, plan, arena.view().subspan(0, plan.arena_bytes()), model);
   ASSERT_TRUE(run.start([&] { return make_part_decoder(pool, file.header(), {0, 1, 2}); }));
   for (const uint64_t offset : chunks(plan.arena_bytes())) {
     const uint64_t size = std::min(kChunk, plan.arena_bytes() - offset);
@@ -82,7 +82,7 @@ TEST_P(LoadRunTest, DecodesNothingBeforeAllOfItIsThere) {
   ASSERT_TRUE(damaged) << damaged.error().message;
   EXPECT_TRUE(damaged->empty());
   for (size_t i = 0; i < steps.size(); ++i) {
-    const device::View<std::byte>& data = model.tensors[i].data;
+    const device::Span<std::byte>& data = model.tensors[i].data;
     EXPECT_TRUE(std::equal(data.data, data.data + data.size, test.contents()[i].begin())) << i;
     EXPECT_TRUE(
         std::is_sorted(told[model.tensors[i].name].begin(), told[model.tensors[i].name].end()));
@@ -151,7 +151,7 @@ TEST(LoadRunInARing, WaitsForASlowDecoderAndEndsWithABrokenOne) {
   ASSERT_TRUE(slow) << slow.error().message;
   EXPECT_TRUE(slow->empty());
   for (size_t i = 0; i < all.size(); ++i) {
-    const device::View<std::byte>& data = model.tensors[i].data;
+    const device::Span<std::byte>& data = model.tensors[i].data;
     ASSERT_TRUE(std::equal(data.data, data.data + data.size, test.contents()[i].begin(),
                            test.contents()[i].end()))
         << i;

@@ -140,7 +140,7 @@ DeviceModel make_model(const HoloTensorReader& file, const StepParts& steps,
     const HoloTensor& tensor = file.header().tensors[i];
     const size_t parts = steps[i].back();
     model.tensors.push_back({tensor.name, tensor.description.dtype, tensor.description.shape,
-                             model.memory->view().subview(offsets[i], tensor.bytes()),
+                             model.memory->view().subspan(offsets[i], tensor.bytes()),
                              quality_of(tensor, parts), parts});
   }
   return model;

@@ -42,7 +42,7 @@ struct DeviceTensor {
   std::string name;
   DType dtype = DType::f32;
   Shape shape;
-  device::View<std::byte> data;  // aligned to 256 bytes
+  device::Span<std::byte> data;  // aligned to 256 bytes
   double quality = 0;            // measured when the file was written
   size_t parts = 0;              // that it was decoded from
 };

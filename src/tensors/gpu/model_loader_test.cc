@@ -146,7 +146,7 @@ TEST_P(ModelLoaderTest, ARingTurnsManyTimes) {
       const size_t chunk = size_t{64} << 10;
       for (const device::TransferTuning& tuning : std::vector<device::TransferTuning>{
                {.threads = 4, .piece = chunk, .largest_chunk = 2 * chunk},
-               {.threads = 3, .largest_chunk = 30000, .ring = 100000, .streams = 2},
+               {.threads = 3, .largest_chunk = 30000, .ring = 100000},
                {.threads = 1, .largest_chunk = chunk}}) {
         ModelLoader loader(device(), tuning);
         for (const uint64_t ahead_bytes : {0, 300000}) {
@@ -433,7 +433,7 @@ TEST(ModelLoaderOnALostDevice, AnswersOrLoadsExactly) {
     if (has_loaded) {
       ASSERT_EQ(model->tensors.size(), test.contents().size());
       for (size_t i = 0; i < model->tensors.size(); ++i) {
-        const device::View<std::byte>& data = model->tensors[i].data;
+        const device::Span<std::byte>& data = model->tensors[i].data;
         ASSERT_TRUE(std::ranges::equal(std::span(data.data, data.size), test.contents()[i]));
       }
       EXPECT_LT(model->packed_memory, model->packed_bytes / 2);

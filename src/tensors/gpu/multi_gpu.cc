@@ -36,7 +36,7 @@ Status upload(GpuHoloContext& context, std::span<const NumberedPart> parts,
     Result<device::Buffer> buffer =
         device::Buffer::allocate(context.device(), std::max<size_t>(bytes.size(), 1));
     if (!buffer) return buffer.error();
-    Status done = context.transfer().upload(bytes, buffer->view().subview(0, bytes.size()));
+    Status done = context.transfer().upload(bytes, buffer->view().subspan(0, bytes.size()));
     if (!done) return done;
     buffers[number] = std::move(*buffer);
   }
@@ -97,7 +97,7 @@ Result<GpuAccumulator> MultiGpuHoloContext::accumulate(const TensorDescription& 
     for (const size_t number : shares[i]) {
       Status gathered = context().accumulate_fragment(
           *tensor, parts[number].part,
-          buffers[number].view<const std::byte>().subview(0, parts[number].bytes.size()));
+          buffers[number].view<const std::byte>().subspan(0, parts[number].bytes.size()));
       if (!gathered) return gathered.error();
     }
   }

@@ -39,14 +39,14 @@ class OnHost final : public PartsDecoder {
     parts_[part] = std::move(copy);  // its bytes stay where they are
     return {};
   }
-  Status add(size_t part, device::View<const std::byte> bytes) override {
+  Status add(size_t part, device::Span<const std::byte> bytes) override {
     std::vector<std::byte> copy(bytes.size);
     Status copied = bytes.device->copy(copy.data(), bytes.data, bytes.size, {});
     return copied ? add(part, copy) : copied;
   }
   bool can_reconstruct() const override { return decoder_->can_reconstruct(); }
 
-  Status reconstruct(device::View<std::byte> out, device::Stream& stream) override {
+  Status reconstruct(device::Span<std::byte> out, device::Stream& stream) override {
     std::vector<std::byte> elements;
     std::span<std::byte> to(out.data, out.size);
     const bool here = out.device->properties().kind == device::DeviceKind::cpu;
@@ -78,11 +78,11 @@ class OnDevice : public PartsDecoder {
   Status add(size_t part, std::span<const std::byte> bytes) override {
     if (Status good = check(part, bytes); !good) return good;
     return take(part, bytes.size(),
-                [&](device::View<std::byte> to) { return transfer_.upload(bytes, to); });
+                [&](device::Span<std::byte> to) { return transfer_.upload(bytes, to); });
   }
-  Status add(size_t part, device::View<const std::byte> bytes) override {
+  Status add(size_t part, device::Span<const std::byte> bytes) override {
     if (bytes.size != description_.part_bytes[part]) return wrong_size(part, bytes.size);
-    return take(part, bytes.size, [&](device::View<std::byte> to) {
+    return take(part, bytes.size, [&](device::Span<std::byte> to) {
       return pool_.device().copy(to.data, bytes.data, bytes.size, {});
     });
   }
@@ -106,7 +106,7 @@ class OnDevice : public PartsDecoder {
     Result<device::Buffer> buffer =
         device::Buffer::allocate(pool_.device(), bytes + kEmbeddedMargin);
     if (!buffer) return buffer.error();
-    if (Status copied = copy(buffer->view().subview(0, bytes)); !copied) return copied;
+    if (Status copied = copy(buffer->view().subspan(0, bytes)); !copied) return copied;
     parts_[part] = std::move(*buffer);
     return {};
   }
@@ -132,7 +132,7 @@ class EmbeddedOnDevice final : public OnDevice {
 
   bool can_reconstruct() const override { return part(0) != nullptr; }
 
-  Status reconstruct(device::View<std::byte> out, device::Stream& stream) override {
+  Status reconstruct(device::Span<std::byte> out, device::Stream& stream) override {
     EmbeddedTask task;
     for (size_t layer = 0; layer < parts() && part(layer) != nullptr; ++layer) {
       task.layers.push_back(part(layer));
@@ -166,7 +166,7 @@ class TransformOnDevice final : public OnDevice {
     return false;
   }
 
-  Status reconstruct(device::View<std::byte> out, device::Stream& stream) override {
+  Status reconstruct(device::Span<std::byte> out, device::Stream& stream) override {
     std::vector<const std::byte*> fragments;
     for (size_t i = 0; i < parts(); ++i) fragments.push_back(part(i));
     Status done = gpu_.reconstruct(fragments, out.data, stream);
@@ -176,13 +176,13 @@ class TransformOnDevice final : public OnDevice {
   }
 
  private:
-  Status reconstruct_on_host(device::View<std::byte> out, device::Stream& stream) {
+  Status reconstruct_on_host(device::Span<std::byte> out, device::Stream& stream) {
     Result<std::unique_ptr<PartsDecoder>> host = OnHost::create(transfer(), description());
     if (!host) return host.error();
     for (size_t i = 0; i < parts(); ++i) {
       if (part(i) == nullptr) continue;
       Status added = (*host)->add(
-          i, device::View<const std::byte>{part(i), description().part_bytes[i], out.device});
+          i, device::Span<const std::byte>{part(i), description().part_bytes[i], out.device});
       if (!added) return added;
     }
     return (*host)->reconstruct(out, stream);
@@ -200,7 +200,7 @@ class LosslessOnDevice final : public OnDevice {
  public:
   using OnDevice::OnDevice;
   bool can_reconstruct() const override { return part(0) != nullptr; }
-  Status reconstruct(device::View<std::byte> out, device::Stream& stream) override {
+  Status reconstruct(device::Span<std::byte> out, device::Stream& stream) override {
     Status done = stream.copy(out.data, part(0), out.size);
     return done ? stream.synchronize() : done;
   }

@@ -16,10 +16,10 @@ class PartsDecoder {
 
   // Takes a copy. `corrupt`: the bytes cannot be that part.
   virtual Status add(size_t part, std::span<const std::byte> bytes) = 0;
-  virtual Status add(size_t part, device::View<const std::byte> bytes) = 0;
+  virtual Status add(size_t part, device::Span<const std::byte> bytes) = 0;
   virtual bool can_reconstruct() const = 0;
   // The parts that are there have been added in any order; returns when `out` is whole.
-  virtual Status reconstruct(device::View<std::byte> out, device::Stream& stream) = 0;
+  virtual Status reconstruct(device::Span<std::byte> out, device::Stream& stream) = 0;
 };
 
 // For the transfer's device; the pool is the transfer's, and the description outlives the decoder.

@@ -68,7 +68,7 @@ Result<DeviceModel> ModelLoader::load(const ModelSource& source, const LoadOptio
   for (size_t i = 0; i < offsets.size(); ++i) {
     const ModelTensor& tensor = source.tensors()[(*wanted)[i]];
     model.tensors.push_back({tensor.name, tensor.dtype, tensor.shape,
-                             model.memory->view().subview(offsets[i], tensor.bytes), 1, 1});
+                             model.memory->view().subspan(offsets[i], tensor.bytes), 1, 1});
   }
   for (size_t told = 0; told < offsets.size();) {
     const uint64_t begin = offsets[told];
@@ -76,7 +76,7 @@ Result<DeviceModel> ModelLoader::load(const ModelSource& source, const LoadOptio
     while (last + 1 < offsets.size() && offsets[last + 1] - begin < kGroupBytes) ++last;
     ModelReader reader(source, *wanted, offsets, begin);
     const uint64_t size = offsets[last] + model.tensors[last].data.size - begin;
-    Status sent = transfer_.upload(&reader, model.memory->view().subview(begin, size),
+    Status sent = transfer_.upload(&reader, model.memory->view().subspan(begin, size),
                                    {.stop = options.stop});
     if (!sent) return sent.error();
     for (; told <= last; ++told) {
