@@ -7,6 +7,7 @@
 #   make asan|tsan|clang|dev   build and test that preset
 #   make check      layers, docs, format            make tidy    clang-tidy
 #   make coverage   line coverage                       make bundle  self-contained tree
+#   make deb        Debian packages: build/deb      make wheel   wheels for Python: build/wheel
 #   make install PREFIX=/usr/local [DESTDIR=…]
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
@@ -15,7 +16,7 @@ DEMO_FLAGS ?=
 SOAK_FLAGS ?=
 TIDY_FLAGS ?=
 
-.PHONY: all test test-all nightly demo bench soak dev asan tsan clang check format tidy coverage bundle install \
+.PHONY: all test test-all nightly demo bench soak dev asan tsan clang check format tidy coverage bundle deb wheel install \
         setup clean
 
 all: build/release/build.ninja
@@ -75,6 +76,14 @@ soak: setup
 
 bundle: build/bundle/build.ninja
 	@scripts/bundle
+
+deb: all
+	@scripts/setup packages
+	@scripts/deb
+
+wheel:
+	@scripts/setup packages
+	@scripts/wheel
 
 install: all
 	@cmake --install build/release --prefix "$(PREFIX)"
