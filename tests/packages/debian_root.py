@@ -19,6 +19,7 @@ from failure import Failure
 OWN_STATE = re.compile(r"^/(var/(lib|cache)/apt|var/lib/dpkg|var/cache/debconf|var/log|var/cache/ldconfig"
                        r"|etc/ld\.so\.cache$|etc/(group|gshadow)-$|etc/\.pwd\.lock$|run/adduser$|proc|sys|dev|tmp/work)")
 DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
+LIMIT_SECONDS = 600
 PRELUDE = 'set -euo pipefail\nsudo() { "$@"; }\n'
 
 
@@ -70,9 +71,13 @@ class Root:
         """Runs a bash script as root of this root; returns what it prints. Raises Failure."""
         environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/tmp/work/home", "LC_ALL": "C",
                        "TMPDIR": "/tmp/work", "DEBIAN_FRONTEND": "noninteractive"}
-        done = subprocess.run(["chroot", self.path, "bash", "-c", PRELUDE + f"cd {folder}\n" + script],
-                              env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, timeout=600, check=False)
+        try:
+            done = subprocess.run(["chroot", self.path, "bash", "-c", PRELUDE + f"cd {folder}\n" + script],
+                                  env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, timeout=LIMIT_SECONDS, check=False)
+        except subprocess.TimeoutExpired as expired:
+            raise Failure(f"no end after {LIMIT_SECONDS} s of\n{script}",
+                          (expired.output or b"").decode(errors="replace")) from expired
         text = done.stdout.decode(errors="replace")
         if done.returncode != 0:
             raise Failure(f"status {done.returncode} of\n{script}", text)
@@ -106,7 +111,8 @@ class Distribution:
 
     def __init__(self, scratch, debs):
         self.scratch = scratch
-        self.debs = debs
+        (scratch / "debs").mkdir()
+        self.debs = [pathlib.Path(shutil.copy(deb, scratch / "debs")) for deb in debs]
         self.base = scratch / "base"
         self.downloads = scratch / "downloads"
         (self.downloads / "partial").mkdir(parents=True)
