@@ -115,7 +115,7 @@ class Packages(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if os.environ.get("HOIST_SANITIZE") or os.environ.get("HOIST_COVERAGE") or \
+    if os.environ.get("HOIST_SANITIZE") or os.environ.get("HOIST_COVERAGE") == "ON" or \
             any(shutil.which(tool) is None for tool in ("dh", "dh_python3", "dpkg-deb")) or \
             not list((BUILD / "python/hoist").glob("_native*.so")):
         sys.exit(SKIPPED)

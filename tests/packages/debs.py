@@ -148,7 +148,10 @@ def check(scratch, debs):
     distribution = Distribution(scratch, debs)
     print(f"packages-test: bare root made ({call('du', '-shx', distribution.base).split()[0]})", flush=True)
     for package in USES:
-        check_alone(distribution, package)
+        try:
+            check_alone(distribution, package)
+        except Failure as failure:
+            raise Failure(f"{package}, installed alone: {failure}", failure.output) from failure
         print(f"packages-test: {package}: installed alone, and used", flush=True)
     count = check_removal(distribution)
     print(f"packages-test: all installed, used and purged: nothing is left of {count} files", flush=True)
