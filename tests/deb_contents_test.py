@@ -20,8 +20,10 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("HOIST_BUILD_DIR", ROOT / "build/release"))
 EXPECTED = ROOT / "tests/data/deb_contents.txt"
 SKIPPED = 77
-OPTIONAL = re.compile(r"libhoist_cuda\.so|/lib/hoist/(lib32|lib/i386-linux-gnu)/|/lib/hoist/lib/libhoist_preload"
-                      r"|/usr/lib/cmake/|\.hpp$")
+CXX = re.compile(r"/usr/include/hoist/(.*\.hpp$|.*/)|/usr/lib/cmake/|/libhoist_cxx\.so")
+CXX_PATTERNS = [f"?libhoist-dev {path}" for path in
+                ("/usr/include/hoist/*", "/usr/lib/cmake/hoist/*", "/usr/lib/libhoist_cxx.so*")]
+OPTIONAL = re.compile(r"libhoist_cuda\.so|/lib/hoist/(lib32|lib/i386-linux-gnu)/|/lib/hoist/lib/libhoist_preload")
 SCRIPTS = {"hoist": {"triggers"}, "hoistd": {"postinst", "postrm", "prerm"}, "libhoist-dev": set(),
            "libhoist0": {"shlibs", "triggers"}, "python3-hoist": {"postinst", "prerm"}}
 
@@ -100,6 +102,8 @@ class Packages(unittest.TestCase):
                 ["dpkg-deb", "--ctrl-tarfile", deb], check=True, capture_output=True).stdout,
                 check=True, capture_output=True).stdout.decode().split()
             files = {path.removeprefix("./") for path in listed} - {"", "control", "md5sums"}
+            if any("libhoist_cxx" in line for line in contents([deb])):
+                files -= {"triggers"}
             self.assertEqual(files, SCRIPTS[package], package)
         self.assertIn("libhoist 0 libhoist0", self.control("libhoist0", "shlibs"))
 
@@ -122,6 +126,8 @@ if __name__ == "__main__":
     if sys.argv[1:] == ["--write"]:
         with tempfile.TemporaryDirectory() as scratch:
             found = sorted(set(contents(make(scratch))))
-        EXPECTED.write_text("".join(f"{'?' if OPTIONAL.search(line) else ''}{line}\n" for line in found))
+        lines = [f"{'?' if OPTIONAL.search(line) else ''}{line}" for line in found if not CXX.search(line)]
+        lines = sorted(lines + CXX_PATTERNS, key=lambda line: line.removeprefix("?"))
+        EXPECTED.write_text("".join(f"{line}\n" for line in lines))
         sys.exit(0)
     unittest.main()

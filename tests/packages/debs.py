@@ -66,11 +66,19 @@ def use_hoistd(root):
     root.run(USE_HOISTD)
 
 
+def compilers():
+    """What the guides of the installed libraries compile with."""
+    cxx = (ROOT / "docs/guides/cxx.md").exists()
+    return ("gcc", "libc6-dev", "pkg-config", *(("g++", "cmake", "make") if cxx else ()))
+
+
 def use_c(root):
-    root.install("gcc", "libc6-dev", "pkg-config")
+    root.install(*compilers())
     shutil.copy(ROOT / "examples/capi/capi_example.c", root.path / "tmp/work")
     root.run(USE_C)
     follow("c.md", root.run)
+    if (root.path / "usr/lib/cmake/hoist").exists():
+        follow("cxx.md", root.run)
 
 
 def use_python(root):
@@ -122,7 +130,7 @@ def check_removal(distribution):
         names = {deb.name.partition("_")[0] for deb in distribution.debs}
         planned = root.run("apt-get -q update >/dev/null; apt-get -qs install ./build/deb/*.deb")
         others = sorted(set(re.findall(r"^Inst (\S+)", planned, re.MULTILINE)) - names)
-        root.install("gcc", "libc6-dev", "pkg-config", *others)
+        root.install(*compilers(), *others)
         before = root.files()
         follow("install.md", root.run, kind="deb-install")
         installed = root.files().keys() - before.keys()
