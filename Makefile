@@ -8,6 +8,7 @@
 #   make check      layers, docs, words, format     make tidy    clang-tidy
 #   make coverage   line coverage                       make bundle  self-contained tree
 #   make all|test|test-all HOIST_PARTS="match tensors"  these parts alone (areas of src/)
+#   make deb        Debian packages: build/deb      make wheel   wheels for Python: build/wheel
 #   make install PREFIX=/usr/local [DESTDIR=…]
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
@@ -20,7 +21,7 @@ space := $(subst ,, )
 TARGETS = $(if $(HOIST_PARTS),--target $(HOIST_PARTS:%=part-%))
 OF_PARTS = $(if $(HOIST_PARTS),-L '^($(subst $(space),|,$(strip $(HOIST_PARTS))))$$')
 
-.PHONY: all test test-all nightly demo bench soak dev asan tsan clang check format tidy coverage bundle install \
+.PHONY: all test test-all nightly demo bench soak dev asan tsan clang check format tidy coverage bundle deb wheel install \
         setup clean
 
 all: build/release/build.ninja
@@ -81,6 +82,14 @@ soak: setup
 
 bundle: build/bundle/build.ninja
 	@scripts/bundle
+
+deb: all
+	@scripts/setup packages
+	@scripts/deb
+
+wheel:
+	@scripts/setup packages
+	@scripts/wheel
 
 install: all
 	@cmake --install build/release --prefix "$(PREFIX)"

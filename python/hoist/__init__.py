@@ -9,6 +9,6 @@ lock is released while files are read, decoded and encoded.
 """
 
 from hoist import errors, match, tensors
+from hoist._native import __version__
 
-__version__ = "0.1.0"
 __all__ = ["errors", "match", "tensors"]

@@ -1,5 +1,7 @@
 from typing import Any, Callable, Hashable, List, Optional, Sequence, Set, Tuple
 
+__version__: str
+
 Layers = List[Tuple[int, float, float]]
 Wanted = Sequence[Tuple[int, Optional[float]]]  # numbers of tensors, qualities
 Loaded = List[Tuple[Any, float, int]]  # bytes, quality, parts

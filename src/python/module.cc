@@ -8,6 +8,7 @@
 NB_MODULE(_native, module) {
   // What threads still hold that end with the program, or that a child has not, is no leak of ours.
   nanobind::set_leak_warnings(false);
+  module.attr("__version__") = HOIST_VERSION;
   hoist::python::watch_interpreters_end();
   hoist::python::define_tensors(module);
   hoist::python::define_holo_tensors(module);
