@@ -39,7 +39,7 @@ struct RelayShape {
   size_t piece;        // bytes
   size_t chunk;        // pieces
   size_t chunks;       // on their way
-  int streams;         // 1 to StagingRing::kStreams, which chunks go down
+  int streams;         // which chunks go down in turn: 2 where they are decoded, else 1
   int workers;         // threads
   size_t demoted = 0;  // of an upload's last bytes, for each worker (TransferTuning::demoted)
 };

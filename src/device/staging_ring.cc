@@ -7,7 +7,7 @@
 namespace hoist::device {
 namespace {
 
-// Kits that are kept: two transfers in each direction.
+// Rings that are kept: two transfers in each direction.
 constexpr size_t kMostIdle = 4;
 
 // A ring is no smaller for the transfers beside it: enough to keep the engine busy by turns.

@@ -312,7 +312,7 @@ Status Transfer::run_relay(uint64_t size, const RelayUse& use, const TransferReq
   if (Status ready = wait_for_device(pool_.device(), request); !ready) return ready;
   Result<LentRing> ring = staging_rings_->borrow(size, use.piece, direction);
   if (!ring && ring.error().code == ErrorCode::exhausted) {
-    drop_idle_kits();
+    drop_idle_rings();
     ring = staging_rings_->borrow(size, use.piece, direction);
   }
   if (!ring) return ring.error();
@@ -355,7 +355,7 @@ Status Transfer::copy_pinned(const std::byte* from, std::byte* to, uint64_t size
   if (worker == nullptr) {
     Result<std::unique_ptr<TransferWorker>> made = make_worker();
     if (!made && made.error().code == ErrorCode::exhausted) {
-      drop_idle_kits();
+      drop_idle_rings();
       made = make_worker();
     }
     if (!made) return made.error();
@@ -367,7 +367,7 @@ Status Transfer::copy_pinned(const std::byte* from, std::byte* to, uint64_t size
   return pieces.result();
 }
 
-void Transfer::drop_idle_kits() {
+void Transfer::drop_idle_rings() {
   staging_rings_->drop_idle();
   copy_kernels_->drop_idle();
 }
@@ -377,10 +377,10 @@ std::unique_ptr<TransferWorker> Transfer::worker_for_small(uint64_t size, size_t
   if (std::unique_ptr<TransferWorker> idle = idle_.take()) return idle;
   if (small_copies_.fetch_add(1, std::memory_order_relaxed) < kFewCopies) return nullptr;
   small_copies_ = 0;  // a worker for each thread that makes many, and no attempt for each copy
-  if (small_lanes_ >= tuning_.threads) return nullptr;
+  if (small_workers_ >= tuning_.threads) return nullptr;
   Result<std::unique_ptr<TransferWorker>> made = make_worker();
   if (!made) return nullptr;
-  ++small_lanes_;
+  ++small_workers_;
   return std::move(*made);
 }
 

@@ -179,7 +179,7 @@ class Transfer {
                    const TransferRequest& request, const Copy& copy);
   Result<std::unique_ptr<TransferWorker>> make_worker();
   // Pinned memory that nobody uses now goes back to the pool.
-  void drop_idle_kits();
+  void drop_idle_rings();
 
   PinnedPool& pool_;
   const TransferTuning tuning_;
@@ -195,9 +195,9 @@ class Transfer {
   const std::unique_ptr<CopyKernelRuns> copy_kernels_;
   IdleList<TransferWorker> idle_;
   std::atomic<int> small_copies_ =
-      0;                              // that found no idle worker, since a worker was made for them
-  std::atomic<int> small_lanes_ = 0;  // made for them
-  std::atomic<int> copying_ = 0;      // transfers that the copy engine works for
+      0;  // that found no idle worker, since a worker was made for them
+  std::atomic<int> small_workers_ = 0;  // made for them
+  std::atomic<int> copying_ = 0;        // transfers that the copy engine works for
 };
 
 }  // namespace hoist::device

@@ -1,10 +1,10 @@
 #include "placement/decision_table.h"
 
 #include <algorithm>
-#include <mutex>
 #include <optional>
 
 #include "base/load.h"
+#include "base/per_process.h"
 #include "placement/profile_file.h"
 
 namespace hoist::placement {
@@ -62,16 +62,18 @@ DecisionTable::DecisionTable(const VariantHandle& variant, Residency residency,
 }
 
 const DecisionTable& DecisionTable::build(const VariantHandle& variant, Residency residency) {
-  static std::mutex mutex;
-  static const int cpus = free_cpus();  // one look at the load, so that all choices agree
-  const std::lock_guard lock(mutex);
+  // No lock and no guarded static: a child after fork() must not wait for a thread that it has not.
+  struct Load {
+    const int cpus = free_cpus();  // one look at it, so that all choices agree
+  };
+  static constinit PerProcess<Load> load;
+  const DecisionTable* made =
+      new DecisionTable(variant, residency, process_profile().profile(), load.get().cpus);
+  const DecisionTable* known = nullptr;
   auto& slot = variant.tables_[static_cast<size_t>(residency)];
-  const DecisionTable* table = slot.load(std::memory_order_acquire);
-  if (table == nullptr) {
-    table = new DecisionTable(variant, residency, process_profile().profile(), cpus);
-    slot.store(table, std::memory_order_release);
-  }
-  return *table;
+  if (slot.compare_exchange_strong(known, made, std::memory_order_acq_rel)) return *made;
+  delete made;
+  return *known;
 }
 
 }  // namespace hoist::placement

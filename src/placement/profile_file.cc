@@ -10,6 +10,7 @@
 
 #include "base/output_file.h"
 #include "base/own_file.h"
+#include "base/per_process.h"
 #include "placement/choose.h"
 #include "placement/decide.h"
 #include "placement/profile_paths.h"
@@ -131,8 +132,11 @@ LoadedProfile load_profile() {
 }
 
 const LoadedProfile& process_profile() {
-  static const LoadedProfile* const profile = new LoadedProfile(load_profile());
-  return *profile;
+  struct Read {
+    const LoadedProfile loaded = load_profile();
+  };
+  static constinit PerProcess<Read> read;  // no guard: a child of fork() could wait for it for good
+  return read.get().loaded;
 }
 
 bool has_measured_these_gpus() { return process_profile().profile() != nullptr; }

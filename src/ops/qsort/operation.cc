@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/call_team.h"
+#include "base/per_process.h"
 #include "ops/qsort/gpu_numbers.h"
 #include "ops/qsort/sorter.h"
 #include "takeover/gpu_hint.h"
@@ -73,12 +74,13 @@ placement::Operation operation() {
 
 const placement::VariantHandle& variant_of(size_t size) {
   struct Handles {
-    placement::Operation described = operation();
-    placement::VariantHandle int32{described, 0};
-    placement::VariantHandle int64{described, 1};
+    const placement::Operation described = operation();
+    const placement::VariantHandle int32{described, 0};
+    const placement::VariantHandle int64{described, 1};
   };
-  static const auto* const handles = new Handles;  // for static destructors
-  return size == 4 ? handles->int32 : handles->int64;
+  static constinit PerProcess<Handles> handles;
+  const Handles& own = handles.get();
+  return size == 4 ? own.int32 : own.int64;
 }
 
 }  // namespace hoist::qsort
