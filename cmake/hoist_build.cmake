@@ -169,6 +169,7 @@ endfunction()
 # Test programs of a bundle share the C++ runtime: a hundred copies of it would fill the bundle.
 function(hoist_test_program name)
   hoist_in_part(${name})
+  set_property(GLOBAL APPEND PROPERTY HOIST_TEST_PROGRAMS ${name})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${HOIST_TEST_DIR})
   if(HOIST_BUNDLE)
     hoist_share_runtime(${name})
