@@ -1,6 +1,6 @@
 # Fish completion for hoist(1). Written by scripts/command-table: change src/cli or that script.
 
-set -g __hoist_paths 'run' 'top' 'options' 'doctor' 'learn-program' 'version' 'help' 'tune' 'explain' 'container' 'container info' 'container verify' 'container repair' 'match' 'match build' 'match query' 'match learn' 'match delete' 'match sync' 'match stats' 'match verify' 'match repair' 'match dedup' 'match bench' 'tensors' 'tensors pack' 'tensors unpack' 'tensors info' 'tensors verify' 'tensors repair' 'tensors bench' 'bench' 'sort' 'md5sum' 'sha1sum' 'sha224sum' 'sha256sum' 'sha384sum' 'sha512sum' 'b2sum' 'cksum' 'gzip' 'gunzip' 'zcat'
+set -g __hoist_paths 'run' 'top' 'options' 'doctor' 'learn-program' 'version' 'help' 'tune' 'explain' 'container' 'container info' 'container verify' 'container repair' 'match' 'match build' 'match query' 'match learn' 'match delete' 'match sync' 'match stats' 'match verify' 'match repair' 'match dedup' 'match grep' 'match bench' 'tensors' 'tensors pack' 'tensors unpack' 'tensors info' 'tensors verify' 'tensors repair' 'tensors bench' 'bench' 'sort' 'md5sum' 'sha1sum' 'sha224sum' 'sha256sum' 'sha384sum' 'sha512sum' 'b2sum' 'cksum' 'gzip' 'gunzip' 'zcat'
 set -g __hoist_engines sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat
 set -g __hoist_run_values --ops --verify
 
@@ -103,7 +103,7 @@ complete -c hoist -n '__hoist_is "learn-program"' -F
 complete -c hoist -n '__hoist_is "version"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "help"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "help"' -l no-pager -d 'Print a guide without a pager'
-complete -c hoist -n '__hoist_is "help"' -a 'run top options doctor learn-program version help tune explain container match tensors bench sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat first-steps sort-and-checksums models search python c troubleshooting'
+complete -c hoist -n '__hoist_is "help"' -a 'run top options doctor learn-program version help tune explain container match tensors bench sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat first-steps sort-and-checksums models search python c cxx troubleshooting'
 complete -c hoist -n '__hoist_is "tune"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "tune"' -l quick -d 'Fewer and smaller sizes: less than a minute'
 complete -c hoist -n '__hoist_is "tune"' -l op -x -a 'sort hash gunzip qsort gemm' -d 'Only this OPERATION or OPERATION/VARIANT'
@@ -143,6 +143,7 @@ complete -c hoist -n '__hoist_is "match"' -a stats -d 'Say what an index holds'
 complete -c hoist -n '__hoist_is "match"' -a verify -d 'Compare memory, snapshot and store'
 complete -c hoist -n '__hoist_is "match"' -a repair -d 'Make a new index of what is whole in a damaged one'
 complete -c hoist -n '__hoist_is "match"' -a dedup -d 'Print all pairs of lines that are alike'
+complete -c hoist -n '__hoist_is "match"' -a grep -d 'Print the lines of files that resemble a line'
 complete -c hoist -n '__hoist_is "match"' -a bench -d 'Measure learning, queries, sync and opening'
 complete -c hoist -n '__hoist_is "match"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "match build"' -s h -l help -d 'Print this help message and exit'
@@ -195,6 +196,22 @@ complete -c hoist -n '__hoist_is "match dedup"' -l scorer -x -a 'kato lcs indel 
 complete -c hoist -n '__hoist_is "match dedup"' -l no-sort -d 'Keep the order of the symbols inside events'
 complete -c hoist -n '__hoist_is "match dedup"' -l jsonl -d 'Print an object a line'
 complete -c hoist -n '__hoist_is "match dedup"' -F
+complete -c hoist -n '__hoist_is "match grep"' -l help -d 'Print this help message and exit'
+complete -c hoist -n '__hoist_is "match grep"' -l scorer -x -a 'indel levenshtein lcs' -d 'indel, levenshtein or lcs'
+complete -c hoist -n '__hoist_is "match grep"' -l threshold -x -d 'The least similarity, 0 to 1'
+complete -c hoist -n '__hoist_is "match grep"' -s k -l top -x -d 'Only the N best lines, best first (0 = all)'
+complete -c hoist -n '__hoist_is "match grep"' -s r -l recursive -d 'Search the files of folders'
+complete -c hoist -n '__hoist_is "match grep"' -s i -l ignore-case -d 'Upper and lower case are the same'
+complete -c hoist -n '__hoist_is "match grep"' -s v -l invert-match -d 'The lines that do not resemble it'
+complete -c hoist -n '__hoist_is "match grep"' -s c -l count -d 'Print the number of lines of each file'
+complete -c hoist -n '__hoist_is "match grep"' -s n -l line-number -d 'Print line numbers'
+complete -c hoist -n '__hoist_is "match grep"' -s H -l with-filename -d 'Print names of files'
+complete -c hoist -n '__hoist_is "match grep"' -s h -l no-filename -d 'Print no names of files'
+complete -c hoist -n '__hoist_is "match grep"' -s A -l after-context -x -d 'Print N lines behind each one, too'
+complete -c hoist -n '__hoist_is "match grep"' -s B -l before-context -x -d 'Print N lines before each one, too'
+complete -c hoist -n '__hoist_is "match grep"' -s C -l context -x -d 'Both'
+complete -c hoist -n '__hoist_is "match grep"' -l color -x -a 'auto always never' -d 'Colour what a line has in common with PATTERN'
+complete -c hoist -n '__hoist_is "match grep"' -l json -d 'Print an object a line, with the similarity'
 complete -c hoist -n '__hoist_is "match bench"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "match bench"' -l patterns -x -d 'Number of patterns'
 complete -c hoist -n '__hoist_is "match bench"' -l length -x -d 'Symbols in each pattern'
