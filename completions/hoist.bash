@@ -8,7 +8,7 @@ _hoist_commands() {
   case $1 in
     "") echo "run top options doctor learn-program version help tune explain container match tensors bench sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat" ;;
     "container") echo "info verify repair" ;;
-    "match") echo "build query learn delete sync stats verify repair dedup grep bench" ;;
+    "match") echo "build query learn delete show sync stats verify repair dedup grep bench" ;;
     "tensors") echo "pack unpack info verify repair bench" ;;
   esac
 }
@@ -32,9 +32,10 @@ _hoist_options() {
     "container repair") echo "--help -o --output --force --json" ;;
     "match") echo "--help" ;;
     "match build") echo "--help -i --input -o --output --force --format --no-sort --no-store --max-memory" ;;
-    "match query") echo "--help --state --states --threshold --top --scorer --rank --fuzzy --no-sort --json --jsonl --max-memory --device" ;;
+    "match query") echo "--help --state --states --threshold --top --scorer --rank --fuzzy --no-sort --show --json --jsonl --max-memory --device" ;;
     "match learn") echo "--help -i --input --format --durability --max-memory" ;;
     "match delete") echo "--help" ;;
+    "match show") echo "--help --json" ;;
     "match sync") echo "--help" ;;
     "match stats") echo "--help --json" ;;
     "match verify") echo "--help --json" ;;
@@ -133,6 +134,7 @@ _hoist_arguments() {
     "match query") echo "@folder" ;;
     "match learn") echo "@folder" ;;
     "match delete") echo "@folder" ;;
+    "match show") echo "@folder" ;;
     "match sync") echo "@folder" ;;
     "match stats") echo "@folder" ;;
     "match verify") echo "@folder" ;;

@@ -1,6 +1,6 @@
 # Fish completion for hoist(1). Written by scripts/command-table: change src/cli or that script.
 
-set -g __hoist_paths 'run' 'top' 'options' 'doctor' 'learn-program' 'version' 'help' 'tune' 'explain' 'container' 'container info' 'container verify' 'container repair' 'match' 'match build' 'match query' 'match learn' 'match delete' 'match sync' 'match stats' 'match verify' 'match repair' 'match dedup' 'match grep' 'match bench' 'tensors' 'tensors pack' 'tensors unpack' 'tensors info' 'tensors verify' 'tensors repair' 'tensors bench' 'bench' 'sort' 'md5sum' 'sha1sum' 'sha224sum' 'sha256sum' 'sha384sum' 'sha512sum' 'b2sum' 'cksum' 'gzip' 'gunzip' 'zcat'
+set -g __hoist_paths 'run' 'top' 'options' 'doctor' 'learn-program' 'version' 'help' 'tune' 'explain' 'container' 'container info' 'container verify' 'container repair' 'match' 'match build' 'match query' 'match learn' 'match delete' 'match show' 'match sync' 'match stats' 'match verify' 'match repair' 'match dedup' 'match grep' 'match bench' 'tensors' 'tensors pack' 'tensors unpack' 'tensors info' 'tensors verify' 'tensors repair' 'tensors bench' 'bench' 'sort' 'md5sum' 'sha1sum' 'sha224sum' 'sha256sum' 'sha384sum' 'sha512sum' 'b2sum' 'cksum' 'gzip' 'gunzip' 'zcat'
 set -g __hoist_engines sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat
 set -g __hoist_run_values --ops --verify
 
@@ -138,6 +138,7 @@ complete -c hoist -n '__hoist_is "match"' -a build -d 'Build an index of the pat
 complete -c hoist -n '__hoist_is "match"' -a query -d 'Find the patterns that resemble a state'
 complete -c hoist -n '__hoist_is "match"' -a learn -d 'Learn the patterns of a file'
 complete -c hoist -n '__hoist_is "match"' -a delete -d 'Remove patterns'
+complete -c hoist -n '__hoist_is "match"' -a show -d 'Print patterns and what is known of them'
 complete -c hoist -n '__hoist_is "match"' -a sync -d 'Lay out what was learned and save the snapshot'
 complete -c hoist -n '__hoist_is "match"' -a stats -d 'Say what an index holds'
 complete -c hoist -n '__hoist_is "match"' -a verify -d 'Compare memory, snapshot and store'
@@ -163,6 +164,7 @@ complete -c hoist -n '__hoist_is "match query"' -l scorer -x -a 'kato lcs indel 
 complete -c hoist -n '__hoist_is "match query"' -l rank -x -d 'kato: the key by which records are ranked'
 complete -c hoist -n '__hoist_is "match query"' -l fuzzy -x -d 'kato: let symbols match that are alike, 0 to 1'
 complete -c hoist -n '__hoist_is "match query"' -l no-sort -d 'The order inside events counts: for an index built so'
+complete -c hoist -n '__hoist_is "match query"' -l show -d 'Print the patterns\' text, too'
 complete -c hoist -n '__hoist_is "match query"' -l json -d 'Print an array of records'
 complete -c hoist -n '__hoist_is "match query"' -l jsonl -d 'Print a record, or with --states an array, a line'
 complete -c hoist -n '__hoist_is "match query"' -l max-memory -x -d 'Refuse an index that takes more memory: 800M, 2G'
@@ -176,6 +178,9 @@ complete -c hoist -n '__hoist_is "match learn"' -l max-memory -x -d 'Refuse an i
 complete -c hoist -n '__hoist_is "match learn"' -a '(__fish_complete_directories)'
 complete -c hoist -n '__hoist_is "match delete"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "match delete"' -a '(__fish_complete_directories)'
+complete -c hoist -n '__hoist_is "match show"' -s h -l help -d 'Print this help message and exit'
+complete -c hoist -n '__hoist_is "match show"' -l json -d 'Print as JSON'
+complete -c hoist -n '__hoist_is "match show"' -a '(__fish_complete_directories)'
 complete -c hoist -n '__hoist_is "match sync"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "match sync"' -a '(__fish_complete_directories)'
 complete -c hoist -n '__hoist_is "match stats"' -s h -l help -d 'Print this help message and exit'

@@ -209,6 +209,7 @@ _hoist_match() {
     'query:Find the patterns that resemble a state'
     'learn:Learn the patterns of a file'
     'delete:Remove patterns'
+    'show:Print patterns and what is known of them'
     'sync:Lay out what was learned and save the snapshot'
     'stats:Say what an index holds'
     'verify:Compare memory, snapshot and store'
@@ -230,6 +231,7 @@ _hoist_match() {
         query) _hoist_match_query ;;
         learn) _hoist_match_learn ;;
         delete) _hoist_match_delete ;;
+        show) _hoist_match_show ;;
         sync) _hoist_match_sync ;;
         stats) _hoist_match_stats ;;
         verify) _hoist_match_verify ;;
@@ -269,6 +271,7 @@ _hoist_match_query() {
     --rank='[kato\: the key by which records are ranked]:KEY: ' \
     --fuzzy='[kato\: let symbols match that are alike, 0 to 1]:FLOAT: ' \
     --no-sort'[The order inside events counts\: for an index built so]' \
+    --show'[Print the patterns'\'' text, too]' \
     --json'[Print an array of records]' \
     --jsonl'[Print a record, or with --states an array, a line]' \
     --max-memory='[Refuse an index that takes more memory\: 800M, 2G]:SIZE: ' \
@@ -292,6 +295,15 @@ _hoist_match_delete() {
   _arguments -s -S \
     '(-h --help)'-h'[Print this help message and exit]' \
     '(-h --help)'--help'[Print this help message and exit]' \
+    '1:INDEX:_files -/' \
+    '*:NAME: '
+}
+
+_hoist_match_show() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    --json'[Print as JSON]' \
     '1:INDEX:_files -/' \
     '*:NAME: '
 }

@@ -163,6 +163,47 @@ class MatchCommand(unittest.TestCase):
         self.assertEqual(json.loads(self.ok("verify", self.index, "--json")),
                          {"ok": True, "patterns": 2})
 
+    def test_show(self):
+        self.build([{"events": [["shoe"], ["sock"]], "frequency": 2, "emotives": {"joy": 0.5},
+                     "metadata": {"k": [1]}}, {"name": "mine", "events": [["b", "a"], ["c d"]]}])
+        name = name_of([["shoe"], ["sock"]])
+        self.ok("learn", self.index, text='{"events":[["shoe"],["sock"]],"emotives":{"joy":1}}')
+        shown = json.loads(self.ok("show", self.index, name, "mine", "--json"))
+        self.assertEqual(shown, [
+            {"name": name, "frequency": 3, "events": [["shoe"], ["sock"]], "line": "shoe sock",
+             "emotives": [{"joy": 0.5}, {"joy": 1}], "metadata": {"k": [1]}},
+            {"name": "mine", "frequency": 1, "events": [["a", "b"], ["c d"]], "emotives": [],
+             "metadata": None}])
+        self.assertEqual(self.ok("show", self.index, name, "mine"), (
+            f"name       {name}\nline       shoe sock\nevents     [[\"shoe\"], [\"sock\"]]\n"
+            'frequency  3\nemotives   [{"joy": 0.5}, {"joy": 1}]\nmetadata   {"k":[1]}\n\n'
+            'name       mine\nevents     [["a", "b"], ["c d"]]\nfrequency  1\n'))
+        status, out, err = tool("show", self.index, "none", "mine", "--json")
+        self.assertEqual((status, [one["name"] for one in json.loads(out)]), (1, ["mine"]))
+        self.assertEqual(err, "hoist: error: no pattern none (in the index)\n")
+
+    def test_queries_show_the_text(self):
+        self.build([[["a"], ["b"]], [["b", "a"], ["c"]]])
+        state = '[["a"],["b"]]'
+        texts = {name_of([["a"], ["b"]]): ([["a"], ["b"]], "a b"),
+                 name_of([["b", "a"], ["c"]]): ([["a", "b"], ["c"]], None)}
+        for synced in (False, True):
+            if synced:
+                self.ok("sync", self.index)
+            for scorer in ("kato", "lcs", "indel", "levenshtein", "difflib", "difflib-autojunk"):
+                hits = self.query("--state", state, "--scorer", scorer, "--show")
+                self.assertEqual({hit["name"]: (hit["events"], hit.get("line")) for hit in hits}, texts)
+                for hit, plain in zip(hits, self.query("--state", state, "--scorer", scorer)):
+                    del hit["events"]
+                    hit.pop("line", None)
+                    self.assertEqual(hit, plain)
+            out = self.ok("query", self.index, "--state", state, "--scorer", "lcs", "--show")
+            self.assertEqual([line.split("  ", 2)[2] for line in out.splitlines()],
+                             ["a b", '[["a", "b"], ["c"]]'])
+            out = self.ok("query", self.index, "--state", state, "--show")
+            self.assertEqual(len(out.splitlines()), 2)
+            self.assertIn("[a b] ", out)
+
     def test_no_sort_and_no_store(self):
         self.build([[["b", "a"], ["c"]]], "--no-sort", "--no-store")
         self.assertEqual(self.query("--state", '[["a","b"],["c"]]', "--no-sort")[0]["matches"],

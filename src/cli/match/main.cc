@@ -95,6 +95,7 @@ void add_query(CLI::App& app, int& status) {
       ->check(number_in(0, 1));
   command->add_flag("--no-sort", options->keep_order,
                     "The order inside events counts: for an index built so");
+  command->add_flag("--show", options->show, "Print the patterns' text, too");
   CLI::Option* json = command->add_flag("--json", options->json, "Print an array of records");
   command->add_flag("--jsonl", options->jsonl, "Print a record, or with --states an array, a line")
       ->excludes(json);
@@ -138,6 +139,20 @@ void add_delete(CLI::App& app, int& status) {
       "Exit status 1 where there is none of that name.\n\nExample:\n"
       "  hoist match delete shop.index 84a8460921254c158ba6f097de303bbffa0915ed");
   command->callback([&status, index, names] { status = match_delete(*index, *names); });
+}
+
+void add_show(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("show", "Print patterns and what is known of them");
+  auto index = std::make_shared<std::string>();
+  auto names = std::make_shared<std::vector<std::string>>();
+  auto json = std::make_shared<bool>(false);
+  command->add_option("INDEX", *index, "The index")->required();
+  command->add_option("NAME", *names, "Names of patterns")->required();
+  command->add_flag("--json", *json, "Print as JSON");
+  command->footer(
+      "Exit status 1 where there is none of that name.\n\nExample:\n"
+      "  hoist match show shop.index e5c17772fa8926153d1b4d751a0b5fcaf22f1b6f");
+  command->callback([&status, index, names, json] { status = match_show(*index, *names, *json); });
 }
 
 void add_sync(CLI::App& app, int& status) {
@@ -282,6 +297,7 @@ int main(int argc, char** argv) {
   add_query(app, status);
   add_learn(app, status);
   add_delete(app, status);
+  add_show(app, status);
   add_sync(app, status);
   add_report(app, status, "stats", "Say what an index holds", match_stats);
   add_report(app, status, "verify", "Compare memory, snapshot and store", match_verify);

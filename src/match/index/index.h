@@ -90,6 +90,14 @@ struct Learned {
   bool is_new;
 };
 
+// What is kept of a pattern. Symbols are valid for as long as the index lives.
+struct KnownPattern {
+  std::vector<std::vector<std::string_view>> events;
+  uint32_t frequency = 0;
+  EmotiveList emotives;  // the latest learnings' that had some, oldest first
+  std::string metadata;  // JSON text, empty where there is none
+};
+
 struct IndexStats {
   uint64_t patterns = 0;
   uint64_t recent_patterns = 0;   // of these, not yet in a segment
@@ -132,6 +140,11 @@ class Index {
   bool contains(std::string_view name) const;
   // JSON text, empty where there is none. `not_found` as above.
   Result<std::string> metadata(std::string_view name) const;
+  // `not_found` as above.
+  Result<KnownPattern> pattern(std::string_view name) const;
+  // The events of a pattern that a search of this index found.
+  std::vector<std::vector<std::string_view>> events(const IndexSearchResult& result,
+                                                    const IndexHit& hit) const;
   // The names of patterns by IndexHit::id; `not_found` as above. It takes time in proportion to the
   // patterns of the index.
   Result<std::vector<std::string>> names(std::span<const uint32_t> ids) const;

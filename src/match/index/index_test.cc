@@ -306,6 +306,35 @@ TEST_F(IndexTest, BulkIsWhatLearningIs) {
   expect_same(**index, model, random, 5);
 }
 
+TEST_F(IndexTest, KnowsItsPatterns) {
+  auto index = Index::open(path(), {.create = true});
+  ASSERT_TRUE(index);
+  const Events events = {{"a", "b"}, {"c"}};
+  const LearnOptions options = {
+      .frequency = 3, .emotives = {{"joy", 0.5}}, .metadata = "{\"n\":1}"};
+  ASSERT_TRUE((*index)->learn(events, options));
+  ASSERT_TRUE((*index)->learn(events, {.emotives = {{"joy", 1}}}));
+  for (const bool synced : {false, true}) {
+    if (synced) {
+      ASSERT_TRUE((*index)->sync());
+    }
+    const auto known = (*index)->pattern(name_of(events));
+    ASSERT_TRUE(known);
+    const std::vector<std::vector<std::string_view>> views = {{"a", "b"}, {"c"}};
+    EXPECT_EQ(known->events, views);
+    EXPECT_EQ(known->frequency, 4u);
+    EXPECT_EQ(known->emotives, (EmotiveList{{{"joy", 0.5}}, {{"joy", 1}}}));
+    EXPECT_EQ(known->metadata, "{\"n\":1}");
+    const auto found = (*index)->search({{"c"}, {"a"}}, {.threshold = 0.1});
+    ASSERT_TRUE(found);
+    ASSERT_EQ(found->hits.size(), 1u);
+    EXPECT_EQ((*index)->events(*found, found->hits[0]), views);
+  }
+  EXPECT_EQ((*index)->pattern("none").error().code, ErrorCode::not_found);
+  ASSERT_TRUE((*index)->remove(name_of(events)));
+  EXPECT_EQ((*index)->pattern(name_of(events)).error().code, ErrorCode::not_found);
+}
+
 TEST_F(IndexTest, SearchOnlyCannotLearn) {
   std::mt19937_64 random(test_seed());
   Model model;

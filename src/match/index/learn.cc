@@ -14,11 +14,11 @@ uint32_t saturating_sum(uint32_t a, uint32_t b) {
   return a + std::min(std::numeric_limits<uint32_t>::max() - a, b);
 }
 
+}  // namespace
+
 Error no_pattern(std::string_view name) {
   return fail(ErrorCode::not_found, fmt::format("no pattern {} (in the index)", name));
 }
-
-}  // namespace
 
 Status GroupFlush::flush(Store& store) {
   std::unique_lock lock(mutex_);
