@@ -204,6 +204,32 @@ class MatchCommand(unittest.TestCase):
             self.assertEqual(len(out.splitlines()), 2)
             self.assertIn("[a b] ", out)
 
+    def test_lines_of_one_word(self):
+        lines = ["one", "", "two words", "one", " \t", "three"]
+        status, out, err = tool("build", "--format", "lines", "-i", self.file("lines", lines), "-o",
+                                self.index)
+        self.assertEqual((status, out), (0, ""))
+        self.assertRegex(err, r": 3 patterns of 4 lines, .*; 2 blank lines left out\n$")
+        one = name_of([["one"]])
+        shown = json.loads(self.ok("show", self.index, one, "--json"))[0]
+        self.assertEqual((shown["line"], shown["frequency"]), ("one", 2))
+        self.assertEqual(self.ok("learn", self.index, "--format", "lines", text="four\none\n").split(),
+                         [name_of([["four"]]), one])
+        for synced in (False, True):
+            if synced:
+                self.ok("sync", self.index)
+            for scorer in ("kato", "lcs", "indel", "levenshtein", "difflib", "difflib-autojunk"):
+                hits = self.query("--state", '[["one"],["x"]]', "--scorer", scorer)
+                self.assertEqual([hit["name"] for hit in hits], [one], scorer)
+            self.assertEqual(self.query("--state", '[["one"]]')[0]["name"], one)
+        self.assertEqual(json.loads(self.ok("verify", self.index, "--json"))["patterns"], 4)
+        repaired = self.folder / "repaired"
+        self.ok("repair", self.index, "-o", repaired)
+        self.assertEqual(self.ok("show", repaired, one), self.ok("show", self.index, one))
+        self.refused(2, "a pattern of 1 symbols: at least 2", "learn", self.index, text='[["a"]]')
+        _, _, err = tool("build", "-i", self.file("two", ['[["a"],["b"]]']), "-o", self.folder / "x")
+        self.assertNotIn("left out", err)
+
     def test_no_sort_and_no_store(self):
         self.build([[["b", "a"], ["c"]]], "--no-sort", "--no-store")
         self.assertEqual(self.query("--state", '[["a","b"],["c"]]', "--no-sort")[0]["matches"],

@@ -82,6 +82,7 @@ struct LearnOptions {
   uint32_t frequency = 1;      // by which the pattern's rises
   Emotives emotives = {};
   std::string_view metadata = {};  // JSON text; it replaces what was there unless empty
+  bool single_symbols = false;     // learn a pattern of one symbol, too
 };
 
 struct Learned {
@@ -129,8 +130,9 @@ class Index {
   // `unavailable` in a child after fork(), where nothing can be learned, removed or synced.
   Status check_process() const;
 
-  // `invalid_argument` for fewer than two symbols, more than 65 535, symbols that are no UTF-8, and
-  // for a name that stands for another pattern. Only what succeeds changes anything.
+  // `invalid_argument` for fewer than two symbols (LearnOptions::single_symbols), more than 65 535,
+  // symbols that are no UTF-8, and for a name that stands for another pattern. Only what succeeds
+  // changes anything.
   Result<Learned> learn(const std::vector<std::vector<std::string>>& events,
                         const LearnOptions& options = {});
   // The same, where the caller has views; `pattern` comes back normalised.

@@ -306,6 +306,38 @@ TEST_F(IndexTest, BulkIsWhatLearningIs) {
   expect_same(**index, model, random, 5);
 }
 
+TEST_F(IndexTest, HasPatternsOfOneSymbolWhereAskedFor) {
+  std::mt19937_64 random(test_seed());
+  Model model;
+  {
+    auto index = Index::open(path(), {.create = true});
+    ASSERT_TRUE(index);
+    EXPECT_FALSE((*index)->learn(Events{{"s1"}}));
+    for (const bool bulk : {false, true, false}) {
+      if (bulk) {
+        ASSERT_TRUE((*index)->begin_bulk());
+      }
+      for (int i = 0; i < 60; ++i) {
+        const Events events =
+            i % 3 == 0 ? Events{{"s" + std::to_string(random() % 7)}} : random_events(random, 5, 5);
+        ASSERT_TRUE((*index)->learn(events, {.single_symbols = true}));
+        model.learn(events, name_of(events), 1, {});
+      }
+      EXPECT_FALSE((*index)->learn(Events{{}}, {.single_symbols = true}));
+      if (bulk) {
+        ASSERT_TRUE((*index)->end_bulk());
+      }
+      expect_same(**index, model, random, 7);
+    }
+    ASSERT_TRUE((*index)->sync());
+    expect_same(**index, model, random, 7);
+  }
+  auto index = Index::open(path(), {});
+  ASSERT_TRUE(index) << index.error().message;
+  expect_same(**index, model, random, 7);
+  EXPECT_TRUE((*index)->verify());
+}
+
 TEST_F(IndexTest, KnowsItsPatterns) {
   auto index = Index::open(path(), {.create = true});
   ASSERT_TRUE(index);

@@ -54,7 +54,8 @@ Result<Learned> Index::learn(PatternText& pattern, const LearnOptions& options) 
   if (Status ready = normalise(pattern, state_->settings.sort); !ready) {
     return ready.error();
   }
-  if (Status ready = check_learnable(pattern); !ready) return ready.error();
+  const size_t least = options.single_symbols ? 1 : kMinPatternTokens;
+  if (Status ready = check_learnable(pattern, least); !ready) return ready.error();
   if (options.name.size() > kMaxNameBytes || !is_utf8(options.name)) {
     return fail(ErrorCode::invalid_argument, fmt::format("a name of {} bytes: at most {}, in UTF-8",
                                                          options.name.size(), kMaxNameBytes));

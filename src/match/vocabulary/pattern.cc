@@ -135,10 +135,10 @@ std::vector<uint16_t> event_sizes_of(const PatternText& pattern) {
   return sizes;
 }
 
-Status check_learnable(const PatternText& pattern) {
-  if (pattern.tokens.size() >= kMinPatternTokens) return {};
-  return fail(ErrorCode::invalid_argument, fmt::format("a pattern of {} symbols: at least {}",
-                                                       pattern.tokens.size(), kMinPatternTokens));
+Status check_learnable(const PatternText& pattern, size_t least) {
+  if (pattern.tokens.size() >= least) return {};
+  return fail(ErrorCode::invalid_argument,
+              fmt::format("a pattern of {} symbols: at least {}", pattern.tokens.size(), least));
 }
 
 void append_python_repr(const PatternText& pattern, std::string& out) {
