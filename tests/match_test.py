@@ -230,6 +230,20 @@ class MatchCommand(unittest.TestCase):
         _, _, err = tool("build", "-i", self.file("two", ['[["a"],["b"]]']), "-o", self.folder / "x")
         self.assertNotIn("left out", err)
 
+    @unittest.skipIf(os.environ.get("HOIST_SANITIZE"), "sanitizers take address space")
+    def test_more_results_than_there_are_take_no_memory(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+
+        self.build([[["a"], [str(n)]] for n in range(50)])
+        self.ok("learn", self.index, text='[["a"],["late"]]')
+        for scorer in ("kato", "lcs", "difflib"):
+            for top in (0, 51, 52, 10**9, 2**31, 2**32, 2**63, 2**64 - 1):
+                done = run(TOOL, "query", self.index, "--state", '[["a"],["7"]]', "--scorer", scorer,
+                           "--top", top, "--json", preexec_fn=limit)
+                self.assertEqual((done.returncode, done.stderr), (0, b""), (scorer, top))
+                self.assertEqual(len(json.loads(done.stdout)), 51, (scorer, top))
+
     def test_no_sort_and_no_store(self):
         self.build([[["b", "a"], ["c"]]], "--no-sort", "--no-store")
         self.assertEqual(self.query("--state", '[["a","b"],["c"]]', "--no-sort")[0]["matches"],

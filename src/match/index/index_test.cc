@@ -367,6 +367,32 @@ TEST_F(IndexTest, KnowsItsPatterns) {
   EXPECT_EQ((*index)->pattern(name_of(events)).error().code, ErrorCode::not_found);
 }
 
+TEST_F(IndexTest, MoreResultsThanPatternsAreAll) {
+  std::mt19937_64 random(test_seed());
+  auto index = Index::open("", {});
+  ASSERT_TRUE(index);
+  for (int i = 0; i < 200; ++i) {
+    ASSERT_TRUE((*index)->learn(random_events(random, 9)));
+    if (i == 100) {
+      ASSERT_TRUE((*index)->sync());
+    }
+  }
+  for (const Scorer scorer : {Scorer::kato, Scorer::levenshtein, Scorer::difflib}) {
+    const Events state = random_events(random, 9);
+    const auto all = (*index)->search(state, {.scorer = scorer, .threshold = 0, .top = 0});
+    ASSERT_TRUE(all);
+    EXPECT_EQ(all->hits.size(), (*index)->stats().patterns);
+    for (const size_t top : {size_t{1000}, size_t{1} << 31, size_t{1} << 63, SIZE_MAX}) {
+      const auto found = (*index)->search(state, {.scorer = scorer, .threshold = 0, .top = top});
+      ASSERT_TRUE(found);
+      ASSERT_EQ(found->hits.size(), all->hits.size());
+      for (size_t i = 0; i < all->hits.size(); ++i) {
+        ASSERT_EQ(found->hits[i].id, all->hits[i].id);
+      }
+    }
+  }
+}
+
 TEST_F(IndexTest, SearchOnlyCannotLearn) {
   std::mt19937_64 random(test_seed());
   Model model;
