@@ -1,14 +1,14 @@
 # Bash completion for hoist(1). Written by scripts/command-table: change src/cli or that script.
 
 _hoist_engines="sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat"
-_hoist_guides="install first-steps sort-and-checksums models search python c cxx troubleshooting"
+_hoist_guides="first-steps sort-and-checksums models search python c cxx troubleshooting"
 
 # The commands that a command has.
 _hoist_commands() {
   case $1 in
     "") echo "run top options doctor learn-program version help tune explain container match tensors bench sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat" ;;
     "container") echo "info verify repair" ;;
-    "match") echo "build query learn delete sync stats verify repair dedup bench" ;;
+    "match") echo "build query learn delete show sync stats verify repair dedup grep bench" ;;
     "tensors") echo "pack unpack info verify repair bench" ;;
   esac
 }
@@ -32,14 +32,16 @@ _hoist_options() {
     "container repair") echo "--help -o --output --force --json" ;;
     "match") echo "--help" ;;
     "match build") echo "--help -i --input -o --output --force --format --no-sort --no-store --max-memory" ;;
-    "match query") echo "--help --state --states --threshold --top --scorer --rank --fuzzy --no-sort --json --jsonl --max-memory --device" ;;
+    "match query") echo "--help --state --states --threshold --top --scorer --rank --fuzzy --no-sort --show --json --jsonl --max-memory --device" ;;
     "match learn") echo "--help -i --input --format --durability --max-memory" ;;
     "match delete") echo "--help" ;;
+    "match show") echo "--help --json" ;;
     "match sync") echo "--help" ;;
     "match stats") echo "--help --json" ;;
     "match verify") echo "--help --json" ;;
     "match repair") echo "--help -o --output --force --json" ;;
     "match dedup") echo "--help --threshold --format --scorer --no-sort --jsonl" ;;
+    "match grep") echo "--help --scorer --threshold -k --top -r --recursive -i --ignore-case -v --invert-match -c --count -n --line-number -H --with-filename --no-filename -A --after-context -B --before-context -C --context --color --json" ;;
     "match bench") echo "--help --patterns --length --symbols --device --json" ;;
     "tensors") echo "--help" ;;
     "tensors pack") echo "--help -o --output --force --encoding --fragments --parity --order --precision --seed --rank --essential-share --digests --json" ;;
@@ -84,6 +86,13 @@ _hoist_values() {
     "match dedup --threshold") echo "@text" ;;
     "match dedup --format") echo "jsonl lines" ;;
     "match dedup --scorer") echo "kato lcs indel levenshtein difflib difflib-autojunk" ;;
+    "match grep --scorer") echo "indel levenshtein lcs" ;;
+    "match grep --threshold") echo "@text" ;;
+    "match grep -k" | "match grep --top") echo "@text" ;;
+    "match grep -A" | "match grep --after-context") echo "@text" ;;
+    "match grep -B" | "match grep --before-context") echo "@text" ;;
+    "match grep -C" | "match grep --context") echo "@text" ;;
+    "match grep --color") echo "auto always never" ;;
     "match bench --patterns") echo "@text" ;;
     "match bench --length") echo "@text" ;;
     "match bench --symbols") echo "@text" ;;
@@ -125,11 +134,13 @@ _hoist_arguments() {
     "match query") echo "@folder" ;;
     "match learn") echo "@folder" ;;
     "match delete") echo "@folder" ;;
+    "match show") echo "@folder" ;;
     "match sync") echo "@folder" ;;
     "match stats") echo "@folder" ;;
     "match verify") echo "@folder" ;;
     "match repair") echo "@folder" ;;
     "match dedup") echo "@file" ;;
+    "match grep") echo "@text" ;;
     "tensors pack") echo "@file" ;;
     "tensors unpack") echo "@file" ;;
     "tensors info") echo "@file" ;;

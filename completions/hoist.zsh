@@ -117,7 +117,7 @@ _hoist_version() {
 }
 
 _hoist_help() {
-  local -a hoist_topics=(run top options doctor learn-program version help tune explain container match tensors bench sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat install first-steps sort-and-checksums models search python c cxx troubleshooting)
+  local -a hoist_topics=(run top options doctor learn-program version help tune explain container match tensors bench sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat first-steps sort-and-checksums models search python c cxx troubleshooting)
   _arguments -s -S \
     '(-h --help)'-h'[Print this help message and exit]' \
     '(-h --help)'--help'[Print this help message and exit]' \
@@ -209,11 +209,13 @@ _hoist_match() {
     'query:Find the patterns that resemble a state'
     'learn:Learn the patterns of a file'
     'delete:Remove patterns'
+    'show:Print patterns and what is known of them'
     'sync:Lay out what was learned and save the snapshot'
     'stats:Say what an index holds'
     'verify:Compare memory, snapshot and store'
     'repair:Make a new index of what is whole in a damaged one'
     'dedup:Print all pairs of lines that are alike'
+    'grep:Print the lines of files that resemble a line'
     'bench:Measure learning, queries, sync and opening'
   )
   _arguments -C \
@@ -229,11 +231,13 @@ _hoist_match() {
         query) _hoist_match_query ;;
         learn) _hoist_match_learn ;;
         delete) _hoist_match_delete ;;
+        show) _hoist_match_show ;;
         sync) _hoist_match_sync ;;
         stats) _hoist_match_stats ;;
         verify) _hoist_match_verify ;;
         repair) _hoist_match_repair ;;
         dedup) _hoist_match_dedup ;;
+        grep) _hoist_match_grep ;;
         bench) _hoist_match_bench ;;
       esac
       ;;
@@ -267,6 +271,7 @@ _hoist_match_query() {
     --rank='[kato\: the key by which records are ranked]:KEY: ' \
     --fuzzy='[kato\: let symbols match that are alike, 0 to 1]:FLOAT: ' \
     --no-sort'[The order inside events counts\: for an index built so]' \
+    --show'[Print the patterns'\'' text, too]' \
     --json'[Print an array of records]' \
     --jsonl'[Print a record, or with --states an array, a line]' \
     --max-memory='[Refuse an index that takes more memory\: 800M, 2G]:SIZE: ' \
@@ -290,6 +295,15 @@ _hoist_match_delete() {
   _arguments -s -S \
     '(-h --help)'-h'[Print this help message and exit]' \
     '(-h --help)'--help'[Print this help message and exit]' \
+    '1:INDEX:_files -/' \
+    '*:NAME: '
+}
+
+_hoist_match_show() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    --json'[Print as JSON]' \
     '1:INDEX:_files -/' \
     '*:NAME: '
 }
@@ -338,6 +352,39 @@ _hoist_match_dedup() {
     --no-sort'[Keep the order of the symbols inside events]' \
     --jsonl'[Print an object a line]' \
     '1:FILE:_files'
+}
+
+_hoist_match_grep() {
+  _arguments -s -S \
+    --help'[Print this help message and exit]' \
+    --scorer='[indel, levenshtein or lcs]:SCORER:(indel levenshtein lcs)' \
+    --threshold='[The least similarity, 0 to 1]:FLOAT: ' \
+    '(-k --top)'-k'[Only the N best lines, best first (0 = all)]:N: ' \
+    '(-k --top)'--top='[Only the N best lines, best first (0 = all)]:N: ' \
+    '(-r --recursive)'-r'[Search the files of folders]' \
+    '(-r --recursive)'--recursive'[Search the files of folders]' \
+    '(-i --ignore-case)'-i'[Upper and lower case are the same]' \
+    '(-i --ignore-case)'--ignore-case'[Upper and lower case are the same]' \
+    '(-v --invert-match)'-v'[The lines that do not resemble it]' \
+    '(-v --invert-match)'--invert-match'[The lines that do not resemble it]' \
+    '(-c --count)'-c'[Print the number of lines of each file]' \
+    '(-c --count)'--count'[Print the number of lines of each file]' \
+    '(-n --line-number)'-n'[Print line numbers]' \
+    '(-n --line-number)'--line-number'[Print line numbers]' \
+    '(-H --with-filename)'-H'[Print names of files]' \
+    '(-H --with-filename)'--with-filename'[Print names of files]' \
+    '(-h --no-filename)'-h'[Print no names of files]' \
+    '(-h --no-filename)'--no-filename'[Print no names of files]' \
+    '(-A --after-context)'-A'[Print N lines behind each one, too]:N: ' \
+    '(-A --after-context)'--after-context='[Print N lines behind each one, too]:N: ' \
+    '(-B --before-context)'-B'[Print N lines before each one, too]:N: ' \
+    '(-B --before-context)'--before-context='[Print N lines before each one, too]:N: ' \
+    '(-C --context)'-C'[Both]:N: ' \
+    '(-C --context)'--context='[Both]:N: ' \
+    --color='[Colour what a line has in common with PATTERN]:WHEN:(auto always never)' \
+    --json'[Print an object a line, with the similarity]' \
+    '1:PATTERN: ' \
+    '*:FILE:_files'
 }
 
 _hoist_match_bench() {

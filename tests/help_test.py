@@ -173,7 +173,7 @@ class Examples(unittest.TestCase):
         (folder / "models/llama").mkdir(parents=True)
         (folder / "huge.txt").write_text("".join(f"{random.random()}\n" for _ in range(1000)))
         (folder / "patterns.jsonl").write_text('[["shoe"],["sock"],["hat"]]\n[["a"],["b"]]\n')
-        (folder / "log.txt").write_text("a b c\nd e f\n")
+        (folder / "log.txt").write_text("a b c\njumps over a lazy fox\n")
         (folder / "carts.jsonl").write_text('[["shoe"],["hat"]]\n')
         (folder / "paragraphs.txt").write_text("a b c d e\na b c d f\nx y z\n")
         safetensors(folder / "model.safetensors", [64, 100])

@@ -163,6 +163,87 @@ class MatchCommand(unittest.TestCase):
         self.assertEqual(json.loads(self.ok("verify", self.index, "--json")),
                          {"ok": True, "patterns": 2})
 
+    def test_show(self):
+        self.build([{"events": [["shoe"], ["sock"]], "frequency": 2, "emotives": {"joy": 0.5},
+                     "metadata": {"k": [1]}}, {"name": "mine", "events": [["b", "a"], ["c d"]]}])
+        name = name_of([["shoe"], ["sock"]])
+        self.ok("learn", self.index, text='{"events":[["shoe"],["sock"]],"emotives":{"joy":1}}')
+        shown = json.loads(self.ok("show", self.index, name, "mine", "--json"))
+        self.assertEqual(shown, [
+            {"name": name, "frequency": 3, "events": [["shoe"], ["sock"]], "line": "shoe sock",
+             "emotives": [{"joy": 0.5}, {"joy": 1}], "metadata": {"k": [1]}},
+            {"name": "mine", "frequency": 1, "events": [["a", "b"], ["c d"]], "emotives": [],
+             "metadata": None}])
+        self.assertEqual(self.ok("show", self.index, name, "mine"), (
+            f"name       {name}\nline       shoe sock\nevents     [[\"shoe\"], [\"sock\"]]\n"
+            'frequency  3\nemotives   [{"joy": 0.5}, {"joy": 1}]\nmetadata   {"k":[1]}\n\n'
+            'name       mine\nevents     [["a", "b"], ["c d"]]\nfrequency  1\n'))
+        status, out, err = tool("show", self.index, "none", "mine", "--json")
+        self.assertEqual((status, [one["name"] for one in json.loads(out)]), (1, ["mine"]))
+        self.assertEqual(err, "hoist: error: no pattern none (in the index)\n")
+
+    def test_queries_show_the_text(self):
+        self.build([[["a"], ["b"]], [["b", "a"], ["c"]]])
+        state = '[["a"],["b"]]'
+        texts = {name_of([["a"], ["b"]]): ([["a"], ["b"]], "a b"),
+                 name_of([["b", "a"], ["c"]]): ([["a", "b"], ["c"]], None)}
+        for synced in (False, True):
+            if synced:
+                self.ok("sync", self.index)
+            for scorer in ("kato", "lcs", "indel", "levenshtein", "difflib", "difflib-autojunk"):
+                hits = self.query("--state", state, "--scorer", scorer, "--show")
+                self.assertEqual({hit["name"]: (hit["events"], hit.get("line")) for hit in hits}, texts)
+                for hit, plain in zip(hits, self.query("--state", state, "--scorer", scorer)):
+                    del hit["events"]
+                    hit.pop("line", None)
+                    self.assertEqual(hit, plain)
+            out = self.ok("query", self.index, "--state", state, "--scorer", "lcs", "--show")
+            self.assertEqual([line.split("  ", 2)[2] for line in out.splitlines()],
+                             ["a b", '[["a", "b"], ["c"]]'])
+            out = self.ok("query", self.index, "--state", state, "--show")
+            self.assertEqual(len(out.splitlines()), 2)
+            self.assertIn("[a b] ", out)
+
+    def test_lines_of_one_word(self):
+        lines = ["one", "", "two words", "one", " \t", "three"]
+        status, out, err = tool("build", "--format", "lines", "-i", self.file("lines", lines), "-o",
+                                self.index)
+        self.assertEqual((status, out), (0, ""))
+        self.assertRegex(err, r": 3 patterns of 4 lines, .*; 2 blank lines left out\n$")
+        one = name_of([["one"]])
+        shown = json.loads(self.ok("show", self.index, one, "--json"))[0]
+        self.assertEqual((shown["line"], shown["frequency"]), ("one", 2))
+        self.assertEqual(self.ok("learn", self.index, "--format", "lines", text="four\none\n").split(),
+                         [name_of([["four"]]), one])
+        for synced in (False, True):
+            if synced:
+                self.ok("sync", self.index)
+            for scorer in ("kato", "lcs", "indel", "levenshtein", "difflib", "difflib-autojunk"):
+                hits = self.query("--state", '[["one"],["x"]]', "--scorer", scorer)
+                self.assertEqual([hit["name"] for hit in hits], [one], scorer)
+            self.assertEqual(self.query("--state", '[["one"]]')[0]["name"], one)
+        self.assertEqual(json.loads(self.ok("verify", self.index, "--json"))["patterns"], 4)
+        repaired = self.folder / "repaired"
+        self.ok("repair", self.index, "-o", repaired)
+        self.assertEqual(self.ok("show", repaired, one), self.ok("show", self.index, one))
+        self.refused(2, "a pattern of 1 symbols: at least 2", "learn", self.index, text='[["a"]]')
+        _, _, err = tool("build", "-i", self.file("two", ['[["a"],["b"]]']), "-o", self.folder / "x")
+        self.assertNotIn("left out", err)
+
+    @unittest.skipIf(os.environ.get("HOIST_SANITIZE"), "sanitizers take address space")
+    def test_more_results_than_there_are_take_no_memory(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+
+        self.build([[["a"], [str(n)]] for n in range(50)])
+        self.ok("learn", self.index, text='[["a"],["late"]]')
+        for scorer in ("kato", "lcs", "difflib"):
+            for top in (0, 51, 52, 10**9, 2**31, 2**32, 2**63, 2**64 - 1):
+                done = run(TOOL, "query", self.index, "--state", '[["a"],["7"]]', "--scorer", scorer,
+                           "--top", top, "--json", preexec_fn=limit)
+                self.assertEqual((done.returncode, done.stderr), (0, b""), (scorer, top))
+                self.assertEqual(len(json.loads(done.stdout)), 51, (scorer, top))
+
     def test_no_sort_and_no_store(self):
         self.build([[["b", "a"], ["c"]]], "--no-sort", "--no-store")
         self.assertEqual(self.query("--state", '[["a","b"],["c"]]', "--no-sort")[0]["matches"],

@@ -444,7 +444,7 @@ class Outputs(unittest.TestCase):
         self.assertEqual(self.build("--force", "--no-store", source=self.folder / "one").returncode, 0)
         self.assertEqual(os.listdir(self.folder).count("index"), 1)
         self.assertEqual(sorted(os.listdir(index)), ["ledger", "snapshot.hoist"])
-        (self.folder / "bad").write_text("x\n")
+        (self.folder / "bad").write_bytes(b"x \xff\n")
         before = self.content()
         self.assertEqual(self.build("--force", source=self.folder / "bad").returncode, 2)
         self.assertEqual(self.content(), before)

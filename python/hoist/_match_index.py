@@ -275,8 +275,9 @@ class Index(OwnsResources):
     ) -> Found:
         """(scores, ids) of the patterns most similar to each of several states, by one pass.
 
-        With k the best k, in matrices of len(states) rows and k columns, or of as many as the index
-        has patterns if these are fewer, padded with NaN and -1; else all, in one array a state.
+        With k the best k, in matrices of len(states) rows and k columns, padded with NaN and -1; if
+        the index has fewer patterns than k, of as many columns as the state that found most. Without
+        k all, in one array a state.
         threshold: the least normalized score, 0 to 1; without one 0 with k, else 0.1.
         scorer: "lcs", "indel", "levenshtein", "kato", "difflib", "difflib-autojunk". Scores are
         float64 in 0 to 1, or with normalized=False what the scorer counts. An id stands for its
@@ -294,8 +295,8 @@ class Index(OwnsResources):
                 found = Found(([], []))
         else:
             counts = np.diff(ends, prepend=0)
-            # Patterns may have been removed since the search.
-            columns = min(k, max(len(self), int(counts.max(initial=0))))
+            # A k that asks for all patterns takes no columns that no state fills.
+            columns = k if k <= len(self) else int(counts.max(initial=0))
             shape = (len(ends), columns)
             filled = np.arange(columns) < counts[:, None]
             padded_scores = np.full(shape, np.nan)

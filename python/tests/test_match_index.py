@@ -112,10 +112,14 @@ def test_more_wanted_than_there_are(synced):
         index.delete(name_of(patterns[0]))
         states = [[["a"], ["7"]]] * 3
         few = index.search(states, k=49)
-        for k in (10**9, 2**63, 10**30):
+        for k in (50, 10**9, 2**31, 2**63, 10**30):
             many = index.search(states, k=k)
             assert many.scores.shape == many.ids.shape == (3, 49)
             assert many.names() == few.names() and (many.scores == few.scores).all()
+        few = index.search(states * 1000, k=10**9, threshold=0.9)
+        assert few.scores.shape == (3000, 1)  # 49 patterns, of which a state finds one
+        with pytest.raises(errors.InvalidArgument, match="k is 0: 1 or more"):
+            index.search(states, k=0)
         for most in (10**9, 2**63, 10**30):
             assert len(index.predict(states[0], max_predictions=most)) == 49
 

@@ -266,6 +266,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     last = read_events(bytes);
     PatternText text = pattern_of(last);
     LearnOptions learned;
+    learned.single_symbols = (step & 4) != 0;
     if (step & 0x10) learned.emotives.emplace_back("joy", step / 32 - 3);
     if (step & 0x20) learned.emotives.emplace_back("fear", step / 64);
     const auto done = (*index)->learn(text, learned);

@@ -18,11 +18,13 @@ namespace {
 
 using match::Index;
 
-match::LearnOptions learn_options(const match::PatternLine& line) {
+// A line of text may be one word; a pattern of events has two symbols.
+match::LearnOptions learn_options(const match::PatternLine& line, const std::string& format) {
   return {.name = line.name,
           .frequency = line.frequency,
           .emotives = line.emotives,
-          .metadata = line.metadata};
+          .metadata = line.metadata,
+          .single_symbols = format == "lines"};
 }
 
 Status stopped() { return fail(ErrorCode::cancelled, "stopped as asked"); }
@@ -43,18 +45,20 @@ Status build(const MatchBuildOptions& options) {
   if (!index) return index.error();
   if (Status begun = (*index)->begin_bulk(); !begun) return begun;
   uint64_t lines = 0;
+  uint64_t blank = 0;
   {
     PatternProgress progress;
-    Status read = read_patterns(*reader, options.format,
-                                [&](const match::PatternLine& line, uint64_t) -> Status {
-                                  if (is_interrupted()) return stopped();
-                                  match::PatternText pattern = line.pattern;
-                                  auto learned = (*index)->learn(pattern, learn_options(line));
-                                  if (!learned) return learned.error();
-                                  progress.update(++lines, reader->bytes(), reader->total());
-                                  return {};
-                                });
-    if (!read) return read;
+    const auto read = read_patterns(
+        *reader, options.format, [&](const match::PatternLine& line, uint64_t) -> Status {
+          if (is_interrupted()) return stopped();
+          match::PatternText pattern = line.pattern;
+          auto learned = (*index)->learn(pattern, learn_options(line, options.format));
+          if (!learned) return learned.error();
+          progress.update(++lines, reader->bytes(), reader->total());
+          return {};
+        });
+    if (!read) return read.error();
+    blank = *read;
   }
   if (is_interrupted()) return stopped();
   if (Status ended = (*index)->end_bulk(); !ended) return ended;
@@ -62,8 +66,10 @@ Status build(const MatchBuildOptions& options) {
   const match::IndexStats stats = (*index)->stats();
   index->reset();
   if (Status published = folder.publish(); !published) return published;
-  print_error(fmt::format("{}: {} patterns of {} lines, {} symbols, {} of memory\n", options.output,
-                          stats.patterns, lines, stats.symbols, bytes_text(stats.memory)));
+  const std::string left_out = blank == 0 ? "" : fmt::format("; {} blank lines left out", blank);
+  print_error(fmt::format("{}: {} patterns of {} lines, {} symbols, {} of memory{}\n",
+                          options.output, stats.patterns, lines, stats.symbols,
+                          bytes_text(stats.memory), left_out));
   return {};
 }
 
@@ -78,10 +84,10 @@ Status learn(const MatchLearnOptions& options) {
   if (!index) return index.error();
   auto reader = LineReader::open(options.input);
   if (!reader) return reader.error();
-  return read_patterns(
+  const auto read = read_patterns(
       *reader, options.format, [&](const match::PatternLine& line, uint64_t) -> Status {
         match::PatternText pattern = line.pattern;
-        const auto learned = (*index)->learn(pattern, learn_options(line));
+        const auto learned = (*index)->learn(pattern, learn_options(line, options.format));
         if (!learned) return learned.error();
         // Each name as soon as it is durable: it is what acknowledges.
         fmt::print("{}\n", learned->name);
@@ -90,6 +96,7 @@ Status learn(const MatchLearnOptions& options) {
         }
         return {};
       });
+  return read ? Status() : read.error();
 }
 
 int status_of(const Status& status) { return status ? kDone : report(status.error()); }

@@ -37,6 +37,7 @@ struct MatchQueryOptions {
   std::optional<std::string> rank;  // these two: of kato alone
   std::optional<double> fuzzy;
   bool keep_order = false;
+  bool show = false;  // the patterns' text
   bool json = false;
   bool jsonl = false;
   std::string max_memory;
@@ -54,6 +55,7 @@ struct MatchLearnOptions {
 int match_learn(const MatchLearnOptions& options);
 
 int match_delete(const std::string& index, const std::vector<std::string>& names);
+int match_show(const std::string& index, const std::vector<std::string>& names, bool json);
 int match_sync(const std::string& index);
 int match_repair(const std::string& index, const std::string& output, bool force, bool json);
 int match_stats(const std::string& index, bool json);

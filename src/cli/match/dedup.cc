@@ -78,7 +78,7 @@ Result<std::vector<Line>> read_lines(const MatchDedupOptions& options, match::In
   if (!reader) return reader.error();
   std::vector<Line> lines;
   uint64_t skipped = 0;
-  Status read = read_patterns(
+  const auto read = read_patterns(
       *reader, options.format, [&](const match::PatternLine& line, uint64_t number) -> Status {
         match::PatternText pattern = line.pattern;
         if (pattern.tokens.size() < match::kMinPatternTokens) {

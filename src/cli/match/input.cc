@@ -13,13 +13,18 @@ constexpr char kForm[] = ": a line is [[\"a\"], [\"b\"]] or {\"events\": [[\"a\"
 
 }  // namespace
 
-Status read_patterns(LineReader& reader, const std::string& format, const TakePattern& take) {
+Result<uint64_t> read_patterns(LineReader& reader, const std::string& format,
+                               const TakePattern& take) {
   match::PatternParser parser;
+  uint64_t blank = 0;
   for (;;) {
     const auto line = reader.next();
     if (!line) return line.error();
-    if (!*line) return {};
-    if (is_blank(**line)) continue;
+    if (!*line) return blank;
+    if (is_blank(**line)) {
+      ++blank;
+      continue;
+    }
     const auto parsed = format == "lines" ? parser.parse_words(**line) : parser.parse_json(**line);
     const Status done = parsed ? take(**parsed, reader.line_number()) : Status(parsed.error());
     if (done) continue;

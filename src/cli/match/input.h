@@ -9,8 +9,10 @@
 
 namespace hoist::cli {
 
-// Calls `take` for each line that is not blank; an error of it, or of the line, names the line.
+// Calls `take` for each line that is not blank, and gives the number of those that are; an error of
+// it, or of the line, names the line.
 using TakePattern = std::function<Status(const match::PatternLine& line, uint64_t number)>;
-Status read_patterns(LineReader& reader, const std::string& format, const TakePattern& take);
+Result<uint64_t> read_patterns(LineReader& reader, const std::string& format,
+                               const TakePattern& take);
 
 }  // namespace hoist::cli

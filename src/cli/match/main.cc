@@ -3,6 +3,7 @@
 
 #include "cli/command.h"
 #include "cli/match/commands.h"
+#include "cli/match/grep.h"
 #include "cli/report.h"
 #include "cli/tool.h"
 
@@ -94,6 +95,7 @@ void add_query(CLI::App& app, int& status) {
       ->check(number_in(0, 1));
   command->add_flag("--no-sort", options->keep_order,
                     "The order inside events counts: for an index built so");
+  command->add_flag("--show", options->show, "Print the patterns' text, too");
   CLI::Option* json = command->add_flag("--json", options->json, "Print an array of records");
   command->add_flag("--jsonl", options->jsonl, "Print a record, or with --states an array, a line")
       ->excludes(json);
@@ -137,6 +139,20 @@ void add_delete(CLI::App& app, int& status) {
       "Exit status 1 where there is none of that name.\n\nExample:\n"
       "  hoist match delete shop.index 84a8460921254c158ba6f097de303bbffa0915ed");
   command->callback([&status, index, names] { status = match_delete(*index, *names); });
+}
+
+void add_show(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("show", "Print patterns and what is known of them");
+  auto index = std::make_shared<std::string>();
+  auto names = std::make_shared<std::vector<std::string>>();
+  auto json = std::make_shared<bool>(false);
+  command->add_option("INDEX", *index, "The index")->required();
+  command->add_option("NAME", *names, "Names of patterns")->required();
+  command->add_flag("--json", *json, "Print as JSON");
+  command->footer(
+      "Exit status 1 where there is none of that name.\n\nExample:\n"
+      "  hoist match show shop.index e5c17772fa8926153d1b4d751a0b5fcaf22f1b6f");
+  command->callback([&status, index, names, json] { status = match_show(*index, *names, *json); });
 }
 
 void add_sync(CLI::App& app, int& status) {
@@ -201,6 +217,50 @@ void add_dedup(CLI::App& app, int& status) {
   });
 }
 
+void add_grep(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("grep", "Print the lines of files that resemble a line");
+  command->set_help_flag("--help", "Print this help message and exit");  // -h is grep's
+  auto options = std::make_shared<MatchGrepOptions>();
+  command->add_option("PATTERN", options->pattern, "The line")->required();
+  command->add_option("FILE", options->files,
+                      "Files; - is standard input, as is none. With -r also folders");
+  suggest(command->add_option("--scorer", options->scorer, "indel, levenshtein or lcs"),
+          "indel levenshtein lcs")
+      ->type_name("SCORER")
+      ->capture_default_str();
+  command->add_option("--threshold", options->threshold, "The least similarity, 0 to 1")
+      ->check(number_in(0, 1))
+      ->capture_default_str();
+  command->add_option("-k,--top", options->top, "Only the N best lines, best first (0 = all)")
+      ->check(count())
+      ->type_name("N");
+  command->add_flag("-r,--recursive", options->recursive, "Search the files of folders");
+  command->add_flag("-i,--ignore-case", options->ignore_case, "Upper and lower case are the same");
+  command->add_flag("-v,--invert-match", options->invert, "The lines that do not resemble it");
+  command->add_flag("-c,--count", options->count, "Print the number of lines of each file");
+  command->add_flag("-n,--line-number", options->numbers, "Print line numbers");
+  command->add_flag_callback(
+      "-H,--with-filename", [options] { options->names = true; }, "Print names of files");
+  command->add_flag_callback(
+      "-h,--no-filename", [options] { options->names = false; }, "Print no names of files");
+  const auto add_context = [&](const char* name, auto& lines, const char* description) {
+    command->add_option(name, lines, description)->check(count())->type_name("N");
+  };
+  add_context("-A,--after-context", options->after, "Print N lines behind each one, too");
+  add_context("-B,--before-context", options->before, "Print N lines before each one, too");
+  add_context("-C,--context", options->around, "Both");
+  command->add_option("--color", options->color, "Colour what a line has in common with PATTERN")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->type_name("WHEN")
+      ->capture_default_str();
+  command->add_flag("--json", options->json, "Print an object a line, with the similarity");
+  command->footer(
+      "Exit status: 0 some lines, 1 none, 2 an error.\n\nExamples:\n"
+      "  hoist match grep -n 'jumps over the lazy fox' log.txt\n"
+      "  hoist match grep -r -k 5 'jumps over the lazy fox' .");
+  command->callback([&status, options] { status = match_grep(*options); });
+}
+
 void add_bench(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand("bench", "Measure learning, queries, sync and opening");
   auto options = std::make_shared<MatchBenchOptions>();
@@ -237,11 +297,13 @@ int main(int argc, char** argv) {
   add_query(app, status);
   add_learn(app, status);
   add_delete(app, status);
+  add_show(app, status);
   add_sync(app, status);
   add_report(app, status, "stats", "Say what an index holds", match_stats);
   add_report(app, status, "verify", "Compare memory, snapshot and store", match_verify);
   add_repair(app, status);
   add_dedup(app, status);
+  add_grep(app, status);
   add_bench(app, status);
   return run_tool(app, argc, argv, [&] { return status; });
 }

@@ -152,6 +152,7 @@ Status query(const MatchQueryOptions& options) {
   }
   match::Question question;
   question.search = {.scorer = *scorer, .threshold = options.threshold, .top = options.top};
+  question.show = options.show;
   question.predict.threshold = options.threshold;
   question.predict.max_predictions = options.top == 0 ? SIZE_MAX : options.top;
   question.predict.rank = *rank;

@@ -82,12 +82,21 @@ struct LearnOptions {
   uint32_t frequency = 1;      // by which the pattern's rises
   Emotives emotives = {};
   std::string_view metadata = {};  // JSON text; it replaces what was there unless empty
+  bool single_symbols = false;     // learn a pattern of one symbol, too
 };
 
 struct Learned {
   std::string name;
   uint32_t frequency;  // 1 above the number of times that it was learned before
   bool is_new;
+};
+
+// What is kept of a pattern. Symbols are valid for as long as the index lives.
+struct KnownPattern {
+  std::vector<std::vector<std::string_view>> events;
+  uint32_t frequency = 0;
+  EmotiveList emotives;  // the latest learnings' that had some, oldest first
+  std::string metadata;  // JSON text, empty where there is none
 };
 
 struct IndexStats {
@@ -121,8 +130,9 @@ class Index {
   // `unavailable` in a child after fork(), where nothing can be learned, removed or synced.
   Status check_process() const;
 
-  // `invalid_argument` for fewer than two symbols, more than 65 535, symbols that are no UTF-8, and
-  // for a name that stands for another pattern. Only what succeeds changes anything.
+  // `invalid_argument` for fewer than two symbols (LearnOptions::single_symbols), more than 65 535,
+  // symbols that are no UTF-8, and for a name that stands for another pattern. Only what succeeds
+  // changes anything.
   Result<Learned> learn(const std::vector<std::vector<std::string>>& events,
                         const LearnOptions& options = {});
   // The same, where the caller has views; `pattern` comes back normalised.
@@ -132,6 +142,11 @@ class Index {
   bool contains(std::string_view name) const;
   // JSON text, empty where there is none. `not_found` as above.
   Result<std::string> metadata(std::string_view name) const;
+  // `not_found` as above.
+  Result<KnownPattern> pattern(std::string_view name) const;
+  // The events of a pattern that a search of this index found.
+  std::vector<std::vector<std::string_view>> events(const IndexSearchResult& result,
+                                                    const IndexHit& hit) const;
   // The names of patterns by IndexHit::id; `not_found` as above. It takes time in proportion to the
   // patterns of the index.
   Result<std::vector<std::string>> names(std::span<const uint32_t> ids) const;

@@ -44,6 +44,9 @@ class GroupFlush {
   bool busy_ = false;
 };
 
+// That there is none of this name.
+Error no_pattern(std::string_view name);
+
 struct Index::State {
   explicit State(std::string path, const IndexOptions& options)
       : path(std::move(path)), options(options) {}

@@ -306,6 +306,93 @@ TEST_F(IndexTest, BulkIsWhatLearningIs) {
   expect_same(**index, model, random, 5);
 }
 
+TEST_F(IndexTest, HasPatternsOfOneSymbolWhereAskedFor) {
+  std::mt19937_64 random(test_seed());
+  Model model;
+  {
+    auto index = Index::open(path(), {.create = true});
+    ASSERT_TRUE(index);
+    EXPECT_FALSE((*index)->learn(Events{{"s1"}}));
+    for (const bool bulk : {false, true, false}) {
+      if (bulk) {
+        ASSERT_TRUE((*index)->begin_bulk());
+      }
+      for (int i = 0; i < 60; ++i) {
+        const Events events =
+            i % 3 == 0 ? Events{{"s" + std::to_string(random() % 7)}} : random_events(random, 5, 5);
+        ASSERT_TRUE((*index)->learn(events, {.single_symbols = true}));
+        model.learn(events, name_of(events), 1, {});
+      }
+      EXPECT_FALSE((*index)->learn(Events{{}}, {.single_symbols = true}));
+      if (bulk) {
+        ASSERT_TRUE((*index)->end_bulk());
+      }
+      expect_same(**index, model, random, 7);
+    }
+    ASSERT_TRUE((*index)->sync());
+    expect_same(**index, model, random, 7);
+  }
+  auto index = Index::open(path(), {});
+  ASSERT_TRUE(index) << index.error().message;
+  expect_same(**index, model, random, 7);
+  EXPECT_TRUE((*index)->verify());
+}
+
+TEST_F(IndexTest, KnowsItsPatterns) {
+  auto index = Index::open(path(), {.create = true});
+  ASSERT_TRUE(index);
+  const Events events = {{"a", "b"}, {"c"}};
+  const LearnOptions options = {
+      .frequency = 3, .emotives = {{"joy", 0.5}}, .metadata = "{\"n\":1}"};
+  ASSERT_TRUE((*index)->learn(events, options));
+  ASSERT_TRUE((*index)->learn(events, {.emotives = {{"joy", 1}}}));
+  for (const bool synced : {false, true}) {
+    if (synced) {
+      ASSERT_TRUE((*index)->sync());
+    }
+    const auto known = (*index)->pattern(name_of(events));
+    ASSERT_TRUE(known);
+    const std::vector<std::vector<std::string_view>> views = {{"a", "b"}, {"c"}};
+    EXPECT_EQ(known->events, views);
+    EXPECT_EQ(known->frequency, 4u);
+    EXPECT_EQ(known->emotives, (EmotiveList{{{"joy", 0.5}}, {{"joy", 1}}}));
+    EXPECT_EQ(known->metadata, "{\"n\":1}");
+    const auto found = (*index)->search({{"c"}, {"a"}}, {.threshold = 0.1});
+    ASSERT_TRUE(found);
+    ASSERT_EQ(found->hits.size(), 1u);
+    EXPECT_EQ((*index)->events(*found, found->hits[0]), views);
+  }
+  EXPECT_EQ((*index)->pattern("none").error().code, ErrorCode::not_found);
+  ASSERT_TRUE((*index)->remove(name_of(events)));
+  EXPECT_EQ((*index)->pattern(name_of(events)).error().code, ErrorCode::not_found);
+}
+
+TEST_F(IndexTest, MoreResultsThanPatternsAreAll) {
+  std::mt19937_64 random(test_seed());
+  auto index = Index::open("", {});
+  ASSERT_TRUE(index);
+  for (int i = 0; i < 200; ++i) {
+    ASSERT_TRUE((*index)->learn(random_events(random, 9)));
+    if (i == 100) {
+      ASSERT_TRUE((*index)->sync());
+    }
+  }
+  for (const Scorer scorer : {Scorer::kato, Scorer::levenshtein, Scorer::difflib}) {
+    const Events state = random_events(random, 9);
+    const auto all = (*index)->search(state, {.scorer = scorer, .threshold = 0, .top = 0});
+    ASSERT_TRUE(all);
+    EXPECT_EQ(all->hits.size(), (*index)->stats().patterns);
+    for (const size_t top : {size_t{1000}, size_t{1} << 31, size_t{1} << 63, SIZE_MAX}) {
+      const auto found = (*index)->search(state, {.scorer = scorer, .threshold = 0, .top = top});
+      ASSERT_TRUE(found);
+      ASSERT_EQ(found->hits.size(), all->hits.size());
+      for (size_t i = 0; i < all->hits.size(); ++i) {
+        ASSERT_EQ(found->hits[i].id, all->hits[i].id);
+      }
+    }
+  }
+}
+
 TEST_F(IndexTest, SearchOnlyCannotLearn) {
   std::mt19937_64 random(test_seed());
   Model model;

@@ -14,11 +14,11 @@ uint32_t saturating_sum(uint32_t a, uint32_t b) {
   return a + std::min(std::numeric_limits<uint32_t>::max() - a, b);
 }
 
+}  // namespace
+
 Error no_pattern(std::string_view name) {
   return fail(ErrorCode::not_found, fmt::format("no pattern {} (in the index)", name));
 }
-
-}  // namespace
 
 Status GroupFlush::flush(Store& store) {
   std::unique_lock lock(mutex_);
@@ -54,7 +54,8 @@ Result<Learned> Index::learn(PatternText& pattern, const LearnOptions& options) 
   if (Status ready = normalise(pattern, state_->settings.sort); !ready) {
     return ready.error();
   }
-  if (Status ready = check_learnable(pattern); !ready) return ready.error();
+  const size_t least = options.single_symbols ? 1 : kMinPatternTokens;
+  if (Status ready = check_learnable(pattern, least); !ready) return ready.error();
   if (options.name.size() > kMaxNameBytes || !is_utf8(options.name)) {
     return fail(ErrorCode::invalid_argument, fmt::format("a name of {} bytes: at most {}, in UTF-8",
                                                          options.name.size(), kMaxNameBytes));

@@ -159,6 +159,7 @@ class Repair {
     for (size_t i = 0; i < times; ++i) {
       LearnOptions options;
       options.name = pattern.name;
+      options.single_symbols = true;  // it was learned
       if (i == 0) options.frequency = pattern.state.frequency - static_cast<uint32_t>(times) + 1;
       if (i < list.size()) options.emotives = list[list.size() - times + i];
       if (i == 0 && metadata != salvage_.metadata.end()) options.metadata = metadata->second;

@@ -12,6 +12,7 @@ namespace hoist::match {
 struct Question {
   IndexSearchOptions search;  // with Scorer::kato records are found, by `predict`
   RecordOptions predict;
+  bool show = false;  // the text of each pattern, too (match/json/pattern_text.h)
 };
 
 // What one state found, best first.

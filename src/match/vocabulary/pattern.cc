@@ -9,34 +9,12 @@
 #include <memory>
 
 #include "match/vocabulary/printable.h"
+#include "match/vocabulary/utf8.h"
 
 namespace hoist::match {
 namespace {
 
 constexpr char kHex[] = "0123456789abcdef";
-
-// The code point that begins at `at`, which is moved behind it; nothing where the bytes are no
-// UTF-8 (overlong forms and surrogates are none: RFC 3629).
-bool next_code_point(std::string_view text, size_t& at, uint32_t& code_point) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(at);
-  if (lead < 0x80) {
-    code_point = lead;
-    ++at;
-    return true;
-  }
-  const size_t more = lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : 1;
-  if (lead < 0xc2 || lead > 0xf4 || text.size() - at <= more) return false;
-  code_point = lead & (0x3fu >> more);
-  for (size_t i = 1; i <= more; ++i) {
-    if ((byte(at + i) & 0xc0) != 0x80) return false;
-    code_point = code_point << 6 | (byte(at + i) & 0x3f);
-  }
-  at += more + 1;
-  constexpr std::array<uint32_t, 4> kLeast = {0, 0x80, 0x800, 0x10000};
-  return code_point >= kLeast[more] && code_point <= 0x10ffff &&
-         (code_point < 0xd800 || code_point > 0xdfff);
-}
 
 void append_hex(uint32_t value, int digits, std::string& out) {
   for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4)
@@ -157,10 +135,10 @@ std::vector<uint16_t> event_sizes_of(const PatternText& pattern) {
   return sizes;
 }
 
-Status check_learnable(const PatternText& pattern) {
-  if (pattern.tokens.size() >= kMinPatternTokens) return {};
-  return fail(ErrorCode::invalid_argument, fmt::format("a pattern of {} symbols: at least {}",
-                                                       pattern.tokens.size(), kMinPatternTokens));
+Status check_learnable(const PatternText& pattern, size_t least) {
+  if (pattern.tokens.size() >= least) return {};
+  return fail(ErrorCode::invalid_argument,
+              fmt::format("a pattern of {} symbols: at least {}", pattern.tokens.size(), least));
 }
 
 void append_python_repr(const PatternText& pattern, std::string& out) {

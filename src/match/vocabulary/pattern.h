@@ -47,8 +47,8 @@ Status normalise(PatternText& pattern, bool sort);
 // How many symbols each event of a normalised pattern has.
 std::vector<uint16_t> event_sizes_of(const PatternText& pattern);
 
-// Whether a normalised pattern can be learned: `invalid_argument` below kMinPatternTokens.
-Status check_learnable(const PatternText& pattern);
+// Whether a normalised pattern can be learned: `invalid_argument` below `least` symbols.
+Status check_learnable(const PatternText& pattern, size_t least = kMinPatternTokens);
 
 bool is_utf8(std::string_view text);
 
