@@ -200,6 +200,20 @@ class InstallingHeaders(unittest.TestCase):
         for name in ("x.hpp", "a.h", "b.h"):
             self.assertIn(name, (self.tree / "stamp.d").read_text())
 
+    def test_make_reads_the_names_of_any_folder(self):
+        whole = self.tree
+        self.tree = whole / "a b#c$d"
+        for path in ("src", "include"):
+            shutil.copytree(whole / path, self.tree / path)
+        done = self.install()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        stamp = self.tree / "stamp"
+        os.utime(stamp, (1, 1))  # older than what it was made of
+        rules = self.write("../Makefile", (self.tree / "stamp.d").read_text() + "\t@: $(info $?)\n")
+        said = subprocess.run(["make", "-f", rules, stamp], check=True, capture_output=True, text=True)
+        for name in ("include/hoist/x.hpp", "src/base/a.h", "src/base/b.h"):
+            self.assertIn(str(self.tree / name), said.stdout)
+
     def test_what_would_be_missing_is_refused(self):
         for line in ("#include <fmt/core.h>", "#include <rocksdb/db.h>", '#include "base/none.h"'):
             with self.subTest(line):
