@@ -84,6 +84,11 @@ class Installed(InstalledTree):
     def test_the_example_builds_and_runs(self):
         self.build_example(compilers()[0])
 
+    def test_the_plug_in_of_cuda_lies_beside_it(self):
+        if not (BUILD / "lib" / "libhoist_cuda.so").is_file():
+            self.skipTest("built without CUDA")
+        self.assertTrue((self.prefix / "lib" / "libhoist_cuda.so").is_file())
+
     def test_another_version_is_refused(self):
         (self.folder / "other").mkdir()
         (self.folder / "other" / "CMakeLists.txt").write_text(
