@@ -46,6 +46,14 @@ def example_of(text):
     return "\n".join(line for line in code if not line.startswith(("find_package", "target_link")))
 
 
+def is_built_alone(header):
+    """Whether the build has shown that it stands alone: its source includes it before all others."""
+    name = header.relative_to("hoist")
+    source = (ROOT / "src" / name).with_suffix(".cc")
+    first = source.is_file() and re.search(r"^\s*#\s*include\s*(\S+)", source.read_text(), re.M)
+    return bool(first) and first[1] == f'"{name}"'
+
+
 def global_functions(path, *options):
     """Functions of namespace hoist that others may call; not those of unnamed namespaces."""
     lines = run("nm", *options, "--defined-only", path).splitlines()
@@ -107,11 +115,6 @@ class Installed(InstalledTree):
         said = run("cmake", "-S", self.folder / "other", "-B", self.folder / "other" / "build",
                    f"-DCMAKE_PREFIX_PATH={self.prefix}")
         self.assertIn("found: 0", said)
-
-    def test_public_headers_stand_alone(self):
-        for name in PUBLIC:
-            with self.subTest(name):
-                self.compile(compilers()[0], f"hoist/{name}.hpp")
 
     def test_examples_of_public_headers_compile(self):
         for name in PUBLIC:
@@ -176,9 +179,10 @@ class EveryHeader(InstalledTree):
     """What takes longer."""
 
     def test_each_stands_alone(self):
+        headers = [header for header in self.headers() if not is_built_alone(header)]
+        self.assertGreater(len(headers), 4)
         with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-            work = {header: pool.submit(self.compile, compilers()[0], header)
-                    for header in self.headers()}
+            work = {header: pool.submit(self.compile, compilers()[0], header) for header in headers}
         for header, done in work.items():
             with self.subTest(header=header):
                 done.result()
