@@ -51,4 +51,7 @@ function(hoist_cuda_plugin)
                         INSTALL_RPATH "" LINK_DEPENDS ${exports})
   target_link_options(hoist_cuda PRIVATE LINKER:--version-script=${exports})
   install(TARGETS hoist_cuda DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  foreach(component capi cxx)  # each is whole by itself; a whole installation has it already
+    install(TARGETS hoist_cuda DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${component} EXCLUDE_FROM_ALL)
+  endforeach()
 endfunction()

@@ -57,6 +57,11 @@ class InstalledTest(unittest.TestCase):
         self.assertIn("all layers: bit for bit", out)
         self.assertIn('"present"', out)
 
+    def test_the_plug_in_of_cuda_lies_beside_it(self):
+        if not (BUILD / "lib" / "libhoist_cuda.so").is_file():
+            self.skipTest("built without CUDA")
+        self.assertTrue((self.prefix / "lib" / "libhoist_cuda.so").is_file())
+
     def test_headers_stand_alone_in_c_and_cplusplus(self):
         source = pathlib.Path(self.folder.name) / "header.c"
         for header in ("hoist", "tensors", "match"):

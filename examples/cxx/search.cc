@@ -32,7 +32,9 @@ hoist::Status tour_search() {
   for (const std::string_view name : names) choices.push_back(sequence(name));
   const std::vector<Sequence> queries = {sequence("hand tools")};
   std::vector<double> scores(queries.size() * choices.size());
-  const PairScoring ratio = {*PairScorer::named("ratio"), std::nullopt};
+  const auto scorer = PairScorer::named("ratio");
+  if (!scorer) return hoist::fail(hoist::ErrorCode::unsupported, "no such scorer: ratio");
+  const PairScoring ratio = {*scorer, std::nullopt};
   fill_scores<double>(ratio, queries, choices, hoist::ThreadPool::process(), scores);
   std::cout << "in percent like hand tools:";
   for (size_t i = 0; i < names.size(); ++i) std::cout << ' ' << names[i] << '=' << scores[i];

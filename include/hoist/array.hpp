@@ -9,8 +9,11 @@
 //   std::vector<float> weights(64 * 48);
 //   const std::array<uint64_t, 2> shape = {64, 48};
 //   Result<View> view = View::of(weights.data(), DType::f32, shape);
-//   Result<View> rows = view->slice(0, 16, 32);         // rows 16 to 31: 16 x 48
-//   Result<View> turned = rows->transposed(0, 1);       // 48 x 16, the same memory
+//   if (!view) return view.error();
+//   Result<View> rows = view->slice(0, 16, 32);  // rows 16 to 31: 16 x 48
+//   if (!rows) return rows.error();
+//   Result<View> turned = rows->transposed(0, 1);  // 48 x 16, the same memory
+//   if (!turned) return turned.error();
 //
 // Names. Everything is in namespace hoist::array; errors, which all libraries share, in hoist.
 //
@@ -25,10 +28,12 @@
 // numbers are written into files and never change. Strides are in elements, as DLPack's, and may be
 // 0 or negative. Types whose elements share bytes (F4, F6) have views that are contiguous only.
 //
-// Errors are values. What can fail returns Result<T> or Status, and no exception leaves the
-// library but std::bad_alloc, and the one of Result::value() of a result that has none:
+// Errors are values: what can fail returns Result<T> or Status. Test one before you use it.
 //
 //   if (!view) std::cerr << view.error().message << '\n';
+//
+// Result::value() of a result without one throws std::runtime_error. Nothing else of the library
+// throws on purpose; the standard library's std::bad_alloc may pass through.
 //
 // Thread safety: views and types are values; any number of threads may read one.
 //

@@ -4,13 +4,13 @@
 //   Result<Writer> writer = Writer::create("notes.holo", {.kind = four_letters("NOTE")});
 //   if (!writer) return writer.error();
 //   if (Status added = writer->add(1, as_bytes("a note")); !added) return added;
-//   if (Status done = writer->commit(); !done) return done;       // durable, under its name
+//   if (Status done = writer->commit(); !done) return done;  // durable, under its name
 //
 //   Result<Reader> reader = Reader::open("notes.holo");
 //   if (!reader) return reader.error();
 //   for (const Block& block : reader->blocks()) {
-//     Result<BlockBytes> bytes = reader->read(block);             // checked
-//     ...
+//     Result<BlockBytes> bytes = reader->read(block);  // checked
+//     if (!bytes) return bytes.error();
 //   }
 //
 // Names. Everything is in namespace hoist::container.

@@ -7,6 +7,7 @@
 //   Result<std::unique_ptr<Index>> index = Index::open("", {.create = true});  // in memory
 //   if (!index) return index.error();
 //   Result<Learned> learned = (*index)->learn({{"shoe"}, {"sock"}, {"hat"}});
+//   if (!learned) return learned.error();
 //   Result<IndexSearchResult> found =
 //       (*index)->search({{"shoe"}, {"sock"}}, {.threshold = 0.5, .top = 10});
 //   if (!found) return found.error();
@@ -15,12 +16,13 @@
 // A path instead of "" makes a folder, whose patterns survive the process. Two strings, and all
 // pairs of two lists of strings:
 //
-//   const PairScorer ratio = *PairScorer::named("ratio");                 // RapidFuzz's, in
-//   percent const std::string_view a = "hand tools", b = "hand tool"; double score =
-//   pair_score(ratio, {a.data(), a.size()}, {b.data(), b.size()}, std::nullopt);
+//   const std::optional<PairScorer> ratio = PairScorer::named("ratio");  // RapidFuzz's, in percent
+//   if (!ratio) return fail(ErrorCode::unsupported, "no such scorer");
+//   const std::string_view a = "hand tools", b = "hand tool";
+//   double score = pair_score(*ratio, {a.data(), a.size()}, {b.data(), b.size()}, std::nullopt);
 //
-//   std::vector<double> scores(queries.size() * choices.size());          // one row a query
-//   fill_scores<double>({ratio, std::nullopt}, queries, choices, ThreadPool::process(), scores);
+//   std::vector<double> scores(queries.size() * choices.size());  // one row a query
+//   fill_scores<double>({*ratio, std::nullopt}, queries, choices, ThreadPool::process(), scores);
 //
 // Names. Everything is in namespace hoist::match.
 //

@@ -13,16 +13,20 @@
 //   Result<HoloTensorReader> file = open_holotensor("model.holo");
 //   if (!file) return file.error();
 //   Result<LoadedTensor> rough = file->decode("layers.0.w", {.target = 0.96});
-//   Result<LoadedTensor> exact = file->decode("layers.0.w");        // bit for bit what was packed
+//   if (!rough) return rough.error();
+//   Result<LoadedTensor> exact = file->decode("layers.0.w");  // bit for bit what was packed
+//   if (!exact) return exact.error();
 //
 // Quality is 1 - |x - x'|^2 / |x|^2, measured when the file was written.
 //
 // Names. Everything is in namespace hoist::tensors.
 //
 //  files
-//   ModelSource, ModelTensor                  tensors/model/model_source.h: safetensors, GGUF,
-//   NumPy read_slice()                              tensors/model/model_slice.h,
-//   tensors/file/holo_slice.h read_metadata()                           tensors/model/metadata.h
+//   ModelSource, ModelTensor                  tensors/model/model_source.h:
+//                                             safetensors, GGUF, NumPy
+//   read_slice()                              tensors/model/model_slice.h,
+//                                             tensors/file/holo_slice.h
+//   read_metadata()                           tensors/model/metadata.h
 //   pack_model()                              tensors/file/pack.h
 //   restore_file(), restore_as_named(), write_safetensors()    tensors/file/restore.h
 //   write_holotensor(), open_holotensor(), read_holotensor(), encode_to_file(), decode_from_file()

@@ -65,6 +65,11 @@ def write(texts, folder):
             path.rmdir()
 
 
+def in_make(path):
+    """A path as Make's rules and Ninja's depfiles spell it."""
+    return re.sub(r"([ #])", r"\\\1", str(path)).replace("$", "$$")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--source", type=pathlib.Path, required=True)
@@ -84,8 +89,8 @@ def main():
     if arguments.stamp:
         arguments.stamp.write_text("")
     if arguments.depfile:
-        needed = " ".join(str(path.resolve()).replace(" ", "\\ ") for path in headers.sources)
-        arguments.depfile.write_text(f"{arguments.stamp}: {needed}\n")
+        needed = " ".join(in_make(path.resolve()) for path in headers.sources)
+        arguments.depfile.write_text(f"{in_make(arguments.stamp)}: {needed}\n")
     return 0
 
 
