@@ -89,10 +89,11 @@ class ContainerCommand(unittest.TestCase):
                               (b"", "not a .holo file, but an empty file \\("),
                               (b"GGUF" + bytes(100), "not a .holo file, but a GGUF model \\(")):
             other.write_bytes(content)
-            status, _, err = tool("info", other)
-            self.assertEqual(status, 1)
-            self.assertRegex(err, "^hoist: error: " + text)
-            self.assertNotIn("repair", err)
+            for command in ("info", "verify"):
+                status, _, err = tool(command, other)
+                self.assertEqual(status, 1)
+                self.assertRegex(err, "^hoist: error: " + text)
+                self.assertNotIn("repair", err)
         # Damage at the beginning, or an end within it, makes no other file of it.
         sound = self.good.read_bytes()
         for content, text in ((b"X" + sound[1:], "not a Hoist container, or its first bytes are damaged"),
