@@ -60,7 +60,7 @@ complete -c hoist -n '__hoist_is ""' -a run -d 'Run a program with its heavy wor
 complete -c hoist -n '__hoist_is ""' -a top -d 'Show the live counters of running programs'
 complete -c hoist -n '__hoist_is ""' -a options -d 'Print the options that the environment sets'
 complete -c hoist -n '__hoist_is ""' -a doctor -d 'Say what is on, and why the rest is off'
-complete -c hoist -n '__hoist_is ""' -a learn-program -d 'Check our engine against a program\'s build, and make that build known'
+complete -c hoist -n '__hoist_is ""' -a learn-program -d 'Check the engine against a program\'s build, and make that build known'
 complete -c hoist -n '__hoist_is ""' -a version -d 'Print the version'
 complete -c hoist -n '__hoist_is ""' -a help -d 'Show a guide, or the help of a command'
 complete -c hoist -n '__hoist_is ""' -a tune -d 'Measure what runs fastest where on this machine'

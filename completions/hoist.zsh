@@ -8,7 +8,7 @@ _hoist() {
     'top:Show the live counters of running programs'
     'options:Print the options that the environment sets'
     'doctor:Say what is on, and why the rest is off'
-    'learn-program:Check our engine against a program'\''s build, and make that build known'
+    'learn-program:Check the engine against a program'\''s build, and make that build known'
     'version:Print the version'
     'help:Show a guide, or the help of a command'
     'tune:Measure what runs fastest where on this machine'

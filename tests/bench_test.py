@@ -224,14 +224,38 @@ class ReportTest(unittest.TestCase):
                          "2 of 3 command lines ran faster, 2.0x to 8.0x as fast; 1 ran on the original.")
 
     def test_load(self):
-        stat = "cpu  100 20 30 1000 50 4 6 10 7 0\ncpu0 1 2\ncpu1 1 2\nintr 5\n"
-        self.assertAlmostEqual(load.busy_seconds(stat), 170 / os.sysconf("SC_CLK_TCK"))
+        stat = ("cpu  900 20 30 1000 50 4 6 10 7 0\ncpu0 100 20 30 1000 50 4 6 10 7 0\n"
+                "cpu1 0 0 0 90 0 0 0 0 0 0\ncpu12 800 0 0 0 0 0 0 0 0 0\nintr 5\n")
+        # Others' CPUs do not count.
+        self.assertAlmostEqual(load.busy_seconds(stat, {0, 1}), 170 / os.sysconf("SC_CLK_TCK"))
         found = load.between((0.0, 2, 10.0, 1.0), (10.0, 2, 25.0, 13.0))
         self.assertEqual(found, {"seconds": 10.0, "cpus": 2, "others": 0.3})
-        self.assertIn("other programs used 0.30 of the machine's 2 CPUs", load.sentence(found))
+        self.assertIn("other programs used 0.30 of 2 CPUs", load.sentence(found))
         self.assertIn("otherwise idle", load.sentence(found | {"others": 0.05}))
         self.assertIn("was busy", load.sentence(found | {"others": 1.5}))
         self.assertIn("0.30 of", self.page(during=found)[0])
+        self.assertIn("not known", load.sentence(None))
+
+    def quota(self, own, files):
+        """What load.cpu_quota() finds in control groups of these files."""
+        with tempfile.TemporaryDirectory() as folder:
+            for path, text in (files | {"own": own}).items():
+                file = pathlib.Path(folder, path)
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text)
+            return load.cpu_quota(pathlib.Path(folder, "own"), folder)
+
+    def test_the_quota_of_control_groups(self):
+        self.assertIsNone(load.cpu_quota("/nonexistent"))
+        self.assertIsNone(self.quota("0::/\n", {"cpu.max": "max 100000\n"}))
+        self.assertEqual(self.quota("0::/a/b\n", {"a/b/cpu.max": "max 100000\n",
+                                                  "a/cpu.max": "150000 100000\n",
+                                                  "cpu.max": "400000 100000\n"}), 1.5)
+        old = "2:cpu,cpuacct:/x\n3:memory:/y\n"
+        self.assertEqual(self.quota(old, {"cpu/x/cpu.cfs_quota_us": "50000\n",
+                                          "cpu/x/cpu.cfs_period_us": "100000\n"}), 0.5)
+        self.assertIsNone(self.quota(old, {"cpu/x/cpu.cfs_quota_us": "-1\n",
+                                           "cpu/x/cpu.cfs_period_us": "100000\n"}))
 
 
 class RunBenchTest(unittest.TestCase):

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """scripts/check-words on small made-up trees."""
 
+import importlib.machinery
+import importlib.util
 import pathlib
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -10,6 +11,17 @@ import unittest
 
 SCRIPT = pathlib.Path(__file__).resolve().parent.parent / "scripts" / "check-words"
 SKIPPED = 77
+
+
+def load_script():
+    loader = importlib.machinery.SourceFileLoader("check_words", str(SCRIPT))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("check_words", loader))
+    loader.exec_module(module)
+    return module
+
+
+sys.dont_write_bytecode = True  # scripts/ stays clean
+CHECK_WORDS = load_script()
 
 
 class CheckWordsTest(unittest.TestCase):
@@ -46,13 +58,39 @@ class CheckWordsTest(unittest.TestCase):
     def test_messages(self):
         self.assertEqual(
             self.violations({"src/a.cc": 'fail("no \\" of ours");\nfail("a size that is none");\n',
+                             "src/b.cc": 'fail("as we cannot read our file");\nput("we" "ll");\n',
                              "src/a_test.cc": 'put("none of ours");\n'}),
             ['src/a.cc:1: "of ours": write instead: Hoist\'s',
-             'src/a.cc:2: "that is none": write instead: say what it is: an invalid …'])
+             'src/a.cc:2: "that is none": write instead: say what it is: an invalid …',
+             'src/b.cc:1: "our": write instead: Hoist\'s, the engine\'s',
+             'src/b.cc:1: "we": write instead: Hoist, the command',
+             'src/b.cc:2: "we": write instead: Hoist, the command'])
+
+    def test_a_comment_begins_with_its_subject_whatever_the_letter(self):
+        self.assertEqual(
+            self.violations({"src/a.cc": "// Of XXH64, which ends.\nint a;  // Of 64 rows.\n"}),
+            [f'src/a.cc:{line}: "// Of {letter}": write instead: begin with the subject: '
+             '"The sum of …", "Rounds …"' for line, letter in ((1, "X"), (2, "6"))])
+
+    def test_a_spelling_checker_that_fails_fails(self):
+        # Stands for a codespell that crashes, says nothing, or contradicts its status.
+        for program, said in (("raise OSError('no dictionary')", "no dictionary"),
+                              ("raise SystemExit(65)", "status 65"),
+                              ("raise SystemExit(1)", "status 1"),
+                              ("print('a:1: b ==> c')", "status 0")):
+            with self.assertRaisesRegex(CHECK_WORDS.SpellingFailure, said):
+                CHECK_WORDS.misspelt([sys.executable, "-c", program], SCRIPT.parent, [])
+
+    def test_only_the_wanted_version_serves(self):
+        version = subprocess.run([*CHECK_WORDS.find_codespell(), "--version"], capture_output=True,
+                                 text=True, check=True).stdout.strip()
+        self.assertEqual(version, CHECK_WORDS.wanted_version())
 
 
 if __name__ == "__main__":
-    if shutil.which("codespell") is None:
-        print("skipped: no codespell: run scripts/setup checks", file=sys.stderr)
+    try:
+        CHECK_WORDS.find_codespell()
+    except CHECK_WORDS.SpellingFailure as lacking:
+        print(f"skipped: {lacking}", file=sys.stderr)
         sys.exit(SKIPPED)
     unittest.main()

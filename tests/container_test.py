@@ -84,11 +84,28 @@ class ContainerCommand(unittest.TestCase):
     def test_what_is_no_container(self):
         other = self.folder / "other.holo"
         for content, text in ((b"<html><body>" + bytes(100), "an HTML page, not the file itself"),
-                              (bytes(200), "not a Hoist container, or its first bytes are")):
+                              (bytes(200), "not a .holo file \\(.*\\): check the path"),
+                              (b"hello\n", "not a .holo file, but text \\(.*\\): check the path"),
+                              (b"", "not a .holo file, but an empty file \\("),
+                              (b"GGUF" + bytes(100), "not a .holo file, but a GGUF model \\(")):
+            other.write_bytes(content)
+            for command in ("info", "verify"):
+                status, _, err = tool(command, other)
+                self.assertEqual(status, 1)
+                self.assertRegex(err, "^hoist: error: " + text)
+                self.assertNotIn("repair", err)
+        # Damage at the beginning, or an end within it, makes no other file of it.
+        sound = self.good.read_bytes()
+        for content, text in ((b"X" + sound[1:], "not a Hoist container, or its first bytes are damaged"),
+                              (sound[:20], "the file is cut off in its header")):
             other.write_bytes(content)
             status, _, err = tool("info", other)
             self.assertEqual(status, 1)
-            self.assertRegex(err, "^hoist: error: " + text)
+            self.assertRegex(err, f"^hoist: error: {text} .*hoist container repair")
+        status, _, err = tool("info", self.folder / "none")
+        self.assertEqual(status, 1)
+        self.assertEqual(err, f"hoist: error: open {self.folder}/none: No such file or directory: "
+                              "check the path\n")
         other.write_bytes(b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n")
         for words in (("info", other), ("verify", other), ("repair", other, "-o", other)):
             status, _, err = tool(*words)

@@ -117,7 +117,7 @@ void add_top(CLI::App& app, int& status) {
 
 void add_learn(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand(
-      "learn-program", "Check our engine against a program's build, and make that build known");
+      "learn-program", "Check the engine against a program's build, and make that build known");
   auto options = std::make_shared<LearnOptions>();
   command->add_option("PATH", options->path, "The program")->required();
   command->add_flag("--check", options->check, "Only check");

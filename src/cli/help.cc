@@ -49,10 +49,15 @@ int list_topics(const CLI::App& app) {
 int help_command(const CLI::App& app, const HelpOptions& options) {
   if (options.words.empty()) return list_topics(app);
   const std::string& word = options.words[0];
+  const size_t most_words = is_tool_command(word) ? 2 : 1;  // its command
+  if (options.words.size() > most_words) {
+    return report({ErrorCode::invalid_argument,
+                   fmt::format("{} is one word too many (hoist help {}): name one guide or command",
+                               options.words[most_words], word)});
+  }
   if (is_engine_command(word)) return engine_command(word, {"--help"});
   if (is_tool_command(word)) {
     std::vector<std::string> arguments(options.words.begin() + 1, options.words.end());
-    arguments.resize(std::min<size_t>(arguments.size(), 1));
     arguments.emplace_back("--help");
     return tool_command(word, arguments);
   }

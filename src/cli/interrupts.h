@@ -12,8 +12,13 @@ namespace hoist::cli {
 // ignored stay so (nohup).
 void catch_interrupts();
 
+// What a signal ends besides, before anything else: a program that the command runs, say. A signal
+// handler calls it, on any thread; null: nothing.
+void end_when_interrupted(void (*end)());
+
 // A directory that goes, with all that it holds, where a second signal ends the process; null:
-// none. The text must live until the next call.
+// none. The text must live until the next call. It goes when the process has ended, since until
+// then its threads may write into it; standard error stays open until it is gone.
 void remove_when_ended(const char* directory);
 
 bool is_interrupted();

@@ -67,9 +67,9 @@ Result<Sections> parse(std::string_view text) {
     if (line.starts_with(".")) continue;  // a pragma
     if (line.front() == '[') {
       name = trimmed(line.substr(1, line.size() - 1));
-      if (!name.ends_with(']')) return aside("has a section that we cannot read");
+      if (!name.ends_with(']')) return aside("has a section that Hoist cannot read");
       name = trimmed(std::string_view(name).substr(0, name.size() - 1));
-      if (!is_plain(name)) return aside("has a section that we cannot read");
+      if (!is_plain(name)) return aside("has a section that Hoist cannot read");
       sections[name];
       continue;
     }
@@ -104,7 +104,7 @@ class Additions {
       add(section, key + " = " + ours);
       return ours;
     }
-    if (!is_plain(*named)) return aside(fmt::format("has a {} that we cannot follow", key));
+    if (!is_plain(*named)) return aside(fmt::format("has a {} that Hoist cannot follow", key));
     return *named;
   }
   void add(const std::string& section, const std::string& line) {
@@ -128,12 +128,12 @@ Status check_providers(const Sections& sections, const std::string& list) {
     if (name != "default" && name != "legacy" && name != "base") {
       return aside(fmt::format("has provider {}", name));
     }
-    if (!is_plain(section)) return aside("has a provider section that we cannot follow");
+    if (!is_plain(section)) return aside("has a provider section that Hoist cannot follow");
     const std::optional<std::string> active = value_of(sections, section, "activate");
     if (!active) continue;
     // OpenSSL 3.0 activates whatever the value is, later ones do not.
     if (*active != "1" && *active != "yes" && *active != "true" && *active != "on") {
-      return aside(fmt::format("activates provider {} in a way that we cannot follow", name));
+      return aside(fmt::format("activates provider {} in a way that Hoist cannot follow", name));
     }
     any = true;
     has_default |= name == "default";
@@ -210,7 +210,7 @@ Result<std::string> merged_openssl_configuration(const std::string& text,
   const std::optional<std::string> module = quoted(provider);
   const std::optional<std::string> included = quoted(include);
   if (!module || !included || (!include.empty() && include[0] != '/')) {
-    return aside("or the provider has a path that we cannot write into one");
+    return aside("or the provider has a path that Hoist cannot write into one");
   }
   const Result<Sections> sections = parse(text);
   if (!sections) return sections.error();

@@ -58,16 +58,17 @@ TEST(OpensslConfig, StepsAside) {
   EXPECT_EQ(merged(start + ".include /etc/ssl/openssl.cnf\n"),
             "aside: the OpenSSL configuration includes other files");
   EXPECT_EQ(merged("openssl_conf = $ENV::INIT\n"),
-            "aside: the OpenSSL configuration has a openssl_conf that we cannot follow");
+            "aside: the OpenSSL configuration has a openssl_conf that Hoist cannot follow");
   EXPECT_EQ(merged("a = b \\\n c\n"), "aside: the OpenSSL configuration has continued lines");
   EXPECT_EQ(merged("# b \\\n[c]\n"), "aside: the OpenSSL configuration has continued lines");
   EXPECT_EQ(merged(start + "algs::default_properties = fips=yes\n"),
             "aside: the OpenSSL configuration sets values of other sections");
   EXPECT_EQ(merged(start + "[ algs ] x ]\ndefault_properties = fips=yes\n"),
-            "aside: the OpenSSL configuration has a section that we cannot read");
-  EXPECT_EQ(merged(start + "[list]\ndefault = usual\n[usual]\nactivate = 0\n"),
-            "aside: the OpenSSL configuration activates provider default in a way that we cannot "
-            "follow");
+            "aside: the OpenSSL configuration has a section that Hoist cannot read");
+  EXPECT_EQ(
+      merged(start + "[list]\ndefault = usual\n[usual]\nactivate = 0\n"),
+      "aside: the OpenSSL configuration activates provider default in a way that Hoist cannot "
+      "follow");
   for (const char* path : {"/a\"b/hoist.so", "/a\\b/hoist.so", "/a\nb/hoist.so"}) {
     EXPECT_FALSE(merged_openssl_configuration("", "", path)) << path;
     EXPECT_FALSE(merged_openssl_configuration("", path, kProvider)) << path;

@@ -6,13 +6,11 @@
 
 #include "base/bytes.h"
 #include "base/checksum.h"
+#include "container/magic.h"
 
 namespace hoist::container {
 namespace {
 
-// As PNG's signature: a byte above 127 and both line ends, so that a transfer that mangles bytes
-// shows at once.
-constexpr std::string_view kFileMagic = "\x89HOLO\r\n\x1a";
 constexpr std::string_view kFrameMagic = "HBLK";
 constexpr std::string_view kTrailerMagic = "\x89HOLOEND";
 

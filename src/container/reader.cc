@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "container/digest.h"
+#include "container/foreign.h"
 #include "container/frames.h"
 
 namespace hoist::container {
@@ -122,6 +123,9 @@ Status Reader::load(const ReaderOptions& options) {
 
 Status Reader::load_head(const Limits& limits) {
   std::array<std::byte, kFileHeaderSize> bytes;
+  const Result<bool> foreign = is_foreign(*source_);
+  if (!foreign) return foreign.error();
+  if (*foreign) return not_a_container(*source_);
   if (source_->size() < kFileHeaderSize) {
     return placed({ErrorCode::corrupt, "the file is cut off in its header"}, *source_, 0);
   }

@@ -8,8 +8,8 @@
 
 namespace hoist::device {
 
-// Of "NAME=value": whether CUDA's libraries compute otherwise by it than they are called to, in
-// TF32 or by emulation. What one program's user has set holds neither for a hoistd nor for its
+// Whether "NAME=value" makes CUDA's libraries compute otherwise than they are called to, in TF32 or
+// by emulation. What one program's user has set holds neither for a hoistd nor for its
 // other clients.
 bool changes_precision(std::string_view variable);
 

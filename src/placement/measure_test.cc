@@ -10,12 +10,14 @@
 #include <fstream>
 #include <memory>
 #include <stop_token>
+#include <string>
 #include <thread>
 #include <utility>
 
 #include "placement/placement_testing.h"
 #include "placement/program_operation.h"
 #include "placement/robust.h"
+#include "placement/spawned_group.h"
 
 namespace hoist::placement {
 namespace {
@@ -188,7 +190,7 @@ TEST(Measure, WhatFindsNoRoomKeepsItsSmallerSizes) {
             std::vector<std::string>{"cpu-all: full"});
 }
 
-// Of 3 runs each the sizes take 60, 480 and 3840 ms: by its bytes alone the last would take 1920.
+// With 3 runs each the sizes take 60, 480 and 3840 ms: by its bytes alone the last would take 1920.
 TEST(Measure, CostsThatOutgrowTheBytesAreForeseen) {
   Fake fake;
   fake.work = [&](size_t implementation, const Shape& shape) -> Status {
@@ -554,6 +556,40 @@ TEST(ProgramOperation, WhatIsMissingOrFailsSaysSo) {
             "/bin/sh ended with signal 9");
   EXPECT_EQ(operation.prepare(0, {UINT64_MAX, 1}, directory.path()).error().code,
             ErrorCode::exhausted);
+}
+
+std::string first_line(const std::string& file) {
+  std::ifstream stream(file);
+  std::string line;
+  std::getline(stream, line);
+  return line;
+}
+
+// Whether there is such a process that is more than an entry to be waited for.
+bool is_running(const std::string& process) {
+  const std::string stat = first_line("/proc/" + process + "/stat");
+  return !stat.empty() && stat.find(") Z ") == stat.npos;
+}
+
+TEST(ProgramOperation, TheProgramIsEndedWithAllThatItStarted) {
+  end_spawned_group();  // there is none
+  const CacheDirectory directory;
+  const std::string file = directory.path() + "/started";
+  const std::string script = "sleep 600 & echo $! > '" + file + "'; wait";
+  std::string message;
+  std::thread measuring([&] {
+    message = run_program({"/bin/sh", {"sh", "-c", script}, {}}).error().message;
+  });
+  while (first_line(file).empty()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const std::string started = first_line(file);
+  EXPECT_TRUE(is_running(started));
+  end_spawned_group();
+  measuring.join();
+  EXPECT_EQ(message, "/bin/sh ended with signal 9");
+  for (int i = 0; i < 10'000 && is_running(started); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_FALSE(is_running(started));
 }
 
 TEST(ProgramOperation, DefaultsAreTheCompiledInRows) {

@@ -2,7 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
-#include <spawn.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +17,7 @@
 
 #include "base/file.h"
 #include "placement/room.h"
+#include "placement/spawned_group.h"
 #include "takeover/decisions.h"
 #include "takeover/takeover.h"
 
@@ -154,14 +155,18 @@ Status run_program(const ProgramRun& program) {
   ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
   ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   pid_t child = -1;
-  const int error = ::posix_spawn(&child, program.file.c_str(), &actions, nullptr,
-                                  pointers(program.words).data(), pointers(environment).data());
+  const int error = spawn_in_group(&child, program.file.c_str(), &actions,
+                                   pointers(program.words).data(), pointers(environment).data());
   ::posix_spawn_file_actions_destroy(&actions);
   if (error != 0) {
     return fail(ErrorCode::unavailable,
                 fmt::format("cannot start {} ({}): install it", program.words[0],
                             program.file.empty() ? "not in PATH" : std::strerror(error)));
   }
+  // Its number stays its own until the group is released.
+  siginfo_t ended;
+  while (::waitid(P_PID, child, &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR) continue;
+  release_spawned_group();
   int status = 0;
   while (::waitpid(child, &status, 0) < 0) {
     if (errno == EINTR) continue;

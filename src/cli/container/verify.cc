@@ -9,6 +9,7 @@
 #include "cli/container/damage_report.h"
 #include "cli/container/progress.h"
 #include "cli/report.h"
+#include "container/foreign.h"
 
 namespace hoist::cli {
 namespace {
@@ -22,7 +23,12 @@ Result<container::VerifyReport> verify_file(const std::string& path) {
   container::VerifyOptions options;
   options.limits = limits_for((*source)->size());
   options.progress = [&](uint64_t done, uint64_t total) { line.update(done, total); };
-  return container::verify(**source, options);
+  Result<container::VerifyReport> report = container::verify(**source, options);
+  if (!report || report->blocks > 0) return report;
+  const Result<bool> foreign = container::is_foreign(**source);
+  if (!foreign) return foreign.error();
+  if (*foreign) return container::not_a_container(**source);
+  return report;
 }
 
 ordered_json report_json(const std::string& path, const container::VerifyReport& report) {

@@ -3,6 +3,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -19,10 +20,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr size_t kMostColumns = 100;  // longer lines are hard to read
+
 size_t terminal_width() {
   struct winsize size = {};
   const bool is_known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-  return is_known ? size.ws_col : 80;
+  return is_known ? std::min<size_t>(size.ws_col, kMostColumns) : 80;
 }
 
 // https://no-color.org; a dumb terminal shows escape sequences as they are.

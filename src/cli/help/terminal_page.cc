@@ -3,6 +3,7 @@
 #include <md4c.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,16 @@ struct Link {
   std::string target;
 };
 
+// The entities that a guide needs to write what Markdown would take for its own; others stay.
+std::string_view character_of(std::string_view entity) {
+  constexpr std::pair<std::string_view, std::string_view> kEntities[] = {
+      {"&amp;", "&"}, {"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", "\""}, {"&nbsp;", "\u00a0"}};
+  for (const auto& [name, character] : kEntities) {
+    if (name == entity) return character;
+  }
+  return entity;
+}
+
 // Takes the parser's events one after the other.
 class Page {
  public:
@@ -32,10 +43,11 @@ class Page {
       case MD_BLOCK_OL:
         end_text();
         if (lists_.empty()) was_item_ = false;
-        lists_.push_back(type == MD_BLOCK_OL ? static_cast<MD_BLOCK_OL_DETAIL*>(detail)->start : 0);
+        lists_.emplace_back();
+        if (type == MD_BLOCK_OL) lists_.back() = static_cast<MD_BLOCK_OL_DETAIL*>(detail)->start;
         break;
       case MD_BLOCK_LI:
-        bullet_ = lists_.back() == 0 ? "- " : std::to_string(lists_.back()++) + ". ";
+        bullet_ = lists_.back() ? std::to_string((*lists_.back())++) + ". " : "- ";
         break;
       case MD_BLOCK_H:
       case MD_BLOCK_TH:
@@ -104,6 +116,7 @@ class Page {
     if (type == MD_TEXT_HTML) return;
     const bool is_break = type == MD_TEXT_SOFTBR || type == MD_TEXT_BR;
     if (is_break) piece = " ";
+    if (type == MD_TEXT_ENTITY) piece = character_of(piece);
     if (is_in_link_) links_.back().text += piece;
     const bool is_bold = (bold_ > 0 || is_all_bold_) && style_.has_bold;
     text_ += is_bold ? bold(piece) : std::string(piece);
@@ -186,8 +199,8 @@ class Page {
   bool is_all_bold_ = false;  // the block is
   bool is_in_link_ = false;
   std::vector<Link> links_;
-  std::vector<unsigned> lists_;  // the next item's number; 0: bullets
-  std::string bullet_;           // of the item that has no text yet
+  std::vector<std::optional<unsigned>> lists_;  // the next item's number; none: bullets
+  std::string bullet_;                          // of the item that has no text yet
   bool was_item_ = false;
   TableRows rows_;
 };

@@ -37,6 +37,16 @@ TEST(TerminalPage, ListsHangTheirLines) {
             "\n  1. a\n  2. b\n");
 }
 
+TEST(TerminalPage, NumbersAListFromItsFirst) {
+  EXPECT_EQ(plain("0. a\n1. b\n"), "  0. a\n  1. b\n");
+  EXPECT_EQ(plain("7. a\n8. b\n"), "  7. a\n  8. b\n");
+}
+
+TEST(TerminalPage, EntitiesAreTheirCharacters) {
+  EXPECT_EQ(plain("a &lt; b &amp;&amp; c &gt; d, &quot;e&quot;\n"), "  a < b && c > d, \"e\"\n");
+  EXPECT_EQ(plain("`&lt;` &unknown;\n"), "  `&lt;` &unknown;\n");
+}
+
 TEST(TerminalPage, TablesKeepToTheWidth) {
   EXPECT_EQ(plain("| word | meaning |\n|---|---|\n| `a` | one two three four five |\n| b… | x |\n"),
             "  word  meaning\n  ----  ----------------------\n"

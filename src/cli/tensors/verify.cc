@@ -7,6 +7,7 @@
 #include "cli/container/progress.h"
 #include "cli/report.h"
 #include "cli/tensors/commands.h"
+#include "container/foreign.h"
 #include "tensors/file/repair.h"
 
 namespace hoist::cli {
@@ -19,8 +20,13 @@ Result<HoloVerifyReport> verify_file(const std::string& path) {
   Result<std::unique_ptr<container::Source>> source = container::open_file_source(path);
   if (!source) return source.error();
   ProgressLine line(path);
-  return verify_holotensor(**source,
-                           [&](uint64_t done, uint64_t total) { line.update(done, total); });
+  Result<HoloVerifyReport> report =
+      verify_holotensor(**source, [&](uint64_t done, uint64_t total) { line.update(done, total); });
+  if (!report || report->container.blocks > 0) return report;
+  const Result<bool> foreign = container::is_foreign(**source);
+  if (!foreign) return foreign.error();
+  if (*foreign) return container::not_a_container(**source);
+  return report;
 }
 
 ordered_json report_json(const std::string& path, const HoloVerifyReport& report) {

@@ -24,6 +24,7 @@
 #include "placement/profile_paths.h"
 #include "placement/refine.h"
 #include "placement/rows_json.h"
+#include "placement/spawned_group.h"
 
 namespace hoist::cli {
 namespace {
@@ -253,6 +254,7 @@ int tune_command(const TuneOptions& options) {
   if (!variants) return report(variants.error());
   if (const Status place = placement::check_profile_place(); !place) return report(place.error());
   if (const Status status = check_cpus(); !status) return report(status.error());
+  end_when_interrupted(placement::end_spawned_group);
   catch_interrupts();
   ::signal(SIGCHLD, SIG_DFL);  // the end of children is waited for
   // What waits belongs to the profile that stands.

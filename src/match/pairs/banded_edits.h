@@ -37,7 +37,7 @@ struct EditBand {
     last = std::min(std::max<int64_t>(0, end) + spare, rows);
   }
 
-  // Of 64 rows: at most so many have a row in the band at a time.
+  // At most so many blocks of 64 rows have a row in the band at a time.
   uint64_t words() const {
     const int64_t touched = (last - first + kStretch - 1 + 63) / 64 + 1;
     return static_cast<uint64_t>(std::min(touched, (rows + 63) / 64));

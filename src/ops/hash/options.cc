@@ -96,7 +96,7 @@ std::optional<size_t> parse_length(std::string_view text) {
   return bits;
 }
 
-// Of --status, --quiet and --warn the last one given counts.
+// The last one given of --status, --quiet and --warn counts.
 void set_verbosity(Options& options, int option) {
   options.status_only = option == kStatus;
   options.quiet = option == kQuiet;

@@ -20,7 +20,8 @@ Status check_kind(const container::Reader& reader) {
 
 // What the container says, and what may help a tensor file.
 Error damaged(const Error& error) {
-  if (error.code != ErrorCode::corrupt) return error;
+  const bool may_be_repaired = error.message.find("container repair") != error.message.npos;
+  if (error.code != ErrorCode::corrupt || !may_be_repaired) return error;
   return fail(error.code, error.message + "; of a .holo file: `hoist tensors repair`");
 }
 

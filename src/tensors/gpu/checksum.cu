@@ -73,7 +73,7 @@ __device__ uint64_t avalanche(uint64_t hash) {
   return hash ^ hash >> 32;
 }
 
-// Of XXH64, which ends the shortest inputs.
+// XXH64's mix, which ends the shortest inputs.
 __device__ uint64_t avalanche64(uint64_t hash) {
   hash ^= hash >> 33;
   hash *= kPrime64_2;

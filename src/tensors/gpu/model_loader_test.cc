@@ -35,7 +35,7 @@ class ModelLoaderTest : public device::OnDevices {
     return bytes;
   }
 
-  // Of HoloFileTest, which numbers its tensors.
+  // HoloFileTest numbers its tensors.
   static size_t number(const DeviceTensor& tensor) {
     return std::stoul(tensor.name.substr(tensor.name.find('.') + 1));
   }
