@@ -171,7 +171,9 @@ nb::object call_user(nb::handle function, const nb::tuple& arguments) {
 // What fetching shares with its threads, which outlive a call that is stopped. Made and let go of
 // with the interpreter's lock held.
 struct Fetching {
-  nb::callable fetch;
+  explicit Fetching(nb::callable function) : fetch(std::move(function)) {}
+
+  const nb::callable fetch;
   Raised raised;
 
   std::optional<std::vector<std::byte>> get(size_t part) {
