@@ -38,8 +38,9 @@ class _Arrays:
 class GpuAccumulator(OwnsResources):
     """A tensor that fragments are collected for; `GpuHoloContext.create_accumulator` makes it."""
 
-    def __init__(self, loader: _native.HoloLoader):
-        self._loader = loader
+    def __init__(self, context: _native.HoloContext, description: TensorDescription):
+        self._context = context
+        self._loader = _native.HoloLoader(context, description)
 
     @property
     def description(self) -> TensorDescription:
@@ -81,7 +82,7 @@ class GpuHoloContext(OwnsResources):
     def __init__(self, device: str = "auto", *, streams: int = 4, framework: str = "auto"):
         self._arrays = _Arrays(framework)
         self._context = _native.HoloContext(
-            self._arrays.device_name(device), checked_count("streams", streams)
+            self._arrays.device_name(device), checked_count("streams", streams, least=1)
         )
 
     @property
@@ -91,18 +92,24 @@ class GpuHoloContext(OwnsResources):
 
     def create_accumulator(self, description: TensorDescription) -> GpuAccumulator:
         """Descriptions are untrusted: Corrupt."""
-        return GpuAccumulator(_native.HoloLoader(self._context, description))
+        return GpuAccumulator(self._context, description)
+
+    def _own(self, tensor: GpuAccumulator) -> _native.HoloLoader:
+        if tensor._context is not self._context:
+            raise InvalidArgument("an accumulator of another context: use the one that made it")
+        return tensor._loader
 
     def accumulate_fragment(self, tensor: GpuAccumulator, fragment: int, data: Fragment) -> None:
         """Copies the bytes. A fragment that is there already is ignored. Corrupt where they cannot be
-        that fragment, InvalidArgument where there is none of that number."""
-        tensor._loader.feed(checked_count("fragment", fragment, 64), flat_bytes(data))
+        that fragment, InvalidArgument where there is none of that number, and for an accumulator of
+        another context."""
+        self._own(tensor).feed(checked_count("fragment", fragment, 64), flat_bytes(data))
 
     def finalize_reconstruction(self, tensor: GpuAccumulator, dtype: Optional[str] = None) -> Any:
         """The tensor as good as its fragments make it, in its own type or as `dtype` ("F32", "F16",
         "BF16"). More fragments may come afterwards. InvalidArgument where the fragments do not
-        suffice; Unsupported for another `dtype`."""
-        return self._arrays.wrap(tensor._loader.finalize(dtype), tensor.description, dtype)
+        suffice, and for an accumulator of another context; Unsupported for another `dtype`."""
+        return self._arrays.wrap(self._own(tensor).finalize(dtype), tensor.description, dtype)
 
     def reconstruct(
         self, description: TensorDescription, fragments: Fragments, dtype: Optional[str] = None
@@ -169,7 +176,7 @@ class StreamingHoloContext:
 
     def __init__(self, context: GpuHoloContext, pipeline_depth: int = 2):
         self._context = context
-        self._depth = checked_count("pipeline_depth", pipeline_depth)
+        self._depth = checked_count("pipeline_depth", pipeline_depth, least=1)
 
     def stream(
         self,
@@ -183,13 +190,22 @@ class StreamingHoloContext:
     ) -> StreamedTensor:
         """The tensor with as few fragments as reach `min_quality`, in its own type or as `dtype`.
 
-        `fetch(fragment)` gives a fragment's bytes; a thread of Hoist's calls it, ahead of their use.
-        `order`: numbers of fragments in the order in which they are fetched; None: all, from the
-        first on. `on_fragment(fragment, quality)` is told of each that is on the device; where it
-        answers False, fetching ends, and the tensor is as good as it is then.
+        `fetch(fragment)` gives a fragment's bytes. Threads of Hoist's call it, one at a time, ahead
+        of their use. After it has raised, it is not called again. `order`: numbers of fragments in
+        the order in which they are fetched; None: all, from the first on.
+
+        `on_fragment(fragment, quality)` is told of each that is on the device. Another thread than
+        the caller's may call it. Where it answers False, fetching ends, and the tensor is as good as
+        it is then.
+
+        A call of `fetch` that takes long delays the result, also one ahead that is not needed any
+        more: give it a timeout of its own. Ctrl-C does not wait for it: KeyboardInterrupt is raised
+        at once, and what that call gives is thrown away when it returns. Of `on_fragment` Ctrl-C
+        waits for the end. A daemon thread that is in either does not keep Python from ending.
 
         Raises what these two raise; Corrupt where all fragments are used and the quality stays below
-        the minimum, InvalidArgument for a minimum outside 0 to 1.
+        the minimum; InvalidArgument for a minimum outside 0 to 1, and where `on_fragment` answers
+        False before the fragments suffice to rebuild anything.
         """
         if not 0 <= min_quality <= 1:  # NaN neither
             raise InvalidArgument(f"a min_quality of {min_quality}: 0 to 1")
@@ -197,7 +213,7 @@ class StreamingHoloContext:
         def fetched(fragment: int) -> Any:
             return flat_bytes(fetch(fragment))
 
-        numbers = [] if order is None else [checked_count("fragment", one, 64) for one in order]
+        numbers = None if order is None else [checked_count("fragment", one, 64) for one in order]
         array, quality, count = self._context._context.stream(
             self._depth, description, fetched, min_quality, numbers, on_fragment, dtype
         )

@@ -32,9 +32,9 @@ def flat_bytes(fragment: Fragment) -> Any:
     return np.frombuffer(view, np.uint8)
 
 
-def checked_count(what: str, count: int, bits: int = 32) -> int:
-    if not 0 <= count < 1 << bits:
-        raise InvalidArgument(f"{what} of {count}: 0 to {(1 << bits) - 1}")
+def checked_count(what: str, count: int, bits: int = 32, least: int = 0) -> int:
+    if isinstance(count, (bool, np.bool_)) or not least <= count < 1 << bits:
+        raise InvalidArgument(f"{what} of {count}: {least} to {(1 << bits) - 1}")
     return count
 
 

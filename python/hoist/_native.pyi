@@ -1,4 +1,4 @@
-from typing import Any, Callable, Hashable, List, Optional, Sequence, Set, Tuple
+from typing import Any, Callable, Hashable, Iterable, List, Optional, Sequence, Set, Tuple
 
 __version__: str
 
@@ -79,7 +79,7 @@ class TensorDescription:
     def fragment_bytes(self) -> List[int]: ...
     @property
     def prefixes(self) -> List[Tuple[float, float]]: ...
-    def quality(self, fragments: Sequence[int]) -> float: ...
+    def quality(self, fragments: Iterable[int]) -> float: ...
     def fragments_for(self, target: float) -> int: ...
 
 class TensorDecoder:
@@ -100,7 +100,7 @@ class HoloContext:
         description: TensorDescription,
         fetch: Callable[[int], Any],
         min_quality: float,
-        order: Sequence[int],
+        order: Optional[Sequence[int]],
         on_fragment: Optional[Callable[[int, float], Any]],
         dtype: Optional[str],
     ) -> Tuple[Any, float, int]: ...

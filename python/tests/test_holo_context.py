@@ -2,8 +2,13 @@
 
 import gc
 import importlib.util
+import os
 import pickle
+import signal
+import subprocess
+import sys
 import threading
+import time
 
 import ml_dtypes
 import numpy as np
@@ -241,6 +246,127 @@ def test_what_functions_raise_is_raised(place, where):
     assert seen == [True]
 
 
+def test_nothing_is_fetched_after_an_error(place):
+    encoded = encode("embedded", weights((64, 64)))
+    fetched = []
+
+    def fetch(number):
+        fetched.append(number)
+        if number == 1:
+            raise LookupError("lost")
+        return encoded.fragments[number]
+
+    with pytest.raises(LookupError, match="lost"):
+        StreamingHoloContext(place.context(), 9).stream(encoded.description, fetch)
+    assert fetched == [0, 1]
+
+
+def test_no_order_is_no_fragments(place):
+    encoded = encode("embedded", weights((64, 64)))
+    with pytest.raises(errors.Corrupt, match="0 of"):
+        StreamingHoloContext(place.context()).stream(encoded.description, encoded.fragments.__getitem__, order=[])
+
+
+def test_enough_before_anything_can_be_rebuilt(place):
+    encoded = encode("embedded", weights((64, 64)))
+    with pytest.raises(errors.InvalidArgument, match="on_fragment ended"):
+        StreamingHoloContext(place.context()).stream(
+            encoded.description, encoded.fragments.__getitem__, order=[1, 0], on_fragment=lambda *_: False
+        )
+
+
+def interrupt():
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_an_interrupt_between_fetches(place):
+    """Fetching sends it and goes on: it may come a fetch or two later, and not after the last."""
+    encoded = encode("embedded", weights((64, 64)))
+    fetched = []
+
+    def fetch(number):
+        fetched.append(number)
+        if len(fetched) == 2:
+            interrupt()
+        time.sleep(0.1)  # longer than the main thread needs to take it
+        return encoded.fragments[number % 2]
+
+    with pytest.raises(KeyboardInterrupt):
+        StreamingHoloContext(place.context()).stream(encoded.description, fetch, order=[0, 1] * 500)
+    assert len(fetched) < 1000
+
+
+def test_an_interrupt_during_a_fetch_that_blocks(place):
+    encoded = encode("embedded", weights((64, 64)))
+    streaming = StreamingHoloContext(place.context())
+    interrupted, returned = threading.Event(), threading.Event()
+
+    def fetch(number):
+        if number == 1:
+            interrupt()
+            interrupted.wait()  # until the interrupt has been raised
+            returned.set()
+        return encoded.fragments[number]
+
+    with pytest.raises(KeyboardInterrupt):
+        streaming.stream(encoded.description, fetch)
+    assert not returned.is_set()
+    interrupted.set()
+    assert returned.wait(60)
+    assert streaming.stream(encoded.description, encoded.fragments.__getitem__).quality == 1
+
+
+# A thread that never leaves stream(), when the interpreter ends.
+ENDING = """
+import threading, time
+import numpy as np
+from hoist.tensors import GpuHoloContext, HoloTensorEncoder, StreamingHoloContext
+encoded = HoloTensorEncoder("spectral").with_fragments(100).encode(np.ones((64, 64), np.float32))
+inside = threading.Event()
+def pause(seconds):
+    inside.set()
+    time.sleep(seconds)
+def fetch(number):
+    {fetch}
+    return encoded.fragments[number]
+def told(number, quality):
+    {told}
+streaming = StreamingHoloContext(GpuHoloContext("cpu", framework="numpy"))
+def work():
+    while True: streaming.stream(encoded.description, fetch, on_fragment=told)
+for _ in range(3): threading.Thread(target=work, daemon=True).start()
+inside.wait()
+"""
+
+
+@pytest.mark.parametrize("seconds", [1e6, 0.001, 0])
+@pytest.mark.parametrize("blocked", ["fetch", "told"])
+def test_the_interpreter_ends_during_a_stream(blocked, seconds):
+    steps = {"fetch": "pass", "told": "pass", blocked: f"pause({seconds})"}
+    for _ in range(1 if seconds > 1 else 5):
+        done = subprocess.run([sys.executable, "-c", ENDING.format(**steps)], timeout=60,
+                              capture_output=True, text=True)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_stream_while_the_interpreter_ends():
+    """Of functions that run when the interpreter ends, the last ones get an answer, too."""
+    program = ENDING.format(fetch="pass", told="pass").partition("def work")[0]
+    program = f"""
+import atexit
+def late():
+    try:
+        streaming.stream(encoded.description, fetch)
+    except hoist.errors.Cancelled:
+        print("cancelled")
+atexit.register(late)
+import hoist.errors
+{program}
+"""
+    done = subprocess.run([sys.executable, "-c", program], timeout=60, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "cancelled\n", "")
+
+
 def test_several_devices(place):
     tensor = weights((64, 96))
     for encoding in ENCODINGS:
@@ -269,6 +395,25 @@ def test_what_is_refused(place):
             )
     with pytest.raises(TypeError, match="cannot copy or pickle"):
         pickle.dumps(context)
+    for count in (0, -1, True, 1 << 32):
+        with pytest.raises(errors.InvalidArgument, match="pipeline_depth"):
+            StreamingHoloContext(context, count)
+        with pytest.raises(errors.InvalidArgument, match="streams"):
+            GpuHoloContext("cpu", streams=count, framework="numpy")
+    with pytest.raises(errors.InvalidArgument, match="fragment of True"):
+        context.accumulate_fragment(accumulator, True, encoded.fragments[1])
+
+
+def test_accumulators_of_another_context(place):
+    encoded = encode("spectral", weights((16, 16)))
+    context, other = place.context(), place.context()
+    accumulator = context.create_accumulator(encoded.description)
+    with pytest.raises(errors.InvalidArgument, match="another context"):
+        other.accumulate_fragment(accumulator, 0, encoded.fragments[0])
+    context.accumulate_fragment(accumulator, 0, encoded.fragments[0])
+    with pytest.raises(errors.InvalidArgument, match="another context"):
+        other.finalize_reconstruction(accumulator)
+    context.finalize_reconstruction(accumulator)
 
 
 def test_devices():

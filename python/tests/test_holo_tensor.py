@@ -184,7 +184,8 @@ def test_descriptions_travel(encoding):
     for other in (there.description, copy.copy(encoded.description)):
         for member in ("encoding", "dtype", "shape", "parameters", "fragment_bytes", "prefixes"):
             assert getattr(other, member) == getattr(encoded.description, member)
-        assert other.quality([0, 2]) == encoded.description.quality([2, 0, 2])
+        last = len(encoded.fragments) - 1
+        assert other.quality([0, last]) == encoded.description.quality([last, 0, last])
     numbers = range(len(encoded.fragments))
     assert decode(there, numbers).tobytes() == decode(encoded, numbers).tobytes()
     with pytest.raises(TypeError, match="cannot copy or pickle HoloTensorDecoder"):
@@ -238,3 +239,16 @@ def test_threads_take_turns():
         thread.join()
     assert unexpected == []
     assert np.array_equal(decoder.reconstruct(framework="numpy"), tensor)
+
+
+def test_qualities_of_what_is_not_there():
+    description = HoloTensorEncoder("spectral").with_fragments(4).encode(weights((32, 32))).description
+    for fragments in ([4], [0, 99], [2**63], [2**64], [-1], [-(2**70)], [True], [1.0], ["1"], [None]):
+        with pytest.raises(errors.InvalidArgument, match="no fragment"):
+            description.quality(fragments)
+    assert description.quality([]) == 0
+    assert description.quality(np.array([0, 3])) == description.quality((3, 0)) > 0
+    for target in (float("nan"), 2, -0.1, float("inf")):
+        with pytest.raises(errors.InvalidArgument, match="0 to 1"):
+            description.fragments_for(target)
+    assert description.fragments_for(0) == 1

@@ -10,15 +10,19 @@
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/quiet_thread.h"
 #include "device/device.h"
+#include "python/call_user.h"
 #include "python/errors.h"
 #include "python/interruptible.h"
 #include "python/module.h"
@@ -138,7 +142,7 @@ class Raised {
   // Calls `function` with the interpreter's lock; nothing where it raised.
   template <typename Function>
   auto call(const Function& function) -> std::optional<decltype(function())> {
-    const nb::gil_scoped_acquire held;
+    const UsersTurn turn;
     try {
       return function();
     } catch (...) {
@@ -148,6 +152,7 @@ class Raised {
     }
   }
   void rethrow() {
+    const std::lock_guard lock(mutex_);
     if (first_) std::rethrow_exception(std::exchange(first_, nullptr));
   }
 
@@ -155,6 +160,69 @@ class Raised {
   std::mutex mutex_;
   std::exception_ptr first_;
 };
+
+// Throws what the function raises.
+nb::object call_user(nb::handle function, const nb::tuple& arguments) {
+  PyObject* const answer = hoist_call_user(function.ptr(), arguments.ptr());
+  if (answer == nullptr) throw nb::python_error();
+  return nb::steal(answer);
+}
+
+// What fetching shares with its threads, which outlive a call that is stopped. Made and let go of
+// with the interpreter's lock held.
+struct Fetching {
+  explicit Fetching(nb::callable function) : fetch(std::move(function)) {}
+
+  const nb::callable fetch;
+  Raised raised;
+
+  std::optional<std::vector<std::byte>> get(size_t part) {
+    return raised.call([&] {
+      const auto array = nb::cast<InputBytes>(call_user(fetch, nb::make_tuple(part)));
+      const std::span<const std::byte> given = bytes_of(array);
+      return std::vector<std::byte>(given.begin(), given.end());
+    });
+  }
+};
+
+struct Fetched {
+  std::mutex mutex;
+  std::condition_variable_any changed;
+  bool done = false;
+  std::optional<std::vector<std::byte>> bytes;
+};
+
+// On a thread of its own, which nobody waits for once `stop` is requested: the user's function may
+// take forever.
+Result<std::vector<std::byte>> fetch_beside(const std::shared_ptr<Fetching>& fetching, size_t part,
+                                            const std::stop_token& stop) {
+  if (is_ending()) return fail(ErrorCode::cancelled, "fetching while the interpreter ends");
+  const auto fetched = std::make_shared<Fetched>();
+  auto thread = start_quiet_thread([mine = fetching, fetched, part]() mutable {
+    std::optional<std::vector<std::byte>> bytes;
+    {
+      const Working working;
+      bytes = mine->get(part);
+      const UsersTurn turn;  // it may be the last one that has it
+      mine.reset();
+    }
+    const std::lock_guard lock(fetched->mutex);
+    fetched->bytes = std::move(bytes);
+    fetched->done = true;
+    fetched->changed.notify_all();
+  });
+  if (!thread) return thread.error();
+  std::unique_lock lock(fetched->mutex);
+  const bool done = fetched->changed.wait(lock, stop, [&] { return fetched->done; });
+  lock.unlock();
+  if (!done) {
+    thread->detach();
+    return fail(ErrorCode::cancelled, "stopped (fetching)");
+  }
+  thread->join();
+  if (!fetched->bytes) return fail(ErrorCode::cancelled, "fetching raised");
+  return *std::move(fetched->bytes);
+}
 
 // A function that answers nothing does not want to stop.
 bool goes_on(const nb::object& answer) {
@@ -166,32 +234,30 @@ bool goes_on(const nb::object& answer) {
 
 // (array, quality, fragments)
 nb::tuple stream(const Context& context, size_t depth, const TensorDescription& description,
-                 const nb::callable& fetch, double min_quality, std::vector<size_t> order,
+                 const nb::callable& fetch, double min_quality,
+                 std::optional<std::vector<size_t>> order,
                  const std::optional<nb::callable>& on_fragment,
                  const std::optional<std::string>& dtype) {
-  Raised raised;
-  const FetchPart fetch_part = [&](size_t part) -> Result<std::vector<std::byte>> {
-    auto bytes = raised.call([&] {
-      const auto array = nb::cast<InputBytes>(fetch(part));
-      const std::span<const std::byte> given = bytes_of(array);
-      return std::vector<std::byte>(given.begin(), given.end());
-    });
-    if (!bytes) return fail(ErrorCode::cancelled, "fetching raised");
-    return *std::move(bytes);
-  };
+  const auto fetching = std::make_shared<Fetching>(fetch);
+  Raised& raised = fetching->raised;
   StreamOptions options;
   options.min_quality = min_quality;
   options.order = std::move(order);
   if (dtype) options.dtype = dtype_of(*dtype);
   if (on_fragment) {
     options.on_fragment = [&](size_t part, double quality) {
-      return raised.call([&] { return goes_on((*on_fragment)(part, quality)); }).value_or(false);
+      return raised
+          .call([&] { return goes_on(call_user(*on_fragment, nb::make_tuple(part, quality))); })
+          .value_or(false);
     };
   }
   StreamingHoloContext streaming(*context.context, depth);
   Result<StreamedTensor> streamed =
       interruptible(true, [&](const std::stop_token& stop) -> Result<StreamedTensor> {
         options.stop = stop;
+        const FetchPart fetch_part = [&](size_t part) {
+          return fetch_beside(fetching, part, stop);
+        };
         return streaming.stream(description, fetch_part, options);
       });
   raised.rethrow();
@@ -241,8 +307,8 @@ void define_holo_contexts(nb::module_& module) {
       .def(nb::new_(&make_context), "device"_a, "streams"_a)
       .def_prop_ro("device",
                    [](const Context& it) { return it.context->device().properties().id(); })
-      .def("stream", &stream, "depth"_a, "description"_a, "fetch"_a, "min_quality"_a, "order"_a,
-           "on_fragment"_a.none(), "dtype"_a.none());
+      .def("stream", &stream, "depth"_a, "description"_a, "fetch"_a, "min_quality"_a,
+           "order"_a.none(), "on_fragment"_a.none(), "dtype"_a.none());
 
   nb::class_<Loader>(module, "HoloLoader")
       .def(nb::new_([](const Context& context, const TensorDescription& description) {

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -85,10 +86,33 @@ nb::tuple arguments_of(const TensorDescription& description) {
                         description.curve.energies);
 }
 
-double quality_of(const TensorDescription& description, std::vector<size_t> fragments) {
+// A number of a fragment that the description has.
+size_t fragment_number(const TensorDescription& description, nb::handle given) {
+  const nb::object whole =
+      PyBool_Check(given.ptr()) ? nb::object() : nb::steal(PyNumber_Index(given.ptr()));
+  const size_t number = whole.is_valid() ? PyLong_AsSize_t(whole.ptr()) : SIZE_MAX;
+  PyErr_Clear();
+  if (number < description.part_bytes.size()) return number;
+  raise({ErrorCode::invalid_argument, "no fragment " + std::string(nb::repr(given).c_str()) + ": " +
+                                          std::to_string(description.part_bytes.size()) +
+                                          ", numbered from 0"});
+}
+
+double quality_of(const TensorDescription& description, const nb::iterable& given) {
+  std::vector<size_t> fragments;
+  for (const nb::handle fragment : given) {
+    fragments.push_back(fragment_number(description, fragment));
+  }
   std::sort(fragments.begin(), fragments.end());
   fragments.erase(std::unique(fragments.begin(), fragments.end()), fragments.end());
   return description.curve.quality(fragments);
+}
+
+size_t fragments_for(const TensorDescription& description, double target) {
+  if (!(target >= 0 && target <= 1)) {  // NaN neither
+    raise({ErrorCode::invalid_argument, "a quality of " + std::to_string(target) + ": 0 to 1"});
+  }
+  return description.curve.parts_for(target);
 }
 
 // (description, [fragment])
@@ -178,12 +202,12 @@ void define_holo_tensors(nb::module_& module) {
       .def_prop_ro("prefixes", &prefixes_of,
                    "(quality, cosine) of fragments 0 to k together, measured, for each k.")
       .def("quality", &quality_of, "fragments"_a,
-           "Measured quality with these fragments, by number, in any order.")
-      .def(
-          "fragments_for",
-          [](const TensorDescription& it, double target) { return it.curve.parts_for(target); },
-          "target"_a,
-          "How many fragments, from the first on, reach the quality; all where none do.")
+           "Measured quality with these fragments, by number, in any order. InvalidArgument for "
+           "one\n"
+           "that there is not.")
+      .def("fragments_for", &fragments_for, "target"_a,
+           "How many fragments, from the first on, reach the quality, 0 to 1 (InvalidArgument);\n"
+           "all where none do.")
       .def("__reduce__", [](nb::handle self) {
         return nb::make_tuple(self.type(), arguments_of(nb::cast<const TensorDescription&>(self)));
       });

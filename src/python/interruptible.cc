@@ -98,7 +98,7 @@ bool run_beside(const std::function<void(const std::stop_token&)>& work) {
 void run_interruptibly(bool is_long, const std::function<void(const std::stop_token&)>& work) {
   if (is_long && is_main_thread() && run_beside(work)) return;
   const ReleasedGil released;
-  work(std::stop_token());
+  work(is_long ? stop_at_the_end() : std::stop_token());
 }
 
 void check_signals(size_t step) {

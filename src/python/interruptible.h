@@ -7,7 +7,8 @@
 // The interpreter's lock is free while `work` works. Signals are handled by the main thread alone,
 // and only while it holds the lock: there, what is long runs on a thread of its own, and the main
 // thread takes the lock every 20 ms to let handlers run. Where one raises, the work is asked to
-// stop, and its exception is thrown once it has. Work that is not long runs on the calling thread,
+// stop, and its exception is thrown once it has. On another thread the interpreter's end asks it to
+// stop. Work that is not long runs on the calling thread,
 // as a thread takes longer to start than it takes.
 #pragma once
 

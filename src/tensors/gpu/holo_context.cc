@@ -10,8 +10,9 @@
 namespace hoist::tensors {
 
 Result<HoloStreamPool> HoloStreamPool::create(device::Device& device, size_t streams) {
+  if (streams == 0) return fail(ErrorCode::invalid_argument, "0 streams: at least 1");
   HoloStreamPool pool;
-  for (size_t i = 0; i < std::max<size_t>(streams, 1); ++i) {
+  for (size_t i = 0; i < streams; ++i) {
     Result<device::Stream> stream = device::Stream::create(device);
     if (!stream) return stream.error();
     pool.streams_.push_back(std::move(*stream));
@@ -28,8 +29,12 @@ Status HoloStreamPool::synchronize() {
 }
 
 GpuAccumulator::GpuAccumulator(std::unique_ptr<const TensorDescription> description,
-                               std::unique_ptr<PartsDecoder> decoder, device::Stream& stream)
-    : description_(std::move(description)), decoder_(std::move(decoder)), stream_(&stream) {}
+                               std::unique_ptr<PartsDecoder> decoder, device::Stream& stream,
+                               const GpuHoloContext& maker)
+    : description_(std::move(description)),
+      decoder_(std::move(decoder)),
+      stream_(&stream),
+      maker_(&maker) {}
 GpuAccumulator::GpuAccumulator(GpuAccumulator&&) noexcept = default;
 GpuAccumulator& GpuAccumulator::operator=(GpuAccumulator&&) noexcept = default;
 GpuAccumulator::~GpuAccumulator() = default;
@@ -62,7 +67,7 @@ Result<GpuAccumulator> GpuHoloContext::create_accumulator(const TensorDescriptio
   auto kept = std::make_unique<const TensorDescription>(description);
   Result<std::unique_ptr<PartsDecoder>> decoder = make_parts_decoder(pool_, transfer_, *kept);
   if (!decoder) return decoder.error();
-  return GpuAccumulator(std::move(kept), std::move(*decoder), streams_.next());
+  return GpuAccumulator(std::move(kept), std::move(*decoder), streams_.next(), *this);
 }
 
 namespace {
@@ -76,8 +81,15 @@ Status check_number(const GpuAccumulator& tensor, size_t part) {
 
 }  // namespace
 
+Status GpuHoloContext::check_maker(const GpuAccumulator& tensor) const {
+  if (tensor.maker_ == this) return {};
+  return fail(ErrorCode::invalid_argument,
+              "an accumulator of another context: use the one that made it");
+}
+
 Status GpuHoloContext::accumulate_fragment(GpuAccumulator& tensor, size_t part,
                                            std::span<const std::byte> bytes) {
+  if (Status own = check_maker(tensor); !own) return own;
   if (Status known = check_number(tensor, part); !known) return known;
   if (std::find(tensor.parts_.begin(), tensor.parts_.end(), part) != tensor.parts_.end()) return {};
   if (Status added = tensor.decoder_->add(part, bytes); !added) return added;
@@ -87,6 +99,7 @@ Status GpuHoloContext::accumulate_fragment(GpuAccumulator& tensor, size_t part,
 
 Status GpuHoloContext::accumulate_fragment(GpuAccumulator& tensor, size_t part,
                                            device::Span<const std::byte> bytes) {
+  if (Status own = check_maker(tensor); !own) return own;
   if (Status known = check_number(tensor, part); !known) return known;
   if (std::find(tensor.parts_.begin(), tensor.parts_.end(), part) != tensor.parts_.end()) return {};
   if (Status added = tensor.decoder_->add(part, bytes); !added) return added;
@@ -96,6 +109,7 @@ Status GpuHoloContext::accumulate_fragment(GpuAccumulator& tensor, size_t part,
 
 Status GpuHoloContext::finalize_reconstruction(GpuAccumulator& tensor,
                                                device::Span<std::byte> out) {
+  if (Status own = check_maker(tensor); !own) return own;
   if (out.size != tensor.bytes() || out.device != &device()) {
     return fail(ErrorCode::invalid_argument,
                 fmt::format("reconstruction into {} bytes: the tensor has {}, on {}", out.size,

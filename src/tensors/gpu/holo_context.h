@@ -33,7 +33,7 @@ namespace hoist::tensors {
 // Streams that are handed out in turn. Thread-safe.
 class HoloStreamPool {
  public:
-  // `exhausted` or `unavailable`: the device gives no streams. At least one.
+  // `exhausted` or `unavailable`: the device gives no streams; `invalid_argument`: 0 of them.
   static Result<HoloStreamPool> create(device::Device& device, size_t streams);
 
   device::Stream& next() { return streams_[(*turn_)++ % streams_.size()]; }
@@ -48,6 +48,7 @@ class HoloStreamPool {
   std::unique_ptr<std::atomic<size_t>> turn_ = std::make_unique<std::atomic<size_t>>(0);
 };
 
+class GpuHoloContext;
 class PartsDecoder;  // what decodes an accumulator's parts
 
 // A tensor that fragments are collected for. One thread at a time.
@@ -67,11 +68,13 @@ class GpuAccumulator {
  private:
   friend class GpuHoloContext;
   GpuAccumulator(std::unique_ptr<const TensorDescription> description,
-                 std::unique_ptr<PartsDecoder> decoder, device::Stream& stream);
+                 std::unique_ptr<PartsDecoder> decoder, device::Stream& stream,
+                 const GpuHoloContext& maker);
 
   std::unique_ptr<const TensorDescription> description_;
   std::unique_ptr<PartsDecoder> decoder_;
   device::Stream* stream_;
+  const GpuHoloContext* maker_;
   std::vector<size_t> parts_;  // that are there
 };
 
@@ -86,14 +89,16 @@ class GpuHoloContext {
   Result<GpuAccumulator> create_accumulator(const TensorDescription& description);
 
   // Copies the bytes, which may go then. A fragment that is there already is ignored. `corrupt`
-  // where they cannot be that fragment.
+  // where they cannot be that fragment; `invalid_argument`: no such fragment, or an accumulator of
+  // another context.
   Status accumulate_fragment(GpuAccumulator& tensor, size_t part, std::span<const std::byte> bytes);
   // The same of bytes in a device's memory, which this device can reach or copy.
   Status accumulate_fragment(GpuAccumulator& tensor, size_t part,
                              device::Span<const std::byte> bytes);
 
   // Writes the whole tensor, in its own type, to this device's memory, aligned to 16 bytes.
-  // `invalid_argument`: a wrong size, or nothing to rebuild from; `corrupt`: fragments that are not
+  // `invalid_argument`: a wrong size, nothing to rebuild from, or an accumulator of another
+  // context; `corrupt`: fragments that are not
   // an encoder's.
   Status finalize_reconstruction(GpuAccumulator& tensor, device::Span<std::byte> out);
 
@@ -109,6 +114,8 @@ class GpuHoloContext {
                  DType to, const Quantisation& quantisation = {});
 
  private:
+  Status check_maker(const GpuAccumulator& tensor) const;
+
   GpuHoloContext(device::Device& device, HoloStreamPool streams)
       : pool_(device), transfer_(pool_), streams_(std::move(streams)) {}
 

@@ -9,6 +9,7 @@
 #include <limits>
 #include <numeric>
 #include <random>
+#include <stop_token>
 
 #include "base/test_seed.h"
 #include "device/cpu_device.h"
@@ -214,15 +215,72 @@ TEST_P(HoloContextTest, StreamsStopWhenTheyAreGoodEnough) {
   }
 
   StreamOptions few;
-  few.order = {0, 1};
+  few.order = std::vector<size_t>{0, 1};
   EXPECT_EQ(streaming.stream(tensor.description, fetch, few).error().code, ErrorCode::corrupt);
   StreamOptions enough;
   enough.on_fragment = [](size_t part, double) { return part < 1; };
   EXPECT_EQ(streaming.stream(tensor.description, fetch, enough).value().fragments, 2u);
-  const FetchPart lost = [](size_t part) -> Result<std::vector<std::byte>> {
+  StreamOptions none;
+  none.order.emplace();
+  EXPECT_EQ(streaming.stream(tensor.description, fetch, none).error().code, ErrorCode::corrupt);
+  size_t fetches = 0;
+  const FetchPart lost = [&](size_t part) -> Result<std::vector<std::byte>> {
+    ++fetches;
+    if (part == 0) return tensor.parts[part];
     return fail(ErrorCode::unavailable, "lost " + std::to_string(part));
   };
-  EXPECT_EQ(streaming.stream(tensor.description, lost).error().code, ErrorCode::unavailable);
+  EXPECT_EQ(StreamingHoloContext(*context_, 9).stream(tensor.description, lost).error().message,
+            "lost 1");
+  EXPECT_EQ(fetches, 2u);  // nothing after the first error
+  EXPECT_EQ(StreamingHoloContext(*context_, 0).stream(tensor.description, fetch).error().code,
+            ErrorCode::invalid_argument);
+}
+
+TEST_P(HoloContextTest, StreamsStopDuringAFetch) {
+  const EncodedTensor tensor = encoded(HolographicEncoding::embedded, DType::bf16, {200, 300});
+  std::stop_source source;
+  size_t fetches = 0;
+  const FetchPart slow = [&](size_t part) -> Result<std::vector<std::byte>> {
+    if (++fetches == 3) source.request_stop();
+    return tensor.parts[part];
+  };
+  StreamOptions options;
+  size_t told = 0;
+  options.on_fragment = [&](size_t, double) { return ++told > 0; };
+  options.stop = source.get_token();
+  const auto streamed =
+      StreamingHoloContext(*context_, 1).stream(tensor.description, slow, options);
+  EXPECT_EQ(streamed.error().code, ErrorCode::cancelled);
+  EXPECT_LE(told, 2u);  // what was fetched meanwhile is not used
+}
+
+// Layers count from the first one on: the last one alone gives nothing.
+TEST_P(HoloContextTest, EnoughBeforeAnythingCanBeRebuilt) {
+  const EncodedTensor tensor = encoded(HolographicEncoding::embedded, DType::bf16, {200, 300});
+  const FetchPart fetch = [&](size_t part) -> Result<std::vector<std::byte>> {
+    return tensor.parts[part];
+  };
+  StreamOptions options;
+  options.order = std::vector<size_t>{2, 1, 0};
+  options.on_fragment = [](size_t, double) { return false; };
+  const auto streamed = StreamingHoloContext(*context_).stream(tensor.description, fetch, options);
+  EXPECT_EQ(streamed.error().code, ErrorCode::invalid_argument);
+}
+
+TEST_P(HoloContextTest, AccumulatorsKnowTheirContext) {
+  const EncodedTensor tensor = encoded(HolographicEncoding::embedded, DType::bf16, {20, 30});
+  const auto other = GpuHoloContext::create(device()).value();
+  GpuAccumulator accumulator = context_->create_accumulator(tensor.description).value();
+  const std::span<const std::byte> part = tensor.parts[0];
+  EXPECT_EQ(other->accumulate_fragment(accumulator, 0, part).error().code,
+            ErrorCode::invalid_argument);
+  ASSERT_TRUE(context_->accumulate_fragment(accumulator, 0, part));
+  const auto out = device::Buffer::allocate(device(), kept_.size()).value();
+  const auto whole = out.view().subspan(0, kept_.size());
+  EXPECT_EQ(other->finalize_reconstruction(accumulator, whole).error().code,
+            ErrorCode::invalid_argument);
+  EXPECT_TRUE(context_->finalize_reconstruction(accumulator, whole));
+  EXPECT_EQ(GpuHoloContext::create(device(), 0).error().code, ErrorCode::invalid_argument);
 }
 
 TEST_P(HoloContextTest, SeveralDevicesGatherFragments) {

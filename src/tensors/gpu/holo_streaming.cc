@@ -36,7 +36,7 @@ class Fetcher {
   };
 
   Fetcher(const FetchPart& fetch, std::vector<size_t> order, size_t depth)
-      : fetch_(fetch), order_(std::move(order)), depth_(std::max<size_t>(depth, 1)) {}
+      : fetch_(fetch), order_(std::move(order)), depth_(depth) {}
   ~Fetcher() {
     {
       const std::lock_guard lock(mutex_);
@@ -55,10 +55,11 @@ class Fetcher {
     return {};
   }
 
-  // Nothing: that was the last one.
-  std::optional<Fetched> next() {
+  // Nothing: that was the last one, or `stop` was requested.
+  std::optional<Fetched> next(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return !ready_.empty() || ended_; });
+    changed_.wait(lock, stop, [&] { return !ready_.empty() || ended_; });
+    if (stop.stop_requested()) return std::nullopt;
     if (ready_.empty()) return std::nullopt;
     Fetched fetched = std::move(ready_.front());
     ready_.pop_front();
@@ -76,9 +77,11 @@ class Fetcher {
         if (stopping_) break;
       }
       Result<std::vector<std::byte>> bytes = fetch_(part);
+      const bool is_fetched = bytes.has_value();
       const std::lock_guard lock(mutex_);
       ready_.push_back({part, std::move(bytes)});
       changed_.notify_all();
+      if (!is_fetched) break;
     }
     const std::lock_guard lock(mutex_);
     ended_ = true;
@@ -89,7 +92,7 @@ class Fetcher {
   const std::vector<size_t> order_;
   const size_t depth_;
   std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable_any changed_;
   std::deque<Fetched> ready_;
   bool stopping_ = false;
   bool ended_ = false;
@@ -101,10 +104,15 @@ class Fetcher {
 Result<StreamedTensor> StreamingHoloContext::stream(const TensorDescription& description,
                                                     const FetchPart& fetch,
                                                     const StreamOptions& options) {
+  if (depth_ == 0) {
+    return fail(ErrorCode::invalid_argument, "a pipeline_depth of 0: at least 1");
+  }
   Result<GpuAccumulator> tensor = context_->create_accumulator(description);
   if (!tensor) return tensor.error();
-  std::vector<size_t> order = options.order;
-  if (order.empty()) {
+  std::vector<size_t> order;
+  if (options.order) {
+    order = *options.order;
+  } else {
     order.resize(description.part_bytes.size());
     std::iota(order.begin(), order.end(), 0);
   }
@@ -113,8 +121,8 @@ Result<StreamedTensor> StreamingHoloContext::stream(const TensorDescription& des
     Fetcher fetcher(fetch, std::move(order), depth_);
     if (Status started = fetcher.start(); !started) return started.error();
     while (!enough) {
+      std::optional<Fetcher::Fetched> fetched = fetcher.next(options.stop);
       if (options.stop.stop_requested()) return fail(ErrorCode::cancelled, "stopped (tensor)");
-      std::optional<Fetcher::Fetched> fetched = fetcher.next();
       if (!fetched) break;
       if (!fetched->bytes) return fetched->bytes.error();
       Status added = context_->accumulate_fragment(*tensor, fetched->part,
@@ -123,8 +131,14 @@ Result<StreamedTensor> StreamingHoloContext::stream(const TensorDescription& des
       const double quality = tensor->quality();
       enough = tensor->can_reconstruct() && quality >= options.min_quality;
       if (options.on_fragment && !options.on_fragment(fetched->part, quality)) {
-        enough = enough || tensor->can_reconstruct();
-        break;
+        if (!tensor->can_reconstruct()) {
+          return fail(
+              ErrorCode::invalid_argument,
+              fmt::format("on_fragment ended a tensor with {} of {} fragments: it cannot be "
+                          "rebuilt from so few",
+                          tensor->fragments(), description.part_bytes.size()));
+        }
+        enough = true;
       }
     }
   }

@@ -42,14 +42,17 @@ class ProgressiveHoloLoader {
   GpuAccumulator tensor_;
 };
 
-// The bytes of a part; called on a thread of the streaming context's, ahead of their use.
+// The bytes of a part; called on a thread of the streaming context's, ahead of their use. A call
+// that runs is waited for, also when stream() is stopped: one that may block looks at the same
+// token. After an error no other part is fetched.
 using FetchPart = std::function<Result<std::vector<std::byte>>(size_t part)>;
 
 struct StreamOptions {
   double min_quality = 1;  // fetching ends when it is reached
-  // Fragments in the order in which they are fetched; empty: all, from the first on.
-  std::vector<size_t> order = {};
-  // Called for each fragment, when it is on the device; false: the tensor is good enough.
+  // Fragments in the order in which they are fetched; nothing: all, from the first on.
+  std::optional<std::vector<size_t>> order = std::nullopt;
+  // Called for each fragment, when it is on the device, on the thread of stream(); false: the
+  // tensor is good enough. It must be possible to rebuild it by then.
   std::function<bool(size_t part, double quality)> on_fragment = {};
   // The result's type, and what it is multiplied with; nothing: the tensor's own.
   std::optional<DType> dtype = std::nullopt;
@@ -73,7 +76,8 @@ class StreamingHoloContext {
       : context_(&context), depth_(pipeline_depth) {}
 
   // `corrupt` where all fragments are used and the quality stays below the minimum; `cancelled`;
-  // what `fetch` answers.
+  // `invalid_argument` where on_fragment has enough before anything can be rebuilt, and for a depth
+  // of 0; what `fetch` answers.
   Result<StreamedTensor> stream(const TensorDescription& description, const FetchPart& fetch,
                                 const StreamOptions& options = {});
 
