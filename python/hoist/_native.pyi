@@ -177,14 +177,15 @@ def fuzz_score(
     weights: Optional[Tuple[int, int, int]],
     prefix_weight: float,
 ) -> float: ...
-def fuzz_scores(
+def fuzz_extract(
     name: str,
     query: Any,
     choices: List[Any],
     cutoff: Optional[float],
     weights: Optional[Tuple[int, int, int]],
     prefix_weight: float,
-) -> List[Any]: ...
+    limit: int,
+) -> List[Tuple[Any, int]]: ...
 def fuzz_best(
     name: str,
     query: Any,

@@ -223,12 +223,11 @@ def padded_metric(name: str, module: str) -> Any:
         score_cutoff: Optional[float] = None,
         score_hint: Optional[float] = None,
     ) -> float:
-        if is_missing(s1) or is_missing(s2):
-            return _score(name, s1, s2, score_cutoff, None, 0.0)
-        if processor is not None:
-            s1, s2 = processor(s1), processor(s2)
-        if not pad:
-            refuse_lengths(s1, s2)
+        if (processor is not None or not pad) and not is_missing(s1) and not is_missing(s2):
+            if processor is not None:
+                s1, s2 = processor(s1), processor(s2)
+            if not pad:
+                refuse_lengths(s1, s2)
         return _score(name, s1, s2, score_cutoff, None, 0.0)
 
     what = _what(name) + "\n\npad: whether the shorter one counts as filled up with differences."

@@ -62,13 +62,6 @@ class _Way:
     def score(self, query: Any, choice: Any, cutoff: Any) -> Any:
         return self.scorer(query, choice, score_cutoff=cutoff, **self.kwargs)
 
-    def scores(self, query: Any, choices: List[Any], cutoff: Any) -> List[Any]:
-        """None for what is missing."""
-        if self.name is not None:
-            return _native.fuzz_scores(self.name, query, choices, cutoff, *self.options)
-        limit = self.worst if cutoff is None else cutoff
-        return [None if is_missing(c) else self.score(query, c, limit) for c in choices]
-
 
 def _with_keys(choices: Any) -> Iterable[Tuple[Any, Any]]:
     return choices.items() if hasattr(choices, "items") else enumerate(choices)
@@ -103,15 +96,21 @@ def extract(
     items = list(_with_keys(choices))
     if processor is not None:
         query = processor(query)
-    scores = way.scores(query, _processed((c for _, c in items), processor), score_cutoff)
-    found = [
-        (choice, score, key)
-        for (key, choice), score in zip(items, scores)
-        if score is not None and way.passes(score, score_cutoff)
-    ]
+    compared = _processed((choice for _, choice in items), processor)
+    if limit is None:
+        limit = len(items)
+    if way.name is not None:
+        best = _native.fuzz_extract(way.name, query, compared, score_cutoff, *way.options, limit)
+        return [(items[place][1], score, items[place][0]) for score, place in best]
+    cutoff = way.worst if score_cutoff is None else score_cutoff
+    found = []
+    for (key, choice), to_compare in zip(items, compared):
+        if is_missing(to_compare):
+            continue
+        score = way.score(query, to_compare, cutoff)
+        if way.passes(score, score_cutoff):
+            found.append((choice, score, key))
     sign = 1 if way.is_distance else -1
-    if limit is None or limit >= len(found):
-        return sorted(found, key=lambda match: sign * match[1])
     return nsmallest(limit, found, key=lambda match: sign * match[1])
 
 
@@ -170,12 +169,14 @@ def extract_iter(
         return
     if processor is not None:
         query = processor(query)
+    is_known = way.name is not None or score_cutoff is not None
+    cutoff = score_cutoff if is_known else way.worst
     for key, choice in _with_keys(choices):
         if is_missing(choice):
             continue
         compared = choice if processor is None else processor(choice)
-        score = way.scores(query, [compared], score_cutoff)[0]
-        if score is not None and way.passes(score, score_cutoff):
+        score = way.score(query, compared, cutoff)
+        if way.passes(score, score_cutoff):
             yield choice, score, key
 
 
@@ -274,7 +275,7 @@ def cpdist(
     rows = _processed(queries, processor)
     others = _processed(choices, processor)
     if way.name is not None:
-        scores = _native_scores(way, rows, others, True, score_cutoff, workers)[0]
+        scores = _native_scores(way, rows, others, True, score_cutoff, workers)[:, 0]
     else:
         scores = np.array(
             [way.score(row, other, score_cutoff) for row, other in zip(rows, others)], np.float64

@@ -1,9 +1,12 @@
 #include "match/fuzz/edit_distances.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <unordered_map>
 #include <vector>
+
+#include "match/fuzz/symbol_masks.h"
 
 namespace hoist::match {
 namespace {
@@ -22,6 +25,87 @@ std::vector<uint64_t> first_row(size_t columns, uint64_t cost) {
   for (size_t j = 0; j <= columns; ++j) row[j] = j * cost;
   return row;
 }
+
+// A column of the matrix in two words (H. Hyyrö, "A bit-vector algorithm for computing Levenshtein
+// and Damerau edit distances", 2003). `a` has 1 to 64 symbols.
+uint64_t short_osa_distance(Symbols a, Symbols b) {
+  const SymbolMasks masks(a);
+  const uint64_t last = uint64_t{1} << (a.size() - 1);
+  uint64_t up = ~uint64_t{0};  // where a cell is one more than that above it
+  uint64_t down = 0;
+  uint64_t diagonal = 0;  // where it is what the one above the left one is
+  uint64_t matches_before = 0;
+  uint64_t distance = a.size();
+  for (const uint32_t symbol : b) {
+    const uint64_t matches = masks[symbol];
+    const uint64_t swapped = ((~diagonal & matches) << 1) & matches_before;
+    diagonal = (((matches & up) + up) ^ up) | matches | down | swapped;
+    const uint64_t more = down | ~(diagonal | up);
+    const uint64_t less = diagonal & up;
+    distance += (more & last) != 0 ? 1 : 0;
+    distance -= (less & last) != 0 ? 1 : 0;
+    const uint64_t shifted = more << 1 | 1;
+    up = less << 1 | ~(diagonal | shifted);
+    down = shifted & diagonal;
+    matches_before = matches;
+  }
+  return distance;
+}
+
+// Which symbols of a and b are common, each within reach of the other: every symbol of b takes the
+// first free one of a. By bits where a is short.
+class CommonSymbols {
+ public:
+  CommonSymbols(Symbols a, Symbols b, size_t reach) {
+    if (a.size() <= SymbolMasks::kMost) {
+      find_by_bits(a, b, reach);
+    } else {
+      find(a, b, reach);
+    }
+  }
+
+  uint64_t count = 0;
+  uint64_t moved = 0;  // those whose order differs
+
+ private:
+  void find_by_bits(Symbols a, Symbols b, size_t reach) {
+    const SymbolMasks masks(a);
+    const size_t rows = std::min(b.size(), a.size() + reach);
+    uint64_t free = a.size() == 64 ? ~uint64_t{0} : (uint64_t{1} << a.size()) - 1;
+    const uint64_t all = free;
+    uint32_t of_b[SymbolMasks::kMost];
+    for (size_t j = 0; j < rows; ++j) {
+      uint64_t window = ~uint64_t{0};
+      if (j + reach < 63) window >>= 63 - j - reach;
+      if (j > reach) window &= ~uint64_t{0} << (j - reach);
+      const uint64_t found = masks[b[j]] & free & window;
+      if (found == 0) continue;
+      free &= ~(found & (~found + 1));
+      of_b[count++] = b[j];
+    }
+    uint64_t taken = all & ~free;
+    for (uint64_t next = 0; next < count; ++next, taken &= taken - 1) {
+      if (a[static_cast<size_t>(std::countr_zero(taken))] != of_b[next]) ++moved;
+    }
+  }
+
+  void find(Symbols a, Symbols b, size_t reach) {
+    std::vector<bool> taken(a.size());
+    std::vector<uint32_t> of_b;
+    for (size_t j = 0; j < b.size(); ++j) {
+      const size_t end = std::min(a.size(), j + reach + 1);
+      for (size_t i = j > reach ? j - reach : 0; i < end; ++i) {
+        if (taken[i] || a[i] != b[j]) continue;
+        taken[i] = true;
+        of_b.push_back(b[j]);
+        break;
+      }
+    }
+    for (size_t i = 0; i < a.size(); ++i) {
+      if (taken[i] && a[i] != of_b[count++]) ++moved;
+    }
+  }
+};
 
 }  // namespace
 
@@ -52,6 +136,9 @@ uint64_t weighted_distance(Symbols a, Symbols b, const EditWeights& weights) {
 
 uint64_t osa_distance(Symbols a, Symbols b) {
   skip_equal_ends(a, b);
+  if (a.size() > b.size()) std::swap(a, b);
+  if (a.empty()) return b.size();
+  if (a.size() <= SymbolMasks::kMost) return short_osa_distance(a, b);
   std::vector<uint64_t> before(a.size() + 1);
   std::vector<uint64_t> above = first_row(a.size(), 1);
   std::vector<uint64_t> row(a.size() + 1);
@@ -133,29 +220,12 @@ double jaro_similarity(Symbols a, Symbols b) {
   if (a.empty() || b.empty()) return 0.0;
   const size_t longest = std::max(a.size(), b.size());
   const size_t reach = longest / 2 > 1 ? longest / 2 - 1 : 0;
-  // Each symbol of b takes the first free one of a within reach.
-  std::vector<bool> taken(a.size());
-  std::vector<uint32_t> of_b;
-  for (size_t j = 0; j < b.size(); ++j) {
-    const size_t begin = j > reach ? j - reach : 0;
-    const size_t end = std::min(a.size(), j + reach + 1);
-    for (size_t i = begin; i < end; ++i) {
-      if (taken[i] || a[i] != b[j]) continue;
-      taken[i] = true;
-      of_b.push_back(b[j]);
-      break;
-    }
-  }
-  if (of_b.empty()) return 0.0;
-  size_t moved = 0;
-  size_t next = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    if (taken[i] && a[i] != of_b[next++]) ++moved;
-  }
-  const auto common = static_cast<double>(of_b.size());
+  const CommonSymbols found(a, b, reach);
+  if (found.count == 0) return 0.0;
+  const auto common = static_cast<double>(found.count);
   double sum = common / static_cast<double>(a.size());
   sum += common / static_cast<double>(b.size());
-  sum += (common - static_cast<double>(moved / 2)) / common;
+  sum += (common - static_cast<double>(found.moved / 2)) / common;
   return sum / 3.0;
 }
 

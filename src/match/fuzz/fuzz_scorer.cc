@@ -106,16 +106,6 @@ double ratio_score(Kind kind, const Text& a, const Text& b, double cutoff) {
   return kFunctions[static_cast<size_t>(kind) - static_cast<size_t>(Kind::ratio)](a, b, cutoff);
 }
 
-// The scorers that match/pairs has.
-std::optional<PairScorer> pair_scorer_of(const FuzzScorer& scorer) {
-  if (scorer.kind == Kind::ratio) {
-    return PairScorer{PairScorer::Family::indel, Value::normalized_similarity, true};
-  }
-  if (scorer.kind > Kind::levenshtein) return {};
-  if (scorer.kind == Kind::levenshtein && !scorer.weights.are_uniform()) return {};
-  return PairScorer{static_cast<PairScorer::Family>(scorer.kind), scorer.value, false};
-}
-
 }  // namespace
 
 std::optional<FuzzScorer> FuzzScorer::named(std::string_view name) {
@@ -134,12 +124,20 @@ std::optional<FuzzScorer> FuzzScorer::named(std::string_view name) {
   return scorer;
 }
 
+std::optional<PairScorer> FuzzScorer::pair_scorer() const {
+  if (kind == Kind::ratio) {
+    return PairScorer{PairScorer::Family::indel, Value::normalized_similarity, true};
+  }
+  if (kind > Kind::levenshtein) return {};
+  if (kind == Kind::levenshtein && !weights.are_uniform()) return {};
+  return PairScorer{static_cast<PairScorer::Family>(kind), value, false};
+}
+
 double fuzz_score(const FuzzScorer& scorer, const Sequence& a, const Sequence& b,
                   std::optional<double> cutoff) {
-  if (const auto pair_scorer = pair_scorer_of(scorer))
-    return pair_score(*pair_scorer, a, b, cutoff);
-  std::vector<uint32_t> room_a;
-  std::vector<uint32_t> room_b;
+  if (const auto pair = scorer.pair_scorer()) return pair_score(*pair, a, b, cutoff);
+  thread_local std::vector<uint32_t> room_a;
+  thread_local std::vector<uint32_t> room_b;
   const Symbols x = wide_symbols(a, room_a);
   const Symbols y = wide_symbols(b, room_b);
   if (scorer.is_percent()) {

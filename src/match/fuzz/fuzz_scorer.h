@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "match/fuzz/edit_distances.h"
 #include "match/pairs/pair_scorer.h"
@@ -57,6 +58,9 @@ struct FuzzScorer {
     if (is_distance()) return score == 0;
     return !is_count() && score == (is_percent() ? 100 : 1);
   }
+
+  // What match/pairs has of it, which knows faster ways for many pairs.
+  std::optional<PairScorer> pair_scorer() const;
 
   Kind kind = Kind::ratio;
   Value value = Value::normalized_similarity;
