@@ -15,7 +15,8 @@ struct Edit {
   uint64_t destination;  // and in the second
 };
 
-// In order of place. Needs a quarter of a byte for each pair of symbols that equal ends leave.
+// In order of place. Takes time and memory (two bits) by the product of the lengths that equal ends
+// leave.
 std::vector<Edit> levenshtein_edits(Symbols a, Symbols b);
 // Without replacements.
 std::vector<Edit> indel_edits(Symbols a, Symbols b);

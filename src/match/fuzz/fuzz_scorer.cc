@@ -136,10 +136,14 @@ std::optional<PairScorer> FuzzScorer::pair_scorer() const {
 double fuzz_score(const FuzzScorer& scorer, const Sequence& a, const Sequence& b,
                   std::optional<double> cutoff) {
   if (const auto pair = scorer.pair_scorer()) return pair_score(*pair, a, b, cutoff);
+  // Short ones need no new memory, and long ones keep none.
+  constexpr uint32_t kShort = 4096;
   thread_local std::vector<uint32_t> room_a;
   thread_local std::vector<uint32_t> room_b;
-  const Symbols x = wide_symbols(a, room_a);
-  const Symbols y = wide_symbols(b, room_b);
+  std::vector<uint32_t> large_a;
+  std::vector<uint32_t> large_b;
+  const Symbols x = wide_symbols(a, a.length <= kShort ? room_a : large_a);
+  const Symbols y = wide_symbols(b, b.length <= kShort ? room_b : large_b);
   if (scorer.is_percent()) {
     return ratio_score(scorer.kind, {x, a.width == 1}, {y, b.width == 1}, cutoff.value_or(0));
   }

@@ -2,7 +2,7 @@
 // "Bit-parallel LCS-length computation revisited", 2004).
 #pragma once
 
-#include <unordered_map>
+#include <span>
 #include <vector>
 
 #include "match/fuzz/edit_distances.h"
@@ -17,6 +17,10 @@ class PartCounter {
   // Whether the needle has the symbol at a place of the text.
   bool has(size_t place) const { return rows_[place] != 0; }
   uint64_t common(size_t begin, size_t end);
+  // Where the needle has the symbol at a place of the text, 64 of its symbols a word.
+  std::span<const uint64_t> masks(size_t place) const {
+    return std::span(masks_).subspan(rows_[place] * words_, words_);
+  }
 
  private:
   size_t words_;
