@@ -169,3 +169,43 @@ class SequencePair:
         self, a_begin: int, a_end: int, b_begin: int, b_end: int
     ) -> Tuple[int, int, int]: ...
     def close(self, items: Any, cutoff: float) -> List[Tuple[float, Any]]: ...
+
+def is_missing(item: Any) -> bool: ...
+def fuzz_score(
+    name: str,
+    a: Any,
+    b: Any,
+    cutoff: Optional[float],
+    weights: Optional[Tuple[int, int, int]],
+    prefix_weight: float,
+) -> float: ...
+def fuzz_extract(
+    name: str,
+    query: Any,
+    choices: List[Any],
+    cutoff: Optional[float],
+    weights: Optional[Tuple[int, int, int]],
+    prefix_weight: float,
+    limit: int,
+) -> List[Tuple[Any, int]]: ...
+def fuzz_best(
+    name: str,
+    query: Any,
+    choices: List[Any],
+    cutoff: Optional[float],
+    weights: Optional[Tuple[int, int, int]],
+    prefix_weight: float,
+) -> Optional[Tuple[Any, int]]: ...
+def fuzz_matrix(
+    name: str,
+    queries: List[Any],
+    choices: List[Any],
+    pairwise: bool,
+    cutoff: Optional[float],
+    weights: Optional[Tuple[int, int, int]],
+    prefix_weight: float,
+    threads: int,
+    allocate: Callable[[int, int], Any],
+) -> Any: ...
+def partial_alignment(a: Any, b: Any, cutoff: float) -> Tuple[float, int, int, int, int]: ...
+def edit_script(a: Any, b: Any, replaces: bool) -> Tuple[List[Tuple[str, int, int]], int, int]: ...

@@ -31,6 +31,7 @@ Errors are those of `hoist.errors`.
 """
 
 import json
+import os
 import warnings
 from types import TracebackType
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Type
@@ -84,9 +85,11 @@ __all__ = [
     "TensorDescription",
     "TensorInfo",
     "info",
+    "load",
     "load_directory",
     "load_file",
     "safe_open",
+    "save",
     "save_file",
     "stream",
 ]
@@ -141,6 +144,18 @@ def load_file(
             stacklevel=2,
         )
     return {loaded.name: loaded.tensor for loaded in intact}
+
+
+def load(data: Any, device: Any = "cpu", *, framework: str = "auto") -> Dict[str, Any]:
+    """All tensors of the bytes of a file by name, as safetensors' `load` gives them; of any file
+    that `load_file` reads."""
+    name = os.memfd_create("tensors")
+    try:
+        with open(name, "wb", closefd=False) as file:
+            file.write(data)
+        return load_file(f"/proc/self/fd/{name}", device, framework=framework)
+    finally:
+        os.close(name)
 
 
 def load_directory(
@@ -322,10 +337,40 @@ def save_file(
     makes of these tensors.
     """
     output = file_path(path)
-    _check_saved(tensors, output, metadata)
+    if output.endswith(".safetensors"):
+        raise InvalidArgument(
+            f"{output}: what is written here is a .holo file; safetensors has a save_file of its own"
+        )
     for option, count in {"fragments": fragments, "parity": parity, "seed": seed}.items():
         if not 0 <= count < 1 << (64 if option == "seed" else 32):
             raise InvalidArgument(f"{option} of {count}")
+    skeleton, prepared = _laid_out(tensors, metadata)
+    size = len(skeleton) + sum(data.size for _, _, _, data in prepared)
+    writer = _native.HoloWriter(
+        output, skeleton, size, encoding, fragments, parity, order, seed, precision
+    )
+    for name, dtype, shape, data in prepared:
+        writer.add(name, dtype, list(shape), data)
+    writer.finish()
+
+
+def save(tensors: Mapping[str, Any], metadata: Optional[Mapping[str, str]] = None) -> bytes:
+    """The bytes of the .safetensors file that safetensors' `save_file` makes of these tensors, of
+    torch or NumPy; several entries of metadata are in the order that they have."""
+    skeleton, prepared = _laid_out(tensors, metadata)
+    return b"".join([skeleton, *(memoryview(data) for _, _, _, data in prepared)])
+
+
+_MOST_HEADER_BYTES = 100_000_000
+
+_Prepared = Tuple[str, str, Tuple[int, ...], Any]  # name, dtype, shape, bytes
+
+
+def _laid_out(
+    tensors: Mapping[str, Any], metadata: Optional[Mapping[str, str]]
+) -> Tuple[bytes, List[_Prepared]]:
+    """What a .safetensors has before its tensors' bytes, and the tensors in their order."""
+    _check_saved(tensors, metadata)
     prepared = sorted(_prepare(tensors), key=_place_in_safetensors)
     header: Dict[str, Any] = {}
     if metadata is not None:
@@ -342,19 +387,7 @@ def save_file(
             f"names and metadata make a header of {len(text)} bytes, and safetensors takes 100 MB: "
             "save fewer tensors in a file, or under shorter names"
         )
-    skeleton = len(text).to_bytes(8, "little") + text
-
-    writer = _native.HoloWriter(
-        output, skeleton, len(skeleton) + offset, encoding, fragments, parity, order, seed, precision
-    )
-    for name, dtype, shape, data in prepared:
-        writer.add(name, dtype, list(shape), data)
-    writer.finish()
-
-
-_MOST_HEADER_BYTES = 100_000_000
-
-_Prepared = Tuple[str, str, Tuple[int, ...], Any]  # name, dtype, shape, bytes
+    return len(text).to_bytes(8, "little") + text, prepared
 
 
 def _prepare(tensors: Mapping[str, Any]) -> Iterator[_Prepared]:
@@ -383,14 +416,8 @@ def _place_in_safetensors(tensor: _Prepared) -> Tuple[int, str]:
     return _SAVED_FIRST.index(dtype), name
 
 
-def _check_saved(
-    tensors: Mapping[str, Any], output: str, metadata: Optional[Mapping[str, str]]
-) -> None:
+def _check_saved(tensors: Mapping[str, Any], metadata: Optional[Mapping[str, str]]) -> None:
     """What no .safetensors could hold is not saved either."""
-    if output.endswith(".safetensors"):
-        raise InvalidArgument(
-            f"{output}: what is written here is a .holo file; safetensors has a save_file of its own"
-        )
     if not isinstance(tensors, Mapping):
         raise TypeError(f"tensors by name are saved, not a {type(tensors).__name__}")
     for name in tensors:

@@ -49,6 +49,29 @@ def test_header_is_the_one_that_safetensors_writes(tmp_path, model):
     assert header == there.read_bytes()[: len(header)]
 
 
+def test_bytes_are_those_of_safetensors(path, model):
+    for metadata in (None, {}, {"licence": "für alle"}):
+        saved = tensors.save(model, metadata)
+        assert saved == safetensors.numpy.save(model, metadata)
+    assert tensors.save({}) == safetensors.numpy.save({})
+    strided = {"turned": model["z"].T, "every second": model["a"][::2]}
+    loaded = safetensors.numpy.load(tensors.save(strided))
+    assert all(same(loaded[name], np.ascontiguousarray(array)) for name, array in strided.items())
+    swapped = safetensors.numpy.load(tensors.save({"big": np.arange(3, dtype=">i4")}))["big"]
+    assert swapped.tolist() == [0, 1, 2]
+    for data in (saved, bytearray(saved), memoryview(saved), path.read_bytes()):
+        loaded = tensors.load(data, framework="numpy")
+        assert sorted(loaded) == sorted(model)
+        assert all(same(loaded[name], array) for name, array in model.items())
+    for wrong in (b"", saved[:20], saved[:-1], saved + b"z"):
+        with pytest.raises(errors.Corrupt):
+            tensors.load(wrong, framework="numpy")
+    with pytest.raises(TypeError):
+        tensors.load("text")
+    with pytest.raises(errors.InvalidArgument):
+        tensors.save({"__metadata__": model["a"]})
+
+
 def test_arguments_and_answers_of_safetensors(path, model):
     for device in [None, "cpu", "cpu:0"]:
         loaded = tensors.load_file(path, device, framework="numpy", backend="pread")

@@ -1,0 +1,283 @@
+"""One sequence with many, and many with many.
+
+Where the scorer is one of `hoist.rapidfuzz`, the whole comparison is one call of C++; any other
+function of two sequences will do.
+"""
+
+from heapq import nsmallest
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple
+
+import numpy as np
+
+from hoist import _native
+from hoist._match_pairs import cdist as _pair_cdist
+from hoist._native import is_missing
+from hoist.rapidfuzz import fuzz
+from hoist.rapidfuzz._scorers import Processor, checked_prefix_weight, checked_weights
+
+__all__ = ["cdist", "cpdist", "extract", "extractOne", "extract_iter"]
+
+Scorer = Callable[..., Any]
+Match = Tuple[Any, Any, Any]  # a choice, its score, its place or key
+
+_MOST_WORKERS = 1024
+_FLAG_I64 = 1 << 6
+_FLAG_SIZE_T = 1 << 7
+
+
+class _Way:
+    """How a scorer is called, and what is a good score of it."""
+
+    def __init__(self, scorer: Scorer, kwargs: Optional[Dict[str, Any]]):
+        self.scorer = scorer
+        self.kwargs = dict(kwargs or {})
+        # A function that wraps one, with its attributes, is not that one.
+        is_own = getattr(scorer, "_RF_OriginalScorer", None) is scorer
+        known = getattr(scorer, "_RF_ScorerPy", None) if is_own else None
+        self.best: Any = 100
+        self.worst: Any = 0
+        self.flags = 0
+        if known is not None:
+            flags = known["get_scorer_flags"](**self.kwargs)
+            self.best, self.worst = flags["optimal_score"], flags["worst_score"]
+            self.flags = flags["flags"]
+        self.is_distance = self.best < self.worst
+        # Its name where C++ does it all.
+        name = getattr(scorer, "_hoist_scorer", None) if is_own else None
+        self.name: Optional[str] = None
+        self.options: Tuple[Any, float] = (None, 0.1)
+        if name is not None and set(self.kwargs) <= {"weights", "prefix_weight", "score_hint"}:
+            self.name = name
+            weights = checked_weights(self.kwargs.get("weights", (1, 1, 1)))
+            self.options = (weights, checked_prefix_weight(self.kwargs.get("prefix_weight", 0.1)))
+
+    def passes(self, score: Any, cutoff: Any) -> bool:
+        if cutoff is None:
+            return True
+        return bool(score <= cutoff if self.is_distance else score >= cutoff)
+
+    def is_better(self, score: Any, other: Any) -> bool:
+        return bool(score < other if self.is_distance else score > other)
+
+    def score(self, query: Any, choice: Any, cutoff: Any) -> Any:
+        return self.scorer(query, choice, score_cutoff=cutoff, **self.kwargs)
+
+
+def _with_keys(choices: Any) -> Iterable[Tuple[Any, Any]]:
+    return choices.items() if hasattr(choices, "items") else enumerate(choices)
+
+
+def _processed(items: Iterable[Any], processor: Processor) -> List[Any]:
+    if processor is None:
+        return list(items)
+    return [item if is_missing(item) else processor(item) for item in items]
+
+
+def extract(
+    query: Any,
+    choices: Any,
+    *,
+    scorer: Scorer = fuzz.WRatio,
+    processor: Processor = None,
+    limit: Optional[int] = 5,
+    score_cutoff: Optional[float] = None,
+    score_hint: Optional[float] = None,
+    scorer_kwargs: Optional[Dict[str, Any]] = None,
+) -> List[Match]:
+    """The `limit` best choices, best first; all that reach the cut-off where it is None.
+
+    choices: any iterable, or a mapping, whose keys then are the third element of each match.
+    """
+    way = _Way(scorer, scorer_kwargs)
+    if limit is not None and limit < 0:
+        raise ValueError(f"limit={limit}: 0 or more, or None for all")
+    if is_missing(query):
+        return []
+    items = list(_with_keys(choices))
+    if processor is not None:
+        query = processor(query)
+    compared = _processed((choice for _, choice in items), processor)
+    if limit is None:
+        limit = len(items)
+    if way.name is not None:
+        best = _native.fuzz_extract(way.name, query, compared, score_cutoff, *way.options, limit)
+        return [(items[place][1], score, items[place][0]) for score, place in best]
+    cutoff = way.worst if score_cutoff is None else score_cutoff
+    found = []
+    for (key, choice), to_compare in zip(items, compared):
+        if is_missing(to_compare):
+            continue
+        score = way.score(query, to_compare, cutoff)
+        if way.passes(score, score_cutoff):
+            found.append((choice, score, key))
+    sign = 1 if way.is_distance else -1
+    return nsmallest(limit, found, key=lambda match: sign * match[1])
+
+
+def extractOne(
+    query: Any,
+    choices: Any,
+    *,
+    scorer: Scorer = fuzz.WRatio,
+    processor: Processor = None,
+    score_cutoff: Optional[float] = None,
+    score_hint: Optional[float] = None,
+    scorer_kwargs: Optional[Dict[str, Any]] = None,
+) -> Optional[Match]:
+    """The first of the best choices; None where none reaches the cut-off."""
+    way = _Way(scorer, scorer_kwargs)
+    if is_missing(query):
+        return None
+    if processor is not None:
+        query = processor(query)
+    if way.name is not None:
+        items = list(_with_keys(choices))
+        list_of = _processed((choice for _, choice in items), processor)
+        found = _native.fuzz_best(way.name, query, list_of, score_cutoff, *way.options)
+        if found is None:
+            return None
+        score, place = found
+        return items[place][1], score, items[place][0]
+    best: Optional[Match] = None
+    cutoff = way.worst if score_cutoff is None else score_cutoff
+    for key, choice in _with_keys(choices):
+        if is_missing(choice):
+            continue
+        score = way.score(query, choice if processor is None else processor(choice), cutoff)
+        if not way.passes(score, cutoff) or (best and not way.is_better(score, best[1])):
+            continue
+        best = (choice, score, key)
+        cutoff = score
+        if score == way.best:
+            break
+    return best
+
+
+def extract_iter(
+    query: Any,
+    choices: Any,
+    *,
+    scorer: Scorer = fuzz.WRatio,
+    processor: Processor = None,
+    score_cutoff: Optional[float] = None,
+    score_hint: Optional[float] = None,
+    scorer_kwargs: Optional[Dict[str, Any]] = None,
+) -> Iterator[Match]:
+    """Every choice that reaches the cut-off, in their order, one by one."""
+    way = _Way(scorer, scorer_kwargs)
+    if is_missing(query):
+        return
+    if processor is not None:
+        query = processor(query)
+    is_known = way.name is not None or score_cutoff is not None
+    cutoff = score_cutoff if is_known else way.worst
+    for key, choice in _with_keys(choices):
+        if is_missing(choice):
+            continue
+        compared = choice if processor is None else processor(choice)
+        score = way.score(query, compared, cutoff)
+        if way.passes(score, score_cutoff):
+            yield choice, score, key
+
+
+def _element(way: _Way, dtype: Any) -> Any:
+    if dtype is not None:
+        return np.dtype(dtype)
+    if way.flags & _FLAG_SIZE_T:
+        return np.dtype(np.uint32)
+    return np.dtype(np.int32 if way.flags & _FLAG_I64 else np.float32)
+
+
+def _as_elements(scores: Any, way: _Way, multiplier: float, dtype: Any) -> Any:
+    element = _element(way, dtype)
+    scaled = scores * (int(multiplier) if way.flags & (_FLAG_SIZE_T | _FLAG_I64) else multiplier)
+    if element.kind in "iu":
+        scaled = np.where(scaled < 0, np.ceil(scaled - 0.5), np.floor(scaled + 0.5))
+        if element.kind == "u" or element.itemsize < 8:
+            return scaled.astype(np.int64).astype(element)
+    return scaled.astype(element)
+
+
+def _native_scores(
+    way: _Way, queries: Any, choices: Any, pairwise: bool, cutoff: Any, workers: int
+) -> Any:
+    threads = 0 if workers < 0 else min(max(1, workers), _MOST_WORKERS)
+
+    def allocate(rows: int, columns: int) -> Any:
+        return np.empty((rows, columns), dtype=np.float64)
+
+    name = way.name or ""
+    return _native.fuzz_matrix(
+        name, queries, choices, pairwise, cutoff, *way.options, threads, allocate
+    )
+
+
+def cdist(
+    queries: Any,
+    choices: Any,
+    *,
+    scorer: Scorer = fuzz.ratio,
+    processor: Processor = None,
+    score_cutoff: Optional[float] = None,
+    score_hint: Optional[float] = None,
+    score_multiplier: float = 1,
+    dtype: Any = None,
+    workers: int = 1,
+    scorer_kwargs: Optional[Dict[str, Any]] = None,
+) -> Any:
+    """Scores of every query with every choice, as a NumPy matrix."""
+    way = _Way(scorer, scorer_kwargs)
+    len(queries), len(choices)
+    is_pair_scorer = way.name is not None and (
+        way.name == "ratio"
+        or (way.name.partition(".")[0] in ("LCSseq", "Indel", "Levenshtein") and not way.options[0])
+    )
+    if is_pair_scorer and (score_cutoff is None or score_cutoff >= 0):
+        return _pair_cdist(
+            queries,
+            choices,
+            scorer=way.name,
+            processor=processor,
+            score_cutoff=score_cutoff,
+            score_multiplier=score_multiplier,
+            dtype=_element(way, dtype),
+            workers=workers,
+        )
+    rows = _processed(queries, processor)
+    columns = _processed(choices, processor)
+    if way.name is not None:
+        scores = _native_scores(way, rows, columns, False, score_cutoff, workers)
+    else:
+        scores = np.zeros((len(rows), len(columns)))
+        for i, row in enumerate(rows):
+            for j, column in enumerate(columns):
+                scores[i, j] = way.score(row, column, score_cutoff)
+    return _as_elements(scores, way, score_multiplier, dtype)
+
+
+def cpdist(
+    queries: Any,
+    choices: Any,
+    *,
+    scorer: Scorer = fuzz.ratio,
+    processor: Processor = None,
+    score_cutoff: Optional[float] = None,
+    score_hint: Optional[float] = None,
+    score_multiplier: float = 1,
+    dtype: Any = None,
+    workers: int = 1,
+    scorer_kwargs: Optional[Dict[str, Any]] = None,
+) -> Any:
+    """Scores of each query with the choice of the same place, as a NumPy vector."""
+    way = _Way(scorer, scorer_kwargs)
+    if len(queries) != len(choices):
+        raise ValueError("Length of queries and choices must be the same!")
+    rows = _processed(queries, processor)
+    others = _processed(choices, processor)
+    if way.name is not None:
+        scores = _native_scores(way, rows, others, True, score_cutoff, workers)[:, 0]
+    else:
+        scores = np.array(
+            [way.score(row, other, score_cutoff) for row, other in zip(rows, others)], np.float64
+        )
+    return _as_elements(scores, way, score_multiplier, dtype)

@@ -1,0 +1,46 @@
+// Distances beside those of match/pairs: what RapidFuzz's metrics count, on symbols of 32 bits.
+//
+// Equal beginnings and ends are skipped where that changes nothing; what is left takes time by the
+// product of the lengths (osa, damerau, weighted), or by their sum.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace hoist::match {
+
+using Symbols = std::span<const uint32_t>;
+
+struct EditWeights {
+  uint64_t insertion = 1;
+  uint64_t deletion = 1;
+  uint64_t replacement = 1;
+
+  bool are_uniform() const { return insertion == 1 && deletion == 1 && replacement == 1; }
+  // The most that edits from m symbols to n cost.
+  uint64_t most(uint64_t m, uint64_t n) const;
+};
+
+// Levenshtein distance with a cost for each kind of edit.
+uint64_t weighted_distance(Symbols a, Symbols b, const EditWeights& weights);
+
+// Edits and transpositions of neighbours; no part is edited twice (optimal string alignment).
+uint64_t osa_distance(Symbols a, Symbols b);
+
+// The same, with edits between what is transposed (R. Lowrance and R. Wagner, "An extension of the
+// string-to-string correction problem", 1975).
+uint64_t damerau_levenshtein_distance(Symbols a, Symbols b);
+
+// Places that differ; those that only one has differ, too.
+uint64_t hamming_distance(Symbols a, Symbols b);
+
+uint64_t common_prefix(Symbols a, Symbols b);
+uint64_t common_suffix(Symbols a, Symbols b);
+
+// M. Jaro, "Advances in record-linkage methodology", 1989: 0 to 1.
+double jaro_similarity(Symbols a, Symbols b);
+// W. Winkler, "String comparator metrics", 1990: above 0.7, up to four equal symbols at the
+// beginning count `prefix_weight` each.
+double jaro_winkler_similarity(Symbols a, Symbols b, double prefix_weight);
+
+}  // namespace hoist::match
