@@ -11,8 +11,8 @@
 
 namespace hoist::device {
 
-// A std::span of a device: `size` elements at `data` in the memory of `device`. What is not the CPU's
-// must not be dereferenced on the host.
+// A std::span of a device: `size` elements at `data` in the memory of `device`. What is not the
+// CPU's must not be dereferenced on the host.
 template <typename T>
 struct Span {
   T* data = nullptr;
