@@ -31,14 +31,14 @@ CLIENT = BUILD / "tests/hoistd-client"
 MAGIC = struct.unpack("<Q", b"HOSRING1")[0]
 HELLO, WELCOME, REFUSED, GOODBYE, STATUS = range(1, 6)
 MESSAGE = struct.Struct("<QIIIIQQQ4I64s192s")
-PAGE, LANE, ENTRIES, ENTRY = 4096, 24576, 64, 320
+PAGE, QUEUE, ENTRIES, ENTRY = 4096, 24576, 64, 320
 SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 FUTEX, FUTEX_WAKE = 202, 1
 LIMIT = 20 if ON_CPU else 60  # seconds, for what happens at once; a CUDA context takes its time
 
 
-def message(kind, *, magic=MAGIC, version=1, oldest=1, lanes=1, pool=PAGE):
-    return MESSAGE.pack(magic, kind, version, oldest, lanes, pool, 0, 0, 0, 0, 0, 0, b"test", b"")
+def message(kind, *, magic=MAGIC, version=1, oldest=1, queues=1, pool=PAGE):
+    return MESSAGE.pack(magic, kind, version, oldest, queues, pool, 0, 0, 0, 0, 0, 0, b"test", b"")
 
 
 def sealed(size, seals=SEALS):
@@ -130,32 +130,32 @@ class Stranger:
         fields = MESSAGE.unpack(data)
         return fields[1], fields[-1].rstrip(b"\0").decode()
 
-    def join(self, lanes=1, pool=1 << 16):
-        self.size = PAGE + lanes * LANE + pool
+    def join(self, queues=1, pool=1 << 16):
+        self.size = PAGE + queues * QUEUE + pool
         self.fd = sealed(self.size)
-        self.say(message(HELLO, lanes=lanes, pool=pool), self.fd)
+        self.say(message(HELLO, queues=queues, pool=pool), self.fd)
         heard = self.hear()
         assert heard and heard[0] == WELCOME, heard
         self.memory = mmap.mmap(self.fd, self.size)
-        self.tails = [0] * lanes
+        self.tails = [0] * queues
 
-    def put(self, lane, operation, ranges=(), arguments=()):
+    def put(self, queue, operation, ranges=(), arguments=()):
         """Submits a request and rings the bell."""
-        self.tails[lane] += 1
-        sequence = self.tails[lane]
+        self.tails[queue] += 1
+        sequence = self.tails[queue]
         flat = [number for part in ranges for number in part]
         request = struct.pack("<QQIHH12Q16QQ", sequence, 0, operation, len(ranges), len(arguments),
                               *(flat + [0] * (12 - len(flat))),
                               *(list(arguments) + [0] * (16 - len(arguments))), 0)
-        base = PAGE + lane * LANE
+        base = PAGE + queue * QUEUE
         entry = base + 128 + sequence % ENTRIES * ENTRY
         self.memory[entry:entry + 256] = request
         self.memory[base:base + 8] = struct.pack("<Q", sequence)
-        self.ring(lane)
+        self.ring(queue)
         return entry + 256
 
-    def ring(self, lane):
-        bell = PAGE + lane * LANE + 64
+    def ring(self, queue):
+        bell = PAGE + queue * QUEUE + 64
         value, = struct.unpack("<I", self.memory[bell:bell + 4])
         self.memory[bell:bell + 4] = struct.pack("<I", (value + 1) & 0xffffffff)
         view = (ctypes.c_char * self.size).from_buffer(self.memory)
@@ -442,7 +442,7 @@ class Strangers(WithDaemon):
         return heard
 
     def test_greetings_that_are_none(self):
-        size = PAGE + LANE + PAGE
+        size = PAGE + QUEUE + PAGE
         self.assertEqual(self.refusal(b"GET / HTTP/1.0\r\n\r\n"), None)
         self.assertEqual(self.refusal(b"\0"), None)
         self.assertEqual(self.refusal(message(HELLO) + b"x"), None)
@@ -457,8 +457,8 @@ class Strangers(WithDaemon):
                 (message(HELLO), [sealed(size, fcntl.F_SEAL_SHRINK)], "not sealed"),
                 (message(HELLO), [sealed(size, SEALS | fcntl.F_SEAL_WRITE)], "against writing"),
                 (message(HELLO), [sealed(size - 1)], "size"),
-                (message(HELLO, lanes=0), [sealed(size)], "lanes"),
-                (message(HELLO, lanes=5), [sealed(size)], "lanes"),
+                (message(HELLO, queues=0), [sealed(size)], "queues"),
+                (message(HELLO, queues=5), [sealed(size)], "queues"),
                 (message(HELLO, pool=1), [sealed(size)], "pool size"),
                 (message(HELLO, pool=1 << 63), [sealed(size)], "at most")):
             heard = self.refusal(data, *fds)
@@ -538,18 +538,18 @@ class Strangers(WithDaemon):
         self.assertEqual(line_of(honest), "works")
         for _ in range(40):
             stranger = Stranger(self.daemon)
-            stranger.join(lanes=2)
+            stranger.join(queues=2)
             for _ in range(generator.randrange(1, 60)):
-                lane = generator.randrange(2)
+                queue = generator.randrange(2)
                 if generator.random() < 0.5:
-                    stranger.put(lane, generator.randrange(6), [(0, 0, 1), (1, 0, 1)],
+                    stranger.put(queue, generator.randrange(6), [(0, 0, 1), (1, 0, 1)],
                                  [generator.randrange(1 << 20)])
-                at = generator.choice([PAGE + lane * LANE + generator.randrange(64 * ENTRY),
+                at = generator.choice([PAGE + queue * QUEUE + generator.randrange(64 * ENTRY),
                                        generator.randrange(stranger.size - 64)])
                 size = generator.randrange(1, 64)
-                if at + size > PAGE + lane * LANE + 8 or generator.random() < 0.1:
+                if at + size > PAGE + queue * QUEUE + 8 or generator.random() < 0.1:
                     stranger.memory[at:at + size] = generator.randbytes(size)
-                stranger.ring(lane)
+                stranger.ring(queue)
             stranger.close()
         self.assertIsNone(honest.poll())
         honest.kill()

@@ -104,10 +104,11 @@ Reason reason_of(const CLI::App& app, const CLI::ParseError& error) {
 
 std::string nearest_word(std::string_view word, const std::vector<std::string>& known) {
   std::string nearest;
-  size_t best = 3;  // more changes than two make another word
+  size_t best = 3;  // more changes than two make another word, and so do as many as it has letters
+  const size_t letters = word.size() - std::min(word.find_first_not_of('-'), word.size());
   for (const std::string& candidate : known) {
     const size_t changes = distance(word, candidate);
-    if (changes < std::min(best, word.size())) {
+    if (changes < std::min(best, letters)) {
       best = changes;
       nearest = candidate;
     }
