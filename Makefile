@@ -49,7 +49,7 @@ nightly: setup
 
 # Only the programs that it runs; an unpacked bundle runs scripts/demo without a build.
 demo: setup
-	@echo "make demo: builds the programs that it runs (about 5 minutes on 2 cores), measures for 1 to 4"
+	@echo "make demo: builds the programs that it runs (about 3 minutes on 2 cores), measures for 2 to 4"
 	@$(MAKE) --no-print-directory build/release/build.ninja
 	@cmake --build --preset release --target hoist-demo-programs
 	@python3 scripts/demo --build-dir build/release --html demo.html $(DEMO_FLAGS)
