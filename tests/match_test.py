@@ -180,7 +180,7 @@ class MatchCommand(unittest.TestCase):
             'name       mine\nevents     [["a", "b"], ["c d"]]\nfrequency  1\n'))
         status, out, err = tool("show", self.index, "none", "mine", "--json")
         self.assertEqual((status, [one["name"] for one in json.loads(out)]), (1, ["mine"]))
-        self.assertEqual(err, "hoist: error: no pattern none (in the index)\n")
+        self.assertEqual(err, "hoist: error: no pattern none (in the index): a search gives the names\n")
 
     def test_queries_show_the_text(self):
         self.build([[["a"], ["b"]], [["b", "a"], ["c"]]])

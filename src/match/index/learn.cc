@@ -17,7 +17,8 @@ uint32_t saturating_sum(uint32_t a, uint32_t b) {
 }  // namespace
 
 Error no_pattern(std::string_view name) {
-  return fail(ErrorCode::not_found, fmt::format("no pattern {} (in the index)", name));
+  return fail(ErrorCode::not_found,
+              fmt::format("no pattern {} (in the index): a search gives the names", name));
 }
 
 Status GroupFlush::flush(Store& store) {
