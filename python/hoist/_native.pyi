@@ -171,14 +171,12 @@ class SequencePair:
     def close(self, items: Any, cutoff: float) -> List[Tuple[float, Any]]: ...
 
 def is_missing(item: Any) -> bool: ...
-def fuzz_score(
-    name: str,
-    a: Any,
-    b: Any,
-    cutoff: Optional[float],
-    weights: Optional[Tuple[int, int, int]],
-    prefix_weight: float,
-) -> float: ...
+
+class FuzzFunction:
+    def __init__(self, name: str) -> None: ...
+    def __call__(self, s1: Any, s2: Any, **options: Any) -> Any: ...
+    def __setattr__(self, name: str, value: Any) -> None: ...
+
 def fuzz_extract(
     name: str,
     query: Any,

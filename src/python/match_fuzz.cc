@@ -4,7 +4,6 @@
 #include <nanobind/ndarray.h>
 
 #include <algorithm>
-#include <cmath>
 #include <deque>
 #include <optional>
 #include <span>
@@ -17,12 +16,13 @@
 #include "match/fuzz/ratios.h"
 #include "match/fuzz/words.h"
 #include "match/pairs/score_matrix.h"
-#include "match/score/scorer.h"
 #include "python/errors.h"
+#include "python/fuzz_function.h"
 #include "python/interruptible.h"
 #include "python/match_collection.h"
 #include "python/match_elements.h"
 #include "python/module.h"
+#include "python/pair_call.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -49,25 +49,6 @@ FuzzScorer scorer_of(const nb::str& name, nb::handle weights, double prefix_weig
                       nb::cast<uint64_t>(weights[2])};
   }
   return scorer;
-}
-
-std::optional<double> cutoff_of(const FuzzScorer& scorer, nb::handle wanted) {
-  if (wanted.is_none()) return {};
-  const double number = PyFloat_AsDouble(wanted.ptr());
-  if (number == -1.0 && PyErr_Occurred() != nullptr) throw nb::python_error();
-  if (scorer.is_count()) {
-    if (number < 0) {
-      PyErr_SetString(PyExc_OverflowError, "can't convert negative value to uint64_t");
-      throw nb::python_error();
-    }
-    if (!std::isfinite(number)) throw nb::value_error("a score_cutoff that is not finite");
-    return std::trunc(number);
-  }
-  if (scorer.is_percent()) return std::isnan(number) ? 1e300 : number;  // nothing reaches it
-  if (!(number >= 0 && number <= 1)) {
-    throw nb::type_error("score_cutoff has to be in the range of 0.0 - 1.0");
-  }
-  return match::held_cutoff(number);
 }
 
 // Sequences, where they lie or copied; the items must outlive it.
@@ -100,16 +81,6 @@ class Items {
   std::deque<std::vector<uint8_t>> narrow_;
 };
 
-struct Pair {
-  Pair(nb::handle a, nb::handle b) : first(items.take(a)), second(items.take(b)) {}
-
-  uint64_t cells() const { return uint64_t{first.length} * second.length; }
-
-  Items items;
-  match::Sequence first;
-  match::Sequence second;
-};
-
 // A list's sequences, empty where they are missing.
 struct ItemList {
   explicit ItemList(const match::Sequence& one) : sequences({one}), symbols(one.length) {}
@@ -130,24 +101,6 @@ template <typename Work>
 auto unlocked_if_long(uint64_t cells, const Work& work) {
   if (cells <= kSmallCells) return work();
   return interruptible(cells >= kLongCells, [&](const std::stop_token&) { return work(); });
-}
-
-nb::object number_of(const FuzzScorer& scorer, double score) {
-  if (scorer.is_count()) return nb::steal(PyLong_FromDouble(score));
-  return nb::steal(PyFloat_FromDouble(score));
-}
-
-nb::object fuzz_score(const nb::str& name, nb::handle a, nb::handle b, nb::handle cutoff,
-                      nb::handle weights, double prefix_weight) {
-  const FuzzScorer scorer = scorer_of(name, weights, prefix_weight);
-  const std::optional<double> held = cutoff_of(scorer, cutoff);
-  if (!scorer.is_count() && (is_missing(a) || is_missing(b))) {
-    return number_of(scorer, scorer.worst());
-  }
-  const Pair pair(a, b);
-  return number_of(scorer, unlocked_if_long(pair.cells(), [&] {
-                     return match::fuzz_score(scorer, pair.first, pair.second, held);
-                   }));
 }
 
 // Items as their words in order, by which token_sort_ratio is a ratio.
@@ -326,8 +279,6 @@ nb::tuple edit_script(nb::handle a, nb::handle b, bool replaces) {
 void define_match_fuzz(nb::module_& module) {
   module.def(
       "is_missing", [](nb::handle item) { return is_missing(item); }, "item"_a.none());
-  module.def("fuzz_score", &fuzz_score, "name"_a, "a"_a.none(), "b"_a.none(), "cutoff"_a.none(),
-             "weights"_a.none(), "prefix_weight"_a);
   module.def("fuzz_extract", &fuzz_extract, "name"_a, "query"_a.none(), "choices"_a,
              "cutoff"_a.none(), "weights"_a.none(), "prefix_weight"_a, "limit"_a);
   module.def("fuzz_best", &fuzz_best, "name"_a, "query"_a.none(), "choices"_a, "cutoff"_a.none(),

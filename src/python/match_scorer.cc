@@ -2,18 +2,14 @@
 
 #include <structmember.h>
 
-#include <algorithm>
 #include <cstddef>
-#include <exception>
 #include <new>
 #include <string>
-#include <vector>
 
 #include "python/errors.h"
 #include "python/interruptible.h"
-#include "python/match_collection.h"
-#include "python/match_elements.h"
 #include "python/module.h"
+#include "python/pair_call.h"
 
 namespace nb = nanobind;
 
@@ -37,90 +33,24 @@ const match::PairScorer& scorer_in(PyObject* self) {
   return reinterpret_cast<const ScorerObject*>(self)->scorer;
 }
 
-// The symbols of one sequence of a pair, read where they lie where that can be.
-class PairSide {
- public:
-  match::Sequence take(nb::handle item, std::optional<ElementNumbers>& numbers) {
-    if (const auto in_place = symbols_in_place(item)) return *in_place;
-    if (PyObject_Size(item.ptr()) < 0) throw nb::python_error();
-    if (!numbers) numbers.emplace(true);
-    numbers->append(item, copy_);
-    return sequence_of(copy_.data(), copy_.size());
-  }
-
- private:
-  std::vector<uint32_t> copy_;
-};
-
-struct Call {
-  PyObject* s1 = nullptr;
-  PyObject* s2 = nullptr;
-  PyObject* processor = nullptr;
-  PyObject* cutoff = nullptr;
-  PyObject* hint = nullptr;  // not needed
-};
-
-PyObject** slot_of(Call& call, PyObject* name) {
-  struct Named {
-    const char* name;
-    PyObject* Call::*slot;
-  };
-  static constexpr Named kNamed[] = {{"score_cutoff", &Call::cutoff},
-                                     {"processor", &Call::processor},
-                                     {"score_hint", &Call::hint},
-                                     {"s1", &Call::s1},
-                                     {"s2", &Call::s2}};
-  for (const Named& named : kNamed) {
-    if (PyUnicode_CompareWithASCIIString(name, named.name) == 0) return &(call.*named.slot);
-  }
-  return nullptr;
-}
-
-[[noreturn]] void raise_type_error(const match::PairScorer& scorer, const std::string& what) {
-  throw nb::type_error((scorer.name() + "(): " + what).c_str());
-}
-
-Call parse(const match::PairScorer& scorer, PyObject* const* arguments, size_t count,
-           PyObject* keywords) {
-  Call call;
-  if (count > 2) {
-    raise_type_error(scorer, "two sequences, and " + std::to_string(count) + " were given");
-  }
-  if (count > 0) call.s1 = arguments[0];
-  if (count > 1) call.s2 = arguments[1];
-  const Py_ssize_t named = keywords != nullptr ? PyTuple_Size(keywords) : 0;
-  for (Py_ssize_t i = 0; i < named; ++i) {
-    PyObject* const name = PyTuple_GetItem(keywords, i);
-    PyObject** const slot = slot_of(call, name);
-    const auto text = [&] { return std::string(nb::str(nb::handle(name)).c_str()); };
-    if (slot == nullptr) raise_type_error(scorer, "an unknown argument: " + text());
-    if (*slot != nullptr) raise_type_error(scorer, text() + " is given twice");
-    *slot = arguments[count + static_cast<size_t>(i)];
-  }
-  if (call.s1 == nullptr || call.s2 == nullptr)
-    raise_type_error(scorer, "two sequences are needed");
-  return call;
-}
-
-double score_of(const match::PairScorer& scorer, nb::handle a, nb::handle b, nb::handle processor,
-                nb::handle wanted) {
-  const std::optional<double> cutoff = cutoff_of(scorer, wanted);
+double score_of(const match::PairScorer& scorer, const PairArguments& arguments) {
+  const std::optional<double> cutoff = cutoff_of(scorer, arguments[PairArgument::score_cutoff]);
+  const nb::handle a = arguments[PairArgument::s1];
+  const nb::handle b = arguments[PairArgument::s2];
   if (is_missing(a) || is_missing(b)) {
     if (scorer.is_integer()) refuse_missing(scorer);
     return scorer.worst();
   }
   nb::object x = nb::borrow(a);
   nb::object y = nb::borrow(b);
-  if (processor.is_valid() && !processor.is_none()) {
-    x = processor(x);
-    y = processor(y);
+  if (arguments.has(PairArgument::processor)) {
+    x = arguments[PairArgument::processor](x);
+    y = arguments[PairArgument::processor](y);
   }
-  std::optional<ElementNumbers> numbers;
-  PairSide first;
-  PairSide second;
-  const match::Sequence p = first.take(x, numbers);
-  const match::Sequence q = second.take(y, numbers);
-  if (uint64_t{p.length} * q.length <= 32 * kSmallSteps) return pair_score(scorer, p, q, cutoff);
+  const Pair pair(x, y);
+  const match::Sequence& p = pair.first;
+  const match::Sequence& q = pair.second;
+  if (pair.cells() <= 32 * kSmallSteps) return pair_score(scorer, p, q, cutoff);
   const uint64_t steps = pair_score_steps(scorer, p, q, cutoff);
   if (steps <= kSmallSteps) return pair_score(scorer, p, q, cutoff);
   return interruptible(steps >= kLongSteps, [&](const std::stop_token& stop) {
@@ -128,30 +58,14 @@ double score_of(const match::PairScorer& scorer, nb::handle a, nb::handle b, nb:
   });
 }
 
-// What C++ throws as what Python raises; null then.
-template <typename Work>
-PyObject* raising(const Work& work) {
-  try {
-    return work();
-  } catch (nb::python_error& error) {
-    error.restore();
-  } catch (const nb::builtin_exception& error) {
-    PyErr_SetString(PyExc_TypeError, error.what());
-  } catch (const std::bad_alloc&) {
-    PyErr_NoMemory();
-  } catch (const std::exception& error) {
-    PyErr_SetString(PyExc_RuntimeError, error.what());
-  }
-  return nullptr;
-}
-
 PyObject* call_scorer(PyObject* self, PyObject* const* arguments, size_t flags,
                       PyObject* keywords) {
   return raising([&] {
     const match::PairScorer& scorer = scorer_in(self);
     const auto count = static_cast<size_t>(PyVectorcall_NARGS(flags));
-    const Call call = parse(scorer, arguments, count, keywords);
-    const double score = score_of(scorer, call.s1, call.s2, call.processor, call.cutoff);
+    const PairArguments given(kEveryPairArgument, arguments, count, keywords,
+                              [&] { return scorer.name(); });
+    const double score = score_of(scorer, given);
     return scorer.is_integer() ? PyLong_FromLongLong(static_cast<long long>(score))
                                : PyFloat_FromDouble(score);
   });

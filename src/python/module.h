@@ -8,6 +8,7 @@ namespace hoist::python {
 void define_tensors(nanobind::module_& module);
 void define_holo_tensors(nanobind::module_& module);
 void define_holo_contexts(nanobind::module_& module);
+void define_fuzz_function(nanobind::module_& module);
 void define_match_fuzz(nanobind::module_& module);
 void define_match_pairs(nanobind::module_& module);
 void define_match_scorer(nanobind::module_& module);

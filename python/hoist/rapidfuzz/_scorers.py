@@ -2,8 +2,7 @@
 
 from typing import Any, Callable, Dict, Optional, Protocol, Tuple
 
-from hoist._native import fuzz_score as _score
-from hoist._native import is_missing
+from hoist._native import FuzzFunction
 
 Processor = Optional[Callable[[Any], Any]]
 Weights = Optional[Tuple[int, int, int]]
@@ -151,105 +150,42 @@ def _flags(name: str) -> Callable[..., Dict[str, Any]]:
     return get_scorer_flags
 
 
-def _published(function: Any, name: str, module: str, what: str) -> Any:
-    """As a function of its module: pickles, help() and RapidFuzz's processes find it."""
-    function.__module__ = module
-    function.__name__ = function.__qualname__ = name.rpartition(".")[2]
-    function.__doc__ = what
-    function._hoist_scorer = name
-    function._RF_ScorerPy = {"get_scorer_flags": _flags(name)}
-    function._RF_OriginalScorer = function
-    return function
+_PROTOCOLS = {
+    "Levenshtein": (WeightedMetric, "weights: the costs of an insertion, a deletion, a replacement."),
+    "Hamming": (PaddedMetric, "pad: whether the shorter one counts as filled up with differences."),
+    "JaroWinkler": (WinklerMetric, "prefix_weight: of each equal element at the beginning, 0 to 1."),
+}
 
 
-def _what(name: str) -> str:
-    return f"{name} of two sequences; None, NaN and pandas.NA have the worst normalized score."
+def function(name: str, module: str) -> Any:
+    """The function called `name`, "OSA.distance" or "ratio", as one of that module."""
+    made = FuzzFunction(name)
+    family, _, value = name.rpartition(".")
+    _, more = _PROTOCOLS.get(family, (None, ""))
+    what = f"{name} of two sequences; None, NaN and pandas.NA have the worst normalized score."
+    made.__module__ = module
+    made.__name__ = made.__qualname__ = value
+    made.__doc__ = f"{what}\n\n{more}" if more else what
+    made._hoist_scorer = name
+    # RapidFuzz's processes look for these.
+    made._RF_ScorerPy = {"get_scorer_flags": _flags(name)}
+    made._RF_OriginalScorer = made
+    return made
 
 
-def ratio(name: str, module: str) -> Any:
-    def scorer(
-        s1: Any, s2: Any, *, processor: Processor = None, score_cutoff: Optional[float] = None
-    ) -> float:
-        if processor is not None:
-            if is_missing(s1) or is_missing(s2):
-                return 0.0
-            s1, s2 = processor(s1), processor(s2)
-        return _score(name, s1, s2, score_cutoff, None, 0.0)
+def signature_of(made: Any) -> Any:
+    """What inspect.signature() says of one of these functions."""
+    import inspect
 
-    return _published(scorer, name, module, _what(name))
-
-
-def metric(name: str, module: str) -> Any:
-    def scorer(
-        s1: Any,
-        s2: Any,
-        *,
-        processor: Processor = None,
-        score_cutoff: Optional[float] = None,
-        score_hint: Optional[float] = None,
-    ) -> float:
-        if processor is not None and not is_missing(s1) and not is_missing(s2):
-            s1, s2 = processor(s1), processor(s2)
-        return _score(name, s1, s2, score_cutoff, None, 0.0)
-
-    return _published(scorer, name, module, _what(name))
-
-
-def weighted_metric(name: str, module: str) -> Any:
-    def scorer(
-        s1: Any,
-        s2: Any,
-        *,
-        weights: Weights = (1, 1, 1),
-        processor: Processor = None,
-        score_cutoff: Optional[float] = None,
-        score_hint: Optional[float] = None,
-    ) -> float:
-        if processor is not None and not is_missing(s1) and not is_missing(s2):
-            s1, s2 = processor(s1), processor(s2)
-        return _score(name, s1, s2, score_cutoff, checked_weights(weights), 0.0)
-
-    what = _what(name) + "\n\nweights: the costs of an insertion, a deletion, a replacement."
-    return _published(scorer, name, module, what)
-
-
-def padded_metric(name: str, module: str) -> Any:
-    def scorer(
-        s1: Any,
-        s2: Any,
-        *,
-        pad: bool = True,
-        processor: Processor = None,
-        score_cutoff: Optional[float] = None,
-        score_hint: Optional[float] = None,
-    ) -> float:
-        if (processor is not None or not pad) and not is_missing(s1) and not is_missing(s2):
-            if processor is not None:
-                s1, s2 = processor(s1), processor(s2)
-            if not pad:
-                refuse_lengths(s1, s2)
-        return _score(name, s1, s2, score_cutoff, None, 0.0)
-
-    what = _what(name) + "\n\npad: whether the shorter one counts as filled up with differences."
-    return _published(scorer, name, module, what)
-
-
-def winkler_metric(name: str, module: str) -> Any:
-    def scorer(
-        s1: Any,
-        s2: Any,
-        *,
-        prefix_weight: float = 0.1,
-        processor: Processor = None,
-        score_cutoff: Optional[float] = None,
-        score_hint: Optional[float] = None,
-    ) -> float:
-        if processor is not None and not is_missing(s1) and not is_missing(s2):
-            s1, s2 = processor(s1), processor(s2)
-        return _score(name, s1, s2, score_cutoff, None, checked_prefix_weight(prefix_weight))
-
-    what = _what(name) + "\n\nprefix_weight: of each equal element at the beginning, 0 to 1."
-    return _published(scorer, name, module, what)
+    family, _, value = made._hoist_scorer.rpartition(".")
+    protocol: Any = Metric if family else Ratio
+    if family in _PROTOCOLS:
+        protocol = _PROTOCOLS[family][0]
+    signature = inspect.signature(protocol.__call__)
+    arguments = list(signature.parameters.values())[1:]
+    is_count = _flags(made._hoist_scorer)()["flags"] & _FLAG_SIZE_T
+    answer = int if is_count else float
+    return signature.replace(parameters=arguments, return_annotation=answer)
 
 
 def checked_weights(weights: Any) -> Weights:
@@ -267,8 +203,3 @@ def checked_prefix_weight(weight: float) -> float:
     if not 0.0 <= weight <= 1.0:
         raise ValueError("prefix_weight has to be in the range 0.0 - 1.0")
     return weight
-
-
-def refuse_lengths(s1: Any, s2: Any) -> None:
-    if len(s1) != len(s2):
-        raise ValueError("Sequences are not the same length.")

@@ -21,16 +21,16 @@ __all__ = [
     "token_sort_ratio",
 ]
 
-ratio: _scorers.Ratio = _scorers.ratio("ratio", __name__)
-partial_ratio: _scorers.Ratio = _scorers.ratio("partial_ratio", __name__)
-token_sort_ratio: _scorers.Ratio = _scorers.ratio("token_sort_ratio", __name__)
-token_set_ratio: _scorers.Ratio = _scorers.ratio("token_set_ratio", __name__)
-token_ratio: _scorers.Ratio = _scorers.ratio("token_ratio", __name__)
-partial_token_sort_ratio: _scorers.Ratio = _scorers.ratio("partial_token_sort_ratio", __name__)
-partial_token_set_ratio: _scorers.Ratio = _scorers.ratio("partial_token_set_ratio", __name__)
-partial_token_ratio: _scorers.Ratio = _scorers.ratio("partial_token_ratio", __name__)
-WRatio: _scorers.Ratio = _scorers.ratio("WRatio", __name__)
-QRatio: _scorers.Ratio = _scorers.ratio("QRatio", __name__)
+ratio: _scorers.Ratio = _scorers.function("ratio", __name__)
+partial_ratio: _scorers.Ratio = _scorers.function("partial_ratio", __name__)
+token_sort_ratio: _scorers.Ratio = _scorers.function("token_sort_ratio", __name__)
+token_set_ratio: _scorers.Ratio = _scorers.function("token_set_ratio", __name__)
+token_ratio: _scorers.Ratio = _scorers.function("token_ratio", __name__)
+partial_token_sort_ratio: _scorers.Ratio = _scorers.function("partial_token_sort_ratio", __name__)
+partial_token_set_ratio: _scorers.Ratio = _scorers.function("partial_token_set_ratio", __name__)
+partial_token_ratio: _scorers.Ratio = _scorers.function("partial_token_ratio", __name__)
+WRatio: _scorers.Ratio = _scorers.function("WRatio", __name__)
+QRatio: _scorers.Ratio = _scorers.function("QRatio", __name__)
 
 
 def partial_ratio_alignment(

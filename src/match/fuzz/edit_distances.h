@@ -1,15 +1,20 @@
-// Distances beside those of match/pairs: what RapidFuzz's metrics count, on symbols of 32 bits.
+// Distances beside those of match/pairs: what RapidFuzz's metrics count, on symbols of any width.
 //
-// Equal beginnings and ends are skipped where that changes nothing; what is left takes time by the
-// product of the lengths (osa, damerau, weighted), or by their sum.
+// Equal beginnings and ends are skipped where that changes nothing. What is left takes time by the
+// product of the lengths, 64 cells a step (osa), or one (damerau_levenshtein, weighted), or by
+// their sum.
 #pragma once
 
 #include <cstdint>
 #include <span>
 
+#include "match/pairs/sequence_list.h"
+
 namespace hoist::match {
 
 using Symbols = std::span<const uint32_t>;
+
+inline Sequence as_sequence(Symbols symbols) { return {symbols.data(), symbols.size()}; }
 
 struct EditWeights {
   uint64_t insertion = 1;
@@ -22,25 +27,25 @@ struct EditWeights {
 };
 
 // Levenshtein distance with a cost for each kind of edit.
-uint64_t weighted_distance(Symbols a, Symbols b, const EditWeights& weights);
+uint64_t weighted_distance(const Sequence& a, const Sequence& b, const EditWeights& weights);
 
 // Edits and transpositions of neighbours; no part is edited twice (optimal string alignment).
-uint64_t osa_distance(Symbols a, Symbols b);
+uint64_t osa_distance(const Sequence& a, const Sequence& b);
 
 // The same, with edits between what is transposed (R. Lowrance and R. Wagner, "An extension of the
 // string-to-string correction problem", 1975).
-uint64_t damerau_levenshtein_distance(Symbols a, Symbols b);
+uint64_t damerau_levenshtein_distance(const Sequence& a, const Sequence& b);
 
 // Places that differ; those that only one has differ, too.
-uint64_t hamming_distance(Symbols a, Symbols b);
+uint64_t hamming_distance(const Sequence& a, const Sequence& b);
 
-uint64_t common_prefix(Symbols a, Symbols b);
-uint64_t common_suffix(Symbols a, Symbols b);
+uint64_t common_prefix(const Sequence& a, const Sequence& b);
+uint64_t common_suffix(const Sequence& a, const Sequence& b);
 
 // M. Jaro, "Advances in record-linkage methodology", 1989: 0 to 1.
-double jaro_similarity(Symbols a, Symbols b);
+double jaro_similarity(const Sequence& a, const Sequence& b);
 // W. Winkler, "String comparator metrics", 1990: above 0.7, up to four equal symbols at the
 // beginning count `prefix_weight` each.
-double jaro_winkler_similarity(Symbols a, Symbols b, double prefix_weight);
+double jaro_winkler_similarity(const Sequence& a, const Sequence& b, double prefix_weight);
 
 }  // namespace hoist::match

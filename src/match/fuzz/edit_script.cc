@@ -79,10 +79,10 @@ class LeftDifferences {
 // From the last cell back: a deletion wherever one is as good, an insertion where the row above
 // says so, else the diagonal.
 std::vector<Edit> edits(Symbols a, Symbols b, bool replaces) {
-  const uint64_t front = common_prefix(a, b);
+  const uint64_t front = common_prefix(as_sequence(a), as_sequence(b));
   a = a.subspan(front);
   b = b.subspan(front);
-  const uint64_t back = common_suffix(a, b);
+  const uint64_t back = common_suffix(as_sequence(a), as_sequence(b));
   a = a.first(a.size() - back);
   b = b.first(b.size() - back);
   std::vector<Edit> out;

@@ -44,7 +44,8 @@ double normalized_score(Value value, double distance, std::optional<double> cuto
   return cutoff && similarity < *cutoff ? 0 : similarity;
 }
 
-double jaro_score(const FuzzScorer& scorer, Symbols a, Symbols b, std::optional<double> cutoff) {
+double jaro_score(const FuzzScorer& scorer, const Sequence& a, const Sequence& b,
+                  std::optional<double> cutoff) {
   const double similarity = scorer.kind == Kind::jaro
                                 ? jaro_similarity(a, b)
                                 : jaro_winkler_similarity(a, b, scorer.prefix_weight);
@@ -55,9 +56,10 @@ double jaro_score(const FuzzScorer& scorer, Symbols a, Symbols b, std::optional<
   return normalized_score(Value::normalized_distance, 1.0 - similarity, cutoff);
 }
 
-double metric_score(const FuzzScorer& scorer, Symbols a, Symbols b, std::optional<double> cutoff) {
+double metric_score(const FuzzScorer& scorer, const Sequence& a, const Sequence& b,
+                    std::optional<double> cutoff) {
   if (scorer.kind >= Kind::jaro) return jaro_score(scorer, a, b, cutoff);
-  uint64_t most = std::max(a.size(), b.size());
+  uint64_t most = std::max(a.length, b.length);
   uint64_t distance = 0;
   switch (scorer.kind) {
     case Kind::osa:
@@ -76,7 +78,7 @@ double metric_score(const FuzzScorer& scorer, Symbols a, Symbols b, std::optiona
       distance = most - common_suffix(a, b);
       break;
     default:
-      most = scorer.weights.most(a.size(), b.size());
+      most = scorer.weights.most(a.length, b.length);
       distance = weighted_distance(a, b, scorer.weights);
   }
   if (scorer.value == Value::distance) {
@@ -136,6 +138,7 @@ std::optional<PairScorer> FuzzScorer::pair_scorer() const {
 double fuzz_score(const FuzzScorer& scorer, const Sequence& a, const Sequence& b,
                   std::optional<double> cutoff) {
   if (const auto pair = scorer.pair_scorer()) return pair_score(*pair, a, b, cutoff);
+  if (!scorer.is_percent()) return metric_score(scorer, a, b, cutoff);
   // Short ones need no new memory, and long ones keep none.
   constexpr uint32_t kShort = 4096;
   thread_local std::vector<uint32_t> room_a;
@@ -144,10 +147,7 @@ double fuzz_score(const FuzzScorer& scorer, const Sequence& a, const Sequence& b
   std::vector<uint32_t> large_b;
   const Symbols x = wide_symbols(a, a.length <= kShort ? room_a : large_a);
   const Symbols y = wide_symbols(b, b.length <= kShort ? room_b : large_b);
-  if (scorer.is_percent()) {
-    return ratio_score(scorer.kind, {x, a.width == 1}, {y, b.width == 1}, cutoff.value_or(0));
-  }
-  return metric_score(scorer, x, y, cutoff);
+  return ratio_score(scorer.kind, {x, a.width == 1}, {y, b.width == 1}, cutoff.value_or(0));
 }
 
 Symbols wide_symbols(const Sequence& sequence, std::vector<uint32_t>& room) {

@@ -20,6 +20,8 @@ using Numbers = std::vector<uint32_t>;
 
 Numbers numbers(std::string_view text) { return {text.begin(), text.end()}; }
 
+Sequence sequence(const Numbers& symbols) { return as_sequence(symbols); }
+
 Numbers any(std::mt19937_64& random, size_t most, uint32_t letters = 3) {
   Numbers out(random() % most);
   for (uint32_t& symbol : out) symbol = static_cast<uint32_t>('a' + random() % letters);
@@ -70,11 +72,12 @@ TEST(Fuzz, TranspositionsAsDefined) {
   for (int turn = 0; turn < 20000; ++turn) {
     const Numbers a = any(random, 12, 4);
     const Numbers b = any(random, 12, 4);
-    ASSERT_EQ(damerau_levenshtein_distance(a, b), plain_transposing(a, b, false));
-    ASSERT_EQ(osa_distance(a, b), plain_transposing(a, b, true));
+    ASSERT_EQ(damerau_levenshtein_distance(sequence(a), sequence(b)),
+              plain_transposing(a, b, false));
+    ASSERT_EQ(osa_distance(sequence(a), sequence(b)), plain_transposing(a, b, true));
   }
-  EXPECT_EQ(osa_distance(numbers("CA"), numbers("ABC")), 3);
-  EXPECT_EQ(damerau_levenshtein_distance(numbers("CA"), numbers("ABC")), 2);
+  EXPECT_EQ(osa_distance(sequence(numbers("CA")), sequence(numbers("ABC"))), 3);
+  EXPECT_EQ(damerau_levenshtein_distance(sequence(numbers("CA")), sequence(numbers("ABC"))), 2);
 }
 
 TEST(Fuzz, EditsLeadThereAndAreFewest) {
@@ -85,8 +88,8 @@ TEST(Fuzz, EditsLeadThereAndAreFewest) {
     const Numbers b = any(random, most);
     for (const bool replaces : {false, true}) {
       const std::vector<Edit> edits = replaces ? levenshtein_edits(a, b) : indel_edits(a, b);
-      const uint64_t fewest =
-          replaces ? weighted_distance(a, b, {}) : a.size() + b.size() - 2 * lcs(a, b);
+      const uint64_t fewest = replaces ? weighted_distance(sequence(a), sequence(b), {})
+                                       : a.size() + b.size() - 2 * lcs(a, b);
       ASSERT_EQ(edits.size(), fewest);
       Numbers made;
       size_t source = 0;
@@ -122,7 +125,7 @@ TEST(Fuzz, WeightsAsDefined) {
         d[i][j] = best;
       }
     }
-    ASSERT_EQ(weighted_distance(a, b, weights), d[a.size()][b.size()]);
+    ASSERT_EQ(weighted_distance(sequence(a), sequence(b), weights), d[a.size()][b.size()]);
     ASSERT_LE(d[a.size()][b.size()], weights.most(a.size(), b.size()));
   }
 }
@@ -178,10 +181,13 @@ TEST(Fuzz, WordsAsDocumented) {
 }
 
 TEST(Fuzz, JaroAsPublished) {
-  EXPECT_NEAR(jaro_similarity(numbers("MARTHA"), numbers("MARHTA")), 0.9444, 0.0001);
-  EXPECT_NEAR(jaro_similarity(numbers("DIXON"), numbers("DICKSONX")), 0.7667, 0.0001);
-  EXPECT_NEAR(jaro_winkler_similarity(numbers("DWAYNE"), numbers("DUANE"), 0.1), 0.84, 0.0001);
-  EXPECT_EQ(jaro_similarity({}, {}), 1);
+  EXPECT_NEAR(jaro_similarity(sequence(numbers("MARTHA")), sequence(numbers("MARHTA"))), 0.9444,
+              0.0001);
+  EXPECT_NEAR(jaro_similarity(sequence(numbers("DIXON")), sequence(numbers("DICKSONX"))), 0.7667,
+              0.0001);
+  EXPECT_NEAR(jaro_winkler_similarity(sequence(numbers("DWAYNE")), sequence(numbers("DUANE")), 0.1),
+              0.84, 0.0001);
+  EXPECT_EQ(jaro_similarity(sequence({}), sequence({})), 1);
 }
 
 TEST(Fuzz, EveryScorerByNameAndBeyondItsCutoff) {

@@ -103,72 +103,12 @@ std::span<const uint8_t> bytes_of(const Sequence& sequence) {
   return {static_cast<const uint8_t*>(sequence.symbols), sequence.length};
 }
 
-// Not in a vector where that takes longer than the rest.
-uint64_t edits_of_short_bytes(PairCount count, std::span<const uint8_t> rows,
-                              std::span<const uint8_t> columns) {
-  uint64_t masks[kBytes] = {};
-  return edits_of(count, rows, columns, masks, {});
-}
-
-// Numbers the symbols of up to 64 rows, by a table without a heap: an open slot is one of row 64.
-class FewNumbers {
- public:
-  static constexpr uint32_t kOther = 64;
-
-  FewNumbers() { slots_.fill({0, kOther}); }
-  uint32_t add(uint32_t symbol) {
-    Slot& slot = slots_[slot_of(symbol)];
-    if (slot.number == kOther) slot = {symbol, size_++};
-    return slot.number;
-  }
-  uint32_t of(uint32_t symbol) const { return slots_[slot_of(symbol)].number; }
-
- private:
-  struct Slot {
-    uint32_t symbol;
-    uint32_t number;
-  };
-  static constexpr size_t kSlots = 256;
-
-  size_t slot_of(uint32_t symbol) const {
-    size_t slot = (symbol * 0x9E3779B1u) >> 24;
-    while (slots_[slot].number != kOther && slots_[slot].symbol != symbol) {
-      slot = (slot + 1) % kSlots;
-    }
-    return slot;
-  }
-
-  std::array<Slot, kSlots> slots_;
-  uint32_t size_ = 0;
-};
-
-constexpr size_t kShort = 64;
-
-// Both of up to kShort symbols.
-uint64_t edits_of_short(PairCount count, const Sequence& rows, const Sequence& columns) {
-  FewNumbers numbers;
-  std::array<uint32_t, kShort> row_numbers;
-  std::array<uint32_t, kShort> column_numbers;
-  uint64_t masks[FewNumbers::kOther + 1] = {};
-  with_symbols(rows, [&](const auto symbols) {
-    for (size_t i = 0; i < symbols.size(); ++i) row_numbers[i] = numbers.add(symbols[i]);
-  });
-  with_symbols(columns, [&](const auto symbols) {
-    for (size_t i = 0; i < symbols.size(); ++i) column_numbers[i] = numbers.of(symbols[i]);
-  });
-  return edits_of(count, std::span<const uint32_t>(row_numbers).first(rows.length),
-                  std::span<const uint32_t>(column_numbers).first(columns.length), masks, {});
-}
-
 }  // namespace
 
 uint64_t matrix_edits(PairCount count, const Sequence& rows, const Sequence& columns,
                       const std::stop_token& stop) {
+  if (rows.length == 0) return columns.length;
   const bool are_bytes = rows.width == 1 && columns.width == 1;
-  if (rows.length <= kShort && columns.length <= kShort) {
-    return are_bytes ? edits_of_short_bytes(count, bytes_of(rows), bytes_of(columns))
-                     : edits_of_short(count, rows, columns);
-  }
   const size_t words = std::min(kStripWords, (size_t{rows.length} + 63) / 64);
   if (are_bytes) {
     std::vector<uint64_t> masks(kBytes * words);

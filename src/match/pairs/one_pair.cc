@@ -7,6 +7,7 @@
 
 #include "match/pairs/edit_matrix.h"
 #include "match/pairs/limited_counts.h"
+#include "match/pairs/short_edits.h"
 #include "match/pairs/symbol_numbers.h"
 #include "match/score/bounded_edits.h"
 #include "match/score/common_ends.h"
@@ -16,8 +17,6 @@ namespace {
 
 // So few edits are followed from one to the next whatever the lengths.
 constexpr uint64_t kFewEdits = 3;
-// Up to so many symbols the matrix takes less time than to find out what would take less.
-constexpr uint32_t kShort = 64;
 // The narrowest band that is tried where more edits are allowed, how much wider the next one is,
 // and which part of the length the widest one: all that are tried take a few hundredths of the
 // matrix.
@@ -131,8 +130,8 @@ uint64_t pair_edits(PairCount count, const Sequence& a, const Sequence& b, uint6
   const uint64_t all = is_lcs ? uint64_t{longer.length} + shorter.length : longer.length;
   if (most >= all) most = kAnyEdits;  // says nothing
   if (most <= kFewEdits) return few_edits(count, longer, shorter, most);
-  if (longer.length > kShort) return LongPair(count, longer, shorter, stop).edits(most);
-  return up_to(most, matrix_edits(count, longer, shorter));
+  if (are_short(longer, shorter)) return short_edits(count, longer, shorter, most);
+  return LongPair(count, longer, shorter, stop).edits(most);
 }
 
 uint64_t pair_steps(const Sequence& a, const Sequence& b, uint64_t most) {

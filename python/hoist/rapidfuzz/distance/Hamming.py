@@ -15,18 +15,18 @@ __all__ = [
     "similarity",
 ]
 
-distance: _scorers.PaddedCount = _scorers.padded_metric("Hamming.distance", __name__)
-similarity: _scorers.PaddedCount = _scorers.padded_metric("Hamming.similarity", __name__)
-normalized_distance: _scorers.PaddedMetric = _scorers.padded_metric("Hamming.normalized_distance", __name__)
-normalized_similarity: _scorers.PaddedMetric = _scorers.padded_metric("Hamming.normalized_similarity", __name__)
+distance: _scorers.PaddedCount = _scorers.function("Hamming.distance", __name__)
+similarity: _scorers.PaddedCount = _scorers.function("Hamming.similarity", __name__)
+normalized_distance: _scorers.PaddedMetric = _scorers.function("Hamming.normalized_distance", __name__)
+normalized_similarity: _scorers.PaddedMetric = _scorers.function("Hamming.normalized_similarity", __name__)
 
 
 def editops(s1: Any, s2: Any, *, pad: bool = True, processor: Processor = None) -> Editops:
     """What differs, place by place."""
     if processor is not None:
         s1, s2 = processor(s1), processor(s2)
-    if not pad:
-        _scorers.refuse_lengths(s1, s2)
+    if not pad and len(s1) != len(s2):
+        raise ValueError("Sequences are not the same length.")
     common = min(len(s1), len(s2))
     edits = [
         Editop("replace", i, i) for i in range(common) if distance(s1[i : i + 1], s2[i : i + 1])

@@ -15,10 +15,10 @@ __all__ = [
     "similarity",
 ]
 
-distance: _scorers.Count = _scorers.metric("Indel.distance", __name__)
-similarity: _scorers.Count = _scorers.metric("Indel.similarity", __name__)
-normalized_distance: _scorers.Metric = _scorers.metric("Indel.normalized_distance", __name__)
-normalized_similarity: _scorers.Metric = _scorers.metric("Indel.normalized_similarity", __name__)
+distance: _scorers.Count = _scorers.function("Indel.distance", __name__)
+similarity: _scorers.Count = _scorers.function("Indel.similarity", __name__)
+normalized_distance: _scorers.Metric = _scorers.function("Indel.normalized_distance", __name__)
+normalized_similarity: _scorers.Metric = _scorers.function("Indel.normalized_similarity", __name__)
 
 
 def editops(

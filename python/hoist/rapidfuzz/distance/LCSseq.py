@@ -15,10 +15,10 @@ __all__ = [
     "similarity",
 ]
 
-distance: _scorers.Count = _scorers.metric("LCSseq.distance", __name__)
-similarity: _scorers.Count = _scorers.metric("LCSseq.similarity", __name__)
-normalized_distance: _scorers.Metric = _scorers.metric("LCSseq.normalized_distance", __name__)
-normalized_similarity: _scorers.Metric = _scorers.metric("LCSseq.normalized_similarity", __name__)
+distance: _scorers.Count = _scorers.function("LCSseq.distance", __name__)
+similarity: _scorers.Count = _scorers.function("LCSseq.similarity", __name__)
+normalized_distance: _scorers.Metric = _scorers.function("LCSseq.normalized_distance", __name__)
+normalized_similarity: _scorers.Metric = _scorers.function("LCSseq.normalized_similarity", __name__)
 
 
 def editops(

@@ -15,10 +15,10 @@ __all__ = [
     "similarity",
 ]
 
-distance: _scorers.WeightedCount = _scorers.weighted_metric("Levenshtein.distance", __name__)
-similarity: _scorers.WeightedCount = _scorers.weighted_metric("Levenshtein.similarity", __name__)
-normalized_distance: _scorers.WeightedMetric = _scorers.weighted_metric("Levenshtein.normalized_distance", __name__)
-normalized_similarity: _scorers.WeightedMetric = _scorers.weighted_metric("Levenshtein.normalized_similarity", __name__)
+distance: _scorers.WeightedCount = _scorers.function("Levenshtein.distance", __name__)
+similarity: _scorers.WeightedCount = _scorers.function("Levenshtein.similarity", __name__)
+normalized_distance: _scorers.WeightedMetric = _scorers.function("Levenshtein.normalized_distance", __name__)
+normalized_similarity: _scorers.WeightedMetric = _scorers.function("Levenshtein.normalized_similarity", __name__)
 
 
 def editops(
