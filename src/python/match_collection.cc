@@ -102,15 +102,28 @@ Collection::Collection(nb::handle items, ElementNumbers& numbers, const nb::obje
   }
 }
 
-match::Sequence Collection::elements(nb::handle item, ElementNumbers& numbers) {
-  if (const auto in_place = symbols_in_place(item)) return *in_place;
+match::Sequence copied_symbols(nb::handle item, ElementNumbers& numbers,
+                               std::vector<uint32_t>& room) {
   // What has no length is no sequence, though it may be iterable.
   if (PyObject_Size(item.ptr()) < 0) throw nb::python_error();
-  numbers_.clear();
-  numbers.append(item, numbers_);
+  room.clear();
+  numbers.append(item, room);
+  const bool is_narrow = PyUnicode_Check(item.ptr()) != 0 &&
+                         std::all_of(room.begin(), room.end(), [](uint32_t c) { return c < 256; });
+  if (!is_narrow) return sequence_of(room.data(), room.size());
+  // With Python's stable ABI.
+  auto* const bytes = reinterpret_cast<uint8_t*>(room.data());
+  std::copy(room.begin(), room.end(), bytes);
+  return sequence_of(bytes, room.size());
+}
+
+match::Sequence Collection::elements(nb::handle item, ElementNumbers& numbers) {
+  if (const auto in_place = symbols_in_place(item)) return *in_place;
+  match::Sequence sequence = copied_symbols(item, numbers, numbers_);
   uint32_t* const copy = room(numbers_.size());
   std::copy(numbers_.begin(), numbers_.end(), copy);
-  return sequence_of(copy, numbers_.size());
+  sequence.symbols = copy;
+  return sequence;
 }
 
 uint32_t* Collection::room(size_t symbols) {

@@ -1,7 +1,8 @@
 // Distances beside those of match/pairs: what RapidFuzz's metrics count, on symbols of 32 bits.
 //
 // Equal beginnings and ends are skipped where that changes nothing; what is left takes time by the
-// product of the lengths (osa, damerau, weighted), or by their sum.
+// product of the lengths (osa: a 64th of it, as weighted where the weights allow; damerau), or by
+// their sum.
 #pragma once
 
 #include <cstdint>
@@ -42,5 +43,7 @@ double jaro_similarity(Symbols a, Symbols b);
 // W. Winkler, "String comparator metrics", 1990: above 0.7, up to four equal symbols at the
 // beginning count `prefix_weight` each.
 double jaro_winkler_similarity(Symbols a, Symbols b, double prefix_weight);
+inline constexpr double kLeastForPrefix = 0.7;  // and no less
+double with_prefix(double jaro, uint64_t prefix, double prefix_weight);
 
 }  // namespace hoist::match

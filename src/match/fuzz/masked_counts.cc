@@ -1,0 +1,222 @@
+#include "match/fuzz/masked_counts.h"
+
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+namespace hoist::match {
+namespace {
+
+template <typename Symbol>
+using Other = std::span<const Symbol>;
+
+uint64_t bits_of(uint64_t word) { return static_cast<uint64_t>(std::popcount(word)); }
+
+template <typename Symbol>
+uint64_t short_lcs(const QueryMasks& masks, Other<Symbol> other) {
+  uint64_t state = ~uint64_t{0};
+  for (const Symbol symbol : other) {
+    const uint64_t matches = state & *masks.of(symbol);
+    state = (state + matches) | (state - matches);
+  }
+  return bits_of(~state);
+}
+
+template <typename Symbol>
+uint64_t long_lcs(const QueryMasks& masks, Other<Symbol> other) {
+  const size_t words = masks.words();
+  thread_local std::vector<uint64_t> states;
+  states.assign(words, ~uint64_t{0});
+  uint64_t* const state = states.data();
+  for (const Symbol symbol : other) {
+    const uint64_t* const row = masks.of(symbol);
+    uint64_t carry = 0;
+    for (size_t w = 0; w < words; ++w) {
+      const uint64_t matches = state[w] & row[w];
+      const uint64_t part = state[w] + carry;
+      const uint64_t sum = part + matches;
+      carry = static_cast<uint64_t>(part < carry) | static_cast<uint64_t>(sum < matches);
+      state[w] = sum | (state[w] - matches);
+    }
+  }
+  uint64_t count = 0;
+  for (const uint64_t word : states) count += bits_of(~word);
+  return count;
+}
+
+// The bits that a sequence has in a word of its masks.
+uint64_t positions(size_t size, size_t word) {
+  const size_t left = size - 64 * word;
+  return left >= 64 ? ~uint64_t{0} : (uint64_t{1} << left) - 1;
+}
+
+// The last column of the matrix begins at the other's length, and steps where the state has bits.
+template <bool kSwaps, typename Symbol>
+uint64_t short_distance(const QueryMasks& masks, Other<Symbol> other) {
+  uint64_t up = ~uint64_t{0};
+  uint64_t down = 0;
+  uint64_t diagonal = 0;
+  uint64_t before = 0;
+  for (const Symbol symbol : other) {
+    const uint64_t matches = *masks.of(symbol);
+    const uint64_t swapped = kSwaps ? ((~diagonal & matches) << 1) & before : 0;
+    diagonal = (((matches & up) + up) ^ up) | matches | down | swapped;
+    const uint64_t right_up = (down | ~(diagonal | up)) << 1 | 1;
+    const uint64_t right_down = (diagonal & up) << 1;
+    up = right_down | ~(diagonal | right_up);
+    down = right_up & diagonal;
+    before = matches;
+  }
+  const uint64_t all = positions(masks.size(), 0);
+  return other.size() + bits_of(up & all) - bits_of(down & all);
+}
+
+struct Column {
+  uint64_t up = ~uint64_t{0};
+  uint64_t down = 0;
+  uint64_t diagonal = 0;
+  uint64_t before = 0;
+};
+
+template <bool kSwaps, typename Symbol>
+uint64_t long_distance(const QueryMasks& masks, Other<Symbol> other) {
+  thread_local std::vector<Column> room;
+  const size_t words = masks.words();
+  room.assign(words, Column{});
+  Column* const columns = room.data();
+  for (const Symbol symbol : other) {
+    const uint64_t* const row = masks.of(symbol);
+    uint64_t carry = 0;
+    uint64_t carried_up = 1;
+    uint64_t carried_down = 0;
+    uint64_t carried_swap = 0;
+    for (size_t w = 0; w < words; ++w) {
+      Column& column = columns[w];
+      const uint64_t matches = row[w];
+      const uint64_t unequal = ~column.diagonal & matches;
+      const uint64_t swapped = kSwaps ? (unequal << 1 | carried_swap) & column.before : 0;
+      carried_swap = unequal >> 63;
+      const uint64_t part = (matches & column.up) + column.up;
+      const uint64_t sum = part + carry;
+      carry = static_cast<uint64_t>(part < column.up) | static_cast<uint64_t>(sum < part);
+      column.diagonal = (sum ^ column.up) | matches | column.down | swapped;
+      uint64_t right_up = column.down | ~(column.diagonal | column.up);
+      uint64_t right_down = column.diagonal & column.up;
+      const uint64_t next_up = right_up >> 63;
+      const uint64_t next_down = right_down >> 63;
+      right_up = right_up << 1 | carried_up;
+      right_down = right_down << 1 | carried_down;
+      carried_up = next_up;
+      carried_down = next_down;
+      column.up = right_down | ~(column.diagonal | right_up);
+      column.down = right_up & column.diagonal;
+      column.before = matches;
+    }
+  }
+  uint64_t distance = other.size();
+  for (size_t w = 0; w < words; ++w) {
+    const uint64_t all = positions(masks.size(), w);
+    distance += bits_of(columns[w].up & all) - bits_of(columns[w].down & all);
+  }
+  return distance;
+}
+
+template <bool kSwaps>
+uint64_t distance(const QueryMasks& masks, const Sequence& other) {
+  return with_symbols(other, [&]<typename Symbol>(Other<Symbol> symbols) {
+    return masks.words() == 1 ? short_distance<kSwaps>(masks, symbols)
+                              : long_distance<kSwaps>(masks, symbols);
+  });
+}
+
+constexpr size_t kShortOther = 128;
+
+// For a sequence in one word, and another one of at most kShortOther symbols.
+template <typename Symbol>
+CommonSymbols short_common(const QueryMasks& masks, Other<Symbol> other, size_t reach) {
+  const size_t rows = std::min(other.size(), masks.size() + reach);
+  const uint64_t all = positions(masks.size(), 0);
+  uint64_t free = all;
+  uint64_t window = reach >= 63 ? ~uint64_t{0} : (uint64_t{2} << reach) - 1;
+  uint64_t takers[kShortOther / 64] = {};  // by place
+  CommonSymbols out;
+  for (size_t j = 0; j < rows; ++j) {
+    const uint64_t found = *masks.of(other[j]) & free & window;
+    free ^= found & -found;
+    const auto has_taken = static_cast<uint64_t>(found != 0);
+    takers[j / 64] |= has_taken << (j % 64);
+    window = window << 1 | static_cast<uint64_t>(j < reach);
+  }
+  uint64_t taken = all & ~free;
+  out.count = bits_of(taken);
+  for (size_t w = 0; w < std::size(takers); ++w) {
+    for (uint64_t bits = takers[w]; bits != 0; bits &= bits - 1, taken &= taken - 1) {
+      const size_t j = 64 * w + static_cast<size_t>(std::countr_zero(bits));
+      const uint64_t next = taken & -taken;
+      out.moved += static_cast<uint64_t>((next & *masks.of(other[j])) == 0);
+    }
+  }
+  return out;
+}
+
+template <typename Symbol>
+CommonSymbols long_common(const QueryMasks& masks, Other<Symbol> other, size_t reach) {
+  const size_t size = masks.size();
+  const size_t rows = std::min(other.size(), size + reach);
+  thread_local std::vector<uint64_t> taken;
+  thread_local std::vector<uint32_t> takers;
+  taken.assign(masks.words(), 0);
+  takers.clear();
+  for (size_t j = 0; j < rows; ++j) {
+    const uint64_t* const row = masks.of(other[j]);
+    const size_t begin = j > reach ? j - reach : 0;
+    const size_t last = std::min(size - 1, j + reach);
+    for (size_t w = begin / 64; w <= last / 64; ++w) {
+      uint64_t found = row[w] & ~taken[w];
+      if (w == begin / 64) found &= ~uint64_t{0} << (begin % 64);
+      if (w == last / 64) found &= ~uint64_t{0} >> (63 - last % 64);
+      if (found == 0) continue;
+      taken[w] |= found & -found;
+      takers.push_back(static_cast<uint32_t>(j));
+      break;
+    }
+  }
+  CommonSymbols out;
+  out.count = takers.size();
+  size_t w = 0;
+  uint64_t left = taken[0];
+  for (const uint32_t j : takers) {
+    while (left == 0) left = taken[++w];
+    const uint64_t next = left & -left;
+    out.moved += static_cast<uint64_t>((next & masks.of(other[j])[w]) == 0);
+    left ^= next;
+  }
+  return out;
+}
+
+}  // namespace
+
+uint64_t lcs_length(const QueryMasks& masks, const Sequence& other) {
+  return with_symbols(other, [&]<typename Symbol>(Other<Symbol> symbols) {
+    return masks.words() == 1 ? short_lcs(masks, symbols) : long_lcs(masks, symbols);
+  });
+}
+
+uint64_t levenshtein_distance(const QueryMasks& masks, const Sequence& other) {
+  return distance<false>(masks, other);
+}
+
+uint64_t osa_distance(const QueryMasks& masks, const Sequence& other) {
+  return distance<true>(masks, other);
+}
+
+CommonSymbols common_symbols(const QueryMasks& masks, const Sequence& other) {
+  if (masks.size() == 0) return {};
+  const size_t reach = jaro_reach(masks.size(), other.length);
+  return with_symbols(other, [&]<typename Symbol>(Other<Symbol> symbols) {
+    const bool is_short = masks.words() == 1 && symbols.size() <= kShortOther;
+    return is_short ? short_common(masks, symbols, reach) : long_common(masks, symbols, reach);
+  });
+}
+
+}  // namespace hoist::match
