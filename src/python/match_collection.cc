@@ -73,6 +73,20 @@ std::optional<match::Sequence> symbols_in_place(nb::handle item) {
                      static_cast<size_t>(PyBytes_Size(item.ptr())));
 }
 
+std::optional<match::Sequence> short_symbols_in_place(nb::handle item, size_t most) {
+#ifndef Py_LIMITED_API
+  if (PyUnicode_Check(item.ptr())) {
+#if PY_VERSION_HEX < 0x030c0000
+    if (!PyUnicode_IS_READY(item.ptr())) return {};
+#endif
+    if (static_cast<size_t>(PyUnicode_GET_LENGTH(item.ptr())) > most) return {};
+    return characters_in_place(item);
+  }
+#endif
+  const auto sequence = symbols_in_place(item);
+  return sequence && sequence->length <= most ? sequence : std::nullopt;
+}
+
 void refuse_length(size_t length) {
   raise({ErrorCode::invalid_argument,
          "a sequence of " + std::to_string(length) + " elements: fewer than 2147483648"});

@@ -31,6 +31,89 @@ constexpr uint64_t kLongCells = uint64_t{1} << 25;
 // So few choices take less time than it takes other threads to start.
 constexpr size_t kFewChoices = 8192;
 
+// Sequences that are compared while the interpreter's lock is held, so many at a time: the longer
+// they are the fewer.
+constexpr size_t kMostShort = 256;  // symbols
+size_t chunk_of(size_t query) { return query <= 64 ? 32768 : 4096; }
+
+nb::handle item_of(nb::handle choices, size_t i) {
+  const auto place = static_cast<Py_ssize_t>(i);
+  return PyList_Check(choices.ptr()) ? PyList_GetItem(choices.ptr(), place)
+                                     : PyTuple_GetItem(choices.ptr(), place);
+}
+
+nb::object items_at(nb::handle choices, const std::vector<size_t>& places) {
+  nb::list items;
+  for (const size_t place : places) items.append(item_of(choices, place));
+  return items;
+}
+
+// Choices where they lie, without a reference to each: the lock is held while a chunk of them is
+// compared, though by all threads.
+class InPlaceChunk {
+ public:
+  InPlaceChunk(nb::handle choices, size_t begin, size_t end)
+      : choices_(choices), begin_(begin), sequences_(end - begin) {}
+
+  // Places of the choices that lie elsewhere, or are long.
+  void score(match::BestMatches& best, ThreadPool& pool, std::vector<size_t>& left) {
+    const size_t pieces = (sequences_.size() + kPiece - 1) / kPiece;
+    std::vector<std::vector<size_t>> others(pieces);
+    const auto take = [&](size_t piece) { others[piece] = this->take(piece); };
+    if (!kReadsInPlace) {
+      for (size_t piece = 0; piece < pieces; ++piece) take(piece);
+    }
+    pool.parallel_for(pieces, [&](size_t piece) {
+      if (kReadsInPlace) take(piece);
+      const size_t first = piece * kPiece;
+      best.score({match::SequenceList(sequences_).subspan(first, size_of(piece)),
+                  begin_ + first,
+                  {},
+                  others[piece]});
+    });
+    for (size_t piece = 0; piece < pieces; ++piece) {
+      for (const size_t place : others[piece]) left.push_back(begin_ + piece * kPiece + place);
+    }
+  }
+
+ private:
+  static constexpr size_t kPiece = 4096;
+
+  size_t size_of(size_t piece) const {
+    return std::min(kPiece, sequences_.size() - piece * kPiece);
+  }
+
+  std::vector<size_t> take(size_t piece) {
+    std::vector<size_t> others;
+    for (size_t i = 0; i < size_of(piece); ++i) {
+      const size_t place = piece * kPiece + i;
+      const nb::handle item = item_of(choices_, begin_ + place);
+      if (const auto sequence = short_symbols_in_place(item, kMostShort)) {
+        sequences_[place] = *sequence;
+      } else {
+        others.push_back(i);
+      }
+    }
+    return others;
+  }
+
+  nb::handle choices_;
+  size_t begin_;
+  std::vector<match::Sequence> sequences_;
+};
+
+// Places of the choices that are still to be compared.
+std::vector<size_t> score_in_place(match::BestMatches& best, nb::handle choices, ThreadPool& pool,
+                                   size_t chunk) {
+  std::vector<size_t> left;
+  for (size_t begin = 0; begin < nb::len(choices); begin += chunk) {
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    InPlaceChunk(choices, begin, std::min(nb::len(choices), begin + chunk)).score(best, pool, left);
+    const nb::gil_scoped_release others_may_run;
+  }
+  return left;
+}
+
 nb::list list_of(const FuzzScorer& scorer, const std::vector<match::Match>& matches) {
   nb::list found;
   for (const match::Match& match : matches) {
@@ -40,6 +123,7 @@ nb::list list_of(const FuzzScorer& scorer, const std::vector<match::Match>& matc
 }
 
 // The best choices that reach the cut-off, the first of equal ones first: (score, place) each.
+// `choices` are a list or a tuple.
 nb::list fuzz_extract(const nb::str& name, nb::handle query, const nb::object& choices,
                       const nb::object& processor, nb::handle cutoff, nb::handle weights,
                       double prefix_weight, size_t limit) {
@@ -47,17 +131,21 @@ nb::list fuzz_extract(const nb::str& name, nb::handle query, const nb::object& c
   const std::optional<double> held = cutoff_of(scorer, cutoff);
   ElementNumbers numbers(true);
   const Collection one(nb::make_tuple(query), numbers, nb::none());
-  const Collection all(choices, numbers, processor);
-  const bool is_long = one.symbols() * all.symbols() >= kLongCells;
-  return list_of(scorer, interruptible(is_long, [&](const std::stop_token& stop) {
-                   const auto search = [&](ThreadPool& pool) {
-                     return match::best_matches(scorer, one.view().front(), all.view(), pool,
-                                                {held, limit, all.missing(), stop});
-                   };
-                   if (all.size() > kFewChoices) return search(ThreadPool::process());
-                   ThreadPool alone(1);
-                   return search(alone);
-                 }));
+  match::BestMatches best(scorer, one.view().front(), held, limit);
+  ThreadPool alone(1);
+  const bool are_few = nb::len(choices) <= kFewChoices;
+  ThreadPool& pool = are_few ? alone : ThreadPool::process();
+  const bool in_place = processor.is_none() && one.symbols() <= kMostShort;
+  std::vector<size_t> left;
+  if (in_place) left = score_in_place(best, choices, pool, chunk_of(one.symbols()));
+  if (!in_place || !left.empty()) {
+    const Collection all(in_place ? items_at(choices, left) : choices, numbers, processor);
+    run_interruptibly(one.symbols() * all.symbols() >= kLongCells,
+                      [&](const std::stop_token& stop) {
+                        best.score({all.view(), 0, left, all.missing()}, pool, stop);
+                      });
+  }
+  return list_of(scorer, best.take());
 }
 
 // Sequences one after another: each is gone when the next one is taken.

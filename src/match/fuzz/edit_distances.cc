@@ -222,8 +222,7 @@ double jaro_winkler_similarity(Symbols a, Symbols b, double prefix_weight) {
 }
 
 double with_prefix(double jaro, uint64_t prefix, double prefix_weight) {
-  constexpr uint64_t kMostPrefix = 4;
-  const auto counted = static_cast<double>(std::min(prefix, kMostPrefix));
+  const auto counted = static_cast<double>(counted_prefix(prefix));
   return std::min(1.0, jaro + counted * prefix_weight * (1.0 - jaro));
 }
 

@@ -44,6 +44,7 @@ double jaro_similarity(Symbols a, Symbols b);
 // beginning count `prefix_weight` each.
 double jaro_winkler_similarity(Symbols a, Symbols b, double prefix_weight);
 inline constexpr double kLeastForPrefix = 0.7;  // and no less
+inline uint64_t counted_prefix(uint64_t prefix) { return prefix < 4 ? prefix : 4; }
 double with_prefix(double jaro, uint64_t prefix, double prefix_weight);
 
 }  // namespace hoist::match

@@ -221,7 +221,7 @@ TEST(FuzzMatrix, AsPairsAlone) {
         "partial_ratio", "partial_token_ratio"}) {
     const List queries = any_list(random, 40, 80);
     const List choices = any_list(random, 90, 140, &queries);
-    FuzzScoring scoring = {scorer_named(name)};
+    FuzzScoring scoring = {scorer_named(name), {}, 1, nullptr};
     for (const bool has_cutoff : {false, true}) {
       const bool is_count = scoring.scorer.is_count();
       if (has_cutoff) scoring.cutoff = is_count ? 4 : scoring.scorer.is_percent() ? 60 : 0.6;
@@ -253,7 +253,7 @@ TEST(FuzzMatrix, StopsEarly) {
   source.request_stop();
   for (const std::string_view name : {"OSA.distance", "Hamming.distance", "WRatio"}) {
     std::vector<double> out(16, -1);
-    const FuzzScoring scoring = {scorer_named(name)};
+    const FuzzScoring scoring = {scorer_named(name), {}, 1, nullptr};
     fill_fuzz_scores<double>(scoring, queries.view(), queries.view(), pool, out,
                              source.get_token());
     EXPECT_EQ(out, std::vector<double>(16, -1)) << name;
@@ -347,13 +347,13 @@ TEST(FuzzMatrix, BestAreTheBestInOrder) {
       const List choices = any_list(random, turn == 0 ? 20000 : 300, 30, &query);
       const std::vector<size_t> missing = {3, 7, 8, 250};
       for (const size_t limit : {0, 1, 5, 40, 100000}) {
-        BestMatchOptions options = {{}, limit, missing};
-        if (turn % 2 == 1) options.cutoff = scorer.is_count() ? 6 : scorer.is_percent() ? 40 : 0.5;
+        std::optional<double> cutoff;
+        if (turn % 2 == 1) cutoff = scorer.is_count() ? 6 : scorer.is_percent() ? 40 : 0.5;
         std::vector<Match> expected;
         for (size_t i = 0; i < choices.size(); ++i) {
           const Sequence& choice = choices.view()[i];
-          const double score = fuzz_score(scorer, query.view()[0], choice, options.cutoff);
-          if (options.cutoff && sign * score < sign * *options.cutoff) continue;
+          const double score = fuzz_score(scorer, query.view()[0], choice, cutoff);
+          if (cutoff && sign * score < sign * *cutoff) continue;
           if (std::find(missing.begin(), missing.end(), i) != missing.end()) continue;
           expected.push_back({score, i});
         }
@@ -363,7 +363,9 @@ TEST(FuzzMatrix, BestAreTheBestInOrder) {
         expected.resize(std::min(expected.size(), limit));
         for (const int threads : {1, 3}) {
           ThreadPool pool(threads);
-          const auto found = best_matches(scorer, query.view()[0], choices.view(), pool, options);
+          BestMatches best(scorer, query.view()[0], cutoff, limit);
+          best.score({choices.view(), 0, {}, missing}, pool);
+          const std::vector<Match> found = best.take();
           ASSERT_EQ(found.size(), expected.size()) << name << limit;
           for (size_t i = 0; i < found.size(); ++i) {
             ASSERT_EQ(found[i].place, expected[i].place) << name << limit;

@@ -181,7 +181,6 @@ TEST(Fuzz, WordsAsDocumented) {
             100);
   EXPECT_EQ(of(&Ratios::token_set_ratio, Symbols(), fuzzy, 0), 0);
   EXPECT_EQ(of(&Ratios::weighted_ratio, fuzzy, Symbols(), 0), 0);
-  EXPECT_EQ(of(&Ratios::quick_ratio, Symbols(), Symbols(), 0), 0);
   // 0xA0 separates what is wide only.
   const Numbers apart = {'b', 0xA0, 'a'};
   EXPECT_EQ(of(&Ratios::token_sort_ratio, apart, numbers("a b"), 0), 100);

@@ -12,12 +12,16 @@ using Other = std::span<const Symbol>;
 
 uint64_t bits_of(uint64_t word) { return static_cast<uint64_t>(std::popcount(word)); }
 
+uint64_t next_lcs(uint64_t state, uint64_t matches) {
+  const uint64_t found = state & matches;
+  return (state + found) | (state - found);
+}
+
 template <typename Symbol>
 uint64_t short_lcs(const QueryMasks& masks, Other<Symbol> other) {
   uint64_t state = ~uint64_t{0};
   for (const Symbol symbol : other) {
-    const uint64_t matches = state & *masks.of(symbol);
-    state = (state + matches) | (state - matches);
+    state = next_lcs(state, *masks.of(symbol));
   }
   return bits_of(~state);
 }
@@ -50,33 +54,50 @@ uint64_t positions(size_t size, size_t word) {
   return left >= 64 ? ~uint64_t{0} : (uint64_t{1} << left) - 1;
 }
 
-// The last column of the matrix begins at the other's length, and steps where the state has bits.
-template <bool kSwaps, typename Symbol>
-uint64_t short_distance(const QueryMasks& masks, Other<Symbol> other) {
-  uint64_t up = ~uint64_t{0};
+// A column of the matrix of Levenshtein distances, or of those with transpositions (H. Hyyrö, "A
+// bit-vector algorithm for computing Levenshtein and Damerau edit distances", 2003).
+struct Column {
+  uint64_t up = ~uint64_t{0};  // where a cell is one more than that above it
   uint64_t down = 0;
-  uint64_t diagonal = 0;
-  uint64_t before = 0;
-  for (const Symbol symbol : other) {
-    const uint64_t matches = *masks.of(symbol);
-    const uint64_t swapped = kSwaps ? ((~diagonal & matches) << 1) & before : 0;
-    diagonal = (((matches & up) + up) ^ up) | matches | down | swapped;
-    const uint64_t right_up = (down | ~(diagonal | up)) << 1 | 1;
-    const uint64_t right_down = (diagonal & up) << 1;
-    up = right_down | ~(diagonal | right_up);
-    down = right_up & diagonal;
-    before = matches;
-  }
-  const uint64_t all = positions(masks.size(), 0);
-  return other.size() + bits_of(up & all) - bits_of(down & all);
+  uint64_t diagonal = 0;  // where it is what the one above the left one is
+  uint64_t before = 0;    // what matched in the last step
+};
+
+template <bool kSwaps>
+void step(Column& column, uint64_t matches) {
+  const uint64_t swapped = kSwaps ? ((~column.diagonal & matches) << 1) & column.before : 0;
+  const uint64_t up = column.up;
+  column.diagonal = (((matches & up) + up) ^ up) | matches | column.down | swapped;
+  const uint64_t right_up = (column.down | ~(column.diagonal | up)) << 1 | 1;
+  const uint64_t right_down = (column.diagonal & up) << 1;
+  column.up = right_down | ~(column.diagonal | right_up);
+  column.down = right_up & column.diagonal;
+  column.before = matches;
 }
 
-struct Column {
-  uint64_t up = ~uint64_t{0};
-  uint64_t down = 0;
-  uint64_t diagonal = 0;
-  uint64_t before = 0;
-};
+// The last row of the matrix begins at the other's length, and the column has the steps from it.
+uint64_t distance_of(const Column& column, size_t size, size_t other) {
+  const uint64_t all = positions(size, 0);
+  return other + bits_of(column.up & all) - bits_of(column.down & all);
+}
+
+template <bool kSwaps, typename Symbol>
+uint64_t short_distance(const QueryMasks& masks, Other<Symbol> other) {
+  Column column;
+  for (const Symbol symbol : other) step<kSwaps>(column, *masks.of(symbol));
+  return distance_of(column, masks.size(), other.size());
+}
+
+template <bool kSwaps>
+void four_distances(const QueryMasks& masks, const FourSequences& others, uint64_t* counts) {
+  Column columns[kFour];
+  for (size_t i = 0; i < others.length; ++i) {
+    for (size_t k = 0; k < kFour; ++k) step<kSwaps>(columns[k], *masks.of(others.symbols[k][i]));
+  }
+  for (size_t k = 0; k < kFour; ++k) {
+    counts[k] = distance_of(columns[k], masks.size(), others.length);
+  }
+}
 
 template <bool kSwaps, typename Symbol>
 uint64_t long_distance(const QueryMasks& masks, Other<Symbol> other) {
@@ -133,7 +154,8 @@ constexpr size_t kShortOther = 128;
 
 // For a sequence in one word, and another one of at most kShortOther symbols.
 template <typename Symbol>
-CommonSymbols short_common(const QueryMasks& masks, Other<Symbol> other, size_t reach) {
+CommonSymbols short_common(const QueryMasks& masks, Other<Symbol> other, size_t reach,
+                           uint64_t least) {
   const size_t rows = std::min(other.size(), masks.size() + reach);
   const uint64_t all = positions(masks.size(), 0);
   uint64_t free = all;
@@ -149,6 +171,7 @@ CommonSymbols short_common(const QueryMasks& masks, Other<Symbol> other, size_t 
   }
   uint64_t taken = all & ~free;
   out.count = bits_of(taken);
+  if (out.count < least) return out;
   for (size_t w = 0; w < std::size(takers); ++w) {
     for (uint64_t bits = takers[w]; bits != 0; bits &= bits - 1, taken &= taken - 1) {
       const size_t j = 64 * w + static_cast<size_t>(std::countr_zero(bits));
@@ -210,12 +233,31 @@ uint64_t osa_distance(const QueryMasks& masks, const Sequence& other) {
   return distance<true>(masks, other);
 }
 
-CommonSymbols common_symbols(const QueryMasks& masks, const Sequence& other) {
+void lcs_lengths(const QueryMasks& masks, const FourSequences& others, uint64_t* counts) {
+  uint64_t states[kFour] = {~uint64_t{0}, ~uint64_t{0}, ~uint64_t{0}, ~uint64_t{0}};
+  for (size_t i = 0; i < others.length; ++i) {
+    for (size_t k = 0; k < kFour; ++k) {
+      states[k] = next_lcs(states[k], *masks.of(others.symbols[k][i]));
+    }
+  }
+  for (size_t k = 0; k < kFour; ++k) counts[k] = bits_of(~states[k]);
+}
+
+void levenshtein_distances(const QueryMasks& masks, const FourSequences& others, uint64_t* counts) {
+  four_distances<false>(masks, others, counts);
+}
+
+void osa_distances(const QueryMasks& masks, const FourSequences& others, uint64_t* counts) {
+  four_distances<true>(masks, others, counts);
+}
+
+CommonSymbols common_symbols(const QueryMasks& masks, const Sequence& other, uint64_t least) {
   if (masks.size() == 0) return {};
   const size_t reach = jaro_reach(masks.size(), other.length);
   return with_symbols(other, [&]<typename Symbol>(Other<Symbol> symbols) {
     const bool is_short = masks.words() == 1 && symbols.size() <= kShortOther;
-    return is_short ? short_common(masks, symbols, reach) : long_common(masks, symbols, reach);
+    return is_short ? short_common(masks, symbols, reach, least)
+                    : long_common(masks, symbols, reach);
   });
 }
 

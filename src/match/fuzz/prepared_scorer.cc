@@ -12,9 +12,6 @@ namespace {
 using Kind = FuzzScorer::Kind;
 using Value = FuzzScorer::Value;
 
-// Longer sequences are compared within bands of the matrix, where the cut-off allows.
-constexpr size_t kMostMasked = 512;
-
 // As RapidFuzz orders the arithmetic: a similarity is what its distance leaves of 1.
 double normalized_score(Value value, double distance, std::optional<double> cutoff) {
   if (value == Value::normalized_distance) return cutoff && distance > *cutoff ? 1 : distance;
@@ -49,35 +46,78 @@ double score_of_jaro(const FuzzScorer& scorer, double similarity, std::optional<
 void PreparedScorer::set(const FuzzScorer& scorer, const Sequence& query) {
   scorer_ = scorer;
   pair_ = scorer.pair_scorer();
+  count_ = Count::none;
   query_ = query;
   const Kind kind = scorer.kind;
   if (kind >= Kind::hamming && kind <= Kind::postfix) return;
   symbols_ = wide_symbols(query, query_room_);
-  if (scorer.is_percent()) return ratios_.set({symbols_, query.width == 1});
-  const bool has_masks =
-      pair_ ? query.length <= kMostMasked : kind == Kind::osa || kind >= Kind::jaro;
-  if (has_masks) masks_.set(symbols_);
+  const bool is_ratio = kind == Kind::ratio || kind == Kind::quick_ratio;
+  if (scorer.is_percent() && !is_ratio) return ratios_.set({symbols_, query.width == 1});
+  if (is_ratio) pair_ = kRatio;
+  if (pair_) {
+    count_ = pair_->counts() == PairCount::lcs ? Count::lcs : Count::levenshtein;
+  } else if (kind == Kind::osa) {
+    count_ = Count::osa;
+  }
+  const bool is_masked = query.length <= kMostMasked || kind == Kind::osa;
+  const bool is_jaro = kind == Kind::jaro || kind == Kind::jaro_winkler;
+  if (is_jaro || (count_ != Count::none && is_masked)) masks_.set(symbols_);
 }
 
-double PreparedScorer::pair_score(const Sequence& other, std::optional<double> cutoff) const {
+double PreparedScorer::score_of(uint64_t count, uint64_t n, std::optional<double> cutoff) const {
   const uint64_t m = query_.length;
-  const uint64_t n = other.length;
-  if (std::max(m, n) > kMostMasked) return match::pair_score(*pair_, query_, other, cutoff);
-  const bool is_lcs = pair_->counts() == PairCount::lcs;
-  if (cutoff && m != n) {
-    const uint64_t best = is_lcs ? std::min(m, n) : std::max(m, n) - std::min(m, n);
-    const double score = pair_->score(best, m, n, cutoff);
-    const bool is_beyond = scorer_.is_distance() ? score > *cutoff : score < *cutoff;
-    if (is_beyond) return score;
+  if (!pair_) return score_of_distance(scorer_, count, std::max(m, n), cutoff);
+  if (!scorer_.is_percent()) return pair_->score(count, m, n, cutoff);
+  if (scorer_.kind == Kind::quick_ratio && (m == 0 || n == 0)) return 0;
+  if (is_ratio_below(count, m + n, cutoff.value_or(0))) return 0;
+  return pair_->score(count, m, n, cutoff.value_or(0));
+}
+
+// Whether the lengths alone tell: so many symbols at least differ, or so many at most are equal.
+bool PreparedScorer::is_beyond(uint64_t n, std::optional<double> cutoff) const {
+  const uint64_t m = query_.length;
+  if (!cutoff || m == n) return false;
+  const auto [shorter, longer] = std::minmax(m, n);
+  if (scorer_.is_percent()) return is_ratio_below(shorter, m + n, *cutoff);
+  const double score = score_of(count_ == Count::lcs ? shorter : longer - shorter, n, cutoff);
+  return scorer_.is_distance() ? score > *cutoff : score < *cutoff;
+}
+
+double PreparedScorer::beyond(double cutoff) const {
+  if (!scorer_.is_distance()) return 0;
+  return scorer_.is_count() ? cutoff + 1 : 1;
+}
+
+void PreparedScorer::score_four(const Sequence* const* others, std::optional<double> cutoff,
+                                double* scores) {
+  FourSequences four = {{}, others[0]->length};
+  bool is_alike = count_ != Count::none && query_.length <= 64 && four.length <= kMostMasked;
+  for (size_t k = 0; k < kFour; ++k) {
+    is_alike = is_alike && others[k]->width == 1 && others[k]->length == four.length;
+    four.symbols[k] = static_cast<const uint8_t*>(others[k]->symbols);
   }
-  const uint64_t count = is_lcs ? lcs_length(masks_, other) : levenshtein_distance(masks_, other);
-  return pair_->score(count, m, n, cutoff);
+  if (!is_alike) {
+    for (size_t k = 0; k < kFour; ++k) scores[k] = score(*others[k], cutoff);
+    return;
+  }
+  if (is_beyond(four.length, cutoff)) {
+    std::fill_n(scores, kFour, beyond(*cutoff));
+    return;
+  }
+  uint64_t counts[kFour];
+  if (count_ == Count::lcs) {
+    lcs_lengths(masks_, four, counts);
+  } else if (count_ == Count::levenshtein) {
+    levenshtein_distances(masks_, four, counts);
+  } else {
+    osa_distances(masks_, four, counts);
+  }
+  for (size_t k = 0; k < kFour; ++k) scores[k] = score_of(counts[k], four.length, cutoff);
 }
 
 double PreparedScorer::percent(const Sequence& other, double cutoff) {
   using Ratio = double (Ratios::*)(const Text&, double);
   static constexpr Ratio kFunctions[] = {
-      &Ratios::ratio,
       &Ratios::partial_ratio,
       &Ratios::token_sort_ratio,
       &Ratios::token_set_ratio,
@@ -86,9 +126,8 @@ double PreparedScorer::percent(const Sequence& other, double cutoff) {
       &Ratios::partial_token_set_ratio,
       static_cast<Ratio>(&Ratios::partial_token_ratio),
       &Ratios::weighted_ratio,
-      &Ratios::quick_ratio,
   };
-  const auto place = static_cast<size_t>(scorer_.kind) - static_cast<size_t>(Kind::ratio);
+  const auto place = static_cast<size_t>(scorer_.kind) - static_cast<size_t>(Kind::partial_ratio);
   const Text text(wide_symbols(other, other_room_), other.width == 1);
   return (ratios_.*kFunctions[place])(text, cutoff);
 }
@@ -112,19 +151,56 @@ uint64_t PreparedScorer::distance(const Sequence& other) {
 }
 
 double PreparedScorer::score(const Sequence& other, std::optional<double> cutoff) {
-  if (scorer_.is_percent()) return percent(other, cutoff.value_or(0));
-  if (pair_) return pair_score(other, cutoff);
   const uint64_t m = query_.length;
   const uint64_t n = other.length;
-  if (scorer_.kind < Kind::jaro) {
-    const uint64_t most =
-        scorer_.kind == Kind::levenshtein ? scorer_.weights.most(m, n) : std::max(m, n);
-    return score_of_distance(scorer_, distance(other), most, cutoff);
+  if (count_ != Count::none) {
+    if (is_beyond(n, cutoff)) return beyond(*cutoff);
+    if (count_ == Count::osa) return score_of(osa_distance(masks_, other), n, cutoff);
+    if (std::max(m, n) <= kMostMasked) {
+      const bool is_lcs = count_ == Count::lcs;
+      return score_of(is_lcs ? lcs_length(masks_, other) : levenshtein_distance(masks_, other), n,
+                      cutoff);
+    }
+    if (scorer_.kind == Kind::quick_ratio && (m == 0 || n == 0)) return 0;
+    return pair_score(*pair_, query_, other, cutoff);
   }
-  double similarity = m == 0 && n == 0 ? 1.0 : 0.0;
-  if (m != 0 && n != 0) similarity = jaro_of(common_symbols(masks_, other), m, n);
-  if (scorer_.kind == Kind::jaro_winkler && similarity > kLeastForPrefix) {
-    similarity = with_prefix(similarity, common_prefix(query_, other), scorer_.prefix_weight);
+  if (scorer_.is_percent()) return percent(other, cutoff.value_or(0));
+  if (scorer_.kind >= Kind::jaro) return jaro(other, cutoff);
+  if (scorer_.kind == Kind::levenshtein) {
+    return score_of_distance(scorer_, distance(other), scorer_.weights.most(m, n), cutoff);
+  }
+  if (is_beyond(n, cutoff)) return beyond(*cutoff);
+  return score_of_distance(scorer_, distance(other), std::max(m, n), cutoff);
+}
+
+double PreparedScorer::jaro(const Sequence& other, std::optional<double> cutoff) const {
+  const uint64_t m = query_.length;
+  const uint64_t n = other.length;
+  if (m == 0 || n == 0) return score_of_jaro(scorer_, m == n ? 1.0 : 0.0, cutoff);
+  const bool is_winkler = scorer_.kind == Kind::jaro_winkler;
+  const uint64_t prefix = is_winkler ? counted_prefix(common_prefix(query_, other)) : 0;
+  uint64_t least = 0;
+  if (cutoff) {
+    // The similarity that is wanted, then that before the prefix counts, then the symbols that are
+    // common at least, whatever their order and the rounding.
+    double wanted = scorer_.is_distance() ? 1.0 - *cutoff : *cutoff;
+    const double share = static_cast<double>(prefix) * scorer_.prefix_weight;
+    if (share < 1) {
+      const double before = (wanted - share) / (1.0 - share);
+      wanted = std::min(wanted, std::max(kLeastForPrefix, before));
+    } else {
+      wanted = std::min(wanted, kLeastForPrefix);
+    }
+    const double symbols = static_cast<double>(m * n) / static_cast<double>(m + n);
+    const double common = (3.0 * (wanted - 1e-7) - 1.0) * symbols;
+    if (common > 0) least = static_cast<uint64_t>(common);
+    if (least > std::min(m, n)) return beyond(*cutoff);
+  }
+  const CommonSymbols found = common_symbols(masks_, other, least);
+  if (found.count < least) return beyond(*cutoff);
+  double similarity = jaro_of(found, m, n);
+  if (is_winkler && similarity > kLeastForPrefix) {
+    similarity = with_prefix(similarity, prefix, scorer_.prefix_weight);
   }
   return score_of_jaro(scorer_, similarity, cutoff);
 }

@@ -24,13 +24,24 @@ class PreparedScorer {
   void set(const FuzzScorer& scorer, const Sequence& query);
 
   double score(const Sequence& other, std::optional<double> cutoff);
+  // The scores of four others; faster than one by one where they are of one length.
+  void score_four(const Sequence* const* others, std::optional<double> cutoff, double* scores);
 
  private:
-  double pair_score(const Sequence& other, std::optional<double> cutoff) const;
+  // What is counted by masks.
+  enum class Count : uint8_t { none, lcs, levenshtein, osa };
+
+  // What a count of a sequence of length n scores.
+  double score_of(uint64_t count, uint64_t n, std::optional<double> cutoff) const;
+  // Whether no sequence of length n can pass.
+  bool is_beyond(uint64_t n, std::optional<double> cutoff) const;
+  double beyond(double cutoff) const;
+  double jaro(const Sequence& other, std::optional<double> cutoff) const;
   double percent(const Sequence& other, double cutoff);
   uint64_t distance(const Sequence& other);
 
   FuzzScorer scorer_;
+  Count count_ = Count::none;
   std::optional<PairScorer> pair_;
   Sequence query_;
   std::vector<uint32_t> query_room_;

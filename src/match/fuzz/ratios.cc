@@ -10,24 +10,15 @@
 namespace hoist::match {
 namespace {
 
-constexpr PairScorer kRatio = {PairScorer::Family::indel, PairScorer::Value::normalized_similarity,
-                               true};
 constexpr double kAll = 100.0;
-// Texts of more symbols are compared within bands of the matrix, where the cut-off allows.
-constexpr size_t kMostMasked = 512;
 
 Sequence sequence_of(Symbols symbols) { return {symbols.data(), symbols.size()}; }
 
-// Whether what is common is too little, whatever the rounding.
-bool is_below(uint64_t common, uint64_t lengths, double cutoff) {
-  return 200.0 * static_cast<double>(common) < (cutoff - 1e-6) * static_cast<double>(lengths);
-}
-
 double masked_ratio(Symbols a, const QueryMasks& masks, Symbols b, double cutoff) {
   const uint64_t lengths = a.size() + b.size();
-  if (is_below(std::min(a.size(), b.size()), lengths, cutoff)) return 0;
+  if (is_ratio_below(std::min(a.size(), b.size()), lengths, cutoff)) return 0;
   const uint64_t common = lcs_length(masks, sequence_of(b));
-  if (is_below(common, lengths, cutoff)) return 0;
+  if (is_ratio_below(common, lengths, cutoff)) return 0;
   return kRatio.score(common, a.size(), b.size(), cutoff);
 }
 
@@ -90,7 +81,7 @@ double Ratios::ratio(const Text& other, double cutoff) {
 double Ratios::ratio_of_words(double cutoff) {
   const Symbols a = query_.joined();
   const Symbols b = other_.joined();
-  if (is_below(std::min(a.size(), b.size()), a.size() + b.size(), cutoff)) return 0;
+  if (is_ratio_below(std::min(a.size(), b.size()), a.size() + b.size(), cutoff)) return 0;
   if (std::max(a.size(), b.size()) > kMostMasked) {
     return pair_score(kRatio, sequence_of(a), sequence_of(b), cutoff);
   }
@@ -253,10 +244,6 @@ double Ratios::weighted_ratio(const Text& other, double cutoff) {
   const double best = std::max(whole, parts(beyond) * of_parts);
   const double of_words = partial_token_ratio(std::max(beyond, best) / kWords);
   return std::max(best, of_words * kWords * of_parts);
-}
-
-double Ratios::quick_ratio(const Text& other, double cutoff) {
-  return query_.text().empty() || other.empty() ? 0 : ratio(other, cutoff);
 }
 
 }  // namespace hoist::match

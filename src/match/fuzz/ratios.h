@@ -13,8 +13,20 @@
 #include "match/fuzz/part_counts.h"
 #include "match/fuzz/query_masks.h"
 #include "match/fuzz/words.h"
+#include "match/pairs/pair_scorer.h"
 
 namespace hoist::match {
+
+inline constexpr PairScorer kRatio = {PairScorer::Family::indel,
+                                      PairScorer::Value::normalized_similarity, true};
+// Longer sequences are compared within bands of the matrix, where the cut-off allows.
+inline constexpr size_t kMostMasked = 512;
+
+// Whether the ratio of sequences that have so much in common is below the cut-off, whatever the
+// rounding.
+inline bool is_ratio_below(uint64_t common, uint64_t lengths, double cutoff) {
+  return 200.0 * static_cast<double>(common) < (cutoff - 1e-6) * static_cast<double>(lengths);
+}
 
 // A text in the forms that ratios compare, each made when it is first asked for.
 class TextForms {
@@ -57,8 +69,6 @@ class Ratios {
   double partial_token_ratio(const Text& other, double cutoff);
   // The best of them, weighted by how much the lengths differ.
   double weighted_ratio(const Text& other, double cutoff);
-  // ratio(), but 0 where a sequence is empty.
-  double quick_ratio(const Text& other, double cutoff);
 
  private:
   // What the functions of the same names do, once `other_` is set.
