@@ -69,6 +69,10 @@ bool is_missing(nb::handle item) {
 std::optional<match::Sequence> symbols_in_place(nb::handle item) {
   if (PyUnicode_Check(item.ptr())) return characters_in_place(item);
   if (!PyBytes_CheckExact(item.ptr())) return {};
+#ifndef Py_LIMITED_API
+  return sequence_of(reinterpret_cast<const uint8_t*>(PyBytes_AS_STRING(item.ptr())),
+                     static_cast<size_t>(PyBytes_GET_SIZE(item.ptr())));
+#endif
   return sequence_of(reinterpret_cast<const uint8_t*>(PyBytes_AsString(item.ptr())),
                      static_cast<size_t>(PyBytes_Size(item.ptr())));
 }
@@ -97,16 +101,19 @@ Collection::Collection(nb::handle items, ElementNumbers& numbers, const nb::obje
   if (!items_.is_valid()) throw nb::python_error();
   const Py_ssize_t size = PyTuple_Size(items_.ptr());
   sequences_.reserve(static_cast<size_t>(size));
+  const bool has_processor = !processor.is_none();
   for (Py_ssize_t i = 0; i < size; ++i) {
     check_signals(static_cast<size_t>(i));
     const nb::handle item = NB_TUPLE_GET_ITEM(items_.ptr(), i);
-    if (processor.is_none() && PyUnicode_Check(item.ptr())) {
+    if (!has_processor && PyUnicode_Check(item.ptr())) {
       const auto in_place = characters_in_place(item);
       sequences_.push_back(in_place ? *in_place : elements(item, numbers));
+    } else if (!has_processor && PyBytes_CheckExact(item.ptr())) {
+      sequences_.push_back(*symbols_in_place(item));
     } else if (is_missing(item)) {
       missing_.push_back(static_cast<size_t>(i));
       sequences_.emplace_back();
-    } else if (processor.is_none()) {
+    } else if (!has_processor) {
       sequences_.push_back(elements(item, numbers));
     } else {
       processed_.push_back(processor(item));

@@ -143,16 +143,11 @@ uint64_t EditWeights::most(uint64_t m, uint64_t n) const {
 
 uint64_t weighted_distance(Symbols a, Symbols b, const EditWeights& weights) {
   skip_equal_ends(a, b);
-  if (weights.insertion == weights.deletion) {
-    // A replacement costs as much as another edit, or never less than two of them.
-    if (weights.insertion == 0) return 0;
-    const bool is_uniform = weights.replacement == weights.insertion;
-    if (is_uniform || weights.replacement >= 2 * weights.insertion) {
-      return weights.insertion * with_masks(a, [&](const QueryMasks& masks) {
-               if (is_uniform) return levenshtein_distance(masks, sequence_of(b));
-               return a.size() + b.size() - 2 * lcs_length(masks, sequence_of(b));
-             });
-    }
+  if (weights.are_of_one_cost()) {
+    return weights.insertion * with_masks(a, [&](const QueryMasks& masks) {
+             if (!weights.are_indels()) return levenshtein_distance(masks, sequence_of(b));
+             return a.size() + b.size() - 2 * lcs_length(masks, sequence_of(b));
+           });
   }
   std::vector<uint64_t> row = first_row(a.size(), weights.deletion);
   for (const uint32_t symbol : b) {

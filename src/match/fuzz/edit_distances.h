@@ -18,6 +18,12 @@ struct EditWeights {
   uint64_t replacement = 1;
 
   bool are_uniform() const { return insertion == 1 && deletion == 1 && replacement == 1; }
+  // Whether all edits cost the same, or a replacement is never cheaper than two others: then it is
+  // the cost of one insertion times the Levenshtein distance, or what an LCS leaves.
+  bool are_of_one_cost() const {
+    return insertion == deletion && (replacement == insertion || are_indels());
+  }
+  bool are_indels() const { return replacement >= insertion + deletion; }
   // The most that edits from m symbols to n cost.
   uint64_t most(uint64_t m, uint64_t n) const;
 };

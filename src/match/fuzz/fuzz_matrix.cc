@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "match/fuzz/lane_scores.h"
+#include "match/fuzz/place_counts.h"
 #include "match/fuzz/prepared_scorer.h"
 #include "match/fuzz/words.h"
 #include "match/pairs/score_matrix.h"
@@ -76,6 +77,33 @@ void fill_rows(const FuzzScoring& scoring, const SequenceList& queries, const Se
   });
 }
 
+// By distance(query, choice), where a pair takes less time than preparing a query.
+template <typename T, typename Distance>
+void fill_by_place(const FuzzScoring& scoring, const Distance& distance,
+                   const SequenceList& queries, const SequenceList& choices, ThreadPool& pool,
+                   T* out, const std::stop_token& stop) {
+  const size_t columns = choices.size();
+  const bool is_plain = scoring.scorer.value == FuzzScorer::Value::distance && !scoring.cutoff &&
+                        scoring.multiplier == 1;
+  pool.parallel_for((columns + kPiece - 1) / kPiece, [&](size_t piece) {
+    const size_t end = std::min(columns, (piece + 1) * kPiece);
+    for (size_t row = 0; row < queries.size() && !stop.stop_requested(); ++row) {
+      const Sequence& query = queries[row];
+      T* const at = out + row * columns;
+      for (size_t i = piece * kPiece; i < end; ++i) {
+        const uint64_t count = distance(query, choices[i]);
+        if (is_plain) {
+          at[i] = static_cast<T>(count);
+          continue;
+        }
+        const uint64_t most = std::max(query.length, choices[i].length);
+        const double score = score_of_distance(scoring.scorer, count, most, scoring.cutoff);
+        at[i] = score_element<T>(score * scoring.multiplier);
+      }
+    }
+  });
+}
+
 template <typename T>
 void fill_lanes(const FuzzScoring& scoring, const SequenceList& queries,
                 const SequenceList& choices, ThreadPool& pool, T* out,
@@ -107,6 +135,22 @@ void fill_fuzz_scores(const FuzzScoring& scoring, const SequenceList& queries,
   }
   if (kind == Kind::osa || kind == Kind::jaro || kind == Kind::jaro_winkler) {
     return fill_lanes(scoring, queries, choices, pool, out.data(), stop);
+  }
+  const auto by_place = [&](const auto& distance) {
+    fill_by_place(scoring, distance, queries, choices, pool, out.data(), stop);
+  };
+  if (kind == Kind::hamming) {
+    return by_place([](const Sequence& a, const Sequence& b) { return hamming_distance(a, b); });
+  }
+  if (kind == Kind::prefix) {
+    return by_place([](const Sequence& a, const Sequence& b) {
+      return std::max(a.length, b.length) - common_prefix(a, b);
+    });
+  }
+  if (kind == Kind::postfix) {
+    return by_place([](const Sequence& a, const Sequence& b) {
+      return std::max(a.length, b.length) - common_suffix(a, b);
+    });
   }
   FuzzScorer scorer = scoring.scorer;
   if (kind == Kind::quick_ratio) scorer.kind = Kind::ratio;

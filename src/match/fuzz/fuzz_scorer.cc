@@ -59,7 +59,11 @@ std::optional<PairScorer> FuzzScorer::pair_scorer() const {
     return PairScorer{PairScorer::Family::indel, Value::normalized_similarity, true};
   }
   if (kind > Kind::levenshtein) return {};
-  if (kind == Kind::levenshtein && !weights.are_uniform()) return {};
+  if (kind == Kind::levenshtein && !weights.are_uniform()) {
+    const bool are_indels = weights.insertion == 1 && weights.deletion == 1 && weights.are_indels();
+    if (!are_indels) return {};
+    return PairScorer{PairScorer::Family::indel, value, false};
+  }
   return PairScorer{static_cast<PairScorer::Family>(kind), value, false};
 }
 

@@ -10,7 +10,15 @@ namespace {
 template <typename Symbol>
 using Other = std::span<const Symbol>;
 
-uint64_t bits_of(uint64_t word) { return static_cast<uint64_t>(std::popcount(word)); }
+// As std::popcount(), which is a call where the instruction may not be used.
+uint64_t bits_of(uint64_t word) {
+  word -= (word >> 1) & 0x5555555555555555;
+  word = (word & 0x3333333333333333) + ((word >> 2) & 0x3333333333333333);
+  word = (word + (word >> 4)) & 0x0F0F0F0F0F0F0F0F;
+  return word * 0x0101010101010101 >> 56;
+}
+
+constexpr size_t kFewWords = 8;  // that need no memory
 
 uint64_t next_lcs(uint64_t state, uint64_t matches) {
   const uint64_t found = state & matches;
@@ -29,9 +37,10 @@ uint64_t short_lcs(const QueryMasks& masks, Other<Symbol> other) {
 template <typename Symbol>
 uint64_t long_lcs(const QueryMasks& masks, Other<Symbol> other) {
   const size_t words = masks.words();
-  thread_local std::vector<uint64_t> states;
-  states.assign(words, ~uint64_t{0});
-  uint64_t* const state = states.data();
+  uint64_t few[kFewWords];
+  std::vector<uint64_t> many(words <= kFewWords ? 0 : words);
+  uint64_t* const state = words <= kFewWords ? few : many.data();
+  std::fill_n(state, words, ~uint64_t{0});
   for (const Symbol symbol : other) {
     const uint64_t* const row = masks.of(symbol);
     uint64_t carry = 0;
@@ -44,7 +53,7 @@ uint64_t long_lcs(const QueryMasks& masks, Other<Symbol> other) {
     }
   }
   uint64_t count = 0;
-  for (const uint64_t word : states) count += bits_of(~word);
+  for (size_t w = 0; w < words; ++w) count += bits_of(~state[w]);
   return count;
 }
 
@@ -101,10 +110,10 @@ void four_distances(const QueryMasks& masks, const FourSequences& others, uint64
 
 template <bool kSwaps, typename Symbol>
 uint64_t long_distance(const QueryMasks& masks, Other<Symbol> other) {
-  thread_local std::vector<Column> room;
   const size_t words = masks.words();
-  room.assign(words, Column{});
-  Column* const columns = room.data();
+  Column few[kFewWords];
+  std::vector<Column> many(words <= kFewWords ? 0 : words);
+  Column* const columns = words <= kFewWords ? few : many.data();
   for (const Symbol symbol : other) {
     const uint64_t* const row = masks.of(symbol);
     uint64_t carry = 0;

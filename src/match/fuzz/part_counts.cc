@@ -5,10 +5,21 @@
 
 namespace hoist::match {
 
+namespace {
+
+// What is there stays, and is written over.
+template <typename T>
+void grow(std::vector<T>& room, size_t size) {
+  if (room.size() < size) room.resize(size);
+}
+
+}  // namespace
+
 void PartCounts::set(Symbols needle, const QueryMasks& masks, Symbols text) {
   size_ = needle.size();
   length_ = text.size();
   single_.reset();
+  is_empty_ = false;
   if (size_ <= 8) return count<uint8_t>(masks, text);
   if (size_ <= 16) return count<uint16_t>(masks, text);
   if (size_ <= 32) return count<uint32_t>(masks, text);
@@ -21,21 +32,28 @@ template <typename Word>
 void PartCounts::count(const QueryMasks& masks, Symbols text) {
   const size_t outside = size_ - 1;
   const size_t parts = outside + length_;
-  masks_.resize((parts + outside) * sizeof(Word) + kWindowSlack);
-  lanes_.resize(parts * sizeof(Word) + kWindowSlack);
+  grow(masks_, (parts + outside) * sizeof(Word) + kWindowSlack);
+  grow(lanes_, parts * sizeof(Word) + kWindowSlack);
   std::byte* const at = masks_.data();
   std::memset(at, 0, outside * sizeof(Word));
+  Word any = 0;
   for (size_t i = 0; i < length_; ++i) {
     const auto word = static_cast<Word>(*masks.of(text[i]));
+    any = static_cast<Word>(any | word);
     std::memcpy(at + (outside + i) * sizeof(Word), &word, sizeof(Word));
   }
-  std::memset(at + (outside + length_) * sizeof(Word), 0, outside * sizeof(Word) + kWindowSlack);
+  grow(counts_, parts);
+  if (any == 0) {
+    is_empty_ = true;
+    std::fill_n(counts_.begin(), parts, 0);
+    return;
+  }
+  std::memset(at + (outside + length_) * sizeof(Word), 0, outside * sizeof(Word));
   constexpr size_t kKind = sizeof(Word) == 1   ? 0
                            : sizeof(Word) == 2 ? 1
                            : sizeof(Word) == 4 ? 2
                                                : 3;
   kernels_.windows[kKind](at, size_, parts, lanes_.data());
-  counts_.resize(parts);
   for (size_t i = 0; i < parts; ++i) {
     Word count;
     std::memcpy(&count, lanes_.data() + i * sizeof(Word), sizeof(Word));

@@ -30,6 +30,8 @@ class PartCounts {
     // What lies outside the text matches nothing.
     return counts_[begin == 0 ? end - 1 : begin + size_ - 1];
   }
+  // Whether nothing of the text is in the needle.
+  bool is_empty() const { return is_empty_; }
   // Whether the needle may have the symbol at a place of the text.
   bool has(size_t place) const { return !single_ || single_->has(place); }
   // The most that a part in the text, as long as the needle, has in common; but for the last part.
@@ -42,6 +44,7 @@ class PartCounts {
   void count_long(const QueryMasks& masks, Symbols text);
 
   const PairKernels& kernels_;
+  bool is_empty_ = false;
   size_t size_ = 0;    // of the needle
   size_t length_ = 0;  // of the text
   std::vector<std::byte> masks_;

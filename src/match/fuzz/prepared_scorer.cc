@@ -12,6 +12,17 @@ namespace {
 using Kind = FuzzScorer::Kind;
 using Value = FuzzScorer::Value;
 
+// The equal symbols at the beginning that count in Winkler's similarity.
+uint64_t short_prefix(const Sequence& a, const Sequence& b) {
+  if (a.width != 1 || b.width != 1) return counted_prefix(common_prefix(a, b));
+  const auto* const x = static_cast<const uint8_t*>(a.symbols);
+  const auto* const y = static_cast<const uint8_t*>(b.symbols);
+  const uint64_t most = counted_prefix(std::min(a.length, b.length));
+  uint64_t size = 0;
+  while (size < most && x[size] == y[size]) ++size;
+  return size;
+}
+
 // As RapidFuzz orders the arithmetic: a similarity is what its distance leaves of 1.
 double normalized_score(Value value, double distance, std::optional<double> cutoff) {
   if (value == Value::normalized_distance) return cutoff && distance > *cutoff ? 1 : distance;
@@ -58,14 +69,21 @@ void PreparedScorer::set(const FuzzScorer& scorer, const Sequence& query) {
     count_ = pair_->counts() == PairCount::lcs ? Count::lcs : Count::levenshtein;
   } else if (kind == Kind::osa) {
     count_ = Count::osa;
+  } else if (kind == Kind::levenshtein && scorer.weights.are_of_one_cost()) {
+    count_ = scorer.weights.are_indels() ? Count::lcs : Count::levenshtein;
   }
-  const bool is_masked = query.length <= kMostMasked || kind == Kind::osa;
+  const bool is_masked = query.length <= kMostMasked || !pair_;
   const bool is_jaro = kind == Kind::jaro || kind == Kind::jaro_winkler;
   if (is_jaro || (count_ != Count::none && is_masked)) masks_.set(symbols_);
 }
 
 double PreparedScorer::score_of(uint64_t count, uint64_t n, std::optional<double> cutoff) const {
   const uint64_t m = query_.length;
+  if (scorer_.kind == Kind::levenshtein && !pair_) {
+    const uint64_t edits = count_ == Count::lcs ? m + n - 2 * count : count;
+    return score_of_distance(scorer_, scorer_.weights.insertion * edits, scorer_.weights.most(m, n),
+                             cutoff);
+  }
   if (!pair_) return score_of_distance(scorer_, count, std::max(m, n), cutoff);
   if (!scorer_.is_percent()) return pair_->score(count, m, n, cutoff);
   if (scorer_.kind == Kind::quick_ratio && (m == 0 || n == 0)) return 0;
@@ -156,7 +174,7 @@ double PreparedScorer::score(const Sequence& other, std::optional<double> cutoff
   if (count_ != Count::none) {
     if (is_beyond(n, cutoff)) return beyond(*cutoff);
     if (count_ == Count::osa) return score_of(osa_distance(masks_, other), n, cutoff);
-    if (std::max(m, n) <= kMostMasked) {
+    if (!pair_ || std::max(m, n) <= kMostMasked) {
       const bool is_lcs = count_ == Count::lcs;
       return score_of(is_lcs ? lcs_length(masks_, other) : levenshtein_distance(masks_, other), n,
                       cutoff);
@@ -167,7 +185,14 @@ double PreparedScorer::score(const Sequence& other, std::optional<double> cutoff
   if (scorer_.is_percent()) return percent(other, cutoff.value_or(0));
   if (scorer_.kind >= Kind::jaro) return jaro(other, cutoff);
   if (scorer_.kind == Kind::levenshtein) {
-    return score_of_distance(scorer_, distance(other), scorer_.weights.most(m, n), cutoff);
+    const uint64_t most = scorer_.weights.most(m, n);
+    const uint64_t least =
+        m > n ? (m - n) * scorer_.weights.deletion : (n - m) * scorer_.weights.insertion;
+    if (cutoff) {
+      const double score = score_of_distance(scorer_, least, most, cutoff);
+      if (scorer_.is_distance() ? score > *cutoff : score < *cutoff) return score;
+    }
+    return score_of_distance(scorer_, distance(other), most, cutoff);
   }
   if (is_beyond(n, cutoff)) return beyond(*cutoff);
   return score_of_distance(scorer_, distance(other), std::max(m, n), cutoff);
@@ -178,7 +203,7 @@ double PreparedScorer::jaro(const Sequence& other, std::optional<double> cutoff)
   const uint64_t n = other.length;
   if (m == 0 || n == 0) return score_of_jaro(scorer_, m == n ? 1.0 : 0.0, cutoff);
   const bool is_winkler = scorer_.kind == Kind::jaro_winkler;
-  const uint64_t prefix = is_winkler ? counted_prefix(common_prefix(query_, other)) : 0;
+  const uint64_t prefix = is_winkler ? short_prefix(query_, other) : 0;
   uint64_t least = 0;
   if (cutoff) {
     // The similarity that is wanted, then that before the prefix counts, then the symbols that are

@@ -9,6 +9,8 @@ void QueryMasks::set(Symbols query) {
   const size_t words = query.empty() ? 1 : (query.size() + 63) / 64;
   if (words != words_) {
     low_.assign(kLow * words, 0);
+  } else if (words == 1) {
+    for (const uint32_t symbol : used_) low_[symbol] = 0;
   } else {
     for (const uint32_t symbol : used_) std::fill_n(low_.data() + symbol * words, words, 0);
   }
