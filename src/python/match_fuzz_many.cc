@@ -11,6 +11,7 @@
 #include "match/fuzz/fuzz_matrix.h"
 #include "match/fuzz/prepared_scorer.h"
 #include "match/pairs/score_matrix.h"
+#include "match/score/scorer.h"
 #include "python/interruptible.h"
 #include "python/match_collection.h"
 #include "python/match_elements.h"
@@ -35,6 +36,18 @@ constexpr size_t kFewChoices = 8192;
 // they are the fewer.
 constexpr size_t kMostShort = 256;  // symbols
 size_t chunk_of(size_t query) { return query <= 64 ? 32768 : 4096; }
+
+FuzzScorer scorer_of_process(const nb::str& name, nb::handle weights, double prefix_weight) {
+  FuzzScorer scorer = scorer_of(name, weights, prefix_weight);
+  scorer.is_of_process = true;
+  return scorer;
+}
+
+// RapidFuzz's process holds those of percents in 32 bits, though its pair calls do not.
+std::optional<double> cutoff_of_process(const FuzzScorer& scorer, nb::handle wanted) {
+  const std::optional<double> cutoff = cutoff_of(scorer, wanted);
+  return cutoff && scorer.is_percent() ? match::held_cutoff(*cutoff) : cutoff;
+}
 
 nb::handle item_of(nb::handle choices, size_t i) {
   const auto place = static_cast<Py_ssize_t>(i);
@@ -127,8 +140,8 @@ nb::list list_of(const FuzzScorer& scorer, const std::vector<match::Match>& matc
 nb::list fuzz_extract(const nb::str& name, nb::handle query, const nb::object& choices,
                       const nb::object& processor, nb::handle cutoff, nb::handle weights,
                       double prefix_weight, size_t limit) {
-  const FuzzScorer scorer = scorer_of(name, weights, prefix_weight);
-  const std::optional<double> held = cutoff_of(scorer, cutoff);
+  const FuzzScorer scorer = scorer_of_process(name, weights, prefix_weight);
+  const std::optional<double> held = cutoff_of_process(scorer, cutoff);
   ElementNumbers numbers(true);
   const Collection one(nb::make_tuple(query), numbers, nb::none());
   match::BestMatches best(scorer, one.view().front(), held, limit);
@@ -168,8 +181,8 @@ class ItemReader {
 // by.
 nb::object fuzz_best(const nb::str& name, nb::handle query, const nb::object& choices,
                      nb::handle cutoff, nb::handle weights, double prefix_weight) {
-  const FuzzScorer scorer = scorer_of(name, weights, prefix_weight);
-  const std::optional<double> wanted = cutoff_of(scorer, cutoff);
+  const FuzzScorer scorer = scorer_of_process(name, weights, prefix_weight);
+  const std::optional<double> wanted = cutoff_of_process(scorer, cutoff);
   ElementNumbers numbers(true);
   ItemReader query_reader(numbers);
   ItemReader reader(numbers);
@@ -269,8 +282,8 @@ nb::object fuzz_matrix(const nb::str& name, const nb::object& queries, const nb:
                        const nb::object& processor, bool pairwise, nb::handle cutoff,
                        nb::handle weights, double prefix_weight, double multiplier, int threads,
                        const nb::object& allocate) {
-  const FuzzScorer scorer = scorer_of(name, weights, prefix_weight);
-  const match::FuzzScoring scoring = {scorer, cutoff_of(scorer, cutoff), multiplier};
+  const FuzzScorer scorer = scorer_of_process(name, weights, prefix_weight);
+  const match::FuzzScoring scoring = {scorer, cutoff_of_process(scorer, cutoff), multiplier};
   ElementNumbers numbers(true);
   const Collection rows(queries, numbers, processor);
   const Collection columns(choices, numbers, processor);

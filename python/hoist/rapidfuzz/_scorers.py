@@ -226,7 +226,9 @@ def padded_metric(name: str, module: str) -> Any:
         if (processor is not None or not pad) and not is_missing(s1) and not is_missing(s2):
             if processor is not None:
                 s1, s2 = processor(s1), processor(s2)
-            if not pad:
+            # RapidFuzz looks at the cut-off first.
+            most = score_cutoff if name == "Hamming.similarity" else None
+            if not pad and (most is None or most <= max(len(s1), len(s2))):
                 refuse_lengths(s1, s2)
         return _score(name, s1, s2, score_cutoff, None, 0.0)
 

@@ -119,6 +119,15 @@ def extract(
             way.name, query, items, processor, score_cutoff, *way.options, limit
         )
         return [(items[place], score, _key(keys, place)) for score, place in best]
+    if limit == 1:  # which stops where nothing can be better
+        first = extractOne(
+            query,
+            _processed(items, processor),
+            scorer=scorer,
+            score_cutoff=score_cutoff,
+            scorer_kwargs=scorer_kwargs,
+        )
+        return [] if first is None else [(items[first[2]], first[1], _key(keys, first[2]))]
     compared = _processed(items, processor)
     cutoff = way.worst if score_cutoff is None else score_cutoff
     found = []

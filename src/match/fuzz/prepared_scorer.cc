@@ -47,7 +47,9 @@ double score_of_distance(const FuzzScorer& scorer, uint64_t distance, uint64_t m
 }
 
 double score_of_jaro(const FuzzScorer& scorer, double similarity, std::optional<double> cutoff) {
-  if (scorer.value == Value::similarity) return cutoff && similarity < *cutoff ? 0 : similarity;
+  const bool is_exact = scorer.value == Value::similarity ||
+                        (scorer.value == Value::normalized_similarity && scorer.is_of_process);
+  if (is_exact) return cutoff && similarity < *cutoff ? 0 : similarity;
   if (scorer.value == Value::normalized_similarity) {
     return normalized_score(scorer.value, 1.0 - similarity, cutoff);
   }
