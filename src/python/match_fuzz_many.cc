@@ -223,8 +223,10 @@ struct MatrixWork {
     const size_t width = pairwise ? 1 : choices.size();
     const uint64_t cells = pairwise ? queries.symbols() : queries.symbols() * choices.symbols();
     run_interruptibly(cells >= kLongCells, [&](const std::stop_token& stop) {
-      if (pairwise) return fill_pairs(out, stop);
       const std::span elements(out, rows * width);
+      if (pairwise) {
+        return match::fill_fuzz_pairs(scoring, queries.view(), choices.view(), elements, stop);
+      }
       const auto all = [&](ThreadPool& pool) {
         match::fill_fuzz_scores(scoring, queries.view(), choices.view(), pool, elements, stop);
       };
@@ -237,17 +239,6 @@ struct MatrixWork {
     for (const size_t column : choices.missing()) {
       if (pairwise) out[column] = worst;
       for (size_t row = 0; !pairwise && row < rows; ++row) out[row * width + column] = worst;
-    }
-  }
-
- private:
-  template <typename T>
-  void fill_pairs(T* out, const std::stop_token& stop) const {
-    const match::SequenceList a = queries.view();
-    const match::SequenceList b = choices.view();
-    for (size_t i = 0; i < a.size() && !stop.stop_requested(); ++i) {
-      const double score = match::fuzz_score(scoring.scorer, a[i], b[i], scoring.cutoff);
-      out[i] = match::score_element<T>(score * scoring.multiplier);
     }
   }
 };

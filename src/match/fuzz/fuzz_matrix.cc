@@ -77,28 +77,51 @@ void fill_rows(const FuzzScoring& scoring, const SequenceList& queries, const Se
   });
 }
 
+// work(distance), of two sequences, where the scorer has one that takes less time than preparing a
+// sequence; whether it has.
+template <typename Work>
+bool with_distance_by_place(Kind kind, const Work& work) {
+  if (kind == Kind::hamming) {
+    work([](const Sequence& a, const Sequence& b) { return hamming_distance(a, b); });
+  } else if (kind == Kind::prefix) {
+    work([](const Sequence& a, const Sequence& b) {
+      return std::max(a.length, b.length) - common_prefix(a, b);
+    });
+  } else if (kind == Kind::postfix) {
+    work([](const Sequence& a, const Sequence& b) {
+      return std::max(a.length, b.length) - common_suffix(a, b);
+    });
+  } else {
+    return false;
+  }
+  return true;
+}
+
+// What a count of places scores.
+template <typename T>
+T element_of_places(const FuzzScoring& scoring, uint64_t count, const Sequence& a,
+                    const Sequence& b) {
+  const bool is_plain = scoring.scorer.value == FuzzScorer::Value::distance && !scoring.cutoff &&
+                        scoring.multiplier == 1;
+  if (is_plain) return static_cast<T>(count);
+  const uint64_t most = std::max(a.length, b.length);
+  const double score = score_of_distance(scoring.scorer, count, most, scoring.cutoff);
+  return score_element<T>(score * scoring.multiplier);
+}
+
 // By distance(query, choice), where a pair takes less time than preparing a query.
 template <typename T, typename Distance>
 void fill_by_place(const FuzzScoring& scoring, const Distance& distance,
                    const SequenceList& queries, const SequenceList& choices, ThreadPool& pool,
                    T* out, const std::stop_token& stop) {
   const size_t columns = choices.size();
-  const bool is_plain = scoring.scorer.value == FuzzScorer::Value::distance && !scoring.cutoff &&
-                        scoring.multiplier == 1;
   pool.parallel_for((columns + kPiece - 1) / kPiece, [&](size_t piece) {
     const size_t end = std::min(columns, (piece + 1) * kPiece);
     for (size_t row = 0; row < queries.size() && !stop.stop_requested(); ++row) {
       const Sequence& query = queries[row];
       T* const at = out + row * columns;
       for (size_t i = piece * kPiece; i < end; ++i) {
-        const uint64_t count = distance(query, choices[i]);
-        if (is_plain) {
-          at[i] = static_cast<T>(count);
-          continue;
-        }
-        const uint64_t most = std::max(query.length, choices[i].length);
-        const double score = score_of_distance(scoring.scorer, count, most, scoring.cutoff);
-        at[i] = score_element<T>(score * scoring.multiplier);
+        at[i] = element_of_places<T>(scoring, distance(query, choices[i]), query, choices[i]);
       }
     }
   });
@@ -139,19 +162,7 @@ void fill_fuzz_scores(const FuzzScoring& scoring, const SequenceList& queries,
   const auto by_place = [&](const auto& distance) {
     fill_by_place(scoring, distance, queries, choices, pool, out.data(), stop);
   };
-  if (kind == Kind::hamming) {
-    return by_place([](const Sequence& a, const Sequence& b) { return hamming_distance(a, b); });
-  }
-  if (kind == Kind::prefix) {
-    return by_place([](const Sequence& a, const Sequence& b) {
-      return std::max(a.length, b.length) - common_prefix(a, b);
-    });
-  }
-  if (kind == Kind::postfix) {
-    return by_place([](const Sequence& a, const Sequence& b) {
-      return std::max(a.length, b.length) - common_suffix(a, b);
-    });
-  }
+  if (with_distance_by_place(kind, by_place)) return;
   FuzzScorer scorer = scoring.scorer;
   if (kind == Kind::quick_ratio) scorer.kind = Kind::ratio;
   const auto pair = scorer.pair_scorer();
@@ -165,9 +176,37 @@ void fill_fuzz_scores(const FuzzScoring& scoring, const SequenceList& queries,
   }
 }
 
+template <typename T>
+void fill_fuzz_pairs(const FuzzScoring& scoring, const SequenceList& queries,
+                     const SequenceList& choices, std::span<T> out, const std::stop_token& stop) {
+  const auto fill = [&](const auto& element) {
+    for (size_t i = 0; i < out.size() && !stop.stop_requested(); ++i) {
+      out[i] = element(queries[i], choices[i]);
+    }
+  };
+  const auto by_place = [&](const auto& distance) {
+    fill([&](const Sequence& a, const Sequence& b) {
+      return element_of_places<T>(scoring, distance(a, b), a, b);
+    });
+  };
+  if (with_distance_by_place(scoring.scorer.kind, by_place)) return;
+  PreparedScorer prepared;
+  fill([&](const Sequence& a, const Sequence& b) {
+    const bool is_short = std::max(a.length, b.length) <= kMostMasked;
+    if (!is_short) {
+      const double score = fuzz_score(scoring.scorer, a, b, scoring.cutoff);
+      return score_element<T>(score * scoring.multiplier);
+    }
+    prepared.set(scoring.scorer, a);
+    return score_element<T>(prepared.score(b, scoring.cutoff) * scoring.multiplier);
+  });
+}
+
 #define HOIST_FILL_FUZZ_SCORES(T)                                                                 \
   template void fill_fuzz_scores<T>(const FuzzScoring&, const SequenceList&, const SequenceList&, \
-                                    ThreadPool&, std::span<T>, const std::stop_token&);
+                                    ThreadPool&, std::span<T>, const std::stop_token&);           \
+  template void fill_fuzz_pairs<T>(const FuzzScoring&, const SequenceList&, const SequenceList&,  \
+                                   std::span<T>, const std::stop_token&);
 HOIST_FILL_FUZZ_SCORES(float)
 HOIST_FILL_FUZZ_SCORES(double)
 HOIST_FILL_FUZZ_SCORES(int8_t)

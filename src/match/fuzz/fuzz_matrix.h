@@ -29,4 +29,10 @@ void fill_fuzz_scores(const FuzzScoring& scoring, const SequenceList& queries,
                       const SequenceList& choices, ThreadPool& pool, std::span<T> out,
                       const std::stop_token& stop = {});
 
+// The same of the pairs of the same places: as many queries as choices and elements.
+template <typename T>
+void fill_fuzz_pairs(const FuzzScoring& scoring, const SequenceList& queries,
+                     const SequenceList& choices, std::span<T> out,
+                     const std::stop_token& stop = {});
+
 }  // namespace hoist::match

@@ -235,6 +235,12 @@ TEST(FuzzMatrix, AsPairsAlone) {
         }
       }
     }
+    std::vector<double> pairs(queries.size());
+    const SequenceList same = choices.view().first(queries.size());
+    fill_fuzz_pairs<double>(scoring, queries.view(), same, pairs);
+    for (size_t i = 0; i < pairs.size(); ++i) {
+      ASSERT_EQ(pairs[i], fuzz_score(scoring.scorer, queries.view()[i], same[i], scoring.cutoff));
+    }
     scoring.cutoff.reset();
     scoring.multiplier = scoring.scorer.is_percent() || scoring.scorer.is_count() ? 1 : 100;
     ThreadPool pool(1);
