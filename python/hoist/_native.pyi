@@ -180,7 +180,8 @@ class FuzzFunction:
 def fuzz_extract(
     name: str,
     query: Any,
-    choices: List[Any],
+    choices: Any,
+    processor: Optional[Callable[[Any], Any]],
     cutoff: Optional[float],
     weights: Optional[Tuple[int, int, int]],
     prefix_weight: float,
@@ -189,19 +190,21 @@ def fuzz_extract(
 def fuzz_best(
     name: str,
     query: Any,
-    choices: List[Any],
+    choices: Any,
     cutoff: Optional[float],
     weights: Optional[Tuple[int, int, int]],
     prefix_weight: float,
 ) -> Optional[Tuple[Any, int]]: ...
 def fuzz_matrix(
     name: str,
-    queries: List[Any],
-    choices: List[Any],
+    queries: Any,
+    choices: Any,
+    processor: Optional[Callable[[Any], Any]],
     pairwise: bool,
     cutoff: Optional[float],
     weights: Optional[Tuple[int, int, int]],
     prefix_weight: float,
+    multiplier: float,
     threads: int,
     allocate: Callable[[int, int], Any],
 ) -> Any: ...

@@ -17,6 +17,14 @@ def test_every_scorer_gives_the_same():
     assert not differences, reports
 
 
+def test_lists_give_the_same():
+    compare = runpy.run_path(str(SCRIPT))["compare"]
+    reports = []
+    _, calls, differences, _ = compare(0, None, seed=None, report=reports.append, lists=12)
+    assert calls > 5000
+    assert not differences, reports
+
+
 def test_processes_give_the_same():
     import numpy as np
     import rapidfuzz as theirs

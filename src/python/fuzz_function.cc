@@ -72,11 +72,21 @@ void set_prefix_weight(FuzzScorer& scorer, nb::handle weight) {
   }
 }
 
+Py_ssize_t size_of(nb::handle sequence) {
+  const Py_ssize_t size = PyObject_Size(sequence.ptr());
+  if (size < 0) throw nb::python_error();
+  return size;
+}
+
+// Whether no sequences of these lengths could be so similar: RapidFuzz looks at that first.
+bool is_out_of_reach(const FuzzScorer& scorer, nb::handle a, nb::handle b,
+                     std::optional<double> cutoff) {
+  return cutoff && scorer.value == FuzzScorer::Value::similarity &&
+         *cutoff > static_cast<double>(std::max(size_of(a), size_of(b)));
+}
+
 void refuse_other_lengths(nb::handle a, nb::handle b) {
-  const Py_ssize_t m = PyObject_Size(a.ptr());
-  const Py_ssize_t n = PyObject_Size(b.ptr());
-  if (m < 0 || n < 0) throw nb::python_error();
-  if (m != n) throw nb::value_error("Sequences are not the same length.");
+  if (size_of(a) != size_of(b)) throw nb::value_error("Sequences are not the same length.");
 }
 
 // How many steps it takes, about.
@@ -87,7 +97,7 @@ uint64_t steps_of(const FuzzScorer& scorer, const match::Sequence& a, const matc
     case Kind::hamming:
     case Kind::prefix:
     case Kind::postfix:
-      return std::min(a.length, b.length);
+      return std::min(a.length, b.length) / 16;
     case Kind::lcs:
     case Kind::indel:
     case Kind::osa:
@@ -121,7 +131,10 @@ double score_of_any(const FuzzScorer& scorer, const PairArguments& given,
       b = given[PairArgument::processor](b);
     }
     const nb::handle pad = given[PairArgument::pad];
-    if (pad.is_valid() && PyObject_IsTrue(pad.ptr()) == 0) refuse_other_lengths(a, b);
+    if (pad.is_valid() && PyObject_IsTrue(pad.ptr()) == 0 &&
+        !is_out_of_reach(scorer, a, b, cutoff)) {
+      refuse_other_lengths(a, b);
+    }
   } else if (scorer.is_percent() && given.has(PairArgument::processor)) {
     return scorer.worst();
   }

@@ -69,8 +69,26 @@ bool is_missing(nb::handle item) {
 std::optional<match::Sequence> symbols_in_place(nb::handle item) {
   if (PyUnicode_Check(item.ptr())) return characters_in_place(item);
   if (!PyBytes_CheckExact(item.ptr())) return {};
+#ifndef Py_LIMITED_API
+  return sequence_of(reinterpret_cast<const uint8_t*>(PyBytes_AS_STRING(item.ptr())),
+                     static_cast<size_t>(PyBytes_GET_SIZE(item.ptr())));
+#endif
   return sequence_of(reinterpret_cast<const uint8_t*>(PyBytes_AsString(item.ptr())),
                      static_cast<size_t>(PyBytes_Size(item.ptr())));
+}
+
+std::optional<match::Sequence> short_symbols_in_place(nb::handle item, size_t most) {
+#ifndef Py_LIMITED_API
+  if (PyUnicode_Check(item.ptr())) {
+#if PY_VERSION_HEX < 0x030c0000
+    if (!PyUnicode_IS_READY(item.ptr())) return {};
+#endif
+    if (static_cast<size_t>(PyUnicode_GET_LENGTH(item.ptr())) > most) return {};
+    return characters_in_place(item);
+  }
+#endif
+  const auto sequence = symbols_in_place(item);
+  return sequence && sequence->length <= most ? sequence : std::nullopt;
 }
 
 void refuse_length(size_t length) {
@@ -83,16 +101,19 @@ Collection::Collection(nb::handle items, ElementNumbers& numbers, const nb::obje
   if (!items_.is_valid()) throw nb::python_error();
   const Py_ssize_t size = PyTuple_Size(items_.ptr());
   sequences_.reserve(static_cast<size_t>(size));
+  const bool has_processor = !processor.is_none();
   for (Py_ssize_t i = 0; i < size; ++i) {
     check_signals(static_cast<size_t>(i));
     const nb::handle item = NB_TUPLE_GET_ITEM(items_.ptr(), i);
-    if (processor.is_none() && PyUnicode_Check(item.ptr())) {
+    if (!has_processor && PyUnicode_Check(item.ptr())) {
       const auto in_place = characters_in_place(item);
       sequences_.push_back(in_place ? *in_place : elements(item, numbers));
+    } else if (!has_processor && PyBytes_CheckExact(item.ptr())) {
+      sequences_.push_back(*symbols_in_place(item));
     } else if (is_missing(item)) {
       missing_.push_back(static_cast<size_t>(i));
       sequences_.emplace_back();
-    } else if (processor.is_none()) {
+    } else if (!has_processor) {
       sequences_.push_back(elements(item, numbers));
     } else {
       processed_.push_back(processor(item));
@@ -102,15 +123,28 @@ Collection::Collection(nb::handle items, ElementNumbers& numbers, const nb::obje
   }
 }
 
-match::Sequence Collection::elements(nb::handle item, ElementNumbers& numbers) {
-  if (const auto in_place = symbols_in_place(item)) return *in_place;
+match::Sequence copied_symbols(nb::handle item, ElementNumbers& numbers,
+                               std::vector<uint32_t>& room) {
   // What has no length is no sequence, though it may be iterable.
   if (PyObject_Size(item.ptr()) < 0) throw nb::python_error();
-  numbers_.clear();
-  numbers.append(item, numbers_);
+  room.clear();
+  numbers.append(item, room);
+  const bool is_narrow = PyUnicode_Check(item.ptr()) != 0 &&
+                         std::all_of(room.begin(), room.end(), [](uint32_t c) { return c < 256; });
+  if (!is_narrow) return sequence_of(room.data(), room.size());
+  // With Python's stable ABI.
+  auto* const bytes = reinterpret_cast<uint8_t*>(room.data());
+  std::copy(room.begin(), room.end(), bytes);
+  return sequence_of(bytes, room.size());
+}
+
+match::Sequence Collection::elements(nb::handle item, ElementNumbers& numbers) {
+  if (const auto in_place = symbols_in_place(item)) return *in_place;
+  match::Sequence sequence = copied_symbols(item, numbers, numbers_);
   uint32_t* const copy = room(numbers_.size());
   std::copy(numbers_.begin(), numbers_.end(), copy);
-  return sequence_of(copy, numbers_.size());
+  sequence.symbols = copy;
+  return sequence;
 }
 
 uint32_t* Collection::room(size_t symbols) {

@@ -20,6 +20,20 @@ bool is_missing(nanobind::handle item);
 // of ASCII strs only. Nothing for what lies elsewhere, or is neither.
 std::optional<match::Sequence> symbols_in_place(nanobind::handle item);
 
+// The same of at most `most` symbols, where that reads the item alone: while one thread holds the
+// interpreter's lock, others may call it, too. With Python's stable ABI it calls the interpreter.
+#ifdef Py_LIMITED_API
+inline constexpr bool kReadsInPlace = false;
+#else
+inline constexpr bool kReadsInPlace = true;
+#endif
+std::optional<match::Sequence> short_symbols_in_place(nanobind::handle item, size_t most);
+
+// The same of what lies elsewhere: copied into `room`. A str of characters below 256 has symbols of
+// 1 byte either way, for which words differ.
+match::Sequence copied_symbols(nanobind::handle item, ElementNumbers& numbers,
+                               std::vector<uint32_t>& room);
+
 // Lengths have 31 bits: raises InvalidArgument.
 [[noreturn]] void refuse_length(size_t length);
 template <typename Symbol>

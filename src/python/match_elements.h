@@ -33,6 +33,9 @@ class ElementNumbers {
   nanobind::dict take_elements() { return std::exchange(numbers_, nanobind::dict()); }
 
  private:
+  // Whether it could.
+  bool append_buffer(nanobind::handle sequence, std::vector<uint32_t>& out);
+
   bool characters_;
   nanobind::dict numbers_;
   uint32_t next_ = kFirstNumber;

@@ -10,6 +10,7 @@ void define_holo_tensors(nanobind::module_& module);
 void define_holo_contexts(nanobind::module_& module);
 void define_fuzz_function(nanobind::module_& module);
 void define_match_fuzz(nanobind::module_& module);
+void define_match_fuzz_many(nanobind::module_& module);
 void define_match_pairs(nanobind::module_& module);
 void define_match_scorer(nanobind::module_& module);
 void define_match_sequence(nanobind::module_& module);

@@ -59,12 +59,28 @@ class _Way:
     def is_better(self, score: Any, other: Any) -> bool:
         return bool(score < other if self.is_distance else score > other)
 
+    def multiplier(self, wanted: float) -> float:
+        """Of counts only its integer part counts."""
+        return float(int(wanted)) if self.flags & (_FLAG_SIZE_T | _FLAG_I64) else wanted
+
     def score(self, query: Any, choice: Any, cutoff: Any) -> Any:
         return self.scorer(query, choice, score_cutoff=cutoff, **self.kwargs)
 
 
 def _with_keys(choices: Any) -> Iterable[Tuple[Any, Any]]:
     return choices.items() if hasattr(choices, "items") else enumerate(choices)
+
+
+def _keys_and_choices(choices: Any) -> Tuple[Optional[List[Any]], Any]:
+    """Without keys where they are the places."""
+    if not hasattr(choices, "items"):
+        return None, choices if type(choices) in (list, tuple) else list(choices)
+    items = list(choices.items())
+    return [key for key, _ in items], [choice for _, choice in items]
+
+
+def _key(keys: Optional[List[Any]], place: int) -> Any:
+    return place if keys is None else keys[place]
 
 
 def _processed(items: Iterable[Any], processor: Processor) -> List[Any]:
@@ -93,23 +109,34 @@ def extract(
         raise ValueError(f"limit={limit}: 0 or more, or None for all")
     if is_missing(query):
         return []
-    items = list(_with_keys(choices))
     if processor is not None:
         query = processor(query)
-    compared = _processed((choice for _, choice in items), processor)
+    keys, items = _keys_and_choices(choices)
     if limit is None:
         limit = len(items)
     if way.name is not None:
-        best = _native.fuzz_extract(way.name, query, compared, score_cutoff, *way.options, limit)
-        return [(items[place][1], score, items[place][0]) for score, place in best]
+        best = _native.fuzz_extract(
+            way.name, query, items, processor, score_cutoff, *way.options, limit
+        )
+        return [(items[place], score, _key(keys, place)) for score, place in best]
+    if limit == 1:  # which stops where nothing can be better
+        first = extractOne(
+            query,
+            _processed(items, processor),
+            scorer=scorer,
+            score_cutoff=score_cutoff,
+            scorer_kwargs=scorer_kwargs,
+        )
+        return [] if first is None else [(items[first[2]], first[1], _key(keys, first[2]))]
+    compared = _processed(items, processor)
     cutoff = way.worst if score_cutoff is None else score_cutoff
     found = []
-    for (key, choice), to_compare in zip(items, compared):
+    for place, (choice, to_compare) in enumerate(zip(items, compared)):
         if is_missing(to_compare):
             continue
         score = way.score(query, to_compare, cutoff)
         if way.passes(score, score_cutoff):
-            found.append((choice, score, key))
+            found.append((choice, score, _key(keys, place)))
     sign = 1 if way.is_distance else -1
     return nsmallest(limit, found, key=lambda match: sign * match[1])
 
@@ -131,13 +158,13 @@ def extractOne(
     if processor is not None:
         query = processor(query)
     if way.name is not None:
-        items = list(_with_keys(choices))
-        list_of = _processed((choice for _, choice in items), processor)
-        found = _native.fuzz_best(way.name, query, list_of, score_cutoff, *way.options)
+        keys, items = _keys_and_choices(choices)
+        compared = items if processor is None else _processed(items, processor)
+        found = _native.fuzz_best(way.name, query, compared, score_cutoff, *way.options)
         if found is None:
             return None
         score, place = found
-        return items[place][1], score, items[place][0]
+        return items[place], score, _key(keys, place)
     best: Optional[Match] = None
     cutoff = way.worst if score_cutoff is None else score_cutoff
     for key, choice in _with_keys(choices):
@@ -188,9 +215,8 @@ def _element(way: _Way, dtype: Any) -> Any:
     return np.dtype(np.int32 if way.flags & _FLAG_I64 else np.float32)
 
 
-def _as_elements(scores: Any, way: _Way, multiplier: float, dtype: Any) -> Any:
-    element = _element(way, dtype)
-    scaled = scores * (int(multiplier) if way.flags & (_FLAG_SIZE_T | _FLAG_I64) else multiplier)
+def _as_elements(scores: Any, way: _Way, multiplier: float, element: Any) -> Any:
+    scaled = scores * way.multiplier(multiplier)
     if element.kind in "iu":
         scaled = np.where(scaled < 0, np.ceil(scaled - 0.5), np.floor(scaled + 0.5))
         if element.kind == "u" or element.itemsize < 8:
@@ -199,17 +225,39 @@ def _as_elements(scores: Any, way: _Way, multiplier: float, dtype: Any) -> Any:
 
 
 def _native_scores(
-    way: _Way, queries: Any, choices: Any, pairwise: bool, cutoff: Any, workers: int
+    way: _Way,
+    queries: Any,
+    choices: Any,
+    processor: Processor,
+    pairwise: bool,
+    cutoff: Any,
+    multiplier: float,
+    dtype: Any,
+    workers: int,
 ) -> Any:
     threads = 0 if workers < 0 else min(max(1, workers), _MOST_WORKERS)
+    element = _element(way, dtype)
+    # NumPy has more types than C++.
+    is_known = element.kind in "iuf" and element.itemsize in (1, 2, 4, 8)
+    is_known = is_known and element.isnative and element != np.float16
+    made = element if is_known else np.dtype(np.float64)
 
     def allocate(rows: int, columns: int) -> Any:
-        return np.empty((rows, columns), dtype=np.float64)
+        return np.empty((rows, columns), dtype=made)
 
-    name = way.name or ""
-    return _native.fuzz_matrix(
-        name, queries, choices, pairwise, cutoff, *way.options, threads, allocate
+    scores = _native.fuzz_matrix(
+        way.name or "",
+        queries,
+        choices,
+        processor,
+        pairwise,
+        cutoff,
+        *way.options,
+        way.multiplier(multiplier) if is_known else 1.0,
+        threads,
+        allocate,
     )
+    return scores if is_known else _as_elements(scores, way, multiplier, element)
 
 
 def cdist(
@@ -243,16 +291,17 @@ def cdist(
             dtype=_element(way, dtype),
             workers=workers,
         )
+    if way.name is not None:
+        return _native_scores(
+            way, queries, choices, processor, False, score_cutoff, score_multiplier, dtype, workers
+        )
     rows = _processed(queries, processor)
     columns = _processed(choices, processor)
-    if way.name is not None:
-        scores = _native_scores(way, rows, columns, False, score_cutoff, workers)
-    else:
-        scores = np.zeros((len(rows), len(columns)))
-        for i, row in enumerate(rows):
-            for j, column in enumerate(columns):
-                scores[i, j] = way.score(row, column, score_cutoff)
-    return _as_elements(scores, way, score_multiplier, dtype)
+    scores = np.zeros((len(rows), len(columns)))
+    for i, row in enumerate(rows):
+        for j, column in enumerate(columns):
+            scores[i, j] = way.score(row, column, score_cutoff)
+    return _as_elements(scores, way, score_multiplier, _element(way, dtype))
 
 
 def cpdist(
@@ -272,12 +321,14 @@ def cpdist(
     way = _Way(scorer, scorer_kwargs)
     if len(queries) != len(choices):
         raise ValueError("Length of queries and choices must be the same!")
+    if way.name is not None:
+        scores = _native_scores(
+            way, queries, choices, processor, True, score_cutoff, score_multiplier, dtype, workers
+        )
+        return scores[:, 0]
     rows = _processed(queries, processor)
     others = _processed(choices, processor)
-    if way.name is not None:
-        scores = _native_scores(way, rows, others, True, score_cutoff, workers)[:, 0]
-    else:
-        scores = np.array(
-            [way.score(row, other, score_cutoff) for row, other in zip(rows, others)], np.float64
-        )
-    return _as_elements(scores, way, score_multiplier, dtype)
+    scores = np.array(
+        [way.score(row, other, score_cutoff) for row, other in zip(rows, others)], np.float64
+    )
+    return _as_elements(scores, way, score_multiplier, _element(way, dtype))

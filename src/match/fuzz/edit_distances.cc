@@ -2,15 +2,16 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <numeric>
 #include <utility>
 #include <vector>
 
-#include "match/fuzz/block_masks.h"
+#include "match/fuzz/fuzz_scorer.h"
+#include "match/fuzz/masked_counts.h"
+#include "match/fuzz/place_counts.h"
 #include "match/pairs/byte_symbols.h"
 #include "match/pairs/one_pair.h"
-#include "match/score/common_ends.h"
+#include "match/pairs/symbol_numbers.h"
 
 namespace hoist::match {
 namespace {
@@ -75,29 +76,19 @@ uint64_t short_osa_distance(std::span<const uint8_t> a, std::span<const uint8_t>
          static_cast<uint64_t>(std::popcount(rows.down & all));
 }
 
-uint64_t long_osa_distance(const Sequence& a, const Sequence& b) {
-  const BlockMasks masks(a, b);
-  std::vector<OsaRows> words(masks.words());
-  for (size_t column = 0; column < masks.columns(); ++column) {
-    const uint64_t* const mask = masks.of_column(column);
-    OsaCarry carry;
-    for (size_t word = 0; word < words.size(); ++word) step(words[word], mask[word], carry);
+// work(masks of a): those of the last call's memory, unless there are many.
+template <typename Work>
+auto with_masks(const Sequence& a, const Work& work) {
+  constexpr uint32_t kMostKept = 4096;
+  if (a.length > kMostKept) {
+    std::vector<uint32_t> room;
+    return work(QueryMasks(wide_symbols(a, room)));
   }
-  uint64_t distance = b.length;
-  for (size_t word = 0; word < words.size(); ++word) {
-    const uint64_t all = mask_of(a.length - 64 * word);
-    distance += static_cast<uint64_t>(std::popcount(words[word].up & all));
-    distance -= static_cast<uint64_t>(std::popcount(words[word].down & all));
-  }
-  return distance;
+  thread_local std::vector<uint32_t> room;
+  thread_local QueryMasks masks;
+  masks.set(wide_symbols(a, room));
+  return work(masks);
 }
-
-// Symbols of a and b that are common, each within reach of the other: every symbol of b takes the
-// first free one of a.
-struct CommonSymbols {
-  uint64_t count = 0;
-  uint64_t moved = 0;  // those whose order differs
-};
 
 CommonSymbols common_of_short(std::span<const uint8_t> a, std::span<const uint8_t> b,
                               size_t reach) {
@@ -122,72 +113,12 @@ CommonSymbols common_of_short(std::span<const uint8_t> a, std::span<const uint8_
   return common;
 }
 
-// The columns of the symbols of b that took one, and which of a are free.
-CommonSymbols common_of_long(const Sequence& a, const Sequence& b, size_t reach) {
-  const BlockMasks masks(a, b);
-  std::vector<uint64_t> free(masks.words(), ~uint64_t{0});
-  free.back() = mask_of(a.length - 64 * (masks.words() - 1));
-  std::vector<size_t> columns;
-  const size_t last_row = a.length - 1;
-  for (size_t j = 0; j < b.length; ++j) {
-    const size_t first = j > reach ? j - reach : 0;
-    const size_t last = std::min(last_row, j + reach);
-    if (first > last_row) break;
-    const uint64_t* const mask = masks.of_column(j);
-    for (size_t word = first / 64; word <= last / 64; ++word) {
-      uint64_t found = mask[word] & free[word];
-      if (word == first / 64) found &= ~uint64_t{0} << first % 64;
-      if (word == last / 64) found &= mask_of(last % 64 + 1);
-      if (found == 0) continue;
-      free[word] &= ~(found & (~found + 1));
-      columns.push_back(j);
-      break;
-    }
+CommonSymbols common_symbols(const Sequence& a, const Sequence& b) {
+  if (a.length <= 64 && ByteSymbols::takes(a, b)) {
+    const ByteSymbols bytes(a, b);
+    return common_of_short(bytes.first(), bytes.second(), jaro_reach(a.length, b.length));
   }
-  CommonSymbols common;
-  common.count = columns.size();
-  with_both(a, b, [&](const auto x, const auto y) {
-    size_t next = 0;
-    for (size_t word = 0; word < free.size(); ++word) {
-      uint64_t taken = ~free[word] & mask_of(a.length - 64 * word);
-      for (; taken != 0; taken &= taken - 1) {
-        const size_t row = 64 * word + static_cast<size_t>(std::countr_zero(taken));
-        common.moved += x[row] != y[columns[next++]] ? 1 : 0;
-      }
-    }
-  });
-  return common;
-}
-
-CommonSymbols common_symbols(const Sequence& a, const Sequence& b, size_t reach) {
-  if (a.length > 64 || !ByteSymbols::takes(a, b)) return common_of_long(a, b, reach);
-  const ByteSymbols bytes(a, b);
-  return common_of_short(bytes.first(), bytes.second(), reach);
-}
-
-// Bytes of eight that are not equal, without an instruction that not every processor has.
-uint64_t different_bytes(uint64_t a, uint64_t b) {
-  constexpr uint64_t kLow = 0x7F7F7F7F7F7F7F7Fu;
-  const uint64_t bits = a ^ b;
-  const uint64_t high = (((bits & kLow) + kLow) | bits) & ~kLow;
-  return (high >> 7) * 0x0101010101010101u >> 56;
-}
-
-template <typename A, typename B>
-uint64_t differences(const A* a, const B* b, size_t size) {
-  uint64_t count = 0;
-  size_t i = 0;
-  if constexpr (sizeof(A) == 1 && sizeof(B) == 1) {
-    for (; i + 8 <= size; i += 8) {
-      uint64_t x = 0;
-      uint64_t y = 0;
-      std::memcpy(&x, a + i, 8);
-      std::memcpy(&y, b + i, 8);
-      count += different_bytes(x, y);
-    }
-  }
-  for (; i < size; ++i) count += a[i] != b[i] ? 1 : 0;
-  return count;
+  return with_masks(a, [&](const QueryMasks& masks) { return common_symbols(masks, b); });
 }
 
 template <typename A, typename B>
@@ -266,12 +197,9 @@ uint64_t EditWeights::most(uint64_t m, uint64_t n) const {
 }
 
 uint64_t weighted_distance(const Sequence& a, const Sequence& b, const EditWeights& weights) {
-  if (weights.insertion == weights.deletion) {
-    const uint64_t weight = weights.insertion;
-    if (weight == 0) return 0;
-    if (weights.replacement == weight) return weight * pair_edits(PairCount::levenshtein, a, b);
-    // A replacement is never less than what it stands for.
-    if (weights.replacement / 2 >= weight) return weight * pair_edits(PairCount::lcs, a, b);
+  if (weights.are_of_one_cost()) {
+    const PairCount count = weights.are_indels() ? PairCount::lcs : PairCount::levenshtein;
+    return weights.insertion == 0 ? 0 : weights.insertion * pair_edits(count, a, b);
   }
   Sequence x = a;
   Sequence y = b;
@@ -286,7 +214,9 @@ uint64_t osa_distance(const Sequence& a, const Sequence& b) {
   skip_equal_ends(x, y);
   if (x.length > y.length) std::swap(x, y);
   if (x.length == 0) return y.length;
-  if (x.length > 64 || !ByteSymbols::takes(x, y)) return long_osa_distance(x, y);
+  if (x.length > 64 || !ByteSymbols::takes(x, y)) {
+    return with_masks(x, [&](const QueryMasks& masks) { return osa_distance(masks, y); });
+  }
   const ByteSymbols bytes(x, y);
   return short_osa_distance(bytes.first(), bytes.second());
 }
@@ -312,47 +242,21 @@ uint64_t damerau_levenshtein_distance(const Sequence& a, const Sequence& b) {
   return transposing_matrix<int64_t, uint32_t>(of_x, of_y, numbers.size());
 }
 
-uint64_t hamming_distance(const Sequence& a, const Sequence& b) {
-  const size_t common = std::min(a.length, b.length);
-  const uint64_t rest = std::max(a.length, b.length) - common;
-  return rest + with_both(a, b, [&](const auto x, const auto y) {
-           return differences(x.data(), y.data(), common);
-         });
-}
-
-uint64_t common_prefix(const Sequence& a, const Sequence& b) {
-  const int64_t size = std::min(a.length, b.length);
-  return static_cast<uint64_t>(with_both(
-      a, b, [&](const auto x, const auto y) { return equal_at_front(x.data(), y.data(), size); }));
-}
-
-uint64_t common_suffix(const Sequence& a, const Sequence& b) {
-  const int64_t size = std::min(a.length, b.length);
-  return static_cast<uint64_t>(with_both(a, b, [&](const auto x, const auto y) {
-    return equal_at_end(x.data() + x.size(), y.data() + y.size(), size);
-  }));
-}
-
 double jaro_similarity(const Sequence& a, const Sequence& b) {
   if (a.length == 0 && b.length == 0) return 1.0;
   if (a.length == 0 || b.length == 0) return 0.0;
-  const size_t longest = std::max(a.length, b.length);
-  const size_t reach = longest / 2 > 1 ? longest / 2 - 1 : 0;
-  const CommonSymbols found = common_symbols(a, b, reach);
-  if (found.count == 0) return 0.0;
-  const auto common = static_cast<double>(found.count);
-  double sum = common / static_cast<double>(a.length);
-  sum += common / static_cast<double>(b.length);
-  sum += (common - static_cast<double>(found.moved / 2)) / common;
-  return sum / 3.0;
+  return jaro_of(common_symbols(a, b), a.length, b.length);
 }
 
 double jaro_winkler_similarity(const Sequence& a, const Sequence& b, double prefix_weight) {
   const double jaro = jaro_similarity(a, b);
-  if (jaro <= 0.7) return jaro;
-  constexpr uint64_t kMostPrefix = 4;
-  const auto prefix = static_cast<double>(std::min(common_prefix(a, b), kMostPrefix));
-  return std::min(1.0, jaro + prefix * prefix_weight * (1.0 - jaro));
+  if (jaro <= kLeastForPrefix) return jaro;
+  return with_prefix(jaro, common_prefix(a, b), prefix_weight);
+}
+
+double with_prefix(double jaro, uint64_t prefix, double prefix_weight) {
+  const auto counted = static_cast<double>(counted_prefix(prefix));
+  return std::min(1.0, jaro + counted * prefix_weight * (1.0 - jaro));
 }
 
 }  // namespace hoist::match

@@ -22,6 +22,12 @@ struct EditWeights {
   uint64_t replacement = 1;
 
   bool are_uniform() const { return insertion == 1 && deletion == 1 && replacement == 1; }
+  // Whether all edits cost the same, or a replacement is never cheaper than two others: then it is
+  // the cost of one insertion times the Levenshtein distance, or what an LCS leaves.
+  bool are_of_one_cost() const {
+    return insertion == deletion && (replacement == insertion || are_indels());
+  }
+  bool are_indels() const { return replacement >= insertion + deletion; }
   // The most that edits from m symbols to n cost.
   uint64_t most(uint64_t m, uint64_t n) const;
 };
@@ -36,16 +42,13 @@ uint64_t osa_distance(const Sequence& a, const Sequence& b);
 // string-to-string correction problem", 1975).
 uint64_t damerau_levenshtein_distance(const Sequence& a, const Sequence& b);
 
-// Places that differ; those that only one has differ, too.
-uint64_t hamming_distance(const Sequence& a, const Sequence& b);
-
-uint64_t common_prefix(const Sequence& a, const Sequence& b);
-uint64_t common_suffix(const Sequence& a, const Sequence& b);
-
 // M. Jaro, "Advances in record-linkage methodology", 1989: 0 to 1.
 double jaro_similarity(const Sequence& a, const Sequence& b);
 // W. Winkler, "String comparator metrics", 1990: above 0.7, up to four equal symbols at the
 // beginning count `prefix_weight` each.
 double jaro_winkler_similarity(const Sequence& a, const Sequence& b, double prefix_weight);
+inline constexpr double kLeastForPrefix = 0.7;  // and no less
+inline uint64_t counted_prefix(uint64_t prefix) { return prefix < 4 ? prefix : 4; }
+double with_prefix(double jaro, uint64_t prefix, double prefix_weight);
 
 }  // namespace hoist::match

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/test_seed.h"
+#include "match/fuzz/place_counts.h"
 
 namespace hoist::match {
 namespace {
@@ -184,7 +185,10 @@ TEST_F(EditDistances, OfSymbolsThatAreAllDifferent) {
 
 // Cells of 16 bits do not hold such lengths.
 TEST_F(EditDistances, OfLongSequences) {
-  const Numbers a = any(17000, 4, 'a');
+  Numbers a = any(17000, 4, 'a');
+  a[100] = 'p';
+  a[101] = 'q';
+  a[16000] = 'r';
   Numbers b = a;
   std::swap(b[100], b[101]);
   b.erase(b.begin() + 16000);

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "match/fuzz/part_counter.h"
+#include "match/fuzz/place_counts.h"
 
 namespace hoist::match {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <vector>
 
-#include "match/fuzz/ratios.h"
+#include "match/fuzz/place_counts.h"
+#include "match/fuzz/prepared_scorer.h"
 
 namespace hoist::match {
 namespace {
@@ -37,75 +37,28 @@ std::optional<size_t> place_of(const std::array<std::string_view, kSize>& names,
   return static_cast<size_t>(found - names.begin());
 }
 
-// As RapidFuzz orders the arithmetic: a similarity is what its distance leaves of 1.
-double normalized_score(Value value, double distance, std::optional<double> cutoff) {
-  if (value == Value::normalized_distance) return cutoff && distance > *cutoff ? 1 : distance;
-  const double similarity = 1.0 - distance;
-  return cutoff && similarity < *cutoff ? 0 : similarity;
-}
-
-double jaro_score(const FuzzScorer& scorer, const Sequence& a, const Sequence& b,
-                  std::optional<double> cutoff) {
-  const double similarity = scorer.kind == Kind::jaro
-                                ? jaro_similarity(a, b)
-                                : jaro_winkler_similarity(a, b, scorer.prefix_weight);
-  if (scorer.value == Value::similarity) return cutoff && similarity < *cutoff ? 0 : similarity;
-  if (scorer.value == Value::normalized_similarity) {
-    return normalized_score(scorer.value, 1.0 - similarity, cutoff);
-  }
-  return normalized_score(Value::normalized_distance, 1.0 - similarity, cutoff);
-}
-
 double metric_score(const FuzzScorer& scorer, const Sequence& a, const Sequence& b,
                     std::optional<double> cutoff) {
-  if (scorer.kind >= Kind::jaro) return jaro_score(scorer, a, b, cutoff);
   uint64_t most = std::max(a.length, b.length);
-  uint64_t distance = 0;
   switch (scorer.kind) {
+    case Kind::jaro:
+      return score_of_jaro(scorer, jaro_similarity(a, b), cutoff);
+    case Kind::jaro_winkler:
+      return score_of_jaro(scorer, jaro_winkler_similarity(a, b, scorer.prefix_weight), cutoff);
     case Kind::osa:
-      distance = osa_distance(a, b);
-      break;
+      return score_of_distance(scorer, osa_distance(a, b), most, cutoff);
     case Kind::damerau_levenshtein:
-      distance = damerau_levenshtein_distance(a, b);
-      break;
+      return score_of_distance(scorer, damerau_levenshtein_distance(a, b), most, cutoff);
     case Kind::hamming:
-      distance = hamming_distance(a, b);
-      break;
+      return score_of_distance(scorer, hamming_distance(a, b), most, cutoff);
     case Kind::prefix:
-      distance = most - common_prefix(a, b);
-      break;
+      return score_of_distance(scorer, most - common_prefix(a, b), most, cutoff);
     case Kind::postfix:
-      distance = most - common_suffix(a, b);
-      break;
+      return score_of_distance(scorer, most - common_suffix(a, b), most, cutoff);
     default:
       most = scorer.weights.most(a.length, b.length);
-      distance = weighted_distance(a, b, scorer.weights);
+      return score_of_distance(scorer, weighted_distance(a, b, scorer.weights), most, cutoff);
   }
-  if (scorer.value == Value::distance) {
-    const auto exact = static_cast<double>(distance);
-    return cutoff && exact > *cutoff ? *cutoff + 1 : exact;
-  }
-  if (scorer.value == Value::similarity) {
-    const auto similarity = static_cast<double>(most - distance);
-    return cutoff && similarity < *cutoff ? 0 : similarity;
-  }
-  const double share = most == 0 ? 0 : static_cast<double>(distance) / static_cast<double>(most);
-  return normalized_score(scorer.value, share, cutoff);
-}
-
-double ratio_score(Kind kind, const Text& a, const Text& b, double cutoff) {
-  using Ratio = double(const Text&, const Text&, double);
-  static constexpr std::array<Ratio*, 10> kFunctions = {ratio,
-                                                        partial_ratio,
-                                                        token_sort_ratio,
-                                                        token_set_ratio,
-                                                        token_ratio,
-                                                        partial_token_sort_ratio,
-                                                        partial_token_set_ratio,
-                                                        partial_token_ratio,
-                                                        weighted_ratio,
-                                                        quick_ratio};
-  return kFunctions[static_cast<size_t>(kind) - static_cast<size_t>(Kind::ratio)](a, b, cutoff);
 }
 
 }  // namespace
@@ -131,7 +84,11 @@ std::optional<PairScorer> FuzzScorer::pair_scorer() const {
     return PairScorer{PairScorer::Family::indel, Value::normalized_similarity, true};
   }
   if (kind > Kind::levenshtein) return {};
-  if (kind == Kind::levenshtein && !weights.are_uniform()) return {};
+  if (kind == Kind::levenshtein && !weights.are_uniform()) {
+    const bool are_indels = weights.insertion == 1 && weights.deletion == 1 && weights.are_indels();
+    if (!are_indels) return {};
+    return PairScorer{PairScorer::Family::indel, value, false};
+  }
   return PairScorer{static_cast<PairScorer::Family>(kind), value, false};
 }
 
@@ -141,13 +98,16 @@ double fuzz_score(const FuzzScorer& scorer, const Sequence& a, const Sequence& b
   if (!scorer.is_percent()) return metric_score(scorer, a, b, cutoff);
   // Short ones need no new memory, and long ones keep none.
   constexpr uint32_t kShort = 4096;
-  thread_local std::vector<uint32_t> room_a;
-  thread_local std::vector<uint32_t> room_b;
-  std::vector<uint32_t> large_a;
-  std::vector<uint32_t> large_b;
-  const Symbols x = wide_symbols(a, a.length <= kShort ? room_a : large_a);
-  const Symbols y = wide_symbols(b, b.length <= kShort ? room_b : large_b);
-  return ratio_score(scorer.kind, {x, a.width == 1}, {y, b.width == 1}, cutoff.value_or(0));
+  const auto score = [&](PreparedScorer& prepared) {
+    prepared.set(scorer, a);
+    return prepared.score(b, cutoff);
+  };
+  if (std::max(a.length, b.length) <= kShort) {
+    thread_local PreparedScorer prepared;
+    return score(prepared);
+  }
+  PreparedScorer prepared;
+  return score(prepared);
 }
 
 Symbols wide_symbols(const Sequence& sequence, std::vector<uint32_t>& room) {

@@ -66,6 +66,9 @@ struct FuzzScorer {
   Value value = Value::normalized_similarity;
   EditWeights weights;         // of Levenshtein
   double prefix_weight = 0.1;  // of JaroWinkler
+  // RapidFuzz's process takes a Jaro similarity as it is; its normalized_similarity() of a pair is
+  // what its distance leaves of 1.
+  bool is_of_process = false;
 };
 
 // Beyond the cut-off similarities and ratios are 0, distances one more than the cut-off, normalized

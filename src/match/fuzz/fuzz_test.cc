@@ -28,6 +28,14 @@ Numbers any(std::mt19937_64& random, size_t most, uint32_t letters = 3) {
   return out;
 }
 
+using Ratio = double (Ratios::*)(const Text&, double);
+
+double of(Ratio ratio, const Text& a, const Text& b, double cutoff) {
+  Ratios query;
+  query.set(a);
+  return (query.*ratio)(b, cutoff);
+}
+
 uint64_t lcs(Symbols a, Symbols b) {
   std::vector<uint64_t> row(b.size() + 1);
   for (const uint32_t symbol : a) {
@@ -157,27 +165,29 @@ TEST(Fuzz, PartsAreTheBest) {
     }
     const PartialAlignment turned = partial_ratio_alignment(b, a, 0);
     ASSERT_EQ(turned.source_begin, found.destination_begin);
-    ASSERT_EQ(partial_ratio(a, b, best - 1e-9), best);
-    ASSERT_EQ(partial_ratio(a, b, best + 1e-9), 0);
+    ASSERT_EQ(of(&Ratios::partial_ratio, a, b, best - 1e-9), best);
+    ASSERT_EQ(of(&Ratios::partial_ratio, a, b, best + 1e-9), 0);
   }
 }
 
 TEST(Fuzz, WordsAsDocumented) {
   const Numbers fuzzy = numbers("fuzzy wuzzy was a bear");
   const Numbers wuzzy = numbers("wuzzy fuzzy was a bear");
-  EXPECT_NEAR(ratio(fuzzy, wuzzy, 0), 90.909, 0.001);
-  EXPECT_EQ(token_sort_ratio(fuzzy, wuzzy, 0), 100);
-  EXPECT_NEAR(token_sort_ratio(fuzzy, numbers("fuzzy fuzzy was a bear"), 0), 77.273, 0.001);
-  EXPECT_EQ(token_set_ratio(numbers("fuzzy was a bear"), numbers("fuzzy fuzzy was a bear"), 0),
+  EXPECT_NEAR(of(&Ratios::ratio, fuzzy, wuzzy, 0), 90.909, 0.001);
+  EXPECT_EQ(of(&Ratios::token_sort_ratio, fuzzy, wuzzy, 0), 100);
+  EXPECT_NEAR(of(&Ratios::token_sort_ratio, fuzzy, numbers("fuzzy fuzzy was a bear"), 0), 77.273,
+              0.001);
+  EXPECT_EQ(of(&Ratios::token_set_ratio, numbers("fuzzy was a bear"),
+               numbers("fuzzy fuzzy was a bear"), 0),
             100);
-  EXPECT_EQ(partial_ratio(numbers("this is a test"), numbers("this is a test!"), 0), 100);
-  EXPECT_EQ(token_set_ratio(Symbols(), fuzzy, 0), 0);
-  EXPECT_EQ(weighted_ratio(fuzzy, Symbols(), 0), 0);
-  EXPECT_EQ(quick_ratio(Symbols(), Symbols(), 0), 0);
+  EXPECT_EQ(of(&Ratios::partial_ratio, numbers("this is a test"), numbers("this is a test!"), 0),
+            100);
+  EXPECT_EQ(of(&Ratios::token_set_ratio, Symbols(), fuzzy, 0), 0);
+  EXPECT_EQ(of(&Ratios::weighted_ratio, fuzzy, Symbols(), 0), 0);
   // 0xA0 separates what is wide only.
   const Numbers apart = {'b', 0xA0, 'a'};
-  EXPECT_EQ(token_sort_ratio(apart, numbers("a b"), 0), 100);
-  EXPECT_LT(token_sort_ratio({apart, true}, numbers("a b"), 0), 100);
+  EXPECT_EQ(of(&Ratios::token_sort_ratio, apart, numbers("a b"), 0), 100);
+  EXPECT_LT(of(&Ratios::token_sort_ratio, {apart, true}, numbers("a b"), 0), 100);
 }
 
 TEST(Fuzz, JaroAsPublished) {

@@ -4,232 +4,249 @@
 #include <utility>
 #include <vector>
 
-#include "match/fuzz/part_counter.h"
-#include "match/fuzz/words.h"
+#include "match/fuzz/masked_counts.h"
 #include "match/pairs/pair_scorer.h"
 
 namespace hoist::match {
 namespace {
 
-constexpr PairScorer kRatio = {PairScorer::Family::indel, PairScorer::Value::normalized_similarity,
-                               true};
 constexpr double kAll = 100.0;
 
 Sequence sequence_of(Symbols symbols) { return {symbols.data(), symbols.size()}; }
 
-double share_of(uint64_t common, uint64_t lengths, double cutoff) {
-  return kRatio.score(common, lengths, 0, cutoff);
+double masked_ratio(Symbols a, const QueryMasks& masks, Symbols b, double cutoff) {
+  const uint64_t lengths = a.size() + b.size();
+  if (is_ratio_below(std::min(a.size(), b.size()), lengths, cutoff)) return 0;
+  const uint64_t common = lcs_length(masks, sequence_of(b));
+  if (is_ratio_below(common, lengths, cutoff)) return 0;
+  return kRatio.score(common, a.size(), b.size(), cutoff);
 }
 
-// Parts of `text` that are as long as `needle`, but for its last; then beginnings and ends that are
-// shorter. Of equally good ones the first counts, in an order that is RapidFuzz's: both ends of
-// ranges of places before their middle, wider ranges before narrower ones.
-class BestPart {
- public:
-  BestPart(Symbols needle, Symbols text, double cutoff)
-      : size_(needle.size()), length_(text.size()), counter_(needle, text), cutoff_(cutoff) {
-    best_.source_end = size_;
-    best_.destination_end = size_;
-  }
-
-  PartialAlignment find() {
-    if (length_ > size_ && find_among_whole()) return best_;
-    for (size_t end = 1; end < size_; ++end) {
-      if (counter_.has(end - 1) && take(0, end)) return best_;
-    }
-    for (size_t begin = length_ - size_; begin < length_; ++begin) {
-      if (counter_.has(begin) && take(begin, length_)) return best_;
-    }
-    return best_;
-  }
-
- private:
-  struct Range {
-    size_t first;
-    size_t last;
-  };
-
-  // Whether nothing can be better.
-  bool take(size_t begin, size_t end) {
-    const double score = share_of(counter_.common(begin, end), size_ + end - begin, cutoff_);
-    return take(begin, end, score);
-  }
-  bool take(size_t begin, size_t end, double score) {
-    if (score <= best_.score) return false;
-    cutoff_ = best_.score = score;
-    best_.destination_begin = begin;
-    best_.destination_end = end;
-    return score == kAll;
-  }
-
-  bool find_among_whole() {
-    constexpr uint64_t kUnknown = ~uint64_t{0};
-    std::vector<uint64_t> counts(length_ - size_, kUnknown);
-    uint64_t most = 0;
-    const auto look_at = [&](size_t place) {
-      if (counts[place] != kUnknown) return false;
-      counts[place] = counter_.common(place, place + size_);
-      if (counts[place] <= most) return false;
-      // Compared as percents are, unlike the score of a pair: that decides exact ties.
-      const auto lengths = static_cast<double>(2 * size_);
-      const double distance = lengths - 2 * static_cast<double>(counts[place]);
-      const double score = (1.0 - distance / lengths) * kAll;
-      if (score < cutoff_) return false;
-      most = counts[place];
-      return take(place, place + size_, score);
-    };
-    std::vector<Range> ranges = {{0, counts.size() - 1}};
-    std::vector<Range> next;
-    while (!ranges.empty()) {
-      for (const Range& range : ranges) {
-        if (look_at(range.first) || look_at(range.last)) return true;
-        const size_t width = range.last - range.first;
-        if (width <= 1) continue;
-        // From place to place a count changes by one at most.
-        const uint64_t reachable = (counts[range.first] + counts[range.last] + width) / 2;
-        if (reachable <= most) continue;
-        const size_t middle = range.first + width / 2;
-        next.push_back({range.first, middle});
-        next.push_back({middle, range.last});
-      }
-      ranges.swap(next);
-      next.clear();
-    }
-    return false;
-  }
-
-  size_t size_;
-  size_t length_;
-  PartCounter counter_;
-  double cutoff_;
-  PartialAlignment best_;
-};
-
-PartialAlignment swapped(const PartialAlignment& alignment) {
-  return {alignment.score, alignment.destination_begin, alignment.destination_end,
-          alignment.source_begin, alignment.source_end};
+double set_score(uint64_t distance, uint64_t lengths, double cutoff) {
+  const double share =
+      lengths == 0 ? kAll
+                   : kAll - kAll * static_cast<double>(distance) / static_cast<double>(lengths);
+  return share >= cutoff ? share : 0;
 }
 
-// What token_set_ratio() and token_ratio() share: the words that both have, alone and with those
-// that only one has.
-double set_ratio(const WordSets& sets, double cutoff) {
-  const std::vector<uint32_t> only_a = joined(sets.only_a);
-  const std::vector<uint32_t> only_b = joined(sets.only_b);
-  const uint64_t both = joined(sets.both).size();
-  const uint64_t space = both > 0 ? 1 : 0;
-  const uint64_t with_a = both + space + only_a.size();
-  const uint64_t with_b = both + space + only_b.size();
-  const auto score = [&](uint64_t distance, uint64_t lengths) {
-    const double share =
-        lengths == 0 ? kAll
-                     : kAll - kAll * static_cast<double>(distance) / static_cast<double>(lengths);
-    return share >= cutoff ? share : 0;
-  };
-  const double indels = pair_score({PairScorer::Family::indel, PairScorer::Value::distance, false},
-                                   sequence_of(only_a), sequence_of(only_b), {});
-  double best = score(static_cast<uint64_t>(indels), with_a + with_b);
-  if (both == 0) return best;
-  best = std::max(best, score(space + only_a.size(), both + with_a));
-  return std::max(best, score(space + only_b.size(), both + with_b));
-}
-
-bool is_subset(const WordSets& sets) {
-  return !sets.both.empty() && (sets.only_a.empty() || sets.only_b.empty());
+uint64_t joined_size(const Words& words) {
+  uint64_t size = words.empty() ? 0 : words.size() - 1;
+  for (const Symbols& word : words) size += word.size();
+  return size;
 }
 
 }  // namespace
 
-double ratio(const Text& a, const Text& b, double cutoff) {
-  return pair_score(kRatio, sequence_of(a.symbols), sequence_of(b.symbols), cutoff);
+void TextForms::set(const Text& text) {
+  text_ = text;
+  has_words_ = has_joined_ = has_masks_ = has_joined_masks_ = false;
 }
 
-PartialAlignment partial_ratio_alignment(const Text& a, const Text& b, double cutoff) {
-  if (a.size() > b.size()) return swapped(partial_ratio_alignment(b, a, cutoff));
-  if (cutoff > kAll) return {0, 0, a.size(), 0, a.size()};
-  if (a.empty()) return {b.empty() ? kAll : 0, 0, 0, 0, 0};
-  const PartialAlignment found = BestPart(a.symbols, b.symbols, cutoff).find();
-  if (found.score == kAll || a.size() != b.size()) return found;
-  const PartialAlignment other =
-      BestPart(b.symbols, a.symbols, std::max(cutoff, found.score)).find();
-  return other.score > found.score ? swapped(other) : found;
+const Words& TextForms::words() {
+  if (!std::exchange(has_words_, true)) sort_words(text_, words_);
+  return words_;
 }
 
-double partial_ratio(const Text& a, const Text& b, double cutoff) {
-  return partial_ratio_alignment(a, b, cutoff).score;
+const Symbols& TextForms::joined() {
+  if (std::exchange(has_joined_, true)) return joined_;
+  if (words().size() == 1) return joined_ = words_.front();
+  join(words_, joined_room_);
+  return joined_ = joined_room_;
 }
 
-double token_sort_ratio(const Text& a, const Text& b, double cutoff) {
+const QueryMasks& TextForms::masks() {
+  if (!std::exchange(has_masks_, true)) masks_.set(text_.symbols);
+  return masks_;
+}
+
+const QueryMasks& TextForms::joined_masks() {
+  if (!std::exchange(has_joined_masks_, true)) joined_masks_.set(joined());
+  return joined_masks_;
+}
+
+void Ratios::split() { sets_.set(query_.words(), other_.words()); }
+
+bool Ratios::is_subset() const {
+  return !sets_.both.empty() && (sets_.only_a.empty() || sets_.only_b.empty());
+}
+
+double Ratios::ratio(const Text& other, double cutoff) {
+  const Symbols query = query_.text().symbols;
+  if (std::max(query.size(), other.size()) > kMostMasked) {
+    return pair_score(kRatio, sequence_of(query), sequence_of(other.symbols), cutoff);
+  }
+  return masked_ratio(query, query_.masks(), other.symbols, cutoff);
+}
+
+double Ratios::ratio_of_words(double cutoff) {
+  const Symbols a = query_.joined();
+  const Symbols b = other_.joined();
+  if (is_ratio_below(std::min(a.size(), b.size()), a.size() + b.size(), cutoff)) return 0;
+  if (std::max(a.size(), b.size()) > kMostMasked) {
+    return pair_score(kRatio, sequence_of(a), sequence_of(b), cutoff);
+  }
+  return masked_ratio(a, query_.joined_masks(), b, cutoff);
+}
+
+double Ratios::ratio_of_sets(double cutoff) {
+  const uint64_t both = joined_size(sets_.both);
+  const uint64_t size_a = joined_size(sets_.only_a);
+  const uint64_t size_b = joined_size(sets_.only_b);
+  const uint64_t space = both > 0 ? 1 : 0;
+  const uint64_t with_a = both + space + size_a;
+  const uint64_t with_b = both + space + size_b;
+  double best = 0;
+  if (both != 0) {
+    best = set_score(space + size_a, both + with_a, cutoff);
+    best = std::max(best, set_score(space + size_b, both + with_b, cutoff));
+  }
+  // Whatever order the words are in, these are at least so far apart.
+  const uint64_t least = size_a > size_b ? size_a - size_b : size_b - size_a;
+  const double reached = set_score(least, with_a + with_b, cutoff);
+  if (reached == 0 || reached < best) return best;
+  join(sets_.only_a, only_a_);
+  join(sets_.only_b, only_b_);
+  uint64_t distance = 0;
+  if (std::max(size_a, size_b) > kMostMasked) {
+    distance = static_cast<uint64_t>(
+        pair_score({PairScorer::Family::indel, PairScorer::Value::distance, false},
+                   sequence_of(only_a_), sequence_of(only_b_), {}));
+  } else if (both == 0 && sets_.only_a.size() == query_.words().size()) {
+    distance = size_a + size_b - 2 * lcs_length(query_.joined_masks(), sequence_of(only_b_));
+  } else {
+    masks_.set(only_a_);
+    distance = size_a + size_b - 2 * lcs_length(masks_, sequence_of(only_b_));
+  }
+  return std::max(best, set_score(distance, with_a + with_b, cutoff));
+}
+
+double Ratios::best_part(Symbols needle, const QueryMasks& masks, Symbols text, double cutoff) {
+  if (needle.size() > PartCounts::kMostAtOnce) return best_part_score(needle, text, cutoff);
+  counts_.set(needle, masks, text);
+  if (counts_.is_empty()) return 0;
+  return best_part_score(counts_, needle.size(), text.size(), cutoff);
+}
+
+double Ratios::best_part(Symbols a, const QueryMasks* of_a, Symbols b, const QueryMasks* of_b,
+                         double cutoff) {
+  if (a.size() > b.size()) return best_part(b, of_b, a, of_a, cutoff);
   if (cutoff > kAll) return 0;
-  return ratio(joined(sorted_words(a)), joined(sorted_words(b)), cutoff);
+  if (a.empty()) return b.empty() ? kAll : 0;
+  const auto masks_of = [&](Symbols text, const QueryMasks* known) -> const QueryMasks& {
+    if (known != nullptr) return *known;
+    masks_.set(text);
+    return masks_;
+  };
+  const double found = best_part(a, masks_of(a, of_a), b, cutoff);
+  if (found == kAll || a.size() != b.size()) return found;
+  // Nothing is common whichever is the needle.
+  if (a.size() <= PartCounts::kMostAtOnce && counts_.is_empty()) return found;
+  const double other = best_part(b, masks_of(b, of_b), a, std::max(cutoff, found));
+  return std::max(found, other);
 }
 
-double token_set_ratio(const Text& a, const Text& b, double cutoff) {
+double Ratios::parts(double cutoff) {
+  const Symbols query = query_.text().symbols;
+  const Symbols other = other_.text().symbols;
+  // The longer one needs no masks.
+  const QueryMasks* const known = query.size() <= other.size() ? &query_.masks() : nullptr;
+  return best_part(query, known, other, nullptr, cutoff);
+}
+
+double Ratios::parts_of_words(double cutoff) {
+  const Symbols query = query_.joined();
+  const Symbols other = other_.joined();
+  const QueryMasks* const known = query.size() <= other.size() ? &query_.joined_masks() : nullptr;
+  return best_part(query, known, other, nullptr, cutoff);
+}
+
+double Ratios::parts_of_sets(double cutoff) {
+  join(sets_.only_a, only_a_);
+  join(sets_.only_b, only_b_);
+  return best_part(only_a_, nullptr, only_b_, nullptr, cutoff);
+}
+
+double Ratios::partial_ratio(const Text& other, double cutoff) {
+  other_.set(other);
+  return parts(cutoff);
+}
+
+double Ratios::token_sort_ratio(const Text& other, double cutoff) {
   if (cutoff > kAll) return 0;
-  const Words of_a = sorted_words(a);
-  const Words of_b = sorted_words(b);
-  if (of_a.empty() || of_b.empty()) return 0;
-  const WordSets sets(of_a, of_b);
-  return is_subset(sets) ? kAll : set_ratio(sets, cutoff);
+  other_.set(other);
+  return ratio_of_words(cutoff);
 }
 
-double token_ratio(const Text& a, const Text& b, double cutoff) {
+double Ratios::token_set_ratio(const Text& other, double cutoff) {
   if (cutoff > kAll) return 0;
-  const Words of_a = sorted_words(a);
-  const Words of_b = sorted_words(b);
-  const WordSets sets(of_a, of_b);
-  if (is_subset(sets)) return kAll;
-  const double sorted = ratio(joined(of_a), joined(of_b), cutoff);
-  return std::max(sorted, set_ratio(sets, std::max(cutoff, sorted)));
+  other_.set(other);
+  if (query_.words().empty() || other_.words().empty()) return 0;
+  split();
+  return is_subset() ? kAll : ratio_of_sets(cutoff);
 }
 
-double partial_token_sort_ratio(const Text& a, const Text& b, double cutoff) {
+double Ratios::token_ratio(const Text& other, double cutoff) {
+  other_.set(other);
+  return token_ratio(cutoff);
+}
+
+double Ratios::token_ratio(double cutoff) {
   if (cutoff > kAll) return 0;
-  return partial_ratio(joined(sorted_words(a)), joined(sorted_words(b)), cutoff);
+  split();
+  if (is_subset()) return kAll;
+  const double sorted = ratio_of_words(cutoff);
+  return std::max(sorted, ratio_of_sets(std::max(cutoff, sorted)));
 }
 
-double partial_token_set_ratio(const Text& a, const Text& b, double cutoff) {
+double Ratios::partial_token_sort_ratio(const Text& other, double cutoff) {
   if (cutoff > kAll) return 0;
-  const Words of_a = sorted_words(a);
-  const Words of_b = sorted_words(b);
-  if (of_a.empty() || of_b.empty()) return 0;
-  const WordSets sets(of_a, of_b);
-  if (!sets.both.empty()) return kAll;
-  return partial_ratio(joined(sets.only_a), joined(sets.only_b), cutoff);
+  other_.set(other);
+  return parts_of_words(cutoff);
 }
 
-double partial_token_ratio(const Text& a, const Text& b, double cutoff) {
+double Ratios::partial_token_set_ratio(const Text& other, double cutoff) {
   if (cutoff > kAll) return 0;
-  const Words of_a = sorted_words(a);
-  const Words of_b = sorted_words(b);
-  const WordSets sets(of_a, of_b);
-  if (!sets.both.empty()) return kAll;
-  const double sorted = partial_ratio(joined(of_a), joined(of_b), cutoff);
-  if (of_a.size() == sets.only_a.size() && of_b.size() == sets.only_b.size()) return sorted;
-  const double distinct =
-      partial_ratio(joined(sets.only_a), joined(sets.only_b), std::max(cutoff, sorted));
-  return std::max(sorted, distinct);
+  other_.set(other);
+  if (query_.words().empty() || other_.words().empty()) return 0;
+  split();
+  if (!sets_.both.empty()) return kAll;
+  return parts_of_sets(cutoff);
 }
 
-double weighted_ratio(const Text& a, const Text& b, double cutoff) {
-  if (cutoff > kAll || a.empty() || b.empty()) return 0;
+double Ratios::partial_token_ratio(const Text& other, double cutoff) {
+  other_.set(other);
+  return partial_token_ratio(cutoff);
+}
+
+double Ratios::partial_token_ratio(double cutoff) {
+  if (cutoff > kAll) return 0;
+  split();
+  if (!sets_.both.empty()) return kAll;
+  const double sorted = parts_of_words(cutoff);
+  const bool are_distinct =
+      query_.words().size() == sets_.only_a.size() && other_.words().size() == sets_.only_b.size();
+  if (are_distinct) return sorted;
+  return std::max(sorted, parts_of_sets(std::max(cutoff, sorted)));
+}
+
+double Ratios::weighted_ratio(const Text& other, double cutoff) {
+  const Text& query = query_.text();
+  if (cutoff > kAll || query.empty() || other.empty()) return 0;
   constexpr double kWords = 0.95;
-  const auto [shorter, longer] = std::minmax({a.size(), b.size()});
+  const auto [shorter, longer] = std::minmax({query.size(), other.size()});
   const double lengths = static_cast<double>(longer) / static_cast<double>(shorter);
-  const double whole = ratio(a, b, cutoff);
+  const double whole = ratio(other, cutoff);
+  other_.set(other);
   if (lengths < 1.5) {
     const double beyond = std::max(cutoff, whole) / kWords;
-    return std::max(whole, token_ratio(a, b, beyond) * kWords);
+    return std::max(whole, token_ratio(beyond) * kWords);
   }
   // Cut-offs are divided in this order, as RapidFuzz does: that decides exact ties.
-  const double parts = lengths <= 8.0 ? 0.9 : 0.6;
-  const double beyond = std::max(cutoff, whole) / parts;
-  const double best = std::max(whole, partial_ratio(a, b, beyond) * parts);
-  const double of_words = partial_token_ratio(a, b, std::max(beyond, best) / kWords);
-  return std::max(best, of_words * kWords * parts);
-}
-
-double quick_ratio(const Text& a, const Text& b, double cutoff) {
-  return a.empty() || b.empty() ? 0 : ratio(a, b, cutoff);
+  const double of_parts = lengths <= 8.0 ? 0.9 : 0.6;
+  const double beyond = std::max(cutoff, whole) / of_parts;
+  const double best = std::max(whole, parts(beyond) * of_parts);
+  const double of_words = partial_token_ratio(std::max(beyond, best) / kWords);
+  return std::max(best, of_words * kWords * of_parts);
 }
 
 }  // namespace hoist::match

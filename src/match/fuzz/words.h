@@ -24,10 +24,16 @@ using Words = std::vector<Symbols>;  // views of the text
 
 Words sorted_words(const Text& text);
 std::vector<uint32_t> joined(const Words& words);  // by spaces
+// The same into memory that is used again.
+void sort_words(const Text& text, Words& words);
+void join(const Words& words, std::vector<uint32_t>& text);
 
 // Each word once: what both have, and what only one has.
 struct WordSets {
-  WordSets(const Words& a, const Words& b);
+  WordSets() = default;
+  WordSets(const Words& a, const Words& b) { set(a, b); }
+  // The words must be sorted.
+  void set(const Words& a, const Words& b);
 
   Words both;
   Words only_a;

@@ -46,6 +46,36 @@ struct LanesKernels {
   PairKernel<ByteStream>* of_bytes;
 };
 
+// What each lane's sequence may have in common with a symbol of a stream (Jaro): rows of one word a
+// lane, the positions within reach of the stream's first symbol, and how far that is.
+struct JaroReach {
+  const std::byte* first;
+  const std::byte* reach;
+};
+inline constexpr size_t kMaxJaroStream = 128;  // symbols
+
+// `common` and `moved` take a row each: in each lane how many symbols are common, and how many of
+// them are in another order.
+template <typename Stream>
+using JaroKernel = void(const PairBatch& batch, const Stream& stream, const JaroReach& reach,
+                        std::byte* common, std::byte* moved);
+
+struct JaroKernels {
+  JaroKernel<GroupStream>* of_groups;
+  JaroKernel<ByteStream>* of_bytes;
+};
+
+// The LCS of one sequence with every part of `size` symbols of a text, from its first place on.
+// `masks` has for each place the positions of the sequence that have its symbol, in words of 8 to
+// 64 bits, and so have `counts`. As many words behind the last part's are read, and counts written,
+// as kWindowSlack bytes hold.
+using WindowKernel = void(const std::byte* masks, size_t size, size_t parts, std::byte* counts);
+// The same in `words` words of 64 bits, at most kMaxWindowWords, those of each a `stride` apart.
+using LongWindowKernel = void(const uint64_t* masks, size_t words, size_t stride, size_t size,
+                              size_t parts, uint64_t* counts);
+inline constexpr size_t kWindowSlack = 256;
+inline constexpr size_t kMaxWindowWords = 8;
+
 // How many of `size` bytes, or of the pairs of bytes that they are, differ from each of the
 // `shifts` others from the same place on; some number above `most` where they are more. `size` is a
 // multiple of kUnmatchedStep.
@@ -62,6 +92,11 @@ struct PairKernels {
   ByRow kernels[2][4];                       // by count; by lanes of 8, 16, 32, 64 bits
   PairKernel<GroupStream>* long_kernels[2];  // by count: lanes of several words, whole rows
   UnmatchedKernel* unmatched[2];             // bytes, pairs
+  // By lanes of 8, 16, 32, 64 bits.
+  ByRow osa[4];  // counts as of Levenshtein distances
+  JaroKernels jaro[4][std::size(kRowWidths)];
+  WindowKernel* windows[4];
+  LongWindowKernel* long_windows;
 };
 
 // The fastest set that this processor runs.

@@ -24,6 +24,8 @@ struct PairScoring {
 template <typename T>
 T score_element(double score) {
   if constexpr (std::is_integral_v<T>) {
+    const auto whole = static_cast<int64_t>(score);
+    if (static_cast<double>(whole) == score) return static_cast<T>(whole);
     return static_cast<T>(static_cast<int64_t>(std::round(score)));
   } else {
     return static_cast<T>(score);
