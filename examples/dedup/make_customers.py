@@ -14,13 +14,13 @@ import sys
 
 FIRST = """Ada Adam Agnes Alan Alice Amir Ana Andrea Anna Anton Arthur Asha Beatriz Bela Ben Bruno
 Carla Carlos Chen Clara Dana Daniel David Diego Dora Edgar Elena Elias Emil Emma Eva Fatima Felix
-Fiona Frank Gabor Grace Greta Hana Hans Hassan Helen Henry Hugo Ida Igor Ines Ingrid Ivan Jan Jana
+Fiona Frank Gabor Grace Greta Hana Hans Hassan Helen Henry Hugo Ida Igor Ingrid Ivan Jan Jana
 Jean Johanna John Jonas Jorge Julia Karim Karl Katarina Kofi Lara Lars Laura Lea Leo Lena Lin Lucia
 Luis Magda Maria Marie Marko Marta Martin Matteo Maya Mei Mia Michael Mila Mohamed Nadia Nina Noah
 Nora Olga Oliver Omar Oscar Otto Paul Pedro Peter Petra Priya Rafael Ravi Rosa Ruth Samir Sara Simon
 Sofia Stefan Susan Tariq Thomas Tom Ursula Vera Viktor Yuki Yusuf Zoe""".split()
 STARTS = "Al An Bar Ber Bor Bran Cas Cor Dan Del Dor Em Fal Fer Gar Gol Gru Hal Har Hol Jan Kal Kar \
-Kel Kor Lam Lan Lin Lor Mal Mar Mer Mor Nel Nor Ol Par Per Pol Ram Ren Ros Sal San Sol Tal Tor Val \
+Kel Kor Lam Lan Lin Lor Mal Mar Mer Nel Nor Ol Par Per Pol Ram Ren Ros Sal San Sol Tal Tor Val \
 Ven Ver Wal Wei Wol Zel".split()
 MIDDLES = "a e i o u an el en er in on ov ti ta ga li lo ra ri do da mo ma ne ni sa so va vi".split()
 ENDS = "berg dez er es ez in ini ka man mann mar ner nik o os ova rov s sen ski sky son stein ström \

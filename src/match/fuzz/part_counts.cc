@@ -13,6 +13,33 @@ void grow(std::vector<T>& room, size_t size) {
   if (room.size() < size) room.resize(size);
 }
 
+// out(length, LCS) for each of the first `most` beginnings of a text, whose symbols come from
+// symbol(place). After each symbol the addition of an LCS's step is carried out of the last word
+// where the LCS became longer.
+template <typename Symbol, typename Out>
+void count_beginnings(const QueryMasks& masks, size_t most, std::vector<uint64_t>& state,
+                      const Symbol& symbol, const Out& out) {
+  const size_t words = masks.words();
+  state.assign(words, ~uint64_t{0});
+  uint64_t* const words_of_state = state.data();
+  uint32_t count = 0;
+  for (size_t place = 0; place < most; ++place) {
+    const uint64_t* const mask = masks.of(symbol(place));
+    uint64_t carry = 0;
+    for (size_t word = 0; word < words; ++word) {
+      const uint64_t before = words_of_state[word];
+      const uint64_t matches = before & mask[word];
+      uint64_t sum = 0;
+      const bool overflows = __builtin_add_overflow(before, matches, &sum);
+      const bool carries = __builtin_add_overflow(sum, carry, &sum);
+      words_of_state[word] = sum | (before - matches);
+      carry = static_cast<uint64_t>(overflows || carries);
+    }
+    count += static_cast<uint32_t>(carry);
+    out(place + 1, count);
+  }
+}
+
 }  // namespace
 
 void PartCounts::set(Symbols needle, const QueryMasks& masks, Symbols text) {
@@ -21,11 +48,13 @@ void PartCounts::set(Symbols needle, const QueryMasks& masks, Symbols text) {
   single_.reset();
   is_empty_ = false;
   if (size_ <= 8) return count<uint8_t>(masks, text);
+  if (size_ == length_) return count_ends(needle, masks, text);
   if (size_ <= 16) return count<uint16_t>(masks, text);
   if (size_ <= 32) return count<uint32_t>(masks, text);
   if (size_ <= 64) return count<uint64_t>(masks, text);
   if (masks.words() <= kMaxWindowWords) return count_long(masks, text);
   single_.emplace(needle, text);
+  count_ends(needle, masks, text);
 }
 
 template <typename Word>
@@ -76,6 +105,19 @@ void PartCounts::count_long(const QueryMasks& masks, Symbols text) {
   auto* const lanes = reinterpret_cast<uint64_t*>(lanes_.data());
   kernels_.long_windows(rows, words, stride, size_, parts, lanes);
   counts_.assign(lanes, lanes + parts);
+}
+
+void PartCounts::count_ends(Symbols needle, const QueryMasks& masks, Symbols text) {
+  counts_.resize(size_ - 1 + length_);
+  count_beginnings(
+      masks, size_, state_, [&](size_t place) { return text[place]; },
+      [&](size_t length, uint32_t count) { counts_[length - 1] = count; });
+  reversed_.assign(needle.rbegin(), needle.rend());
+  reversed_masks_.set(reversed_);
+  count_beginnings(
+      reversed_masks_, size_, state_, [&](size_t place) { return text[length_ - 1 - place]; },
+      [&](size_t length, uint32_t count) { counts_[length_ - length + size_ - 1] = count; });
+  is_empty_ = !single_ && counts_[size_ - 1] == 0;
 }
 
 uint64_t PartCounts::most_of_whole() const {

@@ -1,6 +1,7 @@
 // Longest common subsequences of a prepared sequence with all parts of a text that are as long as
 // it, and with all beginnings and ends that are shorter: side by side in vector lanes
-// (match/pairs/pair_kernels.h).
+// (match/pairs/pair_kernels.h). Where beginnings and ends are all that there is, or the sequence is
+// very long, those are counted by going through the text once from each side.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,9 @@ class PartCounts {
   // The LCS with the part from `begin` to `end`: as long as the needle, or shorter at an end of the
   // text.
   uint64_t common(size_t begin, size_t end) {
-    if (single_) return single_->common(begin, end);
+    if (single_ && end != length_ && (begin != 0 || end == size_)) {
+      return single_->common(begin, end);
+    }
     // What lies outside the text matches nothing.
     return counts_[begin == 0 ? end - 1 : begin + size_ - 1];
   }
@@ -42,6 +45,7 @@ class PartCounts {
   template <typename Word>
   void count(const QueryMasks& masks, Symbols text);
   void count_long(const QueryMasks& masks, Symbols text);
+  void count_ends(Symbols needle, const QueryMasks& masks, Symbols text);
 
   const PairKernels& kernels_;
   bool is_empty_ = false;
@@ -50,6 +54,9 @@ class PartCounts {
   std::vector<std::byte> masks_;
   std::vector<std::byte> lanes_;
   std::vector<uint32_t> counts_;  // by the place behind each part's last symbol, less one
+  std::vector<uint64_t> state_;
+  std::vector<uint32_t> reversed_;
+  QueryMasks reversed_masks_;
   std::optional<PartCounter> single_;
 };
 

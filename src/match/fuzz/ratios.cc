@@ -71,20 +71,24 @@ bool Ratios::is_subset() const {
 }
 
 double Ratios::ratio(const Text& other, double cutoff) {
+  compare_with(other);
+  return ratio(cutoff);
+}
+
+double Ratios::ratio(double cutoff) {
   const Symbols query = query_.text().symbols;
-  if (std::max(query.size(), other.size()) > kMostMasked) {
-    return pair_score(kRatio, sequence_of(query), sequence_of(other.symbols), cutoff);
+  const Symbols other = other_.text().symbols;
+  if (is_first(query, other)) {
+    return pair_score(kRatio, sequence_of(query), sequence_of(other), cutoff);
   }
-  return masked_ratio(query, query_.masks(), other.symbols, cutoff);
+  return masked_ratio(query, query_.masks(), other, cutoff);
 }
 
 double Ratios::ratio_of_words(double cutoff) {
   const Symbols a = query_.joined();
   const Symbols b = other_.joined();
   if (is_ratio_below(std::min(a.size(), b.size()), a.size() + b.size(), cutoff)) return 0;
-  if (std::max(a.size(), b.size()) > kMostMasked) {
-    return pair_score(kRatio, sequence_of(a), sequence_of(b), cutoff);
-  }
+  if (is_first(a, b)) return pair_score(kRatio, sequence_of(a), sequence_of(b), cutoff);
   return masked_ratio(a, query_.joined_masks(), b, cutoff);
 }
 
@@ -107,7 +111,7 @@ double Ratios::ratio_of_sets(double cutoff) {
   join(sets_.only_a, only_a_);
   join(sets_.only_b, only_b_);
   uint64_t distance = 0;
-  if (std::max(size_a, size_b) > kMostMasked) {
+  if (is_first(only_a_, only_b_)) {
     distance = static_cast<uint64_t>(
         pair_score({PairScorer::Family::indel, PairScorer::Value::distance, false},
                    sequence_of(only_a_), sequence_of(only_b_), {}));
@@ -167,26 +171,26 @@ double Ratios::parts_of_sets(double cutoff) {
 }
 
 double Ratios::partial_ratio(const Text& other, double cutoff) {
-  other_.set(other);
+  compare_with(other);
   return parts(cutoff);
 }
 
 double Ratios::token_sort_ratio(const Text& other, double cutoff) {
   if (cutoff > kAll) return 0;
-  other_.set(other);
+  compare_with(other);
   return ratio_of_words(cutoff);
 }
 
 double Ratios::token_set_ratio(const Text& other, double cutoff) {
   if (cutoff > kAll) return 0;
-  other_.set(other);
+  compare_with(other);
   if (query_.words().empty() || other_.words().empty()) return 0;
   split();
   return is_subset() ? kAll : ratio_of_sets(cutoff);
 }
 
 double Ratios::token_ratio(const Text& other, double cutoff) {
-  other_.set(other);
+  compare_with(other);
   return token_ratio(cutoff);
 }
 
@@ -200,13 +204,13 @@ double Ratios::token_ratio(double cutoff) {
 
 double Ratios::partial_token_sort_ratio(const Text& other, double cutoff) {
   if (cutoff > kAll) return 0;
-  other_.set(other);
+  compare_with(other);
   return parts_of_words(cutoff);
 }
 
 double Ratios::partial_token_set_ratio(const Text& other, double cutoff) {
   if (cutoff > kAll) return 0;
-  other_.set(other);
+  compare_with(other);
   if (query_.words().empty() || other_.words().empty()) return 0;
   split();
   if (!sets_.both.empty()) return kAll;
@@ -214,7 +218,7 @@ double Ratios::partial_token_set_ratio(const Text& other, double cutoff) {
 }
 
 double Ratios::partial_token_ratio(const Text& other, double cutoff) {
-  other_.set(other);
+  compare_with(other);
   return partial_token_ratio(cutoff);
 }
 
@@ -235,8 +239,8 @@ double Ratios::weighted_ratio(const Text& other, double cutoff) {
   constexpr double kWords = 0.95;
   const auto [shorter, longer] = std::minmax({query.size(), other.size()});
   const double lengths = static_cast<double>(longer) / static_cast<double>(shorter);
-  const double whole = ratio(other, cutoff);
-  other_.set(other);
+  compare_with(other);
+  const double whole = ratio(cutoff);
   if (lengths < 1.5) {
     const double beyond = std::max(cutoff, whole) / kWords;
     return std::max(whole, token_ratio(beyond) * kWords);

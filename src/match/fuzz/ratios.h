@@ -7,6 +7,8 @@
 // Words are what whitespace separates. Beyond their cut-off ratios are 0.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <vector>
 
 #include "match/fuzz/part_alignment.h"
@@ -57,7 +59,10 @@ class TextForms {
 class Ratios {
  public:
   // The text must outlive it, or the next set().
-  void set(const Text& query) { query_.set(query); }
+  void set(const Text& query) {
+    query_.set(query);
+    compared_ = 0;
+  }
 
   double ratio(const Text& other, double cutoff);
   double partial_ratio(const Text& other, double cutoff);
@@ -72,6 +77,7 @@ class Ratios {
 
  private:
   // What the functions of the same names do, once `other_` is set.
+  double ratio(double cutoff);
   double ratio_of_words(double cutoff);
   double parts(double cutoff);
   double parts_of_words(double cutoff);
@@ -79,6 +85,15 @@ class Ratios {
   double parts_of_sets(double cutoff);
   double token_ratio(double cutoff);
   double partial_token_ratio(double cutoff);
+  // Begins with another text.
+  void compare_with(const Text& other) {
+    other_.set(other);
+    ++compared_;
+  }
+  // Whether masks pay: for one comparison they take longer than equal ends do that are left out.
+  bool is_first(Symbols a, Symbols b) const {
+    return compared_ <= 1 || std::max(a.size(), b.size()) > kMostMasked;
+  }
   // Words of both.
   void split();
   bool is_subset() const;
@@ -86,6 +101,7 @@ class Ratios {
                    double cutoff);
   double best_part(Symbols needle, const QueryMasks& masks, Symbols text, double cutoff);
 
+  uint64_t compared_ = 0;  // texts with the query
   TextForms query_;
   TextForms other_;
   WordSets sets_;

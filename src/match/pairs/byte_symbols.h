@@ -15,10 +15,9 @@ namespace hoist::match {
 
 class ByteSymbols {
  public:
-  // Symbols of the first one have numbers from 1 on; 0 is what it does not have.
-  static constexpr uint32_t kMost = 255;
+  static constexpr uint32_t kMost = 384;
 
-  // Each has up to kMost symbols, unless their width is 1.
+  // takes() must be true.
   ByteSymbols(const Sequence& first, const Sequence& second) {
     if (are_bytes(first) && are_bytes(second)) {
       first_ = in_place(first);
@@ -37,9 +36,11 @@ class ByteSymbols {
   ByteSymbols(const ByteSymbols&) = delete;
   ByteSymbols& operator=(const ByteSymbols&) = delete;
 
+  // Up to kMost symbols that are small or of few kinds, or any number of bytes.
   static bool takes(const Sequence& first, const Sequence& second) {
-    return (first.length <= kMost && second.length <= kMost) ||
-           (are_bytes(first) && are_bytes(second));
+    if (are_bytes(first) && are_bytes(second)) return true;
+    const uint32_t longest = std::max(first.length, second.length);
+    return longest <= kNumbered || (longest <= kMost && fits(first) && fits(second));
   }
 
   std::span<const uint8_t> first() const { return first_; }
@@ -52,6 +53,8 @@ class ByteSymbols {
     uint8_t number;  // 0 where it is free
   };
   static constexpr size_t kSlots = 512;
+  // Symbols of the first one have numbers from 1 on; 0 is what it does not have.
+  static constexpr uint32_t kNumbered = 255;
 
   static bool are_bytes(const Sequence& sequence) { return sequence.width == 1; }
   static std::span<const uint8_t> in_place(const Sequence& sequence) {
@@ -101,7 +104,7 @@ class ByteSymbols {
 // Masks of a short sequence of bytes, by symbol: a thread's table, all zero between uses.
 class ThreadMasks {
  public:
-  static constexpr size_t kMostWords = 6;
+  static constexpr size_t kMostWords = 8;
 
   // `words` of 64 symbols for each symbol, in which those of the sequence begin with word `first`.
   ThreadMasks(std::span<const uint8_t> symbols, size_t words, size_t first = 0)

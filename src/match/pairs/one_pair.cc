@@ -130,7 +130,7 @@ uint64_t pair_edits(PairCount count, const Sequence& a, const Sequence& b, uint6
   const uint64_t all = is_lcs ? uint64_t{longer.length} + shorter.length : longer.length;
   if (most >= all) most = kAnyEdits;  // says nothing
   if (most <= kFewEdits) return few_edits(count, longer, shorter, most);
-  if (are_short(longer, shorter)) return short_edits(count, longer, shorter, most);
+  if (are_short(longer, shorter, most)) return short_edits(count, longer, shorter, most);
   return LongPair(count, longer, shorter, stop).edits(most);
 }
 

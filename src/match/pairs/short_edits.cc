@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <utility>
 
 #include "match/pairs/banded_edits.h"
 #include "match/pairs/diagonals.h"
@@ -31,12 +32,16 @@ uint64_t in_matrix(Bytes rows, Bytes columns) {
       Word::edits(static_cast<int64_t>(columns.size()), static_cast<int64_t>(rows.size()), sum));
 }
 
+template <typename Word, size_t... kWordsLessOne>
+uint64_t in_matrix_of(std::index_sequence<kWordsLessOne...> /*words*/, Bytes rows, Bytes columns) {
+  static constexpr std::array kMatrices = {&in_matrix<Word, kWordsLessOne + 1>...};
+  return kMatrices[(rows.size() - 1) / 64](rows, columns);
+}
+
 template <typename Word>
-uint64_t in_matrix(Bytes rows, Bytes columns) {
+uint64_t in_any_matrix(Bytes rows, Bytes columns) {
   if (rows.size() <= 64) return in_matrix<Word, 1>(rows, columns);
-  if (rows.size() <= 128) return in_matrix<Word, 2>(rows, columns);
-  if (rows.size() <= 192) return in_matrix<Word, 3>(rows, columns);
-  return in_matrix<Word, 4>(rows, columns);
+  return in_matrix_of<Word>(std::make_index_sequence<(kMostShort + 63) / 64>(), rows, columns);
 }
 
 // Words of the rows, and one without rows before and after them.
@@ -73,8 +78,8 @@ uint64_t short_edits(PairCount count, const Sequence& rows, const Sequence& colu
                     : in_band<LevenshteinDiagonals>(band, bytes.first(), bytes.second(), most);
     }
   }
-  const uint64_t edits = is_lcs ? in_matrix<LcsRows>(bytes.first(), bytes.second())
-                                : in_matrix<LevenshteinRows>(bytes.first(), bytes.second());
+  const uint64_t edits = is_lcs ? in_any_matrix<LcsRows>(bytes.first(), bytes.second())
+                                : in_any_matrix<LevenshteinRows>(bytes.first(), bytes.second());
   return edits > most ? most + 1 : edits;
 }
 
