@@ -127,6 +127,9 @@ class ArrayLoader:
     def load_one(self, name: str, target: Optional[float] = None) -> Any:
         """The tensor alone, in memory of its own."""
         self._check(name)
+        self._resolve_device()
+        if self._place is None:
+            return self._array(name, self.file.load(name, target)[0], self._device)
         return next(self.load([(name, target)])).tensor
 
     def load_part(self, name: str, index: Any) -> Any:

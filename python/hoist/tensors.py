@@ -273,22 +273,24 @@ class safe_open(OwnsResources):  # the name that it has in safetensors
 
     def get_tensor(self, name: str, target: Optional[float] = None) -> Any:
         """The tensor, whole or with the fewest layers that reach `target`."""
-        self._about(name)
-        return self._opened().load_one(name, Targets(target, None).of(name))
+        self._check(name)
+        wanted = None if target is None else Targets(target, None).of(name)
+        return self._opened().load_one(name, wanted)
 
     def get_tensors(self) -> Dict[str, Any]:
         """All of them, whole; on a GPU in one piece of its memory."""
         return self._opened().load_whole(self._opened().names())
 
     def get_slice(self, name: str) -> "_Slice":
-        self._about(name)
+        self._check(name)
         return _Slice(self, name)
 
-    def _about(self, name: str) -> TensorInfo:
-        found = self._opened().file.infos.get(name)
-        if found is None:
+    def _check(self, name: str) -> None:
+        if name not in self._opened().file.infos:
             raise NotFound(f"no such tensor: {name}")
-        return found
+
+    def _about(self, name: str) -> TensorInfo:
+        return self._opened().file.infos[name]
 
     def _load_part(self, name: str, index: Any) -> Any:
         return self._opened().load_part(name, index)

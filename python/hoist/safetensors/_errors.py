@@ -1,8 +1,7 @@
 """Errors of hoist.tensors as safetensors' users catch them: each is its class of hoist.errors and a
 SafetensorError, which is safetensors' own where that is installed."""
 
-from contextlib import contextmanager
-from typing import Any, Dict, Iterator, Type
+from typing import Any, Dict, Optional, Type
 
 from hoist import errors
 
@@ -71,17 +70,23 @@ _CLASSES: Dict[Type[errors.Error], Type[errors.Error]] = {
 }
 
 
-@contextmanager
-def as_safetensors(is_writing: bool = False) -> Iterator[None]:
+class as_safetensors:  # named as it is read: with as_safetensors(): …
     """Errors of hoist.tensors inside are raised as this module's."""
-    try:
-        yield
-    except errors.Error as error:
+
+    def __init__(self, is_writing: bool = False):
+        self._is_writing = is_writing
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: Optional[BaseException], trace: Any) -> None:
+        if not isinstance(error, errors.Error):
+            return
         ours = SafetensorError if type(error) is errors.Error else _CLASSES.get(type(error))
-        if is_writing and ours is FileNotFound:
-            ours = NotWritten
         if ours is None:
-            raise
+            return
+        if self._is_writing and ours is FileNotFound:
+            ours = NotWritten
         if isinstance(error, OSError) and error.filename is not None:
             raise ours(error.errno, error.strerror, error.filename) from None
         raise ours(*error.args) from None
