@@ -1,4 +1,5 @@
-"""Arrays of PyTorch and of NumPy, made of flat bytes with a dtype's name and a shape."""
+"""Arrays of PyTorch, of NumPy and of what takes NumPy's, made of flat bytes with a dtype's name and a
+shape."""
 
 import ast
 import functools
@@ -83,8 +84,15 @@ class NumPy:
         """The memory of an array of bytes that speaks DLPack, which it goes on owning."""
         return np.from_dlpack(array).view(numpy_dtype(dtype)).reshape(tuple(shape))
 
-    def tensor(self, data: Any, dtype: str, shape: Sequence[int], device: Any) -> Any:
-        return data.view(numpy_dtype(dtype)).reshape(tuple(shape))
+    def tensor(
+        self, data: Any, dtype: str, shape: Sequence[int], device: Any, offset: int = 0
+    ) -> Any:
+        """The memory of `data`, which speaks the buffer protocol, from a byte of it on."""
+        return np.ndarray(shape, numpy_dtype(dtype), data, offset)
+
+    def finished(self, array: Any) -> Any:
+        """Of the framework's own class."""
+        return array
 
     def check_foreign(self, stored_as: str) -> None:
         _foreign_dtype(stored_as)
@@ -116,6 +124,17 @@ class NumPy:
         # One dimension first: contiguous memory of rank 0 cannot be viewed as bytes.
         flat = np.ascontiguousarray(array.astype(array.dtype.newbyteorder("<"), copy=False))
         return name, shape, flat.reshape(-1).view(np.uint8)
+
+
+class ThroughNumPy(NumPy):
+    """Arrays of a framework that makes its own of NumPy's."""
+
+    def __init__(self, name: str, module: str, function: str):
+        self.name = name
+        self._make = getattr(importlib.import_module(module), function)
+
+    def finished(self, array: Any) -> Any:
+        return self._make(array)
 
 
 class Torch:
@@ -160,12 +179,29 @@ class Torch:
             return self._torch.empty(shape, dtype=self._dtype(dtype), device=flat.device)
         return flat.view(self._dtype(dtype)).reshape(shape)
 
-    def tensor(self, data: Any, dtype: str, shape: Sequence[int], device: Any) -> Any:
-        flat = self._torch.from_numpy(data)
-        shape = self._shape(dtype, shape)
-        if not data.size:  # an empty tensor cannot be viewed
-            return self._torch.empty(shape, dtype=self._dtype(dtype), device=device)
-        return flat.view(self._dtype(dtype)).reshape(shape).to(device)
+    def tensor(
+        self, data: Any, dtype: str, shape: Sequence[int], device: Any, offset: int = 0
+    ) -> Any:
+        """The memory of `data`, which speaks the buffer protocol, from a byte of it on."""
+        bits, viewed = self._held(dtype)
+        if dtype == _TORCH_PAIRS:
+            shape = self._shape(dtype, shape)
+        tensor = self._torch.from_numpy(np.ndarray(shape, bits, data, offset))
+        if viewed is not None:
+            tensor = tensor.view(viewed)
+        return tensor if device == "cpu" else tensor.to(device)
+
+    def finished(self, array: Any) -> Any:
+        return array
+
+    @functools.lru_cache(maxsize=None)
+    def _held(self, name: str) -> Tuple["np.dtype[Any]", Any]:
+        """What NumPy holds it as on its way to torch, and what it is then seen as, if not that."""
+        dtype = self._dtype(name)
+        if name in _NUMPY and not name.startswith("U"):  # not every torch takes NumPy's unsigned
+            return np.dtype(_NUMPY[name]), None
+        width = self._torch.empty(0, dtype=dtype).element_size()
+        return np.dtype(f"i{width}"), dtype
 
     def check_foreign(self, stored_as: str) -> None:
         raise Unsupported(
@@ -213,11 +249,19 @@ def framework_of(tensor: Any) -> Any:
 
 @functools.lru_cache(maxsize=None)
 def framework(name: str) -> Any:
-    """"auto" is torch where it is installed, else NumPy; "pt" and "np" are safetensors' names."""
+    """"auto" is torch where it is installed, else NumPy; the others have safetensors' names."""
     if name == "auto":
         name = "torch" if has_torch() else "numpy"
-    if name in ("torch", "pt"):
+    if name in ("torch", "pt", "pytorch"):
         return Torch()
     if name in ("numpy", "np"):
         return NumPy()
-    raise InvalidArgument(f"no such framework: {name} (auto, torch, numpy)")
+    if name in ("jax", "flax"):
+        return ThroughNumPy("jax", "jax.numpy", "array")
+    if name in ("tensorflow", "tf"):
+        return ThroughNumPy("tensorflow", "tensorflow", "convert_to_tensor")
+    if name == "mlx":
+        return ThroughNumPy("mlx", "mlx.core", "array")
+    raise InvalidArgument(
+        f"no such framework: {name} (auto, torch, numpy, jax, tensorflow, mlx)"
+    )

@@ -2,7 +2,9 @@
 
 import sys
 import warnings
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
 
 from hoist import _frameworks
 from hoist._tensor_files import HoloFile, ModelFile, PathLike, Wanted, box_of, open_file
@@ -14,6 +16,9 @@ _GROUP_BYTES = 512 << 20
 # A single tensor below that, as stored, is there sooner if the CPU decodes it: a load takes a
 # millisecond to begin and end.
 _LEAST_BYTES = 4 << 20
+
+
+_NO_BYTES = np.empty(0, np.uint8)
 
 
 class LoadedTensor(NamedTuple):
@@ -38,19 +43,19 @@ class ArrayLoader:
     def names(self) -> List[str]:
         """Of all tensors that the framework has a type for; what it has none for is left out, with
         one warning."""
-        found, left_out = [], []
-        for name in self.file.infos:
+        left_out = {}
+        for name in self.file.foreign():
             try:
                 self._check(name)
-                found.append(name)
             except Unsupported as why:
-                left_out.append(str(why))
+                left_out[name] = str(why)
         if left_out:
+            first = next(iter(left_out.values()))
             more = f" (and {len(left_out) - 1} more)" if len(left_out) > 1 else ""
             warnings.warn(
-                f"left out: {left_out[0]}{more}", RuntimeWarning, stacklevel=_callers_stack_level()
+                f"left out: {first}{more}", RuntimeWarning, stacklevel=_callers_stack_level()
             )
-        return found
+        return [name for name in self.file.infos if name not in left_out]
 
     def _check(self, name: str) -> None:
         _, _, stored_as = self.file.elements(name)
@@ -61,9 +66,39 @@ class ArrayLoader:
         except Unsupported as why:
             raise Unsupported(f"tensor '{name}': {why}") from None
 
+    def load_whole(self, names: Sequence[str]) -> Dict[str, Any]:
+        """All of them at once. In host memory small neighbours in a file share a few pages."""
+        self._resolve_device()
+        if self._place is not None or not isinstance(self.file, ModelFile):
+            wanted = [(name, None) for name in names]
+            return {loaded.name: loaded.tensor for loaded in self.load(wanted, at_once=True)}
+        make, finished, device = self._arrays.tensor, self._arrays.finished, self._device
+        foreign = set(self.file.foreign())
+        tensors = {}
+        for name, dtype, shape, data, offset in self.file.load_together(names):
+            if name in foreign:
+                size = self.file.stored_bytes(name)
+                part = np.frombuffer(data, np.uint8, size, offset) if size else _NO_BYTES
+                tensors[name] = self._array(name, part, device)
+            else:
+                tensors[name] = finished(make(data, dtype, shape, device, offset))
+        return tensors
+
     def load(self, wanted: Wanted, at_once: bool = False) -> Iterator[LoadedTensor]:
-        """In their order. On a GPU those that are loaded together share a piece of its memory: all
-        of them if `at_once`, else some at a time."""
+        """In their order; names of the same tensor get it once. On a GPU those that are loaded
+        together share a piece of its memory: all of them if `at_once`, else some at a time."""
+        shared = self.file.shared
+        if not shared:
+            yield from self._load_each(wanted, at_once)
+            return
+        names: Dict[Tuple[str, Optional[float]], List[str]] = {}
+        for name, target in wanted:
+            names.setdefault((shared.get(name, name), target), []).append(name)
+        for loaded, of_it in zip(self._load_each(list(names), at_once), names.values()):
+            for name in of_it:
+                yield loaded._replace(name=name)
+
+    def _load_each(self, wanted: Wanted, at_once: bool) -> Iterator[LoadedTensor]:
         self._resolve_device()
         for group in self._groups(wanted, at_once):
             loaded = self._load_onto_device(group) if self._is_for_device(group) else None
@@ -92,6 +127,9 @@ class ArrayLoader:
     def load_one(self, name: str, target: Optional[float] = None) -> Any:
         """The tensor alone, in memory of its own."""
         self._check(name)
+        self._resolve_device()
+        if self._place is None:
+            return self._array(name, self.file.load(name, target)[0], self._device)
         return next(self.load([(name, target)])).tensor
 
     def load_part(self, name: str, index: Any) -> Any:
@@ -110,13 +148,13 @@ class ArrayLoader:
             if box is not None:
                 data = self.file.load_part(name, box)
                 read = self._arrays.tensor(data, dtype, box.shape, "cpu")
-                return self._arrays.part(read, box.rest, self._device)
+                return self._arrays.finished(self._arrays.part(read, box.rest, self._device))
         if loaded is not None:
             whole = loaded[0].tensor
         else:
             data, _, _ = self.file.load(name, None)
-            whole = self._array(name, data, "cpu")
-        return self._arrays.part(whole, index, self._device)
+            whole = self._array(name, data, "cpu", is_finished=False)
+        return self._arrays.finished(self._arrays.part(whole, index, self._device))
 
     def _resolve_device(self) -> None:
         """At the first load, not before: to ask for "the current GPU" may begin to use one. From
@@ -153,11 +191,13 @@ class ArrayLoader:
         data, quality, is_whole = self.file.load(name, target)
         return LoadedTensor(name, self._array(name, data, self._device), quality, is_whole)
 
-    def _array(self, name: str, data: Any, device: Any) -> Any:
+    def _array(self, name: str, data: Any, device: Any, is_finished: bool = True) -> Any:
         dtype, shape, stored_as = self.file.elements(name)
         if _frameworks.is_foreign(stored_as):
-            return self._arrays.foreign(data, stored_as, shape, device)
-        return self._arrays.tensor(data, dtype, shape, device)
+            array = self._arrays.foreign(data, stored_as, shape, device)
+        else:
+            array = self._arrays.tensor(data, dtype, shape, device)
+        return self._arrays.finished(array) if is_finished else array
 
     def _load_onto_device(self, group: Wanted) -> Optional[List[LoadedTensor]]:
         """Nothing, and a warning the first time, where the device cannot be used or has no room."""

@@ -4,6 +4,7 @@ import functools
 import json
 import mmap
 import os
+from contextlib import contextmanager
 from typing import (
     Any,
     Callable,
@@ -22,12 +23,19 @@ from typing import (
 import numpy as np
 
 from hoist import _native
+from hoist._frameworks import is_foreign
 from hoist.errors import Corrupt, FileNotFound, InvalidArgument, Unsupported
 
 PathLike = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 Policy = Union[Mapping[str, float], Sequence[Tuple[Any, ...]]]
 Elements = Tuple[str, Tuple[int, ...], str]  # dtype, shape, TensorInfo.stored_as
 Wanted = Sequence[Tuple[str, Optional[float]]]  # names, and qualities: None is all
+
+# A key of metadata. Its text is JSON: names of tensors that are stored under another one, with that one.
+SHARED_KEY = "hoist.shared"
+
+# Tensors that are read together share memory up to that, so that few tensors keep little of it.
+_GROUP_BYTES = 1 << 16
 
 _ELEMENTS_SHARE_BYTES = ("F4", "F6_E2M3", "F6_E3M2")
 
@@ -59,7 +67,8 @@ class Infos(Mapping[str, TensorInfo]):
         self._make = make
 
     def __getitem__(self, name: str) -> TensorInfo:
-        return self._make(self._numbers[name])
+        info = self._make(self._numbers[name])
+        return info if info.name == name else info._replace(name=name)
 
     def __contains__(self, name: object) -> bool:
         return name in self._numbers
@@ -88,6 +97,9 @@ class HoloFile:
         self._reader = _native.HoloReader(path)
         self._outline = self._reader.outline()
         self._number = {tensor[0]: number for number, tensor in enumerate(self._outline)}
+        # Names of tensors that were saved under another name, which they share.
+        self.shared = self._shared_names()
+        self._number.update((name, self._number[kept]) for name, kept in self.shared.items())
         self.infos = Infos(self._number, functools.partial(_info_of, self._reader))
 
     def elements(self, name: str) -> Elements:
@@ -104,7 +116,7 @@ class HoloFile:
 
     def load(self, name: str, target: Optional[float]) -> Tuple[Any, float, bool]:
         """Bytes, their quality, and whether that is all there is."""
-        data, quality, parts = self._reader.decode(name, target)
+        data, quality, parts = self._reader.decode(self.shared.get(name, name), target)
         return data, quality, self._is_whole(name, parts)
 
     def load_part(self, name: str, box: "Box") -> Any:
@@ -135,10 +147,35 @@ class HoloFile:
         for index, (_, kind) in enumerate(self._reader.files):
             yield kind, self._reader.skeleton(index)
 
+    def foreign(self) -> List[str]:
+        return _foreign_names(self._outline)
+
+    def _shared_names(self) -> Dict[str, str]:
+        if [kind for _, kind in self._reader.files] != ["safetensors"]:
+            return {}
+        skeleton = self._reader.skeleton(0)
+        if f'"{SHARED_KEY}"'.encode() not in skeleton:
+            return {}
+        texts = _metadata_of_header(skeleton) or {}
+        try:
+            shared = json.loads(texts.get(SHARED_KEY, "{}"))
+            pairs = [(str(name), str(kept)) for name, kept in shared.items()]
+        except (AttributeError, ValueError):
+            return {}  # somebody else's text under that key
+        number = self._number
+        return {name: kept for name, kept in pairs if kept in number and name not in number}
+
+
+def _foreign_names(outline: Sequence[Tuple[Any, ...]]) -> List[str]:
+    """Of what is stored as something that only NumPy has."""
+    return [tensor[0] for tensor in outline if tensor[3] and is_foreign(tensor[3])]
+
 
 class ModelFile:
     """A file of another format, or several: every tensor is whole. `zero_copy`: what is loaded is the
     file itself, mapped into memory, where its place in the file allows that."""
+
+    shared: Dict[str, str] = {}
 
     def __init__(self, path: str, zero_copy: bool):
         self._source = _native.ModelSource(path)
@@ -164,10 +201,30 @@ class ModelFile:
     def load(self, name: str, target: Optional[float]) -> Tuple[Any, float, bool]:
         index = self._index[name]
         if self._maps:
-            file, offset, size, is_aligned = self._source.place(index)
-            if size and is_aligned:
-                return self._maps[file].part(offset, size), 1.0, True
+            data, offset = self._mapped(index)
+            return np.frombuffer(data, np.uint8, self.stored_bytes(name), offset), 1.0, True
         return self._source.read(index), 1.0, True
+
+    def load_together(self, names: Sequence[str]) -> Iterator[Tuple[str, str, Any, Any, int]]:
+        """Name, dtype, shape, and a buffer that has the tensor at an offset, of each."""
+        indices = [self._index[name] for name in names]
+        outline = self._outline
+        if self._maps:
+            for index in indices:
+                yield (*outline[index][:3], *self._mapped(index))
+            return
+        numbers = iter(indices)
+        for data, offsets in self._source.read_groups(indices, _GROUP_BYTES):
+            buffer = memoryview(data)
+            for offset, index in zip(offsets, numbers):
+                yield (*outline[index][:3], buffer, offset)
+
+    def _mapped(self, index: int) -> Tuple[Any, int]:
+        """What of the map has the tensor, and where; memory of its own where it cannot."""
+        file, offset, size, is_aligned = self._source.place(index)
+        if size and is_aligned:
+            return self._maps[file].buffer(offset + size), offset
+        return self._source.read(index), 0
 
     def load_onto(self, device: str, wanted: Wanted) -> List[Tuple[Any, float, bool]]:
         """Many onto a device of Hoist's, as arrays that speak DLPack."""
@@ -176,6 +233,9 @@ class ModelFile:
 
     def stored_bytes(self, name: str, target: Optional[float] = None) -> int:
         return self._source.place(self._index[name])[2]
+
+    def foreign(self) -> List[str]:
+        return _foreign_names(self._outline)
 
     def metadata(self) -> Iterator[Tuple[str, Sequence[Tuple[str, Any]]]]:
         for index, (_, kind) in enumerate(self._source.files):
@@ -257,12 +317,17 @@ class _MappedFile:
     def __init__(self, path: str):
         self._path = path
         with open(path, "rb") as file:
-            self._bytes = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+            # No room is set aside for copies: a file may be larger than the memory.
+            flags = mmap.MAP_PRIVATE | getattr(mmap, "MAP_NORESERVE", 0x4000)
+            prot = mmap.PROT_READ | mmap.PROT_WRITE
+            self._bytes = mmap.mmap(file.fileno(), 0, flags=flags, prot=prot)
+        self._buffer = memoryview(self._bytes)
 
-    def part(self, offset: int, size: int) -> Any:
-        if self._bytes.size() < offset + size:  # of the file that is mapped, whatever its name is now
+    def buffer(self, size: int) -> memoryview:
+        """Of at least so many bytes."""
+        if self._bytes.size() < size:  # of the file that is mapped, whatever its name is now
             raise Corrupt(f"the file was cut off since it was opened ({self._path}): get it again")
-        return np.frombuffer(self._bytes, np.uint8, size, offset)
+        return self._buffer
 
 
 def _check_empty_archive(path: str) -> None:
@@ -307,6 +372,18 @@ def open_file(path: PathLike, zero_copy: bool = False) -> TensorFile:
         raise Corrupt(f"a name that is no UTF-8 ({text}): {error.reason}") from None
 
 
+@contextmanager
+def bytes_as_file(data: Any) -> Iterator[str]:
+    """A path at which they can be read while this lasts."""
+    descriptor = os.memfd_create("tensors")
+    try:
+        with open(descriptor, "wb", closefd=False) as file:
+            file.write(data)
+        yield f"/proc/self/fd/{descriptor}"
+    finally:
+        os.close(descriptor)
+
+
 def metadata_of(file: TensorFile) -> Optional[Dict[str, Any]]:
     for kind, pairs in file.metadata():
         if kind == "gguf":
@@ -316,10 +393,14 @@ def metadata_of(file: TensorFile) -> Optional[Dict[str, Any]]:
             return found
     for kind, skeleton in file.skeletons():
         if kind == "safetensors":
-            size = int.from_bytes(skeleton[:8], "little")
-            texts = json.loads(skeleton[8 : 8 + size]).get("__metadata__")
-            return dict(texts) if texts is not None else None
+            return _metadata_of_header(skeleton)
     return None
+
+
+def _metadata_of_header(skeleton: bytes) -> Optional[Dict[str, str]]:
+    size = int.from_bytes(skeleton[:8], "little")
+    texts = json.loads(skeleton[8 : 8 + size]).get("__metadata__")
+    return dict(texts) if texts is not None else None
 
 
 def files_of_folder(folder: str) -> List[str]:

@@ -31,12 +31,12 @@ Errors are those of `hoist.errors`.
 """
 
 import json
-import os
 import warnings
 from types import TracebackType
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Type
 
 from hoist import _frameworks, _native
+from hoist import _safetensors_layout as layout
 from hoist._holo_context import (
     GpuAccumulator,
     GpuHoloContext,
@@ -52,14 +52,17 @@ from hoist._holo_tensor import (
     TensorDescription,
 )
 from hoist._ownership import OwnsResources
+from hoist._shared_memory import same_memory
 from hoist._tensor_arrays import ArrayLoader
 from hoist._tensor_files import (
+    SHARED_KEY,
     HoloFile,
     Layer,
     PathLike,
     Policy,
     Targets,
     TensorInfo,
+    bytes_as_file,
     check_backend,
     checked_steps,
     file_path,
@@ -131,7 +134,10 @@ def load_file(
     arrays.check_device(device)
     targets = Targets(target, policy)
     loader = ArrayLoader(path, device, arrays, zero_copy)
-    wanted = [(name, targets.of(name)) for name in loader.names()]
+    names = loader.names()
+    if target is None and policy is None and not skip_damaged:
+        return loader.load_whole(names)
+    wanted = [(name, targets.of(name)) for name in names]
     if not skip_damaged:
         return {loaded.name: loaded.tensor for loaded in loader.load(wanted, at_once=True)}
     intact, left_out = loader.load_intact(wanted)
@@ -149,13 +155,8 @@ def load_file(
 def load(data: Any, device: Any = "cpu", *, framework: str = "auto") -> Dict[str, Any]:
     """All tensors of the bytes of a file by name, as safetensors' `load` gives them; of any file
     that `load_file` reads."""
-    name = os.memfd_create("tensors")
-    try:
-        with open(name, "wb", closefd=False) as file:
-            file.write(data)
-        return load_file(f"/proc/self/fd/{name}", device, framework=framework)
-    finally:
-        os.close(name)
+    with bytes_as_file(data) as path:
+        return load_file(path, device, framework=framework)
 
 
 def load_directory(
@@ -272,23 +273,24 @@ class safe_open(OwnsResources):  # the name that it has in safetensors
 
     def get_tensor(self, name: str, target: Optional[float] = None) -> Any:
         """The tensor, whole or with the fewest layers that reach `target`."""
-        self._about(name)
-        return self._opened().load_one(name, Targets(target, None).of(name))
+        self._check(name)
+        wanted = None if target is None else Targets(target, None).of(name)
+        return self._opened().load_one(name, wanted)
 
     def get_tensors(self) -> Dict[str, Any]:
         """All of them, whole; on a GPU in one piece of its memory."""
-        wanted = [(name, None) for name in self._opened().names()]
-        return {one.name: one.tensor for one in self._opened().load(wanted, at_once=True)}
+        return self._opened().load_whole(self._opened().names())
 
     def get_slice(self, name: str) -> "_Slice":
-        self._about(name)
+        self._check(name)
         return _Slice(self, name)
 
-    def _about(self, name: str) -> TensorInfo:
-        found = self._opened().file.infos.get(name)
-        if found is None:
+    def _check(self, name: str) -> None:
+        if name not in self._opened().file.infos:
             raise NotFound(f"no such tensor: {name}")
-        return found
+
+    def _about(self, name: str) -> TensorInfo:
+        return self._opened().file.infos[name]
 
     def _load_part(self, name: str, index: Any) -> Any:
         return self._opened().load_part(name, index)
@@ -333,18 +335,23 @@ def save_file(
 
     `encoding`: "embedded" (ends bit-exact), "spectral", "rph", "lrdf" (any subset of `fragments`
     gives an approximation) or "lossless". Of every `fragments` + `parity` shards any `parity` may be
-    lost. `hoist tensors unpack` turns the file into the .safetensors that safetensors' `save_file`
+    lost.
+
+    Tensors that are the same memory are stored once, with a UserWarning that names them, and are the
+    same memory again when they are loaded together. The file says so in its metadata
+    ("hoist.shared"). Tensors that overlap otherwise are stored each. `hoist tensors unpack` turns the file into the .safetensors that safetensors' `save_file`
     makes of these tensors.
     """
     output = file_path(path)
     if output.endswith(".safetensors"):
         raise InvalidArgument(
-            f"{output}: what is written here is a .holo file; safetensors has a save_file of its own"
+            f"{output}: what is written here is a .holo file; hoist.safetensors writes .safetensors"
         )
     for option, count in {"fragments": fragments, "parity": parity, "seed": seed}.items():
         if not 0 <= count < 1 << (64 if option == "seed" else 32):
             raise InvalidArgument(f"{option} of {count}")
-    skeleton, prepared = _laid_out(tensors, metadata)
+    distinct, described = _without_shared(tensors, metadata)
+    skeleton, prepared = layout.laid_out(layout.prepared_of(distinct), described)
     size = len(skeleton) + sum(data.size for _, _, _, data in prepared)
     writer = _native.HoloWriter(
         output, skeleton, size, encoding, fragments, parity, order, seed, precision
@@ -357,84 +364,20 @@ def save_file(
 def save(tensors: Mapping[str, Any], metadata: Optional[Mapping[str, str]] = None) -> bytes:
     """The bytes of the .safetensors file that safetensors' `save_file` makes of these tensors, of
     torch or NumPy; several entries of metadata are in the order that they have."""
-    skeleton, prepared = _laid_out(tensors, metadata)
-    return b"".join([skeleton, *(memoryview(data) for _, _, _, data in prepared)])
+    return layout.to_bytes(layout.prepared_of(tensors), metadata)
 
 
-_MOST_HEADER_BYTES = 100_000_000
-
-_Prepared = Tuple[str, str, Tuple[int, ...], Any]  # name, dtype, shape, bytes
-
-
-def _laid_out(
+def _without_shared(
     tensors: Mapping[str, Any], metadata: Optional[Mapping[str, str]]
-) -> Tuple[bytes, List[_Prepared]]:
-    """What a .safetensors has before its tensors' bytes, and the tensors in their order."""
-    _check_saved(tensors, metadata)
-    prepared = sorted(_prepare(tensors), key=_place_in_safetensors)
-    header: Dict[str, Any] = {}
-    if metadata is not None:
-        header["__metadata__"] = dict(metadata)
-    offset = 0
-    for name, dtype, shape, data in prepared:
-        end = offset + data.size
-        header[name] = {"dtype": dtype, "shape": list(shape), "data_offsets": [offset, end]}
-        offset = end
-    text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
-    text += b" " * (-len(text) % 8)
-    if len(text) > _MOST_HEADER_BYTES:
-        raise InvalidArgument(
-            f"names and metadata make a header of {len(text)} bytes, and safetensors takes 100 MB: "
-            "save fewer tensors in a file, or under shorter names"
-        )
-    return len(text).to_bytes(8, "little") + text, prepared
-
-
-def _prepare(tensors: Mapping[str, Any]) -> Iterator[_Prepared]:
-    for name, tensor in tensors.items():
-        try:
-            dtype, shape, data = _frameworks.framework_of(tensor).parts(tensor)
-            if dtype not in _SAVED_FIRST:
-                raise Unsupported(
-                    f"safetensors has no {dtype}: save it with numpy.savez, whose files "
-                    "`hoist tensors pack` takes"
-                )
-            yield name, dtype, shape, data
-        except Unsupported as error:
-            raise Unsupported(f"tensor '{name}': {error}") from None
-
-
-# As safetensors lays them out: the widest types first, so that all are aligned.
-_SAVED_FIRST = (
-    "U64 I64 F64 C64 F32 U32 I32 BF16 F16 U16 I16 "
-    "F8_E5M2FNUZ F8_E4M3FNUZ F8_E8M0 F8_E4M3 F8_E5M2 I8 U8 F4 BOOL"
-).split()
-
-
-def _place_in_safetensors(tensor: _Prepared) -> Tuple[int, str]:
-    name, dtype, _, _ = tensor
-    return _SAVED_FIRST.index(dtype), name
-
-
-def _check_saved(tensors: Mapping[str, Any], metadata: Optional[Mapping[str, str]]) -> None:
-    """What no .safetensors could hold is not saved either."""
-    if not isinstance(tensors, Mapping):
-        raise TypeError(f"tensors by name are saved, not a {type(tensors).__name__}")
-    for name in tensors:
-        if not isinstance(name, str):
-            raise TypeError(f"names of tensors are str, not {type(name).__name__}")
-        _check_text(name)
-    if "__metadata__" in tensors:
-        raise InvalidArgument("no tensor can be called __metadata__ in safetensors")
-    for key, value in (metadata or {}).items():
-        if not isinstance(key, str) or not isinstance(value, str):
-            raise TypeError(f"metadata is of str to str, not {key!r}: {value!r}")
-        _check_text(key)
-        _check_text(value)
-
-
-def _check_text(text: str) -> None:
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise InvalidArgument(f"{text!r} is no text that UTF-8 could hold: {error.reason}") from None
+) -> Tuple[Mapping[str, Any], Optional[Mapping[str, str]]]:
+    """Each tensor once, and metadata that say which names stand for others, too."""
+    shared = same_memory(tensors) if isinstance(tensors, Mapping) else {}
+    if not shared:
+        return tensors, metadata
+    name, kept = next(iter(shared.items()))
+    more = f" (and {len(shared) - 1} more)" if len(shared) > 1 else ""
+    warnings.warn(
+        f"tensors that share memory are stored once: {name!r} as {kept!r}{more}", stacklevel=3
+    )
+    distinct = {name: tensor for name, tensor in tensors.items() if name not in shared}
+    return distinct, {**(metadata or {}), SHARED_KEY: json.dumps(shared)}

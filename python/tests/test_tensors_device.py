@@ -323,7 +323,7 @@ def test_memory_is_free_again_with_the_last_tensor(tmp_path):
     size = 256 << 20
     path = tmp_path / "large.holo"
     zeros = np.zeros(size // 8, np.float32)
-    tensors.save_file({"a": zeros, "b": zeros}, path)
+    tensors.save_file({"a": zeros, "b": zeros.copy()}, path)
     del zeros
     gc.collect()
     before = resident()

@@ -18,6 +18,8 @@ class SlowFile:
     """Tensors of qualities 0.6, 0.95 and 1, one that is whole from the start; what is better than
     the first step waits at the gate."""
 
+    shared = {}
+
     def __init__(self):
         self.infos = {
             name: TensorInfo(name, "F64", (2,), "embedded", ()) for name in ["a", "b", "whole"]
@@ -25,6 +27,9 @@ class SlowFile:
         self.gate = threading.Event()
         self.waits = threading.Event()
         self.loads = []
+
+    def foreign(self):
+        return []
 
     def elements(self, name):
         return self.infos[name].dtype, self.infos[name].shape, ""

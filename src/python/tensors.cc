@@ -26,6 +26,7 @@
 #include "python/tensors_device.h"
 #include "python/tensors_metadata.h"
 #include "python/tensors_path.h"
+#include "python/tensors_plain.h"
 #include "tensors/file/holo_slice.h"
 #include "tensors/file/quality_policy.h"
 #include "tensors/file/reader.h"
@@ -220,6 +221,7 @@ class Writer {
 
 void define_tensors(nb::module_& module) {
   module.def("element_types", &element_types);
+  module.def("write_file", &write_file, "path"_a, "pieces"_a);
   nb::class_<HoloTensorReader>(module, "HoloReader")
       .def(nb::new_([](const FilePath& path) {
              Result<HoloTensorReader> reader = [&] {
@@ -290,6 +292,12 @@ void define_tensors(nb::module_& module) {
              return tensors;
            })
       .def("read", &read, "index"_a)
+      .def(
+          "read_groups",
+          [](const Model& model, const std::vector<size_t>& indices, uint64_t most) {
+            return read_groups(model.source, indices, most);
+          },
+          "indices"_a, "most"_a)
       .def("read_part", &read_part, "index"_a, "ranges"_a)
       .def(
           "load_onto",
