@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""hoist.match's scorers of single pairs beside RapidFuzz's, with and without cut-offs, values compared.
+"""Calls for single pairs beside RapidFuzz's: every scorer of hoist.rapidfuzz, values compared.
 
     PYTHONPATH=build/release/python build/venv/bin/python bench/match/pair_bench.py \\
-        [--lengths 2,10,100,1000] [--cutoffs none,1,10,100] [--texts unrelated,alike]
+        [--scorers ratio,OSA.distance] [--lengths 2,10,100,1000] [--cutoffs none,0.8] \\
+        [--texts unrelated,alike] [--module rapidfuzz|match]
 
-Prints the CPU time of a call of ours and of RapidFuzz's, and RapidFuzz's over ours: below 1, ours
-is slower. Calls of both alternate, the best turn of each counts. `alike` texts are copies with up to
-2 % of edits, `unrelated` ones random letters of 26.
+Prints a table in Markdown: a row a scorer, texts and cut-off, a column a length, in each cell
+RapidFuzz's CPU time over ours (below 1 ours is slower) and our time of a call. Calls of both
+alternate, the best turn of each counts. `alike` texts are copies with up to 2 % of edits,
+`unrelated` ones random letters of 26, of which every seventh is a space for scorers of words. A
+cut-off is how alike texts must be, from 0 to 1.
 """
 
 import argparse
@@ -15,24 +18,52 @@ import sys
 import time
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
+METRICS = ["LCSseq", "Indel", "Levenshtein", "OSA", "DamerauLevenshtein", "Hamming", "Jaro"]
+METRICS += ["JaroWinkler", "Prefix", "Postfix"]
+VALUES = ["distance", "normalized_similarity"]
 
 
-def unrelated(rng, length):
-    return "".join(rng.choices(LETTERS, k=length))
+def unrelated(rng, letters, length):
+    return "".join(rng.choices(letters, k=length))
 
 
-def alike(rng, text):
+def alike(rng, letters, text):
     symbols = list(text)
     for _ in range(rng.randint(1, max(1, len(text) // 50))):
         at = rng.randrange(len(symbols))
         kind = rng.randrange(3)
         if kind == 0:
-            symbols.insert(at, rng.choice(LETTERS))
+            symbols.insert(at, rng.choice(letters))
         elif kind == 1 and len(symbols) > 1:
             del symbols[at]
         else:
-            symbols[at] = rng.choice(LETTERS)
+            symbols[at] = rng.choice(letters)
     return "".join(symbols)
+
+
+def pairs_of(name, texts, length):
+    rng = random.Random(length)
+    letters = LETTERS if "." in name else LETTERS + 4 * " "
+    pairs = []
+    for _ in range(max(1, min(50, 10000 // length))):
+        a = unrelated(rng, letters, length)
+        pairs.append((a, alike(rng, letters, a) if texts == "alike" else unrelated(rng, letters, length)))
+    return pairs
+
+
+def cutoff_of(name, text, length):
+    """How alike, as this scorer has it."""
+    if text == "none":
+        return {}
+    share = float(text)
+    family, _, value = name.partition(".")
+    if not value:
+        return {"score_cutoff": 100 * share}
+    if value in ("normalized_similarity", "similarity"):
+        return {"score_cutoff": share}
+    if value == "normalized_distance" or family.startswith("Jaro"):
+        return {"score_cutoff": round(1 - share, 6)}
+    return {"score_cutoff": int(length * (1 - share))}
 
 
 def seconds(scorer, pairs, words, repeats):
@@ -50,56 +81,64 @@ def nicely(value):
     return f"{value * 1e9:.0f} ns"
 
 
+def compared(ours, theirs, pairs, words, options):
+    """A cell: their time over ours, and ours. None where values differ."""
+    if any(ours(a, b, **words) != theirs(a, b, **words) for a, b in pairs):
+        return None
+    once = seconds(ours, pairs, words, 1) + seconds(theirs, pairs, words, 1)
+    repeats = max(1, int(options.least_seconds / (once * len(pairs) * options.turns)))
+    best = [float("inf"), float("inf")]
+    for _ in range(options.turns if once < 0.3 else 2):
+        for i, scorer in enumerate((ours, theirs)):
+            best[i] = min(best[i], seconds(scorer, pairs, words, repeats))
+    return f"{best[1] / best[0]:.3g} ({nicely(best[0])})"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--lengths", default="2,5,10,30,64,100,300,1000,10000,100000")
-    parser.add_argument("--scorers", default="Levenshtein.distance,Indel.distance")
+    parser.add_argument("--lengths", default="2,10,40,64,100,300,1000")
+    parser.add_argument("--scorers", default="all")
     parser.add_argument("--texts", default="unrelated,alike")
-    parser.add_argument("--cutoffs", default="none,1,3,10,100")
+    parser.add_argument("--cutoffs", default="none,0.8")
+    parser.add_argument("--module", choices=("rapidfuzz", "match"), default="rapidfuzz")
     parser.add_argument("--least-seconds", type=float, default=0.05, help="for a cell")
     parser.add_argument("--turns", type=int, default=5)
     options = parser.parse_args()
     try:
-        from rapidfuzz import __version__, distance, fuzz
+        import rapidfuzz as theirs
 
+        import hoist.rapidfuzz
         from hoist import match
     except ImportError as missing:
         sys.exit(f"pair_bench: {missing}: PYTHONPATH=BUILD/python, build/venv/bin/python")
 
     def named(module, name):
         family, _, value = name.partition(".")
-        return getattr(getattr(module, family), value) if value else fuzz.ratio
+        if not value:
+            return getattr(getattr(module, "fuzz", module), name)
+        return getattr(getattr(getattr(module, "distance", module), family), value)
 
-    print(f"RapidFuzz {__version__}; CPU time a call: ours, RapidFuzz's, ratio")
+    scorers = options.scorers.split(",")
+    if options.scorers == "all":
+        scorers = [name for name in hoist.rapidfuzz.fuzz.__all__ if "alignment" not in name]
+        scorers += [f"{metric}.{value}" for metric in METRICS for value in VALUES]
+    ours = hoist.rapidfuzz if options.module == "rapidfuzz" else match
+    lengths = [int(length) for length in options.lengths.split(",")]
+    print(f"RapidFuzz {theirs.__version__}: its time over ours (ours)\n")
+    print("| scorer, texts, cut-off |", " | ".join(map(str, lengths)), "|")
+    print("|---|" + "---:|" * len(lengths))
     all_equal = True
-    for name in options.scorers.split(","):
-        ours = match.ratio if name == "ratio" else named(match, name)
-        theirs = named(distance, name)
+    for name in scorers:
         for texts in options.texts.split(","):
-            for length in map(int, options.lengths.split(",")):
-                rng = random.Random(length)
-                pairs = []
-                for _ in range(max(1, min(50, 10000 // length))):
-                    a = unrelated(rng, length)
-                    pairs.append((a, alike(rng, a) if texts == "alike" else unrelated(rng, length)))
-                for text in options.cutoffs.split(","):
-                    words = {} if text == "none" else {"score_cutoff": float(text)}
-                    if words and name.endswith(".distance"):
-                        words = {"score_cutoff": int(text)}
-                        if int(text) > 2 * length:
-                            continue
-                    for a, b in pairs:
-                        all_equal &= ours(a, b, **words) == theirs(a, b, **words)
-                    once = seconds(ours, pairs, words, 1) + seconds(theirs, pairs, words, 1)
-                    repeats = max(1, int(options.least_seconds / (once * len(pairs) * options.turns)))
-                    best = [float("inf"), float("inf")]
-                    for _ in range(options.turns if once < 0.3 else 2):
-                        best = [
-                            min(best[0], seconds(ours, pairs, words, repeats)),
-                            min(best[1], seconds(theirs, pairs, words, repeats)),
-                        ]
-                    print(f"{name:22}{texts:10}{length:8}{text:>6}{nicely(best[0]):>10}"
-                          f"{nicely(best[1]):>10}{best[1] / best[0]:8.2f}", flush=True)  # fmt: skip
+            for text in options.cutoffs.split(","):
+                cells = []
+                for length in lengths:
+                    pairs = pairs_of(name, texts, length)
+                    words = cutoff_of(name, text, length)
+                    cell = compared(named(ours, name), named(theirs, name), pairs, words, options)
+                    all_equal &= cell is not None
+                    cells.append(cell or "differs")
+                print(f"| {name}, {texts}, {text} |", " | ".join(cells), "|", flush=True)
     if not all_equal:
         sys.exit("pair_bench: values differ")
 

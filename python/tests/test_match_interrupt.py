@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from hoist import match
+from hoist.rapidfuzz import distance, fuzz
 
 
 def soon():
@@ -60,6 +61,16 @@ def test_cdist(scorer):
         pair = match.ratio if scorer == "ratio" else match.Levenshtein.distance
         pair(text, other)
     assert match.cdist(["ab"], ["ab"]).tolist() == [[100]]
+
+
+@pytest.mark.parametrize(
+    "scorer", [fuzz.ratio, fuzz.QRatio, distance.Levenshtein.distance, distance.LCSseq.similarity]
+)
+def test_pairs_of_rapidfuzz(scorer):
+    text, other = "ab" * 5_000_000, "aab" * 3_000_000
+    with pytest.raises(KeyboardInterrupt):
+        soon()
+        scorer(text, other)
 
 
 @pytest.mark.parametrize("isjunk", [None, "c".__eq__])

@@ -115,8 +115,8 @@ double score_of(const FuzzScorer& scorer, const match::Sequence& a, const match:
                 std::optional<double> cutoff) {
   const uint64_t steps = steps_of(scorer, a, b);
   if (steps <= kSmallSteps) return match::fuzz_score(scorer, a, b, cutoff);
-  return interruptible(steps >= kLongSteps, [&](const std::stop_token& /*stop*/) {
-    return match::fuzz_score(scorer, a, b, cutoff);
+  return interruptible(steps >= kLongSteps, [&](const std::stop_token& stop) {
+    return match::fuzz_score(scorer, a, b, cutoff, stop);
   });
 }
 

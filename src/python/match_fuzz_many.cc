@@ -70,21 +70,26 @@ class InPlaceChunk {
       : choices_(choices), begin_(begin), sequences_(end - begin) {}
 
   // Places of the choices that lie elsewhere, or are long.
-  void score(match::BestMatches& best, ThreadPool& pool, std::vector<size_t>& left) {
+  void score(match::BestMatches& best, ThreadPool* pool, std::vector<size_t>& left) {
     const size_t pieces = (sequences_.size() + kPiece - 1) / kPiece;
     std::vector<std::vector<size_t>> others(pieces);
     const auto take = [&](size_t piece) { others[piece] = this->take(piece); };
     if (!kReadsInPlace) {
       for (size_t piece = 0; piece < pieces; ++piece) take(piece);
     }
-    pool.parallel_for(pieces, [&](size_t piece) {
+    const auto score_piece = [&](size_t piece) {
       if (kReadsInPlace) take(piece);
       const size_t first = piece * kPiece;
       best.score({match::SequenceList(sequences_).subspan(first, size_of(piece)),
                   begin_ + first,
                   {},
                   others[piece]});
-    });
+    };
+    if (pool != nullptr) {
+      pool->parallel_for(pieces, score_piece);
+    } else {
+      for (size_t piece = 0; piece < pieces; ++piece) score_piece(piece);
+    }
     for (size_t piece = 0; piece < pieces; ++piece) {
       for (const size_t place : others[piece]) left.push_back(begin_ + piece * kPiece + place);
     }
@@ -116,14 +121,18 @@ class InPlaceChunk {
   std::vector<match::Sequence> sequences_;
 };
 
-// Places of the choices that are still to be compared.
-std::vector<size_t> score_in_place(match::BestMatches& best, nb::handle choices, ThreadPool& pool,
+// Places of the choices that are still to be compared. By the threads of `pool`, if there is one.
+std::vector<size_t> score_in_place(match::BestMatches& best, nb::handle choices, ThreadPool* pool,
                                    size_t chunk) {
   std::vector<size_t> left;
   for (size_t begin = 0; begin < nb::len(choices); begin += chunk) {
+    if (begin != 0) {
+      const nb::gil_scoped_release others_may_run;
+    }
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
-    InPlaceChunk(choices, begin, std::min(nb::len(choices), begin + chunk)).score(best, pool, left);
-    const nb::gil_scoped_release others_may_run;
+    // Others may have made the list shorter.
+    const size_t end = std::min(nb::len(choices), begin + chunk);
+    if (begin < end) InPlaceChunk(choices, begin, end).score(best, pool, left);
   }
   return left;
 }
@@ -146,9 +155,8 @@ nb::list fuzz_extract(const nb::str& name, nb::handle query, const nb::object& c
   ElementNumbers numbers(true);
   const Collection one(nb::make_tuple(query), numbers, nb::none());
   match::BestMatches best(scorer, one.view().front(), held, limit);
-  ThreadPool alone(1);
   const bool are_few = nb::len(choices) <= kFewChoices;
-  ThreadPool& pool = are_few ? alone : ThreadPool::process();
+  ThreadPool* const pool = are_few ? nullptr : &ThreadPool::process();
   const bool in_place = processor.is_none() && one.symbols() <= kMostShort;
   std::vector<size_t> left;
   if (in_place) left = score_in_place(best, choices, pool, chunk_of(one.symbols()));
@@ -156,7 +164,8 @@ nb::list fuzz_extract(const nb::str& name, nb::handle query, const nb::object& c
     const Collection all(in_place ? items_at(choices, left) : choices, numbers, processor);
     run_interruptibly(one.symbols() * all.symbols() >= kLongCells,
                       [&](const std::stop_token& stop) {
-                        best.score({all.view(), 0, left, all.missing()}, pool, stop);
+                        const match::ChoiceBlock block = {all.view(), 0, left, all.missing()};
+                        pool != nullptr ? best.score(block, *pool, stop) : best.score(block, stop);
                       });
   }
   return list_of(scorer, best.take());

@@ -67,14 +67,28 @@ class _Way:
         return self.scorer(query, choice, score_cutoff=cutoff, **self.kwargs)
 
 
+_WAYS: Dict[Any, _Way] = {}  # of this module's scorers without arguments
+
+
+def _way_of(scorer: Scorer, kwargs: Optional[Dict[str, Any]]) -> _Way:
+    if kwargs or type(scorer) is not _native.FuzzFunction:
+        return _Way(scorer, kwargs)
+    known = _WAYS.get(scorer)
+    if known is None:
+        known = _WAYS[scorer] = _Way(scorer, None)
+    return known
+
+
 def _with_keys(choices: Any) -> Iterable[Tuple[Any, Any]]:
     return choices.items() if hasattr(choices, "items") else enumerate(choices)
 
 
 def _keys_and_choices(choices: Any) -> Tuple[Optional[List[Any]], Any]:
     """Without keys where they are the places."""
+    if type(choices) is list or type(choices) is tuple:
+        return None, choices
     if not hasattr(choices, "items"):
-        return None, choices if type(choices) in (list, tuple) else list(choices)
+        return None, list(choices)
     items = list(choices.items())
     return [key for key, _ in items], [choice for _, choice in items]
 
@@ -104,7 +118,7 @@ def extract(
 
     choices: any iterable, or a mapping, whose keys then are the third element of each match.
     """
-    way = _Way(scorer, scorer_kwargs)
+    way = _way_of(scorer, scorer_kwargs)
     if limit is not None and limit < 0:
         raise ValueError(f"limit={limit}: 0 or more, or None for all")
     if is_missing(query):
@@ -152,7 +166,7 @@ def extractOne(
     scorer_kwargs: Optional[Dict[str, Any]] = None,
 ) -> Optional[Match]:
     """The first of the best choices; None where none reaches the cut-off."""
-    way = _Way(scorer, scorer_kwargs)
+    way = _way_of(scorer, scorer_kwargs)
     if is_missing(query):
         return None
     if processor is not None:
@@ -191,7 +205,7 @@ def extract_iter(
     scorer_kwargs: Optional[Dict[str, Any]] = None,
 ) -> Iterator[Match]:
     """Every choice that reaches the cut-off, in their order, one by one."""
-    way = _Way(scorer, scorer_kwargs)
+    way = _way_of(scorer, scorer_kwargs)
     if is_missing(query):
         return
     if processor is not None:
@@ -274,7 +288,7 @@ def cdist(
     scorer_kwargs: Optional[Dict[str, Any]] = None,
 ) -> Any:
     """Scores of every query with every choice, as a NumPy matrix."""
-    way = _Way(scorer, scorer_kwargs)
+    way = _way_of(scorer, scorer_kwargs)
     len(queries), len(choices)
     is_pair_scorer = way.name is not None and (
         way.name == "ratio"
@@ -318,7 +332,7 @@ def cpdist(
     scorer_kwargs: Optional[Dict[str, Any]] = None,
 ) -> Any:
     """Scores of each query with the choice of the same place, as a NumPy vector."""
-    way = _Way(scorer, scorer_kwargs)
+    way = _way_of(scorer, scorer_kwargs)
     if len(queries) != len(choices):
         raise ValueError("Length of queries and choices must be the same!")
     if way.name is not None:

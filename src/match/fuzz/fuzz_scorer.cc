@@ -93,10 +93,10 @@ std::optional<PairScorer> FuzzScorer::pair_scorer() const {
 }
 
 double fuzz_score(const FuzzScorer& scorer, const Sequence& a, const Sequence& b,
-                  std::optional<double> cutoff) {
-  if (const auto pair = scorer.pair_scorer()) return pair_score(*pair, a, b, cutoff);
+                  std::optional<double> cutoff, const std::stop_token& stop) {
+  if (const auto pair = scorer.pair_scorer()) return pair_score(*pair, a, b, cutoff, stop);
   if (scorer.kind == Kind::quick_ratio) {
-    return a.length == 0 || b.length == 0 ? 0 : pair_score(kRatio, a, b, cutoff.value_or(0));
+    return a.length == 0 || b.length == 0 ? 0 : pair_score(kRatio, a, b, cutoff.value_or(0), stop);
   }
   if (!scorer.is_percent()) return metric_score(scorer, a, b, cutoff);
   // Short ones need no new memory, and long ones keep none.

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <string_view>
 #include <vector>
 
@@ -73,8 +74,10 @@ struct FuzzScorer {
 
 // Beyond the cut-off similarities and ratios are 0, distances one more than the cut-off, normalized
 // distances and those of Jaro 1.
+// Once `stop` is requested, those that have a pair_scorer() return soon, and what they return is
+// undefined.
 double fuzz_score(const FuzzScorer& scorer, const Sequence& a, const Sequence& b,
-                  std::optional<double> cutoff);
+                  std::optional<double> cutoff, const std::stop_token& stop = {});
 
 // The symbols of a sequence, copied into `room` unless they have 32 bits already.
 Symbols wide_symbols(const Sequence& sequence, std::vector<uint32_t>& room);

@@ -1,6 +1,7 @@
 #include "match/fuzz/masked_counts.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <vector>
 
@@ -197,13 +198,24 @@ CommonSymbols long_common(const QueryMasks& masks, Other<Symbol> other, size_t r
   const size_t rows = std::min(other.size(), size + reach);
   thread_local std::vector<uint64_t> taken;
   thread_local std::vector<uint32_t> takers;
+  // The first word in which a symbol may still have a free place: of bytes, by symbol.
+  constexpr size_t kBytes = 256;
+  std::array<uint32_t, kBytes> free_from = {};
   taken.assign(masks.words(), 0);
   takers.clear();
   for (size_t j = 0; j < rows; ++j) {
     const uint64_t* const row = masks.of(other[j]);
     const size_t begin = j > reach ? j - reach : 0;
     const size_t last = std::min(size - 1, j + reach);
-    for (size_t w = begin / 64; w <= last / 64; ++w) {
+    size_t first = begin / 64;
+    if (other[j] < kBytes) {
+      // Windows only move on, and what is taken stays so.
+      uint32_t& from = free_from[other[j]];
+      from = std::max(from, static_cast<uint32_t>(first));
+      while (from < masks.words() && (row[from] & ~taken[from]) == 0) ++from;
+      first = from;
+    }
+    for (size_t w = first; w <= last / 64; ++w) {
       uint64_t found = row[w] & ~taken[w];
       if (w == begin / 64) found &= ~uint64_t{0} << (begin % 64);
       if (w == last / 64) found &= ~uint64_t{0} >> (63 - last % 64);

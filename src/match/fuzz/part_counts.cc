@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "match/fuzz/masked_counts.h"
+
 namespace hoist::match {
 
 namespace {
@@ -48,7 +50,7 @@ void PartCounts::set(Symbols needle, const QueryMasks& masks, Symbols text) {
   single_.reset();
   is_empty_ = false;
   if (size_ <= 8) return count<uint8_t>(masks, text);
-  if (size_ == length_) return count_ends(needle, masks, text);
+  if (length_ - size_ <= kFewParts) return count_few(needle, masks, text);
   if (size_ <= 16) return count<uint16_t>(masks, text);
   if (size_ <= 32) return count<uint32_t>(masks, text);
   if (size_ <= 64) return count<uint64_t>(masks, text);
@@ -117,7 +119,19 @@ void PartCounts::count_ends(Symbols needle, const QueryMasks& masks, Symbols tex
   count_beginnings(
       reversed_masks_, size_, state_, [&](size_t place) { return text[length_ - 1 - place]; },
       [&](size_t length, uint32_t count) { counts_[length_ - length + size_ - 1] = count; });
-  is_empty_ = !single_ && counts_[size_ - 1] == 0;
+}
+
+void PartCounts::count_few(Symbols needle, const QueryMasks& masks, Symbols text) {
+  count_ends(needle, masks, text);
+  uint32_t most = std::max(counts_[size_ - 1], counts_[length_ - 1]);
+  // The first and the last whole part are an end.
+  for (size_t begin = 1; begin + size_ < length_; ++begin) {
+    const auto count =
+        static_cast<uint32_t>(lcs_length(masks, as_sequence(text.subspan(begin, size_))));
+    counts_[begin + size_ - 1] = count;
+    most = std::max(most, count);
+  }
+  is_empty_ = most == 0;
 }
 
 uint64_t PartCounts::most_of_whole() const {

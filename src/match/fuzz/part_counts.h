@@ -45,6 +45,9 @@ class PartCounts {
   template <typename Word>
   void count(const QueryMasks& masks, Symbols text);
   void count_long(const QueryMasks& masks, Symbols text);
+  // Where there are at most so many parts besides the beginnings and ends.
+  static constexpr size_t kFewParts = 8;
+  void count_few(Symbols needle, const QueryMasks& masks, Symbols text);
   void count_ends(Symbols needle, const QueryMasks& masks, Symbols text);
 
   const PairKernels& kernels_;
