@@ -46,7 +46,7 @@ struct While {
   const Expression* condition;
   Block body;
 };
-// Of the innermost loop.
+// Leaves the innermost loop, or goes to its next turn.
 struct Break {};
 struct Continue {};
 // Ends the thread's part of a kernel. In a function it has a value.
