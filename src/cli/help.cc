@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/nearest_word.h"
 #include "cli/command_name.h"
 #include "cli/commands.h"
 #include "cli/guides.h"
