@@ -355,7 +355,7 @@ class Frame {
     for (const uint32_t thread : active) *slot(s.result, thread) = votes[thread / kWarp];
   }
 
-  // Of at most 32 values, in the order of ir/statement.h.
+  // Reduces at most 32 values, in the order of ir/statement.h.
   static uint64_t combine(std::span<uint64_t> values, ReduceOperator op, Scalar type) {
     for (size_t distance = kWarp / 2; distance > 0; distance /= 2) {
       for (size_t i = 0; i < distance && i + distance < values.size(); ++i) {

@@ -93,6 +93,11 @@ Uniformity::Exits Uniformity::walk(const Statement& statement, const Control& co
   // Where all threads leave together, no thread is left behind.
   Exits leaves;
   leaves.cause = control.cause;
+  const auto leave = [&](bool Exits::*how) {
+    leaves.*how = !control.is_uniform;
+    if (!control.is_uniform) apart_.insert(&statement);
+    return leaves;
+  };
   return match(
       statement,
       [&](const Declare& s) {
@@ -117,18 +122,9 @@ Uniformity::Exits Uniformity::walk(const Statement& statement, const Control& co
       [&](const While& s) {
         return walk_loop(statement, s.body, nullptr, is_uniform(*s.condition), control);
       },
-      [&](const Break&) {
-        leaves.leaves_loop = !control.is_uniform;
-        return leaves;
-      },
-      [&](const Continue&) {
-        leaves.leaves_turn = !control.is_uniform;
-        return leaves;
-      },
-      [&](const Return&) {
-        leaves.returns = !control.is_uniform;
-        return leaves;
-      },
+      [&](const Break&) { return leave(&Exits::leaves_loop); },
+      [&](const Continue&) { return leave(&Exits::leaves_turn); },
+      [&](const Return&) { return leave(&Exits::returns); },
       [&](const Reduce& s) {
         give(s.result, s.scope == Reduce::Scope::block);
         return Exits{};

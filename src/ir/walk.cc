@@ -2,7 +2,8 @@
 
 namespace hoist::ir {
 
-void for_each_statement(const Block& block, const std::function<void(const Statement&)>& use) {
+void for_each_statement(std::span<const Statement> block,
+                        const std::function<void(const Statement&)>& use) {
   for (const Statement& statement : block) {
     use(statement);
     match(
@@ -53,7 +54,8 @@ void for_each_node(const Expression& expression,
   for (const Expression* operand : expression.operands) for_each_node(*operand, use);
 }
 
-void for_each_node(const Block& block, const std::function<void(const Expression&)>& use) {
+void for_each_node(std::span<const Statement> block,
+                   const std::function<void(const Expression&)>& use) {
   for_each_statement(block, [&](const Statement& statement) {
     for_each_expression(statement, [&](const Expression& whole) { for_each_node(whole, use); });
   });
