@@ -108,7 +108,10 @@ void BodyLowering::local_array(const Statement& statement) {
     return;
   }
   constexpr uint64_t kMostBytes = uint64_t{16} << 10;
-  if (type->is_vector() || *count > kMostBytes / static_cast<uint64_t>(ir::bytes(type->scalar))) {
+  const bool is_refused =
+      type->is_vector() || *count > kMostBytes / static_cast<uint64_t>(ir::bytes(type->scalar));
+  if (is_refused) {
+    l_.scopes.add(name.text, {.declared = name.span});
     return l_.error(statement.span,
                     type->is_vector() ? "an array of vectors"
                                       : fmt::format("{} takes more than the {} bytes that a "

@@ -88,6 +88,9 @@ std::optional<BlockParser::End> BlockParser::end_at(Word word, Open opening) {
       is_end(word) && std::any_of(open_.begin(), open_.end(),
                                   [&](const Open& outer) { return end_of(outer.word) == word; });
   if (!ends_outer && !begins_item(word)) return std::nullopt;
+  // A launch in a kernel that is closed behind it is in the wrong place.
+  const std::string_view own_end = properties(end_of(open_.front().word)).name;
+  if (word == Word::GPU_LAUNCH && tokens_.comes_before(own_end, "GPU_KERNEL")) return std::nullopt;
   report_missing_end(opening);
   return End::missing;
 }

@@ -160,7 +160,8 @@ void BodyLowering::loop(const Statement& statement) {
              "count in i32, and compute the value from it");
     typed.clear();
   }
-  if (typed.empty()) typed = {make.integer(ir::Scalar::i32, 0), make.integer(ir::Scalar::i32, 1)};
+  const bool is_whole = !typed.empty();
+  if (!is_whole) typed = {make.integer(ir::Scalar::i32, 0), make.integer(ir::Scalar::i32, 1)};
   if (typed.size() == 2) typed.push_back(make.integer(typed[0]->type.scalar, 1));
   if (evaluate(*typed[2]) == 0) {
     l_.error(statement.operands[2]->span, "a step of 0 gets nowhere", "write another STEP");
@@ -170,7 +171,9 @@ void BodyLowering::loop(const Statement& statement) {
   if (!variable) return l_.error(statement.span, variable.error().message, "count in i32");
   l_.scopes.open();
   warn_of_hiding(name);
-  l_.declare(name, {.kind = Symbol::Kind::variable, .variable = *variable, .is_loop = true});
+  l_.declare(name, {.kind = is_whole ? Symbol::Kind::variable : Symbol::Kind::failed,
+                    .variable = *variable,
+                    .is_loop = true});
   nested(statement.body);
   leave_block();
   body_.end();

@@ -58,6 +58,11 @@ std::optional<Value> ExpressionLowering::call(const Expression& expression,
     return std::nullopt;
   }
   if (l_.forgives_unknown_names) return std::nullopt;
+  if (l_.function != nullptr && l_.function->name.text == called) {
+    l_.error(expression.span, fmt::format("{} calls itself", called),
+             "write a loop: functions do not recur");
+    return std::nullopt;
+  }
   std::vector<std::string> known = builtin_names();
   for (std::string& name : l_.scopes.names()) known.push_back(std::move(name));
   const std::string nearest = nearest_word(called, known);
@@ -98,6 +103,11 @@ std::optional<Value> ExpressionLowering::intrinsic(Intrinsic intrinsic,
 }
 
 std::optional<Value> ExpressionLowering::id(ir::Id id, const Expression& expression) {
+  if (l_.function != nullptr) {
+    l_.error(expression.span, fmt::format("{} in a function", expression.text),
+             "take it in the kernel, and give it to the function");
+    return std::nullopt;
+  }
   int dimension = 0;
   if (id == ir::Id::lane || expression.operands.size() > 1) {
     if (!expect_arguments(expression, id == ir::Id::lane ? 0 : 1)) return std::nullopt;

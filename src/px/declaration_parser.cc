@@ -214,7 +214,6 @@ std::optional<syntax::Function> parse_function(TokenReader& tokens) {
     tokens.skip_line();
   }
   BlockParser(tokens, BlockParser::Place::function).block_into(function.body, opening);
-  function.end = tokens.last();
   if (!is_whole) return std::nullopt;
   return function;
 }

@@ -50,6 +50,10 @@ void Diagnostics::warn(Span span, std::string what, std::string mend) {
   list_.push_back({Severity::warning, span, std::move(what), std::move(mend)});
 }
 
+void Diagnostics::drop_warnings() {
+  std::erase_if(list_, [](const Diagnostic& d) { return d.severity == Severity::warning; });
+}
+
 std::vector<Diagnostic> Diagnostics::sorted() const {
   std::vector<Diagnostic> list = list_;
   std::stable_sort(list.begin(), list.end(), [](const Diagnostic& a, const Diagnostic& b) {

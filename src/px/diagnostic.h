@@ -1,9 +1,9 @@
 // What is wrong, or doubtful, in a px file: the one format of errors and warnings.
 //
-//   k.px:4:9: error: no name valu
-//       ADD valu 1 → x
-//           ^~~~
-//   mend: is it value?
+//   k.px:4:9: error: no name tdi
+//       ADD tdi 1 → x
+//           ^~~
+//   mend: is it tid?
 #pragma once
 
 #include <string>
@@ -30,6 +30,9 @@ class Diagnostics {
 
   void error(Span span, std::string what, std::string mend);
   void warn(Span span, std::string what, std::string mend);
+
+  // The warnings of a file with errors may be wrong: a line that was left out may use the name.
+  void drop_warnings();
 
   bool has_errors() const { return errors_ > 0; }
   // All errors, those that were only counted too.

@@ -298,6 +298,7 @@ std::optional<Value> ExpressionLowering::guarded(const Expression& right, const 
   const bool decides = op == ir::BinaryOperator::bit_and || op == ir::BinaryOperator::bit_or;
   const bool guards = decides && left.expression != nullptr && watch_.is_guard(*left.expression);
   if (guards) watch_.enter();
+  if (left.expression != nullptr) wanted_ = left.expression->type;
   std::optional<Value> found = value(right);
   if (guards) watch_.leave();
   return found;
@@ -315,7 +316,7 @@ std::optional<Value> ExpressionLowering::binary(ir::BinaryOperator op, const Exp
   return a->literal && b->literal ? computed(op, *a, *b, span) : combined(op, *a, *b, span);
 }
 
-// Of two literals.
+// Two literals make a third.
 std::optional<Value> ExpressionLowering::computed(ir::BinaryOperator op, const Value& left,
                                                   const Value& right, Span span) {
   const Result<std::optional<Literal>> literal = compute(op, *left.literal, *right.literal);
@@ -329,7 +330,9 @@ std::optional<Value> ExpressionLowering::computed(ir::BinaryOperator op, const V
 
 std::optional<Value> ExpressionLowering::combined(ir::BinaryOperator op, const Value& left,
                                                   const Value& right, Span span) {
+  if (!takes_scalars(name(op), left, right, span)) return std::nullopt;
   if (is_shift(op)) return shift(op, left, right, span);
+  if (!check_bit_operands(op, left, right, span)) return std::nullopt;
   const Value both[] = {left, right};
   const auto sides = same_type(both, name(op));
   if (sides.empty()) return std::nullopt;
@@ -340,6 +343,38 @@ std::optional<Value> ExpressionLowering::combined(ir::BinaryOperator op, const V
     return std::nullopt;
   }
   return result(made(l_.module.expressions().binary(op, sides[0], sides[1]), span), span);
+}
+
+bool ExpressionLowering::takes_scalars(std::string_view op, const Value& left, const Value& right,
+                                       Span span) {
+  const auto is_vector = [](const Value& value) {
+    return value.expression != nullptr && value.expression->type.is_vector();
+  };
+  if (!is_vector(left) && !is_vector(right)) return true;
+  l_.error(span, fmt::format("{} does not take vectors", op), "take the lanes: v[0], v[1], …");
+  return false;
+}
+
+// Bits of floats, and what `a AND 1 == 0` means.
+bool ExpressionLowering::check_bit_operands(ir::BinaryOperator op, const Value& left,
+                                            const Value& right, Span span) {
+  const bool is_bit_operator =
+      op >= ir::BinaryOperator::bit_and && op <= ir::BinaryOperator::bit_xor;
+  if (!is_bit_operator || left.expression == nullptr || right.expression == nullptr) return true;
+  const ir::Scalar types[] = {left.expression->type.scalar, right.expression->type.scalar};
+  if (ir::is_float(types[0]) || ir::is_float(types[1])) {
+    const ir::Scalar type = ir::is_float(types[0]) ? types[0] : types[1];
+    l_.error(span, fmt::format("{} does not take {}", name(op), name(type)),
+             fmt::format("take its bits: as_u{}(x)", ir::bits(type)));
+    return false;
+  }
+  const bool is_mixed = (types[0] == ir::Scalar::boolean) != (types[1] == ir::Scalar::boolean);
+  if (!is_mixed) return true;
+  l_.error(span,
+           fmt::format("{} takes values of one type, and these are {} and {}", name(op),
+                       name(types[0]), name(types[1])),
+           "comparisons bind tighter: put the other part into parentheses, (a AND b) == c");
+  return false;
 }
 
 std::optional<Value> ExpressionLowering::shift(ir::BinaryOperator op, const Value& left,
@@ -368,6 +403,12 @@ std::optional<Value> ExpressionLowering::unary(ir::UnaryOperator op, const Expre
 }
 
 std::optional<Value> ExpressionLowering::compare(const Expression& expression) {
+  const Expression& first = *expression.operands[0];
+  const bool is_order = expression.comparison >= ir::Comparison::less;
+  if (is_order && first.kind == ExpressionKind::compare && !first.is_in_parentheses) {
+    l_.error(expression.span, "comparisons do not chain", "write a < b AND b < c");
+    return std::nullopt;
+  }
   const std::optional<Value> left = value(*expression.operands[0]);
   const std::optional<Value> right = value(*expression.operands[1]);
   if (!left || !right) return std::nullopt;
@@ -377,6 +418,7 @@ std::optional<Value> ExpressionLowering::compare(const Expression& expression) {
     return result(make.boolean(compute(expression.comparison, *left->literal, *right->literal)),
                   span);
   }
+  if (!takes_scalars(name(expression.comparison), *left, *right, span)) return std::nullopt;
   const Value both[] = {*left, *right};
   const auto sides = same_type(both, name(expression.comparison));
   if (sides.empty()) return std::nullopt;

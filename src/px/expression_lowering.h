@@ -40,12 +40,12 @@ class ExpressionLowering {
   // A literal has its own type: i32 or f32.
   const ir::Expression* typed(const syntax::Expression& expression);
   const ir::Expression* typed(const Value& value);
-  // Of exactly that type, which `who` has: "sum".
+  // Gives a value of exactly that type, which `who` has: "sum".
   const ir::Expression* as(const syntax::Expression& expression, ir::Type type,
                            std::string_view who);
   const ir::Expression* as(const Value& value, ir::Type type, std::string_view who);
   const ir::Expression* condition(const syntax::Expression& expression, std::string_view who);
-  // Of any integer type.
+  // Takes any integer type.
   const ir::Expression* integer(const syntax::Expression& expression, std::string_view who);
   // Both, or all, brought to one type: that of those that have one. Empty where that fails.
   std::vector<const ir::Expression*> same_type(std::span<const Value> values, std::string_view who);
@@ -75,6 +75,8 @@ class ExpressionLowering {
                                 Span span);
   std::optional<Value> guarded(const syntax::Expression& right, const Value& left,
                                ir::BinaryOperator op);
+  bool takes_scalars(std::string_view op, const Value& left, const Value& right, Span span);
+  bool check_bit_operands(ir::BinaryOperator op, const Value& left, const Value& right, Span span);
   bool check_access(const ir::Array& array, const syntax::Expression& expression, bool writes);
 
   // Calls (call_lowering.cc).

@@ -27,6 +27,7 @@ class Line {
  public:
   Line(const std::vector<Token>& tokens, size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) tokens_.push_back(&tokens[i]);
+    find_words();
   }
 
   std::optional<Word> word() const {
@@ -45,6 +46,31 @@ class Line {
   }
 
  private:
+  // Which tokens are words of the statement, rather than names: FROM, TO, BLOCKS, … stand where an
+  // expression cannot go on.
+  void find_words() {
+    const std::optional<Word> first = word();
+    is_word_.assign(tokens_.size(), false);
+    if (first) is_word_[0] = true;
+    for (size_t i = 1; i < tokens_.size(); ++i) {
+      if (tokens_[i]->kind != TokenKind::word) continue;
+      const std::string text = upper_case(tokens_[i]->text);
+      const bool is_behind_operand = ends_operand(*tokens_[i - 1]) && !is_word_[i - 1];
+      if (first == Word::ELSE) {
+        is_word_[i] = i == 1;
+      } else if (text == "BY") {
+        is_word_[i] = is_behind_operand;
+      } else if (first == Word::FOR) {
+        const bool is_one = text == "FROM" || text == "TO" || text == "STEP";
+        is_word_[i] = is_one && is_behind_operand;
+      } else if (first == Word::GPU_LAUNCH) {
+        const bool is_named = i > 2 && is_word_[2];
+        const bool is_one = text == "THREADS" || text == "WITH";
+        is_word_[i] = i == 2 ? text == "BLOCKS" : is_named && is_one && is_behind_operand;
+      }
+    }
+  }
+
   bool is_assignment() const {
     return tokens_.size() > 1 &&
            (tokens_[1]->kind == TokenKind::assign || tokens_[1]->kind == TokenKind::left_bracket);
@@ -57,9 +83,8 @@ class Line {
       const size_t end = token.text.find_last_not_of(" \t\r");
       return std::string(token.text.substr(0, end + 1));
     }
-    const bool is_else_if = i == 1 && word() == Word::ELSE;
-    const bool is_upper = token.kind == TokenKind::word &&
-                          (is_operator_word(token.text) || (i == 0 && word()) || is_else_if);
+    const bool is_upper =
+        token.kind == TokenKind::word && (is_operator_word(token.text) || is_word_[i]);
     return is_upper ? upper_case(token.text) : std::string(token.text);
   }
 
@@ -122,6 +147,7 @@ class Line {
   }
 
   std::vector<const Token*> tokens_;
+  std::vector<bool> is_word_;
 };
 
 class Formatter {

@@ -93,13 +93,13 @@ TEST(Front, PrecedenceIsThatOfC) {
 
 TEST(Front, SeveralErrorsInOneRun) {
   EXPECT_EQ(messages(kernel("GPU_PARAM a float[]\n",
-                            "LAOD a[0] → x\n"
+                            "LOADD a[0] → x\n"
                             "ADD a[0] → y\n"
                             "IF y:\n"
                             "  SYNC_THREAD\n"
                             "ENDIF\n"
                             "STORE 1 → b[0]\n")),
-            "4:1: no word LAOD\n"
+            "4:1: no word LOADD\n"
             "5:10: → stands where a value belongs\n"
             "7:3: no word SYNC_THREAD\n");
 }

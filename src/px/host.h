@@ -21,7 +21,7 @@ namespace hoist::px {
 struct HostArray {
   ir::Array array;            // its name and element type; expressions take its length
   bool is_allocated = false;  // by GPU_ALLOC
-  bool is_read = false;       // by some kernel or copy before anything wrote the whole of it
+  bool is_read = false;       // by some kernel or copy
   bool is_written = false;
 };
 
@@ -33,12 +33,8 @@ struct HostScalar {
 
 struct HostStep;
 
-struct HostTarget {
-  enum class Kind : uint8_t { automatic, cpu, gpu } kind;
-};
-struct HostSelect {
-  const ir::Expression* number;
-};
+enum class HostTarget : uint8_t { automatic, cpu, gpu };
+
 struct HostAllocate {
   const HostArray* array;
   const ir::Expression* count;
@@ -73,12 +69,12 @@ struct HostLoop {
 
 struct HostStep {
   Span span;
-  std::variant<HostTarget, HostSelect, HostAllocate, HostFree, HostCopy, HostLaunch,
-               HostSynchronize, HostLoop>
-      action;
+  std::variant<HostAllocate, HostFree, HostCopy, HostLaunch, HostSynchronize, HostLoop> action;
 };
 
 struct HostProgram {
+  HostTarget target = HostTarget::automatic;  // GPU_TARGET
+  int device = 0;                             // GPU_SELECT: which GPU
   std::deque<HostArray> arrays;
   std::deque<HostScalar> scalars;
   std::vector<HostStep> steps;

@@ -8,6 +8,7 @@
 
 #include "ir/walk.h"
 #include "px/array_use.h"
+#include "px/evaluate.h"
 #include "px/expression_lowering.h"
 
 namespace hoist::px {
@@ -22,6 +23,7 @@ class HostLowering {
       : l_(lowering), program_(program), expressions_(lowering, watch_) {}
 
   void run(const std::vector<Statement>& statements) {
+    l_.is_host = true;
     l_.scopes.open();
     for_each(statements, [&](const Statement& s) {
       if (s.word == Word::GPU_ALLOC) declare_allocation(s);
@@ -167,12 +169,8 @@ class HostLowering {
     const auto add = [&](auto action) { steps.push_back({statement.span, std::move(action)}); };
     switch (statement.word) {
       case Word::GPU_TARGET:
-        if (const auto kind = target(statement)) add(HostTarget{*kind});
-        break;
       case Word::GPU_SELECT:
-        if (const auto* number = integer(*statement.operands[0], "the device's number")) {
-          add(HostSelect{number});
-        }
+        choose(statement);
         break;
       case Word::GPU_ALLOC:
         allocate_into(steps, statement);
@@ -198,14 +196,34 @@ class HostLowering {
     }
   }
 
-  std::optional<HostTarget::Kind> target(const Statement& statement) {
-    const std::string word = upper_case(statement.option.text);
-    if (word == "AUTO") return HostTarget::Kind::automatic;
-    if (word == "CPU") return HostTarget::Kind::cpu;
-    if (word == "GPU") return HostTarget::Kind::gpu;
-    l_.error(statement.option.span, fmt::format("no target {}", statement.option.text),
+  // GPU_TARGET and GPU_SELECT hold for the whole file.
+  void choose(const Statement& statement) {
+    if (!program_.steps.empty() || is_in_loop_) {
+      return l_.error(
+          statement.word_span,
+          fmt::format("{} stands behind what it would decide", properties(statement.word).name),
+          "put it before all other words of the host");
+    }
+    if (statement.word == Word::GPU_TARGET) return target(statement.option);
+    const syntax::Expression& operand = *statement.operands[0];
+    const ir::Expression* number = integer(operand, "the GPU's number");
+    const auto bits = number == nullptr ? std::nullopt : evaluate(*number);
+    if (bits && *bits <= kMostDevice) {
+      program_.device = static_cast<int>(*bits);
+    } else if (number != nullptr) {
+      l_.error(operand.span, "a GPU's number is a constant from 0 on", "write GPU_SELECT 0");
+    }
+  }
+
+  void target(const Name& name) {
+    const std::string word = upper_case(name.text);
+    if (word == "AUTO") return;
+    if (word == "CPU" || word == "GPU") {
+      program_.target = word == "CPU" ? HostTarget::cpu : HostTarget::gpu;
+      return;
+    }
+    l_.error(name.span, fmt::format("no target {}", name.text),
              "write GPU_TARGET auto, cpu or gpu");
-    return std::nullopt;
   }
 
   const HostArray* allocated(const Name& name) {
@@ -312,7 +330,9 @@ class HostLowering {
     l_.scopes.open();
     l_.declare(statement.results[0],
                {.kind = Symbol::Kind::parameter, .parameter = &counter.parameter});
+    const bool was_in_loop = std::exchange(is_in_loop_, true);
     steps_into(loop.body, statement.body);
+    is_in_loop_ = was_in_loop;
     l_.scopes.close([](const std::string&, const Symbol&) {});
     steps.push_back({statement.span, std::move(loop)});
   }
@@ -335,10 +355,13 @@ class HostLowering {
     return nullptr;
   }
 
+  static constexpr uint64_t kMostDevice = 1023;
+
   Lowering& l_;
   HostProgram& program_;
   BoundsWatch watch_;
   ExpressionLowering expressions_;
+  bool is_in_loop_ = false;
 };
 
 }  // namespace

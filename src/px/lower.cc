@@ -118,7 +118,7 @@ class FileLowering {
       l_.error(function.result.span, "a function's result is one value", "write its type: f32, …");
     }
     if (!always_returns(function.body) && !l_.forgives_unknown_names) {
-      l_.error(function.end, fmt::format("{} may end without a RETURN", function.name.text),
+      l_.error(function.name.span, fmt::format("{} may end without a RETURN", function.name.text),
                "write RETURN value before ENDFUNC");
     }
     const ir::Scalar type = is_scalar ? result->scalar : ir::Scalar::i32;
@@ -134,7 +134,9 @@ class FileLowering {
           builder.parameter(parameter.name.text, of ? of->scalar : ir::Scalar::i32);
       l_.declare(parameter.name, {.kind = Symbol::Kind::parameter, .parameter = made});
     }
+    l_.function = &function;
     BodyLowering(l_, builder, type).run(function.body);
+    l_.function = nullptr;
     l_.scopes.close([](const std::string&, const Symbol&) {});
     const ir::Function* made = builder.finish();
     l_.declare(function.name, {.kind = Symbol::Kind::function, .function = made});
@@ -239,8 +241,9 @@ std::optional<Lowered> lower(const syntax::File& file, const Source& source,
   lowering.forgives_unknown_names = diagnostics.has_errors();
   FileLowering(file, lowering, lowered.host).run();
   if (!diagnostics.has_errors()) report_problems(lowering);
-  if (diagnostics.has_errors()) return std::nullopt;
-  return lowered;
+  if (!diagnostics.has_errors()) return lowered;
+  diagnostics.drop_warnings();
+  return std::nullopt;
 }
 
 std::optional<Lowered> read(const Source& source, Diagnostics& diagnostics) {

@@ -52,8 +52,9 @@ Symbol* Lowering::find(const std::string& name, Span span) {
   if (forgives_unknown_names) return nullptr;
   const std::string nearest = nearest_word(name, scopes.names());
   error(span, fmt::format("no name {}", name),
-        nearest.empty() ? fmt::format("declare it before: LET {} type = value", name)
-                        : fmt::format("is it {}?", nearest));
+        !nearest.empty() ? fmt::format("is it {}?", nearest)
+        : is_host        ? "name a CONST, or a scalar parameter of a kernel that is launched"
+                         : fmt::format("declare it before: LET {} type = value", name));
   return nullptr;
 }
 

@@ -22,6 +22,9 @@ struct Lowering {
   Scopes scopes = {};
   // Lines that did not parse may have declared the names that are missing then.
   bool forgives_unknown_names = false;
+  // The one whose body is being lowered.
+  const syntax::Function* function = nullptr;
+  bool is_host = false;  // not a kernel's or a function's
 
   void error(Span span, std::string what, std::string mend) {
     diagnostics.error(span, std::move(what), std::move(mend));

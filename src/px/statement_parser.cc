@@ -81,6 +81,7 @@ bool BlockParser::rest_of(Statement& statement) {
     case Word::LET:
       return let(statement);
     case Word::LOAD:
+    case Word::WARP_BALLOT:
       return expression(statement) && results(statement, 1);
     case Word::STORE:
       return store(statement);
@@ -93,7 +94,6 @@ bool BlockParser::rest_of(Statement& statement) {
     case Word::GRID_SIZE:
       return results(statement, 3);
     case Word::NOT:
-    case Word::WARP_BALLOT:
       return operation(statement, 1);
     case Word::ADD:
     case Word::SUB:

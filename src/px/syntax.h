@@ -115,7 +115,6 @@ struct Function {
   std::vector<Parameter> parameters;
   TypeName result;
   std::vector<Statement> body;
-  Span end;  // of its ENDFUNC
 };
 
 struct Constant {

@@ -11,6 +11,9 @@ namespace hoist::px {
 
 TokenReader::TokenReader(const Source& source, Diagnostics& diagnostics)
     : source_(source), diagnostics_(diagnostics), tokens_(tokenize(source, diagnostics)) {
+  for (const Diagnostic& diagnostic : diagnostics.sorted()) {
+    lines_with_errors_.insert(position(diagnostic.span.begin).line);
+  }
   std::erase_if(tokens_, [](const Token& token) { return token.kind == TokenKind::comment; });
 }
 
@@ -48,6 +51,23 @@ bool TokenReader::take_if_word(std::string_view text) {
 void TokenReader::skip_line() {
   while (!at_end_of_line()) take();
   take_if(TokenKind::end_of_line);
+}
+
+bool TokenReader::comes_before(std::string_view word, std::string_view stop) const {
+  for (size_t i = at_ + 1; i < tokens_.size(); ++i) {
+    if (tokens_[i].kind != TokenKind::word || tokens_[i - 1].kind != TokenKind::end_of_line) {
+      continue;
+    }
+    const std::string first = upper_case(tokens_[i].text);
+    if (first == stop) return false;
+    if (first == word) return true;
+  }
+  return false;
+}
+
+void TokenReader::error(Span span, std::string what, std::string mend) {
+  if (!lines_with_errors_.insert(position(span.begin).line).second) return;
+  diagnostics_.error(span, std::move(what), std::move(mend));
 }
 
 void TokenReader::error_here(std::string_view what_belongs, std::string mend) {

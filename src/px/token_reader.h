@@ -1,6 +1,7 @@
 // Walks over the tokens of a file, without its comments; what the parser's parts share.
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,12 +30,13 @@ class TokenReader {
   Token take();
   bool take_if(TokenKind kind);
   bool take_if_word(std::string_view text);
+  // Whether a later line begins with `word` before one begins with `stop`. Both in upper case.
+  bool comes_before(std::string_view word, std::string_view stop) const;
   // Behind the end of the line.
   void skip_line();
 
-  void error(Span span, std::string what, std::string mend) {
-    diagnostics_.error(span, std::move(what), std::move(mend));
-  }
+  // The first of a line alone: those behind it may come from it.
+  void error(Span span, std::string what, std::string mend);
   void warn(Span span, std::string what, std::string mend) {
     diagnostics_.warn(span, std::move(what), std::move(mend));
   }
@@ -47,6 +49,7 @@ class TokenReader {
   std::vector<Token> tokens_;
   size_t at_ = 0;
   Span last_;
+  std::set<uint32_t> lines_with_errors_;
 };
 
 }  // namespace hoist::px
