@@ -1,5 +1,8 @@
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "base/stopwatch.h"
 #include "cli/output_rule.h"
 #include "cli/px/commands.h"
@@ -7,10 +10,49 @@
 #include "cli/px/run_report.h"
 #include "cli/px/run_values.h"
 #include "cli/report.h"
-#include "ir/interpret.h"
+#include "device/device.h"
+#include "px/program.h"
 
 namespace hoist::cli {
 namespace {
+
+// Where to run it when nobody says: a GPU's context takes a quarter of a second, in which one core
+// goes through some GB.
+constexpr uint64_t kBytesForGpu = uint64_t{256} << 20;
+
+struct Place {
+  px::Target target = px::Target::automatic;
+  device::Device* device = nullptr;
+};
+
+Result<device::Device*> gpu_of(const px::HostProgram& host) {
+  return device::cuda_device(host.device);
+}
+
+Result<Place> choose(const PxRunOptions& options, const px::HostProgram& host,
+                     const RunValues& made) {
+  device::Device& cpu = device::cpu_device();
+  if (options.target == "interpreter") return Place{px::Target::interpreter, &cpu};
+  const bool file_decides = options.target == "auto";
+  if (options.target == "cpu" || (file_decides && host.target == px::HostTarget::cpu)) {
+    return Place{px::Target::cpu, &cpu};
+  }
+  if (options.target == "cuda" || (file_decides && host.target == px::HostTarget::gpu)) {
+    const Result<device::Device*> gpu = gpu_of(host);
+    if (!gpu) return gpu.error();
+    return Place{px::Target::cuda, *gpu};
+  }
+  uint64_t bytes = 0;
+  for (const auto& [array, content] : made.contents) bytes += content.bytes.size();
+  if (bytes < kBytesForGpu) return Place{px::Target::automatic, &cpu};
+  const Result<device::Device*> gpu = gpu_of(host);
+  return Place{px::Target::automatic, gpu ? *gpu : &cpu};
+}
+
+std::string shown(const px::Program& program) {
+  return program.target() == px::Target::cuda ? program.device().properties().id()
+                                              : std::string(name(program.target()));
+}
 
 Status write_outputs(const PxRunOptions& options, const RunValues& made,
                      const std::vector<ArrayFileName>& outputs) {
@@ -25,6 +67,24 @@ Status write_outputs(const PxRunOptions& options, const RunValues& made,
   return {};
 }
 
+px::LaunchKernel launches_of(const px::Program& program, device::Stream& stream,
+                             bool check_bounds) {
+  return [&program, &stream, check_bounds](
+             const ir::Kernel& kernel, const ir::Grid& grid,
+             std::span<const ir::Argument> arguments) -> Result<std::optional<ir::Fault>> {
+    if (Status done = program.launch(stream, kernel, grid, arguments); !done) return done.error();
+    if (!check_bounds) return std::optional<ir::Fault>();
+    return program.take_fault(stream);
+  };
+}
+
+Status check_outputs(const PxRunOptions& options, const std::vector<ArrayFileName>& outputs) {
+  for (const ArrayFileName& output : outputs) {
+    if (Status may = check_output(output.file, output_rule(options.force)); !may) return may;
+  }
+  return {};
+}
+
 Status run(const PxRunOptions& options, PxFile& file) {
   const px::HostProgram& host = file.lowered->host;
   if (!host.has_launch()) {
@@ -34,25 +94,33 @@ Status run(const PxRunOptions& options, PxFile& file) {
   }
   const Result<std::vector<ArrayFileName>> outputs = output_files(options, host);
   if (!outputs) return outputs.error();
-  for (const ArrayFileName& output : *outputs) {
-    if (Status may = check_output(output.file, output_rule(options.force)); !may) return may;
-  }
+  if (Status may = check_outputs(options, *outputs); !may) return may;
   Result<RunValues> made = read_values(options, host);
   if (!made) return made.error();
-  Result<device::Stream> stream = device::Stream::create(device::cpu_device());
+  const Result<Place> place = choose(options, host, *made);
+  if (!place) return place.error();
+
+  const Stopwatch watch;
+  const bool check_bounds = options.check_bounds || place->target == px::Target::interpreter;
+  const Result<px::Program> program = px::Program::build(
+      std::move(file.lowered->module),
+      {.target = place->target, .device = place->device, .check_bounds = check_bounds});
+  if (!program) return program.error();
+  if (!program->note().empty()) {
+    warn(fmt::format("the interpreter runs {}, slowly: {}", file.source.name(), program->note()));
+  }
+  RunTimes times{shown(*program), watch.milliseconds()};
+
+  Result<device::Stream> stream = device::Stream::create(program->device());
   if (!stream) return stream.error();
-  const px::LaunchKernel launch = [](const ir::Kernel& kernel, const ir::Grid& grid,
-                                     std::span<const ir::Argument> arguments) {
-    return ir::interpret(kernel, grid, arguments);
-  };
-  const Result<px::HostReport> report =
-      px::run_host(host, made->values, *stream, launch, file.source);
+  const Result<px::HostReport> report = px::run_host(
+      host, made->values, *stream, launches_of(*program, *stream, check_bounds), file.source);
   if (!report) return report.error();
   if (report->fault) {
     return fail(ErrorCode::io, ir::describe(*report->fault, file.source.name()));
   }
   if (Status written = write_outputs(options, *made, *outputs); !written) return written;
-  print_run(options, host, *made, *outputs, *report, {.target = "interpreter"});
+  print_run(options, host, *made, *outputs, *report, times);
   return {};
 }
 
