@@ -21,7 +21,7 @@ namespace hoist::px {
 struct HostArray {
   ir::Array array;            // its name and element type; expressions take its length
   bool is_allocated = false;  // by GPU_ALLOC
-  bool is_read = false;       // by some kernel or copy
+  bool is_read = false;       // by a kernel or copy before one wrote it
   bool is_written = false;
 };
 

@@ -33,6 +33,7 @@ class HostLowering {
     });
     for_each(statements, [&](const Statement& s) {
       if (is_copy(s)) declare_copied(s);
+      if (s.word == Word::GPU_LAUNCH) declare_given(s);
     });
     steps_into(program_.steps, statements);
     l_.scopes.close([](const std::string&, const Symbol&) {});
@@ -105,6 +106,18 @@ class HostLowering {
       } else {
         declare_scalar(name, argument.scalar->type.scalar, launch);
       }
+    }
+  }
+
+  // Arrays that a launch names by WITH, and nothing else names, are of the parameter's type.
+  void declare_given(const Statement& launch) {
+    const Symbol* symbol = l_.scopes.find(launch.option.text);
+    if (symbol == nullptr || symbol->kernel == nullptr) return;
+    for (const ir::Kernel::Argument& argument : symbol->kernel->arguments) {
+      const syntax::Expression* with = given(launch, argument.name());
+      const bool is_name = with != nullptr && with->kind == syntax::ExpressionKind::name;
+      if (argument.array == nullptr || !is_name || find_array(with->text) != nullptr) continue;
+      add_array({with->text, with->span}, argument.array->element, false);
     }
   }
 
@@ -246,7 +259,7 @@ class HostLowering {
     HostArray* to = find_array(statement.results[1].text);
     const ir::Expression* count = integer(*statement.operands[0], "a number of elements");
     if (from == nullptr || to == nullptr || count == nullptr) return;
-    from->is_read = true;
+    from->is_read |= !from->is_written;
     to->is_written = true;
     steps.push_back({statement.span, HostCopy{from, to, count}});
   }
@@ -290,7 +303,7 @@ class HostLowering {
         return {};
       }
       const ArrayUse use = use_of(kernel, parameter.array);
-      array->is_read |= use.is_read;
+      array->is_read |= use.is_read && !array->is_written;
       array->is_written |= use.is_written;
       return {.array = array};
     }
@@ -308,7 +321,7 @@ class HostLowering {
     HostArray* array = is_name ? find_array(expression.text) : nullptr;
     if (array != nullptr) return array;
     l_.error(expression.span, fmt::format("{} is no array of the host", l_.text(expression.span)),
-             "name a parameter of a launched kernel, or an array made by GPU_ALLOC");
+             "write the name of an array");
     return nullptr;
   }
 

@@ -147,7 +147,8 @@ class Tokenizer {
       return !find_type((last + 1)->text);  // `float*` is a type
     }
     return last->kind >= TokenKind::plus || last->kind == TokenKind::left_parenthesis ||
-           last->kind == TokenKind::left_bracket || last->kind == TokenKind::comma;
+           last->kind == TokenKind::left_bracket || last->kind == TokenKind::comma ||
+           last->kind == TokenKind::assign;
   }
 
   void number() {

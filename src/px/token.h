@@ -51,7 +51,7 @@ struct Token {
   std::string_view text;  // of the source, which must live longer
 };
 
-// The last token is end_of_file, with an end_of_line before it. A line that ends in a comma, an
+// The last token is end_of_file, with an end_of_line before it. A line that ends in a comma, =, an
 // opening bracket or an operator goes on: there is no end_of_line behind it. Characters that mean
 // nothing are reported and left out.
 std::vector<Token> tokenize(const Source& source, Diagnostics& diagnostics);
