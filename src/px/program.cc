@@ -159,12 +159,16 @@ Status Program::launch(const device::Stream& stream, const ir::Kernel& kernel, c
                 fmt::format("{} was compiled for {}, the stream is {}'s", kernel.name,
                             state_->device.properties().id(), stream.device().properties().id()));
   }
+  std::vector<ir::Argument> values(arguments.begin(), arguments.end());
+  for (size_t i = 0; i < values.size(); ++i) {
+    const ir::Parameter* scalar = kernel.arguments[i].scalar;
+    if (scalar) values[i].bits &= ir::mask(scalar->type.scalar);
+  }
   if (state_->target == Target::cuda) {
     const std::scoped_lock lock(state_->mutex);
     state_->gpu_kernel = kernel.name;
-    return state_->gpu->launch(stream, kernel, grid, arguments, state_->gpu_fault.data());
+    return state_->gpu->launch(stream, kernel, grid, values, state_->gpu_fault.data());
   }
-  std::vector<ir::Argument> values(arguments.begin(), arguments.end());
   if (state_->target == Target::interpreter) {
     return state_->device.call(stream.handle(),
                                [state = state_, &kernel, grid, values = std::move(values)] {

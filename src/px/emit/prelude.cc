@@ -3,12 +3,16 @@
 namespace hoist::px {
 namespace {
 
-constexpr const char* kTypes = R"px(#if defined(__CUDACC__)
+constexpr const char* kTypes = R"px(// A kernel may compute what it does not use.
+#if defined(__CUDACC__)
+#pragma nv_diag_suppress 177, 186
 #define PX_FUNCTION __device__ __forceinline__
 #define PX_MEMBER static __device__ __forceinline__
 #define PX_METHOD __device__ __forceinline__
 #define PX_REPORT __device__ __noinline__
 #else
+#pragma GCC diagnostic ignored "-Wunused"
+#pragma GCC diagnostic ignored "-Wunused-parameter"
 #include <cmath>
 #include <cstddef>
 #include <cstring>
