@@ -7,6 +7,7 @@
 
 #include "device/buffer.h"
 #include "ir/interpret.h"
+#include "ir/passes/simplify.h"
 #include "ir/verify.h"
 #include "px/compile/cpu_module.h"
 #include "px/compile/gpu_module.h"
@@ -132,6 +133,8 @@ Result<Program> Program::build(ir::Module module, const ProgramOptions& options)
   if (Status right = check(module); !right) return right.error();
   const Result<Choice> choice = choose(options);
   if (!choice) return choice.error();
+  // The interpreter runs what was written: it is what all else is compared with.
+  if (choice->target != Target::interpreter) ir::simplify(module);
   const auto state = std::make_shared<State>(std::move(module), *choice);
   Status compiled;
   if (state->target == Target::cpu) compiled = state->compile_for_cpu(options.check_bounds);

@@ -21,7 +21,7 @@ uint64_t random_value(RandomSource& random, Scalar type) {
       case 1:
         return (all - static_cast<uint64_t>(random.below(3))) & all;
       case 2:
-        return all / 2 + static_cast<uint64_t>(random.below(3));  // around the sign
+        return (all / 2 + static_cast<uint64_t>(random.below(3))) & all;  // around the sign
       case 3:
         return (uint64_t{1} << random.below(ir::bits(type))) & all;
       default:

@@ -7,6 +7,8 @@
 
 #include "base/test_seed.h"
 #include "device/buffer.h"
+#include "ir/interpret.h"
+#include "ir/passes/simplify.h"
 #include "ir/print.h"
 #include "ir/verify.h"
 #include "px/compile/own_cache.h"
@@ -99,6 +101,28 @@ TEST(Random, ModulesAreRight) {
       return;
     }
     EXPECT_EQ(ir::text_of(module), ir::text_of(random_module(test_seed() + i, {.kernels = 8})));
+  }
+}
+
+TEST(Random, Simplified) {
+  for (uint64_t i = 0; i < 20; ++i) {
+    const uint64_t seed = test_seed() + i;
+    const RandomOptions options = {.kernels = 6, .faults = i % 2 == 1};
+    const ir::Module plain = random_module(seed, options);
+    ir::Module simple = random_module(seed, options);
+    ir::simplify(simple);
+    EXPECT_EQ(ir::verify(simple), std::vector<ir::Problem>()) << ir::text_of(simple);
+    for (const auto& kernel : plain.kernels()) {
+      RandomLaunch expected = random_launch(*kernel, seed);
+      RandomLaunch got = expected;
+      const auto fault = ir::interpret(*kernel, expected.grid, expected.arguments(*kernel));
+      const ir::Kernel& other = *simple.find_kernel(kernel->name);
+      const auto simple_fault = ir::interpret(other, got.grid, got.arguments(other));
+      EXPECT_EQ(fault.value().has_value(), simple_fault.value().has_value());
+      ASSERT_EQ(first_difference(*kernel, expected, got), "")
+          << "module " << seed << "\n"
+          << ir::text_of(*kernel) << ir::text_of(other);
+    }
   }
 }
 
