@@ -4,6 +4,7 @@
 import json
 import pathlib
 import shutil
+import shutil
 import struct
 import tempfile
 import unittest
@@ -228,6 +229,72 @@ class Run(PxTest):
         said = self.px("run", "k.px", status=1)[1]
         self.assertEqual(said, "hoist: error: nothing to run (k.px): write GPU_LAUNCH kernel BLOCKS n "
                                "THREADS m\n")
+
+
+class Build(PxTest):
+    SAXPY = """\
+GPU_KERNEL saxpy
+    GPU_PARAM x in float[]
+    GPU_PARAM y inout float[]
+    GPU_PARAM a float
+    THREAD_ID → i
+    IF i64(i) < len(x):
+        y[i] = a * x[i] + y[i]
+    ENDIF
+GPU_END
+"""
+    USER = """\
+#include "saxpy.h"
+#include <stdio.h>
+int main(void) {
+  static float x[1000], y[1000];
+  for (int i = 0; i < 1000; ++i) x[i] = (float)i, y[i] = 1;
+  const int error = saxpy_saxpy_cpu(x, 1000, y, 1000, 2.0f);
+  printf("%d %g %g %g\\n", error, y[0], y[1], y[999]);
+  return 0;
+}
+"""
+
+    def setUp(self):
+        super().setUp()
+        self.file("saxpy.px", self.SAXPY)
+        self.file("main.c", self.USER)
+
+    def test_sources_that_stand_alone(self):
+        written = self.px("build", "saxpy.px")[0].split()
+        self.assertEqual(written, ["./saxpy.h", "./saxpy.cu", "./saxpy.cc"])
+        if shutil.which("c++") is None or shutil.which("cc") is None:
+            self.skipTest("no compiler")
+        for command in (["cc", "-c", "main.c"],
+                        ["c++", "-std=c++20", "-O2", "-ffp-contract=off", "saxpy.cc", "main.o", "-o", "saxpy",
+                         "-pthread"]):
+            done = run(*command, cwd=self.folder)
+            self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.assertEqual(run(self.folder / "saxpy").stdout, b"0 1 3 1999\n")
+
+    @unittest.skipIf(shutil.which("cc") is None or shutil.which("c++") is None, "no compiler")
+    def test_a_library(self):
+        self.px("build", "saxpy.px", "--lib", "-o", ".")
+        done = run("cc", "main.c", "-L.", "-lsaxpy", "-Wl,-rpath,.", "-o", "saxpy", cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.assertEqual(run("./saxpy", cwd=self.folder).stdout, b"0 1 3 1999\n")
+
+    @unittest.skipIf(shutil.which("nvcc") is None, "no nvcc")
+    def test_the_cuda_source_compiles(self):
+        self.px("build", "saxpy.px")
+        done = run("nvcc", "-std=c++17", "--fmad=false", "-c", "saxpy.cu", cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+
+    def test_all_or_nothing(self):
+        self.file("saxpy.cc", b"mine")
+        self.assertIn("--force", self.px("build", "saxpy.px", status=2)[1])
+        self.assertFalse((self.folder / "saxpy.h").exists())
+        self.px("build", "saxpy.px", "--force")
+        self.assertTrue((self.folder / "saxpy.h").exists())
+
+    def test_a_name_that_c_has_not(self):
+        self.file("my-kernel.px", self.SAXPY)
+        self.assertIn("my-kernel is no name of C functions", self.px("build", "my-kernel.px", status=2)[1])
 
 
 class Host(PxTest):

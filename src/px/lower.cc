@@ -11,6 +11,7 @@
 #include "px/body_lowering.h"
 #include "px/evaluate.h"
 #include "px/host_lowering.h"
+#include "px/own_launches.h"
 #include "px/parser.h"
 
 namespace hoist::px {
@@ -240,6 +241,7 @@ std::optional<Lowered> lower(const syntax::File& file, const Source& source,
   Lowering lowering{source, diagnostics, lowered.module};
   lowering.forgives_unknown_names = diagnostics.has_errors();
   FileLowering(file, lowering, lowered.host).run();
+  if (!diagnostics.has_errors()) add_launches(lowered.module, lowered.host, source);
   if (!diagnostics.has_errors()) report_problems(lowering);
   if (!diagnostics.has_errors()) return lowered;
   diagnostics.drop_warnings();

@@ -177,6 +177,13 @@ Result<RunValues> read_values(const PxRunOptions& options, const px::HostProgram
   return made;
 }
 
+std::vector<std::string> input_files(const PxRunOptions& options) {
+  std::vector<std::string> files = {options.file};
+  for (const std::string& input : options.inputs)
+    files.push_back(input.substr(input.find('=') + 1));
+  return files;
+}
+
 Result<std::vector<ArrayFileName>> output_files(const PxRunOptions& options,
                                                 const px::HostProgram& host) {
   std::vector<ArrayFileName> files;

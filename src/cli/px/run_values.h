@@ -18,6 +18,9 @@ struct RunValues {
   std::map<const px::HostArray*, ArrayContent> contents;
 };
 
+// The files that the command reads.
+std::vector<std::string> input_files(const PxRunOptions& options);
+
 // Reads the inputs and checks that nothing lacks. An array that is neither given by --in nor by
 // --len is as long as the first input, and zero.
 Result<RunValues> read_values(const PxRunOptions& options, const px::HostProgram& host);
