@@ -145,21 +145,29 @@ PX_HALF(bf16)
 #undef PX_HALF_COMPARISON
 #undef PX_HALF_OPERATOR
 
-// Integers that wrap.
+// Integers that wrap. ptxas 13.0 shifts a negated 16-bit integer as if it had not wrapped, so it must
+// not see that 32 bits become fewer.
+template <class T>
+PX_FUNCTION T wrapped(typename traits<T>::word bits) {
+#if defined(__CUDACC__)
+  if constexpr (traits<T>::is_signed && sizeof(T) < 4) asm("" : "+r"(bits));
+#endif
+  return T(bits);
+}
 template <class T>
 PX_FUNCTION T add(T a, T b) {
   using word = typename traits<T>::word;
-  return T(word(a) + word(b));
+  return wrapped<T>(word(a) + word(b));
 }
 template <class T>
 PX_FUNCTION T sub(T a, T b) {
   using word = typename traits<T>::word;
-  return T(word(a) - word(b));
+  return wrapped<T>(word(a) - word(b));
 }
 template <class T>
 PX_FUNCTION T mul(T a, T b) {
   using word = typename traits<T>::word;
-  return T(word(a) * word(b));
+  return wrapped<T>(word(a) * word(b));
 }
 // Sums and products of thread ids; near ones are known to be too small to wrap.
 template <bool near>
@@ -180,7 +188,7 @@ PX_FUNCTION i32 mul(i32 a, i32 b) {
 template <class T>
 PX_FUNCTION T negate(T a) {
   using word = typename traits<T>::word;
-  return T(word(0) - word(a));
+  return wrapped<T>(word(0) - word(a));
 }
 
 // x / 0 is 0 and x % 0 is x; the least divided by -1 is itself, without a remainder.
