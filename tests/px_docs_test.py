@@ -125,7 +125,7 @@ class Documents(unittest.TestCase):
             self.holds(arrays, ASSIGNED.search("i[0] = 2  # 3"))
 
 
-@unittest.skipUnless((HERE / "src/px/keywords.def").exists(), "the sources are not here")
+@unittest.skipUnless((HERE / "src/px/text/keywords.def").exists(), "the sources are not here")
 class Completeness(unittest.TestCase):
     """The page has an example of all that the language has."""
 
@@ -134,13 +134,13 @@ class Completeness(unittest.TestCase):
         self.code = "\n".join(re.sub(r"#.*", "", block) for block in BLOCK.findall(text))
 
     def test_words(self):
-        source = (HERE / "src/px/keywords.def").read_text(encoding="utf-8")
+        source = (HERE / "src/px/text/keywords.def").read_text(encoding="utf-8")
         words = re.findall(r"^HOIST_PX_WORD\((\w+),", source, re.MULTILINE)
         self.assertGreater(len(words), 60)
         self.assertEqual([word for word in words if not re.search(rf"\b{word}\b", self.code)], [])
 
     def test_functions(self):
-        intrinsics = re.search(r"kIntrinsics = \{(.*?)\};", (HERE / "src/px/names.cc").read_text(), re.DOTALL)
+        intrinsics = re.search(r"kIntrinsics = \{(.*?)\};", (HERE / "src/px/text/names.cc").read_text(), re.DOTALL)
         builtins = (HERE / "src/ir/operators.cc").read_text()
         names = re.findall(r'"(\w+)"', intrinsics[1])
         names += re.findall(r'\{"(\w+)", \d, Domain::', builtins)

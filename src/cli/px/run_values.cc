@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/nearest_word.h"
-#include "px/literal.h"
+#include "px/lower/literal.h"
 
 namespace hoist::cli {
 namespace {
@@ -90,7 +90,7 @@ Status set_scalars(const PxRunOptions& options, const px::HostProgram& host, Run
     made.values.scalars[scalar] = *bits;
   }
   for (const px::HostScalar& scalar : host.scalars) {
-    if (scalar.is_counter || made.values.scalars.contains(&scalar)) continue;
+    if (!scalar.is_used || made.values.scalars.contains(&scalar)) continue;
     return refuse(fmt::format("{} has no value (hoist px run): pass --set {}=VALUE, of type {}",
                               scalar.parameter.name, scalar.parameter.name,
                               name(scalar.parameter.type)));

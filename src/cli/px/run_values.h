@@ -7,8 +7,8 @@
 
 #include "cli/px/array_file.h"
 #include "cli/px/commands.h"
-#include "px/host_run.h"
-#include "px/lower.h"
+#include "px/host/run_host.h"
+#include "px/lower/lower.h"
 
 namespace hoist::cli {
 
