@@ -232,16 +232,40 @@ PX_FUNCTION T rotr(T a, N by) {
   return rotl(a, 0u - u32(by));
 }
 
-// Numbers win over NaNs.
+// Numbers win over NaNs, and -0 is less than 0.
 template <class T>
 PX_FUNCTION T min(T a, T b) {
-  if constexpr (traits<T>::is_float) return b < a || a != a ? b : a;
-  return b < a ? b : a;
+  if constexpr (traits<T>::is_half) {
+    return T::of(min(wide(a), wide(b)));
+  } else if constexpr (traits<T>::is_float) {
+#if defined(__CUDACC__)
+    return ::fmin(a, b);
+#else
+    using word = typename traits<T>::same_width;
+    const T either = bits_as<T>(word(bits_as<word>(a) | bits_as<word>(b)));
+    const T less = b < a || a != a ? b : a;
+    return a == b ? either : less;
+#endif
+  } else {
+    return b < a ? b : a;
+  }
 }
 template <class T>
 PX_FUNCTION T max(T a, T b) {
-  if constexpr (traits<T>::is_float) return b > a || a != a ? b : a;
-  return b > a ? b : a;
+  if constexpr (traits<T>::is_half) {
+    return T::of(max(wide(a), wide(b)));
+  } else if constexpr (traits<T>::is_float) {
+#if defined(__CUDACC__)
+    return ::fmax(a, b);
+#else
+    using word = typename traits<T>::same_width;
+    const T either = bits_as<T>(word(bits_as<word>(a) & bits_as<word>(b)));
+    const T more = b > a || a != a ? b : a;
+    return a == b ? either : more;
+#endif
+  } else {
+    return b > a ? b : a;
+  }
 }
 
 // Floats become integers within their range, NaN becomes 0.
