@@ -9,6 +9,7 @@ A block that is no whole file stands in the kernel that the reference page descr
     # i[3] is 12        what another element holds"""
 
 import math
+import os
 import pathlib
 import re
 import struct
@@ -22,6 +23,8 @@ PAGES = HERE if (HERE / "docs/guides").exists() else HERE / "share/doc/hoist"
 REFERENCE = PAGES / "docs/reference/px.md"
 GUIDE = PAGES / "docs/guides/px.md"
 TARGETS = ("cpu", "interpreter") if ON_CPU else ("cuda",)
+CACHE = tempfile.TemporaryDirectory(prefix="hoist-px-cache-")  # compiled code, of these tests alone
+os.environ["XDG_CACHE_HOME"] = CACHE.name
 ELEMENTS = 256
 
 # Name, type, bytes of an element, and how the bytes of element k are made and read.

@@ -2,6 +2,7 @@
 """hoist px: messages, layout, stages, and running a file from the command line."""
 
 import json
+import os
 import pathlib
 import shutil
 import shutil
@@ -13,6 +14,8 @@ from hoist_tree import HOIST, environment, run
 
 HERE = pathlib.Path(__file__).resolve().parent
 ERRORS = HERE / "data/px/errors"
+CACHE = tempfile.TemporaryDirectory(prefix="hoist-px-cache-")  # compiled code, of these tests alone
+os.environ["XDG_CACHE_HOME"] = CACHE.name
 
 VECTOR_ADD = """\
 GPU_KERNEL vector_add
@@ -147,6 +150,21 @@ class Run(PxTest):
         for target in ("auto", "cpu", "interpreter"):
             self.vector_add("--target", target, "--out", f"c={target}.raw")
             self.assertEqual((self.folder / f"{target}.raw").read_bytes(), floats(*range(0, 30, 3)))
+
+    def test_without_a_compiler_the_interpreter_runs_it(self):
+        bare = environment(PATH="/nowhere")
+        done = run(HOIST, "px", "run", "va.px", "--in", "a=a.raw", "--in", "b=b.raw", "--set", "n=10",
+                   cwd=self.folder, env=bare)
+        self.assertEqual((done.returncode, done.stdout), (0, "c: f32[10] 0 3 6 9 12 15 18 21 …\n".encode()))
+        self.assertTrue(done.stderr.startswith(b"hoist: warning: the interpreter runs va.px, slowly: "),
+                        done.stderr)
+        done = run(HOIST, "px", "run", "va.px", "--in", "a=a.raw", "--in", "b=b.raw", "--set", "n=10",
+                   "--target", "cpu", cwd=self.folder, env=bare)
+        self.assertEqual(done.returncode, 3, done.stderr)
+
+    def test_compiled_code_is_kept(self):
+        self.vector_add("--target", "cpu")
+        self.assertTrue([path for path in pathlib.Path(CACHE.name).rglob("*") if path.is_file()])
 
     def test_npy_header(self):
         self.vector_add("--out", "c=c.npy")
