@@ -9,7 +9,6 @@ namespace hoist::px {
 namespace {
 
 using syntax::ExpressionKind;
-using syntax::Statement;
 
 ir::BinaryOperator operator_of(Word word) {
   switch (word) {

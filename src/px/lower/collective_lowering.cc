@@ -8,8 +8,6 @@
 namespace hoist::px {
 namespace {
 
-using syntax::Statement;
-
 ir::AtomicOperator atomic_of(Word word) {
   switch (word) {
     case Word::ATOMIC_ADD:
