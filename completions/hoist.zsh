@@ -432,6 +432,7 @@ _hoist_px_check() {
   _arguments -s -S \
     '(-h --help)'-h'[Print this help message and exit]' \
     '(-h --help)'--help'[Print this help message and exit]' \
+    --json'[Print them as JSON]' \
     '*:FILE:_files'
 }
 

@@ -13,6 +13,7 @@ void add_check(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand("check", "Report errors and warnings");
   auto options = std::make_shared<PxCheckOptions>();
   command->add_option("FILE", options->files, "px files; - is standard input")->required();
+  command->add_flag("--json", options->json, "Print them as JSON");
   command->footer("Exit status 1 where a file has errors.\n\nExample:\n  hoist px check k.px");
   command->callback([&status, options] { status = px_check(*options); });
 }
