@@ -238,10 +238,13 @@ class BlockBody : public CppBody {
   }
   // A loop that gives each thread its result, as an expression of t.
   void distribute(const ir::Variable* result, const std::string& value) {
-    if (plan_.storage(result) != Storage::kept) return;
+    const bool is_kept = plan_.storage(result) == Storage::kept;
+    if (!is_kept && !sites_) return;
     begin_threads();
     rebuild(*step_);
-    lines_.add("{} = {};", variable(result), value);
+    // What nobody uses may still find a fault.
+    lines_.add("{} = {};", is_kept ? variable(result) : "[[maybe_unused]] const auto unused",
+               value);
     end_threads();
   }
 
