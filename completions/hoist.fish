@@ -234,7 +234,7 @@ complete -c hoist -n '__hoist_is "px check"' -s h -l help -d 'Print this help me
 complete -c hoist -n '__hoist_is "px check"' -l json -d 'Print them as JSON'
 complete -c hoist -n '__hoist_is "px check"' -F
 complete -c hoist -n '__hoist_is "px run"' -s h -l help -d 'Print this help message and exit'
-complete -c hoist -n '__hoist_is "px run"' -l in -x -d 'Read an array, .npy or raw; may be repeated'
+complete -c hoist -n '__hoist_is "px run"' -l in -x -d 'Read an array, .npy or raw'
 complete -c hoist -n '__hoist_is "px run"' -l out -x -d 'Write an array, .npy or raw'
 complete -c hoist -n '__hoist_is "px run"' -l set -x -d 'Give a scalar its value'
 complete -c hoist -n '__hoist_is "px run"' -l len -x -d 'Begin with an array of N zeros'

@@ -29,7 +29,7 @@ void add_run(CLI::App& app, int& status) {
         ->allow_extra_args(false)
         ->take_all();
   };
-  add_list("--in", options->inputs, "ARRAY=FILE", "Read an array, .npy or raw; may be repeated");
+  add_list("--in", options->inputs, "ARRAY=FILE", "Read an array, .npy or raw");
   add_list("--out", options->outputs, "ARRAY=FILE", "Write an array, .npy or raw");
   add_list("--set", options->scalars, "NAME=VALUE", "Give a scalar its value");
   add_list("--len", options->lengths, "ARRAY=N", "Begin with an array of N zeros");
