@@ -4,30 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <regex>
 #include <sstream>
 #include <string_view>
-#include <utility>
 #include <vector>
+
+#include "base/nearest_word.h"
 
 namespace hoist::cli {
 namespace {
-
-// Letters to insert, delete or replace to get from one to the other (Levenshtein).
-size_t distance(std::string_view from, std::string_view to) {
-  std::vector<size_t> row(to.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 0; i < from.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i + 1);
-    for (size_t k = 0; k < to.size(); ++k) {
-      const size_t replaced = diagonal + (from[i] == to[k] ? 0 : 1);
-      diagonal = row[k + 1];
-      row[k + 1] = std::min({replaced, diagonal + 1, row[k] + 1});
-    }
-  }
-  return row.back();
-}
 
 // As the user typed it: `hoist match build`.
 std::string parsed_command(const CLI::App& app) {
@@ -101,20 +86,6 @@ Reason reason_of(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 }  // namespace
-
-std::string nearest_word(std::string_view word, const std::vector<std::string>& known) {
-  std::string nearest;
-  size_t best = 3;  // more changes than two make another word, and so do as many as it has letters
-  const size_t letters = word.size() - std::min(word.find_first_not_of('-'), word.size());
-  for (const std::string& candidate : known) {
-    const size_t changes = distance(word, candidate);
-    if (changes < std::min(best, letters)) {
-      best = changes;
-      nearest = candidate;
-    }
-  }
-  return nearest;
-}
 
 Status check_command(const CLI::App& app, const std::string& word, const std::string& known) {
   const auto commands = app.get_subcommands({});

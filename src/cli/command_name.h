@@ -3,7 +3,6 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/result.h"
 #include "cli/command.h"
@@ -14,9 +13,6 @@ namespace hoist::cli {
 // is empty. The message says which one may be meant, and then `known`. Options, and apps without
 // commands, pass.
 Status check_command(const CLI::App& app, const std::string& word, const std::string& known);
-
-// The known word that takes the fewest changes of letters, at most two; empty where none does.
-std::string nearest_word(std::string_view word, const std::vector<std::string>& known);
 
 // What a command line that does not parse is reported as: what is wrong, the command and its help.
 Error usage_error(const CLI::App& app, const CLI::ParseError& error);

@@ -1,0 +1,114 @@
+#include "px/compile/cpu_module.h"
+
+#include <dlfcn.h>
+#include <fmt/core.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "base/blake3.h"
+#include "base/file.h"
+#include "base/threads.h"
+#include "device/module_cache.h"
+#include "px/compile/cpp_compiler.h"
+
+namespace hoist::px {
+namespace {
+
+// Less is not worth another thread's while.
+constexpr uint64_t kThreadsOfAPart = 16384;
+// For each thread of the pool, so that uneven ones balance.
+constexpr uint64_t kPartsOfAThread = 4;
+
+// What -march=native depends on.
+std::string this_cpu() {
+  std::ifstream info("/proc/cpuinfo");
+  std::string text, line;
+  while (std::getline(info, line) && !line.empty()) {
+    if (line.starts_with("model") || line.starts_with("flags") || line.starts_with("vendor") ||
+        line.starts_with("Features") || line.starts_with("CPU ")) {
+      text += line + '\n';
+    }
+  }
+  return text;
+}
+
+device::ModuleCache::Key key_of(const Code& code, const CppCompiler& compiler) {
+  static const std::string* const cpu = new std::string(this_cpu());
+  std::vector<std::string> options = kernel_options();
+  options.push_back(compiler.path);
+  options.push_back(compiler.version);
+  return device::ModuleCache::key({code.text, *cpu, options});
+}
+
+}  // namespace
+
+CpuModule::~CpuModule() { ::dlclose(library_); }
+
+Result<std::shared_ptr<const CpuModule>> CpuModule::load(std::span<const std::byte> object) {
+  // A file without a name: nobody else can change it, and nothing is left behind.
+  const UniqueFd file(::memfd_create("hoist-px", MFD_CLOEXEC));
+  if (!file.valid()) return fail(ErrorCode::io, "cannot make a file in memory", errno);
+  if (Status written = write_full(file.get(), object.data(), object.size()); !written) {
+    return written.error();
+  }
+  const std::string path = fmt::format("/proc/self/fd/{}", file.get());
+  void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    return fail(ErrorCode::corrupt, fmt::format("cannot load compiled kernels: {}", ::dlerror()));
+  }
+  return std::shared_ptr<const CpuModule>(new CpuModule(library));
+}
+
+Result<std::shared_ptr<const CpuModule>> CpuModule::compile(const Code& code) {
+  const Result<CppCompiler> compiler = find_cpp_compiler();
+  if (!compiler) return compiler.error();
+  const Result<device::ModuleCache> cache = device::ModuleCache::open();
+  const device::ModuleCache::Key key = key_of(code, *compiler);
+  if (cache) {
+    if (const Result<std::vector<std::byte>> kept = cache->find(key)) {
+      if (auto loaded = load(*kept)) return loaded;
+    }
+  }
+  const Result<std::vector<std::byte>> object =
+      compile_shared(*compiler, code.text, kernel_options());
+  if (!object) return object.error();
+  if (cache) (void)cache->put(key, *object);
+  return load(*object);
+}
+
+CpuKernel* CpuModule::kernel(const std::string& entry) const {
+  return reinterpret_cast<CpuKernel*>(::dlsym(library_, entry.c_str()));
+}
+
+void run_on_cpu(CpuKernel* kernel, const ir::Grid& grid, std::span<const ir::Argument> arguments,
+                CpuFault* fault) {
+  std::vector<void*> arrays;
+  std::vector<uint64_t> lengths, scalars;
+  for (const ir::Argument& argument : arguments) {
+    arrays.push_back(argument.data);
+    lengths.push_back(argument.length);
+    scalars.push_back(argument.bits);
+  }
+  CpuLaunch launch = {{grid.blocks[0], grid.blocks[1], grid.blocks[2]},
+                      {grid.threads[0], grid.threads[1], grid.threads[2]},
+                      arrays.data(),
+                      lengths.data(),
+                      scalars.data(),
+                      fault};
+  const uint64_t blocks = grid.block_count();
+  ThreadPool& pool = ThreadPool::process();
+  const auto most = static_cast<uint64_t>(pool.size()) * kPartsOfAThread;
+  const uint64_t worth = blocks * grid.block_threads() / kThreadsOfAPart;
+  const uint64_t parts =
+      pool.size() == 1
+          ? 1
+          : std::clamp<uint64_t>(worth, 1, std::min(most, std::max(blocks, uint64_t{1})));
+  if (parts == 1) return kernel(&launch, 0, blocks);
+  pool.parallel_for(parts, [&](size_t part) {
+    kernel(&launch, blocks * part / parts, blocks * (part + 1) / parts);
+  });
+}
+
+}  // namespace hoist::px
