@@ -78,8 +78,12 @@ void compare(uint64_t seed, const RandomOptions& options, Target target, device:
                                 << " blocks of " << launch.grid.threads[0] << " x "
                                 << launch.grid.threads[1] << " x " << launch.grid.threads[2] << "\n"
                                 << ir::text_of(*kernel);
-      if (check_bounds) EXPECT_EQ(expected.has_fault, got.has_fault) << ir::text_of(*kernel);
-      if (!options.faults) EXPECT_FALSE(expected.has_fault) << ir::text_of(*kernel);
+      if (check_bounds) {
+        EXPECT_EQ(expected.has_fault, got.has_fault) << ir::text_of(*kernel);
+      }
+      if (!options.faults) {
+        EXPECT_FALSE(expected.has_fault) << ir::text_of(*kernel);
+      }
     }
   }
 }
