@@ -255,6 +255,11 @@ PyType_Spec spec = {"hoist._native.FuzzFunction", sizeof(FunctionObject), 0,
 
 std::optional<double> cutoff_of(const FuzzScorer& scorer, nb::handle wanted) {
   if (!wanted.is_valid() || wanted.is_none()) return {};
+  if (scorer.is_count() && PyLong_CheckExact(wanted.ptr())) {
+    const long long number = PyLong_AsLongLong(wanted.ptr());
+    if (number >= 0) return static_cast<double>(number);
+    PyErr_Clear();  // of a larger one
+  }
   const double number = PyFloat_AsDouble(wanted.ptr());
   if (number == -1.0 && PyErr_Occurred() != nullptr) throw nb::python_error();
   if (scorer.is_count()) {
