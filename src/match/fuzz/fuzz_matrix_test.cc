@@ -317,8 +317,11 @@ TEST(FuzzMatrix, PartsAsDefined) {
       Numbers text = any(random, most, 3, 'a');
       text.resize(std::max(text.size(), needle.size()), 'c');
       if (needle.empty()) continue;
-      counts.set(needle, QueryMasks(needle), text);
+      const QueryMasks masks(needle);
+      counts.set(needle, masks, text);
       const size_t size = needle.size();
+      ASSERT_EQ(counts.is_empty(), plain_lcs(needle, text) == 0);
+      if (counts.is_empty()) continue;
       uint64_t most_of_whole = 0;
       for (size_t end = 1; end < text.size() + size; ++end) {
         const size_t begin = end > size ? end - size : 0;
@@ -333,8 +336,51 @@ TEST(FuzzMatrix, PartsAsDefined) {
           most_of_whole = std::max(most_of_whole, expected);
       }
       if (most == 140) {
+        const uint64_t least = random() % (size + 2);
+        const uint64_t found = counts.most_of_whole(least);
+        if (most_of_whole >= least) {
+          ASSERT_EQ(found, most_of_whole);
+        } else {
+          ASSERT_LE(found, most_of_whole);
+        }
         ASSERT_EQ(counts.most_of_whole(), most_of_whole);
       }
+    }
+  }
+}
+
+// Needles that are in a long text, nearly, or not at all.
+TEST(FuzzMatrix, TheBestPartOfLongTexts) {
+  Random random(test_seed());
+  PartCounts counts;
+  for (int turn = 0; turn < 60; ++turn) {
+    const uint32_t letters = turn % 3 == 0 ? 3 : 26;
+    Numbers needle = any(random, turn % 4 == 0 ? 700 : 90, letters, 'a');
+    Numbers text = any(random, 1, letters, 'a');
+    while (text.size() < needle.size() + 1200)
+      text.push_back(static_cast<uint32_t>('a' + random() % letters));
+    if (needle.empty()) continue;
+    if (turn % 2 == 0) {
+      const size_t place = random() % (text.size() - needle.size());
+      std::copy(needle.begin(), needle.end(), text.begin() + static_cast<ptrdiff_t>(place));
+      for (uint64_t edits = random() % 3; edits != 0; --edits) {
+        needle[random() % needle.size()] = 'z';
+      }
+    }
+    const QueryMasks masks(needle);
+    counts.set(needle, masks, text);
+    if (counts.is_empty()) continue;
+    uint64_t most = 0;
+    for (size_t place = 0; place + needle.size() < text.size(); ++place) {
+      const Symbols part = Symbols(text).subspan(place, needle.size());
+      most = std::max(most, lcs_length(masks, as_sequence(part)));
+    }
+    const uint64_t least = random() % (most + 2);
+    const uint64_t found = counts.most_of_whole(least);
+    if (most >= least) {
+      ASSERT_EQ(found, most);
+    } else {
+      ASSERT_LE(found, most);
     }
   }
 }

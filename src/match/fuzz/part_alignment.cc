@@ -8,8 +8,6 @@
 namespace hoist::match {
 namespace {
 
-constexpr PairScorer kRatio = {PairScorer::Family::indel, PairScorer::Value::normalized_similarity,
-                               true};
 constexpr double kAll = 100.0;
 
 double share_of(uint64_t common, uint64_t lengths, double cutoff) {
@@ -30,13 +28,14 @@ double whole_score(uint64_t common, uint64_t needle) {
 class BestPart {
  public:
   BestPart(Symbols needle, Symbols text, double cutoff)
-      : size_(needle.size()), length_(text.size()), cutoff_(cutoff) {
-    counts_.set(needle, QueryMasks(needle), text);
+      : size_(needle.size()), length_(text.size()), masks_(needle), cutoff_(cutoff) {
+    counts_.set(needle, masks_, text);
     best_.source_end = size_;
     best_.destination_end = size_;
   }
 
   PartialAlignment find() {
+    if (counts_.is_empty()) return best_;
     if (length_ > size_ && find_among_whole()) return best_;
     for (size_t end = 1; end < size_; ++end) {
       if (counts_.has(end - 1) && take(0, end)) return best_;
@@ -101,6 +100,7 @@ class BestPart {
 
   size_t size_;
   size_t length_;
+  QueryMasks masks_;
   PartCounts counts_;
   double cutoff_;
   PartialAlignment best_;
@@ -117,7 +117,9 @@ double best_part_score(PartCounts& counts, size_t needle, size_t text, double cu
   double best = 0;
   double least = cutoff;  // that is of interest
   if (text > needle) {
-    const uint64_t most = counts.most_of_whole();
+    const auto enough =
+        static_cast<uint64_t>(std::max(0.0, cutoff - 1e-6) * static_cast<double>(needle) / kAll);
+    const uint64_t most = counts.most_of_whole(enough);
     const double score = most == 0 ? 0 : whole_score(most, needle);
     if (score >= cutoff && score > 0) best = least = score;
   }
@@ -134,10 +136,6 @@ double best_part_score(PartCounts& counts, size_t needle, size_t text, double cu
     take(counts.common(begin, text), text - begin);
   }
   return best;
-}
-
-double best_part_score(Symbols needle, Symbols text, double cutoff) {
-  return BestPart(needle, text, cutoff).find().score;
 }
 
 PartialAlignment partial_ratio_alignment(const Text& a, const Text& b, double cutoff) {

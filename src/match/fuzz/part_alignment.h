@@ -3,8 +3,12 @@
 
 #include "match/fuzz/part_counts.h"
 #include "match/fuzz/words.h"
+#include "match/pairs/pair_scorer.h"
 
 namespace hoist::match {
+
+inline constexpr PairScorer kRatio = {PairScorer::Family::indel,
+                                      PairScorer::Value::normalized_similarity, true};
 
 struct PartialAlignment {
   double score = 0;
@@ -17,8 +21,6 @@ struct PartialAlignment {
 // The best score of a needle's parts, in percent, by what they have in common; 0 beyond the
 // cut-off.
 double best_part_score(PartCounts& counts, size_t needle, size_t text, double cutoff);
-// The best score of a needle's parts where they are counted one by one (PartCounts): few of them.
-double best_part_score(Symbols needle, Symbols text, double cutoff);
 
 // The shorter sequence with the most similar part, of its length at most, of the longer one.
 PartialAlignment partial_ratio_alignment(const Text& a, const Text& b, double cutoff);

@@ -125,7 +125,6 @@ double Ratios::ratio_of_sets(double cutoff) {
 }
 
 double Ratios::best_part(Symbols needle, const QueryMasks& masks, Symbols text, double cutoff) {
-  if (needle.size() > PartCounts::kMostAtOnce) return best_part_score(needle, text, cutoff);
   counts_.set(needle, masks, text);
   if (counts_.is_empty()) return 0;
   return best_part_score(counts_, needle.size(), text.size(), cutoff);
@@ -144,7 +143,7 @@ double Ratios::best_part(Symbols a, const QueryMasks* of_a, Symbols b, const Que
   const double found = best_part(a, masks_of(a, of_a), b, cutoff);
   if (found == kAll || a.size() != b.size()) return found;
   // Nothing is common whichever is the needle.
-  if (a.size() <= PartCounts::kMostAtOnce && counts_.is_empty()) return found;
+  if (counts_.is_empty()) return found;
   const double other = best_part(b, masks_of(b, of_b), a, std::max(cutoff, found));
   return std::max(found, other);
 }

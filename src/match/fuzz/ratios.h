@@ -19,8 +19,6 @@
 
 namespace hoist::match {
 
-inline constexpr PairScorer kRatio = {PairScorer::Family::indel,
-                                      PairScorer::Value::normalized_similarity, true};
 // Longer sequences are compared within bands of the matrix, where the cut-off allows.
 inline constexpr size_t kMostMasked = 512;
 
