@@ -78,6 +78,7 @@ def test_every_way_to_pass_arguments():
         (("a", "b"), {"weights": (1, 1, "x")}, ValueError),
         (("a", "b"), {"weights": (1, -1, 1)}, OverflowError),
         (("a", "b"), {"weights": (1, 1, 2**70)}, OverflowError),
+        (("a", "b"), {"weights": (2**53 + 1,) * 3}, OverflowError),
         (("a", "b"), {"processor": 7}, TypeError),
         (("a", 5), {}, TypeError),
         (("a", None), {}, TypeError),
@@ -89,6 +90,15 @@ def test_wrong_calls_say_so(arguments, named, expected):
     for _ in range(3):  # and lose nothing
         with pytest.raises(expected):
             distance.Levenshtein.distance(*arguments, **named)
+
+
+def test_what_pad_raises_is_raised():
+    class Undecided:
+        def __bool__(self):
+            raise LookupError("neither")
+
+    with pytest.raises(LookupError):
+        distance.Hamming.distance("a", "b", pad=Undecided())
 
 
 def test_what_processors_and_elements_raise_is_raised():

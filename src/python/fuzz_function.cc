@@ -72,6 +72,12 @@ void set_prefix_weight(FuzzScorer& scorer, nb::handle weight) {
   }
 }
 
+bool is_true(nb::handle object) {
+  const int truth = PyObject_IsTrue(object.ptr());
+  if (truth < 0) throw nb::python_error();
+  return truth != 0;
+}
+
 Py_ssize_t size_of(nb::handle sequence) {
   const Py_ssize_t size = PyObject_Size(sequence.ptr());
   if (size < 0) throw nb::python_error();
@@ -111,8 +117,21 @@ uint64_t steps_of(const FuzzScorer& scorer, const match::Sequence& a, const matc
   }
 }
 
+// Scores are doubles on their way, which hold counts below 2^53.
+void refuse_large_weights(const FuzzScorer& scorer, const match::Sequence& a,
+                          const match::Sequence& b) {
+  const match::EditWeights& weights = scorer.weights;
+  const uint64_t largest = std::max({weights.insertion, weights.deletion, weights.replacement});
+  const uint64_t symbols = std::max<uint64_t>(1, uint64_t{a.length} + b.length);
+  if (largest > (uint64_t{1} << 53) / symbols) {
+    PyErr_SetString(PyExc_OverflowError, "weights whose sum may be 2**53 or more");
+    throw nb::python_error();
+  }
+}
+
 double score_of(const FuzzScorer& scorer, const match::Sequence& a, const match::Sequence& b,
                 std::optional<double> cutoff) {
+  if (!scorer.weights.are_uniform()) refuse_large_weights(scorer, a, b);
   const uint64_t steps = steps_of(scorer, a, b);
   if (steps <= kSmallSteps) return match::fuzz_score(scorer, a, b, cutoff);
   return interruptible(steps >= kLongSteps, [&](const std::stop_token& stop) {
@@ -131,8 +150,7 @@ double score_of_any(const FuzzScorer& scorer, const PairArguments& given,
       b = given[PairArgument::processor](b);
     }
     const nb::handle pad = given[PairArgument::pad];
-    if (pad.is_valid() && PyObject_IsTrue(pad.ptr()) == 0 &&
-        !is_out_of_reach(scorer, a, b, cutoff)) {
+    if (pad.is_valid() && !is_true(pad) && !is_out_of_reach(scorer, a, b, cutoff)) {
       refuse_other_lengths(a, b);
     }
   } else if (scorer.is_percent() && given.has(PairArgument::processor)) {

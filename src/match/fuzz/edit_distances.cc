@@ -1,7 +1,6 @@
 #include "match/fuzz/edit_distances.h"
 
 #include <algorithm>
-#include <bit>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -32,50 +31,6 @@ void skip_equal_ends(Sequence& a, Sequence& b) {
   b.length -= back;
 }
 
-// A column of the matrix in words of 64 rows (H. Hyyrö, "A bit-vector algorithm for computing
-// Levenshtein and Damerau edit distances", 2003).
-struct OsaRows {
-  uint64_t up = ~uint64_t{0};  // where a cell is one more than that above it
-  uint64_t down = 0;
-  uint64_t diagonal = 0;  // where it is what the one above the left one is
-  uint64_t matches = 0;   // of the column before
-};
-// What goes from a word to the one below.
-struct OsaCarry {
-  uint64_t up = 1;
-  uint64_t down = 0;
-  uint64_t swapped = 0;
-};
-
-void step(OsaRows& rows, uint64_t mask, OsaCarry& carry) {
-  const uint64_t open = ~rows.diagonal & mask;
-  const uint64_t swapped = (open << 1 | carry.swapped) & rows.matches;
-  const uint64_t matches = mask | carry.down;
-  rows.diagonal = (((matches & rows.up) + rows.up) ^ rows.up) | matches | rows.down | swapped;
-  const uint64_t more = rows.down | ~(rows.diagonal | rows.up);
-  const uint64_t less = rows.diagonal & rows.up;
-  const uint64_t shifted_more = more << 1 | carry.up;
-  const uint64_t shifted_less = less << 1 | carry.down;
-  rows.up = shifted_less | ~(rows.diagonal | shifted_more);
-  rows.down = shifted_more & rows.diagonal;
-  rows.matches = mask;
-  carry = {more >> 63, less >> 63, open >> 63};
-}
-
-uint64_t mask_of(size_t rows) { return rows < 64 ? (uint64_t{1} << rows) - 1 : ~uint64_t{0}; }
-
-uint64_t short_osa_distance(std::span<const uint8_t> a, std::span<const uint8_t> b) {
-  const ThreadMasks masks(a, 1);
-  OsaRows rows;
-  for (const uint8_t symbol : b) {
-    OsaCarry carry;
-    step(rows, *masks.of(symbol), carry);
-  }
-  const uint64_t all = mask_of(a.size());
-  return b.size() + static_cast<uint64_t>(std::popcount(rows.up & all)) -
-         static_cast<uint64_t>(std::popcount(rows.down & all));
-}
-
 // work(masks of a): those of the last call's memory, unless there are many.
 template <typename Work>
 auto with_masks(const Sequence& a, const Work& work) {
@@ -90,33 +45,10 @@ auto with_masks(const Sequence& a, const Work& work) {
   return work(masks);
 }
 
-CommonSymbols common_of_short(std::span<const uint8_t> a, std::span<const uint8_t> b,
-                              size_t reach) {
-  const ThreadMasks masks(a, 1);
-  const size_t rows = std::min(b.size(), a.size() + reach);
-  const uint64_t all = mask_of(a.size());
-  uint64_t free = all;
-  uint8_t of_b[65];  // the last one is written and not read
-  CommonSymbols common;
-  for (size_t j = 0; j < rows; ++j) {
-    uint64_t window = j + reach < 63 ? ~uint64_t{0} >> (63 - j - reach) : ~uint64_t{0};
-    if (j > reach) window &= ~uint64_t{0} << (j - reach);
-    const uint64_t found = *masks.of(b[j]) & free & window;
-    of_b[common.count] = b[j];
-    common.count += found != 0 ? 1 : 0;
-    free &= ~(found & (~found + 1));
-  }
-  uint64_t taken = all & ~free;
-  for (uint64_t next = 0; next < common.count; ++next, taken &= taken - 1) {
-    common.moved += a[static_cast<size_t>(std::countr_zero(taken))] != of_b[next] ? 1 : 0;
-  }
-  return common;
-}
-
 CommonSymbols common_symbols(const Sequence& a, const Sequence& b) {
   if (a.length <= 64 && ByteSymbols::takes(a, b)) {
     const ByteSymbols bytes(a, b);
-    return common_of_short(bytes.first(), bytes.second(), jaro_reach(a.length, b.length));
+    return common_symbols(ThreadMasks(bytes.first(), 1), bytes.second());
   }
   return with_masks(a, [&](const QueryMasks& masks) { return common_symbols(masks, b); });
 }
@@ -218,7 +150,7 @@ uint64_t osa_distance(const Sequence& a, const Sequence& b) {
     return with_masks(x, [&](const QueryMasks& masks) { return osa_distance(masks, y); });
   }
   const ByteSymbols bytes(x, y);
-  return short_osa_distance(bytes.first(), bytes.second());
+  return osa_distance(ThreadMasks(bytes.first(), 1), bytes.second());
 }
 
 uint64_t damerau_levenshtein_distance(const Sequence& a, const Sequence& b) {

@@ -91,8 +91,8 @@ uint64_t distance_of(const Column& column, size_t size, size_t other) {
   return other + bits_of(column.up & all) - bits_of(column.down & all);
 }
 
-template <bool kSwaps, typename Symbol>
-uint64_t short_distance(const QueryMasks& masks, Other<Symbol> other) {
+template <bool kSwaps, typename Masks, typename Symbol>
+uint64_t short_distance(const Masks& masks, Other<Symbol> other) {
   Column column;
   for (const Symbol symbol : other) step<kSwaps>(column, *masks.of(symbol));
   return distance_of(column, masks.size(), other.size());
@@ -163,9 +163,8 @@ uint64_t distance(const QueryMasks& masks, const Sequence& other) {
 constexpr size_t kShortOther = 128;
 
 // For a sequence in one word, and another one of at most kShortOther symbols.
-template <typename Symbol>
-CommonSymbols short_common(const QueryMasks& masks, Other<Symbol> other, size_t reach,
-                           uint64_t least) {
+template <typename Masks, typename Symbol>
+CommonSymbols short_common(const Masks& masks, Other<Symbol> other, size_t reach, uint64_t least) {
   const size_t rows = std::min(other.size(), masks.size() + reach);
   const uint64_t all = positions(masks.size(), 0);
   uint64_t free = all;
@@ -192,8 +191,8 @@ CommonSymbols short_common(const QueryMasks& masks, Other<Symbol> other, size_t 
   return out;
 }
 
-template <typename Symbol>
-CommonSymbols long_common(const QueryMasks& masks, Other<Symbol> other, size_t reach) {
+template <typename Masks, typename Symbol>
+CommonSymbols long_common(const Masks& masks, Other<Symbol> other, size_t reach) {
   const size_t size = masks.size();
   const size_t rows = std::min(other.size(), size + reach);
   thread_local std::vector<uint64_t> taken;
@@ -238,6 +237,13 @@ CommonSymbols long_common(const QueryMasks& masks, Other<Symbol> other, size_t r
   return out;
 }
 
+template <typename Masks, typename Symbol>
+CommonSymbols common_symbols_of(const Masks& masks, Other<Symbol> other, uint64_t least) {
+  const size_t reach = jaro_reach(masks.size(), other.size());
+  const bool is_short = masks.words() == 1 && other.size() <= kShortOther;
+  return is_short ? short_common(masks, other, reach, least) : long_common(masks, other, reach);
+}
+
 }  // namespace
 
 uint64_t lcs_length(const QueryMasks& masks, const Sequence& other) {
@@ -272,14 +278,19 @@ void osa_distances(const QueryMasks& masks, const FourSequences& others, uint64_
   four_distances<true>(masks, others, counts);
 }
 
+uint64_t osa_distance(const ThreadMasks& masks, std::span<const uint8_t> other) {
+  return short_distance<true>(masks, other);
+}
+
 CommonSymbols common_symbols(const QueryMasks& masks, const Sequence& other, uint64_t least) {
   if (masks.size() == 0) return {};
-  const size_t reach = jaro_reach(masks.size(), other.length);
   return with_symbols(other, [&]<typename Symbol>(Other<Symbol> symbols) {
-    const bool is_short = masks.words() == 1 && symbols.size() <= kShortOther;
-    return is_short ? short_common(masks, symbols, reach, least)
-                    : long_common(masks, symbols, reach);
+    return common_symbols_of(masks, symbols, least);
   });
+}
+
+CommonSymbols common_symbols(const ThreadMasks& masks, std::span<const uint8_t> other) {
+  return common_symbols_of(masks, other, 0);
 }
 
 }  // namespace hoist::match

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "match/fuzz/query_masks.h"
+#include "match/pairs/byte_symbols.h"
 #include "match/pairs/sequence_list.h"
 
 namespace hoist::match {
@@ -32,6 +34,10 @@ struct CommonSymbols {
 };
 // Where they are fewer than `least`, it need not say how many have moved.
 CommonSymbols common_symbols(const QueryMasks& masks, const Sequence& other, uint64_t least = 0);
+
+// The same of bytes with masks of a thread's, of 1 to 64 symbols in one word.
+uint64_t osa_distance(const ThreadMasks& masks, std::span<const uint8_t> other);
+CommonSymbols common_symbols(const ThreadMasks& masks, std::span<const uint8_t> other);
 
 // Jaro's similarity of sequences of lengths m and n, neither empty.
 inline double jaro_of(const CommonSymbols& found, uint64_t m, uint64_t n) {

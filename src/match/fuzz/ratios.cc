@@ -12,12 +12,10 @@ namespace {
 
 constexpr double kAll = 100.0;
 
-Sequence sequence_of(Symbols symbols) { return {symbols.data(), symbols.size()}; }
-
 double masked_ratio(Symbols a, const QueryMasks& masks, Symbols b, double cutoff) {
   const uint64_t lengths = a.size() + b.size();
   if (is_ratio_below(std::min(a.size(), b.size()), lengths, cutoff)) return 0;
-  const uint64_t common = lcs_length(masks, sequence_of(b));
+  const uint64_t common = lcs_length(masks, as_sequence(b));
   if (is_ratio_below(common, lengths, cutoff)) return 0;
   return kRatio.score(common, a.size(), b.size(), cutoff);
 }
@@ -79,7 +77,7 @@ double Ratios::ratio(double cutoff) {
   const Symbols query = query_.text().symbols;
   const Symbols other = other_.text().symbols;
   if (is_first(query, other)) {
-    return pair_score(kRatio, sequence_of(query), sequence_of(other), cutoff);
+    return pair_score(kRatio, as_sequence(query), as_sequence(other), cutoff);
   }
   return masked_ratio(query, query_.masks(), other, cutoff);
 }
@@ -88,7 +86,7 @@ double Ratios::ratio_of_words(double cutoff) {
   const Symbols a = query_.joined();
   const Symbols b = other_.joined();
   if (is_ratio_below(std::min(a.size(), b.size()), a.size() + b.size(), cutoff)) return 0;
-  if (is_first(a, b)) return pair_score(kRatio, sequence_of(a), sequence_of(b), cutoff);
+  if (is_first(a, b)) return pair_score(kRatio, as_sequence(a), as_sequence(b), cutoff);
   return masked_ratio(a, query_.joined_masks(), b, cutoff);
 }
 
@@ -114,12 +112,12 @@ double Ratios::ratio_of_sets(double cutoff) {
   if (is_first(only_a_, only_b_)) {
     distance = static_cast<uint64_t>(
         pair_score({PairScorer::Family::indel, PairScorer::Value::distance, false},
-                   sequence_of(only_a_), sequence_of(only_b_), {}));
+                   as_sequence(only_a_), as_sequence(only_b_), {}));
   } else if (both == 0 && sets_.only_a.size() == query_.words().size()) {
-    distance = size_a + size_b - 2 * lcs_length(query_.joined_masks(), sequence_of(only_b_));
+    distance = size_a + size_b - 2 * lcs_length(query_.joined_masks(), as_sequence(only_b_));
   } else {
     masks_.set(only_a_);
-    distance = size_a + size_b - 2 * lcs_length(masks_, sequence_of(only_b_));
+    distance = size_a + size_b - 2 * lcs_length(masks_, as_sequence(only_b_));
   }
   return std::max(best, set_score(distance, with_a + with_b, cutoff));
 }

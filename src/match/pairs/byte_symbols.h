@@ -117,6 +117,8 @@ class ThreadMasks {
   ThreadMasks(const ThreadMasks&) = delete;
   ThreadMasks& operator=(const ThreadMasks&) = delete;
 
+  size_t size() const { return symbols_.size(); }
+  size_t words() const { return words_; }
   const uint64_t* of(uint8_t symbol) const { return table_ + symbol * words_; }
 
  private:
