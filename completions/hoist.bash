@@ -1,14 +1,15 @@
 # Bash completion for hoist(1). Written by scripts/command-table: change src/cli or that script.
 
 _hoist_engines="sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat"
-_hoist_guides="install first-steps sort-and-checksums models search python c cxx troubleshooting"
+_hoist_guides="install first-steps sort-and-checksums models search px python c cxx troubleshooting"
 
 # The commands that a command has.
 _hoist_commands() {
   case $1 in
-    "") echo "run top options doctor learn-program version help tune explain container match tensors bench sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat" ;;
+    "") echo "run top options doctor learn-program version help tune explain container match px tensors bench sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat" ;;
     "container") echo "info verify repair" ;;
     "match") echo "build query learn delete show sync stats verify repair dedup grep bench" ;;
+    "px") echo "check run build emit fmt" ;;
     "tensors") echo "pack unpack info verify repair bench" ;;
   esac
 }
@@ -43,6 +44,12 @@ _hoist_options() {
     "match dedup") echo "--help --threshold --format --scorer --no-sort --jsonl" ;;
     "match grep") echo "--help --scorer --threshold -k --top -r --recursive -i --ignore-case -v --invert-match -c --count -n --line-number -H --with-filename --no-filename -A --after-context -B --before-context -C --context --color --json" ;;
     "match bench") echo "--help --patterns --length --symbols --device --json" ;;
+    "px") echo "--help" ;;
+    "px check") echo "--help" ;;
+    "px run") echo "--help --in --out --set --len --target --check-bounds --no-check-bounds --time --json --force" ;;
+    "px build") echo "--help -o --output --lib --force" ;;
+    "px emit") echo "--help --stage --check-bounds" ;;
+    "px fmt") echo "--help --check" ;;
     "tensors") echo "--help" ;;
     "tensors pack") echo "--help -o --output --force --encoding --fragments --parity --order --precision --seed --rank --essential-share --digests --json" ;;
     "tensors unpack") echo "--help -o --output --force --target --layers --fragments --policy --min-quality --skip-damaged --source --json" ;;
@@ -97,6 +104,13 @@ _hoist_values() {
     "match bench --length") echo "@text" ;;
     "match bench --symbols") echo "@text" ;;
     "match bench --device") echo "auto cpu cuda:0" ;;
+    "px run --in") echo "@text" ;;
+    "px run --out") echo "@text" ;;
+    "px run --set") echo "@text" ;;
+    "px run --len") echo "@text" ;;
+    "px run --target") echo "auto cpu cuda interpreter" ;;
+    "px build -o" | "px build --output") echo "@text" ;;
+    "px emit --stage") echo "ast ir cuda cpp ptx" ;;
     "tensors pack -o" | "tensors pack --output") echo "@file" ;;
     "tensors pack --encoding") echo "embedded spectral rph lrdf lossless" ;;
     "tensors pack --fragments") echo "@text" ;;
@@ -141,6 +155,11 @@ _hoist_arguments() {
     "match repair") echo "@folder" ;;
     "match dedup") echo "@file" ;;
     "match grep") echo "@text" ;;
+    "px check") echo "@file" ;;
+    "px run") echo "@file" ;;
+    "px build") echo "@file" ;;
+    "px emit") echo "@file" ;;
+    "px fmt") echo "@file" ;;
     "tensors pack") echo "@file" ;;
     "tensors unpack") echo "@file" ;;
     "tensors info") echo "@file" ;;

@@ -1,6 +1,6 @@
 # Fish completion for hoist(1). Written by scripts/command-table: change src/cli or that script.
 
-set -g __hoist_paths 'run' 'top' 'options' 'doctor' 'learn-program' 'version' 'help' 'tune' 'explain' 'container' 'container info' 'container verify' 'container repair' 'match' 'match build' 'match query' 'match learn' 'match delete' 'match show' 'match sync' 'match stats' 'match verify' 'match repair' 'match dedup' 'match grep' 'match bench' 'tensors' 'tensors pack' 'tensors unpack' 'tensors info' 'tensors verify' 'tensors repair' 'tensors bench' 'bench' 'sort' 'md5sum' 'sha1sum' 'sha224sum' 'sha256sum' 'sha384sum' 'sha512sum' 'b2sum' 'cksum' 'gzip' 'gunzip' 'zcat'
+set -g __hoist_paths 'run' 'top' 'options' 'doctor' 'learn-program' 'version' 'help' 'tune' 'explain' 'container' 'container info' 'container verify' 'container repair' 'match' 'match build' 'match query' 'match learn' 'match delete' 'match show' 'match sync' 'match stats' 'match verify' 'match repair' 'match dedup' 'match grep' 'match bench' 'px' 'px check' 'px run' 'px build' 'px emit' 'px fmt' 'tensors' 'tensors pack' 'tensors unpack' 'tensors info' 'tensors verify' 'tensors repair' 'tensors bench' 'bench' 'sort' 'md5sum' 'sha1sum' 'sha224sum' 'sha256sum' 'sha384sum' 'sha512sum' 'b2sum' 'cksum' 'gzip' 'gunzip' 'zcat'
 set -g __hoist_engines sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat
 set -g __hoist_run_values --ops --verify
 
@@ -67,6 +67,7 @@ complete -c hoist -n '__hoist_is ""' -a tune -d 'Measure what runs fastest where
 complete -c hoist -n '__hoist_is ""' -a explain -d 'Say what placement chooses for an operation, and why'
 complete -c hoist -n '__hoist_is ""' -a container -d 'Look into, verify or repair a container file'
 complete -c hoist -n '__hoist_is ""' -a match -d 'Search exactly for similar patterns: build, query, learn, dedup'
+complete -c hoist -n '__hoist_is ""' -a px -d 'Kernels written once, for CPU and GPU: check, run, build'
 complete -c hoist -n '__hoist_is ""' -a tensors -d 'Pack model weights so that they load progressively, and back'
 complete -c hoist -n '__hoist_is ""' -a bench -d 'Measure the parts of Hoist beside their peers'
 complete -c hoist -n '__hoist_is ""' -a sort -d 'The engine that replaces sort'
@@ -103,7 +104,7 @@ complete -c hoist -n '__hoist_is "learn-program"' -F
 complete -c hoist -n '__hoist_is "version"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "help"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "help"' -l no-pager -d 'Print a guide without a pager'
-complete -c hoist -n '__hoist_is "help"' -a 'run top options doctor learn-program version help tune explain container match tensors bench sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat install first-steps sort-and-checksums models search python c cxx troubleshooting'
+complete -c hoist -n '__hoist_is "help"' -a 'run top options doctor learn-program version help tune explain container match px tensors bench sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat install first-steps sort-and-checksums models search px python c cxx troubleshooting'
 complete -c hoist -n '__hoist_is "tune"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "tune"' -l quick -d 'Fewer and smaller sizes: less than a minute'
 complete -c hoist -n '__hoist_is "tune"' -l op -x -a 'sort hash gunzip qsort gemm' -d 'Only this OPERATION or OPERATION/VARIANT'
@@ -223,6 +224,38 @@ complete -c hoist -n '__hoist_is "match bench"' -l length -x -d 'Symbols in each
 complete -c hoist -n '__hoist_is "match bench"' -l symbols -x -d 'Different symbols, Zipf-distributed'
 complete -c hoist -n '__hoist_is "match bench"' -l device -x -a 'auto cpu cuda:0' -d 'Where to search: cpu, cuda:N, cuda:N,cuda:M, or auto: a GPU once it pays'
 complete -c hoist -n '__hoist_is "match bench"' -l json -d 'Print as JSON'
+complete -c hoist -n '__hoist_is "px"' -a check -d 'Report errors and warnings'
+complete -c hoist -n '__hoist_is "px"' -a run -d 'Run the launches of a file'
+complete -c hoist -n '__hoist_is "px"' -a build -d 'Write C++ and CUDA sources that need nothing of Hoist'
+complete -c hoist -n '__hoist_is "px"' -a emit -d 'Print what a stage of the compiler makes'
+complete -c hoist -n '__hoist_is "px"' -a fmt -d 'Lay files out, in place'
+complete -c hoist -n '__hoist_is "px"' -s h -l help -d 'Print this help message and exit'
+complete -c hoist -n '__hoist_is "px check"' -s h -l help -d 'Print this help message and exit'
+complete -c hoist -n '__hoist_is "px check"' -F
+complete -c hoist -n '__hoist_is "px run"' -s h -l help -d 'Print this help message and exit'
+complete -c hoist -n '__hoist_is "px run"' -l in -x -d 'Read an array, .npy or raw; may be repeated'
+complete -c hoist -n '__hoist_is "px run"' -l out -x -d 'Write an array, .npy or raw'
+complete -c hoist -n '__hoist_is "px run"' -l set -x -d 'Give a scalar its value'
+complete -c hoist -n '__hoist_is "px run"' -l len -x -d 'Begin with an array of N zeros'
+complete -c hoist -n '__hoist_is "px run"' -l target -x -a 'auto cpu cuda interpreter' -d 'Where to run it; auto: a GPU where it pays'
+complete -c hoist -n '__hoist_is "px run"' -l check-bounds -d 'Find accesses beyond an array\'s end, which is done unless the next one is given'
+complete -c hoist -n '__hoist_is "px run"' -l no-check-bounds -d 'Leave these checks out'
+complete -c hoist -n '__hoist_is "px run"' -l time -d 'Print how long compiling, copies and launches took'
+complete -c hoist -n '__hoist_is "px run"' -l json -d 'Print times and arrays as JSON'
+complete -c hoist -n '__hoist_is "px run"' -l force -d 'Replace the output where it exists'
+complete -c hoist -n '__hoist_is "px run"' -F
+complete -c hoist -n '__hoist_is "px build"' -s h -l help -d 'Print this help message and exit'
+complete -c hoist -n '__hoist_is "px build"' -s o -l output -x -d 'Where NAME.h, NAME.cc and NAME.cu go'
+complete -c hoist -n '__hoist_is "px build"' -l lib -d 'Compile NAME.cc, too: libNAME.so'
+complete -c hoist -n '__hoist_is "px build"' -l force -d 'Replace the output where it exists'
+complete -c hoist -n '__hoist_is "px build"' -F
+complete -c hoist -n '__hoist_is "px emit"' -s h -l help -d 'Print this help message and exit'
+complete -c hoist -n '__hoist_is "px emit"' -l stage -x -a 'ast ir cuda cpp ptx' -d 'The stage'
+complete -c hoist -n '__hoist_is "px emit"' -l check-bounds -d 'With the checks of every access'
+complete -c hoist -n '__hoist_is "px emit"' -F
+complete -c hoist -n '__hoist_is "px fmt"' -s h -l help -d 'Print this help message and exit'
+complete -c hoist -n '__hoist_is "px fmt"' -l check -d 'Only name the files that would change'
+complete -c hoist -n '__hoist_is "px fmt"' -F
 complete -c hoist -n '__hoist_is "tensors"' -a pack -d 'Pack model files into a .holo file'
 complete -c hoist -n '__hoist_is "tensors"' -a unpack -d 'Give the packed files back, whole or roughly'
 complete -c hoist -n '__hoist_is "tensors"' -a info -d 'Say what a .holo file holds, and how good it is'

@@ -15,6 +15,7 @@ _hoist() {
     'explain:Say what placement chooses for an operation, and why'
     'container:Look into, verify or repair a container file'
     'match:Search exactly for similar patterns\: build, query, learn, dedup'
+    'px:Kernels written once, for CPU and GPU\: check, run, build'
     'tensors:Pack model weights so that they load progressively, and back'
     'bench:Measure the parts of Hoist beside their peers'
     'sort:The engine that replaces sort'
@@ -52,6 +53,7 @@ _hoist() {
         explain) _hoist_explain ;;
         container) _hoist_container ;;
         match) _hoist_match ;;
+        px) _hoist_px ;;
         tensors) _hoist_tensors ;;
         bench) _hoist_bench ;;
         sort|md5sum|sha1sum|sha224sum|sha256sum|sha384sum|sha512sum|b2sum|cksum|gzip|gunzip|zcat) _normal ;;
@@ -117,7 +119,7 @@ _hoist_version() {
 }
 
 _hoist_help() {
-  local -a hoist_topics=(run top options doctor learn-program version help tune explain container match tensors bench sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat install first-steps sort-and-checksums models search python c cxx troubleshooting)
+  local -a hoist_topics=(run top options doctor learn-program version help tune explain container match px tensors bench sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat install first-steps sort-and-checksums models search px python c cxx troubleshooting)
   _arguments -s -S \
     '(-h --help)'-h'[Print this help message and exit]' \
     '(-h --help)'--help'[Print this help message and exit]' \
@@ -396,6 +398,86 @@ _hoist_match_bench() {
     --symbols='[Different symbols, Zipf-distributed]:UINT: ' \
     --device='[Where to search\: cpu, cuda\:N, cuda\:N,cuda\:M, or auto\: a GPU once it pays]:DEVICE:(auto cpu cuda\:0)' \
     --json'[Print as JSON]'
+}
+
+_hoist_px() {
+  local curcontext=$curcontext state
+  local -a hoist_commands=(
+    'check:Report errors and warnings'
+    'run:Run the launches of a file'
+    'build:Write C++ and CUDA sources that need nothing of Hoist'
+    'emit:Print what a stage of the compiler makes'
+    'fmt:Lay files out, in place'
+  )
+  _arguments -C \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    '(-)1: :->command' \
+    '(-)*:: :->arguments'
+  case $state in
+    command) _describe command hoist_commands ;;
+    arguments)
+      case $words[1] in
+        check) _hoist_px_check ;;
+        run) _hoist_px_run ;;
+        build) _hoist_px_build ;;
+        emit) _hoist_px_emit ;;
+        fmt) _hoist_px_fmt ;;
+      esac
+      ;;
+  esac
+}
+
+_hoist_px_check() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    '*:FILE:_files'
+}
+
+_hoist_px_run() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    '*'--in='[Read an array, .npy or raw; may be repeated]:ARRAY=FILE: ' \
+    '*'--out='[Write an array, .npy or raw]:ARRAY=FILE: ' \
+    '*'--set='[Give a scalar its value]:NAME=VALUE: ' \
+    '*'--len='[Begin with an array of N zeros]:ARRAY=N: ' \
+    --target='[Where to run it; auto\: a GPU where it pays]:TARGET:(auto cpu cuda interpreter)' \
+    --check-bounds'[Find accesses beyond an array'\''s end, which is done unless the next one is given]' \
+    --no-check-bounds'[Leave these checks out]' \
+    --time'[Print how long compiling, copies and launches took]' \
+    --json'[Print times and arrays as JSON]' \
+    --force'[Replace the output where it exists]' \
+    '1:FILE:_files'
+}
+
+_hoist_px_build() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    '(-o --output)'-o'[Where NAME.h, NAME.cc and NAME.cu go]:FOLDER: ' \
+    '(-o --output)'--output='[Where NAME.h, NAME.cc and NAME.cu go]:FOLDER: ' \
+    --lib'[Compile NAME.cc, too\: libNAME.so]' \
+    --force'[Replace the output where it exists]' \
+    '1:FILE:_files'
+}
+
+_hoist_px_emit() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    --stage='[The stage]:STAGE:(ast ir cuda cpp ptx)' \
+    --check-bounds'[With the checks of every access]' \
+    '1:FILE:_files'
+}
+
+_hoist_px_fmt() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    --check'[Only name the files that would change]' \
+    '*:FILE:_files'
 }
 
 _hoist_tensors() {

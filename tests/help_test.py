@@ -17,7 +17,7 @@ from hoist_tree import BUILD, HOIST, environment, run
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
 HOISTD = BUILD / "bin/hoistd"
-AREAS = ("container", "match", "tensors")
+AREAS = ("container", "match", "px", "tensors")
 PLAIN = ("run", "top", "options", "doctor", "learn-program", "tune", "explain")
 
 
@@ -179,14 +179,32 @@ class Examples(unittest.TestCase):
         safetensors(folder / "model.safetensors", [64, 100])
         safetensors(folder / "models/llama/model.safetensors", [50, 60])
         npz(folder / "weights.npz")
+        self.kernels(folder)
         return folder
+
+    def kernels(self, folder):
+        code = ("GPU_KERNEL {0}\n{1}GPU_PARAM n int\nTHREAD_ID → t\nIF t < n:\n{2}\nENDIF\nGPU_END\n"
+                "GPU_LAUNCH {0} 4 256\n")
+        arrays = "GPU_PARAM {0} in float[]\nGPU_PARAM {1} inout float[]\n"
+        for name, parameters, body in (
+                ("k", arrays.format("a", "c"), "STORE a[t] → c[t]"),
+                ("saxpy", arrays.format("x", "y") + "GPU_PARAM a float\n", "y[t] = a * x[t] + y[t]"),
+                ("fill", "GPU_PARAM array int[]\nGPU_PARAM value int\n", "STORE value → array[t]")):
+            text = code.format(name, parameters, body)
+            if name == "fill":
+                text = text.replace("GPU_PARAM n", "GPU_PARAM size").replace("t < n", "t < size")
+            (folder / f"{name}.px").write_text(text, encoding="utf-8")
+        header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (1000,), }".ljust(117) + b"\n"
+        for name in ("a", "x", "y"):
+            (folder / f"{name}.npy").write_bytes(b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) +
+                                                 header + bytes(4000))
 
     def passes(self, line, folder):
         done = run("sh", "-c", line, cwd=folder, env=self.env)
         self.assertEqual(done.returncode, 0, (line, done.stderr))
 
     def test_of_areas(self):
-        for area in ("match", "tensors"):
+        for area in ("match", "px", "tensors"):
             folder = self.folder(area)
             for line in examples_of(help_of(HOIST, area)):
                 self.passes(line, folder)
@@ -195,7 +213,7 @@ class Examples(unittest.TestCase):
         folder = self.folder("commands")
         self.passes("hoist tensors pack model.safetensors -o models/one.holo", folder)
         self.passes("hoist tensors pack model.safetensors -o bad.holo", folder)
-        for area in ("match", "tensors"):
+        for area in ("match", "px", "tensors"):
             for name in commands_of(help_of(HOIST, area)):
                 if name == "bench":
                     continue

@@ -28,6 +28,17 @@ int renameat2(int a, const char* from, int b, const char* to, unsigned flags) {
   return -1;
 }
 """
+PX = """\
+GPU_KERNEL twice
+    GPU_PARAM a i32[]
+    THREAD_ID → i
+    IF i64(i) < len(a):
+        STORE a[i] * 2 → a[i]
+    ENDIF
+GPU_END
+
+GPU_LAUNCH twice BLOCKS 1 THREADS 128
+"""
 PRECIOUS = b"nobody has another copy of this\n"
 
 
@@ -72,6 +83,8 @@ def setUpModule():  # unittest's name
     ENVIRONMENT.update(HOME=str(EXAMPLES / "home"), XDG_CACHE_HOME=str(EXAMPLES / "cache"))
     (EXAMPLES / "m.safetensors").write_bytes(safetensors(4, 50_000, 1))
     (EXAMPLES / "n.safetensors").write_bytes(safetensors(4, 50_000, 2).replace(b'"t', b'"u'))
+    (EXAMPLES / "twice.px").write_text(PX)
+    (EXAMPLES / "numbers.raw").write_bytes(bytes(400))
     (EXAMPLES / "patterns").write_text("".join(f"a{i} b c\n" for i in range(100)))
     tool("tensors", "pack", EXAMPLES / "m.safetensors", "-o", EXAMPLES / "m.holo", "--parity", "1")
     tool("tensors", "pack", EXAMPLES / "m.safetensors", EXAMPLES / "n.safetensors", "-o",
@@ -90,7 +103,7 @@ def tool(name, *words):
 
 def commands(folder):
     """With copies of their inputs in `folder`."""
-    for name in ("m.safetensors", "m.holo", "bad.holo", "patterns", "two.holo"):
+    for name in ("m.safetensors", "m.holo", "bad.holo", "patterns", "two.holo", "twice.px", "numbers.raw"):
         shutil.copy(EXAMPLES / name, folder / name)
     at = {name: str(folder / name) for name in os.listdir(folder)}
     tensors, container = str(TOOLS / "hoist-tensors"), str(TOOLS / "hoist-container")
@@ -105,6 +118,8 @@ def commands(folder):
         Command("info --plot", [tensors, "info", at["m.holo"], "--plot", "OUT"], ["m.holo"]),
         Command("container repair", [container, "repair", at["bad.holo"], "-o", "OUT"],
                 ["bad.holo"]),
+        Command("px run", [str(TOOLS / "hoist-px"), "run", at["twice.px"], "--in", f"a={at['numbers.raw']}",
+                           "--out", "a=OUT"], ["twice.px", "numbers.raw"]),
         Command("explain --plot", [str(TOOLS / "hoist-explain"), OPERATION, "--cpus", "2", "--plot", "OUT"]),
     ]
 
@@ -269,7 +284,7 @@ class Outputs(unittest.TestCase):
         device = self.device()
         for command in (*commands(self.folder), *own_kind(self.folder)[:2]):
             is_text = "plot" in command.name or command in own_kind(self.folder)
-            through = command.name in ("info --plot", "explain --plot", "run --stats", "HOIST_STATS")
+            through = command.name in ("info --plot", "explain --plot", "px run", "run --stats", "HOIST_STATS")
             for more in ([], ["--force"]):
                 if command.name in ("run --stats", "HOIST_STATS"):
                     more = []
@@ -280,8 +295,9 @@ class Outputs(unittest.TestCase):
                 self.assertTrue(device.is_char_device())
             if through:
                 done = command.run("/dev/fd/1")
-                self.assertIn(b"<svg" if is_text and "plot" in command.name else b"programs",
-                              done.stdout, command.name)
+                wanted = (b"<svg" if is_text and "plot" in command.name
+                          else bytes(400) if command.name == "px run" else b"programs")
+                self.assertIn(wanted, done.stdout, command.name)
                 pipe = self.folder / "pipe"
                 os.mkfifo(pipe)
                 reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
@@ -375,8 +391,8 @@ class Outputs(unittest.TestCase):
             return content
 
         for command in commands(self.folder):
-            if not command.inputs or "plot" in command.name or command.name == "pack":
-                continue
+            if not command.inputs or "plot" in command.name or command.name in ("pack", "px run"):
+                continue  # a kernel takes any bytes
             for name in command.inputs:
                 (self.folder / name).write_bytes(lost(name) if command.name != "container repair"
                                                  else b"nothing of a container")

@@ -26,6 +26,8 @@ except ImportError:
     os.execv(python, [str(python), *sys.argv])
 
 TARGETS = ("cpu", "interpreter") if ON_CPU else ("cuda",)
+CACHE = tempfile.TemporaryDirectory(prefix="hoist-px-cache-")  # compiled code, of these tests alone
+os.environ["XDG_CACHE_HOME"] = CACHE.name
 random = np.random.default_rng(20260)
 
 

@@ -2,7 +2,9 @@
 """hoist px: messages, layout, stages, and running a file from the command line."""
 
 import json
+import os
 import pathlib
+import shutil
 import shutil
 import struct
 import tempfile
@@ -12,6 +14,8 @@ from hoist_tree import HOIST, environment, run
 
 HERE = pathlib.Path(__file__).resolve().parent
 ERRORS = HERE / "data/px/errors"
+CACHE = tempfile.TemporaryDirectory(prefix="hoist-px-cache-")  # compiled code, of these tests alone
+os.environ["XDG_CACHE_HOME"] = CACHE.name
 
 VECTOR_ADD = """\
 GPU_KERNEL vector_add
@@ -147,6 +151,21 @@ class Run(PxTest):
             self.vector_add("--target", target, "--out", f"c={target}.raw")
             self.assertEqual((self.folder / f"{target}.raw").read_bytes(), floats(*range(0, 30, 3)))
 
+    def test_without_a_compiler_the_interpreter_runs_it(self):
+        bare = environment(PATH="/nowhere")
+        done = run(HOIST, "px", "run", "va.px", "--in", "a=a.raw", "--in", "b=b.raw", "--set", "n=10",
+                   cwd=self.folder, env=bare)
+        self.assertEqual((done.returncode, done.stdout), (0, "c: f32[10] 0 3 6 9 12 15 18 21 …\n".encode()))
+        self.assertTrue(done.stderr.startswith(b"hoist: warning: the interpreter runs va.px, slowly: "),
+                        done.stderr)
+        done = run(HOIST, "px", "run", "va.px", "--in", "a=a.raw", "--in", "b=b.raw", "--set", "n=10",
+                   "--target", "cpu", cwd=self.folder, env=bare)
+        self.assertEqual(done.returncode, 3, done.stderr)
+
+    def test_compiled_code_is_kept(self):
+        self.vector_add("--target", "cpu")
+        self.assertTrue([path for path in pathlib.Path(CACHE.name).rglob("*") if path.is_file()])
+
     def test_npy_header(self):
         self.vector_add("--out", "c=c.npy")
         data = (self.folder / "c.npy").read_bytes()
@@ -228,6 +247,72 @@ class Run(PxTest):
         said = self.px("run", "k.px", status=1)[1]
         self.assertEqual(said, "hoist: error: nothing to run (k.px): write GPU_LAUNCH kernel BLOCKS n "
                                "THREADS m\n")
+
+
+class Build(PxTest):
+    SAXPY = """\
+GPU_KERNEL saxpy
+    GPU_PARAM x in float[]
+    GPU_PARAM y inout float[]
+    GPU_PARAM a float
+    THREAD_ID → i
+    IF i64(i) < len(x):
+        y[i] = a * x[i] + y[i]
+    ENDIF
+GPU_END
+"""
+    USER = """\
+#include "saxpy.h"
+#include <stdio.h>
+int main(void) {
+  static float x[1000], y[1000];
+  for (int i = 0; i < 1000; ++i) x[i] = (float)i, y[i] = 1;
+  const int error = saxpy_saxpy_cpu(x, 1000, y, 1000, 2.0f);
+  printf("%d %g %g %g\\n", error, y[0], y[1], y[999]);
+  return 0;
+}
+"""
+
+    def setUp(self):
+        super().setUp()
+        self.file("saxpy.px", self.SAXPY)
+        self.file("main.c", self.USER)
+
+    def test_sources_that_stand_alone(self):
+        written = self.px("build", "saxpy.px")[0].split()
+        self.assertEqual(written, ["./saxpy.h", "./saxpy.cu", "./saxpy.cc"])
+        if shutil.which("c++") is None or shutil.which("cc") is None:
+            self.skipTest("no compiler")
+        for command in (["cc", "-c", "main.c"],
+                        ["c++", "-std=c++20", "-O2", "-ffp-contract=off", "saxpy.cc", "main.o", "-o", "saxpy",
+                         "-pthread"]):
+            done = run(*command, cwd=self.folder)
+            self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.assertEqual(run(self.folder / "saxpy").stdout, b"0 1 3 1999\n")
+
+    @unittest.skipIf(shutil.which("cc") is None or shutil.which("c++") is None, "no compiler")
+    def test_a_library(self):
+        self.px("build", "saxpy.px", "--lib", "-o", ".")
+        done = run("cc", "main.c", "-L.", "-lsaxpy", "-Wl,-rpath,.", "-o", "saxpy", cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.assertEqual(run("./saxpy", cwd=self.folder).stdout, b"0 1 3 1999\n")
+
+    @unittest.skipIf(shutil.which("nvcc") is None, "no nvcc")
+    def test_the_cuda_source_compiles(self):
+        self.px("build", "saxpy.px")
+        done = run("nvcc", "-std=c++17", "--fmad=false", "-c", "saxpy.cu", cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+
+    def test_all_or_nothing(self):
+        self.file("saxpy.cc", b"mine")
+        self.assertIn("--force", self.px("build", "saxpy.px", status=2)[1])
+        self.assertFalse((self.folder / "saxpy.h").exists())
+        self.px("build", "saxpy.px", "--force")
+        self.assertTrue((self.folder / "saxpy.h").exists())
+
+    def test_a_name_that_c_has_not(self):
+        self.file("my-kernel.px", self.SAXPY)
+        self.assertIn("my-kernel is no name of C functions", self.px("build", "my-kernel.px", status=2)[1])
 
 
 class Host(PxTest):

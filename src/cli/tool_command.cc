@@ -21,7 +21,7 @@ constexpr Tool kTools[] = {
     {"explain", "Say what placement chooses for an operation, and why"},
     {"container", "Look into, verify or repair a container file"},
     {"match", "Search exactly for similar patterns: build, query, learn, dedup"},
-    {"px", "Kernels written once, for CPU and GPU: check, run, emit, fmt"},
+    {"px", "Kernels written once, for CPU and GPU: check, run, build"},
     {"tensors", "Pack model weights so that they load progressively, and back"},
     {"bench", "Measure the parts of Hoist beside their peers"},
 };

@@ -164,6 +164,14 @@ T integer_binary(BinaryOperator op, T left, T right, uint64_t amount) {
   return rotate_left(left, 0 - amount);
 }
 
+// IEEE 754-2019's minimumNumber.
+template <std::floating_point T>
+T minimum(T left, T right) {
+  if (std::isnan(left)) return right;
+  if (left == right) return std::signbit(left) ? left : right;
+  return right < left ? right : left;
+}
+
 template <std::floating_point T>
 T float_binary(BinaryOperator op, T left, T right) {
   switch (op) {
@@ -176,9 +184,9 @@ T float_binary(BinaryOperator op, T left, T right) {
     case BinaryOperator::divide:
       return left / right;
     case BinaryOperator::minimum:
-      return right < left || std::isnan(left) ? right : left;
+      return minimum(left, right);
     case BinaryOperator::maximum:
-      return right > left || std::isnan(left) ? right : left;
+      return -minimum(-left, -right);
     default:
       return left;
   }

@@ -55,7 +55,9 @@ TEST(Arithmetic, MinimumPrefersNumbers) {
   EXPECT_EQ(minimum(kNan, 1), of(1.0F));
   EXPECT_EQ(minimum(1, kNan), of(1.0F));
   EXPECT_EQ(minimum(-0.0F, 0.0F), of(-0.0F));
-  EXPECT_EQ(minimum(0.0F, -0.0F), of(0.0F));
+  EXPECT_EQ(minimum(0.0F, -0.0F), of(-0.0F));
+  EXPECT_EQ(binary_bits(BinaryOperator::maximum, Scalar::f32, of(-0.0F), of(0.0F), Scalar::f32),
+            of(0.0F));
   EXPECT_TRUE(std::isnan(real_of(Scalar::f32, minimum(kNan, kNan))));
 }
 

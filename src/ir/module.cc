@@ -21,6 +21,7 @@ uint64_t Kernel::shared_bytes() const {
 
 const Array* Module::add_table(std::string name, Scalar element, std::vector<uint64_t> values) {
   const uint64_t count = values.size();
+  for (uint64_t& bits : values) bits &= mask(element);
   return &tables_.emplace_back(
       Array{std::move(name), element, Space::constant, Direction::in, count, std::move(values)});
 }
@@ -31,6 +32,11 @@ const Function* Module::add(std::unique_ptr<Function> function) {
 
 const Kernel* Module::add(std::unique_ptr<Kernel> kernel) {
   return kernels_.emplace_back(std::move(kernel)).get();
+}
+
+void Module::for_each_body(const std::function<void(Block&)>& change) {
+  for (const auto& function : functions_) change(function->body);
+  for (const auto& kernel : kernels_) change(kernel->body);
 }
 
 const Kernel* Module::find_kernel(std::string_view name) const {

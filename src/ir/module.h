@@ -4,6 +4,7 @@
 
 #include <array>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -83,6 +84,9 @@ class Module {
   const std::vector<std::unique_ptr<Kernel>>& kernels() const { return kernels_; }
   const std::vector<Launch>& launches() const { return launches_; }
   const Kernel* find_kernel(std::string_view name) const;  // null: none
+
+  // The functions' and kernels' statements, to be changed in their place: for passes.
+  void for_each_body(const std::function<void(Block&)>& change);
 
  private:
   std::string file_;

@@ -25,7 +25,7 @@ enum class BinaryOperator : uint8_t {
   multiply,   //
   divide,     // integers: towards zero; x / 0 = 0, least / -1 = least
   remainder,  // of that division: x % 0 = x, least % -1 = 0. Integers alone
-  minimum,    // floats: of a number and a NaN the number, of -0 and 0 the left one
+  minimum,    // floats: of a number and a NaN the number; -0 is less than 0
   maximum,    //
   bit_and,    // bool: the right side is evaluated only where the left one does not decide
   bit_or,     //

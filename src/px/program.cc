@@ -7,6 +7,7 @@
 
 #include "device/buffer.h"
 #include "ir/interpret.h"
+#include "ir/passes/simplify.h"
 #include "ir/verify.h"
 #include "px/compile/cpu_module.h"
 #include "px/compile/gpu_module.h"
@@ -132,6 +133,8 @@ Result<Program> Program::build(ir::Module module, const ProgramOptions& options)
   if (Status right = check(module); !right) return right.error();
   const Result<Choice> choice = choose(options);
   if (!choice) return choice.error();
+  // The interpreter runs what was written: it is what all else is compared with.
+  if (choice->target != Target::interpreter) ir::simplify(module);
   const auto state = std::make_shared<State>(std::move(module), *choice);
   Status compiled;
   if (state->target == Target::cpu) compiled = state->compile_for_cpu(options.check_bounds);
@@ -159,12 +162,16 @@ Status Program::launch(const device::Stream& stream, const ir::Kernel& kernel, c
                 fmt::format("{} was compiled for {}, the stream is {}'s", kernel.name,
                             state_->device.properties().id(), stream.device().properties().id()));
   }
+  std::vector<ir::Argument> values(arguments.begin(), arguments.end());
+  for (size_t i = 0; i < values.size(); ++i) {
+    const ir::Parameter* scalar = kernel.arguments[i].scalar;
+    if (scalar) values[i].bits &= ir::mask(scalar->type.scalar);
+  }
   if (state_->target == Target::cuda) {
     const std::scoped_lock lock(state_->mutex);
     state_->gpu_kernel = kernel.name;
-    return state_->gpu->launch(stream, kernel, grid, arguments, state_->gpu_fault.data());
+    return state_->gpu->launch(stream, kernel, grid, values, state_->gpu_fault.data());
   }
-  std::vector<ir::Argument> values(arguments.begin(), arguments.end());
   if (state_->target == Target::interpreter) {
     return state_->device.call(stream.handle(),
                                [state = state_, &kernel, grid, values = std::move(values)] {

@@ -87,18 +87,20 @@ Result<ArrayContent> read_array(const std::string& path, ir::Scalar type) {
   return read_bytes(**source, 0, {(*source)->size() / element});
 }
 
-Status write_array(const std::string& path, ir::Scalar type, const array::Shape& shape,
-                   std::span<const std::byte> bytes, const OutputRule& rule) {
+Result<OutputFile> write_array(const std::string& path, ir::Scalar type, const array::Shape& shape,
+                               std::span<const std::byte> bytes, const OutputRule& rule) {
   Result<OutputFile> file = OutputFile::create(path, rule);
   if (!file) return file.error();
   if (is_npy(path)) {
     const std::string header = npy_header(type, shape);
     if (Status done = write_full(file->fd(), header.data(), header.size(), path); !done) {
-      return done;
+      return done.error();
     }
   }
-  if (Status done = write_full(file->fd(), bytes.data(), bytes.size(), path); !done) return done;
-  return file->publish(false);
+  if (Status done = write_full(file->fd(), bytes.data(), bytes.size(), path); !done) {
+    return done.error();
+  }
+  return file;
 }
 
 }  // namespace hoist::cli

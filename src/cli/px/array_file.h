@@ -27,8 +27,8 @@ struct ArrayContent {
 // u2.
 Result<ArrayContent> read_array(const std::string& path, ir::Scalar type);
 
-// .npy files are of version 1.0.
-Status write_array(const std::string& path, ir::Scalar type, const array::Shape& shape,
-                   std::span<const std::byte> bytes, const OutputRule& rule);
+// Written, and yet to be published. .npy files are of version 1.0.
+Result<OutputFile> write_array(const std::string& path, ir::Scalar type, const array::Shape& shape,
+                               std::span<const std::byte> bytes, const OutputRule& rule);
 
 }  // namespace hoist::cli

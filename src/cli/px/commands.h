@@ -28,8 +28,7 @@ int px_emit(const PxEmitOptions& options);
 struct PxBuildOptions {
   std::string file;
   std::string folder = ".";
-  bool library = false;
-  bool check_bounds = false;
+  bool library = false;  // NAME.cc compiled, too
   bool force = false;
 };
 int px_build(const PxBuildOptions& options);

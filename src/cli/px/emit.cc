@@ -10,7 +10,7 @@
 #include "px/compile/nvrtc.h"
 #include "px/emit/cpp.h"
 #include "px/emit/cuda.h"
-#include "px/parser.h"
+#include "px/syntax/parser.h"
 
 namespace hoist::cli {
 namespace {

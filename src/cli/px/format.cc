@@ -1,4 +1,4 @@
-#include "px/format.h"
+#include "px/syntax/format.h"
 
 #include <fmt/core.h>
 
@@ -6,7 +6,7 @@
 #include "cli/px/commands.h"
 #include "cli/px/read_source.h"
 #include "cli/report.h"
-#include "px/parser.h"
+#include "px/syntax/parser.h"
 
 namespace hoist::cli {
 namespace {

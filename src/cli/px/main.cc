@@ -36,10 +36,12 @@ void add_run(CLI::App& app, int& status) {
       ->check(CLI::IsMember({"auto", "cpu", "cuda", "interpreter"}))
       ->type_name("TARGET")
       ->capture_default_str();
-  command
-      ->add_flag("--check-bounds,!--no-check-bounds", options->check_bounds,
-                 "Find accesses beyond an array's end")
-      ->default_str("on");
+  // Two flags: one that negates would show its value in the help.
+  command->add_flag_callback(
+      "--check-bounds", [options] { options->check_bounds = true; },
+      "Find accesses beyond an array's end, which is done unless the next one is given");
+  command->add_flag_callback(
+      "--no-check-bounds", [options] { options->check_bounds = false; }, "Leave these checks out");
   command->add_flag("--time", options->time, "Print how long compiling, copies and launches took");
   command->add_flag("--json", options->json, "Print times and arrays as JSON");
   add_force(command, options->force);
@@ -49,6 +51,20 @@ void add_run(CLI::App& app, int& status) {
       "  hoist px run saxpy.px --in x=x.npy --in y=y.npy --set n=1000 --set a=2 --out y=z.npy\n"
       "  hoist px run fill.px --len array=16 --set value=7 --set size=16");
   command->callback([&status, options] { status = px_run(*options); });
+}
+
+void add_build(CLI::App& app, int& status) {
+  CLI::App* command =
+      app.add_subcommand("build", "Write C++ and CUDA sources that need nothing of Hoist");
+  auto options = std::make_shared<PxBuildOptions>();
+  command->add_option("FILE", options->file, "The px file, NAME.px")->required();
+  command->add_option("-o,--output", options->folder, "Where NAME.h, NAME.cc and NAME.cu go")
+      ->type_name("FOLDER")
+      ->capture_default_str();
+  command->add_flag("--lib", options->library, "Compile NAME.cc, too: libNAME.so");
+  add_force(command, options->force);
+  command->footer("Example:\n  hoist px build saxpy.px --lib");
+  command->callback([&status, options] { status = px_build(*options); });
 }
 
 void add_emit(CLI::App& app, int& status) {
@@ -71,7 +87,7 @@ void add_format(CLI::App& app, int& status) {
   command->add_flag("--check", options->check, "Only name the files that would change");
   command->footer(
       "Exit status 1 where a file has errors, or with --check would change.\n\n"
-      "Example:\n  hoist px fmt --check k.px");
+      "Example:\n  hoist px fmt k.px");
   command->callback([&status, options] { status = px_format(*options); });
 }
 
@@ -85,10 +101,11 @@ int main(int argc, char** argv) {
   app.footer(
       "Examples:\n"
       "  hoist px check k.px\n"
-      "  hoist px run k.px --in a=a.npy --out c=c.npy --set n=1000");
+      "  hoist px run k.px --in a=a.npy --len c=1000 --out c=c.npy --set n=1000");
   int status = kDone;
   add_check(app, status);
   add_run(app, status);
+  add_build(app, status);
   add_emit(app, status);
   add_format(app, status);
   return run_tool(app, argc, argv, [&] { return status; });

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "base/result.h"
-#include "px/diagnostic.h"
-#include "px/lower.h"
-#include "px/source.h"
+#include "px/lower/lower.h"
+#include "px/text/diagnostic.h"
+#include "px/text/source.h"
 
 namespace hoist::cli {
 

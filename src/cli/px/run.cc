@@ -54,17 +54,18 @@ std::string shown(const px::Program& program) {
                                               : std::string(name(program.target()));
 }
 
-Status write_outputs(const PxRunOptions& options, const RunValues& made,
-                     const std::vector<ArrayFileName>& outputs) {
+// All of them or none.
+Status write_outputs(const RunValues& made, const std::vector<ArrayFileName>& outputs,
+                     const OutputRule& rule) {
+  std::vector<OutputFile> files;
   for (const ArrayFileName& output : outputs) {
     const ArrayContent& content = made.contents.at(output.array);
-    if (Status written = write_array(output.file, output.array->array.element, content.shape,
-                                     content.bytes, output_rule(options.force));
-        !written) {
-      return written;
-    }
+    Result<OutputFile> file =
+        write_array(output.file, output.array->array.element, content.shape, content.bytes, rule);
+    if (!file) return file.error();
+    files.push_back(*std::move(file));
   }
-  return {};
+  return OutputFile::publish_all(files);
 }
 
 px::LaunchKernel launches_of(const px::Program& program, device::Stream& stream,
@@ -78,13 +79,6 @@ px::LaunchKernel launches_of(const px::Program& program, device::Stream& stream,
   };
 }
 
-Status check_outputs(const PxRunOptions& options, const std::vector<ArrayFileName>& outputs) {
-  for (const ArrayFileName& output : outputs) {
-    if (Status may = check_output(output.file, output_rule(options.force)); !may) return may;
-  }
-  return {};
-}
-
 Status run(const PxRunOptions& options, PxFile& file) {
   const px::HostProgram& host = file.lowered->host;
   if (!host.has_launch()) {
@@ -94,7 +88,10 @@ Status run(const PxRunOptions& options, PxFile& file) {
   }
   const Result<std::vector<ArrayFileName>> outputs = output_files(options, host);
   if (!outputs) return outputs.error();
-  if (Status may = check_outputs(options, *outputs); !may) return may;
+  const OutputRule rule = output_rule(options.force, input_files(options));
+  for (const ArrayFileName& output : *outputs) {
+    if (Status may = check_output(output.file, rule); !may) return may;
+  }
   Result<RunValues> made = read_values(options, host);
   if (!made) return made.error();
   const Result<Place> place = choose(options, host, *made);
@@ -119,7 +116,7 @@ Status run(const PxRunOptions& options, PxFile& file) {
   if (report->fault) {
     return fail(ErrorCode::io, ir::describe(*report->fault, file.source.name()));
   }
-  if (Status written = write_outputs(options, *made, *outputs); !written) return written;
+  if (Status written = write_outputs(*made, *outputs, rule); !written) return written;
   print_run(options, host, *made, *outputs, *report, times);
   return {};
 }

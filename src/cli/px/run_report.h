@@ -5,7 +5,7 @@
 
 #include "cli/px/commands.h"
 #include "cli/px/run_values.h"
-#include "px/host_run.h"
+#include "px/host/run_host.h"
 
 namespace hoist::cli {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/nearest_word.h"
-#include "px/literal.h"
+#include "px/lower/literal.h"
 
 namespace hoist::cli {
 namespace {
@@ -90,7 +90,7 @@ Status set_scalars(const PxRunOptions& options, const px::HostProgram& host, Run
     made.values.scalars[scalar] = *bits;
   }
   for (const px::HostScalar& scalar : host.scalars) {
-    if (scalar.is_counter || made.values.scalars.contains(&scalar)) continue;
+    if (!scalar.is_used || made.values.scalars.contains(&scalar)) continue;
     return refuse(fmt::format("{} has no value (hoist px run): pass --set {}=VALUE, of type {}",
                               scalar.parameter.name, scalar.parameter.name,
                               name(scalar.parameter.type)));
@@ -175,6 +175,13 @@ Result<RunValues> read_values(const PxRunOptions& options, const px::HostProgram
   if (Status done = set_lengths(options, host, made); !done) return done.error();
   if (Status done = fill_in(host, made, first); !done) return done.error();
   return made;
+}
+
+std::vector<std::string> input_files(const PxRunOptions& options) {
+  std::vector<std::string> files = {options.file};
+  for (const std::string& input : options.inputs)
+    files.push_back(input.substr(input.find('=') + 1));
+  return files;
 }
 
 Result<std::vector<ArrayFileName>> output_files(const PxRunOptions& options,

@@ -7,8 +7,8 @@
 
 #include "cli/px/array_file.h"
 #include "cli/px/commands.h"
-#include "px/host_run.h"
-#include "px/lower.h"
+#include "px/host/run_host.h"
+#include "px/lower/lower.h"
 
 namespace hoist::cli {
 
@@ -17,6 +17,9 @@ struct RunValues {
   px::HostValues values;
   std::map<const px::HostArray*, ArrayContent> contents;
 };
+
+// The files that the command reads.
+std::vector<std::string> input_files(const PxRunOptions& options);
 
 // Reads the inputs and checks that nothing lacks. An array that is neither given by --in nor by
 // --len is as long as the first input, and zero.

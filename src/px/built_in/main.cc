@@ -8,7 +8,7 @@
 #include <string>
 
 #include "px/built_in/embed.h"
-#include "px/lower.h"
+#include "px/lower/lower.h"
 
 namespace hoist::px {
 namespace {

@@ -5,7 +5,9 @@
 #include <bit>
 #include <cstdlib>
 #include <numeric>
+#include <optional>
 
+#include "device/buffer.h"
 #include "ir/testing.h"
 #include "px/compile/cpp_compiler.h"
 #include "px/compile/own_cache.h"
@@ -127,6 +129,91 @@ TEST(Program, WithoutACompilerItIsInterpreted) {
   EXPECT_EQ(program->target(), Target::interpreter);
   EXPECT_NE(program->note().find("compiler"), std::string::npos);
   EXPECT_EQ(refused.error().code, ErrorCode::unavailable);
+}
+
+// The sum of a block's values by shared memory and by a reduction, which must be the same.
+ir::Module block_sums() {
+  ir::Module module("sums.px");
+  TestKernel k(module, "sums");
+  const ir::Array* x = k.array("x", Scalar::i32, Direction::in);
+  const ir::Array* sums = k.array("sums", Scalar::i32, Direction::inout);
+  const ir::Array* tile = k.shared_array("tile", Scalar::i32, 1024);
+  const Term local = k.let("local", k.id(Id::local));
+  const Term v = k.let("v", k.load(x, k.id(Id::thread)));
+  k.put(tile, local, v);
+  k.barrier();
+  const Term stride = k.var("stride", k.id(Id::block_size) / 2);
+  k.loop_while(stride.number(0) < stride);
+  k.when(local < stride);
+  k.put(tile, local, k.load(tile, local) + k.load(tile, local + stride));
+  k.end();
+  k.barrier();
+  k.set(stride, stride / 2);
+  k.end();
+  const Term total = k.reduced(ir::Reduce::Scope::block, ir::ReduceOperator::add, v);
+  const Term block = k.id(Id::block) * 2;
+  k.when(local == 0);
+  k.put(sums, block, k.load(tile, local));
+  k.put(sums, block + 1, total);
+  k.finish();
+  return module;
+}
+
+class ProgramGpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    const Result<device::Device*> found = device::cuda_device();
+    if (!found) GTEST_SKIP() << found.error().message;
+    device_ = *found;
+    stream_.emplace(device::Stream::create(*device_).value());
+  }
+  template <typename T>
+  device::Buffer copied(const std::vector<T>& values) {
+    return device::Buffer::copy_of(*device_, std::as_bytes(std::span(values))).value();
+  }
+
+  device::Device* device_ = nullptr;
+  std::optional<device::Stream> stream_;
+};
+
+TEST_F(ProgramGpu, BlocksOfAnySizeAndFaults) {
+  const Program program =
+      Program::build(block_sums(), {.device = device_, .check_bounds = true}).value();
+  EXPECT_EQ(program.target(), Target::cuda);
+  std::vector<int32_t> x(4096), sums(256);
+  std::iota(x.begin(), x.end(), -1000);
+  const device::Buffer xs = copied(x);
+  const Argument input = Argument::array(xs.data(), x.size());
+  for (const uint32_t threads : {32U, 256U, 1024U}) {
+    device::Buffer out = copied(sums);
+    const Argument arguments[] = {input, Argument::array(out.data(), sums.size())};
+    const uint32_t blocks = 4096 / threads;
+    const Status launched =
+        program.launch(*stream_, *program.find_kernel("sums"),
+                       {.blocks = {blocks, 1, 1}, .threads = {threads, 1, 1}}, arguments);
+    ASSERT_TRUE(launched) << launched.error().message;
+    EXPECT_FALSE(program.take_fault(*stream_).value());
+    std::vector<int32_t> got(256);
+    ASSERT_TRUE(out.download(std::as_writable_bytes(std::span(got))));
+    for (uint32_t b = 0; b < blocks; ++b) {
+      const auto* begin = x.data() + b * threads;
+      const int32_t expected = std::accumulate(begin, begin + threads, 0);
+      EXPECT_EQ(got[2 * b], expected);
+      EXPECT_EQ(got[2 * b + 1], expected);
+    }
+  }
+  device::Buffer out = copied(sums);
+  const Argument arguments[] = {Argument::array(xs.data(), 100),
+                                Argument::array(out.data(), sums.size())};
+  ASSERT_TRUE(program.launch(*stream_, *program.find_kernel("sums"),
+                             {.blocks = {1, 1, 1}, .threads = {128, 1, 1}}, arguments));
+  const auto fault = program.take_fault(*stream_).value();
+  ASSERT_TRUE(fault);
+  EXPECT_EQ(fault->array, "x");
+  EXPECT_GE(fault->index, 100);
+  EXPECT_EQ(fault->length, 100U);
+  EXPECT_EQ(fault->kernel, "sums");
+  EXPECT_FALSE(program.take_fault(*stream_).value());
 }
 
 TEST(CppCompiler, SaysWhatItDoesNotLike) {

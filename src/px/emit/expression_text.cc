@@ -247,9 +247,10 @@ Text float_constant(Scalar type, uint64_t bits) {
   if (ir::bits(type) == 16) return {fmt::format("{}{{{:#06x}}}", ir::name(type), bits)};
   const double value = ir::real_of(type, bits);
   const bool is_single = type == Scalar::f32;
+  // No function can initialise a table.
   if (!std::isfinite(value)) {
-    return {is_single ? fmt::format("bits_as<f32>({:#010x}u)", bits)
-                      : fmt::format("bits_as<f64>({:#018x}ull)", bits)};
+    return {is_single ? fmt::format("__builtin_bit_cast(f32, {:#010x}u)", bits)
+                      : fmt::format("__builtin_bit_cast(f64, {:#018x}ull)", bits)};
   }
   // The shortest text that is read as the same number.
   std::string digits =

@@ -3,12 +3,16 @@
 namespace hoist::px {
 namespace {
 
-constexpr const char* kTypes = R"px(#if defined(__CUDACC__)
+constexpr const char* kTypes = R"px(// A kernel may compute what it does not use.
+#if defined(__CUDACC__)
+#pragma nv_diag_suppress 177, 186
 #define PX_FUNCTION __device__ __forceinline__
 #define PX_MEMBER static __device__ __forceinline__
 #define PX_METHOD __device__ __forceinline__
 #define PX_REPORT __device__ __noinline__
 #else
+#pragma GCC diagnostic ignored "-Wunused"
+#pragma GCC diagnostic ignored "-Wunused-parameter"
 #include <cmath>
 #include <cstddef>
 #include <cstring>
@@ -141,21 +145,29 @@ PX_HALF(bf16)
 #undef PX_HALF_COMPARISON
 #undef PX_HALF_OPERATOR
 
-// Integers that wrap.
+// Integers that wrap. ptxas 13.0 shifts a negated 16-bit integer as if it had not wrapped, so it must
+// not see that 32 bits become fewer.
+template <class T>
+PX_FUNCTION T wrapped(typename traits<T>::word bits) {
+#if defined(__CUDACC__)
+  if constexpr (traits<T>::is_signed && sizeof(T) < 4) asm("" : "+r"(bits));
+#endif
+  return T(bits);
+}
 template <class T>
 PX_FUNCTION T add(T a, T b) {
   using word = typename traits<T>::word;
-  return T(word(a) + word(b));
+  return wrapped<T>(word(a) + word(b));
 }
 template <class T>
 PX_FUNCTION T sub(T a, T b) {
   using word = typename traits<T>::word;
-  return T(word(a) - word(b));
+  return wrapped<T>(word(a) - word(b));
 }
 template <class T>
 PX_FUNCTION T mul(T a, T b) {
   using word = typename traits<T>::word;
-  return T(word(a) * word(b));
+  return wrapped<T>(word(a) * word(b));
 }
 // Sums and products of thread ids; near ones are known to be too small to wrap.
 template <bool near>
@@ -176,7 +188,7 @@ PX_FUNCTION i32 mul(i32 a, i32 b) {
 template <class T>
 PX_FUNCTION T negate(T a) {
   using word = typename traits<T>::word;
-  return T(word(0) - word(a));
+  return wrapped<T>(word(0) - word(a));
 }
 
 // x / 0 is 0 and x % 0 is x; the least divided by -1 is itself, without a remainder.
@@ -220,16 +232,40 @@ PX_FUNCTION T rotr(T a, N by) {
   return rotl(a, 0u - u32(by));
 }
 
-// Numbers win over NaNs.
+// Numbers win over NaNs, and -0 is less than 0.
 template <class T>
 PX_FUNCTION T min(T a, T b) {
-  if constexpr (traits<T>::is_float) return b < a || a != a ? b : a;
-  return b < a ? b : a;
+  if constexpr (traits<T>::is_half) {
+    return T::of(min(wide(a), wide(b)));
+  } else if constexpr (traits<T>::is_float) {
+#if defined(__CUDACC__)
+    return ::fmin(a, b);
+#else
+    using word = typename traits<T>::same_width;
+    const T either = bits_as<T>(word(bits_as<word>(a) | bits_as<word>(b)));
+    const T less = b < a || a != a ? b : a;
+    return a == b ? either : less;
+#endif
+  } else {
+    return b < a ? b : a;
+  }
 }
 template <class T>
 PX_FUNCTION T max(T a, T b) {
-  if constexpr (traits<T>::is_float) return b > a || a != a ? b : a;
-  return b > a ? b : a;
+  if constexpr (traits<T>::is_half) {
+    return T::of(max(wide(a), wide(b)));
+  } else if constexpr (traits<T>::is_float) {
+#if defined(__CUDACC__)
+    return ::fmax(a, b);
+#else
+    using word = typename traits<T>::same_width;
+    const T either = bits_as<T>(word(bits_as<word>(a) & bits_as<word>(b)));
+    const T more = b > a || a != a ? b : a;
+    return a == b ? either : more;
+#endif
+  } else {
+    return b > a ? b : a;
+  }
 }
 
 // Floats become integers within their range, NaN becomes 0.
