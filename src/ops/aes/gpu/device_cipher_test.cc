@@ -13,7 +13,9 @@
 #include <vector>
 
 #include "device/test_devices.h"
+#include "ops/aes/gpu/key_schedule.h"
 #include "ops/aes/gpu/xts_vectors.h"
+#include "px/built_in/interpreted.h"
 
 namespace hoist::aes {
 namespace {
@@ -287,6 +289,48 @@ TEST(SecretBuffer, IsWipedBeforeItIsFreed) {
     ASSERT_TRUE(key);
   }
   EXPECT_GE(device.freed_wiped, 2 * sizeof(uint32_t) * 60);
+}
+
+// Small enough for the interpreter, which checks every access.
+TEST(InterpretedCipher, IsOpenSsls) {
+  const Bytes bytes = random_key(32, 3);
+  const Result<KeySchedule> schedule = KeySchedule::expand(bytes);
+  ASSERT_TRUE(schedule);
+  std::array<uint32_t, 60> encryption = schedule->encryption;
+  std::array<uint32_t, 60> decryption = schedule->decryption;
+  const auto words = [](Bytes& of) { return ir::Argument::array(of.data(), of.size() / 4); };
+  const auto keys = [](auto& of) { return ir::Argument::array(of.data(), of.size()); };
+  const auto number = [](uint64_t bits) { return ir::Argument::scalar(bits); };
+  const std::string folder = HOIST_SOURCE_DIR "/src/ops/aes/gpu/";
+
+  Bytes text = random_key(size_t{16} * 300, 4);
+  Bytes made(text.size());
+  const std::array<uint8_t, 16> counter = {0,    0,    0,    1,    0,    0,    0,    2,
+                                           0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xf7};
+  const ir::Argument of_ctr[] = {words(text), words(made), keys(encryption), number(14),
+                                 number(1),   number(2),   number(~0U),      number(0xfffffff7),
+                                 number(2),   number(129)};
+  Status done =
+      px::run_interpreted(folder + "aes_ctr.px", "aes_ctr", {{1, 1, 1}, {512, 1, 1}}, of_ctr);
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(made, by_openssl("AES-256-CTR", true, bytes, counter.data(), text));
+
+  Bytes ciphertext(text.size());
+  Bytes back(text.size());
+  const ir::Argument of_encryption[] = {words(text),      words(ciphertext),
+                                        keys(encryption), ir::Argument::array(nullptr, 0),
+                                        number(14),       number(0)};
+  done = px::run_interpreted(folder + "aes_encrypt.px", "aes_encrypt", {{1, 1, 1}, {512, 1, 1}},
+                             of_encryption);
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(ciphertext, by_openssl("AES-256-ECB", true, bytes, nullptr, text));
+  const ir::Argument of_decryption[] = {words(ciphertext), words(back),
+                                        keys(decryption),  ir::Argument::array(nullptr, 0),
+                                        number(14),        number(0)};
+  done = px::run_interpreted(folder + "aes_decrypt.px", "aes_decrypt", {{1, 1, 1}, {512, 1, 1}},
+                             of_decryption);
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(back, text);
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, DeviceCipherTest, device::kTestDevices, device::device_name);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "device/test_devices.h"
+#include "px/built_in/interpreted.h"
 
 namespace hoist::crc32 {
 namespace {
@@ -110,6 +111,25 @@ TEST_P(LargeCrc32Test, RefusesWhatIsNotAligned) {
   EXPECT_EQ(status.error().code, ErrorCode::invalid_argument);
   EXPECT_FALSE(
       large_crc32(*stream, Polynomial::ieee, data.subspan(0, 16), 0, result.subspan(60, 2)));
+}
+
+// Small enough for the interpreter, which checks every access.
+TEST(InterpretedCrc32, IsThePlainLoops) {
+  std::vector<std::byte> data = device::random_bytes(70001);
+  for (const Polynomial polynomial : kBoth) {
+    uint32_t result = 0;
+    const ir::Argument arguments[] = {
+        ir::Argument::array(data.data(), data.size() / 4),
+        ir::Argument::array(data.data(), data.size()),
+        ir::Argument::array(&result, 1),
+        ir::Argument::scalar(0),
+        ir::Argument::scalar(polynomial == Polynomial::castagnoli ? 1 : 0),
+        ir::Argument::scalar(2)};
+    const Status done = px::run_interpreted(HOIST_SOURCE_DIR "/src/ops/crc32/gpu/crc32.px", "crc32",
+                                            {{2, 1, 1}, {512, 1, 1}}, arguments);
+    ASSERT_TRUE(done) << done.error().message;
+    EXPECT_EQ(result, plainly(polynomial, 0, data));
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, LargeCrc32Test, device::kTestDevices, device::device_name);

@@ -13,6 +13,7 @@
 
 #include "device/test_devices.h"
 #include "ops/hash/gpu/sha256_vectors.h"
+#include "px/built_in/interpreted.h"
 
 namespace hoist::hash {
 namespace {
@@ -142,6 +143,31 @@ TEST_P(Sha256MessagesTest, RefusesLengthsThatDoNotFit) {
   EXPECT_TRUE(is_refused(bytes.subspan(0, 64), 2, bytes.subspan(64, 31)));
   EXPECT_TRUE(is_refused(bytes.subspan(0, 63), 2, bytes.subspan(64, 32)));
   EXPECT_TRUE(is_refused(bytes.subspan(8, 64), 2, bytes.subspan(128, 32)));
+}
+
+// Small enough for the interpreter, which checks every access.
+TEST(InterpretedSha256, IsOpenSsls) {
+  Bytes data;
+  std::vector<uint64_t> offsets = {0};
+  std::vector<Bytes> messages;
+  for (const size_t size : {0U, 1U, 55U, 56U, 64U, 119U, 120U, 128U, 131U, 64U}) {
+    messages.emplace_back(size, static_cast<uint8_t>(size + 1));
+    data.insert(data.end(), messages.back().begin(), messages.back().end());
+    offsets.push_back(data.size());
+  }
+  data.resize((data.size() + 3) / 4 * 4);
+  Bytes digests(messages.size() * 32);
+  const ir::Argument arguments[] = {ir::Argument::array(data.data(), data.size() / 4),
+                                    ir::Argument::array(offsets.data(), offsets.size()),
+                                    ir::Argument::array(digests.data(), digests.size() / 4),
+                                    ir::Argument::scalar(messages.size())};
+  const Status done = px::run_interpreted(HOIST_SOURCE_DIR "/src/ops/hash/gpu/sha256.px", "sha256",
+                                          {{1, 1, 1}, {32, 1, 1}}, arguments);
+  ASSERT_TRUE(done) << done.error().message;
+  for (size_t i = 0; i < messages.size(); ++i) {
+    const auto at = digests.begin() + static_cast<ptrdiff_t>(i * 32);
+    EXPECT_EQ(Bytes(at, at + 32), by_openssl(messages[i])) << i;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, Sha256MessagesTest, device::kTestDevices, device::device_name);
