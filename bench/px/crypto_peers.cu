@@ -14,19 +14,20 @@ constexpr unsigned kAesThreads = 512;
 constexpr int kDepth = 64;  // as aes::encrypt_ctr has for a GiB and more
 
 template <int byte>
-__device__ __forceinline__ uint32_t look_up(const uint32_t* te, uint32_t word, uint32_t lane) {
+__device__ __forceinline__ uint32_t look_up(const uint32_t* entries, uint32_t word, uint32_t lane) {
   constexpr int by = 8 * byte - 5;
-  return te[((by < 0 ? word << 5 : word >> (by < 0 ? 0 : by)) & 0x1fe0) | lane];
+  return entries[((by < 0 ? word << 5 : word >> (by < 0 ? 0 : by)) & 0x1fe0) | lane];
 }
-__device__ __forceinline__ uint32_t column(const uint32_t* te, uint32_t a, uint32_t b, uint32_t c,
-                                           uint32_t d, uint32_t lane) {
-  return look_up<0>(te, a, lane) ^ left(look_up<1>(te, b, lane), 8) ^
-         left(look_up<2>(te, c, lane) ^ left(look_up<3>(te, d, lane), 8), 16);
+__device__ __forceinline__ uint32_t column(const uint32_t* entries, uint32_t a, uint32_t b,
+                                           uint32_t c, uint32_t d, uint32_t lane) {
+  return look_up<0>(entries, a, lane) ^ left(look_up<1>(entries, b, lane), 8) ^
+         left(look_up<2>(entries, c, lane) ^ left(look_up<3>(entries, d, lane), 8), 16);
 }
-__device__ __forceinline__ uint32_t last(const uint32_t* te, uint32_t a, uint32_t b, uint32_t c,
-                                         uint32_t d, uint32_t lane) {
-  return (look_up<0>(te, a, lane) >> 8 & 0xff) | (look_up<1>(te, b, lane) & 0xff00) |
-         (look_up<2>(te, c, lane) & 0xff0000) | (look_up<3>(te, d, lane) << 8 & 0xff000000);
+__device__ __forceinline__ uint32_t last(const uint32_t* entries, uint32_t a, uint32_t b,
+                                         uint32_t c, uint32_t d, uint32_t lane) {
+  return (look_up<0>(entries, a, lane) >> 8 & 0xff) | (look_up<1>(entries, b, lane) & 0xff00) |
+         (look_up<2>(entries, c, lane) & 0xff0000) |
+         (look_up<3>(entries, d, lane) << 8 & 0xff000000);
 }
 
 // From a counter of 0.
@@ -34,9 +35,9 @@ __global__ void __launch_bounds__(kAesThreads)
     aes_ctr(const uint32_t* __restrict__ table, const uint4* __restrict__ input,
             uint4* __restrict__ output, uint64_t blocks, const uint4* __restrict__ keys,
             int rounds) {
-  __shared__ uint32_t te[8192];
+  __shared__ uint32_t entries[8192];
   __shared__ uint4 key[15];
-  for (unsigned k = threadIdx.x; k < 8192; k += kAesThreads) te[k] = table[k / 32];
+  for (unsigned k = threadIdx.x; k < 8192; k += kAesThreads) entries[k] = table[k / 32];
   if (threadIdx.x < 15) key[threadIdx.x] = keys[threadIdx.x];
   __syncthreads();
   const uint32_t lane = threadIdx.x % 32;
@@ -47,43 +48,45 @@ __global__ void __launch_bounds__(kAesThreads)
     const uint32_t s1 = key[0].y;
     const uint32_t s2 = swapped(static_cast<uint32_t>(first >> 32)) ^ key[0].z;
     const uint32_t s3 = swapped(static_cast<uint32_t>(first)) ^ key[0].w;
-    const uint32_t t0 = column(te, s0, s1, s2, s3, lane) ^ key[1].x;
-    const uint32_t t1 = look_up<0>(te, s1, lane) ^ left(look_up<1>(te, s2, lane), 8) ^
-                        left(look_up<3>(te, s0, lane), 24) ^ key[1].y;
-    const uint32_t t2 = column(te, s2, s3, s0, s1, lane) ^ key[1].z;
-    const uint32_t t3 = column(te, s3, s0, s1, s2, lane) ^ key[1].w;
-    const uint32_t u0 = look_up<0>(te, t0, lane) ^ left(look_up<2>(te, t2, lane), 16) ^
-                        left(look_up<3>(te, t3, lane), 24) ^ key[2].x;
-    const uint32_t u1 = left(look_up<1>(te, t2, lane), 8) ^ left(look_up<2>(te, t3, lane), 16) ^
-                        left(look_up<3>(te, t0, lane), 24) ^ key[2].y;
-    const uint32_t u2 = look_up<0>(te, t2, lane) ^ left(look_up<1>(te, t3, lane), 8) ^
-                        left(look_up<2>(te, t0, lane), 16) ^ key[2].z;
-    const uint32_t u3 = look_up<0>(te, t3, lane) ^ left(look_up<1>(te, t0, lane), 8) ^
-                        left(look_up<3>(te, t2, lane), 24) ^ key[2].w;
+    const uint32_t t0 = column(entries, s0, s1, s2, s3, lane) ^ key[1].x;
+    const uint32_t t1 = look_up<0>(entries, s1, lane) ^ left(look_up<1>(entries, s2, lane), 8) ^
+                        left(look_up<3>(entries, s0, lane), 24) ^ key[1].y;
+    const uint32_t t2 = column(entries, s2, s3, s0, s1, lane) ^ key[1].z;
+    const uint32_t t3 = column(entries, s3, s0, s1, s2, lane) ^ key[1].w;
+    const uint32_t u0 = look_up<0>(entries, t0, lane) ^ left(look_up<2>(entries, t2, lane), 16) ^
+                        left(look_up<3>(entries, t3, lane), 24) ^ key[2].x;
+    const uint32_t u1 = left(look_up<1>(entries, t2, lane), 8) ^
+                        left(look_up<2>(entries, t3, lane), 16) ^
+                        left(look_up<3>(entries, t0, lane), 24) ^ key[2].y;
+    const uint32_t u2 = look_up<0>(entries, t2, lane) ^ left(look_up<1>(entries, t3, lane), 8) ^
+                        left(look_up<2>(entries, t0, lane), 16) ^ key[2].z;
+    const uint32_t u3 = look_up<0>(entries, t3, lane) ^ left(look_up<1>(entries, t0, lane), 8) ^
+                        left(look_up<3>(entries, t2, lane), 24) ^ key[2].w;
     for (int row = 0; row < kDepth; ++row) {
       const uint64_t i = first + row * 256;
       if (i >= blocks) break;
       const uint32_t changing = (static_cast<uint32_t>(i) >> 8 & 0xff) << 16 ^ key[0].w;
-      const uint32_t v = t1 ^ left(look_up<2>(te, changing, lane), 16);
-      uint32_t a = u0 ^ left(look_up<1>(te, v, lane), 8);
-      uint32_t b = u1 ^ look_up<0>(te, v, lane);
-      uint32_t c = u2 ^ left(look_up<3>(te, v, lane), 24);
-      uint32_t d = u3 ^ left(look_up<2>(te, v, lane), 16);
+      const uint32_t v = t1 ^ left(look_up<2>(entries, changing, lane), 16);
+      uint32_t a = u0 ^ left(look_up<1>(entries, v, lane), 8);
+      uint32_t b = u1 ^ look_up<0>(entries, v, lane);
+      uint32_t c = u2 ^ left(look_up<3>(entries, v, lane), 24);
+      uint32_t d = u3 ^ left(look_up<2>(entries, v, lane), 16);
       for (int round = 3; round < rounds; ++round) {
         const uint4 k = key[round];
-        const uint32_t na = column(te, a, b, c, d, lane) ^ k.x;
-        const uint32_t nb = column(te, b, c, d, a, lane) ^ k.y;
-        const uint32_t nc = column(te, c, d, a, b, lane) ^ k.z;
-        d = column(te, d, a, b, c, lane) ^ k.w;
+        const uint32_t na = column(entries, a, b, c, d, lane) ^ k.x;
+        const uint32_t nb = column(entries, b, c, d, a, lane) ^ k.y;
+        const uint32_t nc = column(entries, c, d, a, b, lane) ^ k.z;
+        d = column(entries, d, a, b, c, lane) ^ k.w;
         a = na;
         b = nb;
         c = nc;
       }
       const uint4 k = key[rounds];
       const uint4 text = input[i];
-      output[i] = make_uint4(
-          text.x ^ last(te, a, b, c, d, lane) ^ k.x, text.y ^ last(te, b, c, d, a, lane) ^ k.y,
-          text.z ^ last(te, c, d, a, b, lane) ^ k.z, text.w ^ last(te, d, a, b, c, lane) ^ k.w);
+      output[i] = make_uint4(text.x ^ last(entries, a, b, c, d, lane) ^ k.x,
+                             text.y ^ last(entries, b, c, d, a, lane) ^ k.y,
+                             text.z ^ last(entries, c, d, a, b, lane) ^ k.z,
+                             text.w ^ last(entries, d, a, b, c, lane) ^ k.w);
     }
   }
 }
