@@ -281,7 +281,7 @@ def main():
             status |= bool(wrong)
             best = fastest(works, options.seconds * len(works))
             line = {"kernel": kernel, **{who: round(size / seconds / 1e9, 2) for who, seconds in best.items()}}
-            line["by hand / px"] = round(best["px"] / best["by hand"], 3)
+            line["time by px / by hand"] = round(best["px"] / best["by hand"], 3)
             if wrong:
                 line["wrong"] = wrong
             print(json.dumps(line), flush=True)
