@@ -45,7 +45,7 @@ _hoist_options() {
     "match grep") echo "--help --scorer --threshold -k --top -r --recursive -i --ignore-case -v --invert-match -c --count -n --line-number -H --with-filename --no-filename -A --after-context -B --before-context -C --context --color --json" ;;
     "match bench") echo "--help --patterns --length --symbols --device --json" ;;
     "px") echo "--help" ;;
-    "px check") echo "--help" ;;
+    "px check") echo "--help --json" ;;
     "px run") echo "--help --in --out --set --len --target --check-bounds --no-check-bounds --time --json --force" ;;
     "px build") echo "--help -o --output --lib --force" ;;
     "px emit") echo "--help --stage --check-bounds" ;;

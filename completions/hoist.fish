@@ -231,9 +231,10 @@ complete -c hoist -n '__hoist_is "px"' -a emit -d 'Print what a stage of the com
 complete -c hoist -n '__hoist_is "px"' -a fmt -d 'Lay files out, in place'
 complete -c hoist -n '__hoist_is "px"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "px check"' -s h -l help -d 'Print this help message and exit'
+complete -c hoist -n '__hoist_is "px check"' -l json -d 'Print them as JSON'
 complete -c hoist -n '__hoist_is "px check"' -F
 complete -c hoist -n '__hoist_is "px run"' -s h -l help -d 'Print this help message and exit'
-complete -c hoist -n '__hoist_is "px run"' -l in -x -d 'Read an array, .npy or raw; may be repeated'
+complete -c hoist -n '__hoist_is "px run"' -l in -x -d 'Read an array, .npy or raw'
 complete -c hoist -n '__hoist_is "px run"' -l out -x -d 'Write an array, .npy or raw'
 complete -c hoist -n '__hoist_is "px run"' -l set -x -d 'Give a scalar its value'
 complete -c hoist -n '__hoist_is "px run"' -l len -x -d 'Begin with an array of N zeros'

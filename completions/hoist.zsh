@@ -432,6 +432,7 @@ _hoist_px_check() {
   _arguments -s -S \
     '(-h --help)'-h'[Print this help message and exit]' \
     '(-h --help)'--help'[Print this help message and exit]' \
+    --json'[Print them as JSON]' \
     '*:FILE:_files'
 }
 
@@ -439,7 +440,7 @@ _hoist_px_run() {
   _arguments -s -S \
     '(-h --help)'-h'[Print this help message and exit]' \
     '(-h --help)'--help'[Print this help message and exit]' \
-    '*'--in='[Read an array, .npy or raw; may be repeated]:ARRAY=FILE: ' \
+    '*'--in='[Read an array, .npy or raw]:ARRAY=FILE: ' \
     '*'--out='[Write an array, .npy or raw]:ARRAY=FILE: ' \
     '*'--set='[Give a scalar its value]:NAME=VALUE: ' \
     '*'--len='[Begin with an array of N zeros]:ARRAY=N: ' \

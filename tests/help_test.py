@@ -155,6 +155,8 @@ class Words(unittest.TestCase):
 
     def test_help_of_commands(self):
         for words in all_commands():
+            if words == ("px",):
+                continue  # a guide has that name
             self.assertEqual(run(HOIST, "help", *words).stdout.decode(), help_of(HOIST, *words))
         self.assertEqual(run(HOIST, "help", "sort").stdout, run(HOIST, "sort", "--help").stdout)
 

@@ -91,6 +91,15 @@ class Messages(PxTest):
         said = self.px("check", "-", status=1, input=b"GPU_END\n")[1]
         self.assertTrue(said.startswith("(standard input):1:1: error: "))
 
+    def test_json(self):
+        name = self.file("k.px", "GPU_KERNEL k\n    GPU_PARAM a f32[]\n    STORE é → a[0]\nGPU_END\n")
+        out, said = self.px("check", "--json", name, status=1)
+        self.assertEqual(said, "")
+        self.assertEqual(json.loads(out), [
+            {"file": "k.px", "line": 3, "column": 11, "severity": "error", "what": "é means nothing here",
+             "mend": "leave it out; names are made of letters, digits and _"}])
+        self.assertEqual(json.loads(self.px("check", "--json", self.file("g.px", VECTOR_ADD))[0]), [])
+
     def test_a_missing_file(self):
         said = self.px("check", "none.px", status=1)[1]
         self.assertEqual(said, "hoist: error: open none.px: No such file or directory: check the path\n")

@@ -45,6 +45,12 @@ int list_topics(const CLI::App& app) {
   return kDone;
 }
 
+bool is_guide(const std::string& word) {
+  const Result<std::vector<Guide>> guides = installed_guides();
+  return guides && std::any_of(guides->begin(), guides->end(),
+                               [&](const Guide& guide) { return guide.name == word; });
+}
+
 }  // namespace
 
 int help_command(const CLI::App& app, const HelpOptions& options) {
@@ -57,6 +63,8 @@ int help_command(const CLI::App& app, const HelpOptions& options) {
                                options.words[most_words], word)});
   }
   if (is_engine_command(word)) return engine_command(word, {"--help"});
+  // A guide about a command has its name; the command's own help has --help.
+  if (options.words.size() == 1 && is_guide(word)) return show_guide(word, options.no_pager);
   if (is_tool_command(word)) {
     std::vector<std::string> arguments(options.words.begin() + 1, options.words.end());
     arguments.emplace_back("--help");
@@ -71,9 +79,6 @@ int help_command(const CLI::App& app, const HelpOptions& options) {
   if (!guides) return report(guides.error());
   std::vector<std::string> topics;
   for (const Guide& guide : *guides) topics.push_back(guide.name);
-  if (std::find(topics.begin(), topics.end(), word) != topics.end()) {
-    return show_guide(word, options.no_pager);
-  }
   for (const CLI::App* command : app.get_subcommands({})) topics.push_back(command->get_name());
   const std::string nearest = nearest_word(word, topics);
   return report({ErrorCode::invalid_argument,

@@ -1,4 +1,5 @@
-// hoist help [TOPIC [SUBCOMMAND]]: a command's help, a guide, or the list of both.
+// hoist help [TOPIC [SUBCOMMAND]]: a guide, a command's help, or the list of both. A guide goes
+// before the command of its name.
 #pragma once
 
 #include <string>

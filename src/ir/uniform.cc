@@ -89,13 +89,13 @@ Uniformity::Exits Uniformity::walk(const Block& block, Control control) {
 }
 
 Uniformity::Exits Uniformity::walk(const Statement& statement, const Control& control) {
+  if (!control.is_uniform) apart_.insert(&statement);
   if (is_collective(statement)) check_collective(statement, control);
   // Where all threads leave together, no thread is left behind.
   Exits leaves;
   leaves.cause = control.cause;
   const auto leave = [&](bool Exits::*how) {
     leaves.*how = !control.is_uniform;
-    if (!control.is_uniform) apart_.insert(&statement);
     return leaves;
   };
   return match(

@@ -35,8 +35,10 @@ class Uniformity {
   bool is_uniform(const Expression& expression) const;
   bool is_uniform(const Variable* variable) const { return !divergent_.contains(variable); }
 
-  // Whether all threads that run take the break, continue or return together.
-  bool is_taken_together(const Statement& exit) const { return !apart_.contains(&exit); }
+  // Whether all threads of the block come to the statement together.
+  bool is_reached_together(const Statement& statement) const {
+    return !apart_.contains(&statement);
+  }
 
   // The collective statements that threads may not reach together.
   const std::vector<Problem>& problems() const { return problems_; }
@@ -66,7 +68,7 @@ class Uniformity {
 
   std::set<const Variable*> divergent_;
   std::set<const Statement*> divergent_loops_;
-  std::set<const Statement*> apart_;  // exits under divergent control
+  std::set<const Statement*> apart_;  // under divergent control
   std::vector<Problem> problems_;
   bool changed_ = false;
 };

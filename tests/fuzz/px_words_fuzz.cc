@@ -1,4 +1,4 @@
-// Fuzzes the front end of px with texts of its own words in any order (px_checks.h): each byte of
+// Fuzzes px with texts of its own words in any order (px_checks.h): each byte of
 // the input is a word, a name, a number or a sign. They come deeper than random text does.
 #include <cstdint>
 #include <string>
@@ -113,6 +113,6 @@ std::string text_of(const uint8_t* data, size_t size) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  hoist::px::check_front(text_of(data, size));
+  hoist::px::check_text(text_of(data, size));
   return 0;
 }

@@ -9,6 +9,7 @@ namespace hoist::cli {
 
 struct PxCheckOptions {
   std::vector<std::string> files;
+  bool json = false;
 };
 int px_check(const PxCheckOptions& options);
 

@@ -13,6 +13,7 @@ void add_check(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand("check", "Report errors and warnings");
   auto options = std::make_shared<PxCheckOptions>();
   command->add_option("FILE", options->files, "px files; - is standard input")->required();
+  command->add_flag("--json", options->json, "Print them as JSON");
   command->footer("Exit status 1 where a file has errors.\n\nExample:\n  hoist px check k.px");
   command->callback([&status, options] { status = px_check(*options); });
 }
@@ -28,7 +29,7 @@ void add_run(CLI::App& app, int& status) {
         ->allow_extra_args(false)
         ->take_all();
   };
-  add_list("--in", options->inputs, "ARRAY=FILE", "Read an array, .npy or raw; may be repeated");
+  add_list("--in", options->inputs, "ARRAY=FILE", "Read an array, .npy or raw");
   add_list("--out", options->outputs, "ARRAY=FILE", "Write an array, .npy or raw");
   add_list("--set", options->scalars, "NAME=VALUE", "Give a scalar its value");
   add_list("--len", options->lengths, "ARRAY=N", "Begin with an array of N zeros");

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <new>
 #include <utility>
 
 #include "base/nearest_word.h"
@@ -103,11 +104,17 @@ void add_array(RunValues& made, const px::HostArray* array, ArrayContent content
   made.values.arrays[array] = {kept.bytes, kept.elements(array->array.element)};
 }
 
-void add_zeros(RunValues& made, const px::HostArray* array, uint64_t elements) {
+Status add_zeros(RunValues& made, const px::HostArray* array, uint64_t elements) {
   ArrayContent content;
-  content.bytes.resize(elements * static_cast<size_t>(ir::bytes(array->array.element)));
+  try {
+    content.bytes.resize(elements * static_cast<size_t>(ir::bytes(array->array.element)));
+  } catch (const std::bad_alloc&) {
+    return fail(ErrorCode::exhausted, fmt::format("no memory for {} elements ({}): take fewer",
+                                                  elements, array->array.name));
+  }
   content.shape = {elements};
   add_array(made, array, std::move(content));
+  return {};
 }
 
 Status read_inputs(const PxRunOptions& options, const px::HostProgram& host, RunValues& made,
@@ -141,7 +148,8 @@ Status set_lengths(const PxRunOptions& options, const px::HostProgram& host, Run
       return refuse(fmt::format("{} is no number of elements (--len {}): write one up to 2^40",
                                 length->value, length->name));
     }
-    add_zeros(made, *array, static_cast<uint64_t>(elements->integer));
+    Status added = add_zeros(made, *array, static_cast<uint64_t>(elements->integer));
+    if (!added) return added;
   }
   return {};
 }
@@ -160,7 +168,7 @@ Status fill_in(const px::HostProgram& host, RunValues& made, std::optional<uint6
     if (!first) {
       return refuse(fmt::format("{} has no length (hoist px run): pass --len {}=N", name, name));
     }
-    add_zeros(made, &array, *first);
+    if (Status added = add_zeros(made, &array, *first); !added) return added;
   }
   return {};
 }

@@ -108,7 +108,8 @@ Result<CppCompiler> find_cpp_compiler() {
       std::error_code error;
       const std::string real = fs::canonical(file, error).string();
       if (error || ::stat(real.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
-      return CppCompiler{file, fmt::format("{} {} {}", real, info.st_size, info.st_mtim.tv_sec)};
+      return CppCompiler{file, fmt::format("{} {} {}", real, info.st_size, info.st_mtim.tv_sec),
+                         real.find("clang") != std::string::npos};
     }
   }
   return fail(ErrorCode::unavailable,
@@ -141,6 +142,8 @@ Result<std::vector<std::byte>> compile_shared(const CppCompiler& compiler, const
   if (Status written = write_file_atomically(source, text); !written) return written.error();
   std::vector<std::string> words = {compiler.path};
   words.insert(words.end(), options.begin(), options.end());
+  // g++ 12.2 may exchange two stores of one turn of a loop to one place.
+  if (!compiler.is_clang) words.emplace_back("-fno-tree-loop-distribution");
   words.insert(words.end(), {"-o", object, source});
   const Result<int> status = run(std::move(words), messages);
   if (!status) return status.error();

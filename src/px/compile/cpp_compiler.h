@@ -15,6 +15,7 @@ struct CppCompiler {
   std::string path;
   // Another one where the compiler has been replaced: for caches.
   std::string version;
+  bool is_clang = false;
 };
 
 // The first of c++, g++ and clang++ in PATH. `unavailable`: there is none.

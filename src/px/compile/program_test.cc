@@ -101,6 +101,31 @@ TEST_P(Programs, WrongModulesAndLaunchesAreRefused) {
   EXPECT_EQ(program.find_kernel("none"), nullptr);
 }
 
+// A block whose threads have all returned evaluates nothing for them.
+TEST_P(Programs, NobodyLoadsForThreadsThatAreGone) {
+  ir::Module module("k.px");
+  TestKernel k(module, "k");
+  const ir::Array* scale = k.array("scale", Scalar::i32, Direction::in);
+  const ir::Array* out = k.array("out", Scalar::i32, Direction::inout);
+  const ir::Array* tile = k.shared_array("tile", Scalar::i32, 32);
+  const Term n = k.scalar("n", Scalar::i32);
+  const Term tid = k.let("tid", k.id(Id::thread));
+  k.put(tile, k.id(Id::local), tid);
+  k.barrier();
+  k.when(tid >= n);
+  k.return_thread();
+  k.end();
+  const Term factor = k.let("factor", k.load(scale, k.id(Id::block)));
+  k.put(out, tid, factor * k.load(tile, k.id(Id::local)));
+  k.finish();
+  const Program program = build(std::move(module), true);
+  std::vector<int32_t> factors = {2, 3}, got(40, -1);
+  EXPECT_FALSE(run(program, "k", {.blocks = {3, 1, 1}, .threads = {32, 1, 1}},
+                   {array_of(factors), array_of(got), Argument::scalar(40)}));
+  EXPECT_EQ(got[31], 62);
+  EXPECT_EQ(got[39], 117);
+}
+
 TEST_P(Programs, EmptyGridsDoNothing) {
   const Program program = build(saxpy());
   std::vector<float> x(1), y(1, 1);

@@ -114,14 +114,16 @@ bool BlockPlan::stands_around_steps(const Statement& statement) const {
   bool leaves = false;
   bool leaves_apart = false;
   for_each_exit(statement, [&](const Statement& exit) {
-    (uniformity_.is_taken_together(exit) ? leaves : leaves_apart) = true;
+    (uniformity_.is_reached_together(exit) ? leaves : leaves_apart) = true;
   });
   return leaves && !leaves_apart;
 }
 
-bool BlockPlan::is_shared_value(const ir::Declare& declared) const {
+bool BlockPlan::is_shared_value(const Statement& statement, const ir::Declare& declared) const {
   if (shared_.contains(declared.variable)) return true;
   if (declared.variable->is_mutable || declared.variable->type.is_vector()) return false;
+  // Where some threads are gone, perhaps all are: then nobody may evaluate it.
+  if (!uniformity_.is_reached_together(statement)) return false;
   if (!uniformity_.is_uniform(*declared.value) || !is_stable(*declared.value)) return false;
   bool can = true;
   for_each_variable(*declared.value,
@@ -138,7 +140,7 @@ std::vector<Step> BlockPlan::cut(const ir::Block& block) {
   };
   for (const Statement& statement : block) {
     const auto* declared = std::get_if<ir::Declare>(&statement.node);
-    if (declared && is_shared_value(*declared)) {
+    if (declared && is_shared_value(statement, *declared)) {
       shared_.insert(declared->variable);
       const bool may_go_before =
           is_open && !declared->variable->is_mutable && is_stable(*declared->value);

@@ -64,7 +64,7 @@ class BlockPlan {
   std::vector<Step> cut(const ir::Block& block);
   bool stands_around_steps(const ir::Statement& statement) const;
   bool assigns_shared(const ir::Statement& statement) const;
-  bool is_shared_value(const ir::Declare& declared) const;
+  bool is_shared_value(const ir::Statement& statement, const ir::Declare& declared) const;
   bool learn_shared(const std::vector<Step>& steps);
   bool share(const ir::Expression& expression);
   void count_uses(const std::vector<Step>& steps, bool in_loop);

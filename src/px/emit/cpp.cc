@@ -38,8 +38,9 @@ Code emit_cpp(const ir::Module& module, bool check_bounds) {
     (works_together(*kernel) ? emit_block_kernel : emit_row_kernel)(module, *kernel, sites, kernels,
                                                                     entries);
   }
-  return {prelude_text() + cpu_prelude_text() + "\nnamespace px {\nnamespace {\n\n" +
-              kernels.take() + "}  // namespace\n}  // namespace px\n\n" + entries.take(),
+  return {types_text() + operators_text() + functions_text() + cpu_prelude_text() +
+              "\nnamespace px {\nnamespace {\n\n" + kernels.take() +
+              "}  // namespace\n}  // namespace px\n\n" + entries.take(),
           all.list()};
 }
 

@@ -117,8 +117,21 @@ class BlockBody : public CppBody {
     }
   }
 
-  // A loop over the block's threads, open for what they do.
-  void begin_threads() {
+  // The ids that a step's threads need, with those of what is rebuilt for it.
+  std::set<std::pair<ir::Id, int>> ids_in(const Step& step) const {
+    std::set<std::pair<ir::Id, int>> ids;
+    const auto note = [&](const ir::Expression& e) {
+      if (e.kind == ir::Expression::Kind::id) ids.emplace(e.id(), e.dimension);
+    };
+    for (const ir::Statement* each : step.statements) ir::for_each_node({each, 1}, note);
+    for (const ir::Variable* variable : plan_.rebuilt_in(step)) {
+      ir::for_each_node(plan_.value_of(variable), note);
+    }
+    return ids;
+  }
+
+  // A loop over the block's threads, open for what they do in the step.
+  void begin_threads(const Step& step) {
     lines_.begin("for (i32 z = 0; z < depth; ++z)");
     lines_.begin("for (i32 y = 0; y < height; ++y)");
     if (is_independent(kernel_) && !sites_) lines_.add("PX_INDEPENDENT");
@@ -126,7 +139,7 @@ class BlockBody : public CppBody {
     lines_.add("const i32 t = (z * height + y) * width + x;");
     if (plan_.marks_gone()) lines_.add("if (gone[t] != 0) continue;");
     constexpr const char* kExtents[] = {"width", "height", "depth"};
-    for (const auto& [which, d] : ids_) {
+    for (const auto& [which, d] : ids_in(step)) {
       const char axis = "xyz"[d];
       if (which == ir::Id::lane) lines_.add("const i32 lane = t % 32;");
       if (which == ir::Id::local) lines_.add("const i32 local_{0} = {0};", axis);
@@ -139,15 +152,12 @@ class BlockBody : public CppBody {
           "const checker check{{grid.fault, {{u32(block_x), u32(block_y), u32(block_z)}}, "
           "{{u32(x), u32(y), u32(z)}}}};");
     }
-  }
-  void end_threads() {
-    for (int i = 0; i < 3; ++i) lines_.end();
-  }
-
-  void rebuild(const Step& step) {
     for (const ir::Variable* variable : plan_.rebuilt_in(step)) {
       Body::declare(variable, text(&plan_.value_of(variable)));
     }
+  }
+  void end_threads() {
+    for (int i = 0; i < 3; ++i) lines_.end();
   }
 
   void steps(const std::vector<Step>& list) {
@@ -212,12 +222,11 @@ class BlockBody : public CppBody {
     for (const ir::Statement* each : step.statements) {
       leaves_by_label |= returns_in_loop({each, 1});
     }
-    begin_threads();
+    begin_threads(step);
     if (leaves_by_label) {
       label_ = fmt::format("next_thread_{}", ++labels_);
       lines_.begin("");
     }
-    rebuild(step);
     for (const ir::Array* array : plain_arrays(step)) {
       lines_.add("{};", array_declaration(*array, names_));
     }
@@ -231,17 +240,18 @@ class BlockBody : public CppBody {
   // A loop that gives `name`[t] each thread's value.
   void collect(const std::string& type, const std::string& name, const ir::Expression* value) {
     lines_.add("{0}* const {1} = reinterpret_cast<{0}*>(collected);", type, name);
-    begin_threads();
-    rebuild(*step_);
+    begin_threads(*step_);
     lines_.add("{}[t] = {};", name, text(value));
     end_threads();
   }
   // A loop that gives each thread its result, as an expression of t.
   void distribute(const ir::Variable* result, const std::string& value) {
-    if (plan_.storage(result) != Storage::kept) return;
-    begin_threads();
-    rebuild(*step_);
-    lines_.add("{} = {};", variable(result), value);
+    const bool is_kept = plan_.storage(result) == Storage::kept;
+    if (!is_kept && !sites_) return;
+    begin_threads(*step_);
+    // What nobody uses may still find a fault.
+    lines_.add("{} = {};", is_kept ? variable(result) : "[[maybe_unused]] const auto unused",
+               value);
     end_threads();
   }
 
@@ -270,8 +280,7 @@ class BlockBody : public CppBody {
   void ballot(const ir::Ballot& s) {
     const std::string votes = names_.fresh("votes");
     lines_.add("u32 {}[32] = {{}};", votes);
-    begin_threads();
-    rebuild(*step_);
+    begin_threads(*step_);
     lines_.add("{}[t / 32] |= u32({}) << (t % 32);", votes, text(s.condition));
     end_threads();
     distribute(s.result, fmt::format("{}[t / 32]", votes));

@@ -191,8 +191,8 @@ Code emit_cuda(const ir::Module& module, bool check_bounds) {
     Names own(module, *kernel);
     CudaBody(*kernel, own, sites, lines).emit();
   }
-  return {prelude_text() + cuda_prelude_text() + "\nnamespace px {\n\n" + lines.take() +
-              "}  // namespace px\n",
+  return {types_text() + operators_text() + functions_text() + cuda_prelude_text() +
+              "\nnamespace px {\n\n" + lines.take() + "}  // namespace px\n",
           all.list()};
 }
 

@@ -7,8 +7,10 @@
 
 namespace hoist::px {
 
-// In namespace px, which the kernels are in, too. `device`: for CUDA.
-std::string prelude_text();
+// In namespace px, which the kernels are in, too; one text behind the other.
+std::string types_text();      // scalars, 16-bit floats, and what templates ask about types
+std::string operators_text();  // with casts
+std::string functions_text();  // with vectors, checked accesses and loops
 // What only the CPU's kernels need: grids, faults, atomics on one core and on many.
 std::string cpu_prelude_text();
 // What only the GPU's kernels need: warps, blocks.

@@ -16,7 +16,8 @@
 // that cannot be.
 //
 // NAME.cc is compiled with -ffp-contract=off, NAME.cu with --fmad=false: a product and a sum are
-// fused only where the kernel says so.
+// fused only where the kernel says so. With g++ -O3 NAME.cc needs -fno-tree-loop-distribution, too:
+// g++ 12.2 may exchange two stores of one turn of a loop to one place.
 #pragma once
 
 #include <string>

@@ -15,17 +15,25 @@ bool launches(const std::vector<HostStep>& steps) {
 
 }  // namespace
 
-const HostArray* HostProgram::find_array(std::string_view name) const {
+HostArray* HostProgram::find_array(std::string_view name) {
   const auto found = std::find_if(arrays.begin(), arrays.end(),
                                   [&](const HostArray& a) { return a.array.name == name; });
   return found == arrays.end() ? nullptr : &*found;
 }
 
-const HostScalar* HostProgram::find_scalar(std::string_view name) const {
+HostScalar* HostProgram::find_scalar(std::string_view name) {
   const auto found = std::find_if(scalars.begin(), scalars.end(), [&](const HostScalar& s) {
     return !s.is_counter && s.parameter.name == name;
   });
   return found == scalars.end() ? nullptr : &*found;
+}
+
+const HostArray* HostProgram::find_array(std::string_view name) const {
+  return const_cast<HostProgram*>(this)->find_array(name);
+}
+
+const HostScalar* HostProgram::find_scalar(std::string_view name) const {
+  return const_cast<HostProgram*>(this)->find_scalar(name);
 }
 
 bool HostProgram::has_launch() const { return launches(steps); }

@@ -81,7 +81,9 @@ struct HostProgram {
   std::vector<HostStep> steps;
 
   const HostArray* find_array(std::string_view name) const;
+  HostArray* find_array(std::string_view name);
   const HostScalar* find_scalar(std::string_view name) const;  // no counter
+  HostScalar* find_scalar(std::string_view name);
   bool has_launch() const;
 };
 

@@ -63,8 +63,11 @@ std::optional<Value> ExpressionLowering::call(const Expression& expression,
              "write a loop: functions do not recur");
     return std::nullopt;
   }
-  std::vector<std::string> known = builtin_names();
-  for (std::string& name : l_.scopes.names()) known.push_back(std::move(name));
+  std::vector<std::string> known;
+  if (!l_.diagnostics.is_full()) known = builtin_names();
+  if (!known.empty()) {
+    for (std::string& name : l_.scopes.names()) known.push_back(std::move(name));
+  }
   const std::string nearest = nearest_word(called, known);
   l_.error(expression.span, fmt::format("no function {}", called),
            nearest.empty() ? fmt::format("write it before: FUNC {}(a type) → type:", called)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "ir/walk.h"
@@ -137,17 +138,24 @@ class HostLowering {
     for (size_t i = 0; i < statement.threads; ++i) {
       launch.threads[i] = integer(*statement.operands[statement.blocks + i], "a number of threads");
     }
-    for (const Name& name : statement.results) check_parameter(*launch.kernel, name);
+    check_given(*launch.kernel, statement.results);
     for (const ir::Kernel::Argument& parameter : launch.kernel->arguments) {
       launch.arguments.push_back(argument(statement, *launch.kernel, parameter));
     }
     return launch;
   }
 
-  void check_parameter(const ir::Kernel& kernel, const Name& name) {
-    if (kernel.find_argument(name.text) >= 0) return;
-    l_.error(name.span, fmt::format("{} has no parameter {}", kernel.name, name.text),
-             "name a GPU_PARAM of the kernel");
+  // WITH names parameters of the kernel, each once.
+  void check_given(const ir::Kernel& kernel, const std::vector<Name>& names) {
+    std::set<std::string> given;
+    for (const Name& name : names) {
+      if (kernel.find_argument(name.text) < 0) {
+        l_.error(name.span, fmt::format("{} has no parameter {}", kernel.name, name.text),
+                 "name a GPU_PARAM of the kernel");
+      } else if (!given.insert(name.text).second) {
+        l_.error(name.span, fmt::format("{} is given twice", name.text), "give it once");
+      }
+    }
   }
 
   HostLaunch::Argument argument(const Statement& statement, const ir::Kernel& kernel,

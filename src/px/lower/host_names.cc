@@ -44,9 +44,7 @@ HostArray* HostNames::add_array(const Name& name, ir::Scalar element, bool is_al
   return l_.declare(name, {.kind = Symbol::Kind::array, .array = &array.array}) ? &array : nullptr;
 }
 
-HostArray* HostNames::find_array(const std::string& name) {
-  return const_cast<HostArray*>(program_.find_array(name));
-}
+HostArray* HostNames::find_array(const std::string& name) { return program_.find_array(name); }
 
 void HostNames::declare_allocation(const Statement& statement) {
   const auto type = l_.type(*statement.type);
@@ -126,7 +124,7 @@ void HostNames::declare_scalar(const Name& name, ir::Scalar type, const Statemen
 }
 
 const HostScalar* HostNames::use_scalar(const std::string& name) {
-  auto* scalar = const_cast<HostScalar*>(program_.find_scalar(name));
+  HostScalar* scalar = program_.find_scalar(name);
   if (scalar != nullptr) scalar->is_used = true;
   return scalar;
 }

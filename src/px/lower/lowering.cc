@@ -50,7 +50,7 @@ Symbol* Lowering::find(const std::string& name, Span span) {
     return found->kind == Symbol::Kind::failed ? nullptr : found;
   }
   if (forgives_unknown_names) return nullptr;
-  const std::string nearest = nearest_word(name, scopes.names());
+  const std::string nearest = diagnostics.is_full() ? "" : nearest_word(name, scopes.names());
   error(span, fmt::format("no name {}", name),
         !nearest.empty() ? fmt::format("is it {}?", nearest)
         : is_host        ? "name a CONST, or a scalar parameter of a kernel that is launched"

@@ -108,6 +108,7 @@ void BlockParser::statement_into(std::vector<Statement>& block) {
   const TokenKind next = tokens_.ahead().kind;
   if (tokens_.is(TokenKind::word) &&
       (next == TokenKind::assign || next == TokenKind::left_bracket)) {
+    if (place_ == Place::file) return refuse_assignment();
     Statement statement;
     statement.kind = syntax::StatementKind::assign;
     statement.span = statement.word_span = tokens_.now().span;
@@ -119,6 +120,12 @@ void BlockParser::statement_into(std::vector<Statement>& block) {
   } else {
     tokens_.skip_line();
   }
+}
+
+void BlockParser::refuse_assignment() {
+  tokens_.error(tokens_.now().span, "an assignment outside of a kernel",
+                "put it between GPU_KERNEL and GPU_END, or write CONST name type = value");
+  tokens_.skip_line();
 }
 
 // The word that the line begins with, where it may stand here; else it has been reported.

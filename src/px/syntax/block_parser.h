@@ -35,6 +35,7 @@ class BlockParser {
   End statements_into(std::vector<syntax::Statement>& block, Open opening);
   std::optional<End> end_at(Word word, Open opening);
   void report_missing_end(Open opening);
+  void refuse_assignment();
   std::optional<Word> known_word();
   bool may_stand_here(Word word);
   bool is_nested_too_deep();

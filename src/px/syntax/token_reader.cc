@@ -54,15 +54,19 @@ void TokenReader::skip_line() {
 }
 
 bool TokenReader::comes_before(std::string_view word, std::string_view stop) const {
+  if (answer_.word == word && at_ < answer_.until) return answer_.comes;
+  answer_ = {std::string(word), tokens_.size(), false};
   for (size_t i = at_ + 1; i < tokens_.size(); ++i) {
     if (tokens_[i].kind != TokenKind::word || tokens_[i - 1].kind != TokenKind::end_of_line) {
       continue;
     }
     const std::string first = upper_case(tokens_[i].text);
-    if (first == stop) return false;
-    if (first == word) return true;
+    if (first != stop && first != word) continue;
+    answer_.until = i;
+    answer_.comes = first == word;
+    break;
   }
-  return false;
+  return answer_.comes;
 }
 
 void TokenReader::error(Span span, std::string what, std::string mend) {

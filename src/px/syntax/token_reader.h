@@ -50,6 +50,13 @@ class TokenReader {
   size_t at_ = 0;
   Span last_;
   std::set<uint32_t> lines_with_errors_;
+  // The last answer of comes_before(), which holds up to that token.
+  struct Answer {
+    std::string word;
+    size_t until = 0;
+    bool comes = false;
+  };
+  mutable Answer answer_;
 };
 
 }  // namespace hoist::px

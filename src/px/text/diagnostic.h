@@ -27,6 +27,7 @@ struct Diagnostic {
 class Diagnostics {
  public:
   static constexpr size_t kMostErrors = 20;
+  static constexpr size_t kMostWarnings = 100;  // those behind are dropped
 
   void error(Span span, std::string what, std::string mend);
   void warn(Span span, std::string what, std::string mend);
@@ -37,12 +38,15 @@ class Diagnostics {
   bool has_errors() const { return errors_ > 0; }
   // All errors, those that were only counted too.
   size_t errors() const { return errors_; }
+  // Further errors are only counted: what they say need not be made.
+  bool is_full() const { return errors_ >= kMostErrors; }
   // In the order of the file.
   std::vector<Diagnostic> sorted() const;
 
  private:
   std::vector<Diagnostic> list_;
   size_t errors_ = 0;
+  size_t warnings_ = 0;
 };
 
 // One diagnostic with its line, caret and mend, each line ended.

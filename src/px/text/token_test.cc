@@ -80,5 +80,13 @@ TEST(Diagnostics, CaretStandsBelowTabsAndCharacters) {
             "k.px:1:4: error: no\n    \t→ wrong?\n    \t  ^~~~~\nmend: yes\n");
 }
 
+TEST(Diagnostics, LongLinesAreCut) {
+  const std::string before(1000, 'a');
+  const Source source("k.px", before + "→ wrong" + std::string(1000, 'b'));
+  EXPECT_EQ(render(source, {Severity::warning, {1004, 1009}, "no", "yes"}),
+            "k.px:1:1003: warning: no\n    …" + std::string(98, 'a') + "→ wrong" +
+                std::string(55, 'b') + "…\n    " + std::string(101, ' ') + "^~~~~\nmend: yes\n");
+}
+
 }  // namespace
 }  // namespace hoist::px
