@@ -19,8 +19,10 @@
 #include <string>
 #include <vector>
 
+#include "aes_ctr_bitsliced.h"
 #include "device/buffer.h"
 #include "ops/aes/gpu/device_cipher.h"
+#include "ops/aes/gpu/key_schedule.h"
 #include "ops/crc32/gpu/large_crc32.h"
 #include "ops/hash/gpu/sha256_messages.h"
 #include "ops/primitives/primitives.h"
@@ -296,6 +298,44 @@ Status run_aes(Bench& bench, Stream& stream, const Arrays& a) {
   return {};
 }
 
+// The other design, without tables; its peer is the built-in kernel.
+Status run_bitsliced(Bench& bench, Stream& stream, const Arrays& a) {
+  for (const size_t key_size : {16U, 32U}) {
+    const std::vector<uint8_t> bytes(key_size, 0x5a);
+    const Result<aes::DeviceKey> key = aes::DeviceKey::create(stream, bytes);
+    const Result<aes::KeySchedule> schedule = aes::KeySchedule::expand(bytes);
+    if (!key) return key.error();
+    if (!schedule) return schedule.error();
+    std::vector<uint32_t> bits;
+    for (int i = 0; i < (schedule->rounds + 1) * 128; ++i) {
+      const auto word = static_cast<size_t>(i / 32);
+      bits.push_back((schedule->encryption[word] >> (i % 32) & 1) != 0 ? ~0U : 0U);
+    }
+    const Result<Buffer> keys = Buffer::copy_of(stream.device(), std::as_bytes(std::span(bits)));
+    if (!keys) return keys.error();
+    const auto input = a.words(a.x);
+    const auto output = a.words(a.out);
+    const int processors = stream.device().properties().multiprocessors;
+    bench.run({fmt::format("AES-{}-CTR bitsliced, beside tables", key_size * 8),
+               static_cast<double>(a.size),
+               [&] {
+                 const long long blocks[] = {processors * 2, 1, 1};
+                 const long long threads[] = {128, 1, 1};
+                 return status_of(aes_ctr_bitsliced_aes_ctr_bitsliced_cuda_grid(
+                     input.data, input.size, output.data, output.size,
+                     static_cast<const uint32_t*>(keys->data()), bits.size(), schedule->rounds,
+                     blocks, threads, stream.handle().pointer));
+               },
+               [&] {
+                 const Status done =
+                     aes::encrypt_ctr(stream, *key, {}, a.bytes(a.x), a.bytes(a.out));
+                 return done ? 0 : 1;
+               },
+               a.bytes(a.out)});
+  }
+  return {};
+}
+
 void run_hashes(Bench& bench, Stream& stream, const Arrays& a) {
   void* const on = stream.handle().pointer;
   const auto size = static_cast<double>(a.size);
@@ -337,6 +377,7 @@ Result<bool> run_all(size_t size, const std::string& filter) {
   run_primitives(bench, *stream, *arrays);
   run_gelu_peer(bench, *stream, *arrays);
   if (Status done = run_aes(bench, *stream, *arrays); !done) return done.error();
+  if (Status done = run_bitsliced(bench, *stream, *arrays); !done) return done.error();
   run_hashes(bench, *stream, *arrays);
   return !bench.failed();
 }
