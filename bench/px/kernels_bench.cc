@@ -19,7 +19,6 @@
 #include <string>
 #include <vector>
 
-#include "aes_ctr_bitsliced.h"
 #include "device/buffer.h"
 #include "ops/aes/gpu/device_cipher.h"
 #include "ops/aes/gpu/key_schedule.h"
@@ -195,7 +194,7 @@ Result<Arrays> make_arrays(device::Device& device, size_t size) {
     const auto all = std::as_bytes(std::span(values));
     const auto part = all.first(std::min(all.size(), size - at));
     if (Status done = made.x.upload(part, at); !done) return done.error();
-    std::ranges::rotate(values, values.begin() + 12345);
+    std::rotate(values.begin(), values.begin() + 12345, values.end());
     if (Status done = made.y.upload(part, at); !done) return done.error();
   }
   std::vector<uint64_t> offsets;

@@ -3,6 +3,7 @@
 // lengths are multiples of what a kernel takes at a time.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 extern "C" {
@@ -18,6 +19,12 @@ int peer_histogram(void* stream, const void* data, uint64_t size, unsigned long 
 // `table` is aes_ctr.px's ENCRYPTION, on the device.
 int peer_aes_ctr(void* stream, const uint32_t* table, const void* input, void* output,
                  uint64_t blocks, const uint32_t* keys, int rounds);
+// Of aes_ctr_bitsliced.px, by `hoist px build`.
+int aes_ctr_bitsliced_aes_ctr_bitsliced_cuda_grid(const uint32_t* input, size_t input_length,
+                                                  uint32_t* output, size_t output_length,
+                                                  const uint32_t* keys, size_t keys_length,
+                                                  int32_t rounds, const long long blocks[3],
+                                                  const long long threads[3], void* stream);
 // Messages of `size` bytes, a multiple of 64.
 int peer_sha256(void* stream, const void* data, uint64_t messages, uint64_t size, void* digests);
 // Whole steps of 32 KiB a block; `result` becomes the CRC-32.
