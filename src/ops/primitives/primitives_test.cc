@@ -107,8 +107,7 @@ TEST_P(PrimitivesTest, UnaryFunctionsAreAccurate) {
       const std::vector<float> got = read<float>(out, size);
       for (size_t i = 0; i < size; ++i) {
         const double want = expected(operation, x[i]);
-        const double bound =
-            operation == Unary::gelu ? 2e-7 + std::abs(want) * 4e-7 : std::abs(want) * 8 * 0x1p-23;
+        const double bound = (operation == Unary::gelu ? 5e-7 : 0) + std::abs(want) * 8 * 0x1p-23;
         ASSERT_NEAR(got[i], want, bound) << number << " of " << x[i];
       }
     }

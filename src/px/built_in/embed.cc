@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <variant>
+#include <vector>
 
 #include "ir/arithmetic.h"
 #include "px/emit/cpp.h"
@@ -62,17 +64,22 @@ std::string launcher(const ir::Kernel& kernel) {
       head(kernel), name, name, name, arrays, list);
 }
 
-// The largest block that the file launches, where that is a number; else 256.
-uint64_t most_threads(const ir::Module& module) {
+// The most threads of the blocks that the file launches, as far as they are numbers; 0: of none.
+uint64_t most_threads(const std::vector<HostStep>& steps) {
   uint64_t most = 0;
-  for (const ir::Launch& launch : module.launches()) {
+  for (const HostStep& step : steps) {
+    if (const auto* loop = std::get_if<HostLoop>(&step.action)) {
+      most = std::max(most, most_threads(loop->body));
+    }
+    const auto* launch = std::get_if<HostLaunch>(&step.action);
+    if (launch == nullptr) continue;
     uint64_t threads = 1;
-    for (const ir::Expression* extent : launch.threads) {
-      if (extent && extent->is_constant()) threads *= extent->bits;
+    for (const ir::Expression* extent : launch->threads) {
+      if (extent != nullptr) threads *= extent->is_constant() ? extent->bits : 0;
     }
     most = std::max(most, threads);
   }
-  return most == 0 ? 256 : std::min<uint64_t>(most, ir::kMostThreads);
+  return std::min<uint64_t>(most, ir::kMostThreads);
 }
 
 std::string cuda_entry(const ir::Kernel& kernel) {
@@ -105,7 +112,10 @@ Status check(const ir::Kernel& kernel) {
 
 }  // namespace
 
-Result<Embedded> embed(const ir::Module& module, std::string_view header_path) {
+Result<Embedded> embed(const Lowered& file, std::string_view header_path) {
+  constexpr uint64_t kUsualThreads = 256;
+  const ir::Module& module = file.module;
+  const uint64_t threads = most_threads(file.host.steps);
   Embedded made;
   const std::string note = fmt::format("// Made from {}; do not edit.\n", module.file());
   made.header = note +
@@ -136,7 +146,7 @@ Result<Embedded> embed(const ir::Module& module, std::string_view header_path) {
 
   made.cuda = note +
               fmt::format("#define PX_MOST_THREADS {}\n\n#include <cuda_runtime.h>\n\n",
-                          most_threads(module)) +
+                          threads == 0 ? kUsualThreads : threads) +
               "#include \"device/on_device.h\"\n\n" + emit_cuda(module, false).text + entries;
   return made;
 }

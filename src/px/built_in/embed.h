@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "ir/module.h"
+#include "px/lower/lower.h"
 
 namespace hoist::px {
 
@@ -16,9 +16,10 @@ struct Embedded {
   std::string cuda;
 };
 
-// `header_path`: how the C++ includes the header. The module must have passed ir::verify().
+// `header_path`: how the C++ includes the header. Kernels have as many registers as the largest
+// block allows that the file itself launches; 256 threads where it launches none of a fixed size.
 //
 // Errors: `unsupported` for a kernel with more than 64 arguments or one of a 16-bit real.
-Result<Embedded> embed(const ir::Module& module, std::string_view header_path);
+Result<Embedded> embed(const Lowered& file, std::string_view header_path);
 
 }  // namespace hoist::px

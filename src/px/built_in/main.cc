@@ -33,7 +33,7 @@ int run(const std::string& path, const std::string& header_path, const std::stri
   const std::optional<Lowered> lowered = read(source, diagnostics);
   fmt::print(stderr, "{}", render(source, diagnostics));
   if (!lowered) return 1;
-  const Result<Embedded> made = embed(lowered->module, header_path);
+  const Result<Embedded> made = embed(*lowered, header_path);
   if (!made) {
     fmt::print(stderr, "{}: {}\n", path, made.error().message);
     return 1;
