@@ -269,6 +269,10 @@ TEST(Interpret, LaunchesAreChecked) {
   EXPECT_EQ(why({}, {Argument::array(nullptr, 1), array_of(one)}), "a is null (k)");
   EXPECT_EQ(why({}, {Argument::array(reinterpret_cast<char*>(one.data()) + 1, 1), array_of(two)}),
             "a is not aligned to 4 bytes (k)");
+  EXPECT_EQ(why({.threads = {1, 1, 65}}, {array_of(one), array_of(two)}),
+            "a grid has at most 65535 blocks in y and z, and a block 64 threads in z (k)");
+  EXPECT_FALSE(
+      check_launch(*kernel, {.blocks = {1, 65536, 1}}, std::vector{array_of(one), array_of(two)}));
   EXPECT_EQ(why({.threads = {32, 32, 2}}, {array_of(one), array_of(two)}),
             "a block has 1 to 1024 threads, not 32 x 32 x 2 (k)");
   EXPECT_EQ(why({.blocks = {1U << 31, 1, 1}}, {array_of(one), array_of(two)}),

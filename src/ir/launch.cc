@@ -14,6 +14,9 @@ namespace hoist::ir {
 namespace {
 
 constexpr uint64_t kMostInDimension = 0x7fffffff;
+// The limits of GPUs, on all targets.
+constexpr uint32_t kMostRows = 65535;
+constexpr uint32_t kMostLayers = 64;
 
 template <typename... Arguments>
 Error refuse(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
@@ -35,6 +38,10 @@ Status check_grid(const Kernel& kernel, const Grid& grid) {
       return refuse("{} blocks of {} threads are more than {} threads in a dimension ({})",
                     grid.blocks[d], grid.threads[d], kMostInDimension, kernel.name);
     }
+  }
+  if (grid.blocks[1] > kMostRows || grid.blocks[2] > kMostRows || grid.threads[2] > kMostLayers) {
+    return refuse("a grid has at most {} blocks in y and z, and a block {} threads in z ({})",
+                  kMostRows, kMostLayers, kernel.name);
   }
   if (threads == 0 || threads > kMostThreads) {
     return refuse("a block has 1 to {} threads, not {} x {} x {} ({})", kMostThreads,
