@@ -19,7 +19,7 @@ int peer_histogram(void* stream, const void* data, uint64_t size, unsigned long 
 // `table` is aes_ctr.px's ENCRYPTION, on the device.
 int peer_aes_ctr(void* stream, const uint32_t* table, const void* input, void* output,
                  uint64_t blocks, const uint32_t* keys, int rounds);
-// Of aes_ctr_bitsliced.px, by `hoist px build`.
+// What `hoist px build` makes of aes_ctr_bitsliced.px.
 int aes_ctr_bitsliced_aes_ctr_bitsliced_cuda_grid(const uint32_t* input, size_t input_length,
                                                   uint32_t* output, size_t output_length,
                                                   const uint32_t* keys, size_t keys_length,
