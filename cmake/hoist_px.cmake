@@ -29,10 +29,10 @@ function(hoist_px target)
       COMMENT "Compiling the kernels of src/${folder}/${file}" VERBATIM)
     target_sources(${target} PRIVATE ${made}.h ${made}.cc)
     list(APPEND all_made ${made}.h)
-    # As the kernels are compiled at run time (src/px/emit/cpp.h); every file has the same prelude, of which it
-    # uses a part.
+    # As the kernels are compiled at run time (src/px/compile/cpp_compiler.cc); every file has the same prelude, of
+    # which it uses a part.
     set_source_files_properties(${made}.cc PROPERTIES SKIP_PRECOMPILE_HEADERS ON
-                                COMPILE_OPTIONS "-O3;-ffp-contract=off;-fno-math-errno;-fno-trapping-math;-w")
+                                COMPILE_OPTIONS "-O3;-ffp-contract=off;-fno-math-errno;-fno-trapping-math;-w;$<$<CXX_COMPILER_ID:GNU>:-fno-tree-loop-distribution>")
     set_property(GLOBAL APPEND PROPERTY HOIST_PX_CUDA_SOURCES ${made}.cu)
     set_property(GLOBAL APPEND PROPERTY HOIST_PX_TARGETS ${target})
   endforeach()

@@ -23,7 +23,7 @@ os.environ.update(HL_NUM_THREADS="1", NUMBA_NUM_THREADS="1", TI_LOG_LEVEL="error
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-FLAGS = ["-O3", "-march=native", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-std=c++17", "-fPIC", "-shared", "-w"]
+FLAGS = ["-O3", "-march=native", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fno-tree-loop-distribution", "-std=c++17", "-fPIC", "-shared", "-w"]
 SIZE = 1 << 17  # elements: 512 KiB an array, so that a turn is short
 SLICE = 4096
 
