@@ -107,6 +107,8 @@ TEST(Builder, TypesAreChecked) {
   EXPECT_EQ(name(pair->type), "f32x2");
   EXPECT_EQ(why(make.lane(pair, 2)), "f32x2 has no lane 2");
   EXPECT_EQ(why(make.unary(UnaryOperator::negate, pair)), "- does not take f32x2");
+  const Expression* truths[] = {truth, truth};
+  EXPECT_EQ(why(make.vector(truths)), "a vector is not of bool");
 
   KernelBuilder kernel(module, "k");
   const Array* bytes = kernel.array("bytes", Scalar::u8, Direction::inout);

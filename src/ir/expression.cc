@@ -139,6 +139,7 @@ ExpressionResult Expressions::load(const Array* array, const Expression* index, 
   if (lanes != 1 && lanes != 2 && lanes != 4 && lanes != 8 && lanes != 16) {
     return refuse("a vector has 2, 4, 8 or 16 lanes, not {}", lanes);
   }
+  if (lanes > 1 && array->element == Scalar::boolean) return refuse("a vector is not of bool");
   Expression made = node(Kind::load, Type(array->element, lanes), 0, {index});
   made.array = array;
   made.has_load = array->space != Space::constant;
@@ -262,6 +263,7 @@ ExpressionResult Expressions::vector(std::span<const Expression* const> values) 
     return value->type == type;
   });
   if (!is_uniform) return refuse("a vector is made of values of one scalar type");
+  if (type == Scalar::boolean) return refuse("a vector is not of bool");
   return intern(node(Kind::vector, Type(type.scalar, static_cast<int>(lanes)), 0,
                      {values.begin(), values.end()}));
 }

@@ -218,8 +218,10 @@ void Body::statement(const ir::Statement& statement) {
       [&](const ir::Atomic& s) { atomic(s); }, [&](const auto&) { collective(statement); });
 }
 
-std::string array_declaration(const ir::Array& array, const Names& names) {
-  return fmt::format("{} {}[{}]", element_name(array.element), names.of(&array), array.count);
+std::string array_declaration(const ir::Array& array, std::string_view qualifier,
+                              const Names& names) {
+  return fmt::format("alignas(16) {}{} {}[{}]", qualifier, element_name(array.element),
+                     names.of(&array), array.count);
 }
 
 std::string table_initialiser(const ir::Array& table) {
@@ -267,7 +269,7 @@ void emit_functions(const ir::Module& module, Sites* sites, Lines& lines) {
     lines.begin(fmt::format("PX_FUNCTION {} {}({})", type_name(function->result),
                             function_name(*function), parameters));
     for (const ir::Array& array : function->arrays) {
-      lines.add("{};", array_declaration(array, names));
+      lines.add("{};", array_declaration(array, "", names));
     }
     FunctionBody body(lines, names, sites);
     body.block(function->body);

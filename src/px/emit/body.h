@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "ir/module.h"
 #include "px/emit/expression_text.h"
@@ -72,8 +73,10 @@ class Body : public Scope {
   std::optional<Ranges> near_;
 };
 
-// A local, shared or constant array's declaration without its initialiser: "u8 v_tile[64]".
-std::string array_declaration(const ir::Array& array, const Names& names);
+// A local, shared or constant array's declaration without its initialiser, aligned for vectors:
+// "alignas(16) constexpr u8 v_tile[64]".
+std::string array_declaration(const ir::Array& array, std::string_view qualifier,
+                              const Names& names);
 // " = {1, 2, …}"
 std::string table_initialiser(const ir::Array& table);
 

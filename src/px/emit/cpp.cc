@@ -30,7 +30,7 @@ Code emit_cpp(const ir::Module& module, bool check_bounds) {
   Lines kernels, entries;
   const Names names(module);
   for (const ir::Array& table : module.tables()) {
-    kernels.add("constexpr {}{};", array_declaration(table, names), table_initialiser(table));
+    kernels.add("{}{};", array_declaration(table, "constexpr ", names), table_initialiser(table));
     kernels.blank();
   }
   emit_functions(module, sites, kernels);

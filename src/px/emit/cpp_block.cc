@@ -14,6 +14,12 @@ namespace {
 
 using Storage = BlockPlan::Storage;
 
+// So many elements that the next thread's array is aligned for vectors, too.
+uint64_t padded_count(const ir::Array& array) {
+  const uint64_t elements = 16 / static_cast<uint64_t>(ir::bytes(array.element));
+  return (array.count + elements - 1) / elements * elements;
+}
+
 class BlockBody : public CppBody {
  public:
   BlockBody(const ir::Kernel& kernel, Names& names, Sites* sites, Lines& lines)
@@ -45,7 +51,7 @@ class BlockBody : public CppBody {
   }
   std::string array(const ir::Array* array) const override {
     const std::string& name = names_.of(array);
-    return plan_.is_kept(array) ? fmt::format("({} + t * {})", name, array->count) : name;
+    return plan_.is_kept(array) ? fmt::format("({} + t * {})", name, padded_count(*array)) : name;
   }
 
  protected:
@@ -103,8 +109,8 @@ class BlockBody : public CppBody {
     for (const ir::Array& array : kernel_.arrays) {
       const bool is_shared = array.space == ir::Space::shared;
       if (!is_shared && !plan_.is_kept(&array)) continue;
-      take(element_name(array.element), ir::bytes(array.element), names_.of(&array), array.count,
-           !is_shared);
+      take(element_name(array.element), ir::bytes(array.element), names_.of(&array),
+           padded_count(array), !is_shared);
     }
     for (const ir::Variable* variable : plan_.kept_variables()) {
       const ir::Type type = variable->type;
@@ -228,7 +234,7 @@ class BlockBody : public CppBody {
       lines_.begin("");
     }
     for (const ir::Array* array : plain_arrays(step)) {
-      lines_.add("{};", array_declaration(*array, names_));
+      lines_.add("{};", array_declaration(*array, "", names_));
     }
     for (const ir::Statement* each : step.statements) block({each, 1});
     if (leaves_by_label) lines_.end(fmt::format(" {}:;", label_));

@@ -232,7 +232,9 @@ class RowBody : public CppBody {
     // A label stands behind all declarations that a jump to it leaves.
     if (leaves_by_label_) lines_.begin("");
     for (const ir::Array& array : kernel_.arrays) {
-      if (array.space == ir::Space::local) lines_.add("{};", array_declaration(array, names_));
+      if (array.space == ir::Space::local) {
+        lines_.add("{};", array_declaration(array, "", names_));
+      }
     }
     statements(guard);
     if (leaves_by_label_) lines_.end(" next_thread:;");

@@ -56,11 +56,10 @@ class CudaBody : public Body {
           "threadIdx.y, threadIdx.z}}}};");
     }
     for (const ir::Array& array : kernel_.arrays) {
-      const std::string declaration = array_declaration(array, names_);
       if (array.space == ir::Space::shared) {
-        lines_.add("__shared__ __align__(16) {};", declaration);
+        lines_.add("{};", array_declaration(array, "__shared__ ", names_));
       } else if (array.space == ir::Space::local) {
-        lines_.add("{};", declaration);
+        lines_.add("{};", array_declaration(array, "", names_));
       }
     }
     block(kernel_.body);
@@ -182,7 +181,7 @@ Code emit_cuda(const ir::Module& module, bool check_bounds) {
   Lines lines;
   const Names names(module);
   for (const ir::Array& table : module.tables()) {
-    lines.add("static __device__ const {}{};", array_declaration(table, names),
+    lines.add("{}{};", array_declaration(table, "static __device__ const ", names),
               table_initialiser(table));
     lines.blank();
   }

@@ -123,9 +123,10 @@ Term RandomExpressions::load(Scalar type, int depth, bool uniform) {
   }
   if (fitting.empty()) return leaf(type, uniform);
   const ir::Array* array = random_.of(fitting);
-  const bool is_wide = array->space == ir::Space::global && type != Scalar::boolean;
-  if (is_wide && random_.one_in(5)) {
-    const int lanes = 2 << random_.below(4);
+  const int lanes = 2 << random_.below(4);
+  const bool is_long =
+      array->space == ir::Space::global || array->count >= static_cast<uint64_t>(lanes);
+  if (is_long && type != Scalar::boolean && random_.one_in(5)) {
     const Term vector = {&make_,
                          make_.load(array, index(array, depth, uniform, lanes), lanes).value()};
     return vector.lane(random_.below(lanes));
