@@ -40,20 +40,24 @@ std::span<uint32_t> words_of(Span<std::byte> bytes) {
   return {reinterpret_cast<uint32_t*>(bytes.data), bytes.size / sizeof(uint32_t)};
 }
 
-// Each block of threads fills its tables once, so there are no more than the device holds at a
-// time: as many as have room in the shared memory of most GPUs.
-ir::Grid grid_for(const Stream& stream, uint64_t parts) {
+// Each block of threads fills its tables once, so there are only a few times as many as the device
+// holds: by registers two of aes_ctr's to a multiprocessor, three of the others', and multiples of
+// these leave no processor idle in the end.
+constexpr uint64_t kCounterBlocks = 4;
+constexpr uint64_t kCipherBlocks = 6;
+
+ir::Grid grid_for(const Stream& stream, uint64_t parts, uint64_t of_a_processor) {
   const int processors = std::max(stream.device().properties().multiprocessors, 1);
-  const auto blocks =
-      static_cast<uint32_t>(std::min<uint64_t>(parts, static_cast<uint64_t>(processors) * 4));
-  return {{blocks, 1, 1}, {kThreads, 1, 1}};
+  const uint64_t most = static_cast<uint64_t>(processors) * of_a_processor;
+  return {{static_cast<uint32_t>(std::min(parts, most)), 1, 1}, {kThreads, 1, 1}};
 }
 
 // One pass over blocks; without units it is ECB.
 Status run_blocks(const Stream& stream, const DeviceKey& key, Direction direction,
                   std::span<const uint64_t> tweaks, uint32_t unit_blocks,
                   std::span<const uint32_t> input, std::span<uint32_t> output) {
-  const ir::Grid grid = grid_for(stream, (input.size() / 4 + kThreads - 1) / kThreads);
+  const ir::Grid grid =
+      grid_for(stream, (input.size() / 4 + kThreads - 1) / kThreads, kCipherBlocks);
   const auto run = direction == Direction::encrypt ? kernels::aes_encrypt : kernels::aes_decrypt;
   return run(stream, grid, input, output, key.words(direction), tweaks, key.rounds(),
              static_cast<int32_t>(unit_blocks));
@@ -104,7 +108,7 @@ Status encrypt_ctr(const Stream& stream, const DeviceKey& key,
   const uint64_t rows = ((lowest & 0xffff) + input.size / kBlock + kRow - 1) / kRow;
   const int32_t depth = depth_for(stream, rows);
   const uint64_t chunks = (rows + static_cast<uint64_t>(depth) - 1) / static_cast<uint64_t>(depth);
-  const ir::Grid grid = grid_for(stream, (chunks * kRow + kThreads - 1) / kThreads);
+  const ir::Grid grid = grid_for(stream, (chunks * kRow + kThreads - 1) / kThreads, kCounterBlocks);
   if (input.size == 0) return {};
   return kernels::aes_ctr(stream, grid, words_of(input), words_of(output),
                           key.words(Direction::encrypt), key.rounds(), big_endian(counter.data()),
