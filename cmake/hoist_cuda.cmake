@@ -45,10 +45,15 @@ function(hoist_cuda_plugin)
     return()
   endif()
   get_property(sources GLOBAL PROPERTY HOIST_CUDA_SOURCES)
+  hoist_px_cuda_sources(px_sources)
   set(exports ${CMAKE_SOURCE_DIR}/src/device/cuda_plugin.map)
-  add_library(hoist_cuda SHARED ${sources})
+  add_library(hoist_cuda SHARED ${sources} ${px_sources})
   set_target_properties(hoist_cuda PROPERTIES CUDA_RUNTIME_LIBRARY Static SKIP_BUILD_RPATH ON
                         INSTALL_RPATH "" LINK_DEPENDS ${exports})
+  get_property(px_targets GLOBAL PROPERTY HOIST_PX_TARGETS)
+  if(px_targets)
+    add_dependencies(hoist_cuda ${px_targets})  # whose folders make the files
+  endif()
   target_link_options(hoist_cuda PRIVATE LINKER:--version-script=${exports})
   install(TARGETS hoist_cuda DESTINATION ${CMAKE_INSTALL_LIBDIR})
   foreach(component capi cxx)  # each is whole by itself; a whole installation has it already

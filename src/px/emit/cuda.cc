@@ -2,12 +2,40 @@
 
 #include <fmt/core.h>
 
+#include "ir/arithmetic.h"
+#include "ir/walk.h"
 #include "px/emit/body.h"
 #include "px/emit/cpp_kernel.h"
 #include "px/emit/prelude.h"
 
 namespace hoist::px {
 namespace {
+
+// An array of a thread lies in registers only if all its indices are known when it is compiled.
+constexpr int64_t kMostUnrolled = 64;  // turns
+
+bool uses_local_array(const ir::Block& block) {
+  bool uses = false;
+  const auto look_at = [&](const ir::Array* array) {
+    uses |= array != nullptr && array->space == ir::Space::local;
+  };
+  ir::for_each_node(block, [&](const ir::Expression& e) { look_at(e.array); });
+  ir::for_each_statement(block, [&](const ir::Statement& statement) {
+    if (const auto* store = std::get_if<ir::Store>(&statement.node)) look_at(store->array);
+  });
+  return uses;
+}
+
+bool is_unrolled(const ir::For& loop) {
+  if (!loop.from->is_constant() || !loop.to->is_constant() || !loop.step->is_constant()) {
+    return false;
+  }
+  const auto value = [](const ir::Expression& e) { return ir::integer_of(e.type.scalar, e.bits); };
+  const int64_t step = value(*loop.step);
+  const int64_t from = value(*loop.from);
+  return step > 0 && from >= 0 && (value(*loop.to) - from) / step <= kMostUnrolled &&
+         uses_local_array(loop.body);
+}
 
 class CudaBody : public Body {
  public:
@@ -46,6 +74,11 @@ class CudaBody : public Body {
   }
 
  protected:
+  void statement(const ir::Statement& statement) override {
+    const auto* loop = std::get_if<ir::For>(&statement.node);
+    if (loop != nullptr && is_unrolled(*loop)) lines_.add("#pragma unroll");
+    Body::statement(statement);
+  }
   void return_thread(bool) override { lines_.add("return;"); }
   std::string atomics(const ir::Array*) const override { return "atomic"; }
 

@@ -1,0 +1,52 @@
+// Known answers of the Cryptographic Algorithm Validation Program of NIST: a sample of
+// XTSGenAES128.rsp and XTSGenAES256.rsp (tweak-dataunitseqno, ENCRYPT), as the Python package
+// cryptography_vectors 50.0.2 has them. In hexadecimal.
+#pragma once
+
+#include <cstdint>
+
+namespace hoist::aes {
+
+struct XtsVector {
+  const char* keys;  // of the data, then of the tweak
+  uint64_t unit;
+  const char* plaintext;
+  const char* ciphertext;
+};
+
+inline constexpr XtsVector kXtsVectors[] = {
+    {"a3e40d5bd4b6bbedb2d18c700ad2db2210c81190646d673cbca53f133eab373c", 141,
+     "20e0719405993f09a66ae5bb500e562c", "74623551210216ac926b9650b6d3fa52"},
+    {"a2ed35e8d082f5e13e78c1d42acf33cf70e82821a666b2a7606542e43a631226", 75,
+     "2d81dcdec507845dcac4af1594aac844", "050dc32995cf6cd87224dfa2572709f4"},
+    {"69438582e0a61b5e7a023adf2f419630ed537ccf9a4b2e09010eaf7b66bcf818", 232,
+     "05c2c05e812bc4295f3ef64c8bc468ee946176449edc481785e6c6d9fbdd6b8f",
+     "27259ec330a66591e265525cd1eb5017ba195a390e4f66ddfb7c1a4b0fb5e49d"},
+    {"f5409a68908c710aacc31a223ef7911db3202772edd955663a75292d9384ca2c", 100,
+     "ce1a975b08eec5a005708cd4113a701fb0377b14b59e70dc06fe6941121f16a2",
+     "39d7b54434622b53a78529043bffa0f637e46a79c880cae70c67b1f2077e1932"},
+    {"ef010ca1a3663e32534349bc0bae62232a1573348568fb9ef41768a7674f507a727f98755397d0e0"
+     "aa32f830338cc7a926c773f09e57b357cd156afbca46e1a0",
+     187, "ed98e01770a853b49db9e6aaf88f0a41b9b56e91a5a2b11d40529254f5523e75",
+     "ca20c55e8dc149687d2541de39c3df6300bb5a163c10ced3666b1357db8bd39d"},
+    {"c4e6b37e1075969d41a7601aa105dd41b18200a028da1f79f55c4d2db478c4e98d9ed491cfe52f31"
+     "ecb7cbb4891eb779e057392b3b27c19cbe9b4875c8c31c22",
+     223, "87ede402d0561359799a41be042ced9a8e15639165ef1a4d2f6785c394d61e5f",
+     "a51037198f3f9fe5d05bef52363acec40e86e3abb834180348d2e08627733e65"},
+    {"f6db5326ea996b16ca0d439b5a0106e3a34ed343db489faad06979009399b03b3cd9ef23332d4641"
+     "4216531d9885a5a30b1964523992f42748202b80a4190d45",
+     245,
+     "bf6a09f93f94d6bdc8c5f5e158916c3371a540e46644f79414d84dda1339397ce90ebb768deeb88e"
+     "cd2be175a396bb85",
+     "b11a252c5776c439ea7baeaae7830418e574b2248cc8b524b7fd0cc8e1ecffa9812f45ae313e3e1f"
+     "44127b27fb08a613"},
+    {"182614c12c49df2a50b8f9e985e9674253f141c17b6d440fcbbe4319d7034a87fe4db5c45e54086f"
+     "62fde76999099fa71a3aae56c6a3220e226ccc2147f83a4f",
+     185,
+     "e6f5621b062241c835e6fed103c089c782ceeab7035f4c6bb47bc35416599174b53608918c3ee5da"
+     "1ab9736d8c8decc3",
+     "9b2e2eef1b8c24a78f8ed47a0d30d8c8badbf70cf138292dfc2d3dc211aabc2e4ec0ef36c94e0505"
+     "255e3acc5e13943a"},
+};
+
+}  // namespace hoist::aes

@@ -1,0 +1,31 @@
+// SHA-256 of many messages on a device, from px (sha256.px): a thread a message.
+//
+//   Status done = hash::sha256_messages(stream, data, offsets, digests);
+//
+// Message m is the bytes [offsets[m], offsets[m + 1]) of `data`; all three lie in the device's
+// memory, `offsets` has one more than there are messages, and `digests` 32 bytes for each. The
+// caller sees to it that the offsets ascend and end inside the data.
+//
+// A GPU wants tens of thousands of messages at a time, those that follow one another of like
+// lengths, since 32 of them take as long as the longest. Those that begin at multiples of 16 bytes
+// are read fastest.
+//
+// Enqueued on the stream; memory must stay until it has come past. Thread-safe.
+//
+// Errors: `invalid_argument` where `data` or `digests` do not begin at a multiple of 16 bytes, as
+// every device::Buffer does, where the size of `data` is no multiple of 4 (what is behind the last
+// message does not matter), and for lengths that do not fit each other; those of
+// px/built_in/kernel.h.
+#pragma once
+
+#include <cstdint>
+
+#include "device/buffer.h"
+#include "device/stream.h"
+
+namespace hoist::hash {
+
+Status sha256_messages(const device::Stream& stream, device::Span<const std::byte> data,
+                       device::Span<const uint64_t> offsets, device::Span<std::byte> digests);
+
+}  // namespace hoist::hash
