@@ -1,7 +1,10 @@
 """hoist.safetensors by itself and beside safetensors: names, bytes, slices, errors, laziness."""
 
+import ast
 import importlib.util
+import inspect
 import os
+import pathlib
 import pickle
 import subprocess
 import sys
@@ -61,6 +64,40 @@ def test_it_has_what_the_peer_has():
     assert public <= set(dir(safetensors))
     assert safetensors.__version__ == peer.__version__
     assert {"load", "load_file", "save", "save_file"} <= set(dir(peer_numpy))
+
+
+MODULES = ["", ".numpy", ".flax", ".mlx", ".tensorflow", ".torch"]
+
+
+def functions_of(module):
+    if module == ".torch":
+        pytest.importorskip("torch")
+    ours = importlib.import_module(f"hoist.safetensors{module}")
+    public = [name for name in ours.__all__ if inspect.isroutine(getattr(ours, name))]
+    assert len(public) >= 3
+    return [getattr(ours, name) for name in public]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_functions_can_be_pickled(module):
+    for function in functions_of(module):
+        assert pickle.loads(pickle.dumps(function)) is function
+        with pytest.raises(TypeError) as raised:
+            function(no_such_argument=1)
+        assert "<locals>" not in str(raised.value)
+        assert function.__qualname__ == function.__name__
+
+
+@pytest.mark.parametrize("module", MODULES[1:])
+def test_arguments_have_the_peers_names(module):
+    source = pathlib.Path(peer.__file__).with_name(f"{module[1:]}.py").read_text()
+    theirs = {
+        node.name: [argument.arg for argument in (*node.args.args, *node.args.kwonlyargs)]
+        for node in ast.parse(source).body
+        if isinstance(node, ast.FunctionDef)
+    }
+    for function in functions_of(module):
+        assert list(inspect.signature(function).parameters) == theirs[function.__name__]
 
 
 def test_importing_hoist_loads_neither(tmp_path):
