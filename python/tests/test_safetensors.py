@@ -235,6 +235,23 @@ def test_slices_of_too_many_indices(path):
         file.get_slice("z")[0, 0, 0]
 
 
+@pytest.mark.parametrize("framework", ["np", "pt"])
+@pytest.mark.parametrize("backend", ["mmap", "pread"])
+def test_slices_outlive_the_file_that_gave_them(path, model, framework, backend):
+    if framework == "pt":
+        pytest.importorskip("torch")
+    for module in (safetensors, peer):
+        with module.safe_open(path, framework=framework, backend=backend) as file:
+            part = file.get_slice("z")
+        del file
+        path.rename(path.with_name("elsewhere"))
+        assert same(np.asarray(part[1:]), model["z"][1:])
+        assert (part.get_shape(), part.get_dtype()) == ([40, 64], "F32")
+        path.with_name("elsewhere").rename(path)
+    with pytest.raises(TypeError):
+        pickle.dumps(part)
+
+
 def bytes_read():
     """By this process, through system calls."""
     with open("/proc/self/io") as file:
