@@ -201,20 +201,34 @@ def test_safe_open_answers_as_the_peer(path, model):
 INDICES = [
     0, -1, slice(1, 3), slice(None), (slice(None), slice(3, 5)), (3, 5), (), [], (slice(2, 40), -64),
 ]  # fmt: skip
-MORE = [slice(None, None, 7), ..., None, (None, 0), (..., 0), slice(-3, None), slice(9, 3, -2), np.int64(3)]
+# The peer may refuse these.
+MORE = [
+    slice(None, None, 7), (slice(5, 30, 6), slice(0, 64, 63)), ..., (..., 0), (0, ...), (slice(9), ..., 3),
+    np.int64(3), np.array(3), slice(np.int64(2), np.int64(4)), None, (None, 0), slice(-3, None),
+    slice(None, -1), slice(9, 3), slice(9, 3, -2), (0, 0, ...), (0, None, slice(4, None, 5)),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "index, is_taken_there",
-    [*((index, True) for index in INDICES), *((index, False) for index in MORE)],
-    ids=str,
-)
-def test_slices(path, model, index, is_taken_there):
-    with safe_open(path, framework="np") as ours, peer.safe_open(path, framework="np") as theirs:
-        part = ours.get_slice("z")[index]
-        assert same(part, model["z"][index])
-        if is_taken_there:
-            assert same(part, theirs.get_slice("z")[index])
+def part_by(module, path, index):
+    with module.safe_open(path, framework="np") as file:
+        return file.get_slice("z")[index]
+
+
+@pytest.mark.parametrize("index", INDICES, ids=str)
+def test_slices(path, model, index):
+    part = part_by(safetensors, path, index)
+    assert same(part, model["z"][index]) and same(part, part_by(peer, path, index))
+
+
+@pytest.mark.parametrize("index", MORE, ids=str)
+def test_slices_that_not_every_peer_takes(path, model, index):
+    part = part_by(safetensors, path, index)
+    assert same(part, model["z"][index])
+    try:
+        theirs = part_by(peer, path, index)
+    except (peer.SafetensorError, OverflowError, SystemError):
+        return
+    assert same(part, theirs)
 
 
 @pytest.mark.parametrize(
