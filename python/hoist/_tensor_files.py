@@ -306,6 +306,8 @@ def _range_of(part: Any, axis: int, shape: Sequence[int]) -> Tuple[Tuple[int, in
     places = range(*part.indices(extent))
     if len(places) == 0:
         return (0, 1, 0), slice(None)
+    if len(places) == 1:
+        return (places[0], 1, 1), slice(None)  # however large the step is
     if places.step > 0:
         return (places[0], places.step, len(places)), slice(None)
     return (places[-1], -places.step, len(places)), slice(None, None, -1)

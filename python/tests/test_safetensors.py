@@ -206,6 +206,7 @@ MORE = [
     slice(None, None, 7), (slice(5, 30, 6), slice(0, 64, 63)), ..., (..., 0), (0, ...), (slice(9), ..., 3),
     np.int64(3), np.array(3), slice(np.int64(2), np.int64(4)), None, (None, 0), slice(-3, None),
     slice(None, -1), slice(9, 3), slice(9, 3, -2), (0, 0, ...), (0, None, slice(4, None, 5)),
+    slice(3, None, 2**70), slice(3, None, -(2**70)),
 ]  # fmt: skip
 
 
@@ -231,22 +232,63 @@ def test_slices_that_not_every_peer_takes(path, model, index):
     assert same(part, theirs)
 
 
+def refusal_by(module, path, index):
+    with pytest.raises(module.SafetensorError) as raised:
+        part_by(module, path, index)
+    return raised.value
+
+
 @pytest.mark.parametrize(
-    "index", [(slice(None), -65), (0, 64), 40, slice(None, 41), slice(40, 41), (0, slice(1, 99)), [0]]
-)
+    "index",
+    [
+        (slice(None), -65), (0, 64), 40, slice(None, 41), slice(40, 41), (0, slice(1, 99)), [0], [1.0], ["a"],
+        [np.arange(2)], (..., ...), (..., 0, ...), (0, 0, 0), (0, slice(3), ..., slice(None, None, 2)),
+        slice(0, 50, 7), (..., 64),
+    ],
+    ids=str,
+)  # fmt: skip
 def test_slices_that_the_peer_refuses(path, index):
-    messages = []
+    assert str(refusal_by(safetensors, path, index)) == str(refusal_by(peer, path, index))
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        1.0, "a", (0, "a"), (slice(None), [0, 1]), (slice(None), []), np.arange(2), (np.arange(2), 0),
+        np.array(True), np.True_, np.array(1.0), {}, (0, (1,)), range(2), slice(None, None, 0), 2**70,
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_is_no_index(path, index):
+    assert isinstance(refusal_by(safetensors, path, index), IndexError)
+    refusal_by(peer, path, index)
+
+
+def test_a_scalar_has_no_indices(path):
+    for index in (0, [], slice(None), (..., 0)):
+        messages = []
+        for module in (safetensors, peer):
+            with module.safe_open(path, framework="np") as file:
+                assert file.get_slice("h")[...] == file.get_slice("h")[()] == 0.5
+                with pytest.raises(module.SafetensorError) as raised:
+                    file.get_slice("h")[index]
+            messages.append(str(raised.value))
+        assert messages[0] == messages[1]
+
+
+@pytest.mark.parametrize("end", [1.0, "a", []], ids=str)
+def test_ends_of_slices_that_are_no_integers(path, end):
     for module in (safetensors, peer):
-        with module.safe_open(path, framework="np") as file:
-            with pytest.raises(module.SafetensorError) as raised:
-                file.get_slice("z")[index]
-        messages.append(str(raised.value))
-    assert messages[0] == messages[1]
+        with pytest.raises(TypeError, match="cannot be interpreted as an integer"):
+            part_by(module, path, slice(end, None))
 
 
-def test_slices_of_too_many_indices(path):
-    with safe_open(path, framework="np") as file, pytest.raises(SafetensorError, match="3 indices"):
-        file.get_slice("z")[0, 0, 0]
+@pytest.mark.parametrize(
+    "index, is_like", [(True, 1), ((slice(3), False), (slice(3), 0)), (slice(True, 4), slice(1, 4))]
+)
+def test_true_is_one(path, model, index, is_like):
+    for module in (safetensors, peer):
+        assert same(part_by(module, path, index), model["z"][is_like])
 
 
 @pytest.mark.parametrize("framework", ["np", "pt"])
