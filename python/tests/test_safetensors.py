@@ -404,6 +404,23 @@ def test_errors_are_the_peers_and_hoists(tmp_path, path):
             wrong()
 
 
+@pytest.mark.parametrize("metadata", ["ab", [("a", "b")], 5, {"a": 1}, {1: "a"}], ids=str)
+def test_metadata_are_texts_by_text(tmp_path, metadata):
+    calls = [
+        lambda: save({}, metadata),
+        lambda: save_file({}, tmp_path / "x", metadata),
+        lambda: safetensors.serialize({}, metadata),
+        lambda: safetensors.serialize_file({}, tmp_path / "x", metadata),
+        lambda: tensors.save({}, metadata),
+        lambda: tensors.save_file({}, tmp_path / "x", metadata),
+        lambda: peer_numpy.save({}, metadata),
+    ]
+    for call in calls:
+        with pytest.raises(TypeError, match="metadata"):
+            call()
+    assert not (tmp_path / "x").exists()
+
+
 def test_an_open_file_is_not_copied(path):
     with safe_open(path, framework="np") as file, pytest.raises(TypeError):
         pickle.dumps(file)
