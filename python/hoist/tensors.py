@@ -54,6 +54,7 @@ from hoist._holo_tensor import (
 from hoist._ownership import OwnsResources
 from hoist._shared_memory import same_memory
 from hoist._tensor_arrays import ArrayLoader
+from hoist._tensor_bytes import opened_bytes
 from hoist._tensor_files import (
     SHARED_KEY,
     HoloFile,
@@ -62,7 +63,6 @@ from hoist._tensor_files import (
     Policy,
     Targets,
     TensorInfo,
-    bytes_as_file,
     check_backend,
     checked_steps,
     file_path,
@@ -155,8 +155,11 @@ def load_file(
 def load(data: Any, device: Any = "cpu", *, framework: str = "auto") -> Dict[str, Any]:
     """All tensors of the bytes of a file by name, as safetensors' `load` gives them; of any file
     that `load_file` reads."""
-    with bytes_as_file(data) as path:
-        return load_file(path, device, framework=framework)
+    arrays = _frameworks.framework(framework)
+    arrays.check_device(device)
+    with opened_bytes(data, is_for_cpu=arrays.device_name(device) is None) as file:
+        loader = ArrayLoader(file, device, arrays)
+        return loader.load_whole(loader.names())
 
 
 def load_directory(
