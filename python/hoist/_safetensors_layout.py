@@ -51,6 +51,8 @@ def laid_out(
 ) -> Tuple[bytes, List[Prepared]]:
     """What a .safetensors has before its tensors' bytes, and the tensors in their order. What no
     .safetensors could hold is an error."""
+    if metadata is not None and not isinstance(metadata, Mapping):
+        raise TypeError(f"metadata is a map of str to str, not a {type(metadata).__name__}")
     prepared = sorted(prepared, key=_place_in_safetensors)
     _check_texts(prepared, metadata)
     header: Dict[str, Any] = {}

@@ -2,12 +2,20 @@
 
 import sys
 import warnings
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from hoist import _frameworks
-from hoist._tensor_files import HoloFile, ModelFile, PathLike, Wanted, box_of, open_file
+from hoist._tensor_files import (
+    HoloFile,
+    ModelFile,
+    PathLike,
+    TensorFile,
+    Wanted,
+    box_of,
+    open_file,
+)
 from hoist.errors import Corrupt, Exhausted, Unavailable, Unsupported
 
 # That a GPU loads at a time, as stored: enough for a load's beginning and end not to count, and
@@ -31,8 +39,14 @@ class LoadedTensor(NamedTuple):
 class ArrayLoader:
     """Makes arrays of one framework, on one device, of an open file's tensors."""
 
-    def __init__(self, path: PathLike, device: Any, arrays: Any, zero_copy: bool = False):
-        self.file = open_file(path, zero_copy)
+    def __init__(
+        self, file: Union[PathLike, TensorFile], device: Any, arrays: Any, zero_copy: bool = False
+    ):
+        self.file: TensorFile
+        if isinstance(file, (HoloFile, ModelFile)):
+            self.file = file
+        else:
+            self.file = open_file(file, zero_copy)
         self._device = device
         self._arrays = arrays
         self._is_resolved = False

@@ -4,7 +4,6 @@ import functools
 import json
 import mmap
 import os
-from contextlib import contextmanager
 from typing import (
     Any,
     Callable,
@@ -35,7 +34,7 @@ Wanted = Sequence[Tuple[str, Optional[float]]]  # names, and qualities: None is 
 SHARED_KEY = "hoist.shared"
 
 # Tensors that are read together share memory up to that, so that few tensors keep little of it.
-_GROUP_BYTES = 1 << 16
+GROUP_BYTES = 1 << 16
 
 _ELEMENTS_SHARE_BYTES = ("F4", "F6_E2M3", "F6_E3M2")
 
@@ -214,7 +213,7 @@ class ModelFile:
                 yield (*outline[index][:3], *self._mapped(index))
             return
         numbers = iter(indices)
-        for data, offsets in self._source.read_groups(indices, _GROUP_BYTES):
+        for data, offsets in self._source.read_groups(indices, GROUP_BYTES):
             buffer = memoryview(data)
             for offset, index in zip(offsets, numbers):
                 yield (*outline[index][:3], buffer, offset)
@@ -306,6 +305,8 @@ def _range_of(part: Any, axis: int, shape: Sequence[int]) -> Tuple[Tuple[int, in
     places = range(*part.indices(extent))
     if len(places) == 0:
         return (0, 1, 0), slice(None)
+    if len(places) == 1:
+        return (places[0], 1, 1), slice(None)  # however large the step is
     if places.step > 0:
         return (places[0], places.step, len(places)), slice(None)
     return (places[-1], -places.step, len(places)), slice(None, None, -1)
@@ -370,18 +371,6 @@ def open_file(path: PathLike, zero_copy: bool = False) -> TensorFile:
         return HoloFile(text) if is_holo(text) else ModelFile(text, zero_copy)
     except UnicodeDecodeError as error:
         raise Corrupt(f"a name that is no UTF-8 ({text}): {error.reason}") from None
-
-
-@contextmanager
-def bytes_as_file(data: Any) -> Iterator[str]:
-    """A path at which they can be read while this lasts."""
-    descriptor = os.memfd_create("tensors")
-    try:
-        with open(descriptor, "wb", closefd=False) as file:
-            file.write(data)
-        yield f"/proc/self/fd/{descriptor}"
-    finally:
-        os.close(descriptor)
 
 
 def metadata_of(file: TensorFile) -> Optional[Dict[str, Any]]:

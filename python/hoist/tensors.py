@@ -54,6 +54,7 @@ from hoist._holo_tensor import (
 from hoist._ownership import OwnsResources
 from hoist._shared_memory import same_memory
 from hoist._tensor_arrays import ArrayLoader
+from hoist._tensor_bytes import opened_bytes
 from hoist._tensor_files import (
     SHARED_KEY,
     HoloFile,
@@ -62,7 +63,6 @@ from hoist._tensor_files import (
     Policy,
     Targets,
     TensorInfo,
-    bytes_as_file,
     check_backend,
     checked_steps,
     file_path,
@@ -155,8 +155,11 @@ def load_file(
 def load(data: Any, device: Any = "cpu", *, framework: str = "auto") -> Dict[str, Any]:
     """All tensors of the bytes of a file by name, as safetensors' `load` gives them; of any file
     that `load_file` reads."""
-    with bytes_as_file(data) as path:
-        return load_file(path, device, framework=framework)
+    arrays = _frameworks.framework(framework)
+    arrays.check_device(device)
+    with opened_bytes(data, is_for_cpu=arrays.device_name(device) is None) as file:
+        loader = ArrayLoader(file, device, arrays)
+        return loader.load_whole(loader.names())
 
 
 def load_directory(
@@ -282,39 +285,34 @@ class safe_open(OwnsResources):  # the name that it has in safetensors
         return self._opened().load_whole(self._opened().names())
 
     def get_slice(self, name: str) -> "_Slice":
+        """To take parts of the tensor, also once this is closed."""
         self._check(name)
-        return _Slice(self, name)
+        return _Slice(self._opened(), name)
 
     def _check(self, name: str) -> None:
         if name not in self._opened().file.infos:
             raise NotFound(f"no such tensor: {name}")
 
-    def _about(self, name: str) -> TensorInfo:
-        return self._opened().file.infos[name]
 
-    def _load_part(self, name: str, index: Any) -> Any:
-        return self._opened().load_part(name, index)
+class _Slice(OwnsResources):
+    """A tensor to take parts of, which keeps its file open: `[...]` reads no more of it than
+    integers, slices, `...` and None need, of a .holo file what lies between their first and last
+    element; other indices load the tensor and keep the part."""
 
-
-class _Slice:
-    """A tensor to take parts of: `[...]` reads no more of the file than integers, slices, `...` and
-    None in it need, of a .holo file what lies between their first and last element; other indices
-    load the tensor and keep the part."""
-
-    def __init__(self, file: safe_open, name: str):
-        self._file = file
+    def __init__(self, loader: ArrayLoader, name: str):
+        self._loader = loader
         self._name = name
 
     def get_shape(self) -> List[int]:
-        return list(self._file._about(self._name).shape)
+        return list(self._loader.file.elements(self._name)[1])
 
     def get_dtype(self) -> str:
-        return self._file._about(self._name).dtype
+        return self._loader.file.elements(self._name)[0]
 
     def __getitem__(self, index: Any) -> Any:
         if self.get_dtype() == "F4":
             raise Unsupported("slices of F4, of which torch counts pairs: slice its get_tensor()")
-        return self._file._load_part(self._name, index)
+        return self._loader.load_part(self._name, index)
 
 
 def save_file(

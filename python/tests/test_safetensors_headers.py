@@ -52,7 +52,7 @@ def read_by_hoist(path):
             for name in file.keys():
                 part = file.get_slice(name)
                 data = file._loader.file.load(name, None)[0].tobytes()
-                dtype = file._about(name).stored_as or part.get_dtype()
+                dtype = file._loader.file.elements(name)[2] or part.get_dtype()
                 found[name] = (dtype, tuple(part.get_shape()), data)
             return found, file.metadata()
     except (Corrupt, Unsupported):

@@ -77,6 +77,17 @@ def test_slices_are_those_of_numpy(saved, zero_copy):
             assert np.array_equal(part, want), where
 
 
+def test_slices_outlive_the_file_that_gave_them(saved):
+    arrays, path = saved
+    with tensors.safe_open(path, "np") as file:
+        parts = {name: file.get_slice(name) for name in file.keys()}
+    del file
+    for name, part in parts.items():
+        array = arrays[name if name in arrays else "x"]
+        assert part.get_shape() == list(array.shape)
+        assert np.array_equal(part[..., -1:] if array.ndim else part[()], array[..., -1:] if array.ndim else array)
+
+
 def test_other_indices_are_those_of_numpy(saved):
     arrays, path = saved
     with tensors.safe_open(path, "np") as file:

@@ -1,6 +1,6 @@
-"""What the modules of the frameworks have, by the framework's name."""
+"""What the modules of the frameworks call, which differ in the framework and in names."""
 
-from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional
+from typing import Any, Dict, Mapping, Optional
 
 from hoist import _safetensors_layout as layout
 from hoist import tensors
@@ -8,35 +8,25 @@ from hoist._tensor_files import PathLike, file_path
 from hoist.safetensors._errors import as_safetensors
 from hoist.safetensors._open import safe_open
 
+Arrays = Dict[str, Any]
 Metadata = Optional[Mapping[str, str]]
 
 
-def save(tensors: Mapping[str, Any], metadata: Metadata = None) -> bytes:
-    """The bytes of a .safetensors file of these arrays."""
+def save(arrays: Mapping[str, Any], metadata: Metadata) -> bytes:
     with as_safetensors():
-        return layout.to_bytes(layout.prepared_of(tensors), metadata)
+        return layout.to_bytes(layout.prepared_of(arrays), metadata)
 
 
-def save_file(tensors: Mapping[str, Any], filename: PathLike, metadata: Metadata = None) -> None:
-    """A .safetensors file of these arrays. What is there is replaced once the new file is whole."""
+def save_file(arrays: Mapping[str, Any], filename: PathLike, metadata: Metadata) -> None:
     with as_safetensors(is_writing=True):
-        layout.to_file(layout.prepared_of(tensors), file_path(filename), metadata)
+        layout.to_file(layout.prepared_of(arrays), file_path(filename), metadata)
 
 
-class Loaders(NamedTuple):
-    load: Callable[[Any], Dict[str, Any]]
-    load_file: Callable[..., Dict[str, Any]]
+def load(data: Any, framework: str) -> Arrays:
+    with as_safetensors():
+        return tensors.load(data, framework=framework)
 
 
-def loaders(framework: str) -> Loaders:
-    def load(data: Any) -> Dict[str, Any]:
-        """All arrays of the bytes of a file by name."""
-        with as_safetensors():
-            return tensors.load(data, framework=framework)
-
-    def load_file(filename: PathLike, *, backend: str = "mmap") -> Dict[str, Any]:
-        """All arrays of a file by name. The backend is "mmap" or "pread"."""
-        with safe_open(filename, framework, backend=backend) as file:
-            return file.get_tensors()
-
-    return Loaders(load, load_file)
+def load_file(filename: PathLike, framework: str, device: Any, backend: str) -> Arrays:
+    with safe_open(filename, framework, device, backend=backend) as file:
+        return file.get_tensors()

@@ -9,7 +9,8 @@ import numpy as np
 
 from hoist import _native
 from hoist import _safetensors_layout as layout
-from hoist._tensor_files import PathLike, bytes_as_file, file_path, open_file
+from hoist._tensor_bytes import opened_bytes
+from hoist._tensor_files import PathLike, file_path
 from hoist.safetensors._errors import InvalidArgument, as_safetensors
 
 # Names of safetensors by those of the frameworks.
@@ -81,8 +82,7 @@ def serialize_file(
 def deserialize(bytes: Any) -> List[Tuple[str, Dict[str, Any]]]:  # safetensors' argument's name
     """Name, and a dict of shape, dtype and data, of each tensor of the bytes of a file."""
     found = []
-    with as_safetensors(), bytes_as_file(bytes) as path:
-        file = open_file(path)
+    with as_safetensors(), opened_bytes(bytes) as file:
         for name in file.infos:
             dtype, shape, _ = file.elements(name)
             data = bytearray(file.load(name, None)[0])

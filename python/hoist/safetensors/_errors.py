@@ -40,8 +40,8 @@ class IoError(errors.IoError, SafetensorError):
     pass
 
 
-class OutOfRange(SafetensorError, IndexError):
-    """An index reaches beyond its tensor."""
+class InvalidIndex(SafetensorError, IndexError):
+    """An index reaches beyond its tensor, or is nothing that is taken as one."""
 
 
 class SharedTensors(SafetensorError, RuntimeError):

@@ -1,11 +1,11 @@
 """Lazy access to a file."""
 
-import operator
 from typing import Any, Dict, List, Optional
 
 from hoist import tensors
 from hoist._tensor_files import PathLike
-from hoist.safetensors._errors import InvalidArgument, OutOfRange, Unsupported, as_safetensors
+from hoist.safetensors._errors import InvalidArgument, as_safetensors
+from hoist.safetensors._indices import checked_index
 
 _TORCH = ("pt", "torch", "pytorch")
 _FRAMEWORKS = (*_TORCH, "np", "numpy", "tf", "tensorflow", "jax", "flax", "mlx")
@@ -101,53 +101,6 @@ class PySafeSlice:  # the name that it has in safetensors
 
     def __getitem__(self, index: Any) -> Any:
         if not self._is_torch:
-            index = self._checked(index)
+            index = checked_index(index, self.get_shape())
         with as_safetensors():
             return self._part[index]
-
-    def _checked(self, index: Any) -> Any:
-        """As safetensors takes it for all frameworks but torch, and steps, `...` and None: no lists
-        of indices, and no slice that ends behind its dimension."""
-        if isinstance(index, list):
-            if index:
-                raise Unsupported("Non empty lists are not implemented")
-            return slice(0, 0)
-        shape = self.get_shape()
-        parts = index if isinstance(index, tuple) else (index,)
-        taken = sum(part is not None and part is not ... for part in parts)
-        if taken > len(shape):
-            raise OutOfRange(f"{taken} indices for a tensor of {len(shape)} dimensions")
-        axis = 0
-        for part in parts:
-            if part is ...:
-                axis += len(shape) - taken
-            elif part is not None:
-                self._check_part(part, axis, shape, parts)
-                axis += 1
-        return index
-
-    def _check_part(self, part: Any, axis: int, shape: List[int], parts: Any) -> None:
-        extent = shape[axis]
-        if not isinstance(part, slice):
-            asked = operator.index(part)
-            if asked < -extent:
-                raise OutOfRange(f"Invalid index {asked} for dimension {axis} of size {extent}")
-            is_outside = asked >= extent
-        elif part.step is None or part.step > 0:
-            start, stop = part.start or 0, extent if part.stop is None else part.stop
-            asked = start if 0 < extent <= start else stop - 1
-            is_outside = 0 < extent <= asked
-        else:
-            return
-        if is_outside:
-            raise OutOfRange(
-                f"Error during slicing [{', '.join(map(_text, parts))}] with shape {shape}: "
-                f"index {asked} out of bounds for tensor dimension #{axis} of size {extent}"
-            )
-
-
-def _text(part: Any) -> str:
-    if not isinstance(part, slice):
-        return "..." if part is ... else str(part)
-    ends = ["" if end is None else str(end) for end in (part.start, part.stop)]
-    return ":".join(ends if part.step is None else [*ends, str(part.step)])

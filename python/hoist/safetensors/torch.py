@@ -3,14 +3,12 @@
 import importlib
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Set, Tuple
 
-from hoist import tensors as _tensors
 from hoist._shared_memory import end_ptr, is_complete, one_name_each, overlapping
 from hoist._shared_memory import storage_ptr as storage_ptr
 from hoist._shared_memory import storage_size as storage_size
 from hoist._tensor_files import PathLike
 from hoist.safetensors import _arrays
-from hoist.safetensors._errors import SharedTensors, as_safetensors
-from hoist.safetensors._open import safe_open
+from hoist.safetensors._errors import SharedTensors
 
 __all__ = [
     "load",
@@ -46,15 +44,13 @@ def save_file(
 
 def load(data: Any) -> Dict[str, Any]:
     """All tensors of the bytes of a file by name, in host memory."""
-    with as_safetensors():
-        return _tensors.load(data, framework="torch")
+    return _arrays.load(data, "torch")
 
 
 def load_file(filename: PathLike, device: Any = "cpu", *, backend: str = "mmap") -> Dict[str, Any]:
     """All tensors of a file by name. In host memory they are the file itself, mapped copy-on-write;
     with the backend "pread" they own their memory."""
-    with safe_open(filename, "pt", device, backend=backend) as file:
-        return file.get_tensors()
+    return _arrays.load_file(filename, "pt", device, backend)
 
 
 def save_model(
