@@ -126,6 +126,17 @@ def found_of(people, clusters):
     return both, pairs(people), pairs(clusters) - both
 
 
+def read(options):
+    """The names of the columns, and the rows."""
+    with open(options.input, newline="", encoding="utf-8-sig") as file:  # Excel writes a mark
+        reader = csv.DictReader(file)
+        columns = reader.fieldnames or []
+        for column in (options.column, options.also, options.truth):
+            if column is not None and column not in columns:
+                sys.exit(f"dedup: {options.input} has no column {column}: {', '.join(columns)}")
+        return columns, list(reader)
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__.splitlines()[0], epilog="Examples:\n" + "\n".join(__doc__.splitlines()[2:5]),
@@ -144,16 +155,13 @@ def main():
     rapidfuzz = importlib.import_module("hoist.rapidfuzz" if options.engine == "hoist" else "rapidfuzz")
 
     begin = time.monotonic()
-    with open(options.input, newline="", encoding="utf-8") as file:
-        reader = csv.DictReader(file)
-        columns = reader.fieldnames or []
-        for column in (options.column, options.also, options.truth):
-            if column is not None and column not in columns:
-                sys.exit(f"dedup: {options.input} has no column {column}: {', '.join(columns)}")
-        table = list(reader)
+    try:
+        columns, table = read(options)
+    except (UnicodeDecodeError, csv.Error) as error:
+        sys.exit(f"dedup: {options.input} is no CSV file in UTF-8: {error}")
     names = [row[options.column] or "" for row in table]
     also = [row[options.also] if options.also else None for row in table]
-    read = time.monotonic()
+    loaded = time.monotonic()
     clusters, alike, compared = dedup(rapidfuzz, names, also, options)
     found = time.monotonic()
     with open(options.output, "x", newline="", encoding="utf-8") as file:
@@ -168,7 +176,7 @@ def main():
         sizes[cluster] += 1
     several = [size for size in sizes.values() if size > 1]
     print(f"{len(table)} rows, {len(several)} clusters of {sum(several)} rows, {compared} pairs compared")
-    print(f"read {read - begin:.1f} s, compared {found - read:.1f} s, written {written - found:.1f} s")
+    print(f"read {loaded - begin:.1f} s, compared {found - loaded:.1f} s, written {written - found:.1f} s")
     if options.truth:
         both, there_are, wrong = found_of([row[options.truth] for row in table], clusters)
         print(f"of {there_are} pairs of one person {both} are in one cluster; {wrong} others are, too")

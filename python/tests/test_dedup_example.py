@@ -58,3 +58,25 @@ def test_what_cannot_be_done_is_said(customers, tmp_path):
     assert gone.returncode == 1
     assert "nothing.csv" in gone.stderr
     assert not (tmp_path / "x.csv").exists()
+
+
+def test_a_byte_order_mark_is_no_part_of_a_column(tmp_path):
+    rows = "name,city\nÅsa Berg,Oslo\nBerg Åsa,Oslo\nJan Kowal,Oslo\n"
+    for encoding in ("utf-8", "utf-8-sig"):
+        (tmp_path / f"{encoding}.csv").write_text(rows, encoding=encoding)
+        done = call("dedup.py", tmp_path / f"{encoding}.csv", tmp_path / f"{encoding}.out")
+        assert done.returncode == 0, done
+    assert (tmp_path / "utf-8.out").read_bytes() == (tmp_path / "utf-8-sig.out").read_bytes()
+    lines = (tmp_path / "utf-8.out").read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "name,city,cluster,alike"
+    assert lines[2] == "Berg Åsa,Oslo,0,100.0"
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16"])
+def test_a_file_that_is_not_utf_8_is_named(tmp_path, encoding):
+    (tmp_path / "in.csv").write_text("name\nÅsa Berg\n", encoding=encoding)
+    done = call("dedup.py", tmp_path / "in.csv", tmp_path / "out.csv")
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"dedup: {tmp_path / 'in.csv'} is no CSV file in UTF-8: ")
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "out.csv").exists()
