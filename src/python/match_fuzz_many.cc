@@ -18,6 +18,7 @@
 #include "python/match_elements.h"
 #include "python/match_fuzz.h"
 #include "python/module.h"
+#include "python/released_gil.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -127,7 +128,7 @@ std::vector<size_t> score_in_place(match::BestMatches& best, nb::handle choices,
   std::vector<size_t> left;
   for (size_t begin = 0; begin < nb::len(choices); begin += chunk) {
     if (begin != 0) {
-      const nb::gil_scoped_release others_may_run;
+      const ReleasedGil others_may_run;
     }
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
     // Others may have made the list shorter.
