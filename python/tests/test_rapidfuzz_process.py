@@ -1,9 +1,18 @@
-"""hoist.rapidfuzz.process among threads: others that work, and an interpreter that ends."""
+"""hoist.rapidfuzz.process among threads, and with lists that change: what others do meanwhile, signals,
+and an interpreter that ends."""
 
+import itertools
+import os
+import random
+import signal
 import subprocess
 import sys
+import threading
+import time
 
 import pytest
+
+from hoist.rapidfuzz import distance, fuzz, process
 
 DAEMONS = """
 import threading, time
@@ -37,3 +46,132 @@ def test_daemon_threads_when_the_interpreter_ends(call):
     for _ in range(3):
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60)
         assert (done.returncode, done.stderr) == (0, b"")
+
+
+def jets(count):
+    return [f"new york jets {i % 977}" for i in range(count)]
+
+
+@pytest.mark.parametrize("limit", [1, 5, None])
+def test_a_list_that_another_thread_replaces(limit):
+    """Every text comes with its own score, whatever is in the list by then."""
+    query = "new york mets"
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        for round in range(8):
+            choices = jets(100_000)
+            choices[::1000] = ["x" * 300 + query] * 100  # compared at the end
+
+            def change():
+                time.sleep(0.001 * round)
+                del choices[100:]
+                choices[:] = [f"{i}" for i in range(50)]
+
+            thread = threading.Thread(target=change)
+            thread.start()
+            found = process.extract(query, choices, scorer=fuzz.ratio, limit=limit)
+            best = process.extractOne(query, choices, scorer=fuzz.ratio)
+            thread.join()
+            assert len(found) == limit or limit is None
+            for choice, score, _ in [*found, best]:
+                assert fuzz.ratio(query, choice) == score
+    finally:
+        sys.setswitchinterval(interval)
+
+
+class Clearing:
+    """"abc", which clears a list when it is read."""
+
+    def __init__(self, choices):
+        self.choices = choices
+
+    def __len__(self):
+        return 3
+
+    def __getitem__(self, place):
+        self.choices.clear()
+        return "abc"[place]
+
+
+def test_choices_that_clear_the_list():
+    choices = ["aaa", "abb"] * 100
+    choices[5] = Clearing(choices)
+    found = process.extract("aab", choices, scorer=fuzz.ratio, limit=3)
+    assert [(choice, place) for choice, _, place in found] == [("aaa", 0), ("abb", 1), ("aaa", 2)]
+    assert choices == []
+    choices[:] = ["abb", "aaa", Clearing(choices), "aab"]
+    assert process.extractOne("aab", choices, scorer=fuzz.ratio)[0::2] == ("abb", 0)
+    for call in (process.extract, process.extractOne):
+        choices[:] = ["aaa", "bbb"] * 6000
+
+        def processor(choice):
+            if choice != "aab":
+                choices.clear()
+            return choice
+
+        found = call("aab", choices, processor=processor, scorer=fuzz.ratio)
+        assert (found if call is process.extractOne else found[0])[0::2] == ("aaa", 0)
+
+
+def test_a_signal_handler_that_shortens_the_list():
+    choices = jets(400_000)
+    before = signal.signal(signal.SIGALRM, lambda *_: choices.__delitem__(slice(100, None)))
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.01)
+        found = process.extract("new york mets", choices, scorer=fuzz.WRatio)
+        while len(choices) > 100:  # it comes
+            time.sleep(0.01)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert [fuzz.WRatio("new york mets", choice) for choice, _, _ in found] == [s for _, s, _ in found]
+
+
+def test_extract_one_takes_no_more_than_it_needs():
+    taken = []
+
+    def endless():
+        for i in itertools.count():
+            taken.append(i)
+            yield "abc" if i == 3 else f"{i}x"
+
+    assert process.extractOne("abc", endless()) == ("abc", 100, 3)
+    assert process.extractOne("ABC", endless(), processor=str.lower) == ("abc", 100, 3)
+    assert taken == [0, 1, 2, 3] * 2
+    processed = []
+
+    def lower(text):
+        processed.append(text)
+        return text.lower()
+
+    choices = {"x": "abd", "y": "ABC", "z": "abc"}
+    assert process.extractOne("abc", choices, processor=lower) == ("ABC", 100, "y")
+    assert processed == ["abc", "abd", "ABC"]
+
+
+RANDOM = random.Random(5)
+LONG = ["".join(RANDOM.choices("abcdef gh", k=250)) for _ in range(40_000)]
+WEIGHTS = {"scorer_kwargs": {"weights": (1, 2, 3)}}
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: process.extract(LONG[0], LONG, scorer=distance.DamerauLevenshtein.distance),
+        lambda: process.extract(LONG[0][:50], LONG * 9, scorer=distance.DamerauLevenshtein.distance),
+        lambda: process.extract(LONG[0] * 9, LONG * 9, scorer=fuzz.partial_token_ratio),
+        lambda: process.extract("ab" * 5_000_000, ["aab" * 3_000_000], scorer=fuzz.ratio),
+        lambda: process.extractOne(LONG[0], LONG[1:], scorer=distance.Levenshtein.distance, **WEIGHTS),
+        lambda: process.extractOne("ab" * 40_000, ["ba" * 40_000] * 9_000, scorer=distance.OSA.distance),
+        lambda: process.extractOne("ab" * 5_000_000, ["aab" * 3_000_000], scorer=fuzz.ratio),
+    ],
+)
+def test_interrupts(call):
+    """Each would take seconds, if not hours."""
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        timer.start()
+        call()
+        timer.cancel()
+    assert time.monotonic() - begin < 5  # on a machine that has other work, too

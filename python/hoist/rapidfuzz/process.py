@@ -4,6 +4,7 @@ Where the scorer is one of `hoist.rapidfuzz`, the whole comparison is one call o
 function of two sequences will do.
 """
 
+import sys
 from heapq import nsmallest
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple
 
@@ -126,13 +127,16 @@ def extract(
     if processor is not None:
         query = processor(query)
     keys, items = _keys_and_choices(choices)
+    if way.name is not None:
+        most = sys.maxsize if limit is None else limit
+        best = _native.fuzz_extract(
+            way.name, query, items, processor, score_cutoff, *way.options, most
+        )
+        if keys is None:
+            return best
+        return [(choice, score, keys[place]) for choice, score, place in best]
     if limit is None:
         limit = len(items)
-    if way.name is not None:
-        best = _native.fuzz_extract(
-            way.name, query, items, processor, score_cutoff, *way.options, limit
-        )
-        return [(items[place], score, _key(keys, place)) for score, place in best]
     if limit == 1:  # which stops where nothing can be better
         first = extractOne(
             query,
@@ -172,13 +176,11 @@ def extractOne(
     if processor is not None:
         query = processor(query)
     if way.name is not None:
-        keys, items = _keys_and_choices(choices)
-        compared = items if processor is None else _processed(items, processor)
-        found = _native.fuzz_best(way.name, query, compared, score_cutoff, *way.options)
-        if found is None:
-            return None
-        score, place = found
-        return items[place], score, _key(keys, place)
+        has_keys = hasattr(choices, "items")
+        items = choices.items() if has_keys else choices
+        return _native.fuzz_best(
+            way.name, query, items, has_keys, processor, score_cutoff, *way.options
+        )
     best: Optional[Match] = None
     cutoff = way.worst if score_cutoff is None else score_cutoff
     for key, choice in _with_keys(choices):
