@@ -149,21 +149,42 @@ def test_extract_one_takes_no_more_than_it_needs():
     assert processed == ["abc", "abd", "ABC"]
 
 
+@pytest.mark.parametrize("workers", [1, 2, -1])
+@pytest.mark.parametrize(
+    "scorer", [fuzz.WRatio, fuzz.ratio, distance.Hamming.distance, distance.OSA.distance]
+)
+def test_cpdist_by_several_threads(scorer, workers):
+    queries = ["new york mets", "", None, "x" * 600] * 900
+    choices = jets(len(queries))
+    if scorer in (distance.Hamming.distance, distance.OSA.distance):
+        queries = [query or "" for query in queries]
+    found = process.cpdist(queries, choices, scorer=scorer, workers=workers, dtype="float64")
+    assert found.tolist() == [scorer(query, choice) for query, choice in zip(queries, choices)]
+
+
 RANDOM = random.Random(5)
 LONG = ["".join(RANDOM.choices("abcdef gh", k=250)) for _ in range(40_000)]
+DAMERAU = distance.DamerauLevenshtein.distance
 WEIGHTS = {"scorer_kwargs": {"weights": (1, 2, 3)}}
 
 
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: process.extract(LONG[0], LONG, scorer=distance.DamerauLevenshtein.distance),
-        lambda: process.extract(LONG[0][:50], LONG * 9, scorer=distance.DamerauLevenshtein.distance),
+        lambda: process.extract(LONG[0], LONG, scorer=DAMERAU),
+        lambda: process.extract(LONG[0][:50], LONG * 9, scorer=DAMERAU),
         lambda: process.extract(LONG[0] * 9, LONG * 9, scorer=fuzz.partial_token_ratio),
         lambda: process.extract("ab" * 5_000_000, ["aab" * 3_000_000], scorer=fuzz.ratio),
         lambda: process.extractOne(LONG[0], LONG[1:], scorer=distance.Levenshtein.distance, **WEIGHTS),
         lambda: process.extractOne("ab" * 40_000, ["ba" * 40_000] * 9_000, scorer=distance.OSA.distance),
         lambda: process.extractOne("ab" * 5_000_000, ["aab" * 3_000_000], scorer=fuzz.ratio),
+        lambda: process.cdist(LONG, ["ab" * 20_000], scorer=distance.OSA.distance),
+        lambda: process.cdist(["a"], ["ab" * 20_000] * 60_000, scorer=distance.OSA.distance),
+        lambda: process.cdist(LONG, LONG[:9_000], scorer=distance.Jaro.distance, dtype="u1", workers=-1),
+        lambda: process.cdist(LONG[:200], LONG, scorer=fuzz.partial_ratio),
+        lambda: process.cdist(LONG[:9_000], LONG, scorer=distance.Hamming.distance, dtype="u1"),
+        lambda: process.cpdist(["ab" * 1500] * 9_000, ["ba" * 1500] * 9_000, scorer=DAMERAU),
+        lambda: process.cpdist(["ab" * 5_000_000], ["aab" * 3_000_000], workers=-1),
     ],
 )
 def test_interrupts(call):

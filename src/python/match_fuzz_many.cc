@@ -34,8 +34,6 @@ namespace {
 using match::FuzzScorer;
 using Matrix = nb::ndarray<nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-// Cells of the matrices of all pairs for which the work has a thread of its own.
-constexpr uint64_t kLongCells = uint64_t{1} << 25;
 // So few choices take less time than it takes other threads to start.
 constexpr size_t kFewChoices = 8192;
 
@@ -394,14 +392,11 @@ struct MatrixWork {
     T* const out = static_cast<T*>(data);
     const size_t rows = queries.size();
     const size_t width = pairwise ? 1 : choices.size();
-    const uint64_t cells = pairwise ? queries.symbols() : queries.symbols() * choices.symbols();
-    run_interruptibly(cells >= kLongCells, [&](const std::stop_token& stop) {
+    run_interruptibly(steps() >= kLongSteps, [&](const std::stop_token& stop) {
       const std::span elements(out, rows * width);
-      if (pairwise) {
-        return match::fill_fuzz_pairs(scoring, queries.view(), choices.view(), elements, stop);
-      }
       const auto all = [&](ThreadPool& pool) {
-        match::fill_fuzz_scores(scoring, queries.view(), choices.view(), pool, elements, stop);
+        const auto fill = pairwise ? match::fill_fuzz_pairs<T> : match::fill_fuzz_scores<T>;
+        fill(scoring, queries.view(), choices.view(), pool, elements, stop);
       };
       if (threads == 0) return all(ThreadPool::process());
       ThreadPool pool(threads);
@@ -413,6 +408,23 @@ struct MatrixWork {
       if (pairwise) out[column] = worst;
       for (size_t row = 0; !pairwise && row < rows; ++row) out[row * width + column] = worst;
     }
+  }
+
+ private:
+  // How long it takes, about: nanoseconds.
+  uint64_t steps() const {
+    if (queries.size() == 0 || choices.size() == 0) return 0;
+    const match::FuzzScorer& scorer = scoring.scorer;
+    if (!pairwise) {
+      const uint64_t pairs = uint64_t{queries.size()} * choices.size();
+      return pairs * match::score_time(scorer, queries.symbols() / queries.size(),
+                                       choices.symbols() / choices.size());
+    }
+    uint64_t sum = 0;
+    for (size_t i = 0; i < queries.size(); ++i) {
+      sum += match::score_time(scorer, queries.view()[i].length, choices.view()[i].length);
+    }
+    return sum;
   }
 };
 
