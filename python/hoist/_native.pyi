@@ -189,6 +189,17 @@ def fuzz_extract(
     prefix_weight: float,
     limit: int,
 ) -> List[Tuple[Any, Any, int]]: ...
+class PreparedQuery:
+    def __init__(
+        self,
+        name: str,
+        query: Any,
+        cutoff: Optional[float],
+        weights: Optional[Tuple[int, int, int]],
+        prefix_weight: float,
+    ) -> None: ...
+    def score(self, choice: Any) -> Any: ...
+
 def fuzz_best(
     name: str,
     query: Any,

@@ -149,6 +149,22 @@ def test_extract_one_takes_no_more_than_it_needs():
     assert processed == ["abc", "abd", "ABC"]
 
 
+def test_extract_iter_has_the_rules_of_extract():
+    """Its cut-offs of percents have 32 bits, its Jaro similarities no distance in between."""
+    score = fuzz.ratio("abc", "abcd ef")
+    for cutoff in (score - 1e-6, score, score + 1e-6, score + 1e-5):
+        found = list(process.extract_iter("abc", ["abcd ef"], scorer=fuzz.ratio, score_cutoff=cutoff))
+        assert found == process.extract("abc", ["abcd ef"], scorer=fuzz.ratio, score_cutoff=cutoff)
+        assert len(found) == (cutoff < score + 1e-5)
+    jaro = distance.Jaro.normalized_similarity
+    choices = {i: text[:9] for i, text in enumerate(LONG[:500])}
+    found = list(process.extract_iter(LONG[0][:20], choices, scorer=jaro))
+    assert [key for _, _, key in found] == list(range(500))
+    assert sorted(found) == sorted(process.extract(LONG[0][:20], choices, scorer=jaro, limit=None))
+    each = process.extract_iter("b", itertools.cycle(["a", None, "B"]), processor=str.lower)
+    assert [next(each) for _ in range(3)] == [("a", 0, 0), ("B", 100, 2), ("a", 0, 3)]
+
+
 @pytest.mark.parametrize("workers", [1, 2, -1])
 @pytest.mark.parametrize(
     "scorer", [fuzz.WRatio, fuzz.ratio, distance.Hamming.distance, distance.OSA.distance]
@@ -178,6 +194,8 @@ WEIGHTS = {"scorer_kwargs": {"weights": (1, 2, 3)}}
         lambda: process.extractOne(LONG[0], LONG[1:], scorer=distance.Levenshtein.distance, **WEIGHTS),
         lambda: process.extractOne("ab" * 40_000, ["ba" * 40_000] * 9_000, scorer=distance.OSA.distance),
         lambda: process.extractOne("ab" * 5_000_000, ["aab" * 3_000_000], scorer=fuzz.ratio),
+        lambda: list(process.extract_iter(LONG[0], LONG, scorer=DAMERAU)),
+        lambda: next(process.extract_iter("ab" * 5_000_000, ["aab" * 3_000_000], scorer=fuzz.ratio)),
         lambda: process.cdist(LONG, ["ab" * 20_000], scorer=distance.OSA.distance),
         lambda: process.cdist(["a"], ["ab" * 20_000] * 60_000, scorer=distance.OSA.distance),
         lambda: process.cdist(LONG, LONG[:9_000], scorer=distance.Jaro.distance, dtype="u1", workers=-1),

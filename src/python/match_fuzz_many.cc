@@ -328,6 +328,12 @@ class PreparedQuery {
   uint64_t steps_ = 0;
 };
 
+// The score of a choice; None for what is missing, or does not reach the cut-off.
+nb::object score_of_next(PreparedQuery& query, nb::handle choice) {
+  const std::optional<double> score = query.score(choice);
+  return score ? number_of(query.scorer(), *score) : nb::none();
+}
+
 // A choice and its key.
 std::pair<nb::object, nb::object> key_and_choice(nb::handle item) {
   const nb::object pair = nb::steal(PySequence_Tuple(item.ptr()));
@@ -477,6 +483,10 @@ void define_match_fuzz_many(nb::module_& module) {
   module.def("fuzz_extract", &fuzz_extract, "name"_a, "query"_a.none(), "choices"_a,
              "processor"_a.none(), "cutoff"_a.none(), "weights"_a.none(), "prefix_weight"_a,
              "limit"_a);
+  nb::class_<PreparedQuery>(module, "PreparedQuery")
+      .def(nb::init<const nb::str&, const nb::object&, nb::handle, nb::handle, double>(), "name"_a,
+           "query"_a.none(), "cutoff"_a.none(), "weights"_a.none(), "prefix_weight"_a)
+      .def("score", &score_of_next, "choice"_a.none());
   module.def("fuzz_best", &fuzz_best, "name"_a, "query"_a.none(), "choices"_a, "has_keys"_a,
              "processor"_a.none(), "cutoff"_a.none(), "weights"_a.none(), "prefix_weight"_a);
   module.def("fuzz_matrix", &fuzz_matrix, "name"_a, "queries"_a, "choices"_a, "processor"_a.none(),

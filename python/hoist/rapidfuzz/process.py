@@ -212,8 +212,19 @@ def extract_iter(
         return
     if processor is not None:
         query = processor(query)
-    is_known = way.name is not None or score_cutoff is not None
-    cutoff = score_cutoff if is_known else way.worst
+    if way.name is not None:
+        score_of = _native.PreparedQuery(way.name, query, score_cutoff, *way.options).score
+        for key, choice in _with_keys(choices):
+            if processor is None:
+                score = score_of(choice)
+            elif is_missing(choice):
+                continue
+            else:
+                score = score_of(processor(choice))
+            if score is not None:
+                yield choice, score, key
+        return
+    cutoff = way.worst if score_cutoff is None else score_cutoff
     for key, choice in _with_keys(choices):
         if is_missing(choice):
             continue
