@@ -165,6 +165,31 @@ def test_extract_iter_has_the_rules_of_extract():
     assert [next(each) for _ in range(3)] == [("a", 0, 0), ("B", 100, 2), ("a", 0, 3)]
 
 
+def test_scorers_of_the_users_below_the_worst_score():
+    def scorer(a, b, score_cutoff=None):
+        return -len(b)
+
+    choices = ["ab", "", "a"]
+    assert process.extract("a", choices, scorer=scorer) == [("", 0, 1)]
+    assert process.extractOne("a", choices, scorer=scorer) == ("", 0, 1)
+    assert list(process.extract_iter("a", choices, scorer=scorer)) == [("", 0, 1)]
+    found = process.extract("a", choices, scorer=scorer, score_cutoff=-1, limit=None)
+    assert found == [("", 0, 1), ("a", -1, 2)]
+    assert list(process.extract_iter("a", choices, scorer=scorer, score_cutoff=-1)) == found
+
+
+def test_unknown_keywords_and_limits():
+    for kwargs in ({"prefix_weight": 0.3}, {"weights": (1, 1, 1)}, {"score_hint": 3}):
+        for call in (process.extract, process.extractOne):
+            with pytest.raises(TypeError, match=next(iter(kwargs))):
+                call("a", ["a"], scorer=fuzz.ratio, scorer_kwargs=kwargs)
+    for limit in (1.5, "2"):
+        with pytest.raises(TypeError, match=f"limit={limit!r}: an integer, or None for all"):
+            process.extract("a", ["a"], limit=limit)
+    assert len(process.extract("a", ["a", "b"], limit=True)) == 1
+    assert len(process.extract("a", ["a", "b"], limit=1 << 70)) == 2
+
+
 @pytest.mark.parametrize("workers", [1, 2, -1])
 @pytest.mark.parametrize(
     "scorer", [fuzz.WRatio, fuzz.ratio, distance.Hamming.distance, distance.OSA.distance]
