@@ -7,7 +7,6 @@
 #include <chrono>
 #include <optional>
 #include <span>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -358,12 +357,11 @@ nb::object fuzz_best(const nb::str& name, const nb::object& query, const nb::obj
   size_t i = 0;
   for (const nb::handle item : nb::iter(choices)) {
     const size_t here = i++;
-    nb::object choice;
-    nb::object key;
+    nb::handle choice = item;
+    std::pair<nb::object, nb::object> keyed;
     if (has_keys) {
-      std::tie(key, choice) = key_and_choice(item);
-    } else {
-      choice = nb::borrow(item);
+      keyed = key_and_choice(item);
+      choice = keyed.second;
     }
     std::optional<double> score;
     if (!has_processor) {
@@ -375,8 +373,8 @@ nb::object fuzz_best(const nb::str& name, const nb::object& query, const nb::obj
     if (!score || (best && *score == *best)) continue;
     best = score;
     prepared.raise(*score);
-    best_choice = std::move(choice);
-    best_key = std::move(key);
+    best_choice = nb::borrow(choice);
+    best_key = std::move(keyed.first);
     place = here;
     if (prepared.scorer().is_best(*score)) break;
   }
