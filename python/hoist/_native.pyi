@@ -188,15 +188,28 @@ def fuzz_extract(
     weights: Optional[Tuple[int, int, int]],
     prefix_weight: float,
     limit: int,
-) -> List[Tuple[Any, int]]: ...
+) -> List[Tuple[Any, Any, int]]: ...
+class PreparedQuery:
+    def __init__(
+        self,
+        name: str,
+        query: Any,
+        cutoff: Optional[float],
+        weights: Optional[Tuple[int, int, int]],
+        prefix_weight: float,
+    ) -> None: ...
+    def score(self, choice: Any) -> Any: ...
+
 def fuzz_best(
     name: str,
     query: Any,
     choices: Any,
+    has_keys: bool,
+    processor: Optional[Callable[[Any], Any]],
     cutoff: Optional[float],
     weights: Optional[Tuple[int, int, int]],
     prefix_weight: float,
-) -> Optional[Tuple[Any, int]]: ...
+) -> Optional[Tuple[Any, Any, Any]]: ...
 def fuzz_matrix(
     name: str,
     queries: Any,

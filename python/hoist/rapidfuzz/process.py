@@ -4,8 +4,10 @@ Where the scorer is one of `hoist.rapidfuzz`, the whole comparison is one call o
 function of two sequences will do.
 """
 
+import operator
+import sys
 from heapq import nsmallest
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Set, Tuple
 
 import numpy as np
 
@@ -25,7 +27,15 @@ _FLAG_I64 = 1 << 6
 _FLAG_SIZE_T = 1 << 7
 
 
-class _Way:
+def _options_of(name: str) -> Set[str]:
+    """What C++ takes of a scorer's keywords; what else there is, a call takes or refuses."""
+    family = name.rpartition(".")[0]
+    if family in ("Levenshtein", "JaroWinkler"):
+        return {"weights", "prefix_weight", "score_hint"}  # as in RapidFuzz, each leaves the other's
+    return {"score_hint"} if family else set()
+
+
+class _ScorerCall:
     """How a scorer is called, and what is a good score of it."""
 
     def __init__(self, scorer: Scorer, kwargs: Optional[Dict[str, Any]]):
@@ -46,14 +56,12 @@ class _Way:
         name = getattr(scorer, "_hoist_scorer", None) if is_own else None
         self.name: Optional[str] = None
         self.options: Tuple[Any, float] = (None, 0.1)
-        if name is not None and set(self.kwargs) <= {"weights", "prefix_weight", "score_hint"}:
+        if name is not None and set(self.kwargs) <= _options_of(name):
             self.name = name
             weights = checked_weights(self.kwargs.get("weights", (1, 1, 1)))
             self.options = (weights, checked_prefix_weight(self.kwargs.get("prefix_weight", 0.1)))
 
     def passes(self, score: Any, cutoff: Any) -> bool:
-        if cutoff is None:
-            return True
         return bool(score <= cutoff if self.is_distance else score >= cutoff)
 
     def is_better(self, score: Any, other: Any) -> bool:
@@ -67,15 +75,15 @@ class _Way:
         return self.scorer(query, choice, score_cutoff=cutoff, **self.kwargs)
 
 
-_WAYS: Dict[Any, _Way] = {}  # of this module's scorers without arguments
+_KNOWN_CALLS: Dict[Any, _ScorerCall] = {}  # of this module's scorers without arguments
 
 
-def _way_of(scorer: Scorer, kwargs: Optional[Dict[str, Any]]) -> _Way:
+def _scorer_call(scorer: Scorer, kwargs: Optional[Dict[str, Any]]) -> _ScorerCall:
     if kwargs or type(scorer) is not _native.FuzzFunction:
-        return _Way(scorer, kwargs)
-    known = _WAYS.get(scorer)
+        return _ScorerCall(scorer, kwargs)
+    known = _KNOWN_CALLS.get(scorer)
     if known is None:
-        known = _WAYS[scorer] = _Way(scorer, None)
+        known = _KNOWN_CALLS[scorer] = _ScorerCall(scorer, None)
     return known
 
 
@@ -103,6 +111,16 @@ def _processed(items: Iterable[Any], processor: Processor) -> List[Any]:
     return [item if is_missing(item) else processor(item) for item in items]
 
 
+def _checked_limit(limit: Any) -> int:
+    try:
+        checked = operator.index(limit)
+    except TypeError:
+        raise TypeError(f"limit={limit!r}: an integer, or None for all") from None
+    if checked < 0:
+        raise ValueError(f"limit={limit}: 0 or more, or None for all")
+    return min(checked, sys.maxsize)
+
+
 def extract(
     query: Any,
     choices: Any,
@@ -118,21 +136,24 @@ def extract(
 
     choices: any iterable, or a mapping, whose keys then are the third element of each match.
     """
-    way = _way_of(scorer, scorer_kwargs)
-    if limit is not None and limit < 0:
-        raise ValueError(f"limit={limit}: 0 or more, or None for all")
+    call = _scorer_call(scorer, scorer_kwargs)
+    if limit is not None:
+        limit = _checked_limit(limit)
     if is_missing(query):
         return []
     if processor is not None:
         query = processor(query)
     keys, items = _keys_and_choices(choices)
+    if call.name is not None:
+        most = sys.maxsize if limit is None else limit
+        best = _native.fuzz_extract(
+            call.name, query, items, processor, score_cutoff, *call.options, most
+        )
+        if keys is None:
+            return best
+        return [(choice, score, keys[place]) for choice, score, place in best]
     if limit is None:
         limit = len(items)
-    if way.name is not None:
-        best = _native.fuzz_extract(
-            way.name, query, items, processor, score_cutoff, *way.options, limit
-        )
-        return [(items[place], score, _key(keys, place)) for score, place in best]
     if limit == 1:  # which stops where nothing can be better
         first = extractOne(
             query,
@@ -143,15 +164,15 @@ def extract(
         )
         return [] if first is None else [(items[first[2]], first[1], _key(keys, first[2]))]
     compared = _processed(items, processor)
-    cutoff = way.worst if score_cutoff is None else score_cutoff
+    cutoff = call.worst if score_cutoff is None else score_cutoff
     found = []
     for place, (choice, to_compare) in enumerate(zip(items, compared)):
         if is_missing(to_compare):
             continue
-        score = way.score(query, to_compare, cutoff)
-        if way.passes(score, score_cutoff):
+        score = call.score(query, to_compare, cutoff)
+        if call.passes(score, cutoff):
             found.append((choice, score, _key(keys, place)))
-    sign = 1 if way.is_distance else -1
+    sign = 1 if call.is_distance else -1
     return nsmallest(limit, found, key=lambda match: sign * match[1])
 
 
@@ -166,30 +187,28 @@ def extractOne(
     scorer_kwargs: Optional[Dict[str, Any]] = None,
 ) -> Optional[Match]:
     """The first of the best choices; None where none reaches the cut-off."""
-    way = _way_of(scorer, scorer_kwargs)
+    call = _scorer_call(scorer, scorer_kwargs)
     if is_missing(query):
         return None
     if processor is not None:
         query = processor(query)
-    if way.name is not None:
-        keys, items = _keys_and_choices(choices)
-        compared = items if processor is None else _processed(items, processor)
-        found = _native.fuzz_best(way.name, query, compared, score_cutoff, *way.options)
-        if found is None:
-            return None
-        score, place = found
-        return items[place], score, _key(keys, place)
+    if call.name is not None:
+        has_keys = hasattr(choices, "items")
+        items = choices.items() if has_keys else choices
+        return _native.fuzz_best(
+            call.name, query, items, has_keys, processor, score_cutoff, *call.options
+        )
     best: Optional[Match] = None
-    cutoff = way.worst if score_cutoff is None else score_cutoff
+    cutoff = call.worst if score_cutoff is None else score_cutoff
     for key, choice in _with_keys(choices):
         if is_missing(choice):
             continue
-        score = way.score(query, choice if processor is None else processor(choice), cutoff)
-        if not way.passes(score, cutoff) or (best and not way.is_better(score, best[1])):
+        score = call.score(query, choice if processor is None else processor(choice), cutoff)
+        if not call.passes(score, cutoff) or (best and not call.is_better(score, best[1])):
             continue
         best = (choice, score, key)
         cutoff = score
-        if score == way.best:
+        if score == call.best:
             break
     return best
 
@@ -205,32 +224,43 @@ def extract_iter(
     scorer_kwargs: Optional[Dict[str, Any]] = None,
 ) -> Iterator[Match]:
     """Every choice that reaches the cut-off, in their order, one by one."""
-    way = _way_of(scorer, scorer_kwargs)
+    call = _scorer_call(scorer, scorer_kwargs)
     if is_missing(query):
         return
     if processor is not None:
         query = processor(query)
-    is_known = way.name is not None or score_cutoff is not None
-    cutoff = score_cutoff if is_known else way.worst
+    if call.name is not None:
+        score_of = _native.PreparedQuery(call.name, query, score_cutoff, *call.options).score
+        for key, choice in _with_keys(choices):
+            if processor is None:
+                score = score_of(choice)
+            elif is_missing(choice):
+                continue
+            else:
+                score = score_of(processor(choice))
+            if score is not None:
+                yield choice, score, key
+        return
+    cutoff = call.worst if score_cutoff is None else score_cutoff
     for key, choice in _with_keys(choices):
         if is_missing(choice):
             continue
         compared = choice if processor is None else processor(choice)
-        score = way.score(query, compared, cutoff)
-        if way.passes(score, score_cutoff):
+        score = call.score(query, compared, cutoff)
+        if call.passes(score, cutoff):
             yield choice, score, key
 
 
-def _element(way: _Way, dtype: Any) -> Any:
+def _element(call: _ScorerCall, dtype: Any) -> Any:
     if dtype is not None:
         return np.dtype(dtype)
-    if way.flags & _FLAG_SIZE_T:
+    if call.flags & _FLAG_SIZE_T:
         return np.dtype(np.uint32)
-    return np.dtype(np.int32 if way.flags & _FLAG_I64 else np.float32)
+    return np.dtype(np.int32 if call.flags & _FLAG_I64 else np.float32)
 
 
-def _as_elements(scores: Any, way: _Way, multiplier: float, element: Any) -> Any:
-    scaled = scores * way.multiplier(multiplier)
+def _as_elements(scores: Any, call: _ScorerCall, multiplier: float, element: Any) -> Any:
+    scaled = scores * call.multiplier(multiplier)
     if element.kind in "iu":
         scaled = np.where(scaled < 0, np.ceil(scaled - 0.5), np.floor(scaled + 0.5))
         if element.kind == "u" or element.itemsize < 8:
@@ -239,7 +269,7 @@ def _as_elements(scores: Any, way: _Way, multiplier: float, element: Any) -> Any
 
 
 def _native_scores(
-    way: _Way,
+    call: _ScorerCall,
     queries: Any,
     choices: Any,
     processor: Processor,
@@ -250,7 +280,7 @@ def _native_scores(
     workers: int,
 ) -> Any:
     threads = 0 if workers < 0 else min(max(1, workers), _MOST_WORKERS)
-    element = _element(way, dtype)
+    element = _element(call, dtype)
     # NumPy has more types than C++.
     is_known = element.kind in "iuf" and element.itemsize in (1, 2, 4, 8)
     is_known = is_known and element.isnative and element != np.float16
@@ -260,18 +290,18 @@ def _native_scores(
         return np.empty((rows, columns), dtype=made)
 
     scores = _native.fuzz_matrix(
-        way.name or "",
+        call.name or "",
         queries,
         choices,
         processor,
         pairwise,
         cutoff,
-        *way.options,
-        way.multiplier(multiplier) if is_known else 1.0,
+        *call.options,
+        call.multiplier(multiplier) if is_known else 1.0,
         threads,
         allocate,
     )
-    return scores if is_known else _as_elements(scores, way, multiplier, element)
+    return scores if is_known else _as_elements(scores, call, multiplier, element)
 
 
 def cdist(
@@ -288,34 +318,34 @@ def cdist(
     scorer_kwargs: Optional[Dict[str, Any]] = None,
 ) -> Any:
     """Scores of every query with every choice, as a NumPy matrix."""
-    way = _way_of(scorer, scorer_kwargs)
+    call = _scorer_call(scorer, scorer_kwargs)
     len(queries), len(choices)
-    is_pair_scorer = way.name is not None and (
-        way.name == "ratio"
-        or (way.name.partition(".")[0] in ("LCSseq", "Indel", "Levenshtein") and not way.options[0])
+    is_pair_scorer = call.name is not None and (
+        call.name == "ratio"
+        or (call.name.partition(".")[0] in ("LCSseq", "Indel", "Levenshtein") and not call.options[0])
     )
     if is_pair_scorer and (score_cutoff is None or score_cutoff >= 0):
         return _pair_cdist(
             queries,
             choices,
-            scorer=way.name,
+            scorer=call.name,
             processor=processor,
             score_cutoff=score_cutoff,
             score_multiplier=score_multiplier,
-            dtype=_element(way, dtype),
+            dtype=_element(call, dtype),
             workers=workers,
         )
-    if way.name is not None:
+    if call.name is not None:
         return _native_scores(
-            way, queries, choices, processor, False, score_cutoff, score_multiplier, dtype, workers
+            call, queries, choices, processor, False, score_cutoff, score_multiplier, dtype, workers
         )
     rows = _processed(queries, processor)
     columns = _processed(choices, processor)
     scores = np.zeros((len(rows), len(columns)))
     for i, row in enumerate(rows):
         for j, column in enumerate(columns):
-            scores[i, j] = way.score(row, column, score_cutoff)
-    return _as_elements(scores, way, score_multiplier, _element(way, dtype))
+            scores[i, j] = call.score(row, column, score_cutoff)
+    return _as_elements(scores, call, score_multiplier, _element(call, dtype))
 
 
 def cpdist(
@@ -332,17 +362,17 @@ def cpdist(
     scorer_kwargs: Optional[Dict[str, Any]] = None,
 ) -> Any:
     """Scores of each query with the choice of the same place, as a NumPy vector."""
-    way = _way_of(scorer, scorer_kwargs)
+    call = _scorer_call(scorer, scorer_kwargs)
     if len(queries) != len(choices):
         raise ValueError("Length of queries and choices must be the same!")
-    if way.name is not None:
+    if call.name is not None:
         scores = _native_scores(
-            way, queries, choices, processor, True, score_cutoff, score_multiplier, dtype, workers
+            call, queries, choices, processor, True, score_cutoff, score_multiplier, dtype, workers
         )
         return scores[:, 0]
     rows = _processed(queries, processor)
     others = _processed(choices, processor)
     scores = np.array(
-        [way.score(row, other, score_cutoff) for row, other in zip(rows, others)], np.float64
+        [call.score(row, other, score_cutoff) for row, other in zip(rows, others)], np.float64
     )
-    return _as_elements(scores, way, score_multiplier, _element(way, dtype))
+    return _as_elements(scores, call, score_multiplier, _element(call, dtype))

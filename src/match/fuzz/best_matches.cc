@@ -5,14 +5,13 @@
 #include <utility>
 
 #include "match/fuzz/masked_counts.h"
-#include "match/fuzz/prepared_scorer.h"
+#include "match/fuzz/score_time.h"
 
 namespace hoist::match {
 namespace {
 
 // Choices that a thread takes at a time.
 constexpr size_t kPiece = 4096;
-constexpr size_t kStepsPerStop = 64;
 
 constexpr double kUnknown = -1e300;
 // Ratios are compared with a little less than what is known, so that no rounding decides.
@@ -45,23 +44,32 @@ void BestMatches::score(const ChoiceBlock& block, ThreadPool& pool, const std::s
 }
 
 void BestMatches::score(const ChoiceBlock& block, const std::stop_token& stop) {
+  PreparedScorer prepared;
+  prepare(prepared);
+  score(block, prepared, stop);
+}
+
+void BestMatches::score(const ChoiceBlock& block, PreparedScorer& prepared,
+                        const std::stop_token& stop) {
   if (limit_ == 0) return;
   const std::vector<uint32_t> order = by_length(block);
   const auto sequence = [&](size_t i) { return &block.choices[order[i]]; };
-  PreparedScorer prepared;
-  prepared.set(scorer_, query_);
+  const bool is_query_short = query_.length <= kMostMasked;
   std::vector<Match> best;
   for (size_t i = 0; i < order.size(); i += kFour) {
-    if (i % kStepsPerStop == 0 && stop.stop_requested()) return;
+    if (stop.stop_requested()) return;
     const size_t size = std::min(kFour, order.size() - i);
     const std::optional<double> cutoff = raised_cutoff();
     double scores[kFour];
-    if (size == kFour) {
+    if (size == kFour && is_query_short && sequence(i)->length <= kMostMasked) {
       const Sequence* const others[kFour] = {sequence(i), sequence(i + 1), sequence(i + 2),
                                              sequence(i + 3)};
       prepared.score_four(others, cutoff, scores);
     } else {
-      for (size_t k = 0; k < size; ++k) scores[k] = prepared.score(*sequence(i + k), cutoff);
+      for (size_t k = 0; k < size && !stop.stop_requested(); ++k) {
+        scores[k] = stoppable_score(prepared, scorer_, query_, *sequence(i + k), cutoff, stop);
+      }
+      if (stop.stop_requested()) return;
     }
     for (size_t k = 0; k < size; ++k) {
       if (cutoff && sign_ * scores[k] < sign_ * *cutoff) continue;

@@ -11,6 +11,7 @@
 
 #include "base/threads.h"
 #include "match/fuzz/fuzz_scorer.h"
+#include "match/fuzz/prepared_scorer.h"
 #include "match/pairs/sequence_list.h"
 
 namespace hoist::match {
@@ -38,9 +39,14 @@ class BestMatches {
 
   // Thread-safe. Once a stop is requested, it returns soon.
   void score(const ChoiceBlock& block, const std::stop_token& stop = {});
+  // The same by a scorer that prepare() has set.
+  void score(const ChoiceBlock& block, PreparedScorer& prepared, const std::stop_token& stop = {});
+  void prepare(PreparedScorer& prepared) const { prepared.set(scorer_, query_); }
   // The same for many, by all threads of the pool.
   void score(const ChoiceBlock& block, ThreadPool& pool, const std::stop_token& stop = {});
 
+  // Among which the best so far are: it only grows. Not while others score.
+  std::span<const Match> candidates() const { return found_; }
   // The best first; of equally good ones the first in place first.
   std::vector<Match> take();
 

@@ -6,6 +6,7 @@
 #include "match/fuzz/lane_scores.h"
 #include "match/fuzz/place_counts.h"
 #include "match/fuzz/prepared_scorer.h"
+#include "match/fuzz/score_time.h"
 #include "match/fuzz/words.h"
 #include "match/pairs/score_matrix.h"
 
@@ -16,6 +17,7 @@ using Kind = FuzzScorer::Kind;
 
 // Choices that one prepared query is compared with before the next one is: they stay in the cache.
 constexpr size_t kPiece = 1024;
+constexpr size_t kPairsPerStop = 16;  // where they take next to no time
 
 // Sequences as their words in order, by which token_sort_ratio is a ratio.
 class SortedWords {
@@ -67,11 +69,14 @@ void fill_rows(const FuzzScoring& scoring, const SequenceList& queries, const Se
   pool.parallel_for(pieces, [&](size_t piece) {
     PreparedScorer prepared;
     const size_t end = std::min(columns, (piece + 1) * kPiece);
-    for (size_t row = 0; row < rows; ++row) {
-      prepared.set(scoring.scorer, queries[row]);
+    for (size_t row = 0; row < rows && !stop.stop_requested(); ++row) {
+      const Sequence& query = queries[row];
+      prepared.set(scoring.scorer, query);
       T* const at = out + row * columns;
       for (size_t i = piece * kPiece; i < end && !stop.stop_requested(); ++i) {
-        at[i] = score_element<T>(prepared.score(choices[i], scoring.cutoff) * scoring.multiplier);
+        const double score =
+            stoppable_score(prepared, scoring.scorer, query, choices[i], scoring.cutoff, stop);
+        at[i] = score_element<T>(score * scoring.multiplier);
       }
     }
   });
@@ -117,10 +122,11 @@ void fill_by_place(const FuzzScoring& scoring, const Distance& distance,
   const size_t columns = choices.size();
   pool.parallel_for((columns + kPiece - 1) / kPiece, [&](size_t piece) {
     const size_t end = std::min(columns, (piece + 1) * kPiece);
-    for (size_t row = 0; row < queries.size() && !stop.stop_requested(); ++row) {
+    for (size_t row = 0; row < queries.size(); ++row) {
       const Sequence& query = queries[row];
       T* const at = out + row * columns;
       for (size_t i = piece * kPiece; i < end; ++i) {
+        if (i % kPairsPerStop == 0 && stop.stop_requested()) return;
         at[i] = element_of_places<T>(scoring, distance(query, choices[i]), query, choices[i]);
       }
     }
@@ -178,27 +184,38 @@ void fill_fuzz_scores(const FuzzScoring& scoring, const SequenceList& queries,
 
 template <typename T>
 void fill_fuzz_pairs(const FuzzScoring& scoring, const SequenceList& queries,
-                     const SequenceList& choices, std::span<T> out, const std::stop_token& stop) {
-  const auto fill = [&](const auto& element) {
-    for (size_t i = 0; i < out.size() && !stop.stop_requested(); ++i) {
-      out[i] = element(queries[i], choices[i]);
-    }
+                     const SequenceList& choices, ThreadPool& pool, std::span<T> out,
+                     const std::stop_token& stop) {
+  // fill(begin, end) of some of the pairs.
+  const auto in_pieces = [&](const auto& fill) {
+    const size_t share = out.size() / (8 * static_cast<size_t>(pool.size()));
+    const size_t size = std::clamp<size_t>(share, 1, kPiece);
+    pool.parallel_for((out.size() + size - 1) / size, [&](size_t piece) {
+      const size_t begin = piece * size;
+      fill(begin, std::min(out.size(), begin + size));
+    });
   };
   const auto by_place = [&](const auto& distance) {
-    fill([&](const Sequence& a, const Sequence& b) {
-      return element_of_places<T>(scoring, distance(a, b), a, b);
+    in_pieces([&](size_t begin, size_t end) {
+      for (size_t i = begin; i < end; ++i) {
+        if (i % kPairsPerStop == 0 && stop.stop_requested()) return;
+        const Sequence& query = queries[i];
+        out[i] = element_of_places<T>(scoring, distance(query, choices[i]), query, choices[i]);
+      }
     });
   };
   if (with_distance_by_place(scoring.scorer.kind, by_place)) return;
-  PreparedScorer prepared;
-  fill([&](const Sequence& a, const Sequence& b) {
-    const bool is_short = std::max(a.length, b.length) <= kMostMasked;
-    if (!is_short) {
-      const double score = fuzz_score(scoring.scorer, a, b, scoring.cutoff);
-      return score_element<T>(score * scoring.multiplier);
+  in_pieces([&](size_t begin, size_t end) {
+    PreparedScorer prepared;
+    const auto score = [&](const Sequence& a, const Sequence& b) {
+      const bool is_short = std::max(a.length, b.length) <= kMostMasked;
+      if (!is_short) return fuzz_score(scoring.scorer, a, b, scoring.cutoff, stop);
+      prepared.set(scoring.scorer, a);
+      return prepared.score(b, scoring.cutoff);
+    };
+    for (size_t i = begin; i < end && !stop.stop_requested(); ++i) {
+      out[i] = score_element<T>(score(queries[i], choices[i]) * scoring.multiplier);
     }
-    prepared.set(scoring.scorer, a);
-    return score_element<T>(prepared.score(b, scoring.cutoff) * scoring.multiplier);
   });
 }
 
@@ -206,7 +223,7 @@ void fill_fuzz_pairs(const FuzzScoring& scoring, const SequenceList& queries,
   template void fill_fuzz_scores<T>(const FuzzScoring&, const SequenceList&, const SequenceList&, \
                                     ThreadPool&, std::span<T>, const std::stop_token&);           \
   template void fill_fuzz_pairs<T>(const FuzzScoring&, const SequenceList&, const SequenceList&,  \
-                                   std::span<T>, const std::stop_token&);
+                                   ThreadPool&, std::span<T>, const std::stop_token&);
 HOIST_FILL_FUZZ_SCORES(float)
 HOIST_FILL_FUZZ_SCORES(double)
 HOIST_FILL_FUZZ_SCORES(int8_t)

@@ -32,7 +32,7 @@ void fill_fuzz_scores(const FuzzScoring& scoring, const SequenceList& queries,
 // The same of the pairs of the same places: as many queries as choices and elements.
 template <typename T>
 void fill_fuzz_pairs(const FuzzScoring& scoring, const SequenceList& queries,
-                     const SequenceList& choices, std::span<T> out,
+                     const SequenceList& choices, ThreadPool& pool, std::span<T> out,
                      const std::stop_token& stop = {});
 
 }  // namespace hoist::match

@@ -235,11 +235,14 @@ TEST(FuzzMatrix, AsPairsAlone) {
         }
       }
     }
-    std::vector<double> pairs(queries.size());
     const SequenceList same = choices.view().first(queries.size());
-    fill_fuzz_pairs<double>(scoring, queries.view(), same, pairs);
-    for (size_t i = 0; i < pairs.size(); ++i) {
-      ASSERT_EQ(pairs[i], fuzz_score(scoring.scorer, queries.view()[i], same[i], scoring.cutoff));
+    for (const int threads : {1, 3}) {
+      ThreadPool some(threads);
+      std::vector<double> pairs(queries.size());
+      fill_fuzz_pairs<double>(scoring, queries.view(), same, some, pairs);
+      for (size_t i = 0; i < pairs.size(); ++i) {
+        ASSERT_EQ(pairs[i], fuzz_score(scoring.scorer, queries.view()[i], same[i], scoring.cutoff));
+      }
     }
     scoring.cutoff.reset();
     scoring.multiplier = scoring.scorer.is_percent() || scoring.scorer.is_count() ? 1 : 100;

@@ -91,8 +91,10 @@ class LaneScores::Lanes {
   }
 
   void score(size_t first, size_t size) {
-    for (size_t i = 0; i < size; ++i) count(all_.choices_[first + i], i);
-    for (size_t lane = 0; lane < batch_.members.size(); ++lane) {
+    for (size_t i = 0; i < size && !all_.stop_.stop_requested(); ++i) {
+      count(all_.choices_[first + i], i);
+    }
+    for (size_t lane = 0; lane < batch_.members.size() && !all_.stop_.stop_requested(); ++lane) {
       const uint32_t query = batch_.members[lane];
       for (size_t i = 0; i < size; ++i) {
         scores_[i] = is_jaro_ ? jaro(lane, query, first, i) : osa(lane, query, first, i);
@@ -224,10 +226,12 @@ void LaneScores::run_single(const Batch& batch, size_t begin, size_t end) const 
   PreparedScorer prepared;
   std::array<double, kBlock> scores;
   for (const uint32_t query : batch.members) {
+    if (stop_.stop_requested()) return;
     prepared.set(scoring_.scorer, queries_.sequence(query));
-    for (size_t first = begin; first < end && !stop_.stop_requested(); first += kBlock) {
+    for (size_t first = begin; first < end; first += kBlock) {
       const size_t size = std::min(kBlock, end - first);
       for (size_t i = 0; i < size; ++i) {
+        if (stop_.stop_requested()) return;
         scores[i] = prepared.score(choices_[first + i], scoring_.cutoff);
       }
       take_(query, first, {scores.data(), size});

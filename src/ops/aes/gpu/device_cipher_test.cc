@@ -32,7 +32,9 @@ Bytes from_hex(std::string_view text) {
 
 Bytes random_key(size_t size, uint64_t seed) {
   Bytes bytes(size);
-  std::memcpy(bytes.data(), device::random_bytes(size, seed).data(), size);
+  const auto random = device::random_bytes(size, seed);
+  std::transform(random.begin(), random.end(), bytes.begin(),
+                 [](const auto byte) { return static_cast<uint8_t>(byte); });
   return bytes;
 }
 
