@@ -16,6 +16,7 @@ int main(int argc, char** argv) {
       [&] { return tour_models(folder); },
       [] { return tour_arrays(); },
       [] { return tour_search(); },
+      [] { return tour_kernels(); },
       [&] { return tour_containers(folder); },
   };
   for (const auto& stop : stops) {

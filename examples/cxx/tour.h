@@ -10,5 +10,7 @@ hoist::Status tour_models(const std::string& folder);
 hoist::Status tour_arrays();
 // Patterns that resemble what is asked for, and how much two strings resemble each other.
 hoist::Status tour_search();
+// A kernel compiled and run on the CPU.
+hoist::Status tour_kernels();
 // A file of blocks, written and read.
 hoist::Status tour_containers(const std::string& folder);

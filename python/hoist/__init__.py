@@ -1,14 +1,25 @@
-"""Hoist: model weights that load progressively and end bit-exact; exact similarity search.
+"""Hoist: model weights that load progressively and end bit-exact; exact similarity search; kernels.
 
     from hoist import match, tensors
     weights = tensors.load_file("model.holo")
     scores = match.cdist(queries, choices, workers=-1)
 
+`hoist.px`, kernels in a small language, is loaded when it is first used.
+
 `hoist.errors` has what may be raised. Everything may be called from any thread; the interpreter's
 lock is released while files are read, decoded and encoded.
 """
+
+from importlib import import_module
+from typing import Any
 
 from hoist import errors, match, tensors
 from hoist._native import __version__
 
 __all__ = ["errors", "match", "tensors"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "px":
+        return import_module("hoist.px")
+    raise AttributeError(f"module 'hoist' has no attribute {name!r}")

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <fstream>
 
 #include "base/blake3.h"
@@ -42,6 +43,15 @@ device::ModuleCache::Key key_of(const Code& code, const CppCompiler& compiler) {
   return device::ModuleCache::key({code.text, *cpu, options});
 }
 
+// The file by a name that no other load has had: dlopen() takes a library that was loaded by a name
+// for the one that is asked for by it, and numbers of descriptors come again.
+std::string own_path(const UniqueFd& file) {
+  static std::atomic<uint64_t> loads = 0;
+  std::string path = "/proc/self/fd";
+  for (uint64_t number = ++loads; number > 0; number >>= 1) path += (number & 1) ? "/." : "//";
+  return fmt::format("{}/{}", path, file.get());
+}
+
 }  // namespace
 
 CpuModule::~CpuModule() { ::dlclose(library_); }
@@ -53,8 +63,7 @@ Result<std::shared_ptr<const CpuModule>> CpuModule::load(std::span<const std::by
   if (Status written = write_full(file.get(), object.data(), object.size()); !written) {
     return written.error();
   }
-  const std::string path = fmt::format("/proc/self/fd/{}", file.get());
-  void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* const library = ::dlopen(own_path(file).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     return fail(ErrorCode::corrupt, fmt::format("cannot load compiled kernels: {}", ::dlerror()));
   }

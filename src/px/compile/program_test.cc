@@ -134,6 +134,23 @@ TEST_P(Programs, EmptyGridsDoNothing) {
   EXPECT_EQ(y[0], 1);
 }
 
+TEST_P(Programs, SeveralWithOneKernelsNameKeepTheirCode) {
+  std::vector<Program> programs;
+  for (const int number : {1, 2, 3}) {
+    ir::Module module("k.px");
+    TestKernel k(module, "k");
+    const ir::Array* out = k.array("out", Scalar::i32, Direction::out);
+    k.put(out, k.number(Scalar::i32, 0), k.number(Scalar::i32, number));
+    k.finish();
+    programs.push_back(build(std::move(module)));
+  }
+  for (size_t i = 0; i < programs.size(); ++i) {
+    std::vector<int32_t> got(1);
+    EXPECT_FALSE(run(programs[i], "k", {}, {array_of(got)}));
+    EXPECT_EQ(got[0], static_cast<int32_t>(i) + 1);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Cpu, Programs, testing::Values(Target::cpu, Target::interpreter),
                          [](const auto& info) { return std::string(name(info.param)); });
 

@@ -1,0 +1,48 @@
+// A px text that was read, and what was built of it: one program a device, each when arrays that
+// lie there are first given to it.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <array>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "px/program.h"
+#include "python/px_arrays.h"
+
+namespace hoist::python {
+
+class PxBuilt;
+
+class PxProgram {
+ public:
+  using Extents = std::array<uint32_t, 3>;
+
+  // The text has no errors. Builds at once for a target that is named.
+  PxProgram(std::string name, std::string text, px::Target target, bool check_bounds);
+  PxProgram(const PxProgram&) = delete;
+  PxProgram& operator=(const PxProgram&) = delete;
+  ~PxProgram();
+
+  // Waits until the kernel is done. Without threads, or without blocks, they follow from the
+  // arguments. Gives None, or the fault: (message, line, column, array, index, length).
+  nanobind::object launch(const std::string& kernel, const nanobind::tuple& arguments,
+                          const std::optional<Extents>& blocks,
+                          const std::optional<Extents>& threads);
+
+ private:
+  std::shared_ptr<PxBuilt> built_for(device::Device& device);
+  device::Device& device_of(const std::string& kernel, const std::vector<PxArray>& arrays) const;
+
+  const std::string name_;
+  const std::string text_;
+  const px::Target target_;
+  const bool check_bounds_;
+  std::map<device::Device*, std::shared_ptr<PxBuilt>> built_;  // under the interpreter's lock
+};
+
+}  // namespace hoist::python
