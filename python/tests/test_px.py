@@ -195,6 +195,29 @@ def test_arrays_of_other_kinds():
             double(kind(b), kind(fixed))
 
 
+def test_dlpack_says_where_an_array_lies():
+    class Elsewhere:
+        def __init__(self, it, kind):
+            self.it = it
+            self.kind = kind
+            self.streams = []
+
+        def __dlpack__(self, stream=None, **options):
+            self.streams.append(stream)
+            return self.it.__dlpack__()
+
+        def __dlpack_device__(self):
+            return (self.kind, 0)
+
+    b = np.arange(10, dtype=np.int32)
+    c = np.zeros(10, np.int32)
+    with pytest.raises(errors.Unsupported, match="b lies on a device of DLPack's kind 10"):
+        twice("i32")(Elsewhere(b, 10), c)
+    of_gpu = Elsewhere(b, 2)  # its producer is asked to let the default stream wait
+    twice("i32")(of_gpu, c)
+    assert of_gpu.streams == [1] and c[9] == 18
+
+
 def test_views_are_written_in_place():
     double = twice("f32")
     whole = np.zeros((4, 8), np.float32)

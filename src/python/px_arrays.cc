@@ -2,6 +2,8 @@
 
 #include <string_view>
 
+#include "python/errors.h"
+
 namespace nb = nanobind;
 
 namespace hoist::python {
@@ -146,18 +148,24 @@ PxArray of_ndarray(Array&& given, bool is_read_only) {
   return array;
 }
 
-std::optional<PxArray> of_dlpack(nb::handle object, bool is_written) {
+std::optional<PxArray> of_dlpack(nb::handle object, bool is_written, const std::string& who) {
   if (!nb::hasattr(object, "__dlpack__") || !nb::hasattr(object, "__dlpack_device__")) {
     return std::nullopt;
   }
   const nb::tuple where = nb::cast<nb::tuple>(object.attr("__dlpack_device__")());
-  const bool is_cuda = nb::cast<int>(where[0]) == nb::device::cuda::value;
+  const int kind = nb::cast<int>(where[0]);
+  const bool is_cuda = kind == nb::device::cuda::value;
+  if (!is_cuda && kind != nb::device::cpu::value && kind != nb::device::cuda_host::value) {
+    raise({ErrorCode::unsupported, who + " lies on a device of DLPack's kind " +
+                                       std::to_string(kind) +
+                                       ": move it to the CPU or a CUDA GPU"});
+  }
   std::optional<PxArray> array;
   if (is_cuda) {
     // The producer lets the legacy default stream, number 1, wait for what writes the array.
     const nb::object capsule = object.attr("__dlpack__")(nb::arg("stream") = 1);
     array = of_ndarray(nb::cast<nb::ndarray<>>(capsule), false);
-    array->stream = device::StreamHandle{};
+    if (array->gpu >= 0) array->stream = device::StreamHandle{};
   } else if (nb::ndarray<> writable; is_written && nb::try_cast(object, writable, false)) {
     array = of_ndarray(std::move(writable), false);
   } else {
@@ -212,7 +220,7 @@ PxArray px_array(nb::handle object, bool is_written, const std::string& who) {
   if (!array) {  // types that buffers lack, such as bfloat16
     array = of_interface(object, "__array_interface__", false);
   }
-  if (!array) array = of_dlpack(object, is_written);
+  if (!array) array = of_dlpack(object, is_written, who);
   if (!array) array = of_interface(object, "__cuda_array_interface__", true);
   if (!array) {
     const std::string message = who + " is an array, not " + nb::type_name(object.type()).c_str();
