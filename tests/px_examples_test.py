@@ -6,6 +6,7 @@ import hashlib
 import math
 import os
 import pathlib
+import shutil
 import sys
 import tempfile
 import unittest
@@ -33,6 +34,28 @@ random = np.random.default_rng(20260)
 
 def normal(*shape):
     return random.standard_normal(shape).astype("f4")
+
+
+def times_x(a):
+    return (a << 1 ^ (0x11B if a & 0x80 else 0)) & 0xFF
+
+
+def key_schedule(key):
+    """The 44 words of AES-128 (FIPS 197, 5.2), with the S-box of the example itself."""
+    text = (EXAMPLES / "aes_encrypt_blocks.px").read_text(encoding="utf-8")
+    table = text[text.index("SBOX u8[256] =") :].partition("\n\n")[0].partition("=")[2]
+    sbox = [int(value, 16) for value in table.replace(",", " ").split()]
+    words = [int.from_bytes(key[4 * i : 4 * i + 4], "big") for i in range(4)]
+    round_constant = 1
+    for i in range(4, 44):
+        word = words[-1]
+        if i % 4 == 0:
+            word = (word << 8 | word >> 24) & 0xFFFFFFFF
+            word = int.from_bytes(bytes(sbox[byte] for byte in word.to_bytes(4, "big")), "big")
+            word ^= round_constant << 24
+            round_constant = times_x(round_constant)
+        words.append(words[-4] ^ word)
+    return np.array(words, "u4")
 
 
 class Examples(unittest.TestCase):
@@ -65,6 +88,27 @@ class Examples(unittest.TestCase):
         np.testing.assert_allclose(got, wanted, **tolerance)
 
     # The ancestor's programs.
+
+    def test_aes_encrypt_blocks(self):
+        # The example vectors of FIPS 197, appendices B and C.1.
+        for key, plain, cipher in (
+            ("2b7e151628aed2a6abf7158809cf4f3c", "3243f6a8885a308d313198a2e0370734",
+             "3925841d02dc09fbdc118597196a0b32"),
+            ("000102030405060708090a0b0c0d0e0f", "00112233445566778899aabbccddeeff",
+             "69c4e0d86a7b0430d8cdb78070b4c55a"),
+        ):
+            key = bytes.fromhex(key)
+            blocks = bytes.fromhex(plain) + random.bytes(16 * 299)
+            arrays = {"input": np.frombuffer(blocks, "u1"), "keys": key_schedule(key)}
+            expected = None
+            if shutil.which("openssl"):
+                command = ["openssl", "enc", "-aes-128-ecb", "-nopad", "-K", key.hex()]
+                expected = run(*command, input=blocks).stdout
+            for got in self.results("aes_encrypt_blocks", arrays, "output", {"output": len(blocks)},
+                                    num_blocks=300):
+                self.assertEqual(got[:16].tobytes().hex(), cipher)
+                if expected is not None:
+                    self.assertEqual(got.tobytes(), expected)
 
     def test_vector_add(self):
         a, b = normal(1000), normal(1000)
