@@ -5,95 +5,18 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <random>
 #include <vector>
 
 #include "base/test_seed.h"
 #include "match/fuzz/place_counts.h"
+#include "match/fuzz/plain_distances.h"
+#include "match/pairs/stored_sequence.h"
 
 namespace hoist::match {
 namespace {
 
-using Numbers = std::vector<uint32_t>;
-
 constexpr size_t kLengths[] = {0, 1, 2, 7, 8, 9, 31, 63, 64, 65, 127, 128, 129, 254, 255, 256, 300};
-
-// Symbols of so many bytes each, in memory of their own.
-class Stored {
- public:
-  Stored(const Numbers& symbols, uint32_t width) {
-    for (const uint32_t symbol : symbols) {
-      for (uint32_t byte = 0; byte < width; ++byte) {
-        bytes_.push_back(static_cast<uint8_t>(symbol >> (8 * byte)));
-      }
-    }
-    sequence_.symbols = bytes_.data();
-    sequence_.length = static_cast<uint32_t>(symbols.size());
-    sequence_.width = width;
-  }
-
-  const Sequence& sequence() const { return sequence_; }
-
- private:
-  std::vector<uint8_t> bytes_;
-  Sequence sequence_;
-};
-
-// The whole matrix of Lowrance and Wagner, or of its restriction to neighbours.
-uint64_t plain_transposing(const Numbers& a, const Numbers& b, bool restricted) {
-  const uint64_t infinite = a.size() + b.size();
-  std::vector<std::vector<uint64_t>> d(a.size() + 2, std::vector<uint64_t>(b.size() + 2, infinite));
-  std::map<uint32_t, size_t> last_in_a;
-  for (size_t i = 0; i <= a.size(); ++i) d[i + 1][1] = i;
-  for (size_t j = 0; j <= b.size(); ++j) d[1][j + 1] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t last_in_b = 0;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t k = last_in_a[b[j - 1]];
-      const size_t l = last_in_b;
-      const bool same = a[i - 1] == b[j - 1];
-      if (same) last_in_b = j;
-      uint64_t best = std::min({d[i][j] + (same ? 0 : 1), d[i + 1][j] + 1, d[i][j + 1] + 1});
-      const bool neighbours = k + 1 == i && l + 1 == j;
-      if (k > 0 && l > 0 && (!restricted || neighbours)) {
-        best = std::min(best, d[k][l] + (i - k - 1) + 1 + (j - l - 1));
-      }
-      d[i + 1][j + 1] = best;
-    }
-    last_in_a[a[i - 1]] = i;
-  }
-  return d[a.size() + 1][b.size() + 1];
-}
-
-// Symbol by symbol.
-double plain_jaro(const Numbers& a, const Numbers& b) {
-  if (a.empty() && b.empty()) return 1;
-  if (a.empty() || b.empty()) return 0;
-  const size_t longest = std::max(a.size(), b.size());
-  const size_t reach = longest / 2 > 1 ? longest / 2 - 1 : 0;
-  std::vector<bool> taken(a.size());
-  Numbers of_b;
-  for (size_t j = 0; j < b.size(); ++j) {
-    for (size_t i = j > reach ? j - reach : 0; i < std::min(a.size(), j + reach + 1); ++i) {
-      if (taken[i] || a[i] != b[j]) continue;
-      taken[i] = true;
-      of_b.push_back(b[j]);
-      break;
-    }
-  }
-  if (of_b.empty()) return 0;
-  size_t next = 0;
-  size_t moved = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    if (taken[i] && a[i] != of_b[next++]) ++moved;
-  }
-  const auto common = static_cast<double>(of_b.size());
-  double sum = common / static_cast<double>(a.size());
-  sum += common / static_cast<double>(b.size());
-  sum += (common - static_cast<double>(moved / 2)) / common;
-  return sum / 3.0;
-}
 
 uint64_t plain_hamming(const Numbers& a, const Numbers& b) {
   uint64_t different = std::max(a.size(), b.size()) - std::min(a.size(), b.size());
@@ -121,8 +44,8 @@ class EditDistances : public testing::Test {
   }
 
   void expect_as_defined(const Numbers& a, const Numbers& b, uint32_t a_width, uint32_t b_width) {
-    const Stored x(a, a_width);
-    const Stored y(b, b_width);
+    const StoredSequence x(a, a_width);
+    const StoredSequence y(b, b_width);
     const auto where = [&] {
       return ::testing::Message() << a.size() << " symbols of " << a_width << " and " << b.size()
                                   << " of " << b_width << " bytes";
@@ -193,8 +116,8 @@ TEST_F(EditDistances, OfLongSequences) {
   std::swap(b[100], b[101]);
   b.erase(b.begin() + 16000);
   b.back() = 'x';
-  const Stored x(a, 1);
-  const Stored y(b, 1);
+  const StoredSequence x(a, 1);
+  const StoredSequence y(b, 1);
   EXPECT_EQ(damerau_levenshtein_distance(x.sequence(), y.sequence()), 3);
   EXPECT_EQ(osa_distance(x.sequence(), y.sequence()), 3);
 }

@@ -16,13 +16,13 @@
 #include "match/fuzz/masked_counts.h"
 #include "match/fuzz/part_counts.h"
 #include "match/fuzz/place_counts.h"
+#include "match/fuzz/plain_distances.h"
 #include "match/fuzz/prepared_scorer.h"
 
 namespace hoist::match {
 namespace {
 
 using Random = std::mt19937_64;
-using Numbers = std::vector<uint32_t>;
 
 // Sequences of all widths, and their symbols.
 class List {
@@ -136,32 +136,6 @@ uint64_t plain_lcs(std::span<const uint32_t> a, std::span<const uint32_t> b) {
     }
   }
   return row.back();
-}
-
-double plain_jaro(const Numbers& a, const Numbers& b) {
-  if (a.empty() && b.empty()) return 1.0;
-  const size_t half = std::max(a.size(), b.size()) / 2;
-  const size_t reach = half > 1 ? half - 1 : 0;
-  std::vector<bool> taken(a.size());
-  Numbers of_b;
-  for (size_t j = 0; j < b.size(); ++j) {
-    for (size_t i = j > reach ? j - reach : 0; i < std::min(a.size(), j + reach + 1); ++i) {
-      if (taken[i] || a[i] != b[j]) continue;
-      taken[i] = true;
-      of_b.push_back(b[j]);
-      break;
-    }
-  }
-  if (of_b.empty()) return 0.0;
-  size_t next = 0;
-  size_t moved = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    if (taken[i] && a[i] != of_b[next++]) ++moved;
-  }
-  const auto common = static_cast<double>(of_b.size());
-  const double sum =
-      common / static_cast<double>(a.size()) + common / static_cast<double>(b.size());
-  return (sum + (common - static_cast<double>(moved / 2)) / common) / 3.0;
 }
 
 double plain_winkler(const Numbers& a, const Numbers& b) {

@@ -4,19 +4,17 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <random>
 #include <string>
 
 #include "base/test_seed.h"
 #include "match/fuzz/edit_script.h"
 #include "match/fuzz/fuzz_scorer.h"
+#include "match/fuzz/plain_distances.h"
 #include "match/fuzz/ratios.h"
 
 namespace hoist::match {
 namespace {
-
-using Numbers = std::vector<uint32_t>;
 
 Numbers numbers(std::string_view text) { return {text.begin(), text.end()}; }
 
@@ -47,32 +45,6 @@ uint64_t lcs(Symbols a, Symbols b) {
     }
   }
   return row.back();
-}
-
-// The whole matrix of Lowrance and Wagner, or of its restriction.
-uint64_t plain_transposing(const Numbers& a, const Numbers& b, bool restricted) {
-  const uint64_t infinite = a.size() + b.size();
-  std::vector<std::vector<uint64_t>> d(a.size() + 2, std::vector<uint64_t>(b.size() + 2, infinite));
-  std::map<uint32_t, size_t> last_in_a;
-  for (size_t i = 0; i <= a.size(); ++i) d[i + 1][1] = i;
-  for (size_t j = 0; j <= b.size(); ++j) d[1][j + 1] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t last_in_b = 0;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t k = last_in_a[b[j - 1]];
-      const size_t l = last_in_b;
-      const bool same = a[i - 1] == b[j - 1];
-      if (same) last_in_b = j;
-      uint64_t best = std::min({d[i][j] + (same ? 0 : 1), d[i + 1][j] + 1, d[i][j + 1] + 1});
-      const bool neighbours = k + 1 == i && l + 1 == j;
-      if (k > 0 && l > 0 && (!restricted || neighbours)) {
-        best = std::min(best, d[k][l] + (i - k - 1) + 1 + (j - l - 1));
-      }
-      d[i + 1][j + 1] = best;
-    }
-    last_in_a[a[i - 1]] = i;
-  }
-  return d[a.size() + 1][b.size() + 1];
 }
 
 TEST(Fuzz, TranspositionsAsDefined) {

@@ -15,6 +15,7 @@
 #include "base/test_seed.h"
 #include "match/oracle/oracle.h"
 #include "match/pairs/edit_matrix.h"
+#include "match/pairs/stored_sequence.h"
 
 namespace hoist::match {
 namespace {
@@ -23,28 +24,6 @@ using Symbols = std::vector<uint32_t>;
 
 constexpr size_t kLengths[] = {0,   1,   2,   3,   31,  32,  33,  63,  64,  65,
                                127, 128, 129, 255, 256, 257, 511, 512, 513, 640};
-
-// The same symbols, each of so many bytes.
-class Stored {
- public:
-  Stored(const Symbols& symbols, uint32_t width) {
-    for (const uint32_t symbol : symbols) {
-      for (uint32_t byte = 0; byte < width; ++byte) {
-        bytes_.push_back(static_cast<uint8_t>(symbol >> (8 * byte)));
-      }
-    }
-    // In memory of its own, so that nothing beyond it is read unseen.
-    sequence_.symbols = bytes_.data();
-    sequence_.length = static_cast<uint32_t>(symbols.size());
-    sequence_.width = width;
-  }
-
-  const Sequence& sequence() const { return sequence_; }
-
- private:
-  std::vector<uint8_t> bytes_;
-  Sequence sequence_;
-};
 
 class OnePair : public testing::TestWithParam<PairCount> {
  protected:
@@ -78,8 +57,8 @@ class OnePair : public testing::TestWithParam<PairCount> {
   void expect_exact(const Symbols& a, const Symbols& b, uint32_t a_width = 1,
                     uint32_t b_width = 1) {
     const uint64_t edits = exact(a, b);
-    const Stored x(a, a_width);
-    const Stored y(b, b_width);
+    const StoredSequence x(a, a_width);
+    const StoredSequence y(b, b_width);
     const auto where = [&] {
       return ::testing::Message() << a.size() << " symbols of " << a_width << " and " << b.size()
                                   << " of " << b_width << " bytes, " << edits << " edits";
@@ -184,8 +163,8 @@ TEST_P(OnePair, StopsWhenItIsCancelled) {
   stopped.request_stop();
   const Symbols a = any(200000, 4);
   const Symbols b = any(200000, 4);
-  const Stored x(a, 1);
-  const Stored y(b, 1);
+  const StoredSequence x(a, 1);
+  const StoredSequence y(b, 1);
   pair_edits(GetParam(), x.sequence(), y.sequence(), kAnyEdits,
              stopped.get_token());  // minutes otherwise
 }

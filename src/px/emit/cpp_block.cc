@@ -8,6 +8,7 @@
 #include "px/emit/block_plan.h"
 #include "px/emit/cpp.h"
 #include "px/emit/cpp_kernel.h"
+#include "px/emit/expression_text.h"
 
 namespace hoist::px {
 namespace {
@@ -264,22 +265,7 @@ class BlockBody : public CppBody {
   void shuffle(const ir::Shuffle& s) {
     const std::string given = names_.fresh("given");
     collect(type_name(s.value->type), given, s.value);
-    const std::string amount = text(s.amount);
-    std::string lane;
-    switch (s.kind) {
-      case ir::ShuffleKind::index:
-        lane = amount;
-        break;
-      case ir::ShuffleKind::up:
-        lane = fmt::format("i64(t % 32) - i64({})", amount);
-        break;
-      case ir::ShuffleKind::down:
-        lane = fmt::format("i64(t % 32) + i64({})", amount);
-        break;
-      case ir::ShuffleKind::exclusive_or:
-        lane = fmt::format("t % 32 ^ ({})", amount);
-        break;
-    }
+    const std::string lane = shuffle_lane(s.kind, "t % 32", text(s.amount));
     distribute(s.result, fmt::format("{}[source(u32(t), {}, threads)]", given, lane));
   }
 

@@ -6,6 +6,7 @@
 #include "ir/walk.h"
 #include "px/emit/body.h"
 #include "px/emit/cpp_kernel.h"
+#include "px/emit/expression_text.h"
 #include "px/emit/prelude.h"
 
 namespace hoist::px {
@@ -126,22 +127,7 @@ class CudaBody : public Body {
   }
 
   void shuffle(const ir::Shuffle& s) {
-    const std::string amount = text(s.amount);
-    std::string lane;
-    switch (s.kind) {
-      case ir::ShuffleKind::index:
-        lane = amount;
-        break;
-      case ir::ShuffleKind::up:
-        lane = fmt::format("i64(here.lane) - i64({})", amount);
-        break;
-      case ir::ShuffleKind::down:
-        lane = fmt::format("i64(here.lane) + i64({})", amount);
-        break;
-      case ir::ShuffleKind::exclusive_or:
-        lane = fmt::format("here.lane ^ ({})", amount);
-        break;
-    }
+    const std::string lane = shuffle_lane(s.kind, "here.lane", text(s.amount));
     declare(s.result, fmt::format("here.from({}, {})", text(s.value), lane));
   }
 

@@ -298,4 +298,18 @@ std::string expression_text(const Expression& expression, const Scope& scope) {
   return Writer(scope).text(expression).text;
 }
 
+std::string shuffle_lane(ir::ShuffleKind kind, const std::string& own, const std::string& amount) {
+  switch (kind) {
+    case ir::ShuffleKind::up:
+      return fmt::format("i64({}) - i64({})", own, amount);
+    case ir::ShuffleKind::down:
+      return fmt::format("i64({}) + i64({})", own, amount);
+    case ir::ShuffleKind::exclusive_or:
+      return fmt::format("{} ^ ({})", own, amount);
+    case ir::ShuffleKind::index:
+      break;
+  }
+  return amount;
+}
+
 }  // namespace hoist::px

@@ -37,5 +37,7 @@ std::string element_name(ir::Scalar element);
 
 std::string constant_text(ir::Scalar type, uint64_t bits);
 std::string expression_text(const ir::Expression& expression, const Scope& scope);
+// The lane that a shuffle reads from; `own` is the thread's.
+std::string shuffle_lane(ir::ShuffleKind kind, const std::string& own, const std::string& amount);
 
 }  // namespace hoist::px
