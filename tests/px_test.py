@@ -226,6 +226,9 @@ class Run(PxTest):
         for words, said in (
                 (["--set", "m=1"], "no scalar m (--set): the file has n"),
                 (["--set", "n=1.5"], "1.5 is no whole number, and i32 holds these (--set n): give another"),
+                (["--set", "n=1", "--set", "n=2"], "n is given twice (--set n=2): leave one out"),
+                (["--set", "n=1", "--in", "a=a.raw", "--in", "a=b.raw"],
+                 "a is given twice (--in a=b.raw): leave one out"),
                 (["--set", "n=x"], "x is no i32 (--set n): write a number of that type"),
                 (["--set", "n"], "--set n lacks a name or a value (hoist px run): write --set name=value"),
                 ([], "n has no value (hoist px run): pass --set n=VALUE, of type i32"),

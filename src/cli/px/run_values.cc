@@ -28,6 +28,23 @@ Result<Assignment> split(const std::string& option, const std::string& text) {
                             option, text, option));
 }
 
+// A name has one value.
+Result<std::vector<Assignment>> assignments(const std::string& option,
+                                            const std::vector<std::string>& texts) {
+  std::vector<Assignment> all;
+  for (const std::string& text : texts) {
+    Result<Assignment> one = split(option, text);
+    if (!one) return one.error();
+    for (const Assignment& other : all) {
+      if (other.name != one->name) continue;
+      return refuse(
+          fmt::format("{} is given twice ({} {}): leave one out", one->name, option, text));
+    }
+    all.push_back(*std::move(one));
+  }
+  return all;
+}
+
 Error unknown(const std::string& option, const std::string& what, const std::string& name,
               const std::vector<std::string>& known) {
   const std::string nearest = nearest_word(name, known);
@@ -81,12 +98,12 @@ Status set_scalars(const PxRunOptions& options, const px::HostProgram& host, Run
   for (const px::HostScalar& scalar : host.scalars) {
     if (!scalar.is_counter) known.push_back(scalar.parameter.name);
   }
-  for (const std::string& text : options.scalars) {
-    const Result<Assignment> set = split("--set", text);
-    if (!set) return set.error();
-    const px::HostScalar* scalar = host.find_scalar(set->name);
-    if (scalar == nullptr) return unknown("--set", "scalar", set->name, known);
-    const Result<uint64_t> bits = scalar_bits(*set, scalar->parameter.type.scalar);
+  const Result<std::vector<Assignment>> sets = assignments("--set", options.scalars);
+  if (!sets) return sets.error();
+  for (const Assignment& set : *sets) {
+    const px::HostScalar* scalar = host.find_scalar(set.name);
+    if (scalar == nullptr) return unknown("--set", "scalar", set.name, known);
+    const Result<uint64_t> bits = scalar_bits(set, scalar->parameter.type.scalar);
     if (!bits) return bits.error();
     made.values.scalars[scalar] = *bits;
   }
@@ -119,12 +136,12 @@ Status add_zeros(RunValues& made, const px::HostArray* array, uint64_t elements)
 
 Status read_inputs(const PxRunOptions& options, const px::HostProgram& host, RunValues& made,
                    std::optional<uint64_t>& first) {
-  for (const std::string& text : options.inputs) {
-    const Result<Assignment> input = split("--in", text);
-    if (!input) return input.error();
-    const Result<const px::HostArray*> array = find_array("--in", input->name, host);
+  const Result<std::vector<Assignment>> inputs = assignments("--in", options.inputs);
+  if (!inputs) return inputs.error();
+  for (const Assignment& input : *inputs) {
+    const Result<const px::HostArray*> array = find_array("--in", input.name, host);
     if (!array) return array.error();
-    Result<ArrayContent> content = read_array(input->value, (*array)->array.element);
+    Result<ArrayContent> content = read_array(input.value, (*array)->array.element);
     if (!content) return content.error();
     if (!first) first = content->elements((*array)->array.element);
     add_array(made, *array, *std::move(content));
@@ -133,20 +150,20 @@ Status read_inputs(const PxRunOptions& options, const px::HostProgram& host, Run
 }
 
 Status set_lengths(const PxRunOptions& options, const px::HostProgram& host, RunValues& made) {
-  for (const std::string& text : options.lengths) {
-    const Result<Assignment> length = split("--len", text);
-    if (!length) return length.error();
-    const Result<const px::HostArray*> array = find_array("--len", length->name, host);
+  const Result<std::vector<Assignment>> lengths = assignments("--len", options.lengths);
+  if (!lengths) return lengths.error();
+  for (const Assignment& length : *lengths) {
+    const Result<const px::HostArray*> array = find_array("--len", length.name, host);
     if (!array) return array.error();
     if (made.contents.contains(*array)) {
       return refuse(
-          fmt::format("{} has the length of its input (--len): leave one out", length->name));
+          fmt::format("{} has the length of its input (--len): leave one out", length.name));
     }
-    const std::optional<px::Literal> elements = px::parse_integer(length->value);
+    const std::optional<px::Literal> elements = px::parse_integer(length.value);
     constexpr __int128 kMost = __int128{1} << 40;
     if (!elements || elements->integer > kMost) {
       return refuse(fmt::format("{} is no number of elements (--len {}): write one up to 2^40",
-                                length->value, length->name));
+                                length.value, length.name));
     }
     Status added = add_zeros(made, *array, static_cast<uint64_t>(elements->integer));
     if (!added) return added;
@@ -195,12 +212,12 @@ std::vector<std::string> input_files(const PxRunOptions& options) {
 Result<std::vector<ArrayFileName>> output_files(const PxRunOptions& options,
                                                 const px::HostProgram& host) {
   std::vector<ArrayFileName> files;
-  for (const std::string& text : options.outputs) {
-    const Result<Assignment> output = split("--out", text);
-    if (!output) return output.error();
-    const Result<const px::HostArray*> array = find_array("--out", output->name, host);
+  const Result<std::vector<Assignment>> outputs = assignments("--out", options.outputs);
+  if (!outputs) return outputs.error();
+  for (const Assignment& output : *outputs) {
+    const Result<const px::HostArray*> array = find_array("--out", output.name, host);
     if (!array) return array.error();
-    files.push_back({*array, output->value});
+    files.push_back({*array, output.value});
   }
   return files;
 }
