@@ -1,7 +1,8 @@
 // Part of every test program with AddressSanitizer. The allocator of GCC 12's runtime does not take
 // its locks for a fork, as glibc's does: a child that was forked while another thread was inside it
-// hangs when it allocates. So fork() waits here until the other threads sleep, but not for long:
-// where they are busy throughout, the child must not allocate.
+// hangs when it allocates. So fork() waits here until the other threads sleep, but no longer than
+// two seconds: where they are busy throughout, the child must not allocate. A test whose threads
+// are, and whose child does, lets them sleep meanwhile.
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdint>
 
 namespace {
@@ -59,7 +61,10 @@ void wait_for_others() {
   const int tasks = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (tasks < 0) return;
   const timespec pause = {0, 100'000};
-  for (int look = 0; look < 200 && others_are_running(tasks); ++look) nanosleep(&pause, nullptr);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  while (others_are_running(tasks) && std::chrono::steady_clock::now() < deadline) {
+    nanosleep(&pause, nullptr);
+  }
   close(tasks);
 }
 
