@@ -15,7 +15,9 @@ NB_MODULE(_native, module) {
   hoist::python::define_holo_contexts(module);
   hoist::python::define_fuzz_function(module);
   hoist::python::define_match_fuzz(module);
-  hoist::python::define_match_fuzz_many(module);
+  hoist::python::define_fuzz_extract(module);
+  hoist::python::define_fuzz_best(module);
+  hoist::python::define_fuzz_matrix(module);
   hoist::python::define_match_pairs(module);
   hoist::python::define_match_scorer(module);
   hoist::python::define_match_sequence(module);
