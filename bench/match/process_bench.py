@@ -5,7 +5,8 @@
         [--calls cdist,cpdist,extract,extractOne] [--scorers "OSA Jaro"] [--shapes names,mixed] [--cutoffs none,some]
 
 Prints RapidFuzz's time over ours, medians of runs that alternate: below 1, ours is slower. With one
-worker it is CPU time. `--million` adds extract, limit 5, on 1 000 000 names.
+worker it is CPU time. `--million` is extract, limit 5, on 1 000 000 names; `--index COUNT` the same on
+so many names of which there also is a hoist.match.Index (`--device` says where it is searched).
 
 Shapes: lengths 4, 8, 16, 32 and 64 of random letters; `mixed` has lengths 1 to 100, `names` words of
 names, `bytes` and `ints` are names as bytes and as lists of integers, `arrays` as NumPy arrays. Queries x choices: 10 x 10000
@@ -89,6 +90,53 @@ def calls(function, package, text, queries, choices, cutoff, workers):
     return lambda: process.extractOne(queries[0], choices, **words)
 
 
+def index_of(choices, device):
+    """Texts as patterns of characters."""
+    import numpy as np
+
+    from hoist.match import Index
+
+    joined = np.frombuffer("".join(choices).encode("utf-32-le"), np.uint32)
+    ends = np.cumsum([len(text) for text in choices])
+    letters, symbols = np.unique(joined, return_inverse=True)
+    index = Index(search_only=True, device=device)
+    index.learn_arrays(symbols, np.concatenate([[0], ends]), vocabulary=[chr(c) for c in letters])
+    index.sync()
+    return index
+
+
+def index_table(ours, theirs, options):
+    """Scorers whose scores differ."""
+    rng = random.Random(1)
+    choices = list(dict.fromkeys(texts("names", options.index, rng)))
+    query = texts("names", 1, rng)[0]
+    begin = time.perf_counter()
+    differ = []
+    with index_of(choices, options.device) as index:
+        print(f"{len(choices)} names, an index of them in {time.perf_counter() - begin:.1f} s")
+        print(f"{'extract, ms':36}{'index':>10}{'list':>10}{'RapidFuzz':>10}{'ratio':>8}")
+        for text in options.scorers.split():
+            for cutoff in options.cutoffs.split(","):
+
+                def best(package, of):
+                    call = calls("extract", package, text, [query], of, cutoff, 1)
+                    runs = []
+                    for _ in range(1 + 5):  # the first one warms up
+                        start = time.perf_counter()
+                        found = call()
+                        runs.append(time.perf_counter() - start)
+                    return statistics.median(runs[1:]), [match[1] for match in found]
+
+                rows = [best(ours, index), best(ours, choices), best(theirs, choices)]
+                if any(scores != rows[-1][1] for _, scores in rows):
+                    differ.append(("extract from an index", text, cutoff))
+                times = [seconds for seconds, _ in rows]
+                print(f"{text:28}{cutoff:>8}" + "".join(f"{t * 1e3:10.1f}" for t in times)
+                      + f"{times[2] / times[0]:8.2f}", flush=True)  # fmt: skip
+        print(f"searched on {index.stats()['search_device']}")
+    return differ
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--calls", default="cdist,cpdist,extract,extractOne")
@@ -99,6 +147,8 @@ def main():
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--least-seconds", type=float, default=0.1, help="for a cell of the table")
     parser.add_argument("--million", action="store_true")
+    parser.add_argument("--index", type=int, metavar="COUNT")
+    parser.add_argument("--device", default="auto")
     options = parser.parse_args()
     try:
         import numpy as np
@@ -120,7 +170,9 @@ def main():
             differ.append((function, text, cutoff))
         return mine, other
 
-    if options.million:
+    if options.index:
+        differ += index_table(ours, theirs, options)
+    elif options.million:
         rng = random.Random(1)
         choices = texts("names", 1_000_000, rng)
         queries = texts("names", 1, rng)

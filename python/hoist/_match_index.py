@@ -28,6 +28,7 @@ class Found(Tuple[Any, Any]):
     """
 
     _hits: Union["_index.Hits", "_KnownNames"]
+    _index: Optional["_index.Index"] = None
 
     @property
     def scores(self) -> Any:
@@ -40,6 +41,16 @@ class Found(Tuple[Any, Any]):
     def names(self) -> List[List[str]]:
         """Of the patterns that each state found, as they were at the moment of the search."""
         return self._hits.names()
+
+    def patterns(self) -> List[List[List[List[str]]]]:
+        """The patterns that each state found, a list of events each. The index must be open; a pickled
+        result has none."""
+        hits = self._hits
+        if self._index is None or isinstance(hits, _KnownNames):
+            raise InvalidArgument("a pickled result has names, and no patterns")
+        return [
+            self._index.patterns(hits, state, 0, _MOST, "events") for state in range(len(self[0]))
+        ]
 
     def __copy__(self) -> "Found":
         return self  # nobody changes it
@@ -305,6 +316,7 @@ class Index(OwnsResources):
             padded_ids[filled] = ids
             found = Found((padded_scores, padded_ids))
         found._hits = hits
+        found._index = self._index
         return found
 
     def names(self, ids: Any) -> List[str]:
@@ -340,7 +352,8 @@ class Index(OwnsResources):
         self._index.sync()
 
     def stats(self) -> Dict[str, Any]:
-        """The keys of `hoist match stats --json`, and syncs, last_sync_seconds, last_sync_error."""
+        """The keys of `hoist match stats --json`, and syncs, last_sync_seconds, last_sync_error, and
+        search_device: where large segments are searched now, "cpu" or "cuda:0"."""
         return self._index.stats()
 
     def verify(self) -> int:

@@ -184,7 +184,12 @@ class PythonIndex {
           return index->search(
               lists.texts(), {.scorer = *found, .threshold = threshold, .top = top, .stop = stop});
         });
-    return std::make_unique<Hits>(value(std::move(results)));
+    return std::make_unique<Hits>(value(std::move(results)), index);
+  }
+
+  nb::list patterns(const Hits& hits, size_t state, size_t begin, size_t end,
+                    const std::string& form) {
+    return hits.patterns(open_index(), state, begin, end, form);
   }
 
   nb::list names(const std::vector<uint32_t>& ids) {
@@ -263,6 +268,7 @@ class PythonIndex {
     out["syncs"] = stats.syncs;
     out["last_sync_seconds"] = stats.last_sync_seconds;
     out["last_sync_error"] = stats.last_sync_error;
+    out["search_device"] = stats.search_device;
     return out;
   }
 
@@ -351,6 +357,7 @@ NB_MODULE(_index, module) {
           "state"_a, "threshold"_a, "max_predictions"_a, "rank"_a, "fuzzy"_a, "characters"_a,
           "affinity_emotive"_a, "whole_pattern_entropy"_a)
       .def("search", &PythonIndex::search, "states"_a, "scorer"_a, "threshold"_a, "top"_a)
+      .def("patterns", &PythonIndex::patterns, "hits"_a, "state"_a, "begin"_a, "end"_a, "form"_a)
       .def("names", &PythonIndex::names, "ids"_a)
       .def("remove", &PythonIndex::remove, "name"_a)
       .def("contains", &PythonIndex::contains, "name"_a)
