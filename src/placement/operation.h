@@ -83,6 +83,8 @@ struct Operation {
   double share_of_time = 1;
   // The power of the bytes with which its costs grow beyond what was measured.
   double growth = 1;
+  // What `hoist explain` says of it besides, about who uses what is chosen; may be empty.
+  std::string note;
 
   std::string full_name(size_t variant) const { return name + "/" + variants[variant].name; }
 };

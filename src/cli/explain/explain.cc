@@ -43,6 +43,7 @@ void print_variant(const VariantReport& report) {
     choices += fmt::format("  (measured on a busy machine, ±{:.0f} %)", 100 * report.uncertainty);
   }
   fmt::print("  choice: {}\n", choices);
+  if (!report.note.empty()) fmt::print("  {}\n", report.note);
   if (!report.choices_with_hoistd.empty()) {
     fmt::print("  while a hoistd answers ({}): {}\n", report.with_hoistd ? "one does" : "none does",
                show_choices(report.choices_with_hoistd));
@@ -84,6 +85,7 @@ Json json_of(const VariantReport& report) {
                {"hoistd", report.with_hoistd},
                {"choices", placement::json_of(report.choices)},
                {"sizes", std::move(sizes)}};
+  if (!report.note.empty()) json["note"] = report.note;
   if (!report.choices_with_hoistd.empty()) {
     json["choices_with_hoistd"] = placement::json_of(report.choices_with_hoistd);
   }

@@ -98,6 +98,7 @@ VariantReport report_on(const placement::VariantHandle& variant, const placement
                         int cpus, bool with_hoistd, const std::vector<uint64_t>& sizes) {
   VariantReport report;
   report.name = variant.name();
+  report.note = variant.operation().note;
   report.cpus = cpus;
   const auto& implementations = variant.operation().implementations;
   const MeasuredVariant* measured =

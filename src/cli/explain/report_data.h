@@ -35,6 +35,7 @@ struct Curve {
 
 struct VariantReport {
   std::string name;
+  std::string note;  // Operation::note
   bool measured = false;
   int cpus = 1;                              // assumed free
   double uncertainty = 0;                    // placement::uncertainty() of what was measured

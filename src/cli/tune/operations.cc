@@ -5,6 +5,8 @@
 #include <cmath>
 #include <filesystem>
 
+#include "ops/aes/operation.h"
+#include "ops/crc32/operation.h"
 #include "ops/gemm/operation.h"
 #include "ops/gunzip/operation.h"
 #include "ops/hash/operation.h"
@@ -20,7 +22,8 @@ Status register_operations(placement::Registry& registry) {
   const std::string folder = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
   for (auto& operation :
        {sort::operation(folder + "/hoist-sort"), hash::operation(folder + "/hoist-hash"),
-        gunzip::operation(folder + "/hoist-gunzip"), gemm::operation(), qsort::operation()}) {
+        gunzip::operation(folder + "/hoist-gunzip"), gemm::operation(), qsort::operation(),
+        aes::operation(), crc32::operation()}) {
     if (Status status = registry.add(operation); !status) return status;
   }
   return {};
