@@ -67,7 +67,7 @@ _hoist_values() {
     "run --ops") echo "sort hash gunzip crc32 inflate qsort memcpy aes zstd deflate gemm -sort -hash -gunzip -crc32 -inflate -qsort +memcpy +aes -zstd +deflate -gemm" ;;
     "run --verify") echo "@text" ;;
     "top --interval") echo "@text" ;;
-    "tune --op") echo "sort hash gunzip qsort gemm" ;;
+    "tune --op") echo "sort hash gunzip qsort gemm aes crc32" ;;
     "tune --seconds") echo "@text" ;;
     "explain --plot") echo "@file" ;;
     "explain --cpus") echo "@text" ;;
@@ -141,7 +141,7 @@ _hoist_arguments() {
     "run") echo "@program" ;;
     "learn-program") echo "@file" ;;
     "help") echo "@topic" ;;
-    "explain") echo "sort hash gunzip qsort gemm" ;;
+    "explain") echo "sort hash gunzip qsort gemm aes crc32" ;;
     "container info") echo "@file" ;;
     "container verify") echo "@file" ;;
     "container repair") echo "@file" ;;

@@ -132,7 +132,7 @@ _hoist_tune() {
     '(-h --help)'-h'[Print this help message and exit]' \
     '(-h --help)'--help'[Print this help message and exit]' \
     --quick'[Fewer and smaller sizes\: less than a minute]' \
-    --op='[Only this OPERATION or OPERATION/VARIANT]:OP:(sort hash gunzip qsort gemm)' \
+    --op='[Only this OPERATION or OPERATION/VARIANT]:OP:(sort hash gunzip qsort gemm aes crc32)' \
     --seconds='[Time to take\: 48 for --quick, else 480]:FLOAT: ' \
     --refine'[Measure nothing\: fold the noted timings of real runs into the profile]' \
     --force'[Replace earlier measurements even where the new ones scatter]' \
@@ -148,7 +148,7 @@ _hoist_explain() {
     --cpus='[Assume this number of free CPUs, not the number that is free now]:INT: ' \
     --measured'[What was measured at each size, and what the choice costs over the fastest]' \
     --json'[Print as JSON]' \
-    '1:OP:(sort hash gunzip qsort gemm)' \
+    '1:OP:(sort hash gunzip qsort gemm aes crc32)' \
     '*:SIZE: '
 }
 
