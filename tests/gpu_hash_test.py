@@ -85,8 +85,9 @@ class GpuHashTest(unittest.TestCase):
         self.daemon = None
 
     def through_daemon(self, **changes):
+        # Many threads would have hashed everything before the GPU is open.
         variables = {"HOIST_GPU": "require", "HOIST_SOCKET": str(self.socket), "LC_ALL": "C",
-                     "XDG_CACHE_HOME": str(self.folder / "cache")}
+                     "HOIST_THREADS": "2", "XDG_CACHE_HOME": str(self.folder / "cache")}
         return environment(**{**variables, **changes})
 
     def status(self):
