@@ -7,6 +7,7 @@
 #include "device/radix_sort/served_radix_sort.h"
 #include "device/remote/ring_layout.h"
 #include "ops/gemm/served_gemm.h"
+#include "ops/hash/gpu/served_sha256.h"
 
 namespace hoist::daemon {
 namespace {
@@ -91,8 +92,9 @@ std::span<const ServedOperation* const> served_operations() {
   static const Fill fill;
   static const gemm::ServedGemm gemm;
   static const device::radix_sort::ServedRadixSort radix_sort;
-  static const std::array<const ServedOperation*, 5> operations = {&none, &copy, &fill, &gemm,
-                                                                   &radix_sort};
+  static const hash::ServedSha256 sha256;
+  static const std::array<const ServedOperation*, 6> operations = {&none, &copy,       &fill,
+                                                                   &gemm, &radix_sort, &sha256};
   return operations;
 }
 

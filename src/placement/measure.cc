@@ -103,7 +103,9 @@ class Measurer {
       : operation_(operation), variant_(variant), plan_(plan) {
     for (size_t i = 0; i < operation.implementations.size(); ++i) {
       const Implementation& one = operation.implementations[i];
-      const bool can_run = one.threads != 0 || plan.cpus > 1;
+      const std::vector<std::string>& without = operation.variants[variant].without;
+      const bool is_there = std::find(without.begin(), without.end(), one.name) == without.end();
+      const bool can_run = is_there && (one.threads != 0 || plan.cpus > 1);
       if (can_run && one.residency == Residency::host) {
         candidates_.push_back({i, {one.name, {}}, {}, 1, {}, {}});
         if (one.lingers) turn_ = std::max(plan.rounds, 1);
@@ -160,7 +162,7 @@ class Measurer {
     const double start = plan_.now();
     const double share = kForPrecision * plan_.seconds / static_cast<double>(plan_.sizes.size());
     plan_.at_size(size);
-    const Shape shape = {size, operation_.variants[variant_].items};
+    const Shape shape = {size, operation_.variants[variant_].items_of(size)};
     const Result<Run> prepared = operation_.prepare(variant_, shape, plan_.directory);
     if (!prepared) return prepared.error();
     const double preparation = seconds_since(start);

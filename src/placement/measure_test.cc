@@ -410,6 +410,27 @@ TEST(Measure, UnsupportedShapesAreNotRun) {
   EXPECT_LE(measured->variant.find("cpu-1")->points.back().shape.bytes, 4096u);
 }
 
+TEST(Measure, WhatAVariantIsWithoutIsNotMeasured) {
+  Fake fake;
+  fake.operation.variants[0].without = {"cpu-all", "cuda"};
+  const Result<Measurement> measured = measure(fake.operation, 0, fake.plan());
+  ASSERT_TRUE(measured);
+  EXPECT_EQ(measured->variant.implementations.size(), 2u);
+  EXPECT_EQ(measured->variant.find("cpu-all"), nullptr);
+  EXPECT_TRUE(measured->left_out.empty());
+  EXPECT_EQ(fake.runs[2], 0);
+}
+
+TEST(Measure, ItemsMayBeOfOneSize) {
+  Fake fake;
+  fake.operation.variants[0].item_bytes = 2048;
+  const Result<Measurement> measured = measure(fake.operation, 0, fake.plan());
+  ASSERT_TRUE(measured);
+  for (const Point& point : measured->variant.implementations[0].points) {
+    EXPECT_EQ(point.shape.items, std::max<uint64_t>(point.shape.bytes / 2048, 1));
+  }
+}
+
 TEST(Measure, NothingToRunIsAnError) {
   Fake fake;
   fake.operation.implementations = {{"cpu-all", 0}};
@@ -480,6 +501,34 @@ TEST(ProgramOperation, AGpuIsAnImplementationWhereTheEngineCanUseOne) {
   EXPECT_TRUE((*run)(3));
   is_there = false;
   EXPECT_EQ((*run)(3).error().message, "no GPU (test)");
+}
+
+TEST(ProgramOperation, AnEngineMayOnlyBorrowAGpuAndAVariantNone) {
+  const CacheDirectory directory;
+  const std::string script = "test \"$HOIST_GPU\" = require && test -s \"$1\"";
+  const GpuAccess gpu = {.find = [] { return Status(); },
+                         .lend = [](const std::string&) -> Result<std::function<Status()>> {
+                           return [] { return Status(); };
+                         },
+                         .opens = false};
+  ProgramVariant plain = variant_of("sh", {"-c", script, "sh"});
+  plain.may_use_gpu = false;
+  ProgramVariant small = variant_of("sh", {"-c", script, "sh"});
+  small.name = "small";
+  small.item_bytes = 100;
+  const Operation operation = make_program_operation("test", {plain, small}, "/bin/sh", gpu);
+  ASSERT_EQ(operation.implementations.size(), 4u);
+  EXPECT_EQ(operation.implementations[3].name, "hoistd");
+  EXPECT_EQ(operation.variants[0].without, (std::vector<std::string>{"cuda", "hoistd"}));
+  EXPECT_TRUE(operation.variants[1].without.empty());
+  EXPECT_EQ(operation.variants[1].items_of(1000), 10u);
+  const Result<placement::Run> run = operation.prepare(1, {1000, 10}, directory.path());
+  ASSERT_TRUE(run);
+  EXPECT_FALSE((*run)(2));
+  EXPECT_TRUE((*run)(3));
+  // More names than a program can be given.
+  EXPECT_EQ(operation.prepare(1, {1 << 20, 1 << 20}, directory.path()).error().code,
+            ErrorCode::exhausted);
 }
 
 TEST(ProgramOperation, AHoistdIsThereWhileItsUseIsMeasured) {

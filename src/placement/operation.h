@@ -17,6 +17,7 @@
 // choose.h then picks by what `hoist tune` (measure.h) found.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -63,6 +64,13 @@ struct Variant {
   // What runs where nothing is measured: conservative, ascending from 0. Empty: the first
   // implementation, whatever the size.
   std::vector<Interval> defaults{};
+  uint64_t item_bytes = 0;  // not 0: when it is measured, items of that size, as many as it takes
+  // Names of implementations that have nothing of their own to do here; they are not measured.
+  std::vector<std::string> without{};
+
+  uint64_t items_of(uint64_t bytes) const {
+    return item_bytes == 0 ? items : std::max<uint64_t>(bytes / item_bytes, 1);
+  }
 };
 
 // Runs the prepared work once with one of the operation's implementations, by its index.

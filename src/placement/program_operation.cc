@@ -24,9 +24,12 @@
 namespace hoist::placement {
 namespace {
 
-// Indices of implementations.
+// Indices of runs_of().
+constexpr size_t kCpuAll = 2;
 constexpr size_t kCuda = 3;
 constexpr size_t kHoistd = 4;
+
+constexpr const char* kNames[] = {"original", "cpu-1", "cpu-all", "cuda", "hoistd"};
 
 // The CPUs do less in less time than it takes to reach a GPU, 70 ms or more.
 constexpr uint64_t kLeastForGpu = uint64_t{1} << 20;
@@ -75,6 +78,11 @@ Result<std::vector<std::string>> write_inputs(const ProgramVariant& variant, con
   for (const Status& status :
        {check_memory(shape.bytes, kMemoryShare), check_room(directory, shape.bytes)}) {
     if (!status) return status.error();
+  }
+  // The programs must take all names at once.
+  const uint64_t name_bytes = directory.size() + 32;
+  if (shape.items * name_bytes > static_cast<uint64_t>(::sysconf(_SC_ARG_MAX)) / 2) {
+    return fail(ErrorCode::exhausted, fmt::format("no room for {} names", shape.items));
   }
   std::vector<std::string> files;
   for (uint64_t i = 0; i < shape.items; ++i) {
@@ -183,29 +191,36 @@ Operation make_program_operation(const std::string& name, std::vector<ProgramVar
                                  const std::string& engine, const GpuAccess& gpu) {
   Operation operation;
   operation.name = name;
-  operation.implementations = {{"original"}, {"cpu-1"}, {.name = "cpu-all", .threads = 0}};
+  std::vector<size_t> runs_by;  // of each implementation, the index in runs_of()
   const auto is_enough = [](const Shape& shape) { return shape.bytes >= kLeastForGpu; };
-  for (const auto& [kind, is_there] : {std::pair("cuda", !!gpu.find), {"hoistd", !!gpu.lend}}) {
-    if (!is_there) continue;
-    operation.implementations.push_back({.name = kind, .threads = 0, .supports = is_enough});
+  const bool is_there[] = {true, true, true, gpu.find && gpu.opens, !!gpu.lend};
+  for (size_t run = 0; run < std::size(kNames); ++run) {
+    if (!is_there[run]) continue;
+    Implementation one{.name = kNames[run], .threads = run < kCpuAll ? 1 : 0};
+    if (run >= kCuda) one.supports = is_enough;
+    operation.implementations.push_back(std::move(one));
+    runs_by.push_back(run);
   }
   for (const ProgramVariant& variant : variants) {
-    operation.variants.push_back(
-        {variant.name, variant.items, built_in_intervals(name + "/" + variant.name)});
+    operation.variants.push_back({.name = variant.name,
+                                  .items = variant.items,
+                                  .defaults = built_in_intervals(name + "/" + variant.name),
+                                  .item_bytes = variant.item_bytes});
+    if (!variant.may_use_gpu) operation.variants.back().without = {kNames[kCuda], kNames[kHoistd]};
   }
-  operation.prepare = [variants = std::move(variants), engine, find = gpu.find,
+  operation.prepare = [variants = std::move(variants), engine, runs_by, find = gpu.find,
                        lender = std::make_shared<Lender>(gpu.lend)](
                           size_t variant, const Shape& shape,
                           const std::string& directory) -> Result<Run> {
     const auto files = write_inputs(variants[variant], shape, directory);
     if (!files) return files.error();
-    return [runs = runs_of(variants[variant], engine, *files, lender->socket(directory)), find,
-            lender](size_t implementation) -> Status {
-      if (implementation >= kCuda) {
+    return [runs = runs_of(variants[variant], engine, *files, lender->socket(directory)), runs_by,
+            find, lender](size_t implementation) -> Status {
+      const size_t run = runs_by[implementation];
+      if (run >= kCuda) {
         if (Status found = find(); !found) return found;
       }
-      return implementation == kHoistd ? lender->run(runs[kHoistd])
-                                       : run_program(runs[implementation]);
+      return run == kHoistd ? lender->run(runs[run]) : run_program(runs[run]);
     };
   };
   return operation;

@@ -20,6 +20,8 @@ struct ProgramVariant {
   uint64_t items = 1;                    // files that the input is divided into
   // The content of input file `index`, `bytes` long (about that for compressed files).
   std::function<Result<std::string>(uint64_t bytes, uint64_t index)> content;
+  uint64_t item_bytes = 0;  // not 0: into files of so many bytes instead
+  bool may_use_gpu = true;  // where the engine can
 };
 
 // How an engine gets at a GPU, whether or not a hoistd runs today.
@@ -28,6 +30,7 @@ struct GpuAccess {
   // Makes a hoistd answer at this socket for as long as the result lives, which says whether it
   // still does.
   std::function<Result<std::function<Status()>>(const std::string& socket)> lend;
+  bool opens = true;  // one itself, too
 };
 
 // `engine` is the path of libexec/hoist/hoist-NAME. The defaults are the compiled-in rows of

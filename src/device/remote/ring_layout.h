@@ -46,6 +46,7 @@ enum hoist_request_kind {
   HOIST_REQUEST_FIRST_SERVED = 64,
   HOIST_REQUEST_GEMM = 64,       /* src/ops/gemm/served_gemm.h */
   HOIST_REQUEST_RADIX_SORT = 65, /* src/device/radix_sort/served_radix_sort.h */
+  HOIST_REQUEST_SHA256 = 66,     /* src/ops/hash/gpu/served_sha256.h */
 };
 
 /* How a request ended; what a message says is for people. */

@@ -19,8 +19,9 @@ namespace {
 // One checksum file.
 class Checker {
  public:
-  Checker(const Options& options, int threads, ChecksumLineParser& parser, Report& report)
-      : options_(options), threads_(threads), parser_(parser), report_(report) {}
+  Checker(const Options& options, int threads, GpuHasher* gpu, ChecksumLineParser& parser,
+          Report& report)
+      : options_(options), threads_(threads), gpu_(gpu), parser_(parser), report_(report) {}
 
   bool run(const std::string& file, JobTotals& totals) {
     from_stdin_ = file == "-";
@@ -38,7 +39,7 @@ class Checker {
     stream.next = [&](FileJob& job) { return next(lines, job); };
     stream.emit = [&](FileJob& job) { emit(job); };
     stream.flush = [&] { report_.flush(); };
-    const JobTotals own = run_in_order(stream, threads_);
+    const JobTotals own = run_in_order(stream, threads_, gpu_);
     totals.bytes += own.bytes;
     totals.parallel |= own.parallel;
     if (lines.error() != 0) {
@@ -145,6 +146,7 @@ class Checker {
 
   const Options& options_;
   const int threads_;
+  GpuHasher* const gpu_;
   ChecksumLineParser& parser_;
   Report& report_;
   bool from_stdin_ = false;
@@ -160,13 +162,13 @@ class Checker {
 
 }  // namespace
 
-bool check(const Options& options, int threads, Report& report, JobTotals& totals) {
+bool check(const Options& options, int threads, GpuHasher* gpu, Report& report, JobTotals& totals) {
   use_locale();
   bool ok = true;
   // What one checksum file settles holds for the next as well.
   ChecksumLineParser parser(options.algorithm, options.program == "cksum", options.dialect);
   for (const std::string& file : options.files) {
-    ok &= Checker(options, threads, parser, report).run(file, totals);
+    ok &= Checker(options, threads, gpu, parser, report).run(file, totals);
   }
   return ok;
 }

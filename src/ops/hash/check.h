@@ -7,7 +7,8 @@
 
 namespace hoist::hash {
 
-// On up to `threads` threads. False when something did not verify, as the options define it.
-bool check(const Options& options, int threads, Report& report, JobTotals& totals);
+// On up to `threads` threads, and a GPU unless it is null (run_in_order()). False when something
+// did not verify, as the options define it.
+bool check(const Options& options, int threads, GpuHasher* gpu, Report& report, JobTotals& totals);
 
 }  // namespace hoist::hash

@@ -21,14 +21,14 @@ bool is_worth_threads(const JobStream& stream, const FileJob& job, uint64_t done
 
 }  // namespace
 
-JobTotals run_in_order(const JobStream& stream, int threads) {
+JobTotals run_in_order(const JobStream& stream, int threads, GpuHasher* gpu) {
   JobTotals totals;
   const Company alone = threads > 1 ? Company::reader : Company::none;
   FileJob job;
   for (uint64_t done = 0; stream.next(job); ++done, job = FileJob()) {
-    if (threads > 1 && is_worth_threads(stream, job, done)) {
-      totals.parallel = true;
-      totals.bytes += OrderedRun(stream, std::move(job)).run(threads);
+    if ((threads > 1 || gpu != nullptr) && is_worth_threads(stream, job, done)) {
+      totals.parallel = threads > 1;
+      totals.bytes += OrderedRun(stream, std::move(job), gpu).run(threads);
       return totals;
     }
     if (!job.malformed) job.result = hash_file(job.name, job.kind, 0, alone);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "ops/hash/gpu_hasher.h"
 #include "ops/hash/hash_file.h"
 
 namespace hoist::hash {
@@ -35,13 +36,14 @@ struct JobStream {
 };
 
 struct JobTotals {
-  uint64_t bytes = 0;  // not yet reported as progress
+  uint64_t bytes = 0;  // hashed here, and not yet reported as progress
   bool parallel = false;
 };
 
 // Up to `threads` threads, the caller among them; a few small files are hashed on the caller alone.
+// What `gpu` takes (gpu_hasher.h) they may only read for it; null: there is none.
 // Files that are not independent (hash_file.h) are read when all before them have been emitted, and
 // what the files after them hold is what they hold once that is done.
-JobTotals run_in_order(const JobStream& stream, int threads);
+JobTotals run_in_order(const JobStream& stream, int threads, GpuHasher* gpu = nullptr);
 
 }  // namespace hoist::hash

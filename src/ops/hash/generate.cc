@@ -55,7 +55,8 @@ bool read_errors_pass(const Options& options) {
 
 }  // namespace
 
-bool generate(const Options& options, int threads, Report& report, JobTotals& totals) {
+bool generate(const Options& options, int threads, GpuHasher* gpu, Report& report,
+              JobTotals& totals) {
   bool ok = true;
   size_t next_file = 0;
   std::string line;  // keeps its memory from job to job
@@ -87,7 +88,7 @@ bool generate(const Options& options, int threads, Report& report, JobTotals& to
     report.output(line, !options.zero);
   };
   stream.flush = [&] { report.flush(); };
-  totals = run_in_order(stream, threads);
+  totals = run_in_order(stream, threads, gpu);
   return ok;
 }
 

@@ -7,7 +7,9 @@
 
 namespace hoist::hash {
 
-// On up to `threads` threads. False when a file could not be read.
-bool generate(const Options& options, int threads, Report& report, JobTotals& totals);
+// On up to `threads` threads, and a GPU unless it is null (run_in_order()). False when a file could
+// not be read.
+bool generate(const Options& options, int threads, GpuHasher* gpu, Report& report,
+              JobTotals& totals);
 
 }  // namespace hoist::hash

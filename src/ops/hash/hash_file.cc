@@ -168,4 +168,30 @@ FileDigest hash_file(const std::string& name, DigestKind kind, uint64_t expected
   return result;
 }
 
+bool read_file(const std::string& name, DigestKind kind, uint64_t expected,
+               std::span<uint8_t> memory, SpentDescriptors* spent, FileDigest& result) {
+  UniqueFd fd = open_to_read(name.c_str(), spent);
+  if (!fd.valid()) {
+    result.open_error = errno;
+    return false;
+  }
+  commit_run_unless_rereadable(fd.get());
+  ssize_t count = 0;
+  while (result.bytes < expected) {
+    count = read_some(fd.get(), memory.data() + result.bytes, memory.size() - result.bytes);
+    if (count <= 0) break;
+    result.bytes += static_cast<uint64_t>(count);
+  }
+  const bool is_all = result.bytes == expected;
+  if (!is_all) {
+    Hasher hasher(kind);
+    hasher.update(memory.data(), result.bytes);
+    if (count < 0) result.read_error = errno;
+    if (count > 0) hash_here(fd.get(), UINT64_MAX, 0, "cpu-all", hasher, result);
+    result.digest = hasher.finish();
+  }
+  if (spent != nullptr) spent->add(std::move(fd));
+  return is_all;
+}
+
 }  // namespace hoist::hash

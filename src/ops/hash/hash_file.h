@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "ops/hash/hasher.h"
@@ -41,6 +42,11 @@ enum class Company {
 // takes the descriptor when the file has been read, instead of its being closed.
 FileDigest hash_file(const std::string& name, DigestKind kind, uint64_t expected_bytes,
                      Company company, SpentDescriptors* spent = nullptr);
+
+// Reads a regular file that has just `expected` bytes into `memory`, which has room for more, for
+// somebody else to hash: true. Of any other the digest is in the result, as by hash_file().
+bool read_file(const std::string& name, DigestKind kind, uint64_t expected,
+               std::span<uint8_t> memory, SpentDescriptors* spent, FileDigest& result);
 
 // From this size on reading ahead pays for its thread.
 inline constexpr uint64_t kLargeFile = 4u << 20;

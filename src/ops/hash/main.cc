@@ -11,15 +11,23 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/counters.h"
 #include "base/crash_fallback.h"
+#include "base/option_values.h"
+#include "base/threads.h"
+#include "device/remote/lent_device.h"
 #include "ops/hash/check.h"
 #include "ops/hash/generate.h"
+#include "ops/hash/gpu_hasher.h"
 #include "ops/hash/options.h"
 #include "ops/hash/plain_sum.h"
 #include "ops/hash/report.h"
+#include "ops/hash/small_files.h"
+#include "placement/profile_file.h"
 #include "placement/record.h"
+#include "takeover/gpu_hint.h"
 #include "takeover/run_choice.h"
 #include "takeover/takeover.h"
 #include "takeover/verify.h"
@@ -74,6 +82,7 @@ const char* objection(const Options& options) {
 struct Input {
   std::string variant;
   std::optional<uint64_t> bytes;
+  std::optional<uint64_t> small_bytes;  // of many small files, also where only some were looked at
 };
 
 // Costs are the algorithm's, which `cksum -a` may borrow from another program. What no program
@@ -86,22 +95,55 @@ std::string variant_of(const Options& options) {
 }
 
 Input input_of(const Options& options) {
-  Input input{variant_of(options) + (options.files.size() > 1 ? "-many" : ""), {}};
+  Input input{variant_of(options), {}, {}};
   if (!options.check) input.bytes = hoist::input_size(options.files);
+  // To learn the sizes takes time where nobody has looked.
+  if (input.bytes || hoist_gpu_may_serve()) {
+    input.small_bytes = bytes_of_small_files(options, input.bytes);
+  }
+  const bool is_small = input.bytes && input.small_bytes;
+  if (options.files.size() > 1) input.variant += is_small ? "-small" : "-many";
   return input;
 }
 
-int run(const hoist::Takeover& takeover, const Options& options, const Input& input, int threads) {
+bool lends_what_was_measured() {
+  return hoist::device::remote::hoistd_answers() && hoist::placement::has_measured_these_gpus();
+}
+
+// With hoistd's GPU, where that is for it. This process opens none.
+std::optional<hoist::RunChoice> choose_gpu(const hoist::Takeover& takeover, const Input& input) {
+  const hoist_gpu_use use = hoist::gpu_use();
+  if (!input.small_bytes || use == HOIST_GPU_INPROCESS || use == HOIST_GPU_OFF) return {};
+  if (use == HOIST_GPU_REQUIRE) {
+    return hoist::RunChoice{
+        .on_gpu = true, .threads = hoist::usable_cpus(), .reason = "HOIST_GPU=require"};
+  }
+  hoist::RunChoice choice =
+      choose_run(takeover, "hash/sha256sum-small", input.small_bytes, lends_what_was_measured);
+  if (!choice.on_gpu) return {};
+  return choice;
+}
+
+int run(const hoist::Takeover& takeover, const Options& options, const Input& input, int threads,
+        bool on_gpu) {
   const auto start = std::chrono::steady_clock::now();
   hoist::hash::Report report(takeover.argv[0]);
   hoist::hash::JobTotals totals;
-  const bool ok = options.check ? check(options, threads, report, totals)
-                                : generate(options, threads, report, totals);
+  std::optional<hoist::hash::GpuHasher> gpu;
+  if (on_gpu) gpu.emplace(hoist::hash::lent_gpu());
+  hoist::hash::GpuHasher* const lent = gpu ? &*gpu : nullptr;
+  const bool ok = options.check ? check(options, threads, lent, report, totals)
+                                : generate(options, threads, lent, report, totals);
   const std::chrono::nanoseconds elapsed = std::chrono::steady_clock::now() - start;
-  hoist::Counters::process().add_call(kOperation, totals.parallel ? "cpu-all" : "cpu-1",
-                                      totals.bytes, static_cast<uint64_t>(elapsed.count()));
+  const bool used_gpu = gpu && gpu->was_used();
+  hoist::Counters& counters = hoist::Counters::process();
+  const char* const by_threads = totals.parallel ? "cpu-all" : "cpu-1";
+  if (used_gpu) counters.add_progress(kOperation, by_threads, std::exchange(totals.bytes, 0));
+  counters.add_call(kOperation, used_gpu ? "hoistd" : by_threads, totals.bytes,
+                    static_cast<uint64_t>(elapsed.count()));
   if (ok && input.bytes) {
-    hoist::placement::record(kOperation, input.variant, threads > 1 ? "cpu-all" : "cpu-1",
+    const char* const on_cpus = threads > 1 ? "cpu-all" : "cpu-1";
+    hoist::placement::record(kOperation, input.variant, used_gpu ? "hoistd" : on_cpus,
                              {*input.bytes, options.files.size()},
                              std::chrono::duration<double>(elapsed).count());
   }
@@ -121,8 +163,9 @@ int main(int argc, char** argv) {
   }
   if (const char* reason = objection(*options)) return step_aside(takeover, kOperation, reason);
   const Input input = input_of(*options);
-  const hoist::RunChoice choice =
+  hoist::RunChoice choice =
       choose_run(takeover, fmt::format("{}/{}", kOperation, input.variant), input.bytes);
+  if (const auto with_gpu = choose_gpu(takeover, input)) choice = *with_gpu;
   if (choice.original) return step_aside(takeover, kOperation, choice.reason);
   if (descriptors_are_scarce(choice.threads)) {
     return step_aside(takeover, kOperation, "few file descriptors");
@@ -134,5 +177,5 @@ int main(int argc, char** argv) {
     return *status;
   }
   confirm_takeover(takeover, choice.reason);
-  return run(takeover, *options, input, choice.threads);
+  return run(takeover, *options, input, choice.threads, choice.on_gpu);
 }

@@ -2,6 +2,7 @@
 
 #include <random>
 
+#include "placement/gpu_access.h"
 #include "placement/program_operation.h"
 #include "takeover/programs.h"
 
@@ -9,6 +10,7 @@ namespace hoist::hash {
 namespace {
 
 constexpr uint64_t kManyFiles = 8;
+constexpr uint64_t kSmallFile = 16 << 10;
 
 // No program's speed depends on what the bytes are.
 Result<std::string> random_bytes(uint64_t bytes, uint64_t index) {
@@ -30,10 +32,25 @@ placement::Operation operation(const std::string& engine) {
   for (const hoist_program& program : kHoistPrograms) {
     if (program.operation != HOIST_HASH) continue;
     const std::string name = program.name;
-    variants.push_back({name, name, {}, {"LC_ALL=C"}, 1, random_bytes});
-    variants.push_back({name + "-many", name, {}, {"LC_ALL=C"}, kManyFiles, random_bytes});
+    placement::ProgramVariant variant{.name = name,
+                                      .program = name,
+                                      .arguments = {},
+                                      .environment = {"LC_ALL=C"},
+                                      .content = random_bytes,
+                                      .may_use_gpu = false};
+    variants.push_back(variant);
+    variant.name = name + "-many";
+    variant.items = kManyFiles;
+    variants.push_back(variant);
+    if (name != "sha256sum") continue;
+    variant.name = name + "-small";
+    variant.item_bytes = kSmallFile;
+    variant.may_use_gpu = true;
+    variants.push_back(variant);
   }
-  return placement::make_program_operation("hash", std::move(variants), engine);
+  return placement::make_program_operation(
+      "hash", std::move(variants), engine,
+      {.find = placement::find_gpu, .lend = placement::lend_gpu, .opens = false});
 }
 
 }  // namespace hoist::hash

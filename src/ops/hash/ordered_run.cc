@@ -15,7 +15,9 @@ namespace hoist::hash {
 namespace {
 
 // How far hashing may run ahead of a file that takes long, or of a slow reader of our output.
-constexpr size_t kWindow = 1024;
+constexpr uint64_t kWindow = 1024;
+// The GPU has thousands of them at a time.
+constexpr uint64_t kGpuWindow = 32768;
 
 // What a thread takes at once. Where the files are not all known yet, the next ones may be long in
 // coming, and those at hand must not wait for many more.
@@ -56,7 +58,8 @@ bool own_descriptor_table() {
 
 }  // namespace
 
-OrderedRun::OrderedRun(const JobStream& stream, FileJob first) : stream_(stream), taken_(1) {
+OrderedRun::OrderedRun(const JobStream& stream, FileJob first, GpuHasher* gpu)
+    : stream_(stream), gpu_(gpu), window_(gpu != nullptr ? kGpuWindow : kWindow), taken_(1) {
   BatchPointer batch = std::make_unique<Batch>();
   batch->jobs.push_back(std::move(first));
   returned_.push_back(std::move(batch));
@@ -65,6 +68,7 @@ OrderedRun::OrderedRun(const JobStream& stream, FileJob first) : stream_(stream)
 uint64_t OrderedRun::run(int threads) {
   may_split_tables_ = stream_.count != UINT64_MAX && !has_inherited_descriptors();
   ThreadPool::process().parallel_for(static_cast<size_t>(threads), [this](size_t) { work(); });
+  if (gpu_ != nullptr) gpu_->wait();
   return bytes_;
 }
 
@@ -72,9 +76,11 @@ void OrderedRun::work() {
   const bool own_table = may_split_tables_ && own_descriptor_table();
   SpentDescriptors spent;
   while (BatchPointer batch = take()) {
-    hash(*batch, own_table ? &spent : nullptr);
+    SpentDescriptors* const closed_late = own_table ? &spent : nullptr;
+    gpu_ != nullptr ? read_or_hash(*batch, closed_late) : hash(*batch, closed_late);
     spent.close_all();
-    deliver(std::move(batch));
+    end_hashing();
+    batch->room ? hand_over(std::move(batch)) : deliver(std::move(batch));
   }
 }
 
@@ -84,7 +90,7 @@ OrderedRun::BatchPointer OrderedRun::take() {
   BatchPointer batch;
   {
     std::unique_lock lock(mutex_);
-    const auto has_room = [&] { return waiting_turns_ == 0 && taken_ - emitted_ < kWindow; };
+    const auto has_room = [&] { return waiting_turns_ == 0 && taken_ - emitted_ < window_; };
     moved_.wait(lock,
                 [&] { return !returned_.empty() || (exhausted_ ? hashing_ == 0 : has_room()); });
     if (returned_.empty() && exhausted_) return nullptr;
@@ -139,6 +145,69 @@ void OrderedRun::hash(Batch& batch, SpentDescriptors* spent) {
   }
 }
 
+// The files of the batch that are to be read now: up to one that has a turn, or until they are
+// enough for one thread.
+std::vector<FileGlance> OrderedRun::look_at(Batch& batch) {
+  std::vector<FileGlance> seen;
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < batch.jobs.size(); ++i) {
+    const FileJob& job = batch.jobs[i];
+    seen.push_back(job.malformed ? FileGlance{.independent = true} : glance_at(job.name));
+    if (!seen.back().independent) return seen;
+    bytes += seen.back().bytes;
+    if (bytes >= kBatchBytes && i + 1 < batch.jobs.size()) give_back(batch, i + 1);
+  }
+  return seen;
+}
+
+void OrderedRun::read_or_hash(Batch& batch, SpentDescriptors* spent) {
+  const std::vector<FileGlance> seen = look_at(batch);
+  const auto gpu_takes = [&](size_t i) {
+    const FileJob& job = batch.jobs[i];
+    return !job.malformed && seen[i].exact && GpuHasher::takes(job.kind, seen[i].bytes);
+  };
+  uint64_t bytes = 0;
+  size_t messages = 0;
+  for (size_t i = 0; i < seen.size(); ++i) {
+    if (!gpu_takes(i)) continue;
+    bytes += GpuHasher::room_for(seen[i].bytes);
+    ++messages;
+  }
+  if (messages > 0) batch.room = gpu_->reserve(bytes, messages);
+  std::span<uint8_t> rest = batch.room.memory;
+  for (size_t i = 0; i < seen.size(); ++i) {
+    if (!seen[i].independent) {
+      batch.hashed = i;
+      announce_turn(batch);
+      return;
+    }
+    FileJob& job = batch.jobs[i];
+    const uint64_t expected = seen[i].exact ? seen[i].bytes : 0;
+    if (batch.room && gpu_takes(i)) {
+      const size_t room = GpuHasher::room_for(expected);
+      if (read_file(job.name, job.kind, expected, rest.first(room), spent, job.result)) {
+        batch.messages.push_back({rest.first(expected), &job.result});
+      }
+      rest = rest.subspan(room);
+    } else if (!job.malformed) {
+      job.result = hash_file(job.name, job.kind, expected, Company::others, spent);
+    }
+  }
+  batch.hashed = seen.size();
+}
+
+void OrderedRun::hand_over(BatchPointer batch) {
+  const GpuHasher::Room room = std::exchange(batch->room, {});
+  const std::vector<GpuMessage> messages = std::exchange(batch->messages, {});
+  if (messages.empty()) {
+    gpu_->release(room);
+    return deliver(std::move(batch));
+  }
+  // A function must be copyable; it is called once.
+  const auto owner = std::make_shared<BatchPointer>(std::move(batch));
+  gpu_->hash(room, messages, [this, owner] { deliver(std::move(*owner)); });
+}
+
 void OrderedRun::give_back(Batch& batch, size_t first) {
   BatchPointer rest = std::make_unique<Batch>();
   const auto begin = batch.jobs.begin() + static_cast<ptrdiff_t>(first);
@@ -159,9 +228,13 @@ void OrderedRun::announce_turn(Batch& batch) {
   ++waiting_turns_;
 }
 
+void OrderedRun::end_hashing() {
+  const std::lock_guard lock(mutex_);
+  if (--hashing_ == 0) moved_.notify_all();
+}
+
 void OrderedRun::deliver(BatchPointer batch) {
   std::unique_lock lock(mutex_);
-  if (--hashing_ == 0) moved_.notify_all();
   if (batch->jobs.empty()) return;  // the stream had ended
   ready_.emplace(batch->first_ticket, std::move(batch));
   if (emitting_) return;

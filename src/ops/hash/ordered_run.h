@@ -10,6 +10,10 @@
 // file and those behind it are hashed by the thread that emits. What other threads had hashed ahead
 // by then is hashed again, because the file may be a pipe whose writer changes the others; hashing
 // a regular file twice is not noticed.
+//
+// With a GPU a thread looks at all files of a batch, asks for memory for those that the GPU takes,
+// and reads them into it; where there is no room it hashes them. The batch is delivered when the
+// GPU has hashed its files, by one of the GPU's threads.
 #pragma once
 
 #include <atomic>
@@ -27,7 +31,7 @@ namespace hoist::hash {
 class OrderedRun {
  public:
   // `first` has been taken from the stream already.
-  OrderedRun(const JobStream& stream, FileJob first);
+  OrderedRun(const JobStream& stream, FileJob first, GpuHasher* gpu);
   // Blocks until all is emitted. Bytes that were not yet reported as progress.
   uint64_t run(int threads);
 
@@ -36,9 +40,11 @@ class OrderedRun {
   struct Batch {
     uint64_t first_ticket = 0;
     std::vector<FileJob> jobs;
-    size_t hashed = 0;      // of the jobs, from the first on
-    bool has_turn = false;  // because the next job must be read at its turn
-    uint64_t turns = 0;     // turns_ when the batch was begun
+    size_t hashed = 0;                 // of the jobs, from the first on
+    bool has_turn = false;             // because the next job must be read at its turn
+    uint64_t turns = 0;                // turns_ when the batch was begun
+    GpuHasher::Room room;              // that the GPU has for it
+    std::vector<GpuMessage> messages;  // read into the room
   };
   using BatchPointer = std::unique_ptr<Batch>;
 
@@ -46,13 +52,19 @@ class OrderedRun {
   BatchPointer take();
   void fill(Batch& batch);
   void hash(Batch& batch, SpentDescriptors* spent);
+  std::vector<FileGlance> look_at(Batch& batch);
+  void read_or_hash(Batch& batch, SpentDescriptors* spent);
+  void hand_over(BatchPointer batch);
   void give_back(Batch& batch, size_t first);
   void announce_turn(Batch& batch);
+  void end_hashing();
   void deliver(BatchPointer batch);
   void emit(Batch& batch);
   void hash_in_turn(FileJob& job);
 
   const JobStream& stream_;
+  GpuHasher* const gpu_;
+  const uint64_t window_;  // jobs that may be taken and not emitted
 
   std::mutex stream_mutex_;
   uint64_t taken_ = 0;

@@ -2,12 +2,9 @@
 
 #include <fmt/core.h>
 
-#include <chrono>
 #include <clocale>
 
-#include "device/device.h"
-#include "device/remote/remote_device.h"
-#include "device/remote/start.h"
+#include "placement/gpu_access.h"
 #include "placement/program_operation.h"
 #include "takeover/gpu_hint.h"
 
@@ -65,36 +62,6 @@ Result<std::string> numbers(uint64_t bytes, uint64_t index) {
   });
 }
 
-Status find_gpu() {
-  const Result<device::Device*> gpu = device::find_device("cuda");
-  return gpu ? Status() : gpu.error();
-}
-
-// A private hoistd, with a client that keeps it from ending for want of any, and ends it.
-Result<std::function<Status()>> lend_gpu(const std::string& socket) {
-  const Result<device::Device*> gpu = device::find_device("cuda");
-  if (gpu && (*gpu)->properties().exclusive) {
-    return fail(ErrorCode::unavailable, "the GPU is for one process at a time");
-  }
-  device::remote::StartOptions start;
-  start.device = "cuda";
-  start.socket = socket;
-  start.idle = std::chrono::seconds(1);
-  start.wait = std::chrono::seconds(5);
-  if (const Status started = device::remote::start_private_daemon(start); !started) {
-    return started.error();
-  }
-  device::remote::ConnectOptions options;
-  options.path = socket;
-  options.pool_size = uint64_t{16} << 20;
-  auto connected = device::remote::RemoteDevice::connect(options);
-  if (!connected) return connected.error();
-  return [client = std::move(*connected)]() -> Status {
-    if (!client->connection().lost()) return {};
-    return fail(ErrorCode::unavailable, "hoistd ended while it was measured");
-  };
-}
-
 // The user's locale where it has collation rules, else a common one that has; empty: none.
 std::string collating_locale() {
   const std::string before = std::setlocale(LC_COLLATE, nullptr);
@@ -127,7 +94,7 @@ placement::Operation operation(const std::string& engine) {
       {{"C", "sort", {}, {"LC_ALL=C"}, 1, words},
        {"locale", "sort", {}, {"LC_ALL=" + locale}, 1, words_of_locale},
        {"numeric", "sort", {"-n"}, {"LC_ALL=C"}, 1, numbers}},
-      engine, {find_gpu, lend_gpu});
+      engine, {placement::find_gpu, placement::lend_gpu});
   // Opening a GPU takes as much time as sorting some hundred megabytes.
   if (hoist_gpu_may_serve()) {
     operation.most_bytes = uint64_t{4} << 30;

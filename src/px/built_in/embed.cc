@@ -28,9 +28,9 @@ Scalar scalar_of(const ir::Kernel::Argument& argument) {
   return argument.array ? argument.array->element : argument.scalar->type.scalar;
 }
 
-// "Status saxpy(const device::Stream& stream, …)"
+// "Status saxpy(const device::StreamView& stream, …)"
 std::string head(const ir::Kernel& kernel) {
-  std::string text = fmt::format("Status {}(const device::Stream& stream, const ir::Grid& grid",
+  std::string text = fmt::format("Status {}(const device::StreamView& stream, const ir::Grid& grid",
                                  identifier(kernel.name));
   for (const ir::Kernel::Argument& argument : kernel.arguments) {
     const std::string_view type = cpp_type(scalar_of(argument));
@@ -118,10 +118,11 @@ Result<Embedded> embed(const Lowered& file, std::string_view header_path) {
   const uint64_t threads = most_threads(file.host.steps);
   Embedded made;
   const std::string note = fmt::format("// Made from {}; do not edit.\n", module.file());
-  made.header = note +
-                "#pragma once\n\n#include <cstdint>\n#include <span>\n\n#include "
-                "\"device/stream.h\"\n#include \"ir/launch.h\"\n\nnamespace hoist::px::kernels "
-                "{\n\n";
+  made.header =
+      note +
+      "#pragma once\n\n#include <cstdint>\n#include <span>\n\n#include "
+      "\"device/stream_view.h\"\n#include \"ir/launch.h\"\n\nnamespace hoist::px::kernels "
+      "{\n\n";
   std::string launchers;
   std::string entries;
   for (const auto& kernel : module.kernels()) {

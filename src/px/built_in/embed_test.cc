@@ -36,8 +36,9 @@ TEST(Embed, DeclaresALaunchFunctionForEachKernel) {
   const Result<Embedded> made = embedded(kScale);
   ASSERT_TRUE(made) << made.error().message;
   const std::string declared =
-      "Status scale(const device::Stream& stream, const ir::Grid& grid, std::span<const float> x, "
-      "std::span<float> out, std::span<uint64_t> counts, float by, bool on)";
+      "Status scale(const device::StreamView& stream, const ir::Grid& grid, "
+      "std::span<const float> x, std::span<float> out, std::span<uint64_t> counts, float by, "
+      "bool on)";
   EXPECT_NE(made->header.find(declared + ";"), std::string::npos) << made->header;
   EXPECT_NE(made->cpp.find(declared + " {"), std::string::npos);
   EXPECT_NE(made->cpp.find("#include \"ops/k/k.px.h\""), std::string::npos);

@@ -5,7 +5,7 @@
 
 namespace hoist::px {
 
-Status BuiltInKernel::launch(const device::Stream& stream, const ir::Grid& grid,
+Status BuiltInKernel::launch(const device::StreamView& stream, const ir::Grid& grid,
                              std::span<const ir::Argument> arguments) const {
   if (grid.block_count() == 0) return {};
   std::vector<ir::Argument> values(arguments.begin(), arguments.end());
@@ -26,7 +26,7 @@ Status BuiltInKernel::launch(const device::Stream& stream, const ir::Grid& grid,
       places.push_back(&values[i].bits);  // little-endian: a narrow one lies at the beginning
     }
   }
-  return on_gpu_.launch(stream, sizes, places.data());
+  return on_gpu_.launch(stream.device(), stream.handle(), sizes, places.data());
 }
 
 }  // namespace hoist::px

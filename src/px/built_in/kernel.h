@@ -6,7 +6,7 @@
 // makes "ops/primitives/vectors.px.h", which has for each kernel a function that launches it:
 //
 //   namespace hoist::px::kernels {
-//   Status saxpy(const device::Stream& stream, const ir::Grid& grid, float a,
+//   Status saxpy(const device::StreamView& stream, const ir::Grid& grid, float a,
 //                std::span<const float> x, std::span<float> y);
 //   }
 //
@@ -25,7 +25,7 @@
 #include <type_traits>
 
 #include "device/kernel.h"
-#include "device/stream.h"
+#include "device/stream_view.h"
 #include "ir/launch.h"
 #include "px/compile/cpu_module.h"
 
@@ -38,7 +38,7 @@ class BuiltInKernel {
                           uint64_t arrays)
       : on_gpu_(cuda_function, what), on_cpu_(on_cpu), arrays_(arrays) {}
 
-  Status launch(const device::Stream& stream, const ir::Grid& grid,
+  Status launch(const device::StreamView& stream, const ir::Grid& grid,
                 std::span<const ir::Argument> arguments) const;
 
  private:

@@ -14,12 +14,9 @@ Error refuse(const char* what) { return fail(ErrorCode::invalid_argument, what);
 
 bool is_aligned(const void* data) { return reinterpret_cast<uintptr_t>(data) % 16 == 0; }
 
-}  // namespace
-
-Status sha256_messages(const device::Stream& stream, device::Span<const std::byte> data,
-                       device::Span<const uint64_t> offsets, device::Span<std::byte> digests) {
-  if (offsets.size == 0) return refuse("there is one more offset than messages");
-  const uint64_t messages = offsets.size - 1;
+Status launch(const device::StreamView& stream, device::Span<const std::byte> data,
+              device::Span<const uint64_t> offsets, device::Span<std::byte> digests,
+              uint64_t messages, int64_t step, uint64_t longest) {
   if (digests.size / kDigest != messages || digests.size % kDigest != 0) {
     return refuse("each message has a digest of 32 bytes");
   }
@@ -33,7 +30,23 @@ Status sha256_messages(const device::Stream& stream, device::Span<const std::byt
                              {reinterpret_cast<const uint32_t*>(data.data), data.size / 4},
                              {offsets.data, offsets.size},
                              {reinterpret_cast<uint32_t*>(digests.data), digests.size / 4},
-                             static_cast<int64_t>(messages));
+                             static_cast<int64_t>(messages), step, static_cast<int64_t>(longest));
+}
+
+}  // namespace
+
+Status sha256_messages(const device::StreamView& stream, device::Span<const std::byte> data,
+                       device::Span<const uint64_t> offsets, device::Span<std::byte> digests) {
+  if (offsets.size == 0) return refuse("there is one more offset than messages");
+  return launch(stream, data, offsets, digests, offsets.size - 1, 1, data.size);
+}
+
+Status sha256_messages_apart(const device::StreamView& stream, device::Span<const std::byte> data,
+                             device::Span<const uint64_t> offsets, device::Span<std::byte> digests,
+                             uint64_t longest) {
+  if (offsets.size % 2 != 0) return refuse("each message has two offsets");
+  if (longest > data.size) longest = data.size;
+  return launch(stream, data, offsets, digests, offsets.size / 2, 2, longest);
 }
 
 }  // namespace hoist::hash

@@ -3,8 +3,8 @@
 //   Status done = hash::sha256_messages(stream, data, offsets, digests);
 //
 // Message m is the bytes [offsets[m], offsets[m + 1]) of `data`; all three lie in the device's
-// memory, `offsets` has one more than there are messages, and `digests` 32 bytes for each. The
-// caller sees to it that the offsets ascend and end inside the data.
+// memory, `offsets` has one more than there are messages, and `digests` 32 bytes for each. Offsets
+// that do not ascend, or lie behind the data, give digests of less, and reach no other memory.
 //
 // A GPU wants tens of thousands of messages at a time, those that follow one another of like
 // lengths, since 32 of them take as long as the longest. Those that begin at multiples of 16 bytes
@@ -21,11 +21,17 @@
 #include <cstdint>
 
 #include "device/buffer.h"
-#include "device/stream.h"
+#include "device/stream_view.h"
 
 namespace hoist::hash {
 
-Status sha256_messages(const device::Stream& stream, device::Span<const std::byte> data,
+Status sha256_messages(const device::StreamView& stream, device::Span<const std::byte> data,
                        device::Span<const uint64_t> offsets, device::Span<std::byte> digests);
+
+// The same for messages that lie apart: message m is the bytes [offsets[2 m], offsets[2 m + 1]), of
+// which no more than `longest` count.
+Status sha256_messages_apart(const device::StreamView& stream, device::Span<const std::byte> data,
+                             device::Span<const uint64_t> offsets, device::Span<std::byte> digests,
+                             uint64_t longest);
 
 }  // namespace hoist::hash

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <openssl/sha.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <random>
@@ -160,13 +161,44 @@ TEST(InterpretedSha256, IsOpenSsls) {
   const ir::Argument arguments[] = {ir::Argument::array(data.data(), data.size() / 4),
                                     ir::Argument::array(offsets.data(), offsets.size()),
                                     ir::Argument::array(digests.data(), digests.size() / 4),
-                                    ir::Argument::scalar(messages.size())};
+                                    ir::Argument::scalar(messages.size()),
+                                    ir::Argument::scalar(1),  // offset a message
+                                    ir::Argument::scalar(data.size())};
   const Status done = px::run_interpreted(HOIST_SOURCE_DIR "/src/ops/hash/gpu/sha256.px", "sha256",
                                           {{1, 1, 1}, {32, 1, 1}}, arguments);
   ASSERT_TRUE(done) << done.error().message;
   for (size_t i = 0; i < messages.size(); ++i) {
     const auto at = digests.begin() + static_cast<ptrdiff_t>(i * 32);
     EXPECT_EQ(Bytes(at, at + 32), by_openssl(messages[i])) << i;
+  }
+}
+
+TEST(InterpretedSha256, NoOffsetReachesOutsideTheData) {
+  constexpr uint64_t kEdges[] = {0, 3, 16, 95, 100, 101, uint64_t{1} << 63, UINT64_MAX - 7};
+  Bytes data(100, 0x5a);
+  std::vector<uint64_t> offsets;
+  for (const uint64_t begin : kEdges) {
+    for (const uint64_t end : kEdges) offsets.insert(offsets.end(), {begin, end});
+  }
+  const size_t messages = offsets.size() / 2;
+  for (const size_t longest : {0U, 50U, 100U}) {
+    Bytes digests(messages * 32);
+    const ir::Argument arguments[] = {ir::Argument::array(data.data(), data.size() / 4),
+                                      ir::Argument::array(offsets.data(), offsets.size()),
+                                      ir::Argument::array(digests.data(), digests.size() / 4),
+                                      ir::Argument::scalar(messages),
+                                      ir::Argument::scalar(2),  // offsets a message
+                                      ir::Argument::scalar(longest)};
+    const Status done = px::run_interpreted(HOIST_SOURCE_DIR "/src/ops/hash/gpu/sha256.px",
+                                            "sha256", {{2, 1, 1}, {32, 1, 1}}, arguments);
+    ASSERT_TRUE(done) << done.error().message;
+    for (size_t i = 0; i < messages; ++i) {
+      const size_t begin = std::min<uint64_t>(offsets[2 * i], data.size());
+      const size_t end = std::min<uint64_t>(offsets[2 * i + 1], data.size());
+      const Bytes message(std::min(end > begin ? end - begin : 0, longest), 0x5a);
+      const auto at = digests.begin() + static_cast<ptrdiff_t>(i * 32);
+      ASSERT_EQ(Bytes(at, at + 32), by_openssl(message)) << i;
+    }
   }
 }
 
