@@ -10,6 +10,7 @@
 #include "ops/hash/operation.h"
 #include "ops/qsort/operation.h"
 #include "ops/sort/operation.h"
+#include "px/place/operation.h"
 
 namespace hoist::cli {
 
@@ -20,7 +21,8 @@ Status register_operations(placement::Registry& registry) {
   const std::string folder = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
   for (auto& operation :
        {sort::operation(folder + "/hoist-sort"), hash::operation(folder + "/hoist-hash"),
-        gunzip::operation(folder + "/hoist-gunzip"), gemm::operation(), qsort::operation()}) {
+        gunzip::operation(folder + "/hoist-gunzip"), gemm::operation(), qsort::operation(),
+        px::operation(folder + "/hoist-px")}) {
     if (Status status = registry.add(operation); !status) return status;
   }
   return {};
