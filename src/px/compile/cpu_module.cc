@@ -67,7 +67,7 @@ void run_blocks(CpuKernel* kernel, const CpuLaunch& launch, uint64_t begin, uint
     kernel(&launch, begin, behind);
     begin = behind;
     const double milliseconds = watch.milliseconds();
-    if (milliseconds < kShort) piece *= 2;
+    if (milliseconds < kShort) piece = std::min(8 * piece, end);
     if (milliseconds > kLong) piece = std::max<uint64_t>(1, piece / 2);
   }
 }
