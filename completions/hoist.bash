@@ -46,7 +46,7 @@ _hoist_options() {
     "match bench") echo "--help --patterns --length --symbols --device --json" ;;
     "px") echo "--help" ;;
     "px check") echo "--help --json" ;;
-    "px run") echo "--help --in --out --set --len --target --check-bounds --no-check-bounds --time --json --force" ;;
+    "px run") echo "--help --in --out --set --len --target --check-bounds --no-check-bounds --time --explain --json --force" ;;
     "px build") echo "--help -o --output --lib --force" ;;
     "px emit") echo "--help --stage --check-bounds" ;;
     "px fmt") echo "--help --check" ;;

@@ -242,6 +242,7 @@ complete -c hoist -n '__hoist_is "px run"' -l target -x -a 'auto cpu cuda interp
 complete -c hoist -n '__hoist_is "px run"' -l check-bounds -d 'Find accesses beyond an array\'s end, which is done unless the next one is given'
 complete -c hoist -n '__hoist_is "px run"' -l no-check-bounds -d 'Leave these checks out'
 complete -c hoist -n '__hoist_is "px run"' -l time -d 'Print how long compiling, copies and launches took'
+complete -c hoist -n '__hoist_is "px run"' -l explain -d 'Only print where it would run, and why'
 complete -c hoist -n '__hoist_is "px run"' -l json -d 'Print times and arrays as JSON'
 complete -c hoist -n '__hoist_is "px run"' -l force -d 'Replace the output where it exists'
 complete -c hoist -n '__hoist_is "px run"' -F

@@ -448,6 +448,7 @@ _hoist_px_run() {
     --check-bounds'[Find accesses beyond an array'\''s end, which is done unless the next one is given]' \
     --no-check-bounds'[Leave these checks out]' \
     --time'[Print how long compiling, copies and launches took]' \
+    --explain'[Only print where it would run, and why]' \
     --json'[Print times and arrays as JSON]' \
     --force'[Replace the output where it exists]' \
     '1:FILE:_files'

@@ -24,7 +24,7 @@ def run(*argv, **options):
 def declared():
     """Functions that the headers declare."""
     found = set()
-    for name in ("hoist", "tensors", "match"):
+    for name in ("hoist", "tensors", "match", "px"):
         text = (ROOT / "include" / "hoist" / f"{name}.h").read_text()
         text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
         found |= set(re.findall(r"\b(hoist_\w+)\(", text))
@@ -56,6 +56,14 @@ class InstalledTest(unittest.TestCase):
                   env={**os.environ, "LD_LIBRARY_PATH": str(self.prefix / "lib")})
         self.assertIn("all layers: bit for bit", out)
         self.assertIn('"present"', out)
+
+    def test_the_example_of_kernels_builds_and_runs(self):
+        program = pathlib.Path(self.folder.name) / "kernels"
+        run("cc", "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror",
+            ROOT / "examples" / "capi" / "px_example.c", "-o", program, *self.flags())
+        out = run(program, env={**os.environ, "LD_LIBRARY_PATH": str(self.prefix / "lib"),
+                                "XDG_CACHE_HOME": self.folder.name})
+        self.assertIn("2 x + 1: 1 3 5", out)
 
     def test_the_plug_in_of_cuda_lies_beside_it(self):
         if not (BUILD / "lib" / "libhoist_cuda.so").is_file():

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The programs of examples/ do what their descriptions say, and replace nobody's file."""
 
+import os
 import pathlib
 import tempfile
 import unittest
@@ -36,6 +37,15 @@ class Examples(unittest.TestCase):
 
     def test_capi(self):
         self.works("capi_example", "weights.holo", r'all layers: bit for bit\n(?s:.*)"missing": ')
+
+    def test_capi_px(self):
+        own_cache = {**os.environ, "XDG_CACHE_HOME": str(self.folder)}
+        done = run(BUILD / "tests" / "capi_px_example", env=own_cache)
+        self.assertEqual(done.returncode, 0, done)
+        self.assertEqual(done.stdout.decode().splitlines()[:2],
+                         ["saxpy takes x in f32[], y inout f32[], a in f32, n in i32",
+                          "2 x + 1: 1 3 5 ... 1999, on the CPU"])
+        self.assertIn("line 4, column 8: no name tdi; is it tid?", done.stdout.decode())
 
     def test_container(self):
         self.works("container_example", "c.holo", "7: hello\n9: world\n")

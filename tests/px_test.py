@@ -4,10 +4,13 @@
 import json
 import os
 import pathlib
+import re
 import shutil
-import shutil
+import signal
 import struct
+import subprocess
 import tempfile
+import time
 import unittest
 
 from hoist_tree import HOIST, environment, run
@@ -37,6 +40,44 @@ GPU_END
 GPU_LAUNCH vector_add BLOCKS 4 THREADS 256
 GPU_SYNC
 """
+
+
+# Minutes of work.
+SLOW = """\
+GPU_KERNEL slow
+    GPU_PARAM v out u32[]
+    GPU_THREAD_CODE:
+        LET value u32 = u32(thread_id())
+        FOR i FROM 0 TO 20000:
+            value = (value ^ (value >> 7)) * 2654435761
+        ENDFOR
+        STORE value | 1 -> v[block_id() % i32(len(v))]
+GPU_END
+
+GPU_LAUNCH slow 1000000 64
+"""
+
+
+def made_up_profile():
+    """As if a GPU had been measured on this machine: fast, after a start of 0.3 s."""
+    cpu = re.search("model name\\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text())
+    version = run(HOIST, "version").stdout.decode().split()[1]
+
+    def points(fixed, of_byte):
+        return [{"bytes": size, "items": 1, "seconds": fixed + of_byte * size, "noise": 0.01,
+                 "runs": 5, "factor": 1} for size in (4 ** k for k in range(7, 15))]
+
+    def variant(name, cpu_costs, gpu_costs):
+        return {"name": f"px/{name}", "residency": "host", "rows": [], "implementations": [
+            {"name": "cpu-all", "points": points(*cpu_costs)},
+            {"name": "cuda", "points": points(*gpu_costs)}]}
+
+    return json.dumps({
+        "format": 1, "measured": "2026-01-02T03:04:05Z",
+        "machine": {"cpu": cpu[1] if cpu else "", "gpu": "", "driver": "", "cpus": 1, "hoist": version},
+        "variants": [variant("stream", (1e-5, 1e-10), (5e-5, 1e-10)),
+                     variant("compute", (1e-5, 5e-8), (2e-5, 5e-11)),
+                     variant("start", (0.01, 1e-10), (0.31, 1e-10))]})
 
 
 def floats(*values):
@@ -174,6 +215,42 @@ class Run(PxTest):
     def test_compiled_code_is_kept(self):
         self.vector_add("--target", "cpu")
         self.assertTrue([path for path in pathlib.Path(CACHE.name).rglob("*") if path.is_file()])
+
+    def test_where_it_runs_is_estimated(self):
+        self.file("v.px", VECTOR_ADD)
+        arguments = ("run", "v.px", "--len", "a=1000", "--len", "b=1000", "--len", "c=1000",
+                     "--set", "n=1000", "--explain")
+        self.assertRegex(self.px(*arguments)[0], "^cpu: the CPU: no profile")
+        self.file("profile.json", made_up_profile())
+        own = environment(HOIST_PROFILE=self.folder / "profile.json", HOIST_GPU="off")
+        told, _ = self.px(*arguments, env=own)
+        self.assertRegex(told, r"^cpu: the CPU: \S+ .s on the CPU, \S+ .s on a GPU \(300 ms of them its "
+                               r"start\), estimated from \S+ operations and 0.016 MB\n$")
+        place = json.loads(self.px(*arguments, "--json", env=own)[0])["place"]
+        self.assertAlmostEqual(place["gpu_start_ms"], 300, delta=1)
+        self.assertEqual(place["bytes_copied"], 4 * 1000 * (3 + 1))  # all go there, c comes back
+        # What a GPU would do sooner stays on the CPU where there is none.
+        self.file("slow.px", SLOW)
+        told, _ = self.px("run", "slow.px", "--len", "v=1000", "--explain", env=own)
+        self.assertRegex(told, "^cpu: the CPU: .*HOIST_GPU")
+        told, _ = self.px("run", "v.px", "--len", "a=1000", "--len", "b=1000", "--len", "c=1000", "--set",
+                          "n=1000", "--target", "cpu", "--explain", env=own)
+        self.assertEqual(told, "cpu: as the command line or the file says\n")
+
+    def test_an_interrupt_ends_a_long_run_and_leaves_no_file(self):
+        self.file("slow.px", SLOW)
+        before = set(self.folder.iterdir())
+        for target in ("cpu", "interpreter"):
+            with self.subTest(target=target):
+                running = subprocess.Popen(
+                    [HOIST, "px", "run", "slow.px", "--len", "v=1000", "--out", "v=v.npy", "--target",
+                     target], cwd=self.folder, stderr=subprocess.PIPE,
+                    env=environment(TMPDIR=self.folder))
+                time.sleep(0.5)
+                running.send_signal(signal.SIGINT)
+                self.assertEqual(running.communicate(timeout=100)[1], b"")
+                self.assertEqual(running.returncode, -signal.SIGINT)
+                self.assertEqual(set(self.folder.iterdir()), before)
 
     def test_npy_header(self):
         self.vector_add("--out", "c=c.npy")

@@ -2,10 +2,10 @@
  *
  *   cc -std=c99 program.c $(pkg-config --cflags --libs hoist)
  *
- * hoist/tensors.h (model weights that load progressively) and hoist/match.h (exact similarity
- * search) are the parts; each includes this header. They are C99, and C++ too. Nothing but what
- * these headers declare is the library's interface; hoist/gemm.h is of something else (`hoist
- * run`).
+ * hoist/tensors.h (model weights that load progressively), hoist/match.h (exact similarity search)
+ * and hoist/px.h (kernels on CPU and GPU) are the parts; each includes this header. They are C99,
+ * and C++ too. Nothing but what these headers declare is the library's interface; hoist/gemm.h is
+ * of something else (`hoist run`).
  *
  * Errors. A call that can fail returns a hoist_status. What went wrong, where and what would help
  * is then in hoist_error_message(), of the calling thread. A call that fails leaves what it was

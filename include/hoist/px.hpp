@@ -29,7 +29,11 @@
 //
 //   compile_text(), Message                   px/compile_text.h
 //   Program, ProgramOptions, Target           px/program.h: launches, faults of checked builds
-//   default_grid(), longest_array()           px/default_grid.h
+//   wait_or_stop()                            px/wait.h: waits for a launch, or stops it
+//   default_grid(), grid_of_blocks(),         px/default_grid.h
+//   longest_array()
+//   choose_device(), run_on_host_arrays()     px/place/choose.h, px/place/host_arrays.h: arrays of
+//                                             host memory where they are computed soonest
 //   ir::Argument, ir::Grid, ir::Fault,        ir/launch.h
 //   ir::describe()
 //   ir::Module, ir::Kernel                    ir/module.h
@@ -56,4 +60,7 @@
 #include "ir/module.h"
 #include "px/compile_text.h"
 #include "px/default_grid.h"
+#include "px/place/choose.h"
+#include "px/place/host_arrays.h"
 #include "px/program.h"
+#include "px/wait.h"

@@ -13,7 +13,7 @@ class Program:
     def launch(
         self,
         kernel: str,
-        arguments: Tuple[Tuple[Any, str, bool, bool], ...],
+        arguments: Tuple[Any, ...],
         blocks: _Extents,
         threads: _Extents,
     ) -> Optional[Tuple[str, int, int, str, int, int]]: ...

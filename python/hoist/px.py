@@ -6,9 +6,10 @@
     program.kernels["saxpy"](x, y, 2.0, len(x))              # a thread for each element of y
     program.kernels["saxpy"][blocks, threads](x, y, 2.0, len(x))
 
-Arrays are used where they lie: those of the CPU by its cores, those of a GPU there. A call returns
-when the kernel is done; the interpreter's lock is released meanwhile. Calls may come from any
-thread.
+Arrays are used where they lie: those of the CPU by its cores, those of a GPU there. Where `hoist
+tune` has measured a GPU, arrays of the CPU are copied there and back for launches that are then
+faster. A call returns when the kernel is done; the interpreter's lock is released meanwhile, and
+Ctrl-C stops it between two blocks. Calls may come from any thread.
 
 Errors are those of `hoist.errors`, and the two below.
 """
@@ -136,10 +137,7 @@ class Kernel:
             raise InvalidArgument(f"{self.name} is given blocks: give threads, too")
         fault = self._program.launch(
             self.name,
-            tuple(
-                (value, parameter.name, parameter.is_array, parameter.direction != "in")
-                for value, parameter in zip(arguments, self.parameters)
-            ),
+            arguments,
             None if blocks is None else _extents(blocks, "blocks", 0),
             None if threads is None else _extents(threads, "threads", 1),
         )
@@ -165,9 +163,11 @@ def compile(
 ) -> Program:
     """The kernels of a px text.
 
-    target: "cpu", "cuda" or "interpreter" compiles for it at once. "auto" compiles when a kernel is
-        first called, for the device on which the arrays of the call lie: for the CPU with the
-        system's C++ compiler, and without one the interpreter runs it (with a RuntimeWarning).
+    target: "cpu", "cuda" or "interpreter" compiles for it at once; "cuda" copies arrays of the CPU
+        to the GPU and back. "auto" compiles when a kernel is first called, for the device on which
+        the arrays of the call lie, or for a GPU where the arrays lie in the CPU's memory and it is
+        estimated to be faster with the copies. For the CPU it takes the system's C++ compiler, and
+        without one the interpreter runs it (with a RuntimeWarning).
     check_bounds: accesses beyond an array's end raise BoundsError; the interpreter always checks.
     name: of the text, for messages.
     """

@@ -483,3 +483,77 @@ def test_torch_tensors():
     assert torch.equal(y.cpu(), torch.arange(1000) + 2.0)
     with pytest.raises(errors.InvalidArgument, match="move them to one device"):
         saxpy(x.cpu(), y, 2.0, 1000)
+
+
+SLOW = """
+GPU_KERNEL slow
+    GPU_PARAM v out u32[]
+    GPU_PARAM turns i32
+    GPU_THREAD_CODE:
+        LET value u32 = u32(thread_id())
+        FOR i FROM 0 TO turns:
+            value = (value ^ (value >> 7)) * 2654435761
+        ENDFOR
+        STORE value | 1 -> v[block_id() % i32(len(v))]
+GPU_END
+"""
+
+
+def test_an_interrupt_ends_a_long_launch(target):
+    """Minutes of work on either target, unless it is stopped between two blocks."""
+    code = f"""
+import os, signal, sys, threading
+import numpy as np
+from hoist import px
+
+slow = px.compile({SLOW!r}, target={target!r}).kernels["slow"]
+v = np.zeros(1 << 20, dtype=np.uint32)
+slow[8, 32](v, 3)
+assert v[:8].all()
+v[:] = 0
+threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    slow[1 << 20, 256](v, 20000)
+except KeyboardInterrupt:
+    assert not v.all()
+    slow[8, 32](v, 3)  # and it goes on working
+    print("interrupted")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100)
+    assert done.stdout == "interrupted\n", done.stderr
+
+
+def test_the_interpreters_end_stops_a_daemon_threads_launch():
+    code = f"""
+import threading, time
+import numpy as np
+from hoist import px
+
+slow = px.compile({SLOW!r}, target="cpu").kernels["slow"]
+v = np.zeros(1 << 20, dtype=np.uint32)
+threading.Thread(target=lambda: slow[1 << 20, 256](v, 20000), daemon=True).start()
+while not v.any():
+    time.sleep(0.01)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0 and done.stderr == ""
+
+
+def test_arrays_of_the_host_without_a_gpu():
+    code = f"""
+import numpy as np
+from hoist import errors, px
+try:
+    px.compile({SAXPY!r}, target="cuda")
+except errors.Unavailable:
+    print("no GPU")
+x = np.ones(8, dtype=np.float32)
+px.compile({SAXPY!r}).kernels["saxpy"](x, x.copy(), 1.0, 8)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "HOIST_GPU": "off"},
+    )
+    assert done.stdout == "no GPU\n", done.stderr

@@ -112,6 +112,22 @@ TEST_P(DeviceTest, BytesGoThereAndBack) {
   }
 }
 
+TEST_P(DeviceTest, ABorrowedStreamStaysItsOwners) {
+  Result<Stream> owner = Stream::create(device());
+  ASSERT_TRUE(owner) << owner.error().message;
+  Result<Buffer> buffer = Buffer::allocate(device(), 64);
+  ASSERT_TRUE(buffer) << buffer.error().message;
+  {
+    Stream borrowed = Stream::borrow(device(), owner->handle());
+    Stream moved = std::move(borrowed);
+    ASSERT_TRUE(moved.fill(buffer->data(), std::byte{7}, 64));
+  }
+  ASSERT_TRUE(owner->synchronize());
+  std::vector<std::byte> received(64);
+  ASSERT_TRUE(buffer->download(received));
+  EXPECT_EQ(received, std::vector(64, std::byte{7}));
+}
+
 TEST_P(DeviceTest, RangesOutsideAreRefused) {
   Result<Buffer> buffer = Buffer::allocate(device(), 100);
   ASSERT_TRUE(buffer);

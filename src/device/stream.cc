@@ -11,11 +11,12 @@ Result<Stream> Stream::create(Device& device) {
 Stream& Stream::operator=(Stream&& other) noexcept {
   std::swap(device_, other.device_);
   std::swap(handle_, other.handle_);
+  std::swap(is_owned_, other.is_owned_);
   return *this;
 }
 
 Stream::~Stream() {
-  if (handle_.pointer != nullptr) device_->destroy(handle_);
+  if (is_owned_ && handle_.pointer != nullptr) device_->destroy(handle_);
 }
 
 Result<Event> Event::create(Device& device) {

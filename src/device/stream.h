@@ -15,8 +15,14 @@ class Event;
 class Stream {
  public:
   static Result<Stream> create(Device& device);
+  // One of somebody else's, who destroys it later.
+  static Stream borrow(Device& device, StreamHandle handle) {
+    return {device, handle, /*is_owned=*/false};
+  }
   Stream(Stream&& other) noexcept
-      : device_(other.device_), handle_(std::exchange(other.handle_, {})) {}
+      : device_(other.device_),
+        handle_(std::exchange(other.handle_, {})),
+        is_owned_(other.is_owned_) {}
   Stream& operator=(Stream&& other) noexcept;
   ~Stream();
 
@@ -40,9 +46,11 @@ class Stream {
   Status synchronize() { return device_->synchronize(handle_); }
 
  private:
-  Stream(Device& device, StreamHandle handle) : device_(&device), handle_(handle) {}
+  Stream(Device& device, StreamHandle handle, bool is_owned = true)
+      : device_(&device), handle_(handle), is_owned_(is_owned) {}
   Device* device_;
   StreamHandle handle_;
+  bool is_owned_;
 };
 
 // A point in a stream.

@@ -35,6 +35,9 @@ Result<std::optional<Fault>> interpret(const Kernel& kernel, const Grid& grid,
   for (uint32_t z = 0; z < grid.blocks[2]; ++z) {
     for (uint32_t y = 0; y < grid.blocks[1]; ++y) {
       for (uint32_t x = 0; x < grid.blocks[0]; ++x) {
+        if (options.stop.stop_requested()) {
+          return fail(ErrorCode::cancelled, fmt::format("{} was stopped as asked", kernel.name));
+        }
         run.block = {x, y, z};
         Frame frame(run, grid.block_threads(), kernel.arrays);
         bind(frame, kernel, arguments);

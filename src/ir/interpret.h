@@ -10,6 +10,7 @@
 
 #include <optional>
 #include <span>
+#include <stop_token>
 
 #include "ir/launch.h"
 #include "ir/module.h"
@@ -19,9 +20,12 @@ namespace hoist::ir {
 struct InterpretOptions {
   // Statements times threads, after which a kernel counts as endless.
   uint64_t most_steps = ~uint64_t{0};
+  // No further block begins once it is requested.
+  std::stop_token stop{};
 };
 
-// The first fault, or none. Errors: those of check_launch(); `exhausted` after most_steps.
+// The first fault, or none. Errors: those of check_launch(); `exhausted` after most_steps;
+// `cancelled` where it was stopped.
 Result<std::optional<Fault>> interpret(const Kernel& kernel, const Grid& grid,
                                        std::span<const Argument> arguments,
                                        const InterpretOptions& options = {});

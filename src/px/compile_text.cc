@@ -22,8 +22,8 @@ std::vector<Message> messages_of(const Source& source, const Diagnostics& diagno
 
 }  // namespace
 
-Result<Program> compile_text(std::string_view text, const ProgramOptions& options,
-                             const std::string& name, std::vector<Message>* messages) {
+Result<Lowered> read_text(std::string_view text, const std::string& name,
+                          std::vector<Message>* messages) {
   if (messages) messages->clear();
   if (text.size() > Source::kMostBytes) {
     return fail(ErrorCode::exhausted,
@@ -33,11 +33,16 @@ Result<Program> compile_text(std::string_view text, const ProgramOptions& option
   Diagnostics diagnostics;
   std::optional<Lowered> lowered = read(source, diagnostics);
   if (messages) *messages = messages_of(source, diagnostics);
-  if (!lowered) {
-    std::string all = render(source, diagnostics);
-    if (all.ends_with('\n')) all.pop_back();
-    return fail(ErrorCode::invalid_argument, std::move(all));
-  }
+  if (lowered) return *std::move(lowered);
+  std::string all = render(source, diagnostics);
+  if (all.ends_with('\n')) all.pop_back();
+  return fail(ErrorCode::invalid_argument, std::move(all));
+}
+
+Result<Program> compile_text(std::string_view text, const ProgramOptions& options,
+                             const std::string& name, std::vector<Message>* messages) {
+  Result<Lowered> lowered = read_text(text, name, messages);
+  if (!lowered) return lowered.error();
   return Program::build(std::move(lowered->module), options);
 }
 

@@ -24,6 +24,8 @@ struct Message {
   std::string mend;  // what the author can do
 };
 
+struct Lowered;  // px/lower/lower.h
+
 // `name`: of the text, for messages. `messages`, if any, is set to the errors and warnings in the
 // order of the text. Errors: those of Program::build(); `invalid_argument` for a text that is no
 // px, with all its errors, each with its line, a caret and a mend; `exhausted` for one above 16
@@ -31,5 +33,9 @@ struct Message {
 Result<Program> compile_text(std::string_view text, const ProgramOptions& options = {},
                              const std::string& name = "<text>",
                              std::vector<Message>* messages = nullptr);
+
+// The same without compiling anything: what a text says.
+Result<Lowered> read_text(std::string_view text, const std::string& name = "<text>",
+                          std::vector<Message>* messages = nullptr);
 
 }  // namespace hoist::px

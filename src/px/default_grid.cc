@@ -43,4 +43,12 @@ Result<ir::Grid> default_grid(const ir::Module& module, const ir::Kernel& kernel
   return ir::Grid{.blocks = {static_cast<uint32_t>(blocks), 1, 1}, .threads = {kThreads, 1, 1}};
 }
 
+ir::Grid grid_of_blocks(const ir::Kernel& kernel, std::span<const ir::Argument> arguments,
+                        const std::array<uint32_t, 3>& threads) {
+  constexpr uint64_t kMost = 0x7fffffff;
+  const uint64_t of_block = std::max<uint32_t>(1, threads[0]);
+  const uint64_t blocks = (longest_array(kernel, arguments) + of_block - 1) / of_block;
+  return {.blocks = {static_cast<uint32_t>(std::min(blocks, kMost)), 1, 1}, .threads = threads};
+}
+
 }  // namespace hoist::px

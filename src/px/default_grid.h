@@ -1,7 +1,8 @@
-// The grid of a launch that is given none: the file's own where the arguments decide it, else a
-// thread for each element of the longest array that the kernel writes.
+// The grid of a launch that is not given one, or only its threads: the file's own where the
+// arguments decide it, else a thread for each element of the longest array that the kernel writes.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 
@@ -18,5 +19,9 @@ uint64_t longest_array(const ir::Kernel& kernel, std::span<const ir::Argument> a
 // more elements than a grid has threads.
 Result<ir::Grid> default_grid(const ir::Module& module, const ir::Kernel& kernel,
                               std::span<const ir::Argument> arguments);
+
+// As many blocks of `threads` as the longest array that the kernel writes needs, in x.
+ir::Grid grid_of_blocks(const ir::Kernel& kernel, std::span<const ir::Argument> arguments,
+                        const std::array<uint32_t, 3>& threads);
 
 }  // namespace hoist::px

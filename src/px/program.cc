@@ -155,7 +155,8 @@ device::Device& Program::device() const { return state_->device; }
 const std::string& Program::note() const { return state_->note; }
 
 Status Program::launch(const device::Stream& stream, const ir::Kernel& kernel, const ir::Grid& grid,
-                       std::span<const ir::Argument> arguments) const {
+                       std::span<const ir::Argument> arguments,
+                       const LaunchOptions& options) const {
   if (Status can = ir::check_launch(kernel, grid, arguments); !can) return can;
   if (&stream.device() != &state_->device) {
     return fail(ErrorCode::invalid_argument,
@@ -173,22 +174,22 @@ Status Program::launch(const device::Stream& stream, const ir::Kernel& kernel, c
     return state_->gpu->launch(stream, kernel, grid, values, state_->gpu_fault.data());
   }
   if (state_->target == Target::interpreter) {
-    return state_->device.call(stream.handle(),
-                               [state = state_, &kernel, grid, values = std::move(values)] {
-                                 if (auto done = ir::interpret(kernel, grid, values))
-                                   state->keep(*std::move(done));
-                               });
+    return state_->device.call(stream.handle(), [state = state_, &kernel, grid,
+                                                 values = std::move(values), stop = options.stop] {
+      if (auto done = ir::interpret(kernel, grid, values, {.stop = stop}))
+        state->keep(*std::move(done));
+    });
   }
   CpuKernel* const compiled = state_->cpu->kernel(cpp_entry_name(kernel));
   if (!compiled) {
     return fail(ErrorCode::internal, fmt::format("there is no compiled {}", kernel.name));
   }
-  return state_->device.call(stream.handle(),
-                             [state = state_, compiled, &kernel, grid, values = std::move(values)] {
-                               CpuFault fault;
-                               run_on_cpu(compiled, grid, values, &fault);
-                               state->keep(state->fault_of(fault, kernel.name));
-                             });
+  return state_->device.call(stream.handle(), [state = state_, compiled, &kernel, grid,
+                                               values = std::move(values), options] {
+    CpuFault fault;
+    run_on_cpu(compiled, grid, values, &fault, options);
+    state->keep(state->fault_of(fault, kernel.name));
+  });
 }
 
 Result<std::optional<ir::Fault>> Program::take_fault(device::Stream& stream) const {

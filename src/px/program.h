@@ -21,6 +21,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -45,6 +46,13 @@ struct ProgramOptions {
   bool check_bounds = false;         // finds accesses beyond an array's end; costs time
 };
 
+struct LaunchOptions {
+  // Once it is requested no further block begins on the CPU, and the kernel's work is left as it
+  // is; those under way go on to their end (px/wait.h). A GPU's kernels cannot be stopped.
+  std::stop_token stop{};
+  int threads = 0;  // of the CPU, at most; 0: as many as the process may use
+};
+
 class Program {
  public:
   static Result<Program> build(ir::Module module, const ProgramOptions& options);
@@ -58,7 +66,7 @@ class Program {
 
   // The kernel is one of the module's, the stream of the program's device.
   Status launch(const device::Stream& stream, const ir::Kernel& kernel, const ir::Grid& grid,
-                std::span<const ir::Argument> arguments) const;
+                std::span<const ir::Argument> arguments, const LaunchOptions& options = {}) const;
 
   // The first fault that a launch has found since the last call, after all work of the stream.
   // Without check_bounds there is none, whatever a kernel does.

@@ -4,12 +4,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <functional>
 #include <mutex>
 #include <utility>
 
 #include "device/stream.h"
+#include "px/compile_text.h"
 #include "px/default_grid.h"
-#include "px/lower/lower.h"
+#include "px/place/choose.h"
+#include "px/place/host_arrays.h"
 #include "python/errors.h"
 #include "python/px_scalars.h"
 #include "python/released_gil.h"
@@ -68,18 +71,25 @@ class PxBuilt {
   void give_back(std::shared_ptr<device::Stream> stream) { idle_.push_back(std::move(stream)); }
   std::shared_ptr<std::mutex> turn() const { return turn_; }
 
-  // Without the interpreter's lock.
+  // Without the interpreter's lock. `wants_stop` is asked now and then.
   Result<std::optional<ir::Fault>> run(device::Stream& stream, std::mutex& turn,
                                        const ir::Kernel& kernel, const ir::Grid& grid,
-                                       std::span<const ir::Argument> arguments) const {
+                                       std::span<const ir::Argument> arguments, bool are_on_host,
+                                       const std::function<bool()>& wants_stop) const {
     std::unique_lock<std::mutex> lock;
     // A fault is the program's: one call at a time, so that each gets its own.
     if (finds_faults_) lock = std::unique_lock(turn);
-    if (Status launched = program_.launch(stream, kernel, grid, arguments); !launched) {
-      return launched.error();
+    std::stop_source stop;
+    const std::stop_callback at_the_end(stop_at_the_end(), [&stop] { stop.request_stop(); });
+    Status done;
+    if (are_on_host) {
+      done = px::run_on_host_arrays(program_, stream, kernel, grid, arguments, stop, wants_stop);
+    } else {
+      done = program_.launch(stream, kernel, grid, arguments);
+      if (done) done = stream.synchronize();
     }
+    if (!done) return done.error();
     if (finds_faults_) return program_.take_fault(stream);
-    if (Status done = stream.synchronize(); !done) return done.error();
     return std::optional<ir::Fault>();
   }
 
@@ -92,8 +102,13 @@ class PxBuilt {
 };
 
 PxProgram::PxProgram(std::string name, std::string text, px::Target target, bool check_bounds)
-    : name_(std::move(name)), text_(std::move(text)), target_(target), check_bounds_(check_bounds) {
-  if (target_ != px::Target::automatic) built_for(device_of("", {}));
+    : name_(std::move(name)),
+      text_(std::move(text)),
+      target_(target),
+      check_bounds_(check_bounds),
+      lowered_(value(px::read_text(text_, name_))) {
+  if (target_ == px::Target::automatic) return;
+  built_for(target_ == px::Target::cuda ? *value(device::cuda_device()) : device::cpu_device());
 }
 
 PxProgram::~PxProgram() = default;
@@ -103,13 +118,8 @@ std::shared_ptr<PxBuilt> PxProgram::built_for(device::Device& device) {
   if (found != built_.end()) return found->second;
   auto program = [&]() -> Result<px::Program> {
     const ReleasedGil released;
-    const px::Source source(name_, text_);
-    px::Diagnostics diagnostics;
-    std::optional<px::Lowered> lowered = px::read(source, diagnostics);
-    if (!lowered) return fail(ErrorCode::internal, px::render(source, diagnostics));
-    return px::Program::build(
-        std::move(lowered->module),
-        {.target = target_, .device = &device, .check_bounds = check_bounds_});
+    return px::compile_text(
+        text_, {.target = target_, .device = &device, .check_bounds = check_bounds_}, name_);
   }();
   const px::Program built = value(std::move(program));
   if (!built.note().empty()) {
@@ -121,82 +131,83 @@ std::shared_ptr<PxBuilt> PxProgram::built_for(device::Device& device) {
   return built_.try_emplace(&device, std::make_shared<PxBuilt>(built, finds_faults)).first->second;
 }
 
-device::Device& PxProgram::device_of(const std::string& kernel,
-                                     const std::vector<PxArray>& arrays) const {
-  const PxArray* first = arrays.empty() ? nullptr : arrays.data();
+void PxProgram::check_places(const std::string& kernel, const std::vector<PxArray>& arrays) const {
   for (const PxArray& array : arrays) {
-    if (array.gpu == first->gpu) continue;
-    refuse(kernel + " is given arrays on " + place_of(*first) + " and on " + place_of(array) +
-           ": move them to one device");
+    if (array.gpu != arrays.front().gpu) {
+      refuse(kernel + " is given arrays on " + place_of(arrays.front()) + " and on " +
+             place_of(array) + ": move them to one device");
+    }
+    const bool may_be_gpu = target_ == px::Target::cuda || target_ == px::Target::automatic;
+    if (array.gpu >= 0 && !may_be_gpu) {
+      refuse(kernel + " is given arrays on " + place_of(array) +
+             ", and was compiled for target=\"" + std::string(name(target_)) +
+             "\": move them, or compile for another target");
+    }
   }
-  const bool wants_gpu = target_ == px::Target::cuda;
-  const bool wants_cpu = !wants_gpu && target_ != px::Target::automatic;
-  if (first && (first->gpu < 0 ? wants_gpu : wants_cpu)) {
-    refuse(kernel + " is given arrays on " + place_of(*first) + ", and was compiled for target=\"" +
-           std::string(name(target_)) + "\": move them, or compile for another target");
-  }
-  if (first ? first->gpu < 0 : !wants_gpu) return device::cpu_device();
-  return *value(device::cuda_device(first ? first->gpu : 0));
+}
+
+device::Device& PxProgram::device_of(const ir::Kernel& kernel, const ir::Grid& grid,
+                                     std::span<const ir::Argument> arguments,
+                                     int gpu_of_arrays) const {
+  if (gpu_of_arrays >= 0) return *value(device::cuda_device(gpu_of_arrays));
+  if (target_ == px::Target::cuda) return *value(device::cuda_device());
+  if (target_ != px::Target::automatic) return device::cpu_device();
+  return *px::choose_device(kernel, grid, arguments).device;
 }
 
 nb::object PxProgram::launch(const std::string& kernel_name, const nb::tuple& arguments,
                              const std::optional<Extents>& blocks,
                              const std::optional<Extents>& threads) {
-  // What it takes is of the program that was built, and where to build follows from the arrays:
-  // they are seen first.
-  std::vector<PxArray> arrays;
-  std::vector<size_t> array_at;
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    const nb::tuple given =
-        nb::cast<nb::tuple>(arguments[i]);  // (value, name, is array, is written)
-    if (!nb::cast<bool>(given[2])) continue;
-    array_at.push_back(i);
-    arrays.push_back(px_array(given[0], nb::cast<bool>(given[3]),
-                              kernel_name + ": " + nb::cast<nb::str>(given[1]).c_str()));
-  }
-  device::Device& device = device_of(kernel_name, arrays);
-  const std::shared_ptr<PxBuilt> built = built_for(device);
-  const px::Program& program = built->program();
-  const ir::Kernel* kernel = program.find_kernel(kernel_name);
+  const ir::Kernel* kernel = lowered_.module.find_kernel(kernel_name);
   if (!kernel) refuse("no kernel " + kernel_name);
 
+  std::vector<PxArray> arrays;
   std::vector<ir::Argument> values(arguments.size());
-  for (size_t i = 0; i < array_at.size(); ++i) {
-    const ir::Array& array = *kernel->arguments[array_at[i]].array;
-    check_array(arrays[i], array, kernel_name + ": " + array.name);
-    values[array_at[i]] = ir::Argument::array(arrays[i].data, arrays[i].length);
-  }
   for (size_t i = 0; i < arguments.size(); ++i) {
-    const ir::Parameter* scalar = kernel->arguments[i].scalar;
-    if (!scalar) continue;
-    const nb::tuple given = nb::cast<nb::tuple>(arguments[i]);
-    values[i] = ir::Argument::scalar(
-        px_scalar(given[0], scalar->type.scalar, kernel_name + ": " + scalar->name));
+    const nb::object given = arguments[i];
+    const ir::Kernel::Argument& parameter = kernel->arguments[i];
+    const std::string who = kernel_name + ": " + parameter.name();
+    if (parameter.scalar) {
+      values[i] = ir::Argument::scalar(px_scalar(given, parameter.scalar->type.scalar, who));
+      continue;
+    }
+    arrays.push_back(px_array(given, parameter.array->direction != ir::Direction::in, who));
+    check_array(arrays.back(), *parameter.array, who);
+    values[i] = ir::Argument::array(arrays.back().data, arrays.back().length);
   }
+  check_places(kernel_name, arrays);
 
   ir::Grid grid;
-  if (threads) grid.threads = *threads;
-  if (blocks) grid.blocks = *blocks;
-  if (!blocks && threads) {
-    const uint64_t of_block = std::max<uint32_t>(1, grid.threads[0]);
-    const uint64_t longest = px::longest_array(*kernel, values);
-    grid.blocks[0] =
-        static_cast<uint32_t>(std::min<uint64_t>((longest + of_block - 1) / of_block, 0x7fffffff));
-  } else if (!blocks) {
-    grid = value(px::default_grid(program.module(), *kernel, values));
+  if (!threads) {
+    grid = value(px::default_grid(lowered_.module, *kernel, values));
+  } else if (blocks) {
+    grid = {.blocks = *blocks, .threads = *threads};
+  } else {
+    grid = px::grid_of_blocks(*kernel, values, *threads);
   }
 
+  const int gpu_of_arrays = arrays.empty() ? -1 : arrays.front().gpu;
+  device::Device& device = device_of(*kernel, grid, values, gpu_of_arrays);
+  const std::shared_ptr<PxBuilt> built = built_for(device);
   auto stream = built->take_stream();
   const auto turn = built->turn();
+  // A handler that raises has set the exception; on other threads than the main one none runs.
+  bool is_raised = false;
+  const auto wants_stop = [&is_raised] {
+    const nb::gil_scoped_acquire held;
+    return is_raised = PyErr_CheckSignals() != 0;
+  };
   auto fault = [&]() -> Result<std::optional<ir::Fault>> {
     const ReleasedGil released;
     for (const PxArray& array : arrays) {
       if (!array.stream) continue;
       if (Status there = device.synchronize(*array.stream); !there) return there.error();
     }
-    return built->run(*stream, *turn, *kernel, grid, values);
+    return built->run(*stream, *turn, *built->program().find_kernel(kernel_name), grid, values,
+                      gpu_of_arrays < 0, wants_stop);
   }();
   built->give_back(std::move(stream));
+  if (is_raised) throw nb::python_error();
   const std::optional<ir::Fault> found = value(std::move(fault));
   if (!found) return nb::none();
   return nb::make_tuple(ir::describe(*found, name_), found->place.line, found->place.column,

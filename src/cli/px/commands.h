@@ -43,6 +43,7 @@ struct PxRunOptions {
   std::string target = "auto";
   bool check_bounds = true;
   bool time = false;
+  bool explain = false;  // only say where it would run
   bool json = false;
   bool force = false;
 };

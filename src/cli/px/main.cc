@@ -44,6 +44,7 @@ void add_run(CLI::App& app, int& status) {
   command->add_flag_callback(
       "--no-check-bounds", [options] { options->check_bounds = false; }, "Leave these checks out");
   command->add_flag("--time", options->time, "Print how long compiling, copies and launches took");
+  command->add_flag("--explain", options->explain, "Only print where it would run, and why");
   command->add_flag("--json", options->json, "Print times and arrays as JSON");
   add_force(command, options->force);
   command->footer(

@@ -4,50 +4,20 @@
 #include <utility>
 
 #include "base/stopwatch.h"
+#include "cli/interrupts.h"
 #include "cli/output_rule.h"
 #include "cli/px/commands.h"
 #include "cli/px/read_source.h"
+#include "cli/px/run_place.h"
 #include "cli/px/run_report.h"
 #include "cli/px/run_values.h"
 #include "cli/report.h"
 #include "device/device.h"
 #include "px/program.h"
+#include "px/wait.h"
 
 namespace hoist::cli {
 namespace {
-
-// Where to run it when nobody says: a GPU's context takes a quarter of a second, in which one core
-// goes through some GB.
-constexpr uint64_t kBytesForGpu = uint64_t{256} << 20;
-
-struct Place {
-  px::Target target = px::Target::automatic;
-  device::Device* device = nullptr;
-};
-
-Result<device::Device*> gpu_of(const px::HostProgram& host) {
-  return device::cuda_device(host.device);
-}
-
-Result<Place> choose(const PxRunOptions& options, const px::HostProgram& host,
-                     const RunValues& made) {
-  device::Device& cpu = device::cpu_device();
-  if (options.target == "interpreter") return Place{px::Target::interpreter, &cpu};
-  const bool file_decides = options.target == "auto";
-  if (options.target == "cpu" || (file_decides && host.target == px::HostTarget::cpu)) {
-    return Place{px::Target::cpu, &cpu};
-  }
-  if (options.target == "cuda" || (file_decides && host.target == px::HostTarget::gpu)) {
-    const Result<device::Device*> gpu = gpu_of(host);
-    if (!gpu) return gpu.error();
-    return Place{px::Target::cuda, *gpu};
-  }
-  uint64_t bytes = 0;
-  for (const auto& [array, content] : made.contents) bytes += content.bytes.size();
-  if (bytes < kBytesForGpu) return Place{px::Target::automatic, &cpu};
-  const Result<device::Device*> gpu = gpu_of(host);
-  return Place{px::Target::automatic, gpu ? *gpu : &cpu};
-}
 
 std::string shown(const px::Program& program) {
   return program.target() == px::Target::cuda ? program.device().properties().id()
@@ -68,12 +38,20 @@ Status write_outputs(const RunValues& made, const std::vector<ArrayFileName>& ou
   return OutputFile::publish_all(files);
 }
 
+// Whether to stop. A GPU's kernels cannot be stopped: the process ends with them.
+bool is_stop_wanted(const px::Program& program) {
+  if (is_interrupted() && program.target() == px::Target::cuda) end_if_interrupted(kFailed);
+  return is_interrupted();
+}
+
 px::LaunchKernel launches_of(const px::Program& program, device::Stream& stream,
                              bool check_bounds) {
-  return [&program, &stream, check_bounds](
+  return [&program, &stream, check_bounds, stop = std::stop_source()](
              const ir::Kernel& kernel, const ir::Grid& grid,
-             std::span<const ir::Argument> arguments) -> Result<std::optional<ir::Fault>> {
-    if (Status done = program.launch(stream, kernel, grid, arguments); !done) return done.error();
+             std::span<const ir::Argument> arguments) mutable -> Result<std::optional<ir::Fault>> {
+    Status done = program.launch(stream, kernel, grid, arguments, {.stop = stop.get_token()});
+    if (done) done = px::wait_or_stop(stream, stop, [&] { return is_stop_wanted(program); });
+    if (!done) return done.error();
     if (!check_bounds) return std::optional<ir::Fault>();
     return program.take_fault(stream);
   };
@@ -94,8 +72,12 @@ Status run(const PxRunOptions& options, PxFile& file) {
   }
   Result<RunValues> made = read_values(options, host);
   if (!made) return made.error();
-  const Result<Place> place = choose(options, host, *made);
+  const Result<RunPlace> place = choose_place(options, file, *made);
   if (!place) return place.error();
+  if (options.explain) {
+    print_place(options, *place);
+    return {};
+  }
 
   const Stopwatch watch;
   const bool check_bounds = options.check_bounds || place->target == px::Target::interpreter;
@@ -106,6 +88,7 @@ Status run(const PxRunOptions& options, PxFile& file) {
   if (!program->note().empty()) {
     warn(fmt::format("the interpreter runs {}, slowly: {}", file.source.name(), program->note()));
   }
+  if (is_interrupted()) return fail(ErrorCode::cancelled, "stopped as asked");
   RunTimes times{shown(*program), watch.milliseconds()};
 
   Result<device::Stream> stream = device::Stream::create(program->device());
@@ -117,7 +100,7 @@ Status run(const PxRunOptions& options, PxFile& file) {
     return fail(ErrorCode::io, ir::describe(*report->fault, file.source.name()));
   }
   if (Status written = write_outputs(*made, *outputs, rule); !written) return written;
-  print_run(options, host, *made, *outputs, *report, times);
+  print_run(options, host, *made, *outputs, *report, times, *place);
   return {};
 }
 
@@ -127,7 +110,10 @@ int px_run(const PxRunOptions& options) {
   Result<PxFile> file = load_px(options.file);
   if (!file) return report(file.error());
   if (!file->lowered) return kFailed;
+  // What was begun goes first: files that are not whole, the compiler's folder.
+  catch_interrupts();
   const Status done = run(options, *file);
+  if (!done && is_interrupted()) return end_if_interrupted(kFailed);
   return done ? kDone : report(done.error());
 }
 

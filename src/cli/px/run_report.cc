@@ -39,7 +39,8 @@ bool goes_into_file(const px::HostArray& array, const std::vector<ArrayFileName>
                      [&](const ArrayFileName& output) { return output.array == &array; });
 }
 
-void print_times(const px::HostReport& report, const RunTimes& times) {
+void print_times(const px::HostReport& report, const RunTimes& times, const RunPlace& place) {
+  if (!place.why.empty()) fmt::print("target auto: {}\n", place.why);
   fmt::print("on {}: compiling {:.3f} ms, copying {:.3f} ms\n", times.target,
              times.compile_milliseconds, report.copy_milliseconds);
   for (const px::HostReport::Launch& launch : report.launches) {
@@ -50,8 +51,9 @@ void print_times(const px::HostReport& report, const RunTimes& times) {
 
 void print_json(const px::HostProgram& host, const RunValues& made,
                 const std::vector<ArrayFileName>& outputs, const px::HostReport& report,
-                const RunTimes& times) {
+                const RunTimes& times, const RunPlace& place) {
   nlohmann::ordered_json json = {{"target", times.target},
+                                 {"place", json_of(place)},
                                  {"compile_ms", times.compile_milliseconds},
                                  {"copy_ms", report.copy_milliseconds},
                                  {"launches", nlohmann::json::array()},
@@ -79,13 +81,13 @@ void print_json(const px::HostProgram& host, const RunValues& made,
 
 void print_run(const PxRunOptions& options, const px::HostProgram& host, const RunValues& made,
                const std::vector<ArrayFileName>& outputs, const px::HostReport& report,
-               const RunTimes& times) {
-  if (options.json) return print_json(host, made, outputs, report, times);
+               const RunTimes& times, const RunPlace& place) {
+  if (options.json) return print_json(host, made, outputs, report, times, place);
   for (const px::HostArray& array : host.arrays) {
     if (array.is_allocated || !array.is_written || goes_into_file(array, outputs)) continue;
     fmt::print("{}\n", first_elements(array, made.values.arrays.at(&array)));
   }
-  if (options.time) print_times(report, times);
+  if (options.time) print_times(report, times, place);
 }
 
 }  // namespace hoist::cli

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cli/px/commands.h"
+#include "cli/px/run_place.h"
 #include "cli/px/run_values.h"
 #include "px/host/run_host.h"
 
@@ -17,6 +18,6 @@ struct RunTimes {
 // The first elements of what was written and goes into no file; with --time the times.
 void print_run(const PxRunOptions& options, const px::HostProgram& host, const RunValues& made,
                const std::vector<ArrayFileName>& outputs, const px::HostReport& report,
-               const RunTimes& times);
+               const RunTimes& times, const RunPlace& place);
 
 }  // namespace hoist::cli

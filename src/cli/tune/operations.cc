@@ -12,6 +12,7 @@
 #include "ops/hash/operation.h"
 #include "ops/qsort/operation.h"
 #include "ops/sort/operation.h"
+#include "px/place/operation.h"
 
 namespace hoist::cli {
 
@@ -23,7 +24,7 @@ Status register_operations(placement::Registry& registry) {
   for (auto& operation :
        {sort::operation(folder + "/hoist-sort"), hash::operation(folder + "/hoist-hash"),
         gunzip::operation(folder + "/hoist-gunzip"), gemm::operation(), qsort::operation(),
-        aes::operation(), crc32::operation()}) {
+        aes::operation(), crc32::operation(), px::operation(folder + "/hoist-px")}) {
     if (Status status = registry.add(operation); !status) return status;
   }
   return {};

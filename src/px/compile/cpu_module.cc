@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <atomic>
 #include <fstream>
+#include <optional>
 
 #include "base/blake3.h"
 #include "base/file.h"
+#include "base/stopwatch.h"
 #include "base/threads.h"
 #include "device/module_cache.h"
 #include "px/compile/cpp_compiler.h"
@@ -52,6 +54,24 @@ std::string own_path(const UniqueFd& file) {
   return fmt::format("{}/{}", path, file.get());
 }
 
+// Runs blocks [begin, end), where they may be stopped in pieces of some milliseconds.
+void run_blocks(CpuKernel* kernel, const CpuLaunch& launch, uint64_t begin, uint64_t end,
+                const std::stop_token& stop) {
+  if (!stop.stop_possible()) return kernel(&launch, begin, end);
+  constexpr double kShort = 1;
+  constexpr double kLong = 10;
+  uint64_t piece = 1;
+  while (begin < end && !stop.stop_requested()) {
+    const uint64_t behind = begin + std::min(piece, end - begin);
+    const Stopwatch watch;
+    kernel(&launch, begin, behind);
+    begin = behind;
+    const double milliseconds = watch.milliseconds();
+    if (milliseconds < kShort) piece = std::min(8 * piece, end);
+    if (milliseconds > kLong) piece = std::max<uint64_t>(1, piece / 2);
+  }
+}
+
 }  // namespace
 
 CpuModule::~CpuModule() { ::dlclose(library_); }
@@ -92,7 +112,7 @@ CpuKernel* CpuModule::kernel(const std::string& entry) const {
 }
 
 void run_on_cpu(CpuKernel* kernel, const ir::Grid& grid, std::span<const ir::Argument> arguments,
-                CpuFault* fault) {
+                CpuFault* fault, const LaunchOptions& options) {
   std::vector<void*> arrays;
   std::vector<uint64_t> lengths, scalars;
   for (const ir::Argument& argument : arguments) {
@@ -107,16 +127,20 @@ void run_on_cpu(CpuKernel* kernel, const ir::Grid& grid, std::span<const ir::Arg
                       scalars.data(),
                       fault};
   const uint64_t blocks = grid.block_count();
-  ThreadPool& pool = ThreadPool::process();
+  std::optional<ThreadPool> own;
+  if (options.threads > 0 && options.threads < ThreadPool::process().size()) {
+    own.emplace(options.threads);
+  }
+  ThreadPool& pool = own ? *own : ThreadPool::process();
   const auto most = static_cast<uint64_t>(pool.size()) * kPartsOfAThread;
   const uint64_t worth = blocks * grid.block_threads() / kThreadsOfAPart;
   const uint64_t parts =
       pool.size() == 1
           ? 1
           : std::clamp<uint64_t>(worth, 1, std::min(most, std::max(blocks, uint64_t{1})));
-  if (parts == 1) return kernel(&launch, 0, blocks);
+  if (parts == 1) return run_blocks(kernel, launch, 0, blocks, options.stop);
   pool.parallel_for(parts, [&](size_t part) {
-    kernel(&launch, blocks * part / parts, blocks * (part + 1) / parts);
+    run_blocks(kernel, launch, blocks * part / parts, blocks * (part + 1) / parts, options.stop);
   });
 }
 

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "ir/launch.h"
 #include "px/emit/cpp.h"
+#include "px/program.h"
 
 namespace hoist::px {
 
@@ -51,8 +52,9 @@ class CpuModule {
   void* const library_;
 };
 
-// Runs all blocks of the grid on the process's threads; returns when they are done.
+// Runs all blocks of the grid on the process's threads; returns when they are done, or no further
+// one begins.
 void run_on_cpu(CpuKernel* kernel, const ir::Grid& grid, std::span<const ir::Argument> arguments,
-                CpuFault* fault);
+                CpuFault* fault, const LaunchOptions& options = {});
 
 }  // namespace hoist::px

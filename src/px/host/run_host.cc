@@ -17,7 +17,8 @@ constexpr size_t kMostLaunches = 10'000'000;
 
 class HostRun {
  public:
-  HostRun(HostValues& values, device::Stream& stream, const LaunchKernel& launch,
+  // Without a stream nothing is allocated or copied.
+  HostRun(HostValues& values, device::Stream* stream, const LaunchKernel& launch,
           const Source& source)
       : values_(values), stream_(stream), launch_(launch), source_(source) {
     known_.parameter = [this](const ir::Parameter& parameter) { return scalar(parameter); };
@@ -43,10 +44,11 @@ class HostRun {
         if (Status copied = bring_back(*array, there); !copied) return copied;
       }
     }
-    return stream_.synchronize();
+    return synchronize();
   }
 
   HostReport take() { return std::move(report_); }
+  uint64_t bytes_copied() const { return bytes_copied_; }
 
  private:
   struct DeviceArray {
@@ -104,12 +106,19 @@ class HostRun {
     return elements * static_cast<size_t>(ir::bytes(array.array.element));
   }
 
+  Status synchronize() { return stream_ ? stream_->synchronize() : Status(); }
+
   Result<DeviceArray*> allocate(const HostArray& array, uint64_t elements) {
-    Result<device::Buffer> buffer =
-        device::Buffer::allocate(stream_.device(), std::max<size_t>(1, bytes_of(array, elements)));
-    if (!buffer) return buffer.error();
     DeviceArray& there = device_arrays_[&array];
-    there = {*std::move(buffer), elements};
+    there.length = elements;
+    if (!stream_) return &there;
+    Result<device::Buffer> buffer =
+        device::Buffer::allocate(stream_->device(), std::max<size_t>(1, bytes_of(array, elements)));
+    if (!buffer) {
+      device_arrays_.erase(&array);
+      return buffer.error();
+    }
+    there.buffer = *std::move(buffer);
     return &there;
   }
 
@@ -132,10 +141,11 @@ class HostRun {
   }
 
   Status copy(void* to, const void* from, size_t size) {
-    if (size == 0) return {};
+    bytes_copied_ += size;
+    if (size == 0 || !stream_) return {};
     const Stopwatch watch;
-    Status copied = stream_.copy(to, from, size);
-    if (copied) copied = stream_.synchronize();
+    Status copied = stream_->copy(to, from, size);
+    if (copied) copied = stream_->synchronize();
     report_.copy_milliseconds += watch.milliseconds();
     return copied;
   }
@@ -150,7 +160,7 @@ class HostRun {
     if (!elements) return elements.error();
     Result<DeviceArray*> made = allocate(*step.array, *elements);
     if (!made) return made.error();
-    return (*made)->buffer.fill(std::byte{0});
+    return stream_ ? (*made)->buffer.fill(std::byte{0}) : Status();
   }
 
   Status run(const HostFree& step) {
@@ -226,14 +236,14 @@ class HostRun {
     const Stopwatch watch;
     Result<std::optional<ir::Fault>> launched = launch_(*step.kernel, grid, arguments);
     if (!launched) return launched.error();
-    if (Status done = stream_.synchronize(); !done) return done;
+    if (Status done = synchronize(); !done) return done;
     report_.launches.push_back(
         {step.kernel->name, grid.block_count(), grid.block_threads(), watch.milliseconds()});
     report_.fault = *launched;
     return {};
   }
 
-  Status run(const HostSynchronize&) { return stream_.synchronize(); }
+  Status run(const HostSynchronize&) { return synchronize(); }
 
   Status run(const HostLoop& loop) {
     const Result<int64_t> from = number(*loop.from);
@@ -253,7 +263,7 @@ class HostRun {
   }
 
   HostValues& values_;
-  device::Stream& stream_;
+  device::Stream* const stream_;
   const LaunchKernel& launch_;
   const Source& source_;
   Known known_;
@@ -261,16 +271,39 @@ class HostRun {
   std::map<const HostScalar*, uint64_t> counters_;
   std::map<const HostArray*, DeviceArray> device_arrays_;
   HostReport report_;
+  uint64_t bytes_copied_ = 0;
 };
 
 }  // namespace
 
 Result<HostReport> run_host(const HostProgram& program, HostValues& values, device::Stream& stream,
                             const LaunchKernel& launch, const Source& source) {
-  HostRun run(values, stream, launch, source);
+  HostRun run(values, &stream, launch, source);
   if (Status done = run.steps(program.steps); !done) return done.error();
   if (Status done = run.finish(); !done) return done.error();
   return run.take();
+}
+
+Result<HostRehearsal> rehearse_host(const HostProgram& program, HostValues& values,
+                                    const UseLaunch& use, uint64_t most, const Source& source) {
+  HostRehearsal rehearsal;
+  const LaunchKernel count =
+      [&](const ir::Kernel& kernel, const ir::Grid& grid,
+          std::span<const ir::Argument> arguments) -> Result<std::optional<ir::Fault>> {
+    // What ends a run ends this one.
+    if (rehearsal.launches == most) {
+      rehearsal.is_whole = false;
+      return std::optional(ir::Fault());
+    }
+    ++rehearsal.launches;
+    use(kernel, grid, arguments);
+    return std::optional<ir::Fault>();
+  };
+  HostRun run(values, nullptr, count, source);
+  if (Status done = run.steps(program.steps); !done) return done.error();
+  if (Status done = run.finish(); !done) return done.error();
+  rehearsal.bytes_copied = run.bytes_copied();
+  return rehearsal;
 }
 
 }  // namespace hoist::px

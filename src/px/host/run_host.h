@@ -54,4 +54,16 @@ struct HostReport {
 Result<HostReport> run_host(const HostProgram& program, HostValues& values, device::Stream& stream,
                             const LaunchKernel& launch, const Source& source);
 
+// What run_host() would do, without memory or a device: `use` is told each launch, with arrays that
+// are null and have their lengths, and copies are counted. Ends after `most` launches.
+struct HostRehearsal {
+  uint64_t launches = 0;
+  uint64_t bytes_copied = 0;  // to a GPU and back
+  bool is_whole = true;       // no: there are more launches
+};
+using UseLaunch = std::function<void(const ir::Kernel& kernel, const ir::Grid& grid,
+                                     std::span<const ir::Argument> arguments)>;
+Result<HostRehearsal> rehearse_host(const HostProgram& program, HostValues& values,
+                                    const UseLaunch& use, uint64_t most, const Source& source);
+
 }  // namespace hoist::px

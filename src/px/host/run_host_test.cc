@@ -89,5 +89,42 @@ TEST_F(RunHost, WhatCannotBeIsRefused) {
             "a step of 0 (k.px:7): give another STEP");
 }
 
+// The launches of a rehearsal, "blocks x threads of v's length", and what is copied.
+std::string rehearse(const std::string& host, uint64_t most = 100) {
+  const Source source("k.px", kKernels + host);
+  Diagnostics diagnostics;
+  const auto made = read(source, diagnostics);
+  if (!made) return render(source, diagnostics);
+  HostValues values;
+  std::array<int32_t, 1000> v{};
+  for (const HostArray& array : made->host.arrays) {
+    if (array.is_allocated) continue;
+    values.arrays[&array] = {std::as_writable_bytes(std::span(v)), v.size()};
+  }
+  if (const HostScalar* by = made->host.find_scalar("by")) values.scalars[by] = 10;
+  std::string text;
+  const UseLaunch use = [&](const ir::Kernel&, const ir::Grid& grid,
+                            std::span<const ir::Argument> arguments) {
+    text += std::to_string(grid.block_count()) + "x" + std::to_string(grid.block_threads()) +
+            " of " + std::to_string(arguments[0].length) + (arguments[0].data ? " there, " : ", ");
+  };
+  const auto done = rehearse_host(made->host, values, use, most, source);
+  if (!done) return done.error().message;
+  return text + std::to_string(done->bytes_copied) + (done->is_whole ? "" : " and more");
+}
+
+TEST(RehearseHost, TellsLaunchesAndCountsCopiesWithoutMemory) {
+  EXPECT_EQ(rehearse("GPU_LAUNCH increase 2 3\nGPU_LAUNCH increase 4 5\n"),
+            "2x3 of 1000, 4x5 of 1000, 8000");
+  EXPECT_EQ(rehearse("GPU_ALLOC d i32 30\nGPU_COPY_TO_GPU v → d 20\n"
+                     "FOR i FROM 0 TO 2:\nGPU_LAUNCH increase 1 by WITH v = d\nENDFOR\n"
+                     "GPU_COPY_FROM_GPU d → v 10\nGPU_FREE d\n"),
+            "1x10 of 30, 1x10 of 30, 120");
+  EXPECT_EQ(rehearse("FOR i FROM 0 TO 1000000000:\nGPU_LAUNCH increase 1 1\nENDFOR\n", 2),
+            "1x1 of 1000, 1x1 of 1000, 8000 and more");
+  EXPECT_EQ(rehearse("GPU_LAUNCH increase BLOCKS 0 - by THREADS 1\n"),
+            "a launch of -10 blocks (k.px:7): give 0 to 2147483647");
+}
+
 }  // namespace
 }  // namespace hoist::px

@@ -25,6 +25,8 @@ class Evaluator {
       case Kind::length:
         if (e.array->space != ir::Space::global) return e.array->count;
         return known_.length ? known_.length(*e.array) : Bits();
+      case Kind::id:
+        return known_.id ? known_.id(e.id(), e.dimension) : Bits();
       case Kind::load:
         return element(e);
       case Kind::select:

@@ -13,6 +13,8 @@ struct Known {
   // The bits of a parameter, and the elements of an array; none where they are not known.
   std::function<std::optional<uint64_t>(const ir::Parameter&)> parameter = {};
   std::function<std::optional<uint64_t>(const ir::Array&)> length = {};
+  // Where a thread is, in that dimension.
+  std::function<std::optional<uint64_t>(ir::Id, int)> id = {};
 };
 
 // As bits of the expression's type. None where it needs something that is not known.
