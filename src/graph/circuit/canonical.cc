@@ -146,7 +146,7 @@ class Writer {
   GateSet at_hand_ = 0;
 };
 
-// Of a block that is a product of gates.
+// The product of a block that has nothing but gates.
 std::optional<GateElement> element_of(const Block& block, const CanonicalOptions& options) {
   if (!options.gates || block.branches.size() != 1) return std::nullopt;
   const Branch& branch = block.branches.front();

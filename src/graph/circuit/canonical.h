@@ -31,7 +31,7 @@ struct CanonicalOptions {
 struct Canonical {
   Phrase phrase;
   std::string text;  // print(phrase)
-  // Of a circuit that is a product of gates.
+  // Where the circuit is a product of gates.
   std::optional<GateElement> group_element;
   size_t before = 0;  // operations
   size_t after = 0;

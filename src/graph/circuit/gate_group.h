@@ -38,7 +38,7 @@ class GateGroup {
   // How often it is multiplied with itself until that is the identity.
   int order(GateElement element) const;
 
-  // Of an element that is a product of the gates in `at_hand`. That of the identity has one letter
+  // `element` is a product of the gates in `at_hand`. The word of the identity has one letter
   // where mark@c00 is at hand; else it is the best of the words that are not empty.
   const std::vector<Gate>& word(GateElement element, GateSet at_hand) const {
     return words_[at_hand][element];

@@ -28,7 +28,7 @@ struct GateMatrix {
 };
 
 GateMatrix matrix_of(Gate gate);
-// Of elements of the group.
+// The product of two elements of the group.
 GateMatrix operator*(const GateMatrix& a, const GateMatrix& b);
 
 // "0", "1", "-i", "ω/√2", "-ω³"; `at` from 0 to 3, row by row.

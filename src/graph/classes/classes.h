@@ -17,7 +17,7 @@ namespace hoist::graph {
 
 inline constexpr int kByteClasses = 96;
 
-// Of a class: 24 · scope + 8 · modality + context is its number.
+// The parts of a class: 24 · scope + 8 · modality + context is its number.
 struct Components {
   uint8_t scope = 0;     // 0 to 3; h₂ in the literature
   uint8_t modality = 0;  // 0 neutral, 1 produce, 2 consume; d
@@ -29,7 +29,7 @@ struct Components {
 uint8_t class_of(uint8_t byte);
 uint8_t class_of(Components components);
 
-// Of a class below kByteClasses.
+// `index` < kByteClasses, here and below.
 Components components(uint8_t index);
 // The least byte of the class that sets at most one of the bits 4 and 5, and not bit 0.
 uint8_t representative(uint8_t index);
