@@ -1,5 +1,5 @@
-// The commands of `hoist graph`. They take what the command line said (main.cc), do the work and give
-// the exit status.
+// The commands of `hoist graph`. They take what the command line said (main.cc), do the work and
+// give the exit status.
 #pragma once
 
 #include <string>

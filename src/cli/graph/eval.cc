@@ -1,5 +1,3 @@
-#include "graph/circuit/evaluate.h"
-
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -9,6 +7,7 @@
 #include "cli/graph/commands.h"
 #include "cli/graph/read_expression.h"
 #include "cli/report.h"
+#include "graph/circuit/evaluate.h"
 
 namespace hoist::cli {
 namespace {

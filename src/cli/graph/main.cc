@@ -27,10 +27,10 @@ void add_canon(CLI::App& app, int& status) {
   // Two flags: one that negates would show its value in the help.
   command->add_flag_callback(
       "--gates", [options] { options->gates = true; },
-      "Marks of c00, c07, c21 and c42 and copies of c05 are gates where nothing reads what they "
-      "would write, which they are unless the next one is given");
+      "Marks and copies of some classes are gates where nothing reads what they would write, "
+      "unless the next one is given");
   command->add_flag_callback(
-      "--no-gates", [options] { options->gates = false; }, "They are operations on memory");
+      "--no-gates", [options] { options->gates = false; }, "All are operations on memory");
   command->add_flag("--json", options->json, "Print it as JSON, with the rules that were used");
   command->footer(
       "Exit status 1 where a file has errors, 2 where EXPR has.\n\n"

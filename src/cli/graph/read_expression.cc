@@ -35,8 +35,9 @@ ReadCircuit read_circuit(const CircuitSource& from) {
   ReadCircuit result;
   result.grammar = *circuit::find_grammar(from.grammar);
   if (from.expression.empty() == from.file.empty()) {
-    result.status = report(fail(ErrorCode::invalid_argument,
-                                "one circuit is needed (hoist graph): give EXPR, - or --file FILE"));
+    result.status =
+        report(fail(ErrorCode::invalid_argument,
+                    "one circuit is needed (hoist graph): give EXPR, - or --file FILE"));
     return result;
   }
   const bool is_file = !from.file.empty() || from.expression == "-";
