@@ -12,8 +12,6 @@ struct Around {
   bool is_any = false;
 };
 
-Item item_of(Action action) { return {.kind = Item::Kind::action, .action = std::move(action)}; }
-
 class Resolver {
  public:
   explicit Resolver(RuleLog& log) : log_(log) {}
@@ -33,14 +31,12 @@ class Resolver {
       case Term::Kind::operation:
         return add(term.operation, around, branch);
       case Term::Kind::group:
-        branch.push_back({.kind = Item::Kind::group, .has_parentheses = true});
-        branch.back().group.push_back(block(term.body.front(), around));
+        branch.emplace_back(block(term.body.front(), around), true);
         return;
       case Term::Kind::transformed: {
         log_.add("transforms");
         const Around inner{compose(term.transform, around.transform), true};
-        branch.push_back({.kind = Item::Kind::group});
-        branch.back().group.push_back(block(term.body.front(), inner));
+        branch.emplace_back(block(term.body.front(), inner), false);
       }
     }
   }
@@ -54,7 +50,7 @@ class Resolver {
       action.operands.push_back({index, index, sigil.page});
       action.is_plain = action.is_plain && sigil.is_plain();
     }
-    branch.push_back(item_of(std::move(action)));
+    branch.emplace_back(std::move(action));
   }
 
   void add_range(const Operation& operation, const Around& around, Branch& branch) {
@@ -71,7 +67,7 @@ class Resolver {
       while (last + 1 < images.size() && images[last + 1]) ++last;
       const Place place{static_cast<uint8_t>(first), static_cast<uint8_t>(last), {}};
       is_as_it_was = first == sigil.first && last == sigil.last;
-      branch.push_back(item_of(run(operation.generator, place)));
+      branch.emplace_back(run(operation.generator, place));
       first = last;
     }
     if (!is_as_it_was) log_.add("transforms");
@@ -87,6 +83,13 @@ class Resolver {
 };
 
 }  // namespace
+
+Item::Item(Kind of) : kind(of) {}
+Item::Item(Action to_do) : action(std::move(to_do)) {}
+Item::Item(Block block, bool with_parentheses)
+    : kind(Kind::group), has_parentheses(with_parentheses) {
+  group.push_back(std::move(block));
+}
 
 void RuleLog::add(std::string_view rule) {
   if (std::find(rules_.begin(), rules_.end(), rule) == rules_.end()) rules_.emplace_back(rule);

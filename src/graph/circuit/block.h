@@ -15,10 +15,15 @@ struct Block;
 
 struct Item {
   enum class Kind : uint8_t { gates, action, group };
+
+  explicit Item(Kind of);
+  explicit Item(Action to_do);
+  Item(Block block, bool with_parentheses);
+
   Kind kind = Kind::action;
-  std::vector<Gate> gates = {};  // a product of them
-  Action action = {};
-  std::vector<Block> group = {};  // one
+  std::vector<Gate> gates;  // a product of them
+  Action action;
+  std::vector<Block> group;  // one
   bool has_parentheses = false;
 };
 

@@ -104,7 +104,7 @@ class Writer {
       case Item::Kind::action:
         return add(item.action, terms);
       case Item::Kind::group:
-        terms.push_back({.kind = Term::Kind::group});
+        terms.emplace_back(Term::Kind::group);
         terms.back().body.push_back(phrase(item.group.front()));
     }
   }

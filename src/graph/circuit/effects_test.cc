@@ -196,7 +196,7 @@ TEST(Effects, AReaderBehindFindsTheSame) {
   std::mt19937_64 random(test_seed());
   for (int i = 0; i < 3000; ++i) {
     Phrase phrase;
-    Term term{.kind = Term::Kind::group};
+    Term term(Term::Kind::group);
     term.body.push_back(RandomCircuit(random).phrase(true));
     if (term.body.front().branches.front().terms.front().kind == Term::Kind::transformed) continue;
     Sequence& sequence = phrase.branches.emplace_back();

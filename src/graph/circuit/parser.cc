@@ -63,7 +63,7 @@ class Parser {
 
   Term group() {
     const px::Span open = tokens_.take().span;
-    Term term{.kind = Term::Kind::group};
+    Term term(Term::Kind::group);
     if (!enter(open)) return term;
     term.body.push_back(parallel());
     if (!tokens_.has_failed()) tokens_.expect(TokenKind::close, ")", "close the parenthesis");
@@ -81,7 +81,7 @@ class Parser {
   // R+1 D+1 T+1 ~@ par
   Term transformed() {
     const px::Span begin = tokens_.now().span;
-    Term term{.kind = Term::Kind::transformed};
+    Term term(Term::Kind::transformed);
     amount('R', term.transform.rotate);
     amount('D', term.transform.triality);
     amount('T', term.transform.twist);

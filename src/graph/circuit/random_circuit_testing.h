@@ -21,7 +21,7 @@ class RandomCircuit {
     with_gates_ = with_gates;
     Phrase phrase = parallel(2);
     if (pick(6) != 0) return phrase;
-    Term term{.kind = Term::Kind::transformed};
+    Term term(Term::Kind::transformed);
     term.transform = {.rotate = pick(5) - 2, .twist = pick(9) - 4, .mirror = pick(2) == 0};
     term.body.push_back(std::move(phrase));
     Phrase whole;
@@ -43,7 +43,7 @@ class RandomCircuit {
 
   Term term(int depth) {
     if (depth > 0 && pick(8) == 0) {
-      Term term{.kind = Term::Kind::group};
+      Term term(Term::Kind::group);
       term.body.push_back(parallel(depth - 1));
       return term;
     }

@@ -32,7 +32,7 @@ class BranchBuilder {
 
   void add(Gate gate) {
     if (branch_.empty() || branch_.back().kind != Item::Kind::gates) {
-      branch_.push_back({.kind = Item::Kind::gates});
+      branch_.emplace_back(Item::Kind::gates);
     }
     branch_.back().gates.push_back(gate);
   }
@@ -40,13 +40,12 @@ class BranchBuilder {
   void add(Action action) {
     drop_identity();
     if (options_.grammar == Grammar::compiler && is_absorbed(action)) return;
-    branch_.push_back({.kind = Item::Kind::action, .action = std::move(action)});
+    branch_.emplace_back(std::move(action));
   }
 
   void add(Block group, bool has_parentheses) {
     drop_identity();
-    branch_.push_back({.kind = Item::Kind::group, .has_parentheses = has_parentheses});
-    branch_.back().group.push_back(std::move(group));
+    branch_.emplace_back(std::move(group), has_parentheses);
   }
 
   Branch finish() {

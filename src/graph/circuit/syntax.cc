@@ -57,6 +57,9 @@ Transform Sigil::transform() const {
   return transform;
 }
 
+Term::Term() = default;
+Term::Term(Kind of) : kind(of) {}
+
 bool operator==(const Term& a, const Term& b) {
   return a.kind == b.kind && a.operation == b.operation && a.transform == b.transform &&
          a.body == b.body;

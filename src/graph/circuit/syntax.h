@@ -64,10 +64,14 @@ struct Parallel;
 
 struct Term {
   enum class Kind : uint8_t { operation, group, transformed };
+
+  Term();
+  explicit Term(Kind of);
+
   Kind kind = Kind::operation;
-  Operation operation = {};
-  Transform transform = {};         // of a transformed one
-  std::vector<Parallel> body = {};  // one, of what is no operation
+  Operation operation;
+  Transform transform;         // of a transformed one
+  std::vector<Parallel> body;  // one, of what is no operation
 };
 
 struct Sequence {
