@@ -1,10 +1,14 @@
 #include "graph/circuit/action.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace hoist::graph::circuit {
 namespace {
+
+// In the order of Gate.
+constexpr uint8_t kClassOfGate[kGates] = {5, 21, 42, 7, 0};
 
 bool overlap(const Place& a, const Place& b) {
   if (a.last < b.first || b.last < a.first) return false;
@@ -69,28 +73,22 @@ std::optional<uint8_t> class_written(const Action& action) {
   return std::nullopt;
 }
 
+uint8_t class_of(Gate gate) { return kClassOfGate[static_cast<int>(gate)]; }
+
 std::optional<Gate> possible_gate(const Action& action) {
   const bool is_single =
       std::all_of(action.operands.begin(), action.operands.end(),
                   [](const Place& place) { return place.first == place.last && !place.page; });
   if (!is_single) return std::nullopt;
   const uint8_t index = action.operands.front().first;
-  if (action.generator == Generator::copy && index == 5 && class_written(action) != index) {
-    return Gate::copy;
+  const auto* const found = std::find(std::begin(kClassOfGate), std::end(kClassOfGate), index);
+  if (found == std::end(kClassOfGate)) return std::nullopt;
+  const auto gate = static_cast<Gate>(found - std::begin(kClassOfGate));
+  if (gate != Gate::copy) {
+    return action.generator == Generator::mark ? std::optional(gate) : std::nullopt;
   }
-  if (action.generator != Generator::mark) return std::nullopt;
-  switch (index) {
-    case 0:
-      return Gate::identity;
-    case 7:
-      return Gate::s;
-    case 21:
-      return Gate::x;
-    case 42:
-      return Gate::z;
-    default:
-      return std::nullopt;
-  }
+  const bool is_copy = action.generator == Generator::copy && class_written(action) != index;
+  return is_copy ? std::optional(gate) : std::nullopt;
 }
 
 std::string_view no_effect(const Action& action) {

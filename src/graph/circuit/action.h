@@ -41,6 +41,9 @@ ClassSet classes_read(const Action& action);
 // What a mark or a copy writes; nothing of a copy that names one class.
 std::optional<uint8_t> class_written(const Action& action);
 
+// The class that a gate marks or copies.
+uint8_t class_of(Gate gate);
+
 // The gate that such an action is where nothing reads what it would write, were it plain. A copy
 // that reads its own destination is none.
 std::optional<Gate> possible_gate(const Action& action);

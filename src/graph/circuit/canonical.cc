@@ -9,7 +9,6 @@ namespace hoist::graph::circuit {
 namespace {
 
 constexpr uint8_t kUsualDestination = 6;  // of a copy that is a gate
-constexpr uint8_t kSourceOfGate = 5;
 
 Sigil sigil_of(const Place& place) {
   return {.first = place.first, .last = place.last, .page = place.page};
@@ -19,7 +18,7 @@ Sigil sigil_of(const Place& place) {
 std::optional<uint8_t> free_destination(const ClassSet& read) {
   if (!read[kUsualDestination]) return kUsualDestination;
   for (uint8_t index = 0; index < kByteClasses; ++index) {
-    if (!read[index] && index != kSourceOfGate) return index;
+    if (!read[index] && index != class_of(Gate::copy)) return index;
   }
   return std::nullopt;
 }
@@ -31,10 +30,10 @@ class Writer {
       : options_(options), destination_(free_destination(read)), log_(log) {
     collect_read_for_certain(block);
     if (!options.gates) return;
-    for (const Gate gate : {Gate::x, Gate::z, Gate::s, Gate::copy, Gate::identity}) {
+    for (const Gate gate : {Gate::copy, Gate::x, Gate::z, Gate::s, Gate::identity}) {
       const bool is_at_hand = gate == Gate::copy
                                   ? options.grammar == Grammar::spec || destination_.has_value()
-                                  : !read[class_of_mark(gate)];
+                                  : !read[class_of(gate)];
       if (is_at_hand) at_hand_ |= set_of(gate);
     }
   }
@@ -52,19 +51,6 @@ class Writer {
   }
 
  private:
-  static uint8_t class_of_mark(Gate gate) {
-    switch (gate) {
-      case Gate::x:
-        return 21;
-      case Gate::z:
-        return 42;
-      case Gate::s:
-        return 7;
-      default:
-        return 0;
-    }
-  }
-
   // What is read by actions that read as actions however they are written. An action that reads as
   // a gate, were it plain, is plain where such an action reads what it writes.
   void collect_read_for_certain(const Block& block) {
@@ -111,7 +97,7 @@ class Writer {
 
   void add(Gate gate, std::vector<Term>& terms) {
     Action action{.generator = gate == Gate::copy ? Generator::copy : Generator::mark};
-    const uint8_t index = gate == Gate::copy ? kSourceOfGate : class_of_mark(gate);
+    const uint8_t index = class_of(gate);
     action.operands.push_back({index, index, {}});
     if (gate == Gate::copy && options_.grammar == Grammar::compiler) {
       action.operands.push_back({*destination_, *destination_, {}});
