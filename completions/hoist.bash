@@ -1,15 +1,16 @@
 # Bash completion for hoist(1). Written by scripts/command-table: change src/cli or that script.
 
 _hoist_engines="sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat"
-_hoist_guides="install first-steps sort-and-checksums models search px python c cxx troubleshooting"
+_hoist_guides="install first-steps sort-and-checksums models search px graph python c cxx troubleshooting"
 
 # The commands that a command has.
 _hoist_commands() {
   case $1 in
-    "") echo "run top options doctor learn-program version help tune explain container match px tensors bench sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat" ;;
+    "") echo "run top options doctor learn-program version help tune explain container match px graph tensors bench sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat" ;;
     "container") echo "info verify repair" ;;
     "match") echo "build query learn delete show sync stats verify repair dedup grep bench" ;;
     "px") echo "check run build emit fmt" ;;
+    "graph") echo "canon eval" ;;
     "tensors") echo "pack unpack info verify repair bench" ;;
   esac
 }
@@ -50,6 +51,9 @@ _hoist_options() {
     "px build") echo "--help -o --output --lib --force" ;;
     "px emit") echo "--help --stage --check-bounds" ;;
     "px fmt") echo "--help --check" ;;
+    "graph") echo "--help" ;;
+    "graph canon") echo "--help --file --grammar --gates --no-gates --json" ;;
+    "graph eval") echo "--help --file --grammar --json" ;;
     "tensors") echo "--help" ;;
     "tensors pack") echo "--help -o --output --force --encoding --fragments --parity --order --precision --seed --rank --essential-share --digests --json" ;;
     "tensors unpack") echo "--help -o --output --force --target --layers --fragments --policy --min-quality --skip-damaged --source --json" ;;
@@ -111,6 +115,10 @@ _hoist_values() {
     "px run --target") echo "auto cpu cuda interpreter" ;;
     "px build -o" | "px build --output") echo "@text" ;;
     "px emit --stage") echo "ast ir cuda cpp ptx" ;;
+    "graph canon --file") echo "@file" ;;
+    "graph canon --grammar") echo "compiler spec" ;;
+    "graph eval --file") echo "@file" ;;
+    "graph eval --grammar") echo "compiler spec" ;;
     "tensors pack -o" | "tensors pack --output") echo "@file" ;;
     "tensors pack --encoding") echo "embedded spectral rph lrdf lossless" ;;
     "tensors pack --fragments") echo "@text" ;;
@@ -160,6 +168,8 @@ _hoist_arguments() {
     "px build") echo "@file" ;;
     "px emit") echo "@file" ;;
     "px fmt") echo "@file" ;;
+    "graph canon") echo "@text" ;;
+    "graph eval") echo "@text" ;;
     "tensors pack") echo "@file" ;;
     "tensors unpack") echo "@file" ;;
     "tensors info") echo "@file" ;;

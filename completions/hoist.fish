@@ -1,6 +1,6 @@
 # Fish completion for hoist(1). Written by scripts/command-table: change src/cli or that script.
 
-set -g __hoist_paths 'run' 'top' 'options' 'doctor' 'learn-program' 'version' 'help' 'tune' 'explain' 'container' 'container info' 'container verify' 'container repair' 'match' 'match build' 'match query' 'match learn' 'match delete' 'match show' 'match sync' 'match stats' 'match verify' 'match repair' 'match dedup' 'match grep' 'match bench' 'px' 'px check' 'px run' 'px build' 'px emit' 'px fmt' 'tensors' 'tensors pack' 'tensors unpack' 'tensors info' 'tensors verify' 'tensors repair' 'tensors bench' 'bench' 'sort' 'md5sum' 'sha1sum' 'sha224sum' 'sha256sum' 'sha384sum' 'sha512sum' 'b2sum' 'cksum' 'gzip' 'gunzip' 'zcat'
+set -g __hoist_paths 'run' 'top' 'options' 'doctor' 'learn-program' 'version' 'help' 'tune' 'explain' 'container' 'container info' 'container verify' 'container repair' 'match' 'match build' 'match query' 'match learn' 'match delete' 'match show' 'match sync' 'match stats' 'match verify' 'match repair' 'match dedup' 'match grep' 'match bench' 'px' 'px check' 'px run' 'px build' 'px emit' 'px fmt' 'graph' 'graph canon' 'graph eval' 'tensors' 'tensors pack' 'tensors unpack' 'tensors info' 'tensors verify' 'tensors repair' 'tensors bench' 'bench' 'sort' 'md5sum' 'sha1sum' 'sha224sum' 'sha256sum' 'sha384sum' 'sha512sum' 'b2sum' 'cksum' 'gzip' 'gunzip' 'zcat'
 set -g __hoist_engines sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat
 set -g __hoist_run_values --ops --verify
 
@@ -68,6 +68,7 @@ complete -c hoist -n '__hoist_is ""' -a explain -d 'Say what placement chooses f
 complete -c hoist -n '__hoist_is ""' -a container -d 'Look into, verify or repair a container file'
 complete -c hoist -n '__hoist_is ""' -a match -d 'Search exactly for similar patterns: build, query, learn, dedup'
 complete -c hoist -n '__hoist_is ""' -a px -d 'Kernels written once, for CPU and GPU: check, run, build'
+complete -c hoist -n '__hoist_is ""' -a graph -d 'Circuits over 96 classes of bytes: canonical texts, bytes, words'
 complete -c hoist -n '__hoist_is ""' -a tensors -d 'Pack model weights so that they load progressively, and back'
 complete -c hoist -n '__hoist_is ""' -a bench -d 'Measure the parts of Hoist beside their peers'
 complete -c hoist -n '__hoist_is ""' -a sort -d 'The engine that replaces sort'
@@ -104,7 +105,7 @@ complete -c hoist -n '__hoist_is "learn-program"' -F
 complete -c hoist -n '__hoist_is "version"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "help"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "help"' -l no-pager -d 'Print a guide without a pager'
-complete -c hoist -n '__hoist_is "help"' -a 'run top options doctor learn-program version help tune explain container match px tensors bench sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat install first-steps sort-and-checksums models search px python c cxx troubleshooting'
+complete -c hoist -n '__hoist_is "help"' -a 'run top options doctor learn-program version help tune explain container match px graph tensors bench sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat install first-steps sort-and-checksums models search px graph python c cxx troubleshooting'
 complete -c hoist -n '__hoist_is "tune"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "tune"' -l quick -d 'Fewer and smaller sizes: less than a minute'
 complete -c hoist -n '__hoist_is "tune"' -l op -x -a 'sort hash gunzip qsort gemm aes crc32' -d 'Only this OPERATION or OPERATION/VARIANT'
@@ -258,6 +259,19 @@ complete -c hoist -n '__hoist_is "px emit"' -F
 complete -c hoist -n '__hoist_is "px fmt"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "px fmt"' -l check -d 'Only name the files that would change'
 complete -c hoist -n '__hoist_is "px fmt"' -F
+complete -c hoist -n '__hoist_is "graph"' -a canon -d 'Print the canonical text of a circuit'
+complete -c hoist -n '__hoist_is "graph"' -a eval -d 'Print the bytes, addresses and words of a circuit'
+complete -c hoist -n '__hoist_is "graph"' -s h -l help -d 'Print this help message and exit'
+complete -c hoist -n '__hoist_is "graph canon"' -s h -l help -d 'Print this help message and exit'
+complete -c hoist -n '__hoist_is "graph canon"' -l file -r -F -d 'Read the circuit from there'
+complete -c hoist -n '__hoist_is "graph canon"' -l grammar -x -a 'compiler spec' -d 'compiler: copy names source and destination; spec: it names one class'
+complete -c hoist -n '__hoist_is "graph canon"' -l gates -d 'Marks and copies of some classes are gates where nothing reads what they would write, unless the next one is given'
+complete -c hoist -n '__hoist_is "graph canon"' -l no-gates -d 'All are operations on memory'
+complete -c hoist -n '__hoist_is "graph canon"' -l json -d 'Print it as JSON, with the rules that were used'
+complete -c hoist -n '__hoist_is "graph eval"' -s h -l help -d 'Print this help message and exit'
+complete -c hoist -n '__hoist_is "graph eval"' -l file -r -F -d 'Read the circuit from there'
+complete -c hoist -n '__hoist_is "graph eval"' -l grammar -x -a 'compiler spec' -d 'compiler: copy names source and destination; spec: it names one class'
+complete -c hoist -n '__hoist_is "graph eval"' -l json -d 'Print them as JSON'
 complete -c hoist -n '__hoist_is "tensors"' -a pack -d 'Pack model files into a .holo file'
 complete -c hoist -n '__hoist_is "tensors"' -a unpack -d 'Give the packed files back, whole or roughly'
 complete -c hoist -n '__hoist_is "tensors"' -a info -d 'Say what a .holo file holds, and how good it is'

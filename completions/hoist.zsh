@@ -16,6 +16,7 @@ _hoist() {
     'container:Look into, verify or repair a container file'
     'match:Search exactly for similar patterns\: build, query, learn, dedup'
     'px:Kernels written once, for CPU and GPU\: check, run, build'
+    'graph:Circuits over 96 classes of bytes\: canonical texts, bytes, words'
     'tensors:Pack model weights so that they load progressively, and back'
     'bench:Measure the parts of Hoist beside their peers'
     'sort:The engine that replaces sort'
@@ -54,6 +55,7 @@ _hoist() {
         container) _hoist_container ;;
         match) _hoist_match ;;
         px) _hoist_px ;;
+        graph) _hoist_graph ;;
         tensors) _hoist_tensors ;;
         bench) _hoist_bench ;;
         sort|md5sum|sha1sum|sha224sum|sha256sum|sha384sum|sha512sum|b2sum|cksum|gzip|gunzip|zcat) _normal ;;
@@ -119,7 +121,7 @@ _hoist_version() {
 }
 
 _hoist_help() {
-  local -a hoist_topics=(run top options doctor learn-program version help tune explain container match px tensors bench sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat install first-steps sort-and-checksums models search px python c cxx troubleshooting)
+  local -a hoist_topics=(run top options doctor learn-program version help tune explain container match px graph tensors bench sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat install first-steps sort-and-checksums models search px graph python c cxx troubleshooting)
   _arguments -s -S \
     '(-h --help)'-h'[Print this help message and exit]' \
     '(-h --help)'--help'[Print this help message and exit]' \
@@ -480,6 +482,50 @@ _hoist_px_fmt() {
     '(-h --help)'--help'[Print this help message and exit]' \
     --check'[Only name the files that would change]' \
     '*:FILE:_files'
+}
+
+_hoist_graph() {
+  local curcontext=$curcontext state
+  local -a hoist_commands=(
+    'canon:Print the canonical text of a circuit'
+    'eval:Print the bytes, addresses and words of a circuit'
+  )
+  _arguments -C \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    '(-)1: :->command' \
+    '(-)*:: :->arguments'
+  case $state in
+    command) _describe command hoist_commands ;;
+    arguments)
+      case $words[1] in
+        canon) _hoist_graph_canon ;;
+        eval) _hoist_graph_eval ;;
+      esac
+      ;;
+  esac
+}
+
+_hoist_graph_canon() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    --file='[Read the circuit from there]:FILE:_files' \
+    --grammar='[compiler\: copy names source and destination; spec\: it names one class]:GRAMMAR:(compiler spec)' \
+    --gates'[Marks and copies of some classes are gates where nothing reads what they would write, unless the next one is given]' \
+    --no-gates'[All are operations on memory]' \
+    --json'[Print it as JSON, with the rules that were used]' \
+    '1:EXPR: '
+}
+
+_hoist_graph_eval() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    --file='[Read the circuit from there]:FILE:_files' \
+    --grammar='[compiler\: copy names source and destination; spec\: it names one class]:GRAMMAR:(compiler spec)' \
+    --json'[Print them as JSON]' \
+    '1:EXPR: '
 }
 
 _hoist_tensors() {

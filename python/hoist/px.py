@@ -19,6 +19,7 @@ from types import MappingProxyType
 from typing import Any, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 from hoist import _px
+from hoist._diagnostic import Diagnostic
 from hoist.errors import Error, InvalidArgument
 
 __all__ = [
@@ -33,16 +34,6 @@ __all__ = [
 ]
 
 Extents = Union[int, Sequence[int]]
-
-
-class Diagnostic(NamedTuple):
-    """What is wrong, or doubtful, and what the author can do. Line and column count from 1."""
-
-    file: str
-    line: int
-    column: int
-    message: str
-    mend: str
 
 
 class CompileError(InvalidArgument):
