@@ -8,7 +8,7 @@ int main(int argc, char** argv) {
   CLI::App app("Says what placement chooses for an operation on this machine, and why", argv[0]);
   ExplainOptions options;
   suggest(app.add_option("OP", options.operation, "OPERATION or OPERATION/VARIANT"),
-          "sort hash gunzip qsort gemm aes crc32")
+          "sort hash gunzip qsort gemm aes crc32 px")
       ->required();
   CLI::Option* const sizes =
       app.add_option("SIZE", options.sizes, "Sizes of input: 65536, 64K, 1M, 2G");

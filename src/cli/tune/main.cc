@@ -9,7 +9,7 @@ int main(int argc, char** argv) {
   TuneOptions options;
   app.add_flag("--quick", options.quick, "Fewer and smaller sizes: less than a minute");
   suggest(app.add_option("--op", options.operation, "Only this OPERATION or OPERATION/VARIANT"),
-          "sort hash gunzip qsort gemm aes crc32")
+          "sort hash gunzip qsort gemm aes crc32 px")
       ->type_name("OP");
   app.add_option("--seconds", options.seconds, "Time to take: 48 for --quick, else 480")
       ->check(number_in(1, 86400));

@@ -68,6 +68,26 @@ TEST(Work, WhatNobodyKnowsIsOneTurnAndSaidSo) {
   }
 }
 
+// In a loop of known turns threads lie in the lanes of vectors.
+TEST(Work, LoopsOfUnknownTurnsAreNotInVectors) {
+  const auto scalar = [](const char* text) {
+    const Work work = work_of_text(text);
+    return work.scalar_operations / work.operations;
+  };
+  EXPECT_EQ(scalar("FOR i FROM 0 TO 100:\nSTORE a[i] → b[i]\nENDFOR"), 0);
+  const double unknown = scalar("FOR i FROM 0 TO len(a):\nSTORE a[i] → b[i]\nENDFOR");
+  EXPECT_GT(unknown, 0.9);
+  EXPECT_LE(unknown, 1);
+  const double inside =
+      scalar("FOR j FROM 0 TO 100:\nFOR i FROM 0 TO len(a):\nSTORE a[i] → b[i]\nENDFOR\nENDFOR");
+  EXPECT_GT(inside, 0.9);
+  EXPECT_LE(inside, 1);
+  const double both =
+      scalar("FOR j FROM 0 TO len(a):\nFOR i FROM 0 TO len(a):\nSTORE a[i] → b[i]\nENDFOR\nENDFOR");
+  EXPECT_GT(both, 0.9);
+  EXPECT_LE(both, 1);
+}
+
 TEST(Work, OfTwoSidesTheLongerOneCounts) {
   const double less = operations_of("IF t < 5:\nSTORE 1.0 → b[0]\nENDIF");
   const double more =
@@ -127,6 +147,10 @@ TEST(Rates, EstimatesByBytesAndOperations) {
   EXPECT_NEAR(streams.gpu_seconds, 0.05, 0.002);
   EXPECT_NEAR(streams.gpu_start_seconds, 0.3, 0.002);
   EXPECT_FALSE(streams.on_gpu);
+  const Work scalar = {.operations = 1e9, .scalar_operations = 1e9};
+  EXPECT_NEAR(rates->cpu_seconds(scalar), kLanes * rates->cpu_seconds({.operations = 1e9}),
+              0.02 * rates->cpu_seconds(scalar));
+  EXPECT_EQ(rates->gpu_seconds(scalar), rates->gpu_seconds({.operations = 1e9}));
   const PlaceEstimate computes = rates->estimate(work(10e9, 1'000'000));
   EXPECT_NEAR(computes.cpu_seconds, 1, 0.02);
   EXPECT_LT(computes.gpu_seconds, 0.002);

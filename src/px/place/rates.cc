@@ -70,8 +70,9 @@ const Result<Rates>& Rates::process() {
 }
 
 double Rates::cpu_seconds(const Work& work) const {
+  const double operations = work.operations + (kLanes - 1) * work.scalar_operations;
   return cpu_scale_ * std::max(cpu_stream_.seconds(stream_bytes(work.bytes())),
-                               cpu_compute_.seconds(compute_bytes(work.operations)));
+                               cpu_compute_.seconds(compute_bytes(operations)));
 }
 
 double Rates::copy_seconds(uint64_t bytes) const {

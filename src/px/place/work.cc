@@ -62,6 +62,7 @@ class Counter {
     return sum;
   }
   bool is_whole() const { return is_whole_; }
+  double scalar_operations() const { return scalar_; }
 
  private:
   std::optional<uint64_t> scalar(const ir::Parameter& parameter) const {
@@ -119,11 +120,19 @@ class Counter {
       is_whole_ = false;
     }
     const double head = count(node.from) + count(node.to) + count(node.step);
-    return head + turns * (1 + count(node.body));
+    const double outside = scalar_;
+    const double sum = head + turns * (1 + count(node.body));
+    const bool is_fixed = node.from->kind == Kind::constant && node.to->kind == Kind::constant &&
+                          node.step->kind == Kind::constant;
+    scalar_ = outside + (is_fixed ? turns * (scalar_ - outside) : sum);
+    return sum;
   }
   double of(const ir::While& node) {
     is_whole_ = false;
-    return count(node.condition) + count(node.body);
+    const double outside = scalar_;
+    const double sum = count(node.condition) + count(node.body);
+    scalar_ = outside + sum;
+    return sum;
   }
   double of(const ir::Break&) { return 0; }
   double of(const ir::Continue&) { return 0; }
@@ -144,6 +153,7 @@ class Counter {
   std::span<const ir::Argument> arguments_;
   Known known_;
   bool is_whole_ = true;
+  double scalar_ = 0;
 };
 
 }  // namespace
@@ -153,7 +163,9 @@ Work work_of(const ir::Kernel& kernel, const ir::Grid& grid,
   Work work;
   Counter counter(kernel, grid, arguments);
   const double of_thread = counter.count(kernel.body);
-  work.operations = of_thread * static_cast<double>(grid.block_count()) * grid.block_threads();
+  const double threads = static_cast<double>(grid.block_count()) * grid.block_threads();
+  work.operations = of_thread * threads;
+  work.scalar_operations = counter.scalar_operations() * threads;
   work.is_whole = counter.is_whole();
   for (size_t i = 0; i < arguments.size(); ++i) {
     const ir::Array* array = kernel.arguments[i].array;

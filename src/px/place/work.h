@@ -15,7 +15,10 @@
 namespace hoist::px {
 
 struct Work {
-  double operations = 0;   // of all threads
+  double operations = 0;  // of all threads
+  // Those in loops whose turns no constants say, and in a WHILE. A C++ compiler puts threads into
+  // the lanes of vectors elsewhere, and not there.
+  double scalar_operations = 0;
   uint64_t bytes_in = 0;   // of all arrays: what goes to a GPU
   uint64_t bytes_out = 0;  // of those that are written: what comes back
   // No: there is a WHILE, or a loop whose turns depend on data. It counts one turn, and the work is
