@@ -95,7 +95,7 @@ struct Tensor {
   uint64_t elements() const;
   // Whether the strides are those of row_major(); the offset does not matter.
   bool is_contiguous() const { return strides == row_major(shape); }
-  const float* data() const { return buffer->data() + offset; }
+  float* data() const { return buffer->data() + offset; }
 };
 
 struct ExecutorEntry : Object {

@@ -97,6 +97,9 @@ struct TensorFacts {
   uint32_t offset = 0;
   uint32_t elements = 0;
   bool is_contiguous = false;
+  bool is_read_only = false;
+  float* data = nullptr;              // of the first element
+  std::shared_ptr<std::byte> memory;  // keeps `data` alive
 };
 Result<TensorFacts> tensor_facts(uint64_t tensor);
 Result<uint64_t> tensor_from_buffer(uint64_t buffer, std::string_view shape_json);

@@ -166,8 +166,14 @@ Result<TensorFacts> tensor_facts(uint64_t handle) {
   const FoundTensor found = find_tensor(handle);
   if (!found) return tensor_not_found(handle);
   const Tensor& tensor = found->tensor;
-  return TensorFacts{tensor.shape, tensor.strides, static_cast<uint32_t>(tensor.offset),
-                     static_cast<uint32_t>(tensor.elements()), tensor.is_contiguous()};
+  return TensorFacts{tensor.shape,
+                     tensor.strides,
+                     static_cast<uint32_t>(tensor.offset),
+                     static_cast<uint32_t>(tensor.elements()),
+                     tensor.is_contiguous(),
+                     tensor.buffer->is_read_only(),
+                     tensor.data(),
+                     tensor.buffer->memory()};
 }
 
 Result<uint64_t> tensor_from_buffer(uint64_t buffer, std::string_view shape_json) {
