@@ -94,7 +94,9 @@ Result<float> reduced(uint64_t executor, uint64_t input, uint64_t output, uint32
   if (!operands.may_write(to)) return operands.refused(to, output, "Output buffer");
   if (from->length < length) return too_small("Input buffer", from->length, length);
   if (to->length < 3) return short_output();
-  return *to->data = run(from->data);
+  Result<float> result = run(from->data);
+  if (result) *to->data = *result;
+  return result;
 }
 
 }  // namespace
@@ -102,17 +104,19 @@ Result<float> reduced(uint64_t executor, uint64_t input, uint64_t output, uint32
 Result<float> reduce_sum(uint64_t executor, uint64_t input, uint64_t output, uint32_t length,
                          Lifetime lifetime) {
   return reduced(executor, input, output, length, lifetime,
-                 [&](const float* from) { return graph::sum(from, length); });
+                 [&](const float* from) -> Result<float> { return graph::sum(from, length); });
 }
 
 Result<float> reduce(Extreme which, uint64_t executor, uint64_t input, uint64_t output,
                      uint32_t length, Lifetime lifetime) {
-  if (length == 0) {
-    return fail(ErrorCode::invalid_argument,
-                "no elements have no least or largest one: give a length of at least 1");
-  }
-  return reduced(executor, input, output, length, lifetime,
-                 [&](const float* from) { return graph::extreme(which, from, length); });
+  return reduced(
+      executor, input, output, length, lifetime, [&](const float* from) -> Result<float> {
+        if (length == 0) {
+          return fail(ErrorCode::invalid_argument,
+                      "no elements have no least or largest one: give a length of at least 1");
+        }
+        return graph::extreme(which, from, length);
+      });
 }
 
 Result<float> loss(LossSum which, uint64_t executor, uint64_t predictions, uint64_t targets,
