@@ -4,7 +4,8 @@
     weights = tensors.load_file("model.holo")
     scores = match.cdist(queries, choices, workers=-1)
 
-`hoist.px`, kernels in a small language, is loaded when it is first used.
+`hoist.px`, kernels in a small language, and `hoist.graph`, compiled tensor programs, are loaded when
+they are first used.
 
 `hoist.errors` has what may be raised. Everything may be called from any thread; the interpreter's
 lock is released while files are read, decoded and encoded.
@@ -20,6 +21,6 @@ __all__ = ["errors", "match", "tensors"]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "px":
-        return import_module("hoist.px")
+    if name in ("graph", "px"):
+        return import_module(f"hoist.{name}")
     raise AttributeError(f"module 'hoist' has no attribute {name!r}")
