@@ -51,7 +51,7 @@ bool HandleTable::retire(uint64_t handle) {
 }
 
 void HandleTable::release(Slot& at) {
-  const uint64_t state = at.state.fetch_sub(1, std::memory_order_acq_rel) - 1;
+  const uint64_t state = add_pins(at, -uint64_t{1}, std::memory_order_acq_rel) - 1;
   if ((state & kPins) == 0) destroy_if_unused(at, state);
 }
 

@@ -10,6 +10,8 @@
 // fork() goes on with a copy of all objects; what its parent's other threads had pinned stays.
 #pragma once
 
+#include <sys/single_threaded.h>
+
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -124,6 +126,15 @@ class HandleTable {
     uint32_t number = 0;
   };
 
+  // What the state was. With one thread alone, a locked instruction would be a tenth of an
+  // operation.
+  static uint64_t add_pins(Slot& at, uint64_t pins, std::memory_order order) {
+    if (__libc_single_threaded == 0) return at.state.fetch_add(pins, order);
+    const uint64_t before = at.state.load(std::memory_order_relaxed);
+    at.state.store(before + pins, std::memory_order_relaxed);
+    return before;
+  }
+
   static uint64_t live_state(uint64_t handle) { return (handle / kSlots) << 2 | kLive; }
 
   Slot* slot(uint64_t handle) const {
@@ -145,7 +156,7 @@ class HandleTable {
     pin.table_ = this;
     pin.counted_ = at;
     // Counted first: what is live then stays. Of another generation, the count is taken back.
-    if (at->state.fetch_add(1, std::memory_order_acquire) / kStatusUnit == live_state(handle)) {
+    if (add_pins(*at, 1, std::memory_order_acquire) / kStatusUnit == live_state(handle)) {
       pin.object_ = at->object;
     }
     return pin;
