@@ -162,12 +162,18 @@ class HandleTable {
     return pin;
   }
 
-  void release(Slot& at);
+  void release(Slot& at) {
+    const uint64_t state = add_pins(at, -uint64_t{1}, std::memory_order_acq_rel) - 1;
+    if ((state & (kPins | 3 * kStatusUnit)) == kRetired * kStatusUnit) [[unlikely]] {
+      destroy(at, state);
+    }
+  }
   bool retire(uint64_t handle);
-  void destroy_if_unused(Slot& at, uint64_t state);
+  // A retired slot's object, unless its state is another one meanwhile.
+  void destroy(Slot& at, uint64_t state);
 
   std::array<std::atomic<Slot*>, kSlots / kChunk> chunks_{};
-  // The rest is for add() and destroy_if_unused().
+  // The rest is for add() and destroy().
   ForkSafeMutex mutex_;
   std::vector<uint32_t> free_;
   uint64_t next_ = 1;
