@@ -166,6 +166,101 @@ def test_capsules_that_are_dropped_or_exported_twice_leak_nothing():
     hg.executor_cleanup(executor)
 
 
+# DLPack's exchange API
+
+
+class Tensor(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32),
+                ("device_id", ctypes.c_int32), ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8),
+                ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
+                ("shape", ctypes.POINTER(ctypes.c_int64)),
+                ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64)]
+
+
+class Managed(ctypes.Structure):
+    pass
+
+
+DELETER = ctypes.CFUNCTYPE(None, ctypes.POINTER(Managed))
+Managed._fields_ = [("major", ctypes.c_uint32), ("minor", ctypes.c_uint32),
+                    ("manager", ctypes.c_void_p), ("deleter", DELETER), ("flags", ctypes.c_uint64),
+                    ("tensor", Tensor)]
+TO_MANAGED = ctypes.POINTER(ctypes.POINTER(Managed))
+SET_ERROR = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p)
+
+
+class Api(ctypes.Structure):
+    _fields_ = [
+        ("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("previous", ctypes.c_void_p),
+        ("allocate", ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.POINTER(Tensor), TO_MANAGED,
+                                       ctypes.c_void_p, SET_ERROR)),
+        ("from_object", ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, TO_MANAGED)),
+        ("to_object", ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.POINTER(Managed),
+                                        ctypes.POINTER(ctypes.py_object))),
+        ("view_of_object", ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object,
+                                             ctypes.POINTER(Tensor))),
+        ("current_stream", ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_int32,
+                                             ctypes.POINTER(ctypes.c_void_p))),
+    ]
+
+
+def exchange_api():
+    capsule = hg.ArrayView.__dlpack_c_exchange_api__
+    return Api.from_address(pointer_of(capsule, b"dlpack_exchange_api"))
+
+
+def test_arrays_are_exchanged_by_functions_of_c(executor):
+    api = exchange_api()
+    assert api.major == 1 and not api.previous
+    buffer = filled(executor, range(6))
+    view = hg.tensor_view(hg.tensor_transpose(hg.tensor_from_buffer(buffer, "[2,3]")))
+    seen = Tensor()
+    assert api.view_of_object(view, ctypes.byref(seen)) == 0
+    assert (seen.device_type, seen.code, seen.bits, seen.lanes) == (1, 2, 32, 1)
+    assert seen.shape[:2] == [3, 2] and seen.strides[:2] == [1, 3]
+    assert seen.data == hg.buffer_as_ptr(executor, buffer)
+    managed = ctypes.POINTER(Managed)()
+    assert api.from_object(view, ctypes.byref(managed)) == 0
+    del view
+    hg.buffer_cleanup(buffer)
+    again = ctypes.py_object()
+    assert api.to_object(managed, ctypes.byref(again)) == 0
+    assert np.asarray(again.value).tolist() == [[0, 3], [1, 4], [2, 5]]
+    ctypes.pythonapi.Py_DecRef(again)
+    stream = ctypes.c_void_p(1)
+    assert api.current_stream(1, 0, ctypes.byref(stream)) == 0 and not stream.value
+
+
+def test_the_exchange_api_allocates_float32():
+    api = exchange_api()
+    shape = (ctypes.c_int64 * 2)(2, 3)
+    told = []
+    tell = SET_ERROR(lambda context, kind, message: told.append((kind, message)))
+    prototype = Tensor(None, 1, 0, 2, 2, 32, 1, shape, None, 0)
+    managed = ctypes.POINTER(Managed)()
+    assert api.allocate(ctypes.byref(prototype), ctypes.byref(managed), None, tell) == 0
+    assert managed.contents.tensor.shape[:2] == [2, 3]
+    managed.contents.deleter(managed)
+    prototype.bits = 64
+    assert api.allocate(ctypes.byref(prototype), ctypes.byref(managed), None, tell) == -1
+    assert told[0][0] == b"BufferError"
+
+
+def test_tensors_of_other_types_are_refused(executor):
+    torch = pytest.importorskip("torch")
+    api = exchange_api()
+    theirs = Api.from_address(
+        pointer_of(torch.Tensor.__dlpack_c_exchange_api__, b"dlpack_exchange_api"))
+    managed = ctypes.POINTER(Managed)()
+    assert theirs.from_object(torch.zeros(3, dtype=torch.float64), ctypes.byref(managed)) == 0
+    with pytest.raises(BufferError, match="float32"):
+        api.to_object(managed, ctypes.byref(ctypes.py_object()))
+    with pytest.raises(TypeError, match="float32"):
+        hg.buffer_from_array(executor, torch.zeros(3, dtype=torch.float64))
+    with pytest.raises(TypeError, match="float32"):
+        hg.buffer_from_array(executor, torch.zeros(3, 3).T[:2])
+
+
 # In, without a copy
 
 

@@ -69,9 +69,13 @@ uint64_t Tensor::elements() const {
   return count;
 }
 
-HandleTable& handles() {
-  static HandleTable& table = *new HandleTable;
-  return table;
-}
+namespace {
+
+// Made before any call, and never destroyed: calls may come from static destructors.
+HandleTable& table = *new HandleTable;
+
+}  // namespace
+
+HandleTable& handles() { return table; }
 
 }  // namespace hoist::graph::ffi

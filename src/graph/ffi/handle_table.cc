@@ -50,14 +50,8 @@ bool HandleTable::retire(uint64_t handle) {
   return false;
 }
 
-void HandleTable::release(Slot& at) {
-  const uint64_t state = at.state.fetch_sub(1, std::memory_order_acq_rel) - 1;
-  if ((state & kPins) == 0) destroy_if_unused(at, state);
-}
-
 // One of those that come here changes the generation.
-void HandleTable::destroy_if_unused(Slot& at, uint64_t state) {
-  if (state / kStatusUnit % 4 != kRetired) return;
+void HandleTable::destroy(Slot& at, uint64_t state) {
   const uint64_t next = (state / kGenerationUnit + 1) * kGenerationUnit + kFree * kStatusUnit;
   if (!at.state.compare_exchange_strong(state, next, std::memory_order_acq_rel)) return;
   delete std::exchange(at.object, nullptr);

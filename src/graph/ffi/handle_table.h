@@ -10,6 +10,8 @@
 // fork() goes on with a copy of all objects; what its parent's other threads had pinned stays.
 #pragma once
 
+#include <sys/single_threaded.h>
+
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -124,6 +126,15 @@ class HandleTable {
     uint32_t number = 0;
   };
 
+  // What the state was. With one thread alone, a locked instruction would be a tenth of an
+  // operation.
+  static uint64_t add_pins(Slot& at, uint64_t pins, std::memory_order order) {
+    if (__libc_single_threaded == 0) return at.state.fetch_add(pins, order);
+    const uint64_t before = at.state.load(std::memory_order_relaxed);
+    at.state.store(before + pins, std::memory_order_relaxed);
+    return before;
+  }
+
   static uint64_t live_state(uint64_t handle) { return (handle / kSlots) << 2 | kLive; }
 
   Slot* slot(uint64_t handle) const {
@@ -145,18 +156,24 @@ class HandleTable {
     pin.table_ = this;
     pin.counted_ = at;
     // Counted first: what is live then stays. Of another generation, the count is taken back.
-    if (at->state.fetch_add(1, std::memory_order_acquire) / kStatusUnit == live_state(handle)) {
+    if (add_pins(*at, 1, std::memory_order_acquire) / kStatusUnit == live_state(handle)) {
       pin.object_ = at->object;
     }
     return pin;
   }
 
-  void release(Slot& at);
+  void release(Slot& at) {
+    const uint64_t state = add_pins(at, -uint64_t{1}, std::memory_order_acq_rel) - 1;
+    if ((state & (kPins | 3 * kStatusUnit)) == kRetired * kStatusUnit) [[unlikely]] {
+      destroy(at, state);
+    }
+  }
   bool retire(uint64_t handle);
-  void destroy_if_unused(Slot& at, uint64_t state);
+  // A retired slot's object, unless its state is another one meanwhile.
+  void destroy(Slot& at, uint64_t state);
 
   std::array<std::atomic<Slot*>, kSlots / kChunk> chunks_{};
-  // The rest is for add() and destroy_if_unused().
+  // The rest is for add() and destroy().
   ForkSafeMutex mutex_;
   std::vector<uint32_t> free_;
   uint64_t next_ = 1;

@@ -33,9 +33,10 @@ LinearPool& LinearPool::process() {
 }
 
 LinearPool::~LinearPool() {
-  for (const auto& list : free_) {
-    for (std::byte* const data : list) std::free(data);
+  for (size_t size_class = class_of(kPage); size_class < kSizeClasses; ++size_class) {
+    for (std::byte* const data : free_[size_class]) std::free(data);
   }
+  for (std::byte* const data : cut_) std::free(data);
 }
 
 // 64 bytes, then 80, 96, 112, 128, 160, …: a power of two and its quarters, as floats are numbered.
@@ -54,33 +55,48 @@ Result<std::shared_ptr<std::byte>> LinearPool::allocate(size_t bytes) {
   if (bytes > kMostPooled) return of_the_system(bytes);
   const size_t size_class = class_of(bytes);
   std::byte* data = take(size_class);
-  if (data == nullptr) {
-    // Sizes that are no multiple of the alignment are rounded up to one.
-    const size_t rounded = (class_bytes(size_class) + kAlignment - 1) / kAlignment * kAlignment;
-    data = static_cast<std::byte*>(std::aligned_alloc(kAlignment, rounded));
-    if (data == nullptr) return no_memory(bytes);
-  }
+  if (data == nullptr) return no_memory(bytes);
   std::memset(data, 0, bytes);
   return std::shared_ptr<std::byte>(
       data, [this, size_class](std::byte* at) { give_back(at, size_class); });
 }
 
 std::byte* LinearPool::take(size_t size_class) {
-  const std::lock_guard lock(mutex_);
-  auto& list = free_[size_class];
-  if (list.empty()) return nullptr;
-  std::byte* const data = list.back();
-  list.pop_back();
-  idle_ -= class_bytes(size_class);
-  return data;
+  const size_t bytes = class_bytes(size_class);
+  {
+    const std::lock_guard lock(mutex_);
+    auto& list = free_[size_class];
+    if (list.empty() && bytes < kPage) cut_pieces(size_class);
+    if (!list.empty()) {
+      std::byte* const data = list.back();
+      list.pop_back();
+      idle_ -= bytes;
+      return data;
+    }
+  }
+  if (bytes < kPage) return nullptr;
+  return static_cast<std::byte*>(std::aligned_alloc(kPage, (bytes + kPage - 1) / kPage * kPage));
+}
+
+void LinearPool::cut_pieces(size_t size_class) {
+  auto* const data = static_cast<std::byte*>(std::aligned_alloc(kPage, kPieces));
+  if (data == nullptr) return;
+  cut_.push_back(data);
+  // Sizes that are no multiple of the alignment are rounded up to one.
+  const size_t step = (class_bytes(size_class) + kAlignment - 1) / kAlignment * kAlignment;
+  for (size_t at = 0; at + step <= kPieces; at += step) {
+    free_[size_class].push_back(data + at);
+    idle_ += class_bytes(size_class);
+  }
 }
 
 void LinearPool::give_back(std::byte* data, size_t size_class) {
+  const size_t bytes = class_bytes(size_class);
   {
     const std::lock_guard lock(mutex_);
-    if (idle_ + class_bytes(size_class) <= kMostIdle) {
+    if (bytes < kPage || idle_ + bytes <= kMostIdle) {
       free_[size_class].push_back(data);
-      idle_ += class_bytes(size_class);
+      idle_ += bytes;
       return;
     }
   }

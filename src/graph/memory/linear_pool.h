@@ -45,12 +45,16 @@ class LinearPool {
 
  private:
   static constexpr size_t kSizeClasses = 57;
+  static constexpr size_t kPage = 4096;
+  static constexpr size_t kPieces = 64 * 1024;  // that smaller sizes are cut from
 
   std::byte* take(size_t size_class);
+  void cut_pieces(size_t size_class);
   void give_back(std::byte* data, size_t size_class);
 
   mutable ForkSafeMutex mutex_;
   std::vector<std::byte*> free_[kSizeClasses];
+  std::vector<std::byte*> cut_;
   size_t idle_ = 0;
 };
 

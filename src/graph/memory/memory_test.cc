@@ -106,6 +106,23 @@ TEST(LinearPoolTest, MemoryIsZeroedAndAligned) {
   }
 }
 
+// Whether b begins a page and at most some cache lines behind a.
+bool seems_just_behind(const std::byte* a, const std::byte* b) {
+  const size_t distance = (reinterpret_cast<uintptr_t>(b) - reinterpret_cast<uintptr_t>(a)) % 4096;
+  return distance > 0 && distance < 256;
+}
+
+TEST(LinearPoolTest, NoTwoSeemToFollowEachOther) {
+  LinearPool pool;
+  for (const size_t bytes : {512, 1000, 2000, 4000, 4096, 5000, 40000, 400000}) {
+    std::vector<std::shared_ptr<std::byte>> all;
+    for (int i = 0; i < 4; ++i) all.push_back(pool.allocate(bytes).value());
+    for (const auto& a : all) {
+      for (const auto& b : all) EXPECT_FALSE(seems_just_behind(a.get(), b.get())) << bytes;
+    }
+  }
+}
+
 TEST(LinearPoolTest, MemoryComesBack) {
   LinearPool pool;
   std::shared_ptr<std::byte> first = pool.allocate(4000).value();

@@ -16,11 +16,11 @@ namespace {
 
 using ops_detail::Kernels;
 
-constexpr size_t kDepth = 256;
+constexpr size_t kDepth = 512;
 constexpr size_t kRows = 16;       // tiles
 constexpr size_t kColumns = 2048;  // elements
 // Up to so many multiplications a copy costs more than it saves.
-constexpr size_t kMostInPlace = size_t{136} * 136 * 136;
+constexpr size_t kMostInPlace = size_t{520} * 520 * 520;
 
 struct Free {
   void operator()(float* at) const { ::operator delete[](at, std::align_val_t{64}); }
@@ -68,13 +68,40 @@ void copy_columns(const float* b, size_t b_row, size_t count, size_t columns, si
   }
 }
 
+// Four columns of four rows of A, as they lie in a panel `height` high.
+void copy_block(const float* a, size_t a_row, size_t height, float* to) {
+  typedef float Four __attribute__((vector_size(16), aligned(4), may_alias));
+  Four row[4];
+  for (size_t r = 0; r < 4; ++r) row[r] = *reinterpret_cast<const Four*>(a + r * a_row);
+  const Four low01 = __builtin_shufflevector(row[0], row[1], 0, 4, 1, 5);
+  const Four low23 = __builtin_shufflevector(row[2], row[3], 0, 4, 1, 5);
+  const Four high01 = __builtin_shufflevector(row[0], row[1], 2, 6, 3, 7);
+  const Four high23 = __builtin_shufflevector(row[2], row[3], 2, 6, 3, 7);
+  const auto store = [&](size_t p, Four column) {
+    *reinterpret_cast<Four*>(to + p * height) = column;
+  };
+  store(0, __builtin_shufflevector(low01, low23, 0, 1, 4, 5));
+  store(1, __builtin_shufflevector(low01, low23, 2, 3, 6, 7));
+  store(2, __builtin_shufflevector(high01, high23, 0, 1, 4, 5));
+  store(3, __builtin_shufflevector(high01, high23, 2, 3, 6, 7));
+}
+
 // `count` columns of `rows` rows of A as panels of `height` rows, column by column.
 void copy_rows(const float* a, size_t a_row, size_t rows, size_t count, size_t height, float* to) {
   for (size_t i = 0; i < rows; i += height, to += count * height) {
     const size_t high = std::min(height, rows - i);
-    for (size_t r = 0; r < high; ++r) {
-      const float* const row = a + (i + r) * a_row;
-      for (size_t p = 0; p < count; ++p) to[p * height + r] = row[p];
+    size_t p = 0;
+    for (; p + 4 <= count; p += 4) {
+      const float* const from = a + i * a_row + p;
+      size_t r = 0;
+      for (; r + 4 <= high; r += 4)
+        copy_block(from + r * a_row, a_row, height, to + p * height + r);
+      for (; r < high; ++r) {
+        for (size_t q = 0; q < 4; ++q) to[(p + q) * height + r] = from[r * a_row + q];
+      }
+    }
+    for (; p < count; ++p) {
+      for (size_t r = 0; r < high; ++r) to[p * height + r] = a[(i + r) * a_row + p];
     }
   }
 }

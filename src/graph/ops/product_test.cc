@@ -42,12 +42,18 @@ TEST(ProductTest, MatchesPlainLoops) {
 
 TEST(ProductTest, MatchesPlainLoopsWhereItGoesByBlocks) {
   Random random;
-  check(random, 150, 150, 150);
-  check(random, 400, 33, 600);
-  check(random, 193, 257, 513);
-  check(random, 200, 2500, 40);
+  check(random, 530, 530, 530);
+  check(random, 2000, 33, 2500);
+  check(random, 193, 5000, 153);
+  check(random, 3000, 2500, 20);
+}
+
+TEST(ProductTest, MatchesPlainLoopsWhereOneSideIsLong) {
+  Random random;
   check(random, 1, 3000, 3000);
   check(random, 3000, 1, 300);
+  check(random, 12, 40, 100'000);
+  check(random, 40, 100'000, 3);
 }
 
 TEST(ProductTest, NothingIsZeros) {
@@ -112,7 +118,7 @@ TEST(ProductTest, ThreadsHaveTheirOwnPanels) {
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([] {
       Random random;
-      for (int i = 0; i < 3; ++i) check(random, 160, 160, 160);
+      check(random, 530, 530, 530);
     });
   }
   for (std::thread& thread : threads) thread.join();

@@ -6,6 +6,7 @@
 
 #include "python/hologram/call.h"
 #include "python/hologram/calls.h"
+#include "python/hologram/dlpack.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -36,7 +37,8 @@ int get_buffer(PyObject* object, Py_buffer* buffer, int flags) noexcept {
   const bool has_strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES;
   const char* refused = nullptr;
   if ((flags & PyBUF_WRITABLE) != 0 && view.is_read_only) refused = "the array is read-only";
-  if ((!has_strides || (flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS) && !is_contiguous(view)) {
+  if ((!has_strides || (flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS) &&
+      !is_contiguous(view)) {
     refused = "the array has gaps: ask for its strides";
   }
   buffer->obj = nullptr;
@@ -82,10 +84,9 @@ nb::dict array_interface(const ArrayView& view) {
   nb::dict interface;
   interface["shape"] = tuple_of(view.shape);
   interface["typestr"] = "<f4";
-  interface["data"] =
-      nb::make_tuple(reinterpret_cast<uintptr_t>(view.data), view.is_read_only);
-  interface["strides"] = is_contiguous(view) ? nb::object(nb::none())
-                                             : nb::object(tuple_of(view.strides, kItem));
+  interface["data"] = nb::make_tuple(reinterpret_cast<uintptr_t>(view.data), view.is_read_only);
+  interface["strides"] =
+      is_contiguous(view) ? nb::object(nb::none()) : nb::object(tuple_of(view.strides, kItem));
   interface["version"] = 3;
   return interface;
 }
@@ -122,27 +123,37 @@ PyObject* tensor_view(uint64_t tensor) {
                    .strides = {facts->strides.begin(), facts->strides.end()}});
 }
 
+PyObject* adopt(uint64_t executor, std::shared_ptr<std::byte> memory, size_t length,
+                bool is_read_only) {
+  if (length > UINT32_MAX) {
+    return raise(
+        fail(ErrorCode::invalid_argument, "the array has more than 4294967295 elements: split it"));
+  }
+  return to_python(
+      ffi::adopt_buffer(executor, std::move(memory), static_cast<uint32_t>(length), is_read_only));
+}
+
 // An array of somebody else's, kept as long as its memory is used.
 template <typename Array>
 PyObject* adopt(uint64_t executor, Array&& array, bool is_read_only) {
-  if (array.size() > UINT32_MAX) {
-    return raise(fail(ErrorCode::invalid_argument,
-                      "the array has more than 4294967295 elements: split it"));
-  }
   auto* const data = reinterpret_cast<std::byte*>(const_cast<float*>(array.data()));
-  const auto length = static_cast<uint32_t>(array.size());
-  auto* const kept = new std::remove_cvref_t<Array>(std::move(array));
+  const size_t length = array.size();
+  auto* const kept = new std::remove_cvref_t<Array>(std::forward<Array>(array));
   std::shared_ptr<std::byte> memory(data, [kept](std::byte*) {
     if (!nb::is_alive()) return;  // the interpreter is gone, and all its objects
     const nb::gil_scoped_acquire gil;
     delete kept;
   });
-  return to_python(ffi::adopt_buffer(executor, std::move(memory), length, is_read_only));
+  return adopt(executor, std::move(memory), length, is_read_only);
 }
 
 // float32, row-major, on the CPU.
 PyObject* buffer_from_array(uint64_t executor, PyObject* object) {
   const nb::handle array(object);
+  if (ArrayView view = import_by_exchange(array); view.memory && is_contiguous(view)) {
+    const auto length = static_cast<size_t>(view.elements());
+    return adopt(executor, std::move(view.memory), length, view.is_read_only);
+  }
   if (nb::ndarray<float, nb::c_contig, nb::device::cpu> writable;
       nb::try_cast(array, writable, false)) {
     return adopt(executor, std::move(writable), false);
@@ -165,11 +176,12 @@ constexpr Call kTensorView{"tensor_view", "tensor_handle",
                            "tensor_view(tensor_handle)\n--\n\n"
                            "Its elements where they lie: an ArrayView, which keeps the memory.",
                            tensor_view};
-constexpr Call kBufferFromArray{"buffer_from_array", "executor_handle array",
-                                "buffer_from_array(executor_handle, array)\n--\n\n"
-                                "A linear buffer on an array of float32 where it lies. It keeps the "
-                                "array; read-only where that is.",
-                                buffer_from_array};
+constexpr Call kBufferFromArray{
+    "buffer_from_array", "executor_handle array",
+    "buffer_from_array(executor_handle, array)\n--\n\n"
+    "A linear buffer on an array of float32 where it lies. It keeps the "
+    "array; read-only where that is.",
+    buffer_from_array};
 
 }  // namespace
 
@@ -196,7 +208,8 @@ void define_array_view(nb::module_& module) {
            })
       .def("__dlpack__", dlpack, nb::kw_only(), "stream"_a = nb::none(),
            "max_version"_a = nb::none(), "dl_device"_a = nb::none(), "copy"_a = nb::none())
-      .def("__dlpack_device__", [](const ArrayView&) { return nb::make_tuple(1, 0); });
+      .def("__dlpack_device__", [](const ArrayView&) { return nb::make_tuple(1, 0); })
+      .attr(kExchangeAttribute) = exchange_capsule();
 }
 
 }  // namespace hoist::python::hologram
