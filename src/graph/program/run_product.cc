@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/ops/product.h"
+#include "graph/program/steps.h"
 
 namespace hoist::graph::program {
 namespace {
@@ -21,6 +22,20 @@ void pack(const float* from, int64_t row, int64_t column, size_t rows, size_t co
         }
       }
     }
+  }
+}
+
+// Few rows and a B beyond the nearest cache: reading B once, as it lies, is all that counts.
+constexpr size_t kFewRows = 3;
+constexpr size_t kLargeB = size_t{12} << 10;  // floats
+
+void multiply_rows(const ProductShape& shape, const float* a, const float* b, float* c) {
+  if (shape.rows > kFewRows || shape.depth * shape.columns < kLargeB || shape.columns < 64) {
+    return multiply(shape, a, b, c);
+  }
+  for (size_t i = 0; i < shape.rows; ++i) {
+    steps().row_product(a + i * shape.a_row, b, shape.b_row, c + i * shape.c_row, shape.columns,
+                        shape.depth);
   }
 }
 
@@ -60,13 +75,13 @@ void run_product(const Loop& loop, float* const* origins, float* scratch, int64_
   const float* const b_at = origins[product.b];
   if (b.row == 0) {
     const float* const from = packed_b(b_at);
-    return multiply(shape, a_at, from, c_at);
+    return multiply_rows(shape, a_at, from, c_at);
   }
   shape.rows = 1;
   for (int64_t r = 0; r < last - first; ++r) {
     const float* const from = packed_b(b_at + (first + r) * b.row);
     const int64_t a_row = static_cast<int64_t>(shape.a_row);
-    multiply(shape, a_at + r * a_row, from, c_at + r * c.row);
+    multiply_rows(shape, a_at + r * a_row, from, c_at + r * c.row);
   }
 }
 

@@ -15,6 +15,7 @@
 //
 #include "graph/ops/elementwise-inl.h"
 #include "graph/program/functions-inl.h"
+#include "graph/program/row_product-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace hoist::graph::HWY_NAMESPACE {
@@ -215,6 +216,7 @@ const StepTable kSteps = {
     .table = all_steps(),
     .minimum = minimum_of_all,
     .maximum = maximum_of_all,
+    .row_product = row_product,
 };
 
 }  // namespace hoist::graph::HWY_NAMESPACE

@@ -35,6 +35,10 @@ struct StepTable {
   std::array<std::array<Step, 8>, kOps> table;  // null where there is none
   float (*minimum)(const float* a, size_t n);   // n >= 1
   float (*maximum)(const float* a, size_t n);
+  // c = a B for a row `a` of `depth` >= 1 elements, as multiply() of graph/ops/product.h has it;
+  // faster where B does not fit the nearest cache. c overlaps neither.
+  void (*row_product)(const float* a, const float* b, size_t b_row, float* c, size_t columns,
+                      size_t depth);
 
   Step step(Op op, unsigned scalars) const { return table[static_cast<size_t>(op)][scalars]; }
 };

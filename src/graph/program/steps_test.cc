@@ -173,6 +173,27 @@ TEST_P(StepsTest, NumbersAndArraysGiveTheSame) {
   }
 }
 
+TEST_P(StepsTest, RowProductsAddInTheOrderOfRows) {
+  Random random;
+  for (const size_t columns : {1, 15, 16, 33, 64, 100}) {
+    for (const size_t depth : {1, 7, 8, 9, 40}) {
+      const Guarded a(random.normal(depth));
+      const Guarded b(random.normal(depth * columns));
+      const Guarded c(columns);
+      GetParam()->row_product(a.data(), b.data(), columns, c.data(), columns, depth);
+      for (size_t j = 0; j < columns; ++j) {
+        float fused = 0;
+        float rounded = 0;
+        for (size_t p = 0; p < depth; ++p) {
+          fused = std::fma(a[p], b[p * columns + j], fused);
+          rounded += a[p] * b[p * columns + j];
+        }
+        ASSERT_TRUE(c[j] == fused || c[j] == rounded) << columns << " x " << depth;
+      }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, StepsTest, ::testing::ValuesIn(runnable_steps()),
                          [](const auto& info) { return std::string(info.param->name); });
 
