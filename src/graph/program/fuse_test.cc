@@ -49,6 +49,19 @@ TEST(FuseTest, SoftmaxOfAnyAxisIsOneKernel) {
   EXPECT_EQ(kernels(model, {log_softmax(model.graph, model.in({3, 5000}), -1).value()}), 1u);
 }
 
+TEST(FuseTest, ColumnsAreReducedInOneKernel) {
+  for (const Extents& shape : {Extents{1500, 40}, Extents{40, 1500}, Extents{33000, 3}}) {
+    Model model;
+    const Id x = model.in(shape);
+    EXPECT_EQ(kernels(model, {softmax(model.graph, x, 0).value()}), 1u);
+    Model second;
+    const Id y = second(Op::exp, {second.in(shape)});
+    const Id repeated = *second.graph.broadcast(second.in({1, shape[1]}), shape);
+    const Id sums = *second.graph.reduce(Op::sum, y, {0}, true);
+    kernels(second, {sums, *second.graph.reduce(Op::mean, repeated, {0}, false)});
+  }
+}
+
 TEST(FuseTest, LayerNormIsOneKernel) {
   for (const int64_t width : {1, 2, 64, 1500}) {
     Model model;

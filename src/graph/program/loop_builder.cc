@@ -8,6 +8,9 @@ namespace hoist::graph::program {
 namespace {
 
 constexpr int64_t kBlock = 1024;  // floats; of ops' sums, too
+// Of an operand that lies by columns a cache line holds that many rows.
+constexpr int64_t kRowsOfLine = 16;
+constexpr int64_t kMostTransposed = int64_t{1} << 15;  // columns
 // So much of a product lies in a near cache until the steps after it have read it.
 constexpr int64_t kProductFloats = int64_t{64} << 10;
 constexpr int64_t kLeastProductRows = 48;
@@ -125,6 +128,14 @@ void LoopBuilder::set_blocks() {
   const int64_t columns = std::max<int64_t>(loop_.columns, 1);
   loop_.chunk = std::min(columns, kBlock);
   loop_.block_rows = columns > kBlock ? 1 : std::max<int64_t>(1, kBlock / columns);
+  const auto lies_by_columns = [&](const Operand& operand) {
+    return operand.row == 1 && operand.columns.size() == 1 && operand.columns[0] > 1;
+  };
+  if (!loop_.product && columns <= kMostTransposed &&
+      std::any_of(loop_.operands.begin(), loop_.operands.end(), lies_by_columns)) {
+    loop_.chunk = columns;
+    loop_.block_rows = std::max(loop_.block_rows, kRowsOfLine);
+  }
   loop_.block_rows = std::min(loop_.block_rows, std::max<int64_t>(loop_.rows, 1));
   if (!loop_.product) return;
   LoopProduct& product = *loop_.product;

@@ -158,6 +158,16 @@ void LoopBuilder::emit_reduction(Member& member, LoopStep step) {
                                                 : LoopStep::Kind::maximum;
   bool scatters = false;
   Phase& phase = loop_.phases[member.phase];
+  if (step.scalars != 0) {  // one number stands for all of a row: it is written out first
+    LoopStep fill;
+    fill.inputs[0] = step.inputs[0];
+    fill.scalars = step.scalars;
+    fill.run = steps().step(Op::copy, fill.scalars);
+    const auto floats = static_cast<size_t>(loop_.block_rows * loop_.chunk);
+    fill.output = new_slot({Slot::Kind::block, scratch(floats), loop_.chunk, 1});
+    phase.steps.push_back(fill);
+    step.inputs[0] = fill.output;
+  }
   step.output = member.slot = output_slot(member, scatters);
   step.partial = static_cast<uint32_t>(phase.reductions++);
   phase.steps.push_back(step);

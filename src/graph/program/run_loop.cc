@@ -216,14 +216,8 @@ class Run {
     const Slot& result = loop_.slots[step.output];
     const float* const from = at_[step.inputs[0]];
     float* const to = at_[step.output];
-    // One number that stands for all of a row is written out first.
-    alignas(64) float repeated[1024];
     for (int64_t r = 0; r < rows; ++r) {
-      const float* row = from + r * slot.row;
-      if (slot.column == 0) {
-        std::fill_n(repeated, width, *row);
-        row = repeated;
-      }
+      const float* const row = from + r * slot.row;
       reduce_row(step, row, static_cast<size_t>(width), column, to[r * result.row]);
     }
   }
