@@ -35,7 +35,7 @@ class Report(NamedTuple):
         share = 100 * len(self.kernels) / self.nodes_traced if self.nodes_traced else 0
         lines = [
             f"{self.nodes_traced} nodes traced, {self.nodes_left} left, "
-            f"{len(self.kernels)} kernels ({share:.0f} %)",
+            f"{len(self.kernels)} kernel{'s' if len(self.kernels) != 1 else ''} ({share:.0f} %)",
             f"{self.bytes_moved} bytes moved, {self.arena_bytes} planned between kernels",
         ]
         for i, kernel in enumerate(self.kernels):

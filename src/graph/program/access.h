@@ -18,8 +18,8 @@ struct Access {
 Extents dense_strides(const Extents& shape);
 bool is_dense(const Extents& shape, const Access& access);
 
-// Of the view `node`, whose input has that shape and lies so. Nothing for a reshape that has no
-// strides: its input must be copied first.
+// Where the view `node` has its elements, if its input has that shape and lies so. Nothing for a
+// reshape that has no strides: its input must be copied first.
 std::optional<Access> access_of_view(const Node& node, const Extents& input_shape,
                                      const Access& input);
 

@@ -106,7 +106,7 @@ class Fusion {
     return joined(both, a, b);
   }
 
-  // Of a product's axes only the last one is reduced.
+  // Only the last of a product's axes can be reduced.
   static bool is_reducible(const Group& group) {
     return std::find(group.reduced.begin(), group.reduced.end() - 1, true) ==
            group.reduced.end() - 1;

@@ -40,7 +40,7 @@ uint64_t hash_of(const Node& node) {
   for (const int64_t extent : node.shape) hash = mix(hash, static_cast<uint64_t>(extent));
   for (const Id id : node.inputs) hash = mix(hash, id);
   for (const int64_t number : node.numbers) hash = mix(hash, static_cast<uint64_t>(number));
-  // Of large constants the beginning.
+  // The beginning stands for a large constant.
   if (node.values) {
     const size_t count = std::min<size_t>(node.values->size(), 16);
     for (size_t i = 0; i < count; ++i) hash = mix(hash, std::bit_cast<uint32_t>((*node.values)[i]));

@@ -36,8 +36,8 @@ struct Node {
   DType dtype = DType::f32;
   Extents shape;
   std::vector<Id> inputs;
-  // Of reductions the axes, sorted; of a permutation where each axis comes from; of a slice the
-  // first index and the step of each axis; of a concatenation the axis; of an input its number.
+  // The sorted axes of a reduction; where each axis of a permutation comes from; the first index
+  // and the step of each axis of a slice; the axis of a concatenation; the number of an input.
   Extents numbers;
   std::shared_ptr<const Values> values;  // of a constant
 
@@ -66,7 +66,7 @@ class Graph {
   Result<Id> reshape(Id input, Extents shape);
   Result<Id> permute(Id input, Extents permutation);
   Result<Id> broadcast(Id input, Extents shape);
-  // Of each axis `lengths` elements from `begins` on, `steps` apart (not 0). All inside.
+  // Takes `lengths` elements of each axis from `begins` on, `steps` apart (not 0). All inside.
   Result<Id> slice(Id input, const Extents& begins, const Extents& lengths, const Extents& steps);
   Result<Id> concatenate(std::vector<Id> inputs, int64_t axis);
   // f32 and boolean.

@@ -8,7 +8,7 @@ namespace hoist::graph::program {
 namespace {
 
 constexpr int64_t kBlock = 1024;  // floats; of ops' sums, too
-// Of an operand that lies by columns a cache line holds that many rows.
+// A cache line of an operand that lies by columns holds so many rows.
 constexpr int64_t kRowsOfLine = 16;
 constexpr int64_t kMostTransposed = int64_t{1} << 15;  // columns
 // So much of a product lies in a near cache until the steps after it have read it.

@@ -14,7 +14,7 @@ namespace hoist::graph::program {
 enum class Op : uint8_t {
   input,
   constant,
-  // Of one array.
+  // One array:
   copy,
   negate,
   absolute,
@@ -28,7 +28,7 @@ enum class Op : uint8_t {
   relu,     // NaN for NaN, -0 for -0
   to_bool,  // x != 0
   to_f32,   // of a boolean
-  // Of two.
+  // Two:
   add,
   subtract,
   multiply,
@@ -42,7 +42,7 @@ enum class Op : uint8_t {
   less_equal,
   greater,
   greater_equal,
-  // Of three: c ? a : b.
+  // Three: c ? a : b
   where,
   // Over axes that are kept with length 1.
   sum,  // pairwise, from +0 on
