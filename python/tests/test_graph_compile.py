@@ -2,6 +2,7 @@
 
 import array
 import gc
+import os
 import subprocess
 import sys
 import threading
@@ -243,6 +244,18 @@ def test_more_threads_give_the_same():
     many = graph.compile(lambda x: graph.softmax(x * 2), threads=8)
     for _ in range(6):
         np.testing.assert_array_equal(many(x), one(x))
+
+
+def test_a_child_after_fork_runs_programs():
+    function = graph.compile(lambda x: graph.softmax(x) * 2, threads=2)
+    x = floats(400, 3000)
+    expected = [function(x) for _ in range(5)][-1]
+    child = os.fork()
+    if child == 0:
+        same = all(np.array_equal(function(x), expected) for _ in range(3))
+        os._exit(0 if same else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    np.testing.assert_array_equal(function(x), expected)
 
 
 def test_memory_is_given_back():

@@ -22,6 +22,7 @@ namespace gp = graph::program;
 
 constexpr size_t kMostInputs = 32;
 constexpr size_t kMostOutputs = 8;
+constexpr size_t kMostKnown = 64;
 
 // A program, by the arrays that it takes.
 struct Signature {
@@ -166,6 +167,7 @@ PyObject* slow_call(State& state, PyObject* const* arguments, size_t count, PyOb
 
 PyObject* call(PyObject* self, PyObject* const* arguments, size_t flags, PyObject* keywords) {
   return raising([&]() -> PyObject* {
+    if (call_of(self).state == nullptr) throw nb::type_error("a function that is being deleted");
     State& state = *call_of(self).state;
     const auto count = static_cast<size_t>(PyVectorcall_NARGS(flags));
     const Py_ssize_t names = keywords == nullptr ? 0 : PyTuple_Size(keywords);
@@ -208,6 +210,7 @@ PyObject* add(PyObject* self, PyObject* arguments) {
     }
     State& state = *call_of(self).state;
     state.known.insert(state.known.begin(), std::move(signature));
+    if (state.known.size() > kMostKnown) state.known.pop_back();
     Py_RETURN_NONE;
   });
 }

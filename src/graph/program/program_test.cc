@@ -28,6 +28,7 @@ class RandomGraph {
       add(graph_.input(DType::f32, shape));
     }
     if (all_.empty()) add(graph_.input(DType::f32, {3, 4}));
+    if (random_.below(3) == 0) add(graph_.input(DType::boolean, graph_[all_[0]].shape));
   }
 
   Graph make(size_t nodes) {
