@@ -9,6 +9,7 @@
 
 #include "python/errors.h"
 #include "python/graph_arrays.h"
+#include "python/graph_open_arrays.h"
 #include "python/graph_program.h"
 #include "python/pair_call.h"
 #include "python/released_gil.h"
@@ -36,6 +37,7 @@ struct State {
   nb::object slow;   // called with the arguments' tuple and the keywords' dict
   nb::object empty;  // numpy.empty
   nb::object out;    // "out"
+  ExchangeApi exchange;
   std::vector<std::shared_ptr<const Signature>> known;  // the last used first
 };
 
@@ -48,48 +50,10 @@ struct CallObject {
 
 CallObject& call_of(PyObject* self) { return *reinterpret_cast<CallObject*>(self); }
 
-// Buffers that are open, closed at the end.
-template <size_t kMost>
-class Buffers {
- public:
-  ~Buffers() {
-    while (count_ > 0) PyBuffer_Release(&buffers_[--count_]);
-  }
-  // Nothing where the object has none like that; the error is cleared.
-  const Py_buffer* open(PyObject* object, int flags) {
-    Py_buffer& buffer = buffers_[count_];
-    if (PyObject_GetBuffer(object, &buffer, flags) != 0) {
-      PyErr_Clear();
-      return nullptr;
-    }
-    ++count_;
-    return &buffer;
-  }
-  const Py_buffer& operator[](size_t i) const { return buffers_[i]; }
-  size_t count() const { return count_; }
-
- private:
-  size_t count_ = 0;
-  Py_buffer buffers_[kMost];
-};
-
-bool fits(const Py_buffer& buffer, const gp::Node& node) {
-  const bool is_bool = node.dtype == gp::DType::boolean;
-  if (buffer.format == nullptr || buffer.format[0] != (is_bool ? '?' : 'f') ||
-      buffer.format[1] != 0 || static_cast<size_t>(buffer.ndim) != node.shape.size()) {
-    return false;
-  }
-  for (size_t i = 0; i < node.shape.size(); ++i) {
-    if (buffer.shape[i] != node.shape[i]) return false;
-  }
-  return true;
-}
-
-template <typename Open>
-bool fit(const Open& buffers, const gp::Program& program) {
-  if (buffers.count() != program.inputs()) return false;
-  for (size_t i = 0; i < buffers.count(); ++i) {
-    if (!fits(buffers[i], program.input(i))) return false;
+bool fit(const OpenArrays<kMostInputs>& arrays, const gp::Program& program) {
+  if (arrays.count() != program.inputs()) return false;
+  for (size_t i = 0; i < arrays.count(); ++i) {
+    if (!arrays[i].fits(program.input(i))) return false;
   }
   return true;
 }
@@ -106,7 +70,7 @@ void run(const GraphProgram& program, std::span<const void* const> from,
 }
 
 // The program for the arrays, which then is the first one.
-std::shared_ptr<const Signature> known(State& state, const Buffers<kMostInputs>& inputs) {
+std::shared_ptr<const Signature> known(State& state, const OpenArrays<kMostInputs>& inputs) {
   for (size_t i = 0; i < state.known.size(); ++i) {
     if (!fit(inputs, *state.known[i]->program.program)) continue;
     if (i != 0) std::swap(state.known[0], state.known[i]);
@@ -118,19 +82,18 @@ std::shared_ptr<const Signature> known(State& state, const Buffers<kMostInputs>&
 // Null where the call is not of the simple kind.
 PyObject* fast_call(State& state, PyObject* const* arguments, size_t count, PyObject* given_out) {
   if (count > kMostInputs || state.known.empty()) return nullptr;
-  Buffers<kMostInputs> inputs;
+  OpenArrays<kMostInputs> inputs(state.exchange);
   const void* from[kMostInputs];
   for (size_t i = 0; i < count; ++i) {
-    const Py_buffer* const buffer = inputs.open(arguments[i], PyBUF_C_CONTIGUOUS | PyBUF_FORMAT);
-    if (buffer == nullptr) return nullptr;
-    from[i] = buffer->buf;
+    if (!inputs.open(arguments[i], false)) return nullptr;
+    from[i] = inputs[i].data;
   }
   const std::shared_ptr<const Signature> signature = known(state, inputs);
   if (!signature) return nullptr;
   const gp::Program& program = *signature->program.program;
   const size_t results = program.outputs();
   if (results > kMostOutputs || (given_out != nullptr && signature->is_tuple)) return nullptr;
-  Buffers<kMostOutputs> outputs;
+  OpenArrays<kMostOutputs> outputs(state.exchange);
   nb::object made[kMostOutputs];
   void* to[kMostOutputs];
   for (size_t i = 0; i < results; ++i) {
@@ -141,10 +104,8 @@ PyObject* fast_call(State& state, PyObject* const* arguments, size_t count, PyOb
       made[i] = nb::steal(PyObject_Vectorcall(state.empty.ptr(), numbers, 2, nullptr));
       if (!made[i].is_valid()) throw nb::python_error();
     }
-    const Py_buffer* const buffer =
-        outputs.open(made[i].ptr(), PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | PyBUF_WRITABLE);
-    if (buffer == nullptr || !fits(*buffer, program.output(i))) return nullptr;
-    to[i] = buffer->buf;
+    if (!outputs.open(made[i].ptr(), true) || !outputs[i].fits(program.output(i))) return nullptr;
+    to[i] = outputs[i].data;
   }
   run(signature->program, {from, count}, {to, results});
   if (!signature->is_tuple) return made[0].release().ptr();
@@ -189,7 +150,7 @@ PyObject* new_call(PyTypeObject* type, PyObject* arguments, PyObject* /*keywords
     PyObject* const self = PyType_GenericAlloc(type, 0);
     if (self == nullptr) return nullptr;
     call_of(self).call = call;
-    call_of(self).state = new State{nb::borrow(slow), nb::borrow(empty), nb::str("out"), {}};
+    call_of(self).state = new State{nb::borrow(slow), nb::borrow(empty), nb::str("out"), {}, {}};
     return self;
   });
 }
@@ -279,6 +240,19 @@ PyType_Spec spec = {"hoist._graph.Call", sizeof(CallObject), 0,
                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL, slots};
 
 }  // namespace
+
+void ExchangeApi::find(PyTypeObject* type) {
+  type_ = nb::borrow(reinterpret_cast<PyObject*>(type));
+  api_ = nullptr;
+  const nb::object capsule = nb::getattr(type_, hologram::kExchangeAttribute, nb::handle());
+  if (!capsule.is_valid() || PyCapsule_IsValid(capsule.ptr(), hologram::kExchangeCapsule) == 0) {
+    return;
+  }
+  const auto* api = static_cast<const hologram::DLPackExchangeApi*>(
+      PyCapsule_GetPointer(capsule.ptr(), hologram::kExchangeCapsule));
+  while (api != nullptr && api->major != 1) api = api->previous;
+  if (api != nullptr && api->view_of_object != nullptr) api_ = api;
+}
 
 void define_graph_call(nb::module_& module) {
   PyObject* const type = PyType_FromSpec(&spec);
