@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compiled programs from Python, on one thread: hoist.graph beside NumPy and, where it is, PyTorch.
 
-    PYTHONPATH=build/release/python bench/graph/program_bench.py [--compiled] [--json FILE]
+    PYTHONPATH=build/release/python bench/graph/program_bench.py [--compiled] [--only TEXT] [--json FILE]
 
 Each model is one Python function, which each peer is given with its own functions. Peers take short rounds
 that alternate, so that a change of load meets all of them. A time is the least of all rounds. Results are compared
@@ -167,10 +167,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--compiled", action="store_true")
     parser.add_argument("--seconds", type=float, default=1.0, help="for a peer of a model")
+    parser.add_argument("--only", default="", help="models whose names have this text")
     parser.add_argument("--json")
     options = parser.parse_args()
     rows = []
     for name, function, x, w, others in models():
+        if options.only not in name:
+            continue
         call, ready, peers = ways(function, x, w, others, options.compiled)
         expected = np.asarray(peers["numpy"]())
         for peer, run in peers.items():

@@ -153,7 +153,7 @@ Status Program::run_apart(std::span<const void* const> inputs,
   }
   if (Status ok = run(inputs, places); !ok) return ok;
   for (size_t i = 0; i < outputs.size(); ++i) {
-    std::memcpy(outputs[i], places[i], output_bytes_[i]);
+    if (output_bytes_[i] != 0) std::memcpy(outputs[i], places[i], output_bytes_[i]);
   }
   return {};
 }
@@ -178,7 +178,8 @@ Status Program::run(std::span<const void* const> inputs, std::span<void* const> 
   if (has_same_outputs_) {
     for (size_t i = 0; i < outputs.size(); ++i) {
       const size_t first = same_output_[i];
-      if (first != i) std::memcpy(outputs[i], outputs[first], output_bytes_[i]);
+      if (first == i || output_bytes_[i] == 0) continue;
+      std::memcpy(outputs[i], outputs[first], output_bytes_[i]);
     }
   }
   return {};
