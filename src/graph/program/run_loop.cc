@@ -225,7 +225,7 @@ class Run {
   void reduce_row(const LoopStep& step, const float* row, size_t width, int64_t column,
                   float& result) {
     if (step.kind == LoopStep::Kind::sum) {
-      const float part = sum(row, width);
+      const float part = width <= kFew ? steps().sum_of_few(row, width) : sum(row, width);
       if (loop_.chunk < loop_.columns) {
         partials_[step.partial].add(part);
       } else {

@@ -2,6 +2,7 @@
 // apart (HOIST_ISA).
 #include "graph/program/steps.h"
 
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "graph/ops/elementwise-inl.h"
 #include "graph/program/functions-inl.h"
 #include "graph/program/row_product-inl.h"
+#include "graph/program/short_rows-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace hoist::graph::HWY_NAMESPACE {
@@ -169,38 +171,9 @@ constexpr std::array<std::array<Step, 8>, program::kOps> all_steps() {
   return all;
 }
 
-template <class F>
-HWY_INLINE float extreme_of(const float* a, size_t n, float (*of_two)(float, float)) {
-  const D d;
-  const F f;
-  if (n < kLanes) {
-    float result = a[0];
-    for (size_t i = 1; i < n; ++i) result = of_two(result, a[i]);
-    return result;
-  }
-  V best = hn::LoadU(d, a);
-  V second = best;
-  size_t i = kLanes;
-  for (; i + 2 * kLanes <= n; i += 2 * kLanes) {
-    best = f(best, hn::LoadU(d, a + i));
-    second = f(second, hn::LoadU(d, a + i + kLanes));
-  }
-  for (; i + kLanes <= n; i += kLanes) best = f(best, hn::LoadU(d, a + i));
-  // The last elements, with others that were seen: that changes nothing.
-  best = f(f(best, second), hn::LoadU(d, a + n - kLanes));
-  HWY_ALIGN float values[kLanes];
-  hn::Store(best, d, values);
-  float result = values[0];
-  for (size_t k = 1; k < kLanes; ++k) result = of_two(result, values[k]);
-  return result;
-}
-
-float minimum_of_all(const float* a, size_t n) {
-  return extreme_of<IeeeMinimum>(a, n, program::minimum_of);
-}
-float maximum_of_all(const float* a, size_t n) {
-  return extreme_of<IeeeMaximum>(a, n, program::maximum_of);
-}
+float minimum_of_all(const float* a, size_t n) { return extreme_of<IeeeMinimum>(a, n); }
+float maximum_of_all(const float* a, size_t n) { return extreme_of<IeeeMaximum>(a, n); }
+float sum_of_few(const float* a, size_t n) { return short_sum(a, n); }
 
 }  // namespace
 
@@ -216,6 +189,7 @@ const StepTable kSteps = {
     .table = all_steps(),
     .minimum = minimum_of_all,
     .maximum = maximum_of_all,
+    .sum_of_few = sum_of_few,
     .row_product = row_product,
 };
 

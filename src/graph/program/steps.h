@@ -30,11 +30,15 @@ inline constexpr unsigned kScalarA = 1;
 inline constexpr unsigned kScalarB = 2;
 inline constexpr unsigned kScalarC = 4;
 
+inline constexpr size_t kFew = 64;
+
 struct StepTable {
   const char* name;                             // "avx512"
   std::array<std::array<Step, 8>, kOps> table;  // null where there is none
   float (*minimum)(const float* a, size_t n);   // n >= 1
   float (*maximum)(const float* a, size_t n);
+  // n <= kFew: the same as sum() of graph/ops/ops.h, but faster.
+  float (*sum_of_few)(const float* a, size_t n);
   // c = a B for a row `a` of `depth` >= 1 elements, as multiply() of graph/ops/product.h has it;
   // faster where B does not fit the nearest cache. c overlaps neither.
   void (*row_product)(const float* a, const float* b, size_t b_row, float* c, size_t columns,

@@ -6,6 +6,7 @@
 
 #include <functional>
 
+#include "graph/ops/ops.h"
 #include "graph/ops/testing.h"
 #include "graph/program/testing.h"
 
@@ -171,6 +172,16 @@ TEST_P(StepsTest, NumbersAndArraysGiveTheSame) {
       }
     }
   }
+}
+
+TEST_P(StepsTest, SumsOfFewAreThoseOfMany) {
+  Random random;
+  for (size_t n = 0; n <= kFew; ++n) {
+    const Guarded a(n % 3 == 0 ? random.hostile(n) : random.normal(n));
+    ASSERT_TRUE(same_float(GetParam()->sum_of_few(a.data(), n), sum(a.data(), n))) << n;
+  }
+  const float zero = -0.0f;
+  EXPECT_FALSE(std::signbit(GetParam()->sum_of_few(&zero, 1)));
 }
 
 TEST_P(StepsTest, RowProductsAddInTheOrderOfRows) {
