@@ -60,10 +60,37 @@ def test_tensors_are_seen_by_their_strides(executor):
         assert np.shares_memory(other, np.asarray(hg.buffer_view(buffer)))
     with pytest.raises(BufferError, match="gaps|not C-contiguous"):
         np.frombuffer(view, np.float32)
+    assert memoryview(view).f_contiguous and not memoryview(view).c_contiguous
+    assert memoryview(view).tobytes(order="F") == bytes(np.arange(6, dtype=np.float32))
+    assert np.asfortranarray(view).ctypes.data == np.asarray(view).ctypes.data
     scalar = hg.tensor_view(hg.tensor_from_buffer(buffer, "[]"))
     assert np.asarray(scalar).shape == () and np.from_dlpack(scalar) == 0
     with pytest.raises(TypeError, match="no length"):
         len(scalar)
+
+
+def test_consumers_get_the_order_that_they_ask_for(executor):
+    class Buffer(ctypes.Structure):
+        _fields_ = [("buf", ctypes.c_void_p), ("obj", ctypes.py_object), ("rest", ctypes.c_byte * 256)]
+
+    get = ctypes.pythonapi.PyObject_GetBuffer
+    get.argtypes = [ctypes.py_object, ctypes.POINTER(Buffer), ctypes.c_int]
+    release = ctypes.pythonapi.PyBuffer_Release
+    simple, strides, rows, columns, any_order = 0, 0x18, 0x38, 0x58, 0x98
+    tensor = hg.tensor_from_buffer(filled(executor, range(6)), "[2,3]")
+    gaps = hg.tensor_narrow(tensor, 1, 0, 2)
+    for view, given, refused in [
+        (hg.tensor_view(tensor), [simple, strides, rows, any_order], [columns]),
+        (hg.tensor_view(hg.tensor_transpose(tensor)), [strides, columns, any_order], [simple, rows]),
+        (hg.tensor_view(gaps), [strides], [simple, rows, columns, any_order]),
+    ]:
+        for flags in given:
+            buffer = Buffer()
+            assert get(view, ctypes.byref(buffer), flags) == 0
+            release(ctypes.byref(buffer))
+        for flags in refused:
+            with pytest.raises(BufferError, match="gaps"):
+                get(view, ctypes.byref(Buffer()), flags)
 
 
 def test_empty_views(executor):

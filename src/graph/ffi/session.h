@@ -90,7 +90,7 @@ Status gemm(uint64_t executor, uint64_t a, uint64_t b, uint64_t c, uint32_t m, u
 Status matvec(uint64_t executor, uint64_t a, uint64_t x, uint64_t y, uint32_t m, uint32_t n,
               Lifetime lifetime);
 
-// Tensors (tensors.cc)
+// Tensors (tensors.cc, tensor_views.cc)
 struct TensorFacts {
   std::vector<uint64_t> shape;
   std::vector<uint64_t> strides;

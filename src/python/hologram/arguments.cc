@@ -7,7 +7,8 @@ namespace {
 
 // The type's name, as messages give it.
 std::string type_name(PyObject* object) {
-  return nanobind::type_name(nanobind::handle(reinterpret_cast<PyObject*>(Py_TYPE(object)))).c_str();
+  return nanobind::type_name(nanobind::handle(reinterpret_cast<PyObject*>(Py_TYPE(object))))
+      .c_str();
 }
 
 bool refuse(PyObject* exception, const std::string& message) {
@@ -137,8 +138,8 @@ bool arrange(const char* function, const char* names, size_t expected, PyObject*
   }
   for (size_t i = 0; i < expected; ++i) {
     if (ordered[i] == nullptr) {
-      return refuse(PyExc_TypeError, call + " missing required argument: '" +
-                                         std::string(name_at(names, i)) + "'");
+      return refuse(PyExc_TypeError,
+                    call + " missing required argument: '" + std::string(name_at(names, i)) + "'");
     }
   }
   return true;

@@ -24,23 +24,38 @@ struct BufferExtents {
   std::vector<Py_ssize_t> strides;
 };
 
-bool is_contiguous(const ArrayView& view) {
+// Whether the elements lie one behind the other, the last dimension's first, or the first one's.
+bool lies_dense(const ArrayView& view, bool from_last) {
   int64_t stride = 1;
-  for (size_t d = view.shape.size(); d-- > 0; stride *= view.shape[d]) {
+  const size_t rank = view.shape.size();
+  for (size_t i = 0; i < rank; ++i) {
+    const size_t d = from_last ? rank - 1 - i : i;
     if (view.shape[d] != 1 && view.strides[d] != stride) return view.elements() == 0;
+    stride *= view.shape[d];
   }
   return true;
+}
+
+bool is_contiguous(const ArrayView& view) { return lies_dense(view, true); }
+
+// Why a consumer that asks by these flags cannot have it; null where it can.
+const char* refusal(const ArrayView& view, int flags) {
+  const auto asks = [&](int flag) { return (flags & flag) == flag; };
+  if (asks(PyBUF_WRITABLE) && view.is_read_only) return "the array is read-only";
+  const bool by_rows = is_contiguous(view);
+  const bool by_columns = lies_dense(view, false);
+  const bool fits = asks(PyBUF_C_CONTIGUOUS)     ? by_rows
+                    : asks(PyBUF_F_CONTIGUOUS)   ? by_columns
+                    : asks(PyBUF_ANY_CONTIGUOUS) ? by_rows || by_columns
+                    : asks(PyBUF_STRIDES)        ? true
+                                                 : by_rows;
+  return fits ? nullptr : "the array has gaps: ask for its strides";
 }
 
 int get_buffer(PyObject* object, Py_buffer* buffer, int flags) noexcept {
   const ArrayView& view = *nb::inst_ptr<ArrayView>(nb::handle(object));
   const bool has_strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES;
-  const char* refused = nullptr;
-  if ((flags & PyBUF_WRITABLE) != 0 && view.is_read_only) refused = "the array is read-only";
-  if ((!has_strides || (flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS) &&
-      !is_contiguous(view)) {
-    refused = "the array has gaps: ask for its strides";
-  }
+  const char* const refused = refusal(view, flags);
   buffer->obj = nullptr;
   if (refused != nullptr) {
     PyErr_SetString(PyExc_BufferError, refused);

@@ -12,7 +12,8 @@ constexpr size_t kShortText = 16384;
 constexpr size_t kShortBytes = 262144;
 
 template <typename Get>
-auto fact(uint64_t buffer, const Get& get) -> Result<decltype(get(std::declval<ffi::BufferFacts&>()))> {
+auto fact(uint64_t buffer, const Get& get)
+    -> Result<decltype(get(std::declval<ffi::BufferFacts&>()))> {
   const Result<ffi::BufferFacts> facts = ffi::buffer_facts(buffer);
   if (!facts) return facts.error();
   return get(*facts);
@@ -28,7 +29,8 @@ Result<bool> is_boundary(uint64_t buffer) {
   return fact(buffer, [](const auto& it) { return it.is_boundary; });
 }
 Result<std::string> pool(uint64_t buffer) {
-  return fact(buffer, [](const auto& it) { return std::string(it.is_boundary ? "boundary" : "linear"); });
+  return fact(buffer,
+              [](const auto& it) { return std::string(it.is_boundary ? "boundary" : "linear"); });
 }
 Result<uint32_t> element_size(uint64_t buffer) {
   return fact(buffer, [](const auto&) { return uint32_t{sizeof(float)}; });
@@ -44,9 +46,8 @@ Result<uint32_t> class_index(uint64_t buffer) {
 size_t length_of(uint64_t buffer) { return ffi::buffer_length(buffer).value_or(0u); }
 
 Result<uint64_t> allocate(uint64_t executor, uint32_t length) {
-  return with_lock_if_short(length < kShortBytes, [&](ffi::Lifetime) {
-    return ffi::allocate_buffer(executor, length);
-  });
+  return with_lock_if_short(length < kShortBytes,
+                            [&](ffi::Lifetime) { return ffi::allocate_buffer(executor, length); });
 }
 
 Status copy_from_slice(uint64_t executor, uint64_t buffer, std::string_view json) {
@@ -62,9 +63,8 @@ Status copy_from_canonical_slice(uint64_t executor, uint64_t buffer, std::string
 }
 
 Result<std::string> to_vec(uint64_t executor, uint64_t buffer) {
-  return with_lock_if_short(length_of(buffer) < kShortText / 8, [&](ffi::Lifetime) {
-    return ffi::to_json(executor, buffer);
-  });
+  return with_lock_if_short(length_of(buffer) < kShortText / 8,
+                            [&](ffi::Lifetime) { return ffi::to_json(executor, buffer); });
 }
 
 Status copy_from_bytes(uint64_t executor, uint64_t buffer, Bytes& bytes) {
@@ -94,15 +94,13 @@ Status copy(uint64_t executor, uint64_t from, uint64_t to, uint32_t length) {
 }
 
 Status canonicalize(uint64_t executor, uint64_t buffer) {
-  return with_lock_if_short(length_of(buffer) < kShortBytes, [&](ffi::Lifetime) {
-    return ffi::canonicalize(executor, buffer);
-  });
+  return with_lock_if_short(length_of(buffer) < kShortBytes,
+                            [&](ffi::Lifetime) { return ffi::canonicalize(executor, buffer); });
 }
 
 Result<bool> verify_canonical(uint64_t executor, uint64_t buffer) {
-  return with_lock_if_short(length_of(buffer) < kShortBytes, [&](ffi::Lifetime) {
-    return ffi::is_canonical(executor, buffer);
-  });
+  return with_lock_if_short(length_of(buffer) < kShortBytes,
+                            [&](ffi::Lifetime) { return ffi::is_canonical(executor, buffer); });
 }
 
 std::string version() { return std::string(ffi::kVersion); }
@@ -121,9 +119,9 @@ constexpr Call kNewExecutorWithBackend{
     "new_executor_with_backend", "backend",
     "new_executor_with_backend(backend)\n--\n\nAn executor on \"cpu\"; 0 for other backends.",
     ffi::new_executor_with_backend};
-constexpr Call kNewExecutorAuto{"new_executor_auto", "",
-                                "new_executor_auto()\n--\n\nAn executor on the best backend: the CPU.",
-                                ffi::new_executor};
+constexpr Call kNewExecutorAuto{
+    "new_executor_auto", "", "new_executor_auto()\n--\n\nAn executor on the best backend: the CPU.",
+    ffi::new_executor};
 constexpr Call kExecutorCleanup{
     "executor_cleanup", "executor_handle",
     "executor_cleanup(executor_handle)\n--\n\nDrops an executor; its buffers keep their memory.",
@@ -161,8 +159,7 @@ constexpr Call kToVec{"buffer_to_vec", kBoth,
                       "buffer_to_vec" HOIST_BOTH "Its elements as a JSON array.", to_vec};
 constexpr Call kCopyToSlice{"buffer_copy_to_slice", kBoth,
                             "buffer_copy_to_slice" HOIST_BOTH "As buffer_to_vec().", to_vec};
-constexpr Call kCopyFromBytes{"buffer_copy_from_bytes",
-                              "executor_handle buffer_handle data_bytes",
+constexpr Call kCopyFromBytes{"buffer_copy_from_bytes", "executor_handle buffer_handle data_bytes",
                               "buffer_copy_from_bytes(executor_handle, buffer_handle, data_bytes)"
                               "\n--\n\nTakes its elements from 4 bytes each, little-endian.",
                               copy_from_bytes};
@@ -185,10 +182,9 @@ constexpr Call kCopyFromCanonical{"buffer_copy_from_canonical_slice", kJson,
                                   "As buffer_copy_from_slice(), with the lowest bit of every byte "
                                   "cleared.",
                                   copy_from_canonical_slice};
-constexpr Call kCanonicalizeAll{"buffer_canonicalize_all", kBoth,
-                                "buffer_canonicalize_all" HOIST_BOTH
-                                "Clears the lowest bit of every byte.",
-                                canonicalize};
+constexpr Call kCanonicalizeAll{
+    "buffer_canonicalize_all", kBoth,
+    "buffer_canonicalize_all" HOIST_BOTH "Clears the lowest bit of every byte.", canonicalize};
 constexpr Call kVerifyCanonical{"buffer_verify_canonical", kBoth,
                                 "buffer_verify_canonical" HOIST_BOTH
                                 "1 where the lowest bit of every byte is clear, else 0.",

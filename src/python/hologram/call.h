@@ -1,8 +1,9 @@
-// Functions of C++ as functions of a Python module, by CPython's vectorcall itself: with five arguments
-// that costs 25 ns less than a general binding, of the 150 that a small operation may take.
+// Functions of C++ as functions of a Python module, by CPython's vectorcall itself: with five
+// arguments that costs 25 ns less than a general binding, of the 150 that a small operation may
+// take.
 //
-//   constexpr Call kLength{"buffer_length", "buffer_handle", "Elements of a buffer.", ffi::buffer_length};
-//   PyMethodDef methods[] = {method<kLength>(), …, {}};
+//   constexpr Call kLength{"buffer_length", "buffer_handle", "Elements of a buffer.",
+//   ffi::buffer_length}; PyMethodDef methods[] = {method<kLength>(), …, {}};
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -64,7 +65,7 @@ PyObject* run(const char* name, const char* names, Return (*function)(Arguments.
     given = ordered;
   }
   std::tuple<std::remove_cvref_t<Arguments>...> values;
-  return [&]<size_t... kAt>(std::index_sequence<kAt...>) -> PyObject* {
+  return [&]<size_t... kAt>(std::index_sequence<kAt...>)->PyObject* {
     if (!(read(given[kAt], std::get<kAt>(values)) && ...)) return nullptr;
     if constexpr (std::is_void_v<Return>) {
       function(std::get<kAt>(values)...);

@@ -17,8 +17,8 @@ PyMethodDef* view_methods();
 
 void define_array_view(nanobind::module_& module);
 
-// Calls work(lifetime), without the interpreter's lock where that takes long: from there on, releasing it
-// costs less than a hundredth. With the lock nobody else removes a handle meanwhile.
+// Calls work(lifetime), without the interpreter's lock where that takes long: from there on,
+// releasing it costs less than a hundredth. With the lock nobody else removes a handle meanwhile.
 template <typename Work>
 auto with_lock_if_short(bool is_short, const Work& work) {
   if (is_short) return work(graph::ffi::Lifetime::held_by_caller);

@@ -9,7 +9,8 @@ namespace nb = nanobind;
 namespace hoist::python::hologram {
 namespace {
 
-// Handles are the process's; an interpreter with a lock of its own would break what short calls rely on.
+// Handles are the process's; an interpreter with a lock of its own would break what short calls
+// rely on.
 void refuse_subinterpreters() {
   if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) {
     throw nb::import_error(

@@ -69,10 +69,9 @@ Status gemm(uint64_t executor, uint64_t a, uint64_t b, uint64_t c, uint32_t m, u
             uint32_t k) {
   // In double, which does not wrap around.
   const double products = static_cast<double>(m) * n * k;
-  return with_lock_if_short(products < static_cast<double>(kShortProduct),
-                            [&](ffi::Lifetime lifetime) {
-                              return ffi::gemm(executor, a, b, c, m, n, k, lifetime);
-                            });
+  return with_lock_if_short(
+      products < static_cast<double>(kShortProduct),
+      [&](ffi::Lifetime lifetime) { return ffi::gemm(executor, a, b, c, m, n, k, lifetime); });
 }
 
 Status matvec(uint64_t executor, uint64_t a, uint64_t x, uint64_t y, uint32_t m, uint32_t n) {
@@ -119,17 +118,16 @@ constexpr Call kClip{"vector_clip_f32", "executor_handle a_handle c_handle len m
 constexpr Call kScalarAdd{"scalar_add_f32", "executor_handle a_handle c_handle len scalar",
                           "scalar_add_f32" HOIST_SCALAR "c = a + scalar", scalar<Scalar::add>};
 constexpr Call kScalarMul{"scalar_mul_f32", "executor_handle a_handle c_handle len scalar",
-                          "scalar_mul_f32" HOIST_SCALAR "c = a * scalar",
-                          scalar<Scalar::multiply>};
+                          "scalar_mul_f32" HOIST_SCALAR "c = a * scalar", scalar<Scalar::multiply>};
 constexpr Call kSigmoid{"sigmoid_f32", kInOut, "sigmoid_f32" HOIST_IN_OUT "1 / (1 + exp(-x))",
                         unary<Unary::sigmoid>};
 constexpr Call kTanh{"tanh_f32", kInOut, "tanh_f32" HOIST_IN_OUT "tanh(x)", unary<Unary::tanh>};
 constexpr Call kGelu{"gelu_f32", kInOut,
-                     "gelu_f32" HOIST_IN_OUT
-                     "x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2",
+                     "gelu_f32" HOIST_IN_OUT "x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2",
                      unary<Unary::gelu_tanh>};
 constexpr Call kSoftmax{"softmax_f32", kInOut,
-                        "softmax_f32" HOIST_IN_OUT "exp(x) / sum(exp(x)) over the first len elements.",
+                        "softmax_f32" HOIST_IN_OUT
+                        "exp(x) / sum(exp(x)) over the first len elements.",
                         unary<Unary::softmax>};
 constexpr Call kSum{"reduce_sum_f32", kInOut,
                     "reduce_sum_f32" HOIST_IN_OUT
@@ -143,15 +141,14 @@ constexpr Call kReduceMax{"reduce_max_f32", kInOut,
                           extreme<Extreme::fmax>};
 constexpr Call kMse{"mse_loss_f32", kLoss, "mse_loss_f32" HOIST_LOSS "mean((pred - target)^2)",
                     loss<LossSum::squares>};
-constexpr Call kCrossEntropy{
-    "cross_entropy_loss_f32", kLoss,
-    "cross_entropy_loss_f32" HOIST_LOSS "-mean(target ln pred); pred are probabilities.",
-    loss<LossSum::cross_entropy>};
-constexpr Call kBinaryCrossEntropy{
-    "binary_cross_entropy_loss_f32", kLoss,
-    "binary_cross_entropy_loss_f32" HOIST_LOSS
-    "-mean(target ln pred + (1 - target) ln(1 - pred))",
-    loss<LossSum::binary_cross_entropy>};
+constexpr Call kCrossEntropy{"cross_entropy_loss_f32", kLoss,
+                             "cross_entropy_loss_f32" HOIST_LOSS
+                             "-mean(target ln pred); pred are probabilities.",
+                             loss<LossSum::cross_entropy>};
+constexpr Call kBinaryCrossEntropy{"binary_cross_entropy_loss_f32", kLoss,
+                                   "binary_cross_entropy_loss_f32" HOIST_LOSS
+                                   "-mean(target ln pred + (1 - target) ln(1 - pred))",
+                                   loss<LossSum::binary_cross_entropy>};
 constexpr Call kGemm{"gemm_f32", "executor_handle a_handle b_handle c_handle m n k",
                      "gemm_f32(executor_handle, a_handle, b_handle, c_handle, m, n, k)\n--\n\n"
                      "C = A B, row-major: A is m x k, B k x n, C m x n.",
@@ -164,14 +161,31 @@ constexpr Call kMatvec{"matvec_f32", "executor_handle a_handle x_handle y_handle
 }  // namespace
 
 PyMethodDef* operation_methods() {
-  static PyMethodDef methods[] = {
-      method<kAdd>(),     method<kSub>(),       method<kMul>(),       method<kDiv>(),
-      method<kMin>(),     method<kMax>(),       method<kAbs>(),       method<kNeg>(),
-      method<kRelu>(),    method<kClip>(),      method<kScalarAdd>(), method<kScalarMul>(),
-      method<kSigmoid>(), method<kTanh>(),      method<kGelu>(),      method<kSoftmax>(),
-      method<kSum>(),     method<kReduceMin>(), method<kReduceMax>(), method<kMse>(),
-      method<kCrossEntropy>(), method<kBinaryCrossEntropy>(), method<kGemm>(), method<kMatvec>(),
-      {}};
+  static PyMethodDef methods[] = {method<kAdd>(),
+                                  method<kSub>(),
+                                  method<kMul>(),
+                                  method<kDiv>(),
+                                  method<kMin>(),
+                                  method<kMax>(),
+                                  method<kAbs>(),
+                                  method<kNeg>(),
+                                  method<kRelu>(),
+                                  method<kClip>(),
+                                  method<kScalarAdd>(),
+                                  method<kScalarMul>(),
+                                  method<kSigmoid>(),
+                                  method<kTanh>(),
+                                  method<kGelu>(),
+                                  method<kSoftmax>(),
+                                  method<kSum>(),
+                                  method<kReduceMin>(),
+                                  method<kReduceMax>(),
+                                  method<kMse>(),
+                                  method<kCrossEntropy>(),
+                                  method<kBinaryCrossEntropy>(),
+                                  method<kGemm>(),
+                                  method<kMatvec>(),
+                                  {}};
   return methods;
 }
 

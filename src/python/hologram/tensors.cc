@@ -1,8 +1,7 @@
 // Tensors: views of buffers by shape and strides.
+#include "graph/ffi/json.h"
 #include "python/hologram/call.h"
 #include "python/hologram/calls.h"
-
-#include "graph/ffi/json.h"
 
 namespace hoist::python::hologram {
 namespace {
@@ -10,7 +9,8 @@ namespace {
 namespace ffi = graph::ffi;
 
 template <typename Get>
-auto fact(uint64_t tensor, const Get& get) -> Result<decltype(get(std::declval<ffi::TensorFacts&>()))> {
+auto fact(uint64_t tensor, const Get& get)
+    -> Result<decltype(get(std::declval<ffi::TensorFacts&>()))> {
   const Result<ffi::TensorFacts> facts = ffi::tensor_facts(tensor);
   if (!facts) return facts.error();
   return get(*facts);
@@ -44,9 +44,8 @@ bool is_short(uint64_t tensor) {
 }
 
 Result<uint64_t> contiguous(uint64_t executor, uint64_t tensor) {
-  return with_lock_if_short(is_short(tensor), [&](ffi::Lifetime) {
-    return ffi::tensor_contiguous(executor, tensor);
-  });
+  return with_lock_if_short(
+      is_short(tensor), [&](ffi::Lifetime) { return ffi::tensor_contiguous(executor, tensor); });
 }
 
 Result<uint64_t> reshape(uint64_t executor, uint64_t tensor, std::string_view shape) {
@@ -58,9 +57,8 @@ Result<uint64_t> reshape(uint64_t executor, uint64_t tensor, std::string_view sh
 Result<uint64_t> matmul(uint64_t executor, uint64_t a, uint64_t b) {
   constexpr uint32_t kShortMatrix = 4096;
   const Result<ffi::TensorFacts> facts = ffi::tensor_facts(a);
-  return with_lock_if_short(!facts || facts->elements < kShortMatrix, [&](ffi::Lifetime) {
-    return ffi::tensor_matmul(executor, a, b);
-  });
+  return with_lock_if_short(!facts || facts->elements < kShortMatrix,
+                            [&](ffi::Lifetime) { return ffi::tensor_matmul(executor, a, b); });
 }
 
 constexpr const char* kTensor = "tensor_handle";
@@ -134,34 +132,23 @@ constexpr Call kBroadcastShapes{"tensor_broadcast_shapes", "shape_a_json shape_b
                                 ffi::tensor_broadcast_shapes};
 constexpr Call kBuffer{"tensor_buffer", kTensor,
                        "tensor_buffer" HOIST_TENSOR "A handle of its buffer.", ffi::tensor_buffer};
-constexpr Call kCleanup{"tensor_cleanup", kTensor, "tensor_cleanup" HOIST_TENSOR "Drops the handle.",
-                        ffi::tensor_cleanup};
+constexpr Call kCleanup{"tensor_cleanup", kTensor,
+                        "tensor_cleanup" HOIST_TENSOR "Drops the handle.", ffi::tensor_cleanup};
 
 }  // namespace
 
 PyMethodDef* tensor_methods() {
-  static PyMethodDef methods[] = {method<kFromBuffer>(),
-                                  method<kFromBufferWithStrides>(),
-                                  method<kShape>(),
-                                  method<kStrides>(),
-                                  method<kOffset>(),
-                                  method<kNdim>(),
-                                  method<kNumel>(),
-                                  method<kIsContiguous>(),
-                                  method<kContiguous>(),
-                                  method<kTranspose>(),
-                                  method<kReshape>(),
-                                  method<kPermute>(),
-                                  method<kView1d>(),
-                                  method<kSelect>(),
-                                  method<kNarrow>(),
-                                  method<kSlice>(),
-                                  method<kMatmul>(),
-                                  method<kIsBroadcastCompatible>(),
-                                  method<kBroadcastShapes>(),
-                                  method<kBuffer>(),
-                                  method<kCleanup>(),
-                                  {}};
+  static PyMethodDef methods[] = {method<kFromBuffer>(),      method<kFromBufferWithStrides>(),
+                                  method<kShape>(),           method<kStrides>(),
+                                  method<kOffset>(),          method<kNdim>(),
+                                  method<kNumel>(),           method<kIsContiguous>(),
+                                  method<kContiguous>(),      method<kTranspose>(),
+                                  method<kReshape>(),         method<kPermute>(),
+                                  method<kView1d>(),          method<kSelect>(),
+                                  method<kNarrow>(),          method<kSlice>(),
+                                  method<kMatmul>(),          method<kIsBroadcastCompatible>(),
+                                  method<kBroadcastShapes>(), method<kBuffer>(),
+                                  method<kCleanup>(),         {}};
   return methods;
 }
 
