@@ -8,6 +8,7 @@ import sys
 import threading
 import weakref
 import xml.dom.minidom
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -94,6 +95,31 @@ def test_arguments_have_structure():
             np.testing.assert_allclose(result["y"], (y.T if turn else y) * scale, rtol=1e-5)
             np.testing.assert_allclose(result["parts"][1], y.mean(axis=0), rtol=1e-4, atol=1e-6)
     assert len(layer.programs) == 4
+
+
+class Weights(NamedTuple):
+    w: np.ndarray
+    b: np.ndarray
+
+
+def test_named_tuples_stay_what_they_are():
+    layer = graph.compile(lambda x, p: Weights(x @ p.w, x + p.b))
+    x, w, b = floats(2, 2), floats(2, 2, seed=1), floats(2, seed=2)
+    result = layer(x, Weights(w, b))
+    assert isinstance(result, Weights)
+    np.testing.assert_array_equal(result.b, x + b)
+
+
+def test_zeros_of_both_signs_are_two_values():
+    function = graph.compile(lambda x, scale: x * scale)
+    x = np.ones(2, np.float32)
+    assert not np.signbit(function(x, 0.0)).any()
+    assert np.signbit(function(x, -0.0)).all()
+
+
+def test_other_byte_orders_are_refused():
+    with pytest.raises((TypeError, errors.Error)):
+        graph.compile(lambda x: x + 1)(np.ones(3, ">f4"))
 
 
 def test_arrays_of_an_outer_scope_are_constants():

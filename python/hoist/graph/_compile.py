@@ -29,9 +29,12 @@ def _flatten(value: Any, leaves: List[Any], is_leaf: Callable[[Any], bool]) -> _
     if isinstance(value, dict):
         return ("dict", tuple(value), *(_flatten(one, leaves, is_leaf) for one in value.values()))
     if isinstance(value, (tuple, list)) and not isinstance(value, Spec):
-        kind = "list" if isinstance(value, list) else "tuple"
-        return (kind, *(_flatten(one, leaves, is_leaf) for one in value))
-    return ("static", type(value), value)
+        inside = tuple(_flatten(one, leaves, is_leaf) for one in value)
+        if hasattr(value, "_fields"):
+            return ("named", type(value), *inside)
+        return ("list" if isinstance(value, list) else "tuple", *inside)
+    # 0.0 and -0.0 are equal, but not the same.
+    return ("static", type(value), value, repr(value) if isinstance(value, float) else None)
 
 
 def _unflatten(structure: _Structure, leaves: Any) -> Any:
@@ -43,6 +46,8 @@ def _unflatten(structure: _Structure, leaves: Any) -> Any:
     if kind == "dict":
         inside = [_unflatten(one, leaves) for one in structure[2:]]
         return dict(zip(structure[1], inside))
+    if kind == "named":
+        return structure[1](*(_unflatten(one, leaves) for one in structure[2:]))
     inside = [_unflatten(one, leaves) for one in structure[1:]]
     return inside if kind == "list" else tuple(inside)
 
