@@ -272,6 +272,19 @@ def test_more_threads_give_the_same():
         np.testing.assert_array_equal(many(x), one(x))
 
 
+def test_products_are_the_same_on_more_threads():
+    def layer(x, w, b):
+        return graph.gelu(x @ w + b), (x @ w).sum(axis=1)
+
+    for rows, depth, columns in ((500, 700, 300), (2000, 100, 64), (37, 3000, 500), (1, 900, 2000)):
+        x, w, b = floats(rows, depth), floats(depth, columns, seed=1), floats(columns, seed=2)
+        one = graph.compile(layer, threads=1)(x, w, b)
+        many = graph.compile(layer, threads=7)
+        for _ in range(5):
+            for found, expected in zip(many(x, w, b), one):
+                np.testing.assert_array_equal(found, expected)
+
+
 def test_a_child_after_fork_runs_programs():
     function = graph.compile(lambda x: graph.softmax(x) * 2, threads=2)
     x = floats(400, 3000)

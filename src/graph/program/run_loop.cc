@@ -39,8 +39,12 @@ bool is_cut_by_columns(const Loop& loop) {
          loop.phases[0].reductions == 0 && loop.phases[0].columns.empty();
 }
 
-int64_t rows_of_unit(const Loop& loop) {
-  return loop.product ? static_cast<int64_t>(loop.product->block_rows) : loop.block_rows;
+// Units that share a place of the outer axes. The last one of a product has the rest of the rows.
+int64_t groups_of_rows(const Loop& loop) {
+  if (loop.product) {
+    return std::max<int64_t>(1, loop.rows / static_cast<int64_t>(loop.product->unit_rows));
+  }
+  return (loop.rows + loop.block_rows - 1) / loop.block_rows;
 }
 
 class Run {
@@ -66,16 +70,16 @@ class Run {
       }
       return;
     }
-    const int64_t rows = rows_of_unit(loop_);
-    const int64_t groups = (loop_.rows + rows - 1) / rows;
-    int64_t outer = -1;
-    for (int64_t i = begin; i < end; ++i) {
-      if (i / groups != outer) {
-        outer = i / groups;
-        set_origins(outer);
-      }
-      const int64_t first = i % groups * rows;
-      unit(first, std::min(loop_.rows, first + rows));
+    const int64_t groups = groups_of_rows(loop_);
+    const int64_t rows =
+        loop_.product ? static_cast<int64_t>(loop_.product->unit_rows) : loop_.block_rows;
+    for (int64_t i = begin; i < end;) {
+      const int64_t outer = i / groups;
+      const int64_t last = std::min(end, (outer + 1) * groups);
+      const bool has_rest = last == (outer + 1) * groups;
+      set_origins(outer);
+      some_rows(i % groups * rows, has_rest ? loop_.rows : (last - outer * groups) * rows);
+      i = last;
     }
   }
 
@@ -113,12 +117,21 @@ class Run {
     }
   }
 
-  void unit(int64_t first, int64_t last) {
-    first_ = first;
-    if (loop_.product) {
-      run_product(loop_, origins_, floats_, first, last, packed_);
-      if (loop_.phases.empty()) return;
+  void some_rows(int64_t begin, int64_t end) {
+    if (!loop_.product) return blocks(begin, end);
+    // Parts of about the same size: none of them is small.
+    const auto most = static_cast<int64_t>(loop_.product->block_rows);
+    const int64_t parts = (end - begin + most - 1) / most;
+    for (int64_t i = 0; i < parts; ++i) {
+      first_ = begin + (end - begin) * i / parts;
+      const int64_t last = begin + (end - begin) * (i + 1) / parts;
+      run_product(loop_, origins_, floats_, first_, last, packed_);
+      blocks(first_, last);
     }
+  }
+
+  void blocks(int64_t first, int64_t last) {
+    if (loop_.phases.empty()) return;
     for (int64_t row = first; row < last; row += loop_.block_rows) {
       const int64_t rows = std::min(loop_.block_rows, last - row);
       for (const Phase& phase : loop_.phases) {
@@ -136,7 +149,7 @@ class Run {
     }
   }
 
-  // The row of an operand that counts as its first: a product's place holds one unit.
+  // The row of an operand that counts as its first: a product's place begins with its first.
   int64_t row_in(const Operand& operand, int64_t row) const {
     return operand.place == Place::product ? row - first_ : row;
   }
@@ -255,7 +268,7 @@ class Run {
   float** bases_;    // of each operand
   float** origins_;  // of each operand, for a place of the outer axes
   Partial* partials_;
-  int64_t first_ = 0;  // row of the unit
+  int64_t first_ = 0;  // row of the product
   const float* packed_ = nullptr;
 };
 
@@ -272,8 +285,7 @@ int64_t units(const Loop& loop) {
   const int64_t outer = element_count(loop.outer);
   if (outer == 0 || loop.rows == 0 || loop.columns == 0) return 0;
   if (is_cut_by_columns(loop)) return (loop.columns + loop.chunk - 1) / loop.chunk;
-  const int64_t rows = rows_of_unit(loop);
-  return outer * ((loop.rows + rows - 1) / rows);
+  return outer * groups_of_rows(loop);
 }
 
 void run_loop(const Loop& loop, const Memory& memory, std::byte* scratch, int64_t begin,
