@@ -48,10 +48,12 @@ struct LoopStep {
     sum,
     minimum,
     maximum,
+    by_columns,  // of an operand whose rows lie beside each other: all its columns at once
   };
   Kind kind = Kind::elementwise;
   Op op = Op::copy;
   Step run = nullptr;
+  StepTable::ColumnReduction reduce = nullptr;
   uint32_t inputs[3] = {};  // slots
   uint32_t output = 0;
   uint8_t scalars = 0;   // inputs that are one number for a row

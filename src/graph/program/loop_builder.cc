@@ -8,8 +8,9 @@ namespace hoist::graph::program {
 namespace {
 
 constexpr int64_t kBlock = 1024;  // floats; of ops' sums, too
-// A cache line of an operand that lies by columns holds so many rows.
+// Rows of an operand that lies by columns: a cache line of them at least, more where these fit.
 constexpr int64_t kRowsOfLine = 16;
+constexpr int64_t kTransposed = int64_t{1} << 16;      // floats
 constexpr int64_t kMostTransposed = int64_t{1} << 15;  // columns
 // So much of a product lies in a near cache until the steps after it have read it.
 constexpr int64_t kProductFloats = int64_t{64} << 10;
@@ -138,7 +139,8 @@ void LoopBuilder::set_blocks() {
   if (!loop_.product && columns <= kMostTransposed &&
       std::any_of(loop_.operands.begin(), loop_.operands.end(), lies_by_columns)) {
     loop_.chunk = columns;
-    loop_.block_rows = std::max(loop_.block_rows, kRowsOfLine);
+    loop_.block_rows =
+        std::max({loop_.block_rows, kRowsOfLine, std::min<int64_t>(256, kTransposed / columns)});
   }
   loop_.block_rows = std::min(loop_.block_rows, std::max<int64_t>(loop_.rows, 1));
   if (!loop_.product) return;

@@ -54,6 +54,7 @@ class LoopBuilder {
   std::vector<size_t> order_members();
   void emit(size_t at, size_t place);
   void emit_reduction(Member& member, LoopStep step);
+  bool emit_by_columns(Member& member);
   uint32_t output_slot(Member& member, bool& scatters);
   uint32_t input_slot(const Input& input, const Member& reader, bool& is_scalar);
   uint32_t loaded(size_t operand, const Member& reader);

@@ -121,6 +121,7 @@ void LoopBuilder::emit(size_t at, size_t place) {
     member.slot = operand_slot(*member.output);
     return;
   }
+  if (is_reduction(member.op) && emit_by_columns(member)) return;
   LoopStep step;
   step.op = member.op;
   for (size_t i = 0; i < member.inputs.size(); ++i) {
@@ -150,6 +151,36 @@ void LoopBuilder::emit(size_t at, size_t place) {
     scatter.output = operand_slot(*member.output);
     list.push_back(scatter);
   }
+}
+
+// Straight from memory, where no step lies between: without a copy that lies by rows.
+bool LoopBuilder::emit_by_columns(Member& member) {
+  const Input& input = member.inputs[0];
+  if (!input.is_operand || loop_.rows == 1) return false;
+  const Operand& operand = loop_.operands[input.index];
+  if (operand.is_bytes || operand.row != 1 || operand.columns.size() != 1 ||
+      operand.columns[0] == 0 || loop_.columns == 1) {
+    return false;
+  }
+  LoopStep step;
+  step.kind = LoopStep::Kind::by_columns;
+  step.reduce = member.op == Op::sum              ? steps().column_sums
+                : member.op == Op::reduce_minimum ? steps().column_minima
+                                                  : steps().column_maxima;
+  step.inputs[0] = operand_slot(input.index);
+  bool scatters = false;
+  step.output = member.slot = output_slot(member, scatters);
+  if (loop_.phases.size() <= member.ready) loop_.phases.resize(member.ready + 1);
+  std::vector<LoopStep>& list = loop_.phases[member.ready].columns;
+  list.push_back(step);
+  if (scatters) {
+    LoopStep scatter;
+    scatter.kind = LoopStep::Kind::scatter;
+    scatter.inputs[0] = member.slot;
+    scatter.output = operand_slot(*member.output);
+    list.push_back(scatter);
+  }
+  return true;
 }
 
 void LoopBuilder::emit_reduction(Member& member, LoopStep step) {

@@ -201,7 +201,11 @@ class Run {
   }
 
   void on_columns(const LoopStep& step, int64_t row, int64_t rows) {
-    if (step.kind == LoopStep::Kind::elementwise) {
+    if (step.kind == LoopStep::Kind::by_columns) {
+      const Operand& operand = loop_.operands[loop_.slots[step.inputs[0]].index];
+      step.reduce(at_[step.inputs[0]], operand.columns[0], static_cast<size_t>(loop_.columns),
+                  static_cast<size_t>(rows), at_[step.output]);
+    } else if (step.kind == LoopStep::Kind::elementwise) {
       step.run(at_[step.inputs[0]], at_[step.inputs[1]], at_[step.inputs[2]], at_[step.output],
                static_cast<size_t>(rows));
     } else {

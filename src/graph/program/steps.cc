@@ -15,6 +15,7 @@
 #include <hwy/foreach_target.h>
 //
 #include "graph/ops/elementwise-inl.h"
+#include "graph/program/column_reductions-inl.h"
 #include "graph/program/functions-inl.h"
 #include "graph/program/row_product-inl.h"
 #include "graph/program/short_rows-inl.h"
@@ -190,6 +191,9 @@ const StepTable kSteps = {
     .minimum = minimum_of_all,
     .maximum = maximum_of_all,
     .sum_of_few = sum_of_few,
+    .column_sums = column_sums,
+    .column_minima = column_extremes<IeeeMinimum>,
+    .column_maxima = column_extremes<IeeeMaximum>,
     .row_product = row_product,
 };
 

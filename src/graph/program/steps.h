@@ -39,6 +39,12 @@ struct StepTable {
   float (*maximum)(const float* a, size_t n);
   // n <= kFew: the same as sum() of graph/ops/ops.h, but faster.
   float (*sum_of_few)(const float* a, size_t n);
+  // out[r] of the n >= 1 elements a[r + i * stride]: as the above, and sum() of graph/ops/ops.h.
+  using ColumnReduction = void (*)(const float* a, ptrdiff_t stride, size_t n, size_t rows,
+                                   float* out);
+  ColumnReduction column_sums;
+  ColumnReduction column_minima;
+  ColumnReduction column_maxima;
   // c = a B for a row `a` of `depth` >= 1 elements, as multiply() of graph/ops/product.h has it;
   // faster where B does not fit the nearest cache. c overlaps neither.
   void (*row_product)(const float* a, const float* b, size_t b_row, float* c, size_t columns,

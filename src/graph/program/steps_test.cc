@@ -184,6 +184,31 @@ TEST_P(StepsTest, SumsOfFewAreThoseOfMany) {
   EXPECT_FALSE(std::signbit(GetParam()->sum_of_few(&zero, 1)));
 }
 
+TEST_P(StepsTest, ColumnsAreReducedAsRowsAre) {
+  Random random;
+  const StepTable& table = *GetParam();
+  for (const size_t rows : {1, 7, 16, 17, 40}) {
+    for (const size_t n : {1, 2, 63, 64, 65, 1000, 1024, 1025, 3500}) {
+      const size_t stride = rows + 3;
+      const Guarded a(n % 2 == 0 ? random.hostile(n * stride) : random.normal(n * stride));
+      const Guarded sums(rows);
+      const Guarded low(rows);
+      const Guarded high(rows);
+      const auto step = static_cast<ptrdiff_t>(stride);
+      table.column_sums(a.data() + 3, step, n, rows, sums.data());
+      table.column_minima(a.data() + 3, step, n, rows, low.data());
+      table.column_maxima(a.data() + 3, step, n, rows, high.data());
+      for (size_t r = 0; r < rows; ++r) {
+        std::vector<float> row;
+        for (size_t i = 0; i < n; ++i) row.push_back(a[3 + r + i * stride]);
+        ASSERT_TRUE(same_float(sums[r], sum(row.data(), n))) << rows << " x " << n;
+        ASSERT_TRUE(same_float(low[r], table.minimum(row.data(), n))) << rows << " x " << n;
+        ASSERT_TRUE(same_float(high[r], table.maximum(row.data(), n))) << rows << " x " << n;
+      }
+    }
+  }
+}
+
 TEST_P(StepsTest, RowProductsAddInTheOrderOfRows) {
   Random random;
   for (const size_t columns : {1, 15, 16, 33, 64, 100}) {
