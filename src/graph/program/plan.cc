@@ -34,6 +34,7 @@ class Planner {
         for (Operand& operand : loop.operands) resolve(operand);
       }
     }
+    find_outputs_in_place();
     return plan_;
   }
 
@@ -83,24 +84,63 @@ class Planner {
   Id replaceable(Id id, size_t kernel) const {
     if (kernels_[kernel].loops.size() != 1) return id;
     const Loop& loop = kernels_[kernel].loops[0];
-    if (loop.product || loop.phases.size() != 1 || loop.phases[0].reductions != 0) return id;
-    const auto result = std::find_if(loop.operands.begin(), loop.operands.end(),
-                                     [&](const Operand& operand) { return operand.node == id; });
     for (const Operand& operand : loop.operands) {
       if (operand.place != Place::arena || operand.node == id) continue;
       const auto use = last_use_.find(operand.node);
       if (use == last_use_.end() || use->second != kernel) continue;
-      if (graph_[operand.node].elements() != graph_[id].elements()) continue;
-      if (operand.offset != 0 || operand.outer != result->outer || operand.row != result->row ||
-          operand.columns != result->columns) {
-        continue;
-      }
-      const auto readers =
-          std::count_if(loop.operands.begin(), loop.operands.end(),
-                        [&](const Operand& other) { return other.node == operand.node; });
-      if (readers == 1 && is_read_before(loop, operand, *result)) return operand.node;
+      if (may_take_place(loop, operand.node, id)) return operand.node;
     }
     return id;
+  }
+
+  // Whether each element of `input` is read only where that of `result` is written, and not after
+  // that.
+  bool may_take_place(const Loop& loop, Id input, Id result) const {
+    if (loop.product || loop.phases.size() != 1 || loop.phases[0].reductions != 0) return false;
+    if (graph_[input].elements() != graph_[result].elements()) return false;
+    const auto named = [&](Id id) {
+      return std::find_if(loop.operands.begin(), loop.operands.end(),
+                          [&](const Operand& operand) { return operand.node == id; });
+    };
+    const Operand& from = *named(input);
+    const Operand& to = *named(result);
+    const auto readers =
+        std::count_if(loop.operands.begin(), loop.operands.end(),
+                      [&](const Operand& operand) { return operand.node == input; });
+    return readers == 1 && !from.is_bytes && !to.is_bytes && from.offset == 0 &&
+           from.outer == to.outer && from.row == to.row && from.columns == to.columns &&
+           is_read_before(loop, from, to);
+  }
+
+  // Pairs of input and output that may be the same memory.
+  void find_outputs_in_place() {
+    const std::vector<Id>& outputs = graph_.outputs();
+    plan_.may_be_input.assign(outputs.size(), std::vector<bool>(graph_.inputs().size()));
+    for (size_t o = 0; o < outputs.size(); ++o) {
+      for (size_t i = 0; i < graph_.inputs().size(); ++i) {
+        plan_.may_be_input[o][i] = may_be(graph_.inputs()[i], outputs[o]);
+      }
+    }
+  }
+
+  bool may_be(Id input, Id output) const {
+    bool is_written = false;
+    for (const Kernel& kernel : kernels_) {
+      const bool writes =
+          std::find(kernel.outputs.begin(), kernel.outputs.end(), output) != kernel.outputs.end();
+      for (const Loop& loop : kernel.loops) {
+        const bool reads =
+            std::any_of(loop.operands.begin(), loop.operands.end(),
+                        [&](const Operand& operand) { return operand.node == input; });
+        if (!reads) continue;
+        if (is_written) return false;
+        if (writes && (kernel.loops.size() != 1 || !may_take_place(loop, input, output))) {
+          return false;
+        }
+      }
+      is_written |= writes;
+    }
+    return true;
   }
 
   static bool is_read_before(const Loop& loop, const Operand& input, const Operand& result) {

@@ -80,6 +80,7 @@ Result<std::shared_ptr<const Program>> Program::compile(const Graph& graph,
   program->kernels_ = lower(made, fuse(made, options.fuses));
   const Plan plan = program::plan(made, program->kernels_);
   program->arena_floats_ = plan.arena;
+  program->may_be_input_ = plan.may_be_input;
   report.arena_bytes = plan.arena * sizeof(float);
   report.results_in_place = plan.in_place;
   for (const Kernel& kernel : program->kernels_) {
@@ -136,7 +137,9 @@ void Program::give_back(std::unique_ptr<Context> context) const {
 bool Program::overlaps(std::span<const void* const> inputs, std::span<void* const> outputs) const {
   for (size_t o = 0; o < outputs.size(); ++o) {
     for (size_t i = 0; i < inputs.size(); ++i) {
-      if (overlap(inputs[i], input_bytes_[i], outputs[o], output_bytes_[o])) return true;
+      if (!overlap(inputs[i], input_bytes_[i], outputs[o], output_bytes_[o])) continue;
+      const bool is_same = inputs[i] == outputs[o] && input_bytes_[i] == output_bytes_[o];
+      if (!is_same || !may_be_input_[o][i]) return true;
     }
   }
   return false;

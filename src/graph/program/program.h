@@ -93,6 +93,7 @@ class Program {
   void run_kernels(const Memory& memory, std::byte* scratch) const;
   void run_kernel(size_t kernel, const Memory& memory, std::byte* scratch) const;
   void run_on_threads(const Loop& loop, const Memory& memory, std::byte* scratch) const;
+  // In a way that running in place does not allow.
   bool overlaps(std::span<const void* const> inputs, std::span<void* const> outputs) const;
   Status run_apart(std::span<const void* const> inputs, std::span<void* const> outputs) const;
 
@@ -103,6 +104,7 @@ class Program {
   // An output that an earlier one is, too; else itself.
   std::vector<size_t> same_output_;
   bool has_same_outputs_ = false;
+  std::vector<std::vector<bool>> may_be_input_;
   size_t arena_floats_ = 0;
   size_t scratch_bytes_ = 0;  // of a thread
   int threads_ = 1;

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -42,8 +43,10 @@ inline ::testing::AssertionResult same_values(const Values& found, const Values&
   return ::testing::AssertionSuccess();
 }
 
-// Runs a program on values, booleans as 0 and 1.
-inline std::vector<Values> run_values(const Program& program, const std::vector<Values>& inputs) {
+// Runs a program on values, booleans as 0 and 1. `shared`: an output, and the input whose memory it
+// takes.
+inline std::vector<Values> run_values(const Program& program, std::vector<Values> inputs,
+                                      std::optional<std::pair<size_t, size_t>> shared = {}) {
   std::vector<std::vector<uint8_t>> bytes(inputs.size() + program.outputs());
   std::vector<const void*> from;
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -62,7 +65,9 @@ inline std::vector<Values> run_values(const Program& program, const std::vector<
     to.push_back(is_bytes ? static_cast<void*>(bytes[inputs.size() + i].data())
                           : static_cast<void*>(results[i].data()));
   }
+  if (shared) to[shared->first] = inputs[shared->second].data();
   const Status done = program.run(from, to);
+  if (shared) results[shared->first] = inputs[shared->second];
   EXPECT_TRUE(done) << (done ? "" : done.error().message);
   for (size_t i = 0; i < results.size(); ++i) {
     if (program.output(i).dtype != DType::boolean) continue;
