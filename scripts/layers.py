@@ -17,7 +17,7 @@ LAYERS = (
 WORDS = {
     "cli": "command hoist", "capi": "libhoist, for C", "cxx": "the API of C++",
     "python": "module hoist", "intercept": "hoist run", "daemon": "hoistd: a GPU",
-    "px": "kernels in a small language", "match": "similarity search in an index", "graph": "circuits over 96 classes of bytes",
+    "px": "kernels in a small language", "match": "similarity search in an index", "graph": "tensor operations, hologram_ffi",
     "tensors": "model weights that load progressively",
     "ir": "typed kernels: checked, interpreted",
     "codec": "entropy, bit packing, parity", "placement": "chooses what runs where",

@@ -72,8 +72,8 @@ class InstalledTest(unittest.TestCase):
 
     def test_headers_stand_alone_in_c_and_cplusplus(self):
         source = pathlib.Path(self.folder.name) / "header.c"
-        for header in ("hoist", "tensors", "match"):
-            source.write_text(f"#include <hoist/{header}.h>\n")
+        for header in ("hoist/hoist.h", "hoist/tensors.h", "hoist/match.h", "hologram_ffi.h"):
+            source.write_text(f"#include <{header}>\n")
             for compiler in (("cc", "-std=c99"), ("c++", "-xc++", "-std=c++11")):
                 with self.subTest(header=header, compiler=compiler):
                     run(*compiler, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only",

@@ -4,7 +4,8 @@
     weights = tensors.load_file("model.holo")
     scores = match.cdist(queries, choices, workers=-1)
 
-`hoist.px`, kernels in a small language, and `hoist.graph`, circuits, are loaded when they are first used.
+`hoist.px`, kernels in a small language, and `hoist.graph`, compiled tensor programs and circuits, are
+loaded when they are first used.
 
 `hoist.errors` has what may be raised. Everything may be called from any thread; the interpreter's
 lock is released while files are read, decoded and encoded.

@@ -1,7 +1,47 @@
-"""`hoist.graph.circuit`, circuits over the 96 classes of bytes, is loaded when it is first used."""
+"""Programs of tensor operations: Python functions of arrays, traced, fused and run at once.
+
+    from hoist import graph
+
+    @graph.compile
+    def mlp(x, w1, b1, w2, b2):
+        return graph.relu(x @ w1 + b1) @ w2 + b2
+
+    y = mlp(x, w1, b1, w2, b2)              # NumPy arrays, or what has the buffer protocol or DLPack
+    mlp(x, w1, b1, w2, b2, out=y)
+    print(mlp.report())
+
+The first call with new shapes traces the function: it is called with stand-ins for the arrays,
+whose operators and `hoist.graph` functions (named as the Python array API names them) are recorded.
+Later calls with those shapes run the program alone. Other functions of this module take arrays,
+too, and then compute at once.
+
+Elements are float32, and bool for conditions. Arrays lie on the CPU; those with gaps are copied.
+Errors are those of `hoist.errors`, and TraceError.
+
+`hoist.graph.circuit`, circuits over the 96 classes of bytes, is loaded when it is first used.
+"""
 
 from importlib import import_module
 from typing import Any
+
+from hoist.graph._compile import Compiled, Program, Spec, compile, trace
+from hoist.graph._functions import *  # noqa: F403
+from hoist.graph._functions import __all__ as _functions
+from hoist.graph._report import Kernel, Report
+from hoist.graph._traced import TraceError, Traced
+
+__all__ = [
+    "Compiled",
+    "Kernel",
+    "Program",
+    "Report",
+    "Spec",
+    "TraceError",
+    "Traced",
+    "compile",
+    "trace",
+]
+__all__ += _functions
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,261 @@
+"""Tracing of functions, and the programs that come of it."""
+
+import functools
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Protocol, Sequence, Tuple, overload
+
+from hoist import _graph
+from hoist.errors import InvalidArgument
+from hoist.graph._report import Report, report_of
+from hoist.graph._traced import TraceError, Traced, is_array
+
+_MOST_PROGRAMS = 64  # of a function; with more shapes the oldest is dropped
+
+
+class Spec(NamedTuple):
+    """In place of an example: an array's shape and type ("float32" or "bool")."""
+
+    shape: Tuple[int, ...]
+    dtype: str = "float32"
+
+
+# The structure of a value: ("array",), ("static", type, value), or a kind with what is inside.
+_Structure = Tuple[Any, ...]
+
+
+def _flatten(value: Any, leaves: List[Any], is_leaf: Callable[[Any], bool]) -> _Structure:
+    if is_leaf(value):
+        leaves.append(value)
+        return ("array",)
+    if isinstance(value, dict):
+        return ("dict", tuple(value), *(_flatten(one, leaves, is_leaf) for one in value.values()))
+    if isinstance(value, (tuple, list)) and not isinstance(value, Spec):
+        inside = tuple(_flatten(one, leaves, is_leaf) for one in value)
+        if hasattr(value, "_fields"):
+            return ("named", type(value), *inside)
+        return ("list" if isinstance(value, list) else "tuple", *inside)
+    # 0.0 and -0.0 are equal, but not the same.
+    return ("static", type(value), value, repr(value) if isinstance(value, float) else None)
+
+
+def _unflatten(structure: _Structure, leaves: Any) -> Any:
+    kind = structure[0]
+    if kind == "array":
+        return next(leaves)
+    if kind == "static":
+        return structure[2]
+    if kind == "dict":
+        inside = [_unflatten(one, leaves) for one in structure[2:]]
+        return dict(zip(structure[1], inside))
+    if kind == "named":
+        return structure[1](*(_unflatten(one, leaves) for one in structure[2:]))
+    inside = [_unflatten(one, leaves) for one in structure[1:]]
+    return inside if kind == "list" else tuple(inside)
+
+
+def _is_example(value: Any) -> bool:
+    return isinstance(value, Spec) or is_array(value)
+
+
+def _signature(value: Any, i: int) -> Tuple[str, Tuple[int, ...]]:
+    if isinstance(value, Spec):
+        return value.dtype, tuple(value.shape)
+    return _graph.signature(value, f"array {i}")
+
+
+class Program:
+    """A compiled graph. Called with arrays of the shapes that it was traced for.
+
+    `inputs` and `outputs` have a Spec for each array. Any number of threads may call it at the
+    same time.
+    """
+
+    def __init__(
+        self, native: _graph.Program, arguments: _Structure, results: _Structure, name: str
+    ) -> None:
+        self._native = native
+        self._arguments = arguments
+        self._results = results
+        self.name = name
+        self.inputs = tuple(Spec(shape, dtype) for dtype, shape in native.inputs())
+        self.outputs = tuple(Spec(shape, dtype) for dtype, shape in native.outputs())
+
+    def __repr__(self) -> str:
+        return f"<program {self.name}: {len(self.report().kernels)} kernels>"
+
+    def __call__(self, *arguments: Any, out: Any = None, **keywords: Any) -> Any:
+        leaves: List[Any] = []
+        structure = _flatten((arguments, keywords), leaves, is_array)
+        if structure != self._arguments:
+            raise InvalidArgument(
+                f"{self.name} was traced for other arguments: trace it for these, or compile() it"
+            )
+        return self._run(leaves, out)
+
+    def _run(self, leaves: Sequence[Any], out: Any) -> Any:
+        outs: Optional[List[Any]] = None
+        if out is not None:
+            outs = []
+            if _flatten(out, outs, is_array) != self._results:
+                raise InvalidArgument(f"out of {self.name}: give arrays as the function returns them")
+        return _unflatten(self._results, iter(self._native.run(leaves, outs)))
+
+    def report(self) -> Report:
+        return report_of(self._native.report())
+
+    def svg(self) -> str:
+        """A picture of the nodes, grouped by kernel."""
+        from hoist.graph._svg import picture
+
+        return picture(self.name, self._native.nodes())
+
+
+def _traced(
+    function: Callable[..., Any],
+    arguments: _Structure,
+    signatures: Sequence[Tuple[str, Tuple[int, ...]]],
+    fast_math: bool,
+    threads: int,
+    fuses: bool = True,
+) -> Program:
+    builder = _graph.Builder()
+    inputs = [Traced(builder, builder.input(dtype, shape)) for dtype, shape in signatures]
+    positional, named = _unflatten(arguments, iter(inputs))
+    name = getattr(function, "__name__", "function")
+    result = function(*positional, **named)
+    leaves: List[Any] = []
+    results = _flatten(result, leaves, lambda one: isinstance(one, Traced) or is_array(one))
+    if not leaves:
+        raise TraceError(f"{name} returns no array: return what it computes")
+    outputs = []
+    for leaf in leaves:
+        if isinstance(leaf, Traced) and leaf._builder is not builder:
+            raise TraceError(f"{name} returns an array of another traced function")
+        outputs.append(
+            leaf._id if isinstance(leaf, Traced) else builder.constant(leaf, f"result of {name}")
+        )
+    native = builder.compile(outputs, fast_math, fuses, threads)
+    return Program(native, arguments, results, name)
+
+
+def trace(
+    function: Callable[..., Any],
+    *arguments: Any,
+    fast_math: bool = False,
+    threads: int = 0,
+    **keywords: Any,
+) -> Program:
+    """The program of a function for arguments like these: arrays, or a Spec for each.
+
+    fast_math: allows what rounds otherwise, or is wrong for infinities, NaN or -0.
+    threads: at most so many; 0: as many as the process may use.
+    """
+    leaves: List[Any] = []
+    structure = _flatten((arguments, keywords), leaves, _is_example)
+    signatures = [_signature(leaf, i) for i, leaf in enumerate(leaves)]
+    return _traced(function, structure, signatures, fast_math, threads)
+
+
+class _Tracer:
+    """What a compiled function does with calls that no known program fits."""
+
+    def __init__(self, function: Callable[..., Any], fast_math: bool, threads: int) -> None:
+        self.function = function
+        self.fast_math = fast_math
+        self.threads = threads
+        self.programs: Dict[Any, Program] = {}
+        self.added: Optional[Callable[[Program], None]] = None
+
+    def __call__(self, arguments: Tuple[Any, ...], keywords: Dict[str, Any]) -> Any:
+        out = keywords.pop("out", None)
+        leaves: List[Any] = []
+        structure = _flatten((arguments, keywords), leaves, is_array)
+        for leaf in arguments:
+            if isinstance(leaf, Traced):  # a compiled function inside of another one
+                return self.function(*arguments, **keywords)
+        signatures = tuple(_graph.signature(leaf, f"array {i}") for i, leaf in enumerate(leaves))
+        try:
+            program = self.programs.get((structure, signatures))
+        except TypeError as error:
+            raise TraceError(f"an argument that is neither array nor hashable: {error}") from None
+        if program is None:
+            program = _traced(self.function, structure, signatures, self.fast_math, self.threads)
+            self.programs[(structure, signatures)] = program
+            if len(self.programs) > _MOST_PROGRAMS:
+                del self.programs[next(iter(self.programs))]
+            if self.added is not None:
+                self.added(program)
+        return program._run(leaves, out)
+
+
+class Compiled(Protocol):
+    """What compile() gives: a callable with these attributes.
+
+    programs: those traced so far, the newest last.
+    report(): of the newest program.
+    """
+
+    programs: Tuple[Program, ...]
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any: ...
+    def report(self) -> Report: ...
+
+
+def _flat_results(program: Program) -> Optional[bool]:
+    """Whether a call returns a tuple of arrays (True) or one array (False); None: neither."""
+    array = ("array",)
+    positional, named = program._arguments[1:]
+    if named != ("dict", ()) or any(one != array for one in positional[1:]):
+        return None
+    if program._results == array:
+        return False
+    is_tuple = program._results[0] == "tuple"
+    return True if is_tuple and all(one == array for one in program._results[1:]) else None
+
+
+@overload
+def compile(function: Callable[..., Any]) -> Compiled: ...
+@overload
+def compile(
+    function: None = None, *, fast_math: bool = False, threads: int = 0
+) -> Callable[[Callable[..., Any]], Compiled]: ...
+@overload
+def compile(
+    function: Callable[..., Any], *, fast_math: bool = False, threads: int = 0
+) -> Compiled: ...
+def compile(
+    function: Optional[Callable[..., Any]] = None, *, fast_math: bool = False, threads: int = 0
+) -> Any:
+    """The function as programs: one for each combination of shapes, types and other arguments.
+
+    Arguments are arrays, tuples, lists and dicts of them, and hashable values, for each of which
+    the function is traced anew. What else it uses, such as arrays of an outer scope, is taken as it
+    is when it is traced. `out=` takes arrays as the function returns them.
+
+    fast_math: allows what rounds otherwise, or is wrong for infinities, NaN or -0.
+    threads: at most so many; 0: as many as the process may use.
+    """
+    if function is None:
+        return functools.partial(compile, fast_math=fast_math, threads=threads)
+    import numpy
+
+    tracer = _Tracer(function, fast_math, threads)
+    call = _graph.Call(tracer, numpy.empty)
+
+    def added(program: Program) -> None:
+        is_tuple = _flat_results(program)
+        if is_tuple is not None:
+            results = [(one.shape, numpy.dtype(one.dtype)) for one in program.outputs]
+            call.add(program._native, is_tuple, results)
+        call.programs = tuple(tracer.programs.values())
+
+    def report() -> Report:
+        if not call.programs:
+            raise InvalidArgument(f"no program yet: call {call.__name__} first, or trace() it")
+        newest: Program = call.programs[-1]
+        return newest.report()
+
+    tracer.added = added
+    functools.update_wrapper(call, function)
+    call.programs = ()
+    call.report = report
+    return call

@@ -1,0 +1,97 @@
+// A graph of tensor operations, hash-consed: the same operation on the same inputs is one node, so
+// common subexpressions vanish as the graph is built.
+//
+//   Graph graph;
+//   const Id x = graph.input(DType::f32, {2, 3});
+//   Result<Id> y = graph.add_node(Op::exp, {x});
+//   graph.set_outputs({*y});
+//
+// Shapes are inferred and checked: a node that cannot be is an `invalid_argument` that names the
+// operation and the shapes. Element types are f32, and boolean for conditions; others are
+// `unsupported` so far. Nodes come after their inputs. Not for use by several threads at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "array/dtype.h"
+#include "base/result.h"
+#include "graph/program/op.h"
+
+namespace hoist::graph::program {
+
+using array::DType;
+using Id = uint32_t;
+using Extents = std::vector<int64_t>;
+
+// Values of a constant; booleans are 0 and 1 here.
+using Values = std::vector<float>;
+
+struct Node {
+  Op op = Op::input;
+  DType dtype = DType::f32;
+  Extents shape;
+  std::vector<Id> inputs;
+  // The sorted axes of a reduction; where each axis of a permutation comes from; the first index
+  // and the step of each axis of a slice; the axis of a concatenation; the number of an input.
+  Extents numbers;
+  std::shared_ptr<const Values> values;  // of a constant
+
+  int64_t elements() const;
+  bool is_number() const { return op == Op::constant && values->size() == 1; }
+  float number() const { return values->front(); }
+};
+
+int64_t element_count(const Extents& shape);
+// "(2, 3)"
+std::string text_of(const Extents& shape);
+
+class Graph {
+ public:
+  // `unsupported` for other element types and more than 8 dimensions.
+  Result<Id> input(DType dtype, Extents shape);
+  Id number(float value);
+  // As many values as the shape has elements.
+  Result<Id> constant(DType dtype, Extents shape, std::shared_ptr<const Values> values);
+
+  // Element-wise operations, and matmul.
+  Result<Id> add_node(Op op, std::vector<Id> inputs);
+  // The axes may be negative; none: all of them. Kept with length 1 or dropped.
+  Result<Id> reduce(Op op, Id input, Extents axes, bool keeps_axes);
+  // One extent may be -1.
+  Result<Id> reshape(Id input, Extents shape);
+  Result<Id> permute(Id input, Extents permutation);
+  Result<Id> broadcast(Id input, Extents shape);
+  // Takes `lengths` elements of each axis from `begins` on, `steps` apart (not 0). All inside.
+  Result<Id> slice(Id input, const Extents& begins, const Extents& lengths, const Extents& steps);
+  Result<Id> concatenate(std::vector<Id> inputs, int64_t axis);
+  // f32 and boolean.
+  Result<Id> cast(Id input, DType dtype);
+  // A node as another graph has it, with inputs of this one that have the same shapes and types.
+  Id take(Node node);
+
+  void set_outputs(std::vector<Id> outputs) { outputs_ = std::move(outputs); }
+
+  const Node& operator[](Id id) const { return nodes_[id]; }
+  size_t size() const { return nodes_.size(); }
+  const std::vector<Id>& inputs() const { return inputs_; }
+  const std::vector<Id>& outputs() const { return outputs_; }
+  // Nodes that a report counts (is_primitive) and outputs depend on.
+  size_t primitives() const;
+  // Which nodes outputs depend on.
+  std::vector<bool> live() const;
+
+ private:
+  Id intern(Node node);
+
+  std::vector<Node> nodes_;
+  std::vector<Id> inputs_;
+  std::vector<Id> outputs_;
+  std::unordered_multimap<uint64_t, Id> known_;
+};
+
+}  // namespace hoist::graph::program

@@ -1,0 +1,175 @@
+#include "graph/program/interpreter.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "graph/ops/ops.h"
+#include "graph/ops/product.h"
+#include "graph/program/access.h"
+#include "graph/program/steps.h"
+
+namespace hoist::graph::program {
+namespace {
+
+class Interpreter {
+ public:
+  explicit Interpreter(const Graph& graph) : graph_(graph), values_(graph.size()) {}
+
+  void set(Id id, Values values) { values_[id] = std::move(values); }
+  const Values& at(Id id) const { return values_[id]; }
+
+  void run(Id id) {
+    const Node& node = graph_[id];
+    switch (properties(node.op).kind) {
+      case OpKind::leaf:
+        if (node.op == Op::constant) values_[id] = *node.values;
+        return;
+      case OpKind::elementwise:
+        return elementwise(id, node);
+      case OpKind::reduction:
+        return reduce(id, node);
+      case OpKind::view: {
+        const Node& input = graph_[node.inputs[0]];
+        const Access dense{0, dense_strides(input.shape)};
+        values_[id] =
+            gathered(node.inputs[0], node.shape, *access_of_view(node, input.shape, dense));
+        return;
+      }
+      case OpKind::matmul:
+        return multiply_matrices(id, node);
+      case OpKind::concatenate:
+        return concatenate(id, node);
+    }
+  }
+
+ private:
+  Values gathered(Id from, const Extents& shape, const Access& access) const {
+    Values values(static_cast<size_t>(element_count(shape)));
+    gather(values_[from].data(), shape, access, values.data());
+    return values;
+  }
+
+  Values broadcast(Id from, const Extents& shape) const {
+    const Extents& own = graph_[from].shape;
+    return gathered(from, shape, broadcast_access(shape, own, {0, dense_strides(own)}));
+  }
+
+  void elementwise(Id id, const Node& node) {
+    Values inputs[3];
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      inputs[i] = broadcast(node.inputs[i], node.shape);
+    }
+    Values result(static_cast<size_t>(node.elements()));
+    steps().step(node.op, 0)(inputs[0].data(), inputs[1].data(), inputs[2].data(), result.data(),
+                             result.size());
+    values_[id] = std::move(result);
+  }
+
+  void reduce(Id id, const Node& node) {
+    // The reduced axes last, in their order.
+    const Extents& shape = graph_[node.inputs[0]].shape;
+    const Extents strides = dense_strides(shape);
+    Extents order;
+    Access access;
+    size_t count = 1;
+    for (const bool reduced : {false, true}) {
+      for (size_t i = 0; i < shape.size(); ++i) {
+        const bool is_reduced = std::binary_search(node.numbers.begin(), node.numbers.end(), i);
+        if (is_reduced != reduced) continue;
+        order.push_back(shape[i]);
+        access.strides.push_back(strides[i]);
+        if (reduced) count *= static_cast<size_t>(shape[i]);
+      }
+    }
+    const Values rows = gathered(node.inputs[0], order, access);
+    Values result(static_cast<size_t>(node.elements()));
+    for (size_t i = 0; i < result.size(); ++i) {
+      result[i] = reduced(node.op, rows.data() + i * count, count);
+    }
+    values_[id] = std::move(result);
+  }
+
+  static float reduced(Op op, const float* row, size_t count) {
+    switch (op) {
+      case Op::sum:
+        return sum(row, count);
+      case Op::mean:
+        return sum(row, count) / static_cast<float>(count);
+      case Op::reduce_minimum:
+        return steps().minimum(row, count);
+      default:
+        return steps().maximum(row, count);
+    }
+  }
+
+  void multiply_matrices(Id id, const Node& node) {
+    const size_t rank = node.shape.size();
+    const int64_t rows = node.shape[rank - 2];
+    const int64_t columns = node.shape[rank - 1];
+    const int64_t depth = graph_[node.inputs[0]].shape.back();
+    Extents a_shape(node.shape.begin(), node.shape.end() - 2);
+    Extents b_shape = a_shape;
+    a_shape.insert(a_shape.end(), {rows, depth});
+    b_shape.insert(b_shape.end(), {depth, columns});
+    const Values a = broadcast(node.inputs[0], a_shape);
+    const Values b = broadcast(node.inputs[1], b_shape);
+    Values result(static_cast<size_t>(node.elements()));
+    const auto shape = ProductShape::dense(static_cast<size_t>(rows), static_cast<size_t>(columns),
+                                           static_cast<size_t>(depth));
+    const size_t c_size = shape.rows * shape.columns;
+    for (size_t i = 0; c_size != 0 && i < result.size() / c_size; ++i) {
+      multiply(shape, a.data() + i * shape.rows * shape.depth,
+               b.data() + i * shape.depth * shape.columns, result.data() + i * c_size);
+    }
+    values_[id] = std::move(result);
+  }
+
+  void concatenate(Id id, const Node& node) {
+    const auto axis = static_cast<size_t>(node.numbers[0]);
+    Values result;
+    result.reserve(static_cast<size_t>(node.elements()));
+    const Extents outer(node.shape.begin(), node.shape.begin() + node.numbers[0]);
+    for (int64_t i = 0; i < element_count(outer); ++i) {
+      for (const Id input : node.inputs) {
+        const Extents& shape = graph_[input].shape;
+        const auto begin = shape.begin() + static_cast<int64_t>(axis);
+        const int64_t count = element_count({begin, shape.end()});
+        const auto from = values_[input].begin() + i * count;
+        result.insert(result.end(), from, from + count);
+      }
+    }
+    values_[id] = std::move(result);
+  }
+
+  const Graph& graph_;
+  std::vector<Values> values_;
+};
+
+}  // namespace
+
+Result<std::vector<Values>> interpret(const Graph& graph, std::span<const Values> inputs) {
+  if (inputs.size() != graph.inputs().size()) {
+    return fail(ErrorCode::invalid_argument,
+                "a graph with " + std::to_string(graph.inputs().size()) + " inputs is given " +
+                    std::to_string(inputs.size()));
+  }
+  Interpreter interpreter(graph);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Node& node = graph[graph.inputs()[i]];
+    if (inputs[i].size() != static_cast<size_t>(node.elements())) {
+      return fail(ErrorCode::invalid_argument,
+                  "input " + std::to_string(i) + " has " + std::to_string(inputs[i].size()) +
+                      " elements, not those of " + text_of(node.shape));
+    }
+    interpreter.set(graph.inputs()[i], inputs[i]);
+  }
+  const std::vector<bool> live = graph.live();
+  for (Id id = 0; id < graph.size(); ++id) {
+    if (live[id]) interpreter.run(id);
+  }
+  std::vector<Values> outputs;
+  for (const Id output : graph.outputs()) outputs.push_back(interpreter.at(output));
+  return outputs;
+}
+
+}  // namespace hoist::graph::program

@@ -1,0 +1,110 @@
+// A fused kernel, ready to run: loops over a domain, and short lists of steps that each do one
+// operation over a block that stays in the nearest cache.
+//
+// The domain is `outer` axes, `rows` and `columns`. A block is up to `block_rows` rows of `chunk`
+// columns; all columns, or one row. What is reduced is reduced over all columns. Steps are in
+// phases: a phase goes over all columns and may use what was reduced in earlier ones.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "graph/program/graph.h"
+#include "graph/program/steps.h"
+
+namespace hoist::graph::program {
+
+enum class Place : uint8_t { input, constant, arena, output, product };
+
+// Memory that a kernel reads or writes, and where the elements of its domain lie there.
+struct Operand {
+  Place place = Place::input;
+  Id node = 0;            // input, constant or computed node
+  bool is_bytes = false;  // booleans, a byte each
+  int64_t offset = 0;
+  Extents outer;  // strides
+  int64_t row = 0;
+  Extents columns;  // strides of the axes of which columns are made; {s} where s suffices
+  // Set by plan():
+  size_t index = 0;              // of the input or output
+  size_t arena = 0;              // floats from the arena's beginning
+  const float* fixed = nullptr;  // a constant's values
+};
+
+// Something that steps read or write: an operand, a register or a column register.
+struct Slot {
+  enum class Kind : uint8_t { operand, block, row, column } kind = Kind::operand;
+  size_t index = 0;    // of the operand; else floats from the scratch memory's beginning
+  int64_t row = 0;     // from a row to the next, in floats
+  int64_t column = 0;  // from a column to the next: 0 or 1
+};
+
+struct LoopStep {
+  enum class Kind : uint8_t {
+    elementwise,
+    gather,   // operand to slot
+    scatter,  // slot to operand
+    sum,
+    minimum,
+    maximum,
+    by_columns,  // of an operand whose rows lie beside each other: all its columns at once
+  };
+  Kind kind = Kind::elementwise;
+  Op op = Op::copy;
+  Step run = nullptr;
+  StepTable::ColumnReduction reduce = nullptr;
+  uint32_t inputs[3] = {};  // slots
+  uint32_t output = 0;
+  uint8_t scalars = 0;   // inputs that are one number for a row
+  bool is_flat = false;  // all rows of a block at once
+  uint32_t partial = 0;  // of reductions: their number in the phase
+};
+
+struct Phase {
+  std::vector<LoopStep> columns;  // once a block, on numbers for each row
+  std::vector<LoopStep> steps;    // on each block of columns
+  size_t reductions = 0;
+};
+
+// C = A B for rows of the domain; its columns are C's.
+struct LoopProduct {
+  uint32_t a = 0;  // operands; their column strides are not used
+  uint32_t b = 0;
+  uint32_t c = 0;
+  size_t depth = 0;
+  int64_t a_depth = 0;  // strides
+  int64_t b_depth = 0;
+  int64_t b_column = 0;
+  bool packs_a = false;  // first copied
+  bool packs_b = false;
+  size_t a_scratch = 0;  // floats from the scratch memory's beginning
+  size_t b_scratch = 0;
+  size_t c_scratch = 0;   // where c is Place::product
+  size_t block_rows = 0;  // rows of C at a time, at most
+  // Rows of a unit of work. With depth > 256 a product of fewer rows may add in another order
+  // (graph/ops/product.cc): then results would depend on how rows are shared among threads.
+  size_t unit_rows = 0;
+};
+
+struct Loop {
+  Extents outer;
+  int64_t rows = 1;
+  Extents column_axes;
+  int64_t columns = 1;
+  int64_t block_rows = 1;
+  int64_t chunk = 1;
+  std::vector<Operand> operands;
+  std::vector<Slot> slots;
+  std::vector<Phase> phases;
+  std::optional<LoopProduct> product;
+  size_t scratch = 0;  // floats
+};
+
+struct Kernel {
+  std::vector<Loop> loops;  // of a concatenation one for each part
+  std::vector<Id> members;
+  std::vector<Id> outputs;  // nodes that it writes
+};
+
+}  // namespace hoist::graph::program

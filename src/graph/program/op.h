@@ -1,0 +1,82 @@
+// The primitive operations of programs: the one table of them.
+//
+// Element-wise operations broadcast their inputs by NumPy's rules. Views say only where elements
+// lie; they cost nothing unless their result must be copied.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace hoist::graph::program {
+
+enum class Op : uint8_t {
+  input,
+  constant,
+  // One array:
+  copy,
+  negate,
+  absolute,
+  exp,
+  log,
+  sqrt,
+  rsqrt,  // 1 / sqrt(x), both rounded
+  tanh,
+  sigmoid,
+  erf,
+  relu,     // NaN for NaN, -0 for -0
+  to_bool,  // x != 0
+  to_f32,   // of a boolean
+  // Two:
+  add,
+  subtract,
+  multiply,
+  divide,
+  minimum,  // IEEE 754-2019: NaN where either is one, -0 < +0
+  maximum,
+  power,  // of libm
+  equal,
+  not_equal,
+  less,
+  less_equal,
+  greater,
+  greater_equal,
+  // Three: c ? a : b
+  where,
+  // Over axes that are kept with length 1.
+  sum,  // pairwise, from +0 on
+  mean,
+  reduce_minimum,
+  reduce_maximum,
+  // Views.
+  reshape,
+  permute,
+  broadcast,
+  slice,
+  // Others.
+  matmul,
+  concatenate,
+};
+inline constexpr size_t kOps = static_cast<size_t>(Op::concatenate) + 1;
+
+enum class OpKind : uint8_t { leaf, elementwise, reduction, view, matmul, concatenate };
+
+struct OpProperties {
+  std::string_view name;  // of Python's array API
+  OpKind kind;
+  int inputs;  // -1: any number
+  bool is_commutative;
+};
+
+const OpProperties& properties(Op op);
+
+inline bool is_elementwise(Op op) { return properties(op).kind == OpKind::elementwise; }
+inline bool is_reduction(Op op) { return properties(op).kind == OpKind::reduction; }
+inline bool is_view(Op op) { return properties(op).kind == OpKind::view; }
+inline bool is_leaf(Op op) { return properties(op).kind == OpKind::leaf; }
+// What a report counts: all but leaves and views.
+inline bool is_primitive(Op op) { return !is_leaf(op) && !is_view(op); }
+inline bool is_comparison(Op op) { return op >= Op::equal && op <= Op::greater_equal; }
+
+}  // namespace hoist::graph::program

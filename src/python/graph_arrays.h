@@ -1,0 +1,40 @@
+// Arrays that a compiled program is given, where they lie.
+//
+// An array is what has the buffer protocol or DLPack. All are called with the interpreter's lock
+// held.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "graph/program/graph.h"
+
+namespace hoist::python {
+
+struct GraphArray {
+  graph::program::DType dtype = graph::program::DType::f32;
+  graph::program::Extents shape;
+  void* data = nullptr;
+  nanobind::ndarray<nanobind::ro> owner;  // keeps the memory
+  std::vector<std::byte> copy;            // of one with gaps
+};
+
+// "float32": as Python names element types.
+std::string graph_dtype_name(graph::program::DType dtype);
+// InvalidArgument for another name than "float32" and "bool".
+graph::program::DType graph_dtype(const std::string& name);
+
+// TypeError where it is no array, Unsupported for other element types and devices. `who` names it:
+// "argument 0". One with gaps is copied.
+GraphArray graph_input(nanobind::handle object, const std::string& who);
+// To be written: contiguous, and of that type and shape.
+GraphArray graph_output(nanobind::handle object, const graph::program::Node& node,
+                        const std::string& who);
+// A new NumPy array.
+nanobind::object new_numpy_array(const graph::program::Node& node);
+
+}  // namespace hoist::python

@@ -1,0 +1,111 @@
+// The arrays of one call, opened without a step through Python: by the buffer protocol, or by
+// DLPack's exchange API.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "graph/program/graph.h"
+#include "python/hologram/dlpack.h"
+
+namespace hoist::python {
+
+// The exchange API of the type that was asked for last.
+class ExchangeApi {
+ public:
+  const hologram::DLPackExchangeApi* of(PyObject* object) {
+    PyTypeObject* const type = Py_TYPE(object);
+    if (reinterpret_cast<PyObject*>(type) != type_.ptr()) find(type);
+    return api_;
+  }
+
+ private:
+  void find(PyTypeObject* type);
+
+  nanobind::object type_;
+  const hologram::DLPackExchangeApi* api_ = nullptr;
+};
+
+// A contiguous array, whatever it was opened by.
+struct OpenArray {
+  void* data = nullptr;
+  bool is_f32 = false;
+  bool is_bool = false;
+  size_t rank = 0;
+  const int64_t* shape = nullptr;
+
+  bool fits(const graph::program::Node& node) const {
+    if (rank != node.shape.size()) return false;
+    if (!(node.dtype == graph::program::DType::boolean ? is_bool : is_f32)) return false;
+    for (size_t i = 0; i < rank; ++i) {
+      if (shape[i] != node.shape[i]) return false;
+    }
+    return true;
+  }
+};
+
+template <size_t kMost>
+class OpenArrays {
+ public:
+  explicit OpenArrays(ExchangeApi& exchange) : exchange_(exchange) {}
+  ~OpenArrays() {
+    while (buffers_open_ > 0) PyBuffer_Release(&buffers_[--buffers_open_]);
+  }
+  OpenArrays(const OpenArrays&) = delete;
+  OpenArrays& operator=(const OpenArrays&) = delete;
+
+  // Whether it could be opened; kMost at most.
+  bool open(PyObject* object, bool is_written) {
+    if (PyObject_CheckBuffer(object) == 0) return open_exchanged(object);
+    Py_buffer& buffer = buffers_[buffers_open_];
+    const int flags = PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (is_written ? PyBUF_WRITABLE : 0);
+    if (PyObject_GetBuffer(object, &buffer, flags) != 0) {
+      PyErr_Clear();  // there are other ways, whose refusal is told
+      return false;
+    }
+    ++buffers_open_;
+    const bool is_one = buffer.format != nullptr && buffer.format[0] != 0 && buffer.format[1] == 0;
+    static_assert(sizeof(Py_ssize_t) == sizeof(int64_t));
+    arrays_[count_++] = {buffer.buf, is_one && buffer.format[0] == 'f',
+                         is_one && buffer.format[0] == '?', static_cast<size_t>(buffer.ndim),
+                         reinterpret_cast<const int64_t*>(buffer.shape)};
+    return true;
+  }
+
+  const OpenArray& operator[](size_t i) const { return arrays_[i]; }
+  size_t count() const { return count_; }
+
+ private:
+  bool open_exchanged(PyObject* object) {
+    const hologram::DLPackExchangeApi* const api = exchange_.of(object);
+    hologram::DLTensor tensor{};
+    if (api == nullptr) return false;
+    if (api->view_of_object(object, &tensor) != 0) {
+      PyErr_Clear();
+      return false;
+    }
+    if (tensor.device_type != hologram::kDlpackCpu || tensor.lanes != 1) return false;
+    int64_t stride = 1;
+    for (int32_t i = tensor.ndim; tensor.strides != nullptr && i-- > 0;) {
+      if (tensor.shape[i] != 1 && tensor.strides[i] != stride) return false;
+      stride *= tensor.shape[i];
+    }
+    constexpr uint8_t kFloat = 2;
+    constexpr uint8_t kBool = 6;
+    arrays_[count_++] = {static_cast<std::byte*>(tensor.data) + tensor.byte_offset,
+                         tensor.code == kFloat && tensor.bits == 32,
+                         tensor.code == kBool && tensor.bits == 8, static_cast<size_t>(tensor.ndim),
+                         tensor.shape};
+    return true;
+  }
+
+  ExchangeApi& exchange_;
+  size_t count_ = 0;
+  size_t buffers_open_ = 0;
+  OpenArray arrays_[kMost];
+  Py_buffer buffers_[kMost];
+};
+
+}  // namespace hoist::python

@@ -1,0 +1,137 @@
+#include "python/graph_program.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "python/errors.h"
+#include "python/graph_arrays.h"
+#include "python/released_gil.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace hoist::python {
+namespace {
+
+namespace gp = graph::program;
+
+nb::tuple described(const gp::Node& node) {
+  nb::list shape;
+  for (const int64_t extent : node.shape) shape.append(extent);
+  return nb::make_tuple(graph_dtype_name(node.dtype), nb::tuple(shape));
+}
+
+nb::list signature(const gp::Program& program, bool of_inputs) {
+  nb::list list;
+  const size_t count = of_inputs ? program.inputs() : program.outputs();
+  for (size_t i = 0; i < count; ++i) {
+    list.append(described(of_inputs ? program.input(i) : program.output(i)));
+  }
+  return list;
+}
+
+nb::dict report(const gp::Program& program) {
+  const gp::Report& report = program.report();
+  nb::list kernels;
+  for (const gp::KernelReport& kernel : report.kernels) {
+    nb::list names;
+    for (const gp::Id id : kernel.nodes) {
+      names.append(std::string(gp::properties(program.graph()[id].op).name));
+    }
+    kernels.append(nb::make_tuple(nb::tuple(names), kernel.bytes));
+  }
+  nb::dict facts;
+  facts["nodes_traced"] = report.nodes_traced;
+  facts["nodes_left"] = report.nodes_left;
+  facts["rewrites"] = report.rewrites;
+  facts["bytes_moved"] = report.bytes_moved;
+  facts["arena_bytes"] = report.arena_bytes;
+  facts["results_in_place"] = report.results_in_place;
+  facts["kernels"] = kernels;
+  return facts;
+}
+
+// (op, shape, dtype, inputs, kernel or -1, number or None) of each node that is run.
+nb::list nodes(const gp::Program& program) {
+  const gp::Graph& graph = program.graph();
+  const std::vector<bool> live = graph.live();
+  std::vector<int64_t> kernel_of(graph.size(), -1);
+  for (size_t k = 0; k < program.kernels().size(); ++k) {
+    for (const gp::Id id : program.kernels()[k].members) kernel_of[id] = static_cast<int64_t>(k);
+  }
+  nb::list list;
+  for (gp::Id id = 0; id < graph.size(); ++id) {
+    if (!live[id]) continue;
+    const gp::Node& node = graph[id];
+    const nb::object number = node.is_number() ? nb::cast(node.number()) : nb::none();
+    list.append(nb::make_tuple(id, std::string(gp::properties(node.op).name), described(node)[1],
+                               node.inputs, kernel_of[id], number));
+  }
+  return list;
+}
+
+}  // namespace
+
+nb::tuple GraphProgram::run(nb::sequence arrays, nb::object outs) const {
+  std::vector<GraphArray> inputs;
+  std::vector<GraphArray> outputs;
+  std::vector<const void*> from;
+  std::vector<void*> to;
+  nb::list results;
+  const auto refuse = [](size_t given, size_t wanted, const char* what) {
+    raise({ErrorCode::invalid_argument, "a program with " + std::to_string(wanted) + " " + what +
+                                            " is given " + std::to_string(given)});
+  };
+  const size_t count = nb::len(arrays);
+  if (count != program->inputs()) refuse(count, program->inputs(), "inputs");
+  for (size_t i = 0; i < count; ++i) {
+    const std::string who = "input " + std::to_string(i);
+    inputs.push_back(graph_input(arrays[i], who));
+    const gp::Node& node = program->input(i);
+    if (inputs.back().dtype != node.dtype || inputs.back().shape != node.shape) {
+      raise({ErrorCode::invalid_argument,
+             who + " is " + graph_dtype_name(inputs.back().dtype) + " of shape " +
+                 gp::text_of(inputs.back().shape) + ": the program was traced for " +
+                 graph_dtype_name(node.dtype) + " of shape " + gp::text_of(node.shape)});
+    }
+    from.push_back(inputs.back().data);
+  }
+  if (!outs.is_none() && nb::len(outs) != program->outputs()) {
+    refuse(nb::len(outs), program->outputs(), "outputs");
+  }
+  for (size_t i = 0; i < program->outputs(); ++i) {
+    const gp::Node& node = program->output(i);
+    const nb::object array = outs.is_none() ? new_numpy_array(node) : nb::object(outs[i]);
+    outputs.push_back(graph_output(array, node, "out"));
+    to.push_back(outputs.back().data);
+    results.append(array);
+  }
+  if (is_short) {
+    check(program->run(from, to));
+  } else {
+    Status done;
+    {
+      const ReleasedGil released;
+      done = program->run(from, to);
+    }
+    check(done);
+  }
+  return nb::tuple(results);
+}
+
+void define_graph_program(nb::module_& module) {
+  nb::class_<GraphProgram>(module, "Program")
+      .def("run", &GraphProgram::run, "arrays"_a, "outs"_a.none())
+      .def("inputs", [](const GraphProgram& it) { return signature(*it.program, true); })
+      .def("outputs", [](const GraphProgram& it) { return signature(*it.program, false); })
+      .def("report", [](const GraphProgram& it) { return report(*it.program); })
+      .def("nodes", [](const GraphProgram& it) { return nodes(*it.program); });
+  module.def("signature", [](nb::handle object, const std::string& who) {
+    const GraphArray array = graph_input(object, who);
+    nb::list shape;
+    for (const int64_t extent : array.shape) shape.append(extent);
+    return nb::make_tuple(graph_dtype_name(array.dtype), nb::tuple(shape));
+  });
+}
+
+}  // namespace hoist::python

@@ -1,0 +1,28 @@
+// Programs and their builder, for hoist.graph.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+#include <string>
+
+#include "graph/program/program.h"
+
+namespace hoist::python {
+
+// A program, and what its callers need to know about it.
+struct GraphProgram {
+  std::shared_ptr<const graph::program::Program> program;
+  // Whether a call takes a tenth of a millisecond at most, within which no other thread would get
+  // the interpreter's lock.
+  bool is_short = false;
+
+  // Results as a tuple. `outs`: None, or a sequence of arrays.
+  nanobind::tuple run(nanobind::sequence arrays, nanobind::object outs) const;
+};
+
+void define_graph_builder(nanobind::module_& module);
+void define_graph_program(nanobind::module_& module);
+void define_graph_call(nanobind::module_& module);
+
+}  // namespace hoist::python
