@@ -1,7 +1,7 @@
 # Bash completion for hoist(1). Written by scripts/command-table: change src/cli or that script.
 
 _hoist_engines="sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat"
-_hoist_guides="install first-steps sort-and-checksums models search px graph python c cxx troubleshooting"
+_hoist_guides="install first-steps sort-and-checksums models search px graph graph-programs python c cxx troubleshooting"
 
 # The commands that a command has.
 _hoist_commands() {
@@ -71,7 +71,7 @@ _hoist_values() {
     "run --ops") echo "sort hash gunzip crc32 inflate qsort memcpy aes zstd deflate gemm -sort -hash -gunzip -crc32 -inflate -qsort +memcpy +aes -zstd +deflate -gemm" ;;
     "run --verify") echo "@text" ;;
     "top --interval") echo "@text" ;;
-    "tune --op") echo "sort hash gunzip qsort gemm aes crc32" ;;
+    "tune --op") echo "sort hash gunzip qsort gemm aes crc32 px" ;;
     "tune --seconds") echo "@text" ;;
     "explain --plot") echo "@file" ;;
     "explain --cpus") echo "@text" ;;
@@ -149,7 +149,7 @@ _hoist_arguments() {
     "run") echo "@program" ;;
     "learn-program") echo "@file" ;;
     "help") echo "@topic" ;;
-    "explain") echo "sort hash gunzip qsort gemm aes crc32" ;;
+    "explain") echo "sort hash gunzip qsort gemm aes crc32 px" ;;
     "container info") echo "@file" ;;
     "container verify") echo "@file" ;;
     "container repair") echo "@file" ;;

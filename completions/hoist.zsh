@@ -121,7 +121,7 @@ _hoist_version() {
 }
 
 _hoist_help() {
-  local -a hoist_topics=(run top options doctor learn-program version help tune explain container match px graph tensors bench sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat install first-steps sort-and-checksums models search px graph python c cxx troubleshooting)
+  local -a hoist_topics=(run top options doctor learn-program version help tune explain container match px graph tensors bench sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat install first-steps sort-and-checksums models search px graph graph-programs python c cxx troubleshooting)
   _arguments -s -S \
     '(-h --help)'-h'[Print this help message and exit]' \
     '(-h --help)'--help'[Print this help message and exit]' \
@@ -134,7 +134,7 @@ _hoist_tune() {
     '(-h --help)'-h'[Print this help message and exit]' \
     '(-h --help)'--help'[Print this help message and exit]' \
     --quick'[Fewer and smaller sizes\: less than a minute]' \
-    --op='[Only this OPERATION or OPERATION/VARIANT]:OP:(sort hash gunzip qsort gemm aes crc32)' \
+    --op='[Only this OPERATION or OPERATION/VARIANT]:OP:(sort hash gunzip qsort gemm aes crc32 px)' \
     --seconds='[Time to take\: 48 for --quick, else 480]:FLOAT: ' \
     --refine'[Measure nothing\: fold the noted timings of real runs into the profile]' \
     --force'[Replace earlier measurements even where the new ones scatter]' \
@@ -150,7 +150,7 @@ _hoist_explain() {
     --cpus='[Assume this number of free CPUs, not the number that is free now]:INT: ' \
     --measured'[What was measured at each size, and what the choice costs over the fastest]' \
     --json'[Print as JSON]' \
-    '1:OP:(sort hash gunzip qsort gemm aes crc32)' \
+    '1:OP:(sort hash gunzip qsort gemm aes crc32 px)' \
     '*:SIZE: '
 }
 
