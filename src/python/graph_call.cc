@@ -244,13 +244,7 @@ PyType_Spec spec = {"hoist._graph.Call", sizeof(CallObject), 0,
 void ExchangeApi::find(PyTypeObject* type) {
   type_ = nb::borrow(reinterpret_cast<PyObject*>(type));
   api_ = nullptr;
-  const nb::object capsule = nb::getattr(type_, hologram::kExchangeAttribute, nb::handle());
-  if (!capsule.is_valid() || PyCapsule_IsValid(capsule.ptr(), hologram::kExchangeCapsule) == 0) {
-    return;
-  }
-  const auto* api = static_cast<const hologram::DLPackExchangeApi*>(
-      PyCapsule_GetPointer(capsule.ptr(), hologram::kExchangeCapsule));
-  while (api != nullptr && api->major != 1) api = api->previous;
+  const DLPackExchangeApi* const api = exchange_api_of(type_);
   if (api != nullptr && api->view_of_object != nullptr) api_ = api;
 }
 

@@ -8,14 +8,14 @@
 #include <cstdint>
 
 #include "graph/program/graph.h"
-#include "python/hologram/dlpack.h"
+#include "python/dlpack.h"
 
 namespace hoist::python {
 
 // The exchange API of the type that was asked for last.
 class ExchangeApi {
  public:
-  const hologram::DLPackExchangeApi* of(PyObject* object) {
+  const DLPackExchangeApi* of(PyObject* object) {
     PyTypeObject* const type = Py_TYPE(object);
     if (reinterpret_cast<PyObject*>(type) != type_.ptr()) find(type);
     return api_;
@@ -25,7 +25,7 @@ class ExchangeApi {
   void find(PyTypeObject* type);
 
   nanobind::object type_;
-  const hologram::DLPackExchangeApi* api_ = nullptr;
+  const DLPackExchangeApi* api_ = nullptr;
 };
 
 // A contiguous array, whatever it was opened by.
@@ -79,14 +79,14 @@ class OpenArrays {
 
  private:
   bool open_exchanged(PyObject* object) {
-    const hologram::DLPackExchangeApi* const api = exchange_.of(object);
-    hologram::DLTensor tensor{};
+    const DLPackExchangeApi* const api = exchange_.of(object);
+    DLTensor tensor{};
     if (api == nullptr) return false;
     if (api->view_of_object(object, &tensor) != 0) {
       PyErr_Clear();
       return false;
     }
-    if (tensor.device_type != hologram::kDlpackCpu || tensor.lanes != 1) return false;
+    if (tensor.device_type != kDlpackCpu || tensor.lanes != 1) return false;
     int64_t stride = 1;
     for (int32_t i = tensor.ndim; tensor.strides != nullptr && i-- > 0;) {
       if (tensor.shape[i] != 1 && tensor.strides[i] != stride) return false;
