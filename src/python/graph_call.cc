@@ -11,7 +11,7 @@
 #include "python/graph_arrays.h"
 #include "python/graph_open_arrays.h"
 #include "python/graph_program.h"
-#include "python/pair_call.h"
+#include "python/raising.h"
 #include "python/released_gil.h"
 
 namespace nb = nanobind;
