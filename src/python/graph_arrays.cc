@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "python/array/array.h"
 #include "python/errors.h"
 
 namespace nb = nanobind;
@@ -13,6 +14,11 @@ using graph::program::DType;
 using graph::program::Extents;
 using graph::program::Node;
 using graph::program::text_of;
+
+[[noreturn]] void refuse_dtype(const std::string& name, const std::string& who) {
+  raise({ErrorCode::unsupported,
+         who + " is " + name + ": programs take float32 and bool so far; cast it first"});
+}
 
 DType dtype_of(const nb::dlpack::dtype& type, nb::handle object, const std::string& who) {
   const auto code = static_cast<nb::dlpack::dtype_code>(type.code);
@@ -27,8 +33,22 @@ DType dtype_of(const nb::dlpack::dtype& type, nb::handle object, const std::stri
     const nb::object dtype = object.attr("dtype");
     name = nb::str(dtype).c_str();
   }
-  raise({ErrorCode::unsupported,
-         who + " is " + name + ": programs take float32 and bool so far; cast it first"});
+  refuse_dtype(name, who);
+}
+
+GraphArray of_array(const Array& array, const std::string& who) {
+  if (array.view.device.kind != array::DeviceKind::cpu) {
+    raise({ErrorCode::unsupported, who + " does not lie on the CPU: move it there"});
+  }
+  if (array.view.dtype != DType::f32 && array.view.dtype != DType::boolean) {
+    refuse_dtype(std::string(dtype_name(array.view.dtype)), who);
+  }
+  GraphArray result;
+  result.dtype = array.view.dtype;
+  result.shape.assign(array.view.shape().begin(), array.view.shape().end());
+  result.data = array.view.data;
+  result.memory = array.memory;
+  return result;
 }
 
 template <typename Array>
@@ -99,6 +119,9 @@ DType graph_dtype(const std::string& name) {
 }
 
 GraphArray graph_input(nb::handle object, const std::string& who) {
+  if (const Array* const array = array_of(object.ptr())) {
+    return of_array(array->is_contiguous ? *array : copy_on_cpu(*array), who);
+  }
   nb::ndarray<nb::ro> array;
   if (!nb::try_cast(object, array, false)) refuse(object, who);
   GraphArray result = described(array, object, who);
@@ -114,30 +137,41 @@ GraphArray graph_input(nb::handle object, const std::string& who) {
 }
 
 GraphArray graph_output(nb::handle object, const Node& node, const std::string& who) {
+  const Array* const own = array_of(object.ptr());
   nb::ndarray<nb::ro> array;
-  if (!nb::try_cast(object, array, false)) refuse(object, who);
-  if (is_read_only(object)) {
+  if (own == nullptr && !nb::try_cast(object, array, false)) refuse(object, who);
+  if (own != nullptr ? own->is_read_only : is_read_only(object)) {
     raise({ErrorCode::invalid_argument, who + " is read-only: give one that may be written"});
   }
-  GraphArray result = described(array, object, who);
+  GraphArray result = own != nullptr ? of_array(*own, who) : described(array, object, who);
   if (result.dtype != node.dtype || result.shape != node.shape) {
     raise({ErrorCode::invalid_argument, who + " is " + graph_dtype_name(result.dtype) +
                                             " of shape " + text_of(result.shape) +
                                             ": the result is " + graph_dtype_name(node.dtype) +
                                             " of shape " + text_of(node.shape)});
   }
-  if (!is_contiguous(array)) {
+  if (own != nullptr ? !own->is_contiguous : !is_contiguous(array)) {
     raise({ErrorCode::invalid_argument, who + " has gaps: give a contiguous array"});
   }
   result.owner = std::move(array);
   return result;
 }
 
+nb::object numpy_type(nb::handle name) {
+  // NumPy has it by way of a package of its own.
+  if (name.equal(nb::str("bfloat16"))) {
+    return nb::module_::import_("numpy").attr("dtype")(
+        nb::module_::import_("ml_dtypes").attr("bfloat16"));
+  }
+  return nb::module_::import_("numpy").attr("dtype")(name);
+}
+
 nb::object new_numpy_array(const Node& node) {
   nb::list shape;
   for (const int64_t extent : node.shape) shape.append(extent);
   const nb::object numpy = nb::module_::import_("numpy");
-  return numpy.attr("empty")(nb::tuple(shape), graph_dtype_name(node.dtype).c_str());
+  return numpy.attr("empty")(nb::tuple(shape),
+                             numpy_type(nb::str(graph_dtype_name(node.dtype).c_str())));
 }
 
 }  // namespace hoist::python

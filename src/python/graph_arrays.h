@@ -8,6 +8,7 @@
 #include <nanobind/ndarray.h>
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct GraphArray {
   void* data = nullptr;
   nanobind::ndarray<nanobind::ro> owner;  // keeps the memory
   std::vector<std::byte> copy;            // of one with gaps
+  std::shared_ptr<std::byte> memory;      // of an Array
 };
 
 // "float32": as Python names element types.
@@ -36,5 +38,7 @@ GraphArray graph_output(nanobind::handle object, const graph::program::Node& nod
                         const std::string& who);
 // A new NumPy array.
 nanobind::object new_numpy_array(const graph::program::Node& node);
+// numpy.dtype by its name.
+nanobind::object numpy_type(nanobind::handle name);
 
 }  // namespace hoist::python

@@ -3,7 +3,7 @@
 #include <nanobind/nanobind.h>
 #include <structmember.h>
 
-#include <cstring>
+#include <bit>
 #include <memory>
 #include <vector>
 
@@ -25,20 +25,24 @@ constexpr size_t kMostInputs = 32;
 constexpr size_t kMostOutputs = 8;
 constexpr size_t kMostKnown = 64;
 
-// A program, by the arrays that it takes.
+// A program, by the arguments that it was traced for.
 struct Signature {
   GraphProgram program;
   bool is_tuple = false;           // what a call returns
-  std::vector<nb::object> shapes;  // of the results, for NumPy
-  std::vector<nb::object> types;
+  size_t positional = 0;           // arguments given by place
+  std::vector<nb::object> names;   // of those behind them
+  std::vector<nb::object> values;  // of all; those of arrays are no objects
+  nb::object shapes;               // of the results
+  nb::object types;
+  std::vector<nb::object> numpy_types;
+  std::vector<Array> arrays;  // without memory: what a new one is like
 };
 
 struct State {
-  nb::object slow;   // called with the arguments' tuple and the keywords' dict
-  nb::object empty;  // numpy.empty
-  nb::object out;    // "out"
+  nb::object slow;  // called with the arguments' tuple and the keywords' dict
+  nb::object out;   // "out"
   ExchangeApi exchange;
-  std::vector<std::shared_ptr<const Signature>> known;  // the last used first
+  std::vector<std::shared_ptr<Signature>> known;  // the last used first
 };
 
 struct CallObject {
@@ -50,10 +54,84 @@ struct CallObject {
 
 CallObject& call_of(PyObject* self) { return *reinterpret_cast<CallObject*>(self); }
 
-bool fit(const OpenArrays<kMostInputs>& arrays, const gp::Program& program) {
-  if (arrays.count() != program.inputs()) return false;
-  for (size_t i = 0; i < arrays.count(); ++i) {
-    if (!arrays[i].fits(program.input(i))) return false;
+// A call's arguments, without `out`.
+struct Arguments {
+  size_t count = 0;
+  size_t positional = 0;
+  PyObject* given[kMostInputs];
+  PyObject* names[kMostInputs];  // of those behind the positional ones
+  bool is_array[kMostInputs];
+  PyObject* out = nullptr;  // nullptr: not given, or None
+};
+
+bool is_name(PyObject* name, const nb::object& known) {
+  return name == known.ptr() || PyUnicode_Compare(name, known.ptr()) == 0;
+}
+
+// Whether there are as many as a signature may have.
+bool take(State& state, PyObject* const* given, size_t count, PyObject* keywords,
+          Arguments& arguments) {
+  const size_t names = keywords == nullptr ? 0 : static_cast<size_t>(PyTuple_Size(keywords));
+  if (count + names > kMostInputs) return false;
+  arguments.count = arguments.positional = count;
+  for (size_t i = 0; i < count; ++i) arguments.given[i] = given[i];
+  for (size_t i = 0; i < names; ++i) {
+    PyObject* const name = PyTuple_GetItem(keywords, static_cast<Py_ssize_t>(i));
+    PyObject* const value = given[count + i];
+    if (is_name(name, state.out)) {
+      arguments.out = value == Py_None ? nullptr : value;
+    } else {
+      arguments.names[arguments.count] = name;
+      arguments.given[arguments.count++] = value;
+    }
+  }
+  return true;
+}
+
+// Whether it is surely no array.
+bool is_plain(PyObject* object) {
+  return object == Py_None || PyLong_Check(object) || PyFloat_Check(object) ||
+         PyUnicode_Check(object) || PyTuple_CheckExact(object) || PyType_Check(object);
+}
+
+// Whether a function that was traced for one value is the same for the other.
+bool is_same(PyObject* a, PyObject* b) {
+  if (a == b) return true;
+  if (Py_TYPE(a) != Py_TYPE(b)) return false;
+  if (PyFloat_Check(a)) {  // 0.0 and -0.0 are equal, but not the same
+    return std::bit_cast<uint64_t>(PyFloat_AsDouble(a)) ==
+           std::bit_cast<uint64_t>(PyFloat_AsDouble(b));
+  }
+  if (PyTuple_CheckExact(a)) {
+    const Py_ssize_t length = PyTuple_Size(a);
+    if (length != PyTuple_Size(b)) return false;
+    for (Py_ssize_t i = 0; i < length; ++i) {
+      if (!is_same(PyTuple_GetItem(a, i), PyTuple_GetItem(b, i))) return false;
+    }
+    return true;
+  }
+  if (PyUnicode_Check(a)) return PyUnicode_Compare(a, b) == 0;
+  return PyLong_Check(a) && PyObject_RichCompareBool(a, b, Py_EQ) == 1;
+}
+
+bool fit(const Arguments& arguments, const OpenArrays<kMostInputs>& arrays,
+         const Signature& signature) {
+  if (arguments.count != signature.values.size() || arguments.positional != signature.positional) {
+    return false;
+  }
+  size_t array = 0;
+  for (size_t i = 0; i < arguments.count; ++i) {
+    const nb::object& value = signature.values[i];
+    if (arguments.is_array[i] == value.is_valid()) return false;
+    if (i >= signature.positional &&
+        !is_name(arguments.names[i], signature.names[i - signature.positional])) {
+      return false;
+    }
+    if (value.is_valid() ? !is_same(arguments.given[i], value.ptr())
+                         : !arrays[array].fits(signature.program.program->input(array))) {
+      return false;
+    }
+    if (!value.is_valid()) ++array;
   }
   return true;
 }
@@ -69,45 +147,69 @@ void run(const GraphProgram& program, std::span<const void* const> from,
   check(done);
 }
 
-// The program for the arrays, which then is the first one.
-std::shared_ptr<const Signature> known(State& state, const OpenArrays<kMostInputs>& inputs) {
+// The program for the arguments, which then is the first one.
+std::shared_ptr<Signature> known(State& state, const Arguments& arguments,
+                                 const OpenArrays<kMostInputs>& arrays) {
   for (size_t i = 0; i < state.known.size(); ++i) {
-    if (!fit(inputs, *state.known[i]->program.program)) continue;
+    if (!fit(arguments, arrays, *state.known[i])) continue;
     if (i != 0) std::swap(state.known[0], state.known[i]);
     return state.known[0];
   }
   return nullptr;
 }
 
+// numpy.empty; never destroyed.
+nb::object& numpy_empty() {
+  static nb::object& function = *new nb::object(nb::module_::import_("numpy").attr("empty"));
+  return function;
+}
+
+nb::object new_result(Signature& signature, size_t i, bool is_array) {
+  if (is_array) {
+    const gp::Program& program = *signature.program.program;
+    while (signature.arrays.size() < program.outputs()) {
+      const gp::Node& node = program.output(signature.arrays.size());
+      signature.arrays.push_back(new_array(node.dtype, node.shape));
+      signature.arrays.back().memory.reset();
+    }
+    return new_array_object(signature.arrays[i]);
+  }
+  if (signature.numpy_types.empty()) {
+    for (const nb::handle type : signature.types) signature.numpy_types.push_back(numpy_type(type));
+  }
+  PyObject* const numbers[] = {PyTuple_GetItem(signature.shapes.ptr(), static_cast<Py_ssize_t>(i)),
+                               signature.numpy_types[i].ptr()};
+  nb::object made = nb::steal(PyObject_Vectorcall(numpy_empty().ptr(), numbers, 2, nullptr));
+  if (!made.is_valid()) throw nb::python_error();
+  return made;
+}
+
 // Null where the call is not of the simple kind.
-PyObject* fast_call(State& state, PyObject* const* arguments, size_t count, PyObject* given_out) {
-  if (count > kMostInputs || state.known.empty()) return nullptr;
+PyObject* fast_call(State& state, PyObject* const* given, size_t count, PyObject* keywords) {
+  Arguments arguments;
+  if (state.known.empty() || !take(state, given, count, keywords, arguments)) return nullptr;
   OpenArrays<kMostInputs> inputs(state.exchange);
   const void* from[kMostInputs];
-  for (size_t i = 0; i < count; ++i) {
-    if (!inputs.open(arguments[i], false)) return nullptr;
-    from[i] = inputs[i].data;
+  for (size_t i = 0; i < arguments.count; ++i) {
+    PyObject* const one = arguments.given[i];
+    arguments.is_array[i] = !is_plain(one) && inputs.open(one, false);
+    if (arguments.is_array[i]) from[inputs.count() - 1] = inputs[inputs.count() - 1].data;
   }
-  const std::shared_ptr<const Signature> signature = known(state, inputs);
+  const std::shared_ptr<Signature> signature = known(state, arguments, inputs);
   if (!signature) return nullptr;
   const gp::Program& program = *signature->program.program;
   const size_t results = program.outputs();
-  if (results > kMostOutputs || (given_out != nullptr && signature->is_tuple)) return nullptr;
+  if (results > kMostOutputs || (arguments.out != nullptr && signature->is_tuple)) return nullptr;
   OpenArrays<kMostOutputs> outputs(state.exchange);
   nb::object made[kMostOutputs];
   void* to[kMostOutputs];
   for (size_t i = 0; i < results; ++i) {
-    if (given_out != nullptr) {
-      made[i] = nb::borrow(given_out);
-    } else {
-      PyObject* const numbers[] = {signature->shapes[i].ptr(), signature->types[i].ptr()};
-      made[i] = nb::steal(PyObject_Vectorcall(state.empty.ptr(), numbers, 2, nullptr));
-      if (!made[i].is_valid()) throw nb::python_error();
-    }
+    made[i] = arguments.out != nullptr ? nb::borrow(arguments.out)
+                                       : new_result(*signature, i, inputs.has_array());
     if (!outputs.open(made[i].ptr(), true) || !outputs[i].fits(program.output(i))) return nullptr;
     to[i] = outputs[i].data;
   }
-  run(signature->program, {from, count}, {to, results});
+  run(signature->program, {from, inputs.count()}, {to, results});
   if (!signature->is_tuple) return made[0].release().ptr();
   nb::list all;
   for (size_t i = 0; i < results; ++i) all.append(made[i]);
@@ -131,13 +233,7 @@ PyObject* call(PyObject* self, PyObject* const* arguments, size_t flags, PyObjec
     if (call_of(self).state == nullptr) throw nb::type_error("a function that is being deleted");
     State& state = *call_of(self).state;
     const auto count = static_cast<size_t>(PyVectorcall_NARGS(flags));
-    const Py_ssize_t names = keywords == nullptr ? 0 : PyTuple_Size(keywords);
-    const bool has_out =
-        names == 1 && PyUnicode_Compare(PyTuple_GetItem(keywords, 0), state.out.ptr()) == 0;
-    if (names == 0 || has_out) {
-      PyObject* const out = has_out && arguments[count] != Py_None ? arguments[count] : nullptr;
-      if (PyObject* const result = fast_call(state, arguments, count, out)) return result;
-    }
+    if (PyObject* const result = fast_call(state, arguments, count, keywords)) return result;
     return slow_call(state, arguments, count, keywords);
   });
 }
@@ -145,29 +241,43 @@ PyObject* call(PyObject* self, PyObject* const* arguments, size_t flags, PyObjec
 PyObject* new_call(PyTypeObject* type, PyObject* arguments, PyObject* /*keywords*/) {
   return raising([&]() -> PyObject* {
     PyObject* slow = nullptr;
-    PyObject* empty = nullptr;
-    if (PyArg_ParseTuple(arguments, "OO:Call", &slow, &empty) == 0) return nullptr;
+    if (PyArg_ParseTuple(arguments, "O:Call", &slow) == 0) return nullptr;
     PyObject* const self = PyType_GenericAlloc(type, 0);
     if (self == nullptr) return nullptr;
     call_of(self).call = call;
-    call_of(self).state = new State{nb::borrow(slow), nb::borrow(empty), nb::str("out"), {}, {}};
+    call_of(self).state =
+        new State{nb::borrow(slow), nb::steal(PyUnicode_InternFromString("out")), {}, {}};
     return self;
   });
 }
 
-// add(program, is_tuple, [(shape, dtype), …])
+// add(program, is_tuple, shapes, types, positional, names, values): `values` has ... for arrays.
 PyObject* add(PyObject* self, PyObject* arguments) {
   return raising([&]() -> PyObject* {
     PyObject* program = nullptr;
     int is_tuple = 0;
-    PyObject* results = nullptr;
-    if (PyArg_ParseTuple(arguments, "OpO:add", &program, &is_tuple, &results) == 0) return nullptr;
+    PyObject* shapes = nullptr;
+    PyObject* types = nullptr;
+    Py_ssize_t positional = 0;
+    PyObject* names = nullptr;
+    PyObject* values = nullptr;
+    if (PyArg_ParseTuple(arguments, "OpOOnOO:add", &program, &is_tuple, &shapes, &types,
+                         &positional, &names, &values) == 0) {
+      return nullptr;
+    }
     auto signature = std::make_shared<Signature>();
     signature->program = nb::cast<GraphProgram>(nb::handle(program));
     signature->is_tuple = is_tuple != 0;
-    for (const nb::handle result : nb::borrow<nb::list>(results)) {
-      signature->shapes.push_back(result[0]);
-      signature->types.push_back(result[1]);
+    signature->positional = static_cast<size_t>(positional);
+    signature->shapes = nb::tuple(nb::handle(shapes));
+    signature->types = nb::tuple(nb::handle(types));
+    for (const nb::handle name : nb::handle(names)) {
+      PyObject* interned = nb::borrow(name).release().ptr();
+      PyUnicode_InternInPlace(&interned);
+      signature->names.push_back(nb::steal(interned));
+    }
+    for (const nb::handle value : nb::handle(values)) {
+      signature->values.push_back(value.ptr() == Py_Ellipsis ? nb::object() : nb::borrow(value));
     }
     State& state = *call_of(self).state;
     state.known.insert(state.known.begin(), std::move(signature));
@@ -181,7 +291,6 @@ int traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(call_of(self).attributes);
   if (State* const state = call_of(self).state) {
     Py_VISIT(state->slow.ptr());
-    Py_VISIT(state->empty.ptr());
   }
   return 0;
 }

@@ -1,13 +1,15 @@
-// The arrays of one call, opened without a step through Python: by the buffer protocol, or by
-// DLPack's exchange API.
+// The arrays of one call, opened without a step through Python: Arrays, by the buffer protocol, or
+// by DLPack's exchange API.
 #pragma once
 
 #include <nanobind/nanobind.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "graph/program/graph.h"
+#include "python/array/array.h"
 #include "python/dlpack.h"
 
 namespace hoist::python {
@@ -58,6 +60,7 @@ class OpenArrays {
 
   // Whether it could be opened; kMost at most.
   bool open(PyObject* object, bool is_written) {
+    if (const Array* const array = array_of(object)) return open_array(*array, is_written);
     if (PyObject_CheckBuffer(object) == 0) return open_exchanged(object);
     Py_buffer& buffer = buffers_[buffers_open_];
     const int flags = PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (is_written ? PyBUF_WRITABLE : 0);
@@ -76,8 +79,26 @@ class OpenArrays {
 
   const OpenArray& operator[](size_t i) const { return arrays_[i]; }
   size_t count() const { return count_; }
+  // Whether one of them is an Array.
+  bool has_array() const { return has_array_; }
 
  private:
+  bool open_array(const Array& given, bool is_written) {
+    using graph::program::DType;
+    has_array_ = true;
+    const Array* array = &given;
+    if (given.view.device.kind != array::DeviceKind::cpu) return false;
+    if (is_written && (given.is_read_only || !given.is_contiguous)) return false;
+    if (!given.is_contiguous) {
+      copies_.reserve(kMost);
+      array = &copies_.emplace_back(copy_on_cpu(given));
+    }
+    arrays_[count_++] = {array->view.data, given.view.dtype == DType::f32,
+                         given.view.dtype == DType::boolean, static_cast<size_t>(given.view.rank),
+                         given.view.extents.data()};
+    return true;
+  }
+
   bool open_exchanged(PyObject* object) {
     const DLPackExchangeApi* const api = exchange_.of(object);
     DLTensor tensor{};
@@ -104,6 +125,8 @@ class OpenArrays {
   ExchangeApi& exchange_;
   size_t count_ = 0;
   size_t buffers_open_ = 0;
+  bool has_array_ = false;
+  std::vector<Array> copies_;  // of those with gaps
   OpenArray arrays_[kMost];
   Py_buffer buffers_[kMost];
 };

@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "python/array/array.h"
 #include "python/errors.h"
 #include "python/graph_arrays.h"
 #include "python/released_gil.h"
@@ -83,9 +84,11 @@ nb::tuple GraphProgram::run(nb::sequence arrays, nb::object outs) const {
                                             " is given " + std::to_string(given)});
   };
   const size_t count = nb::len(arrays);
+  bool has_array = false;
   if (count != program->inputs()) refuse(count, program->inputs(), "inputs");
   for (size_t i = 0; i < count; ++i) {
     const std::string who = "input " + std::to_string(i);
+    has_array |= array_of(nb::object(arrays[i]).ptr()) != nullptr;
     inputs.push_back(graph_input(arrays[i], who));
     const gp::Node& node = program->input(i);
     if (inputs.back().dtype != node.dtype || inputs.back().shape != node.shape) {
@@ -101,7 +104,9 @@ nb::tuple GraphProgram::run(nb::sequence arrays, nb::object outs) const {
   }
   for (size_t i = 0; i < program->outputs(); ++i) {
     const gp::Node& node = program->output(i);
-    const nb::object array = outs.is_none() ? new_numpy_array(node) : nb::object(outs[i]);
+    const nb::object array = !outs.is_none() ? nb::object(outs[i])
+                             : has_array     ? array_object(new_array(node.dtype, node.shape))
+                                             : new_numpy_array(node);
     outputs.push_back(graph_output(array, node, "out"));
     to.push_back(outputs.back().data);
     results.append(array);

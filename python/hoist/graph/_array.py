@@ -48,7 +48,7 @@ def _numpy(self: Array, dtype: Any = None, copy: Optional[bool] = None) -> Any:
 
         values = numpy.asarray(self._bits()).view(bfloat16)
     else:
-        values = numpy.asarray(memoryview(self))  # type: ignore[call-overload]
+        values = numpy.asarray(memoryview(self))
     return numpy.array(values, dtype=dtype, copy=copy)
 
 
@@ -64,14 +64,14 @@ def _as_type(self: Array, dtype: Any, copy: bool = True) -> Array:
 
 def _restored(data: bytes, dtype: str, shape: Any) -> Array:
     made = _graph.empty(shape, dtype, "cpu")
-    memoryview(made._bits()).cast("B")[:] = data  # type: ignore[arg-type]
+    memoryview(made._bits()).cast("B")[:] = data
     return made
 
 
 def _reduce(self: Array) -> Any:
     whole = self.to_device("cpu")
     whole = whole if whole._is_contiguous() else whole.copy()
-    data = bytes(memoryview(whole._bits()))  # type: ignore[arg-type]
+    data = bytes(memoryview(whole._bits()))
     return _restored, (data, str(self.dtype), self.shape)
 
 

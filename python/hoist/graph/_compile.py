@@ -203,13 +203,63 @@ class Compiled(Protocol):
 def _flat_results(program: Program) -> Optional[bool]:
     """Whether a call returns a tuple of arrays (True) or one array (False); None: neither."""
     array = ("array",)
-    positional, named = program._arguments[1:]
-    if named != ("dict", ()) or any(one != array for one in positional[1:]):
-        return None
     if program._results == array:
         return False
     is_tuple = program._results[0] == "tuple"
     return True if is_tuple and all(one == array for one in program._results[1:]) else None
+
+
+def _plain(structure: _Structure) -> Any:
+    """An argument as Call.add() takes it. ValueError for more than an array or a value."""
+    if structure[0] == "array":
+        return ...
+    if structure[0] == "static" and structure[2] is not ...:
+        return structure[2]
+    if structure[0] == "tuple" and ("array",) not in structure:
+        return tuple(_plain(one) for one in structure[1:])
+    raise ValueError
+
+
+def _native_call(tracer: _Tracer) -> Any:
+    """A call of the native kind, which learns the simple ones of the tracer's programs."""
+    call = _graph.Call(tracer)
+
+    def added(program: Program) -> None:
+        is_tuple = _flat_results(program)
+        positional, named = program._arguments[1:]
+        try:
+            values = [_plain(one) for one in (*positional[1:], *named[2:])]
+        except ValueError:
+            return
+        if is_tuple is not None:
+            shapes = tuple(one.shape for one in program.outputs)
+            types = tuple(one.dtype for one in program.outputs)
+            count = len(positional) - 1
+            call.add(program._native, is_tuple, shapes, types, count, named[1], values)
+
+    tracer.added = added
+    functools.update_wrapper(call, tracer.function)
+    return call
+
+
+def _is_traced(value: Any) -> bool:
+    if isinstance(value, (tuple, list)):
+        return any(_is_traced(one) for one in value)
+    return isinstance(value, Traced)
+
+
+class _EagerTracer(_Tracer):
+    """Of a function that programs are made of: it adds to the one that is being traced."""
+
+    def __call__(self, arguments: Tuple[Any, ...], keywords: Dict[str, Any]) -> Any:
+        if any(map(_is_traced, arguments)) or any(map(_is_traced, keywords.values())):
+            return self.function(*arguments, **keywords)
+        return super().__call__(arguments, keywords)
+
+
+def eager(function: Callable[..., Any]) -> Any:
+    """The function for arrays, which computes at once by a program for each signature."""
+    return _native_call(_EagerTracer(function, False, 0))
 
 
 @overload
@@ -236,16 +286,13 @@ def compile(
     """
     if function is None:
         return functools.partial(compile, fast_math=fast_math, threads=threads)
-    import numpy
-
     tracer = _Tracer(function, fast_math, threads)
-    call = _graph.Call(tracer, numpy.empty)
+    call = _native_call(tracer)
+    learn = tracer.added
 
     def added(program: Program) -> None:
-        is_tuple = _flat_results(program)
-        if is_tuple is not None:
-            results = [(one.shape, numpy.dtype(one.dtype)) for one in program.outputs]
-            call.add(program._native, is_tuple, results)
+        if learn is not None:
+            learn(program)
         call.programs = tuple(tracer.programs.values())
 
     def report() -> Report:
@@ -255,7 +302,6 @@ def compile(
         return newest.report()
 
     tracer.added = added
-    functools.update_wrapper(call, function)
     call.programs = ()
     call.report = report
     return call

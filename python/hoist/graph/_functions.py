@@ -4,10 +4,10 @@ With arrays of a function that is being traced they add to its program. With oth
 once, by a program of their own.
 """
 
-from functools import wraps
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, TypeVar
+from typing import Any, Callable, List, Optional, Sequence, Tuple, TypeVar
 
 from hoist.errors import InvalidArgument
+from hoist.graph._compile import eager
 from hoist.graph._traced import Axes, Traced, axes_of
 
 __all__: List[str] = []
@@ -15,27 +15,9 @@ __all__: List[str] = []
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-def _is_traced(value: Any) -> bool:
-    if isinstance(value, (tuple, list)):
-        return any(_is_traced(one) for one in value)
-    return isinstance(value, Traced)
-
-
 def _public(function: _Function) -> _Function:
-    compiled: Dict[str, Any] = {}
-
-    @wraps(function)
-    def called(*arguments: Any, **keywords: Any) -> Any:
-        if any(_is_traced(one) for one in arguments) or any(map(_is_traced, keywords.values())):
-            return function(*arguments, **keywords)
-        if not compiled:
-            from hoist.graph._compile import compile
-
-            compiled["call"] = compile(function)
-        return compiled["call"](*arguments, **keywords)
-
     __all__.append(function.__name__)
-    return called  # type: ignore[return-value]
+    return eager(function)  # type: ignore[no-any-return]
 
 
 def _base(*values: Any) -> Traced:

@@ -52,6 +52,8 @@ nanobind::object array_object(Array array);
 Array view_of(const Array& array, const array::View& view);
 // Row-major, its elements not set. MemoryError, and errors of the device.
 Array new_array(array::DType dtype, std::span<const int64_t> shape, array::DeviceId device = {});
+// A row-major one of the CPU's of that type and shape, which new_array() has checked.
+nanobind::object new_array_object(const Array& model);
 // Elements in memory of their own, row-major, on the CPU.
 Array copy_on_cpu(const Array& array);
 // An array on the CPU with these elements: the array itself, or a copy.

@@ -80,13 +80,6 @@ nb::object empty(const std::vector<int64_t>& shape, const std::string& dtype,
   return array_object(new_array(dtype_named(dtype), shape, device_named(device)));
 }
 
-nb::object broadcast_to(nb::handle self, const std::vector<int64_t>& shape) {
-  const Array& array = self_of(self);
-  Array wide = view_of(array, broadcast(array.view, shape));
-  wide.is_read_only = true;  // an element may be there many times
-  return array_object(std::move(wide));
-}
-
 }  // namespace
 
 void define_array_creation(nb::module_& module) {
@@ -99,7 +92,6 @@ void define_array_creation(nb::module_& module) {
   module.def("count_floats", [](nb::handle array, double start, double step) {
     count<double>(self_of(array), start, step, DType::f64);
   });
-  module.def("broadcast_view", broadcast_to);
 }
 
 }  // namespace hoist::python

@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 #include <structmember.h>
 
+#include <atomic>
 #include <cstddef>
 #include <vector>
 
@@ -67,6 +68,8 @@ Idle& idle() {
 
 void drop(Array& array) {
   if (array.size_class >= 0 && array.memory.use_count() == 1) {
+    // Others, who had it, dropped it before.
+    std::atomic_thread_fence(std::memory_order_acquire);
     idle().give_memory(static_cast<size_t>(array.size_class), std::move(array.memory));
   }
   array.~Array();
@@ -81,13 +84,8 @@ void deallocate(PyObject* self) {
   Py_DECREF(reinterpret_cast<PyObject*>(type));
 }
 
-PyMemberDef members[] = {
-    {"__weaklistoffset__", T_PYSSIZET, offsetof(ArrayObject, weak_references), READONLY, nullptr},
-    {}};
-
-}  // namespace
-
-nb::object array_object(Array array) {
+// Its array is not constructed yet.
+ArrayObject* new_object() {
   PyObject* self = idle().take_object();
   if (self != nullptr) {
     PyObject_Init(self, array_type);
@@ -97,8 +95,37 @@ nb::object array_object(Array array) {
   }
   auto* const object = reinterpret_cast<ArrayObject*>(self);
   object->weak_references = nullptr;
+  return object;
+}
+
+std::shared_ptr<std::byte> new_memory(int8_t size_class, size_t bytes) {
+  if (size_class >= 0) {
+    const auto waiting = static_cast<size_t>(size_class);
+    if (auto memory = idle().take_memory(waiting)) return memory;
+    bytes = LinearPool::class_bytes(waiting);
+  }
+  return value(LinearPool::process().allocate(bytes, LinearPool::Contents::unset));
+}
+
+PyMemberDef members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(ArrayObject, weak_references), READONLY, nullptr},
+    {}};
+
+}  // namespace
+
+nb::object array_object(Array array) {
+  ArrayObject* const object = new_object();
   new (&object->array) Array(std::move(array));
-  return nb::steal(self);
+  return nb::steal(reinterpret_cast<PyObject*>(object));
+}
+
+nb::object new_array_object(const Array& model) {
+  std::shared_ptr<std::byte> memory = new_memory(model.size_class, model.view.bytes());
+  ArrayObject* const object = new_object();
+  auto* const array = new (&object->array) Array{std::move(memory), model.view};
+  array->view.data = array->memory.get();
+  array->size_class = model.size_class;
+  return nb::steal(reinterpret_cast<PyObject*>(object));
 }
 
 Array view_of(const Array& array, const View& view) {
@@ -125,16 +152,10 @@ Array new_array(DType dtype, std::span<const int64_t> shape, array::DeviceId dev
   const size_t bytes = array.view.bytes();
   if (device.kind != DeviceKind::cpu) {
     array.memory = device_memory(device, bytes);
-  } else if (bytes <= Idle::kMostBytes) {
-    const size_t size_class = LinearPool::class_of(bytes);
-    array.size_class = static_cast<int8_t>(size_class);
-    array.memory = idle().take_memory(size_class);
-    if (!array.memory) {
-      array.memory = value(LinearPool::process().allocate(LinearPool::class_bytes(size_class),
-                                                          LinearPool::Contents::unset));
-    }
   } else {
-    array.memory = value(LinearPool::process().allocate(bytes, LinearPool::Contents::unset));
+    if (bytes <= Idle::kMostBytes)
+      array.size_class = static_cast<int8_t>(LinearPool::class_of(bytes));
+    array.memory = new_memory(array.size_class, bytes);
   }
   array.view.data = array.memory.get();
   return array;
