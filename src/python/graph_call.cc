@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 #include <structmember.h>
 
+#include <array>
 #include <bit>
 #include <memory>
 #include <vector>
@@ -28,11 +29,12 @@ constexpr size_t kMostKnown = 64;
 // A program, by the arguments that it was traced for.
 struct Signature {
   GraphProgram program;
-  bool is_tuple = false;           // what a call returns
-  size_t positional = 0;           // arguments given by place
-  std::vector<nb::object> names;   // of those behind them
-  std::vector<nb::object> values;  // of all; those of arrays are no objects
-  nb::object shapes;               // of the results
+  bool is_tuple = false;          // what a call returns
+  size_t positional = 0;          // arguments given by place
+  std::vector<nb::object> names;  // of those behind them
+  // Of all: no object for an array, NotImplemented for a number that the program is given.
+  std::vector<nb::object> values;
+  nb::object shapes;  // of the results
   nb::object types;
   std::vector<nb::object> numpy_types;
   std::vector<Array> arrays;  // without memory: what a new one is like
@@ -114,12 +116,22 @@ bool is_same(PyObject* a, PyObject* b) {
   return PyLong_Check(a) && PyObject_RichCompareBool(a, b, Py_EQ) == 1;
 }
 
+bool is_given_number(const nb::object& value) { return value.ptr() == Py_NotImplemented; }
+
+// Whether a program that computes with elements of that type may take the number as one of them.
+bool takes(const gp::Node& node, PyObject* number) {
+  if (PyLong_CheckExact(number)) return true;
+  return PyFloat_CheckExact(number) && array::properties(node.dtype).is_float;
+}
+
 bool fit(const Arguments& arguments, const OpenArrays<kMostInputs>& arrays,
          const Signature& signature) {
+  const gp::Program& program = *signature.program.program;
   if (arguments.count != signature.values.size() || arguments.positional != signature.positional) {
     return false;
   }
   size_t array = 0;
+  size_t input = 0;
   for (size_t i = 0; i < arguments.count; ++i) {
     const nb::object& value = signature.values[i];
     if (arguments.is_array[i] == value.is_valid()) return false;
@@ -127,11 +139,10 @@ bool fit(const Arguments& arguments, const OpenArrays<kMostInputs>& arrays,
         !is_name(arguments.names[i], signature.names[i - signature.positional])) {
       return false;
     }
-    if (value.is_valid() ? !is_same(arguments.given[i], value.ptr())
-                         : !arrays[array].fits(signature.program.program->input(array))) {
-      return false;
-    }
-    if (!value.is_valid()) ++array;
+    const bool fits = !value.is_valid()        ? arrays[array++].fits(program.input(input++))
+                      : is_given_number(value) ? takes(program.input(input++), arguments.given[i])
+                                               : is_same(arguments.given[i], value.ptr());
+    if (!fits) return false;
   }
   return true;
 }
@@ -184,20 +195,41 @@ nb::object new_result(Signature& signature, size_t i, bool is_array) {
   return made;
 }
 
+// Elements that numbers became.
+using Numbers = std::array<std::array<std::byte, 8>, kMostInputs>;
+
+// Where each input of the program lies.
+void point(const Arguments& arguments, const OpenArrays<kMostInputs>& arrays,
+           const Signature& signature, const void** from, Numbers& numbers) {
+  size_t array = 0;
+  size_t input = 0;
+  for (size_t i = 0; i < arguments.count; ++i) {
+    const nb::object& value = signature.values[i];
+    if (!value.is_valid()) {
+      from[input++] = arrays[array++].data;
+    } else if (is_given_number(value)) {
+      std::byte* const at = numbers[input].data();
+      write_element(arguments.given[i], signature.program.program->input(input).dtype, at);
+      from[input++] = at;
+    }
+  }
+}
+
 // Null where the call is not of the simple kind.
 PyObject* fast_call(State& state, PyObject* const* given, size_t count, PyObject* keywords) {
   Arguments arguments;
   if (state.known.empty() || !take(state, given, count, keywords, arguments)) return nullptr;
   OpenArrays<kMostInputs> inputs(state.exchange);
-  const void* from[kMostInputs];
   for (size_t i = 0; i < arguments.count; ++i) {
     PyObject* const one = arguments.given[i];
     arguments.is_array[i] = !is_plain(one) && inputs.open(one, false);
-    if (arguments.is_array[i]) from[inputs.count() - 1] = inputs[inputs.count() - 1].data;
   }
   const std::shared_ptr<Signature> signature = known(state, arguments, inputs);
   if (!signature) return nullptr;
   const gp::Program& program = *signature->program.program;
+  const void* from[kMostInputs];
+  Numbers numbers;
+  point(arguments, inputs, *signature, from, numbers);
   const size_t results = program.outputs();
   if (results > kMostOutputs || (arguments.out != nullptr && signature->is_tuple)) return nullptr;
   OpenArrays<kMostOutputs> outputs(state.exchange);
@@ -209,7 +241,7 @@ PyObject* fast_call(State& state, PyObject* const* given, size_t count, PyObject
     if (!outputs.open(made[i].ptr(), true) || !outputs[i].fits(program.output(i))) return nullptr;
     to[i] = outputs[i].data;
   }
-  run(signature->program, {from, inputs.count()}, {to, results});
+  run(signature->program, {from, program.inputs()}, {to, results});
   if (!signature->is_tuple) return made[0].release().ptr();
   nb::list all;
   for (size_t i = 0; i < results; ++i) all.append(made[i]);
@@ -251,7 +283,8 @@ PyObject* new_call(PyTypeObject* type, PyObject* arguments, PyObject* /*keywords
   });
 }
 
-// add(program, is_tuple, shapes, types, positional, names, values): `values` has ... for arrays.
+// add(program, is_tuple, shapes, types, positional, names, values): `values` has ... for
+// arrays, NotImplemented for numbers that the program is given.
 PyObject* add(PyObject* self, PyObject* arguments) {
   return raising([&]() -> PyObject* {
     PyObject* program = nullptr;

@@ -73,7 +73,7 @@ nb::list nodes(const gp::Program& program) {
 
 }  // namespace
 
-nb::tuple GraphProgram::run(nb::sequence arrays, nb::object outs) const {
+nb::tuple GraphProgram::run(nb::sequence arrays, nb::object outs, bool gives_arrays) const {
   std::vector<GraphArray> inputs;
   std::vector<GraphArray> outputs;
   std::vector<const void*> from;
@@ -84,11 +84,9 @@ nb::tuple GraphProgram::run(nb::sequence arrays, nb::object outs) const {
                                             " is given " + std::to_string(given)});
   };
   const size_t count = nb::len(arrays);
-  bool has_array = false;
   if (count != program->inputs()) refuse(count, program->inputs(), "inputs");
   for (size_t i = 0; i < count; ++i) {
     const std::string who = "input " + std::to_string(i);
-    has_array |= array_of(nb::object(arrays[i]).ptr()) != nullptr;
     inputs.push_back(graph_input(arrays[i], who));
     const gp::Node& node = program->input(i);
     if (inputs.back().dtype != node.dtype || inputs.back().shape != node.shape) {
@@ -105,7 +103,7 @@ nb::tuple GraphProgram::run(nb::sequence arrays, nb::object outs) const {
   for (size_t i = 0; i < program->outputs(); ++i) {
     const gp::Node& node = program->output(i);
     const nb::object array = !outs.is_none() ? nb::object(outs[i])
-                             : has_array     ? array_object(new_array(node.dtype, node.shape))
+                             : gives_arrays  ? array_object(new_array(node.dtype, node.shape))
                                              : new_numpy_array(node);
     outputs.push_back(graph_output(array, node, "out"));
     to.push_back(outputs.back().data);
@@ -126,7 +124,7 @@ nb::tuple GraphProgram::run(nb::sequence arrays, nb::object outs) const {
 
 void define_graph_program(nb::module_& module) {
   nb::class_<GraphProgram>(module, "Program")
-      .def("run", &GraphProgram::run, "arrays"_a, "outs"_a.none())
+      .def("run", &GraphProgram::run, "arrays"_a, "outs"_a.none(), "gives_arrays"_a)
       .def("inputs", [](const GraphProgram& it) { return signature(*it.program, true); })
       .def("outputs", [](const GraphProgram& it) { return signature(*it.program, false); })
       .def("report", [](const GraphProgram& it) { return report(*it.program); })

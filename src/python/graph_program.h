@@ -17,8 +17,8 @@ struct GraphProgram {
   // the interpreter's lock.
   bool is_short = false;
 
-  // Results as a tuple. `outs`: None, or a sequence of arrays.
-  nanobind::tuple run(nanobind::sequence arrays, nanobind::object outs) const;
+  // Results as a tuple: Arrays or NumPy's. `outs`: None, or a sequence of arrays.
+  nanobind::tuple run(nanobind::sequence arrays, nanobind::object outs, bool gives_arrays) const;
 };
 
 void define_graph_builder(nanobind::module_& module);

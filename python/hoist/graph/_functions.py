@@ -15,9 +15,9 @@ __all__: List[str] = []
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-def _public(function: _Function) -> _Function:
+def _public(function: _Function, takes_numbers: bool = False) -> _Function:
     __all__.append(function.__name__)
-    return eager(function)  # type: ignore[no-any-return]
+    return eager(function, takes_numbers)  # type: ignore[no-any-return]
 
 
 def _base(*values: Any) -> Traced:
@@ -42,7 +42,7 @@ def _binary(name: str, what: str) -> Callable[[Any, Any], Any]:
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = what
-    return _public(function)
+    return _public(function, takes_numbers=True)
 
 
 negative = _unary("negative", "-x")

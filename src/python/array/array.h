@@ -77,6 +77,9 @@ nanobind::object dtype_object(array::DType dtype);
 std::string device_name(array::DeviceId device);
 array::DeviceId device_named(const std::string& name);
 
+// A number as an element of that type, 8 bytes at most. OverflowError where it does not fit.
+void write_element(nanobind::handle number, array::DType dtype, std::byte* at);
+
 nanobind::tuple tuple_of(std::span<const int64_t> numbers, int64_t factor = 1);
 // "(2, 3)"
 std::string shape_text(std::span<const int64_t> shape);

@@ -41,9 +41,8 @@ Array array_from(nanobind::handle object, std::optional<array::DType> dtype);
 // Of numbers and sequences alone.
 Array array_of_numbers(nanobind::handle object, std::optional<array::DType> dtype);
 
-// One element as a Python object, and back. OverflowError where it does not fit.
+// One element as a number of Python's.
 nanobind::object element_object(array::DType dtype, const std::byte* at);
-void write_element(nanobind::handle number, array::DType dtype, std::byte* at);
 // Sets all elements.
 void fill(const Array& array, nanobind::handle number);
 
