@@ -76,8 +76,9 @@ def _reduce(self: Array) -> Any:
 
 
 def _method(function: Callable[..., Any]) -> Callable[..., Any]:
-    def method(self: Array, axis: Axes = None, keepdims: bool = False) -> Any:
-        return function(self, axis=axis, keepdims=keepdims)
+    # With `out`, NumPy's functions of the same names call it, too.
+    def method(self: Array, axis: Axes = None, keepdims: bool = False, out: Any = None) -> Any:
+        return function(self, axis=axis, keepdims=keepdims, out=out)
 
     method.__doc__ = function.__doc__
     return method

@@ -76,15 +76,22 @@ size_t axes_used(std::span<PyObject* const> keys) {
   }));
 }
 
+[[noreturn]] void refuse_key(PyObject* key) {
+  raise({ErrorCode::invalid_argument, std::string("an index of type ") +
+                                          nb::type_name(nb::handle(key).type()).c_str() +
+                                          ": arrays take numbers, slices, None and ..."});
+}
+
 int64_t index_of(PyObject* key) {
-  if (PyBool_Check(key) || PyIndex_Check(key) == 0 ||
-      (array_of(key) != nullptr && self_of(key).view.rank != 0)) {
-    raise({ErrorCode::invalid_argument, std::string("an index of type ") +
-                                            nb::type_name(nb::handle(key).type()).c_str() +
-                                            ": arrays take numbers, slices, None and ..."});
-  }
+  const Array* const array = array_of(key);
+  const bool is_element = array == nullptr || array->view.rank == 0;
+  if (PyBool_Check(key) || PyIndex_Check(key) == 0 || !is_element) refuse_key(key);
   const Py_ssize_t index = PyNumber_AsSsize_t(key, PyExc_IndexError);
-  if (index == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
+  if (index == -1 && PyErr_Occurred() != nullptr) {
+    if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) throw nb::python_error();
+    PyErr_Clear();  // an array of several
+    refuse_key(key);
+  }
   return index;
 }
 
