@@ -384,10 +384,11 @@ PyType_Spec spec = {"hoist._graph.Call", sizeof(CallObject), 0,
 }  // namespace
 
 void ExchangeApi::find(PyTypeObject* type) {
-  type_ = nb::borrow(reinterpret_cast<PyObject*>(type));
-  api_ = nullptr;
-  const DLPackExchangeApi* const api = exchange_api_of(type_);
-  if (api != nullptr && api->view_of_object != nullptr) api_ = api;
+  const nb::object found = nb::borrow(reinterpret_cast<PyObject*>(type));
+  const DLPackExchangeApi* const api = exchange_api_of(found);
+  // Only now: an attribute's getter may have called this one, too.
+  api_ = api != nullptr && api->view_of_object != nullptr ? api : nullptr;
+  type_ = found;
 }
 
 void define_graph_call(nb::module_& module) {
