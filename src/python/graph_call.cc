@@ -359,6 +359,13 @@ PyObject* get(PyObject* self, PyObject* object, PyObject* /*type*/) {
   });
 }
 
+PyObject* repr(PyObject* self) {
+  return raising([&] {
+    const nb::object name = nb::getattr(nb::handle(self), "__qualname__", nb::str("?"));
+    return PyUnicode_FromFormat("<function %S of hoist.graph>", name.ptr());
+  });
+}
+
 PyMemberDef members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(CallObject, call), READONLY, nullptr},
     {"__dictoffset__", T_PYSSIZET, offsetof(CallObject, attributes), READONLY, nullptr},
@@ -374,6 +381,7 @@ PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(new_call)},
                        {Py_tp_clear, reinterpret_cast<void*>(clear)},
                        {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
                        {Py_tp_descr_get, reinterpret_cast<void*>(get)},
+                       {Py_tp_repr, reinterpret_cast<void*>(repr)},
                        {Py_tp_members, members},
                        {Py_tp_getset, attributes},
                        {Py_tp_methods, methods},

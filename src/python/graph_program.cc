@@ -3,9 +3,10 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "python/array/array.h"
+#include "python/array/parts.h"
 #include "python/errors.h"
 #include "python/graph_arrays.h"
+#include "python/graph_device.h"
 #include "python/released_gil.h"
 
 namespace nb = nanobind;
@@ -85,6 +86,10 @@ nb::tuple GraphProgram::run(nb::sequence arrays, nb::object outs, bool gives_arr
   };
   const size_t count = nb::len(arrays);
   if (count != program->inputs()) refuse(count, program->inputs(), "inputs");
+  if (!outs.is_none() && nb::len(outs) != program->outputs()) {
+    refuse(nb::len(outs), program->outputs(), "outputs");
+  }
+  if (const auto device = gpu_of(arrays)) return run_on_gpu(*this, arrays, outs, *device);
   for (size_t i = 0; i < count; ++i) {
     const std::string who = "input " + std::to_string(i);
     inputs.push_back(graph_input(arrays[i], who));
@@ -96,9 +101,6 @@ nb::tuple GraphProgram::run(nb::sequence arrays, nb::object outs, bool gives_arr
                  graph_dtype_name(node.dtype) + " of shape " + gp::text_of(node.shape)});
     }
     from.push_back(inputs.back().data);
-  }
-  if (!outs.is_none() && nb::len(outs) != program->outputs()) {
-    refuse(nb::len(outs), program->outputs(), "outputs");
   }
   for (size_t i = 0; i < program->outputs(); ++i) {
     const gp::Node& node = program->output(i);
@@ -130,6 +132,10 @@ void define_graph_program(nb::module_& module) {
       .def("report", [](const GraphProgram& it) { return report(*it.program); })
       .def("nodes", [](const GraphProgram& it) { return nodes(*it.program); });
   module.def("signature", [](nb::handle object, const std::string& who) {
+    if (gpu_of(nb::make_tuple(object)) || array_of(object.ptr()) != nullptr) {
+      const Array array = *imported(object);
+      return nb::make_tuple(graph_dtype_name(array.view.dtype), tuple_of(array.view.shape()));
+    }
     const GraphArray array = graph_input(object, who);
     nb::list shape;
     for (const int64_t extent : array.shape) shape.append(extent);

@@ -12,7 +12,7 @@ from hoist.graph._traced import Axes
 _LOGICAL = {
     "bitwise_and": "logical_and",
     "bitwise_or": "logical_or",
-    "bitwise_xor": "not_equal",
+    "bitwise_xor": "logical_xor",
     "bitwise_invert": "logical_not",
 }
 _OPERATORS = (

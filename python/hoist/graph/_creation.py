@@ -67,9 +67,13 @@ def _extents(shape: Shape) -> Tuple[int, ...]:
     return (operator.index(shape),)  # type: ignore[arg-type]
 
 
+def _place(device: Optional[str]) -> str:
+    return "cpu" if device is None else device
+
+
 def empty(shape: Shape, *, dtype: Any = None, device: Optional[str] = None) -> Array:
     """Of that shape; its elements are anything. float32 where no type is given."""
-    return _graph.empty(_extents(shape), dtype_name(dtype) or "float32", device or "cpu")
+    return _graph.empty(_extents(shape), dtype_name(dtype) or "float32", _place(device))
 
 
 def full(
@@ -95,7 +99,7 @@ def ones(shape: Shape, *, dtype: Any = None, device: Optional[str] = None) -> Ar
 def _like(x: Any, dtype: Any, device: Optional[str]) -> Tuple[Tuple[int, ...], str, Optional[str]]:
     known = x if isinstance(x, (Array, Traced)) else array(x)
     name = dtype_name(dtype) or str(known.dtype)
-    place = device if isinstance(known, Traced) else device or known.device
+    place = known.device if device is None and isinstance(known, Array) else device
     return known.shape, name, place
 
 

@@ -112,6 +112,12 @@ def logical_or(x1: Any, x2: Any) -> Any:
     return x1._node("where", x1, _truth(x1, True), x2)
 
 
+@_public
+def logical_xor(x1: Any, x2: Any) -> Any:
+    """Of booleans."""
+    return x1._node("where", x1, logical_not(x2), x2)
+
+
 def _truth(x: Traced, value: bool) -> Traced:
     return x._node("to_bool", float(value))
 
