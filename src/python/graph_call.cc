@@ -32,7 +32,7 @@ struct Signature {
   bool is_tuple = false;          // what a call returns
   size_t positional = 0;          // arguments given by place
   std::vector<nb::object> names;  // of those behind them
-  // Of all: no object for an array, NotImplemented for a number that the program is given.
+  // All of them: no object for an array, NotImplemented for a number that the program is given.
   std::vector<nb::object> values;
   nb::object shapes;  // of the results
   nb::object types;

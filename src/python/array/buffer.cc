@@ -12,7 +12,7 @@ using array::DeviceKind;
 using array::DType;
 using array::View;
 
-// Of Python's module struct; nullptr: it has none.
+// The format of Python's module struct; nullptr: it has none.
 const char* format_of(DType dtype) {
   switch (dtype) {
     case DType::boolean:

@@ -17,7 +17,7 @@ namespace {
 using array::DeviceKind;
 using array::View;
 
-// Of one element: item().
+// The only element.
 nb::object item(const Array& array) {
   if (array.view.elements() != 1) {
     raise({ErrorCode::invalid_argument, "item() of an array of shape " +

@@ -44,7 +44,7 @@ class Idle {
     if (memory.count < kMostMemory) memory.waits[memory.count++] = std::move(given);
   }
 
-  // Of 64 KiB at most, so that all that waits is little.
+  // Larger memory goes back to the pool, so that all that waits is little.
   static constexpr size_t kMostBytes = size_t{64} << 10;
 
  private:

@@ -34,11 +34,11 @@ DLTensor dl_tensor(Array& array);
 // Takes the tensor, which is dropped with its array, or now where it cannot be one.
 template <typename Managed>
 Array imported_tensor(Managed* tensor);
-// Of what has DLPack, on any device.
+// Takes what has DLPack, on any device.
 Array imported_by_dlpack(nanobind::handle object);
-// Of an array, a number, or sequences of these; no type: the one that fits them.
+// Makes one of an array, a number, or sequences of these; no type: the one that fits them.
 Array array_from(nanobind::handle object, std::optional<array::DType> dtype);
-// Of numbers and sequences alone.
+// Makes one of numbers and sequences alone.
 Array array_of_numbers(nanobind::handle object, std::optional<array::DType> dtype);
 
 // One element as a number of Python's.
