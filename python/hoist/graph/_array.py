@@ -8,7 +8,7 @@ from hoist.graph import _functions
 from hoist.graph._dtypes import dtype_name
 from hoist.graph._traced import Axes
 
-# Of booleans, as long as there is none of integers.
+# What booleans have, as long as there is none of integers.
 _LOGICAL = {
     "bitwise_and": "logical_and",
     "bitwise_or": "logical_or",
