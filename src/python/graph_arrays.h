@@ -5,12 +5,10 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 
 #include <cstddef>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "graph/program/graph.h"
 
@@ -20,14 +18,12 @@ struct GraphArray {
   graph::program::DType dtype = graph::program::DType::f32;
   graph::program::Extents shape;
   void* data = nullptr;
-  nanobind::ndarray<nanobind::ro> owner;  // keeps the memory
-  std::vector<std::byte> copy;            // of one with gaps
-  std::shared_ptr<std::byte> memory;      // of an Array
+  std::shared_ptr<std::byte> memory;  // what `data` points into
 };
 
 // "float32": as Python names element types.
 std::string graph_dtype_name(graph::program::DType dtype);
-// InvalidArgument for another name than "float32" and "bool".
+// Unsupported for a name of another type than programs take.
 graph::program::DType graph_dtype(const std::string& name);
 
 // TypeError where it is no array, Unsupported for other element types and devices. `who` names it:
@@ -36,7 +32,7 @@ GraphArray graph_input(nanobind::handle object, const std::string& who);
 // To be written: contiguous, and of that type and shape.
 GraphArray graph_output(nanobind::handle object, const graph::program::Node& node,
                         const std::string& who);
-// A new NumPy array.
+// A new NumPy array; of bfloat16 one of ml_dtypes, Unsupported without it.
 nanobind::object new_numpy_array(const graph::program::Node& node);
 // numpy.dtype by its name.
 nanobind::object numpy_type(nanobind::handle name);

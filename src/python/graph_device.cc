@@ -36,7 +36,7 @@ void check_fits(const Array& array, const gp::Node& node, DeviceId device, const
 }
 
 Array opened(nb::handle object, const std::string& who) {
-  if (std::optional<Array> array = imported(object)) return *std::move(array);
+  if (std::optional<Array> array = imported(object, who)) return *std::move(array);
   const std::string message = who + " is an array, not " + nb::type_name(object.type()).c_str();
   throw nb::type_error(message.c_str());
 }

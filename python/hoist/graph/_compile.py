@@ -7,12 +7,13 @@ from hoist import _graph
 from hoist.errors import InvalidArgument
 from hoist.graph._report import Report, report_of
 from hoist.graph._traced import TraceError, Traced, is_array
+from hoist.graph._types import name_of
 
 _MOST_PROGRAMS = 64  # of a function; with more shapes the oldest is dropped
 
 
 class Spec(NamedTuple):
-    """In place of an example: an array's shape and type ("float32" or "bool")."""
+    """In place of an example: an array's shape and type."""
 
     shape: Tuple[int, ...]
     dtype: str = "float32"
@@ -69,7 +70,7 @@ def _is_example(value: Any) -> bool:
 
 def _signature(value: Any, i: int) -> Tuple[str, Tuple[int, ...]]:
     if isinstance(value, Spec):
-        return value.dtype, tuple(value.shape)
+        return name_of(value.dtype), tuple(value.shape)
     if isinstance(value, _Number):
         return value.dtype, ()
     return _graph.signature(value, f"array {i}")

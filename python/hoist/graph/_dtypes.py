@@ -3,6 +3,7 @@
 from typing import Any, Dict, Optional
 
 from hoist import _graph
+from hoist.graph._types import name_of
 
 __all__ = [
     "DType",
@@ -66,9 +67,4 @@ _graph.set_dtypes(_BY_NAME)
 
 def dtype_name(dtype: Any) -> Optional[str]:
     """The name of a type of ours, NumPy's or PyTorch's, or the name itself; None of None."""
-    if dtype is None or isinstance(dtype, DType):
-        return dtype
-    if dtype is bool:
-        return "bool"
-    name = getattr(dtype, "name", getattr(dtype, "__name__", dtype))
-    return str(name).rpartition(".")[2].rstrip("_")
+    return None if dtype is None else name_of(dtype)

@@ -29,12 +29,16 @@ std::shared_ptr<std::byte> kept_memory(void* data, Kept* kept, void (*drop)(Kept
           }};
 }
 
-[[noreturn]] void refuse_type(nb::handle object, const std::string& otherwise) {
-  std::string name = otherwise;
-  if (nb::hasattr(object, "dtype")) name = nb::str(nb::object(object.attr("dtype"))).c_str();
-  raise({ErrorCode::unsupported, "elements of type " + name +
+[[noreturn]] void refuse_type(const std::string& name, const std::string& who) {
+  raise({ErrorCode::unsupported, who + " is " + name +
                                      ": arrays have bool, int8 to uint64, float16, bfloat16, "
                                      "float32 and float64, in this machine's byte order"});
+}
+
+[[noreturn]] void refuse_type(nb::handle object, const std::string& otherwise,
+                              const std::string& who) {
+  if (!nb::hasattr(object, "dtype")) refuse_type("of type " + otherwise, who);
+  refuse_type(nb::str(nb::object(object.attr("dtype"))).c_str(), who);
 }
 
 // A type of kind 'b', 'i', 'u' or 'f', as NumPy calls them.
@@ -69,7 +73,7 @@ std::optional<DType> dtype_of_format(std::string_view format, size_t bytes) {
 
 // InvalidArgument where strides in bytes are no multiples of an element.
 Array described(void* data, DType dtype, std::span<const int64_t> shape,
-                const int64_t* byte_strides, array::DeviceId device) {
+                const int64_t* byte_strides, array::DeviceId device, const std::string& who) {
   Array array;
   array.view = new_array(dtype, std::vector<int64_t>(shape.size(), 0)).view;  // checks the rank
   array.view.data = static_cast<std::byte*>(data);
@@ -81,19 +85,20 @@ Array described(void* data, DType dtype, std::span<const int64_t> shape,
     array.view.extents[d] = shape[d];
     array.view.strides[d] = stride / item;
     if (stride % item != 0 && shape[d] > 1) {
-      raise({ErrorCode::unsupported, "strides that are no multiples of an element: copy it first"});
+      raise({ErrorCode::unsupported,
+             who + " has strides that are no multiples of an element: copy it first"});
     }
     row_major *= std::max<int64_t>(shape[d], 1);
   }
   if (array.view.elements() != 0 &&
       reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(item) != 0) {
-    raise({ErrorCode::unsupported, "elements that lie across their alignment: copy it first"});
+    raise({ErrorCode::unsupported, who + " lies across its elements' alignment: copy it first"});
   }
   array.is_contiguous = array.view.is_contiguous();
   return array;
 }
 
-std::optional<Array> of_buffer(nb::handle object) {
+std::optional<Array> of_buffer(nb::handle object, const std::string& who) {
   if (PyObject_CheckBuffer(object.ptr()) == 0) return std::nullopt;
   auto* const buffer = new Py_buffer;
   if (PyObject_GetBuffer(object.ptr(), buffer, PyBUF_FULL_RO) != 0) {
@@ -110,13 +115,13 @@ std::optional<Array> of_buffer(nb::handle object) {
   const auto dtype = dtype_of_format(format, static_cast<size_t>(buffer->itemsize));
   if (!dtype) {
     if (nb::hasattr(object, "__array_interface__")) return std::nullopt;
-    refuse_type(object, format);
+    refuse_type(object, format, who);
   }
   if (buffer->suboffsets != nullptr) {
-    raise({ErrorCode::unsupported, "a buffer of pointers: copy it first"});
+    raise({ErrorCode::unsupported, who + " is a buffer of pointers: copy it first"});
   }
   const auto rank = static_cast<size_t>(buffer->ndim);
-  Array array = described(buffer->buf, *dtype, {buffer->shape, rank}, buffer->strides, {});
+  Array array = described(buffer->buf, *dtype, {buffer->shape, rank}, buffer->strides, {}, who);
   array.memory = std::move(memory);
   array.is_read_only = buffer->readonly != 0;
   return array;
@@ -128,7 +133,8 @@ std::vector<int64_t> numbers(nb::handle sequence) {
   return result;
 }
 
-std::optional<Array> of_interface(nb::handle object, const char* name, DeviceKind kind) {
+std::optional<Array> of_interface(nb::handle object, const char* name, DeviceKind kind,
+                                  const std::string& who) {
   if (!nb::hasattr(object, name)) return std::nullopt;
   const nb::dict interface = nb::cast<nb::dict>(object.attr(name));
   const std::string typestr = nb::cast<nb::str>(interface["typestr"]).c_str();
@@ -141,14 +147,14 @@ std::optional<Array> of_interface(nb::handle object, const char* name, DeviceKin
       nb::str(nb::object(object.attr("dtype"))).equal(nb::str("bfloat16"))) {
     dtype = DType::bf16;
   }
-  if (!dtype) refuse_type(object, typestr);
+  if (!dtype) refuse_type(object, typestr, who);
   const nb::object data = interface["data"];
   const std::vector<int64_t> shape = numbers(interface["shape"]);
   std::vector<int64_t> strides;
   const bool has_strides = interface.contains("strides") && !interface["strides"].is_none();
   if (has_strides) strides = numbers(interface["strides"]);
   Array array = described(reinterpret_cast<void*>(nb::cast<uintptr_t>(nb::object(data[0]))), *dtype,
-                          shape, has_strides ? strides.data() : nullptr, {kind, 0});
+                          shape, has_strides ? strides.data() : nullptr, {kind, 0}, who);
   array.is_read_only = nb::cast<bool>(nb::object(data[1]));
   array.memory = kept_memory<PyObject>(array.view.data, nb::borrow(object).release().ptr(),
                                        [](PyObject* it) { Py_DECREF(it); });
@@ -161,18 +167,18 @@ std::optional<Array> of_interface(nb::handle object, const char* name, DeviceKin
 }
 
 template <typename Managed>
-Array of_capsule(PyObject* capsule) {
+Array of_capsule(PyObject* capsule, const std::string& who) {
   auto* const managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule, kDlpackName<Managed>));
   if (managed == nullptr) throw nb::python_error();
   constexpr bool kIsVersioned = std::is_same_v<Managed, DLManagedTensorVersioned>;
   PyCapsule_SetName(capsule, kIsVersioned ? "used_dltensor_versioned" : "used_dltensor");
-  return imported_tensor(managed);
+  return imported_tensor(managed, who);
 }
 
 }  // namespace
 
 template <typename Managed>
-Array imported_tensor(Managed* tensor) {
+Array imported_tensor(Managed* tensor, const std::string& who) {
   const std::shared_ptr<Managed> kept(tensor, [](Managed* it) {
     if (it->deleter != nullptr) it->deleter(it);
   });
@@ -188,12 +194,13 @@ Array imported_tensor(Managed* tensor) {
   const array::DTypeProperties* const type =
       it.lanes == 1 ? array::find_dtype(array::DlpackType{it.code, it.bits}) : nullptr;
   if (type == nullptr || !array::is_convertible(type->dtype)) {
-    raise({ErrorCode::unsupported, "a DLPack type of code " + std::to_string(it.code) + ", " +
-                                       std::to_string(it.bits) + " bits"});
+    refuse_type(
+        "of DLPack's type " + std::to_string(it.code) + ", " + std::to_string(it.bits) + " bits",
+        who);
   }
   const bool is_host = it.device_type == kDlpackCpu || it.device_type == kDlpackCudaHost;
   if (!is_host && it.device_type != kDlpackCuda) {
-    raise({ErrorCode::unsupported, "an array on a device of DLPack's kind " +
+    raise({ErrorCode::unsupported, who + " lies on a device of DLPack's kind " +
                                        std::to_string(it.device_type) +
                                        ": move it to the CPU or a CUDA GPU"});
   }
@@ -206,20 +213,20 @@ Array imported_tensor(Managed* tensor) {
   void* const data = static_cast<std::byte*>(it.data) + it.byte_offset;
   Array array =
       described(data, type->dtype, shape, it.strides != nullptr ? strides.data() : nullptr,
-                is_host ? array::DeviceId{} : array::DeviceId{DeviceKind::cuda, it.device_id});
+                is_host ? array::DeviceId{} : array::DeviceId{DeviceKind::cuda, it.device_id}, who);
   array.is_read_only = is_read_only;
   array.memory = std::shared_ptr<std::byte>(kept, static_cast<std::byte*>(data));
   return array;
 }
-template Array imported_tensor(DLManagedTensor* tensor);
-template Array imported_tensor(DLManagedTensorVersioned* tensor);
+template Array imported_tensor(DLManagedTensor* tensor, const std::string& who);
+template Array imported_tensor(DLManagedTensorVersioned* tensor, const std::string& who);
 
-Array imported_by_dlpack(nb::handle object) {
+Array imported_by_dlpack(nb::handle object, const std::string& who) {
   const DLPackExchangeApi* const api = exchange_api_of(object.type());
   if (api != nullptr && api->from_object != nullptr) {
     DLManagedTensorVersioned* tensor = nullptr;
     if (api->from_object(object.ptr(), &tensor) != 0) throw nb::python_error();
-    return imported_tensor(tensor);
+    return imported_tensor(tensor, who);
   }
   if (!nb::hasattr(object, "__dlpack__") || !nb::hasattr(object, "__dlpack_device__")) {
     const std::string message = std::string("from_dlpack() takes what has __dlpack__, not ") +
@@ -239,17 +246,17 @@ Array imported_by_dlpack(nb::handle object) {
     capsule = method(**keywords);  // a producer of before version 1
   }
   if (PyCapsule_IsValid(capsule.ptr(), kDlpackName<DLManagedTensorVersioned>) != 0) {
-    return of_capsule<DLManagedTensorVersioned>(capsule.ptr());
+    return of_capsule<DLManagedTensorVersioned>(capsule.ptr(), who);
   }
-  return of_capsule<DLManagedTensor>(capsule.ptr());
+  return of_capsule<DLManagedTensor>(capsule.ptr(), who);
 }
 
-std::optional<Array> imported(nb::handle object) {
+std::optional<Array> imported(nb::handle object, const std::string& who) {
   if (Array* const array = array_of(object.ptr())) return *array;
-  if (std::optional<Array> array = of_buffer(object)) return array;
-  if (auto array = of_interface(object, "__array_interface__", DeviceKind::cpu)) return array;
-  if (nb::hasattr(object, "__dlpack__")) return imported_by_dlpack(object);
-  return of_interface(object, "__cuda_array_interface__", DeviceKind::cuda);
+  if (std::optional<Array> array = of_buffer(object, who)) return array;
+  if (auto array = of_interface(object, "__array_interface__", DeviceKind::cpu, who)) return array;
+  if (nb::hasattr(object, "__dlpack__")) return imported_by_dlpack(object, who);
+  return of_interface(object, "__cuda_array_interface__", DeviceKind::cuda, who);
 }
 
 Array array_from(nb::handle object, std::optional<DType> dtype) {

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 
 #include "device/device.h"
 #include "python/array/array.h"
@@ -27,15 +28,15 @@ void define_array_creation(nanobind::module_& module);  // creation.cc
 void define_array_operators(nanobind::module_& module);
 
 // What has memory of its own that can be used where it lies; none: the object is no array.
-// Unsupported for types and devices that an Array cannot have.
-std::optional<Array> imported(nanobind::handle object);
+// Unsupported for types and devices that an Array cannot have; `who` names it: "input 0".
+std::optional<Array> imported(nanobind::handle object, const std::string& who = "the array");
 // Points into the array.
 DLTensor dl_tensor(Array& array);
 // Takes the tensor, which is dropped with its array, or now where it cannot be one.
 template <typename Managed>
-Array imported_tensor(Managed* tensor);
+Array imported_tensor(Managed* tensor, const std::string& who = "the array");
 // Takes what has DLPack, on any device.
-Array imported_by_dlpack(nanobind::handle object);
+Array imported_by_dlpack(nanobind::handle object, const std::string& who = "the array");
 // Makes one of an array, a number, or sequences of these; no type: the one that fits them.
 Array array_from(nanobind::handle object, std::optional<array::DType> dtype);
 // Makes one of numbers and sequences alone.
