@@ -10,6 +10,7 @@
 
 #include "graph/program/graph.h"
 #include "python/array/array.h"
+#include "python/array/formats.h"
 #include "python/dlpack.h"
 
 namespace hoist::python {
@@ -48,38 +49,6 @@ struct OpenArray {
   }
 };
 
-// The type of a buffer's elements, by their format (of the module struct) and size.
-inline array::DType dtype_of_format(const char* format, Py_ssize_t size) {
-  using array::DType;
-  if (format == nullptr || format[0] == 0 || format[1] != 0) return DType::c128;
-  if (format[0] == 'f') return DType::f32;  // first, because it is the commonest
-  const auto of_size = [&](DType one, DType two, DType four, DType eight) {
-    return size == 1 ? one : size == 2 ? two : size == 4 ? four : size == 8 ? eight : DType::c128;
-  };
-  switch (format[0]) {
-    case '?':
-      return DType::boolean;
-    case 'e':
-      return DType::f16;
-    case 'd':
-      return DType::f64;
-    case 'b':
-    case 'h':
-    case 'i':
-    case 'l':
-    case 'q':
-      return of_size(DType::i8, DType::i16, DType::i32, DType::i64);
-    case 'B':
-    case 'H':
-    case 'I':
-    case 'L':
-    case 'Q':
-      return of_size(DType::u8, DType::u16, DType::u32, DType::u64);
-    default:
-      return DType::c128;
-  }
-}
-
 template <size_t kMost>
 class OpenArrays {
  public:
@@ -102,7 +71,9 @@ class OpenArrays {
     }
     ++buffers_open_;
     static_assert(sizeof(Py_ssize_t) == sizeof(int64_t));
-    arrays_[count_++] = {buffer.buf, dtype_of_format(buffer.format, buffer.itemsize),
+    arrays_[count_++] = {buffer.buf,
+                         dtype_of_format(buffer.format, static_cast<size_t>(buffer.itemsize))
+                             .value_or(array::DType::c128),
                          static_cast<size_t>(buffer.ndim),
                          reinterpret_cast<const int64_t*>(buffer.shape)};
     return true;

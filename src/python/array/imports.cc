@@ -5,6 +5,7 @@
 #include <string>
 
 #include "array/copy.h"
+#include "python/array/formats.h"
 #include "python/array/parts.h"
 #include "python/dlpack.h"
 #include "python/errors.h"
@@ -55,23 +56,7 @@ std::optional<DType> dtype_of(char kind, size_t bytes) {
   return std::nullopt;
 }
 
-// A format of Python's struct module.
-std::optional<DType> dtype_of_format(std::string_view format, size_t bytes) {
-  if (!format.empty() && std::string_view("@=<").find(format[0]) != std::string_view::npos) {
-    format.remove_prefix(1);
-  }
-  if (format.size() != 1) return std::nullopt;
-  const auto is_one_of = [&](std::string_view letters) {
-    return letters.find(format[0]) != std::string_view::npos;
-  };
-  return is_one_of("?")        ? dtype_of('b', bytes)
-         : is_one_of("bhilqn") ? dtype_of('i', bytes)
-         : is_one_of("BHILQN") ? dtype_of('u', bytes)
-         : is_one_of("efd")    ? dtype_of('f', bytes)
-                               : std::nullopt;
-}
-
-// InvalidArgument where strides in bytes are no multiples of an element.
+// Unsupported where strides in bytes are no multiples of an element.
 Array described(void* data, DType dtype, std::span<const int64_t> shape,
                 const int64_t* byte_strides, array::DeviceId device, const std::string& who) {
   Array array;
