@@ -117,19 +117,39 @@ struct Row {
 };
 
 template <typename From, typename To>
-void convert_row(const Row& row) {
+void convert_row(const Row& row, int64_t from_step, int64_t to_step) {
   for (int64_t i = 0; i < row.length; ++i) {
     From value;
-    std::memcpy(&value, row.from + i * row.from_step, sizeof value);
+    std::memcpy(&value, row.from + i * from_step, sizeof value);
     const To element = element_of<To>(number_of(value));
-    std::memcpy(row.to + i * row.to_step, &element, sizeof element);
+    std::memcpy(row.to + i * to_step, &element, sizeof element);
   }
 }
 
-template <size_t kBytes>
-void copy_row(const Row& row) {
+// Of steps that the compiler knows loops become vector code.
+template <typename From, typename To>
+void convert_row(const Row& row) {
+  if (row.from_step == sizeof(From) && row.to_step == sizeof(To)) {
+    return convert_row<From, To>(row, sizeof(From), sizeof(To));
+  }
+  convert_row<From, To>(row, row.from_step, row.to_step);
+}
+
+template <typename Bits>
+void copy_row_apart(const Row& row) {
   for (int64_t i = 0; i < row.length; ++i) {
-    std::memcpy(row.to + i * row.to_step, row.from + i * row.from_step, kBytes);
+    std::memcpy(row.to + i * row.to_step, row.from + i * row.from_step, sizeof(Bits));
+  }
+}
+
+template <typename Bits>
+void copy_row(const Row& row) {
+  if (row.from_step != 0) return copy_row_apart<Bits>(row);
+  Bits value;
+  std::memcpy(&value, row.from, sizeof value);
+  if (row.to_step != sizeof(Bits)) return copy_row_apart<Bits>(row);
+  for (int64_t i = 0; i < row.length; ++i) {
+    std::memcpy(row.to + i * static_cast<int64_t>(sizeof value), &value, sizeof value);
   }
 }
 
@@ -141,13 +161,13 @@ void copy_row_of(size_t bytes, const Row& row) {
   }
   switch (bytes) {
     case 1:
-      return copy_row<1>(row);
+      return copy_row<uint8_t>(row);
     case 2:
-      return copy_row<2>(row);
+      return copy_row<uint16_t>(row);
     case 4:
-      return copy_row<4>(row);
+      return copy_row<uint32_t>(row);
     case 8:
-      return copy_row<8>(row);
+      return copy_row<uint64_t>(row);
     default:
       for (int64_t i = 0; i < row.length; ++i) {
         std::memcpy(row.to + i * row.to_step, row.from + i * row.from_step, bytes);
@@ -224,7 +244,9 @@ void copy_elements(const View& given_from, const View& given_to) {
   }
   with_type(from.dtype, [&](auto from_element) {
     with_type(to.dtype, [&](auto to_element) {
-      for_rows(from, to, 0, first, convert_row<decltype(from_element), decltype(to_element)>);
+      for_rows(from, to, 0, first, [](const Row& row) {
+        convert_row<decltype(from_element), decltype(to_element)>(row);
+      });
     });
   });
 }

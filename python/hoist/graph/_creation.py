@@ -81,9 +81,7 @@ def full(
 ) -> Array:
     """Of that number everywhere. The type is the number's where none is given."""
     name = dtype_name(dtype) or str(_graph.asarray(fill_value, None, None, None).dtype)
-    made = empty(shape, dtype=name, device=device)
-    made._fill(fill_value)
-    return made
+    return _graph.full(_extents(shape), fill_value, name, _place(device))
 
 
 def zeros(shape: Shape, *, dtype: Any = None, device: Optional[str] = None) -> Array:

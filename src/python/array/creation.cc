@@ -80,12 +80,20 @@ nb::object empty(const std::vector<int64_t>& shape, const std::string& dtype,
   return array_object(new_array(dtype_named(dtype), shape, device_named(device)));
 }
 
+nb::object full(const std::vector<int64_t>& shape, nb::handle number, const std::string& dtype,
+                const std::string& device) {
+  Array array = new_array(dtype_named(dtype), shape, device_named(device));
+  fill(array, number);
+  return array_object(std::move(array));
+}
+
 }  // namespace
 
 void define_array_creation(nb::module_& module) {
   module.def("asarray", as_array, "object"_a, "dtype"_a.none(), "device"_a.none(), "copy"_a.none());
   module.def("from_dlpack", from_dlpack, "object"_a, "device"_a.none(), "copy"_a.none());
   module.def("empty", empty, "shape"_a, "dtype"_a, "device"_a);
+  module.def("full", full, "shape"_a, "number"_a, "dtype"_a, "device"_a);
   module.def("count_integers", [](nb::handle array, int64_t start, int64_t step) {
     count<int64_t>(self_of(array), start, step, DType::i64);
   });

@@ -18,7 +18,6 @@ namespace {
 
 using array::DeviceKind;
 using array::DType;
-using array::View;
 
 // Memory that an object of Python's keeps, dropped from any thread.
 template <typename Kept>

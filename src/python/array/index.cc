@@ -12,7 +12,6 @@ namespace nb = nanobind;
 namespace hoist::python {
 namespace {
 
-using array::DeviceKind;
 using array::View;
 
 [[noreturn]] void refuse_index(int64_t index, int64_t extent) {

@@ -165,7 +165,6 @@ void define_array_methods(nb::module_& module) {
     return array_object(std::move(bits));
   });
   method("_is_contiguous", [](nb::handle self) { return self_of(self).is_contiguous; });
-  method("_fill", [](nb::handle self, nb::handle number) { fill(self_of(self), number); });
 }
 
 }  // namespace hoist::python
