@@ -257,3 +257,33 @@ def test_threads_call_one_function():
     for thread in threads:
         thread.join()
     assert not failed
+
+
+INTEGERS = ["floordiv", "mod", "and_", "or_", "xor", "lshift", "rshift", "add", "sub", "mul", "lt", "eq"]
+
+
+@pytest.mark.parametrize("name", ["int8", "int32", "int64", "uint8", "uint64"])
+@pytest.mark.parametrize("apply", [getattr(operator, name) for name in INTEGERS])
+def test_operators_of_integers_are_numpys(name, apply):
+    rng = np.random.default_rng(5)
+    a, b = rng.integers(0, 100, 7).astype(name), rng.integers(1, 5, 7).astype(name)
+    found = apply(graph.array(a), graph.array(b))
+    assert isinstance(found, graph.Array) and found.dtype == apply(a, b).dtype.name
+    assert found.tolist() == apply(a, b).tolist()
+    assert apply(graph.array(a), 3).tolist() == apply(a, a.dtype.type(3)).tolist()
+    assert apply(3, graph.array(b)).tolist() == apply(b.dtype.type(3), b).tolist()
+    assert (~graph.array(a)).tolist() == (~a).tolist()
+
+
+@pytest.mark.parametrize("name", ["float16", "bfloat16", "float64", "int32"])
+def test_numbers_take_the_arrays_type(name):
+    a = graph.array([1, 2, 3], dtype=name)
+    for _ in range(2):
+        assert (a + 1).dtype == name == (2 * a).dtype and (a + 1).tolist() == [2, 3, 4]
+        assert (a > 1).dtype == "bool"
+    with_real = a * 0.5
+    assert with_real.tolist() == [0.5, 1, 1.5]
+    assert with_real.dtype == (name if "float" in name else "float32")
+    if name == "int32":
+        with pytest.raises(OverflowError):
+            a + 2**31
