@@ -176,17 +176,11 @@ nb::object& numpy_empty() {
 }
 
 nb::object new_result(Signature& signature, size_t i, bool is_array) {
-  if (is_array) {
-    const gp::Program& program = *signature.program.program;
-    while (signature.arrays.size() < program.outputs()) {
-      const gp::Node& node = program.output(signature.arrays.size());
-      signature.arrays.push_back(new_array(node.dtype, node.shape));
-      signature.arrays.back().memory.reset();
-    }
-    return new_array_object(signature.arrays[i]);
-  }
+  if (is_array) return new_array_object(signature.arrays[i]);
   if (signature.numpy_types.empty()) {
-    for (const nb::handle type : signature.types) signature.numpy_types.push_back(numpy_type(type));
+    std::vector<nb::object> types;  // other threads may go on while NumPy is imported
+    for (const nb::handle type : signature.types) types.push_back(numpy_type(type));
+    signature.numpy_types = std::move(types);
   }
   PyObject* const numbers[] = {PyTuple_GetItem(signature.shapes.ptr(), static_cast<Py_ssize_t>(i)),
                                signature.numpy_types[i].ptr()};
@@ -304,6 +298,10 @@ PyObject* add(PyObject* self, PyObject* arguments) {
     signature->positional = static_cast<size_t>(positional);
     signature->shapes = nb::tuple(nb::handle(shapes));
     signature->types = nb::tuple(nb::handle(types));
+    const gp::Program& made = *signature->program.program;
+    for (size_t i = 0; i < made.outputs(); ++i) {
+      signature->arrays.push_back(array_like(made.output(i).dtype, made.output(i).shape));
+    }
     for (const nb::handle name : nb::handle(names)) {
       PyObject* interned = nb::borrow(name).release().ptr();
       PyUnicode_InternInPlace(&interned);
