@@ -62,7 +62,7 @@ def test_bfloat16_goes_to_numpy_by_its_package():
 
 def test_numpy_computes_with_arrays():
     x = graph.array([1.0, 4.0])
-    assert np.sqrt(x).tolist() == [1, 2] and np.sum(x) == 5
+    assert np.sqrt(x).tolist() == [1, 2] and np.sum(x) == 5 and np.mean(x) == 2.5
     assert np.array(x, dtype=np.float64).dtype == np.float64
     for result in (np.ones(2, np.float32) + x, x + np.ones(2, np.float32)):
         assert isinstance(result, graph.Array) and result.tolist() == [2, 5]

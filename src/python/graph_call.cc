@@ -322,6 +322,9 @@ int traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(call_of(self).attributes);
   if (State* const state = call_of(self).state) {
     Py_VISIT(state->slow.ptr());
+    for (const auto& signature : state->known) {
+      for (const nb::object& value : signature->values) Py_VISIT(value.ptr());
+    }
   }
   return 0;
 }

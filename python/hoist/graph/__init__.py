@@ -15,8 +15,11 @@ whose operators and `hoist.graph` functions (named as the Python array API names
 Later calls with those shapes run the program alone. Other functions of this module take arrays,
 too, and then compute at once.
 
-Elements are bool, integers, float16, bfloat16, float32 and float64. Arrays lie on the CPU; those with
-gaps are copied.
+`Array` holds the elements that `array()`, `zeros()` and others make, and shares memory with NumPy, PyTorch
+and DLPack. Functions that are given one give such arrays, others NumPy's.
+
+Elements are bool, integers, float16, bfloat16, float32 and float64. Programs run on the
+CPU; arrays with gaps are copied.
 Errors are those of `hoist.errors`, and TraceError.
 
 `hoist.graph.circuit`, circuits over the 96 classes of bytes, is loaded when it is first used.

@@ -38,6 +38,10 @@ def _text(array: Array) -> str:
     return f"array({', '.join(parts)})"
 
 
+def _formatted(self: Array, spec: str) -> str:
+    return format(self.item() if self.ndim == 0 else str(self), spec)
+
+
 def _numpy(self: Array, dtype: Any = None, copy: Optional[bool] = None) -> Any:
     import numpy
 
@@ -76,9 +80,12 @@ def _reduce(self: Array) -> Any:
 
 
 def _method(function: Callable[..., Any]) -> Callable[..., Any]:
-    # With `out`, NumPy's functions of the same names call it, too.
-    def method(self: Array, axis: Axes = None, keepdims: bool = False, out: Any = None) -> Any:
-        return function(self, axis=axis, keepdims=keepdims, out=out)
+    # With `out` and `dtype`, NumPy's functions of the same names call it, too.
+    def method(
+        self: Array, axis: Axes = None, keepdims: bool = False, out: Any = None, dtype: Any = None
+    ) -> Any:
+        array = self if dtype is None else _as_type(self, dtype, copy=False)
+        return function(array, axis=axis, keepdims=keepdims, out=out)
 
     method.__doc__ = function.__doc__
     return method
@@ -97,6 +104,7 @@ def install() -> None:
     methods: Dict[str, Any] = {
         "__array__": _numpy,
         "__array_namespace__": _namespace,
+        "__format__": _formatted,
         "__reduce__": _reduce,
         "astype": _as_type,
     }
