@@ -126,7 +126,7 @@ void convert_row(const Row& row, int64_t from_step, int64_t to_step) {
   }
 }
 
-// Of steps that the compiler knows loops become vector code.
+// Loops over steps that the compiler knows become vector code.
 template <typename From, typename To>
 void convert_row(const Row& row) {
   if (row.from_step == sizeof(From) && row.to_step == sizeof(To)) {
