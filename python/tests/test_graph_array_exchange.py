@@ -6,6 +6,7 @@ import gc
 import multiprocessing
 import os
 import random
+import subprocess
 import sys
 import threading
 import weakref
@@ -124,6 +125,10 @@ def test_arrays_of_others_are_used_where_they_lie():
     graph.array(of_python)[0] = 5
     assert of_python[0] == 5
     executor = hg.new_executor()
+    ours = graph.array([1.0, -2.0])
+    taken = hg.buffer_from_array(executor, ours)
+    hg.vector_abs_f32(executor, taken, taken, 2)
+    assert ours.tolist() == [1, 2]
     view = hg.buffer_view(hg.executor_allocate_buffer(executor, 4))
     graph.from_dlpack(view)[1] = 7
     graph.asarray(view)[2] = 8
@@ -345,3 +350,21 @@ def test_a_child_goes_on_with_its_own_copy():
     assert ours.recv() == ([2, 2], [5, 1])
     process.join()
     assert process.exitcode == 0 and x[0].item() == 1
+
+
+def test_arrays_may_outlive_the_interpreter():
+    text = """
+import sys, threading
+import numpy as np
+from hoist import graph
+x = graph.ones(10)
+sys.kept = [x, np.from_dlpack(x), graph.array(np.ones(3)), x.__dlpack__(), memoryview(x), graph.add]
+def work():
+    while True:
+        graph.from_dlpack(np.ones(1 << 19, np.float32)) + graph.ones(1 << 19)
+for _ in range(2):
+    threading.Thread(target=work, daemon=True).start()
+x + x
+"""
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

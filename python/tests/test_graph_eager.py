@@ -209,6 +209,10 @@ def test_one_program_serves_all_numbers():
         with np.errstate(over="ignore"):
             same(graph.add(a, number), x + np.float32(number))
             np.testing.assert_array_equal(graph.add(number, x), np.float32(number) + x)
+    for number in (np.float32(0.1), np.float64(3), np.int8(2), np.float16(-0.0)):
+        same(graph.add(a, number), x + np.float32(number))
+        same(number * a, np.float32(number) * x)
+        same(graph.array([4, 5]) + np.int16(2), np.array([6, 7]))
     assert np.isnan(graph.multiply(a, float("nan")).tolist()).all()
     with pytest.raises(OverflowError):
         a * 10**400

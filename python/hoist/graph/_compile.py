@@ -1,6 +1,7 @@
 """Tracing of functions, and the programs that come of it."""
 
 import functools
+from numbers import Integral, Real
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Protocol, Sequence, Tuple, overload
 
 from hoist import _graph
@@ -282,9 +283,13 @@ class _EagerTracer(_Tracer):
     def __call__(self, arguments: Tuple[Any, ...], keywords: Dict[str, Any]) -> Any:
         if any(map(_is_traced, arguments)) or any(map(_is_traced, keywords.values())):
             return self.function(*arguments, **keywords)
-        if self.takes_numbers and any(type(one) in (int, float) for one in arguments):
+        if self.takes_numbers and any(map(_is_number, arguments)):
             arguments = _with_numbers(arguments)
         return super().__call__(arguments, keywords)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def _with_numbers(arguments: Tuple[Any, ...]) -> Tuple[Any, ...]:
@@ -294,10 +299,16 @@ def _with_numbers(arguments: Tuple[Any, ...]) -> Tuple[Any, ...]:
     if len(dtypes) != 1:
         return arguments
     dtype = dtypes.pop()
-    kinds: Tuple[type, ...] = (int, float) if "float" in dtype else (int,)
     if dtype == "bool":
         return arguments
-    return tuple(_Number(one, dtype) if type(one) in kinds else one for one in arguments)
+    kind: type = Real if "float" in dtype else Integral
+    numbers = [_is_number(one) and isinstance(one, kind) for one in arguments]
+    # NumPy's numbers as Python's.
+    plain = int if kind is Integral else float
+    return tuple(
+        _Number(one if type(one) is int else plain(one), dtype) if is_number else one
+        for one, is_number in zip(arguments, numbers)
+    )
 
 
 def eager(function: Callable[..., Any], takes_numbers: bool = False) -> Any:
