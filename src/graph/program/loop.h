@@ -68,7 +68,7 @@ struct LoopStep {
   bool is_flat = false;      // all rows of a block at once
   uint32_t partial = 0;      // of reductions: their number in the phase
   Lanes lanes = Lanes::f32;  // of reductions and scans
-  // Of take: the axis, how many elements it has and how far apart they lie.
+  // The axis of a take: its number, how many elements it has and how far apart they lie.
   int64_t axis = 0;
   int64_t extent = 0;
   int64_t stride = 0;

@@ -44,7 +44,7 @@ class LoopBuilder {
     size_t last_use = 0;           // place in the order of the steps
     size_t last_phase = 0;
     uint32_t slot = 0;
-    // Of take: the operand that it takes from, and how its axis lies there.
+    // The operand that a take reads, and how its axis lies there.
     size_t table = 0;
     int64_t axis = 0;
     int64_t extent = 0;

@@ -62,7 +62,7 @@ enum class Op : uint8_t {
   argmax,
   // One axis: sums of what lies up to each place, one after the other.
   cumulative_sum,
-  // Of two: elements of the first along an axis, at the places that the second one has.
+  // Takes elements of the first input along an axis, at the places that the second one has.
   take_along,
   // Views.
   reshape,
