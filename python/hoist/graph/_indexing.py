@@ -11,7 +11,8 @@ def indexed(array: Traced, key: Any) -> Traced:
     if not isinstance(key, (int, slice, tuple)) and (isinstance(key, Traced) or is_array(key)):
         from hoist.graph._along import take
 
-        return take(array, key, axis=0)
+        taken: Traced = take(array, key, axis=0)
+        return taken
     keys = list(key) if isinstance(key, tuple) else [key]
     used = sum(1 for one in keys if one is not None and one is not Ellipsis)
     dots = [i for i, one in enumerate(keys) if one is Ellipsis]
