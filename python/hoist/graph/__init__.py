@@ -29,6 +29,8 @@ from importlib import import_module
 from typing import Any
 
 from hoist.graph import _array
+from hoist.graph._along import *  # noqa: F403
+from hoist.graph._along import __all__ as _along
 from hoist.graph._compile import Compiled, Program, Spec, compile, trace
 from hoist.graph._creation import *  # noqa: F403
 from hoist.graph._creation import __all__ as _creation
@@ -51,9 +53,9 @@ __all__ = [
     "compile",
     "trace",
 ]
-__all__ += _creation + _dtypes + _functions
+__all__ += _along + _creation + _dtypes + _functions
 
-_array.install()
+_array.install(globals())
 
 
 def __getattr__(name: str) -> Any:

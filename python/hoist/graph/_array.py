@@ -1,10 +1,9 @@
 """What arrays do by way of Python: operators by the functions, text, NumPy."""
 
-from typing import Any, Callable, Dict, Optional
+from typing import Any, Callable, Dict, Mapping, Optional
 
 from hoist import _graph
 from hoist._graph import Array
-from hoist.graph import _functions
 from hoist.graph._dtypes import dtype_name
 from hoist.graph._traced import Axes
 
@@ -91,13 +90,11 @@ def _method(function: Callable[..., Any]) -> Callable[..., Any]:
     return method
 
 
-def install() -> None:
-    """Gives the type what it has from Python."""
+def install(functions: Mapping[str, Any]) -> None:
+    """Gives the type what it has from Python; `functions` are hoist.graph's."""
     operators: Dict[str, Any] = {"repr": _text}
     for name in _OPERATORS:
-        found = getattr(_functions, name, None) or getattr(
-            _functions, _LOGICAL.get(name, name), None
-        )
+        found = functions.get(name) or functions.get(_LOGICAL.get(name, name))
         if found is not None:
             operators[name] = found
     _graph.set_operators(operators)
@@ -109,6 +106,6 @@ def install() -> None:
         "astype": _as_type,
     }
     for name in ("sum", "mean", "max", "min"):
-        methods[name] = _method(getattr(_functions, name))
+        methods[name] = _method(functions[name])
     for name, function in methods.items():
         setattr(Array, name, function)

@@ -4,6 +4,7 @@ With arrays of a function that is being traced they add to its program. With oth
 once, by a program of their own.
 """
 
+import sys
 from typing import Any, Callable, List, Optional, Sequence, Tuple, TypeVar
 
 from hoist.errors import InvalidArgument
@@ -16,7 +17,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def _public(function: _Function, takes_numbers: bool = False) -> _Function:
-    __all__.append(function.__name__)
+    sys.modules[function.__module__].__all__.append(function.__name__)
     return eager(function, takes_numbers)  # type: ignore[no-any-return]
 
 
@@ -27,21 +28,21 @@ def _base(*values: Any) -> Traced:
     raise InvalidArgument("a function of arrays is given none")
 
 
-def _unary(name: str, what: str) -> Callable[[Any], Any]:
+def _unary(name: str, what: str, module: str = __name__) -> Callable[[Any], Any]:
     def function(x: Any) -> Any:
         return _base(x)._node(name, x)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = what
+    function.__doc__, function.__module__ = what, module
     return _public(function)
 
 
-def _binary(name: str, what: str) -> Callable[[Any, Any], Any]:
+def _binary(name: str, what: str, module: str = __name__) -> Callable[[Any, Any], Any]:
     def function(x1: Any, x2: Any) -> Any:
         return _base(x1, x2)._node(name, x1, x2)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = what
+    function.__doc__, function.__module__ = what, module
     return _public(function, takes_numbers=True)
 
 
@@ -59,14 +60,6 @@ add = _binary("add", "x1 + x2")
 subtract = _binary("subtract", "x1 - x2")
 multiply = _binary("multiply", "x1 * x2")
 divide = _binary("divide", "x1 / x2")
-floor_divide = _binary("floor_divide", "The quotient rounded down; of integers by 0: 0.")
-remainder = _binary("remainder", "With the sign of x2; of integers by 0: 0.")
-bitwise_and = _binary("bitwise_and", "Of integers or booleans.")
-bitwise_or = _binary("bitwise_or", "Of integers or booleans.")
-bitwise_xor = _binary("bitwise_xor", "Of integers or booleans.")
-bitwise_invert = _unary("bitwise_invert", "Of integers or booleans.")
-bitwise_left_shift = _binary("bitwise_left_shift", "0 where x2 is not from 0 to the type's bits.")
-bitwise_right_shift = _binary("bitwise_right_shift", "The sign stays; x2 as of the left shift.")
 minimum = _binary("minimum", "The lesser; NaN where one is; -0 < +0.")
 maximum = _binary("maximum", "The greater; NaN where one is; -0 < +0.")
 equal = _binary("equal", "x1 == x2")

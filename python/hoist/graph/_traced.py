@@ -6,6 +6,7 @@ from typing import Any, Iterator, List, NoReturn, Optional, Sequence, Tuple, Uni
 
 from hoist import _graph
 from hoist.errors import Error, InvalidArgument
+from hoist.graph._operators import IntegerOperators
 from hoist.graph._types import float_for, is_integer, name_of, takes_integers, type_of_all
 
 Axes = Union[int, Sequence[int], None]
@@ -36,7 +37,7 @@ def axes_of(axis: Axes) -> List[int]:
     return [operator.index(axis)]  # type: ignore[arg-type]
 
 
-class Traced:
+class Traced(IntegerOperators):
     """An array of a function that is being traced: its shape and type, but no values."""
 
     __slots__ = ("_builder", "_id")
@@ -180,48 +181,6 @@ class Traced:
         if a.ndim == 1:
             del shape[-1 if b.ndim == 1 else -2]
         return product.reshape(tuple(shape)) if len(shape) != product.ndim else product
-
-    def __floordiv__(self, other: Any) -> "Traced":
-        return self._node("floor_divide", self, other)
-
-    def __rfloordiv__(self, other: Any) -> "Traced":
-        return self._node("floor_divide", other, self)
-
-    def __mod__(self, other: Any) -> "Traced":
-        return self._node("remainder", self, other)
-
-    def __rmod__(self, other: Any) -> "Traced":
-        return self._node("remainder", other, self)
-
-    def __and__(self, other: Any) -> "Traced":
-        return self._node("bitwise_and", self, other)
-
-    __rand__ = __and__
-
-    def __or__(self, other: Any) -> "Traced":
-        return self._node("bitwise_or", self, other)
-
-    __ror__ = __or__
-
-    def __xor__(self, other: Any) -> "Traced":
-        return self._node("bitwise_xor", self, other)
-
-    __rxor__ = __xor__
-
-    def __lshift__(self, other: Any) -> "Traced":
-        return self._node("bitwise_left_shift", self, other)
-
-    def __rlshift__(self, other: Any) -> "Traced":
-        return self._node("bitwise_left_shift", other, self)
-
-    def __rshift__(self, other: Any) -> "Traced":
-        return self._node("bitwise_right_shift", self, other)
-
-    def __rrshift__(self, other: Any) -> "Traced":
-        return self._node("bitwise_right_shift", other, self)
-
-    def __invert__(self) -> "Traced":
-        return self._node("bitwise_invert", self)
 
     def __neg__(self) -> "Traced":
         return self._node("negative", self)

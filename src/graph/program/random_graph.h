@@ -65,6 +65,7 @@ class RandomGraph {
   void add_node() {
     if (mixes_ && random_.below(6) == 0) return add(graph_.cast(any(), type()));
     if (mixes_ && random_.below(8) == 0) return integers();
+    if (random_.below(10) == 0) return along();
     switch (random_.below(12)) {
       case 0:
       case 1:
@@ -88,6 +89,28 @@ class RandomGraph {
     }
   }
 
+  void along() {
+    const Id input = any();
+    const Extents shape = graph_[input].shape;
+    if (shape.empty()) return;
+    const size_t axis = random_.below(shape.size());
+    const auto at = static_cast<int64_t>(axis);
+    const size_t kind = random_.below(4);
+    if (kind == 0) return add(graph_.cumulative_sum(input, at));
+    if (kind < 3) {
+      const Op op = kind == 1 ? Op::argmin : Op::argmax;
+      return add(graph_.reduce(op, input, {at}, random_.below(2) == 0));
+    }
+    if (shape[axis] == 0) return;
+    // Places of some array, all inside: remainder(trunc(x), 2 n) - n.
+    const Id whole = graph_.cast(random_.below(2) == 0 ? input : any(), DType::i64).value();
+    if (graph_[whole].shape.size() != shape.size()) return;
+    const Id extent = graph_.integer(shape[axis], DType::i64);
+    const Id twice = graph_.integer(2 * shape[axis], DType::i64);
+    const Id places =
+        *graph_.add_node(Op::subtract, {*graph_.add_node(Op::remainder, {whole, twice}), extent});
+    add(graph_.take_along(input, places, at));
+  }
   void integers() {
     static constexpr Op kOps[] = {Op::bitwise_and, Op::bitwise_or, Op::bitwise_xor, Op::left_shift,
                                   Op::right_shift};

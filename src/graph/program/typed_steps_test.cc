@@ -18,17 +18,6 @@ constexpr DType kTypes[] = {DType::boolean, DType::f16, DType::bf16, DType::f32,
                             DType::i8,      DType::i16, DType::i32,  DType::i64, DType::u8,
                             DType::u16,     DType::u32, DType::u64};
 
-TEST(TypesTest, SizesAreThoseOfTheTable) {
-  for (const array::DTypeProperties& type : array::all_dtypes()) {
-    const bool is_taken =
-        std::find(std::begin(kTypes), std::end(kTypes), type.dtype) != std::end(kTypes);
-    EXPECT_EQ(is_program_type(type.dtype), is_taken) << type.name;
-    if (is_taken) {
-      EXPECT_EQ(bytes_of(type.dtype), type.bytes) << type.name;
-    }
-  }
-}
-
 class TypedStepsTest : public ::testing::TestWithParam<const TypedSteps*> {
  protected:
   Step step(Op op, Lanes lanes, unsigned scalars) const {

@@ -20,6 +20,9 @@ bool keeps_types(Op op) {
     case Op::bitwise_xor:
     case Op::reduce_minimum:
     case Op::reduce_maximum:
+    case Op::argmin:
+    case Op::argmax:
+    case Op::take_along:
       return true;
     default:
       return is_comparison(op);
@@ -51,6 +54,9 @@ bool takes(Op op, DType dtype) {
     case Op::cast:
     case Op::to_bool:
     case Op::where:
+    case Op::argmin:
+    case Op::argmax:
+    case Op::take_along:
       return true;
     case Op::negate:
     case Op::absolute:
@@ -67,6 +73,7 @@ bool takes(Op op, DType dtype) {
     case Op::mean:
     case Op::reduce_minimum:
     case Op::reduce_maximum:
+    case Op::cumulative_sum:
     case Op::matmul:
       return is_float(dtype) || is_integer(dtype);
     case Op::bitwise_and:
@@ -94,7 +101,8 @@ DType computed_in(Op op, DType dtype) {
   if (!is_integer(dtype)) return dtype;
   if (op == Op::mean) return float_for(dtype);
   if (dtype == DType::u64) return dtype;
-  return is_reduction(op) && is_unsigned(dtype) ? DType::u64 : DType::i64;
+  const bool adds = is_reduction(op) || op == Op::cumulative_sum;
+  return adds && is_unsigned(dtype) ? DType::u64 : DType::i64;
 }
 
 DType float_for(DType dtype) {
