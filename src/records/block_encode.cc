@@ -57,8 +57,17 @@ std::string header_of(const Tokens& tokens, const std::vector<EncodedColumn>& co
   return out;
 }
 
-std::string shaped_block(const Tokens& tokens, Effort effort) {
-  const std::vector<EncodedColumn> columns = encode_columns(tokens, effort);
+// Bytes of text in columns that are no more than text.
+uint64_t string_bytes(const std::vector<EncodedColumn>& columns) {
+  uint64_t bytes = 0;
+  for (const EncodedColumn& column : columns) {
+    if (column.type == ColumnType::strings) bytes += column.text_bytes;
+  }
+  return bytes;
+}
+
+std::string shaped_block(const Tokens& tokens, const std::vector<EncodedColumn>& columns,
+                         Effort effort) {
   std::string out = head(tokens.format, tokens.ends_with_newline, tokens.rows.size());
   const std::string header = header_of(tokens, columns);
   std::string coded;
@@ -114,9 +123,12 @@ std::string encode_block(std::string_view text, const Dialect& dialect, Effort e
     tokens = tokenize(text, {.format = Format::log});
   }
   drop_empty_columns(tokens);
-  std::string shaped = shaped_block(tokens, effort);
-  // Prose has no columns: as bytes it may be smaller.
+  const std::vector<EncodedColumn> columns = encode_columns(tokens, effort);
+  std::string shaped = shaped_block(tokens, columns, effort);
+  // Prose has hardly any columns: as bytes it may be smaller.
   if (tokens.format != Format::log) return shaped;
+  const bool is_small = shaped.size() * 8 < text.size();
+  if (is_small && string_bytes(columns) * 4 < text.size()) return shaped;
   std::string plain = plain_block(text, effort);
   return plain.size() <= shaped.size() ? plain : shaped;
 }

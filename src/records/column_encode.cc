@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
-#include <limits>
 
 #include "base/varint.h"
 #include "codec/dictionary.h"
@@ -104,10 +102,8 @@ std::optional<ColumnRange> range_of(const Analysed& column) {
   const auto [least, most] =
       std::minmax_element(column.numbers.values.begin(), column.numbers.values.end());
   if (form.base == 16 && *least < 0) return std::nullopt;  // above 2^63
-  // Rounding may go either way.
-  return ColumnRange{
-      std::nextafter(number_of(form, *least), -std::numeric_limits<double>::infinity()),
-      std::nextafter(number_of(form, *most), std::numeric_limits<double>::infinity())};
+  // Reading rounds as well, and never changes the order.
+  return ColumnRange{.least = number_of(form, *least), .most = number_of(form, *most)};
 }
 
 class ColumnWriter {

@@ -6,13 +6,14 @@
 // KDD 2009). In a group the words that differ most from line to line become variables, one place
 // after the other, until the lines left over as templates are few.
 //
-// Variables near the front of a line (dates, hosts, levels) share columns over all templates; the
-// others have columns of their own, or, in small groups, of their class.
+// Variables near the front of a line (dates, hosts, levels) have columns by their place, the others
+// by the word before them that all lines of the group have: `took 5 ms` has a column
+// "/took.number". So columns have the same names in all blocks, and groups share them. Those of
+// small groups share one a kind.
 #include <algorithm>
 #include <string>
 #include <unordered_set>
 
-#include "base/checksum.h"
 #include "codec/numbering.h"
 #include "records/limits.h"
 #include "records/line_parser.h"
@@ -22,15 +23,17 @@ namespace hoist::records {
 namespace {
 
 constexpr size_t kMaxWords = 512;       // of a line; longer lines stay as they are
-constexpr size_t kHeadWords = 4;        // that share columns
-constexpr size_t kSmallGroup = 32;      // lines
+constexpr size_t kHeadWords = 4;        // with columns by place
+constexpr size_t kSmallGroup = 8;       // lines
 constexpr size_t kStudiedLines = 1024;  // of a group, at most
 constexpr size_t kLinesATemplate = 24;  // a template more is allowed for so many lines
 
 struct Group {
-  uint32_t number;
   std::vector<uint32_t> lines;
-  std::vector<bool> variable;  // for each word
+  // For each word:
+  std::vector<bool> variable;
+  std::vector<WordKind> kinds;  // `name` where lines differ
+  std::vector<bool> same;       // in all lines that were studied
 };
 
 class LogParser final : public LineParser {
@@ -49,12 +52,10 @@ class LogParser final : public LineParser {
   bool parse(std::string_view /*line*/, size_t row, LineSlots& out) override {
     if (group_of_[row] == kNoGroup) return false;
     const Group& group = groups_[group_of_[row]];
-    const bool small = group.lines.size() < kSmallGroup;
     const size_t first = first_word_[row];
     for (size_t i = 0; i < group.variable.size(); ++i) {
       if (!group.variable[i]) continue;
-      const LogWord& word = words_[first + i];
-      out.add(word.text, column(group, i, word.kind, small), Scan::none);
+      out.add(words_[first + i].text, column(group, first, i), Scan::none);
     }
     return true;
   }
@@ -72,13 +73,18 @@ class LogParser final : public LineParser {
     const auto row = static_cast<uint32_t>(group_of_.size());
     const auto [place, is_new] =
         numbers_.try_emplace(skeleton(line), static_cast<uint32_t>(groups_.size()));
-    if (is_new) {
-      groups_.push_back({.number = place->second, .lines = {}, .variable = {}});
-      for (size_t i = first_word_.back(); i < words_.size(); ++i) {
-        groups_.back().variable.push_back(words_[i].kind != WordKind::word);
+    if (is_new) groups_.emplace_back();
+    Group& group = groups_[place->second];
+    for (size_t i = first_word_.back(); i < words_.size(); ++i) {
+      const WordKind kind = words_[i].kind;
+      if (is_new) {
+        group.variable.push_back(kind != WordKind::word);
+        group.kinds.push_back(kind);
+      } else if (WordKind& known = group.kinds[i - first_word_.back()]; known != kind) {
+        known = WordKind::name;
       }
     }
-    groups_[place->second].lines.push_back(row);
+    group.lines.push_back(row);
     group_of_.push_back(place->second);
   }
 
@@ -99,6 +105,7 @@ class LogParser final : public LineParser {
   void study(Group& group) {
     const size_t lines = std::min(group.lines.size(), kStudiedLines);
     const size_t words = group.variable.size();
+    group.same.assign(words, lines < 2);
     if (lines < 2) return;
     std::vector<uint64_t> hashes(lines * words);
     std::vector<size_t> distinct(words);
@@ -111,6 +118,7 @@ class LogParser final : public LineParser {
         seen_.insert(hashes[i * words + w]);
       }
       distinct[w] = seen_.size();
+      group.same[w] = seen_.size() == 1;
     }
     const size_t allowed = 1 + lines / kLinesATemplate;
     while (templates(group, hashes, lines) > allowed) {
@@ -136,19 +144,34 @@ class LogParser final : public LineParser {
     return seen_.size();
   }
 
-  uint32_t column(const Group& group, size_t word, WordKind kind, bool small) {
+  // Of word number `word` of the line whose words begin at `first`.
+  uint32_t column(const Group& group, size_t first, size_t word) {
     path_.assign(1, '/');
-    if (word < kHeadWords) {
-      path_.append(std::to_string(word)).append(".").append(name(kind));
-    } else if (small) {
-      path_.append(name(kind));
-    } else {
-      path_.append("t")
-          .append(std::to_string(group.number))
-          .append(".")
-          .append(std::to_string(word));
+    size_t distance = 0;
+    const std::string_view before = word_before(group, first, word, distance);
+    const bool is_small = group.lines.size() < kSmallGroup;
+    if (word < kHeadWords || (before.empty() && !is_small)) {
+      path_.append(std::to_string(word)).append(".");
+    } else if (!is_small) {
+      path_.append(before).append(".");
+      if (distance > 1) path_.append(std::to_string(distance)).append(".");
     }
+    path_.append(name(group.kinds[word]));
     return columns_.find(path_, ColumnKind::bare);
+  }
+
+  // The nearest word in front that all lines of the group have, if it has a letter and is short
+  // enough for a name, and how many words away it is.
+  std::string_view word_before(const Group& group, size_t first, size_t word,
+                               size_t& distance) const {
+    constexpr size_t kLongest = 32;
+    for (distance = 1; distance <= word; ++distance) {
+      const size_t at = word - distance;
+      const std::string_view text = words_[first + at].text;
+      if (!group.same[at] || group.variable[at] || text.size() > kLongest) continue;
+      if (std::any_of(text.begin(), text.end(), [](char c) { return c >= 'A'; })) return text;
+    }
+    return {};
   }
 
   ColumnIndex& columns_;
