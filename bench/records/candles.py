@@ -72,7 +72,7 @@ class Entropy:
         self.symbols, self.bits, self.rows = symbols, 0.0, 0
         self.gap = bits_of_choice(GAP, 1 - GAP) + GAP * math.log2(2 * MAX_GAP + 1)
         self.tie = bits_of_choice(TIE, 1 - TIE)
-        # Of a geometric number of missing minutes.
+        # The number of missing minutes is geometric.
         self.time = bits_of_choice(MISSING, 1 - MISSING) / (1 - MISSING)
         # log2 of the density's scale at 1e-8: h(log-normal) = mean / ln 2 + h(normal).
         self.volume = VOLUME_MEAN / math.log(2) + math.log2(VOLUME_SIGMA * math.sqrt(2 * math.pi * math.e)) + 8 * math.log2(10)

@@ -67,7 +67,7 @@ size_t zone_bytes(std::string_view text) {
   return 0;
 }
 
-// Of a fraction that the text begins with, its point included.
+// The size of a fraction that the text begins with, its point included.
 size_t fraction_bytes(std::string_view text) {
   if (text.size() < 2 || (text[0] != '.' && text[0] != ',')) return 0;
   size_t size = 1;

@@ -25,7 +25,7 @@ struct DateForm {
   friend bool operator==(const DateForm&, const DateForm&) = default;
 };
 
-// Of the date that `text` begins with; 0: it begins with none.
+// The size of the date that `text` begins with; 0: it begins with none.
 size_t date_bytes(std::string_view text);
 
 // The form of a text that is a date and nothing else.

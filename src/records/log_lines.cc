@@ -144,7 +144,7 @@ class LogParser final : public LineParser {
     return seen_.size();
   }
 
-  // Of word number `word` of the line whose words begin at `first`.
+  // The column of word number `word` of the line whose words begin at `first`.
   uint32_t column(const Group& group, size_t first, size_t word) {
     path_.assign(1, '/');
     size_t distance = 0;

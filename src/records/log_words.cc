@@ -24,7 +24,7 @@ constexpr std::array<CharKind, 256> kKinds = make_kinds();
 
 CharKind kind_of(char c) { return kKinds[static_cast<uint8_t>(c)]; }
 
-// Of digits and points alone.
+// What digits and points alone are.
 WordKind number_kind(size_t points) {
   if (points == 3) return WordKind::address;
   return points <= 1 ? WordKind::number : WordKind::name;

@@ -19,7 +19,7 @@ constexpr std::array<int64_t, kMaxScale + 1> kPowers = make_powers();
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Of base 16 in the case of the form; -1: none.
+// A digit of base 16 in the case of the form; -1: none.
 int digit_value(char c, bool upper_case) {
   if (is_digit(c)) return c - '0';
   const char first = upper_case ? 'A' : 'a';

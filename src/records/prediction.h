@@ -14,9 +14,9 @@
 
 namespace hoist::records {
 
-// Of value i, from value i - 1 of the same sequence and so on. `first` and `second` are sources,
-// `group` is a column with a dictionary; before(i) is the last position before i where the group's
-// code is that of i, or i - 1 where there is none.
+// The prediction of value i, from value i - 1 of the same sequence and so on. `first` and `second`
+// are sources, `group` is a column with a dictionary; before(i) is the last position before i where
+// the group's code is that of i, or i - 1 where there is none.
 enum class Predictor : uint8_t {
   none = 0,         // 0
   last = 1,         // own[i - 1]

@@ -168,7 +168,7 @@ class SymbolicParser final : public LineParser {
     out.add(field, columns_.find(path_, ColumnKind::bare), plain ? Scan::symbol : Scan::none);
   }
 
-  // Of the first character, where it is not ASCII and whole.
+  // The size of the first character, where it is not ASCII and whole.
   static size_t glyph_bytes(std::string_view field) {
     const uint8_t lead = field.empty() ? 0 : static_cast<uint8_t>(field[0]);
     const size_t size = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc2 ? 2 : 0;
