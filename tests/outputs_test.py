@@ -123,6 +123,8 @@ def commands(folder):
                 ["bad.holo"]),
         Command("records encode", [records, "encode", at["patterns"], "-o", "OUT"], ["patterns"]),
         Command("records decode", [records, "decode", at["patterns.hrec"], "-o", "OUT"], ["patterns.hrec"]),
+        Command("records columns", [records, "columns", at["patterns.hrec"], "--select", "0.name", "-o", "OUT"],
+                ["patterns.hrec"], "out.npz"),
         Command("px run", [str(TOOLS / "hoist-px"), "run", at["twice.px"], "--in", f"a={at['numbers.raw']}",
                            "--out", "a=OUT"], ["twice.px", "numbers.raw"]),
         Command("explain --plot", [str(TOOLS / "hoist-explain"), OPERATION, "--cpus", "2", "--plot", "OUT"]),

@@ -12,6 +12,11 @@ import sys
 import tempfile
 import unittest
 
+try:
+    import numpy
+except ImportError:
+    numpy = None
+
 from hoist_tree import BUILD, environment, run
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "bench/records"))
@@ -126,6 +131,35 @@ class Records(unittest.TestCase):
         self.assertEqual(columns["/granularity"]["types"], ["constant"])
         self.assertLess(sum(column["bytes"] for column in facts["columns"]), facts["bytes"])
         self.assertIn(b"/volume", tool("info", self.file)[1])
+
+    @unittest.skipUnless(numpy, "no numpy")
+    def test_columns_are_those_that_python_reads(self):
+        content, _ = self.candles(70_000, "jsonl", 3)
+        content += b'{"symbol": "x", "extra": [1, 2]}\nno JSON\n{"extra": [3], "price": null}\n'
+        self.encode(content)
+        rows = [json.loads(line) if line.startswith(b"{") else {} for line in content.splitlines()]
+        output = self.folder / "x.npz"
+        names = ("symbol", "timestamp", "close", "extra[]", "price", "granularity")
+        status, _, err = tool("columns", self.file, "--select", ",".join(names), "-o", output)
+        self.assertEqual((status, err), (0, ""))
+        arrays = numpy.load(output)
+        for name, kind in (("timestamp", "i8"), ("close", "f8"), ("granularity", "i8")):
+            found = [(i, row[name]) for i, row in enumerate(rows) if name in row]
+            self.assertEqual(arrays[name].dtype, kind)
+            self.assertEqual(arrays[name].tolist(), [float(value) for _, value in found])
+            self.assertEqual(arrays[name + ".rows"].tolist(), [i for i, _ in found])
+        self.assertEqual(arrays["extra[]"].tolist(), [1, 2, 3])
+        self.assertEqual(arrays["extra[].rows"].tolist(), [70_000, 70_000, 70_002])
+        for name in ("symbol", "price"):
+            text, offsets = arrays[name + ".bytes"].tobytes(), arrays[name + ".offsets"].tolist()
+            values = [text[a:b].decode() for a, b in zip(offsets, offsets[1:])]
+            self.assertEqual(values, ["null" if row[name] is None else row[name] for row in rows if name in row])
+        content, _ = self.candles(1000, "jsonl")
+        self.encode(content)
+        self.assertEqual(tool("columns", self.file, "--select", "/close", "-o", output, "--force")[0], 0)
+        self.assertEqual(set(numpy.load(output)), {"/close"})
+        self.assertEqual(tool("columns", self.file, "--select", "none", "-o", output, "--force")[0], 1)
+        self.assertEqual(tool("columns", self.file, "--select", "close", "-o", self.folder / "x.csv")[0], 2)
 
     def test_append(self):
         content, _ = self.candles(3000, "csv")

@@ -91,7 +91,7 @@ class ColumnDecoder {
     Result<NumberForm> form = read_form(in_);
     if (!form) return form.error();
     numbers.form = std::move(*form);
-    if (numbers.form.kind == NumberType::decimal && numbers.form.style == DecimalStyle::own) {
+    if (numbers.form.type == NumberType::decimal && numbers.form.style == DecimalStyle::own) {
       Result<std::vector<int64_t>> digits = decode_integers(in_, numbers.values.size());
       if (!digits) return digits.error();
       for (const int64_t count : *digits) {

@@ -51,7 +51,7 @@ bool may_hold(Comparison comparison, const ColumnRange& range, double than) {
 }
 
 bool is_date(const DecodedColumn& column) {
-  return column.type == ColumnType::numbers && column.numbers.form.kind == NumberType::date;
+  return column.type == ColumnType::numbers && column.numbers.form.type == NumberType::date;
 }
 
 }  // namespace

@@ -88,7 +88,7 @@ std::optional<NumberColumn> as_decimals(Texts texts) {
   const std::optional<Decimals> decimals = parse_decimals(texts);
   if (!decimals) return std::nullopt;
   NumberColumn column;
-  column.form.kind = NumberType::decimal;
+  column.form.type = NumberType::decimal;
   column.form.scale = decimals->scale;
   choose_style(*decimals, column.form);
   column.values.reserve(texts.size());
@@ -115,7 +115,7 @@ std::optional<NumberColumn> as_decimals(Texts texts) {
 
 std::optional<NumberColumn> as_digits(Texts texts, std::string_view example, uint8_t base) {
   NumberForm form;
-  form.kind = NumberType::digits;
+  form.type = NumberType::digits;
   form.base = base;
   form.width = static_cast<uint8_t>(example.size());
   if (example.empty() || example.size() > (base == 16 ? 16 : 18)) return std::nullopt;
@@ -127,7 +127,7 @@ std::optional<NumberColumn> as_dates(Texts texts, std::string_view example) {
   const std::optional<DateForm> date = date_form(example);
   if (!date) return std::nullopt;
   NumberForm form;
-  form.kind = NumberType::date;
+  form.type = NumberType::date;
   form.date = *date;
   return take_all(texts, form, [&](std::string_view text) { return parse_date(*date, text); });
 }
@@ -194,7 +194,7 @@ std::optional<NumberColumn> as_numbers(Texts texts) {
     column = as_decimals(texts);
   } else if (sample.mostly(sample.addresses)) {
     NumberForm form;
-    form.kind = NumberType::address;
+    form.type = NumberType::address;
     column = take_all(texts, form, parse_address);
   } else if (sample.mostly(sample.dates)) {
     column = as_dates(texts, sample.date);
@@ -204,8 +204,8 @@ std::optional<NumberColumn> as_numbers(Texts texts) {
 
 void write_form(const NumberForm& form, std::string& out) {
   const auto byte = [&](auto value) { out.push_back(static_cast<char>(value)); };
-  byte(form.kind);
-  switch (form.kind) {
+  byte(form.type);
+  switch (form.type) {
     case NumberType::decimal:
       byte(form.scale);
       byte(form.style);
@@ -232,22 +232,22 @@ void write_form(const NumberForm& form, std::string& out) {
 Result<NumberForm> read_form(ByteReader& in) {
   NumberForm form;
   const auto kind = in.read<uint8_t>();
-  form.kind = static_cast<NumberType>(kind);
+  form.type = static_cast<NumberType>(kind);
   bool good = kind <= static_cast<uint8_t>(NumberType::date);
-  if (form.kind == NumberType::decimal) {
+  if (form.type == NumberType::decimal) {
     form.scale = in.read<uint8_t>();
     const auto style = in.read<uint8_t>();
     form.style = static_cast<DecimalStyle>(style);
     form.least = in.read<uint8_t>();
     good = form.scale <= kMaxScale && style <= 2 && form.least <= form.scale;
-  } else if (form.kind == NumberType::digits) {
+  } else if (form.type == NumberType::digits) {
     form.base = in.read<uint8_t>();
     form.width = in.read<uint8_t>();
     const auto upper_case = in.read<uint8_t>();
     form.upper_case = upper_case == 1;
     good = (form.base == 10 || form.base == 16) && form.width >= 1 && form.width <= 18 &&
            upper_case <= 1;
-  } else if (form.kind == NumberType::date) {
+  } else if (form.type == NumberType::date) {
     const auto style = in.read<uint8_t>();
     form.date.style = static_cast<DateForm::Style>(style);
     form.date.between = in.read<char>();

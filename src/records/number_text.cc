@@ -149,7 +149,7 @@ uint8_t shortest_digits(int64_t value, uint8_t scale, uint8_t least) {
 }
 
 char* render_number(const NumberForm& form, int64_t value, uint8_t digits, char* out) {
-  switch (form.kind) {
+  switch (form.type) {
     case NumberType::integer:
       return std::to_chars(out, out + 20, value).ptr;
     case NumberType::decimal:
@@ -165,7 +165,7 @@ char* render_number(const NumberForm& form, int64_t value, uint8_t digits, char*
 }
 
 double number_of(const NumberForm& form, int64_t value) {
-  switch (form.kind) {
+  switch (form.type) {
     case NumberType::decimal: {
       // Both are exact up to 2^53 and 10^22, and so the quotient is the nearest double (Clinger,
       // "How to Read Floating Point Numbers Accurately", PLDI 1990). Beyond, the text is read.

@@ -28,7 +28,7 @@ enum class DecimalStyle : uint8_t {
 };
 
 struct NumberForm {
-  NumberType kind = NumberType::integer;
+  NumberType type = NumberType::integer;
   uint8_t scale = 0;  // decimal: values count units of 10^-scale; at most 18
   DecimalStyle style = DecimalStyle::fixed;
   uint8_t least = 0;        // decimal, shortest: at most the scale

@@ -32,7 +32,7 @@ struct Group {
 
 bool comparable(const Sequence& a, const Sequence& b) {
   if (a.form == nullptr || b.form == nullptr || a.values.size() != b.values.size()) return false;
-  return a.form->kind == b.form->kind && a.form->scale == b.form->scale &&
+  return a.form->type == b.form->type && a.form->scale == b.form->scale &&
          date_units(a.form->date) == date_units(b.form->date);
 }
 

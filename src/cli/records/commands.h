@@ -1,5 +1,5 @@
-// The commands of `hoist records`: they encode text into .hrec files and decode those, and look
-// into and verify them.
+// The commands of `hoist records`: they encode text into .hrec files and decode those, give
+// columns as arrays, and look into and verify them.
 #pragma once
 
 #include <string>
@@ -33,6 +33,14 @@ struct DecodeOptions {
   bool force = false;
 };
 int decode_command(const DecodeOptions& options);
+
+struct ColumnsOptions {
+  std::string file;
+  std::string output;
+  std::vector<std::string> select;
+  bool force = false;
+};
+int columns_command(const ColumnsOptions& options);
 
 struct RecordsInfoOptions {
   std::string file;

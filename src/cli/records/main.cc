@@ -72,6 +72,27 @@ void add_decode(CLI::App& app, int& status) {
   command->callback([&status, options] { status = decode_command(*options); });
 }
 
+void add_columns(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("columns", "Write columns as arrays for NumPy");
+  auto options = std::make_shared<ColumnsOptions>();
+  command->add_option("FILE", options->file, "The .hrec file")->required();
+  command->add_option("--select", options->select, "Names of columns, with commas between them")
+      ->required()
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("NAMES");
+  command->add_option("-o,--output", options->output, "The .npz file")
+      ->required()
+      ->type_name("OUT");
+  add_force(command, options->force);
+  command->footer(
+      "A column NAME of integers or other numbers is an array NAME. One of texts is two arrays: "
+      "value i is\nNAME.bytes[NAME.offsets[i]:NAME.offsets[i + 1]]. Where not each row has exactly "
+      "one value,\nNAME.rows has the row of each.\n\n"
+      "Example:\n  hoist records columns trades.hrec --select timestamp,close -o trades.npz");
+  command->callback([&status, options] { status = columns_command(*options); });
+}
+
 void add_info(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand("info", "Say what an .hrec file holds: bytes a column");
   auto options = std::make_shared<RecordsInfoOptions>();
@@ -107,6 +128,7 @@ int main(int argc, char** argv) {
   add_encode(app, status);
   add_append(app, status);
   add_decode(app, status);
+  add_columns(app, status);
   add_info(app, status);
   add_verify(app, status);
   return run_tool(app, argc, argv, [&] { return status; });
