@@ -24,6 +24,7 @@ constexpr Tool kTools[] = {
     {"px", "Kernels written once, for CPU and GPU: check, run, build"},
     {"graph", "Circuits over 96 classes of bytes: canonical texts, bytes, words"},
     {"tensors", "Pack model weights so that they load progressively, and back"},
+    {"records", "Encode text of records into columns, and back"},
     {"bench", "Measure the parts of Hoist beside their peers"},
 };
 
