@@ -25,6 +25,27 @@ enum class Op : uint8_t {
   tanh,
   sigmoid,
   erf,
+  exp2,
+  expm1,
+  log1p,
+  log2,
+  log10,
+  sin,
+  cos,
+  tan,
+  asin,
+  acos,
+  atan,
+  sinh,
+  cosh,
+  asinh,
+  acosh,
+  atanh,
+  floor,
+  ceil,
+  trunc,
+  round,    // to the nearest even number
+  sign,     // NaN for NaN, +0 for zeros
   relu,     // NaN for NaN, -0 for -0
   to_bool,  // x != 0
   to_f32,   // of a boolean
@@ -35,6 +56,9 @@ enum class Op : uint8_t {
   divide,
   minimum,  // IEEE 754-2019: NaN where either is one, -0 < +0
   maximum,
+  copysign,
+  hypot,
+  atan2,  // of libm
   power,  // of libm
   equal,
   not_equal,

@@ -74,13 +74,15 @@ class RandomGraph {
   }
 
   void unary() {
-    static constexpr Op kOps[] = {Op::negate, Op::absolute, Op::exp, Op::log,  Op::sqrt, Op::rsqrt,
-                                  Op::tanh,   Op::sigmoid,  Op::erf, Op::relu, Op::copy};
+    static constexpr Op kOps[] = {Op::negate, Op::absolute, Op::exp,     Op::log,  Op::sqrt,
+                                  Op::rsqrt,  Op::tanh,     Op::sigmoid, Op::erf,  Op::relu,
+                                  Op::copy,   Op::floor,    Op::round,   Op::sign, Op::sin,
+                                  Op::cos,    Op::expm1,    Op::log1p,   Op::exp2, Op::atan};
     add(graph_.add_node(kOps[random_.below(std::size(kOps))], {any()}));
   }
   void binary() {
-    static constexpr Op kOps[] = {Op::add,     Op::subtract, Op::multiply, Op::divide,
-                                  Op::minimum, Op::maximum,  Op::power};
+    static constexpr Op kOps[] = {Op::add,     Op::subtract, Op::multiply, Op::divide,  Op::minimum,
+                                  Op::maximum, Op::power,    Op::hypot,    Op::copysign};
     static constexpr float kNumbers[] = {0.0f, -0.0f, 1.0f, -1.0f, 2.0f, 0.3f, 4.0f};
     const Op op = kOps[random_.below(std::size(kOps))];
     Id b = any();
