@@ -4,6 +4,8 @@ With arrays of a function that is being traced they add to its program. With oth
 once, by a program of their own.
 """
 
+import operator
+import sys
 from functools import wraps
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, TypeVar
 
@@ -34,7 +36,7 @@ def _public(function: _Function) -> _Function:
             compiled["call"] = compile(function)
         return compiled["call"](*arguments, **keywords)
 
-    __all__.append(function.__name__)
+    sys.modules[function.__module__].__all__.append(function.__name__)
     return called  # type: ignore[return-value]
 
 
@@ -45,21 +47,52 @@ def _base(*values: Any) -> Traced:
     raise InvalidArgument("a function of arrays is given none")
 
 
-def _unary(name: str, what: str) -> Callable[[Any], Any]:
+def _arrays(*values: Any) -> List[Traced]:
+    """All of them traced, where one is."""
+    base = _base(*values)
+    return [base._made(base._id_of(one)) for one in values]
+
+
+def _counted(base: Traced, count: int) -> Traced:
+    """The vector 0, 1, … of float32."""
+    import numpy
+
+    return base._made(base._id_of(numpy.arange(count, dtype=numpy.float32)))
+
+
+def _axis(who: str, axis: Any, ndim: int) -> int:
+    """The axis counted from the first one."""
+    index = operator.index(axis)
+    if not -ndim <= index < ndim:
+        raise InvalidArgument(f"{who} over axis {axis} of an array with {ndim}")
+    return index % ndim
+
+
+def _axes(who: str, axis: Axes, ndim: int) -> List[int]:
+    """Each counted from the first one; all for None."""
+    if axis is None:
+        return list(range(ndim))
+    found = [_axis(who, one, ndim) for one in axes_of(axis)]
+    if len(set(found)) != len(found):
+        raise InvalidArgument(f"{who} over axes {axis} of an array with {ndim}: give each once")
+    return found
+
+
+def _unary(name: str, what: str, module: str = __name__) -> Callable[[Any], Any]:
     def function(x: Any) -> Any:
         return _base(x)._node(name, x)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = what
+    function.__doc__, function.__module__ = what, module
     return _public(function)
 
 
-def _binary(name: str, what: str) -> Callable[[Any, Any], Any]:
+def _binary(name: str, what: str, module: str = __name__) -> Callable[[Any, Any], Any]:
     def function(x1: Any, x2: Any) -> Any:
         return _base(x1, x2)._node(name, x1, x2)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = what
+    function.__doc__, function.__module__ = what, module
     return _public(function)
 
 
@@ -165,13 +198,6 @@ def min(x: Any, *, axis: Axes = None, keepdims: bool = False) -> Any:
 
 
 @_public
-def var(x: Any, *, axis: Axes = None, keepdims: bool = False) -> Any:
-    """The mean of squared distances from the mean."""
-    centred = x - x.mean(axis, True)
-    return (centred * centred).mean(axis, keepdims)
-
-
-@_public
 def matmul(x1: Any, x2: Any) -> Any:
     """x1 @ x2: matrices, stacks of them, vectors."""
     return x1 @ x2
@@ -214,7 +240,7 @@ def expand_dims(x: Any, *, axis: int = 0) -> Any:
 @_public
 def squeeze(x: Any, axis: Axes) -> Any:
     """Without these axes, whose length is 1."""
-    axes = {one % x.ndim for one in axes_of(axis)}
+    axes = _axes("squeeze", axis, x.ndim)
     if any(x.shape[one] != 1 for one in axes):
         raise InvalidArgument(f"squeeze of axes {axis} in shape {x.shape}: they must be 1")
     return x.reshape(tuple(extent for i, extent in enumerate(x.shape) if i not in axes))

@@ -81,8 +81,8 @@ class RandomGraph {
     add(graph_.add_node(kOps[random_.below(std::size(kOps))], {any()}));
   }
   void binary() {
-    static constexpr Op kOps[] = {Op::add,     Op::subtract, Op::multiply, Op::divide,  Op::minimum,
-                                  Op::maximum, Op::power,    Op::hypot,    Op::copysign};
+    static constexpr Op kOps[] = {Op::add,     Op::subtract, Op::multiply, Op::divide,
+                                  Op::minimum, Op::maximum,  Op::power,    Op::hypot};
     static constexpr float kNumbers[] = {0.0f, -0.0f, 1.0f, -1.0f, 2.0f, 0.3f, 4.0f};
     const Op op = kOps[random_.below(std::size(kOps))];
     Id b = any();
