@@ -153,15 +153,18 @@ void LoopBuilder::emit(size_t at, size_t place) {
   }
 }
 
+bool LoopBuilder::is_by_columns(const Member& reduction) const {
+  const Input& input = reduction.inputs[0];
+  if (!input.is_operand || loop_.rows == 1 || loop_.columns == 1) return false;
+  const Operand& operand = loop_.operands[input.index];
+  return !operand.is_bytes && operand.row == 1 && operand.columns.size() == 1 &&
+         operand.columns[0] != 0;
+}
+
 // Straight from memory, where no step lies between: without a copy that lies by rows.
 bool LoopBuilder::emit_by_columns(Member& member) {
+  if (!is_by_columns(member)) return false;
   const Input& input = member.inputs[0];
-  if (!input.is_operand || loop_.rows == 1) return false;
-  const Operand& operand = loop_.operands[input.index];
-  if (operand.is_bytes || operand.row != 1 || operand.columns.size() != 1 ||
-      operand.columns[0] == 0 || loop_.columns == 1) {
-    return false;
-  }
   LoopStep step;
   step.kind = LoopStep::Kind::by_columns;
   step.reduce = member.op == Op::sum              ? steps().column_sums

@@ -128,8 +128,8 @@ TEST_P(StepsTest, SumsOfFewAreThoseOfMany) {
 TEST_P(StepsTest, ColumnsAreReducedAsRowsAre) {
   Random random;
   const StepTable& table = *GetParam();
-  for (const size_t rows : {1, 7, 16, 17, 40}) {
-    for (const size_t n : {1, 2, 63, 64, 65, 1000, 1024, 1025, 3500}) {
+  for (const size_t rows : {1, 7, 16, 17, 40, 255, 257, 530}) {
+    for (const size_t n : {1, 2, 3, 5, 9, 10, 16, 17, 33, 63, 64, 65, 1000, 1024, 1025, 3500}) {
       const size_t stride = rows + 3;
       const Guarded a(n % 2 == 0 ? random.hostile(n * stride) : random.normal(n * stride));
       const Guarded sums(rows);
