@@ -113,7 +113,11 @@ HWY_INLINE V call(const F& f, V a, [[maybe_unused]] V b, [[maybe_unused]] V c) {
 }
 
 template <class F, int kInputs, unsigned kScalars>
-void run(const float* a, const float* b, const float* c, float* out, size_t n) {
+void run(const void* in_a, const void* in_b, const void* in_c, void* to, size_t n) {
+  const auto* const a = static_cast<const float*>(in_a);
+  const auto* const b = static_cast<const float*>(in_b);
+  const auto* const c = static_cast<const float*>(in_c);
+  auto* const out = static_cast<float*>(to);
   const D d;
   const F f;
   constexpr bool kA = (kScalars & kScalarA) == 0;
@@ -142,7 +146,10 @@ float power(float a, float b) { return std::pow(a, b); }
 float atan2(float a, float b) { return std::atan2(a, b); }
 
 template <float (*kFunction)(float, float), unsigned kScalars>
-void run_libm(const float* a, const float* b, const float* /*c*/, float* out, size_t n) {
+void run_libm(const void* in_a, const void* in_b, const void* /*c*/, void* to, size_t n) {
+  const auto* const a = static_cast<const float*>(in_a);
+  const auto* const b = static_cast<const float*>(in_b);
+  auto* const out = static_cast<float*>(to);
   for (size_t i = 0; i < n; ++i) {
     out[i] =
         kFunction(a[(kScalars & kScalarA) != 0 ? 0 : i], b[(kScalars & kScalarB) != 0 ? 0 : i]);
@@ -204,7 +211,7 @@ constexpr std::array<std::array<Step, 8>, program::kOps> all_steps() {
   at(Op::sign) = unary<Of<sign>>();
   at(Op::relu) = unary<Relu>();
   at(Op::to_bool) = unary<ToBool>();
-  at(Op::to_f32) = unary<Copy>();
+  at(Op::cast) = unary<Copy>();
   at(Op::add) = binary<Add>();
   at(Op::subtract) = binary<Subtract>();
   at(Op::multiply) = binary<Multiply>();
