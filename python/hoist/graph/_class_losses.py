@@ -4,9 +4,11 @@ import math
 from typing import Any, List, Optional, Tuple
 
 from hoist.errors import InvalidArgument
-from hoist.graph._functions import _arrays, _counted, _public, log_softmax, where
+from hoist.graph._arguments import _arrays, _counted, _rounded_once
+from hoist.graph._functions import _public, log_softmax, where
 from hoist.graph._losses import _reduced
 from hoist.graph._traced import Traced
+from hoist.graph._types import is_integer
 
 __all__: List[str] = []
 
@@ -19,9 +21,13 @@ def _class_mask(who: str, scores: Traced, target: Traced, axis: int) -> Tuple[Tr
             f"{who} of {scores.shape} with classes of shape {target.shape}: it must be {expected}"
         )
     classes = scores.shape[axis]
+    whole = is_integer(target.dtype)
     wide = target.reshape((*expected[:axis], 1, *expected[axis:]))
-    known = _counted(target, classes).reshape((classes, *[1] * (scores.ndim - 1 - axis)))
-    return wide, wide == (known if known.dtype == wide.dtype else known.astype(wide.dtype))
+    if whole:
+        wide = wide.astype("int64")
+    known = _counted(target, classes, "int64" if whole else "float32")
+    known = known.reshape((classes, *[1] * (scores.ndim - 1 - axis)))
+    return wide, wide == known
 
 
 def _of_classes(
@@ -50,7 +56,7 @@ def _of_classes(
         every = scores if weight is None else scores * made
         loss = loss * (1.0 - smoothing) - every.sum(axis, True) * (smoothing / scores.shape[axis])
     if ignore_index is not None:
-        kept = wide != float(ignore_index)
+        kept = wide != ignore_index
         loss = where(kept, loss, 0.0)
         weights = where(kept, 1.0 if weights is None else weights, 0.0)
     if reduction == "mean" and weights is not None:
@@ -65,6 +71,7 @@ def _class_axis(who: str, scores: Traced) -> int:
 
 
 @_public
+@_rounded_once
 def nll_loss(
     input: Any,
     target: Any,
@@ -85,6 +92,7 @@ def nll_loss(
 
 
 @_public
+@_rounded_once
 def cross_entropy(
     input: Any,
     target: Any,

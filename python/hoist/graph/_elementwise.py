@@ -7,9 +7,8 @@ import math
 from typing import Any, List, Optional
 
 from hoist.errors import InvalidArgument
+from hoist.graph._arguments import _arrays, _axis, _rounded_once
 from hoist.graph._functions import (
-    _arrays,
-    _axis,
     _binary,
     _public,
     _unary,
@@ -24,9 +23,11 @@ from hoist.graph._functions import (
     where,
 )
 from hoist.graph._functions import abs as absolute
-from hoist.graph._traced import Traced
+from hoist.graph._types import is_float
 
 __all__: List[str] = []
+
+_LARGEST = {"float64": 1.7976931348623157e308, "float16": 65504.0, "bfloat16": 3.3895313892515355e38}
 
 exp2 = _unary("exp2", "2^x", __name__)
 expm1 = _unary("expm1", "e^x - 1, precise near 0.", __name__)
@@ -54,10 +55,6 @@ hypot = _binary("hypot", "sqrt(x1^2 + x2^2); infinity where one is infinite.", _
 copysign = _binary("copysign", "x1 with the sign of x2; that of a NaN is either.", __name__)
 
 
-def _is_floating(x: Traced) -> bool:
-    return "float" in x.dtype
-
-
 @_public
 def positive(x: Any) -> Any:
     """x"""
@@ -79,13 +76,13 @@ def isnan(x: Any) -> Any:
 @_public
 def isinf(x: Any) -> Any:
     """Whether elements are infinite: booleans."""
-    return absolute(x) == math.inf if _is_floating(x) else x != x
+    return absolute(x) == math.inf if is_float(x.dtype) else x != x
 
 
 @_public
 def isfinite(x: Any) -> Any:
     """Whether elements are neither infinite nor NaN: booleans."""
-    return absolute(x) < math.inf if _is_floating(x) else x == x
+    return absolute(x) < math.inf if is_float(x.dtype) else x == x
 
 
 @_public
@@ -95,6 +92,7 @@ def signbit(x: Any) -> Any:
 
 
 @_public
+@_rounded_once
 def logaddexp(x1: Any, x2: Any) -> Any:
     """ln(e^x1 + e^x2), without overflow."""
     x1, x2 = _arrays(x1, x2)
@@ -111,6 +109,7 @@ def logical_xor(x1: Any, x2: Any) -> Any:
 
 
 @_public
+@_rounded_once
 def isclose(
     x1: Any, x2: Any, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> Any:
@@ -127,7 +126,7 @@ def nan_to_num(
     x: Any, nan: float = 0.0, posinf: Optional[float] = None, neginf: Optional[float] = None
 ) -> Any:
     """Numbers instead of NaN and infinities, for these the largest unless told."""
-    largest = {"float64": 1.7976931348623157e308, "float16": 65504.0}.get(x.dtype, 3.4028234e38)
+    largest = _LARGEST.get(x.dtype, 3.4028234663852886e38)
     above = largest if posinf is None else posinf
     below = -largest if neginf is None else neginf
     limited = where(x == math.inf, above, where(x == -math.inf, below, x))
@@ -138,18 +137,21 @@ def nan_to_num(
 
 
 @_public
+@_rounded_once
 def silu(x: Any) -> Any:
     """x sigmoid(x)"""
     return x * sigmoid(x)
 
 
 @_public
+@_rounded_once
 def leaky_relu(x: Any, negative_slope: float = 0.01) -> Any:
     """x, or `negative_slope` x where it is not above 0."""
     return where(x > 0, x, x * negative_slope)
 
 
 @_public
+@_rounded_once
 def prelu(x: Any, weight: Any) -> Any:
     """x, or weight x where it is not above 0. `weight` has one element, or one for each of axis 1."""
     x, weight = _arrays(x, weight)
@@ -163,18 +165,21 @@ def prelu(x: Any, weight: Any) -> Any:
 
 
 @_public
+@_rounded_once
 def elu(x: Any, alpha: float = 1.0) -> Any:
     """x, or alpha (e^x - 1) where it is not above 0."""
     return where(x > 0, x, expm1(x) * alpha)
 
 
 @_public
+@_rounded_once
 def celu(x: Any, alpha: float = 1.0) -> Any:
     """x, or alpha (e^(x / alpha) - 1) where it is not above 0."""
     return where(x > 0, x, expm1(x / alpha) * alpha)
 
 
 @_public
+@_rounded_once
 def selu(x: Any) -> Any:
     """elu() with alpha 1.6733, times 1.0507, which keeps mean 0 and variance 1."""
     scale = 1.0507009873554804934193349852946
@@ -182,6 +187,7 @@ def selu(x: Any) -> Any:
 
 
 @_public
+@_rounded_once
 def softplus(x: Any, beta: float = 1.0, threshold: float = 20.0) -> Any:
     """ln(1 + e^(beta x)) / beta; x where beta x is above `threshold`."""
     scaled = x * beta
@@ -189,24 +195,28 @@ def softplus(x: Any, beta: float = 1.0, threshold: float = 20.0) -> Any:
 
 
 @_public
+@_rounded_once
 def logsigmoid(x: Any) -> Any:
     """ln(sigmoid(x)), without overflow."""
     return minimum(x, 0.0) - log1p(exp(-absolute(x)))
 
 
 @_public
+@_rounded_once
 def softsign(x: Any) -> Any:
     """x / (1 + |x|)"""
     return x / (absolute(x) + 1.0)
 
 
 @_public
+@_rounded_once
 def mish(x: Any) -> Any:
     """x tanh(ln(1 + e^x))"""
     return x * tanh(softplus(x))
 
 
 @_public
+@_rounded_once
 def hardtanh(x: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
     """Not below `min_val`, not above `max_val`."""
     if min_val > max_val:
@@ -215,30 +225,35 @@ def hardtanh(x: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
 
 
 @_public
+@_rounded_once
 def relu6(x: Any) -> Any:
     """Not below 0, not above 6."""
     return minimum(relu(x), 6.0)
 
 
 @_public
+@_rounded_once
 def hardsigmoid(x: Any) -> Any:
     """relu6(x + 3) / 6"""
     return relu6(x + 3.0) / 6.0
 
 
 @_public
+@_rounded_once
 def hardswish(x: Any) -> Any:
     """x relu6(x + 3) / 6"""
     return x * relu6(x + 3.0) / 6.0
 
 
 @_public
+@_rounded_once
 def hardshrink(x: Any, lambd: float = 0.5) -> Any:
     """0 where |x| is at most `lambd`, else x."""
     return where(absolute(x) <= lambd, 0.0, x)
 
 
 @_public
+@_rounded_once
 def softshrink(x: Any, lambd: float = 0.5) -> Any:
     """Nearer to 0 by `lambd`; 0 where |x| is at most that."""
     if lambd < 0:
@@ -247,18 +262,21 @@ def softshrink(x: Any, lambd: float = 0.5) -> Any:
 
 
 @_public
+@_rounded_once
 def tanhshrink(x: Any) -> Any:
     """x - tanh(x)"""
     return x - tanh(x)
 
 
 @_public
+@_rounded_once
 def threshold(x: Any, threshold: float, value: float) -> Any:
     """`value` where x is at most `threshold`."""
     return where(x <= threshold, value, x)
 
 
 @_public
+@_rounded_once
 def glu(x: Any, *, axis: int = -1) -> Any:
     """The first half along an axis times sigmoid of the second."""
     at = _axis("glu", axis, x.ndim)

@@ -4,13 +4,13 @@ With arrays of a function that is being traced they add to its program. With oth
 once, by a program of their own.
 """
 
-import operator
 import sys
 from functools import wraps
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, TypeVar
+from typing import Any, Callable, Dict, List, Sequence, TypeVar
 
 from hoist.errors import InvalidArgument
-from hoist.graph._traced import Axes, Traced, axes_of
+from hoist.graph._arguments import _axes, _base
+from hoist.graph._traced import Axes, Traced
 
 __all__: List[str] = []
 
@@ -38,44 +38,6 @@ def _public(function: _Function) -> _Function:
 
     sys.modules[function.__module__].__all__.append(function.__name__)
     return called  # type: ignore[return-value]
-
-
-def _base(*values: Any) -> Traced:
-    for value in values:
-        if isinstance(value, Traced):
-            return value
-    raise InvalidArgument("a function of arrays is given none")
-
-
-def _arrays(*values: Any) -> List[Traced]:
-    """All of them traced, where one is."""
-    base = _base(*values)
-    return [base._made(base._id_of(one)) for one in values]
-
-
-def _counted(base: Traced, count: int) -> Traced:
-    """The vector 0, 1, … of float32."""
-    import numpy
-
-    return base._made(base._id_of(numpy.arange(count, dtype=numpy.float32)))
-
-
-def _axis(who: str, axis: Any, ndim: int) -> int:
-    """The axis counted from the first one."""
-    index = operator.index(axis)
-    if not -ndim <= index < ndim:
-        raise InvalidArgument(f"{who} over axis {axis} of an array with {ndim}")
-    return index % ndim
-
-
-def _axes(who: str, axis: Axes, ndim: int) -> List[int]:
-    """Each counted from the first one; all for None."""
-    if axis is None:
-        return list(range(ndim))
-    found = [_axis(who, one, ndim) for one in axes_of(axis)]
-    if len(set(found)) != len(found):
-        raise InvalidArgument(f"{who} over axes {axis} of an array with {ndim}: give each once")
-    return found
 
 
 def _unary(name: str, what: str, module: str = __name__) -> Callable[[Any], Any]:

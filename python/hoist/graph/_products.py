@@ -4,18 +4,8 @@ import math
 from typing import Any, List, Optional, Sequence, Tuple, Union
 
 from hoist.errors import InvalidArgument
-from hoist.graph._functions import (
-    _arrays,
-    _axes,
-    _axis,
-    _counted,
-    _public,
-    exp,
-    expand_dims,
-    matrix_transpose,
-    softmax,
-    where,
-)
+from hoist.graph._arguments import _arrays, _axes, _axis, _counted, _rounded_once
+from hoist.graph._functions import _public, exp, expand_dims, matrix_transpose, softmax, where
 from hoist.graph._traced import Traced, axes_of
 
 __all__: List[str] = []
@@ -97,6 +87,7 @@ def _causal_mask(x: Traced, rows: int, columns: int) -> Traced:
 
 
 @_public
+@_rounded_once
 def scaled_dot_product_attention(
     query: Any,
     key: Any,

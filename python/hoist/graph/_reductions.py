@@ -7,7 +7,8 @@ import math
 from typing import Any, List
 
 from hoist.errors import InvalidArgument
-from hoist.graph._functions import _axes, _public, exp, log, sqrt, where
+from hoist.graph._arguments import _axes, _rounded_once
+from hoist.graph._functions import _public, exp, log, sqrt, where
 from hoist.graph._functions import abs as absolute
 from hoist.graph._traced import Axes, Traced
 
@@ -20,6 +21,14 @@ def _count(who: str, x: Traced, axis: Axes) -> int:
 
 
 @_public
+def prod(x: Any, *, axis: Axes = None, keepdims: bool = False) -> Any:
+    """The product of elements, in the order of sum(): that of none is 1. Integers wrap, as int64 or
+    uint64."""
+    return x.prod(axis, keepdims)
+
+
+@_public
+@_rounded_once
 def var(x: Any, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Any:
     """The sum of squared distances from the mean, divided by the number of elements less `correction`.
 
@@ -33,6 +42,7 @@ def var(x: Any, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = 
 
 
 @_public
+@_rounded_once
 def std(x: Any, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Any:
     """The square root of var()."""
     return sqrt(var(x, axis=axis, correction=correction, keepdims=keepdims))
@@ -61,12 +71,13 @@ def all(x: Any, *, axis: Axes = None, keepdims: bool = False) -> Any:
 
 @_public
 def count_nonzero(x: Any, *, axis: Axes = None, keepdims: bool = False) -> Any:
-    """How many elements are not 0; NaN is not."""
+    """How many elements are not 0, as int64; NaN is not 0."""
     truths = x if x.dtype == "bool" else x.astype("bool")
-    return truths.astype("float32").sum(axis, keepdims)
+    return truths.astype("int64").sum(axis, keepdims)
 
 
 @_public
+@_rounded_once
 def logsumexp(x: Any, *, axis: Axes = None, keepdims: bool = False) -> Any:
     """ln(sum of e^x), without overflow. -infinity for -infinities; NaN where one is."""
     largest = x.max(axis, True)
@@ -80,6 +91,7 @@ def logsumexp(x: Any, *, axis: Axes = None, keepdims: bool = False) -> Any:
 
 
 @_public
+@_rounded_once
 def vector_norm(x: Any, *, axis: Axes = None, keepdims: bool = False, ord: float = 2) -> Any:
     """The p-norm for p = `ord`: (sum of |x|^p)^(1/p); the greatest of |x| for infinity, the least for
     -infinity, the number of those that are not 0 for 0."""

@@ -8,17 +8,8 @@ import operator
 from typing import Any, List, Optional, Sequence, Tuple, Union
 
 from hoist.errors import InvalidArgument
-from hoist.graph._functions import (
-    _arrays,
-    _axes,
-    _axis,
-    _counted,
-    _public,
-    broadcast_to,
-    concat,
-    expand_dims,
-    where,
-)
+from hoist.graph._arguments import _arrays, _axes, _axis, _counted
+from hoist.graph._functions import _public, broadcast_to, concat, expand_dims, where
 from hoist.graph._traced import Axes, Traced, axes_of
 
 __all__: List[str] = []
@@ -31,8 +22,7 @@ def _part(x: Traced, axis: int, *part: Optional[int]) -> Traced:
 
 def _number(x: Traced, value: float) -> Traced:
     """Of the type of x."""
-    made = x._made(x._id_of(value))
-    return made if made.dtype == x.dtype else made.astype(x.dtype)
+    return x._made(x._id_of(value, x.dtype))
 
 
 def _with_extent(x: Traced, axis: int, extent: int) -> Tuple[int, ...]:

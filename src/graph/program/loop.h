@@ -50,6 +50,7 @@ struct LoopStep {
     gather,   // operand to slot
     scatter,  // slot to operand
     sum,
+    product,
     minimum,
     maximum,
     by_columns,  // of an operand whose rows lie beside each other: all its columns at once

@@ -163,6 +163,7 @@ void LoopBuilder::emit(size_t at, size_t place) {
 bool LoopBuilder::is_by_columns(const Member& reduction) const {
   const Input& input = reduction.inputs[0];
   if (!input.is_operand || loop_.rows == 1 || loop_.columns == 1) return false;
+  if (reduction.op == Op::product) return false;
   const Operand& operand = loop_.operands[input.index];
   return operand.dtype == DType::f32 && operand.row == 1 && operand.columns.size() == 1 &&
          operand.columns[0] != 0;
@@ -195,6 +196,7 @@ bool LoopBuilder::emit_by_columns(Member& member) {
 
 void LoopBuilder::emit_reduction(Member& member, LoopStep step) {
   step.kind = member.op == Op::sum              ? LoopStep::Kind::sum
+              : member.op == Op::product        ? LoopStep::Kind::product
               : member.op == Op::reduce_minimum ? LoopStep::Kind::minimum
                                                 : LoopStep::Kind::maximum;
   step.lanes = lanes_of(member.dtype);

@@ -61,6 +61,7 @@ constexpr OpProperties kProperties[] = {
     {"where", elementwise, 3, false},
     {"sum", reduction, 1, false},
     {"mean", reduction, 1, false},
+    {"prod", reduction, 1, false},
     {"min", reduction, 1, false},
     {"max", reduction, 1, false},
     {"reshape", view, 1, false},

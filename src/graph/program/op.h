@@ -71,6 +71,7 @@ enum class Op : uint8_t {
   // Over axes that are kept with length 1.
   sum,  // pairwise, from +0 on
   mean,
+  product,  // in the order of sums, from 1 on
   reduce_minimum,
   reduce_maximum,
   // Views.

@@ -112,13 +112,14 @@ class RandomGraph {
     }
   }
   void reduction() {
-    static constexpr Op kOps[] = {Op::sum, Op::mean, Op::reduce_minimum, Op::reduce_maximum};
+    static constexpr Op kOps[] = {Op::sum, Op::mean, Op::product, Op::reduce_minimum,
+                                  Op::reduce_maximum};
     const Id input = any();
     Extents axes;
     for (size_t i = 0; i < graph_[input].shape.size(); ++i) {
       if (random_.below(2) == 0) axes.push_back(static_cast<int64_t>(i));
     }
-    add(graph_.reduce(kOps[random_.below(4)], input, axes, random_.below(3) != 0));
+    add(graph_.reduce(kOps[random_.below(5)], input, axes, random_.below(3) != 0));
   }
   void view() {
     const Id input = any();

@@ -239,12 +239,17 @@ class Run {
     }
   }
 
+  static bool is_partial(const LoopStep& step) {
+    return step.kind == LoopStep::Kind::sum || step.kind == LoopStep::Kind::product;
+  }
+
   template <typename T>
   void reduce_row(const LoopStep& step, const T* row, size_t width, int64_t column, T& result) {
-    if (step.kind == LoopStep::Kind::sum) {
-      const T part = sum_of_part(row, width);
+    if (is_partial(step)) {
+      const bool multiplies = step.kind == LoopStep::Kind::product;
+      const T part = multiplies ? product_of_part(row, width) : sum_of_part(row, width);
       if (loop_.chunk < loop_.columns) {
-        partials_[step.partial].add(part);
+        partials_[step.partial].add(part, multiplies);
       } else {
         result = part;
       }
@@ -258,8 +263,9 @@ class Run {
   void finish_sums(const Phase& phase, int64_t row) {
     set_slots(row, 0);
     for (const LoopStep& step : phase.steps) {
-      if (step.kind != LoopStep::Kind::sum) continue;
-      partials_[step.partial].store(step.lanes, at_[step.output]);
+      if (!is_partial(step)) continue;
+      const bool multiplies = step.kind == LoopStep::Kind::product;
+      partials_[step.partial].store(step.lanes, multiplies, at_[step.output]);
     }
   }
 

@@ -72,6 +72,7 @@ bool takes(Op op, DType dtype) {
     case Op::power:
     case Op::sum:
     case Op::mean:
+    case Op::product:
     case Op::reduce_minimum:
     case Op::reduce_maximum:
     case Op::matmul:
