@@ -14,9 +14,6 @@ from hoist.graph._traced import Traced
 
 __all__: List[str] = []
 
-_EPS = {"float64": 2.0**-52, "float16": 2.0**-10, "bfloat16": 2.0**-7}
-
-
 def _of_channels(who: str, x: Traced, value: Any) -> Traced:
     """A number for each of axis 1, shaped to broadcast."""
     _, made = _arrays(x, value)
@@ -107,11 +104,12 @@ def group_norm(
 def rms_norm(x: Any, weight: Any = None, *, eps: Optional[float] = None) -> Any:
     """x / sqrt(mean of x^2 + eps) along the last axis, times `weight`.
 
-    eps: that of the element type unless told, 2^-23 for float32.
+    eps: unless told, that of what is computed with: 2^-52 for float64, else 2^-23.
     """
     if x.ndim < 1:
         raise InvalidArgument("rms_norm of a number: it needs an axis")
-    least = _EPS.get(x.dtype, 2.0**-23) if eps is None else eps
+    own = 2.0**-52 if x.dtype == "float64" else 2.0**-23
+    least = own if eps is None else eps
     result = x * rsqrt((x * x).mean(-1, True) + least)
     return result if weight is None else result * weight
 

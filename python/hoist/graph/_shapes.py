@@ -11,6 +11,7 @@ from hoist.errors import InvalidArgument
 from hoist.graph._arguments import _arrays, _axes, _axis, _counted
 from hoist.graph._functions import _public, broadcast_to, concat, expand_dims, where
 from hoist.graph._traced import Axes, Traced, axes_of
+from hoist.graph._types import is_integer
 
 __all__: List[str] = []
 
@@ -22,6 +23,10 @@ def _part(x: Traced, axis: int, *part: Optional[int]) -> Traced:
 
 def _number(x: Traced, value: float) -> Traced:
     """Of the type of x."""
+    if is_integer(x.dtype):
+        if not float(value).is_integer():
+            raise InvalidArgument(f"{value} among elements of {x.dtype}: give a whole number")
+        value = int(value)
     return x._made(x._id_of(value, x.dtype))
 
 
