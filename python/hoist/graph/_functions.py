@@ -5,11 +5,12 @@ once, by a program of their own.
 """
 
 import sys
-from typing import Any, Callable, List, Optional, Sequence, Tuple, TypeVar
+from typing import Any, Callable, List, Sequence, TypeVar
 
 from hoist.errors import InvalidArgument
+from hoist.graph._arguments import _axes, _base
 from hoist.graph._compile import eager
-from hoist.graph._traced import Axes, Traced, axes_of
+from hoist.graph._traced import Axes, Traced
 
 __all__: List[str] = []
 
@@ -19,13 +20,6 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 def _public(function: _Function, takes_numbers: bool = False) -> _Function:
     sys.modules[function.__module__].__all__.append(function.__name__)
     return eager(function, takes_numbers)  # type: ignore[no-any-return]
-
-
-def _base(*values: Any) -> Traced:
-    for value in values:
-        if isinstance(value, Traced):
-            return value
-    raise InvalidArgument("a function of arrays is given none")
 
 
 def _unary(name: str, what: str, module: str = __name__) -> Callable[[Any], Any]:
@@ -154,13 +148,6 @@ def min(x: Any, *, axis: Axes = None, keepdims: bool = False) -> Any:
 
 
 @_public
-def var(x: Any, *, axis: Axes = None, keepdims: bool = False) -> Any:
-    """The mean of squared distances from the mean."""
-    centred = x - x.mean(axis, True)
-    return (centred * centred).mean(axis, keepdims)
-
-
-@_public
 def matmul(x1: Any, x2: Any) -> Any:
     """x1 @ x2: matrices, stacks of them, vectors."""
     return x1 @ x2
@@ -203,7 +190,7 @@ def expand_dims(x: Any, *, axis: int = 0) -> Any:
 @_public
 def squeeze(x: Any, axis: Axes) -> Any:
     """Without these axes, whose length is 1."""
-    axes = {one % x.ndim for one in axes_of(axis)}
+    axes = _axes("squeeze", axis, x.ndim)
     if any(x.shape[one] != 1 for one in axes):
         raise InvalidArgument(f"squeeze of axes {axis} in shape {x.shape}: they must be 1")
     return x.reshape(tuple(extent for i, extent in enumerate(x.shape) if i not in axes))

@@ -234,6 +234,9 @@ class Traced(IntegerOperators):
     def mean(self, axis: Axes = None, keepdims: bool = False) -> "Traced":
         return self._reduce("mean", axis, keepdims)
 
+    def prod(self, axis: Axes = None, keepdims: bool = False) -> "Traced":
+        return self._reduce("prod", axis, keepdims)
+
     def max(self, axis: Axes = None, keepdims: bool = False) -> "Traced":
         return self._reduce("max", axis, keepdims)
 

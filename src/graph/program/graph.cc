@@ -128,7 +128,8 @@ Result<Id> Graph::reduce(Op op, Id input, Extents axes, bool keeps_axes) {
   Extents kept = from.shape;
   Extents dropped;
   for (const int64_t axis : axes) {
-    if (kept[static_cast<size_t>(axis)] == 0 && op != Op::sum && op != Op::mean) {
+    if (kept[static_cast<size_t>(axis)] == 0 && op != Op::sum && op != Op::mean &&
+        op != Op::product) {
       return wrong(who + " over an axis of no elements (shape " + text_of(from.shape) +
                    "): give at least one");
     }

@@ -12,6 +12,7 @@ constexpr int64_t kBlock = 1024;  // floats; of ops' sums, too
 constexpr int64_t kRowsOfLine = 16;
 constexpr int64_t kTransposed = int64_t{1} << 16;      // floats
 constexpr int64_t kMostTransposed = int64_t{1} << 15;  // columns
+constexpr int64_t kRowsOfReductions = 256;             // a strip of column_reductions-inl.h
 // So much of a product lies in a near cache until the steps after it have read it.
 constexpr int64_t kProductFloats = int64_t{64} << 10;
 constexpr int64_t kLeastProductRows = 48;
@@ -173,6 +174,13 @@ void LoopBuilder::set_blocks() {
     loop_.chunk = columns;
     loop_.block_rows =
         std::max({loop_.block_rows, kRowsOfLine, std::min<int64_t>(256, kTransposed / columns)});
+  }
+  // Where nothing but numbers of rows is computed, whole stretches of rows are read from memory.
+  const auto reads_no_rows = [&](const Member& one) {
+    return one.level == Level::column && (!is_reduction(one.op) || is_by_columns(one));
+  };
+  if (!loop_.product && std::all_of(members_.begin(), members_.end(), reads_no_rows)) {
+    loop_.block_rows = std::max(loop_.block_rows, kRowsOfReductions);
   }
   loop_.block_rows = std::min(loop_.block_rows, std::max<int64_t>(loop_.rows, 1));
   if (!loop_.product) return;
