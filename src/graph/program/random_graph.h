@@ -85,6 +85,7 @@ class RandomGraph {
     const Op op = kOps[random_.below(std::size(kOps))];
     Id b = any();
     if (random_.below(3) == 0) b = graph_.number(kNumbers[random_.below(std::size(kNumbers))]);
+    if (graph_[b].is_number()) b = graph_.reshape(b, Extents(random_.below(4), 1)).value();
     if (random_.below(4) == 0) {
       add(graph_.add_node(op, {b, any()}));
     } else {
