@@ -69,13 +69,15 @@ bool is_contiguous(const Array& array) {
   return true;
 }
 
-// DLPack alone does not tell.
+// The object is an array.
 bool is_read_only(nb::handle object) {
-  if (PyObject_CheckBuffer(object.ptr()) == 0) return false;
   Py_buffer buffer;
-  if (PyObject_GetBuffer(object.ptr(), &buffer, PyBUF_FULL_RO) != 0) {
+  const bool has_buffer = PyObject_CheckBuffer(object.ptr()) != 0 &&
+                          PyObject_GetBuffer(object.ptr(), &buffer, PyBUF_FULL_RO) == 0;
+  if (!has_buffer) {
     PyErr_Clear();  // a type that buffers lack, such as bfloat16
-    return false;
+    nb::ndarray<> writable;
+    return !nb::try_cast(object, writable, false);
   }
   const bool is_read_only = buffer.readonly != 0;
   PyBuffer_Release(&buffer);
@@ -83,8 +85,13 @@ bool is_read_only(nb::handle object) {
 }
 
 [[noreturn]] void refuse(nb::handle object, const std::string& who) {
-  const std::string message =
-      who + " is an array of the CPU, not " + nb::type_name(object.type()).c_str();
+  std::string message = who + " is an array of the CPU, not ";
+  message += nb::type_name(object.type()).c_str();
+  if (nb::hasattr(object, "dtype")) {  // an array, whose layout neither DLPack nor buffers have
+    const nb::object dtype = object.attr("dtype");
+    message = who + " is an array of " + nb::str(dtype).c_str() +
+              " that cannot be read where it lies: copy it to one of native byte order, aligned";
+  }
   throw nb::type_error(message.c_str());
 }
 

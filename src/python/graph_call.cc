@@ -241,17 +241,19 @@ PyType_Spec spec = {"hoist._graph.Call", sizeof(CallObject), 0,
 
 }  // namespace
 
-void ExchangeApi::find(PyTypeObject* type) {
-  type_ = nb::borrow(reinterpret_cast<PyObject*>(type));
-  api_ = nullptr;
-  const nb::object capsule = nb::getattr(type_, hologram::kExchangeAttribute, nb::handle());
-  if (!capsule.is_valid() || PyCapsule_IsValid(capsule.ptr(), hologram::kExchangeCapsule) == 0) {
-    return;
+const hologram::DLPackExchangeApi* ExchangeApi::find(PyTypeObject* type) {
+  nb::object found = nb::borrow(reinterpret_cast<PyObject*>(type));
+  // May run Python, and so other calls that find another type's.
+  const nb::object capsule = nb::getattr(found, hologram::kExchangeAttribute, nb::handle());
+  const hologram::DLPackExchangeApi* api = nullptr;
+  if (capsule.is_valid() && PyCapsule_IsValid(capsule.ptr(), hologram::kExchangeCapsule) != 0) {
+    api = static_cast<const hologram::DLPackExchangeApi*>(
+        PyCapsule_GetPointer(capsule.ptr(), hologram::kExchangeCapsule));
   }
-  const auto* api = static_cast<const hologram::DLPackExchangeApi*>(
-      PyCapsule_GetPointer(capsule.ptr(), hologram::kExchangeCapsule));
-  while (api != nullptr && api->major != 1) api = api->previous;
-  if (api != nullptr && api->view_of_object != nullptr) api_ = api;
+  while (api != nullptr && (api->major != 1 || api->view_of_object == nullptr)) api = api->previous;
+  api_ = api;
+  std::swap(type_, found);  // what it was is dropped last: that may run Python, too
+  return api;
 }
 
 void define_graph_call(nb::module_& module) {

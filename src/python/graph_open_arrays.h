@@ -17,12 +17,11 @@ class ExchangeApi {
  public:
   const hologram::DLPackExchangeApi* of(PyObject* object) {
     PyTypeObject* const type = Py_TYPE(object);
-    if (reinterpret_cast<PyObject*>(type) != type_.ptr()) find(type);
-    return api_;
+    return reinterpret_cast<PyObject*>(type) == type_.ptr() ? api_ : find(type);
   }
 
  private:
-  void find(PyTypeObject* type);
+  const hologram::DLPackExchangeApi* find(PyTypeObject* type);
 
   nanobind::object type_;
   const hologram::DLPackExchangeApi* api_ = nullptr;
@@ -58,7 +57,7 @@ class OpenArrays {
 
   // Whether it could be opened; kMost at most.
   bool open(PyObject* object, bool is_written) {
-    if (PyObject_CheckBuffer(object) == 0) return open_exchanged(object);
+    if (PyObject_CheckBuffer(object) == 0) return open_exchanged(object, is_written);
     Py_buffer& buffer = buffers_[buffers_open_];
     const int flags = PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (is_written ? PyBUF_WRITABLE : 0);
     if (PyObject_GetBuffer(object, &buffer, flags) != 0) {
@@ -78,10 +77,22 @@ class OpenArrays {
   size_t count() const { return count_; }
 
  private:
-  bool open_exchanged(PyObject* object) {
+  // A view does not tell; a managed tensor does.
+  static bool is_writable(const hologram::DLPackExchangeApi& api, PyObject* object) {
+    hologram::DLManagedTensorVersioned* tensor = nullptr;
+    if (api.from_object == nullptr || api.from_object(object, &tensor) != 0) {
+      PyErr_Clear();
+      return false;
+    }
+    const bool is_read_only = (tensor->flags & hologram::kDlpackReadOnly) != 0;
+    if (tensor->deleter != nullptr) tensor->deleter(tensor);
+    return !is_read_only;
+  }
+
+  bool open_exchanged(PyObject* object, bool is_written) {
     const hologram::DLPackExchangeApi* const api = exchange_.of(object);
     hologram::DLTensor tensor{};
-    if (api == nullptr) return false;
+    if (api == nullptr || (is_written && !is_writable(*api, object))) return false;
     if (api->view_of_object(object, &tensor) != 0) {
       PyErr_Clear();
       return false;

@@ -4,21 +4,16 @@ With arrays of a function that is being traced they add to its program. With oth
 once, by a program of their own.
 """
 
+import operator
 from functools import wraps
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, TypeVar
 
 from hoist.errors import InvalidArgument
-from hoist.graph._traced import Axes, Traced, axes_of
+from hoist.graph._traced import Axes, Traced, axes_of, has_traced
 
 __all__: List[str] = []
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
-
-
-def _is_traced(value: Any) -> bool:
-    if isinstance(value, (tuple, list)):
-        return any(_is_traced(one) for one in value)
-    return isinstance(value, Traced)
 
 
 def _public(function: _Function) -> _Function:
@@ -26,7 +21,7 @@ def _public(function: _Function) -> _Function:
 
     @wraps(function)
     def called(*arguments: Any, **keywords: Any) -> Any:
-        if any(_is_traced(one) for one in arguments) or any(map(_is_traced, keywords.values())):
+        if has_traced((arguments, keywords)):
             return function(*arguments, **keywords)
         if not compiled:
             from hoist.graph._compile import compile
@@ -43,6 +38,24 @@ def _base(*values: Any) -> Traced:
         if isinstance(value, Traced):
             return value
     raise InvalidArgument("a function of arrays is given none")
+
+
+def _axis(who: str, axis: Any, ndim: int) -> int:
+    """The axis counted from the first one."""
+    index = operator.index(axis)
+    if not -ndim <= index < ndim:
+        raise InvalidArgument(f"{who} over axis {axis} of an array with {ndim}")
+    return index % ndim
+
+
+def _axes(who: str, axis: Axes, ndim: int) -> List[int]:
+    """Each counted from the first one; all for None."""
+    if axis is None:
+        return list(range(ndim))
+    found = [_axis(who, one, ndim) for one in axes_of(axis)]
+    if len(set(found)) != len(found):
+        raise InvalidArgument(f"{who} over axes {axis} of an array with {ndim}: give each once")
+    return found
 
 
 def _unary(name: str, what: str) -> Callable[[Any], Any]:
@@ -214,7 +227,7 @@ def expand_dims(x: Any, *, axis: int = 0) -> Any:
 @_public
 def squeeze(x: Any, axis: Axes) -> Any:
     """Without these axes, whose length is 1."""
-    axes = {one % x.ndim for one in axes_of(axis)}
+    axes = _axes("squeeze", axis, x.ndim)
     if any(x.shape[one] != 1 for one in axes):
         raise InvalidArgument(f"squeeze of axes {axis} in shape {x.shape}: they must be 1")
     return x.reshape(tuple(extent for i, extent in enumerate(x.shape) if i not in axes))
@@ -224,7 +237,8 @@ def squeeze(x: Any, axis: Axes) -> Any:
 def concat(arrays: Sequence[Any], *, axis: int = 0) -> Any:
     """One behind the other along an axis."""
     base = _base(*arrays)
-    return base._made(base._builder.concatenate([base._id_of(one) for one in arrays], axis))
+    ids = [base._id_of(one) for one in arrays]
+    return base._made(base._builder.concatenate(ids, operator.index(axis)))
 
 
 @_public
@@ -248,13 +262,13 @@ def gelu(x: Any, *, approximate: str = "tanh") -> Any:
 @_public
 def softmax(x: Any, *, axis: int = -1) -> Any:
     """e^x divided by the sum of these along an axis."""
-    return x._made(x._builder.softmax(x._id, axis))
+    return x._made(x._builder.softmax(x._id, operator.index(axis)))
 
 
 @_public
 def log_softmax(x: Any, *, axis: int = -1) -> Any:
     """The logarithm of softmax."""
-    return x._made(x._builder.log_softmax(x._id, axis))
+    return x._made(x._builder.log_softmax(x._id, operator.index(axis)))
 
 
 @_public
