@@ -1,7 +1,6 @@
 """hoist.graph with arguments that no one should give, and some that look alike: refused with a
 reason, or done right; never with wrong values."""
 
-import ctypes
 import dataclasses
 import functools
 import gc
@@ -10,6 +9,7 @@ import time
 
 import numpy as np
 import pytest
+from dlpack_exchange import DlpackAlone, Exchanged, taken
 
 from hoist import errors, graph
 
@@ -199,19 +199,6 @@ def test_outputs_that_overlap_are_refused():
     assert two(empty, out=(empty, empty))[0] is empty
 
 
-class DlpackAlone:
-    """An array that has neither buffers nor NumPy's interface."""
-
-    def __init__(self, array):
-        self.array = array
-
-    def __dlpack__(self, **options):
-        return self.array.__dlpack__(**options)
-
-    def __dlpack_device__(self):
-        return self.array.__dlpack_device__()
-
-
 def test_memory_that_is_read_only_is_not_written_by_dlpack():
     function = graph.compile(lambda x: x + 5)
     x = np.ones(2, np.float32)
@@ -229,100 +216,7 @@ def test_memory_that_is_read_only_is_not_written_by_dlpack():
         written[:] = 0
 
 
-# DLPack's exchange API, as a type of C has it.
-
-
-class Tensor(ctypes.Structure):
-    _fields_ = [
-        ("data", ctypes.c_void_p),
-        ("device_type", ctypes.c_int32),
-        ("device_id", ctypes.c_int32),
-        ("ndim", ctypes.c_int32),
-        ("code", ctypes.c_uint8),
-        ("bits", ctypes.c_uint8),
-        ("lanes", ctypes.c_uint16),
-        ("shape", ctypes.POINTER(ctypes.c_int64)),
-        ("strides", ctypes.POINTER(ctypes.c_int64)),
-        ("byte_offset", ctypes.c_uint64),
-    ]
-
-
-class Managed(ctypes.Structure):
-    pass
-
-
-Deleter = ctypes.PYFUNCTYPE(None, ctypes.POINTER(Managed))
-Managed._fields_ = [
-    ("major", ctypes.c_uint32),
-    ("minor", ctypes.c_uint32),
-    ("manager", ctypes.c_void_p),
-    ("deleter", Deleter),
-    ("flags", ctypes.c_uint64),
-    ("tensor", Tensor),
-]
-FromObject = ctypes.PYFUNCTYPE(
-    ctypes.c_int, ctypes.py_object, ctypes.POINTER(ctypes.POINTER(Managed))
-)
-ViewOfObject = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(Tensor))
-
-
-class Api(ctypes.Structure):
-    pass
-
-
-Api._fields_ = [
-    ("major", ctypes.c_uint32),
-    ("minor", ctypes.c_uint32),
-    ("previous", ctypes.POINTER(Api)),
-    ("allocate", ctypes.c_void_p),
-    ("from_object", FromObject),
-    ("to_object", ctypes.c_void_p),
-    ("view_of_object", ViewOfObject),
-    ("current_stream", ctypes.c_void_p),
-]
-
-taken = []  # managed tensors that nobody has dropped yet
-
-
-@ViewOfObject
-def view_of_object(exchanged, out):
-    array = exchanged.array
-    exchanged.views += 1
-    exchanged.shape = (ctypes.c_int64 * array.ndim)(*array.shape)
-    exchanged.strides = (ctypes.c_int64 * array.ndim)(*(s // array.itemsize for s in array.strides))
-    code = {"f": 2, "b": 6}[array.dtype.kind]
-    out[0] = Tensor(
-        array.ctypes.data, 1, 0, array.ndim, code, array.itemsize * 8, 1,
-        exchanged.shape, exchanged.strides, 0,
-    )  # fmt: skip
-    return 0
-
-
-@Deleter
-def drop(managed):
-    taken.remove(ctypes.addressof(managed.contents))
-
-
-@FromObject
-def from_object(exchanged, out):
-    managed = Managed(1, 1, None, drop, 0 if exchanged.array.flags.writeable else 1)
-    view_of_object(exchanged, ctypes.pointer(managed.tensor))
-    exchanged.managed = managed
-    taken.append(ctypes.addressof(managed))
-    out[0] = ctypes.pointer(managed)
-    return 0
-
-
-API = Api(1, 1, None, None, from_object, None, view_of_object, None)
-CAPSULE = b"dlpack_exchange_api"  # lives as long as what it names
-new_capsule = ctypes.pythonapi.PyCapsule_New
-new_capsule.restype = ctypes.py_object
-new_capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-
-
-class Exchanged(DlpackAlone):
-    __dlpack_c_exchange_api__ = new_capsule(ctypes.addressof(API), CAPSULE, None)
-    views = 0
+# DLPack's exchange API.
 
 
 def test_arrays_are_exchanged_by_the_c_interface():
@@ -352,7 +246,7 @@ def test_memory_that_is_read_only_is_not_written_by_the_c_interface():
     np.testing.assert_array_equal(written.array, [6, 6])
     assert written.views > 0
     gc.collect()
-    assert taken == []
+    assert not taken
 
 
 def test_the_exchange_api_may_be_looked_up_by_python():
