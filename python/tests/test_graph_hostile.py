@@ -145,6 +145,23 @@ def test_threads_may_add_programs_at_the_same_time():
     assert 0 < len(function.programs) <= 64
 
 
+def test_methods_see_attributes_as_they_were():
+    class Layer:
+        scale = 2.0
+
+        @graph.compile
+        def forward(self, x, scale=None):
+            return x * (self.scale if scale is None else scale)
+
+    first, second = Layer(), Layer()
+    x = np.ones(2, np.float32)
+    assert first.forward(x).tolist() == [2, 2]
+    first.scale = second.scale = 5.0
+    assert first.forward(x).tolist() == [2, 2]
+    assert second.forward(x).tolist() == [5, 5]
+    assert first.forward(x, first.scale).tolist() == [5, 5]
+
+
 # Compiled functions inside of others.
 
 

@@ -61,9 +61,12 @@ GraphArray described(const Array& array, nb::handle object, const std::string& w
 
 template <typename Array>
 bool is_contiguous(const Array& array) {
+  for (size_t i = 0; i < array.ndim(); ++i) {
+    if (array.shape(i) == 0) return true;
+  }
   int64_t stride = 1;
   for (size_t i = array.ndim(); i-- > 0;) {
-    if (array.shape(i) != 1 && array.stride(i) != stride) return array.size() == 0;
+    if (array.shape(i) != 1 && array.stride(i) != stride) return false;
     stride *= static_cast<int64_t>(array.shape(i));
   }
   return true;

@@ -98,10 +98,12 @@ class OpenArrays {
       return false;
     }
     if (tensor.device_type != hologram::kDlpackCpu || tensor.lanes != 1) return false;
-    int64_t stride = 1;
+    // Without signs: with an extent of 0 the others' product may be any.
+    uint64_t stride = 1;
     for (int32_t i = tensor.ndim; tensor.strides != nullptr && i-- > 0;) {
-      if (tensor.shape[i] != 1 && tensor.strides[i] != stride) return false;
-      stride *= tensor.shape[i];
+      const auto extent = static_cast<uint64_t>(tensor.shape[i]);
+      if (extent != 1 && static_cast<uint64_t>(tensor.strides[i]) != stride) return false;
+      stride *= extent;
     }
     constexpr uint8_t kFloat = 2;
     constexpr uint8_t kBool = 6;
