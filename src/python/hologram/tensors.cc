@@ -64,8 +64,10 @@ bool is_short_product(uint64_t a, uint64_t b) {
   const Result<ffi::TensorFacts> left = ffi::tensor_facts(a);
   const Result<ffi::TensorFacts> right = ffi::tensor_facts(b);
   if (!left || !right || left->shape.size() != 2 || right->shape.size() != 2) return true;
+  const uint64_t rows = std::min<uint64_t>(left->shape[0], UINT32_MAX);
   const uint64_t columns = std::min<uint64_t>(right->shape[1], UINT32_MAX);
-  return left->elements * columns < kShortProduct && right->elements < kShortProduct;
+  return left->elements * columns < kShortProduct && rows * columns < kShortProduct &&
+         right->elements < kShortProduct;
 }
 
 Result<uint64_t> matmul(uint64_t executor, uint64_t a, uint64_t b) {
