@@ -339,7 +339,7 @@ def test_any_number_of_threads():
 
 def test_messages_say_what_is_wrong():
     for array in (np.ones(3, ">f4"), np.zeros(3, [("a", "i1"), ("b", "<f4")])["b"]):
-        with pytest.raises(TypeError, match="array of .*float32|array of >f4"):
+        with pytest.raises((TypeError, errors.Unsupported), match=">f4|float32.*copy|copy it"):
             graph.exp(array)
     for operand in (None, "text", 1j, object()):
         with pytest.raises(TypeError) as raised:
