@@ -4,6 +4,7 @@ With arrays of a function that is being traced they add to its program. With oth
 once, by a program of their own.
 """
 
+import operator
 import sys
 from typing import Any, Callable, List, Optional, Sequence, Tuple, TypeVar
 
@@ -26,6 +27,24 @@ def _base(*values: Any) -> Traced:
         if isinstance(value, Traced):
             return value
     raise InvalidArgument("a function of arrays is given none")
+
+
+def _axis(who: str, axis: Any, ndim: int) -> int:
+    """The axis counted from the first one."""
+    index = operator.index(axis)
+    if not -ndim <= index < ndim:
+        raise InvalidArgument(f"{who} over axis {axis} of an array with {ndim}")
+    return index % ndim
+
+
+def _axes(who: str, axis: Axes, ndim: int) -> List[int]:
+    """Each counted from the first one; all for None."""
+    if axis is None:
+        return list(range(ndim))
+    found = [_axis(who, one, ndim) for one in axes_of(axis)]
+    if len(set(found)) != len(found):
+        raise InvalidArgument(f"{who} over axes {axis} of an array with {ndim}: give each once")
+    return found
 
 
 def _unary(name: str, what: str, module: str = __name__) -> Callable[[Any], Any]:
@@ -203,7 +222,7 @@ def expand_dims(x: Any, *, axis: int = 0) -> Any:
 @_public
 def squeeze(x: Any, axis: Axes) -> Any:
     """Without these axes, whose length is 1."""
-    axes = {one % x.ndim for one in axes_of(axis)}
+    axes = _axes("squeeze", axis, x.ndim)
     if any(x.shape[one] != 1 for one in axes):
         raise InvalidArgument(f"squeeze of axes {axis} in shape {x.shape}: they must be 1")
     return x.reshape(tuple(extent for i, extent in enumerate(x.shape) if i not in axes))
@@ -213,7 +232,7 @@ def squeeze(x: Any, axis: Axes) -> Any:
 def concat(arrays: Sequence[Any], *, axis: int = 0) -> Any:
     """One behind the other along an axis."""
     base = _base(*arrays)
-    return base._made(base._builder.concatenate(base._alike(arrays), axis))
+    return base._made(base._builder.concatenate(base._alike(arrays), operator.index(axis)))
 
 
 @_public
@@ -237,13 +256,13 @@ def gelu(x: Any, *, approximate: str = "tanh") -> Any:
 @_public
 def softmax(x: Any, *, axis: int = -1) -> Any:
     """e^x divided by the sum of these along an axis."""
-    return x._made(x._builder.softmax(x._id, axis))
+    return x._made(x._builder.softmax(x._id, operator.index(axis)))
 
 
 @_public
 def log_softmax(x: Any, *, axis: int = -1) -> Any:
     """The logarithm of softmax."""
-    return x._made(x._builder.log_softmax(x._id, axis))
+    return x._made(x._builder.log_softmax(x._id, operator.index(axis)))
 
 
 @_public
