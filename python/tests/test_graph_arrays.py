@@ -223,7 +223,7 @@ def test_assignment_from_its_own_memory():
 
 def test_parts_that_are_none():
     x = graph.zeros((2, 3))
-    for key in ([0, 1], np.array([0]), x > 0, True, 1.0, "a", (0, 0, 0), (..., ...), graph.array([1])):
+    for key in ([0, 1], x > 0, True, 1.0, "a", (0, 0, 0), (..., ...), (0, graph.array([1])), {}):
         with pytest.raises(errors.InvalidArgument):
             x[key]
     for key in (2, -3, (0, 3)):
@@ -236,6 +236,19 @@ def test_parts_that_are_none():
     same(x[graph.array(1)], np.zeros(3, np.float32))
     with pytest.raises(errors.Unsupported):
         x[(None,) * 7]
+
+
+def test_arrays_of_integers_take_rows():
+    of_numpy = np.arange(12, dtype=np.float64).reshape(4, 3)
+    x = graph.array(of_numpy)
+    for indices in (np.array([2, 0, -1]), np.array([[1], [3]], np.int32), np.array([], np.int64)):
+        for given in (indices, graph.array(indices)):
+            same(x[given], of_numpy[indices])
+    with pytest.raises(errors.InvalidArgument):
+        x[np.array([4])]
+    with pytest.raises(errors.InvalidArgument):
+        x[np.array([0])] = 1
+    same(x[np.int64(1)], of_numpy[1])
 
 
 def test_read_only_memory_is_not_written():

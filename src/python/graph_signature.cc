@@ -1,6 +1,7 @@
 #include "python/graph_signature.h"
 
 #include <bit>
+#include <utility>
 
 #include "python/graph_arrays.h"
 
@@ -51,12 +52,16 @@ nb::object& numpy_empty() {
 
 }  // namespace
 
-void ExchangeApi::find(PyTypeObject* type) {
-  const nb::object found = nb::borrow(reinterpret_cast<PyObject*>(type));
-  const DLPackExchangeApi* const api = exchange_api_of(found);
-  // Only now: an attribute's getter may have called this one, too.
-  api_ = api != nullptr && api->view_of_object != nullptr ? api : nullptr;
-  type_ = found;
+const DLPackExchangeApi* ExchangeApi::find(PyTypeObject* type) {
+  nb::object found = nb::borrow(reinterpret_cast<PyObject*>(type));
+  // May run Python, and so other calls that find another type's.
+  const DLPackExchangeApi* api = exchange_api_of(found);
+  while (api != nullptr && (api->major != 1 || api->view_of_object == nullptr)) {
+    api = api->previous;
+  }
+  api_ = api;
+  std::swap(type_, found);  // what it was is dropped last: that may run Python, too
+  return api;
 }
 
 bool take(const nb::object& out, PyObject* const* given, size_t count, PyObject* keywords,

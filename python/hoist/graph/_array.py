@@ -92,7 +92,7 @@ def _method(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def install(functions: Mapping[str, Any]) -> None:
     """Gives the type what it has from Python; `functions` are hoist.graph's."""
-    operators: Dict[str, Any] = {"repr": _text}
+    operators: Dict[str, Any] = {"repr": _text, "take": functions["take"]}
     for name in _OPERATORS:
         found = functions.get(name) or functions.get(_LOGICAL.get(name, name))
         if found is not None:

@@ -1,13 +1,15 @@
 """Tracing of functions, and the programs that come of it."""
 
 import functools
+import operator
 from numbers import Integral, Real
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Protocol, Sequence, Tuple, overload
 
 from hoist import _graph
 from hoist.errors import InvalidArgument
 from hoist.graph._report import Report, report_of
-from hoist.graph._traced import TraceError, Traced, is_array
+from hoist.graph._static import Static
+from hoist.graph._traced import TraceError, Traced, has_traced, is_array
 from hoist.graph._types import name_of
 
 _MOST_PROGRAMS = 64  # of a function; with more shapes the oldest is dropped
@@ -39,6 +41,10 @@ def _flatten(value: Any, leaves: List[Any], is_leaf: Callable[[Any], bool]) -> _
     if isinstance(value, _Number):
         leaves.append(value)
         return ("number", type(value.value))
+    if isinstance(value, dict) and not all(type(key) is str for key in value):
+        keys = (_flatten(key, [], lambda _: False) for key in value)
+        values = (_flatten(one, leaves, is_leaf) for one in value.values())
+        return ("pairs", *(one for pair in zip(keys, values) for one in pair))
     if isinstance(value, dict):
         return ("dict", tuple(value), *(_flatten(one, leaves, is_leaf) for one in value.values()))
     if isinstance(value, (tuple, list)) and not isinstance(value, Spec):
@@ -46,8 +52,7 @@ def _flatten(value: Any, leaves: List[Any], is_leaf: Callable[[Any], bool]) -> _
         if hasattr(value, "_fields"):
             return ("named", type(value), *inside)
         return ("list" if isinstance(value, list) else "tuple", *inside)
-    # 0.0 and -0.0 are equal, but not the same.
-    return ("static", type(value), value, repr(value) if isinstance(value, float) else None)
+    return Static(("static", type(value), value))
 
 
 def _unflatten(structure: _Structure, leaves: Any) -> Any:
@@ -62,6 +67,8 @@ def _unflatten(structure: _Structure, leaves: Any) -> Any:
     if kind == "named":
         return structure[1](*(_unflatten(one, leaves) for one in structure[2:]))
     inside = [_unflatten(one, leaves) for one in structure[1:]]
+    if kind == "pairs":
+        return dict(zip(inside[::2], inside[1::2]))
     return inside if kind == "list" else tuple(inside)
 
 
@@ -129,6 +136,18 @@ class Program:
         return picture(self.name, self._native.nodes())
 
 
+def _name_of(function: Callable[..., Any]) -> str:
+    """Objects that may be called, such as those of functools.partial, have none of their own."""
+    return getattr(function, "__name__", "function")
+
+
+def _checked_threads(threads: int) -> int:
+    count = operator.index(threads)
+    if count < 0:
+        raise InvalidArgument(f"threads={count}: give 0 or more")
+    return min(count, 1 << 20)  # more than any machine has
+
+
 def _traced(
     function: Callable[..., Any],
     arguments: _Structure,
@@ -140,7 +159,7 @@ def _traced(
     builder = _graph.Builder()
     inputs = [Traced(builder, builder.input(dtype, shape)) for dtype, shape in signatures]
     positional, named = _unflatten(arguments, iter(inputs))
-    name = getattr(function, "__name__", "function")
+    name = _name_of(function)
     result = function(*positional, **named)
     leaves: List[Any] = []
     results = _flatten(result, leaves, lambda one: isinstance(one, Traced) or is_array(one))
@@ -172,7 +191,7 @@ def trace(
     leaves: List[Any] = []
     structure = _flatten((arguments, keywords), leaves, _is_example)
     signatures = [_signature(leaf, i) for i, leaf in enumerate(leaves)]
-    return _traced(function, structure, signatures, fast_math, threads)
+    return _traced(function, structure, signatures, fast_math, _checked_threads(threads))
 
 
 class _Tracer:
@@ -188,10 +207,11 @@ class _Tracer:
     def __call__(self, arguments: Tuple[Any, ...], keywords: Dict[str, Any]) -> Any:
         out = keywords.pop("out", None)
         leaves: List[Any] = []
+        if has_traced((arguments, keywords)):  # a compiled function inside of another one
+            if out is not None:
+                raise TraceError("out= in a function that is traced: return the array instead")
+            return self.function(*arguments, **keywords)
         structure = _flatten((arguments, keywords), leaves, is_array)
-        for leaf in arguments:
-            if isinstance(leaf, Traced):  # a compiled function inside of another one
-                return self.function(*arguments, **keywords)
         signatures = tuple(_signature(leaf, i) for i, leaf in enumerate(leaves))
         try:
             program = self.programs.get((structure, signatures))
@@ -200,8 +220,10 @@ class _Tracer:
         if program is None:
             program = _traced(self.function, structure, signatures, self.fast_math, self.threads)
             self.programs[(structure, signatures)] = program
-            if len(self.programs) > _MOST_PROGRAMS:
-                del self.programs[next(iter(self.programs))]
+            # No lock: a child of fork() might never get it. The tuple is made at once, and of two
+            # threads that drop the same program one finds nothing.
+            while len(self.programs) > _MOST_PROGRAMS:
+                self.programs.pop(tuple(self.programs)[0], None)
             if self.added is not None:
                 self.added(program)
         return program._run(leaves, out)
@@ -235,7 +257,9 @@ def _plain(structure: _Structure) -> Any:
         return ...
     if structure[0] == "number":
         return NotImplemented
-    if structure[0] == "static" and structure[2] not in (..., NotImplemented):
+    if structure[0] == "static" and not any(
+        structure[2] is one for one in (..., NotImplemented)
+    ):
         return structure[2]
     if structure[0] == "tuple" and ("array",) not in structure:
         return tuple(_plain(one) for one in structure[1:])
@@ -264,12 +288,6 @@ def _native_call(tracer: _Tracer) -> Any:
     return call
 
 
-def _is_traced(value: Any) -> bool:
-    if isinstance(value, (tuple, list)):
-        return any(_is_traced(one) for one in value)
-    return isinstance(value, Traced)
-
-
 class _EagerTracer(_Tracer):
     """Of a function that programs are made of: it adds to the one that is being traced.
 
@@ -281,7 +299,7 @@ class _EagerTracer(_Tracer):
         self.takes_numbers = takes_numbers
 
     def __call__(self, arguments: Tuple[Any, ...], keywords: Dict[str, Any]) -> Any:
-        if any(map(_is_traced, arguments)) or any(map(_is_traced, keywords.values())):
+        if has_traced((arguments, keywords)):
             return self.function(*arguments, **keywords)
         if self.takes_numbers and any(map(_is_number, arguments)):
             arguments = _with_numbers(arguments)
@@ -335,12 +353,15 @@ def compile(
     the function is traced anew. What else it uses, such as arrays of an outer scope, is taken as it
     is when it is traced. `out=` takes arrays as the function returns them.
 
+    Of a method `self` is such a hashable value: its attributes are taken as they are when it is
+    traced, and the programs keep the instance alive. Give what changes as an argument.
+
     fast_math: allows what rounds otherwise, or is wrong for infinities, NaN or -0.
     threads: at most so many; 0: as many as the process may use.
     """
     if function is None:
         return functools.partial(compile, fast_math=fast_math, threads=threads)
-    tracer = _Tracer(function, fast_math, threads)
+    tracer = _Tracer(function, fast_math, _checked_threads(threads))
     call = _native_call(tracer)
     learn = tracer.added
 
@@ -351,7 +372,7 @@ def compile(
 
     def report() -> Report:
         if not call.programs:
-            raise InvalidArgument(f"no program yet: call {call.__name__} first, or trace() it")
+            raise InvalidArgument(f"no program yet: call {_name_of(function)} first, or trace() it")
         newest: Program = call.programs[-1]
         return newest.report()
 

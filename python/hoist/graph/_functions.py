@@ -4,6 +4,7 @@ With arrays of a function that is being traced they add to its program. With oth
 once, by a program of their own.
 """
 
+import operator
 import sys
 from typing import Any, Callable, List, Sequence, TypeVar
 
@@ -200,7 +201,7 @@ def squeeze(x: Any, axis: Axes) -> Any:
 def concat(arrays: Sequence[Any], *, axis: int = 0) -> Any:
     """One behind the other along an axis."""
     base = _base(*arrays)
-    return base._made(base._builder.concatenate(base._alike(arrays), axis))
+    return base._made(base._builder.concatenate(base._alike(arrays), operator.index(axis)))
 
 
 @_public
@@ -224,13 +225,13 @@ def gelu(x: Any, *, approximate: str = "tanh") -> Any:
 @_public
 def softmax(x: Any, *, axis: int = -1) -> Any:
     """e^x divided by the sum of these along an axis."""
-    return x._made(x._builder.softmax(x._id, axis))
+    return x._made(x._builder.softmax(x._id, operator.index(axis)))
 
 
 @_public
 def log_softmax(x: Any, *, axis: int = -1) -> Any:
     """The logarithm of softmax."""
-    return x._made(x._builder.log_softmax(x._id, axis))
+    return x._made(x._builder.log_softmax(x._id, operator.index(axis)))
 
 
 @_public

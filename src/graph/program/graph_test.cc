@@ -40,6 +40,18 @@ TEST(GraphTest, ShapesAreInferred) {
   EXPECT_EQ(graph[*graph.add_node(Op::less, {x, y})].dtype, DType::boolean);
 }
 
+TEST(GraphTest, EmptyArraysMayHaveHugeExtents) {
+  constexpr int64_t kHuge = int64_t{1} << 60;
+  EXPECT_EQ(element_count({kHuge, kHuge, 0}), 0);
+  EXPECT_EQ(element_count({0, kHuge, kHuge}), 0);
+  EXPECT_EQ(element_count({kHuge, kHuge}), INT64_MAX);
+  Graph graph;
+  const Id x = *graph.input(DType::f32, {kHuge, kHuge, 0});
+  EXPECT_EQ(graph[x].elements(), 0);
+  EXPECT_EQ(graph[*graph.reshape(x, {0, 3})].shape, (Extents{0, 3}));
+  EXPECT_EQ(graph[*graph.add_node(Op::exp, {x})].elements(), 0);
+}
+
 // What is wrong is said with the shapes.
 TEST(GraphTest, WhatDoesNotFitIsRefused) {
   Graph graph;

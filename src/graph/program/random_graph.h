@@ -138,6 +138,7 @@ class RandomGraph {
     if (random_.below(3) == 0) {
       b = graph_.number(kNumbers[random_.below(std::size(kNumbers))], graph_[a].dtype);
     }
+    if (graph_[b].is_number()) b = graph_.reshape(b, Extents(random_.below(4), 1)).value();
     if (random_.below(4) == 0) {
       add(graph_.add_node(op, {b, a}));
     } else {
