@@ -25,12 +25,12 @@ class Unaligned {
  public:
   explicit Unaligned(const std::vector<float>& values)
       : size_(values.size()), bytes_((values.size() + 1) * sizeof(float)) {
-    std::memcpy(bytes_.data() + 1, values.data(), size_ * sizeof(float));
+    if (size_ != 0) std::memcpy(bytes_.data() + 1, values.data(), size_ * sizeof(float));
   }
   float* data() { return reinterpret_cast<float*>(bytes_.data() + 1); }
   std::vector<float> values() const {
     std::vector<float> values(size_);
-    std::memcpy(values.data(), bytes_.data() + 1, size_ * sizeof(float));
+    if (size_ != 0) std::memcpy(values.data(), bytes_.data() + 1, size_ * sizeof(float));
     return values;
   }
 
