@@ -1,7 +1,7 @@
 #include "graph/program/move.h"
 
-#include "array/convert.h"
 #include "graph/program/places.h"
+#include "graph/program/typed_steps.h"
 
 namespace hoist::graph::program {
 namespace {
@@ -13,34 +13,18 @@ bool lies_by_rows(const Operand& operand) {
 }  // namespace
 
 void widen(DType dtype, const void* from, size_t count, void* lanes) {
-  if (dtype == DType::f16) {  // many at a time
-    return array::convert_to_f32(dtype, static_cast<const std::byte*>(from),
-                                 {static_cast<float*>(lanes), count});
-  }
-  with_type(dtype, [&](auto memory, auto lane, const auto& widened, const auto&) {
-    const auto* const in = static_cast<const decltype(memory)*>(from);
-    auto* const out = static_cast<decltype(lane)*>(lanes);
-    for (size_t i = 0; i < count; ++i) out[i] = widened(in[i]);
-  });
+  typed_steps().widened[static_cast<size_t>(dtype)](from, count, lanes);
 }
 
 void narrow(DType dtype, const void* lanes, size_t count, void* to) {
-  if (dtype == DType::f16) {
-    return array::convert_from_f32({static_cast<const float*>(lanes), count}, dtype,
-                                   static_cast<std::byte*>(to));
-  }
-  with_type(dtype, [&](auto memory, auto lane, const auto&, const auto& narrowed) {
-    const auto* const in = static_cast<const decltype(lane)*>(lanes);
-    auto* const out = static_cast<decltype(memory)*>(to);
-    for (size_t i = 0; i < count; ++i) out[i] = narrowed(in[i]);
-  });
+  typed_steps().narrowed[static_cast<size_t>(dtype)](lanes, count, to);
 }
 
 void widen_matrix(DType dtype, const std::byte* from, int64_t row, int64_t column, size_t rows,
                   size_t columns, void* lanes) {
-  with_type(dtype, [&](auto memory, auto lane, const auto& widened, const auto&) {
-    const auto* const in = reinterpret_cast<const decltype(memory)*>(from);
-    auto* const out = static_cast<decltype(lane)*>(lanes);
+  with_type(dtype, [&]<typename E>(E) {
+    const auto* const in = reinterpret_cast<const typename E::Memory*>(from);
+    auto* const out = static_cast<typename E::Lane*>(lanes);
     for (size_t r = 0; r < rows; ++r) {
       const int64_t begin = static_cast<int64_t>(r) * row;
       if (column == 1) {
@@ -48,7 +32,7 @@ void widen_matrix(DType dtype, const std::byte* from, int64_t row, int64_t colum
         continue;
       }
       for (size_t c = 0; c < columns; ++c) {
-        out[r * columns + c] = widened(in[begin + static_cast<int64_t>(c) * column]);
+        out[r * columns + c] = E::widened(in[begin + static_cast<int64_t>(c) * column]);
       }
     }
   });
@@ -65,11 +49,11 @@ void gather_block(const Loop& loop, const Operand& operand, const std::byte* at,
     }
     return;
   }
-  with_type(operand.dtype, [&](auto memory, auto lanes, const auto& widened, const auto&) {
-    const auto* const from = reinterpret_cast<const decltype(memory)*>(at);
-    auto* const to = reinterpret_cast<decltype(lanes)*>(registers);
+  with_type(operand.dtype, [&]<typename E>(E) {
+    const auto* const from = reinterpret_cast<const typename E::Memory*>(at);
+    auto* const to = reinterpret_cast<typename E::Lane*>(registers);
     each_place(loop, operand, range, [&](int64_t place, int64_t r, int64_t c) {
-      to[r * register_row + c] = widened(from[place]);
+      to[r * register_row + c] = E::widened(from[place]);
     });
   });
 }
@@ -85,11 +69,11 @@ void scatter_block(const Loop& loop, const Operand& operand, std::byte* at, cons
     }
     return;
   }
-  with_type(operand.dtype, [&](auto memory, auto lanes, const auto&, const auto& narrowed) {
-    auto* const to = reinterpret_cast<decltype(memory)*>(at);
-    const auto* const from = reinterpret_cast<const decltype(lanes)*>(registers);
+  with_type(operand.dtype, [&]<typename E>(E) {
+    auto* const to = reinterpret_cast<typename E::Memory*>(at);
+    const auto* const from = reinterpret_cast<const typename E::Lane*>(registers);
     each_place(loop, operand, range, [&](int64_t place, int64_t r, int64_t c) {
-      to[place] = narrowed(from[r * register_row + c]);
+      to[place] = E::narrowed(from[r * register_row + c]);
     });
   });
 }

@@ -1,9 +1,7 @@
-// Where the elements of an operand lie for a block, and as what type.
+// Where the elements of an operand lie for a block.
 #pragma once
 
-#include <bit>
-
-#include "array/convert.h"
+#include "graph/program/element_types.h"
 #include "graph/program/move.h"
 
 namespace hoist::graph::program {
@@ -46,45 +44,6 @@ void each_place(const Loop& loop, const Operand& operand, const BlockRange& rang
         at[i] = 0;
       }
     }
-  }
-}
-
-// use(an element's type as it lies in memory, its lanes' type, from memory, to memory)
-template <typename Use>
-void with_type(DType dtype, const Use& use) {
-  const auto as = [&]<typename Memory, typename Lane>(Memory, Lane) {
-    use(
-        Memory(), Lane(), [](Memory x) { return static_cast<Lane>(x); },
-        [](Lane x) { return static_cast<Memory>(x); });
-  };
-  switch (dtype) {
-    case DType::boolean:
-      return use(
-          uint8_t(), float(), [](uint8_t x) { return x != 0 ? 1.0f : 0.0f; },
-          [](float x) -> uint8_t { return x != 0; });
-    case DType::f16:
-      return use(uint16_t(), float(), array::f16_to_f32, array::f32_to_f16);
-    case DType::bf16:
-      return use(uint16_t(), float(), array::bf16_to_f32,
-                 [](float x) { return static_cast<uint16_t>(std::bit_cast<uint32_t>(x) >> 16); });
-    case DType::f32:
-      return as(float(), float());
-    case DType::f64:
-      return as(double(), double());
-    case DType::i8:
-      return as(int8_t(), int64_t());
-    case DType::u8:
-      return as(uint8_t(), int64_t());
-    case DType::i16:
-      return as(int16_t(), int64_t());
-    case DType::u16:
-      return as(uint16_t(), int64_t());
-    case DType::i32:
-      return as(int32_t(), int64_t());
-    case DType::u32:
-      return as(uint32_t(), int64_t());
-    default:
-      return as(int64_t(), int64_t());
   }
 }
 

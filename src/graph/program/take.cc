@@ -39,14 +39,14 @@ void take_block(const Loop& loop, const LoopStep& step, const Operand& table, co
   if (registers.index_column == 0 && table.columns.size() == 1 && table.columns[0] == 1) {
     return take_rows(step, table, at, range, registers, fault);
   }
-  with_type(table.dtype, [&](auto memory, auto lane, const auto& widened, const auto&) {
-    const auto* const from = reinterpret_cast<const decltype(memory)*>(at);
-    auto* const to = reinterpret_cast<decltype(lane)*>(registers.results);
+  with_type(table.dtype, [&]<typename E>(E) {
+    const auto* const from = reinterpret_cast<const typename E::Memory*>(at);
+    auto* const to = reinterpret_cast<typename E::Lane*>(registers.results);
     each_place(loop, table, range, [&](int64_t element, int64_t r, int64_t c) {
       const int64_t index = registers.indices[r * registers.index_row + c * registers.index_column];
       const int64_t place = place_of(index, step, fault);
       to[r * registers.result_row + c] =
-          place < 0 ? decltype(lane)(0) : widened(from[element + place * step.stride]);
+          place < 0 ? typename E::Lane(0) : E::widened(from[element + place * step.stride]);
     });
   });
 }

@@ -13,6 +13,7 @@
 #include <hwy/foreach_target.h>
 //
 #include "graph/program/cast_steps-inl.h"
+#include "graph/program/element_moves-inl.h"
 #include "graph/program/typed_functions-inl.h"
 #include "graph/program/typed_products-inl.h"
 #include "graph/program/typed_reductions-inl.h"
@@ -166,6 +167,8 @@ const TypedSteps kTypedSteps = {
     .table = {{f32_steps(), f64_steps(), integer_steps<int64_t>(), integer_steps<uint64_t>()}},
     .casts = {casts_from<float>(), casts_from<double>(), casts_from<int64_t>(),
               casts_from<uint64_t>()},
+    .widened = all_moves<true>(),
+    .narrowed = all_moves<false>(),
     .sum_f64 = typed::reduced<double, typed::Added>,
     .sum_i64 = typed::sum_of_integers,
     .multiplied_f32 = typed::reduced<float, typed::Multiplied>,

@@ -21,6 +21,10 @@ struct TypedSteps {
   std::array<std::array<Row, kOps>, kLaneKinds> table;
   // By lanes and DType.
   std::array<std::array<std::array<Step, 2>, 16>, kLaneKinds> casts;
+  // By DType: elements one behind the other as lanes, and back.
+  using Move = void (*)(const void* from, size_t n, void* to);
+  std::array<Move, 16> widened;
+  std::array<Move, 16> narrowed;
   // n >= 1 elements; sums also of none. That of f64 adds as sum() of graph/ops/ops.h does.
   double (*sum_f64)(const double* a, size_t n);
   int64_t (*sum_i64)(const int64_t* a, size_t n);
