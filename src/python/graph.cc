@@ -11,4 +11,5 @@ NB_MODULE(_graph, module) {
   hoist::python::define_graph_builder(module);
   hoist::python::define_graph_program(module);
   hoist::python::define_graph_call(module);
+  hoist::python::define_graph_text(module);
 }

@@ -29,6 +29,7 @@ from hoist.graph._compile import Compiled, Program, Spec, compile, trace
 from hoist.graph._functions import *  # noqa: F403
 from hoist.graph._functions import __all__ as _functions
 from hoist.graph._report import Kernel, Report
+from hoist.graph._text import load, parse
 from hoist.graph._traced import TraceError, Traced
 
 __all__ = [
@@ -40,6 +41,8 @@ __all__ = [
     "TraceError",
     "Traced",
     "compile",
+    "load",
+    "parse",
     "trace",
 ]
 __all__ += _functions
