@@ -10,6 +10,7 @@
 #include "cli/report.h"
 #include "graph/text/names.h"
 #include "graph/text/picture.h"
+#include "graph/text/report.h"
 
 namespace hoist::cli {
 namespace {
@@ -19,14 +20,6 @@ using graph::program::Node;
 using graph::program::Program;
 using graph::program::Report;
 using nlohmann::ordered_json;
-
-std::vector<std::string> nodes_of(const Program& program, const KernelReport& kernel) {
-  std::vector<std::string> names;
-  for (const graph::program::Id id : kernel.nodes) {
-    names.emplace_back(graph::program::properties(program.graph()[id].op).name);
-  }
-  return names;
-}
 
 ordered_json arrays_json(const Program& program, const std::vector<std::string>& names,
                          bool of_inputs) {
@@ -53,13 +46,9 @@ ordered_json json_of(const ReadProgram& read) {
   json["kernels"] = ordered_json::array();
   for (const KernelReport& kernel : report.kernels) {
     json["kernels"].push_back(
-        {{"nodes", nodes_of(*read.program, kernel)}, {"bytes", kernel.bytes}});
+        {{"nodes", graph::text::operations_of(*read.program, kernel)}, {"bytes", kernel.bytes}});
   }
   return json;
-}
-
-double percent(uint64_t part, uint64_t all) {
-  return all == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(all);
 }
 
 void print_arrays(const char* what, const Program& program, const std::vector<std::string>& names,
@@ -72,22 +61,9 @@ void print_arrays(const char* what, const Program& program, const std::vector<st
 }
 
 void print(const ReadProgram& read) {
-  const Program& program = *read.program;
-  const Report& report = program.report();
-  print_arrays("inputs", program, read.graph.inputs, true);
-  print_arrays("outputs", program, read.graph.outputs, false);
-  const size_t kernels = report.kernels.size();
-  fmt::print("{} nodes traced, {} left, {} kernel{} ({:.0f} % of the nodes traced)\n",
-             report.nodes_traced, report.nodes_left, kernels, kernels == 1 ? "" : "s",
-             percent(kernels, report.nodes_traced));
-  fmt::print("{} bytes moved, {} planned between kernels\n", report.bytes_moved,
-             report.arena_bytes);
-  for (size_t i = 0; i < kernels; ++i) {
-    const KernelReport& kernel = report.kernels[i];
-    fmt::print("{:4}: {:>12} bytes {:3.0f} %  {}\n", i, kernel.bytes,
-               percent(kernel.bytes, report.bytes_moved),
-               fmt::join(nodes_of(program, kernel), " "));
-  }
+  print_arrays("inputs", *read.program, read.graph.inputs, true);
+  print_arrays("outputs", *read.program, read.graph.outputs, false);
+  fmt::print("{}", graph::text::report_text(*read.program));
 }
 
 }  // namespace
