@@ -55,6 +55,10 @@ class Examples(unittest.TestCase):
         self.assertIn("7 nodes traced, 7 left, 1 kernel (14 % of the nodes traced)", lines)
         self.assertEqual(lines[-3:], ["0.599 0.401", "0.378 0.622", "mark@c07"])
 
+    def test_hologram(self):
+        done = run(BUILD / "tests" / "graph_hologram_example")
+        self.assertEqual((done.returncode, done.stdout), (0, b"4 5\n0 0\nsum: 9\n"))
+
     def test_container(self):
         self.works("container_example", "c.holo", "7: hello\n9: world\n")
 

@@ -108,8 +108,8 @@ TEST(ProgramTest, ManyThreadsRunOneProgram) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// Whatever rows a thread takes, with what follows the product or without. Each instruction set:
-// PartsHaveTheBitsOfTheWhole of graph/ops/product_test.cc, and graph/program/steps_test.cc.
+// Whatever rows a thread takes, with what follows the product or without. CMakeLists.txt has the
+// runs with other instruction sets.
 TEST(ProgramTest, ThreadsChangeNoResult) {
   RandomValues random(test_seed());
   for (const auto& [rows, depth, columns] : std::vector<std::array<int64_t, 3>>{
