@@ -113,6 +113,10 @@ void define_graph_builder(nb::module_& module) {
            [](gp::Graph& graph, std::vector<Id> inputs, int64_t axis) {
              return value(graph.concatenate(std::move(inputs), axis));
            })
+      .def("cumulative_sum", [](gp::Graph& graph, Id input,
+                                int64_t axis) { return value(graph.cumulative_sum(input, axis)); })
+      .def("take_along", [](gp::Graph& graph, Id input, Id indices,
+                            int64_t axis) { return value(graph.take_along(input, indices, axis)); })
       .def("cast",
            [](gp::Graph& graph, Id input, const std::string& dtype) {
              return value(graph.cast(input, graph_dtype(dtype)));

@@ -25,6 +25,8 @@ Errors are those of `hoist.errors`, and TraceError.
 from importlib import import_module
 from typing import Any
 
+from hoist.graph._along import *  # noqa: F403
+from hoist.graph._along import __all__ as _along
 from hoist.graph._compile import Compiled, Program, Spec, compile, trace
 from hoist.graph._functions import *  # noqa: F403
 from hoist.graph._functions import __all__ as _functions
@@ -45,7 +47,7 @@ __all__ = [
     "parse",
     "trace",
 ]
-__all__ += _functions
+__all__ += _functions + _along
 
 
 def __getattr__(name: str) -> Any:

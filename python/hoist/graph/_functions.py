@@ -4,6 +4,7 @@ With arrays of a function that is being traced they add to its program. With oth
 once, by a program of their own.
 """
 
+import sys
 from functools import wraps
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, TypeVar
 
@@ -34,7 +35,7 @@ def _public(function: _Function) -> _Function:
             compiled["call"] = compile(function)
         return compiled["call"](*arguments, **keywords)
 
-    __all__.append(function.__name__)
+    sys.modules[function.__module__].__all__.append(function.__name__)
     return called  # type: ignore[return-value]
 
 
@@ -45,21 +46,21 @@ def _base(*values: Any) -> Traced:
     raise InvalidArgument("a function of arrays is given none")
 
 
-def _unary(name: str, what: str) -> Callable[[Any], Any]:
+def _unary(name: str, what: str, module: str = __name__) -> Callable[[Any], Any]:
     def function(x: Any) -> Any:
         return _base(x)._node(name, x)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = what
+    function.__doc__, function.__module__ = what, module
     return _public(function)
 
 
-def _binary(name: str, what: str) -> Callable[[Any, Any], Any]:
+def _binary(name: str, what: str, module: str = __name__) -> Callable[[Any, Any], Any]:
     def function(x1: Any, x2: Any) -> Any:
         return _base(x1, x2)._node(name, x1, x2)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = what
+    function.__doc__, function.__module__ = what, module
     return _public(function)
 
 

@@ -6,6 +6,7 @@ from typing import Any, Iterator, List, NoReturn, Optional, Sequence, Tuple, Uni
 
 from hoist import _graph
 from hoist.errors import Error, InvalidArgument
+from hoist.graph._operators import IntegerOperators
 from hoist.graph._types import float_for, is_integer, name_of, takes_integers, type_of_all
 
 Axes = Union[int, Sequence[int], None]
@@ -36,7 +37,7 @@ def axes_of(axis: Axes) -> List[int]:
     return [operator.index(axis)]  # type: ignore[arg-type]
 
 
-class Traced:
+class Traced(IntegerOperators):
     """An array of a function that is being traced: its shape and type, but no values."""
 
     __slots__ = ("_builder", "_id")

@@ -110,6 +110,7 @@ Result<Id> Graph::add_node(Op op, std::vector<Id> inputs) {
 Result<Id> Graph::reduce(Op op, Id input, Extents axes, bool keeps_axes) {
   const std::string who(properties(op).name);
   const DType dtype = nodes_[input].dtype;
+  if (is_place(op) && axes.size() != 1) return place_of_all(op, input, axes, keeps_axes);
   if (!takes(op, dtype)) return wrong(who + " of booleans: cast them with astype()");
   if (op == Op::mean && is_integer(dtype) && bytes_of(dtype) < 8) {
     const Result<Id> sum = reduce(Op::sum, input, std::move(axes), keeps_axes);
@@ -148,7 +149,8 @@ Result<Id> Graph::reduce(Op op, Id input, Extents axes, bool keeps_axes) {
     const bool is_reduced = std::binary_search(axes.begin(), axes.end(), static_cast<int64_t>(i));
     if (!is_reduced) dropped.push_back(from.shape[i]);
   }
-  const Id result = intern({op, dtype, std::move(kept), {input}, std::move(axes), nullptr});
+  const DType given = is_place(op) ? DType::i64 : dtype;
+  const Id result = intern({op, given, std::move(kept), {input}, std::move(axes), nullptr});
   return keeps_axes ? Result<Id>(result) : reshape(result, std::move(dropped));
 }
 

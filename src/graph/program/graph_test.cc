@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "graph/program/interpreter.h"
+#include "graph/program/program.h"
+
 namespace hoist::graph::program {
 namespace {
 
@@ -79,6 +82,44 @@ TEST(GraphTest, WhatDoesNotFitIsRefused) {
   refused(graph.add_node(Op::add, {x, whole}), wrong, "float32 and int8: give both one type");
   refused(graph.add_node(Op::divide, {whole, whole}), wrong, "divide takes floats, not int8");
   refused(graph.input(DType::f32, Extents(9, 1)), ErrorCode::unsupported, "9 axes");
+}
+
+TEST(GraphTest, ArithmeticOfNarrowTypesIsThatOfTheirLanes) {
+  Graph graph;
+  const auto dtype = [&](const Result<Id>& id) { return graph[id.value()].dtype; };
+  const Id half = *graph.input(DType::f16, {2, 3});
+  const Id byte = *graph.input(DType::u8, {2, 3});
+  const Id sum = *graph.add_node(Op::add, {half, half});
+  EXPECT_EQ(graph[sum].op, Op::cast);
+  EXPECT_EQ(graph[sum].dtype, DType::f16);
+  EXPECT_EQ(graph[graph[sum].inputs[0]].dtype, DType::f32);
+  EXPECT_EQ(graph[*graph.add_node(Op::maximum, {half, half})].op, Op::maximum);
+  EXPECT_EQ(dtype(graph.add_node(Op::less, {byte, byte})), DType::boolean);
+  EXPECT_EQ(dtype(graph.reduce(Op::sum, byte, {}, false)), DType::u64);
+  EXPECT_EQ(dtype(graph.reduce(Op::mean, byte, {}, false)), DType::f32);
+  EXPECT_EQ(dtype(graph.reduce(Op::argmax, byte, {}, true)), DType::i64);
+  EXPECT_EQ(dtype(graph.cumulative_sum(half, 1)), DType::f16);
+  EXPECT_EQ(graph[*graph.take_along(half, *graph.input(DType::u8, {1, 7}), -1)].shape,
+            (Extents{2, 7}));
+  EXPECT_EQ(graph.number(-0.0, DType::f64), graph.number(-0.0, DType::f64));
+  EXPECT_EQ(graph[graph.integer(300, DType::u8)].number(), 44);
+}
+
+// Constants whose indices lie outside are not folded: the program says so when it runs.
+TEST(GraphTest, AnIndexOutsideIsSaidWhenAProgramRuns) {
+  Graph graph;
+  const Id x = *graph.constant(DType::f32, {3}, std::make_shared<const Values>(Values{1, 2, 3}));
+  const Id at = *graph.constant(DType::i64, {1}, std::make_shared<const Values>(Values::I64{3}));
+  graph.set_outputs({*graph.take_along(x, at, 0)});
+  EXPECT_EQ(interpret(graph, {}).error().code, ErrorCode::invalid_argument);
+  const auto program = Program::compile(graph).value();
+  float result = 7;
+  void* const out = &result;
+  const Status done = program->run({}, {&out, 1});
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, ErrorCode::invalid_argument);
+  EXPECT_NE(done.error().message.find("index 3 of axis 0 with 3 elements"), std::string::npos);
+  EXPECT_EQ(result, 0);
 }
 
 }  // namespace

@@ -79,7 +79,10 @@ void LoopBuilder::add(Id id, bool is_written) {
   const bool reduces = is_reduction(node.op);
   member.level = reduces ? Level::column : *level_of(group_, node.shape);
   const Extents& shape = reduces ? graph_[node.inputs[0]].shape : node.shape;
-  for (const Id from : node.inputs) {
+  const size_t first = node.op == Op::take_along ? 1 : 0;
+  if (first == 1) set_table(node, member);
+  for (size_t i = first; i < node.inputs.size(); ++i) {
+    const Id from = node.inputs[i];
     const Input found = input(from, reduces ? Level::full : member.level, shape);
     if (!found.is_operand) member.phase = std::max(member.phase, members_[found.index].ready);
     member.inputs.push_back(found);
@@ -88,6 +91,24 @@ void LoopBuilder::add(Id id, bool is_written) {
   if (is_written) member.output = output_operand(id, member.level);
   member_of_[id] = members_.size();
   members_.push_back(std::move(member));
+}
+
+// What is taken from is read at any place of the axis, which therefore counts as having no stride.
+void LoopBuilder::set_table(const Node& node, Member& member) {
+  const Id from = node.inputs[0];
+  const auto axis = static_cast<size_t>(node.numbers[0]);
+  Extents shape = node.shape;
+  shape[axis] = graph_[from].shape[axis];
+  const Origin& origin = fused_.origins[from];
+  Access access = broadcast_access(shape, graph_[from].shape, origin.access);
+  member.axis = node.numbers[0];
+  member.extent = shape[axis];
+  member.stride = access.strides[axis];
+  access.strides[axis] = 0;
+  // Not shared with other readers, which may read it where they write.
+  raw_.push_back({memory_of(origin.root, access.offset),
+                  domain_strides(group_, member.level, node.shape, access)});
+  member.table = raw_.size() - 1;
 }
 
 void LoopBuilder::add_product(Id id, bool is_written) {

@@ -69,7 +69,7 @@ double Node::number() const {
 
 Lanes step_lanes(const Graph& graph, const Node& node) {
   const bool is_cast = node.op == Op::cast || node.op == Op::to_bool;
-  if (!is_cast && !is_comparison(node.op)) return lanes_of(node.dtype);
+  if (!is_cast && !is_comparison(node.op) && !is_place(node.op)) return lanes_of(node.dtype);
   // Free casts may be left out: u64 beside what fits i64.
   for (const Id input : node.inputs) {
     if (graph[input].dtype == DType::u64) return Lanes::u64;

@@ -171,8 +171,10 @@ Status Program::run(std::span<const void* const> inputs, std::span<void* const> 
     if (overlaps(inputs, outputs)) return run_apart(inputs, outputs);
     std::unique_ptr<Context> context = take_context();
     std::byte* const memory = context->memory.get();
-    run_kernels({inputs.data(), outputs.data(), memory}, memory + arena_bytes_);
+    Fault fault;
+    run_kernels({inputs.data(), outputs.data(), memory, &fault}, memory + arena_bytes_);
     give_back(std::move(context));
+    if (Status ok = fault.status(); !ok) return ok;
   } catch (const std::bad_alloc&) {
     return fail(ErrorCode::exhausted, "no memory for a program's results");
   }

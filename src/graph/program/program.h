@@ -62,7 +62,8 @@ class Program {
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
-  // A pointer for each input and output. `exhausted` where there is no memory.
+  // A pointer for each input and output. `exhausted` where there is no memory; `invalid_argument`
+  // for an index outside of its axis: outputs then have any values.
   Status run(std::span<const void* const> inputs, std::span<void* const> outputs) const;
 
   // Checks element types, shapes and contiguity, too.
