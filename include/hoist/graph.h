@@ -61,8 +61,8 @@ hoist_status hoist_graph_number(hoist_graph* graph, const char* type, double val
 hoist_status hoist_graph_apply(hoist_graph* graph, const char* operation,
                                const hoist_graph_node* inputs, size_t count,
                                hoist_graph_node* node);
-/* "sum", "mean", "min", "max", ... over `axes`, which may be negative; none: over all. `keep`: 1
- * keeps them, with length 1. */
+/* "sum", "mean", "min", "max", "argmin", "argmax" over `axes`, which may be negative; none: over
+ * all. `keep`: 1 keeps them, with length 1. */
 hoist_status hoist_graph_reduce(hoist_graph* graph, const char* operation, hoist_graph_node input,
                                 const int64_t* axes, size_t count, int keep,
                                 hoist_graph_node* node);
@@ -83,6 +83,12 @@ hoist_status hoist_graph_broadcast(hoist_graph* graph, hoist_graph_node input, c
 hoist_status hoist_graph_slice(hoist_graph* graph, hoist_graph_node input, const int64_t* begins,
                                const int64_t* lengths, const int64_t* steps, size_t axes,
                                hoist_graph_node* node);
+hoist_status hoist_graph_cumulative_sum(hoist_graph* graph, hoist_graph_node input, int64_t axis,
+                                        hoist_graph_node* node);
+/* Along `axis` the elements at these places; negative ones count from the end. One outside makes
+ * hoist_graph_run() HOIST_INVALID_ARGUMENT. */
+hoist_status hoist_graph_take_along(hoist_graph* graph, hoist_graph_node input,
+                                    hoist_graph_node indices, int64_t axis, hoist_graph_node* node);
 hoist_status hoist_graph_concatenate(hoist_graph* graph, const hoist_graph_node* inputs,
                                      size_t count, int64_t axis, hoist_graph_node* node);
 

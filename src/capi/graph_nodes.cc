@@ -55,6 +55,20 @@ hoist_status hoist_graph_slice(hoist_graph* graph, hoist_graph_node input, const
   });
 }
 
+hoist_status hoist_graph_cumulative_sum(hoist_graph* graph, hoist_graph_node input, int64_t axis,
+                                        hoist_graph_node* node) {
+  return adding_to(graph, input, node, [&](Graph& own) { return own.cumulative_sum(input, axis); });
+}
+
+hoist_status hoist_graph_take_along(hoist_graph* graph, hoist_graph_node input,
+                                    hoist_graph_node indices, int64_t axis,
+                                    hoist_graph_node* node) {
+  return adding_to(graph, input, node, [&](Graph& own) -> Result<Id> {
+    if (hoist::Status there = check_node(own, indices); !there) return there.error();
+    return own.take_along(input, indices, axis);
+  });
+}
+
 hoist_status hoist_graph_gelu(hoist_graph* graph, hoist_graph_node input, int exact,
                               hoist_graph_node* node) {
   return adding_to(graph, input, node, [&](Graph& own) {

@@ -111,7 +111,9 @@ static void test_nodes(void) {
   const int64_t shape[] = {2, 3}, turned[] = {3, 2}, flat[] = {-1}, wide[] = {4, 2, 3};
   const int64_t order[] = {1, 0}, begins[] = {1, 0}, lengths[] = {2, 2}, steps[] = {-1, 2};
   const int64_t axis[] = {-1};
-  hoist_graph_node x, n, made[14];
+  const int64_t places_shape[] = {2, 1};
+  const int32_t places_data[] = {2, -1};
+  hoist_graph_node x, n, places, made[16];
   CHECK_OK(hoist_graph_input(graph, "x", "f64", shape, 2, &x));
   CHECK_OK(hoist_graph_number(graph, "f64", 0.25, &n));
   const hoist_graph_node both[] = {x, n}, twice[] = {x, x};
@@ -129,25 +131,28 @@ static void test_nodes(void) {
   CHECK_OK(hoist_graph_softmax(graph, x, -1, &made[11]));
   CHECK_OK(hoist_graph_log_softmax(graph, x, 0, &made[12]));
   CHECK_OK(hoist_graph_layer_norm(graph, x, 1e-5, &made[13]));
+  CHECK_OK(hoist_graph_cumulative_sum(graph, x, 1, &made[14]));
+  CHECK_OK(hoist_graph_constant(graph, "i32", places_shape, 2, places_data, 8, &places));
+  CHECK_OK(hoist_graph_take_along(graph, x, places, 1, &made[15]));
   hoist_graph_array array;
   CHECK_OK(hoist_graph_describe(graph, made[5], &array));
   CHECK(memcmp(array.shape, turned, sizeof turned) == 0 && array.bytes == 48);
   CHECK_OK(hoist_graph_describe(graph, made[3], &array));
   CHECK(strcmp(array.type, "i32") == 0);
 
-  for (size_t i = 0; i < 14; ++i) CHECK_OK(hoist_graph_output(graph, NULL, made[i]));
+  for (size_t i = 0; i < 16; ++i) CHECK_OK(hoist_graph_output(graph, NULL, made[i]));
   hoist_graph_program* const program = compiled(graph, NULL);
   hoist_graph_free(graph);
   double x_data[] = {0.5, -1, 2, 3, -4, 5};
-  double results[14][24];
-  hoist_graph_memory outputs[14];
-  for (size_t i = 0; i < 14; ++i) {
+  double results[16][24];
+  hoist_graph_memory outputs[16];
+  for (size_t i = 0; i < 16; ++i) {
     outputs[i].data = results[i];
     outputs[i].bytes = hoist_graph_output_array(program, i)->bytes;
     outputs[i].strides = NULL;
   }
   const hoist_graph_memory input = {x_data, sizeof x_data, NULL};
-  CHECK_OK(hoist_graph_run(program, &input, 1, outputs, 14));
+  CHECK_OK(hoist_graph_run(program, &input, 1, outputs, 16));
   CHECK(results[0][5] == 1.25 && results[1][0] == 1.5 && results[2][0] == 5);
   int32_t truncated[6];
   memcpy(truncated, results[3], sizeof truncated);
@@ -159,6 +164,7 @@ static void test_nodes(void) {
   CHECK(fabs(results[11][0] + results[11][1] + results[11][2] - 1) < 1e-12);
   CHECK(fabs(exp(results[12][0]) + exp(results[12][3]) - 1) < 1e-12);
   CHECK(fabs(results[13][0] + results[13][1] + results[13][2]) < 1e-12);
+  CHECK(results[14][2] == 1.5 && results[15][0] == 2 && results[15][1] == 5);
   hoist_graph_program_free(program);
 }
 

@@ -92,9 +92,12 @@ void run(const Graph& graph) {
     else
       to.push_back(memory[i].data());
   }
-  const std::vector<Values> expected = program::interpret(graph, inputs).value();
+  const auto interpreted = program::interpret(graph, inputs);
   const auto compiled = program::Program::compile(graph, {.threads = 1}).value();
-  require(static_cast<bool>(compiled->run(from, to)));
+  // An index outside of its axis makes both fail.
+  require(static_cast<bool>(compiled->run(from, to)) == static_cast<bool>(interpreted));
+  if (!interpreted) return;
+  const std::vector<Values>& expected = *interpreted;
   for (size_t i = 0; i < to.size(); ++i) {
     const DType dtype = graph[graph.outputs()[i]].dtype;
     Values found(program::lanes_of(dtype), expected[i].size());

@@ -53,6 +53,8 @@ Attributes attributes_of(Op op) {
     case Op::slice:
       return {"from", "step", true};
     case Op::concatenate:
+    case Op::cumulative_sum:
+    case Op::take_along:
       return {"along", "", false};
     default:
       return {};

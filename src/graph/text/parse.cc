@@ -159,6 +159,10 @@ class Parser {
         return graph.broadcast(inputs[0], type.shape);
       case Op::concatenate:
         return graph.concatenate(std::move(inputs), numbers[0]);
+      case Op::cumulative_sum:
+        return graph.cumulative_sum(inputs[0], numbers[0]);
+      case Op::take_along:
+        return graph.take_along(inputs[0], inputs[1], numbers[0]);
       case Op::slice: {
         const auto half = static_cast<long>(numbers.size() / 2);
         return graph.slice(inputs[0], {numbers.begin(), numbers.begin() + half}, type.shape,
