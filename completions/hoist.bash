@@ -10,7 +10,7 @@ _hoist_commands() {
     "container") echo "info verify repair" ;;
     "match") echo "build query learn delete show sync stats verify repair dedup grep bench" ;;
     "px") echo "check run build emit fmt" ;;
-    "graph") echo "canon eval" ;;
+    "graph") echo "show run canon eval" ;;
     "tensors") echo "pack unpack info verify repair bench" ;;
     "records") echo "encode append decode columns info verify" ;;
   esac
@@ -53,6 +53,8 @@ _hoist_options() {
     "px emit") echo "--help --stage --check-bounds" ;;
     "px fmt") echo "--help --check" ;;
     "graph") echo "--help" ;;
+    "graph show") echo "--help -o --force --fast-math --json" ;;
+    "graph run") echo "--help --in --out --force --fast-math" ;;
     "graph canon") echo "--help --file --grammar --gates --no-gates --json" ;;
     "graph eval") echo "--help --file --grammar --json" ;;
     "tensors") echo "--help" ;;
@@ -123,6 +125,9 @@ _hoist_values() {
     "px run --target") echo "auto cpu cuda interpreter" ;;
     "px build -o" | "px build --output") echo "@text" ;;
     "px emit --stage") echo "ast ir cuda cpp ptx" ;;
+    "graph show -o") echo "@file" ;;
+    "graph run --in") echo "@text" ;;
+    "graph run --out") echo "@text" ;;
     "graph canon --file") echo "@file" ;;
     "graph canon --grammar") echo "compiler spec" ;;
     "graph eval --file") echo "@file" ;;
@@ -183,6 +188,8 @@ _hoist_arguments() {
     "px build") echo "@file" ;;
     "px emit") echo "@file" ;;
     "px fmt") echo "@file" ;;
+    "graph show") echo "@file" ;;
+    "graph run") echo "@file" ;;
     "graph canon") echo "@text" ;;
     "graph eval") echo "@text" ;;
     "tensors pack") echo "@file" ;;

@@ -1,6 +1,6 @@
 # Fish completion for hoist(1). Written by scripts/command-table: change src/cli or that script.
 
-set -g __hoist_paths 'run' 'top' 'options' 'doctor' 'learn-program' 'version' 'help' 'tune' 'explain' 'container' 'container info' 'container verify' 'container repair' 'match' 'match build' 'match query' 'match learn' 'match delete' 'match show' 'match sync' 'match stats' 'match verify' 'match repair' 'match dedup' 'match grep' 'match bench' 'px' 'px check' 'px run' 'px build' 'px emit' 'px fmt' 'graph' 'graph canon' 'graph eval' 'tensors' 'tensors pack' 'tensors unpack' 'tensors info' 'tensors verify' 'tensors repair' 'tensors bench' 'records' 'records encode' 'records append' 'records decode' 'records columns' 'records info' 'records verify' 'bench' 'sort' 'md5sum' 'sha1sum' 'sha224sum' 'sha256sum' 'sha384sum' 'sha512sum' 'b2sum' 'cksum' 'gzip' 'gunzip' 'zcat'
+set -g __hoist_paths 'run' 'top' 'options' 'doctor' 'learn-program' 'version' 'help' 'tune' 'explain' 'container' 'container info' 'container verify' 'container repair' 'match' 'match build' 'match query' 'match learn' 'match delete' 'match show' 'match sync' 'match stats' 'match verify' 'match repair' 'match dedup' 'match grep' 'match bench' 'px' 'px check' 'px run' 'px build' 'px emit' 'px fmt' 'graph' 'graph show' 'graph run' 'graph canon' 'graph eval' 'tensors' 'tensors pack' 'tensors unpack' 'tensors info' 'tensors verify' 'tensors repair' 'tensors bench' 'records' 'records encode' 'records append' 'records decode' 'records columns' 'records info' 'records verify' 'bench' 'sort' 'md5sum' 'sha1sum' 'sha224sum' 'sha256sum' 'sha384sum' 'sha512sum' 'b2sum' 'cksum' 'gzip' 'gunzip' 'zcat'
 set -g __hoist_engines sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat
 set -g __hoist_run_values --ops --verify
 
@@ -68,7 +68,7 @@ complete -c hoist -n '__hoist_is ""' -a explain -d 'Say what placement chooses f
 complete -c hoist -n '__hoist_is ""' -a container -d 'Look into, verify or repair a container file'
 complete -c hoist -n '__hoist_is ""' -a match -d 'Search exactly for similar patterns: build, query, learn, dedup'
 complete -c hoist -n '__hoist_is ""' -a px -d 'Kernels written once, for CPU and GPU: check, run, build'
-complete -c hoist -n '__hoist_is ""' -a graph -d 'Circuits over 96 classes of bytes: canonical texts, bytes, words'
+complete -c hoist -n '__hoist_is ""' -a graph -d 'Tensor programs: show, run; circuits: canonical texts, bytes'
 complete -c hoist -n '__hoist_is ""' -a tensors -d 'Pack model weights so that they load progressively, and back'
 complete -c hoist -n '__hoist_is ""' -a records -d 'Encode text of records into columns, and back'
 complete -c hoist -n '__hoist_is ""' -a bench -d 'Measure the parts of Hoist beside their peers'
@@ -260,9 +260,23 @@ complete -c hoist -n '__hoist_is "px emit"' -F
 complete -c hoist -n '__hoist_is "px fmt"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "px fmt"' -l check -d 'Only name the files that would change'
 complete -c hoist -n '__hoist_is "px fmt"' -F
+complete -c hoist -n '__hoist_is "graph"' -a show -d 'Say how a tensor program is fused, and draw it'
+complete -c hoist -n '__hoist_is "graph"' -a run -d 'Run a tensor program on arrays of files'
 complete -c hoist -n '__hoist_is "graph"' -a canon -d 'Print the canonical text of a circuit'
 complete -c hoist -n '__hoist_is "graph"' -a eval -d 'Print the bytes, addresses and words of a circuit'
 complete -c hoist -n '__hoist_is "graph"' -s h -l help -d 'Print this help message and exit'
+complete -c hoist -n '__hoist_is "graph show"' -s h -l help -d 'Print this help message and exit'
+complete -c hoist -n '__hoist_is "graph show"' -s o -r -F -d 'Draw the nodes, grouped by kernel, into an SVG file'
+complete -c hoist -n '__hoist_is "graph show"' -l force -d 'Replace the output where it exists'
+complete -c hoist -n '__hoist_is "graph show"' -l fast-math -d 'Allow what rounds otherwise, or is wrong for infinities, NaN or -0'
+complete -c hoist -n '__hoist_is "graph show"' -l json -d 'Print as JSON'
+complete -c hoist -n '__hoist_is "graph show"' -F
+complete -c hoist -n '__hoist_is "graph run"' -s h -l help -d 'Print this help message and exit'
+complete -c hoist -n '__hoist_is "graph run"' -l in -x -d 'Read an input, .npy or raw'
+complete -c hoist -n '__hoist_is "graph run"' -l out -x -d 'Write an output, .npy or raw'
+complete -c hoist -n '__hoist_is "graph run"' -l force -d 'Replace the output where it exists'
+complete -c hoist -n '__hoist_is "graph run"' -l fast-math -d 'Allow what rounds otherwise, or is wrong for infinities, NaN or -0'
+complete -c hoist -n '__hoist_is "graph run"' -F
 complete -c hoist -n '__hoist_is "graph canon"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "graph canon"' -l file -r -F -d 'Read the circuit from there'
 complete -c hoist -n '__hoist_is "graph canon"' -l grammar -x -a 'compiler spec' -d 'compiler: copy names source and destination; spec: it names one class'

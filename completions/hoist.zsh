@@ -16,7 +16,7 @@ _hoist() {
     'container:Look into, verify or repair a container file'
     'match:Search exactly for similar patterns\: build, query, learn, dedup'
     'px:Kernels written once, for CPU and GPU\: check, run, build'
-    'graph:Circuits over 96 classes of bytes\: canonical texts, bytes, words'
+    'graph:Tensor programs\: show, run; circuits\: canonical texts, bytes'
     'tensors:Pack model weights so that they load progressively, and back'
     'records:Encode text of records into columns, and back'
     'bench:Measure the parts of Hoist beside their peers'
@@ -489,6 +489,8 @@ _hoist_px_fmt() {
 _hoist_graph() {
   local curcontext=$curcontext state
   local -a hoist_commands=(
+    'show:Say how a tensor program is fused, and draw it'
+    'run:Run a tensor program on arrays of files'
     'canon:Print the canonical text of a circuit'
     'eval:Print the bytes, addresses and words of a circuit'
   )
@@ -501,11 +503,35 @@ _hoist_graph() {
     command) _describe command hoist_commands ;;
     arguments)
       case $words[1] in
+        show) _hoist_graph_show ;;
+        run) _hoist_graph_run ;;
         canon) _hoist_graph_canon ;;
         eval) _hoist_graph_eval ;;
       esac
       ;;
   esac
+}
+
+_hoist_graph_show() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    -o'[Draw the nodes, grouped by kernel, into an SVG file]:SVG:_files' \
+    --force'[Replace the output where it exists]' \
+    --fast-math'[Allow what rounds otherwise, or is wrong for infinities, NaN or -0]' \
+    --json'[Print as JSON]' \
+    '1:FILE:_files'
+}
+
+_hoist_graph_run() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    '*'--in='[Read an input, .npy or raw]:ARRAY=FILE: ' \
+    '*'--out='[Write an output, .npy or raw]:ARRAY=FILE: ' \
+    --force'[Replace the output where it exists]' \
+    --fast-math'[Allow what rounds otherwise, or is wrong for infinities, NaN or -0]' \
+    '1:FILE:_files'
 }
 
 _hoist_graph_canon() {

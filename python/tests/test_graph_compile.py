@@ -183,7 +183,8 @@ def test_report_counts_primitive_nodes():
     )
     assert len(attention.report().kernels) == 2
     picture = xml.dom.minidom.parseString(attention.svg())
-    assert len(picture.getElementsByTagName("rect")) == 2
+    boxes = [one.getAttribute("class") for one in picture.getElementsByTagName("rect")]
+    assert boxes == ["page", "box k0", "box k1"]
 
 
 def test_fast_math_only_where_it_is_asked_for():

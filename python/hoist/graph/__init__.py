@@ -56,6 +56,7 @@ from hoist.graph._reductions import __all__ as _reductions
 from hoist.graph._report import Kernel, Report
 from hoist.graph._shapes import *  # noqa: F403
 from hoist.graph._shapes import __all__ as _shapes
+from hoist.graph._text import load, parse
 from hoist.graph._traced import TraceError, Traced
 
 __all__ = [
@@ -67,6 +68,8 @@ __all__ = [
     "TraceError",
     "Traced",
     "compile",
+    "load",
+    "parse",
     "trace",
 ]
 __all__ += _along + _creation + _dtypes + _functions + _elementwise + _reductions + _products

@@ -2,6 +2,7 @@
 
 import functools
 import operator
+import os
 from numbers import Integral, Real
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Protocol, Sequence, Tuple, overload
 
@@ -98,6 +99,8 @@ class Program:
         self._arguments = arguments
         self._results = results
         self.name = name
+        self._parameters: Tuple[str, ...] = ()  # of the function
+        self._names: Optional[Tuple[List[str], List[str]]] = None  # of a text's arrays
         self.inputs = tuple(Spec(shape, dtype) for dtype, shape in native.inputs())
         self.outputs = tuple(Spec(shape, dtype) for dtype, shape in native.outputs())
 
@@ -131,9 +134,20 @@ class Program:
 
     def svg(self) -> str:
         """A picture of the nodes, grouped by kernel."""
-        from hoist.graph._svg import picture
+        return _graph.picture(self._native, self.name)
 
-        return picture(self.name, self._native.nodes())
+    def text(self) -> str:
+        """The graph as text, which parse() reads; as it was traced, so whatever rewrites it."""
+        from hoist.graph._text import input_names, output_names
+
+        return _graph.text(self._native, self.name, input_names(self), output_names(self))
+
+    def save(self, path: Any, *, replace: bool = False) -> None:
+        """Writes text() to a file; InvalidArgument where there is one, unless it may be replaced."""
+        from hoist.graph._text import input_names, output_names
+
+        names = input_names(self), output_names(self)
+        _graph.save(self._native, self.name, *names, os.fspath(path), replace)
 
 
 def _name_of(function: Callable[..., Any]) -> str:
@@ -173,7 +187,11 @@ def _traced(
             leaf._id if isinstance(leaf, Traced) else builder.constant(leaf, f"result of {name}")
         )
     native = builder.compile(outputs, fast_math, fuses, threads)
-    return Program(native, arguments, results, name)
+    program = Program(native, arguments, results, name)
+    code = getattr(function, "__code__", None)
+    if code is not None:
+        program._parameters = code.co_varnames[: code.co_argcount]
+    return program
 
 
 def trace(

@@ -172,6 +172,36 @@ TEST(ProgramTest, ManyThreadsRunOneProgram) {
   for (std::thread& thread : threads) thread.join();
 }
 
+// Whatever rows a thread takes, with what follows the product or without. CMakeLists.txt has the
+// runs with other instruction sets.
+TEST(ProgramTest, ThreadsChangeNoResult) {
+  RandomValues random(test_seed());
+  for (const auto& [rows, depth, columns] : std::vector<std::array<int64_t, 3>>{
+           {200, 1000, 1000}, {131, 1300, 512}, {33, 700, 900}, {3, 3000, 700}, {500, 90, 200}}) {
+    Graph graph;
+    const Id x = *graph.input(DType::f32, {rows, depth});
+    const Id w = *graph.input(DType::f32, {depth, columns});
+    const Id product = *graph.add_node(Op::matmul, {x, w});
+    const Id scaled = *graph.add_node(Op::multiply, {product, graph.number(0.01f)});
+    graph.set_outputs({softmax(graph, scaled, 1).value(), product});
+    const std::vector<Values> inputs = {random.values(graph[x], false),
+                                        random.values(graph[w], false)};
+    std::vector<Values> expected;
+    for (const int threads : {1, 2, 5}) {
+      CompileOptions options;
+      options.threads = threads;
+      const auto program = Program::compile(graph, options).value();
+      for (int call = 0; call < 5; ++call) {  // the first ones are timed
+        const std::vector<Values> found = run_values(*program, inputs);
+        if (expected.empty()) expected = found;
+        for (size_t i = 0; i < found.size(); ++i) {
+          ASSERT_TRUE(same_values(found[i], expected[i])) << rows << " rows, " << threads;
+        }
+      }
+    }
+  }
+}
+
 // A product of more than 256 terms is within its bound, whatever its shape.
 TEST(ProgramTest, LargeProductsAreWithinTheirBound) {
   RandomValues random(test_seed());
