@@ -1,0 +1,46 @@
+// The operations of programs (program/op.h) as expressions of the kernel IR, with their meaning for
+// NaN, infinities and -0.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "graph/kernels/writer.h"
+
+namespace hoist::graph::kernels {
+
+// Of element types that kernels compute with.
+std::optional<ir::Scalar> scalar_of(DType dtype);
+
+bool can_compute(program::Op op);
+// `inputs` have their nodes' types (booleans the IR's); the result has the type `type`.
+Value apply(KernelWriter& writer, program::Op op, ir::Scalar type, std::span<const Value> inputs);
+
+// A constant's value.
+Value number(KernelWriter& writer, const Node& node);
+
+// How a reduction adds up: values of its own type, which one operator of the IR combines.
+class Accumulation {
+ public:
+  // Nothing where kernels have no such reduction.
+  static std::optional<Accumulation> of(program::Op op, DType input);
+
+  ir::Scalar type() const { return type_; }
+  ir::ReduceOperator op() const { return op_; }
+  Value start(KernelWriter& writer) const;
+  Value encoded(KernelWriter& writer, Value value) const;
+  Value combined(KernelWriter& writer, Value a, Value b) const {
+    return writer.binary(ir::binary_operator(op_), a, b);
+  }
+  // As the node has it.
+  Value decoded(KernelWriter& writer, Value total, ir::Scalar type) const;
+
+ private:
+  ir::Scalar type_ = ir::Scalar::f32;
+  ir::ReduceOperator op_ = ir::ReduceOperator::add;
+  // Floats that are ordered as integers: of IEEE 754-2019's minimum and maximum, in which NaN wins
+  // and -0 is less than +0.
+  bool is_ordered_float_ = false;
+};
+
+}  // namespace hoist::graph::kernels
