@@ -112,7 +112,7 @@ Value Evaluation::base_of(size_t operand, int lanes) {
   return bases_[{operand, lanes}] = writer_.let(writer_.plus(index, of.offset / lanes));
 }
 
-// Of the place's first column in an operand, in units of `lanes`: 1, or the place's.
+// Where the place's first column lies in an operand, in units of `lanes`: 1, or the place's.
 Value Evaluation::index_at(Place& place, size_t operand, int lanes) {
   const Operand& of = plan_.operands[operand];
   Extents extents = plan_.column_axes;

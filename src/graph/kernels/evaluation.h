@@ -42,7 +42,7 @@ class Evaluation {
 
   // Computes what members at columns need of the row, outside of their loop.
   void prepare(size_t member);
-  // Of a member that is one value for each row.
+  // A member that is one value for each row.
   Value of_row(size_t member);
   const std::vector<Value>& at(Place& place, size_t member);
   // An input of a member, where it has a value for each column.

@@ -46,8 +46,7 @@ struct KernelStep {
   const ir::Kernel* kernel = nullptr;
   ir::Grid grid;
   std::vector<Argument> arguments;
-  // Of each memory that is read and written: whether each element is read by the thread that writes
-  // it, before.
+  // Memories that may be the same: each element is read by the thread that writes it, before.
   std::vector<std::pair<Storage, Storage>> in_place;  // read, written
 };
 

@@ -9,7 +9,7 @@
 
 namespace hoist::graph::kernels {
 
-// Of element types that kernels compute with.
+// Nothing for element types that kernels do not compute with.
 std::optional<ir::Scalar> scalar_of(DType dtype);
 
 bool can_compute(program::Op op);

@@ -18,7 +18,7 @@ int column_lanes(const GroupPlan& plan, const Memories& memories, bool uses_vect
   return Evaluation::lanes_of(plan, memories, plan.column_axes.back());
 }
 
-// Of a single axis all but a few elements at the end.
+// A few elements at the end of a single axis do not count.
 int element_lanes(const GroupPlan& plan, const Memories& memories, bool uses_vectors) {
   if (uses_vectors && plan.column_axes.size() == 1 && plan.columns >= 32) {
     return Evaluation::lanes_of(plan, memories, 8);

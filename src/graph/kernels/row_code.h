@@ -31,7 +31,7 @@ class Sums {
   Sums(KernelWriter& writer, const GroupPlan& plan, std::vector<size_t> members, int lanes);
   // All values of a place; where `is_valid` is not, they count for nothing.
   void add(Evaluation& evaluation, Place& place, Value is_valid = nullptr);
-  // Of the thread's values, and then of all threads of the team.
+  // What the thread's values, and then all threads of the team, make together.
   Value total(size_t i, RowTeam team);
   const std::vector<size_t>& members() const { return members_; }
   // As totals are kept in memory.

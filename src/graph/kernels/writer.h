@@ -57,7 +57,7 @@ class KernelWriter {
   void store(const ir::Array* array, Value index, Value value) {
     must(builder.store(array, index, value));
   }
-  // Of all threads of the warp or block.
+  // What all threads of the warp or block make together.
   Value reduce(ir::Reduce::Scope scope, ir::ReduceOperator op, Value value) {
     return make.variable(builder.reduce("all", scope, op, value).value());
   }
