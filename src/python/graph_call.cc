@@ -38,6 +38,7 @@ struct State {
   nb::object empty;  // numpy.empty
   nb::object out;    // "out"
   ExchangeApi exchange;
+  GpuCalls gpu;
   std::vector<std::shared_ptr<const Signature>> known;  // the last used first
 };
 
@@ -131,6 +132,7 @@ PyObject* call(PyObject* self, PyObject* const* arguments, size_t flags, PyObjec
     if (call_of(self).state == nullptr) throw nb::type_error("a function that is being deleted");
     State& state = *call_of(self).state;
     const auto count = static_cast<size_t>(PyVectorcall_NARGS(flags));
+    if (PyObject* const result = state.gpu.call(arguments, count, keywords)) return result;
     const Py_ssize_t names = keywords == nullptr ? 0 : PyTuple_Size(keywords);
     const bool has_out =
         names == 1 && PyUnicode_Compare(PyTuple_GetItem(keywords, 0), state.out.ptr()) == 0;
@@ -150,7 +152,8 @@ PyObject* new_call(PyTypeObject* type, PyObject* arguments, PyObject* /*keywords
     PyObject* const self = PyType_GenericAlloc(type, 0);
     if (self == nullptr) return nullptr;
     call_of(self).call = call;
-    call_of(self).state = new State{nb::borrow(slow), nb::borrow(empty), nb::str("out"), {}, {}};
+    call_of(self).state =
+        new State{nb::borrow(slow), nb::borrow(empty), nb::str("out"), {}, {}, {}};
     return self;
   });
 }
@@ -170,6 +173,7 @@ PyObject* add(PyObject* self, PyObject* arguments) {
       signature->types.push_back(result[1]);
     }
     State& state = *call_of(self).state;
+    state.gpu.add(signature->program, signature->is_tuple);
     state.known.insert(state.known.begin(), std::move(signature));
     if (state.known.size() > kMostKnown) state.known.pop_back();
     Py_RETURN_NONE;

@@ -30,7 +30,7 @@ nb::list signature(const gp::Program& program, bool of_inputs) {
   return list;
 }
 
-nb::dict report(const gp::Program& program) {
+nb::dict report(const gp::Program& program, const GraphGpu& gpu) {
   const gp::Report& report = program.report();
   nb::list kernels;
   for (const gp::KernelReport& kernel : report.kernels) {
@@ -48,6 +48,7 @@ nb::dict report(const gp::Program& program) {
   facts["arena_bytes"] = report.arena_bytes;
   facts["results_in_place"] = report.results_in_place;
   facts["kernels"] = kernels;
+  facts["gpus"] = gpu.report();
   return facts;
 }
 
@@ -73,6 +74,9 @@ nb::list nodes(const gp::Program& program) {
 }  // namespace
 
 nb::tuple GraphProgram::run(nb::sequence arrays, nb::object outs) const {
+  for (const nb::handle array : arrays) {
+    if (is_on_gpu(array)) return run_on_gpu(*this, arrays, outs);
+  }
   std::vector<GraphArray> inputs;
   std::vector<GraphArray> outputs;
   std::vector<const void*> from;
@@ -124,13 +128,16 @@ void define_graph_program(nb::module_& module) {
       .def("run", &GraphProgram::run, "arrays"_a, "outs"_a.none())
       .def("inputs", [](const GraphProgram& it) { return signature(*it.program, true); })
       .def("outputs", [](const GraphProgram& it) { return signature(*it.program, false); })
-      .def("report", [](const GraphProgram& it) { return report(*it.program); })
+      .def("report", [](const GraphProgram& it) { return report(*it.program, *it.gpu); })
       .def("nodes", [](const GraphProgram& it) { return nodes(*it.program); });
   module.def("signature", [](nb::handle object, const std::string& who) {
-    const GraphArray array = graph_input(object, who);
-    nb::list shape;
-    for (const int64_t extent : array.shape) shape.append(extent);
-    return nb::make_tuple(graph_dtype_name(array.dtype), nb::tuple(shape));
+    const auto described = [](const auto& array) {
+      nb::list shape;
+      for (const int64_t extent : array.shape) shape.append(extent);
+      return nb::make_tuple(graph_dtype_name(array.dtype), nb::tuple(shape));
+    };
+    return is_on_gpu(object) ? described(gpu_array(object, who))
+                             : described(graph_input(object, who));
   });
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "graph/program/program.h"
+#include "python/graph_gpu.h"
 
 namespace hoist::python {
 
@@ -16,6 +17,7 @@ struct GraphProgram {
   // Whether a call takes a tenth of a millisecond at most, within which no other thread would get
   // the interpreter's lock.
   bool is_short = false;
+  std::shared_ptr<GraphGpu> gpu = std::make_shared<GraphGpu>();
 
   // Results as a tuple. `outs`: None, or a sequence of arrays.
   nanobind::tuple run(nanobind::sequence arrays, nanobind::object outs) const;

@@ -41,6 +41,7 @@ struct DLManagedTensorVersioned {
 inline constexpr uint64_t kDlpackReadOnly = 1;
 inline constexpr uint64_t kDlpackIsCopied = 2;
 inline constexpr int32_t kDlpackCpu = 1;
+inline constexpr int32_t kDlpackCuda = 2;
 
 // What a type's attribute __dlpack_c_exchange_api__ points to: arrays are exchanged without calls
 // of Python's.
