@@ -19,7 +19,14 @@ class Passes {
         lanes_(context.options.uses_vectors && !plan.column_axes.empty()
                    ? Evaluation::lanes_of(plan, context.memories, plan.column_axes.back())
                    : 1),
-        groups_(plan.columns / lanes_) {}
+        groups_(plan.columns / lanes_) {
+    for (const Member& member : plan.members) {
+      if (member.accumulation) last_reduction_ = std::max(last_reduction_, member.phase);
+      if (member.accumulation || (member.is_full && member.output)) {
+        last_store_ = std::max(last_store_, member.phase);
+      }
+    }
+  }
 
   Status emit() {
     for (size_t phase = 0; phase <= plan_.last_phase; ++phase) {
@@ -28,9 +35,9 @@ class Passes {
       if (reductions.empty() && stores.empty()) continue;
       if (Status made = emit_parts(phase, reductions, stores); !made) return made;
       if (reductions.empty()) continue;
-      if (Status made = emit_totals(reductions); !made) return made;
+      if (Status made = emit_totals(phase, reductions); !made) return made;
     }
-    return emit_row_stores();
+    return {};
   }
 
  private:
@@ -51,10 +58,8 @@ class Passes {
   // What earlier phases have found.
   void load_totals(KernelWriter& writer, Evaluation& evaluation, Value row) const {
     for (const auto& [member, kept] : kept_) {
-      const Accumulation& accumulation = *plan_.members[member].accumulation;
-      const Value total = writer.let(writer.load(array(writer, kept.total, Direction::in), row));
-      evaluation.know(member,
-                      writer.let(accumulation.decoded(writer, total, plan_.members[member].type)));
+      know(writer, evaluation, member,
+           writer.let(writer.load(array(writer, kept.total, Direction::in), row)));
     }
   }
 
@@ -106,31 +111,31 @@ class Passes {
         is_last ? pairs_in_place(plan_) : std::vector<std::pair<Storage, Storage>>());
   }
 
-  // Row by row: by a thread each where there are many, else by a block.
-  Status emit_totals(const std::vector<size_t>& reductions) {
+  // Row by row: by a thread each where there are many, else by a block. The last phase writes what
+  // has a value for each row, too.
+  Status emit_totals(size_t phase, const std::vector<size_t>& reductions) {
     const auto made = new_writer();
     KernelWriter& writer = *made;
+    Evaluation evaluation(writer, context_.graph, plan_, context_.memories);
+    const bool is_last = phase == last_reduction_;
+    const std::vector<size_t> stores = is_last ? row_stores(plan_) : std::vector<size_t>();
+    if (!stores.empty()) evaluation.declare_arrays();
     const bool is_block = plan_.rows < kThreads;
     const Value row = writer.let(writer.id(is_block ? ir::Id::block : ir::Id::thread));
     if (!is_block) writer.begin_if(writer.is_below(row, writer.index(plan_.rows)));
-    std::vector<std::pair<size_t, Value>> totals;
-    for (const size_t member : reductions) {
-      const Accumulation& accumulation = *plan_.members[member].accumulation;
-      const ir::Array* parts = array(writer, new_[member].parts, Direction::in);
-      const Value sum = writer.variable(accumulation.start(writer));
-      const Value from = is_block ? writer.id(ir::Id::local) : writer.index(0);
-      const Value part =
-          writer.begin_for(from, writer.index(shape_.parts), writer.index(is_block ? kThreads : 1));
-      const Value index = writer.plus(writer.times(part, plan_.rows), row);
-      writer.set(sum, accumulation.combined(writer, sum, writer.load(parts, index)));
-      writer.end();
-      totals.emplace_back(member,
-                          writer.let(Sums::reduced(writer, accumulation, sum,
-                                                   is_block ? RowTeam::block : RowTeam::thread)));
-    }
+    std::map<size_t, Value> totals;
+    for (const size_t member : reductions) totals[member] = total_of(writer, member, row, is_block);
     if (is_block) begin_first(writer);
     for (const auto& [member, total] : totals) {
+      if (is_last && last_store_ <= phase) break;  // nobody reads them
       writer.store(array(writer, new_[member].total, Direction::out), row, total);
+    }
+    if (!stores.empty()) {
+      evaluation.begin_row(row);
+      load_totals(writer, evaluation, row);
+      for (const auto& [member, total] : totals) know(writer, evaluation, member, total);
+      for (const size_t member : stores) (void)evaluation.of_row(member);
+      for (const size_t member : stores) evaluation.store_row(member);
     }
     writer.end();
     kept_.merge(new_);
@@ -139,21 +144,25 @@ class Passes {
                          is_block ? plan_.rows : (plan_.rows + kThreads - 1) / kThreads, {});
   }
 
-  Status emit_row_stores() {
-    const std::vector<size_t> stores = row_stores(plan_);
-    if (stores.empty()) return {};
-    const auto made = new_writer();
-    KernelWriter& writer = *made;
-    Evaluation evaluation(writer, context_.graph, plan_, context_.memories);
-    evaluation.declare_arrays();
-    const Value row = writer.let(writer.id(ir::Id::thread));
-    writer.begin_if(writer.is_below(row, writer.index(plan_.rows)));
-    evaluation.begin_row(row);
-    load_totals(writer, evaluation, row);
-    for (const size_t member : stores) (void)evaluation.of_row(member);
-    for (const size_t member : stores) evaluation.store_row(member);
+  // The partial results of a row, in their order.
+  Value total_of(KernelWriter& writer, size_t member, Value row, bool is_block) {
+    const Accumulation& accumulation = *plan_.members[member].accumulation;
+    const ir::Array* parts = array(writer, new_[member].parts, Direction::in);
+    const Value sum = writer.variable(accumulation.start(writer));
+    const Value from = is_block ? writer.id(ir::Id::local) : writer.index(0);
+    const Value part =
+        writer.begin_for(from, writer.index(shape_.parts), writer.index(is_block ? kThreads : 1));
+    const Value index = writer.plus(writer.times(part, plan_.rows), row);
+    writer.set(sum, accumulation.combined(writer, sum, writer.load(parts, index)));
     writer.end();
-    return finish_kernel(context_, writer, (plan_.rows + kThreads - 1) / kThreads, {});
+    return writer.let(
+        Sums::reduced(writer, accumulation, sum, is_block ? RowTeam::block : RowTeam::thread));
+  }
+
+  void know(KernelWriter& writer, Evaluation& evaluation, size_t member, Value total) const {
+    const Accumulation& accumulation = *plan_.members[member].accumulation;
+    evaluation.know(member,
+                    writer.let(accumulation.decoded(writer, total, plan_.members[member].type)));
   }
 
   static void begin_first(KernelWriter& writer) {
@@ -167,6 +176,8 @@ class Passes {
   const RowShape shape_;
   const int lanes_;
   const int64_t groups_;
+  size_t last_reduction_ = 0;    // phases
+  size_t last_store_ = 0;        // or reduction
   std::map<size_t, Kept> new_;   // by member: of the phase under way
   std::map<size_t, Kept> kept_;  // of those before
 };
