@@ -61,7 +61,7 @@ def test_out_is_written():
         np.testing.assert_allclose(sums, x.sum(axis=0), rtol=1e-5)
     with pytest.raises(errors.InvalidArgument, match=r"shape \(3,\).*shape \(4, 3\)"):
         single(x, out=sums)
-    with pytest.raises(errors.Unsupported, match="float64"):
+    with pytest.raises(errors.InvalidArgument, match="float64"):
         single(x, out=np.empty((4, 3)))
     with pytest.raises(errors.InvalidArgument, match="gaps"):
         single(x, out=np.empty((4, 6), np.float32)[:, ::2])
@@ -234,8 +234,8 @@ def test_what_cannot_be_traced_is_said(function, message):
 
 def test_wrong_arrays_are_said():
     function = graph.compile(lambda x, y: x @ y)
-    with pytest.raises(errors.Unsupported, match="float64: programs take float32"):
-        function(np.ones(3), np.ones(3))
+    with pytest.raises(errors.Unsupported, match="complex128: programs take bool"):
+        function(np.ones(3, complex), np.ones(3, complex))
     with pytest.raises(errors.InvalidArgument, match=r"matmul of \(2, 3\) and \(2, 3\)"):
         function(floats(2, 3), floats(2, 3))
     with pytest.raises(TypeError):

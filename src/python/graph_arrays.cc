@@ -1,5 +1,7 @@
 #include "python/graph_arrays.h"
 
+#include <nanobind/stl/string.h>
+
 #include <cstring>
 
 #include "python/errors.h"
@@ -14,21 +16,29 @@ using graph::program::Extents;
 using graph::program::Node;
 using graph::program::text_of;
 
+constexpr const char* kTaken = "programs take bool, integers and real floats of 16 bits or more";
+
 DType dtype_of(const nb::dlpack::dtype& type, nb::handle object, const std::string& who) {
-  const auto code = static_cast<nb::dlpack::dtype_code>(type.code);
-  if (type.lanes == 1 && code == nb::dlpack::dtype_code::Float && type.bits == 32) {
-    return DType::f32;
-  }
-  if (type.lanes == 1 && code == nb::dlpack::dtype_code::Bool && type.bits == 8) {
-    return DType::boolean;
+  const auto* const found = array::find_dtype(array::DlpackType{type.code, type.bits});
+  if (type.lanes == 1 && found != nullptr && graph::program::is_program_type(found->dtype)) {
+    return found->dtype;
   }
   std::string name = "of another type";
   if (nb::hasattr(object, "dtype")) {
     const nb::object dtype = object.attr("dtype");
     name = nb::str(dtype).c_str();
   }
-  raise({ErrorCode::unsupported,
-         who + " is " + name + ": programs take float32 and bool so far; cast it first"});
+  raise({ErrorCode::unsupported, who + " is " + name + ": " + kTaken + "; cast it first"});
+}
+
+// NumPy's arrays of ml_dtypes.bfloat16 can be had by neither protocol. Their bits can.
+nb::object bits_of_bfloat16(nb::handle object) {
+  if (!nb::hasattr(object, "__array_interface__") || !nb::hasattr(object, "view")) return {};
+  const nb::object name = nb::getattr(nb::getattr(object, "dtype", nb::none()), "name", nb::none());
+  if (!nb::isinstance<nb::str>(name) || std::strcmp(nb::str(name).c_str(), "bfloat16") != 0) {
+    return {};
+  }
+  return object.attr("view")("uint16");
 }
 
 template <typename Array>
@@ -90,20 +100,35 @@ bool is_read_only(nb::handle object) {
 
 }  // namespace
 
-std::string graph_dtype_name(DType dtype) { return dtype == DType::boolean ? "bool" : "float32"; }
+std::string graph_dtype_name(DType dtype) {
+  return std::string(array::properties(dtype).framework);
+}
 
 DType graph_dtype(const std::string& name) {
-  if (name == "float32") return DType::f32;
-  if (name == "bool") return DType::boolean;
-  raise({ErrorCode::unsupported, name + ": programs take float32 and bool so far"});
+  for (const array::DTypeProperties& type : array::all_dtypes()) {
+    if (type.framework == name && graph::program::is_program_type(type.dtype)) return type.dtype;
+  }
+  raise({ErrorCode::unsupported, name + ": " + kTaken});
 }
+
+namespace {
+
+// In any memory and with any strides.
+GraphArray opened(nb::handle object, const std::string& who, nb::ndarray<nb::ro>& array) {
+  const nb::object bits = bits_of_bfloat16(object);
+  if (!nb::try_cast(bits.is_valid() ? bits : nb::borrow(object), array, false)) refuse(object, who);
+  GraphArray result = described(array, object, who);
+  if (bits.is_valid()) result.dtype = DType::bf16;
+  return result;
+}
+
+}  // namespace
 
 GraphArray graph_input(nb::handle object, const std::string& who) {
   nb::ndarray<nb::ro> array;
-  if (!nb::try_cast(object, array, false)) refuse(object, who);
-  GraphArray result = described(array, object, who);
+  GraphArray result = opened(object, who, array);
   if (!is_contiguous(array)) {
-    const size_t item = result.dtype == DType::boolean ? 1 : sizeof(float);
+    const size_t item = graph::program::bytes_of(result.dtype);
     result.copy.resize(array.size() * item);
     std::byte* to = result.copy.data();
     copy_strided(array, item, 0, static_cast<const std::byte*>(result.data), to);
@@ -115,11 +140,11 @@ GraphArray graph_input(nb::handle object, const std::string& who) {
 
 GraphArray graph_output(nb::handle object, const Node& node, const std::string& who) {
   nb::ndarray<nb::ro> array;
-  if (!nb::try_cast(object, array, false)) refuse(object, who);
-  if (is_read_only(object)) {
+  GraphArray result = opened(object, who, array);
+  const nb::object bits = bits_of_bfloat16(object);
+  if (is_read_only(bits.is_valid() ? bits : nb::borrow(object))) {
     raise({ErrorCode::invalid_argument, who + " is read-only: give one that may be written"});
   }
-  GraphArray result = described(array, object, who);
   if (result.dtype != node.dtype || result.shape != node.shape) {
     raise({ErrorCode::invalid_argument, who + " is " + graph_dtype_name(result.dtype) +
                                             " of shape " + text_of(result.shape) +
@@ -137,7 +162,16 @@ nb::object new_numpy_array(const Node& node) {
   nb::list shape;
   for (const int64_t extent : node.shape) shape.append(extent);
   const nb::object numpy = nb::module_::import_("numpy");
-  return numpy.attr("empty")(nb::tuple(shape), graph_dtype_name(node.dtype).c_str());
+  nb::object dtype = nb::cast(graph_dtype_name(node.dtype));
+  if (node.dtype == DType::bf16) {
+    try {
+      dtype = nb::module_::import_("ml_dtypes").attr("bfloat16");
+    } catch (const nb::python_error&) {
+      raise({ErrorCode::unsupported,
+             "a result of bfloat16 without the package ml_dtypes: install it, or give out="});
+    }
+  }
+  return numpy.attr("empty")(nb::tuple(shape), dtype);
 }
 
 }  // namespace hoist::python

@@ -25,7 +25,7 @@ struct GraphArray {
 
 // "float32": as Python names element types.
 std::string graph_dtype_name(graph::program::DType dtype);
-// InvalidArgument for another name than "float32" and "bool".
+// Unsupported for a name of another type than programs take.
 graph::program::DType graph_dtype(const std::string& name);
 
 // TypeError where it is no array, Unsupported for other element types and devices. `who` names it:
@@ -34,7 +34,7 @@ GraphArray graph_input(nanobind::handle object, const std::string& who);
 // To be written: contiguous, and of that type and shape.
 GraphArray graph_output(nanobind::handle object, const graph::program::Node& node,
                         const std::string& who);
-// A new NumPy array.
+// A new NumPy array; of bfloat16 one of ml_dtypes, Unsupported without it.
 nanobind::object new_numpy_array(const graph::program::Node& node);
 
 }  // namespace hoist::python

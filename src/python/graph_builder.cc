@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "graph/program/composites.h"
+#include "graph/program/move.h"
 #include "python/errors.h"
 #include "python/graph_arrays.h"
 #include "python/graph_program.h"
@@ -40,17 +41,31 @@ nb::tuple tuple_of(const Extents& extents) {
 
 Id constant(gp::Graph& graph, nb::handle object, const std::string& who) {
   const GraphArray array = graph_input(object, who);
-  gp::Values values(static_cast<size_t>(gp::element_count(array.shape)));
-  if (array.dtype == gp::DType::boolean) {
-    const auto* const bytes = static_cast<const uint8_t*>(array.data);
-    std::transform(bytes, bytes + values.size(), values.begin(),
-                   [](uint8_t byte) { return byte != 0 ? 1.0f : 0.0f; });
-  } else {
-    const auto* const floats = static_cast<const float*>(array.data);
-    std::copy(floats, floats + values.size(), values.begin());
-  }
+  const auto count = static_cast<size_t>(gp::element_count(array.shape));
+  gp::Values values(gp::lanes_of(array.dtype), count);
+  gp::widen(array.dtype, array.data, count, values.bytes());
   return value(graph.constant(array.dtype, array.shape,
                               std::make_shared<const gp::Values>(std::move(values))));
+}
+
+// A Python number; an OverflowError where the type has no such integer.
+Id number(gp::Graph& graph, nb::handle object, const std::string& name) {
+  const gp::DType dtype = graph_dtype(name);
+  if (dtype == gp::DType::boolean || gp::is_float(dtype)) {
+    const double number = PyFloat_AsDouble(object.ptr());
+    if (number == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
+    return graph.number(number, dtype);
+  }
+  const nb::object integer = nb::steal(PyNumber_Index(object.ptr()));
+  if (!integer.is_valid()) throw nb::python_error();
+  const int64_t bits = dtype == gp::DType::u64
+                           ? static_cast<int64_t>(PyLong_AsUnsignedLongLong(integer.ptr()))
+                           : PyLong_AsLongLong(integer.ptr());
+  if (bits == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
+  const Id id = graph.integer(bits, dtype);
+  if (graph[id].values->i64()[0] == bits) return id;
+  PyErr_Format(PyExc_OverflowError, "%s has no integer %R", name.c_str(), integer.ptr());
+  throw nb::python_error();
 }
 
 nb::object compiled(const gp::Graph& graph, std::vector<Id> outputs, bool fast_math, bool fuses,
@@ -87,8 +102,7 @@ void define_graph_builder(nb::module_& module) {
            [](gp::Graph& graph, const std::string& dtype, Extents shape) {
              return value(graph.input(graph_dtype(dtype), std::move(shape)));
            })
-      .def("number",
-           [](gp::Graph& graph, double number) { return graph.number(static_cast<float>(number)); })
+      .def("number", &number)
       .def("constant", &constant)
       .def("node",
            [](gp::Graph& graph, const std::string& op, std::vector<Id> inputs) {
@@ -124,13 +138,14 @@ void define_graph_builder(nb::module_& module) {
                          int64_t axis) { return value(gp::softmax(graph, input, axis)); })
       .def("log_softmax", [](gp::Graph& graph, Id input,
                              int64_t axis) { return value(gp::log_softmax(graph, input, axis)); })
-      .def("normalise",
-           [](gp::Graph& graph, Id input, double epsilon) {
-             return value(gp::normalise(graph, input, static_cast<float>(epsilon)));
-           })
+      .def("normalise", [](gp::Graph& graph, Id input,
+                           double epsilon) { return value(gp::normalise(graph, input, epsilon)); })
       .def("shape", [](const gp::Graph& graph, Id id) { return tuple_of(graph[id].shape); })
       .def("dtype", [](const gp::Graph& graph, Id id) { return graph_dtype_name(graph[id].dtype); })
       .def("compile", &compiled, "outputs"_a, "fast_math"_a, "fuses"_a, "threads"_a);
+  module.def("takes", [](const std::string& op, const std::string& dtype) {
+    return gp::takes(op_named(op), graph_dtype(dtype));
+  });
 }
 
 }  // namespace hoist::python

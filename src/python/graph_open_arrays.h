@@ -31,20 +31,52 @@ class ExchangeApi {
 // A contiguous array, whatever it was opened by.
 struct OpenArray {
   void* data = nullptr;
-  bool is_f32 = false;
-  bool is_bool = false;
+  // c128, which no program takes: another type.
+  array::DType dtype = array::DType::c128;
   size_t rank = 0;
   const int64_t* shape = nullptr;
 
   bool fits(const graph::program::Node& node) const {
     if (rank != node.shape.size()) return false;
-    if (!(node.dtype == graph::program::DType::boolean ? is_bool : is_f32)) return false;
+    if (node.dtype != dtype) return false;
     for (size_t i = 0; i < rank; ++i) {
       if (shape[i] != node.shape[i]) return false;
     }
     return true;
   }
 };
+
+// The type of a buffer's elements, by their format (of the module struct) and size.
+inline array::DType dtype_of_format(const char* format, Py_ssize_t size) {
+  using array::DType;
+  if (format == nullptr || format[0] == 0 || format[1] != 0) return DType::c128;
+  if (format[0] == 'f') return DType::f32;  // first, because it is the commonest
+  const auto of_size = [&](DType one, DType two, DType four, DType eight) {
+    return size == 1 ? one : size == 2 ? two : size == 4 ? four : size == 8 ? eight : DType::c128;
+  };
+  switch (format[0]) {
+    case '?':
+      return DType::boolean;
+    case 'e':
+      return DType::f16;
+    case 'd':
+      return DType::f64;
+    case 'b':
+    case 'h':
+    case 'i':
+    case 'l':
+    case 'q':
+      return of_size(DType::i8, DType::i16, DType::i32, DType::i64);
+    case 'B':
+    case 'H':
+    case 'I':
+    case 'L':
+    case 'Q':
+      return of_size(DType::u8, DType::u16, DType::u32, DType::u64);
+    default:
+      return DType::c128;
+  }
+}
 
 template <size_t kMost>
 class OpenArrays {
@@ -66,10 +98,9 @@ class OpenArrays {
       return false;
     }
     ++buffers_open_;
-    const bool is_one = buffer.format != nullptr && buffer.format[0] != 0 && buffer.format[1] == 0;
     static_assert(sizeof(Py_ssize_t) == sizeof(int64_t));
-    arrays_[count_++] = {buffer.buf, is_one && buffer.format[0] == 'f',
-                         is_one && buffer.format[0] == '?', static_cast<size_t>(buffer.ndim),
+    arrays_[count_++] = {buffer.buf, dtype_of_format(buffer.format, buffer.itemsize),
+                         static_cast<size_t>(buffer.ndim),
                          reinterpret_cast<const int64_t*>(buffer.shape)};
     return true;
   }
@@ -92,12 +123,10 @@ class OpenArrays {
       if (tensor.shape[i] != 1 && tensor.strides[i] != stride) return false;
       stride *= tensor.shape[i];
     }
-    constexpr uint8_t kFloat = 2;
-    constexpr uint8_t kBool = 6;
+    const auto* const type = array::find_dtype(array::DlpackType{tensor.code, tensor.bits});
     arrays_[count_++] = {static_cast<std::byte*>(tensor.data) + tensor.byte_offset,
-                         tensor.code == kFloat && tensor.bits == 32,
-                         tensor.code == kBool && tensor.bits == 8, static_cast<size_t>(tensor.ndim),
-                         tensor.shape};
+                         type == nullptr ? array::DType::c128 : type->dtype,
+                         static_cast<size_t>(tensor.ndim), tensor.shape};
     return true;
   }
 

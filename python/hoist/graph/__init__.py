@@ -15,7 +15,8 @@ whose operators and `hoist.graph` functions (named as the Python array API names
 Later calls with those shapes run the program alone. Other functions of this module take arrays,
 too, and then compute at once.
 
-Elements are float32, and bool for conditions. Arrays lie on the CPU; those with gaps are copied.
+Elements are bool, integers, float16, bfloat16, float32 and float64. Arrays lie on the CPU; those with
+gaps are copied.
 Errors are those of `hoist.errors`, and TraceError.
 
 `hoist.graph.circuit`, circuits over the 96 classes of bytes, is loaded when it is first used.

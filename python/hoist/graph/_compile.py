@@ -7,12 +7,13 @@ from hoist import _graph
 from hoist.errors import InvalidArgument
 from hoist.graph._report import Report, report_of
 from hoist.graph._traced import TraceError, Traced, is_array
+from hoist.graph._types import name_of
 
 _MOST_PROGRAMS = 64  # of a function; with more shapes the oldest is dropped
 
 
 class Spec(NamedTuple):
-    """In place of an example: an array's shape and type ("float32" or "bool")."""
+    """In place of an example: an array's shape and type."""
 
     shape: Tuple[int, ...]
     dtype: str = "float32"
@@ -58,7 +59,7 @@ def _is_example(value: Any) -> bool:
 
 def _signature(value: Any, i: int) -> Tuple[str, Tuple[int, ...]]:
     if isinstance(value, Spec):
-        return value.dtype, tuple(value.shape)
+        return name_of(value.dtype), tuple(value.shape)
     return _graph.signature(value, f"array {i}")
 
 
@@ -243,7 +244,9 @@ def compile(
 
     def added(program: Program) -> None:
         is_tuple = _flat_results(program)
-        if is_tuple is not None:
+        # NumPy's arrays of ml_dtypes go the slow way: neither protocol has them.
+        has_small = any(one.dtype == "bfloat16" for one in program.outputs)
+        if is_tuple is not None and not has_small:
             results = [(one.shape, numpy.dtype(one.dtype)) for one in program.outputs]
             call.add(program._native, is_tuple, results)
         call.programs = tuple(tracer.programs.values())

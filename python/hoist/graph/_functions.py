@@ -136,7 +136,7 @@ def _truth(x: Traced, value: bool) -> Traced:
 
 @_public
 def astype(x: Any, dtype: Any) -> Any:
-    """As float32 or bool."""
+    """As another type: rounded once; floats are truncated to integers, and saturate; integers wrap."""
     return x.astype(dtype)
 
 
@@ -224,7 +224,7 @@ def squeeze(x: Any, axis: Axes) -> Any:
 def concat(arrays: Sequence[Any], *, axis: int = 0) -> Any:
     """One behind the other along an axis."""
     base = _base(*arrays)
-    return base._made(base._builder.concatenate([base._id_of(one) for one in arrays], axis))
+    return base._made(base._builder.concatenate(base._alike(arrays), axis))
 
 
 @_public

@@ -6,6 +6,7 @@ from typing import Any, Iterator, List, NoReturn, Optional, Sequence, Tuple, Uni
 
 from hoist import _graph
 from hoist.errors import Error, InvalidArgument
+from hoist.graph._types import float_for, is_integer, name_of, takes_integers, type_of_all
 
 Axes = Union[int, Sequence[int], None]
 
@@ -56,7 +57,7 @@ class Traced:
 
     @property
     def dtype(self) -> str:
-        """ "float32" or "bool"."""
+        """Its name: "float32"."""
         return self._builder.dtype(self._id)
 
     @property
@@ -90,17 +91,37 @@ class Traced:
     def _made(self, id: int) -> "Traced":
         return Traced(self._builder, id)
 
-    def _id_of(self, value: Any) -> int:
+    def _id_of(self, value: Any, dtype: Optional[str] = None) -> int:
+        """`dtype`: None is its own, of a number the one that it has alone."""
         if isinstance(value, Traced):
             if value._builder is not self._builder:
                 raise TraceError("an array of one traced function is used in another one")
-            return value._id
-        if isinstance(value, Real):
-            return self._builder.number(float(value))
-        return self._builder.constant(value, "a constant")
+            id = value._id
+        elif isinstance(value, Real):
+            return self._builder.number(value, dtype or type_of_all((), [value]))
+        else:
+            id = self._builder.constant(value, "a constant")
+        if dtype is None or dtype == self._builder.dtype(id):
+            return id
+        return self._builder.cast(id, dtype)
+
+    def _alike(self, values: Sequence[Any], to_float: bool = False) -> List[int]:
+        """All as one type; `to_float`: as floats."""
+        made = [
+            value if isinstance(value, Real) else self._made(self._id_of(value)) for value in values
+        ]
+        numbers = [value for value in made if isinstance(value, Real)]
+        arrays = [value.dtype for value in made if isinstance(value, Traced)]
+        dtype = type_of_all(arrays, numbers)
+        if to_float and is_integer(dtype):
+            dtype = float_for(dtype)
+        return [self._id_of(value, dtype) for value in made]
 
     def _node(self, op: str, *values: Any) -> "Traced":
-        return self._made(self._builder.node(op, [self._id_of(value) for value in values]))
+        """Of values as one type; the first one of "where" is a condition."""
+        first = [self._id_of(value) for value in values[:1]] if op == "where" else []
+        ids = first + self._alike(values[len(first) :], to_float=not takes_integers(op))
+        return self._made(self._builder.node(op, ids))
 
     def _reduce(self, op: str, axis: Axes, keepdims: bool) -> "Traced":
         if axis == ():
@@ -195,8 +216,7 @@ class Traced:
     # Methods.
 
     def astype(self, dtype: Any) -> "Traced":
-        name = "bool" if dtype is bool else getattr(dtype, "name", getattr(dtype, "__name__", dtype))
-        return self._made(self._builder.cast(self._id, str(name).rpartition(".")[2]))
+        return self._made(self._builder.cast(self._id, name_of(dtype)))
 
     def reshape(self, *shape: Any) -> "Traced":
         extents = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape

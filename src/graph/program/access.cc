@@ -99,21 +99,58 @@ Access broadcast_access(const Extents& shape, const Extents& input_shape, const 
   return access;
 }
 
-void gather(const float* from, const Extents& shape, const Access& access, float* to) {
+namespace {
+
+// body(place in memory, number of the element)
+template <typename Body>
+void walk(const Extents& shape, const Access& access, const Body& body) {
   const int64_t count = element_count(shape);
-  if (count == 0) return;
   const size_t rank = shape.size();
   Extents at(rank, 0);
-  const float* source = from + access.offset;
+  int64_t place = access.offset;
   for (int64_t done = 0; done < count; ++done) {
-    *to++ = *source;
+    body(place, done);
     for (size_t i = rank; i-- > 0;) {
-      source += access.strides[i];
+      place += access.strides[i];
       if (++at[i] < shape[i]) break;
-      source -= access.strides[i] * shape[i];
+      place -= access.strides[i] * shape[i];
       at[i] = 0;
     }
   }
+}
+
+// use(elements of `memory`, those of `dense`), as integers of their size.
+template <typename Memory, typename Dense, typename Use>
+void with_elements(Memory& memory, Dense& dense, const Use& use) {
+  const auto as = [&]<typename T>(T*) {
+    use(static_cast<T*>(const_cast<void*>(memory.bytes())),
+        static_cast<T*>(const_cast<void*>(dense.bytes())));
+  };
+  if (memory.lane() == 4) {
+    as(static_cast<uint32_t*>(nullptr));
+  } else {
+    as(static_cast<uint64_t*>(nullptr));
+  }
+}
+
+}  // namespace
+
+Values gather(const Values& from, const Extents& shape, const Access& access) {
+  const auto count = static_cast<size_t>(element_count(shape));
+  Values to(from.has(Lanes::f32)   ? Lanes::f32
+            : from.has(Lanes::f64) ? Lanes::f64
+                                   : Lanes::i64,
+            count);
+  with_elements(from, to, [&](const auto* memory, auto* dense) {
+    walk(shape, access, [&](int64_t place, int64_t i) { dense[i] = memory[place]; });
+  });
+  return to;
+}
+
+void scatter(const Values& from, const Extents& shape, const Access& access, Values& to) {
+  with_elements(to, from, [&](auto* memory, const auto* dense) {
+    walk(shape, access, [&](int64_t place, int64_t i) { memory[place] = dense[i]; });
+  });
 }
 
 }  // namespace hoist::graph::program

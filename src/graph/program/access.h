@@ -26,7 +26,9 @@ std::optional<Access> access_of_view(const Node& node, const Extents& input_shap
 // As an input of an operation whose result has `shape`: axes that are broadcast have stride 0.
 Access broadcast_access(const Extents& shape, const Extents& input_shape, const Access& input);
 
-// Writes the elements in row-major order.
-void gather(const float* from, const Extents& shape, const Access& access, float* to);
+// The elements in row-major order.
+Values gather(const Values& from, const Extents& shape, const Access& access);
+// Writes elements in row-major order to their places.
+void scatter(const Values& from, const Extents& shape, const Access& access, Values& to);
 
 }  // namespace hoist::graph::program

@@ -31,9 +31,15 @@ std::optional<Id> folded(Graph& graph, const Node& node) {
 
 }  // namespace
 
-std::optional<float> Canonicaliser::number(Id id) const {
+std::optional<double> Canonicaliser::number(Id id) const {
   const Node& node = graph_[id];
-  return node.is_number() && node.dtype == DType::f32 ? std::optional(node.number()) : std::nullopt;
+  return node.is_number() && is_float(node.dtype) ? std::optional(node.number()) : std::nullopt;
+}
+
+std::optional<int64_t> Canonicaliser::integer(Id id) const {
+  const Node& node = graph_[id];
+  if (!node.is_number() || !is_integer(node.dtype)) return {};
+  return node.values->i64()[0];
 }
 
 Id Canonicaliser::make(Node node) {
@@ -48,6 +54,8 @@ Id Canonicaliser::make(Node node) {
     return {};
   };
   std::optional<Id> made = try_rules(exact_rules());
+  if (!made && is_integer(node.dtype)) made = try_rules(integer_rules());
+  if (!made) made = try_rules(cast_rules());
   if (!made) made = try_rules(view_rules());
   if (!made && fast_math_) made = try_rules(fast_math_rules());
   if (!made) return graph_.take(std::move(node));

@@ -114,9 +114,9 @@ const std::vector<Case>& exact_cases() {
          return op(g, Op::where, {truth, x, y});
        },
        0},
-      {"bool(float(c)) = c",
+      {"cast to a wider type and back",
        [](G g, Id x, Id y, Id c) {
-         return op(g, Op::where, {op(g, Op::to_bool, {op(g, Op::to_f32, {c})}), x, y});
+         return op(g, Op::where, {op(g, Op::to_bool, {g.cast(c, DType::f32).value()}), x, y});
        },
        1},
       {"copy(x) = x", [](G g, Id x, Id, Id) { return op(g, Op::exp, {op(g, Op::copy, {x})}); }, 1},

@@ -1,4 +1,5 @@
-// Operations that are traced as the primitive ones that they are made of.
+// Operations that are traced as the primitive ones that they are made of. Of floats; those of 16
+// bits are computed in f32 and rounded once.
 #pragma once
 
 #include "base/result.h"
@@ -15,6 +16,6 @@ Result<Id> softmax(Graph& graph, Id x, int64_t axis);
 // (x - max) - log(sum of exp(x - max)): six nodes.
 Result<Id> log_softmax(Graph& graph, Id x, int64_t axis);
 // (x - mean) rsqrt(mean((x - mean)^2) + epsilon): seven nodes, over the last axis.
-Result<Id> normalise(Graph& graph, Id x, float epsilon);
+Result<Id> normalise(Graph& graph, Id x, double epsilon);
 
 }  // namespace hoist::graph::program

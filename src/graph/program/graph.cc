@@ -1,10 +1,10 @@
 #include "graph/program/graph.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "array/view.h"
 #include "graph/program/shapes.h"
+#include "graph/program/steps.h"
 
 namespace hoist::graph::program {
 namespace {
@@ -12,10 +12,11 @@ namespace {
 Error wrong(std::string message) { return fail(ErrorCode::invalid_argument, std::move(message)); }
 
 Status check_array(DType dtype, const Extents& shape) {
-  if (dtype != DType::f32 && dtype != DType::boolean) {
-    return fail(ErrorCode::unsupported,
-                "an array of " + std::string(array::properties(dtype).framework) +
-                    ": programs take float32 and bool so far; cast it first");
+  if (!is_program_type(dtype)) {
+    return fail(
+        ErrorCode::unsupported,
+        "an array of " + std::string(array::properties(dtype).framework) +
+            ": programs take bool, integers and real floats of 16 bits or more; cast it first");
   }
   if (shape.size() > array::View::kMostDimensions) {
     return fail(ErrorCode::unsupported, "an array with " + std::to_string(shape.size()) +
@@ -30,57 +31,14 @@ Status check_array(DType dtype, const Extents& shape) {
   return {};
 }
 
-uint64_t mix(uint64_t hash, uint64_t value) {
-  hash ^= value + 0x9e3779b97f4a7c15u + (hash << 6) + (hash >> 2);
-  return hash * 0xff51afd7ed558ccdu;
-}
-
-uint64_t hash_of(const Node& node) {
-  uint64_t hash = mix(static_cast<uint64_t>(node.op), static_cast<uint64_t>(node.dtype));
-  for (const int64_t extent : node.shape) hash = mix(hash, static_cast<uint64_t>(extent));
-  for (const Id id : node.inputs) hash = mix(hash, id);
-  for (const int64_t number : node.numbers) hash = mix(hash, static_cast<uint64_t>(number));
-  // The beginning stands for a large constant.
-  if (node.values) {
-    const size_t count = std::min<size_t>(node.values->size(), 16);
-    for (size_t i = 0; i < count; ++i) hash = mix(hash, std::bit_cast<uint32_t>((*node.values)[i]));
-  }
-  return hash;
-}
-
-bool same_values(const Node& a, const Node& b) {
-  if (a.values == b.values) return true;
-  return a.values && b.values &&
-         std::equal(a.values->begin(), a.values->end(), b.values->begin(), b.values->end(),
-                    [](float x, float y) {
-                      return std::bit_cast<uint32_t>(x) == std::bit_cast<uint32_t>(y);
-                    });
-}
-
-bool same(const Node& a, const Node& b) {
-  return a.op == b.op && a.dtype == b.dtype && a.shape == b.shape && a.inputs == b.inputs &&
-         a.numbers == b.numbers && same_values(a, b);
+// A number of `from` as one of `to`.
+Id number_of(Graph& graph, Values value, DType from, DType to) {
+  Values result(lanes_of(to), 1);
+  step_for(Op::cast, lanes_of(from), to, 0)(value.bytes(), nullptr, nullptr, result.bytes(), 1);
+  return graph.constant(to, {}, std::make_shared<const Values>(std::move(result))).value();
 }
 
 }  // namespace
-
-int64_t element_count(const Extents& shape) {
-  int64_t count = 1;
-  for (const int64_t extent : shape) {
-    if (__builtin_mul_overflow(count, extent, &count)) return INT64_MAX;
-  }
-  return count;
-}
-
-std::string text_of(const Extents& shape) {
-  std::string text = "(";
-  for (size_t i = 0; i < shape.size(); ++i) {
-    text += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
-  }
-  return text + (shape.size() == 1 ? ",)" : ")");
-}
-
-int64_t Node::elements() const { return element_count(shape); }
 
 Id Graph::intern(Node node) {
   if (properties(node.op).is_commutative) std::sort(node.inputs.begin(), node.inputs.end());
@@ -103,16 +61,23 @@ Result<Id> Graph::input(DType dtype, Extents shape) {
   return id;
 }
 
-Id Graph::number(float value) {
-  return intern(
-      {Op::constant, DType::f32, {}, {}, {}, std::make_shared<const Values>(Values{value})});
+Id Graph::number(float value) { return number(double{value}, DType::f32); }
+
+Id Graph::number(double value, DType dtype) {
+  return number_of(*this, Values(Values::F64{value}), DType::f64, dtype);
+}
+
+Id Graph::integer(int64_t value, DType dtype) {
+  const DType from = dtype == DType::u64 ? dtype : DType::i64;
+  return number_of(*this, Values(Values::I64{value}), from, dtype);
 }
 
 Result<Id> Graph::constant(DType dtype, Extents shape, std::shared_ptr<const Values> values) {
   if (Status ok = check_array(dtype, shape); !ok) return ok.error();
-  if (values->size() != static_cast<size_t>(element_count(shape))) {
+  if (values->size() != static_cast<size_t>(element_count(shape)) ||
+      !values->has(lanes_of(dtype))) {
     return wrong("a constant of shape " + text_of(shape) + " has " +
-                 std::to_string(values->size()) + " values");
+                 std::to_string(values->size()) + " values, or those of another type");
   }
   return intern({Op::constant, dtype, std::move(shape), {}, {}, std::move(values)});
 }
@@ -122,13 +87,31 @@ Result<Id> Graph::add_node(Op op, std::vector<Id> inputs) {
   node.op = op;
   node.inputs = std::move(inputs);
   if (Status ok = infer(*this, node); !ok) return ok.error();
-  return intern(std::move(node));
+  const DType dtype = nodes_[node.inputs.back()].dtype;
+  const DType wide = computed_in(op, dtype);
+  if (wide == dtype) return intern(std::move(node));
+  for (Id& input : node.inputs) input = cast(input, wide).value();
+  if (node.dtype != dtype) return intern(std::move(node));
+  node.dtype = wide;
+  return cast(intern(std::move(node)), dtype);
 }
 
 Result<Id> Graph::reduce(Op op, Id input, Extents axes, bool keeps_axes) {
   const std::string who(properties(op).name);
+  const DType dtype = nodes_[input].dtype;
+  if (!takes(op, dtype)) return wrong(who + " of booleans: cast them with astype()");
+  if (op == Op::mean && is_integer(dtype) && bytes_of(dtype) < 8) {
+    const Result<Id> sum = reduce(Op::sum, input, std::move(axes), keeps_axes);
+    if (!sum) return sum;
+    const int64_t count = nodes_[input].elements() / std::max<int64_t>(nodes_[*sum].elements(), 1);
+    const Id total = cast(*sum, float_for(dtype)).value();
+    return add_node(Op::divide, {total, number(static_cast<double>(count), float_for(dtype))});
+  }
+  if (const DType wide = computed_in(op, dtype); wide != dtype) {
+    const Result<Id> result = reduce(op, cast(input, wide).value(), std::move(axes), keeps_axes);
+    return result && is_float(dtype) ? cast(*result, dtype) : result;
+  }
   const Node& from = nodes_[input];
-  if (from.dtype != DType::f32) return wrong(who + " of booleans: cast them with astype()");
   if (axes.empty()) {
     for (size_t i = 0; i < from.shape.size(); ++i) axes.push_back(static_cast<int64_t>(i));
   }
@@ -154,7 +137,7 @@ Result<Id> Graph::reduce(Op op, Id input, Extents axes, bool keeps_axes) {
     const bool is_reduced = std::binary_search(axes.begin(), axes.end(), static_cast<int64_t>(i));
     if (!is_reduced) dropped.push_back(from.shape[i]);
   }
-  const Id result = intern({op, DType::f32, std::move(kept), {input}, std::move(axes), nullptr});
+  const Id result = intern({op, dtype, std::move(kept), {input}, std::move(axes), nullptr});
   return keeps_axes ? Result<Id>(result) : reshape(result, std::move(dropped));
 }
 
@@ -259,7 +242,8 @@ Result<Id> Graph::cast(Id input, DType dtype) {
   const Node& from = nodes_[input];
   if (Status ok = check_array(dtype, from.shape); !ok) return ok.error();
   if (from.dtype == dtype) return input;
-  return add_node(dtype == DType::boolean ? Op::to_bool : Op::to_f32, {input});
+  if (dtype == DType::boolean) return add_node(Op::to_bool, {input});
+  return intern({Op::cast, dtype, from.shape, {input}, {}, nullptr});
 }
 
 Id Graph::take(Node node) {

@@ -7,8 +7,11 @@
 //   graph.set_outputs({*y});
 //
 // Shapes are inferred and checked: a node that cannot be is an `invalid_argument` that names the
-// operation and the shapes. Element types are f32, and boolean for conditions; others are
-// `unsupported` so far. Nodes come after their inputs. Not for use by several threads at a time.
+// operation and the shapes. Element types are those of types.h; others are `unsupported`.
+// Arithmetic of types that are narrower than their lanes is arithmetic of these between casts:
+// add(a, b) of f16 is cast(add(cast(a, f32), cast(b, f32)), f16). So are sums and products of them,
+// which are rounded, or wrap, once. Nodes come after their inputs. Not for use by several threads
+// at a time.
 #pragma once
 
 #include <cstdint>
@@ -21,15 +24,13 @@
 #include "array/dtype.h"
 #include "base/result.h"
 #include "graph/program/op.h"
+#include "graph/program/types.h"
+#include "graph/program/values.h"
 
 namespace hoist::graph::program {
 
-using array::DType;
 using Id = uint32_t;
 using Extents = std::vector<int64_t>;
-
-// Values of a constant; booleans are 0 and 1 here.
-using Values = std::vector<float>;
 
 struct Node {
   Op op = Op::input;
@@ -43,8 +44,12 @@ struct Node {
 
   int64_t elements() const;
   bool is_number() const { return op == Op::constant && values->size() == 1; }
-  float number() const { return values->front(); }
+  // The number that it is; an integer of 64 bits to nearest.
+  double number() const;
 };
+
+uint64_t hash_of(const Node& node);
+bool same(const Node& a, const Node& b);
 
 int64_t element_count(const Extents& shape);
 // "(2, 3)"
@@ -55,12 +60,16 @@ class Graph {
   // `unsupported` for other element types and more than 8 dimensions.
   Result<Id> input(DType dtype, Extents shape);
   Id number(float value);
-  // As many values as the shape has elements.
+  // Rounded, or wrapped, to the type.
+  Id number(double value, DType dtype);
+  Id integer(int64_t value, DType dtype);
+  // As many values as the shape has elements, in the type's lanes.
   Result<Id> constant(DType dtype, Extents shape, std::shared_ptr<const Values> values);
 
-  // Element-wise operations, and matmul.
+  // Element-wise operations, and matmul. Inputs have one type, but for conditions of `where`.
   Result<Id> add_node(Op op, std::vector<Id> inputs);
-  // The axes may be negative; none: all of them. Kept with length 1 or dropped.
+  // The axes may be negative; none: all of them. Kept with length 1 or dropped. Sums of integers
+  // are i64 or u64; means of them floats, by an exact sum where they have at most 32 bits.
   Result<Id> reduce(Op op, Id input, Extents axes, bool keeps_axes);
   // One extent may be -1.
   Result<Id> reshape(Id input, Extents shape);
@@ -69,7 +78,7 @@ class Graph {
   // Takes `lengths` elements of each axis from `begins` on, `steps` apart (not 0). All inside.
   Result<Id> slice(Id input, const Extents& begins, const Extents& lengths, const Extents& steps);
   Result<Id> concatenate(std::vector<Id> inputs, int64_t axis);
-  // f32 and boolean.
+  // element_casts.h says how.
   Result<Id> cast(Id input, DType dtype);
   // A node as another graph has it, with inputs of this one that have the same shapes and types.
   Id take(Node node);
@@ -93,5 +102,8 @@ class Graph {
   std::vector<Id> outputs_;
   std::unordered_multimap<uint64_t, Id> known_;
 };
+
+// The lanes in which an element-wise node computes: those that step_for() takes.
+Lanes step_lanes(const Graph& graph, const Node& node);
 
 }  // namespace hoist::graph::program

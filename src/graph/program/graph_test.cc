@@ -52,7 +52,7 @@ TEST(GraphTest, WhatDoesNotFitIsRefused) {
   const ErrorCode wrong = ErrorCode::invalid_argument;
   refused(graph.add_node(Op::add, {x, y}), wrong, "add of shapes (2, 3) and (4, 3): axis 0");
   refused(graph.add_node(Op::matmul, {x, y}), wrong, "matmul of (2, 3) and (4, 3)");
-  refused(graph.add_node(Op::exp, {truth}), wrong, "exp takes float32, not bool");
+  refused(graph.add_node(Op::exp, {truth}), wrong, "exp takes floats, not bool");
   refused(graph.add_node(Op::where, {x, x, x}), wrong, "where takes bool");
   refused(graph.add_node(Op::where, {truth, x, truth}), wrong, "one type");
   refused(graph.reduce(Op::sum, x, {2}, true), wrong, "axis 2");
@@ -67,7 +67,10 @@ TEST(GraphTest, WhatDoesNotFitIsRefused) {
   refused(graph.slice(x, {0, 0}, {2, 3}, {1, 0}), wrong, "axis 1");
   refused(graph.concatenate({x, y}, 1), wrong, "concat of (2, 3) and (4, 3)");
   refused(graph.concatenate({}, 0), wrong, "nothing");
-  refused(graph.input(DType::f64, {2}), ErrorCode::unsupported, "float64");
+  refused(graph.input(DType::c64, {2}), ErrorCode::unsupported, "complex64");
+  const Id whole = *graph.input(DType::i8, {2, 3});
+  refused(graph.add_node(Op::add, {x, whole}), wrong, "float32 and int8: give both one type");
+  refused(graph.add_node(Op::divide, {whole, whole}), wrong, "divide takes floats, not int8");
   refused(graph.input(DType::f32, Extents(9, 1)), ErrorCode::unsupported, "9 axes");
 }
 

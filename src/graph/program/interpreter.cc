@@ -6,7 +6,7 @@
 #include "graph/ops/ops.h"
 #include "graph/ops/product.h"
 #include "graph/program/access.h"
-#include "graph/program/steps.h"
+#include "graph/program/typed_steps.h"
 
 namespace hoist::graph::program {
 namespace {
@@ -32,7 +32,7 @@ class Interpreter {
         const Node& input = graph_[node.inputs[0]];
         const Access dense{0, dense_strides(input.shape)};
         values_[id] =
-            gathered(node.inputs[0], node.shape, *access_of_view(node, input.shape, dense));
+            gather(values_[node.inputs[0]], node.shape, *access_of_view(node, input.shape, dense));
         return;
       }
       case OpKind::matmul:
@@ -43,15 +43,9 @@ class Interpreter {
   }
 
  private:
-  Values gathered(Id from, const Extents& shape, const Access& access) const {
-    Values values(static_cast<size_t>(element_count(shape)));
-    gather(values_[from].data(), shape, access, values.data());
-    return values;
-  }
-
   Values broadcast(Id from, const Extents& shape) const {
     const Extents& own = graph_[from].shape;
-    return gathered(from, shape, broadcast_access(shape, own, {0, dense_strides(own)}));
+    return gather(values_[from], shape, broadcast_access(shape, own, {0, dense_strides(own)}));
   }
 
   void elementwise(Id id, const Node& node) {
@@ -59,9 +53,9 @@ class Interpreter {
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       inputs[i] = broadcast(node.inputs[i], node.shape);
     }
-    Values result(static_cast<size_t>(node.elements()));
-    steps().step(node.op, 0)(inputs[0].data(), inputs[1].data(), inputs[2].data(), result.data(),
-                             result.size());
+    Values result(lanes_of(node.dtype), static_cast<size_t>(node.elements()));
+    const Step step = step_for(node.op, step_lanes(graph_, node), node.dtype, 0);
+    step(inputs[0].bytes(), inputs[1].bytes(), inputs[2].bytes(), result.bytes(), result.size());
     values_[id] = std::move(result);
   }
 
@@ -81,10 +75,19 @@ class Interpreter {
         if (reduced) count *= static_cast<size_t>(shape[i]);
       }
     }
-    const Values rows = gathered(node.inputs[0], order, access);
-    Values result(static_cast<size_t>(node.elements()));
+    const Values rows = gather(values_[node.inputs[0]], order, access);
+    Values result(lanes_of(node.dtype), static_cast<size_t>(node.elements()));
     for (size_t i = 0; i < result.size(); ++i) {
-      result[i] = reduced(node.op, rows.data() + i * count, count);
+      switch (lanes_of(node.dtype)) {
+        case Lanes::f32:
+          result.f32()[i] = reduced(node.op, rows.f32().data() + i * count, count);
+          break;
+        case Lanes::f64:
+          result.f64()[i] = reduced(node.op, rows.f64().data() + i * count, count);
+          break;
+        default:
+          result.i64()[i] = reduced(node.op, node.dtype, rows.i64().data() + i * count, count);
+      }
     }
     values_[id] = std::move(result);
   }
@@ -102,6 +105,20 @@ class Interpreter {
     }
   }
 
+  static double reduced(Op op, const double* row, size_t count) {
+    const TypedSteps& table = typed_steps();
+    if (op == Op::sum) return table.sum_f64(row, count);
+    if (op == Op::mean) return table.sum_f64(row, count) / static_cast<double>(count);
+    return table.extreme_f64[op == Op::reduce_minimum ? 0 : 1](row, count);
+  }
+
+  static int64_t reduced(Op op, DType dtype, const int64_t* row, size_t count) {
+    const TypedSteps& table = typed_steps();
+    if (op == Op::sum) return table.sum_i64(row, count);
+    const auto& extremes = dtype == DType::u64 ? table.extreme_u64 : table.extreme_i64;
+    return extremes[op == Op::reduce_minimum ? 0 : 1](row, count);
+  }
+
   void multiply_matrices(Id id, const Node& node) {
     const size_t rank = node.shape.size();
     const int64_t rows = node.shape[rank - 2];
@@ -113,30 +130,40 @@ class Interpreter {
     b_shape.insert(b_shape.end(), {depth, columns});
     const Values a = broadcast(node.inputs[0], a_shape);
     const Values b = broadcast(node.inputs[1], b_shape);
-    Values result(static_cast<size_t>(node.elements()));
+    Values result(lanes_of(node.dtype), static_cast<size_t>(node.elements()));
     const auto shape = ProductShape::dense(static_cast<size_t>(rows), static_cast<size_t>(columns),
                                            static_cast<size_t>(depth));
     const size_t c_size = shape.rows * shape.columns;
     for (size_t i = 0; c_size != 0 && i < result.size() / c_size; ++i) {
-      multiply(shape, a.data() + i * shape.rows * shape.depth,
-               b.data() + i * shape.depth * shape.columns, result.data() + i * c_size);
+      const size_t a_at = i * shape.rows * shape.depth;
+      const size_t b_at = i * shape.depth * shape.columns;
+      switch (lanes_of(node.dtype)) {
+        case Lanes::f32:
+          multiply(shape, a.f32().data() + a_at, b.f32().data() + b_at,
+                   result.f32().data() + i * c_size);
+          break;
+        case Lanes::f64:
+          typed_steps().product_f64(shape, a.f64().data() + a_at, b.f64().data() + b_at,
+                                    result.f64().data() + i * c_size);
+          break;
+        default:
+          typed_steps().product_i64(shape, a.i64().data() + a_at, b.i64().data() + b_at,
+                                    result.i64().data() + i * c_size);
+      }
     }
     values_[id] = std::move(result);
   }
 
+  // As a part of the result, read at one place after the other.
   void concatenate(Id id, const Node& node) {
+    const Extents strides = dense_strides(node.shape);
     const auto axis = static_cast<size_t>(node.numbers[0]);
-    Values result;
-    result.reserve(static_cast<size_t>(node.elements()));
-    const Extents outer(node.shape.begin(), node.shape.begin() + node.numbers[0]);
-    for (int64_t i = 0; i < element_count(outer); ++i) {
-      for (const Id input : node.inputs) {
-        const Extents& shape = graph_[input].shape;
-        const auto begin = shape.begin() + static_cast<int64_t>(axis);
-        const int64_t count = element_count({begin, shape.end()});
-        const auto from = values_[input].begin() + i * count;
-        result.insert(result.end(), from, from + count);
-      }
+    Values result(lanes_of(node.dtype), static_cast<size_t>(node.elements()));
+    int64_t begin = 0;
+    for (const Id input : node.inputs) {
+      const Extents& shape = graph_[input].shape;
+      scatter(values_[input], shape, {begin * strides[axis], strides}, result);
+      begin += shape[axis];
     }
     values_[id] = std::move(result);
   }
@@ -156,10 +183,11 @@ Result<std::vector<Values>> interpret(const Graph& graph, std::span<const Values
   Interpreter interpreter(graph);
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Node& node = graph[graph.inputs()[i]];
-    if (inputs[i].size() != static_cast<size_t>(node.elements())) {
+    if (inputs[i].size() != static_cast<size_t>(node.elements()) ||
+        !inputs[i].has(lanes_of(node.dtype))) {
       return fail(ErrorCode::invalid_argument,
                   "input " + std::to_string(i) + " has " + std::to_string(inputs[i].size()) +
-                      " elements, not those of " + text_of(node.shape));
+                      " elements, not those of " + text_of(node.shape) + ", or of another type");
     }
     interpreter.set(graph.inputs()[i], inputs[i]);
   }

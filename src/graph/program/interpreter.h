@@ -10,7 +10,7 @@
 
 namespace hoist::graph::program {
 
-// A value for each input, row-major, booleans as 0 and 1; gives one for each output.
+// A value for each input, row-major, in its type's lanes; gives one for each output.
 Result<std::vector<Values>> interpret(const Graph& graph, std::span<const Values> inputs);
 
 }  // namespace hoist::graph::program

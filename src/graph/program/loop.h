@@ -20,24 +20,28 @@ enum class Place : uint8_t { input, constant, arena, output, product };
 // Memory that a kernel reads or writes, and where the elements of its domain lie there.
 struct Operand {
   Place place = Place::input;
-  Id node = 0;            // input, constant or computed node
-  bool is_bytes = false;  // booleans, a byte each
+  Id node = 0;                // input, constant or computed node
+  DType dtype = DType::f32;   // as it lies there
+  bool is_converted = false;  // where its lanes do not lie so
+  uint8_t item = 4;           // bytes of an element
   int64_t offset = 0;
   Extents outer;  // strides
   int64_t row = 0;
   Extents columns;  // strides of the axes of which columns are made; {s} where s suffices
   // Set by plan():
-  size_t index = 0;              // of the input or output
-  size_t arena = 0;              // floats from the arena's beginning
-  const float* fixed = nullptr;  // a constant's values
+  size_t index = 0;             // of the input or output
+  size_t arena = 0;             // bytes from the arena's beginning
+  const void* fixed = nullptr;  // a constant's values
 };
 
 // Something that steps read or write: an operand, a register or a column register.
 struct Slot {
   enum class Kind : uint8_t { operand, block, row, column } kind = Kind::operand;
-  size_t index = 0;    // of the operand; else floats from the scratch memory's beginning
-  int64_t row = 0;     // from a row to the next, in floats
+  size_t index = 0;    // of the operand; else bytes from the scratch memory's beginning
+  int64_t row = 0;     // from a row to the next, in elements
   int64_t column = 0;  // from a column to the next: 0 or 1
+  Lanes lanes = Lanes::f32;
+  int64_t lane = 4;  // bytes of an element
 };
 
 struct LoopStep {
@@ -56,9 +60,10 @@ struct LoopStep {
   StepTable::ColumnReduction reduce = nullptr;
   uint32_t inputs[3] = {};  // slots
   uint32_t output = 0;
-  uint8_t scalars = 0;   // inputs that are one number for a row
-  bool is_flat = false;  // all rows of a block at once
-  uint32_t partial = 0;  // of reductions: their number in the phase
+  uint8_t scalars = 0;       // inputs that are one number for a row
+  bool is_flat = false;      // all rows of a block at once
+  uint32_t partial = 0;      // of reductions: their number in the phase
+  Lanes lanes = Lanes::f32;  // of reductions
 };
 
 struct Phase {
@@ -76,9 +81,10 @@ struct LoopProduct {
   int64_t a_depth = 0;  // strides
   int64_t b_depth = 0;
   int64_t b_column = 0;
+  Lanes lanes = Lanes::f32;
   bool packs_a = false;  // first copied
   bool packs_b = false;
-  size_t a_scratch = 0;  // floats from the scratch memory's beginning
+  size_t a_scratch = 0;  // bytes from the scratch memory's beginning
   size_t b_scratch = 0;
   size_t c_scratch = 0;   // where c is Place::product
   size_t block_rows = 0;  // rows of C at a time, at most
@@ -98,7 +104,7 @@ struct Loop {
   std::vector<Slot> slots;
   std::vector<Phase> phases;
   std::optional<LoopProduct> product;
-  size_t scratch = 0;  // floats
+  size_t scratch = 0;  // bytes
 };
 
 struct Kernel {

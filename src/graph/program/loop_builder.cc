@@ -34,7 +34,8 @@ size_t LoopBuilder::operand(Operand operand, Extents strides) {
   return raw_.size() - 1;
 }
 
-// Programs take and give booleans as bytes; inside they are numbers.
+// Programs take and give booleans as bytes; between kernels, and in constants, they are numbers. So
+// are all elements of constants in lanes.
 Operand LoopBuilder::memory_of(Id root, int64_t offset) const {
   const Node& node = graph_[root];
   const std::vector<Id>& outputs = graph_.outputs();
@@ -45,7 +46,11 @@ Operand LoopBuilder::memory_of(Id root, int64_t offset) const {
                   : is_output               ? Place::output
                                             : Place::arena;
   operand.node = root;
-  operand.is_bytes = node.dtype == DType::boolean && (node.op == Op::input || is_output);
+  operand.dtype = node.dtype;
+  if (operand.place == Place::constant) operand.dtype = lane_type(node.dtype);
+  if (operand.place == Place::arena && node.dtype == DType::boolean) operand.dtype = DType::f32;
+  operand.is_converted = !is_lane_type(operand.dtype);
+  operand.item = static_cast<uint8_t>(bytes_of(operand.dtype));
   operand.offset = offset;
   return operand;
 }
@@ -70,6 +75,8 @@ void LoopBuilder::add(Id id, bool is_written) {
   if (node.op == Op::matmul) return add_product(id, is_written);
   Member member;
   member.op = node.op;
+  member.dtype = node.dtype;
+  member.computed = step_lanes(graph_, node);
   const bool reduces = is_reduction(node.op);
   member.level = reduces ? Level::column : *level_of(group_, node.shape);
   const Extents& shape = reduces ? graph_[node.inputs[0]].shape : node.shape;
@@ -89,6 +96,7 @@ void LoopBuilder::add_product(Id id, bool is_written) {
   const size_t rank = node.shape.size();
   LoopProduct product;
   product.depth = static_cast<size_t>(graph_[node.inputs[0]].shape.back());
+  product.lanes = lanes_of(node.dtype);
   const auto matrix = [&](Id from, size_t depth_axis, int64_t& depth_stride) {
     Extents shape = node.shape;
     shape[depth_axis] = static_cast<int64_t>(product.depth);
@@ -116,6 +124,7 @@ void LoopBuilder::add_product(Id id, bool is_written) {
   loop_.product = product;
   Member member;
   member.op = Op::matmul;
+  member.dtype = node.dtype;
   member.output = product.c;
   member_of_[id] = members_.size();
   members_.push_back(std::move(member));
@@ -123,6 +132,8 @@ void LoopBuilder::add_product(Id id, bool is_written) {
 
 void LoopBuilder::copy(Id from, Id to_node, const Extents& shape, const Access& to) {
   Member member;
+  member.dtype = graph_[to_node].dtype;
+  member.computed = lanes_of(member.dtype);
   member.inputs.push_back(input(from, Level::full, shape));
   member.output =
       operand(memory_of(to_node, to.offset), domain_strides(group_, Level::full, shape, to));
@@ -159,16 +170,20 @@ void LoopBuilder::set_blocks() {
   if (c.place == Place::product) {
     const int64_t rows = std::min(most, std::max<int64_t>(loop_.rows, 1));
     product.block_rows = static_cast<size_t>(rows);
-    product.c_scratch = scratch(static_cast<size_t>(rows * columns));
+    product.c_scratch = scratch(rows * columns, product.lanes);
     std::fill(c.outer.begin(), c.outer.end(), 0);
     c.row = columns;
   }
   const size_t depth = product.depth;
   // The product takes no negative strides either.
-  product.packs_a = (product.a_depth != 1 && depth > 1) || loop_.operands[product.a].row < 0;
-  product.packs_b = (product.b_column != 1 && columns > 1) || product.b_depth < 0;
-  if (product.packs_a) product.a_scratch = scratch(product.block_rows * depth);
-  if (product.packs_b) product.b_scratch = scratch(depth * static_cast<size_t>(columns));
+  const Operand& a = loop_.operands[product.a];
+  const Operand& b = loop_.operands[product.b];
+  product.packs_a = (product.a_depth != 1 && depth > 1) || a.row < 0 || a.is_converted;
+  product.packs_b = (product.b_column != 1 && columns > 1) || product.b_depth < 0 || b.is_converted;
+  const auto rows_of_b = static_cast<int64_t>(depth);
+  const auto rows_of_a = static_cast<int64_t>(product.block_rows);
+  if (product.packs_a) product.a_scratch = scratch(rows_of_a * rows_of_b, product.lanes);
+  if (product.packs_b) product.b_scratch = scratch(rows_of_b * columns, product.lanes);
 }
 
 // Phase by phase; within one as they were added.

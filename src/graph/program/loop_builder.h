@@ -34,6 +34,8 @@ class LoopBuilder {
   };
   struct Member {
     Op op = Op::copy;
+    DType dtype = DType::f32;     // of its result
+    Lanes computed = Lanes::f32;  // what its step takes
     Level level = Level::full;
     std::vector<Input> inputs;
     std::optional<size_t> output;  // operand
@@ -60,9 +62,10 @@ class LoopBuilder {
   uint32_t loaded(size_t operand, const Member& reader);
   uint32_t operand_slot(size_t operand);
   uint32_t new_slot(Slot slot);
-  uint32_t block_register();
-  uint32_t column_register();
-  size_t scratch(size_t floats);
+  uint32_t block_register(Lanes lanes);
+  uint32_t column_register(Lanes lanes);
+  uint32_t own_register(Lanes lanes);
+  size_t scratch(int64_t elements, Lanes lanes);
   bool is_unit(const Operand& operand) const;
   bool is_chunked() const { return loop_.chunk < loop_.columns; }
   bool is_flat(const LoopStep& step, int inputs) const;
@@ -76,7 +79,7 @@ class LoopBuilder {
   Loop loop_;
   std::map<size_t, uint32_t> operand_slots_;
   std::map<std::tuple<size_t, size_t, Level>, uint32_t> loads_;  // by operand and phase
-  std::vector<uint32_t> free_;                                   // block registers
+  std::vector<uint32_t> free_[kLaneKinds];                       // block registers
 };
 
 }  // namespace hoist::graph::program

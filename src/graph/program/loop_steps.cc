@@ -5,35 +5,39 @@
 
 namespace hoist::graph::program {
 
-size_t LoopBuilder::scratch(size_t floats) {
+size_t LoopBuilder::scratch(int64_t elements, Lanes lanes) {
   const size_t begin = loop_.scratch;
-  loop_.scratch += (floats + 15) / 16 * 16;
+  loop_.scratch += (static_cast<size_t>(elements) * lane_bytes(lanes) + 63) / 64 * 64;
   return begin;
 }
 
 uint32_t LoopBuilder::new_slot(Slot slot) {
+  slot.lane = static_cast<int64_t>(lane_bytes(slot.lanes));
   loop_.slots.push_back(slot);
   return static_cast<uint32_t>(loop_.slots.size() - 1);
 }
 
-uint32_t LoopBuilder::block_register() {
-  if (!free_.empty()) {
-    const uint32_t slot = free_.back();
-    free_.pop_back();
-    return slot;
-  }
-  const auto floats = static_cast<size_t>(loop_.block_rows * loop_.chunk);
-  return new_slot({Slot::Kind::block, scratch(floats), loop_.chunk, 1});
+uint32_t LoopBuilder::block_register(Lanes lanes) {
+  std::vector<uint32_t>& free = free_[static_cast<size_t>(lanes)];
+  if (free.empty()) return own_register(lanes);
+  const uint32_t slot = free.back();
+  free.pop_back();
+  return slot;
 }
 
-uint32_t LoopBuilder::column_register() {
-  const auto floats = static_cast<size_t>(loop_.block_rows);
-  return new_slot({Slot::Kind::column, scratch(floats), 1, 0});
+// One of its own.
+uint32_t LoopBuilder::own_register(Lanes lanes) {
+  const size_t begin = scratch(loop_.block_rows * loop_.chunk, lanes);
+  return new_slot({Slot::Kind::block, begin, loop_.chunk, 1, lanes});
+}
+
+uint32_t LoopBuilder::column_register(Lanes lanes) {
+  return new_slot({Slot::Kind::column, scratch(loop_.block_rows, lanes), 1, 0, lanes});
 }
 
 // Whether its columns lie one behind the other.
 bool LoopBuilder::is_unit(const Operand& operand) const {
-  return !operand.is_bytes &&
+  return !operand.is_converted &&
          (loop_.columns == 1 || (operand.columns.size() == 1 && operand.columns[0] == 1));
 }
 
@@ -42,7 +46,8 @@ uint32_t LoopBuilder::operand_slot(size_t index) {
   if (found != operand_slots_.end()) return found->second;
   const Operand& operand = loop_.operands[index];
   const bool is_number = operand.columns == Extents{0} && loop_.columns != 1;
-  const uint32_t slot = new_slot({Slot::Kind::operand, index, operand.row, is_number ? 0 : 1});
+  const uint32_t slot = new_slot(
+      {Slot::Kind::operand, index, operand.row, is_number ? 0 : 1, lanes_of(operand.dtype)});
   operand_slots_[index] = slot;
   return slot;
 }
@@ -58,14 +63,14 @@ uint32_t LoopBuilder::loaded(size_t operand, const Member& reader) {
   LoopStep step;
   step.kind = LoopStep::Kind::gather;
   step.inputs[0] = operand_slot(operand);
+  const Lanes lanes = lanes_of(loop_.operands[operand].dtype);
   Phase& target = loop_.phases[is_chunked() && level == Level::full ? phase : reader.phase];
   if (level == Level::column) {
-    step.output = column_register();
+    step.output = column_register(lanes);
     // Columns are read from the first phase on.
     loop_.phases[0].columns.push_back(step);
   } else {
-    const auto floats = static_cast<size_t>(loop_.block_rows * loop_.chunk);
-    step.output = new_slot({Slot::Kind::block, scratch(floats), loop_.chunk, 1});
+    step.output = own_register(lanes);
     target.steps.push_back(step);
   }
   return loads_[key] = step.output;
@@ -81,7 +86,8 @@ uint32_t LoopBuilder::input_slot(const Input& input, const Member& reader, bool&
     const bool is_number = operand.columns == Extents{0};
     const bool lies_well = is_column ? operand.row == 0 || operand.row == 1 || loop_.block_rows == 1
                                      : is_unit(operand) || is_number;
-    slot = lies_well && !operand.is_bytes ? operand_slot(input.index) : loaded(input.index, reader);
+    slot = lies_well && !operand.is_converted ? operand_slot(input.index)
+                                              : loaded(input.index, reader);
   }
   const Slot& found = loop_.slots[slot];
   is_scalar = is_column ? found.row == 0 : found.column == 0;
@@ -94,15 +100,15 @@ uint32_t LoopBuilder::output_slot(Member& member, bool& scatters) {
     const Operand& operand = loop_.operands[*member.output];
     const bool lies_well =
         member.level == Level::full ? is_unit(operand) : operand.row == 1 || loop_.block_rows == 1;
-    if (lies_well && !operand.is_bytes) return operand_slot(*member.output);
+    if (lies_well && !operand.is_converted) return operand_slot(*member.output);
     scatters = true;
   }
-  if (member.level == Level::column) return column_register();
+  const Lanes lanes = lanes_of(member.dtype);
+  if (member.level == Level::column) return column_register(lanes);
   if (is_chunked() && member.last_phase > member.phase) {
-    return new_slot(
-        {Slot::Kind::row, scratch(static_cast<size_t>(loop_.columns)), loop_.columns, 1});
+    return new_slot({Slot::Kind::row, scratch(loop_.columns, lanes), loop_.columns, 1, lanes});
   }
-  return block_register();
+  return block_register(lanes);
 }
 
 bool LoopBuilder::is_flat(const LoopStep& step, int inputs) const {
@@ -134,12 +140,13 @@ void LoopBuilder::emit(size_t at, size_t place) {
     if (input.is_operand || members_[input.index].last_use != place) continue;
     const uint32_t slot = members_[input.index].slot;
     if (loop_.slots[slot].kind != Slot::Kind::block) continue;
-    if (std::find(free_.begin(), free_.end(), slot) == free_.end()) free_.push_back(slot);
+    std::vector<uint32_t>& free = free_[static_cast<size_t>(loop_.slots[slot].lanes)];
+    if (std::find(free.begin(), free.end(), slot) == free.end()) free.push_back(slot);
   }
   if (is_reduction(member.op)) return emit_reduction(member, step);
   bool scatters = false;
   step.output = member.slot = output_slot(member, scatters);
-  step.run = steps().step(step.op, step.scalars);
+  step.run = step_for(step.op, member.computed, member.dtype, step.scalars);
   step.is_flat = is_flat(step, static_cast<int>(member.inputs.size()));
   Phase& phase = loop_.phases[member.phase];
   std::vector<LoopStep>& list = member.level == Level::full ? phase.steps : phase.columns;
@@ -158,7 +165,7 @@ bool LoopBuilder::emit_by_columns(Member& member) {
   const Input& input = member.inputs[0];
   if (!input.is_operand || loop_.rows == 1) return false;
   const Operand& operand = loop_.operands[input.index];
-  if (operand.is_bytes || operand.row != 1 || operand.columns.size() != 1 ||
+  if (operand.dtype != DType::f32 || operand.row != 1 || operand.columns.size() != 1 ||
       operand.columns[0] == 0 || loop_.columns == 1) {
     return false;
   }
@@ -187,15 +194,15 @@ void LoopBuilder::emit_reduction(Member& member, LoopStep step) {
   step.kind = member.op == Op::sum              ? LoopStep::Kind::sum
               : member.op == Op::reduce_minimum ? LoopStep::Kind::minimum
                                                 : LoopStep::Kind::maximum;
+  step.lanes = lanes_of(member.dtype);
   bool scatters = false;
   Phase& phase = loop_.phases[member.phase];
   if (step.scalars != 0) {  // one number stands for all of a row: it is written out first
     LoopStep fill;
     fill.inputs[0] = step.inputs[0];
     fill.scalars = step.scalars;
-    fill.run = steps().step(Op::copy, fill.scalars);
-    const auto floats = static_cast<size_t>(loop_.block_rows * loop_.chunk);
-    fill.output = new_slot({Slot::Kind::block, scratch(floats), loop_.chunk, 1});
+    fill.run = step_for(Op::copy, lanes_of(member.dtype), member.dtype, fill.scalars);
+    fill.output = own_register(lanes_of(member.dtype));
     phase.steps.push_back(fill);
     step.inputs[0] = fill.output;
   }

@@ -20,7 +20,7 @@ constexpr OpProperties kProperties[] = {
     {"erf", elementwise, 1, false},
     {"relu", elementwise, 1, false},
     {"to_bool", elementwise, 1, false},
-    {"to_float32", elementwise, 1, false},
+    {"astype", elementwise, 1, false},
     {"add", elementwise, 2, true},
     {"subtract", elementwise, 2, false},
     {"multiply", elementwise, 2, true},

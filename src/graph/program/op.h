@@ -27,7 +27,7 @@ enum class Op : uint8_t {
   erf,
   relu,     // NaN for NaN, -0 for -0
   to_bool,  // x != 0
-  to_f32,   // of a boolean
+  cast,     // to the node's type
   // Two:
   add,
   subtract,

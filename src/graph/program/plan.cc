@@ -7,11 +7,11 @@ namespace hoist::graph::program {
 namespace {
 
 constexpr size_t kNever = SIZE_MAX;
-constexpr size_t kAlignment = 16;  // floats
+constexpr size_t kAlignment = 64;
 
 struct Range {
   size_t begin = 0;
-  size_t floats = 0;
+  size_t bytes = 0;
   size_t last_use = 0;  // kernel
 };
 
@@ -44,6 +44,8 @@ class Planner {
     return std::find(outputs.begin(), outputs.end(), id) != outputs.end();
   }
 
+  bool is_boolean(Id id) const { return graph_[id].dtype == DType::boolean; }
+
   void find_last_uses() {
     for (size_t k = 0; k < kernels_.size(); ++k) {
       for (const Loop& loop : kernels_[k].loops) {
@@ -65,18 +67,20 @@ class Planner {
       return;
     }
     const auto elements = static_cast<size_t>(graph_[id].elements());
-    const size_t floats =
-        (std::max<size_t>(elements, 1) + kAlignment - 1) / kAlignment * kAlignment;
+    // Booleans are numbers there.
+    const size_t item = std::max(bytes_of(graph_[id].dtype), is_boolean(id) ? sizeof(float) : 1);
+    const size_t bytes =
+        (std::max<size_t>(elements, 1) * item + kAlignment - 1) / kAlignment * kAlignment;
     std::sort(live_.begin(), live_.end(),
               [](const Range& a, const Range& b) { return a.begin < b.begin; });
     size_t begin = 0;
     for (const Range& range : live_) {
-      if (range.begin >= begin + floats) break;
-      begin = std::max(begin, range.begin + range.floats);
+      if (range.begin >= begin + bytes) break;
+      begin = std::max(begin, range.begin + range.bytes);
     }
     begin_[id] = begin;
-    live_.push_back({begin, floats, last_use});
-    plan_.arena = std::max(plan_.arena, begin + floats);
+    live_.push_back({begin, bytes, last_use});
+    plan_.arena = std::max(plan_.arena, begin + bytes);
   }
 
   // An input of the kernel whose place the result may take: it dies here, each of its elements is
@@ -107,9 +111,8 @@ class Planner {
     const auto readers =
         std::count_if(loop.operands.begin(), loop.operands.end(),
                       [&](const Operand& operand) { return operand.node == input; });
-    return readers == 1 && !from.is_bytes && !to.is_bytes && from.offset == 0 &&
-           from.outer == to.outer && from.row == to.row && from.columns == to.columns &&
-           is_read_before(loop, from, to);
+    return readers == 1 && from.dtype == to.dtype && from.offset == 0 && from.outer == to.outer &&
+           from.row == to.row && from.columns == to.columns && is_read_before(loop, from, to);
   }
 
   // Pairs of input and output that may be the same memory.
@@ -166,7 +169,7 @@ class Planner {
         operand.index = static_cast<size_t>(graph_[operand.node].numbers[0]);
         return;
       case Place::constant:
-        operand.fixed = graph_[operand.node].values->data();
+        operand.fixed = graph_[operand.node].values->bytes();
         return;
       case Place::output: {
         const auto& outputs = graph_.outputs();

@@ -9,7 +9,7 @@
 namespace hoist::graph::program {
 
 struct Plan {
-  size_t arena = 0;     // floats
+  size_t arena = 0;     // bytes
   size_t in_place = 0;  // results that took the place of an input
   // By output and input of the program: whether they may be the same memory.
   std::vector<std::vector<bool>> may_be_input;

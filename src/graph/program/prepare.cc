@@ -19,7 +19,8 @@ class Preparation {
     }
     std::vector<Id> outputs;
     for (const Id id : from_.outputs()) {
-      const Id made = made_[id];
+      // A cast that was left out is made here.
+      const Id made = graph_.cast(made_[id], from_[id].dtype).value();
       outputs.push_back(is_primitive(graph_[made].op) ? made : copied(made));
     }
     graph_.set_outputs(std::move(outputs));
@@ -31,15 +32,18 @@ class Preparation {
 
   Id copied(Id id) { return graph_.add_node(Op::copy, {id}).value(); }
 
-  Id filled(float value, const Extents& shape) {
-    return graph_.broadcast(graph_.number(value), shape).value();
+  Id filled(double value, const Node& node) {
+    return graph_.broadcast(graph_.number(value, node.dtype), node.shape).value();
   }
 
   Id prepared(Node node) {
     for (Id& input : node.inputs) input = made_[input];
     if (is_reduction(node.op)) return reduction(std::move(node));
     if (node.op == Op::matmul && graph_[node.inputs[0]].shape.back() == 0) {
-      return filled(0, node.shape);
+      return filled(0, node);
+    }
+    if (node.op == Op::cast && is_free_cast(graph_[node.inputs[0]].dtype, node.dtype)) {
+      return node.inputs[0];
     }
     if (is_view(node.op)) return view(std::move(node));
     return take(std::move(node));
@@ -88,7 +92,7 @@ class Preparation {
     }
     const bool is_mean = node.op == Op::mean;
     if (count == 0) {
-      return filled(is_mean ? std::numeric_limits<float>::quiet_NaN() : 0, node.shape);
+      return filled(is_mean ? std::numeric_limits<double>::quiet_NaN() : 0, node);
     }
     const bool is_sum = is_mean || node.op == Op::sum;
     Id made = node.inputs[0];
@@ -96,10 +100,11 @@ class Preparation {
       made =
           take({is_mean ? Op::sum : node.op, node.dtype, node.shape, node.inputs, axes, nullptr});
     } else if (is_sum) {  // sums begin with +0
-      made = graph_.add_node(Op::add, {made, graph_.number(0)}).value();
+      made = take(
+          {Op::add, node.dtype, node.shape, {made, graph_.number(0, node.dtype)}, {}, nullptr});
     }
     if (!is_mean) return made;
-    const Id divisor = graph_.number(static_cast<float>(count));
+    const Id divisor = graph_.number(static_cast<double>(count), node.dtype);
     return graph_.add_node(Op::divide, {made, divisor}).value();
   }
 

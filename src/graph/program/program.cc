@@ -20,8 +20,8 @@ constexpr uint32_t kTimedCalls = 3;
 // Threads take some microseconds to begin; below this they would not pay.
 constexpr uint32_t kLeastForThreads = 100'000;  // ns
 
-size_t bytes_of(const Node& node) {
-  return static_cast<size_t>(node.elements()) * (node.dtype == DType::boolean ? 1 : sizeof(float));
+size_t size_of(const Node& node) {
+  return static_cast<size_t>(node.elements()) * bytes_of(node.dtype);
 }
 
 bool overlap(const void* a, size_t a_bytes, const void* b, size_t b_bytes) {
@@ -79,9 +79,9 @@ Result<std::shared_ptr<const Program>> Program::compile(const Graph& graph,
   const Graph& made = program->graph_;
   program->kernels_ = lower(made, fuse(made, options.fuses));
   const Plan plan = program::plan(made, program->kernels_);
-  program->arena_floats_ = plan.arena;
+  program->arena_bytes_ = plan.arena;
   program->may_be_input_ = plan.may_be_input;
-  report.arena_bytes = plan.arena * sizeof(float);
+  report.arena_bytes = plan.arena;
   report.results_in_place = plan.in_place;
   for (const Kernel& kernel : program->kernels_) {
     report.kernels.push_back({kernel.members, traffic(made, kernel)});
@@ -90,10 +90,10 @@ Result<std::shared_ptr<const Program>> Program::compile(const Graph& graph,
       program->scratch_bytes_ = std::max(program->scratch_bytes_, scratch_bytes(loop));
     }
   }
-  for (const Id id : made.inputs()) program->input_bytes_.push_back(bytes_of(made[id]));
+  for (const Id id : made.inputs()) program->input_bytes_.push_back(size_of(made[id]));
   const std::vector<Id>& outputs = made.outputs();
   for (size_t i = 0; i < outputs.size(); ++i) {
-    program->output_bytes_.push_back(bytes_of(made[outputs[i]]));
+    program->output_bytes_.push_back(size_of(made[outputs[i]]));
     const auto first = std::find(outputs.begin(), outputs.end(), outputs[i]) - outputs.begin();
     program->same_output_.push_back(static_cast<size_t>(first));
     program->has_same_outputs_ |= static_cast<size_t>(first) != i;
@@ -109,8 +109,7 @@ Program::~Program() {
 
 std::unique_ptr<Program::Context> Program::new_context() const {
   auto context = std::make_unique<Context>();
-  const size_t bytes =
-      arena_floats_ * sizeof(float) + scratch_bytes_ * static_cast<size_t>(std::max(threads_, 1));
+  const size_t bytes = arena_bytes_ + scratch_bytes_ * static_cast<size_t>(std::max(threads_, 1));
   context->memory.reset(new (std::align_val_t{64}) std::byte[bytes + 64]);
   return context;
 }
@@ -172,8 +171,7 @@ Status Program::run(std::span<const void* const> inputs, std::span<void* const> 
     if (overlaps(inputs, outputs)) return run_apart(inputs, outputs);
     std::unique_ptr<Context> context = take_context();
     std::byte* const memory = context->memory.get();
-    run_kernels({inputs.data(), outputs.data(), reinterpret_cast<float*>(memory)},
-                memory + arena_floats_ * sizeof(float));
+    run_kernels({inputs.data(), outputs.data(), memory}, memory + arena_bytes_);
     give_back(std::move(context));
   } catch (const std::bad_alloc&) {
     return fail(ErrorCode::exhausted, "no memory for a program's results");

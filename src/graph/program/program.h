@@ -5,10 +5,10 @@
 //   Result<std::shared_ptr<const Program>> program = Program::compile(std::move(graph));
 //   Status done = (*program)->run(inputs, outputs);
 //
-// Inputs and outputs are row-major without gaps, booleans as bytes. An output may be an input, or
-// overlap some in any way: the result is as if the inputs had been copied first. Outputs do not
-// overlap each other. Any number of threads may run one program at the same time; up to 16 of them
-// allocate nothing after their first call.
+// Inputs and outputs are row-major without gaps, booleans as bytes, 0 or 1. An output may be an
+// input, or overlap some in any way: the result is as if the inputs had been copied first. Outputs
+// do not overlap each other. Any number of threads may run one program at the same time; up to 16
+// of them allocate nothing after their first call.
 //
 // Results: those of interpret() of the same graph, bit for bit but for NaNs' payloads, except
 //   - with fast_math,
@@ -105,7 +105,7 @@ class Program {
   std::vector<size_t> same_output_;
   bool has_same_outputs_ = false;
   std::vector<std::vector<bool>> may_be_input_;
-  size_t arena_floats_ = 0;
+  size_t arena_bytes_ = 0;
   size_t scratch_bytes_ = 0;  // of a thread
   int threads_ = 1;
   Report report_;

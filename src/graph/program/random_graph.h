@@ -12,7 +12,8 @@ namespace hoist::graph::program {
 // Adds random nodes to a graph.
 class RandomGraph {
  public:
-  explicit RandomGraph(RandomValues& random) : random_(random) {
+  // Half of the graphs are f32 alone.
+  explicit RandomGraph(RandomValues& random) : random_(random), mixes_(random.below(2) == 0) {
     rank_ = random_.below(4);
     for (size_t i = 0; i < rank_; ++i) shape_.push_back(extent());
     const size_t inputs = 1 + random_.below(3);
@@ -22,9 +23,9 @@ class RandomGraph {
         if (random_.below(5) == 0) extent = 1;
       }
       if (!shape.empty() && random_.below(6) == 0) shape.erase(shape.begin());
-      add(graph_.input(DType::f32, shape));
+      add(graph_.input(type(), shape));
     }
-    if (all_.empty()) add(graph_.input(DType::f32, {3, 4}));
+    if (all_.empty()) add(graph_.input(type(), {3, 4}));
     if (random_.below(3) == 0) add(graph_.input(DType::boolean, graph_[all_[0]].shape));
   }
 
@@ -44,12 +45,25 @@ class RandomGraph {
     return at == 39 ? 1100 : at == 38 ? 0 : kExtents[at % 9];
   }
   Id any() { return all_[all_.size() - 1 - random_.below(std::min<size_t>(all_.size(), 6))]; }
+  DType type() {
+    static constexpr DType kTypes[] = {DType::f16, DType::bf16, DType::f32, DType::f64,
+                                       DType::i8,  DType::i16,  DType::i32, DType::i64,
+                                       DType::u8,  DType::u16,  DType::u32, DType::u64};
+    return mixes_ ? kTypes[random_.below(std::size(kTypes))] : DType::f32;
+  }
+  // As `id` has it.
+  Id any_like(Id id) { return graph_.cast(any(), graph_[id].dtype).value(); }
+  Id any_float() {
+    const Id id = any();
+    return is_float(graph_[id].dtype) ? id : graph_.cast(id, float_for(graph_[id].dtype)).value();
+  }
   void add(const Result<Id>& id) {
     if (!id || graph_[*id].elements() > 60'000) return;
     (graph_[*id].dtype == DType::boolean ? truths_ : all_).push_back(*id);
   }
 
   void add_node() {
+    if (mixes_ && random_.below(6) == 0) return add(graph_.cast(any(), type()));
     switch (random_.below(12)) {
       case 0:
       case 1:
@@ -74,21 +88,25 @@ class RandomGraph {
   }
 
   void unary() {
-    static constexpr Op kOps[] = {Op::negate, Op::absolute, Op::exp, Op::log,  Op::sqrt, Op::rsqrt,
-                                  Op::tanh,   Op::sigmoid,  Op::erf, Op::relu, Op::copy};
-    add(graph_.add_node(kOps[random_.below(std::size(kOps))], {any()}));
+    static constexpr Op kOps[] = {Op::negate, Op::absolute, Op::relu, Op::copy,    Op::exp, Op::log,
+                                  Op::sqrt,   Op::rsqrt,    Op::tanh, Op::sigmoid, Op::erf};
+    const Op op = kOps[random_.below(std::size(kOps))];
+    add(graph_.add_node(op, {takes(op, DType::i64) ? any() : any_float()}));
   }
   void binary() {
     static constexpr Op kOps[] = {Op::add,     Op::subtract, Op::multiply, Op::divide,
                                   Op::minimum, Op::maximum,  Op::power};
-    static constexpr float kNumbers[] = {0.0f, -0.0f, 1.0f, -1.0f, 2.0f, 0.3f, 4.0f};
+    static constexpr double kNumbers[] = {0.0, -0.0, 1.0, -1.0, 2.0, 0.3, 4.0};
     const Op op = kOps[random_.below(std::size(kOps))];
-    Id b = any();
-    if (random_.below(3) == 0) b = graph_.number(kNumbers[random_.below(std::size(kNumbers))]);
+    const Id a = takes(op, DType::i64) ? any() : any_float();
+    Id b = any_like(a);
+    if (random_.below(3) == 0) {
+      b = graph_.number(kNumbers[random_.below(std::size(kNumbers))], graph_[a].dtype);
+    }
     if (random_.below(4) == 0) {
-      add(graph_.add_node(op, {b, any()}));
+      add(graph_.add_node(op, {b, a}));
     } else {
-      add(graph_.add_node(op, {any(), b}));
+      add(graph_.add_node(op, {a, b}));
     }
   }
   void reduction() {
@@ -121,7 +139,7 @@ class RandomGraph {
     } else if (kind == 3) {
       slice(input, shape);
     } else {
-      add(graph_.concatenate({input, any(), input}, 0));
+      add(graph_.concatenate({input, any_like(input), input}, 0));
       add(graph_.concatenate({input, input}, -1));
     }
   }
@@ -146,7 +164,7 @@ class RandomGraph {
     if (shape.size() < 2) return;
     if (random_.below(2) == 0) {
       const int64_t columns = extent();
-      const Result<Id> b = graph_.input(DType::f32, {shape.back(), columns});
+      const Result<Id> b = graph_.input(graph_[a].dtype, {shape.back(), columns});
       return add(graph_.add_node(Op::matmul, {a, *b}));
     }
     Extents order;
@@ -157,14 +175,16 @@ class RandomGraph {
   void choice() {
     static constexpr Op kOps[] = {Op::equal,      Op::not_equal, Op::less,
                                   Op::less_equal, Op::greater,   Op::greater_equal};
-    add(graph_.add_node(kOps[random_.below(6)], {any(), any()}));
+    const Id compared = any();
+    add(graph_.add_node(kOps[random_.below(6)], {compared, any_like(compared)}));
     if (truths_.empty()) return;
     const Id truth = truths_[random_.below(truths_.size())];
-    if (random_.below(2) == 0) return add(graph_.cast(truth, DType::f32));
-    add(graph_.add_node(Op::where, {truth, any(), any()}));
+    if (random_.below(2) == 0) return add(graph_.cast(truth, type()));
+    const Id chosen = any();
+    add(graph_.add_node(Op::where, {truth, chosen, any_like(chosen)}));
   }
   void composite() {
-    const Id input = any();
+    const Id input = any_float();
     if (random_.below(3) == 0) return add(gelu_tanh(graph_, input));
     if (graph_[input].shape.empty()) return;
     const auto axis = static_cast<int64_t>(random_.below(graph_[input].shape.size()));
@@ -174,6 +194,7 @@ class RandomGraph {
   }
 
   RandomValues& random_;
+  const bool mixes_;
   size_t rank_ = 0;
   Extents shape_;
   Graph graph_;

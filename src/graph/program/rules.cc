@@ -1,6 +1,5 @@
 #include "graph/program/rules.h"
 
-#include <bit>
 #include <cmath>
 
 namespace hoist::graph::program {
@@ -9,7 +8,7 @@ namespace {
 using Made = std::optional<Id>;
 using C = Canonicaliser;
 
-bool is_zero(std::optional<float> number, bool is_negative) {
+bool is_zero(std::optional<double> number, bool is_negative) {
   return number && *number == 0 && std::signbit(*number) == is_negative;
 }
 
@@ -30,19 +29,27 @@ Made beside_number(const C& c, const Node& node, Op op, const Fits& fits) {
   return {};
 }
 
-Made divided_by(const C& c, const Node& node, float number) {
+Made divided_by(const C& c, const Node& node, double number) {
   if (node.op != Op::divide || c.number(node.inputs[1]) != number) return {};
   return in_place(c, node, node.inputs[0]);
+}
+
+// Whether a number and its inverse are neither 0 nor subnormal nor infinite.
+bool has_inverse(double number, DType dtype) {
+  const auto is_normal = [&](double x) {
+    return dtype == DType::f64 ? std::isnormal(x) : std::isnormal(static_cast<float>(x));
+  };
+  return is_normal(number) && is_normal(1 / number);
 }
 
 // Whether the input is an operation `op`; its input then.
 Made inside(const C& c, Id id, Op op) { return c[id].op == op ? Made(c[id].inputs[0]) : Made(); }
 
 Made times_one(C& c, const Node& node) {
-  return beside_number(c, node, Op::multiply, [](float x) { return x == 1; });
+  return beside_number(c, node, Op::multiply, [](double x) { return x == 1; });
 }
 Made times_minus_one(C& c, const Node& node) {
-  const Made x = beside_number(c, node, Op::multiply, [](float x) { return x == -1; });
+  const Made x = beside_number(c, node, Op::multiply, [](double x) { return x == -1; });
   return x ? Made(c.make(Op::negate, {*x})) : Made();
 }
 Made by_one(C& c, const Node& node) { return divided_by(c, node, 1); }
@@ -55,14 +62,15 @@ Made by_minus_one(C& c, const Node& node) {
 Made by_power_of_two(C& c, const Node& node) {
   if (node.op != Op::divide) return {};
   const auto number = c.number(node.inputs[1]);
-  if (!number || !std::isnormal(*number) || !std::isnormal(1 / *number)) return {};
-  if ((std::bit_cast<uint32_t>(*number) & 0x7fffffu) != 0) return {};
+  int exponent = 0;
+  if (!number || !has_inverse(*number, node.dtype)) return {};
+  if (std::fabs(std::frexp(*number, &exponent)) != 0.5) return {};
   const Made x = in_place(c, node, node.inputs[0]);
-  return x ? Made(c.make(Op::multiply, {*x, c.graph().number(1 / *number)})) : Made();
+  return x ? Made(c.make(Op::multiply, {*x, c.graph().number(1 / *number, node.dtype)})) : Made();
 }
 
 Made plus_minus_zero(C& c, const Node& node) {
-  return beside_number(c, node, Op::add, [](float x) { return is_zero(x, true); });
+  return beside_number(c, node, Op::add, [](double x) { return is_zero(x, true); });
 }
 Made minus_zero(C& c, const Node& node) {
   if (node.op != Op::subtract || !is_zero(c.number(node.inputs[1]), false)) return {};
@@ -96,7 +104,7 @@ Made absolute_of_sign(C& c, const Node& node) {
   if (node.op != Op::absolute) return {};
   if (inside(c, node.inputs[0], Op::absolute)) return node.inputs[0];
   const Made x = inside(c, node.inputs[0], Op::negate);
-  return x ? Made(c.make(Op::absolute, {*x})) : Made();
+  return x && !is_unsigned(node.dtype) ? Made(c.make(Op::absolute, {*x})) : Made();
 }
 Made relu_of_relu(C& c, const Node& node) {
   if (node.op != Op::relu || !inside(c, node.inputs[0], Op::relu)) return {};
@@ -109,12 +117,12 @@ Made extreme_of_itself(C& c, const Node& node) {
 
 // rsqrt is defined so.
 Made one_by_root(C& c, const Node& node) {
-  if (node.op != Op::divide || c.number(node.inputs[0]) != 1.0f) return {};
+  if (node.op != Op::divide || c.number(node.inputs[0]) != 1.0) return {};
   const Made x = inside(c, node.inputs[1], Op::sqrt);
   return x && c[*x].shape == node.shape ? Made(c.make(Op::rsqrt, {*x})) : Made();
 }
 Made power_one(C& c, const Node& node) {
-  if (node.op != Op::power || c.number(node.inputs[1]) != 1.0f) return {};
+  if (node.op != Op::power || c.number(node.inputs[1]) != 1.0) return {};
   return in_place(c, node, node.inputs[0]);
 }
 
@@ -126,38 +134,39 @@ Made known_condition(C& c, const Node& node) {
   if (node.op != Op::where || !c[node.inputs[0]].is_number()) return {};
   return in_place(c, node, node.inputs[c[node.inputs[0]].number() != 0 ? 1 : 2]);
 }
-Made cast_and_back(C& c, const Node& node) {
-  return node.op == Op::to_bool ? inside(c, node.inputs[0], Op::to_f32) : Made();
-}
 Made copied(C& c, const Node& node) { return node.op == Op::copy ? Made(node.inputs[0]) : Made(); }
 
-// What follows is for fast_math.
+// What follows is for fast_math, or for integers.
+Id zeros(C& c, const Node& node) {
+  const Id zero = c.graph().number(0, node.dtype);
+  return c.make({Op::broadcast, node.dtype, node.shape, {zero}, {}, nullptr});
+}
 Made plus_zero(C& c, const Node& node) {
-  return beside_number(c, node, Op::add, [](float x) { return x == 0; });
+  return beside_number(c, node, Op::add, [](double x) { return x == 0; });
 }
 Made times_zero(C& c, const Node& node) {
-  if (!beside_number(c, node, Op::multiply, [](float x) { return x == 0; })) return {};
-  return c.graph().broadcast(c.graph().number(0), node.shape).value();
+  if (!beside_number(c, node, Op::multiply, [](double x) { return x == 0; })) return {};
+  return zeros(c, node);
 }
 Made minus_itself(C& c, const Node& node) {
   if (node.op != Op::subtract || node.inputs[0] != node.inputs[1]) return {};
-  return c.graph().broadcast(c.graph().number(0), node.shape).value();
+  return zeros(c, node);
 }
 Made power_two(C& c, const Node& node) {
-  if (node.op != Op::power || c.number(node.inputs[1]) != 2.0f) return {};
+  if (node.op != Op::power || c.number(node.inputs[1]) != 2.0) return {};
   return c.make(Op::multiply, {node.inputs[0], node.inputs[0]});
 }
 Made by_number(C& c, const Node& node) {
   if (node.op != Op::divide) return {};
   const auto number = c.number(node.inputs[1]);
-  if (!number || !std::isnormal(*number) || !std::isnormal(1 / *number)) return {};
-  return c.make(Op::multiply, {node.inputs[0], c.graph().number(1 / *number)});
+  if (!number || !has_inverse(*number, node.dtype)) return {};
+  return c.make(Op::multiply, {node.inputs[0], c.graph().number(1 / *number, node.dtype)});
 }
 // Fewer divisions: of a row by one number, say.
 Made by_fewer(C& c, const Node& node) {
   if (node.op != Op::divide || c[node.inputs[1]].elements() * 2 > node.elements()) return {};
   if (c[node.inputs[1]].op == Op::constant) return {};
-  const Id inverse = c.make(Op::divide, {c.graph().number(1), node.inputs[1]});
+  const Id inverse = c.make(Op::divide, {c.graph().number(1, node.dtype), node.inputs[1]});
   return c.make(Op::multiply, {node.inputs[0], inverse});
 }
 Made exp_of_log(C& c, const Node& node) {
@@ -168,9 +177,9 @@ Made numbers_together(C& c, const Node& node) {
   if (node.op != Op::add && node.op != Op::multiply) return {};
   for (const size_t i : {0, 1}) {
     const Node inner = c[node.inputs[1 - i]];
-    if (!c.number(node.inputs[i]) || inner.op != node.op) continue;
+    if (!c[node.inputs[i]].is_number() || inner.op != node.op) continue;
     for (const size_t k : {0, 1}) {
-      if (!c.number(inner.inputs[k])) continue;
+      if (!c[inner.inputs[k]].is_number()) continue;
       const Id both = c.make(node.op, {inner.inputs[k], node.inputs[i]});
       const Id made = c.make(node.op, {inner.inputs[1 - k], both});
       if (c[made].shape == node.shape) return made;
@@ -178,6 +187,39 @@ Made numbers_together(C& c, const Node& node) {
   }
   return {};
 }
+
+// The same for integers.
+template <typename Fits>
+Made beside_integer(const C& c, const Node& node, Op op, const Fits& fits) {
+  if (node.op != op) return {};
+  for (const size_t i : {0, 1}) {
+    const auto number = c.integer(node.inputs[i]);
+    if (!number || !fits(*number)) continue;
+    if (const Made other = in_place(c, node, node.inputs[1 - i])) return other;
+  }
+  return {};
+}
+Made plus_no_integer(C& c, const Node& node) {
+  const auto is_none = [](int64_t x) { return x == 0; };
+  const Made x = beside_integer(c, node, Op::add, is_none);
+  if (x || node.op != Op::subtract || c.integer(node.inputs[1]) != 0) return x;
+  return in_place(c, node, node.inputs[0]);
+}
+Made times_one_integer(C& c, const Node& node) {
+  return beside_integer(c, node, Op::multiply, [](int64_t x) { return x == 1; });
+}
+Made times_no_integer(C& c, const Node& node) {
+  const auto is_none = [](int64_t x) { return x == 0; };
+  return beside_integer(c, node, Op::multiply, is_none) ? Made(zeros(c, node)) : Made();
+}
+
+constexpr Rule kIntegers[] = {
+    {"n + 0 = n - 0 = n", plus_no_integer},
+    {"n * 1 = n", times_one_integer},
+    {"n * 0 = 0", times_no_integer},
+    {"n - n = 0", minus_itself},
+    {"(n + c) + d = n + (c + d)", numbers_together},
+};
 
 constexpr Rule kExact[] = {
     {"x * 1 = x", times_one},
@@ -198,7 +240,6 @@ constexpr Rule kExact[] = {
     {"x ^ 1 = x", power_one},
     {"where(c, x, x) = x", same_choices},
     {"where(true, x, y) = x", known_condition},
-    {"bool(float(c)) = c", cast_and_back},
     {"copy(x) = x", copied},
 };
 constexpr Rule kFastMath[] = {
@@ -215,6 +256,7 @@ constexpr Rule kFastMath[] = {
 }  // namespace
 
 std::span<const Rule> exact_rules() { return kExact; }
+std::span<const Rule> integer_rules() { return kIntegers; }
 std::span<const Rule> fast_math_rules() { return kFastMath; }
 
 }  // namespace hoist::graph::program

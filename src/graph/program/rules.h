@@ -22,8 +22,9 @@ class Canonicaliser {
   Graph& graph() { return graph_; }
   // How often rules were used.
   size_t rewrites() const { return rewrites_; }
-  // The number that a constant of one element is.
-  std::optional<float> number(Id id) const;
+  // The number that a constant of one element is: of floats, and of integers (u64 by its bits).
+  std::optional<double> number(Id id) const;
+  std::optional<int64_t> integer(Id id) const;
 
  private:
   Graph graph_;
@@ -37,8 +38,11 @@ struct Rule {
   std::optional<Id> (*apply)(Canonicaliser& canonicaliser, const Node& node);
 };
 
-// Exact in IEEE 754 arithmetic, for NaN, infinities, -0 and subnormals too.
+// Exact in IEEE 754 arithmetic, for NaN, infinities, -0 and subnormals too. Each looks at the
+// types: those of floats are not all right for integers that wrap.
 std::span<const Rule> exact_rules();
+std::span<const Rule> integer_rules();
+std::span<const Rule> cast_rules();
 std::span<const Rule> view_rules();
 // These round otherwise, or are wrong for infinities, NaN or -0.
 std::span<const Rule> fast_math_rules();

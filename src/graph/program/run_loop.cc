@@ -3,30 +3,12 @@
 #include <algorithm>
 #include <new>
 
-#include "graph/ops/ops.h"
 #include "graph/program/move.h"
+#include "graph/program/partial.h"
 #include "graph/program/run_product.h"
 
 namespace hoist::graph::program {
 namespace {
-
-// A reduction of the chunks seen so far. Sums wait for their like, as graph/ops has it: that gives
-// the sum of the whole row.
-struct Partial {
-  float waiting[64];
-  size_t chunks;
-  size_t depth;
-
-  void add(float sum) {
-    for (size_t done = ++chunks; done % 2 == 0; done /= 2) sum = waiting[--depth] + sum;
-    waiting[depth++] = sum;
-  }
-  float sum() {
-    float sum = waiting[--depth];
-    while (depth > 0) sum = waiting[--depth] + sum;
-    return sum;
-  }
-};
 
 size_t most_reductions(const Loop& loop) {
   size_t most = 0;
@@ -50,14 +32,13 @@ int64_t groups_of_rows(const Loop& loop) {
 class Run {
  public:
   Run(const Loop& loop, const Memory& memory, std::byte* scratch) : loop_(loop) {
-    floats_ = reinterpret_cast<float*>(scratch);
-    std::byte* next = scratch + loop.scratch * sizeof(float);
-    at_ = reinterpret_cast<float**>(next);
+    scratch_ = scratch;
+    at_ = reinterpret_cast<std::byte**>(scratch + loop.scratch);
     bases_ = at_ + loop.slots.size();
     origins_ = bases_ + loop.operands.size();
     partials_ = reinterpret_cast<Partial*>(origins_ + loop.operands.size());
     for (size_t i = 0; i < loop.operands.size(); ++i) bases_[i] = base(memory, loop.operands[i]);
-    for (size_t i = 0; i < loop.slots.size(); ++i) at_[i] = floats_ + loop.slots[i].index;
+    for (size_t i = 0; i < loop.slots.size(); ++i) at_[i] = scratch + loop.slots[i].index;
   }
 
   void units(int64_t begin, int64_t end) {
@@ -84,21 +65,23 @@ class Run {
   }
 
  private:
-  float* base(const Memory& memory, const Operand& operand) const {
-    const auto floats = [](const void* at) { return static_cast<float*>(const_cast<void*>(at)); };
+  std::byte* base(const Memory& memory, const Operand& operand) const {
+    const auto bytes = [](const void* at) {
+      return static_cast<std::byte*>(const_cast<void*>(at));
+    };
     switch (operand.place) {
       case Place::input:
-        return floats(memory.inputs[operand.index]);
+        return bytes(memory.inputs[operand.index]);
       case Place::constant:
-        return floats(operand.fixed);
+        return bytes(operand.fixed);
       case Place::arena:
         return memory.arena + operand.arena;
       case Place::output:
-        return floats(memory.outputs[operand.index]);
+        return bytes(memory.outputs[operand.index]);
       case Place::product:
         break;
     }
-    return floats_ + loop_.product->c_scratch;
+    return scratch_ + loop_.product->c_scratch;
   }
 
   // Where the operands begin for a place of the outer axes.
@@ -111,9 +94,7 @@ class Run {
         offset += rest % loop_.outer[i] * operand.outer[i];
         rest /= loop_.outer[i];
       }
-      origins_[k] = operand.is_bytes
-                        ? reinterpret_cast<float*>(reinterpret_cast<std::byte*>(bases_[k]) + offset)
-                        : bases_[k] + offset;
+      origins_[k] = bases_[k] + offset * operand.item;
     }
   }
 
@@ -125,7 +106,7 @@ class Run {
     for (int64_t i = 0; i < parts; ++i) {
       first_ = begin + (end - begin) * i / parts;
       const int64_t last = begin + (end - begin) * (i + 1) / parts;
-      run_product(loop_, origins_, floats_, first_, last, packed_);
+      run_product(loop_, origins_, scratch_, first_, last, packed_);
       blocks(first_, last);
     }
   }
@@ -159,10 +140,11 @@ class Run {
       const Slot& slot = loop_.slots[i];
       if (slot.kind == Slot::Kind::operand) {
         const Operand& operand = loop_.operands[slot.index];
-        if (operand.is_bytes) continue;
-        at_[i] = origins_[slot.index] + row_in(operand, row) * slot.row + column * slot.column;
+        if (operand.is_converted) continue;
+        const int64_t elements = row_in(operand, row) * slot.row + column * slot.column;
+        at_[i] = origins_[slot.index] + elements * slot.lane;
       } else if (slot.kind == Slot::Kind::row) {
-        at_[i] = floats_ + slot.index + column;
+        at_[i] = scratch_ + slot.index + column * slot.lane;
       }
     }
   }
@@ -185,15 +167,18 @@ class Run {
   }
 
   void elementwise(const LoopStep& step, int64_t rows, int64_t width) {
-    const float* const a = at_[step.inputs[0]];
-    const float* const b = at_[step.inputs[1]];
-    const float* const c = at_[step.inputs[2]];
-    float* const out = at_[step.output];
+    const std::byte* const a = at_[step.inputs[0]];
+    const std::byte* const b = at_[step.inputs[1]];
+    const std::byte* const c = at_[step.inputs[2]];
+    std::byte* const out = at_[step.output];
     if (rows == 1 || step.is_flat) return step.run(a, b, c, out, static_cast<size_t>(rows * width));
-    const int64_t a_row = loop_.slots[step.inputs[0]].row;
-    const int64_t b_row = loop_.slots[step.inputs[1]].row;
-    const int64_t c_row = loop_.slots[step.inputs[2]].row;
-    const int64_t out_row = loop_.slots[step.output].row;
+    const auto row_bytes = [&](uint32_t slot) {
+      return loop_.slots[slot].row * loop_.slots[slot].lane;
+    };
+    const int64_t a_row = row_bytes(step.inputs[0]);
+    const int64_t b_row = row_bytes(step.inputs[1]);
+    const int64_t c_row = row_bytes(step.inputs[2]);
+    const int64_t out_row = row_bytes(step.output);
     for (int64_t r = 0; r < rows; ++r) {
       step.run(a + r * a_row, b + r * b_row, c + r * c_row, out + r * out_row,
                static_cast<size_t>(width));
@@ -203,8 +188,9 @@ class Run {
   void on_columns(const LoopStep& step, int64_t row, int64_t rows) {
     if (step.kind == LoopStep::Kind::by_columns) {
       const Operand& operand = loop_.operands[loop_.slots[step.inputs[0]].index];
-      step.reduce(at_[step.inputs[0]], operand.columns[0], static_cast<size_t>(loop_.columns),
-                  static_cast<size_t>(rows), at_[step.output]);
+      step.reduce(reinterpret_cast<const float*>(at_[step.inputs[0]]), operand.columns[0],
+                  static_cast<size_t>(loop_.columns), static_cast<size_t>(rows),
+                  reinterpret_cast<float*>(at_[step.output]));
     } else if (step.kind == LoopStep::Kind::elementwise) {
       step.run(at_[step.inputs[0]], at_[step.inputs[1]], at_[step.inputs[2]], at_[step.output],
                static_cast<size_t>(rows));
@@ -219,7 +205,7 @@ class Run {
     const uint32_t inside = gathers ? step.output : step.inputs[0];
     const Operand& operand = loop_.operands[outside.index];
     range.row = row_in(operand, range.row);
-    float* const registers = at_[inside];
+    std::byte* const registers = at_[inside];
     const int64_t register_row = loop_.slots[inside].row;
     if (gathers) {
       gather_block(loop_, operand, origins_[outside.index], range, registers, register_row);
@@ -229,20 +215,34 @@ class Run {
   }
 
   void reduce(const LoopStep& step, int64_t rows, int64_t column, int64_t width) {
+    switch (step.lanes) {
+      case Lanes::f32:
+        return reduce_rows<float>(step, rows, column, width);
+      case Lanes::f64:
+        return reduce_rows<double>(step, rows, column, width);
+      case Lanes::i64:
+        return reduce_rows<int64_t>(step, rows, column, width);
+      case Lanes::u64:
+        return reduce_rows<uint64_t>(step, rows, column, width);
+    }
+  }
+
+  template <typename T>
+  void reduce_rows(const LoopStep& step, int64_t rows, int64_t column, int64_t width) {
     const Slot& slot = loop_.slots[step.inputs[0]];
     const Slot& result = loop_.slots[step.output];
-    const float* const from = at_[step.inputs[0]];
-    float* const to = at_[step.output];
+    const T* const from = reinterpret_cast<const T*>(at_[step.inputs[0]]);
+    T* const to = reinterpret_cast<T*>(at_[step.output]);
     for (int64_t r = 0; r < rows; ++r) {
-      const float* const row = from + r * slot.row;
+      const T* const row = from + r * slot.row;
       reduce_row(step, row, static_cast<size_t>(width), column, to[r * result.row]);
     }
   }
 
-  void reduce_row(const LoopStep& step, const float* row, size_t width, int64_t column,
-                  float& result) {
+  template <typename T>
+  void reduce_row(const LoopStep& step, const T* row, size_t width, int64_t column, T& result) {
     if (step.kind == LoopStep::Kind::sum) {
-      const float part = width <= kFew ? steps().sum_of_few(row, width) : sum(row, width);
+      const T part = sum_of_part(row, width);
       if (loop_.chunk < loop_.columns) {
         partials_[step.partial].add(part);
       } else {
@@ -251,36 +251,33 @@ class Run {
       return;
     }
     const bool is_minimum = step.kind == LoopStep::Kind::minimum;
-    const float part = is_minimum ? steps().minimum(row, width) : steps().maximum(row, width);
-    if (column == 0) {
-      result = part;
-    } else {
-      result = is_minimum ? minimum_of(result, part) : maximum_of(result, part);
-    }
+    const T part = extreme_of_part(is_minimum, row, width);
+    result = column == 0 ? part : extreme_of_two(is_minimum, result, part);
   }
 
   void finish_sums(const Phase& phase, int64_t row) {
     set_slots(row, 0);
     for (const LoopStep& step : phase.steps) {
-      if (step.kind == LoopStep::Kind::sum) *at_[step.output] = partials_[step.partial].sum();
+      if (step.kind != LoopStep::Kind::sum) continue;
+      partials_[step.partial].store(step.lanes, at_[step.output]);
     }
   }
 
   const Loop& loop_;
-  float* floats_;
-  float** at_;       // of each slot, for a block
-  float** bases_;    // of each operand
-  float** origins_;  // of each operand, for a place of the outer axes
+  std::byte* scratch_;
+  std::byte** at_;       // of each slot, for a block
+  std::byte** bases_;    // of each operand
+  std::byte** origins_;  // of each operand, for a place of the outer axes
   Partial* partials_;
   int64_t first_ = 0;  // row of the product
-  const float* packed_ = nullptr;
+  const void* packed_ = nullptr;
 };
 
 }  // namespace
 
 size_t scratch_bytes(const Loop& loop) {
-  const size_t bytes = loop.scratch * sizeof(float) +
-                       (loop.slots.size() + 2 * loop.operands.size()) * sizeof(float*) +
+  const size_t bytes = loop.scratch +
+                       (loop.slots.size() + 2 * loop.operands.size()) * sizeof(std::byte*) +
                        most_reductions(loop) * sizeof(Partial);
   return (bytes + 63) / 64 * 64;
 }

@@ -11,7 +11,7 @@ namespace hoist::graph::program {
 struct Memory {
   const void* const* inputs = nullptr;
   void* const* outputs = nullptr;
-  float* arena = nullptr;
+  std::byte* arena = nullptr;
 };
 
 // Bytes that run_loop() needs for itself, aligned to 64 bytes.

@@ -3,13 +3,15 @@
 #include <algorithm>
 
 #include "graph/ops/product.h"
-#include "graph/program/steps.h"
+#include "graph/program/move.h"
+#include "graph/program/typed_steps.h"
 
 namespace hoist::graph::program {
 namespace {
 
 // Row-major, in tiles that stay in the nearest cache.
-void pack(const float* from, int64_t row, int64_t column, size_t rows, size_t columns, float* to) {
+template <typename T>
+void pack(const T* from, int64_t row, int64_t column, size_t rows, size_t columns, T* to) {
   constexpr size_t kTile = 16;
   for (size_t i = 0; i < rows; i += kTile) {
     const size_t last_row = std::min(rows, i + kTile);
@@ -23,6 +25,16 @@ void pack(const float* from, int64_t row, int64_t column, size_t rows, size_t co
       }
     }
   }
+}
+
+// Copies a matrix as it lies in memory, from its first element on, as lanes.
+template <typename T>
+void pack_matrix(const Operand& operand, const std::byte* from, int64_t row, int64_t column,
+                 size_t rows, size_t columns, T* to) {
+  if (!operand.is_converted) {
+    return pack(reinterpret_cast<const T*>(from), row, column, rows, columns, to);
+  }
+  widen_matrix(operand.dtype, from, row, column, rows, columns, to);
 }
 
 // Few rows and a B beyond the nearest cache: reading B once, as it lies, is all that counts.
@@ -39,18 +51,26 @@ void multiply_rows(const ProductShape& shape, const float* a, const float* b, fl
   }
 }
 
-}  // namespace
+void multiply_rows(const ProductShape& shape, const double* a, const double* b, double* c) {
+  typed_steps().product_f64(shape, a, b, c);
+}
+void multiply_rows(const ProductShape& shape, const int64_t* a, const int64_t* b, int64_t* c) {
+  typed_steps().product_i64(shape, a, b, c);
+}
 
-void run_product(const Loop& loop, float* const* origins, float* scratch, int64_t first,
-                 int64_t last, const float*& packed) {
+template <typename T>
+void run(const Loop& loop, std::byte* const* origins, std::byte* scratch, int64_t first,
+         int64_t last, const void*& packed) {
   const LoopProduct& product = *loop.product;
   const Operand& a = loop.operands[product.a];
   const Operand& b = loop.operands[product.b];
   const Operand& c = loop.operands[product.c];
   const auto columns = static_cast<size_t>(loop.columns);
   const auto rows = static_cast<size_t>(last - first);
-  const float* a_at = origins[product.a] + first * a.row;
-  float* const c_at = origins[product.c] + (c.place == Place::product ? 0 : first * c.row);
+  const std::byte* const a_from = origins[product.a] + first * a.row * a.item;
+  const T* a_at = reinterpret_cast<const T*>(a_from);
+  T* const c_at =
+      reinterpret_cast<T*>(origins[product.c]) + (c.place == Place::product ? 0 : first * c.row);
   ProductShape shape{rows,
                      columns,
                      product.depth,
@@ -58,30 +78,45 @@ void run_product(const Loop& loop, float* const* origins, float* scratch, int64_
                      static_cast<size_t>(product.b_depth),
                      static_cast<size_t>(c.row)};
   if (product.packs_a) {
-    pack(a_at, a.row, product.a_depth, rows, product.depth, scratch + product.a_scratch);
-    a_at = scratch + product.a_scratch;
+    T* const to = reinterpret_cast<T*>(scratch + product.a_scratch);
+    pack_matrix(a, a_from, a.row, product.a_depth, rows, product.depth, to);
+    a_at = to;
     shape.a_row = product.depth;
   }
-  const auto packed_b = [&](const float* b_at) {
-    if (!product.packs_b) return b_at;
-    float* const to = scratch + product.b_scratch;
-    if (packed != b_at) {
-      pack(b_at, product.b_depth, product.b_column, product.depth, columns, to);
-      packed = b_at;
+  const auto packed_b = [&](int64_t row) {
+    const std::byte* const from = origins[product.b] + row * b.row * b.item;
+    if (!product.packs_b) return reinterpret_cast<const T*>(from);
+    T* const to = reinterpret_cast<T*>(scratch + product.b_scratch);
+    if (packed != from) {
+      pack_matrix(b, from, product.b_depth, product.b_column, product.depth, columns, to);
+      packed = from;
     }
     shape.b_row = columns;
-    return static_cast<const float*>(to);
+    return static_cast<const T*>(to);
   };
-  const float* const b_at = origins[product.b];
   if (b.row == 0) {
-    const float* const from = packed_b(b_at);
+    const T* const from = packed_b(0);
     return multiply_rows(shape, a_at, from, c_at);
   }
   shape.rows = 1;
   for (int64_t r = 0; r < last - first; ++r) {
-    const float* const from = packed_b(b_at + (first + r) * b.row);
+    const T* const from = packed_b(first + r);
     const int64_t a_row = static_cast<int64_t>(shape.a_row);
     multiply_rows(shape, a_at + r * a_row, from, c_at + r * c.row);
+  }
+}
+
+}  // namespace
+
+void run_product(const Loop& loop, std::byte* const* origins, std::byte* scratch, int64_t first,
+                 int64_t last, const void*& packed) {
+  switch (loop.product->lanes) {
+    case Lanes::f32:
+      return run<float>(loop, origins, scratch, first, last, packed);
+    case Lanes::f64:
+      return run<double>(loop, origins, scratch, first, last, packed);
+    default:
+      return run<int64_t>(loop, origins, scratch, first, last, packed);
   }
 }
 

@@ -13,27 +13,23 @@ Error wrong(std::string message) { return fail(ErrorCode::invalid_argument, std:
 
 Status infer_dtype(const Graph& graph, Node& node) {
   const std::string who(properties(node.op).name);
-  const auto check = [&](size_t i, DType wanted, const char* mend) -> Status {
-    const DType given = graph[node.inputs[i]].dtype;
-    if (given == wanted) return {};
-    return wrong(who + " takes " + name_of(wanted) + ", not " + name_of(given) + ": " + mend);
-  };
-  const char* const cast = "cast it with astype()";
-  if (node.op == Op::where) {
-    if (Status ok = check(0, DType::boolean, "give a comparison as condition"); !ok) return ok;
-    node.dtype = graph[node.inputs[1]].dtype;
-    return check(2, node.dtype, "give both choices one type");
+  const auto type = [&](size_t i) { return graph[node.inputs[i]].dtype; };
+  const size_t first = node.op == Op::where ? 1 : 0;
+  if (node.op == Op::where && type(0) != DType::boolean) {
+    return wrong("where takes bool, not " + name_of(type(0)) + ": give a comparison as condition");
   }
-  if (node.op == Op::copy) {
-    node.dtype = graph[node.inputs[0]].dtype;
-    return {};
+  node.dtype = type(first);
+  for (size_t i = first; i < node.inputs.size(); ++i) {
+    if (!takes(node.op, type(i))) {
+      return wrong(who + " takes " + taken_by(node.op) + ", not " + name_of(type(i)) +
+                   ": cast it with astype()");
+    }
+    if (type(i) != node.dtype) {
+      return wrong(who + " of " + name_of(node.dtype) + " and " + name_of(type(i)) +
+                   ": give both one type");
+    }
   }
-  const DType from = node.op == Op::to_f32 ? DType::boolean : DType::f32;
-  for (size_t i = 0; i < node.inputs.size(); ++i) {
-    if (Status ok = check(i, from, cast); !ok) return ok;
-  }
-  const bool is_boolean = is_comparison(node.op) || node.op == Op::to_bool;
-  node.dtype = is_boolean ? DType::boolean : DType::f32;
+  if (is_comparison(node.op) || node.op == Op::to_bool) node.dtype = DType::boolean;
   return {};
 }
 

@@ -93,7 +93,11 @@ HWY_INLINE V call(const F& f, V a, [[maybe_unused]] V b, [[maybe_unused]] V c) {
 }
 
 template <class F, int kInputs, unsigned kScalars>
-void run(const float* a, const float* b, const float* c, float* out, size_t n) {
+void run(const void* in_a, const void* in_b, const void* in_c, void* to, size_t n) {
+  const auto* const a = static_cast<const float*>(in_a);
+  const auto* const b = static_cast<const float*>(in_b);
+  const auto* const c = static_cast<const float*>(in_c);
+  auto* const out = static_cast<float*>(to);
   const D d;
   const F f;
   constexpr bool kA = (kScalars & kScalarA) == 0;
@@ -119,7 +123,10 @@ void run(const float* a, const float* b, const float* c, float* out, size_t n) {
 }
 
 template <unsigned kScalars>
-void run_power(const float* a, const float* b, const float* /*c*/, float* out, size_t n) {
+void run_power(const void* in_a, const void* in_b, const void* /*c*/, void* to, size_t n) {
+  const auto* const a = static_cast<const float*>(in_a);
+  const auto* const b = static_cast<const float*>(in_b);
+  auto* const out = static_cast<float*>(to);
   for (size_t i = 0; i < n; ++i) {
     out[i] = std::pow(a[(kScalars & kScalarA) != 0 ? 0 : i], b[(kScalars & kScalarB) != 0 ? 0 : i]);
   }
@@ -154,7 +161,7 @@ constexpr std::array<std::array<Step, 8>, program::kOps> all_steps() {
   at(Op::erf) = unary<Erf>();
   at(Op::relu) = unary<Relu>();
   at(Op::to_bool) = unary<ToBool>();
-  at(Op::to_f32) = unary<Copy>();
+  at(Op::cast) = unary<Copy>();
   at(Op::add) = binary<Add>();
   at(Op::subtract) = binary<Subtract>();
   at(Op::multiply) = binary<Multiply>();

@@ -18,12 +18,13 @@
 #include <cstddef>
 #include <span>
 
-#include "graph/program/op.h"
+#include "graph/program/types.h"
 
 namespace hoist::graph::program {
 
-// Inputs that the operation lacks are not read.
-using Step = void (*)(const float* a, const float* b, const float* c, float* out, size_t n);
+// Inputs that the operation lacks are not read. All are in lanes (types.h); those of StepTable are
+// f32.
+using Step = void (*)(const void* a, const void* b, const void* c, void* out, size_t n);
 
 // Which inputs are one number for the whole stretch.
 inline constexpr unsigned kScalarA = 1;
@@ -60,5 +61,9 @@ const StepTable& steps();
 // One number, as the tables reduce them.
 float minimum_of(float a, float b);
 float maximum_of(float a, float b);
+
+// The step of any type: of inputs in these lanes (of `where` the choices, of comparisons and casts
+// what is compared or cast), with a result of `dtype`.
+Step step_for(Op op, Lanes lanes, DType dtype, unsigned scalars);
 
 }  // namespace hoist::graph::program

@@ -41,8 +41,7 @@ uint64_t traffic(const Graph& graph, const Kernel& kernel) {
   }
   uint64_t bytes = 0;
   for (const auto& [node, count] : moved) {
-    const bool is_bytes = graph[node].dtype == DType::boolean;
-    bytes += static_cast<uint64_t>(count) * (is_bytes ? 1 : sizeof(float));
+    bytes += static_cast<uint64_t>(count) * bytes_of(graph[node].dtype);
   }
   return bytes;
 }

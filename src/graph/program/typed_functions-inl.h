@@ -1,0 +1,171 @@
+// Operations on single elements of f64, i64 and u64. Included once for each instruction set
+// (hwy/foreach_target.h).
+#if defined(HOIST_GRAPH_PROGRAM_TYPED_FUNCTIONS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HOIST_GRAPH_PROGRAM_TYPED_FUNCTIONS_INL_H_
+#undef HOIST_GRAPH_PROGRAM_TYPED_FUNCTIONS_INL_H_
+#else
+#define HOIST_GRAPH_PROGRAM_TYPED_FUNCTIONS_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+
+HWY_BEFORE_NAMESPACE();
+namespace hoist::graph::HWY_NAMESPACE::typed {
+
+// Integers are added, subtracted and multiplied as unsigned ones: these wrap.
+template <class T, class F>
+HWY_INLINE T wrapping(T a, T b, const F& f) {
+  if constexpr (std::is_integral_v<T>) {
+    return static_cast<T>(f(static_cast<uint64_t>(a), static_cast<uint64_t>(b)));
+  } else {
+    return f(a, b);
+  }
+}
+
+struct Copy {
+  template <class T>
+  static HWY_INLINE T of(T a) {
+    return a;
+  }
+};
+struct Negative {
+  template <class T>
+  static HWY_INLINE T of(T a) {
+    if constexpr (!std::is_integral_v<T>) return -a;
+    return static_cast<T>(0 - static_cast<uint64_t>(a));
+  }
+};
+struct Absolute {
+  template <class T>
+  static HWY_INLINE T of(T a) {
+    if constexpr (!std::is_integral_v<T>) return std::fabs(a);
+    return a < 0 ? Negative::of(a) : a;
+  }
+};
+// NaN for NaN, -0 for -0.
+struct Relu {
+  template <class T>
+  static HWY_INLINE T of(T a) {
+    return a < 0 ? T{0} : a;
+  }
+};
+struct Add {
+  template <class T>
+  static HWY_INLINE T of(T a, T b) {
+    return wrapping(a, b, [](auto x, auto y) { return x + y; });
+  }
+};
+struct Subtract {
+  template <class T>
+  static HWY_INLINE T of(T a, T b) {
+    return wrapping(a, b, [](auto x, auto y) { return x - y; });
+  }
+};
+struct Multiply {
+  template <class T>
+  static HWY_INLINE T of(T a, T b) {
+    return wrapping(a, b, [](auto x, auto y) { return x * y; });
+  }
+};
+struct Divide {
+  static HWY_INLINE double of(double a, double b) { return a / b; }
+};
+
+// minimum and maximum of IEEE 754-2019.
+struct Minimum {
+  template <class T>
+  static HWY_INLINE T of(T a, T b) {
+    if constexpr (std::is_integral_v<T>) {
+      return a < b ? a : b;
+    } else {
+      const T least = a < b || (a == b && std::signbit(a)) ? a : b;
+      return a != a || b != b ? a + b : least;
+    }
+  }
+};
+struct Maximum {
+  template <class T>
+  static HWY_INLINE T of(T a, T b) {
+    if constexpr (std::is_integral_v<T>) {
+      return a > b ? a : b;
+    } else {
+      const T greatest = a > b || (a == b && !std::signbit(a)) ? a : b;
+      return a != a || b != b ? a + b : greatest;
+    }
+  }
+};
+
+struct Power {
+  static HWY_INLINE double of(double a, double b) { return std::pow(a, b); }
+  static HWY_INLINE uint64_t of(uint64_t a, uint64_t b) {
+    uint64_t result = 1;
+    for (; b != 0; b >>= 1, a *= a) {
+      if ((b & 1) != 0) result *= a;
+    }
+    return result;
+  }
+  static HWY_INLINE int64_t of(int64_t a, int64_t b) {
+    if (b >= 0) {
+      return static_cast<int64_t>(of(static_cast<uint64_t>(a), static_cast<uint64_t>(b)));
+    }
+    if (a == 1) return 1;
+    if (a != -1) return 0;
+    return b % 2 == 0 ? 1 : -1;
+  }
+};
+
+#define HOIST_COMPARISON(Name, sign)       \
+  struct Name {                            \
+    template <class T>                     \
+    static HWY_INLINE float of(T a, T b) { \
+      return a sign b ? 1.0f : 0.0f;       \
+    }                                      \
+  };
+HOIST_COMPARISON(Equal, ==)
+HOIST_COMPARISON(NotEqual, !=)
+HOIST_COMPARISON(Less, <)
+HOIST_COMPARISON(LessEqual, <=)
+HOIST_COMPARISON(Greater, >)
+HOIST_COMPARISON(GreaterEqual, >=)
+#undef HOIST_COMPARISON
+
+struct Where {
+  template <class T>
+  static HWY_INLINE T of(float condition, T a, T b) {
+    return condition != 0 ? a : b;
+  }
+};
+
+struct Exp {
+  static HWY_INLINE double of(double a) { return std::exp(a); }
+};
+struct Log {
+  static HWY_INLINE double of(double a) { return std::log(a); }
+};
+struct Sqrt {
+  static HWY_INLINE double of(double a) { return std::sqrt(a); }
+};
+struct Rsqrt {
+  static HWY_INLINE double of(double a) { return 1 / std::sqrt(a); }
+};
+struct Tanh {
+  static HWY_INLINE double of(double a) { return std::tanh(a); }
+};
+// By exp of what is not above 0, on both sides: that is never infinite.
+struct Sigmoid {
+  static HWY_INLINE double of(double a) {
+    const double e = std::exp(-std::fabs(a));
+    return (a < 0 ? e : 1) / (1 + e);
+  }
+};
+struct Erf {
+  static HWY_INLINE double of(double a) { return std::erf(a); }
+};
+
+}  // namespace hoist::graph::HWY_NAMESPACE::typed
+HWY_AFTER_NAMESPACE();
+#endif

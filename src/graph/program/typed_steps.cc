@@ -1,0 +1,165 @@
+// The tables of steps for f64 and integers, and casts; compiled by Highway for each instruction
+// set.
+#include "graph/program/typed_steps.h"
+
+#include <vector>
+
+#include "base/cpu.h"
+
+#undef HWY_DISABLED_TARGETS
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "graph/program/typed_steps.cc"
+#include <hwy/foreach_target.h>
+//
+#include "graph/program/cast_steps-inl.h"
+#include "graph/program/typed_functions-inl.h"
+#include "graph/program/typed_reductions-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace hoist::graph::HWY_NAMESPACE {
+namespace {
+
+using program::kLaneKinds;
+using program::kOps;
+using program::Lanes;
+using program::Op;
+using program::TypedSteps;
+
+// F::of(a, b, c) of elements; inputs are T, but for the condition of a choice, results R.
+template <class F, class A, class T, class R, int kInputs, unsigned kScalars>
+void run_typed(const void* in_a, const void* in_b, const void* in_c, void* to, size_t n) {
+  const auto* const a = static_cast<const A*>(in_a);
+  const auto* const b = static_cast<const T*>(in_b);
+  const auto* const c = static_cast<const T*>(in_c);
+  auto* const out = static_cast<R*>(to);
+  const auto at = [](unsigned which, size_t i) { return (kScalars & which) != 0 ? 0 : i; };
+  for (size_t i = 0; i < n; ++i) {
+    if constexpr (kInputs == 1) out[i] = F::of(a[at(1, i)]);
+    if constexpr (kInputs == 2) out[i] = F::of(a[at(1, i)], b[at(2, i)]);
+    if constexpr (kInputs == 3) out[i] = F::of(a[at(1, i)], b[at(2, i)], c[at(4, i)]);
+  }
+}
+
+template <class F, class T>
+constexpr TypedSteps::Row one() {
+  return {run_typed<F, T, T, T, 1, 0>, run_typed<F, T, T, T, 1, 1>};
+}
+template <class F, class T, class R = T>
+constexpr TypedSteps::Row two() {
+  return {run_typed<F, T, T, R, 2, 0>, run_typed<F, T, T, R, 2, 1>, run_typed<F, T, T, R, 2, 2>,
+          run_typed<F, T, T, R, 2, 3>};
+}
+template <class F, class T>
+constexpr TypedSteps::Row three() {
+  return {run_typed<F, float, T, T, 3, 0>, run_typed<F, float, T, T, 3, 1>,
+          run_typed<F, float, T, T, 3, 2>, run_typed<F, float, T, T, 3, 3>,
+          run_typed<F, float, T, T, 3, 4>, run_typed<F, float, T, T, 3, 5>,
+          run_typed<F, float, T, T, 3, 6>, run_typed<F, float, T, T, 3, 7>};
+}
+
+template <class T>
+constexpr std::array<TypedSteps::Row, kOps> common_steps() {
+  std::array<TypedSteps::Row, kOps> all{};
+  const auto at = [&](Op op) -> TypedSteps::Row& { return all[static_cast<size_t>(op)]; };
+  at(Op::copy) = one<typed::Copy, T>();
+  at(Op::negate) = one<typed::Negative, T>();
+  at(Op::absolute) = one<typed::Absolute, T>();
+  at(Op::relu) = one<typed::Relu, T>();
+  at(Op::add) = two<typed::Add, T>();
+  at(Op::subtract) = two<typed::Subtract, T>();
+  at(Op::multiply) = two<typed::Multiply, T>();
+  at(Op::minimum) = two<typed::Minimum, T>();
+  at(Op::maximum) = two<typed::Maximum, T>();
+  at(Op::power) = two<typed::Power, T>();
+  at(Op::equal) = two<typed::Equal, T, float>();
+  at(Op::not_equal) = two<typed::NotEqual, T, float>();
+  at(Op::less) = two<typed::Less, T, float>();
+  at(Op::less_equal) = two<typed::LessEqual, T, float>();
+  at(Op::greater) = two<typed::Greater, T, float>();
+  at(Op::greater_equal) = two<typed::GreaterEqual, T, float>();
+  at(Op::where) = three<typed::Where, T>();
+  return all;
+}
+
+constexpr std::array<TypedSteps::Row, kOps> f64_steps() {
+  std::array<TypedSteps::Row, kOps> all = common_steps<double>();
+  const auto at = [&](Op op) -> TypedSteps::Row& { return all[static_cast<size_t>(op)]; };
+  at(Op::divide) = two<typed::Divide, double>();
+  at(Op::exp) = one<typed::Exp, double>();
+  at(Op::log) = one<typed::Log, double>();
+  at(Op::sqrt) = one<typed::Sqrt, double>();
+  at(Op::rsqrt) = one<typed::Rsqrt, double>();
+  at(Op::tanh) = one<typed::Tanh, double>();
+  at(Op::sigmoid) = one<typed::Sigmoid, double>();
+  at(Op::erf) = one<typed::Erf, double>();
+  return all;
+}
+
+}  // namespace
+
+extern const TypedSteps kTypedSteps;
+const TypedSteps kTypedSteps = {
+#if HWY_TARGET == HWY_AVX3
+    .name = "avx512",
+#elif HWY_TARGET == HWY_AVX2
+    .name = "avx2",
+#else
+    .name = "scalar",
+#endif
+    .table = {{{}, f64_steps(), common_steps<int64_t>(), common_steps<uint64_t>()}},
+    .casts = {casts_from<float>(), casts_from<double>(), casts_from<int64_t>(),
+              casts_from<uint64_t>()},
+    .sum_f64 = typed::sum_of<double>,
+    .sum_i64 = typed::sum_of_integers,
+    .extreme_f64 = {typed::extreme<typed::Minimum, double, double>,
+                    typed::extreme<typed::Maximum, double, double>},
+    .extreme_i64 = {typed::extreme<typed::Minimum, int64_t, int64_t>,
+                    typed::extreme<typed::Maximum, int64_t, int64_t>},
+    .extreme_u64 = {typed::extreme<typed::Minimum, uint64_t, int64_t>,
+                    typed::extreme<typed::Maximum, uint64_t, int64_t>},
+    .product_f64 = typed::product_f64,
+    .product_i64 = typed::product_i64,
+};
+
+}  // namespace hoist::graph::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace hoist::graph::program {
+
+std::span<const TypedSteps* const> runnable_typed_steps() {
+  static const std::vector<const TypedSteps*> all = [] {
+    std::vector<const TypedSteps*> found;
+    const CpuFeatures& cpu = cpu_features();
+#if HWY_TARGETS & HWY_AVX3
+    if (cpu.avx512 && cpu.bmi2) found.push_back(&N_AVX3::kTypedSteps);
+#endif
+#if HWY_TARGETS & HWY_AVX2
+    if (cpu.avx2 && cpu.bmi2) found.push_back(&N_AVX2::kTypedSteps);
+#endif
+    found.push_back(&HWY_NAMESPACE::kTypedSteps);
+    return found;
+  }();
+  return all;
+}
+
+const TypedSteps& typed_steps() {
+  static const TypedSteps& widest = *runnable_typed_steps().front();
+  return widest;
+}
+
+double minimum_of(double a, double b) { return HWY_NAMESPACE::typed::Minimum::of(a, b); }
+double maximum_of(double a, double b) { return HWY_NAMESPACE::typed::Maximum::of(a, b); }
+
+Step step_for(Op op, Lanes lanes, DType dtype, unsigned scalars) {
+  const auto kind = static_cast<size_t>(lanes);
+  if (op == Op::cast || op == Op::to_bool) {
+    return typed_steps().casts[kind][static_cast<size_t>(dtype)][scalars];
+  }
+  if (lanes == Lanes::f32) return steps().step(op, scalars);
+  return typed_steps().table[kind][static_cast<size_t>(op)][scalars];
+}
+
+}  // namespace hoist::graph::program
+#endif

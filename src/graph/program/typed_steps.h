@@ -1,0 +1,42 @@
+// The steps of lanes other than f32, and casts: as steps.h has them for f32. Plain loops, compiled
+// for each instruction set; all of them give the same bits.
+//
+// Results: of f64, add, subtract, multiply, divide, sqrt are correctly rounded, rsqrt is sqrt and a
+// division; exp, log, erf, tanh, power and the sigmoid's exp are libm's. Integers wrap. A power of
+// an integer to a negative one is 1 / x^n, truncated; that of 0 is 0.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "graph/ops/product.h"
+#include "graph/program/steps.h"
+
+namespace hoist::graph::program {
+
+struct TypedSteps {
+  const char* name;
+  using Row = std::array<Step, 8>;
+  // By Lanes; f32's are those of StepTable.
+  std::array<std::array<Row, kOps>, kLaneKinds> table;
+  // By lanes and DType.
+  std::array<std::array<std::array<Step, 2>, 16>, kLaneKinds> casts;
+  // n >= 1 elements; sums also of none. That of f64 adds as sum() of graph/ops/ops.h does.
+  double (*sum_f64)(const double* a, size_t n);
+  int64_t (*sum_i64)(const int64_t* a, size_t n);
+  // In any order the same. Those of u64 by their bits.
+  double (*extreme_f64[2])(const double* a, size_t n);  // minimum, maximum
+  int64_t (*extreme_i64[2])(const int64_t* a, size_t n);
+  int64_t (*extreme_u64[2])(const int64_t* a, size_t n);
+  // As multiply() of graph/ops/product.h; each element is summed in the order of depth.
+  void (*product_f64)(const ProductShape& shape, const double* a, const double* b, double* c);
+  void (*product_i64)(const ProductShape& shape, const int64_t* a, const int64_t* b, int64_t* c);
+};
+
+std::span<const TypedSteps* const> runnable_typed_steps();
+const TypedSteps& typed_steps();
+
+double minimum_of(double a, double b);
+double maximum_of(double a, double b);
+
+}  // namespace hoist::graph::program
