@@ -39,12 +39,12 @@ int32_t element_of(ir::Scalar type) {
 
 // The largest power of two, of 16 at most, that divides all of them.
 uint32_t alignment_of(const ProductStep& step, bool is_aligned) {
-  const auto bytes = static_cast<int64_t>(ir::bytes(step.element));
+  const auto bytes = static_cast<int64_t>(ir::bytes(step.factors));
   int64_t all = is_aligned ? 16 : bytes;
   for (const ProductStep::Matrix* matrix : {&step.a, &step.b}) {
     all |= matrix->offset * bytes | (step.batch > 1 ? matrix->batch * bytes : 0);
   }
-  if (step.batch > 1) all |= step.rows * step.columns * bytes;
+  if (step.batch > 1) all |= step.rows * step.columns * ir::bytes(step.result);
   return static_cast<uint32_t>(std::min<int64_t>(16, all & -all));
 }
 
@@ -131,7 +131,8 @@ Status GpuCode::plan_products(const GpuOptions& options, bool is_aligned) {
     shape.depth = product->depth;
     shape.a = matrix(product->a);
     shape.b = matrix(product->b);
-    shape.element = element_of(product->element);
+    shape.factors = element_of(product->factors);
+    shape.result = element_of(product->result);
     shape.uses_tf32 = options.allows_tf32 ? 1 : 0;
     shape.alignment = alignment_of(*product, is_aligned);
     shape.most_workspace = kMostWorkspace;
@@ -151,7 +152,7 @@ Status GpuCode::upload_constants(const Graph& graph) {
     if (places_[i].kind != Place::constant) continue;
     places_[i].at = bytes.size();
     const Node& node = graph[*lowered_.memories[i].node];
-    append_values(node, lowered_.memories[i].element, bytes);
+    append_values(node, bytes);
     bytes.resize((bytes.size() + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment);
   }
   if (bytes.empty()) return {};
@@ -188,7 +189,7 @@ Status GpuCode::enqueue(const device::Stream& stream, std::span<const void* cons
       const auto& product = std::get<ProductStep>(lowered_.steps[step]);
       const auto at = [&](const ProductStep::Matrix& matrix) {
         return static_cast<std::byte*>(room.addresses[matrix.storage]) +
-               matrix.offset * ir::bytes(product.element);
+               matrix.offset * ir::bytes(product.factors);
       };
       const ProductMemory memory{at(product.a), at(product.b), room.addresses[product.c],
                                  arena + workspace_};

@@ -35,8 +35,7 @@ bool is_aligned(std::span<const void* const> inputs, std::span<void* const> outp
 }
 
 size_t bytes_of(const program::Node& node) {
-  return static_cast<size_t>(node.elements()) *
-         static_cast<size_t>(ir::bytes(*ir::scalar_of(node.dtype)));
+  return static_cast<size_t>(node.elements()) * program::bytes_of(node.dtype);
 }
 
 }  // namespace
@@ -77,11 +76,6 @@ Result<std::shared_ptr<GpuProgram>> GpuProgram::compile(const program::Graph& gr
   if (device.properties().kind != device::DeviceKind::cuda) {
     return fail(ErrorCode::unsupported,
                 "kernels of programs run on CUDA GPUs, not on " + device.properties().id());
-  }
-  const auto is_known = [&](Id id) { return ir::scalar_of(graph[id].dtype).has_value(); };
-  if (!std::all_of(graph.inputs().begin(), graph.inputs().end(), is_known) ||
-      !std::all_of(graph.outputs().begin(), graph.outputs().end(), is_known)) {
-    return fail(ErrorCode::unsupported, "a program of an element type that GPUs' kernels have not");
   }
   std::shared_ptr<GpuProgram> made(new GpuProgram(graph, device, options));
   if (const auto code = made->code_for(true); !code) return code.error();

@@ -1,9 +1,8 @@
 #include "graph/gpu/places.h"
 
 #include <algorithm>
-#include <cstring>
 
-#include "ir/arithmetic.h"
+#include "graph/program/move.h"
 
 namespace hoist::graph::gpu {
 
@@ -122,20 +121,11 @@ std::vector<std::vector<bool>> find_in_place(const Graph& graph, const Lowered& 
   return all;
 }
 
-void append_values(const program::Node& constant, ir::Scalar element,
-                   std::vector<std::byte>& bytes) {
-  for (const float value : *constant.values) {
-    const double wide = value;
-    uint64_t bits = 0;
-    std::memcpy(&bits, &wide, sizeof bits);
-    if (element == ir::Scalar::u8 && constant.dtype == program::DType::boolean) {
-      bits = value != 0 ? 1 : 0;
-    } else {
-      bits = ir::cast_bits(ir::Scalar::f64, element, bits);
-    }
-    const auto* from = reinterpret_cast<const std::byte*>(&bits);
-    bytes.insert(bytes.end(), from, from + ir::bytes(element));
-  }
+void append_values(const program::Node& constant, std::vector<std::byte>& bytes) {
+  const size_t begin = bytes.size();
+  const size_t count = constant.values->size();
+  bytes.resize(begin + count * program::bytes_of(constant.dtype));
+  program::narrow(constant.dtype, constant.values->bytes(), count, bytes.data() + begin);
 }
 
 }  // namespace hoist::graph::gpu

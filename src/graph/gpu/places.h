@@ -22,7 +22,6 @@ std::vector<std::vector<bool>> find_in_place(const program::Graph& graph,
                                              const kernels::Lowered& lowered);
 
 // A constant as the memory has it.
-void append_values(const program::Node& constant, ir::Scalar element,
-                   std::vector<std::byte>& bytes);
+void append_values(const program::Node& constant, std::vector<std::byte>& bytes);
 
 }  // namespace hoist::graph::gpu

@@ -94,38 +94,30 @@ struct Plan {
   }
 };
 
-struct Types {
-  cudaDataType_t element;
-  cublasComputeType_t compute;
-  cudaDataType_t scale;
-};
-Types types_of(const ProductShape& shape) {
-  switch (shape.element) {
-    case ProductShape::f16:
-      return {CUDA_R_16F, CUBLAS_COMPUTE_32F, CUDA_R_32F};
-    case ProductShape::bf16:
-      return {CUDA_R_16BF, CUBLAS_COMPUTE_32F, CUDA_R_32F};
-    case ProductShape::f64:
-      return {CUDA_R_64F, CUBLAS_COMPUTE_64F, CUDA_R_64F};
-    default:
-      return {CUDA_R_32F, shape.uses_tf32 != 0 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F,
-              CUDA_R_32F};
-  }
+cudaDataType_t type_of(int32_t element) {
+  constexpr cudaDataType_t kTypes[] = {CUDA_R_16F, CUDA_R_16BF, CUDA_R_32F, CUDA_R_64F};
+  return kTypes[element];
+}
+// Sums of factors of 16 bits are f32's.
+cublasComputeType_t compute_type(const ProductShape& shape) {
+  if (shape.factors == ProductShape::f64) return CUBLAS_COMPUTE_64F;
+  const bool is_tf32 = shape.uses_tf32 != 0 && shape.factors == ProductShape::f32;
+  return is_tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
 }
 
 class Planner {
  public:
-  Planner(const ProductShape& shape, Plan& plan)
-      : shape_(shape), plan_(plan), types_(types_of(shape)) {}
+  Planner(const ProductShape& shape, Plan& plan) : shape_(shape), plan_(plan) {}
 
   cublasStatus_t run(int device) {
-    plan_.is_f64 = shape_.element == ProductShape::f64;
+    plan_.is_f64 = shape_.factors == ProductShape::f64;
     try_step([&] { return handle_of(device, &plan_.handle); });
-    try_step([&] { return calls_.new_product(&plan_.product, types_.compute, types_.scale); });
+    const cudaDataType_t scale = plan_.is_f64 ? CUDA_R_64F : CUDA_R_32F;
+    try_step([&] { return calls_.new_product(&plan_.product, compute_type(shape_), scale); });
     matrix(shape_.b, shape_.depth, shape_.columns, CUBLASLT_MATMUL_DESC_TRANSA, &plan_.first);
     matrix(shape_.a, shape_.rows, shape_.depth, CUBLASLT_MATMUL_DESC_TRANSB, &plan_.second);
     const ProductMatrix c = {shape_.columns, 1, shape_.rows * shape_.columns};
-    layout(shape_.columns, shape_.rows, c.row, c.batch, &plan_.result);
+    layout(shape_.result, shape_.columns, shape_.rows, c.row, c.batch, &plan_.result);
     choose();
     return status_;
   }
@@ -136,10 +128,10 @@ class Planner {
     if (status_ == CUBLAS_STATUS_SUCCESS) status_ = step();
   }
 
-  void layout(int64_t rows, int64_t columns, int64_t line, int64_t batch,
+  void layout(int32_t element, int64_t rows, int64_t columns, int64_t line, int64_t batch,
               cublasLtMatrixLayout_t* made) {
     try_step([&] {
-      return calls_.new_layout(made, types_.element, static_cast<uint64_t>(rows),
+      return calls_.new_layout(made, type_of(element), static_cast<uint64_t>(rows),
                                static_cast<uint64_t>(columns), line);
     });
     if (shape_.batch == 1) return;
@@ -158,8 +150,10 @@ class Planner {
               cublasLtMatmulDescAttributes_t attribute, cublasLtMatrixLayout_t* made) {
     const bool by_rows =
         (matrix.column == 1 || columns == 1) && (rows == 1 || matrix.row >= columns);
-    if (by_rows) return layout(columns, rows, rows == 1 ? columns : matrix.row, matrix.batch, made);
-    layout(rows, columns, columns == 1 ? rows : matrix.column, matrix.batch, made);
+    if (by_rows)
+      return layout(shape_.factors, columns, rows, rows == 1 ? columns : matrix.row, matrix.batch,
+                    made);
+    layout(shape_.factors, rows, columns, columns == 1 ? rows : matrix.column, matrix.batch, made);
     const cublasOperation_t transposed = CUBLAS_OP_T;
     try_step([&] {
       return calls_.set_product(plan_.product, attribute, &transposed, sizeof transposed);
@@ -191,7 +185,6 @@ class Planner {
 
   const ProductShape& shape_;
   Plan& plan_;
-  const Types types_;
   const Library& calls_ = *library();
   cublasStatus_t status_ = CUBLAS_STATUS_SUCCESS;
 };

@@ -21,7 +21,8 @@ struct ProductShape {
   int64_t depth = 0;
   ProductMatrix a;
   ProductMatrix b;
-  int32_t element = f32;
+  int32_t factors = f32;
+  int32_t result = f32;
   int32_t uses_tf32 = 0;
   uint32_t alignment = 16;  // of all three, in bytes
   uint64_t most_workspace = 0;

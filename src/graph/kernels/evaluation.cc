@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "graph/kernels/conversion.h"
+
 namespace hoist::graph::kernels {
 
 using ir::Builtin;
@@ -194,17 +196,22 @@ const std::vector<Value>& Evaluation::at(Place& place, size_t index) {
   const Member& member = plan_.members[index];
   std::vector<Value> values;
   if (member.op == Op::matmul) {
-    values = product_at(place);
+    values = product_at(place, member.type);
   } else {
     std::vector<std::vector<Value>> inputs;
     for (const Input& input : member.inputs) inputs.push_back(input_at(place, input));
     for (size_t lane = 0; lane < static_cast<size_t>(place.lanes); ++lane) {
       std::vector<Value> of_lane;
       for (const auto& input : inputs) of_lane.push_back(input[lane]);
-      values.push_back(writer_.let(apply(writer_, member.op, member.type, of_lane)));
+      values.push_back(computed(member, of_lane));
     }
   }
   return place.made[index] = std::move(values);
+}
+
+Value Evaluation::computed(const Member& member, const std::vector<Value>& inputs) {
+  if (member.is_conversion) return writer_.let(converted(writer_, member.type, inputs[0]));
+  return writer_.let(apply(writer_, graph_, graph_[member.id], inputs));
 }
 
 Value Evaluation::of_row(size_t index) {
@@ -215,7 +222,7 @@ Value Evaluation::of_row(size_t index) {
   for (const Input& input : member.inputs) {
     inputs.push_back(input.operand ? operand_of_row(*input.operand) : of_row(input.member));
   }
-  return of_row_[index] = writer_.let(apply(writer_, member.op, member.type, inputs));
+  return of_row_[index] = computed(member, inputs);
 }
 
 void Evaluation::prepare_bases(size_t operand) {

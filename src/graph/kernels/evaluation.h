@@ -53,7 +53,8 @@ class Evaluation {
  private:
   void prepare_bases(size_t operand);
   Value operand_of_row(size_t operand);
-  std::vector<Value> product_at(Place& place);
+  std::vector<Value> product_at(Place& place, ir::Scalar type);
+  Value computed(const Member& member, const std::vector<Value>& inputs);
   Value base_of(size_t operand, int lanes);
   Value index_at(Place& place, size_t operand, int lanes);
   Value coordinates_index(Value linear, const Extents& extents, const Extents& strides,
@@ -63,9 +64,6 @@ class Evaluation {
   Value as_stored(Value value) const;
   bool is_aligned(size_t operand, int lanes) const;
   const ir::Array* array_of(size_t operand);
-  ir::Scalar memory_type(size_t operand) const {
-    return memories_[plan_.operands[operand].storage].element;
-  }
 
   KernelWriter& writer_;
   const Graph& graph_;

@@ -66,10 +66,10 @@ class Planner {
     if (node.op == Op::matmul) {
       add_product(node);
     } else if (program::is_reduction(node.op)) {
-      member.accumulation = Accumulation::of(node.op, graph_[node.inputs[0]].dtype);
+      member.accumulation = Accumulation::of(node.op, node.dtype);
       if (!member.accumulation) return refuse(node, "such a reduction");
       member.is_full = false;
-    } else if (!can_compute(node.op)) {
+    } else if (!can_compute(graph_, node)) {
       return refuse(node, "the operation");
     } else {
       member.is_full = *level_of(group_, node.shape) == Level::full;
@@ -95,11 +95,12 @@ class Planner {
     return {};
   }
 
-  Status add_copy(Id from, const Extents& shape, Storage to, const Access& access) {
+  Status add_copy(Id from, const Extents& shape, ir::Scalar type, Storage to,
+                  const Access& access) {
     Member member;
-    const auto type = scalar_of(graph_[from].dtype);
-    if (!type) return refuse(graph_[from], "elements of such a type");
-    member.type = *type;
+    if (!scalar_of(graph_[from].dtype)) return refuse(graph_[from], "elements of such a type");
+    member.type = type;
+    member.is_conversion = true;
     member.inputs = {input_of(from, Level::full, shape)};
     Operand made;
     made.storage = to;
@@ -223,12 +224,12 @@ Result<GroupPlan> plan_group(const Graph& graph, const Fused& fused, const Group
 }
 
 Result<GroupPlan> plan_copy(const Graph& graph, const Fused& fused, Id from, const Extents& shape,
-                            Storage to, const Access& access, Memories& memories) {
+                            ir::Scalar type, Storage to, const Access& access, Memories& memories) {
   Group group;
   group.dims = program::squeezed(shape);
   group.reduced.assign(group.dims.size(), false);
   Planner planner(graph, fused, group, memories);
-  if (Status added = planner.add_copy(from, shape, to, access); !added) return added.error();
+  if (Status added = planner.add_copy(from, shape, type, to, access); !added) return added.error();
   return planner.finish();
 }
 

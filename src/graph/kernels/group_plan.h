@@ -32,7 +32,8 @@ struct Member {
   Id id = 0;
   program::Op op = program::Op::copy;
   ir::Scalar type = ir::Scalar::f32;
-  bool is_full = true;  // else one value for each row
+  bool is_full = true;         // else one value for each row
+  bool is_conversion = false;  // of an array, which is no node
   std::optional<Accumulation> accumulation;
   std::vector<Input> inputs;
   std::optional<size_t> output;  // operand
@@ -80,8 +81,9 @@ class Memories {
 Result<GroupPlan> plan_group(const Graph& graph, const Fused& fused, const program::Group& group,
                              const std::vector<bool>& is_written, Memories& memories);
 
-// A copy of an array, broadcast to `shape`, to where `access` says.
+// A copy of an array as elements of `type`, broadcast to `shape`, to where `access` says.
 Result<GroupPlan> plan_copy(const Graph& graph, const Fused& fused, Id from, const Extents& shape,
-                            Storage to, const program::Access& access, Memories& memories);
+                            ir::Scalar type, Storage to, const program::Access& access,
+                            Memories& memories);
 
 }  // namespace hoist::graph::kernels

@@ -87,7 +87,8 @@ class Lowering {
         std::find(group.reduced.begin(), group.reduced.end(), true) != group.reduced.end();
     const bool generates = is_generated(graph_, product, options_);
     if (generates && !reduces) return add(group);
-    written_[product] = true;
+    const Id result = generates ? product : rounded(group, product);
+    written_[result] = true;
     if (graph_[product].elements() == 0) return {};
     if (generates) {
       Group alone = group;
@@ -96,11 +97,12 @@ class Lowering {
       if (Status done = add(alone); !done) return done;
     } else {
       if (Status before = emit_tiny(); !before) return before;
-      if (Status done = emitted(emit_product(context(), fused_, product)); !done) return done;
+      if (Status done = emitted(emit_product(context(), fused_, product, result)); !done)
+        return done;
     }
     Group rest;
     for (const Id member : group.members) {
-      if (member != product) rest.members.push_back(member);
+      if (member != product && member != result) rest.members.push_back(member);
     }
     if (rest.members.empty()) return {};
     for (size_t i = 0; i < group.dims.size(); ++i) {
@@ -109,6 +111,27 @@ class Lowering {
       rest.reduced.push_back(group.reduced[i]);
     }
     return add(rest);
+  }
+
+  // The only node that reads the product, if it rounds to the type of the factors: libraries do
+  // that in passing. Else the product.
+  Id rounded(const Group& group, Id product) const {
+    const Id last = group.members.back();
+    std::optional<Id> reader;
+    for (Id id = 0; id <= last; ++id) {
+      if (fused_.group_of[id] == kNoGroup) continue;
+      for (const Id input : graph_[id].inputs) {
+        if (fused_.origins[input].root != product) continue;
+        if (reader || input != product) return product;
+        reader = id;
+      }
+    }
+    if (!reader || written_[product] || graph_[*reader].op != program::Op::cast) return product;
+    const DType dtype = graph_[*reader].dtype;
+    const auto has_type = [&](Id input) { return graph_[input].dtype == dtype; };
+    const std::vector<Id>& factors = graph_[product].inputs;
+    const bool is_narrow = dtype == DType::f16 || dtype == DType::bf16;
+    return is_narrow && std::all_of(factors.begin(), factors.end(), has_type) ? *reader : product;
   }
 
   // A copy of each part into its place.
@@ -122,8 +145,8 @@ class Lowering {
     for (const Id input : node.inputs) {
       const Extents& shape = graph_[input].shape;
       const program::Access to{begin * strides[axis], strides};
-      Result<GroupPlan> plan =
-          plan_copy(graph_, fused_, input, shape, memories_.of(id), to, memories_);
+      Result<GroupPlan> plan = plan_copy(graph_, fused_, input, shape, *scalar_of(node.dtype),
+                                         memories_.of(id), to, memories_);
       if (!plan) return plan.error();
       if (plan->columns != 0) parts.push_back(*std::move(plan));
       begin += shape[axis];

@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cstring>
 #include <memory>
 #include <new>
 
 #include "graph/kernels/testing.h"
+#include "graph/program/move.h"
 #include "ir/interpret.h"
 #include "ir/passes/simplify.h"
 #include "ir/print.h"
@@ -35,21 +35,37 @@ class Bytes {
   std::unique_ptr<std::byte[], Free> data_;
 };
 
+// An element as a number.
+double read(ir::Scalar type, const std::byte* at) {
+  Values value(program::lanes_of(ir::dtype_of(type)), 1);
+  program::widen(ir::dtype_of(type), at, 1, value.bytes());
+  return real_at(value, 0);
+}
+
 void multiply(const ProductStep& step, const std::vector<Bytes>& memories) {
-  const auto floats = [&](Storage storage) {
-    return reinterpret_cast<float*>(memories[storage].data());
-  };
   for (int64_t i = 0; i < step.batch; ++i) {
     for (int64_t row = 0; row < step.rows; ++row) {
       for (int64_t column = 0; column < step.columns; ++column) {
         double sum = 0;
         for (int64_t k = 0; k < step.depth; ++k) {
           const auto at = [&](const ProductStep::Matrix& m, int64_t r, int64_t c) {
-            return double{floats(m.storage)[m.offset + i * m.batch + r * m.row + c * m.column]};
+            const int64_t index = m.offset + i * m.batch + r * m.row + c * m.column;
+            return read(step.factors, memories[m.storage].data() + index * ir::bytes(step.factors));
           };
           sum += at(step.a, row, k) * at(step.b, k, column);
         }
-        floats(step.c)[(i * step.rows + row) * step.columns + column] = static_cast<float>(sum);
+        // As f32 first, like the node.
+        const bool is_wide = step.factors == ir::Scalar::f64;
+        const Values value = is_wide ? Values(Values::F64{sum}) : Values{static_cast<float>(sum)};
+        const float rounded =
+            step.result == ir::Scalar::f16    ? program::rounded_f16(static_cast<float>(sum))
+            : step.result == ir::Scalar::bf16 ? program::rounded_bf16(static_cast<float>(sum))
+                                              : static_cast<float>(sum);
+        const Values narrow = is_wide ? value : Values{rounded};
+        std::byte* const to =
+            memories[step.c].data() +
+            ((i * step.rows + row) * step.columns + column) * ir::bytes(step.result);
+        program::narrow(ir::dtype_of(step.result), narrow.bytes(), 1, to);
       }
     }
   }
@@ -76,13 +92,8 @@ std::vector<Values> run(const Graph& graph, const Lowered& lowered,
     const Node& node = graph[*memory.node];
     const Values* values = node.op == Op::constant ? node.values.get() : nullptr;
     if (node.op == Op::input) values = &inputs[static_cast<size_t>(node.numbers[0])];
-    for (size_t i = 0; values != nullptr && i < values->size(); ++i) {
-      if (memory.element == ir::Scalar::u8) {
-        memories.back().data()[i] = static_cast<std::byte>((*values)[i]);
-      } else {
-        std::memcpy(memories.back().data() + i * sizeof(float), &(*values)[i], sizeof(float));
-      }
-    }
+    if (values == nullptr) continue;
+    program::narrow(node.dtype, values->bytes(), values->size(), memories.back().data());
   }
   for (const Step& step : lowered.steps) {
     if (const auto* product = std::get_if<ProductStep>(&step)) {
@@ -94,17 +105,12 @@ std::vector<Values> run(const Graph& graph, const Lowered& lowered,
   }
   std::vector<Values> results;
   for (const Id output : graph.outputs()) {
-    Values& values = results.emplace_back(static_cast<size_t>(graph[output].elements()));
+    const Node& node = graph[output];
+    Values& values =
+        results.emplace_back(program::lanes_of(node.dtype), static_cast<size_t>(node.elements()));
     for (size_t k = 0; k < lowered.memories.size(); ++k) {
       if (lowered.memories[k].node != output) continue;
-      const std::byte* from = memories[k].data();
-      for (size_t i = 0; i < values.size(); ++i) {
-        if (lowered.memories[k].element == ir::Scalar::u8) {
-          values[i] = static_cast<float>(from[i]);
-        } else {
-          std::memcpy(&values[i], from + i * sizeof(float), sizeof(float));
-        }
-      }
+      program::widen(node.dtype, memories[k].data(), values.size(), values.bytes());
     }
   }
   return results;

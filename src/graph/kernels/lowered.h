@@ -66,7 +66,8 @@ struct ProductStep {
   Matrix a;
   Matrix b;
   Storage c = 0;
-  ir::Scalar element = ir::Scalar::f32;
+  ir::Scalar factors = ir::Scalar::f32;
+  ir::Scalar result = ir::Scalar::f32;  // the factors' type, or f32 of f16 and bf16
 };
 
 using Step = std::variant<KernelStep, ProductStep>;

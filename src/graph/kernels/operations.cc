@@ -1,6 +1,9 @@
 #include "graph/kernels/operations.h"
 
+#include <algorithm>
 #include <array>
+
+#include "graph/kernels/conversion.h"
 
 namespace hoist::graph::kernels {
 
@@ -44,6 +47,32 @@ class Operation {
     return writer_.binary(BinaryOperator::divide, top, above);
   }
 
+  // Wraps. With a negative exponent only 1 and -1 are not 0.
+  Value integer_power(Value a, Value b) {
+    const auto of_u64 = [&](int64_t value) { return make_.integer(Scalar::u64, value); };
+    const Value result = writer_.variable(of_u64(1));
+    const Value factor = writer_.variable(writer_.cast(Scalar::u64, a));
+    const Value left = writer_.variable(writer_.cast(Scalar::u64, b));
+    writer_.begin_while(compare(Comparison::not_equal, left, of_u64(0)));
+    const Value is_odd = compare(
+        Comparison::not_equal, writer_.binary(BinaryOperator::bit_and, left, of_u64(1)), of_u64(0));
+    writer_.set(
+        result,
+        writer_.select(is_odd, writer_.binary(BinaryOperator::multiply, result, factor), result));
+    writer_.set(factor, writer_.binary(BinaryOperator::multiply, factor, factor));
+    writer_.set(left, writer_.binary(BinaryOperator::shift_right, left, of_u64(1)));
+    writer_.end();
+    const Value power = writer_.cast(type_, result);
+    if (!ir::is_signed(type_)) return power;
+    const Value is_even =
+        compare(Comparison::equal, writer_.binary(BinaryOperator::bit_and, b, constant(1)), zero());
+    const Value of_minus_one = writer_.select(is_even, constant(1), constant(-1));
+    const Value inverse = writer_.select(
+        compare(Comparison::equal, a, constant(1)), constant(1),
+        writer_.select(compare(Comparison::equal, a, constant(-1)), of_minus_one, zero()));
+    return writer_.select(compare(Comparison::less, b, zero()), inverse, power);
+  }
+
   // NaN where either is one; the IR's own operator takes the number.
   Value extreme(BinaryOperator op, Value a, Value b) {
     if (a->type.scalar == Scalar::boolean) {
@@ -70,29 +99,35 @@ Comparison comparison_of(Op op) {
   return kComparisons[static_cast<size_t>(op) - static_cast<size_t>(Op::equal)];
 }
 
-Value convert(KernelWriter& writer, Scalar type, Value value) {
-  if (type == Scalar::boolean && value->type.scalar != Scalar::boolean) {
-    const Scalar from = value->type.scalar;
-    const Value zero =
-        ir::is_float(from) ? writer.make.real(from, 0.0) : writer.make.integer(from, 0);
-    return writer.make.compare(Comparison::not_equal, value, zero).value();
-  }
-  return writer.cast(type, value);
+// The types that a node's inputs are computed with as.
+Scalar operand_type(const Graph& graph, const Node& node, std::span<const Value> inputs) {
+  if (node.op == Op::cast || node.op == Op::to_bool) return inputs[0]->type.scalar;
+  if (!program::is_comparison(node.op)) return *scalar_of(node.dtype);
+  const Scalar first = inputs[0]->type.scalar;
+  if (first == inputs[1]->type.scalar) return first;
+  constexpr std::array kLanes = {Scalar::f32, Scalar::f64, Scalar::i64, Scalar::u64};
+  return kLanes[static_cast<size_t>(program::step_lanes(graph, node))];
 }
 
 }  // namespace
 
 std::optional<Scalar> scalar_of(DType dtype) { return ir::scalar_of(dtype); }
 
-bool can_compute(Op op) { return program::is_elementwise(op); }
+bool can_compute(const Graph& graph, const Node& node) {
+  return node.op <= Op::where && program::is_elementwise(node.op) &&
+         std::all_of(node.inputs.begin(), node.inputs.end(),
+                     [&](Id id) { return scalar_of(graph[id].dtype).has_value(); });
+}
 
-Value apply(KernelWriter& writer, Op op, Scalar type, std::span<const Value> inputs) {
-  // What is computed has the inputs' type: a comparison's result has another.
-  const Scalar operand = inputs.empty() ? type : inputs.back()->type.scalar;
+Value apply(KernelWriter& writer, const Graph& graph, const Node& node, std::vector<Value> inputs) {
+  const Scalar operand = operand_type(graph, node, inputs);
+  for (size_t i = node.op == Op::where ? 1 : 0; i < inputs.size(); ++i) {
+    inputs[i] = writer.cast(operand, inputs[i]);
+  }
   Operation make(writer, operand);
   const Value a = inputs[0];
   const Value b = inputs.size() > 1 ? inputs[1] : nullptr;
-  switch (op) {
+  switch (node.op) {
     case Op::copy:
       return a;
     case Op::negate:
@@ -117,8 +152,9 @@ Value apply(KernelWriter& writer, Op op, Scalar type, std::span<const Value> inp
     case Op::relu:
       return writer.select(make.compare(Comparison::less, a, make.zero()), make.zero(), a);
     case Op::to_bool:
-    case Op::to_f32:
-      return convert(writer, type, a);
+      return converted(writer, Scalar::boolean, a);
+    case Op::cast:
+      return converted(writer, *scalar_of(node.dtype), a);
     case Op::add:
       return writer.binary(BinaryOperator::add, a, b);
     case Op::subtract:
@@ -132,14 +168,14 @@ Value apply(KernelWriter& writer, Op op, Scalar type, std::span<const Value> inp
     case Op::maximum:
       return make.extreme(BinaryOperator::maximum, a, b);
     case Op::power:
-      return make.call(Builtin::power, {a, b});
+      return ir::is_float(operand) ? make.call(Builtin::power, {a, b}) : make.integer_power(a, b);
     case Op::equal:
     case Op::not_equal:
     case Op::less:
     case Op::less_equal:
     case Op::greater:
     case Op::greater_equal:
-      return make.compare(comparison_of(op), a, b);
+      return make.compare(comparison_of(node.op), a, b);
     case Op::where:
       return writer.select(a, b, inputs[2]);
     default:
@@ -149,14 +185,13 @@ Value apply(KernelWriter& writer, Op op, Scalar type, std::span<const Value> inp
 
 Value number(KernelWriter& writer, const Node& node) {
   const Scalar type = *scalar_of(node.dtype);
-  const double value = node.number();
-  if (type == Scalar::boolean) return writer.make.boolean(value != 0);
-  return ir::is_float(type) ? writer.make.real(type, value)
-                            : writer.make.integer(type, static_cast<int64_t>(value));
+  if (type == Scalar::boolean) return writer.make.boolean(node.number() != 0);
+  return ir::is_float(type) ? writer.make.real(type, node.number())
+                            : writer.make.integer(type, node.values->i64()[0]);
 }
 
-std::optional<Accumulation> Accumulation::of(Op op, DType input) {
-  const std::optional<Scalar> from = scalar_of(input);
+std::optional<Accumulation> Accumulation::of(Op op, DType dtype) {
+  const std::optional<Scalar> from = scalar_of(dtype);
   if (!from) return {};
   Accumulation made;
   if (op == Op::sum) {
@@ -210,7 +245,7 @@ Value Accumulation::encoded(KernelWriter& writer, Value value) const {
 }
 
 Value Accumulation::decoded(KernelWriter& writer, Value total, Scalar type) const {
-  if (!is_ordered_float_) return convert(writer, type, total);
+  if (!is_ordered_float_) return converted(writer, type, total);
   const Value key = writer.let(total);
   const Value sign = writer.binary(BinaryOperator::shift_right, key,
                                    writer.make.integer(Scalar::i32, ir::bits(type_) - 1));

@@ -12,9 +12,11 @@ namespace hoist::graph::kernels {
 // Nothing for element types that kernels do not compute with.
 std::optional<ir::Scalar> scalar_of(DType dtype);
 
-bool can_compute(program::Op op);
-// `inputs` have their nodes' types (booleans the IR's); the result has the type `type`.
-Value apply(KernelWriter& writer, program::Op op, ir::Scalar type, std::span<const Value> inputs);
+// Whether kernels can compute an element-wise node.
+bool can_compute(const Graph& graph, const Node& node);
+// Its value. `inputs` may have a narrower type than the node computes in: casts that change nothing
+// are left out (program/prepare.h).
+Value apply(KernelWriter& writer, const Graph& graph, const Node& node, std::vector<Value> inputs);
 
 // A constant's value.
 Value number(KernelWriter& writer, const Node& node);
@@ -22,8 +24,8 @@ Value number(KernelWriter& writer, const Node& node);
 // How a reduction adds up: values of its own type, which one operator of the IR combines.
 class Accumulation {
  public:
-  // Nothing where kernels have no such reduction.
-  static std::optional<Accumulation> of(program::Op op, DType input);
+  // Of a node of that type. Nothing where kernels have no such reduction.
+  static std::optional<Accumulation> of(program::Op op, DType dtype);
 
   ir::Scalar type() const { return type_; }
   ir::ReduceOperator op() const { return op_; }

@@ -20,15 +20,17 @@ Scalar sum_type(Scalar type) {
 
 }  // namespace
 
-std::vector<Value> Evaluation::product_at(Place& place) {
+std::vector<Value> Evaluation::product_at(Place& place, Scalar type) {
   const PlannedProduct& product = *plan_.product;
-  const Scalar type = memory_type(product.a);
   const Scalar wide = sum_type(type);
   const bool is_real = ir::is_float(wide);
   const Value a = writer_.let(index_at(place, product.a, 1));
   const Value b = writer_.let(index_at(place, product.b, 1));
-  const ir::Array* const from_a = array_of(product.a);
-  const ir::Array* const from_b = array_of(product.b);
+  const auto factor = [&](size_t operand, Value first, int64_t step) {
+    if (plan_.operands[operand].constant) return operand_of_row(operand);
+    const ir::Array* const array = array_of(operand);
+    return loaded(array, operand, writer_.let(writer_.load(array, writer_.plus(first, step))));
+  };
   std::array<Value, kSums> sums{};
   for (Value& sum : sums) {
     sum = writer_.variable(is_real ? writer_.make.real(wide, 0) : writer_.make.integer(wide, 0));
@@ -38,8 +40,8 @@ std::vector<Value> Evaluation::product_at(Place& place) {
     const Value at_a = writer_.let(writer_.plus(a, writer_.times(first, product.a_step)));
     const Value at_b = writer_.let(writer_.plus(b, writer_.times(first, product.b_step)));
     for (int64_t i = 0; i < count; ++i) {
-      const Value x = writer_.load(from_a, writer_.plus(at_a, product.a_step * i));
-      const Value y = writer_.load(from_b, writer_.plus(at_b, product.b_step * i));
+      const Value x = factor(product.a, at_a, product.a_step * i);
+      const Value y = factor(product.b, at_b, product.b_step * i);
       factors.push_back({writer_.let(writer_.cast(wide, x)), writer_.let(writer_.cast(wide, y))});
     }
     for (size_t i = 0; i < factors.size(); ++i) {

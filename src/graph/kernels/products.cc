@@ -11,12 +11,6 @@ namespace {
 constexpr int64_t kMostGeneratedDepth = 1024;
 constexpr int64_t kMostMultiplications = int64_t{1} << 20;
 
-// One of the factors, over the axes of the result but the last two.
-struct Factor {
-  Access access;  // over the batch's axes, rows and columns of its own
-  bool is_first = true;
-};
-
 // The batch as one axis, if all walk through it in equal steps.
 struct Batch {
   int64_t count = 1;
@@ -49,21 +43,22 @@ bool lies_well(int64_t rows, int64_t columns, int64_t row, int64_t column) {
 
 class ProductEmitter {
  public:
-  ProductEmitter(const EmitContext& context, const Fused& fused, Id id)
-      : context_(context), fused_(fused), node_(context.graph[id]), id_(id) {}
+  ProductEmitter(const EmitContext& context, const Fused& fused, Id id, Id result)
+      : context_(context), fused_(fused), node_(context.graph[id]), result_(result) {}
 
   Status emit() {
     const size_t rank = node_.shape.size();
     step_.rows = node_.shape[rank - 2];
     step_.columns = node_.shape[rank - 1];
     step_.depth = context_.graph[node_.inputs[0]].shape.back();
-    step_.element = *scalar_of(node_.dtype);
+    step_.factors = factor_type();
+    step_.result = *scalar_of(context_.graph[result_].dtype);
     Access a = access_of(node_.inputs[0], rank - 1);
     Access b = access_of(node_.inputs[1], rank - 2);
-    if (!fits(a, step_.rows, step_.depth)) {
+    if (!fits(node_.inputs[0], a, step_.rows, step_.depth)) {
       if (Status packed = pack(node_.inputs[0], rank - 1, a, a_); !packed) return packed;
     }
-    if (!fits(b, step_.depth, step_.columns)) {
+    if (!fits(node_.inputs[1], b, step_.depth, step_.columns)) {
       if (Status packed = pack(node_.inputs[1], rank - 2, b, b_); !packed) return packed;
     }
     auto batch = batch_of(node_.shape, a, b);
@@ -83,7 +78,7 @@ class ProductEmitter {
       step_.rows *= step_.batch;
       step_.batch = 1;
     }
-    step_.c = context_.memories.of(id_);
+    step_.c = context_.memories.of(result_);
     context_.lowered.steps.emplace_back(step_);
     return {};
   }
@@ -100,8 +95,18 @@ class ProductEmitter {
                                      fused_.origins[from].access);
   }
 
-  // A number, too, lies nowhere.
-  bool fits(const Access& access, int64_t rows, int64_t columns) const {
+  // Both in 16 bits are multiplied so.
+  ir::Scalar factor_type() const {
+    const auto a = *scalar_of(context_.graph[node_.inputs[0]].dtype);
+    const auto b = *scalar_of(context_.graph[node_.inputs[1]].dtype);
+    const bool is_narrow = a == ir::Scalar::f16 || a == ir::Scalar::bf16;
+    return a == b && is_narrow ? a : *scalar_of(node_.dtype);
+  }
+
+  // What is a number, or of another type, is copied.
+  bool fits(Id from, const Access& access, int64_t rows, int64_t columns) const {
+    const Node& root = context_.graph[fused_.origins[from].root];
+    if (root.is_number() || scalar_of(root.dtype) != step_.factors) return false;
     const size_t rank = access.strides.size();
     return lies_well(rows, columns, access.strides[rank - 2], access.strides[rank - 1]);
   }
@@ -109,10 +114,10 @@ class ProductEmitter {
   Status pack(Id from, size_t depth_axis, Access& access, std::optional<Storage>& packed) {
     const Extents shape = shape_of(depth_axis);
     access = {0, program::dense_strides(shape)};
-    packed = context_.memories.scratch(step_.element,
+    packed = context_.memories.scratch(step_.factors,
                                        static_cast<uint64_t>(program::element_count(shape)));
-    const Result<GroupPlan> plan =
-        plan_copy(context_.graph, fused_, from, shape, *packed, access, context_.memories);
+    const Result<GroupPlan> plan = plan_copy(context_.graph, fused_, from, shape, step_.factors,
+                                             *packed, access, context_.memories);
     if (!plan) return plan.error();
     return emit_group(context_, *plan);
   }
@@ -127,7 +132,7 @@ class ProductEmitter {
   const EmitContext& context_;
   const Fused& fused_;
   const Node& node_;
-  const Id id_;
+  const Id result_;
   ProductStep step_;
   std::optional<Storage> a_;  // packed
   std::optional<Storage> b_;
@@ -144,8 +149,8 @@ bool is_generated(const Graph& graph, Id product, const LowerOptions& options) {
          node.elements() <= kMostMultiplications / std::max<int64_t>(depth, 1);
 }
 
-Status emit_product(const EmitContext& context, const Fused& fused, Id product) {
-  return ProductEmitter(context, fused, product).emit();
+Status emit_product(const EmitContext& context, const Fused& fused, Id product, Id result) {
+  return ProductEmitter(context, fused, product, result).emit();
 }
 
 }  // namespace hoist::graph::kernels

@@ -29,23 +29,47 @@ inline Graph with_all_outputs(const Graph& graph) {
   return all;
 }
 
+inline double real_at(const Values& values, size_t i) {
+  if (values.has(program::Lanes::f32)) return double{values.f32()[i]};
+  if (values.has(program::Lanes::f64)) return values.f64()[i];
+  return static_cast<double>(values.i64()[i]);
+}
+
+inline bool same_at(const Values& a, const Values& b, size_t i) {
+  if (a.has(program::Lanes::f32)) return program::same_number(a.f32()[i], b.f32()[i]);
+  if (a.has(program::Lanes::f64)) return program::same_number(a.f64()[i], b.f64()[i]);
+  return a.i64()[i] == b.i64()[i];
+}
+
+inline Values absolute(Values values) {
+  if (values.has(program::Lanes::f32)) {
+    for (float& value : values.f32()) value = std::abs(value);
+  } else if (values.has(program::Lanes::f64)) {
+    for (double& value : values.f64()) value = std::abs(value);
+  }
+  return values;
+}
+
 // What an operation's result may be off, where it is not exact. `scale`: for sums and products the
 // sum of absolute terms.
 inline double error_bound(const Node& node, double expected, double scale, int64_t terms) {
-  constexpr double kUnit = 0x1p-24;
+  if (program::is_integer(node.dtype)) return 0;
+  const bool is_wide = node.dtype == DType::f64;
+  const double unit = is_wide ? 0x1p-53 : 0x1p-24;
+  const double least = is_wide ? 0x1p-1072 : 0x1p-148;
   switch (node.op) {
     case Op::exp:
     case Op::log:
     case Op::tanh:
     case Op::erf:
-      return 16 * kUnit * std::abs(expected) + 0x1p-148;
+      return 16 * unit * std::abs(expected) + least;
     case Op::sigmoid:
-      return 24 * kUnit * std::abs(expected) + 0x1p-125;
+      return 24 * unit * std::abs(expected) + (is_wide ? least : 0x1p-125);
     case Op::power:
-      return 64 * kUnit * std::abs(expected) + 0x1p-125;
+      return 64 * unit * std::abs(expected) + (is_wide ? 0x1p-1020 : 0x1p-125);
     case Op::sum:
     case Op::matmul:
-      return 2 * kUnit * static_cast<double>(terms + 1) * scale + 0x1p-140;
+      return 2 * unit * static_cast<double>(terms + 1) * scale + (is_wide ? least : 0x1p-140);
     default:
       return 0;
   }
@@ -73,9 +97,7 @@ class NodeCheck {
     const program::Origin& origin = fused_.origins[id];
     const Node& root = graph_[origin.root];
     const Values& from = root.op == Op::constant ? *root.values : known_.at(origin.root);
-    Values values(static_cast<size_t>(graph_[id].elements()));
-    program::gather(from.data(), graph_[id].shape, origin.access, values.data());
-    return values;
+    return program::gather(from, graph_[id].shape, origin.access);
   }
 
   void check_node(Id id) {
@@ -97,13 +119,14 @@ class NodeCheck {
                               ? alone[given[0]].elements() / node.elements()
                               : 0;
     for (size_t i = 0; i < found.size(); ++i) {
-      if (program::same_float(found[i], expected[i])) continue;
-      const double scale = scales.empty() ? 0 : scales[i];
-      if (!scales.empty() && !(scale < 1e38) && !std::isnan(scale)) continue;  // may overflow
-      const double bound = error_bound(node, expected[i], scale, terms);
-      const double error = std::abs(double{found[i]} - double{expected[i]});
+      if (same_at(found, expected, i)) continue;
+      const double scale = scales.empty() ? 0 : real_at(scales, i);
+      const double most = node.dtype == DType::f64 ? 1e307 : 1e38;
+      if (!scales.empty() && !(scale < most) && !std::isnan(scale)) continue;  // may overflow
+      const double bound = error_bound(node, real_at(expected, i), scale, terms);
+      const double error = std::abs(real_at(found, i) - real_at(expected, i));
       ASSERT_LE(error, bound) << program::properties(node.op).name << " at " << i << ": "
-                              << found[i] << " instead of " << expected[i];
+                              << real_at(found, i) << " instead of " << real_at(expected, i);
     }
   }
 
@@ -111,12 +134,11 @@ class NodeCheck {
   static Values scales_of(const Node& node, std::vector<Values> inputs,
                           const std::vector<Id>& given, const Graph& of) {
     if (node.op != Op::sum && node.op != Op::matmul) return {};
+    if (!program::is_float(node.dtype)) return {};
     Graph graph;
     std::vector<Id> ids;
     for (const Id id : given) ids.push_back(graph.input(of[id].dtype, of[id].shape).value());
-    for (Values& values : inputs) {
-      for (float& value : values) value = std::abs(value);
-    }
+    for (Values& values : inputs) values = absolute(std::move(values));
     Node same = node;
     same.inputs = ids;
     graph.set_outputs({graph.take(same)});

@@ -49,6 +49,7 @@ class KernelWriter {
   Value begin_for(Value from, Value to, Value step) {
     return make.variable(builder.begin_for("i", from, to, step).value());
   }
+  void begin_while(Value condition) { must(builder.begin_while(condition)); }
   void begin_if(Value condition) { must(builder.begin_if(condition)); }
   void end() { builder.end(); }
   Value load(const ir::Array* array, Value index, int lanes = 1) {
