@@ -95,6 +95,30 @@ def test_structures_and_out():
 
 
 @needs_gpu
+def test_element_types():
+    function = graph.compile(lambda x, y: (x + y, x * 2, graph.sum(x, axis=0), x > y))
+    for name in ("float16", "bfloat16", "float64", "int8", "int32", "int64", "uint8"):
+        dtype = getattr(torch, name)
+        x = torch.arange(300, device="cuda").reshape(30, 10).remainder(7).to(dtype)
+        y = torch.full((10,), 3, device="cuda").to(dtype)
+        for _ in range(2):
+            total, twice, sums, more = function(x, y)
+            assert total.dtype == twice.dtype == dtype and more.dtype == torch.bool
+            assert torch.equal(total, x + y) and torch.equal(twice, x * 2) and torch.equal(more, x > y)
+            assert torch.equal(sums.to(torch.float64), x.to(torch.float64).sum(0))
+
+
+@needs_gpu
+def test_products_of_16_bits():
+    function = graph.compile(lambda x, w: x @ w)
+    for dtype in (torch.float16, torch.bfloat16):
+        x, w = on_gpu(floats(200, 2000)).to(dtype), on_gpu(floats(2000, 300, seed=1)).to(dtype)
+        found, expected = function(x, w), x @ w
+        assert found.dtype == dtype
+        assert torch.allclose(found.float(), expected.float(), rtol=1e-2, atol=0.5)
+
+
+@needs_gpu
 def test_views_of_tensors():
     function = graph.compile(lambda x: x - 1)
     x = floats(64, 70)

@@ -1,115 +1,12 @@
 // Programs on a GPU against the interpreter of graphs, node by node.
-#include "graph/gpu/gpu_program.h"
-
 #include <gtest/gtest.h>
 
 #include <thread>
 
-#include "graph/kernels/testing.h"
-#include "graph/program/move.h"
+#include "graph/gpu/gpu_testing.h"
 
 namespace hoist::graph::gpu {
 namespace {
-
-using device::Buffer;
-using device::Device;
-using device::Stream;
-using kernels::NodeCheck;
-using program::DType;
-using program::Extents;
-using program::Graph;
-using program::Node;
-using program::Op;
-using program::RandomValues;
-using program::Values;
-
-class GpuProgramTest : public testing::Test {
- protected:
-  void SetUp() override {
-    const Result<Device*> found = device::cuda_device();
-    if (!found) GTEST_SKIP() << found.error().message;
-    device_ = *found;
-  }
-  Device& device() const { return *device_; }
-
-  static std::vector<std::byte> bytes_of(const Node& node, const Values& values) {
-    std::vector<std::byte> bytes(values.size() * program::bytes_of(node.dtype));
-    program::narrow(node.dtype, values.bytes(), values.size(), bytes.data());
-    return bytes;
-  }
-
-  // With `shift` bytes before each array.
-  std::vector<Buffer> uploaded(const Graph& graph, const std::vector<Values>& inputs,
-                               size_t shift = 0) {
-    std::vector<Buffer> buffers;
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      std::vector<std::byte> bytes(shift);
-      const std::vector<std::byte> own = bytes_of(graph[graph.inputs()[i]], inputs[i]);
-      bytes.insert(bytes.end(), own.begin(), own.end());
-      bytes.push_back({});
-      buffers.push_back(Buffer::copy_of(device(), bytes).value());
-    }
-    return buffers;
-  }
-
-  static Values downloaded(const Node& node, const Buffer& buffer, size_t shift = 0) {
-    Values values(program::lanes_of(node.dtype), static_cast<size_t>(node.elements()));
-    std::vector<std::byte> bytes(values.size() * program::bytes_of(node.dtype));
-    const Status got = buffer.download(bytes, shift);
-    EXPECT_TRUE(got) << (got ? "" : got.error().message);
-    program::widen(node.dtype, bytes.data(), values.size(), values.bytes());
-    return values;
-  }
-
-  std::vector<Values> run(GpuProgram& program, const Graph& graph,
-                          const std::vector<Values>& inputs, size_t shift = 0) {
-    const std::vector<Buffer> from = uploaded(graph, inputs, shift);
-    std::vector<Buffer> to;
-    std::vector<const void*> sources;
-    std::vector<void*> places;
-    for (const Buffer& buffer : from) {
-      sources.push_back(static_cast<std::byte*>(buffer.data()) + shift);
-    }
-    for (const program::Id id : graph.outputs()) {
-      const auto elements = static_cast<size_t>(graph[id].elements());
-      to.push_back(Buffer::allocate(device(), elements * sizeof(double) + shift + 1).value());
-      EXPECT_TRUE(to.back().fill(std::byte{0xa5}));
-      places.push_back(static_cast<std::byte*>(to.back().data()) + shift);
-    }
-    Stream stream = Stream::create(device()).value();
-    const Status done = program.run(stream.handle(), sources, places);
-    EXPECT_TRUE(done) << (done ? "" : done.error().message);
-    EXPECT_TRUE(stream.synchronize());
-    std::vector<Values> results;
-    for (size_t i = 0; i < to.size(); ++i) {
-      results.push_back(downloaded(graph[graph.outputs()[i]], to[i], shift));
-    }
-    return results;
-  }
-
-  static std::vector<Values> random_inputs(const Graph& graph, RandomValues& random,
-                                           bool with_special) {
-    std::vector<Values> inputs;
-    for (const program::Id id : graph.inputs()) {
-      inputs.push_back(random.values(graph[id], with_special));
-    }
-    return inputs;
-  }
-
-  void check_nodes(const Graph& of, RandomValues& random, bool with_special, size_t shift = 0) {
-    const Graph graph = kernels::with_all_outputs(of);
-    const program::Fused fused = program::fuse(graph, true);
-    const auto program = GpuProgram::compile(graph, device());
-    ASSERT_TRUE(program) << program.error().message;
-    NodeCheck check(graph, fused);
-    check.check(random_inputs(graph, random, with_special), [&](const std::vector<Values>& inputs) {
-      return run(**program, graph, inputs, shift);
-    });
-  }
-
- private:
-  Device* device_ = nullptr;
-};
 
 TEST_F(GpuProgramTest, RandomGraphsGiveWhatTheInterpreterGives) {
   RandomValues seeds(test_seed());
@@ -142,50 +39,6 @@ TEST_F(GpuProgramTest, ReductionsOfAllShapes) {
                        graph.reduce(Op::mean, x, axes, false).value(),
                        graph.reduce(Op::reduce_minimum, x, axes, false).value()});
     ASSERT_NO_FATAL_FAILURE(check_nodes(graph, random, false));
-  }
-}
-
-// By cuBLASLt: dense, transposed, in batches, broadcast, of views that must be copied first.
-TEST_F(GpuProgramTest, ProductsOfAllLayouts) {
-  RandomValues random(test_seed());
-  struct Case {
-    Extents a;
-    Extents b;
-    bool turns_a = false;
-    bool turns_b = false;
-  };
-  const std::vector<Case> cases = {
-      {{300, 200}, {200, 500}},
-      {{200, 300}, {200, 500}, true},
-      {{300, 200}, {500, 200}, false, true},
-      {{200, 300}, {500, 200}, true, true},
-      {{7, 130, 70}, {7, 70, 90}},
-      {{7, 130, 70}, {70, 90}},
-      {{130, 70}, {7, 70, 90}},
-      {{3, 1, 130, 70}, {2, 70, 90}},
-      {{2000, 1}, {1, 3000}},
-      {{1, 5000}, {5000, 700}},
-      {{1500, 1030}, {1030, 1}},
-      {{4, 70, 130}, {4, 90, 70}, true, true},
-  };
-  for (const Case& it : cases) {
-    SCOPED_TRACE(program::text_of(it.a) + " times " + program::text_of(it.b));
-    Graph graph;
-    const auto factor = [&](const Extents& shape, bool turns) {
-      const program::Id id = graph.input(DType::f32, shape).value();
-      if (!turns) return id;
-      Extents order;
-      for (size_t i = 0; i < shape.size(); ++i) order.push_back(static_cast<int64_t>(i));
-      std::swap(order[shape.size() - 1], order[shape.size() - 2]);
-      return graph.permute(id, order).value();
-    };
-    const program::Id a = factor(it.a, it.turns_a);
-    const program::Id b = factor(it.b, it.turns_b);
-    const program::Id product = graph.add_node(Op::matmul, {a, b}).value();
-    graph.set_outputs({graph.add_node(Op::relu, {product}).value()});
-    for (const size_t shift : {0, 4}) {
-      ASSERT_NO_FATAL_FAILURE(check_nodes(graph, random, false, shift));
-    }
   }
 }
 

@@ -247,5 +247,38 @@ TEST(LowerTest, TinyLayersAreOneKernel) {
   EXPECT_EQ(lowered->steps.size(), 1u);
 }
 
+// A product of 16 bits is multiplied as such, and rounded in passing: no kernel is left.
+TEST(LowerTest, ProductsOf16BitsAreRoundedInPassing) {
+  program::RandomValues random(test_seed());
+  for (const DType dtype : {DType::f16, DType::bf16}) {
+    Graph graph;
+    const Id x = graph.input(dtype, {40, 1200}).value();
+    const Id w = graph.input(dtype, {1200, 30}).value();
+    graph.set_outputs({graph.add_node(Op::matmul, {x, w}).value()});
+    const Graph prepared = program::prepare(graph);
+    const Result<Lowered> lowered = lower(prepared, program::fuse(prepared, true), {});
+    ASSERT_TRUE(lowered) << lowered.error().message;
+    ASSERT_EQ(lowered->steps.size(), 1u);
+    const auto* const step = std::get_if<ProductStep>(&lowered->steps[0]);
+    ASSERT_NE(step, nullptr);
+    EXPECT_EQ(ir::dtype_of(step->factors), dtype);
+    EXPECT_EQ(ir::dtype_of(step->result), dtype);
+    const std::vector<Values> inputs = random_inputs(prepared, random, false);
+    const Values found = run(prepared, *lowered, inputs, interpret_kernel)[0];
+    const Values expected = interpret(prepared, inputs).value()[0];
+    const double unit = dtype == DType::f16 ? 0x1p-10 : 0x1p-7;
+    for (size_t i = 0; i < found.size(); ++i) {
+      ASSERT_NEAR(found[i], expected[i], unit * std::abs(expected[i]) + 1e-3);
+    }
+    // What reads the sums themselves gets them.
+    const Id sums = graph
+                        .add_node(Op::matmul, {graph.cast(x, DType::f32).value(),
+                                               graph.cast(w, DType::f32).value()})
+                        .value();
+    graph.set_outputs({sums, graph.cast(sums, dtype).value()});
+    ASSERT_NO_FATAL_FAILURE(check_interpreted(graph, random, {}, true));
+  }
+}
+
 }  // namespace
 }  // namespace hoist::graph::kernels

@@ -24,7 +24,7 @@ Value number(KernelWriter& writer, const Node& node);
 // How a reduction adds up: values of its own type, which one operator of the IR combines.
 class Accumulation {
  public:
-  // Of a node of that type. Nothing where kernels have no such reduction.
+  // For a node of that type. Nothing where kernels have no such reduction.
   static std::optional<Accumulation> of(program::Op op, DType dtype);
 
   ir::Scalar type() const { return type_; }
