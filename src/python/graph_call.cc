@@ -3,10 +3,12 @@
 #include <nanobind/nanobind.h>
 #include <structmember.h>
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
 #include "python/errors.h"
+#include "python/graph_gpu.h"
 #include "python/graph_open_arrays.h"
 #include "python/graph_program.h"
 #include "python/graph_signature.h"
@@ -27,6 +29,7 @@ struct State {
   nb::object slow;  // called with the arguments' tuple and the keywords' dict
   nb::object out;   // "out"
   ExchangeApi exchange;
+  GpuCalls gpu;
   std::vector<std::shared_ptr<Signature>> known;  // the last used first
 };
 
@@ -111,6 +114,7 @@ PyObject* call(PyObject* self, PyObject* const* arguments, size_t flags, PyObjec
     if (call_of(self).state == nullptr) throw nb::type_error("a function that is being deleted");
     State& state = *call_of(self).state;
     const auto count = static_cast<size_t>(PyVectorcall_NARGS(flags));
+    if (PyObject* const result = state.gpu.call(arguments, count, keywords)) return result;
     if (PyObject* const result = fast_call(state, arguments, count, keywords)) return result;
     return slow_call(state, arguments, count, keywords);
   });
@@ -124,7 +128,7 @@ PyObject* new_call(PyTypeObject* type, PyObject* arguments, PyObject* /*keywords
     if (self == nullptr) return nullptr;
     call_of(self).call = call;
     call_of(self).state =
-        new State{nb::borrow(slow), nb::steal(PyUnicode_InternFromString("out")), {}, {}};
+        new State{nb::borrow(slow), nb::steal(PyUnicode_InternFromString("out")), {}, {}, {}};
     return self;
   });
 }
@@ -163,6 +167,10 @@ PyObject* add(PyObject* self, PyObject* arguments) {
       signature->values.push_back(value.ptr() == Py_Ellipsis ? nb::object() : nb::borrow(value));
     }
     State& state = *call_of(self).state;
+    // Arrays alone, by place.
+    const bool has_arrays_alone =
+        signature->names.empty() && std::ranges::none_of(signature->values, &nb::object::is_valid);
+    if (has_arrays_alone) state.gpu.add(signature->program, signature->is_tuple);
     state.known.insert(state.known.begin(), std::move(signature));
     if (state.known.size() > kMostKnown) state.known.pop_back();
     Py_RETURN_NONE;

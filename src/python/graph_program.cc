@@ -6,7 +6,7 @@
 #include "python/array/parts.h"
 #include "python/errors.h"
 #include "python/graph_arrays.h"
-#include "python/graph_device.h"
+#include "python/graph_gpu.h"
 #include "python/released_gil.h"
 
 namespace nb = nanobind;
@@ -32,7 +32,7 @@ nb::list signature(const gp::Program& program, bool of_inputs) {
   return list;
 }
 
-nb::dict report(const gp::Program& program) {
+nb::dict report(const gp::Program& program, const GraphGpu& gpu) {
   const gp::Report& report = program.report();
   nb::list kernels;
   for (const gp::KernelReport& kernel : report.kernels) {
@@ -50,6 +50,7 @@ nb::dict report(const gp::Program& program) {
   facts["arena_bytes"] = report.arena_bytes;
   facts["results_in_place"] = report.results_in_place;
   facts["kernels"] = kernels;
+  facts["gpus"] = gpu.report();
   return facts;
 }
 
@@ -89,7 +90,9 @@ nb::tuple GraphProgram::run(nb::sequence arrays, nb::object outs, bool gives_arr
   if (!outs.is_none() && nb::len(outs) != program->outputs()) {
     refuse(nb::len(outs), program->outputs(), "outputs");
   }
-  if (const auto device = gpu_of(arrays)) return run_on_gpu(*this, arrays, outs, *device);
+  for (const nb::handle array : arrays) {
+    if (is_on_gpu(array)) return run_on_gpu(*this, arrays, outs);
+  }
   for (size_t i = 0; i < count; ++i) {
     const std::string who = "input " + std::to_string(i);
     inputs.push_back(graph_input(arrays[i], who));
@@ -129,10 +132,14 @@ void define_graph_program(nb::module_& module) {
       .def("run", &GraphProgram::run, "arrays"_a, "outs"_a.none(), "gives_arrays"_a)
       .def("inputs", [](const GraphProgram& it) { return signature(*it.program, true); })
       .def("outputs", [](const GraphProgram& it) { return signature(*it.program, false); })
-      .def("report", [](const GraphProgram& it) { return report(*it.program); });
+      .def("report", [](const GraphProgram& it) { return report(*it.program, *it.gpu); });
   module.def("signature", [](nb::handle object, const std::string& who) {
-    if (gpu_of(nb::make_tuple(object)) || array_of(object.ptr()) != nullptr) {
-      const Array array = *imported(object);
+    if (is_on_gpu(object)) {
+      const GpuArray array = gpu_array(object, who);
+      return nb::make_tuple(graph_dtype_name(array.dtype), tuple_of(array.shape));
+    }
+    if (const Array* const given = array_of(object.ptr())) {
+      const Array array = *given;
       return nb::make_tuple(graph_dtype_name(array.view.dtype), tuple_of(array.view.shape()));
     }
     const GraphArray array = graph_input(object, who);

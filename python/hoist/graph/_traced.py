@@ -20,7 +20,10 @@ def is_array(value: Any) -> bool:
     """Whether a value is an array, of those that programs may take."""
     if isinstance(value, (bytes, str, type, Number, Traced)):
         return False
-    if hasattr(value, "__dlpack__") or hasattr(value, "__array_interface__"):
+    if any(
+        hasattr(value, name)
+        for name in ("__dlpack__", "__array_interface__", "__cuda_array_interface__")
+    ):
         return True
     try:
         memoryview(value)

@@ -45,10 +45,14 @@ struct Box {
 std::string escaped(std::string_view text) {
   std::string result;
   for (const char c : text) {
-    if (c == '<') result += "&lt;";
-    else if (c == '>') result += "&gt;";
-    else if (c == '&') result += "&amp;";
-    else if (static_cast<unsigned char>(c) >= 0x20) result += c;
+    if (c == '<')
+      result += "&lt;";
+    else if (c == '>')
+      result += "&gt;";
+    else if (c == '&')
+      result += "&amp;";
+    else if (static_cast<unsigned char>(c) >= 0x20)
+      result += c;
   }
   return result;
 }
@@ -127,16 +131,15 @@ std::string picture(const program::Program& program, std::string_view title) {
   for (const Box& box : boxes) {
     for (const size_t before : box.needs) {
       const Box& from = boxes[before];
-      shapes += fmt::format(
-          R"svg(<path class="flow" d="M{} {} L{} {}" marker-end="url(#arrow)"/>)svg", from.x + width / 2,
-          from.y + from.height(), box.x + width / 2, box.y);
+      shapes +=
+          fmt::format(R"svg(<path class="flow" d="M{} {} L{} {}" marker-end="url(#arrow)"/>)svg",
+                      from.x + width / 2, from.y + from.height(), box.x + width / 2, box.y);
     }
   }
   for (size_t k = 0; k < boxes.size(); ++k) {
     const Box& box = boxes[k];
-    shapes +=
-        fmt::format(R"(<rect class="box k{}" x="{}" y="{}" width="{}" height="{}" rx="6"/>)",
-                    k % kColours, box.x, box.y, width, box.height());
+    shapes += fmt::format(R"(<rect class="box k{}" x="{}" y="{}" width="{}" height="{}" rx="6"/>)",
+                          k % kColours, box.x, box.y, width, box.height());
     for (size_t i = 0; i < box.lines.size(); ++i) {
       shapes += fmt::format(R"(<text{} x="{}" y="{}">{}</text>)", i == 0 ? " class=\"head\"" : "",
                             box.x + 8, box.y + (i + 1) * kLine, escaped(box.lines[i]));
