@@ -19,8 +19,8 @@ struct Case {
 const Case kCases[] = {
     {[] { throw std::bad_alloc(); }, HOLOGRAM_EXHAUSTED, "Out of memory"},
     {[] { throw std::length_error("a vector"); }, HOLOGRAM_INTERNAL, "Internal error"},
-    {[] { throw std::system_error(EAGAIN, std::generic_category(), "a lock"); },
-     HOLOGRAM_INTERNAL, "Internal error"},
+    {[] { throw std::system_error(EAGAIN, std::generic_category(), "a lock"); }, HOLOGRAM_INTERNAL,
+     "Internal error"},
     {[] { throw 1; }, HOLOGRAM_INTERNAL, "Internal error"},
 };
 

@@ -71,8 +71,8 @@ HWY_INLINE void store_part(Tag d, hn::Vec<Tag> values, float* to, Part<Tag> part
 #endif
 }
 
-// Whether results go past the caches. Stores that do need a vector's alignment, which an array whose
-// floats lie at odd addresses never reaches.
+// Whether results go past the caches. Stores that do need a vector's alignment, which an array
+// whose floats lie at odd addresses never reaches.
 HWY_INLINE bool goes_past_caches(const float* to, size_t n) {
   return n >= kPastCaches && reinterpret_cast<uintptr_t>(to) % sizeof(float) == 0;
 }

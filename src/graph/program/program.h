@@ -7,8 +7,8 @@
 //
 // Inputs and outputs are row-major without gaps, booleans as bytes. An output may be an input, or
 // overlap some in any way: the result is as if the inputs had been copied first. Outputs that
-// overlap each other are refused. Any number of threads may run one program at the same time; up to 16 of them
-// allocate nothing after their first call.
+// overlap each other are refused. Any number of threads may run one program at the same time; up to
+// 16 of them allocate nothing after their first call.
 //
 // Results: those of interpret() of the same graph, bit for bit but for NaNs' payloads, except
 //   - with fast_math,

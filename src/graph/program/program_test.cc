@@ -96,9 +96,12 @@ TEST(ProgramTest, OutputsMayNotOverlapEachOther) {
     return program->run({&from, 1}, to);
   };
   for (const auto& [y, sums, again, pair] :
-       std::vector<std::tuple<size_t, size_t, size_t, const char*>>{
-           {0, 0, 9, "0 and 1"}, {0, 5, 9, "0 and 1"}, {2, 0, 9, "0 and 1"}, {0, 9, 0, "0 and 2"},
-           {0, 6, 5, "0 and 2"}, {0, 9, 11, "1 and 2"}}) {
+       std::vector<std::tuple<size_t, size_t, size_t, const char*>>{{0, 0, 9, "0 and 1"},
+                                                                    {0, 5, 9, "0 and 1"},
+                                                                    {2, 0, 9, "0 and 1"},
+                                                                    {0, 9, 0, "0 and 2"},
+                                                                    {0, 6, 5, "0 and 2"},
+                                                                    {0, 9, 11, "1 and 2"}}) {
     const Status done = run(y, sums, again);
     ASSERT_FALSE(done) << y << " " << sums << " " << again;
     EXPECT_EQ(done.error().code, ErrorCode::invalid_argument);

@@ -71,9 +71,8 @@ bool is_short_product(uint64_t a, uint64_t b) {
 }
 
 Result<uint64_t> matmul(uint64_t executor, uint64_t a, uint64_t b) {
-  return with_lock_if_short(is_short_product(a, b), [&](ffi::Lifetime) {
-    return ffi::tensor_matmul(executor, a, b);
-  });
+  return with_lock_if_short(is_short_product(a, b),
+                            [&](ffi::Lifetime) { return ffi::tensor_matmul(executor, a, b); });
 }
 
 constexpr const char* kTensor = "tensor_handle";
