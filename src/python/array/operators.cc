@@ -148,7 +148,7 @@ PyObject* no_function(Operator op) {
 template <Operator op>
 PyObject* unary(PyObject* self) {
   const nb::object& function = functions().of[op];
-  if (function.is_valid()) return PyObject_CallOneArg(function.ptr(), self);
+  if (function.is_valid()) return PyObject_CallFunctionObjArgs(function.ptr(), self, nullptr);
   return no_function(op);
 }
 
@@ -205,7 +205,7 @@ PyObject* to_index(PyObject* self) {
 
 PyObject* repr(PyObject* self) {
   const nb::object& function = functions().of[kRepr];
-  if (function.is_valid()) return PyObject_CallOneArg(function.ptr(), self);
+  if (function.is_valid()) return PyObject_CallFunctionObjArgs(function.ptr(), self, nullptr);
   return PyUnicode_FromString("<hoist.graph.Array>");
 }
 
