@@ -9,6 +9,7 @@ import random
 import subprocess
 import sys
 import threading
+import tracemalloc
 import weakref
 
 import hologram_ffi as hg
@@ -307,6 +308,55 @@ def test_memory_does_not_grow():
         once()
     gc.collect()
     assert resident() - before < 32 << 20
+
+
+def test_objects_do_not_pile_up():
+    def often(times):
+        x = graph.ones((3, 4))
+        for _ in range(times):
+            capsule, view = x.__dlpack__(), x.T[1:]
+            np.from_dlpack(view), memoryview(view), view + 1, graph.add(x, x), x.tolist(), capsule
+            graph.from_dlpack(np.ones(3)), graph.array([1, 2]), graph.sum(x, axis=0), repr(x.dtype)
+        gc.collect()
+
+    tracemalloc.start()
+    try:
+        often(50)
+        before = tracemalloc.get_traced_memory()[0]
+        often(500)
+        assert tracemalloc.get_traced_memory()[0] - before < 32 << 10
+    finally:
+        tracemalloc.stop()
+
+
+def test_consumers_drop_without_the_interpreters_lock():
+    get = ctypes.pythonapi.PyCapsule_GetPointer
+    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    rename = ctypes.pythonapi.PyCapsule_SetName
+    rename.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    name = b"used_dltensor"
+    owners = [np.full(1000, i, np.float32) for i in range(40)]
+    gone = [weakref.ref(one) for one in owners]
+    tensors = []
+    for one in owners:
+        capsule = graph.array(one).__dlpack__()
+        tensors.append(get(capsule, b"dltensor"))
+        rename(capsule, name)
+    del owners, one, capsule
+    assert all(one() is not None for one in gone)
+
+    def drop(tensors):
+        for tensor in tensors:
+            # DLManagedTensor: 48 bytes of a DLTensor, a pointer, the deleter. ctypes releases the lock.
+            deleter = ctypes.c_void_p.from_address(tensor + 56).value
+            ctypes.CFUNCTYPE(None, ctypes.c_void_p)(deleter)(tensor)
+
+    threads = [threading.Thread(target=drop, args=(tensors[i::4],)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(one() is None for one in gone)
 
 
 def test_threads_share_arrays():
