@@ -89,6 +89,7 @@ def setUpModule():  # unittest's name
     tool("tensors", "pack", EXAMPLES / "m.safetensors", "-o", EXAMPLES / "m.holo", "--parity", "1")
     tool("tensors", "pack", EXAMPLES / "m.safetensors", EXAMPLES / "n.safetensors", "-o",
          EXAMPLES / "two.holo")
+    tool("records", "encode", EXAMPLES / "patterns", "-o", EXAMPLES / "patterns.hrec")
     damaged = bytearray((EXAMPLES / "m.holo").read_bytes())
     damaged[len(damaged) // 2] ^= 1
     (EXAMPLES / "bad.holo").write_bytes(damaged)
@@ -103,10 +104,12 @@ def tool(name, *words):
 
 def commands(folder):
     """With copies of their inputs in `folder`."""
-    for name in ("m.safetensors", "m.holo", "bad.holo", "patterns", "two.holo", "twice.px", "numbers.raw"):
+    for name in ("m.safetensors", "m.holo", "bad.holo", "patterns", "two.holo", "twice.px", "numbers.raw",
+                 "patterns.hrec"):
         shutil.copy(EXAMPLES / name, folder / name)
     at = {name: str(folder / name) for name in os.listdir(folder)}
     tensors, container = str(TOOLS / "hoist-tensors"), str(TOOLS / "hoist-container")
+    records = str(TOOLS / "hoist-records")
     return [
         Command("pack", [tensors, "pack", at["m.safetensors"], "-o", "OUT"], ["m.safetensors"]),
         Command("unpack", [tensors, "unpack", at["m.holo"], "-o", "OUT"], ["m.holo"]),
@@ -118,6 +121,10 @@ def commands(folder):
         Command("info --plot", [tensors, "info", at["m.holo"], "--plot", "OUT"], ["m.holo"]),
         Command("container repair", [container, "repair", at["bad.holo"], "-o", "OUT"],
                 ["bad.holo"]),
+        Command("records encode", [records, "encode", at["patterns"], "-o", "OUT"], ["patterns"]),
+        Command("records decode", [records, "decode", at["patterns.hrec"], "-o", "OUT"], ["patterns.hrec"]),
+        Command("records columns", [records, "columns", at["patterns.hrec"], "--select", "0.name", "-o", "OUT"],
+                ["patterns.hrec"], "out.npz"),
         Command("px run", [str(TOOLS / "hoist-px"), "run", at["twice.px"], "--in", f"a={at['numbers.raw']}",
                            "--out", "a=OUT"], ["twice.px", "numbers.raw"]),
         Command("explain --plot", [str(TOOLS / "hoist-explain"), OPERATION, "--cpus", "2", "--plot", "OUT"]),

@@ -4,46 +4,23 @@ With arrays of a function that is being traced they add to its program. With oth
 once, by a program of their own.
 """
 
+import operator
 import sys
-from functools import wraps
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, TypeVar
+from typing import Any, Callable, List, Sequence, TypeVar
 
 from hoist.errors import InvalidArgument
-from hoist.graph._traced import Axes, Traced, axes_of
+from hoist.graph._arguments import _axes, _base
+from hoist.graph._compile import eager
+from hoist.graph._traced import Axes, Traced
 
 __all__: List[str] = []
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-def _is_traced(value: Any) -> bool:
-    if isinstance(value, (tuple, list)):
-        return any(_is_traced(one) for one in value)
-    return isinstance(value, Traced)
-
-
-def _public(function: _Function) -> _Function:
-    compiled: Dict[str, Any] = {}
-
-    @wraps(function)
-    def called(*arguments: Any, **keywords: Any) -> Any:
-        if any(_is_traced(one) for one in arguments) or any(map(_is_traced, keywords.values())):
-            return function(*arguments, **keywords)
-        if not compiled:
-            from hoist.graph._compile import compile
-
-            compiled["call"] = compile(function)
-        return compiled["call"](*arguments, **keywords)
-
+def _public(function: _Function, takes_numbers: bool = False) -> _Function:
     sys.modules[function.__module__].__all__.append(function.__name__)
-    return called  # type: ignore[return-value]
-
-
-def _base(*values: Any) -> Traced:
-    for value in values:
-        if isinstance(value, Traced):
-            return value
-    raise InvalidArgument("a function of arrays is given none")
+    return eager(function, takes_numbers)  # type: ignore[no-any-return]
 
 
 def _unary(name: str, what: str, module: str = __name__) -> Callable[[Any], Any]:
@@ -61,7 +38,7 @@ def _binary(name: str, what: str, module: str = __name__) -> Callable[[Any, Any]
 
     function.__name__ = function.__qualname__ = name
     function.__doc__, function.__module__ = what, module
-    return _public(function)
+    return _public(function, takes_numbers=True)
 
 
 negative = _unary("negative", "-x")
@@ -131,6 +108,12 @@ def logical_or(x1: Any, x2: Any) -> Any:
     return x1._node("where", x1, _truth(x1, True), x2)
 
 
+@_public
+def logical_xor(x1: Any, x2: Any) -> Any:
+    """Of booleans."""
+    return x1._node("where", x1, logical_not(x2), x2)
+
+
 def _truth(x: Traced, value: bool) -> Traced:
     return x._node("to_bool", float(value))
 
@@ -163,13 +146,6 @@ def max(x: Any, *, axis: Axes = None, keepdims: bool = False) -> Any:
 def min(x: Any, *, axis: Axes = None, keepdims: bool = False) -> Any:
     """The least; NaN where one is."""
     return x.min(axis, keepdims)
-
-
-@_public
-def var(x: Any, *, axis: Axes = None, keepdims: bool = False) -> Any:
-    """The mean of squared distances from the mean."""
-    centred = x - x.mean(axis, True)
-    return (centred * centred).mean(axis, keepdims)
 
 
 @_public
@@ -215,7 +191,7 @@ def expand_dims(x: Any, *, axis: int = 0) -> Any:
 @_public
 def squeeze(x: Any, axis: Axes) -> Any:
     """Without these axes, whose length is 1."""
-    axes = {one % x.ndim for one in axes_of(axis)}
+    axes = _axes("squeeze", axis, x.ndim)
     if any(x.shape[one] != 1 for one in axes):
         raise InvalidArgument(f"squeeze of axes {axis} in shape {x.shape}: they must be 1")
     return x.reshape(tuple(extent for i, extent in enumerate(x.shape) if i not in axes))
@@ -225,7 +201,7 @@ def squeeze(x: Any, axis: Axes) -> Any:
 def concat(arrays: Sequence[Any], *, axis: int = 0) -> Any:
     """One behind the other along an axis."""
     base = _base(*arrays)
-    return base._made(base._builder.concatenate(base._alike(arrays), axis))
+    return base._made(base._builder.concatenate(base._alike(arrays), operator.index(axis)))
 
 
 @_public
@@ -249,13 +225,13 @@ def gelu(x: Any, *, approximate: str = "tanh") -> Any:
 @_public
 def softmax(x: Any, *, axis: int = -1) -> Any:
     """e^x divided by the sum of these along an axis."""
-    return x._made(x._builder.softmax(x._id, axis))
+    return x._made(x._builder.softmax(x._id, operator.index(axis)))
 
 
 @_public
 def log_softmax(x: Any, *, axis: int = -1) -> Any:
     """The logarithm of softmax."""
-    return x._made(x._builder.log_softmax(x._id, axis))
+    return x._made(x._builder.log_softmax(x._id, operator.index(axis)))
 
 
 @_public

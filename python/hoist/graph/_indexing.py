@@ -44,6 +44,8 @@ def indexed(array: Traced, key: Any) -> Traced:
 
 def _index(key: Any, extent: int, array: Traced) -> int:
     try:
+        if isinstance(key, bool):  # an axis of a condition's elements, not one of two places
+            raise TypeError
         index = operator.index(key)
     except TypeError:
         raise InvalidArgument(

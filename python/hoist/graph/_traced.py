@@ -1,7 +1,7 @@
 """The stand-in for an array while a function is traced."""
 
 import operator
-from numbers import Real
+from numbers import Number, Real
 from typing import Any, Iterator, List, NoReturn, Optional, Sequence, Tuple, Union
 
 from hoist import _graph
@@ -18,7 +18,7 @@ class TraceError(Error, TypeError):
 
 def is_array(value: Any) -> bool:
     """Whether a value is an array, of those that programs may take."""
-    if isinstance(value, (bytes, str, Real, Traced)):
+    if isinstance(value, (bytes, str, type, Number, Traced)):
         return False
     if hasattr(value, "__dlpack__") or hasattr(value, "__array_interface__"):
         return True
@@ -27,6 +27,15 @@ def is_array(value: Any) -> bool:
     except TypeError:
         return False
     return True
+
+
+def has_traced(value: Any) -> bool:
+    """Whether a value is a stand-in, or one lies in its tuples, lists and dicts."""
+    if isinstance(value, dict):
+        return any(map(has_traced, value.values()))
+    if isinstance(value, (tuple, list)):
+        return any(map(has_traced, value))
+    return isinstance(value, Traced)
 
 
 def axes_of(axis: Axes) -> List[int]:
@@ -97,8 +106,10 @@ class Traced(IntegerOperators):
             id = value._id
         elif isinstance(value, Real):
             return self._builder.number(value, dtype or type_of_all((), [value]))
-        else:
+        elif is_array(value):
             id = self._builder.constant(value, "a constant")
+        else:
+            raise TraceError(f"an operation on an array and a {type(value).__name__}")
         if dtype is None or dtype == self._builder.dtype(id):
             return id
         return self._builder.cast(id, dtype)
@@ -122,7 +133,7 @@ class Traced(IntegerOperators):
         return self._made(self._builder.node(op, ids))
 
     def _reduce(self, op: str, axis: Axes, keepdims: bool) -> "Traced":
-        if axis == ():
+        if axis is not None and not axes_of(axis):
             raise InvalidArgument(f"{op} over no axes: give at least one, or None for all")
         return self._made(self._builder.reduce(op, self._id, axes_of(axis), keepdims))
 
@@ -233,6 +244,9 @@ class Traced(IntegerOperators):
 
     def mean(self, axis: Axes = None, keepdims: bool = False) -> "Traced":
         return self._reduce("mean", axis, keepdims)
+
+    def prod(self, axis: Axes = None, keepdims: bool = False) -> "Traced":
+        return self._reduce("prod", axis, keepdims)
 
     def max(self, axis: Axes = None, keepdims: bool = False) -> "Traced":
         return self._reduce("max", axis, keepdims)

@@ -28,6 +28,7 @@ class Fusion {
     for (Id id = 0; id < graph_.size(); ++id) {
       if (live[id] && is_primitive(graph_[id].op)) add(id);
     }
+    for (size_t group = groups_.size(); fuses_ && group-- > 0;) join_as_rows(group);
     sort_groups();
     return std::move(fused_);
   }
@@ -104,6 +105,48 @@ class Fusion {
     if (both.dims.size() != a.dims.size() && has_a) return {};
     if (both.dims.size() != b.dims.size() && has_b) return {};
     return joined(both, a, b);
+  }
+
+  // What has a number for each of the first axes of its only reader's domain joins that: rows of
+  // these axes, computed once for a row. After all others, because the reader's axes are then
+  // fixed.
+  void join_as_rows(size_t group) {
+    const Group& rows = groups_[group];
+    if (rows.members.empty() || rows.dims.empty() || !is_simple(rows)) return;
+    const std::optional<size_t> other = only_reader(group);
+    if (!other || !is_simple(groups_[*other])) return;
+    Group domain = groups_[*other];
+    const size_t count = rows.dims.size();
+    // An empty domain has no rows to compute it for.
+    if (domain.dims.size() <= count || element_count(domain.dims) == 0 ||
+        !std::equal(rows.dims.begin(), rows.dims.end(), domain.dims.begin())) {
+      return;
+    }
+    std::fill(domain.reduced.begin() + static_cast<ptrdiff_t>(count), domain.reduced.end(), true);
+    std::optional<Group> both = joined(std::move(domain), groups_[*other], rows);
+    if (!both || is_between(group, *other)) return;
+    for (const Id member : both->members) fused_.group_of[member] = *other;
+    groups_[*other] = *std::move(both);
+    groups_[group] = {};
+  }
+
+  static bool is_simple(const Group& group) {
+    return !group.product && !group.is_concatenation &&
+           std::find(group.reduced.begin(), group.reduced.end(), true) == group.reduced.end();
+  }
+
+  std::optional<size_t> only_reader(size_t group) const {
+    std::optional<size_t> reader;
+    for (Id id = 0; id < graph_.size(); ++id) {
+      const size_t own = fused_.group_of[id];
+      if (own == kNoGroup || own == group || own == reader) continue;
+      for (const Id input : graph_[id].inputs) {
+        if (fused_.group_of[fused_.origins[input].root] != group) continue;
+        if (reader && *reader != own) return {};
+        reader = own;
+      }
+    }
+    return reader;
   }
 
   // Only the last of a product's axes can be reduced.

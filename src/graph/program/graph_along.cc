@@ -61,6 +61,8 @@ Result<Id> Graph::take_along(Id input, Id indices, int64_t axis) {
   if (!shape) return shape.error();
   (*shape)[at] = places[at];
   const DType dtype = from.dtype;
+  // Checks the number of elements.
+  if (const Result<Id> checked = Graph().input(dtype, *shape); !checked) return checked.error();
   return intern({Op::take_along, dtype, *std::move(shape), {input, indices}, {*found}, nullptr});
 }
 

@@ -40,6 +40,18 @@ TEST(GraphTest, ShapesAreInferred) {
   EXPECT_EQ(graph[*graph.add_node(Op::less, {x, y})].dtype, DType::boolean);
 }
 
+TEST(GraphTest, EmptyArraysMayHaveHugeExtents) {
+  constexpr int64_t kHuge = int64_t{1} << 60;
+  EXPECT_EQ(element_count({kHuge, kHuge, 0}), 0);
+  EXPECT_EQ(element_count({0, kHuge, kHuge}), 0);
+  EXPECT_EQ(element_count({kHuge, kHuge}), INT64_MAX);
+  Graph graph;
+  const Id x = *graph.input(DType::f32, {kHuge, kHuge, 0});
+  EXPECT_EQ(graph[x].elements(), 0);
+  EXPECT_EQ(graph[*graph.reshape(x, {0, 3})].shape, (Extents{0, 3}));
+  EXPECT_EQ(graph[*graph.add_node(Op::exp, {x})].elements(), 0);
+}
+
 // What is wrong is said with the shapes.
 TEST(GraphTest, WhatDoesNotFitIsRefused) {
   Graph graph;
@@ -64,6 +76,13 @@ TEST(GraphTest, WhatDoesNotFitIsRefused) {
   refused(graph.reduce(Op::reduce_maximum, empty, {0}, true), wrong, "no elements");
   refused(graph.reshape(x, {4, -1}), wrong, "reshape of (2, 3)");
   refused(graph.reshape(x, {int64_t{1} << 40, int64_t{1} << 40}), wrong, "");
+  refused(graph.input(DType::f32, {int64_t{1} << 62, 0}), wrong, "2^40");
+  const Id tall = *graph.input(DType::f32, {int64_t{1} << 30, 1});
+  const Id wide = *graph.input(DType::f32, {1, int64_t{1} << 30});
+  refused(graph.add_node(Op::add, {tall, wide}), wrong, "2^40");
+  refused(graph.add_node(Op::matmul, {tall, wide}), wrong, "2^40");
+  refused(graph.slice(x, {1, 0}, {2, 3}, {INT64_MAX, 1}), wrong, "axis 0");
+  refused(graph.slice(x, {0, 0}, {0, INT64_MAX}, {1, INT64_MIN}), wrong, "axis 1");
   refused(graph.permute(x, {0, 0}), wrong, "each axis once");
   refused(graph.broadcast(x, {3}), wrong, "broadcast_to");
   refused(graph.slice(x, {0, 0}, {3, 3}, {1, 1}), wrong, "axis 0");

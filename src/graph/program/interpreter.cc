@@ -105,6 +105,8 @@ class Interpreter {
         return sum(row, count);
       case Op::mean:
         return sum(row, count) / static_cast<float>(count);
+      case Op::product:
+        return typed_steps().multiplied_f32(row, count);
       case Op::reduce_minimum:
         return steps().minimum(row, count);
       default:
@@ -115,6 +117,7 @@ class Interpreter {
   static double reduced(Op op, const double* row, size_t count) {
     const TypedSteps& table = typed_steps();
     if (op == Op::sum) return table.sum_f64(row, count);
+    if (op == Op::product) return table.multiplied_f64(row, count);
     if (op == Op::mean) return table.sum_f64(row, count) / static_cast<double>(count);
     return table.extreme_f64[op == Op::reduce_minimum ? 0 : 1](row, count);
   }
@@ -122,6 +125,10 @@ class Interpreter {
   static int64_t reduced(Op op, DType dtype, const int64_t* row, size_t count) {
     const TypedSteps& table = typed_steps();
     if (op == Op::sum) return table.sum_i64(row, count);
+    if (op == Op::product) {
+      return static_cast<int64_t>(
+          table.multiplied_u64(reinterpret_cast<const uint64_t*>(row), count));
+    }
     const auto& extremes = dtype == DType::u64 ? table.extreme_u64 : table.extreme_i64;
     return extremes[op == Op::reduce_minimum ? 0 : 1](row, count);
   }

@@ -50,6 +50,7 @@ struct LoopStep {
     gather,   // operand to slot
     scatter,  // slot to operand
     sum,
+    product,
     minimum,
     maximum,
     argmin,
@@ -73,6 +74,11 @@ struct LoopStep {
   int64_t extent = 0;
   int64_t stride = 0;
 };
+
+// Whether a row's chunks are added up, or multiplied, at its end.
+inline bool is_partial(const LoopStep& step) {
+  return step.kind == LoopStep::Kind::sum || step.kind == LoopStep::Kind::product;
+}
 
 struct Phase {
   std::vector<LoopStep> columns;  // once a block, on numbers for each row

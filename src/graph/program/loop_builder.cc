@@ -12,13 +12,13 @@ constexpr int64_t kBlock = 1024;  // floats; of ops' sums, too
 constexpr int64_t kRowsOfLine = 16;
 constexpr int64_t kTransposed = int64_t{1} << 16;      // floats
 constexpr int64_t kMostTransposed = int64_t{1} << 15;  // columns
+constexpr int64_t kRowsOfReductions = 256;             // a strip of column_reductions-inl.h
 // So much of a product lies in a near cache until the steps after it have read it.
 constexpr int64_t kProductFloats = int64_t{64} << 10;
 constexpr int64_t kLeastProductRows = 48;
-// A product of so many multiplications, and of more rows than a tile has, goes by blocks.
+// What a thread is given at least: rows of a product, and multiplications.
+constexpr int64_t kLeastUnitRows = 16;
 constexpr int64_t kLeastMultiplications = 3'000'000;
-constexpr int64_t kMoreRowsThanATile = 16;
-constexpr size_t kDepthOfOneOrder = 256;
 
 }  // namespace
 
@@ -174,6 +174,13 @@ void LoopBuilder::set_blocks() {
     loop_.block_rows =
         std::max({loop_.block_rows, kRowsOfLine, std::min<int64_t>(256, kTransposed / columns)});
   }
+  // Where nothing but numbers of rows is computed, whole stretches of rows are read from memory.
+  const auto reads_no_rows = [&](const Member& one) {
+    return one.level == Level::column && (!is_reduction(one.op) || is_by_columns(one));
+  };
+  if (!loop_.product && std::all_of(members_.begin(), members_.end(), reads_no_rows)) {
+    loop_.block_rows = std::max(loop_.block_rows, kRowsOfReductions);
+  }
   loop_.block_rows = std::min(loop_.block_rows, std::max<int64_t>(loop_.rows, 1));
   if (!loop_.product) return;
   LoopProduct& product = *loop_.product;
@@ -181,15 +188,10 @@ void LoopBuilder::set_blocks() {
   product.block_rows = static_cast<size_t>(loop_.rows);
   const int64_t of_row = columns * std::max<int64_t>(static_cast<int64_t>(product.depth), 1);
   const int64_t near = std::max(kLeastProductRows, kProductFloats / columns);
-  int64_t unit_rows = std::max(kMoreRowsThanATile, (kLeastMultiplications + of_row - 1) / of_row);
-  int64_t most = std::max(near, 2 * unit_rows);
-  if (product.depth <= kDepthOfOneOrder) {  // any number of rows will do
-    unit_rows = std::min(unit_rows, near);
-    most = near;
-  }
-  product.unit_rows = static_cast<size_t>(unit_rows);
+  const int64_t unit_rows = std::max(kLeastUnitRows, (kLeastMultiplications + of_row - 1) / of_row);
+  product.unit_rows = static_cast<size_t>(std::min(unit_rows, near));
   if (c.place == Place::product) {
-    const int64_t rows = std::min(most, std::max<int64_t>(loop_.rows, 1));
+    const int64_t rows = std::min(near, std::max<int64_t>(loop_.rows, 1));
     product.block_rows = static_cast<size_t>(rows);
     product.c_scratch = scratch(rows * columns, product.lanes);
     std::fill(c.outer.begin(), c.outer.end(), 0);

@@ -77,6 +77,8 @@ class LoopBuilder {
   bool is_unit(const Operand& operand) const;
   bool is_chunked() const { return loop_.chunk < loop_.columns; }
   bool is_flat(const LoopStep& step, int inputs) const;
+  // Whether a reduction reads memory where the elements of many rows lie beside each other.
+  bool is_by_columns(const Member& reduction) const;
 
   const Graph& graph_;
   const Fused& fused_;

@@ -193,15 +193,19 @@ void LoopBuilder::fill(const Member& member, LoopStep& step) {
   step.scalars = 0;
 }
 
+bool LoopBuilder::is_by_columns(const Member& reduction) const {
+  const Input& input = reduction.inputs[0];
+  if (!input.is_operand || loop_.rows == 1 || loop_.columns == 1) return false;
+  if (reduction.op == Op::product || is_place(reduction.op)) return false;
+  const Operand& operand = loop_.operands[input.index];
+  return operand.dtype == DType::f32 && operand.row == 1 && operand.columns.size() == 1 &&
+         operand.columns[0] != 0;
+}
+
 // Straight from memory, where no step lies between: without a copy that lies by rows.
 bool LoopBuilder::emit_by_columns(Member& member) {
+  if (!is_by_columns(member)) return false;
   const Input& input = member.inputs[0];
-  if (!input.is_operand || loop_.rows == 1 || is_place(member.op)) return false;
-  const Operand& operand = loop_.operands[input.index];
-  if (operand.dtype != DType::f32 || operand.row != 1 || operand.columns.size() != 1 ||
-      operand.columns[0] == 0 || loop_.columns == 1) {
-    return false;
-  }
   LoopStep step;
   step.kind = LoopStep::Kind::by_columns;
   step.reduce = member.op == Op::sum              ? steps().column_sums
@@ -225,6 +229,7 @@ bool LoopBuilder::emit_by_columns(Member& member) {
 
 void LoopBuilder::emit_reduction(Member& member, LoopStep step) {
   step.kind = member.op == Op::sum              ? LoopStep::Kind::sum
+              : member.op == Op::product        ? LoopStep::Kind::product
               : member.op == Op::reduce_minimum ? LoopStep::Kind::minimum
               : member.op == Op::argmin         ? LoopStep::Kind::argmin
               : member.op == Op::argmax         ? LoopStep::Kind::argmax

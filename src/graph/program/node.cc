@@ -37,6 +37,8 @@ bool same(const Node& a, const Node& b) {
 }
 
 int64_t element_count(const Extents& shape) {
+  // A product that a 0 comes behind could overflow.
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
   int64_t count = 1;
   for (const int64_t extent : shape) {
     if (__builtin_mul_overflow(count, extent, &count)) return INT64_MAX;

@@ -25,6 +25,27 @@ enum class Op : uint8_t {
   tanh,
   sigmoid,
   erf,
+  exp2,
+  expm1,
+  log1p,
+  log2,
+  log10,
+  sin,
+  cos,
+  tan,
+  asin,
+  acos,
+  atan,
+  sinh,
+  cosh,
+  asinh,
+  acosh,
+  atanh,
+  floor,
+  ceil,
+  trunc,
+  round,    // to the nearest even number
+  sign,     // NaN for NaN, +0 for zeros
   relu,     // NaN for NaN, -0 for -0
   to_bool,  // x != 0
   cast,     // to the node's type
@@ -36,6 +57,9 @@ enum class Op : uint8_t {
   divide,
   minimum,  // IEEE 754-2019: NaN where either is one, -0 < +0
   maximum,
+  copysign,
+  hypot,
+  atan2,         // of libm
   power,         // of libm
   floor_divide,  // as Python's; of integers by 0: 0
   remainder,     // with the sign of the divisor; of integers by 0: 0
@@ -55,6 +79,7 @@ enum class Op : uint8_t {
   // Over axes that are kept with length 1.
   sum,  // pairwise, from +0 on
   mean,
+  product,  // in the order of sums, from 1 on
   reduce_minimum,
   reduce_maximum,
   // The first place along one axis; NaN is the extreme. i64.

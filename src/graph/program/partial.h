@@ -9,19 +9,22 @@
 
 namespace hoist::graph::program {
 
-// A sum of the chunks seen so far. Sums wait for their like, as graph/ops has it: that gives the
-// sum of the whole row.
+// A sum, or a product, of the chunks seen so far. Sums wait for their like, as graph/ops has it:
+// that gives the sum of the whole row.
 struct Partial {
   uint64_t waiting[64];  // bits of numbers
   size_t chunks;
   size_t depth;
 
   template <typename T>
-  void add(T sum) {
-    for (size_t done = ++chunks; done % 2 == 0; done /= 2) sum = pop<T>() + sum;
-    std::memcpy(&waiting[depth++], &sum, sizeof(T));
+  void add(T part, bool multiplies) {
+    for (size_t done = ++chunks; done % 2 == 0; done /= 2) {
+      const T before = pop<T>();
+      part = multiplies ? before * part : before + part;
+    }
+    std::memcpy(&waiting[depth++], &part, sizeof(T));
   }
-  void add(int64_t sum) { add(static_cast<uint64_t>(sum)); }
+  void add(int64_t part, bool multiplies) { add(static_cast<uint64_t>(part), multiplies); }
 
   // One value that is kept from a chunk to the next.
   template <typename T>
@@ -39,26 +42,29 @@ struct Partial {
   template <typename T>
   void see_place(bool is_minimum, const T* row, size_t n, int64_t column, int64_t& place);
 
-  // Writes the sum of all.
-  void store(Lanes lanes, void* to) {
+  // Writes the sum, or product, of all.
+  void store(Lanes lanes, bool multiplies, void* to) {
     switch (lanes) {
       case Lanes::f32:
-        *static_cast<float*>(to) = sum<float>();
+        *static_cast<float*>(to) = all<float>(multiplies);
         break;
       case Lanes::f64:
-        *static_cast<double*>(to) = sum<double>();
+        *static_cast<double*>(to) = all<double>(multiplies);
         break;
       default:
-        *static_cast<uint64_t*>(to) = sum<uint64_t>();
+        *static_cast<uint64_t*>(to) = all<uint64_t>(multiplies);
     }
   }
 
  private:
   template <typename T>
-  T sum() {
-    T sum = pop<T>();
-    while (depth > 0) sum = pop<T>() + sum;
-    return sum;
+  T all(bool multiplies) {
+    T result = pop<T>();
+    while (depth > 0) {
+      const T before = pop<T>();
+      result = multiplies ? before * result : before + result;
+    }
+    return result;
   }
   template <typename T>
   T pop() {
@@ -75,6 +81,19 @@ inline double sum_of_part(const double* row, size_t n) { return typed_steps().su
 inline int64_t sum_of_part(const int64_t* row, size_t n) { return typed_steps().sum_i64(row, n); }
 inline uint64_t sum_of_part(const uint64_t* row, size_t n) {
   return static_cast<uint64_t>(typed_steps().sum_i64(reinterpret_cast<const int64_t*>(row), n));
+}
+
+inline float product_of_part(const float* row, size_t n) {
+  return typed_steps().multiplied_f32(row, n);
+}
+inline double product_of_part(const double* row, size_t n) {
+  return typed_steps().multiplied_f64(row, n);
+}
+inline uint64_t product_of_part(const uint64_t* row, size_t n) {
+  return typed_steps().multiplied_u64(row, n);
+}
+inline int64_t product_of_part(const int64_t* row, size_t n) {
+  return static_cast<int64_t>(product_of_part(reinterpret_cast<const uint64_t*>(row), n));
 }
 
 inline float extreme_of_part(bool is_minimum, const float* row, size_t n) {

@@ -96,7 +96,8 @@ class Preparation {
     if (is_place(node.op) && axes.empty()) return filled(0, node);
     const bool is_mean = node.op == Op::mean;
     if (count == 0) {
-      return filled(is_mean ? std::numeric_limits<double>::quiet_NaN() : 0, node);
+      const double none = node.op == Op::product ? 1 : 0;
+      return filled(is_mean ? std::numeric_limits<double>::quiet_NaN() : none, node);
     }
     const bool is_sum = is_mean || node.op == Op::sum;
     Id made = node.inputs[0];

@@ -120,15 +120,17 @@ class RandomGraph {
     add(graph_.add_node(kOps[random_.below(std::size(kOps))], {a, any_like(a)}));
   }
   void unary() {
-    static constexpr Op kOps[] = {Op::negate, Op::absolute, Op::relu, Op::copy,    Op::exp, Op::log,
-                                  Op::sqrt,   Op::rsqrt,    Op::tanh, Op::sigmoid, Op::erf};
+    static constexpr Op kOps[] = {Op::negate, Op::absolute, Op::relu,  Op::copy, Op::exp,
+                                  Op::log,    Op::sqrt,     Op::rsqrt, Op::tanh, Op::sigmoid,
+                                  Op::erf,    Op::floor,    Op::round, Op::sign, Op::sin,
+                                  Op::cos,    Op::expm1,    Op::log1p, Op::exp2, Op::atan};
     const Op op = kOps[random_.below(std::size(kOps))];
     add(graph_.add_node(op, {takes(op, DType::i64) ? any() : any_float()}));
   }
   void binary() {
-    static constexpr Op kOps[] = {Op::add,    Op::subtract,     Op::multiply,
-                                  Op::divide, Op::minimum,      Op::maximum,
-                                  Op::power,  Op::floor_divide, Op::remainder};
+    static constexpr Op kOps[] = {Op::add,       Op::subtract, Op::multiply, Op::divide,
+                                  Op::minimum,   Op::maximum,  Op::power,    Op::floor_divide,
+                                  Op::remainder, Op::hypot};
     static constexpr double kNumbers[] = {0.0, -0.0, 1.0, -1.0, 2.0, 0.3, 4.0};
     const Op op = kOps[random_.below(std::size(kOps))];
     const Id a = takes(op, DType::i64) ? any() : any_float();
@@ -136,6 +138,7 @@ class RandomGraph {
     if (random_.below(3) == 0) {
       b = graph_.number(kNumbers[random_.below(std::size(kNumbers))], graph_[a].dtype);
     }
+    if (graph_[b].is_number()) b = graph_.reshape(b, Extents(random_.below(4), 1)).value();
     if (random_.below(4) == 0) {
       add(graph_.add_node(op, {b, a}));
     } else {
@@ -143,13 +146,14 @@ class RandomGraph {
     }
   }
   void reduction() {
-    static constexpr Op kOps[] = {Op::sum, Op::mean, Op::reduce_minimum, Op::reduce_maximum};
+    static constexpr Op kOps[] = {Op::sum, Op::mean, Op::product, Op::reduce_minimum,
+                                  Op::reduce_maximum};
     const Id input = any();
     Extents axes;
     for (size_t i = 0; i < graph_[input].shape.size(); ++i) {
       if (random_.below(2) == 0) axes.push_back(static_cast<int64_t>(i));
     }
-    add(graph_.reduce(kOps[random_.below(4)], input, axes, random_.below(3) != 0));
+    add(graph_.reduce(kOps[random_.below(5)], input, axes, random_.below(3) != 0));
   }
   void view() {
     const Id input = any();

@@ -6,10 +6,11 @@ namespace {
 template <typename T>
 void reduce_row(const Loop& loop, const LoopStep& step, Partial& partial, const T* row,
                 size_t width, int64_t column, T& result) {
-  if (step.kind == LoopStep::Kind::sum) {
-    const T part = sum_of_part(row, width);
+  if (is_partial(step)) {
+    const bool multiplies = step.kind == LoopStep::Kind::product;
+    const T part = multiplies ? product_of_part(row, width) : sum_of_part(row, width);
     if (loop.chunk < loop.columns) {
-      partial.add(part);
+      partial.add(part, multiplies);
     } else {
       result = part;
     }

@@ -238,8 +238,9 @@ class Run {
   void finish_sums(const Phase& phase, int64_t row) {
     set_slots(row, 0);
     for (const LoopStep& step : phase.steps) {
-      if (step.kind != LoopStep::Kind::sum) continue;
-      partials_[step.partial].store(step.lanes, at_[step.output]);
+      if (!is_partial(step)) continue;
+      const bool multiplies = step.kind == LoopStep::Kind::product;
+      partials_[step.partial].store(step.lanes, multiplies, at_[step.output]);
     }
   }
 

@@ -68,6 +68,8 @@ constexpr std::array<TypedSteps::Row, kOps> common_steps() {
   at(Op::negate) = one<typed::Negative, T>();
   at(Op::absolute) = one<typed::Absolute, T>();
   at(Op::relu) = one<typed::Relu, T>();
+  at(Op::sign) = one<typed::Sign, T>();
+  for (const Op op : {Op::floor, Op::ceil, Op::trunc, Op::round}) at(op) = one<typed::Copy, T>();
   at(Op::add) = two<typed::Add, T>();
   at(Op::subtract) = two<typed::Subtract, T>();
   at(Op::multiply) = two<typed::Multiply, T>();
@@ -125,6 +127,29 @@ constexpr std::array<TypedSteps::Row, kOps> f64_steps() {
   at(Op::tanh) = one<typed::Tanh, double>();
   at(Op::sigmoid) = one<typed::Sigmoid, double>();
   at(Op::erf) = one<typed::Erf, double>();
+  at(Op::exp2) = one<typed::Libm<::exp2>, double>();
+  at(Op::expm1) = one<typed::Libm<::expm1>, double>();
+  at(Op::log1p) = one<typed::Libm<::log1p>, double>();
+  at(Op::log2) = one<typed::Libm<::log2>, double>();
+  at(Op::log10) = one<typed::Libm<::log10>, double>();
+  at(Op::sin) = one<typed::Libm<::sin>, double>();
+  at(Op::cos) = one<typed::Libm<::cos>, double>();
+  at(Op::tan) = one<typed::Libm<::tan>, double>();
+  at(Op::asin) = one<typed::Libm<::asin>, double>();
+  at(Op::acos) = one<typed::Libm<::acos>, double>();
+  at(Op::atan) = one<typed::Libm<::atan>, double>();
+  at(Op::sinh) = one<typed::Libm<::sinh>, double>();
+  at(Op::cosh) = one<typed::Libm<::cosh>, double>();
+  at(Op::asinh) = one<typed::Libm<::asinh>, double>();
+  at(Op::acosh) = one<typed::Libm<::acosh>, double>();
+  at(Op::atanh) = one<typed::Libm<::atanh>, double>();
+  at(Op::floor) = one<typed::Libm<::floor>, double>();
+  at(Op::ceil) = one<typed::Libm<::ceil>, double>();
+  at(Op::trunc) = one<typed::Libm<::trunc>, double>();
+  at(Op::round) = one<typed::Libm<::nearbyint>, double>();
+  at(Op::copysign) = two<typed::LibmOfTwo<::copysign>, double>();
+  at(Op::hypot) = two<typed::LibmOfTwo<::hypot>, double>();
+  at(Op::atan2) = two<typed::LibmOfTwo<::atan2>, double>();
   return all;
 }
 
@@ -144,8 +169,11 @@ const TypedSteps kTypedSteps = {
               casts_from<uint64_t>()},
     .widened = all_moves<true>(),
     .narrowed = all_moves<false>(),
-    .sum_f64 = typed::sum_of<double>,
+    .sum_f64 = typed::reduced<double, typed::Added>,
     .sum_i64 = typed::sum_of_integers,
+    .multiplied_f32 = typed::reduced<float, typed::Multiplied>,
+    .multiplied_f64 = typed::reduced<double, typed::Multiplied>,
+    .multiplied_u64 = typed::reduced<uint64_t, typed::Multiplied>,
     .extreme_f64 = {typed::extreme<typed::Minimum, double, double>,
                     typed::extreme<typed::Maximum, double, double>},
     .extreme_i64 = {typed::extreme<typed::Minimum, int64_t, int64_t>,

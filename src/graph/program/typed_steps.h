@@ -2,7 +2,7 @@
 // for each instruction set; all of them give the same bits, but for products.
 //
 // Results: of f64, add, subtract, multiply, divide, sqrt are correctly rounded, rsqrt is sqrt and a
-// division; exp, log, erf, tanh, power and the sigmoid's exp are libm's. Integers wrap. A power of
+// division; other functions, and the sigmoid's exp, are libm's. Integers wrap. A power of
 // an integer to a negative one is 1 / x^n, truncated; that of 0 is 0.
 #pragma once
 
@@ -28,6 +28,11 @@ struct TypedSteps {
   // n >= 1 elements; sums also of none. That of f64 adds as sum() of graph/ops/ops.h does.
   double (*sum_f64)(const double* a, size_t n);
   int64_t (*sum_i64)(const int64_t* a, size_t n);
+  // The product of all elements, multiplied in the order in which sum() of graph/ops/ops.h adds. n
+  // >= 1.
+  float (*multiplied_f32)(const float* a, size_t n);
+  double (*multiplied_f64)(const double* a, size_t n);
+  uint64_t (*multiplied_u64)(const uint64_t* a, size_t n);
   // In any order the same. Those of u64 by their bits.
   double (*extreme_f64[2])(const double* a, size_t n);  // minimum, maximum
   int64_t (*extreme_i64[2])(const int64_t* a, size_t n);

@@ -5,13 +5,20 @@ namespace {
 
 bool is_narrow_float(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
 
-// Operations that neither round nor overflow: they give one of their inputs, or a boolean.
+// Operations whose results are of the type without being rounded: inputs, whole numbers near them,
+// booleans.
 bool keeps_types(Op op) {
   switch (op) {
     case Op::copy:
     case Op::cast:
     case Op::to_bool:
     case Op::relu:
+    case Op::floor:
+    case Op::ceil:
+    case Op::trunc:
+    case Op::round:
+    case Op::sign:
+    case Op::copysign:
     case Op::minimum:
     case Op::maximum:
     case Op::where:
@@ -61,6 +68,11 @@ bool takes(Op op, DType dtype) {
     case Op::negate:
     case Op::absolute:
     case Op::relu:
+    case Op::floor:
+    case Op::ceil:
+    case Op::trunc:
+    case Op::round:
+    case Op::sign:
     case Op::add:
     case Op::subtract:
     case Op::multiply:
@@ -71,6 +83,7 @@ bool takes(Op op, DType dtype) {
     case Op::remainder:
     case Op::sum:
     case Op::mean:
+    case Op::product:
     case Op::reduce_minimum:
     case Op::reduce_maximum:
     case Op::cumulative_sum:
