@@ -119,20 +119,22 @@ bool is_beyond(bool is_minimum, T a, T b) {
   return is_minimum ? a < b : a > b;
 }
 
-// The first place of what extreme_of_part() finds.
-template <typename T>
-size_t place_of_part(bool is_minimum, const T* row, size_t n) {
-  const T found = extreme_of_part(is_minimum, row, n);
-  const bool is_nan = found != found;
-  for (size_t i = 0; i < n; ++i) {
-    if (is_nan ? row[i] != row[i] : row[i] == found) return i;
-  }
-  return 0;
+inline size_t place_of(const float* row, size_t n, float value) {
+  return typed_steps().find_f32(row, n, value);
+}
+inline size_t place_of(const double* row, size_t n, double value) {
+  return typed_steps().find_f64(row, n, value);
+}
+inline size_t place_of(const int64_t* row, size_t n, int64_t value) {
+  return typed_steps().find_i64(row, n, value);
+}
+inline size_t place_of(const uint64_t* row, size_t n, uint64_t value) {
+  return place_of(reinterpret_cast<const int64_t*>(row), n, static_cast<int64_t>(value));
 }
 
 template <typename T>
 void Partial::see_place(bool is_minimum, const T* row, size_t n, int64_t column, int64_t& place) {
-  const size_t found = place_of_part(is_minimum, row, n);
+  const size_t found = place_of(row, n, extreme_of_part(is_minimum, row, n));
   if (column != 0 && !is_beyond(is_minimum, row[found], kept<T>())) return;
   place = column + static_cast<int64_t>(found);
   keep(row[found]);

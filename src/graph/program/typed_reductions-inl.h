@@ -88,6 +88,22 @@ Stored extreme(const Stored* a, size_t n) {
   return static_cast<Stored>(best[0]);
 }
 
+// The first place of what is equal to `value`, or n. NaN is equal to NaN.
+template <class T>
+size_t find(const T* a, size_t n, T value) {
+  constexpr size_t kAtATime = 64;
+  const bool is_nan = value != value;
+  const auto is_it = [&](T x) { return (x == value) | (is_nan & (x != x)); };
+  size_t i = 0;
+  for (; i + kAtATime <= n; i += kAtATime) {
+    unsigned found = 0;
+    for (size_t k = 0; k < kAtATime; ++k) found |= is_it(a[i + k]) ? 1u : 0u;
+    if (found != 0) break;
+  }
+  while (i < n && !is_it(a[i])) ++i;
+  return i;
+}
+
 }  // namespace hoist::graph::HWY_NAMESPACE::typed
 HWY_AFTER_NAMESPACE();
 #endif

@@ -180,6 +180,9 @@ const TypedSteps kTypedSteps = {
                     typed::extreme<typed::Maximum, int64_t, int64_t>},
     .extreme_u64 = {typed::extreme<typed::Minimum, uint64_t, int64_t>,
                     typed::extreme<typed::Maximum, uint64_t, int64_t>},
+    .find_f32 = typed::find<float>,
+    .find_f64 = typed::find<double>,
+    .find_i64 = typed::find<int64_t>,
     .product_f64 = typed::product_f64,
     .product_i64 = typed::product_i64,
 };

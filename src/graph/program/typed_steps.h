@@ -37,6 +37,10 @@ struct TypedSteps {
   double (*extreme_f64[2])(const double* a, size_t n);  // minimum, maximum
   int64_t (*extreme_i64[2])(const int64_t* a, size_t n);
   int64_t (*extreme_u64[2])(const int64_t* a, size_t n);
+  // The first place of what is equal, or n; NaN is equal to NaN.
+  size_t (*find_f32)(const float* a, size_t n, float value);
+  size_t (*find_f64)(const double* a, size_t n, double value);
+  size_t (*find_i64)(const int64_t* a, size_t n, int64_t value);
   // As multiply() of graph/ops/product.h; each element is summed in the order of depth.
   void (*product_f64)(const ProductShape& shape, const double* a, const double* b, double* c);
   void (*product_i64)(const ProductShape& shape, const int64_t* a, const int64_t* b, int64_t* c);

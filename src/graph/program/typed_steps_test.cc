@@ -284,6 +284,22 @@ TEST_P(TypedStepsTest, SumsAndExtremes) {
   EXPECT_FALSE(std::signbit(GetParam()->sum_f64(nullptr, 0)));
 }
 
+TEST_P(TypedStepsTest, WhatIsEqualIsFoundFirst) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const size_t n : {0, 1, 63, 64, 65, 200}) {
+    for (size_t at = 0; at <= n; ++at) {
+      std::vector<double> x(n, 1.5);
+      std::vector<int64_t> k(n, -1);
+      for (size_t i = at; i < n; i += 3) {
+        x[i] = at % 2 == 0 ? nan : -0.0;
+        k[i] = 7;
+      }
+      ASSERT_EQ(GetParam()->find_f64(x.data(), n, at % 2 == 0 ? nan : 0.0), at);
+      ASSERT_EQ(GetParam()->find_i64(k.data(), n, 7), at);
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, TypedStepsTest, ::testing::ValuesIn(runnable_typed_steps()),
                          [](const auto& info) { return std::string(info.param->name); });
 
