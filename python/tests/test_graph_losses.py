@@ -310,6 +310,7 @@ def test_kernels_of_losses_and_normalisations():
     assert batch.nodes_traced == 4 and len(batch.kernels) == 1
     batch = report(lambda x, m, v, w, b: graph.batch_norm(x, m, v, w, b), x, one, one, one, one)
     assert batch.nodes_traced == 6 and len(batch.kernels) == 1
+    assert len(report(lambda x, w: graph.group_norm(x, 2, w, w), x, one).kernels) == 1
 
 
 def test_wrong_normalisations_are_refused():

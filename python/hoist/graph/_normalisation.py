@@ -94,9 +94,15 @@ def group_norm(
         raise InvalidArgument(
             f"group_norm of {x.shape} in {num_groups} groups: they must share the channels evenly"
         )
-    groups = (x.shape[0], num_groups, math.prod(x.shape[1:]) // num_groups)
-    result = _standardised(x.reshape(groups), -1, eps).reshape(x.shape)
-    return _with_channels("group_norm", result, weight, bias)
+    channels = x.shape[1] // num_groups
+    groups = x.reshape((x.shape[0], num_groups, channels, math.prod(x.shape[2:])))
+    result = _standardised(groups, (2, 3), eps)
+    shape = (num_groups, channels, 1)
+    if weight is not None:
+        result = result * _of_channels("group_norm", x, weight).reshape(shape)
+    if bias is not None:
+        result = result + _of_channels("group_norm", x, bias).reshape(shape)
+    return result.reshape(x.shape)
 
 
 @_public

@@ -4,6 +4,7 @@ None changes a value. What is flipped, repeated along a new axis, split or moved
 padded arrays are concatenations.
 """
 
+import math
 import operator
 from typing import Any, List, Optional, Sequence, Tuple, Union
 
@@ -88,16 +89,14 @@ def tile(x: Any, repetitions: Sequence[int]) -> Any:
         raise InvalidArgument(f"tile {tuple(counts)} times: give no negative number")
     shape = [1] * (len(counts) - x.ndim) + list(x.shape)
     counts = [1] * (len(shape) - len(counts)) + counts
-    if all(one == 1 for one in counts):
-        return x.reshape(tuple(shape))
-    narrow = [one for extent in shape for one in (1, extent)]
-    wide = [one for pair in zip(counts, shape) for one in pair]
-    # Axes of length 1, of no use here, might be too many.
-    kept = [i for i, extent in enumerate(wide) if extent != 1]
-    repeated = broadcast_to(
-        x.reshape(tuple(narrow[i] for i in kept)), tuple(wide[i] for i in kept)
-    )
-    return repeated.reshape(tuple(count * extent for count, extent in zip(counts, shape)))
+    x = x.reshape(tuple(shape))
+    for axis, count in enumerate(counts):
+        if count != 1:
+            before, behind = math.prod(shape[:axis]), math.prod(shape[axis:])
+            repeated = broadcast_to(x.reshape((before, 1, behind)), (before, count, behind))
+            shape[axis] *= count
+            x = repeated.reshape(tuple(shape))
+    return x
 
 
 @_public

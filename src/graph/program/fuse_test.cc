@@ -142,6 +142,20 @@ TEST(FuseTest, NumbersOfRowsJoinTheirReader) {
   }
 }
 
+// What is only reshaped at the end is written at once, and may be several outputs.
+TEST(FuseTest, ReshapedOutputsAreNoCopies) {
+  Model model;
+  const Id x = model.in({4, 6, 10});
+  const Id y = model(Op::exp, {x});
+  const Id flat = *model.graph.reshape(y, {24, 10});
+  EXPECT_EQ(kernels(model, {flat}), 1u);
+  EXPECT_EQ(kernels(model, {flat, y, flat}), 1u);
+  EXPECT_EQ(Program::compile(model.graph).value()->output(0).shape, Extents({24, 10}));
+  EXPECT_EQ(kernels(model, {*model.graph.reshape(x, {240})}), 1u);
+  EXPECT_EQ(kernels(model, {*model.graph.slice(y, {0, 0, 0}, {2, 6, 10}, {1, 1, 1})}), 2u);
+  EXPECT_EQ(kernels(model, {*model.graph.permute(y, {0, 2, 1}), y}), 2u);
+}
+
 // A third kernel that must run between two keeps them apart.
 TEST(FuseTest, WhatWouldWaitForItselfStaysApart) {
   Model model;

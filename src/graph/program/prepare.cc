@@ -20,8 +20,7 @@ class Preparation {
     std::vector<Id> outputs;
     for (const Id id : from_.outputs()) {
       // A cast that was left out is made here.
-      const Id made = graph_.cast(made_[id], from_[id].dtype).value();
-      outputs.push_back(is_primitive(graph_[made].op) ? made : copied(made));
+      outputs.push_back(computed(graph_.cast(made_[id], from_[id].dtype).value()));
     }
     graph_.set_outputs(std::move(outputs));
     return std::move(graph_);
@@ -29,6 +28,18 @@ class Preparation {
 
  private:
   void set(Id id, Id made) { made_[id] = made; }
+
+  // A node that is computed and whose memory is that of the array: itself, what it is a reshape of,
+  // or a copy.
+  Id computed(Id id) {
+    Id root = id;
+    while (is_view(graph_[root].op)) root = graph_[root].inputs[0];
+    // Types differ where a cast was left out.
+    if (!is_primitive(graph_[root].op) || graph_[root].dtype != graph_[id].dtype) return copied(id);
+    const bool is_whole =
+        graph_[root].elements() == graph_[id].elements() && is_dense(graph_[id].shape, access(id));
+    return is_whole ? root : copied(id);
+  }
 
   Id copied(Id id) { return graph_.add_node(Op::copy, {id}).value(); }
 

@@ -81,6 +81,9 @@ Result<std::shared_ptr<const Program>> Program::compile(const Graph& graph,
     program->graph_ = prepare(graph);
   }
   const Graph& made = program->graph_;
+  for (const Id id : graph.outputs()) {
+    program->outputs_.push_back({Op::input, graph[id].dtype, graph[id].shape, {}, {}, nullptr});
+  }
   program->kernels_ = lower(made, fuse(made, options.fuses));
   const Plan plan = program::plan(made, program->kernels_);
   program->arena_bytes_ = plan.arena;

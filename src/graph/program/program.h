@@ -74,7 +74,8 @@ class Program {
   // What is run: canonical, with every view one of strides.
   const Graph& graph() const { return graph_; }
   const Node& input(size_t i) const { return graph_[graph_.inputs()[i]]; }
-  const Node& output(size_t i) const { return graph_[graph_.outputs()[i]]; }
+  // Its type and shape: the node that graph() has as output may have another shape.
+  const Node& output(size_t i) const { return outputs_[i]; }
   const std::vector<Kernel>& kernels() const { return kernels_; }
   const Report& report() const { return report_; }
 
@@ -101,6 +102,7 @@ class Program {
   Status run_apart(std::span<const void* const> inputs, std::span<void* const> outputs) const;
 
   Graph graph_;
+  std::vector<Node> outputs_;
   std::vector<Kernel> kernels_;
   std::vector<size_t> input_bytes_;
   std::vector<size_t> output_bytes_;

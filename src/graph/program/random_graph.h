@@ -16,6 +16,7 @@ class RandomGraph {
   explicit RandomGraph(RandomValues& random) : random_(random), mixes_(random.below(2) == 0) {
     rank_ = random_.below(4);
     for (size_t i = 0; i < rank_; ++i) shape_.push_back(extent());
+    while (most_elements(shape_) > 60'000) *std::max_element(shape_.begin(), shape_.end()) = 3;
     const size_t inputs = 1 + random_.below(3);
     for (size_t i = 0; i < inputs; ++i) {
       Extents shape = shape_;
@@ -39,6 +40,11 @@ class RandomGraph {
   }
 
  private:
+  // What products with it may have, where it has none itself.
+  static int64_t most_elements(Extents shape) {
+    for (int64_t& extent : shape) extent = std::max<int64_t>(extent, 1);
+    return element_count(shape);
+  }
   int64_t extent() {
     static constexpr int64_t kExtents[] = {1, 2, 3, 5, 8, 17, 33, 64, 70, 0};
     const size_t at = random_.below(40);
@@ -58,7 +64,7 @@ class RandomGraph {
     return is_float(graph_[id].dtype) ? id : graph_.cast(id, float_for(graph_[id].dtype)).value();
   }
   void add(const Result<Id>& id) {
-    if (!id || graph_[*id].elements() > 60'000) return;
+    if (!id || most_elements(graph_[*id].shape) > 60'000) return;
     (graph_[*id].dtype == DType::boolean ? truths_ : all_).push_back(*id);
   }
 
@@ -201,6 +207,7 @@ class RandomGraph {
     if (shape.size() < 2) return;
     if (random_.below(2) == 0) {
       const int64_t columns = extent();
+      if (shape.back() * columns > 60'000) return;
       const Result<Id> b = graph_.input(graph_[a].dtype, {shape.back(), columns});
       return add(graph_.add_node(Op::matmul, {a, *b}));
     }
