@@ -98,8 +98,8 @@ class Show(GraphTest):
 
     def test_what_is_wrong(self):
         (self.folder / "wrong.graph").write_text("hoist graph 1\n%x = inptu : f32\nreturn %x\n")
-        _, said = self.graph("show", "wrong.graph", status=2)
-        self.assertIn("wrong.graph:2:6: error: no operation inptu\n", said)
+        _, said = self.graph("show", "wrong.graph", status=1)
+        self.assertTrue(said.startswith("wrong.graph:2:6: error: no operation inptu\n"), said)
         self.assertIn("\n         ^~~~~\nmend: is it input?\n", said)
         _, said = self.graph("show", "none.graph", status=1)
         self.assertIn("none.graph", said)

@@ -94,9 +94,10 @@ void run(const Graph& graph) {
   }
   const auto interpreted = program::interpret(graph, inputs);
   const auto compiled = program::Program::compile(graph, {.threads = 1}).value();
-  // An index outside of its axis makes both fail.
-  require(static_cast<bool>(compiled->run(from, to)) == static_cast<bool>(interpreted));
+  // An index outside of its axis makes both fail, unless no result needs it.
+  const bool has_run = static_cast<bool>(compiled->run(from, to));
   if (!interpreted) return;
+  require(has_run);
   const std::vector<Values>& expected = *interpreted;
   for (size_t i = 0; i < to.size(); ++i) {
     const DType dtype = graph[graph.outputs()[i]].dtype;

@@ -70,6 +70,7 @@ void add_show(CLI::App& app, int& status) {
   add_fast_math(command, options->fast_math);
   command->add_flag("--json", options->json, "Print as JSON");
   command->footer(
+      "Exit status 1 where the file has errors.\n\n"
       "Example:\n"
       "  hoist graph show layer.graph -o layer.svg");
   command->callback([&status, options] { status = graph_show(*options); });

@@ -76,13 +76,11 @@ Status write_outputs(const Program& program, const std::vector<std::string>& fil
   return OutputFile::publish_all(written);
 }
 
-Status run(const GraphRunOptions& options) {
-  const Result<ReadProgram> read = read_program(options.file, options.fast_math);
-  if (!read) return read.error();
-  const Program& program = *read->program;
-  const auto inputs = files_of(read->graph.inputs, "--in", options.inputs);
+Status run(const ReadProgram& read, const GraphRunOptions& options) {
+  const Program& program = *read.program;
+  const auto inputs = files_of(read.graph.inputs, "--in", options.inputs);
   if (!inputs) return inputs.error();
-  const auto outputs = files_of(read->graph.outputs, "--out", options.outputs);
+  const auto outputs = files_of(read.graph.outputs, "--out", options.outputs);
   if (!outputs) return outputs.error();
   std::vector<std::string> sources = {options.file};
   sources.insert(sources.end(), inputs->begin(), inputs->end());
@@ -95,7 +93,7 @@ Status run(const GraphRunOptions& options) {
   std::vector<std::vector<std::byte>> memory;
   std::vector<const void*> from;
   for (size_t i = 0; i < inputs->size(); ++i) {
-    const std::string name = array_name(read->graph.inputs, i);
+    const std::string name = array_name(read.graph.inputs, i);
     if ((*inputs)[i].empty()) {
       return refuse(fmt::format("no array {} (hoist graph run): give --in {}=FILE", name, name));
     }
@@ -120,7 +118,10 @@ Status run(const GraphRunOptions& options) {
 
 int graph_run(const GraphRunOptions& options) {
   try {
-    const Status done = run(options);
+    int status = kDone;
+    const std::optional<ReadProgram> read = read_program(options.file, options.fast_math, status);
+    if (!read) return status;
+    const Status done = run(*read, options);
     return done ? kDone : report(done.error());
   } catch (const std::bad_alloc&) {
     return report(fail(ErrorCode::exhausted, "no memory for the program's arrays"));

@@ -69,8 +69,9 @@ void print(const ReadProgram& read) {
 }  // namespace
 
 int graph_show(const GraphShowOptions& options) {
-  const Result<ReadProgram> read = read_program(options.file, options.fast_math);
-  if (!read) return report(read.error());
+  int status = kDone;
+  const std::optional<ReadProgram> read = read_program(options.file, options.fast_math, status);
+  if (!read) return status;
   if (!options.picture.empty()) {
     const std::string title = read->graph.name.empty() ? options.file : read->graph.name;
     const OutputRule rule = output_rule(options.force, {options.file});

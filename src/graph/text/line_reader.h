@@ -33,7 +33,7 @@ class LineReader {
   // The number of a word; said to be none else.
   std::optional<int64_t> integer(const std::string& what);
 
-  // Of what was taken last.
+  // Where what was taken last lies.
   px::Span last() const { return last_; }
   px::Span here();
   uint32_t place() const { return static_cast<uint32_t>(at_); }

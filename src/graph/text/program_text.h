@@ -47,7 +47,7 @@ std::optional<NamedGraph> parse(const px::Source& source, px::Diagnostics& diagn
 // `invalid_argument` with place, line, caret and mend. `name`: of the text.
 Result<NamedGraph> parse(std::string text, const std::string& name);
 
-// Of a file.
+// Reads a file.
 Result<NamedGraph> read(const std::string& path);
 Status write(const NamedGraph& graph, const std::string& path, const OutputRule& rule);
 
