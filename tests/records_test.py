@@ -159,7 +159,6 @@ class Records(unittest.TestCase):
         self.assertEqual(tool("columns", self.file, "--select", "/close", "-o", output, "--force")[0], 0)
         self.assertEqual(set(numpy.load(output)), {"/close"})
         self.assertEqual(tool("columns", self.file, "--select", "none", "-o", output, "--force")[0], 1)
-        self.assertEqual(tool("columns", self.file, "--select", "close", "-o", self.folder / "x.csv")[0], 2)
 
     def test_append(self):
         content, _ = self.candles(3000, "csv")

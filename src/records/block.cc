@@ -186,8 +186,7 @@ Result<std::string> Block::render(const std::vector<bool>* keep) const {
   char* const end = at + text.size();
   const auto put = [&](std::string_view literal) {
     if (static_cast<size_t>(end - at) < literal.size()) return false;
-    std::memcpy(at, literal.data(), literal.size());
-    at += literal.size();
+    at = std::copy(literal.begin(), literal.end(), at);
     return true;
   };
   const auto put_value = [&](uint32_t column) {

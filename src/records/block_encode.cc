@@ -130,7 +130,9 @@ std::string encode_block(std::string_view text, const Dialect& dialect, Effort e
   const bool is_small = shaped.size() * 8 < text.size();
   if (is_small && string_bytes(columns) * 4 < text.size()) return shaped;
   std::string plain = plain_block(text, effort);
-  return plain.size() <= shaped.size() ? plain : shaped;
+  // Columns are worth some bytes.
+  constexpr size_t kWorth = 64;
+  return plain.size() + kWorth < shaped.size() ? plain : shaped;
 }
 
 }  // namespace hoist::records

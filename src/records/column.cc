@@ -1,5 +1,6 @@
 #include "records/column.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 
@@ -243,8 +244,7 @@ char* ColumnCursor::render(char* out, char* end) {
   }
   const std::string_view value = text();
   if (static_cast<size_t>(end - out) < value.size()) return nullptr;
-  std::memcpy(out, value.data(), value.size());
-  return out + value.size();
+  return std::copy(value.begin(), value.end(), out);
 }
 
 std::optional<double> ColumnCursor::number() {

@@ -96,21 +96,22 @@ std::optional<Decimal> parse_decimal(std::string_view text) {
   const bool negative = at != end && *at == '-';
   if (negative) ++at;
   const char* const first = at;
-  int64_t value = 0;
+  uint64_t value = 0;                      // 19 digits fit
   if (end - at > 19) return std::nullopt;  // 18 digits and a point
-  while (at != end && is_digit(*at)) value = value * 10 + (*at++ - '0');
+  while (at != end && is_digit(*at)) value = value * 10 + static_cast<uint64_t>(*at++ - '0');
   const auto whole = static_cast<size_t>(at - first);
   if (whole == 0 || whole > 18 || (*first == '0' && whole > 1)) return std::nullopt;
   uint8_t scale = 0;
   if (at != end) {
     if (*at++ != '.') return std::nullopt;
     const char* const point = at;
-    while (at != end && is_digit(*at)) value = value * 10 + (*at++ - '0');
+    while (at != end && is_digit(*at)) value = value * 10 + static_cast<uint64_t>(*at++ - '0');
     if (at != end || at == point) return std::nullopt;
     scale = static_cast<uint8_t>(at - point);
   }
   if (whole + scale > 18 || (negative && value == 0)) return std::nullopt;
-  return Decimal{negative ? -value : value, scale};
+  const auto mantissa = static_cast<int64_t>(value);
+  return Decimal{negative ? -mantissa : mantissa, scale};
 }
 
 std::optional<int64_t> parse_digits(const NumberForm& form, std::string_view text) {

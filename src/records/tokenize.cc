@@ -108,12 +108,8 @@ class Tokenizer {
     const char* at = line.data();
     const char* const end = at + line.size();
     for (const Piece& piece : shape) {
-      const std::string_view literal = piece.literal;
-      if (static_cast<size_t>(end - at) < literal.size() ||
-          std::memcmp(at, literal.data(), literal.size()) != 0) {
-        return false;
-      }
-      at += literal.size();
+      if (!begins_with(at, end, piece.literal)) return false;
+      at += piece.literal.size();
       const auto scan = static_cast<Scan>(piece.scan);
       if (piece.slot == SlotKind::value) {
         const char* value_end = scanner_.find_end(scan, at, end);
@@ -128,6 +124,10 @@ class Tokenizer {
     return at == end && commit_pending();
   }
 
+  static bool begins_with(const char* at, const char* end, std::string_view literal) {
+    return std::string_view(at, static_cast<size_t>(end - at)).starts_with(literal);
+  }
+
   const char* match_list(const Piece& piece, const char* at, const char* end) {
     uint32_t length = 0;
     for (;;) {
@@ -136,12 +136,8 @@ class Tokenizer {
       pending_.push_back({piece.column, field(at, value_end)});
       ++length;
       at = value_end;
-      const std::string_view separator = piece.separator;
-      if (static_cast<size_t>(end - at) < separator.size() ||
-          std::memcmp(at, separator.data(), separator.size()) != 0) {
-        break;
-      }
-      at += separator.size();
+      if (!begins_with(at, end, piece.separator)) break;
+      at += piece.separator.size();
     }
     pending_.push_back({piece.lengths, {0, length}});
     return at;

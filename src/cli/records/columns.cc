@@ -125,12 +125,11 @@ Status write_rows(const RecordReader& reader, const Selected& column, NpzWriter&
 }
 
 Status write_columns(const ColumnsOptions& options) {
-  if (!options.output.ends_with(".npz")) {
-    return fail(ErrorCode::invalid_argument,
-                fmt::format("no kind of output ({}): name it something.npz", options.output));
-  }
   const Result<RecordReader> reader = RecordReader::open(options.file);
   if (!reader) return reader.error();
+  Result<OutputFile> file =
+      OutputFile::create(options.output, output_rule(options.force, {options.file}));
+  if (!file) return file.error();
   std::vector<Selected> columns;
   for (const std::string& name : options.select) {
     const auto same = [&](const Selected& other) { return other.name == name; };
@@ -139,9 +138,10 @@ Status write_columns(const ColumnsOptions& options) {
     if (!column) return column.error();
     columns.push_back(std::move(*column));
   }
-  Result<OutputFile> file =
-      OutputFile::create(options.output, output_rule(options.force, {options.file}));
-  if (!file) return file.error();
+  if (!file->is_pending()) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("arrays need a file ({}): name one", options.output));
+  }
   NpzWriter out(file->fd());
   for (const Selected& column : columns) {
     Status status = column.type == ValueType::text ? write_texts(*reader, column, out)
