@@ -14,8 +14,9 @@ lock is released while files are read, decoded and encoded.
 from importlib import import_module
 from typing import Any
 
+# The first, as it refuses other interpreters than the main one.
+from hoist._native import __version__  # isort: skip
 from hoist import errors, match, tensors
-from hoist._native import __version__
 
 __all__ = ["errors", "match", "tensors"]
 

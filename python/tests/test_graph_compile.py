@@ -234,7 +234,7 @@ def test_what_cannot_be_traced_is_said(function, message):
 
 def test_wrong_arrays_are_said():
     function = graph.compile(lambda x, y: x @ y)
-    with pytest.raises(errors.Unsupported, match="complex128: programs take bool"):
+    with pytest.raises(errors.Unsupported, match="complex128: arrays have bool"):
         function(np.ones(3, complex), np.ones(3, complex))
     with pytest.raises(errors.InvalidArgument, match=r"matmul of \(2, 3\) and \(2, 3\)"):
         function(floats(2, 3), floats(2, 3))

@@ -3,7 +3,8 @@
 #include <nanobind/nanobind.h>
 #include <structmember.h>
 
-#include <cstring>
+#include <array>
+#include <bit>
 #include <memory>
 #include <vector>
 
@@ -11,7 +12,7 @@
 #include "python/graph_arrays.h"
 #include "python/graph_open_arrays.h"
 #include "python/graph_program.h"
-#include "python/pair_call.h"
+#include "python/raising.h"
 #include "python/released_gil.h"
 
 namespace nb = nanobind;
@@ -25,21 +26,26 @@ constexpr size_t kMostInputs = 32;
 constexpr size_t kMostOutputs = 8;
 constexpr size_t kMostKnown = 64;
 
-// A program, by the arrays that it takes.
+// A program, by the arguments that it was traced for.
 struct Signature {
   GraphProgram program;
-  bool is_tuple = false;           // what a call returns
-  std::vector<nb::object> shapes;  // of the results, for NumPy
-  std::vector<nb::object> types;
+  bool is_tuple = false;          // what a call returns
+  size_t positional = 0;          // arguments given by place
+  std::vector<nb::object> names;  // of those behind them
+  // All of them: no object for an array, NotImplemented for a number that the program is given.
+  std::vector<nb::object> values;
+  nb::object shapes;  // of the results
+  nb::object types;
+  std::vector<nb::object> numpy_types;
+  std::vector<Array> arrays;  // without memory: what a new one is like
 };
 
 struct State {
-  nb::object slow;   // called with the arguments' tuple and the keywords' dict
-  nb::object empty;  // numpy.empty
-  nb::object out;    // "out"
+  nb::object slow;  // called with the arguments' tuple and the keywords' dict
+  nb::object out;   // "out"
   ExchangeApi exchange;
   GpuCalls gpu;
-  std::vector<std::shared_ptr<const Signature>> known;  // the last used first
+  std::vector<std::shared_ptr<Signature>> known;  // the last used first
 };
 
 struct CallObject {
@@ -51,10 +57,93 @@ struct CallObject {
 
 CallObject& call_of(PyObject* self) { return *reinterpret_cast<CallObject*>(self); }
 
-bool fit(const OpenArrays<kMostInputs>& arrays, const gp::Program& program) {
-  if (arrays.count() != program.inputs()) return false;
-  for (size_t i = 0; i < arrays.count(); ++i) {
-    if (!arrays[i].fits(program.input(i))) return false;
+// A call's arguments, without `out`.
+struct Arguments {
+  size_t count = 0;
+  size_t positional = 0;
+  PyObject* given[kMostInputs];
+  PyObject* names[kMostInputs];  // of those behind the positional ones
+  bool is_array[kMostInputs];
+  PyObject* out = nullptr;  // nullptr: not given, or None
+};
+
+bool is_name(PyObject* name, const nb::object& known) {
+  return name == known.ptr() || PyUnicode_Compare(name, known.ptr()) == 0;
+}
+
+// Whether there are as many as a signature may have.
+bool take(State& state, PyObject* const* given, size_t count, PyObject* keywords,
+          Arguments& arguments) {
+  const size_t names = keywords == nullptr ? 0 : static_cast<size_t>(PyTuple_Size(keywords));
+  if (count + names > kMostInputs) return false;
+  arguments.count = arguments.positional = count;
+  for (size_t i = 0; i < count; ++i) arguments.given[i] = given[i];
+  for (size_t i = 0; i < names; ++i) {
+    PyObject* const name = PyTuple_GetItem(keywords, static_cast<Py_ssize_t>(i));
+    PyObject* const value = given[count + i];
+    if (is_name(name, state.out)) {
+      arguments.out = value == Py_None ? nullptr : value;
+    } else {
+      arguments.names[arguments.count] = name;
+      arguments.given[arguments.count++] = value;
+    }
+  }
+  return true;
+}
+
+// Whether it is surely no array.
+bool is_plain(PyObject* object) {
+  return object == Py_None || PyLong_Check(object) || PyFloat_Check(object) ||
+         PyUnicode_Check(object) || PyTuple_CheckExact(object) || PyType_Check(object);
+}
+
+// Whether a function that was traced for one value is the same for the other.
+bool is_same(PyObject* a, PyObject* b) {
+  if (a == b) return true;
+  if (Py_TYPE(a) != Py_TYPE(b)) return false;
+  if (PyFloat_Check(a)) {  // 0.0 and -0.0 are equal, but not the same
+    return std::bit_cast<uint64_t>(PyFloat_AsDouble(a)) ==
+           std::bit_cast<uint64_t>(PyFloat_AsDouble(b));
+  }
+  if (PyTuple_CheckExact(a)) {
+    const Py_ssize_t length = PyTuple_Size(a);
+    if (length != PyTuple_Size(b)) return false;
+    for (Py_ssize_t i = 0; i < length; ++i) {
+      if (!is_same(PyTuple_GetItem(a, i), PyTuple_GetItem(b, i))) return false;
+    }
+    return true;
+  }
+  if (PyUnicode_Check(a)) return PyUnicode_Compare(a, b) == 0;
+  return PyLong_Check(a) && PyObject_RichCompareBool(a, b, Py_EQ) == 1;
+}
+
+bool is_given_number(const nb::object& value) { return value.ptr() == Py_NotImplemented; }
+
+// Whether a program that computes with elements of that type may take the number as one of them.
+bool takes(const gp::Node& node, PyObject* number) {
+  if (PyLong_CheckExact(number)) return true;
+  return PyFloat_CheckExact(number) && array::properties(node.dtype).is_float;
+}
+
+bool fit(const Arguments& arguments, const OpenArrays<kMostInputs>& arrays,
+         const Signature& signature) {
+  const gp::Program& program = *signature.program.program;
+  if (arguments.count != signature.values.size() || arguments.positional != signature.positional) {
+    return false;
+  }
+  size_t array = 0;
+  size_t input = 0;
+  for (size_t i = 0; i < arguments.count; ++i) {
+    const nb::object& value = signature.values[i];
+    if (arguments.is_array[i] == value.is_valid()) return false;
+    if (i >= signature.positional &&
+        !is_name(arguments.names[i], signature.names[i - signature.positional])) {
+      return false;
+    }
+    const bool fits = !value.is_valid()        ? arrays[array++].fits(program.input(input++))
+                      : is_given_number(value) ? takes(program.input(input++), arguments.given[i])
+                                               : is_same(arguments.given[i], value.ptr());
+    if (!fits) return false;
   }
   return true;
 }
@@ -70,45 +159,90 @@ void run(const GraphProgram& program, std::span<const void* const> from,
   check(done);
 }
 
-// The program for the arrays, which then is the first one.
-std::shared_ptr<const Signature> known(State& state, const OpenArrays<kMostInputs>& inputs) {
+// The program for the arguments, which then is the first one.
+std::shared_ptr<Signature> known(State& state, const Arguments& arguments,
+                                 const OpenArrays<kMostInputs>& arrays) {
   for (size_t i = 0; i < state.known.size(); ++i) {
-    if (!fit(inputs, *state.known[i]->program.program)) continue;
+    if (!fit(arguments, arrays, *state.known[i])) continue;
     if (i != 0) std::swap(state.known[0], state.known[i]);
     return state.known[0];
   }
   return nullptr;
 }
 
-// Null where the call is not of the simple kind.
-PyObject* fast_call(State& state, PyObject* const* arguments, size_t count, PyObject* given_out) {
-  if (count > kMostInputs || state.known.empty()) return nullptr;
-  OpenArrays<kMostInputs> inputs(state.exchange);
-  const void* from[kMostInputs];
-  for (size_t i = 0; i < count; ++i) {
-    if (!inputs.open(arguments[i], false)) return nullptr;
-    from[i] = inputs[i].data;
+// numpy.empty; never destroyed.
+nb::object& numpy_empty() {
+  static nb::object& function = *new nb::object(nb::module_::import_("numpy").attr("empty"));
+  return function;
+}
+
+nb::object new_result(Signature& signature, size_t i, bool is_array) {
+  if (is_array) {
+    const gp::Program& program = *signature.program.program;
+    while (signature.arrays.size() < program.outputs()) {
+      const gp::Node& node = program.output(signature.arrays.size());
+      signature.arrays.push_back(new_array(node.dtype, node.shape));
+      signature.arrays.back().memory.reset();
+    }
+    return new_array_object(signature.arrays[i]);
   }
-  const std::shared_ptr<const Signature> signature = known(state, inputs);
+  if (signature.numpy_types.empty()) {
+    for (const nb::handle type : signature.types) signature.numpy_types.push_back(numpy_type(type));
+  }
+  PyObject* const numbers[] = {PyTuple_GetItem(signature.shapes.ptr(), static_cast<Py_ssize_t>(i)),
+                               signature.numpy_types[i].ptr()};
+  nb::object made = nb::steal(PyObject_Vectorcall(numpy_empty().ptr(), numbers, 2, nullptr));
+  if (!made.is_valid()) throw nb::python_error();
+  return made;
+}
+
+// Elements that numbers became.
+using Numbers = std::array<std::array<std::byte, 8>, kMostInputs>;
+
+// Where each input of the program lies.
+void point(const Arguments& arguments, const OpenArrays<kMostInputs>& arrays,
+           const Signature& signature, const void** from, Numbers& numbers) {
+  size_t array = 0;
+  size_t input = 0;
+  for (size_t i = 0; i < arguments.count; ++i) {
+    const nb::object& value = signature.values[i];
+    if (!value.is_valid()) {
+      from[input++] = arrays[array++].data;
+    } else if (is_given_number(value)) {
+      std::byte* const at = numbers[input].data();
+      write_element(arguments.given[i], signature.program.program->input(input).dtype, at);
+      from[input++] = at;
+    }
+  }
+}
+
+// Null where the call is not of the simple kind.
+PyObject* fast_call(State& state, PyObject* const* given, size_t count, PyObject* keywords) {
+  Arguments arguments;
+  if (state.known.empty() || !take(state, given, count, keywords, arguments)) return nullptr;
+  OpenArrays<kMostInputs> inputs(state.exchange);
+  for (size_t i = 0; i < arguments.count; ++i) {
+    PyObject* const one = arguments.given[i];
+    arguments.is_array[i] = !is_plain(one) && inputs.open(one, false);
+  }
+  const std::shared_ptr<Signature> signature = known(state, arguments, inputs);
   if (!signature) return nullptr;
   const gp::Program& program = *signature->program.program;
+  const void* from[kMostInputs];
+  Numbers numbers;
+  point(arguments, inputs, *signature, from, numbers);
   const size_t results = program.outputs();
-  if (results > kMostOutputs || (given_out != nullptr && signature->is_tuple)) return nullptr;
+  if (results > kMostOutputs || (arguments.out != nullptr && signature->is_tuple)) return nullptr;
   OpenArrays<kMostOutputs> outputs(state.exchange);
   nb::object made[kMostOutputs];
   void* to[kMostOutputs];
   for (size_t i = 0; i < results; ++i) {
-    if (given_out != nullptr) {
-      made[i] = nb::borrow(given_out);
-    } else {
-      PyObject* const numbers[] = {signature->shapes[i].ptr(), signature->types[i].ptr()};
-      made[i] = nb::steal(PyObject_Vectorcall(state.empty.ptr(), numbers, 2, nullptr));
-      if (!made[i].is_valid()) throw nb::python_error();
-    }
+    made[i] = arguments.out != nullptr ? nb::borrow(arguments.out)
+                                       : new_result(*signature, i, inputs.has_array());
     if (!outputs.open(made[i].ptr(), true) || !outputs[i].fits(program.output(i))) return nullptr;
     to[i] = outputs[i].data;
   }
-  run(signature->program, {from, count}, {to, results});
+  run(signature->program, {from, program.inputs()}, {to, results});
   if (!signature->is_tuple) return made[0].release().ptr();
   nb::list all;
   for (size_t i = 0; i < results; ++i) all.append(made[i]);
@@ -133,13 +267,7 @@ PyObject* call(PyObject* self, PyObject* const* arguments, size_t flags, PyObjec
     State& state = *call_of(self).state;
     const auto count = static_cast<size_t>(PyVectorcall_NARGS(flags));
     if (PyObject* const result = state.gpu.call(arguments, count, keywords)) return result;
-    const Py_ssize_t names = keywords == nullptr ? 0 : PyTuple_Size(keywords);
-    const bool has_out =
-        names == 1 && PyUnicode_Compare(PyTuple_GetItem(keywords, 0), state.out.ptr()) == 0;
-    if (names == 0 || has_out) {
-      PyObject* const out = has_out && arguments[count] != Py_None ? arguments[count] : nullptr;
-      if (PyObject* const result = fast_call(state, arguments, count, out)) return result;
-    }
+    if (PyObject* const result = fast_call(state, arguments, count, keywords)) return result;
     return slow_call(state, arguments, count, keywords);
   });
 }
@@ -147,30 +275,44 @@ PyObject* call(PyObject* self, PyObject* const* arguments, size_t flags, PyObjec
 PyObject* new_call(PyTypeObject* type, PyObject* arguments, PyObject* /*keywords*/) {
   return raising([&]() -> PyObject* {
     PyObject* slow = nullptr;
-    PyObject* empty = nullptr;
-    if (PyArg_ParseTuple(arguments, "OO:Call", &slow, &empty) == 0) return nullptr;
+    if (PyArg_ParseTuple(arguments, "O:Call", &slow) == 0) return nullptr;
     PyObject* const self = PyType_GenericAlloc(type, 0);
     if (self == nullptr) return nullptr;
     call_of(self).call = call;
     call_of(self).state =
-        new State{nb::borrow(slow), nb::borrow(empty), nb::str("out"), {}, {}, {}};
+        new State{nb::borrow(slow), nb::steal(PyUnicode_InternFromString("out")), {}, {}, {}};
     return self;
   });
 }
 
-// add(program, is_tuple, [(shape, dtype), …])
+// add(program, is_tuple, shapes, types, positional, names, values): `values` has ... for
+// arrays, NotImplemented for numbers that the program is given.
 PyObject* add(PyObject* self, PyObject* arguments) {
   return raising([&]() -> PyObject* {
     PyObject* program = nullptr;
     int is_tuple = 0;
-    PyObject* results = nullptr;
-    if (PyArg_ParseTuple(arguments, "OpO:add", &program, &is_tuple, &results) == 0) return nullptr;
+    PyObject* shapes = nullptr;
+    PyObject* types = nullptr;
+    Py_ssize_t positional = 0;
+    PyObject* names = nullptr;
+    PyObject* values = nullptr;
+    if (PyArg_ParseTuple(arguments, "OpOOnOO:add", &program, &is_tuple, &shapes, &types,
+                         &positional, &names, &values) == 0) {
+      return nullptr;
+    }
     auto signature = std::make_shared<Signature>();
     signature->program = nb::cast<GraphProgram>(nb::handle(program));
     signature->is_tuple = is_tuple != 0;
-    for (const nb::handle result : nb::borrow<nb::list>(results)) {
-      signature->shapes.push_back(result[0]);
-      signature->types.push_back(result[1]);
+    signature->positional = static_cast<size_t>(positional);
+    signature->shapes = nb::tuple(nb::handle(shapes));
+    signature->types = nb::tuple(nb::handle(types));
+    for (const nb::handle name : nb::handle(names)) {
+      PyObject* interned = nb::borrow(name).release().ptr();
+      PyUnicode_InternInPlace(&interned);
+      signature->names.push_back(nb::steal(interned));
+    }
+    for (const nb::handle value : nb::handle(values)) {
+      signature->values.push_back(value.ptr() == Py_Ellipsis ? nb::object() : nb::borrow(value));
     }
     State& state = *call_of(self).state;
     state.gpu.add(signature->program, signature->is_tuple);
@@ -185,7 +327,6 @@ int traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(call_of(self).attributes);
   if (State* const state = call_of(self).state) {
     Py_VISIT(state->slow.ptr());
-    Py_VISIT(state->empty.ptr());
   }
   return 0;
 }
@@ -221,6 +362,13 @@ PyObject* get(PyObject* self, PyObject* object, PyObject* /*type*/) {
   });
 }
 
+PyObject* repr(PyObject* self) {
+  return raising([&] {
+    const nb::object name = nb::getattr(nb::handle(self), "__qualname__", nb::str("?"));
+    return PyUnicode_FromFormat("<function %S of hoist.graph>", name.ptr());
+  });
+}
+
 PyMemberDef members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(CallObject, call), READONLY, nullptr},
     {"__dictoffset__", T_PYSSIZET, offsetof(CallObject, attributes), READONLY, nullptr},
@@ -236,6 +384,7 @@ PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(new_call)},
                        {Py_tp_clear, reinterpret_cast<void*>(clear)},
                        {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
                        {Py_tp_descr_get, reinterpret_cast<void*>(get)},
+                       {Py_tp_repr, reinterpret_cast<void*>(repr)},
                        {Py_tp_members, members},
                        {Py_tp_getset, attributes},
                        {Py_tp_methods, methods},
@@ -246,16 +395,11 @@ PyType_Spec spec = {"hoist._graph.Call", sizeof(CallObject), 0,
 }  // namespace
 
 void ExchangeApi::find(PyTypeObject* type) {
-  type_ = nb::borrow(reinterpret_cast<PyObject*>(type));
-  api_ = nullptr;
-  const nb::object capsule = nb::getattr(type_, hologram::kExchangeAttribute, nb::handle());
-  if (!capsule.is_valid() || PyCapsule_IsValid(capsule.ptr(), hologram::kExchangeCapsule) == 0) {
-    return;
-  }
-  const auto* api = static_cast<const hologram::DLPackExchangeApi*>(
-      PyCapsule_GetPointer(capsule.ptr(), hologram::kExchangeCapsule));
-  while (api != nullptr && api->major != 1) api = api->previous;
-  if (api != nullptr && api->view_of_object != nullptr) api_ = api;
+  const nb::object found = nb::borrow(reinterpret_cast<PyObject*>(type));
+  const DLPackExchangeApi* const api = exchange_api_of(found);
+  // Only now: an attribute's getter may have called this one, too.
+  api_ = api != nullptr && api->view_of_object != nullptr ? api : nullptr;
+  type_ = found;
 }
 
 void define_graph_call(nb::module_& module) {

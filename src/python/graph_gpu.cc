@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "device/device.h"
+#include "device/buffer.h"
 #include "python/errors.h"
 #include "python/graph_arrays.h"
 #include "python/graph_gpu_arrays.h"
@@ -15,8 +15,6 @@ namespace hoist::python {
 namespace {
 
 namespace gp = graph::program;
-
-constexpr size_t kMostKnown = 64;
 
 [[noreturn]] void refuse(const std::string& message) {
   raise({ErrorCode::invalid_argument, message});
@@ -76,29 +74,28 @@ nb::list GraphGpu::report() const {
 
 nb::tuple run_on_gpu(const GraphProgram& program, nb::sequence arrays, nb::object outs) {
   const gp::Program& of = *program.program;
-  const auto count = static_cast<size_t>(nb::len(arrays));
-  if (count != of.inputs()) {
-    refuse("a program with " + std::to_string(of.inputs()) + " inputs is given " +
-           std::to_string(count));
-  }
   std::vector<GpuArray> given;
   std::vector<const void*> from;
-  for (size_t i = 0; i < count; ++i) {
+  std::vector<std::pair<size_t, const Array*>> numbers;  // beside arrays
+  for (size_t i = 0; i < of.inputs(); ++i) {
     const nb::object object = arrays[i];
     const std::string who = "input " + std::to_string(i);
+    from.push_back(nullptr);
+    const Array* const number = array_of(object.ptr());
+    if (number != nullptr && number->view.rank == 0 && of.input(i).shape.empty() &&
+        number->view.dtype == of.input(i).dtype && !is_on_gpu(object)) {
+      numbers.emplace_back(i, number);
+      continue;
+    }
     if (!is_on_gpu(object)) {
       refuse(who + " does not lie on a GPU, as others do: move all to one device");
     }
     given.push_back(input_of(object, of.input(i), who));
-    from.push_back(given.back().data);
+    from.back() = given.back().data;
     if (given.back().gpu != given.front().gpu) {
       refuse(who + " lies on " + place_of(given.back().gpu) + ", others on " +
              place_of(given.front().gpu) + ": move all to one device");
     }
-  }
-  if (!outs.is_none() && static_cast<size_t>(nb::len(outs)) != of.outputs()) {
-    refuse("a program with " + std::to_string(of.outputs()) + " outputs is given " +
-           std::to_string(nb::len(outs)));
   }
   std::vector<GpuArray> results;
   std::vector<void*> to;
@@ -115,88 +112,22 @@ nb::tuple run_on_gpu(const GraphProgram& program, nb::sequence arrays, nb::objec
     list.append(object);
   }
   graph::gpu::GpuProgram& made = program.gpu->on(of, given.front().gpu);
-  const device::StreamHandle stream = given.front().stream;
+  const device::StreamHandle handle = given.front().stream;
   for (const GpuArray& array : given) {
-    if (array.stream.pointer == stream.pointer) continue;
+    if (array.stream.pointer == handle.pointer) continue;
     check(made.device().synchronize(array.stream));  // another framework's work
   }
-  check(made.run(stream, from, to));
+  const device::Stream stream = graph::gpu::stream_of(made.device(), handle);
+  std::vector<device::Buffer> copies;
+  for (const auto& [input, number] : numbers) {
+    const size_t bytes = gp::bytes_of(number->view.dtype);
+    copies.push_back(value(device::Buffer::allocate(stream, bytes)));
+    check(made.device().copy(copies.back().data(), number->view.data, bytes, stream.handle()));
+    from[input] = copies.back().data();
+  }
+  check(made.run(handle, from, to));
   gpu_was_used();
   return nb::tuple(list);
-}
-
-struct GpuCalls::Known {
-  GraphProgram program;
-  bool is_tuple = false;
-};
-
-void GpuCalls::add(const GraphProgram& program, bool is_tuple) {
-  known_.insert(known_.begin(), std::make_shared<const Known>(Known{program, is_tuple}));
-  if (known_.size() > kMostKnown) known_.pop_back();
-}
-
-PyObject* GpuCalls::call(PyObject* const* arguments, size_t count, PyObject* keywords) {
-  constexpr size_t kMostInputs = 32;
-  constexpr size_t kMostOutputs = 8;
-  if (!is_gpu_in_use() || known_.empty() || count == 0 || count > kMostInputs) return nullptr;
-  const Py_ssize_t names = keywords == nullptr ? 0 : PyTuple_Size(keywords);
-  if (names > 1) return nullptr;
-  PyObject* out = nullptr;
-  if (names == 1) {
-    if (PyUnicode_CompareWithASCIIString(PyTuple_GetItem(keywords, 0), "out") != 0) return nullptr;
-    if (arguments[count] != Py_None) out = arguments[count];
-  }
-  const hologram::DLPackExchangeApi* const api = exchange_.of(arguments[0]);
-  if (api == nullptr || api->current_stream == nullptr) return nullptr;
-  hologram::DLTensor inputs[kMostInputs];
-  const void* from[kMostInputs];
-  for (size_t i = 0; i < count; ++i) {
-    if (Py_TYPE(arguments[i]) != Py_TYPE(arguments[0])) return nullptr;
-    if (!view_on_gpu(*api, arguments[i], inputs[i])) return nullptr;
-    if (inputs[i].device_id != inputs[0].device_id) return nullptr;
-    from[i] = static_cast<std::byte*>(inputs[i].data) + inputs[i].byte_offset;
-  }
-  const auto fits = [&](const std::shared_ptr<const Known>& known) {
-    const gp::Program& program = *known->program.program;
-    if (program.inputs() != count) return false;
-    for (size_t i = 0; i < count; ++i) {
-      if (!fits_node(inputs[i], program.input(i))) return false;
-    }
-    return true;
-  };
-  const auto found = std::find_if(known_.begin(), known_.end(), fits);
-  if (found == known_.end()) return nullptr;
-  if (found != known_.begin()) std::iter_swap(known_.begin(), found);
-  const std::shared_ptr<const Known> known = known_.front();
-  const gp::Program& program = *known->program.program;
-  const size_t results = program.outputs();
-  if (results > kMostOutputs || (out != nullptr && known->is_tuple)) return nullptr;
-  if (out == nullptr && (api->allocate == nullptr || api->to_object == nullptr)) return nullptr;
-  nb::object made[kMostOutputs];
-  void* to[kMostOutputs];
-  for (size_t i = 0; i < results; ++i) {
-    hologram::DLTensor view;
-    if (out != nullptr) {
-      if (Py_TYPE(out) != Py_TYPE(arguments[0]) || !view_on_gpu(*api, out, view) ||
-          !fits_node(view, program.output(i)) || view.device_id != inputs[0].device_id) {
-        return nullptr;
-      }
-      made[i] = nb::borrow(out);
-      to[i] = static_cast<std::byte*>(view.data) + view.byte_offset;
-    } else {
-      made[i] = allocated(*api, program.output(i), inputs[0].device_id, &to[i]);
-    }
-  }
-  void* stream = nullptr;
-  if (api->current_stream(hologram::kDlpackCuda, inputs[0].device_id, &stream) != 0) {
-    throw nb::python_error();
-  }
-  graph::gpu::GpuProgram& on = known->program.gpu->on(program, inputs[0].device_id);
-  check(on.run({stream}, {from, count}, {to, results}));
-  if (!known->is_tuple) return made[0].release().ptr();
-  nb::list all;
-  for (size_t i = 0; i < results; ++i) all.append(made[i]);
-  return nb::tuple(all).release().ptr();
 }
 
 }  // namespace hoist::python

@@ -40,7 +40,7 @@ struct GpuArray {
   bool is_contiguous = true;
   bool is_read_only = false;
   device::StreamHandle stream;  // that its framework works on
-  const hologram::DLPackExchangeApi* api = nullptr;
+  const DLPackExchangeApi* api = nullptr;
   nanobind::object owner;  // keeps the memory
 };
 

@@ -15,8 +15,6 @@ namespace {
 
 namespace gp = graph::program;
 using gp::DType;
-using hologram::DLPackExchangeApi;
-using hologram::DLTensor;
 
 std::atomic<bool> in_use{false};
 
@@ -88,7 +86,7 @@ GpuArray of_exchange(const DLPackExchangeApi& api, nb::handle object, const std:
   array.dtype = dtype_of(tensor.code, tensor.bits, tensor.lanes, object, who);
   array.shape.assign(tensor.shape, tensor.shape + tensor.ndim);
   array.is_contiguous = is_dense(tensor);
-  if (api.current_stream(hologram::kDlpackCuda, array.gpu, &array.stream.pointer) != 0) {
+  if (api.current_stream(kDlpackCuda, array.gpu, &array.stream.pointer) != 0) {
     throw nb::python_error();
   }
   array.owner = nb::borrow(object);
@@ -156,10 +154,13 @@ bool is_gpu_in_use() { return in_use.load(std::memory_order_relaxed); }
 void gpu_was_used() { in_use.store(true, std::memory_order_relaxed); }
 
 bool is_on_gpu(nb::handle object) {
+  if (const Array* const array = array_of(object.ptr())) {
+    return array->view.device.kind == array::DeviceKind::cuda;
+  }
   if (PyObject_CheckBuffer(object.ptr()) != 0) return false;
   if (nb::hasattr(object, "__dlpack_device__")) {
     const nb::tuple where = nb::cast<nb::tuple>(object.attr("__dlpack_device__")());
-    return nb::cast<int>(where[0]) == hologram::kDlpackCuda;
+    return nb::cast<int>(where[0]) == kDlpackCuda;
   }
   return nb::hasattr(object, "__cuda_array_interface__");
 }
@@ -176,14 +177,14 @@ nb::object allocated(const DLPackExchangeApi& api, const gp::Node& node, int gpu
   const Code& code = code_of(node.dtype);
   gp::Extents shape = node.shape;
   DLTensor prototype{};
-  prototype.device_type = hologram::kDlpackCuda;
+  prototype.device_type = kDlpackCuda;
   prototype.device_id = gpu;
   prototype.ndim = static_cast<int32_t>(shape.size());
   prototype.code = code.code;
   prototype.bits = code.bits;
   prototype.lanes = 1;
   prototype.shape = shape.data();
-  hologram::DLManagedTensorVersioned* tensor = nullptr;
+  DLManagedTensorVersioned* tensor = nullptr;
   const auto set_error = [](void*, const char*, const char* message) {
     PyErr_SetString(PyExc_MemoryError, message);
   };
@@ -222,7 +223,7 @@ bool view_on_gpu(const DLPackExchangeApi& api, PyObject* object, DLTensor& view)
     PyErr_Clear();  // the other way says why
     return false;
   }
-  return view.device_type == hologram::kDlpackCuda && view.lanes == 1 && is_dense(view);
+  return view.device_type == kDlpackCuda && view.lanes == 1 && is_dense(view);
 }
 
 bool fits_node(const DLTensor& view, const gp::Node& node) {

@@ -16,13 +16,12 @@ void gpu_was_used();
 // An array of the kind that one of the given ones is, to be written.
 nanobind::object new_gpu_array(const std::vector<GpuArray>& given, nanobind::sequence objects,
                                const graph::program::Node& node);
-nanobind::object allocated(const hologram::DLPackExchangeApi& api, const graph::program::Node& node,
-                           int gpu, void** data);
+nanobind::object allocated(const DLPackExchangeApi& api, const graph::program::Node& node, int gpu,
+                           void** data);
 
 // Whether it is contiguous and lies on a GPU.
-bool view_on_gpu(const hologram::DLPackExchangeApi& api, PyObject* object,
-                 hologram::DLTensor& view);
+bool view_on_gpu(const DLPackExchangeApi& api, PyObject* object, DLTensor& view);
 // Whether it has the node's type and shape.
-bool fits_node(const hologram::DLTensor& view, const graph::program::Node& node);
+bool fits_node(const DLTensor& view, const graph::program::Node& node);
 
 }  // namespace hoist::python

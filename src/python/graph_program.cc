@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "python/array/parts.h"
 #include "python/errors.h"
 #include "python/graph_arrays.h"
 #include "python/released_gil.h"
@@ -73,10 +74,7 @@ nb::list nodes(const gp::Program& program) {
 
 }  // namespace
 
-nb::tuple GraphProgram::run(nb::sequence arrays, nb::object outs) const {
-  for (const nb::handle array : arrays) {
-    if (is_on_gpu(array)) return run_on_gpu(*this, arrays, outs);
-  }
+nb::tuple GraphProgram::run(nb::sequence arrays, nb::object outs, bool gives_arrays) const {
   std::vector<GraphArray> inputs;
   std::vector<GraphArray> outputs;
   std::vector<const void*> from;
@@ -88,6 +86,12 @@ nb::tuple GraphProgram::run(nb::sequence arrays, nb::object outs) const {
   };
   const size_t count = nb::len(arrays);
   if (count != program->inputs()) refuse(count, program->inputs(), "inputs");
+  if (!outs.is_none() && nb::len(outs) != program->outputs()) {
+    refuse(nb::len(outs), program->outputs(), "outputs");
+  }
+  for (const nb::handle array : arrays) {
+    if (is_on_gpu(array)) return run_on_gpu(*this, arrays, outs);
+  }
   for (size_t i = 0; i < count; ++i) {
     const std::string who = "input " + std::to_string(i);
     inputs.push_back(graph_input(arrays[i], who));
@@ -100,12 +104,11 @@ nb::tuple GraphProgram::run(nb::sequence arrays, nb::object outs) const {
     }
     from.push_back(inputs.back().data);
   }
-  if (!outs.is_none() && nb::len(outs) != program->outputs()) {
-    refuse(nb::len(outs), program->outputs(), "outputs");
-  }
   for (size_t i = 0; i < program->outputs(); ++i) {
     const gp::Node& node = program->output(i);
-    const nb::object array = outs.is_none() ? new_numpy_array(node) : nb::object(outs[i]);
+    const nb::object array = !outs.is_none() ? nb::object(outs[i])
+                             : gives_arrays  ? array_object(new_array(node.dtype, node.shape))
+                                             : new_numpy_array(node);
     outputs.push_back(graph_output(array, node, "out"));
     to.push_back(outputs.back().data);
     results.append(array);
@@ -125,19 +128,22 @@ nb::tuple GraphProgram::run(nb::sequence arrays, nb::object outs) const {
 
 void define_graph_program(nb::module_& module) {
   nb::class_<GraphProgram>(module, "Program")
-      .def("run", &GraphProgram::run, "arrays"_a, "outs"_a.none())
+      .def("run", &GraphProgram::run, "arrays"_a, "outs"_a.none(), "gives_arrays"_a)
       .def("inputs", [](const GraphProgram& it) { return signature(*it.program, true); })
       .def("outputs", [](const GraphProgram& it) { return signature(*it.program, false); })
       .def("report", [](const GraphProgram& it) { return report(*it.program, *it.gpu); })
       .def("nodes", [](const GraphProgram& it) { return nodes(*it.program); });
   module.def("signature", [](nb::handle object, const std::string& who) {
-    const auto described = [](const auto& array) {
-      nb::list shape;
-      for (const int64_t extent : array.shape) shape.append(extent);
-      return nb::make_tuple(graph_dtype_name(array.dtype), nb::tuple(shape));
-    };
-    return is_on_gpu(object) ? described(gpu_array(object, who))
-                             : described(graph_input(object, who));
+    if (is_on_gpu(object)) {
+      const GpuArray array = gpu_array(object, who);
+      return nb::make_tuple(graph_dtype_name(array.dtype), tuple_of(array.shape));
+    }
+    if (array_of(object.ptr()) != nullptr) {
+      const Array array = *imported(object);
+      return nb::make_tuple(graph_dtype_name(array.view.dtype), tuple_of(array.view.shape()));
+    }
+    const GraphArray array = graph_input(object, who);
+    return nb::make_tuple(graph_dtype_name(array.dtype), tuple_of(array.shape));
   });
 }
 

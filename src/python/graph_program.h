@@ -19,8 +19,8 @@ struct GraphProgram {
   bool is_short = false;
   std::shared_ptr<GraphGpu> gpu = std::make_shared<GraphGpu>();
 
-  // Results as a tuple. `outs`: None, or a sequence of arrays.
-  nanobind::tuple run(nanobind::sequence arrays, nanobind::object outs) const;
+  // Results as a tuple: Arrays or NumPy's. `outs`: None, or a sequence of arrays.
+  nanobind::tuple run(nanobind::sequence arrays, nanobind::object outs, bool gives_arrays) const;
 };
 
 void define_graph_builder(nanobind::module_& module);

@@ -25,7 +25,13 @@ Errors are those of `hoist.errors`, and TraceError.
 from importlib import import_module
 from typing import Any
 
+from hoist.graph import _array
 from hoist.graph._compile import Compiled, Program, Spec, compile, trace
+from hoist.graph._creation import *  # noqa: F403
+from hoist.graph._creation import __all__ as _creation
+from hoist.graph._dtypes import *  # noqa: F403
+from hoist.graph._dtypes import __all__ as _dtypes
+from hoist.graph._dtypes import boolean as bool
 from hoist.graph._functions import *  # noqa: F403
 from hoist.graph._functions import __all__ as _functions
 from hoist.graph._report import Kernel, Report
@@ -42,7 +48,9 @@ __all__ = [
     "compile",
     "trace",
 ]
-__all__ += _functions
+__all__ += _creation + _dtypes + _functions
+
+_array.install()
 
 
 def __getattr__(name: str) -> Any:

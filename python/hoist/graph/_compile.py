@@ -19,7 +19,15 @@ class Spec(NamedTuple):
     dtype: str = "float32"
 
 
-# The structure of a value: ("array",), ("static", type, value), or a kind with what is inside.
+class _Number(NamedTuple):
+    """A number among arrays that a program is given, as an element of `dtype`."""
+
+    value: Any
+    dtype: str
+
+
+# The structure of a value: ("array",), ("number", type), ("static", type, value), or a kind with
+# what is inside.
 _Structure = Tuple[Any, ...]
 
 
@@ -27,6 +35,9 @@ def _flatten(value: Any, leaves: List[Any], is_leaf: Callable[[Any], bool]) -> _
     if is_leaf(value):
         leaves.append(value)
         return ("array",)
+    if isinstance(value, _Number):
+        leaves.append(value)
+        return ("number", type(value.value))
     if isinstance(value, dict):
         return ("dict", tuple(value), *(_flatten(one, leaves, is_leaf) for one in value.values()))
     if isinstance(value, (tuple, list)) and not isinstance(value, Spec):
@@ -40,7 +51,7 @@ def _flatten(value: Any, leaves: List[Any], is_leaf: Callable[[Any], bool]) -> _
 
 def _unflatten(structure: _Structure, leaves: Any) -> Any:
     kind = structure[0]
-    if kind == "array":
+    if kind in ("array", "number"):
         return next(leaves)
     if kind == "static":
         return structure[2]
@@ -60,6 +71,8 @@ def _is_example(value: Any) -> bool:
 def _signature(value: Any, i: int) -> Tuple[str, Tuple[int, ...]]:
     if isinstance(value, Spec):
         return name_of(value.dtype), tuple(value.shape)
+    if isinstance(value, _Number):
+        return value.dtype, ()
     return _graph.signature(value, f"array {i}")
 
 
@@ -98,7 +111,12 @@ class Program:
             outs = []
             if _flatten(out, outs, is_array) != self._results:
                 raise InvalidArgument(f"out of {self.name}: give arrays as the function returns them")
-        return _unflatten(self._results, iter(self._native.run(leaves, outs)))
+        gives_arrays = any(isinstance(leaf, _graph.Array) for leaf in leaves)
+        arrays = [
+            _graph.asarray(leaf.value, leaf.dtype, None, None) if isinstance(leaf, _Number) else leaf
+            for leaf in leaves
+        ]
+        return _unflatten(self._results, iter(self._native.run(arrays, outs, gives_arrays)))
 
     def report(self) -> Report:
         return report_of(self._native.report())
@@ -173,7 +191,7 @@ class _Tracer:
         for leaf in arguments:
             if isinstance(leaf, Traced):  # a compiled function inside of another one
                 return self.function(*arguments, **keywords)
-        signatures = tuple(_graph.signature(leaf, f"array {i}") for i, leaf in enumerate(leaves))
+        signatures = tuple(_signature(leaf, i) for i, leaf in enumerate(leaves))
         try:
             program = self.programs.get((structure, signatures))
         except TypeError as error:
@@ -204,13 +222,87 @@ class Compiled(Protocol):
 def _flat_results(program: Program) -> Optional[bool]:
     """Whether a call returns a tuple of arrays (True) or one array (False); None: neither."""
     array = ("array",)
-    positional, named = program._arguments[1:]
-    if named != ("dict", ()) or any(one != array for one in positional[1:]):
-        return None
     if program._results == array:
         return False
     is_tuple = program._results[0] == "tuple"
     return True if is_tuple and all(one == array for one in program._results[1:]) else None
+
+
+def _plain(structure: _Structure) -> Any:
+    """An argument as Call.add() takes it. ValueError for more than an array or a value."""
+    if structure[0] == "array":
+        return ...
+    if structure[0] == "number":
+        return NotImplemented
+    if structure[0] == "static" and structure[2] not in (..., NotImplemented):
+        return structure[2]
+    if structure[0] == "tuple" and ("array",) not in structure:
+        return tuple(_plain(one) for one in structure[1:])
+    raise ValueError
+
+
+def _native_call(tracer: _Tracer) -> Any:
+    """A call of the native kind, which learns the simple ones of the tracer's programs."""
+    call = _graph.Call(tracer)
+
+    def added(program: Program) -> None:
+        is_tuple = _flat_results(program)
+        positional, named = program._arguments[1:]
+        try:
+            values = [_plain(one) for one in (*positional[1:], *named[2:])]
+        except ValueError:
+            return
+        if is_tuple is not None:
+            shapes = tuple(one.shape for one in program.outputs)
+            types = tuple(one.dtype for one in program.outputs)
+            count = len(positional) - 1
+            call.add(program._native, is_tuple, shapes, types, count, named[1], values)
+
+    tracer.added = added
+    functools.update_wrapper(call, tracer.function)
+    return call
+
+
+def _is_traced(value: Any) -> bool:
+    if isinstance(value, (tuple, list)):
+        return any(_is_traced(one) for one in value)
+    return isinstance(value, Traced)
+
+
+class _EagerTracer(_Tracer):
+    """Of a function that programs are made of: it adds to the one that is being traced.
+
+    takes_numbers: whether one program serves all numbers that stand beside an array.
+    """
+
+    def __init__(self, function: Callable[..., Any], takes_numbers: bool) -> None:
+        super().__init__(function, False, 0)
+        self.takes_numbers = takes_numbers
+
+    def __call__(self, arguments: Tuple[Any, ...], keywords: Dict[str, Any]) -> Any:
+        if any(map(_is_traced, arguments)) or any(map(_is_traced, keywords.values())):
+            return self.function(*arguments, **keywords)
+        if self.takes_numbers and any(type(one) in (int, float) for one in arguments):
+            arguments = _with_numbers(arguments)
+        return super().__call__(arguments, keywords)
+
+
+def _with_numbers(arguments: Tuple[Any, ...]) -> Tuple[Any, ...]:
+    """Numbers that become elements of the one type that the arrays have."""
+    arrays = [one for one in arguments if is_array(one)]
+    dtypes = {_graph.signature(one, "an argument")[0] for one in arrays}
+    if len(dtypes) != 1:
+        return arguments
+    dtype = dtypes.pop()
+    kinds: Tuple[type, ...] = (int, float) if "float" in dtype else (int,)
+    if dtype == "bool":
+        return arguments
+    return tuple(_Number(one, dtype) if type(one) in kinds else one for one in arguments)
+
+
+def eager(function: Callable[..., Any], takes_numbers: bool = False) -> Any:
+    """The function for arrays, which computes at once by a program for each signature."""
+    return _native_call(_EagerTracer(function, takes_numbers))
 
 
 @overload
@@ -237,18 +329,13 @@ def compile(
     """
     if function is None:
         return functools.partial(compile, fast_math=fast_math, threads=threads)
-    import numpy
-
     tracer = _Tracer(function, fast_math, threads)
-    call = _graph.Call(tracer, numpy.empty)
+    call = _native_call(tracer)
+    learn = tracer.added
 
     def added(program: Program) -> None:
-        is_tuple = _flat_results(program)
-        # NumPy's arrays of ml_dtypes go the slow way: neither protocol has them.
-        has_small = any(one.dtype == "bfloat16" for one in program.outputs)
-        if is_tuple is not None and not has_small:
-            results = [(one.shape, numpy.dtype(one.dtype)) for one in program.outputs]
-            call.add(program._native, is_tuple, results)
+        if learn is not None:
+            learn(program)
         call.programs = tuple(tracer.programs.values())
 
     def report() -> Report:
@@ -258,7 +345,6 @@ def compile(
         return newest.report()
 
     tracer.added = added
-    functools.update_wrapper(call, function)
     call.programs = ()
     call.report = report
     return call

@@ -4,10 +4,10 @@ With arrays of a function that is being traced they add to its program. With oth
 once, by a program of their own.
 """
 
-from functools import wraps
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, TypeVar
+from typing import Any, Callable, List, Optional, Sequence, Tuple, TypeVar
 
 from hoist.errors import InvalidArgument
+from hoist.graph._compile import eager
 from hoist.graph._traced import Axes, Traced, axes_of
 
 __all__: List[str] = []
@@ -15,27 +15,9 @@ __all__: List[str] = []
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-def _is_traced(value: Any) -> bool:
-    if isinstance(value, (tuple, list)):
-        return any(_is_traced(one) for one in value)
-    return isinstance(value, Traced)
-
-
-def _public(function: _Function) -> _Function:
-    compiled: Dict[str, Any] = {}
-
-    @wraps(function)
-    def called(*arguments: Any, **keywords: Any) -> Any:
-        if any(_is_traced(one) for one in arguments) or any(map(_is_traced, keywords.values())):
-            return function(*arguments, **keywords)
-        if not compiled:
-            from hoist.graph._compile import compile
-
-            compiled["call"] = compile(function)
-        return compiled["call"](*arguments, **keywords)
-
+def _public(function: _Function, takes_numbers: bool = False) -> _Function:
     __all__.append(function.__name__)
-    return called  # type: ignore[return-value]
+    return eager(function, takes_numbers)  # type: ignore[no-any-return]
 
 
 def _base(*values: Any) -> Traced:
@@ -60,7 +42,7 @@ def _binary(name: str, what: str) -> Callable[[Any, Any], Any]:
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = what
-    return _public(function)
+    return _public(function, takes_numbers=True)
 
 
 negative = _unary("negative", "-x")
@@ -77,6 +59,14 @@ add = _binary("add", "x1 + x2")
 subtract = _binary("subtract", "x1 - x2")
 multiply = _binary("multiply", "x1 * x2")
 divide = _binary("divide", "x1 / x2")
+floor_divide = _binary("floor_divide", "The quotient rounded down; of integers by 0: 0.")
+remainder = _binary("remainder", "With the sign of x2; of integers by 0: 0.")
+bitwise_and = _binary("bitwise_and", "Of integers or booleans.")
+bitwise_or = _binary("bitwise_or", "Of integers or booleans.")
+bitwise_xor = _binary("bitwise_xor", "Of integers or booleans.")
+bitwise_invert = _unary("bitwise_invert", "Of integers or booleans.")
+bitwise_left_shift = _binary("bitwise_left_shift", "0 where x2 is not from 0 to the type's bits.")
+bitwise_right_shift = _binary("bitwise_right_shift", "The sign stays; x2 as of the left shift.")
 minimum = _binary("minimum", "The lesser; NaN where one is; -0 < +0.")
 maximum = _binary("maximum", "The greater; NaN where one is; -0 < +0.")
 equal = _binary("equal", "x1 == x2")
@@ -128,6 +118,12 @@ def logical_and(x1: Any, x2: Any) -> Any:
 def logical_or(x1: Any, x2: Any) -> Any:
     """Of booleans."""
     return x1._node("where", x1, _truth(x1, True), x2)
+
+
+@_public
+def logical_xor(x1: Any, x2: Any) -> Any:
+    """Of booleans."""
+    return x1._node("where", x1, logical_not(x2), x2)
 
 
 def _truth(x: Traced, value: bool) -> Traced:

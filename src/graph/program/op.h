@@ -28,6 +28,7 @@ enum class Op : uint8_t {
   relu,     // NaN for NaN, -0 for -0
   to_bool,  // x != 0
   cast,     // to the node's type
+  bitwise_invert,
   // Two:
   add,
   subtract,
@@ -35,7 +36,14 @@ enum class Op : uint8_t {
   divide,
   minimum,  // IEEE 754-2019: NaN where either is one, -0 < +0
   maximum,
-  power,  // of libm
+  power,         // of libm
+  floor_divide,  // as Python's; of integers by 0: 0
+  remainder,     // with the sign of the divisor; of integers by 0: 0
+  bitwise_and,   // and the next two: of integers and booleans
+  bitwise_or,
+  bitwise_xor,
+  left_shift,   // of integers; by what is not from 0 to 63: 0
+  right_shift,  // keeps the sign
   equal,
   not_equal,
   less,

@@ -64,6 +64,7 @@ class RandomGraph {
 
   void add_node() {
     if (mixes_ && random_.below(6) == 0) return add(graph_.cast(any(), type()));
+    if (mixes_ && random_.below(8) == 0) return integers();
     switch (random_.below(12)) {
       case 0:
       case 1:
@@ -87,6 +88,14 @@ class RandomGraph {
     }
   }
 
+  void integers() {
+    static constexpr Op kOps[] = {Op::bitwise_and, Op::bitwise_or, Op::bitwise_xor, Op::left_shift,
+                                  Op::right_shift};
+    const Id a = any();
+    if (!is_integer(graph_[a].dtype)) return;
+    if (random_.below(5) == 0) return add(graph_.add_node(Op::bitwise_invert, {a}));
+    add(graph_.add_node(kOps[random_.below(std::size(kOps))], {a, any_like(a)}));
+  }
   void unary() {
     static constexpr Op kOps[] = {Op::negate, Op::absolute, Op::relu, Op::copy,    Op::exp, Op::log,
                                   Op::sqrt,   Op::rsqrt,    Op::tanh, Op::sigmoid, Op::erf};
@@ -94,8 +103,9 @@ class RandomGraph {
     add(graph_.add_node(op, {takes(op, DType::i64) ? any() : any_float()}));
   }
   void binary() {
-    static constexpr Op kOps[] = {Op::add,     Op::subtract, Op::multiply, Op::divide,
-                                  Op::minimum, Op::maximum,  Op::power};
+    static constexpr Op kOps[] = {Op::add,    Op::subtract,     Op::multiply,
+                                  Op::divide, Op::minimum,      Op::maximum,
+                                  Op::power,  Op::floor_divide, Op::remainder};
     static constexpr double kNumbers[] = {0.0, -0.0, 1.0, -1.0, 2.0, 0.3, 4.0};
     const Op op = kOps[random_.below(std::size(kOps))];
     const Id a = takes(op, DType::i64) ? any() : any_float();
@@ -179,7 +189,12 @@ class RandomGraph {
     add(graph_.add_node(kOps[random_.below(6)], {compared, any_like(compared)}));
     if (truths_.empty()) return;
     const Id truth = truths_[random_.below(truths_.size())];
-    if (random_.below(2) == 0) return add(graph_.cast(truth, type()));
+    if (random_.below(4) == 0) return add(graph_.cast(truth, type()));
+    if (random_.below(4) == 0) {
+      static constexpr Op kLogic[] = {Op::bitwise_and, Op::bitwise_or, Op::bitwise_xor};
+      const Id other = truths_[random_.below(truths_.size())];
+      return add(graph_.add_node(kLogic[random_.below(3)], {truth, other}));
+    }
     const Id chosen = any();
     add(graph_.add_node(Op::where, {truth, chosen, any_like(chosen)}));
   }

@@ -1,5 +1,5 @@
 // The steps of lanes other than f32, and casts: as steps.h has them for f32. Plain loops, compiled
-// for each instruction set; all of them give the same bits.
+// for each instruction set; all of them give the same bits, but for products.
 //
 // Results: of f64, add, subtract, multiply, divide, sqrt are correctly rounded, rsqrt is sqrt and a
 // division; exp, log, erf, tanh, power and the sigmoid's exp are libm's. Integers wrap. A power of
@@ -17,7 +17,7 @@ namespace hoist::graph::program {
 struct TypedSteps {
   const char* name;
   using Row = std::array<Step, 8>;
-  // By Lanes; f32's are those of StepTable.
+  // By Lanes; of f32 what StepTable lacks.
   std::array<std::array<Row, kOps>, kLaneKinds> table;
   // By lanes and DType.
   std::array<std::array<std::array<Step, 2>, 16>, kLaneKinds> casts;

@@ -177,10 +177,8 @@ TEST_P(TypedStepsTest, PowersOfIntegersAreProducts) {
 }
 
 TEST_P(TypedStepsTest, NumbersAndArraysGiveTheSame) {
-  for (const Lanes lanes : {Lanes::f64, Lanes::i64, Lanes::u64}) {
-    const DType dtype = lanes == Lanes::f64   ? DType::f64
-                        : lanes == Lanes::i64 ? DType::i64
-                                              : DType::u64;
+  for (const DType dtype : {DType::f32, DType::f64, DType::i64, DType::u64}) {
+    const Lanes lanes = lanes_of(dtype);
     for (size_t k = 0; k < kOps; ++k) {
       const Op op = static_cast<Op>(k);
       if (step(op, lanes, 0) == nullptr) continue;

@@ -15,6 +15,9 @@ bool keeps_types(Op op) {
     case Op::minimum:
     case Op::maximum:
     case Op::where:
+    case Op::bitwise_and:
+    case Op::bitwise_or:
+    case Op::bitwise_xor:
     case Op::reduce_minimum:
     case Op::reduce_maximum:
       return true;
@@ -58,18 +61,31 @@ bool takes(Op op, DType dtype) {
     case Op::minimum:
     case Op::maximum:
     case Op::power:
+    case Op::floor_divide:
+    case Op::remainder:
     case Op::sum:
     case Op::mean:
     case Op::reduce_minimum:
     case Op::reduce_maximum:
     case Op::matmul:
       return is_float(dtype) || is_integer(dtype);
+    case Op::bitwise_and:
+    case Op::bitwise_or:
+    case Op::bitwise_xor:
+    case Op::bitwise_invert:
+      return is_integer(dtype) || dtype == DType::boolean;
+    case Op::left_shift:
+    case Op::right_shift:
+      return is_integer(dtype);
     default:
       return is_comparison(op) || is_float(dtype);
   }
 }
 
-const char* taken_by(Op op) { return takes(op, DType::i64) ? "numbers" : "floats"; }
+const char* taken_by(Op op) {
+  if (!takes(op, DType::i64)) return "floats";
+  return takes(op, DType::f32) ? "numbers" : "integers";
+}
 
 DType computed_in(Op op, DType dtype) {
   if (keeps_types(op)) return dtype;
