@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 #include <structmember.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <memory>
@@ -315,7 +316,10 @@ PyObject* add(PyObject* self, PyObject* arguments) {
       signature->values.push_back(value.ptr() == Py_Ellipsis ? nb::object() : nb::borrow(value));
     }
     State& state = *call_of(self).state;
-    state.gpu.add(signature->program, signature->is_tuple);
+    const auto is_array = [](const nb::object& value) { return !value.is_valid(); };
+    if (signature->names.empty() && std::ranges::all_of(signature->values, is_array)) {
+      state.gpu.add(signature->program, signature->is_tuple);
+    }
     state.known.insert(state.known.begin(), std::move(signature));
     if (state.known.size() > kMostKnown) state.known.pop_back();
     Py_RETURN_NONE;
