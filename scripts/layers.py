@@ -18,7 +18,7 @@ WORDS = {
     "cli": "command hoist", "capi": "libhoist, for C", "cxx": "the API of C++",
     "python": "module hoist", "intercept": "hoist run", "daemon": "hoistd: a GPU",
     "px": "kernels in a small language", "match": "similarity search in an index", "graph": "tensor operations, hologram_ffi",
-    "tensors": "model weights that load progressively",
+    "tensors": "model weights that load progressively", "records": "text as columns",
     "ir": "typed kernels: checked, interpreted",
     "codec": "entropy, bit packing, parity", "placement": "chooses what runs where",
     "container": "files of checked blocks", "device": "CPU, CUDA, hoistd: memory, transfers, kernels",

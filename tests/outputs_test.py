@@ -85,10 +85,13 @@ def setUpModule():  # unittest's name
     (EXAMPLES / "n.safetensors").write_bytes(safetensors(4, 50_000, 2).replace(b'"t', b'"u'))
     (EXAMPLES / "twice.px").write_text(PX)
     (EXAMPLES / "numbers.raw").write_bytes(bytes(400))
+    (EXAMPLES / "twice.graph").write_text("hoist graph 1\n%x = input : f32[100]\n"
+                                          "%1 = add %x, %x : f32[100]\nreturn y = %1\n")
     (EXAMPLES / "patterns").write_text("".join(f"a{i} b c\n" for i in range(100)))
     tool("tensors", "pack", EXAMPLES / "m.safetensors", "-o", EXAMPLES / "m.holo", "--parity", "1")
     tool("tensors", "pack", EXAMPLES / "m.safetensors", EXAMPLES / "n.safetensors", "-o",
          EXAMPLES / "two.holo")
+    tool("records", "encode", EXAMPLES / "patterns", "-o", EXAMPLES / "patterns.hrec")
     damaged = bytearray((EXAMPLES / "m.holo").read_bytes())
     damaged[len(damaged) // 2] ^= 1
     (EXAMPLES / "bad.holo").write_bytes(damaged)
@@ -103,10 +106,12 @@ def tool(name, *words):
 
 def commands(folder):
     """With copies of their inputs in `folder`."""
-    for name in ("m.safetensors", "m.holo", "bad.holo", "patterns", "two.holo", "twice.px", "numbers.raw"):
+    for name in ("m.safetensors", "m.holo", "bad.holo", "patterns", "two.holo", "twice.px", "twice.graph",
+                 "numbers.raw", "patterns.hrec"):
         shutil.copy(EXAMPLES / name, folder / name)
     at = {name: str(folder / name) for name in os.listdir(folder)}
     tensors, container = str(TOOLS / "hoist-tensors"), str(TOOLS / "hoist-container")
+    records = str(TOOLS / "hoist-records")
     return [
         Command("pack", [tensors, "pack", at["m.safetensors"], "-o", "OUT"], ["m.safetensors"]),
         Command("unpack", [tensors, "unpack", at["m.holo"], "-o", "OUT"], ["m.holo"]),
@@ -118,8 +123,16 @@ def commands(folder):
         Command("info --plot", [tensors, "info", at["m.holo"], "--plot", "OUT"], ["m.holo"]),
         Command("container repair", [container, "repair", at["bad.holo"], "-o", "OUT"],
                 ["bad.holo"]),
+        Command("records encode", [records, "encode", at["patterns"], "-o", "OUT"], ["patterns"]),
+        Command("records decode", [records, "decode", at["patterns.hrec"], "-o", "OUT"], ["patterns.hrec"]),
+        Command("records columns", [records, "columns", at["patterns.hrec"], "--select", "0.name", "-o", "OUT"],
+                ["patterns.hrec"], "out.npz"),
         Command("px run", [str(TOOLS / "hoist-px"), "run", at["twice.px"], "--in", f"a={at['numbers.raw']}",
                            "--out", "a=OUT"], ["twice.px", "numbers.raw"]),
+        Command("graph show -o, a plot", [str(TOOLS / "hoist-graph"), "show", at["twice.graph"], "-o", "OUT"],
+                ["twice.graph"]),
+        Command("graph run", [str(TOOLS / "hoist-graph"), "run", at["twice.graph"], "--in",
+                              f"x={at['numbers.raw']}", "--out", "y=OUT"], ["twice.graph", "numbers.raw"]),
         Command("explain --plot", [str(TOOLS / "hoist-explain"), OPERATION, "--cpus", "2", "--plot", "OUT"]),
     ]
 
@@ -284,7 +297,8 @@ class Outputs(unittest.TestCase):
         device = self.device()
         for command in (*commands(self.folder), *own_kind(self.folder)[:2]):
             is_text = "plot" in command.name or command in own_kind(self.folder)
-            through = command.name in ("info --plot", "explain --plot", "px run", "run --stats", "HOIST_STATS")
+            through = command.name in ("info --plot", "explain --plot", "graph show -o, a plot", "graph run", "px run",
+                                       "run --stats", "HOIST_STATS")
             for more in ([], ["--force"]):
                 if command.name in ("run --stats", "HOIST_STATS"):
                     more = []
@@ -296,7 +310,7 @@ class Outputs(unittest.TestCase):
             if through:
                 done = command.run("/dev/fd/1")
                 wanted = (b"<svg" if is_text and "plot" in command.name
-                          else bytes(400) if command.name == "px run" else b"programs")
+                          else bytes(400) if command.name in ("px run", "graph run") else b"programs")
                 self.assertIn(wanted, done.stdout, command.name)
                 pipe = self.folder / "pipe"
                 os.mkfifo(pipe)

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Single operations from Python, on one thread: hologram_ffi beside NumPy and, where it is, PyTorch.
+"""Single operations from Python, on one thread: hologram_ffi ("hoist") and hoist.graph with its Arrays
+("graph") beside NumPy and, where it is, PyTorch.
 
     PYTHONPATH=build/release/python bench/graph/eager_bench.py [--json FILE]
 
-Every peer computes into an array that it is given, and does so in turn with the others: short rounds, so
+Every peer computes into an array that it is given (rows "new": into a new one), and does so in turn with the others: short rounds, so
 that a change of load meets all of them. A time is the least of all rounds. Results are compared first."""
 
 import argparse
@@ -18,6 +19,7 @@ os.environ.setdefault("MKL_NUM_THREADS", "1")
 
 import hologram_ffi as hg  # noqa: E402
 import numpy as np  # noqa: E402
+from hoist import graph  # noqa: E402
 
 try:
     import torch
@@ -67,6 +69,8 @@ def elementwise(n):
     a, b, c = buffer_of(x), buffer_of(y), buffer_of(np.zeros_like(x))
     out = np.asarray(hg.buffer_view(c))
     z = np.empty_like(x)
+    gx, gy, gz = graph.array(x, copy=True), graph.array(y, copy=True), graph.empty(n)
+    names = {"mul": "multiply"}
     if torch:
         tx, ty, tz = torch.from_numpy(x), torch.from_numpy(y), torch.empty(n)
     table = [
@@ -79,13 +83,16 @@ def elementwise(n):
         ("softmax", hg.softmax_f32, numpy_softmax, "softmax", 1),
     ]
     for name, ours, of_numpy, of_torch, inputs in table:
+        of_graph = getattr(graph, names.get(name, name))
         if inputs == 2:
             peers = {"hoist": (lambda f=ours: f(EXECUTOR, a, b, c, n), out),
+                     "graph": (lambda f=of_graph: f(gx, gy, out=gz), gz),
                      "numpy": (lambda f=of_numpy: f(x, y, out=z), z)}
             if torch:
                 peers["torch"] = (lambda f=getattr(torch, of_torch): f(tx, ty, out=tz), tz)
         else:
             peers = {"hoist": (lambda f=ours: f(EXECUTOR, a, c, n), out),
+                     "graph": (lambda f=of_graph: f(gx, out=gz), gz),
                      "numpy": (lambda f=of_numpy: f(x, out=z), z)}
             if torch and name == "relu":
                 peers["torch"] = (lambda: torch.clamp_min(tx, 0, out=tz), tz)
@@ -99,6 +106,14 @@ def elementwise(n):
             elif torch:
                 peers["torch"] = (lambda f=getattr(torch, of_torch): f(tx, out=tz), tz)
         yield name, 4 * n * (inputs + 1), peers
+    peers = {"graph": (lambda: gx + gy, gx + gy), "numpy": (lambda: x + y, x + y)}
+    if torch:
+        peers["torch"] = (lambda: tx + ty, tx + ty)
+    yield "add, new", 12 * n, peers
+    peers = {"graph": (lambda: gx * 0.5, gx * 0.5), "numpy": (lambda: x * 0.5, x * 0.5)}
+    if torch:
+        peers["torch"] = (lambda: tx * 0.5, tx * 0.5)
+    yield "x * 0.5, new", 8 * n, peers
 
 
 def products(n):
@@ -106,8 +121,10 @@ def products(n):
     x, y = rng.standard_normal((n, n), np.float32), rng.standard_normal((n, n), np.float32)
     a, b, c = buffer_of(x), buffer_of(y), buffer_of(np.zeros_like(x))
     z = np.empty_like(x)
+    gx, gy, gz = graph.array(x, copy=True), graph.array(y, copy=True), graph.empty((n, n))
     peers = {"hoist": (lambda: hg.gemm_f32(EXECUTOR, a, b, c, n, n, n),
                        np.asarray(hg.buffer_view(c)).reshape(n, n)),
+             "graph": (lambda: graph.matmul(gx, gy, out=gz), gz),
              "numpy": (lambda: np.matmul(x, y, out=z), z)}
     if torch:
         tx, ty, tz = torch.from_numpy(x), torch.from_numpy(y), torch.empty(n, n)
@@ -167,16 +184,16 @@ def main():
     if arguments.json:
         with open(arguments.json, "w", encoding="utf-8") as file:
             json.dump({"versions": versions, "rows": rows}, file, indent=1)
-    peers = [peer for peer in ("hoist", "numpy", "torch") if peer != "torch" or torch]
+    peers = [peer for peer in ("hoist", "graph", "numpy", "torch") if peer != "torch" or torch]
     print("| operation | n | " + " | ".join(f"{peer}, us" for peer in peers) + " | "
-          + " | ".join(f"{peer} over hoist" for peer in peers[1:]) + " | hoist |")
-    print("|---|---:" + "|---:" * (2 * len(peers)) + "|")
+          + " | ".join(f"{peer} over graph" for peer in peers[2:]) + " | graph |")
+    print("|---|---:" + "|---:" * (2 * len(peers) - 1) + "|")
     for row in rows:
         times = row["seconds"]
-        rate = (f"{row['flop'] / times['hoist'] / 1e9:.1f} GFLOP/s" if "flop" in row
-                else f"{row['bytes'] / times['hoist'] / 1e9:.1f} GB/s")
-        cells = [f"{1e6 * times[peer]:.3f}" for peer in peers]
-        cells += [f"{times[peer] / times['hoist']:.2f}" for peer in peers[1:]]
+        rate = (f"{row['flop'] / times['graph'] / 1e9:.1f} GFLOP/s" if "flop" in row
+                else f"{row['bytes'] / times['graph'] / 1e9:.1f} GB/s")
+        cells = [f"{1e6 * times[peer]:.3f}" if peer in times else "" for peer in peers]
+        cells += [f"{times[peer] / times['graph']:.2f}" for peer in peers[2:]]
         print(f"| {row['operation']} | {row['n']} | " + " | ".join(cells) + f" | {rate} |")
 
 

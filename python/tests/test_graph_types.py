@@ -20,8 +20,7 @@ NUMBERS = INTEGERS + FLOATS
 ALL = [np.dtype("bool"), *NUMBERS]
 SHAPES = hnp.mutually_broadcastable_shapes(num_shapes=2, max_dims=3, max_side=7)
 SEEDS = st.integers(0, 2**32)
-settings.register_profile("graph types", max_examples=25, deadline=None)
-settings.load_profile("graph types")
+FEW = settings(max_examples=25, deadline=None)
 
 
 def is_float(dtype):
@@ -81,6 +80,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")  
 
 
 @pytest.mark.parametrize("dtype", NUMBERS, ids=str)
+@FEW
 @given(shapes=SHAPES, seed=SEEDS)
 def test_arithmetic_wraps_or_rounds_as_numpys(dtype, shapes, seed):
     a, b = (numbers(dtype, shape, seed + i) for i, shape in enumerate(shapes.input_shapes))
@@ -100,6 +100,7 @@ def test_arithmetic_wraps_or_rounds_as_numpys(dtype, shapes, seed):
 
 
 @pytest.mark.parametrize("dtype", ALL, ids=str)
+@FEW
 @given(shapes=SHAPES, seed=SEEDS)
 def test_comparisons_and_choices_are_numpys(dtype, shapes, seed):
     a, b = (numbers(dtype, shape, seed + i) for i, shape in enumerate(shapes.input_shapes))
@@ -121,6 +122,7 @@ def cast(x, dtype):
 
 
 @pytest.mark.parametrize("dtype", ALL, ids=str)
+@FEW
 @given(shape=hnp.array_shapes(min_dims=0, max_dims=2, max_side=30), seed=SEEDS)
 def test_casts_round_once(dtype, shape, seed):
     x = with_strides(numbers(dtype, shape, seed), seed)
@@ -165,6 +167,7 @@ def test_a_cast_does_not_round_twice():
 
 
 @pytest.mark.parametrize("dtype", NUMBERS, ids=str)
+@FEW
 @given(shape=hnp.array_shapes(min_dims=1, max_dims=3, max_side=40), seed=SEEDS, data=st.data())
 def test_reductions_are_numpys(dtype, shape, seed, data):
     x = with_strides(numbers(dtype, shape, seed, special=not is_float(dtype)), seed)
@@ -224,6 +227,7 @@ FUNCTIONS = {
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
+@FEW
 @given(shape=hnp.array_shapes(min_dims=0, max_dims=2, max_side=40), seed=SEEDS)
 def test_functions_of_f64_and_of_narrow_floats(name, shape, seed):
     for dtype in FLOATS:

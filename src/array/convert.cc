@@ -182,13 +182,6 @@ float f16_to_f32(uint16_t value) { return F16::widen(value); }
 float f8_e5m2_to_f32(uint8_t value) { return F8E5M2::widen(value); }
 float f8_e4m3_to_f32(uint8_t value) { return F8E4M3::widen(value); }
 
-uint16_t f32_to_bf16(float value) {
-  const uint32_t bits = std::bit_cast<uint32_t>(value);
-  const uint32_t rounded = bits + 0x7fff + (bits >> 16 & 1);
-  const bool nan = (bits & 0x7fffffffu) > 0x7f800000u;
-  return static_cast<uint16_t>((nan ? bits | 0x00400000u : rounded) >> 16);
-}
-
 uint16_t f32_to_f16(float value) { return static_cast<uint16_t>(F16::narrow(value)); }
 uint8_t f32_to_f8_e5m2(float value) { return static_cast<uint8_t>(F8E5M2::narrow(value)); }
 uint8_t f32_to_f8_e4m3(float value) { return static_cast<uint8_t>(F8E4M3::narrow(value)); }

@@ -18,7 +18,12 @@ float f8_e4m3_to_f32(uint8_t value);
 
 // To nearest, ties to even. A NaN stays a quiet one with its sign and upper payload. What is too
 // large becomes infinity; e4m3, which has none, saturates, infinity too.
-uint16_t f32_to_bf16(float value);
+inline uint16_t f32_to_bf16(float value) {
+  const uint32_t bits = std::bit_cast<uint32_t>(value);
+  const uint32_t rounded = bits + 0x7fff + (bits >> 16 & 1);
+  const bool nan = (bits & 0x7fffffffu) > 0x7f800000u;
+  return static_cast<uint16_t>((nan ? bits | 0x00400000u : rounded) >> 16);
+}
 uint16_t f32_to_f16(float value);
 uint8_t f32_to_f8_e5m2(float value);
 uint8_t f32_to_f8_e4m3(float value);

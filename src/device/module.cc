@@ -126,6 +126,7 @@ Status ModuleKernel::launch(const Stream& stream, const LaunchShape& shape,
                                .arguments = const_cast<void**>(arguments.data())};
   const Result<int> error = launch_function.call(device, stream.handle(), &launch);
   if (!error) return error.error();
+  if (*error == 0) return {};
   return cuda_status(*error, fmt::format("launch {}", name_));
 }
 

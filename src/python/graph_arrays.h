@@ -5,11 +5,10 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 
 #include <cstddef>
+#include <memory>
 #include <string>
-#include <vector>
 
 #include "graph/program/graph.h"
 
@@ -19,8 +18,7 @@ struct GraphArray {
   graph::program::DType dtype = graph::program::DType::f32;
   graph::program::Extents shape;
   void* data = nullptr;
-  nanobind::ndarray<nanobind::ro> owner;  // keeps the memory
-  std::vector<std::byte> copy;            // of one with gaps
+  std::shared_ptr<std::byte> memory;  // what `data` points into
 };
 
 // "float32": as Python names element types.
@@ -36,5 +34,7 @@ GraphArray graph_output(nanobind::handle object, const graph::program::Node& nod
                         const std::string& who);
 // A new NumPy array; of bfloat16 one of ml_dtypes, Unsupported without it.
 nanobind::object new_numpy_array(const graph::program::Node& node);
+// numpy.dtype by its name.
+nanobind::object numpy_type(nanobind::handle name);
 
 }  // namespace hoist::python

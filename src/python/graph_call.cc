@@ -3,15 +3,16 @@
 #include <nanobind/nanobind.h>
 #include <structmember.h>
 
-#include <cstring>
+#include <algorithm>
 #include <memory>
 #include <vector>
 
 #include "python/errors.h"
-#include "python/graph_arrays.h"
+#include "python/graph_gpu.h"
 #include "python/graph_open_arrays.h"
 #include "python/graph_program.h"
-#include "python/pair_call.h"
+#include "python/graph_signature.h"
+#include "python/raising.h"
 #include "python/released_gil.h"
 
 namespace nb = nanobind;
@@ -21,24 +22,15 @@ namespace {
 
 namespace gp = graph::program;
 
-constexpr size_t kMostInputs = 32;
 constexpr size_t kMostOutputs = 8;
 constexpr size_t kMostKnown = 64;
 
-// A program, by the arrays that it takes.
-struct Signature {
-  GraphProgram program;
-  bool is_tuple = false;           // what a call returns
-  std::vector<nb::object> shapes;  // of the results, for NumPy
-  std::vector<nb::object> types;
-};
-
 struct State {
-  nb::object slow;   // called with the arguments' tuple and the keywords' dict
-  nb::object empty;  // numpy.empty
-  nb::object out;    // "out"
+  nb::object slow;  // called with the arguments' tuple and the keywords' dict
+  nb::object out;   // "out"
   ExchangeApi exchange;
-  std::vector<std::shared_ptr<const Signature>> known;  // the last used first
+  GpuCalls gpu;
+  std::vector<std::shared_ptr<Signature>> known;  // the last used first
 };
 
 struct CallObject {
@@ -49,14 +41,6 @@ struct CallObject {
 };
 
 CallObject& call_of(PyObject* self) { return *reinterpret_cast<CallObject*>(self); }
-
-bool fit(const OpenArrays<kMostInputs>& arrays, const gp::Program& program) {
-  if (arrays.count() != program.inputs()) return false;
-  for (size_t i = 0; i < arrays.count(); ++i) {
-    if (!arrays[i].fits(program.input(i))) return false;
-  }
-  return true;
-}
 
 void run(const GraphProgram& program, std::span<const void* const> from,
          std::span<void* const> to) {
@@ -69,10 +53,11 @@ void run(const GraphProgram& program, std::span<const void* const> from,
   check(done);
 }
 
-// The program for the arrays, which then is the first one.
-std::shared_ptr<const Signature> known(State& state, const OpenArrays<kMostInputs>& inputs) {
+// The program for the arguments, which then is the first one.
+std::shared_ptr<Signature> known(State& state, const Arguments& arguments,
+                                 const OpenArrays<kMostInputs>& arrays) {
   for (size_t i = 0; i < state.known.size(); ++i) {
-    if (!fit(inputs, *state.known[i]->program.program)) continue;
+    if (!fits(*state.known[i], arguments, arrays)) continue;
     if (i != 0) std::swap(state.known[0], state.known[i]);
     return state.known[0];
   }
@@ -80,34 +65,32 @@ std::shared_ptr<const Signature> known(State& state, const OpenArrays<kMostInput
 }
 
 // Null where the call is not of the simple kind.
-PyObject* fast_call(State& state, PyObject* const* arguments, size_t count, PyObject* given_out) {
-  if (count > kMostInputs || state.known.empty()) return nullptr;
+PyObject* fast_call(State& state, PyObject* const* given, size_t count, PyObject* keywords) {
+  Arguments arguments;
+  if (state.known.empty() || !take(state.out, given, count, keywords, arguments)) return nullptr;
   OpenArrays<kMostInputs> inputs(state.exchange);
-  const void* from[kMostInputs];
-  for (size_t i = 0; i < count; ++i) {
-    if (!inputs.open(arguments[i], false)) return nullptr;
-    from[i] = inputs[i].data;
+  for (size_t i = 0; i < arguments.count; ++i) {
+    PyObject* const one = arguments.given[i];
+    arguments.is_array[i] = !is_plain(one) && inputs.open(one, false);
   }
-  const std::shared_ptr<const Signature> signature = known(state, inputs);
+  const std::shared_ptr<Signature> signature = known(state, arguments, inputs);
   if (!signature) return nullptr;
   const gp::Program& program = *signature->program.program;
+  const void* from[kMostInputs];
+  Numbers numbers;
+  point(arguments, inputs, *signature, from, numbers);
   const size_t results = program.outputs();
-  if (results > kMostOutputs || (given_out != nullptr && signature->is_tuple)) return nullptr;
+  if (results > kMostOutputs || (arguments.out != nullptr && signature->is_tuple)) return nullptr;
   OpenArrays<kMostOutputs> outputs(state.exchange);
   nb::object made[kMostOutputs];
   void* to[kMostOutputs];
   for (size_t i = 0; i < results; ++i) {
-    if (given_out != nullptr) {
-      made[i] = nb::borrow(given_out);
-    } else {
-      PyObject* const numbers[] = {signature->shapes[i].ptr(), signature->types[i].ptr()};
-      made[i] = nb::steal(PyObject_Vectorcall(state.empty.ptr(), numbers, 2, nullptr));
-      if (!made[i].is_valid()) throw nb::python_error();
-    }
+    made[i] = arguments.out != nullptr ? nb::borrow(arguments.out)
+                                       : new_result(*signature, i, inputs.has_array());
     if (!outputs.open(made[i].ptr(), true) || !outputs[i].fits(program.output(i))) return nullptr;
     to[i] = outputs[i].data;
   }
-  run(signature->program, {from, count}, {to, results});
+  run(signature->program, {from, program.inputs()}, {to, results});
   if (!signature->is_tuple) return made[0].release().ptr();
   nb::list all;
   for (size_t i = 0; i < results; ++i) all.append(made[i]);
@@ -131,13 +114,8 @@ PyObject* call(PyObject* self, PyObject* const* arguments, size_t flags, PyObjec
     if (call_of(self).state == nullptr) throw nb::type_error("a function that is being deleted");
     State& state = *call_of(self).state;
     const auto count = static_cast<size_t>(PyVectorcall_NARGS(flags));
-    const Py_ssize_t names = keywords == nullptr ? 0 : PyTuple_Size(keywords);
-    const bool has_out =
-        names == 1 && PyUnicode_Compare(PyTuple_GetItem(keywords, 0), state.out.ptr()) == 0;
-    if (names == 0 || has_out) {
-      PyObject* const out = has_out && arguments[count] != Py_None ? arguments[count] : nullptr;
-      if (PyObject* const result = fast_call(state, arguments, count, out)) return result;
-    }
+    if (PyObject* const result = state.gpu.call(arguments, count, keywords)) return result;
+    if (PyObject* const result = fast_call(state, arguments, count, keywords)) return result;
     return slow_call(state, arguments, count, keywords);
   });
 }
@@ -145,31 +123,54 @@ PyObject* call(PyObject* self, PyObject* const* arguments, size_t flags, PyObjec
 PyObject* new_call(PyTypeObject* type, PyObject* arguments, PyObject* /*keywords*/) {
   return raising([&]() -> PyObject* {
     PyObject* slow = nullptr;
-    PyObject* empty = nullptr;
-    if (PyArg_ParseTuple(arguments, "OO:Call", &slow, &empty) == 0) return nullptr;
+    if (PyArg_ParseTuple(arguments, "O:Call", &slow) == 0) return nullptr;
     PyObject* const self = PyType_GenericAlloc(type, 0);
     if (self == nullptr) return nullptr;
     call_of(self).call = call;
-    call_of(self).state = new State{nb::borrow(slow), nb::borrow(empty), nb::str("out"), {}, {}};
+    call_of(self).state =
+        new State{nb::borrow(slow), nb::steal(PyUnicode_InternFromString("out")), {}, {}, {}};
     return self;
   });
 }
 
-// add(program, is_tuple, [(shape, dtype), …])
+// add(program, is_tuple, shapes, types, positional, names, values): `values` has ... for
+// arrays, NotImplemented for numbers that the program is given.
 PyObject* add(PyObject* self, PyObject* arguments) {
   return raising([&]() -> PyObject* {
     PyObject* program = nullptr;
     int is_tuple = 0;
-    PyObject* results = nullptr;
-    if (PyArg_ParseTuple(arguments, "OpO:add", &program, &is_tuple, &results) == 0) return nullptr;
+    PyObject* shapes = nullptr;
+    PyObject* types = nullptr;
+    Py_ssize_t positional = 0;
+    PyObject* names = nullptr;
+    PyObject* values = nullptr;
+    if (PyArg_ParseTuple(arguments, "OpOOnOO:add", &program, &is_tuple, &shapes, &types,
+                         &positional, &names, &values) == 0) {
+      return nullptr;
+    }
     auto signature = std::make_shared<Signature>();
     signature->program = nb::cast<GraphProgram>(nb::handle(program));
     signature->is_tuple = is_tuple != 0;
-    for (const nb::handle result : nb::borrow<nb::list>(results)) {
-      signature->shapes.push_back(result[0]);
-      signature->types.push_back(result[1]);
+    signature->positional = static_cast<size_t>(positional);
+    signature->shapes = nb::tuple(nb::handle(shapes));
+    signature->types = nb::tuple(nb::handle(types));
+    const gp::Program& made = *signature->program.program;
+    for (size_t i = 0; i < made.outputs(); ++i) {
+      signature->arrays.push_back(array_like(made.output(i).dtype, made.output(i).shape));
+    }
+    for (const nb::handle name : nb::handle(names)) {
+      PyObject* interned = nb::borrow(name).release().ptr();
+      PyUnicode_InternInPlace(&interned);
+      signature->names.push_back(nb::steal(interned));
+    }
+    for (const nb::handle value : nb::handle(values)) {
+      signature->values.push_back(value.ptr() == Py_Ellipsis ? nb::object() : nb::borrow(value));
     }
     State& state = *call_of(self).state;
+    // Arrays alone, by place.
+    const bool has_arrays_alone =
+        signature->names.empty() && std::ranges::none_of(signature->values, &nb::object::is_valid);
+    if (has_arrays_alone) state.gpu.add(signature->program, signature->is_tuple);
     state.known.insert(state.known.begin(), std::move(signature));
     if (state.known.size() > kMostKnown) state.known.pop_back();
     Py_RETURN_NONE;
@@ -181,7 +182,9 @@ int traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(call_of(self).attributes);
   if (State* const state = call_of(self).state) {
     Py_VISIT(state->slow.ptr());
-    Py_VISIT(state->empty.ptr());
+    for (const auto& signature : state->known) {
+      for (const nb::object& value : signature->values) Py_VISIT(value.ptr());
+    }
   }
   return 0;
 }
@@ -217,6 +220,13 @@ PyObject* get(PyObject* self, PyObject* object, PyObject* /*type*/) {
   });
 }
 
+PyObject* repr(PyObject* self) {
+  return raising([&] {
+    const nb::object name = nb::getattr(nb::handle(self), "__qualname__", nb::str("?"));
+    return PyUnicode_FromFormat("<function %S of hoist.graph>", name.ptr());
+  });
+}
+
 PyMemberDef members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(CallObject, call), READONLY, nullptr},
     {"__dictoffset__", T_PYSSIZET, offsetof(CallObject, attributes), READONLY, nullptr},
@@ -232,6 +242,7 @@ PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(new_call)},
                        {Py_tp_clear, reinterpret_cast<void*>(clear)},
                        {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
                        {Py_tp_descr_get, reinterpret_cast<void*>(get)},
+                       {Py_tp_repr, reinterpret_cast<void*>(repr)},
                        {Py_tp_members, members},
                        {Py_tp_getset, attributes},
                        {Py_tp_methods, methods},
@@ -240,19 +251,6 @@ PyType_Spec spec = {"hoist._graph.Call", sizeof(CallObject), 0,
                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL, slots};
 
 }  // namespace
-
-void ExchangeApi::find(PyTypeObject* type) {
-  type_ = nb::borrow(reinterpret_cast<PyObject*>(type));
-  api_ = nullptr;
-  const nb::object capsule = nb::getattr(type_, hologram::kExchangeAttribute, nb::handle());
-  if (!capsule.is_valid() || PyCapsule_IsValid(capsule.ptr(), hologram::kExchangeCapsule) == 0) {
-    return;
-  }
-  const auto* api = static_cast<const hologram::DLPackExchangeApi*>(
-      PyCapsule_GetPointer(capsule.ptr(), hologram::kExchangeCapsule));
-  while (api != nullptr && api->major != 1) api = api->previous;
-  if (api != nullptr && api->view_of_object != nullptr) api_ = api;
-}
 
 void define_graph_call(nb::module_& module) {
   PyObject* const type = PyType_FromSpec(&spec);

@@ -13,6 +13,7 @@
 #include "graph/circuit/parser.h"
 #include "graph/circuit/print.h"
 #include "python/errors.h"
+#include "python/main_interpreter.h"
 #include "python/released_gil.h"
 
 namespace nb = nanobind;
@@ -92,6 +93,7 @@ nb::tuple evaluate(const Circuit& self) {
 
 NB_MODULE(_graph_circuit, module) {
   using namespace hoist::python;
+  refuse_subinterpreters("hoist");
   nb::set_leak_warnings(false);
   watch_interpreters_end();
   module.def("parse", &parse, "text"_a, "grammar"_a, "name"_a);

@@ -1,31 +1,33 @@
-// The arrays of one call, opened without a step through Python: by the buffer protocol, or by
-// DLPack's exchange API.
+// The arrays of one call, opened without a step through Python: Arrays, by the buffer protocol, or
+// by DLPack's exchange API.
 #pragma once
 
 #include <nanobind/nanobind.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "graph/program/graph.h"
-#include "python/hologram/dlpack.h"
+#include "python/array/array.h"
+#include "python/array/formats.h"
+#include "python/dlpack.h"
 
 namespace hoist::python {
 
 // The exchange API of the type that was asked for last.
 class ExchangeApi {
  public:
-  const hologram::DLPackExchangeApi* of(PyObject* object) {
+  const DLPackExchangeApi* of(PyObject* object) {
     PyTypeObject* const type = Py_TYPE(object);
-    if (reinterpret_cast<PyObject*>(type) != type_.ptr()) find(type);
-    return api_;
+    return reinterpret_cast<PyObject*>(type) == type_.ptr() ? api_ : find(type);
   }
 
  private:
-  void find(PyTypeObject* type);
+  const DLPackExchangeApi* find(PyTypeObject* type);
 
   nanobind::object type_;
-  const hologram::DLPackExchangeApi* api_ = nullptr;
+  const DLPackExchangeApi* api_ = nullptr;
 };
 
 // A contiguous array, whatever it was opened by.
@@ -46,38 +48,6 @@ struct OpenArray {
   }
 };
 
-// The type of a buffer's elements, by their format (of the module struct) and size.
-inline array::DType dtype_of_format(const char* format, Py_ssize_t size) {
-  using array::DType;
-  if (format == nullptr || format[0] == 0 || format[1] != 0) return DType::c128;
-  if (format[0] == 'f') return DType::f32;  // first, because it is the commonest
-  const auto of_size = [&](DType one, DType two, DType four, DType eight) {
-    return size == 1 ? one : size == 2 ? two : size == 4 ? four : size == 8 ? eight : DType::c128;
-  };
-  switch (format[0]) {
-    case '?':
-      return DType::boolean;
-    case 'e':
-      return DType::f16;
-    case 'd':
-      return DType::f64;
-    case 'b':
-    case 'h':
-    case 'i':
-    case 'l':
-    case 'q':
-      return of_size(DType::i8, DType::i16, DType::i32, DType::i64);
-    case 'B':
-    case 'H':
-    case 'I':
-    case 'L':
-    case 'Q':
-      return of_size(DType::u8, DType::u16, DType::u32, DType::u64);
-    default:
-      return DType::c128;
-  }
-}
-
 template <size_t kMost>
 class OpenArrays {
  public:
@@ -90,7 +60,8 @@ class OpenArrays {
 
   // Whether it could be opened; kMost at most.
   bool open(PyObject* object, bool is_written) {
-    if (PyObject_CheckBuffer(object) == 0) return open_exchanged(object);
+    if (const Array* const array = array_of(object)) return open_array(*array, is_written);
+    if (PyObject_CheckBuffer(object) == 0) return open_exchanged(object, is_written);
     Py_buffer& buffer = buffers_[buffers_open_];
     const int flags = PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (is_written ? PyBUF_WRITABLE : 0);
     if (PyObject_GetBuffer(object, &buffer, flags) != 0) {
@@ -99,7 +70,9 @@ class OpenArrays {
     }
     ++buffers_open_;
     static_assert(sizeof(Py_ssize_t) == sizeof(int64_t));
-    arrays_[count_++] = {buffer.buf, dtype_of_format(buffer.format, buffer.itemsize),
+    arrays_[count_++] = {buffer.buf,
+                         dtype_of_format(buffer.format, static_cast<size_t>(buffer.itemsize))
+                             .value_or(array::DType::c128),
                          static_cast<size_t>(buffer.ndim),
                          reinterpret_cast<const int64_t*>(buffer.shape)};
     return true;
@@ -107,21 +80,51 @@ class OpenArrays {
 
   const OpenArray& operator[](size_t i) const { return arrays_[i]; }
   size_t count() const { return count_; }
+  // Whether one of them is an Array.
+  bool has_array() const { return has_array_; }
 
  private:
-  bool open_exchanged(PyObject* object) {
-    const hologram::DLPackExchangeApi* const api = exchange_.of(object);
-    hologram::DLTensor tensor{};
-    if (api == nullptr) return false;
+  bool open_array(const Array& given, bool is_written) {
+    has_array_ = true;
+    const Array* array = &given;
+    if (given.view.device.kind != array::DeviceKind::cpu) return false;
+    if (is_written && (given.is_read_only || !given.is_contiguous)) return false;
+    if (!given.is_contiguous) {
+      copies_.reserve(kMost);
+      array = &copies_.emplace_back(copy_on_cpu(given));
+    }
+    arrays_[count_++] = {array->view.data, given.view.dtype, static_cast<size_t>(given.view.rank),
+                         given.view.extents.data()};
+    return true;
+  }
+
+  // A view does not tell; a managed tensor does.
+  static bool is_writable(const DLPackExchangeApi& api, PyObject* object) {
+    DLManagedTensorVersioned* tensor = nullptr;
+    if (api.from_object == nullptr || api.from_object(object, &tensor) != 0) {
+      PyErr_Clear();
+      return false;
+    }
+    const bool is_read_only = (tensor->flags & kDlpackReadOnly) != 0;
+    if (tensor->deleter != nullptr) tensor->deleter(tensor);
+    return !is_read_only;
+  }
+
+  bool open_exchanged(PyObject* object, bool is_written) {
+    const DLPackExchangeApi* const api = exchange_.of(object);
+    DLTensor tensor{};
+    if (api == nullptr || (is_written && !is_writable(*api, object))) return false;
     if (api->view_of_object(object, &tensor) != 0) {
       PyErr_Clear();
       return false;
     }
-    if (tensor.device_type != hologram::kDlpackCpu || tensor.lanes != 1) return false;
-    int64_t stride = 1;
+    if (tensor.device_type != kDlpackCpu || tensor.lanes != 1) return false;
+    // Without signs: with an extent of 0 the others' product may be any.
+    uint64_t stride = 1;
     for (int32_t i = tensor.ndim; tensor.strides != nullptr && i-- > 0;) {
-      if (tensor.shape[i] != 1 && tensor.strides[i] != stride) return false;
-      stride *= tensor.shape[i];
+      const auto extent = static_cast<uint64_t>(tensor.shape[i]);
+      if (extent != 1 && static_cast<uint64_t>(tensor.strides[i]) != stride) return false;
+      stride *= extent;
     }
     const auto* const type = array::find_dtype(array::DlpackType{tensor.code, tensor.bits});
     arrays_[count_++] = {static_cast<std::byte*>(tensor.data) + tensor.byte_offset,
@@ -133,6 +136,8 @@ class OpenArrays {
   ExchangeApi& exchange_;
   size_t count_ = 0;
   size_t buffers_open_ = 0;
+  bool has_array_ = false;
+  std::vector<Array> copies_;  // of those with gaps
   OpenArray arrays_[kMost];
   Py_buffer buffers_[kMost];
 };

@@ -3,8 +3,10 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "python/array/parts.h"
 #include "python/errors.h"
 #include "python/graph_arrays.h"
+#include "python/graph_gpu.h"
 #include "python/released_gil.h"
 
 namespace nb = nanobind;
@@ -30,7 +32,7 @@ nb::list signature(const gp::Program& program, bool of_inputs) {
   return list;
 }
 
-nb::dict report(const gp::Program& program) {
+nb::dict report(const gp::Program& program, const GraphGpu& gpu) {
   const gp::Report& report = program.report();
   nb::list kernels;
   for (const gp::KernelReport& kernel : report.kernels) {
@@ -48,31 +50,32 @@ nb::dict report(const gp::Program& program) {
   facts["arena_bytes"] = report.arena_bytes;
   facts["results_in_place"] = report.results_in_place;
   facts["kernels"] = kernels;
+  facts["gpus"] = gpu.report();
   return facts;
-}
-
-// (op, shape, dtype, inputs, kernel or -1, number or None) of each node that is run.
-nb::list nodes(const gp::Program& program) {
-  const gp::Graph& graph = program.graph();
-  const std::vector<bool> live = graph.live();
-  std::vector<int64_t> kernel_of(graph.size(), -1);
-  for (size_t k = 0; k < program.kernels().size(); ++k) {
-    for (const gp::Id id : program.kernels()[k].members) kernel_of[id] = static_cast<int64_t>(k);
-  }
-  nb::list list;
-  for (gp::Id id = 0; id < graph.size(); ++id) {
-    if (!live[id]) continue;
-    const gp::Node& node = graph[id];
-    const nb::object number = node.is_number() ? nb::cast(node.number()) : nb::none();
-    list.append(nb::make_tuple(id, std::string(gp::properties(node.op).name), described(node)[1],
-                               node.inputs, kernel_of[id], number));
-  }
-  return list;
 }
 
 }  // namespace
 
-nb::tuple GraphProgram::run(nb::sequence arrays, nb::object outs) const {
+GraphProgram compiled_program(gp::Graph graph, const gp::CompileOptions& options) {
+  GraphProgram program;
+  program.graph = std::make_shared<const gp::Graph>(std::move(graph));
+  program.program = value(gp::Program::compile(*program.graph, options));
+  double work = static_cast<double>(program.program->report().bytes_moved);
+  for (const gp::Kernel& kernel : program.program->kernels()) {
+    for (const gp::Loop& loop : kernel.loops) {
+      const auto places = static_cast<double>(gp::element_count(loop.outer)) *
+                          static_cast<double>(loop.rows) * static_cast<double>(loop.columns);
+      size_t steps = 0;
+      for (const gp::Phase& phase : loop.phases) steps += phase.steps.size();
+      work += places * static_cast<double>(steps);
+      if (loop.product) work += places * static_cast<double>(loop.product->depth);
+    }
+  }
+  program.is_short = work < 1e6;
+  return program;
+}
+
+nb::tuple GraphProgram::run(nb::sequence arrays, nb::object outs, bool gives_arrays) const {
   std::vector<GraphArray> inputs;
   std::vector<GraphArray> outputs;
   std::vector<const void*> from;
@@ -84,6 +87,12 @@ nb::tuple GraphProgram::run(nb::sequence arrays, nb::object outs) const {
   };
   const size_t count = nb::len(arrays);
   if (count != program->inputs()) refuse(count, program->inputs(), "inputs");
+  if (!outs.is_none() && nb::len(outs) != program->outputs()) {
+    refuse(nb::len(outs), program->outputs(), "outputs");
+  }
+  for (const nb::handle array : arrays) {
+    if (is_on_gpu(array)) return run_on_gpu(*this, arrays, outs);
+  }
   for (size_t i = 0; i < count; ++i) {
     const std::string who = "input " + std::to_string(i);
     inputs.push_back(graph_input(arrays[i], who));
@@ -96,12 +105,11 @@ nb::tuple GraphProgram::run(nb::sequence arrays, nb::object outs) const {
     }
     from.push_back(inputs.back().data);
   }
-  if (!outs.is_none() && nb::len(outs) != program->outputs()) {
-    refuse(nb::len(outs), program->outputs(), "outputs");
-  }
   for (size_t i = 0; i < program->outputs(); ++i) {
     const gp::Node& node = program->output(i);
-    const nb::object array = outs.is_none() ? new_numpy_array(node) : nb::object(outs[i]);
+    const nb::object array = !outs.is_none() ? nb::object(outs[i])
+                             : gives_arrays  ? array_object(new_array(node.dtype, node.shape))
+                                             : new_numpy_array(node);
     outputs.push_back(graph_output(array, node, "out"));
     to.push_back(outputs.back().data);
     results.append(array);
@@ -121,12 +129,19 @@ nb::tuple GraphProgram::run(nb::sequence arrays, nb::object outs) const {
 
 void define_graph_program(nb::module_& module) {
   nb::class_<GraphProgram>(module, "Program")
-      .def("run", &GraphProgram::run, "arrays"_a, "outs"_a.none())
+      .def("run", &GraphProgram::run, "arrays"_a, "outs"_a.none(), "gives_arrays"_a)
       .def("inputs", [](const GraphProgram& it) { return signature(*it.program, true); })
       .def("outputs", [](const GraphProgram& it) { return signature(*it.program, false); })
-      .def("report", [](const GraphProgram& it) { return report(*it.program); })
-      .def("nodes", [](const GraphProgram& it) { return nodes(*it.program); });
+      .def("report", [](const GraphProgram& it) { return report(*it.program, *it.gpu); });
   module.def("signature", [](nb::handle object, const std::string& who) {
+    if (is_on_gpu(object)) {
+      const GpuArray array = gpu_array(object, who);
+      return nb::make_tuple(graph_dtype_name(array.dtype), tuple_of(array.shape));
+    }
+    if (const Array* const given = array_of(object.ptr())) {
+      const Array array = *given;
+      return nb::make_tuple(graph_dtype_name(array.view.dtype), tuple_of(array.view.shape()));
+    }
     const GraphArray array = graph_input(object, who);
     nb::list shape;
     for (const int64_t extent : array.shape) shape.append(extent);

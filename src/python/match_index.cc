@@ -19,6 +19,7 @@
 #include "match/index/index.h"
 #include "python/errors.h"
 #include "python/interruptible.h"
+#include "python/main_interpreter.h"
 #include "python/match_bulk.h"
 #include "python/match_events.h"
 #include "python/match_hits.h"
@@ -320,6 +321,7 @@ match::RecordOptions record_options(double threshold, size_t max_predictions,
 }  // namespace
 
 NB_MODULE(_index, module) {
+  hoist::python::refuse_subinterpreters("hoist");
   // What threads still hold that end with the program, or that a child has not, is no leak of ours.
   nanobind::set_leak_warnings(false);
   hoist::python::watch_interpreters_end();

@@ -3,9 +3,11 @@
 
 #include <nanobind/nanobind.h>
 
+#include "python/main_interpreter.h"
 #include "python/released_gil.h"
 
 NB_MODULE(_native, module) {
+  hoist::python::refuse_subinterpreters("hoist");
   // What threads still hold that end with the program, or that a child has not, is no leak of ours.
   nanobind::set_leak_warnings(false);
   module.attr("__version__") = HOIST_VERSION;

@@ -8,8 +8,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
-#include <new>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +15,7 @@
 #include "match/pairs/sequence_list.h"
 #include "python/match_collection.h"
 #include "python/match_elements.h"
+#include "python/raising.h"
 
 namespace hoist::python {
 
@@ -101,23 +100,5 @@ class Pair {
   match::Sequence first;
   match::Sequence second;
 };
-
-// What C++ throws as what Python raises; null then.
-template <typename Work>
-PyObject* raising(const Work& work) {
-  try {
-    return work();
-  } catch (nanobind::python_error& error) {
-    error.restore();
-  } catch (const nanobind::builtin_exception& error) {
-    const bool is_value = error.type() == nanobind::exception_type::value_error;
-    PyErr_SetString(is_value ? PyExc_ValueError : PyExc_TypeError, error.what());
-  } catch (const std::bad_alloc&) {
-    PyErr_NoMemory();
-  } catch (const std::exception& error) {
-    PyErr_SetString(PyExc_RuntimeError, error.what());
-  }
-  return nullptr;
-}
 
 }  // namespace hoist::python

@@ -11,6 +11,7 @@
 
 #include "px/lower/lower.h"
 #include "python/errors.h"
+#include "python/main_interpreter.h"
 #include "python/px_program.h"
 #include "python/released_gil.h"
 
@@ -88,6 +89,7 @@ px::Target target_of(const std::string& target) {
 
 NB_MODULE(_px, module) {
   using namespace hoist::python;
+  refuse_subinterpreters("hoist");
   nb::set_leak_warnings(false);
   watch_interpreters_end();
   module.def("read_text", &read_text, "text"_a, "name"_a);

@@ -15,8 +15,11 @@ whose operators and `hoist.graph` functions (named as the Python array API names
 Later calls with those shapes run the program alone. Other functions of this module take arrays,
 too, and then compute at once.
 
-Elements are bool, integers, float16, bfloat16, float32 and float64. Arrays lie on the CPU; those with
-gaps are copied.
+`Array` holds the elements that `array()`, `zeros()` and others make, and shares memory with NumPy, PyTorch
+and DLPack. Functions that are given one give such arrays, others NumPy's.
+
+Elements are bool, integers, float16, bfloat16, float32 and float64. Programs run on the
+CPU; arrays with gaps are copied.
 Errors are those of `hoist.errors`, and TraceError.
 
 `hoist.graph.circuit`, circuits over the 96 classes of bytes, is loaded when it is first used.
@@ -25,9 +28,17 @@ Errors are those of `hoist.errors`, and TraceError.
 from importlib import import_module
 from typing import Any
 
+from hoist.graph import _array
+from hoist.graph._along import *  # noqa: F403
+from hoist.graph._along import __all__ as _along
 from hoist.graph._class_losses import *  # noqa: F403
 from hoist.graph._class_losses import __all__ as _class_losses
 from hoist.graph._compile import Compiled, Program, Spec, compile, trace
+from hoist.graph._creation import *  # noqa: F403
+from hoist.graph._creation import __all__ as _creation
+from hoist.graph._dtypes import *  # noqa: F403
+from hoist.graph._dtypes import __all__ as _dtypes
+from hoist.graph._dtypes import boolean as bool
 from hoist.graph._elementwise import *  # noqa: F403
 from hoist.graph._elementwise import __all__ as _elementwise
 from hoist.graph._functions import *  # noqa: F403
@@ -45,6 +56,7 @@ from hoist.graph._reductions import __all__ as _reductions
 from hoist.graph._report import Kernel, Report
 from hoist.graph._shapes import *  # noqa: F403
 from hoist.graph._shapes import __all__ as _shapes
+from hoist.graph._text import load, parse
 from hoist.graph._traced import TraceError, Traced
 
 __all__ = [
@@ -56,9 +68,14 @@ __all__ = [
     "TraceError",
     "Traced",
     "compile",
+    "load",
+    "parse",
     "trace",
 ]
-__all__ += _functions + _elementwise + _reductions + _products + _normalisation + _losses + _class_losses + _shapes + _padding
+__all__ += _along + _creation + _dtypes + _functions + _elementwise + _reductions + _products
+__all__ += _normalisation + _losses + _class_losses + _shapes + _padding
+
+_array.install(globals())
 
 
 def __getattr__(name: str) -> Any:

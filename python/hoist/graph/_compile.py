@@ -1,12 +1,16 @@
 """Tracing of functions, and the programs that come of it."""
 
 import functools
+import operator
+import os
+from numbers import Integral, Real
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Protocol, Sequence, Tuple, overload
 
 from hoist import _graph
 from hoist.errors import InvalidArgument
 from hoist.graph._report import Report, report_of
-from hoist.graph._traced import TraceError, Traced, is_array
+from hoist.graph._static import Static
+from hoist.graph._traced import TraceError, Traced, has_traced, is_array
 from hoist.graph._types import name_of
 
 _MOST_PROGRAMS = 64  # of a function; with more shapes the oldest is dropped
@@ -19,7 +23,15 @@ class Spec(NamedTuple):
     dtype: str = "float32"
 
 
-# The structure of a value: ("array",), ("static", type, value), or a kind with what is inside.
+class _Number(NamedTuple):
+    """A number among arrays that a program is given, as an element of `dtype`."""
+
+    value: Any
+    dtype: str
+
+
+# The structure of a value: ("array",), ("number", type), ("static", type, value), or a kind with
+# what is inside.
 _Structure = Tuple[Any, ...]
 
 
@@ -27,6 +39,13 @@ def _flatten(value: Any, leaves: List[Any], is_leaf: Callable[[Any], bool]) -> _
     if is_leaf(value):
         leaves.append(value)
         return ("array",)
+    if isinstance(value, _Number):
+        leaves.append(value)
+        return ("number", type(value.value))
+    if isinstance(value, dict) and not all(type(key) is str for key in value):
+        keys = (_flatten(key, [], lambda _: False) for key in value)
+        values = (_flatten(one, leaves, is_leaf) for one in value.values())
+        return ("pairs", *(one for pair in zip(keys, values) for one in pair))
     if isinstance(value, dict):
         return ("dict", tuple(value), *(_flatten(one, leaves, is_leaf) for one in value.values()))
     if isinstance(value, (tuple, list)) and not isinstance(value, Spec):
@@ -34,13 +53,12 @@ def _flatten(value: Any, leaves: List[Any], is_leaf: Callable[[Any], bool]) -> _
         if hasattr(value, "_fields"):
             return ("named", type(value), *inside)
         return ("list" if isinstance(value, list) else "tuple", *inside)
-    # 0.0 and -0.0 are equal, but not the same.
-    return ("static", type(value), value, repr(value) if isinstance(value, float) else None)
+    return Static(("static", type(value), value))
 
 
 def _unflatten(structure: _Structure, leaves: Any) -> Any:
     kind = structure[0]
-    if kind == "array":
+    if kind in ("array", "number"):
         return next(leaves)
     if kind == "static":
         return structure[2]
@@ -50,6 +68,8 @@ def _unflatten(structure: _Structure, leaves: Any) -> Any:
     if kind == "named":
         return structure[1](*(_unflatten(one, leaves) for one in structure[2:]))
     inside = [_unflatten(one, leaves) for one in structure[1:]]
+    if kind == "pairs":
+        return dict(zip(inside[::2], inside[1::2]))
     return inside if kind == "list" else tuple(inside)
 
 
@@ -60,6 +80,8 @@ def _is_example(value: Any) -> bool:
 def _signature(value: Any, i: int) -> Tuple[str, Tuple[int, ...]]:
     if isinstance(value, Spec):
         return name_of(value.dtype), tuple(value.shape)
+    if isinstance(value, _Number):
+        return value.dtype, ()
     return _graph.signature(value, f"array {i}")
 
 
@@ -77,6 +99,8 @@ class Program:
         self._arguments = arguments
         self._results = results
         self.name = name
+        self._parameters: Tuple[str, ...] = ()  # of the function
+        self._names: Optional[Tuple[List[str], List[str]]] = None  # of a text's arrays
         self.inputs = tuple(Spec(shape, dtype) for dtype, shape in native.inputs())
         self.outputs = tuple(Spec(shape, dtype) for dtype, shape in native.outputs())
 
@@ -98,16 +122,44 @@ class Program:
             outs = []
             if _flatten(out, outs, is_array) != self._results:
                 raise InvalidArgument(f"out of {self.name}: give arrays as the function returns them")
-        return _unflatten(self._results, iter(self._native.run(leaves, outs)))
+        gives_arrays = any(isinstance(leaf, _graph.Array) for leaf in leaves)
+        arrays = [
+            _graph.asarray(leaf.value, leaf.dtype, None, None) if isinstance(leaf, _Number) else leaf
+            for leaf in leaves
+        ]
+        return _unflatten(self._results, iter(self._native.run(arrays, outs, gives_arrays)))
 
     def report(self) -> Report:
         return report_of(self._native.report())
 
     def svg(self) -> str:
         """A picture of the nodes, grouped by kernel."""
-        from hoist.graph._svg import picture
+        return _graph.picture(self._native, self.name)
 
-        return picture(self.name, self._native.nodes())
+    def text(self) -> str:
+        """The graph as text, which parse() reads; as it was traced, so whatever rewrites it."""
+        from hoist.graph._text import input_names, output_names
+
+        return _graph.text(self._native, self.name, input_names(self), output_names(self))
+
+    def save(self, path: Any, *, replace: bool = False) -> None:
+        """Writes text() to a file; InvalidArgument where there is one, unless it may be replaced."""
+        from hoist.graph._text import input_names, output_names
+
+        names = input_names(self), output_names(self)
+        _graph.save(self._native, self.name, *names, os.fspath(path), replace)
+
+
+def _name_of(function: Callable[..., Any]) -> str:
+    """Objects that may be called, such as those of functools.partial, have none of their own."""
+    return getattr(function, "__name__", "function")
+
+
+def _checked_threads(threads: int) -> int:
+    count = operator.index(threads)
+    if count < 0:
+        raise InvalidArgument(f"threads={count}: give 0 or more")
+    return min(count, 1 << 20)  # more than any machine has
 
 
 def _traced(
@@ -121,7 +173,7 @@ def _traced(
     builder = _graph.Builder()
     inputs = [Traced(builder, builder.input(dtype, shape)) for dtype, shape in signatures]
     positional, named = _unflatten(arguments, iter(inputs))
-    name = getattr(function, "__name__", "function")
+    name = _name_of(function)
     result = function(*positional, **named)
     leaves: List[Any] = []
     results = _flatten(result, leaves, lambda one: isinstance(one, Traced) or is_array(one))
@@ -135,7 +187,11 @@ def _traced(
             leaf._id if isinstance(leaf, Traced) else builder.constant(leaf, f"result of {name}")
         )
     native = builder.compile(outputs, fast_math, fuses, threads)
-    return Program(native, arguments, results, name)
+    program = Program(native, arguments, results, name)
+    code = getattr(function, "__code__", None)
+    if code is not None:
+        program._parameters = code.co_varnames[: code.co_argcount]
+    return program
 
 
 def trace(
@@ -153,7 +209,7 @@ def trace(
     leaves: List[Any] = []
     structure = _flatten((arguments, keywords), leaves, _is_example)
     signatures = [_signature(leaf, i) for i, leaf in enumerate(leaves)]
-    return _traced(function, structure, signatures, fast_math, threads)
+    return _traced(function, structure, signatures, fast_math, _checked_threads(threads))
 
 
 class _Tracer:
@@ -169,11 +225,12 @@ class _Tracer:
     def __call__(self, arguments: Tuple[Any, ...], keywords: Dict[str, Any]) -> Any:
         out = keywords.pop("out", None)
         leaves: List[Any] = []
+        if has_traced((arguments, keywords)):  # a compiled function inside of another one
+            if out is not None:
+                raise TraceError("out= in a function that is traced: return the array instead")
+            return self.function(*arguments, **keywords)
         structure = _flatten((arguments, keywords), leaves, is_array)
-        for leaf in arguments:
-            if isinstance(leaf, Traced):  # a compiled function inside of another one
-                return self.function(*arguments, **keywords)
-        signatures = tuple(_graph.signature(leaf, f"array {i}") for i, leaf in enumerate(leaves))
+        signatures = tuple(_signature(leaf, i) for i, leaf in enumerate(leaves))
         try:
             program = self.programs.get((structure, signatures))
         except TypeError as error:
@@ -181,8 +238,10 @@ class _Tracer:
         if program is None:
             program = _traced(self.function, structure, signatures, self.fast_math, self.threads)
             self.programs[(structure, signatures)] = program
-            if len(self.programs) > _MOST_PROGRAMS:
-                del self.programs[next(iter(self.programs))]
+            # No lock: a child of fork() might never get it. The tuple is made at once, and of two
+            # threads that drop the same program one finds nothing.
+            while len(self.programs) > _MOST_PROGRAMS:
+                self.programs.pop(tuple(self.programs)[0], None)
             if self.added is not None:
                 self.added(program)
         return program._run(leaves, out)
@@ -204,13 +263,93 @@ class Compiled(Protocol):
 def _flat_results(program: Program) -> Optional[bool]:
     """Whether a call returns a tuple of arrays (True) or one array (False); None: neither."""
     array = ("array",)
-    positional, named = program._arguments[1:]
-    if named != ("dict", ()) or any(one != array for one in positional[1:]):
-        return None
     if program._results == array:
         return False
     is_tuple = program._results[0] == "tuple"
     return True if is_tuple and all(one == array for one in program._results[1:]) else None
+
+
+def _plain(structure: _Structure) -> Any:
+    """An argument as Call.add() takes it. ValueError for more than an array or a value."""
+    if structure[0] == "array":
+        return ...
+    if structure[0] == "number":
+        return NotImplemented
+    if structure[0] == "static" and not any(
+        structure[2] is one for one in (..., NotImplemented)
+    ):
+        return structure[2]
+    if structure[0] == "tuple" and ("array",) not in structure:
+        return tuple(_plain(one) for one in structure[1:])
+    raise ValueError
+
+
+def _native_call(tracer: _Tracer) -> Any:
+    """A call of the native kind, which learns the simple ones of the tracer's programs."""
+    call = _graph.Call(tracer)
+
+    def added(program: Program) -> None:
+        is_tuple = _flat_results(program)
+        positional, named = program._arguments[1:]
+        try:
+            values = [_plain(one) for one in (*positional[1:], *named[2:])]
+        except ValueError:
+            return
+        if is_tuple is not None:
+            shapes = tuple(one.shape for one in program.outputs)
+            types = tuple(one.dtype for one in program.outputs)
+            count = len(positional) - 1
+            call.add(program._native, is_tuple, shapes, types, count, named[1], values)
+
+    tracer.added = added
+    functools.update_wrapper(call, tracer.function)
+    return call
+
+
+class _EagerTracer(_Tracer):
+    """Of a function that programs are made of: it adds to the one that is being traced.
+
+    takes_numbers: whether one program serves all numbers that stand beside an array.
+    """
+
+    def __init__(self, function: Callable[..., Any], takes_numbers: bool) -> None:
+        super().__init__(function, False, 0)
+        self.takes_numbers = takes_numbers
+
+    def __call__(self, arguments: Tuple[Any, ...], keywords: Dict[str, Any]) -> Any:
+        if has_traced((arguments, keywords)):
+            return self.function(*arguments, **keywords)
+        if self.takes_numbers and any(map(_is_number, arguments)):
+            arguments = _with_numbers(arguments)
+        return super().__call__(arguments, keywords)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _with_numbers(arguments: Tuple[Any, ...]) -> Tuple[Any, ...]:
+    """Numbers that become elements of the one type that the arrays have."""
+    arrays = [one for one in arguments if is_array(one)]
+    dtypes = {_graph.signature(one, "an argument")[0] for one in arrays}
+    if len(dtypes) != 1:
+        return arguments
+    dtype = dtypes.pop()
+    if dtype == "bool":
+        return arguments
+    kind: type = Real if "float" in dtype else Integral
+    numbers = [_is_number(one) and isinstance(one, kind) for one in arguments]
+    # NumPy's numbers as Python's.
+    plain = int if kind is Integral else float
+    return tuple(
+        _Number(one if type(one) is int else plain(one), dtype) if is_number else one
+        for one, is_number in zip(arguments, numbers)
+    )
+
+
+def eager(function: Callable[..., Any], takes_numbers: bool = False) -> Any:
+    """The function for arrays, which computes at once by a program for each signature."""
+    return _native_call(_EagerTracer(function, takes_numbers))
 
 
 @overload
@@ -232,33 +371,30 @@ def compile(
     the function is traced anew. What else it uses, such as arrays of an outer scope, is taken as it
     is when it is traced. `out=` takes arrays as the function returns them.
 
+    Of a method `self` is such a hashable value: its attributes are taken as they are when it is
+    traced, and the programs keep the instance alive. Give what changes as an argument.
+
     fast_math: allows what rounds otherwise, or is wrong for infinities, NaN or -0.
     threads: at most so many; 0: as many as the process may use.
     """
     if function is None:
         return functools.partial(compile, fast_math=fast_math, threads=threads)
-    import numpy
-
-    tracer = _Tracer(function, fast_math, threads)
-    call = _graph.Call(tracer, numpy.empty)
+    tracer = _Tracer(function, fast_math, _checked_threads(threads))
+    call = _native_call(tracer)
+    learn = tracer.added
 
     def added(program: Program) -> None:
-        is_tuple = _flat_results(program)
-        # NumPy's arrays of ml_dtypes go the slow way: neither protocol has them.
-        has_small = any(one.dtype == "bfloat16" for one in program.outputs)
-        if is_tuple is not None and not has_small:
-            results = [(one.shape, numpy.dtype(one.dtype)) for one in program.outputs]
-            call.add(program._native, is_tuple, results)
+        if learn is not None:
+            learn(program)
         call.programs = tuple(tracer.programs.values())
 
     def report() -> Report:
         if not call.programs:
-            raise InvalidArgument(f"no program yet: call {call.__name__} first, or trace() it")
+            raise InvalidArgument(f"no program yet: call {_name_of(function)} first, or trace() it")
         newest: Program = call.programs[-1]
         return newest.report()
 
     tracer.added = added
-    functools.update_wrapper(call, function)
     call.programs = ()
     call.report = report
     return call

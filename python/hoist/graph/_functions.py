@@ -4,12 +4,13 @@ With arrays of a function that is being traced they add to its program. With oth
 once, by a program of their own.
 """
 
+import operator
 import sys
-from functools import wraps
-from typing import Any, Callable, Dict, List, Sequence, TypeVar
+from typing import Any, Callable, List, Sequence, TypeVar
 
 from hoist.errors import InvalidArgument
 from hoist.graph._arguments import _axes, _base
+from hoist.graph._compile import eager
 from hoist.graph._traced import Axes, Traced
 
 __all__: List[str] = []
@@ -17,27 +18,9 @@ __all__: List[str] = []
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-def _is_traced(value: Any) -> bool:
-    if isinstance(value, (tuple, list)):
-        return any(_is_traced(one) for one in value)
-    return isinstance(value, Traced)
-
-
-def _public(function: _Function) -> _Function:
-    compiled: Dict[str, Any] = {}
-
-    @wraps(function)
-    def called(*arguments: Any, **keywords: Any) -> Any:
-        if any(_is_traced(one) for one in arguments) or any(map(_is_traced, keywords.values())):
-            return function(*arguments, **keywords)
-        if not compiled:
-            from hoist.graph._compile import compile
-
-            compiled["call"] = compile(function)
-        return compiled["call"](*arguments, **keywords)
-
+def _public(function: _Function, takes_numbers: bool = False) -> _Function:
     sys.modules[function.__module__].__all__.append(function.__name__)
-    return called  # type: ignore[return-value]
+    return eager(function, takes_numbers)  # type: ignore[no-any-return]
 
 
 def _unary(name: str, what: str, module: str = __name__) -> Callable[[Any], Any]:
@@ -55,7 +38,7 @@ def _binary(name: str, what: str, module: str = __name__) -> Callable[[Any, Any]
 
     function.__name__ = function.__qualname__ = name
     function.__doc__, function.__module__ = what, module
-    return _public(function)
+    return _public(function, takes_numbers=True)
 
 
 negative = _unary("negative", "-x")
@@ -123,6 +106,12 @@ def logical_and(x1: Any, x2: Any) -> Any:
 def logical_or(x1: Any, x2: Any) -> Any:
     """Of booleans."""
     return x1._node("where", x1, _truth(x1, True), x2)
+
+
+@_public
+def logical_xor(x1: Any, x2: Any) -> Any:
+    """Of booleans."""
+    return x1._node("where", x1, logical_not(x2), x2)
 
 
 def _truth(x: Traced, value: bool) -> Traced:
@@ -212,7 +201,7 @@ def squeeze(x: Any, axis: Axes) -> Any:
 def concat(arrays: Sequence[Any], *, axis: int = 0) -> Any:
     """One behind the other along an axis."""
     base = _base(*arrays)
-    return base._made(base._builder.concatenate(base._alike(arrays), axis))
+    return base._made(base._builder.concatenate(base._alike(arrays), operator.index(axis)))
 
 
 @_public
@@ -236,13 +225,13 @@ def gelu(x: Any, *, approximate: str = "tanh") -> Any:
 @_public
 def softmax(x: Any, *, axis: int = -1) -> Any:
     """e^x divided by the sum of these along an axis."""
-    return x._made(x._builder.softmax(x._id, axis))
+    return x._made(x._builder.softmax(x._id, operator.index(axis)))
 
 
 @_public
 def log_softmax(x: Any, *, axis: int = -1) -> Any:
     """The logarithm of softmax."""
-    return x._made(x._builder.log_softmax(x._id, axis))
+    return x._made(x._builder.log_softmax(x._id, operator.index(axis)))
 
 
 @_public

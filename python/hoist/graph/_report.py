@@ -10,6 +10,16 @@ class Kernel(NamedTuple):
     bytes: int
 
 
+class Gpu(NamedTuple):
+    """A program's code on a GPU: launches of a run, bytes for results between them, and runs that were
+    replayed as one launch."""
+
+    device: str
+    launches: int
+    arena_bytes: int
+    replays: int
+
+
 class Report(NamedTuple):
     """Facts of a program.
 
@@ -21,6 +31,7 @@ class Report(NamedTuple):
     bytes_moved: by all kernels, each element of an array once a kernel.
     arena_bytes: planned for results between kernels.
     results_in_place: results that take the place of an input.
+    gpus: on which it has run. All else is about the CPU.
     """
 
     nodes_traced: int
@@ -30,6 +41,7 @@ class Report(NamedTuple):
     bytes_moved: int
     arena_bytes: int
     results_in_place: int
+    gpus: Tuple[Gpu, ...] = ()
 
     def __str__(self) -> str:
         share = 100 * len(self.kernels) / self.nodes_traced if self.nodes_traced else 0
@@ -40,9 +52,15 @@ class Report(NamedTuple):
         ]
         for i, kernel in enumerate(self.kernels):
             lines.append(f"  {i}: {' '.join(kernel.nodes)} ({kernel.bytes} bytes)")
+        for gpu in self.gpus:
+            lines.append(
+                f"on {gpu.device}: {gpu.launches} launch{'es' if gpu.launches != 1 else ''}, "
+                f"{gpu.arena_bytes} bytes between them"
+            )
         return "\n".join(lines)
 
 
 def report_of(facts: Dict[str, Any]) -> Report:
     kernels = tuple(Kernel(tuple(nodes), size) for nodes, size in facts["kernels"])
-    return Report(**{**facts, "kernels": kernels})
+    gpus = tuple(Gpu(*one) for one in facts["gpus"])
+    return Report(**{**facts, "kernels": kernels, "gpus": gpus})

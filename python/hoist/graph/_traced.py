@@ -1,11 +1,12 @@
 """The stand-in for an array while a function is traced."""
 
 import operator
-from numbers import Real
+from numbers import Number, Real
 from typing import Any, Iterator, List, NoReturn, Optional, Sequence, Tuple, Union
 
 from hoist import _graph
 from hoist.errors import Error, InvalidArgument
+from hoist.graph._operators import IntegerOperators
 from hoist.graph._types import float_for, is_integer, name_of, takes_integers, type_of_all
 
 Axes = Union[int, Sequence[int], None]
@@ -17,15 +18,27 @@ class TraceError(Error, TypeError):
 
 def is_array(value: Any) -> bool:
     """Whether a value is an array, of those that programs may take."""
-    if isinstance(value, (bytes, str, Real, Traced)):
+    if isinstance(value, (bytes, str, type, Number, Traced)):
         return False
-    if hasattr(value, "__dlpack__") or hasattr(value, "__array_interface__"):
+    if any(
+        hasattr(value, name)
+        for name in ("__dlpack__", "__array_interface__", "__cuda_array_interface__")
+    ):
         return True
     try:
         memoryview(value)
     except TypeError:
         return False
     return True
+
+
+def has_traced(value: Any) -> bool:
+    """Whether a value is a stand-in, or one lies in its tuples, lists and dicts."""
+    if isinstance(value, dict):
+        return any(map(has_traced, value.values()))
+    if isinstance(value, (tuple, list)):
+        return any(map(has_traced, value))
+    return isinstance(value, Traced)
 
 
 def axes_of(axis: Axes) -> List[int]:
@@ -36,7 +49,7 @@ def axes_of(axis: Axes) -> List[int]:
     return [operator.index(axis)]  # type: ignore[arg-type]
 
 
-class Traced:
+class Traced(IntegerOperators):
     """An array of a function that is being traced: its shape and type, but no values."""
 
     __slots__ = ("_builder", "_id")
@@ -96,8 +109,10 @@ class Traced:
             id = value._id
         elif isinstance(value, Real):
             return self._builder.number(value, dtype or type_of_all((), [value]))
-        else:
+        elif is_array(value):
             id = self._builder.constant(value, "a constant")
+        else:
+            raise TraceError(f"an operation on an array and a {type(value).__name__}")
         if dtype is None or dtype == self._builder.dtype(id):
             return id
         return self._builder.cast(id, dtype)
@@ -121,7 +136,7 @@ class Traced:
         return self._made(self._builder.node(op, ids))
 
     def _reduce(self, op: str, axis: Axes, keepdims: bool) -> "Traced":
-        if axis == ():
+        if axis is not None and not axes_of(axis):
             raise InvalidArgument(f"{op} over no axes: give at least one, or None for all")
         return self._made(self._builder.reduce(op, self._id, axes_of(axis), keepdims))
 

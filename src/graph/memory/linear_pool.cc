@@ -51,12 +51,12 @@ size_t LinearPool::class_bytes(size_t size_class) {
   return (4 + size_class % 4) << (4 + size_class / 4);
 }
 
-Result<std::shared_ptr<std::byte>> LinearPool::allocate(size_t bytes) {
+Result<std::shared_ptr<std::byte>> LinearPool::allocate(size_t bytes, Contents contents) {
   if (bytes > kMostPooled) return of_the_system(bytes);
   const size_t size_class = class_of(bytes);
   std::byte* data = take(size_class);
   if (data == nullptr) return no_memory(bytes);
-  std::memset(data, 0, bytes);
+  if (contents == Contents::zeros) std::memset(data, 0, bytes);
   return std::shared_ptr<std::byte>(
       data, [this, size_class](std::byte* at) { give_back(at, size_class); });
 }

@@ -2,10 +2,11 @@
 //
 //   Result<std::shared_ptr<std::byte>> data = LinearPool::process().allocate(4000);
 //
-// Zeroed, aligned to 64 bytes, and the memory of nobody else until the last copy of the pointer is
-// gone. Up to 1 MiB it comes from size classes, four to each doubling, and goes back to them; what
-// lies there is at most 64 MiB. More comes from the system and goes back there. Any thread may
-// allocate and drop. A child after fork() has its own copy of everything.
+// Zeroed where nothing else is asked for, aligned to 64 bytes, and the memory of nobody else until
+// the last copy of the pointer is gone. Up to 1 MiB it comes from size classes, four to each
+// doubling, and goes back to them; what lies there is at most 64 MiB. More comes from the system
+// and goes back there. Any thread may allocate and drop. A child after fork() has its own copy of
+// everything.
 #pragma once
 
 #include <cstddef>
@@ -32,9 +33,11 @@ class LinearPool {
   LinearPool(const LinearPool&) = delete;
   LinearPool& operator=(const LinearPool&) = delete;
 
+  enum class Contents : uint8_t { zeros, unset };
+
   // Not null for 0 bytes either. `exhausted` where there is no memory. The pool outlives the
   // result.
-  Result<std::shared_ptr<std::byte>> allocate(size_t bytes);
+  Result<std::shared_ptr<std::byte>> allocate(size_t bytes, Contents contents = Contents::zeros);
 
   // Bytes that lie in the size classes.
   size_t idle() const;

@@ -61,7 +61,7 @@ class Fusion {
       if (shape[i] == 1 && !is_products_last) continue;
       group.dims.push_back(shape[i]);
       group.reduced.push_back(
-          is_reduction(node.op) &&
+          (is_reduction(node.op) || node.op == Op::cumulative_sum) &&
           std::binary_search(node.numbers.begin(), node.numbers.end(), static_cast<int64_t>(i)));
     }
     if (node.op == Op::matmul) group.product = id;
@@ -178,6 +178,7 @@ class Fusion {
       const Origin& origin = fused_.origins[input];
       if (!is_among(group, origin.root)) continue;
       if (node.op == Op::matmul) return false;
+      if (node.op == Op::take_along && input == node.inputs[0]) return false;
       const Extents& own = graph_[origin.root].shape;
       const auto root_level = level_of(group, own);
       if (!root_level || (*level == Level::column && *root_level == Level::full)) return false;

@@ -6,6 +6,7 @@
 #include "graph/ops/ops.h"
 #include "graph/ops/product.h"
 #include "graph/program/access.h"
+#include "graph/program/interpreter_along.h"
 #include "graph/program/typed_steps.h"
 
 namespace hoist::graph::program {
@@ -17,6 +18,7 @@ class Interpreter {
 
   void set(Id id, Values values) { values_[id] = std::move(values); }
   const Values& at(Id id) const { return values_[id]; }
+  Status status() const { return fault_.status(); }
 
   void run(Id id) {
     const Node& node = graph_[id];
@@ -27,7 +29,12 @@ class Interpreter {
       case OpKind::elementwise:
         return elementwise(id, node);
       case OpKind::reduction:
-        return reduce(id, node);
+        if (!is_place(node.op)) return reduce(id, node);
+        [[fallthrough]];
+      case OpKind::scan:
+      case OpKind::take:
+        values_[id] = along(graph_, node, values_, fault_);
+        return;
       case OpKind::view: {
         const Node& input = graph_[node.inputs[0]];
         const Access dense{0, dense_strides(input.shape)};
@@ -177,6 +184,7 @@ class Interpreter {
 
   const Graph& graph_;
   std::vector<Values> values_;
+  Fault fault_;
 };
 
 }  // namespace
@@ -202,6 +210,7 @@ Result<std::vector<Values>> interpret(const Graph& graph, std::span<const Values
   for (Id id = 0; id < graph.size(); ++id) {
     if (live[id]) interpreter.run(id);
   }
+  if (Status ok = interpreter.status(); !ok) return ok.error();
   std::vector<Values> outputs;
   for (const Id output : graph.outputs()) outputs.push_back(interpreter.at(output));
   return outputs;

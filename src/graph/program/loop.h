@@ -53,6 +53,10 @@ struct LoopStep {
     product,
     minimum,
     maximum,
+    argmin,
+    argmax,
+    scan,        // sums of what lies up to each column
+    take,        // of inputs[1], an operand, at the places of inputs[0]
     by_columns,  // of an operand whose rows lie beside each other: all its columns at once
   };
   Kind kind = Kind::elementwise;
@@ -64,8 +68,17 @@ struct LoopStep {
   uint8_t scalars = 0;       // inputs that are one number for a row
   bool is_flat = false;      // all rows of a block at once
   uint32_t partial = 0;      // of reductions: their number in the phase
-  Lanes lanes = Lanes::f32;  // of reductions
+  Lanes lanes = Lanes::f32;  // of reductions and scans
+  // The axis of a take: its number, how many elements it has and how far apart they lie.
+  int64_t axis = 0;
+  int64_t extent = 0;
+  int64_t stride = 0;
 };
+
+// Whether a row's chunks are added up, or multiplied, at its end.
+inline bool is_partial(const LoopStep& step) {
+  return step.kind == LoopStep::Kind::sum || step.kind == LoopStep::Kind::product;
+}
 
 struct Phase {
   std::vector<LoopStep> columns;  // once a block, on numbers for each row

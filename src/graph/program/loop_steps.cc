@@ -144,10 +144,30 @@ void LoopBuilder::emit(size_t at, size_t place) {
     if (std::find(free.begin(), free.end(), slot) == free.end()) free.push_back(slot);
   }
   if (is_reduction(member.op)) return emit_reduction(member, step);
+  if (member.op == Op::take_along) {
+    step.kind = LoopStep::Kind::take;
+    step.inputs[1] = operand_slot(member.table);
+    step.axis = member.axis;
+    step.extent = member.extent;
+    step.stride = member.stride;
+  } else if (member.op == Op::cumulative_sum) {
+    step.kind = LoopStep::Kind::scan;
+    step.lanes = member.computed;
+    fill(member, step);
+    step.partial = static_cast<uint32_t>(loop_.phases[member.phase].reductions++);
+  } else {
+    step.run = step_for(step.op, member.computed, member.dtype, step.scalars);
+  }
+  write(step, member);
+}
+
+// With the member's result as output.
+void LoopBuilder::write(const LoopStep& made, Member& member) {
+  LoopStep step = made;
   bool scatters = false;
   step.output = member.slot = output_slot(member, scatters);
-  step.run = step_for(step.op, member.computed, member.dtype, step.scalars);
-  step.is_flat = is_flat(step, static_cast<int>(member.inputs.size()));
+  step.is_flat = step.kind == LoopStep::Kind::elementwise &&
+                 is_flat(step, static_cast<int>(member.inputs.size()));
   Phase& phase = loop_.phases[member.phase];
   std::vector<LoopStep>& list = member.level == Level::full ? phase.steps : phase.columns;
   list.push_back(step);
@@ -160,10 +180,23 @@ void LoopBuilder::emit(size_t at, size_t place) {
   }
 }
 
+// Where one number stands for all of a row, it is written out first.
+void LoopBuilder::fill(const Member& member, LoopStep& step) {
+  if (step.scalars == 0) return;
+  LoopStep fill;
+  fill.inputs[0] = step.inputs[0];
+  fill.scalars = step.scalars;
+  fill.run = step_for(Op::copy, member.computed, member.dtype, fill.scalars);
+  fill.output = own_register(member.computed);
+  loop_.phases[member.phase].steps.push_back(fill);
+  step.inputs[0] = fill.output;
+  step.scalars = 0;
+}
+
 bool LoopBuilder::is_by_columns(const Member& reduction) const {
   const Input& input = reduction.inputs[0];
   if (!input.is_operand || loop_.rows == 1 || loop_.columns == 1) return false;
-  if (reduction.op == Op::product) return false;
+  if (reduction.op == Op::product || is_place(reduction.op)) return false;
   const Operand& operand = loop_.operands[input.index];
   return operand.dtype == DType::f32 && operand.row == 1 && operand.columns.size() == 1 &&
          operand.columns[0] != 0;
@@ -198,19 +231,13 @@ void LoopBuilder::emit_reduction(Member& member, LoopStep step) {
   step.kind = member.op == Op::sum              ? LoopStep::Kind::sum
               : member.op == Op::product        ? LoopStep::Kind::product
               : member.op == Op::reduce_minimum ? LoopStep::Kind::minimum
+              : member.op == Op::argmin         ? LoopStep::Kind::argmin
+              : member.op == Op::argmax         ? LoopStep::Kind::argmax
                                                 : LoopStep::Kind::maximum;
-  step.lanes = lanes_of(member.dtype);
+  step.lanes = member.computed;
+  fill(member, step);
   bool scatters = false;
   Phase& phase = loop_.phases[member.phase];
-  if (step.scalars != 0) {  // one number stands for all of a row: it is written out first
-    LoopStep fill;
-    fill.inputs[0] = step.inputs[0];
-    fill.scalars = step.scalars;
-    fill.run = step_for(Op::copy, lanes_of(member.dtype), member.dtype, fill.scalars);
-    fill.output = own_register(lanes_of(member.dtype));
-    phase.steps.push_back(fill);
-    step.inputs[0] = fill.output;
-  }
   step.output = member.slot = output_slot(member, scatters);
   step.partial = static_cast<uint32_t>(phase.reductions++);
   phase.steps.push_back(step);

@@ -56,6 +56,9 @@ class Preparation {
     if (node.op == Op::cast && is_free_cast(graph_[node.inputs[0]].dtype, node.dtype)) {
       return node.inputs[0];
     }
+    if (node.op == Op::cumulative_sum && node.shape[static_cast<size_t>(node.numbers[0])] <= 1) {
+      return node.inputs[0];
+    }
     if (is_view(node.op)) return view(std::move(node));
     return take(std::move(node));
   }
@@ -101,6 +104,7 @@ class Preparation {
       count *= extent;
       if (extent != 1) axes.push_back(axis);
     }
+    if (is_place(node.op) && axes.empty()) return filled(0, node);
     const bool is_mean = node.op == Op::mean;
     if (count == 0) {
       const double none = node.op == Op::product ? 1 : 0;

@@ -70,6 +70,8 @@ class RandomGraph {
 
   void add_node() {
     if (mixes_ && random_.below(6) == 0) return add(graph_.cast(any(), type()));
+    if (mixes_ && random_.below(8) == 0) return integers();
+    if (random_.below(10) == 0) return along();
     switch (random_.below(12)) {
       case 0:
       case 1:
@@ -93,6 +95,36 @@ class RandomGraph {
     }
   }
 
+  void along() {
+    const Id input = any();
+    const Extents shape = graph_[input].shape;
+    if (shape.empty()) return;
+    const size_t axis = random_.below(shape.size());
+    const auto at = static_cast<int64_t>(axis);
+    const size_t kind = random_.below(4);
+    if (kind == 0) return add(graph_.cumulative_sum(input, at));
+    if (kind < 3) {
+      const Op op = kind == 1 ? Op::argmin : Op::argmax;
+      return add(graph_.reduce(op, input, {at}, random_.below(2) == 0));
+    }
+    if (shape[axis] == 0) return;
+    // Places of some array, all inside: remainder(trunc(x), 2 n) - n.
+    const Id whole = graph_.cast(random_.below(2) == 0 ? input : any(), DType::i64).value();
+    if (graph_[whole].shape.size() != shape.size()) return;
+    const Id extent = graph_.integer(shape[axis], DType::i64);
+    const Id twice = graph_.integer(2 * shape[axis], DType::i64);
+    const Id places =
+        *graph_.add_node(Op::subtract, {*graph_.add_node(Op::remainder, {whole, twice}), extent});
+    add(graph_.take_along(input, places, at));
+  }
+  void integers() {
+    static constexpr Op kOps[] = {Op::bitwise_and, Op::bitwise_or, Op::bitwise_xor, Op::left_shift,
+                                  Op::right_shift};
+    const Id a = any();
+    if (!is_integer(graph_[a].dtype)) return;
+    if (random_.below(5) == 0) return add(graph_.add_node(Op::bitwise_invert, {a}));
+    add(graph_.add_node(kOps[random_.below(std::size(kOps))], {a, any_like(a)}));
+  }
   void unary() {
     static constexpr Op kOps[] = {Op::negate, Op::absolute, Op::relu,  Op::copy, Op::exp,
                                   Op::log,    Op::sqrt,     Op::rsqrt, Op::tanh, Op::sigmoid,
@@ -102,8 +134,9 @@ class RandomGraph {
     add(graph_.add_node(op, {takes(op, DType::i64) ? any() : any_float()}));
   }
   void binary() {
-    static constexpr Op kOps[] = {Op::add,     Op::subtract, Op::multiply, Op::divide,
-                                  Op::minimum, Op::maximum,  Op::power,    Op::hypot};
+    static constexpr Op kOps[] = {Op::add,       Op::subtract, Op::multiply, Op::divide,
+                                  Op::minimum,   Op::maximum,  Op::power,    Op::floor_divide,
+                                  Op::remainder, Op::hypot};
     static constexpr double kNumbers[] = {0.0, -0.0, 1.0, -1.0, 2.0, 0.3, 4.0};
     const Op op = kOps[random_.below(std::size(kOps))];
     const Id a = takes(op, DType::i64) ? any() : any_float();
@@ -111,6 +144,7 @@ class RandomGraph {
     if (random_.below(3) == 0) {
       b = graph_.number(kNumbers[random_.below(std::size(kNumbers))], graph_[a].dtype);
     }
+    if (graph_[b].is_number()) b = graph_.reshape(b, Extents(random_.below(4), 1)).value();
     if (random_.below(4) == 0) {
       add(graph_.add_node(op, {b, a}));
     } else {
@@ -189,7 +223,12 @@ class RandomGraph {
     add(graph_.add_node(kOps[random_.below(6)], {compared, any_like(compared)}));
     if (truths_.empty()) return;
     const Id truth = truths_[random_.below(truths_.size())];
-    if (random_.below(2) == 0) return add(graph_.cast(truth, type()));
+    if (random_.below(4) == 0) return add(graph_.cast(truth, type()));
+    if (random_.below(4) == 0) {
+      static constexpr Op kLogic[] = {Op::bitwise_and, Op::bitwise_or, Op::bitwise_xor};
+      const Id other = truths_[random_.below(truths_.size())];
+      return add(graph_.add_node(kLogic[random_.below(3)], {truth, other}));
+    }
     const Id chosen = any();
     add(graph_.add_node(Op::where, {truth, chosen, any_like(chosen)}));
   }

@@ -4,8 +4,9 @@
 #include <new>
 
 #include "graph/program/move.h"
-#include "graph/program/partial.h"
+#include "graph/program/reduce_block.h"
 #include "graph/program/run_product.h"
+#include "graph/program/take.h"
 
 namespace hoist::graph::program {
 namespace {
@@ -31,7 +32,8 @@ int64_t groups_of_rows(const Loop& loop) {
 
 class Run {
  public:
-  Run(const Loop& loop, const Memory& memory, std::byte* scratch) : loop_(loop) {
+  Run(const Loop& loop, const Memory& memory, std::byte* scratch)
+      : loop_(loop), fault_(memory.fault) {
     scratch_ = scratch;
     at_ = reinterpret_cast<std::byte**>(scratch + loop.scratch);
     bases_ = at_ + loop.slots.size();
@@ -160,8 +162,14 @@ class Run {
         case LoopStep::Kind::scatter:
           move(step, {row, rows, column, width});
           break;
+        case LoopStep::Kind::take:
+          take(step, {row, rows, column, width});
+          break;
+        case LoopStep::Kind::scan:
+          scan_block(loop_, step, at_, partials_, rows, column, width);
+          break;
         default:
-          reduce(step, rows, column, width);
+          reduce_block(loop_, step, at_, partials_, rows, column, width);
       }
     }
   }
@@ -194,9 +202,22 @@ class Run {
     } else if (step.kind == LoopStep::Kind::elementwise) {
       step.run(at_[step.inputs[0]], at_[step.inputs[1]], at_[step.inputs[2]], at_[step.output],
                static_cast<size_t>(rows));
+    } else if (step.kind == LoopStep::Kind::take) {
+      take(step, {row, rows, 0, 1});
     } else {
       move(step, {row, rows, 0, 1});
     }
+  }
+
+  void take(const LoopStep& step, BlockRange range) {
+    const Slot& index = loop_.slots[step.inputs[0]];
+    const size_t table = loop_.slots[step.inputs[1]].index;
+    const Slot& result = loop_.slots[step.output];
+    range.row = row_in(loop_.operands[table], range.row);
+    take_block(loop_, step, loop_.operands[table], origins_[table], range,
+               {reinterpret_cast<const int64_t*>(at_[step.inputs[0]]), index.row, index.column,
+                at_[step.output], result.row},
+               *fault_);
   }
 
   void move(const LoopStep& step, BlockRange range) {
@@ -214,52 +235,6 @@ class Run {
     }
   }
 
-  void reduce(const LoopStep& step, int64_t rows, int64_t column, int64_t width) {
-    switch (step.lanes) {
-      case Lanes::f32:
-        return reduce_rows<float>(step, rows, column, width);
-      case Lanes::f64:
-        return reduce_rows<double>(step, rows, column, width);
-      case Lanes::i64:
-        return reduce_rows<int64_t>(step, rows, column, width);
-      case Lanes::u64:
-        return reduce_rows<uint64_t>(step, rows, column, width);
-    }
-  }
-
-  template <typename T>
-  void reduce_rows(const LoopStep& step, int64_t rows, int64_t column, int64_t width) {
-    const Slot& slot = loop_.slots[step.inputs[0]];
-    const Slot& result = loop_.slots[step.output];
-    const T* const from = reinterpret_cast<const T*>(at_[step.inputs[0]]);
-    T* const to = reinterpret_cast<T*>(at_[step.output]);
-    for (int64_t r = 0; r < rows; ++r) {
-      const T* const row = from + r * slot.row;
-      reduce_row(step, row, static_cast<size_t>(width), column, to[r * result.row]);
-    }
-  }
-
-  static bool is_partial(const LoopStep& step) {
-    return step.kind == LoopStep::Kind::sum || step.kind == LoopStep::Kind::product;
-  }
-
-  template <typename T>
-  void reduce_row(const LoopStep& step, const T* row, size_t width, int64_t column, T& result) {
-    if (is_partial(step)) {
-      const bool multiplies = step.kind == LoopStep::Kind::product;
-      const T part = multiplies ? product_of_part(row, width) : sum_of_part(row, width);
-      if (loop_.chunk < loop_.columns) {
-        partials_[step.partial].add(part, multiplies);
-      } else {
-        result = part;
-      }
-      return;
-    }
-    const bool is_minimum = step.kind == LoopStep::Kind::minimum;
-    const T part = extreme_of_part(is_minimum, row, width);
-    result = column == 0 ? part : extreme_of_two(is_minimum, result, part);
-  }
-
   void finish_sums(const Phase& phase, int64_t row) {
     set_slots(row, 0);
     for (const LoopStep& step : phase.steps) {
@@ -270,6 +245,7 @@ class Run {
   }
 
   const Loop& loop_;
+  Fault* fault_;
   std::byte* scratch_;
   std::byte** at_;       // of each slot, for a block
   std::byte** bases_;    // of each operand

@@ -9,6 +9,7 @@
 
 #include <hwy/highway.h>
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <type_traits>
@@ -75,27 +76,26 @@ struct Divide {
   static HWY_INLINE double of(double a, double b) { return a / b; }
 };
 
-// minimum and maximum of IEEE 754-2019.
+// minimum and maximum of IEEE 754-2019. Without branches: loops of them become vectors.
 struct Minimum {
   template <class T>
   static HWY_INLINE T of(T a, T b) {
-    if constexpr (std::is_integral_v<T>) {
-      return a < b ? a : b;
-    } else {
-      const T least = a < b || (a == b && std::signbit(a)) ? a : b;
-      return a != a || b != b ? a + b : least;
-    }
+    const T least = a < b ? a : b;
+    if constexpr (std::is_integral_v<T>) return least;
+    // Equal numbers differ in the sign of 0 alone.
+    const T of_equals = std::bit_cast<T>(std::bit_cast<int64_t>(a) | std::bit_cast<int64_t>(b));
+    const T number = a == b ? of_equals : least;
+    return (a != a) | (b != b) ? a + b : number;
   }
 };
 struct Maximum {
   template <class T>
   static HWY_INLINE T of(T a, T b) {
-    if constexpr (std::is_integral_v<T>) {
-      return a > b ? a : b;
-    } else {
-      const T greatest = a > b || (a == b && !std::signbit(a)) ? a : b;
-      return a != a || b != b ? a + b : greatest;
-    }
+    const T greatest = a > b ? a : b;
+    if constexpr (std::is_integral_v<T>) return greatest;
+    const T of_equals = std::bit_cast<T>(std::bit_cast<int64_t>(a) & std::bit_cast<int64_t>(b));
+    const T number = a == b ? of_equals : greatest;
+    return (a != a) | (b != b) ? a + b : number;
   }
 };
 
@@ -115,6 +115,86 @@ struct Power {
     if (a == 1) return 1;
     if (a != -1) return 0;
     return b % 2 == 0 ? 1 : -1;
+  }
+};
+
+// As Python's; what NumPy gives.
+struct FloorDivide {
+  template <class T>
+  static HWY_INLINE T of(T a, T b) {
+    if constexpr (std::is_integral_v<T>) {
+      if (b == 0) return 0;
+      if (b == static_cast<T>(-1) && std::is_signed_v<T>) return Negative::of(a);
+      const bool rounds_down = a % b != 0 && (a < 0) != (b < 0);
+      return a / b - (rounds_down ? 1 : 0);
+    } else {
+      if (b == 0) return a / b;
+      const T rest = std::fmod(a, b);
+      T quotient = (a - rest) / b;
+      if (rest != 0 && (b < 0) != (rest < 0)) quotient -= 1;
+      if (quotient == 0) return std::copysign(T{0}, a / b);
+      const T whole = std::floor(quotient);
+      return quotient - whole > T{0.5} ? whole + 1 : whole;
+    }
+  }
+};
+struct Remainder {
+  template <class T>
+  static HWY_INLINE T of(T a, T b) {
+    if constexpr (std::is_integral_v<T>) {
+      if (b == 0 || (b == static_cast<T>(-1) && std::is_signed_v<T>)) return 0;
+      const T rest = a % b;
+      return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+    } else {
+      const T rest = std::fmod(a, b);
+      if (b == 0) return rest;
+      if (rest == 0) return std::copysign(T{0}, b);
+      return (b < 0) != (rest < 0) ? rest + b : rest;
+    }
+  }
+};
+
+// f32 is a boolean here.
+struct And {
+  template <class T>
+  static HWY_INLINE T of(T a, T b) {
+    if constexpr (!std::is_integral_v<T>) return (a != 0) & (b != 0) ? 1 : 0;
+    if constexpr (std::is_integral_v<T>) return a & b;
+  }
+};
+struct Or {
+  template <class T>
+  static HWY_INLINE T of(T a, T b) {
+    if constexpr (!std::is_integral_v<T>) return (a != 0) | (b != 0) ? 1 : 0;
+    if constexpr (std::is_integral_v<T>) return a | b;
+  }
+};
+struct Xor {
+  template <class T>
+  static HWY_INLINE T of(T a, T b) {
+    if constexpr (!std::is_integral_v<T>) return (a != 0) != (b != 0) ? 1 : 0;
+    if constexpr (std::is_integral_v<T>) return a ^ b;
+  }
+};
+struct Invert {
+  template <class T>
+  static HWY_INLINE T of(T a) {
+    if constexpr (!std::is_integral_v<T>) return a != 0 ? 0 : 1;
+    if constexpr (std::is_integral_v<T>) return ~a;
+  }
+};
+struct LeftShift {
+  template <class T>
+  static HWY_INLINE T of(T a, T b) {
+    const auto by = static_cast<uint64_t>(b);
+    return by < 64 ? static_cast<T>(static_cast<uint64_t>(a) << by) : 0;
+  }
+};
+struct RightShift {
+  template <class T>
+  static HWY_INLINE T of(T a, T b) {
+    const auto by = static_cast<uint64_t>(b);
+    return by < 64 ? a >> by : (a < 0 ? -1 : 0);
   }
 };
 

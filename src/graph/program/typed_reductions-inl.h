@@ -1,4 +1,4 @@
-// Sums, extremes and matrix products of f64 and of integers. Included once for each instruction set
+// Sums and extremes of f64 and of integers. Included once for each instruction set
 // (hwy/foreach_target.h).
 #if defined(HOIST_GRAPH_PROGRAM_TYPED_REDUCTIONS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HOIST_GRAPH_PROGRAM_TYPED_REDUCTIONS_INL_H_
@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "graph/program/typed_steps.h"
 
@@ -89,63 +88,20 @@ Stored extreme(const Stored* a, size_t n) {
   return static_cast<Stored>(best[0]);
 }
 
-namespace hn = hwy::HWY_NAMESPACE;
-
-inline constexpr size_t kProductRows = 4;
-inline constexpr size_t kProductColumns = 16;
-
-// A block of up to kProductRows rows and kProductColumns columns, whose sums stay in registers. B
-// lies in a panel of kProductColumns columns, filled up with zeros.
-template <size_t kRows>
-HWY_INLINE void product_block(const double* a, size_t a_row, const double* panel, double* c,
-                              size_t c_row, size_t columns, size_t depth) {
-  double sums[kRows][kProductColumns] = {};
-  for (size_t p = 0; p < depth; ++p) {
-    for (size_t r = 0; r < kRows; ++r) {
-      const double factor = a[r * a_row + p];
-      for (size_t j = 0; j < kProductColumns; ++j) {
-        sums[r][j] += factor * panel[p * kProductColumns + j];
-      }
-    }
+// The first place of what is equal to `value`, or n. NaN is equal to NaN.
+template <class T>
+size_t find(const T* a, size_t n, T value) {
+  constexpr size_t kAtATime = 64;
+  const bool is_nan = value != value;
+  const auto is_it = [&](T x) { return (x == value) | (is_nan & (x != x)); };
+  size_t i = 0;
+  for (; i + kAtATime <= n; i += kAtATime) {
+    unsigned found = 0;
+    for (size_t k = 0; k < kAtATime; ++k) found |= is_it(a[i + k]) ? 1u : 0u;
+    if (found != 0) break;
   }
-  for (size_t r = 0; r < kRows; ++r) std::copy_n(sums[r], columns, c + r * c_row);
-}
-
-inline void product_f64(const ProductShape& shape, const double* a, const double* b, double* c) {
-  thread_local std::vector<double> panel;
-  if (panel.size() < shape.depth * kProductColumns) panel.resize(shape.depth * kProductColumns);
-  for (size_t j = 0; j < shape.columns; j += kProductColumns) {
-    const size_t columns = std::min(kProductColumns, shape.columns - j);
-    for (size_t p = 0; p < shape.depth; ++p) {
-      double* const to = panel.data() + p * kProductColumns;
-      std::copy_n(b + p * shape.b_row + j, columns, to);
-      std::fill(to + columns, to + kProductColumns, 0.0);
-    }
-    size_t i = 0;
-    for (; i + kProductRows <= shape.rows; i += kProductRows) {
-      product_block<kProductRows>(a + i * shape.a_row, shape.a_row, panel.data(),
-                                  c + i * shape.c_row + j, shape.c_row, columns, shape.depth);
-    }
-    for (; i < shape.rows; ++i) {
-      product_block<1>(a + i * shape.a_row, shape.a_row, panel.data(), c + i * shape.c_row + j,
-                       shape.c_row, columns, shape.depth);
-    }
-  }
-}
-
-// Wraps.
-inline void product_i64(const ProductShape& shape, const int64_t* a, const int64_t* b, int64_t* c) {
-  for (size_t i = 0; i < shape.rows; ++i) {
-    int64_t* const row = c + i * shape.c_row;
-    std::fill_n(row, shape.columns, 0);
-    for (size_t p = 0; p < shape.depth; ++p) {
-      const auto factor = static_cast<uint64_t>(a[i * shape.a_row + p]);
-      for (size_t j = 0; j < shape.columns; ++j) {
-        row[j] = static_cast<int64_t>(static_cast<uint64_t>(row[j]) +
-                                      factor * static_cast<uint64_t>(b[p * shape.b_row + j]));
-      }
-    }
-  }
+  while (i < n && !is_it(a[i])) ++i;
+  return i;
 }
 
 }  // namespace hoist::graph::HWY_NAMESPACE::typed

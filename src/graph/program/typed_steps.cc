@@ -13,7 +13,9 @@
 #include <hwy/foreach_target.h>
 //
 #include "graph/program/cast_steps-inl.h"
+#include "graph/program/element_moves-inl.h"
 #include "graph/program/typed_functions-inl.h"
+#include "graph/program/typed_products-inl.h"
 #include "graph/program/typed_reductions-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -84,9 +86,39 @@ constexpr std::array<TypedSteps::Row, kOps> common_steps() {
   return all;
 }
 
+template <class T>
+constexpr std::array<TypedSteps::Row, kOps> integer_steps() {
+  std::array<TypedSteps::Row, kOps> all = common_steps<T>();
+  const auto at = [&](Op op) -> TypedSteps::Row& { return all[static_cast<size_t>(op)]; };
+  at(Op::floor_divide) = two<typed::FloorDivide, T>();
+  at(Op::remainder) = two<typed::Remainder, T>();
+  at(Op::bitwise_and) = two<typed::And, T>();
+  at(Op::bitwise_or) = two<typed::Or, T>();
+  at(Op::bitwise_xor) = two<typed::Xor, T>();
+  at(Op::bitwise_invert) = one<typed::Invert, T>();
+  at(Op::left_shift) = two<typed::LeftShift, T>();
+  at(Op::right_shift) = two<typed::RightShift, T>();
+  return all;
+}
+
+// What StepTable lacks: divisions of numbers, logic of booleans.
+constexpr std::array<TypedSteps::Row, kOps> f32_steps() {
+  std::array<TypedSteps::Row, kOps> all{};
+  const auto at = [&](Op op) -> TypedSteps::Row& { return all[static_cast<size_t>(op)]; };
+  at(Op::floor_divide) = two<typed::FloorDivide, float>();
+  at(Op::remainder) = two<typed::Remainder, float>();
+  at(Op::bitwise_and) = two<typed::And, float>();
+  at(Op::bitwise_or) = two<typed::Or, float>();
+  at(Op::bitwise_xor) = two<typed::Xor, float>();
+  at(Op::bitwise_invert) = one<typed::Invert, float>();
+  return all;
+}
+
 constexpr std::array<TypedSteps::Row, kOps> f64_steps() {
   std::array<TypedSteps::Row, kOps> all = common_steps<double>();
   const auto at = [&](Op op) -> TypedSteps::Row& { return all[static_cast<size_t>(op)]; };
+  at(Op::floor_divide) = two<typed::FloorDivide, double>();
+  at(Op::remainder) = two<typed::Remainder, double>();
   at(Op::divide) = two<typed::Divide, double>();
   at(Op::exp) = one<typed::Exp, double>();
   at(Op::log) = one<typed::Log, double>();
@@ -132,9 +164,11 @@ const TypedSteps kTypedSteps = {
 #else
     .name = "scalar",
 #endif
-    .table = {{{}, f64_steps(), common_steps<int64_t>(), common_steps<uint64_t>()}},
+    .table = {{f32_steps(), f64_steps(), integer_steps<int64_t>(), integer_steps<uint64_t>()}},
     .casts = {casts_from<float>(), casts_from<double>(), casts_from<int64_t>(),
               casts_from<uint64_t>()},
+    .widened = all_moves<true>(),
+    .narrowed = all_moves<false>(),
     .sum_f64 = typed::reduced<double, typed::Added>,
     .sum_i64 = typed::sum_of_integers,
     .multiplied_f32 = typed::reduced<float, typed::Multiplied>,
@@ -146,6 +180,9 @@ const TypedSteps kTypedSteps = {
                     typed::extreme<typed::Maximum, int64_t, int64_t>},
     .extreme_u64 = {typed::extreme<typed::Minimum, uint64_t, int64_t>,
                     typed::extreme<typed::Maximum, uint64_t, int64_t>},
+    .find_f32 = typed::find<float>,
+    .find_f64 = typed::find<double>,
+    .find_i64 = typed::find<int64_t>,
     .product_f64 = typed::product_f64,
     .product_i64 = typed::product_i64,
 };
@@ -185,7 +222,9 @@ Step step_for(Op op, Lanes lanes, DType dtype, unsigned scalars) {
   if (op == Op::cast || op == Op::to_bool) {
     return typed_steps().casts[kind][static_cast<size_t>(dtype)][scalars];
   }
-  if (lanes == Lanes::f32) return steps().step(op, scalars);
+  if (const Step step = steps().step(op, scalars); lanes == Lanes::f32 && step != nullptr) {
+    return step;
+  }
   return typed_steps().table[kind][static_cast<size_t>(op)][scalars];
 }
 

@@ -1,5 +1,5 @@
 // The steps of lanes other than f32, and casts: as steps.h has them for f32. Plain loops, compiled
-// for each instruction set; all of them give the same bits.
+// for each instruction set; all of them give the same bits, but for products.
 //
 // Results: of f64, add, subtract, multiply, divide, sqrt are correctly rounded, rsqrt is sqrt and a
 // division; other functions, and the sigmoid's exp, are libm's. Integers wrap. A power of
@@ -17,10 +17,14 @@ namespace hoist::graph::program {
 struct TypedSteps {
   const char* name;
   using Row = std::array<Step, 8>;
-  // By Lanes; f32's are those of StepTable.
+  // By Lanes; of f32 what StepTable lacks.
   std::array<std::array<Row, kOps>, kLaneKinds> table;
   // By lanes and DType.
   std::array<std::array<std::array<Step, 2>, 16>, kLaneKinds> casts;
+  // By DType: elements one behind the other as lanes, and back.
+  using Move = void (*)(const void* from, size_t n, void* to);
+  std::array<Move, 16> widened;
+  std::array<Move, 16> narrowed;
   // n >= 1 elements; sums also of none. That of f64 adds as sum() of graph/ops/ops.h does.
   double (*sum_f64)(const double* a, size_t n);
   int64_t (*sum_i64)(const int64_t* a, size_t n);
@@ -33,6 +37,10 @@ struct TypedSteps {
   double (*extreme_f64[2])(const double* a, size_t n);  // minimum, maximum
   int64_t (*extreme_i64[2])(const int64_t* a, size_t n);
   int64_t (*extreme_u64[2])(const int64_t* a, size_t n);
+  // The first place of what is equal, or n; NaN is equal to NaN.
+  size_t (*find_f32)(const float* a, size_t n, float value);
+  size_t (*find_f64)(const double* a, size_t n, double value);
+  size_t (*find_i64)(const int64_t* a, size_t n, int64_t value);
   // As multiply() of graph/ops/product.h; each element is summed in the order of depth.
   void (*product_f64)(const ProductShape& shape, const double* a, const double* b, double* c);
   void (*product_i64)(const ProductShape& shape, const int64_t* a, const int64_t* b, int64_t* c);

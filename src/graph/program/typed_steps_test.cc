@@ -18,17 +18,6 @@ constexpr DType kTypes[] = {DType::boolean, DType::f16, DType::bf16, DType::f32,
                             DType::i8,      DType::i16, DType::i32,  DType::i64, DType::u8,
                             DType::u16,     DType::u32, DType::u64};
 
-TEST(TypesTest, SizesAreThoseOfTheTable) {
-  for (const array::DTypeProperties& type : array::all_dtypes()) {
-    const bool is_taken =
-        std::find(std::begin(kTypes), std::end(kTypes), type.dtype) != std::end(kTypes);
-    EXPECT_EQ(is_program_type(type.dtype), is_taken) << type.name;
-    if (is_taken) {
-      EXPECT_EQ(bytes_of(type.dtype), type.bytes) << type.name;
-    }
-  }
-}
-
 class TypedStepsTest : public ::testing::TestWithParam<const TypedSteps*> {
  protected:
   Step step(Op op, Lanes lanes, unsigned scalars) const {
@@ -177,10 +166,8 @@ TEST_P(TypedStepsTest, PowersOfIntegersAreProducts) {
 }
 
 TEST_P(TypedStepsTest, NumbersAndArraysGiveTheSame) {
-  for (const Lanes lanes : {Lanes::f64, Lanes::i64, Lanes::u64}) {
-    const DType dtype = lanes == Lanes::f64   ? DType::f64
-                        : lanes == Lanes::i64 ? DType::i64
-                                              : DType::u64;
+  for (const DType dtype : {DType::f32, DType::f64, DType::i64, DType::u64}) {
+    const Lanes lanes = lanes_of(dtype);
     for (size_t k = 0; k < kOps; ++k) {
       const Op op = static_cast<Op>(k);
       if (step(op, lanes, 0) == nullptr) continue;
@@ -295,6 +282,22 @@ TEST_P(TypedStepsTest, SumsAndExtremes) {
     EXPECT_EQ(static_cast<uint64_t>(GetParam()->extreme_u64[1](k.i64().data(), n)), high_word);
   }
   EXPECT_FALSE(std::signbit(GetParam()->sum_f64(nullptr, 0)));
+}
+
+TEST_P(TypedStepsTest, WhatIsEqualIsFoundFirst) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const size_t n : {0, 1, 63, 64, 65, 200}) {
+    for (size_t at = 0; at <= n; ++at) {
+      std::vector<double> x(n, 1.5);
+      std::vector<int64_t> k(n, -1);
+      for (size_t i = at; i < n; i += 3) {
+        x[i] = at % 2 == 0 ? nan : -0.0;
+        k[i] = 7;
+      }
+      ASSERT_EQ(GetParam()->find_f64(x.data(), n, at % 2 == 0 ? nan : 0.0), at);
+      ASSERT_EQ(GetParam()->find_i64(k.data(), n, 7), at);
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, TypedStepsTest, ::testing::ValuesIn(runnable_typed_steps()),

@@ -22,8 +22,14 @@ bool keeps_types(Op op) {
     case Op::minimum:
     case Op::maximum:
     case Op::where:
+    case Op::bitwise_and:
+    case Op::bitwise_or:
+    case Op::bitwise_xor:
     case Op::reduce_minimum:
     case Op::reduce_maximum:
+    case Op::argmin:
+    case Op::argmax:
+    case Op::take_along:
       return true;
     default:
       return is_comparison(op);
@@ -55,6 +61,9 @@ bool takes(Op op, DType dtype) {
     case Op::cast:
     case Op::to_bool:
     case Op::where:
+    case Op::argmin:
+    case Op::argmax:
+    case Op::take_along:
       return true;
     case Op::negate:
     case Op::absolute:
@@ -70,19 +79,33 @@ bool takes(Op op, DType dtype) {
     case Op::minimum:
     case Op::maximum:
     case Op::power:
+    case Op::floor_divide:
+    case Op::remainder:
     case Op::sum:
     case Op::mean:
     case Op::product:
     case Op::reduce_minimum:
     case Op::reduce_maximum:
+    case Op::cumulative_sum:
     case Op::matmul:
       return is_float(dtype) || is_integer(dtype);
+    case Op::bitwise_and:
+    case Op::bitwise_or:
+    case Op::bitwise_xor:
+    case Op::bitwise_invert:
+      return is_integer(dtype) || dtype == DType::boolean;
+    case Op::left_shift:
+    case Op::right_shift:
+      return is_integer(dtype);
     default:
       return is_comparison(op) || is_float(dtype);
   }
 }
 
-const char* taken_by(Op op) { return takes(op, DType::i64) ? "numbers" : "floats"; }
+const char* taken_by(Op op) {
+  if (!takes(op, DType::i64)) return "floats";
+  return takes(op, DType::f32) ? "numbers" : "integers";
+}
 
 DType computed_in(Op op, DType dtype) {
   if (keeps_types(op)) return dtype;
@@ -91,7 +114,8 @@ DType computed_in(Op op, DType dtype) {
   if (!is_integer(dtype)) return dtype;
   if (op == Op::mean) return float_for(dtype);
   if (dtype == DType::u64) return dtype;
-  return is_reduction(op) && is_unsigned(dtype) ? DType::u64 : DType::i64;
+  const bool adds = is_reduction(op) || op == Op::cumulative_sum;
+  return adds && is_unsigned(dtype) ? DType::u64 : DType::i64;
 }
 
 DType float_for(DType dtype) {

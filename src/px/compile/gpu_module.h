@@ -27,10 +27,13 @@ class GpuModule {
   Status launch(const device::Stream& stream, const ir::Kernel& kernel, const ir::Grid& grid,
                 std::span<const ir::Argument> arguments, void* fault);
 
+  // The function of a kernel (px/emit/cuda.h), for blocks of so many threads. It lives as long as
+  // the module.
+  Result<const device::ModuleKernel*> find(const std::string& entry, uint32_t threads);
+
  private:
   GpuModule(device::Device& device, std::string text) : device_(device), text_(std::move(text)) {}
   Result<const device::Module*> module_for(uint32_t threads);
-  Result<const device::ModuleKernel*> find(const std::string& entry, uint32_t threads);
 
   device::Device& device_;
   const std::string text_;

@@ -1,5 +1,6 @@
 #include "python/hologram/dlpack.h"
 
+#include <algorithm>
 #include <new>
 
 #include "array/dtype.h"
@@ -8,55 +9,10 @@
 namespace nb = nanobind;
 
 namespace hoist::python::hologram {
-namespace {
-
-template <typename Managed>
-constexpr const char* kName = "dltensor";
-template <>
-constexpr const char* kName<DLManagedTensorVersioned> = "dltensor_versioned";
-
-template <typename Managed>
-struct Exported {
-  Managed managed{};
-  ArrayView view;
-};
-
-// The consumer's call, from any thread, with or without the interpreter's lock.
-template <typename Managed>
-void drop(Managed* managed) {
-  delete static_cast<Exported<Managed>*>(managed->manager);
-}
-
-// A capsule that nobody has taken; a consumer renames it.
-template <typename Managed>
-void drop_capsule(PyObject* capsule) {
-  if (PyCapsule_IsValid(capsule, kName<Managed>) == 0) return;
-  auto* const managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule, kName<Managed>));
-  managed->deleter(managed);
-}
-
-template <typename Managed>
-Managed* exported(ArrayView view) {
-  auto* const kept = new Exported<Managed>;
-  kept->view = std::move(view);
-  kept->managed.tensor = dl_tensor(kept->view);
-  kept->managed.manager = kept;
-  kept->managed.deleter = drop<Managed>;
-  return &kept->managed;
-}
-
-template <typename Managed>
-nb::object capsule_of(Managed* managed) {
-  nb::object capsule = nb::steal(PyCapsule_New(managed, kName<Managed>, drop_capsule<Managed>));
-  if (capsule.is_valid()) return capsule;
-  managed->deleter(managed);
-  throw nb::python_error();
-}
-
-}  // namespace
-
 int64_t ArrayView::elements() const {
   int64_t count = 1;
+  // A product that a 0 comes behind could overflow.
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
   for (const int64_t extent : shape) count *= extent;
   return count;
 }
@@ -77,17 +33,18 @@ DLTensor dl_tensor(ArrayView& view) {
 
 DLManagedTensorVersioned* export_view(ArrayView view, uint64_t flags) {
   if (view.is_read_only) flags |= kDlpackReadOnly;
-  auto* const managed = exported<DLManagedTensorVersioned>(std::move(view));
-  managed->major = 1;
-  managed->minor = 0;
+  auto* const managed = exported_tensor<DLManagedTensorVersioned>(std::move(view));
   managed->flags = flags;
   return managed;
 }
 
 std::vector<int64_t> row_major_strides(const std::vector<int64_t>& shape) {
   std::vector<int64_t> strides(shape.size());
-  int64_t stride = 1;
-  for (size_t d = shape.size(); d-- > 0; stride *= shape[d]) strides[d] = stride;
+  // Without signs: with an extent of 0 the others' product may be any.
+  uint64_t stride = 1;
+  for (size_t d = shape.size(); d-- > 0; stride *= static_cast<uint64_t>(shape[d])) {
+    strides[d] = static_cast<int64_t>(stride);
+  }
   return strides;
 }
 
@@ -136,7 +93,10 @@ ArrayView import_tensor(DLManagedTensorVersioned* tensor) {
     view.strides.assign(it.strides, it.strides + it.ndim);
   }
   view.is_read_only = (tensor->flags & kDlpackReadOnly) != 0;
-  auto* const data = static_cast<std::byte*>(it.data) + it.byte_offset;
+  // An empty tensor may have no address. The view has one, for without memory it would be none.
+  alignas(float) static std::byte nothing[sizeof(float)];
+  auto* const data =
+      it.data == nullptr ? nothing : static_cast<std::byte*>(it.data) + it.byte_offset;
   view.data = reinterpret_cast<float*>(data);
   view.memory = std::shared_ptr<std::byte>(kept, data);
   return view;
@@ -145,13 +105,13 @@ ArrayView import_tensor(DLManagedTensorVersioned* tensor) {
 nb::object dlpack_capsule(const ArrayView& view, bool is_versioned, bool copies) {
   ArrayView given = copies ? copy_of(view) : view;
   if (is_versioned) {
-    return capsule_of(export_view(std::move(given), copies ? kDlpackIsCopied : 0));
+    return dlpack_capsule_of(export_view(std::move(given), copies ? kDlpackIsCopied : 0));
   }
   if (given.is_read_only) {
     throw nb::buffer_error(
         "a read-only array needs DLPack 1.0: pass max_version=(1, 0), or copy=True");
   }
-  return capsule_of(exported<DLManagedTensor>(std::move(given)));
+  return dlpack_capsule_of(exported_tensor<DLManagedTensor>(std::move(given)));
 }
 
 }  // namespace hoist::python::hologram

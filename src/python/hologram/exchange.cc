@@ -10,22 +10,6 @@ namespace nb = nanobind;
 namespace hoist::python::hologram {
 namespace {
 
-// run(), which gives 0; -1 with Python's exception set where it throws.
-template <typename Run>
-int guarded(const Run& run) noexcept {
-  try {
-    run();
-    return 0;
-  } catch (nb::python_error& error) {
-    error.restore();
-  } catch (const std::bad_alloc&) {
-    PyErr_NoMemory();
-  } catch (const std::exception& error) {
-    PyErr_SetString(PyExc_BufferError, error.what());
-  }
-  return -1;
-}
-
 int allocate(DLTensor* prototype, DLManagedTensorVersioned** out, void* context,
              DLPackExchangeApi::SetError set_error) {
   const array::DlpackType type = array::properties(array::DType::f32).dlpack;
@@ -44,13 +28,13 @@ int allocate(DLTensor* prototype, DLManagedTensorVersioned** out, void* context,
 }
 
 int from_object(void* object, DLManagedTensorVersioned** out) {
-  return guarded([&] {
+  return exchange_status([&] {
     *out = export_view(*nb::inst_ptr<ArrayView>(nb::handle(static_cast<PyObject*>(object))), 0);
   });
 }
 
 int to_object(DLManagedTensorVersioned* tensor, void** object) {
-  return guarded([&] {
+  return exchange_status([&] {
     ArrayView view = import_tensor(tensor);
     if (!view.memory) throw nb::buffer_error("hologram_ffi has arrays of float32 on the CPU only");
     *object = nb::cast(std::move(view)).release().ptr();
@@ -85,11 +69,7 @@ nb::object exchange_capsule() {
 }
 
 ArrayView import_by_exchange(nb::handle object) {
-  const nb::object capsule = nb::getattr(object.type(), kExchangeAttribute, nb::handle());
-  if (!capsule.is_valid() || PyCapsule_IsValid(capsule.ptr(), kExchangeCapsule) == 0) return {};
-  const auto* api =
-      static_cast<const DLPackExchangeApi*>(PyCapsule_GetPointer(capsule.ptr(), kExchangeCapsule));
-  while (api != nullptr && api->major != 1) api = api->previous;
+  const DLPackExchangeApi* const api = exchange_api_of(object.type());
   if (api == nullptr) return {};
   DLManagedTensorVersioned* tensor = nullptr;
   if (api->from_object(object.ptr(), &tensor) != 0) {

@@ -1,0 +1,80 @@
+// The values of a group's members at places of its domain, as expressions of a kernel: each is
+// computed once at a place, when it is first asked for.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "graph/kernels/group_plan.h"
+#include "graph/kernels/writer.h"
+
+namespace hoist::graph::kernels {
+
+// Some neighbouring columns of a row.
+struct Place {
+  Value column;  // the first one, in units of `lanes`
+  int lanes = 1;
+  std::vector<Value> coordinates;               // of it, when they are needed
+  std::map<size_t, std::vector<Value>> loaded;  // operands
+  std::map<size_t, std::vector<Value>> made;    // members
+
+  explicit Place(Value at, int count = 1) : column(at), lanes(count) {}
+};
+
+class Evaluation {
+ public:
+  Evaluation(KernelWriter& writer, const Graph& graph, const GroupPlan& plan,
+             const Memories& memories)
+      : writer_(writer), graph_(graph), plan_(plan), memories_(memories) {}
+
+  // As many lanes as `most` or fewer, of which rows are made up: 1, 2, 4 or 8.
+  static int lanes_of(const GroupPlan& plan, const Memories& memories, int64_t columns);
+
+  // The arrays of all operands: those that are written once, too.
+  void declare_arrays();
+
+  // What follows is about this row.
+  void begin_row(Value row);
+  // The value of a reduction, from here to the next row.
+  void know(size_t member, Value value) { of_row_[member] = {value}; }
+
+  // Computes what members at columns need of the row, outside of their loop.
+  void prepare(size_t member);
+  // A member that is one value for each row.
+  Value of_row(size_t member);
+  const std::vector<Value>& at(Place& place, size_t member);
+  // An input of a member, where it has a value for each column.
+  std::vector<Value> input_at(Place& place, const Input& input);
+  void store_row(size_t member);
+  void store_at(Place& place, size_t member);
+
+ private:
+  void prepare_bases(size_t operand);
+  Value operand_of_row(size_t operand);
+  std::vector<Value> product_at(Place& place, ir::Scalar type);
+  Value computed(const Member& member, const std::vector<Value>& inputs);
+  Value base_of(size_t operand, int lanes);
+  Value index_at(Place& place, size_t operand, int lanes);
+  Value coordinates_index(Value linear, const Extents& extents, const Extents& strides,
+                          std::vector<Value>& coordinates);
+  std::vector<Value> load_at(Place& place, size_t operand);
+  Value loaded(const ir::Array* array, size_t operand, Value index);
+  Value as_stored(Value value) const;
+  bool is_aligned(size_t operand, int lanes) const;
+  const ir::Array* array_of(size_t operand);
+
+  KernelWriter& writer_;
+  const Graph& graph_;
+  const GroupPlan& plan_;
+  const Memories& memories_;
+  Value row_ = nullptr;
+  std::vector<Value> row_coordinates_;
+  std::set<size_t> prepared_;
+  std::map<size_t, Value> of_row_;  // members
+  std::map<size_t, Value> operands_of_row_;
+  std::map<std::pair<size_t, int>, Value> bases_;
+};
+
+}  // namespace hoist::graph::kernels

@@ -1,0 +1,284 @@
+// Lowered programs, run by the interpreter of the IR and as compiled C++, against the interpreter
+// of graphs.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <memory>
+#include <new>
+
+#include "graph/kernels/testing.h"
+#include "graph/program/move.h"
+#include "ir/interpret.h"
+#include "ir/passes/simplify.h"
+#include "ir/print.h"
+#include "ir/verify.h"
+#include "px/compile/cpu_module.h"
+#include "px/compile/gpu_module.h"
+#include "px/compile/nvrtc.h"
+#include "px/compile/own_cache.h"
+#include "px/emit/cpp.h"
+#include "px/emit/cuda.h"
+
+namespace hoist::graph::kernels {
+namespace {
+
+// Memory that vectors may be loaded from.
+class Bytes {
+ public:
+  explicit Bytes(size_t size) : data_(new (std::align_val_t{64}) std::byte[size + 1]()) {}
+  std::byte* data() const { return data_.get(); }
+
+ private:
+  struct Free {
+    void operator()(std::byte* at) const { ::operator delete[](at, std::align_val_t{64}); }
+  };
+  std::unique_ptr<std::byte[], Free> data_;
+};
+
+// An element as a number.
+double read(ir::Scalar type, const std::byte* at) {
+  Values value(program::lanes_of(ir::dtype_of(type)), 1);
+  program::widen(ir::dtype_of(type), at, 1, value.bytes());
+  return real_at(value, 0);
+}
+
+void multiply(const ProductStep& step, const std::vector<Bytes>& memories) {
+  for (int64_t i = 0; i < step.batch; ++i) {
+    for (int64_t row = 0; row < step.rows; ++row) {
+      for (int64_t column = 0; column < step.columns; ++column) {
+        double sum = 0;
+        for (int64_t k = 0; k < step.depth; ++k) {
+          const auto at = [&](const ProductStep::Matrix& m, int64_t r, int64_t c) {
+            const int64_t index = m.offset + i * m.batch + r * m.row + c * m.column;
+            return read(step.factors, memories[m.storage].data() + index * ir::bytes(step.factors));
+          };
+          sum += at(step.a, row, k) * at(step.b, k, column);
+        }
+        // As f32 first, like the node.
+        const bool is_wide = step.factors == ir::Scalar::f64;
+        const Values value = is_wide ? Values(Values::F64{sum}) : Values{static_cast<float>(sum)};
+        const float rounded =
+            step.result == ir::Scalar::f16    ? program::rounded_f16(static_cast<float>(sum))
+            : step.result == ir::Scalar::bf16 ? program::rounded_bf16(static_cast<float>(sum))
+                                              : static_cast<float>(sum);
+        const Values narrow = is_wide ? value : Values{rounded};
+        std::byte* const to =
+            memories[step.c].data() +
+            ((i * step.rows + row) * step.columns + column) * ir::bytes(step.result);
+        program::narrow(ir::dtype_of(step.result), narrow.bytes(), 1, to);
+      }
+    }
+  }
+}
+
+std::vector<ir::Argument> arguments_of(const KernelStep& step, const Lowered& lowered,
+                                       const std::vector<Bytes>& memories) {
+  std::vector<ir::Argument> arguments;
+  for (const KernelStep::Argument& argument : step.arguments) {
+    arguments.push_back(ir::Argument::array(memories[argument.storage].data(),
+                                            lowered.memories[argument.storage].count));
+  }
+  return arguments;
+}
+
+using RunKernel = std::function<void(const KernelStep& step, std::span<const ir::Argument>)>;
+
+std::vector<Values> run(const Graph& graph, const Lowered& lowered,
+                        const std::vector<Values>& inputs, const RunKernel& run_kernel) {
+  std::vector<Bytes> memories;
+  for (const Memory& memory : lowered.memories) {
+    memories.emplace_back(memory.bytes());
+    if (!memory.node) continue;
+    const Node& node = graph[*memory.node];
+    const Values* values = node.op == Op::constant ? node.values.get() : nullptr;
+    if (node.op == Op::input) values = &inputs[static_cast<size_t>(node.numbers[0])];
+    if (values == nullptr) continue;
+    program::narrow(node.dtype, values->bytes(), values->size(), memories.back().data());
+  }
+  for (const Step& step : lowered.steps) {
+    if (const auto* product = std::get_if<ProductStep>(&step)) {
+      multiply(*product, memories);
+      continue;
+    }
+    const auto& kernel = std::get<KernelStep>(step);
+    run_kernel(kernel, arguments_of(kernel, lowered, memories));
+  }
+  std::vector<Values> results;
+  for (const Id output : graph.outputs()) {
+    const Node& node = graph[output];
+    Values& values =
+        results.emplace_back(program::lanes_of(node.dtype), static_cast<size_t>(node.elements()));
+    for (size_t k = 0; k < lowered.memories.size(); ++k) {
+      if (lowered.memories[k].node != output) continue;
+      program::widen(node.dtype, memories[k].data(), values.size(), values.bytes());
+    }
+  }
+  return results;
+}
+
+void interpret_kernel(const KernelStep& step, std::span<const ir::Argument> arguments) {
+  const auto done = ir::interpret(*step.kernel, step.grid, arguments);
+  ASSERT_TRUE(done) << done.error().message;
+  ASSERT_FALSE(done->has_value()) << ir::describe(**done, "program");
+}
+
+void expect_right(const ir::Module& module) {
+  for (const ir::Problem& problem : ir::verify(module)) ADD_FAILURE() << problem.message;
+}
+
+std::vector<Values> random_inputs(const Graph& graph, program::RandomValues& random,
+                                  bool with_special) {
+  std::vector<Values> inputs;
+  for (const Id id : graph.inputs()) inputs.push_back(random.values(graph[id], with_special));
+  return inputs;
+}
+
+LowerOptions random_options(program::RandomValues& random) {
+  LowerOptions options;
+  options.uses_vectors = random.below(4) != 0;
+  options.generates_products = random.below(2) == 0;
+  constexpr std::array kProcessors = {1, 2, 8, 132};
+  options.multiprocessors = kProcessors[random.below(kProcessors.size())];
+  return options;
+}
+
+void check_interpreted(const Graph& graph, program::RandomValues& random, LowerOptions options,
+                       bool fuses) {
+  const Graph all = with_all_outputs(graph);
+  const Fused fused = program::fuse(all, fuses);
+  const Result<Lowered> lowered = lower(all, fused, options);
+  ASSERT_TRUE(lowered) << lowered.error().message;
+  expect_right(lowered->module);
+  NodeCheck check(all, fused);
+  check.check(random_inputs(all, random, random.below(2) == 0),
+              [&](const std::vector<Values>& inputs) {
+                return run(all, *lowered, inputs, interpret_kernel);
+              });
+}
+
+TEST(LowerTest, RandomGraphsGiveWhatTheInterpreterGives) {
+  program::RandomValues seeds(test_seed());
+  for (int i = 0; i < 100; ++i) {
+    const uint64_t seed = seeds();
+    SCOPED_TRACE(seed);
+    program::RandomValues random(seed);
+    const Graph graph = program::RandomGraph(random).make(1 + random.below(12));
+    ASSERT_NO_FATAL_FAILURE(
+        check_interpreted(graph, random, random_options(random), random.below(4) != 0));
+  }
+}
+
+// Rows and columns of all lengths that kernels have ways of their own for.
+TEST(LowerTest, ReductionsOfAllShapes) {
+  program::RandomValues random(test_seed());
+  const std::vector<std::pair<Extents, Extents>> cases = {
+      {{1}, {0}},         {{5, 3}, {1}},         {{40, 16}, {1}},          {{700, 33}, {1}},
+      {{9, 300}, {1}},    {{3, 1024}, {1}},      {{2, 5000}, {1}},         {{1, 40000}, {1}},
+      {{33000}, {0}},     {{70, 40}, {0}},       {{3000, 33}, {0}},        {{9, 40}, {0}},
+      {{3, 50, 40}, {1}}, {{3, 50, 40}, {0, 2}}, {{2, 30, 30, 4}, {1, 2}}, {{1, 20000, 3}, {1}},
+  };
+  for (const auto& [shape, axes] : cases) {
+    for (const int processors : {1, 132}) {
+      SCOPED_TRACE(program::text_of(shape) + " over " + program::text_of(axes));
+      Graph graph;
+      const Id x = graph.input(DType::f32, shape).value();
+      std::vector<Id> outputs;
+      const Id most = graph.reduce(Op::reduce_maximum, x, axes, true).value();
+      const Id e =
+          graph.add_node(Op::exp, {graph.add_node(Op::subtract, {x, most}).value()}).value();
+      const Id sum = graph.reduce(Op::sum, e, axes, true).value();
+      outputs.push_back(graph.add_node(Op::divide, {e, sum}).value());
+      outputs.push_back(graph.reduce(Op::mean, x, axes, false).value());
+      outputs.push_back(graph.reduce(Op::reduce_minimum, x, axes, false).value());
+      graph.set_outputs(outputs);
+      LowerOptions options;
+      options.multiprocessors = processors;
+      ASSERT_NO_FATAL_FAILURE(check_interpreted(graph, random, options, true));
+    }
+  }
+}
+
+// As C++, and as CUDA as far as NVRTC takes it.
+TEST(LowerTest, CompiledKernelsGiveWhatTheInterpreterGives) {
+  program::RandomValues seeds(test_seed());
+  for (int i = 0; i < 6; ++i) {
+    const uint64_t seed = seeds();
+    SCOPED_TRACE(seed);
+    program::RandomValues random(seed);
+    const Graph graph = with_all_outputs(program::RandomGraph(random).make(1 + random.below(12)));
+    const Fused fused = program::fuse(graph, true);
+    Result<Lowered> lowered = lower(graph, fused, random_options(random));
+    ASSERT_TRUE(lowered) << lowered.error().message;
+    ir::simplify(lowered->module);
+    const auto compiled = px::CpuModule::compile(px::emit_cpp(lowered->module, false));
+    if (!compiled && compiled.error().code == ErrorCode::unavailable) GTEST_SKIP();
+    ASSERT_TRUE(compiled) << compiled.error().message;
+    NodeCheck check(graph, fused);
+    check.check(random_inputs(graph, random, random.below(2) == 0),
+                [&](const std::vector<Values>& inputs) {
+                  return run(graph, *lowered, inputs,
+                             [&](const KernelStep& step, std::span<const ir::Argument> arguments) {
+                               px::CpuFault fault;
+                               px::run_on_cpu((*compiled)->kernel(px::cpp_entry_name(*step.kernel)),
+                                              step.grid, arguments, &fault);
+                             });
+                });
+    const auto code = px::compile_cuda(px::emit_cuda(lowered->module, false).text, "sm_90",
+                                       px::cuda_options(256));
+    if (!code && code.error().code == ErrorCode::unavailable) continue;
+    ASSERT_TRUE(code) << code.error().message;
+  }
+}
+
+// The whole of a small network is one launch.
+TEST(LowerTest, TinyLayersAreOneKernel) {
+  Graph graph;
+  Id x = graph.input(DType::f32, {1, 64}).value();
+  for (const int64_t width : {64, 64, 8}) {
+    const Id w = graph.input(DType::f32, {graph[x].shape[1], width}).value();
+    const Id b = graph.input(DType::f32, {width}).value();
+    const Id product = graph.add_node(Op::matmul, {x, w}).value();
+    x = graph.add_node(Op::relu, {graph.add_node(Op::add, {product, b}).value()}).value();
+  }
+  graph.set_outputs({x});
+  const Graph prepared = program::prepare(graph);
+  const Result<Lowered> lowered = lower(prepared, program::fuse(prepared, true), {});
+  ASSERT_TRUE(lowered) << lowered.error().message;
+  EXPECT_EQ(lowered->steps.size(), 1u);
+}
+
+// A product of 16 bits is multiplied as such, and rounded in passing: no kernel is left.
+TEST(LowerTest, ProductsOf16BitsAreRoundedInPassing) {
+  program::RandomValues random(test_seed());
+  for (const DType dtype : {DType::f16, DType::bf16}) {
+    Graph graph;
+    const Id x = graph.input(dtype, {40, 1200}).value();
+    const Id w = graph.input(dtype, {1200, 30}).value();
+    graph.set_outputs({graph.add_node(Op::matmul, {x, w}).value()});
+    const Graph prepared = program::prepare(graph);
+    const Result<Lowered> lowered = lower(prepared, program::fuse(prepared, true), {});
+    ASSERT_TRUE(lowered) << lowered.error().message;
+    ASSERT_EQ(lowered->steps.size(), 1u);
+    const auto* const step = std::get_if<ProductStep>(&lowered->steps[0]);
+    ASSERT_NE(step, nullptr);
+    EXPECT_EQ(ir::dtype_of(step->factors), dtype);
+    EXPECT_EQ(ir::dtype_of(step->result), dtype);
+    const std::vector<Values> inputs = random_inputs(prepared, random, false);
+    const Values found = run(prepared, *lowered, inputs, interpret_kernel)[0];
+    const Values expected = interpret(prepared, inputs).value()[0];
+    const double unit = dtype == DType::f16 ? 0x1p-10 : 0x1p-7;
+    for (size_t i = 0; i < found.size(); ++i) {
+      ASSERT_NEAR(found[i], expected[i], unit * std::abs(expected[i]) + 1e-3);
+    }
+    // What reads the sums themselves gets them.
+    const Id sums = graph
+                        .add_node(Op::matmul, {graph.cast(x, DType::f32).value(),
+                                               graph.cast(w, DType::f32).value()})
+                        .value();
+    graph.set_outputs({sums, graph.cast(sums, dtype).value()});
+    ASSERT_NO_FATAL_FAILURE(check_interpreted(graph, random, {}, true));
+  }
+}
+
+}  // namespace
+}  // namespace hoist::graph::kernels

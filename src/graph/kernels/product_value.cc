@@ -1,0 +1,70 @@
+// One element of a product of matrices, by one thread.
+#include <array>
+
+#include "graph/kernels/evaluation.h"
+
+namespace hoist::graph::kernels {
+
+using ir::Scalar;
+
+namespace {
+
+// Terms at a time, whose loads do not wait for one another.
+constexpr int64_t kTerms = 16;
+constexpr int64_t kSums = 4;
+
+Scalar sum_type(Scalar type) {
+  if (type == Scalar::f64) return type;
+  return ir::is_float(type) ? Scalar::f32 : Scalar::i64;
+}
+
+}  // namespace
+
+std::vector<Value> Evaluation::product_at(Place& place, Scalar type) {
+  const PlannedProduct& product = *plan_.product;
+  const Scalar wide = sum_type(type);
+  const bool is_real = ir::is_float(wide);
+  const Value a = writer_.let(index_at(place, product.a, 1));
+  const Value b = writer_.let(index_at(place, product.b, 1));
+  const auto factor = [&](size_t operand, Value first, int64_t step) {
+    if (plan_.operands[operand].constant) return operand_of_row(operand);
+    const ir::Array* const array = array_of(operand);
+    return loaded(array, operand, writer_.let(writer_.load(array, writer_.plus(first, step))));
+  };
+  std::array<Value, kSums> sums{};
+  for (Value& sum : sums) {
+    sum = writer_.variable(is_real ? writer_.make.real(wide, 0) : writer_.make.integer(wide, 0));
+  }
+  const auto add_terms = [&](Value first, int64_t count) {
+    std::vector<std::array<Value, 2>> factors;
+    const Value at_a = writer_.let(writer_.plus(a, writer_.times(first, product.a_step)));
+    const Value at_b = writer_.let(writer_.plus(b, writer_.times(first, product.b_step)));
+    for (int64_t i = 0; i < count; ++i) {
+      const Value x = factor(product.a, at_a, product.a_step * i);
+      const Value y = factor(product.b, at_b, product.b_step * i);
+      factors.push_back({writer_.let(writer_.cast(wide, x)), writer_.let(writer_.cast(wide, y))});
+    }
+    for (size_t i = 0; i < factors.size(); ++i) {
+      const Value sum = sums[i % kSums];
+      const auto& [x, y] = factors[i];
+      const std::array terms = {x, y, sum};
+      writer_.set(sum, is_real
+                           ? writer_.make.builtin(ir::Builtin::fused_multiply_add, terms).value()
+                           : writer_.binary(ir::BinaryOperator::add, sum,
+                                            writer_.binary(ir::BinaryOperator::multiply, x, y)));
+    }
+  };
+  const int64_t whole = product.depth / kTerms * kTerms;
+  if (whole != 0) {
+    const Value at =
+        writer_.begin_for(writer_.index(0), writer_.index(whole), writer_.index(kTerms));
+    add_terms(at, kTerms);
+    writer_.end();
+  }
+  if (whole != product.depth) add_terms(writer_.index(whole), product.depth - whole);
+  const auto add = [&](Value x, Value y) { return writer_.binary(ir::BinaryOperator::add, x, y); };
+  const Value all = add(add(sums[0], sums[1]), add(sums[2], sums[3]));
+  return {writer_.let(writer_.cast(type, all))};
+}
+
+}  // namespace hoist::graph::kernels

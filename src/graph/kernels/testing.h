@@ -1,0 +1,153 @@
+// Checks of a lowered program, node by node: each against the interpreter's result for the inputs
+// that the program itself has computed.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <map>
+
+#include "graph/kernels/lowered.h"
+#include "graph/program/prepare.h"
+#include "graph/program/random_graph.h"
+
+namespace hoist::graph::kernels {
+
+using program::Op;
+using program::Values;
+
+// The prepared graph, with every node that is computed as an output.
+inline Graph with_all_outputs(const Graph& graph) {
+  Graph all = program::prepare(graph);
+  const std::vector<bool> live = all.live();
+  std::vector<Id> outputs;
+  for (Id id = 0; id < all.size(); ++id) {
+    if (live[id] && program::is_primitive(all[id].op)) outputs.push_back(id);
+  }
+  all.set_outputs(outputs);
+  return all;
+}
+
+inline double real_at(const Values& values, size_t i) {
+  if (values.has(program::Lanes::f32)) return double{values.f32()[i]};
+  if (values.has(program::Lanes::f64)) return values.f64()[i];
+  return static_cast<double>(values.i64()[i]);
+}
+
+inline bool same_at(const Values& a, const Values& b, size_t i) {
+  if (a.has(program::Lanes::f32)) return program::same_number(a.f32()[i], b.f32()[i]);
+  if (a.has(program::Lanes::f64)) return program::same_number(a.f64()[i], b.f64()[i]);
+  return a.i64()[i] == b.i64()[i];
+}
+
+inline Values absolute(Values values) {
+  if (values.has(program::Lanes::f32)) {
+    for (float& value : values.f32()) value = std::abs(value);
+  } else if (values.has(program::Lanes::f64)) {
+    for (double& value : values.f64()) value = std::abs(value);
+  }
+  return values;
+}
+
+// What an operation's result may be off, where it is not exact. `scale`: for sums and products the
+// sum of absolute terms.
+inline double error_bound(const Node& node, double expected, double scale, int64_t terms) {
+  if (program::is_integer(node.dtype)) return 0;
+  const bool is_wide = node.dtype == DType::f64;
+  const double unit = is_wide ? 0x1p-53 : 0x1p-24;
+  const double least = is_wide ? 0x1p-1072 : 0x1p-148;
+  switch (node.op) {
+    case Op::exp:
+    case Op::log:
+    case Op::tanh:
+    case Op::erf:
+      return 16 * unit * std::abs(expected) + least;
+    case Op::sigmoid:
+      return 24 * unit * std::abs(expected) + (is_wide ? least : 0x1p-125);
+    case Op::power:
+      return 64 * unit * std::abs(expected) + (is_wide ? 0x1p-1020 : 0x1p-125);
+    case Op::sum:
+    case Op::matmul:
+      return 2 * unit * static_cast<double>(terms + 1) * scale + (is_wide ? least : 0x1p-140);
+    default:
+      return 0;
+  }
+}
+
+class NodeCheck {
+ public:
+  using Run = std::function<std::vector<Values>(const std::vector<Values>& inputs)>;
+
+  // `graph` as with_all_outputs() gives it.
+  NodeCheck(const Graph& graph, const Fused& fused) : graph_(graph), fused_(fused) {}
+
+  void check(const std::vector<Values>& inputs, const Run& run) {
+    const std::vector<Values> found = run(inputs);
+    ASSERT_EQ(found.size(), graph_.outputs().size());
+    for (size_t i = 0; i < inputs.size(); ++i) known_[graph_.inputs()[i]] = inputs[i];
+    for (size_t i = 0; i < found.size(); ++i) known_[graph_.outputs()[i]] = found[i];
+    for (const Id id : graph_.outputs()) {
+      ASSERT_NO_FATAL_FAILURE(check_node(id)) << "node " << id << "\n" << program::text_of(graph_);
+    }
+  }
+
+ private:
+  Values values_of(Id id) {
+    const program::Origin& origin = fused_.origins[id];
+    const Node& root = graph_[origin.root];
+    const Values& from = root.op == Op::constant ? *root.values : known_.at(origin.root);
+    return program::gather(from, graph_[id].shape, origin.access);
+  }
+
+  void check_node(Id id) {
+    Node node = graph_[id];
+    Graph alone;
+    std::vector<Values> inputs;
+    for (Id& input : node.inputs) {
+      inputs.push_back(values_of(input));
+      input = alone.input(graph_[input].dtype, graph_[input].shape).value();
+    }
+    const std::vector<Id> given = node.inputs;
+    alone.set_outputs({alone.take(node)});
+    const Values expected = interpret(alone, inputs).value()[0];
+    const Values& found = known_.at(id);
+    ASSERT_EQ(found.size(), expected.size());
+    const Values scales = scales_of(node, inputs, given, alone);
+    const int64_t terms = node.op == Op::matmul ? alone[given[0]].shape.back()
+                          : node.op == Op::sum && node.elements() != 0
+                              ? alone[given[0]].elements() / node.elements()
+                              : 0;
+    for (size_t i = 0; i < found.size(); ++i) {
+      if (same_at(found, expected, i)) continue;
+      const double scale = scales.empty() ? 0 : real_at(scales, i);
+      const double most = node.dtype == DType::f64 ? 1e307 : 1e38;
+      if (!scales.empty() && !(scale < most) && !std::isnan(scale)) continue;  // may overflow
+      const double bound = error_bound(node, real_at(expected, i), scale, terms);
+      const double error = std::abs(real_at(found, i) - real_at(expected, i));
+      ASSERT_LE(error, bound) << program::properties(node.op).name << " at " << i << ": "
+                              << real_at(found, i) << " instead of " << real_at(expected, i);
+    }
+  }
+
+  // The sums of absolute terms.
+  static Values scales_of(const Node& node, std::vector<Values> inputs,
+                          const std::vector<Id>& given, const Graph& of) {
+    if (node.op != Op::sum && node.op != Op::matmul) return {};
+    if (!program::is_float(node.dtype)) return {};
+    Graph graph;
+    std::vector<Id> ids;
+    for (const Id id : given) ids.push_back(graph.input(of[id].dtype, of[id].shape).value());
+    for (Values& values : inputs) values = absolute(std::move(values));
+    Node same = node;
+    same.inputs = ids;
+    graph.set_outputs({graph.take(same)});
+    return interpret(graph, inputs).value()[0];
+  }
+
+  const Graph& graph_;
+  const Fused& fused_;
+  std::map<Id, Values> known_;
+};
+
+}  // namespace hoist::graph::kernels
