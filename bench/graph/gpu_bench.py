@@ -38,7 +38,7 @@ ADD = r'extern "C" __global__ void add(const float* a, const float* b, float* c,
 def bare_launch():
     """Nanoseconds that cuLaunchKernel takes; None without a compiler or NVRTC."""
     try:
-        driver = ctypes.CDLL("libcuda.so.1")
+        driver = ctypes.CDLL("libcuda.so.1", mode=ctypes.RTLD_GLOBAL)
         nvrtc = next(lib for lib in map(_load, ("libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so")) if lib)
         with tempfile.TemporaryDirectory() as folder:
             source, library = os.path.join(folder, "bare.c"), os.path.join(folder, "bare.so")

@@ -220,6 +220,34 @@ def test_cupy_and_the_array_interface():
 
 
 @needs_gpu
+def test_arrays_of_graph():
+    x, y = floats(40, 30), floats(40, 30, seed=1)
+    a, b = (graph.asarray(one).to_device("cuda:0") for one in (x, y))
+    for _ in range(3):
+        total = graph.add(a, b)
+        assert isinstance(total, graph.Array) and total.device == "cuda:0"
+        np.testing.assert_array_equal(np.asarray(total.to_device("cpu")), x + y)
+        np.testing.assert_array_equal(np.asarray((a * 2.5).to_device("cpu")), x * np.float32(2.5))
+    function = graph.compile(lambda x, y: graph.softmax(x) + y)
+    for _ in range(3):
+        found = np.asarray(function(a, b).to_device("cpu"))
+        np.testing.assert_allclose(found, softmax(x) + y, rtol=1e-5, atol=1e-6)
+
+
+@needs_gpu
+def test_values_beside_arrays():
+    function = graph.compile(lambda x, axis=0, scale=1: graph.sum(x, axis=axis) * scale)
+    x = floats(40, 40)
+    given = on_gpu(x)
+    for _ in range(2):
+        for axis in (1, 0):
+            found = function(given, axis=axis)
+            np.testing.assert_allclose(found.cpu().numpy(), x.sum(axis), rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(function(given).cpu().numpy(), x.sum(0), rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(function(given, 1, 3).cpu().numpy(), x.sum(1) * 3, rtol=1e-4, atol=1e-4)
+
+
+@needs_gpu
 def test_devices_that_differ_are_refused():
     function = graph.compile(lambda x, y: x + y)
     x = on_gpu(floats(8))

@@ -12,6 +12,7 @@ from hypothesis.extra import numpy as hnp
 from hoist import graph
 from hoist.errors import InvalidArgument
 
+METHODS = ("sum", "prod", "mean", "var", "std", "max", "min", "any", "all")
 SHAPES = hnp.array_shapes(min_dims=1, max_dims=4, min_side=0, max_side=9)
 
 
@@ -79,6 +80,17 @@ def test_logarithms_of_sums_of_infinities():
     )
     expected = [-np.inf, np.inf, np.nan, 1000 + math.log(2), 3]
     np.testing.assert_allclose(graph.logsumexp(rows, axis=1), expected, rtol=1e-6)
+
+
+def test_reductions_are_methods():
+    x = normal((3, 4), 5)
+    call = graph.compile(lambda x: tuple(getattr(x, name)(axis=0) for name in METHODS))
+    array = graph.asarray(x)
+    for name, found in zip(METHODS, call(x)):
+        np.testing.assert_array_equal(found, getattr(graph, name)(x, axis=0))
+        np.testing.assert_array_equal(np.asarray(getattr(array, name)(axis=0)), found)
+    corrected = graph.compile(lambda x: x.std(axis=1, correction=1))
+    np.testing.assert_allclose(corrected(x), x.std(axis=1, ddof=1), rtol=1e-5)
 
 
 def test_wrong_axes_are_refused():

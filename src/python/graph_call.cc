@@ -167,10 +167,10 @@ PyObject* add(PyObject* self, PyObject* arguments) {
       signature->values.push_back(value.ptr() == Py_Ellipsis ? nb::object() : nb::borrow(value));
     }
     State& state = *call_of(self).state;
-    // Arrays alone, by place.
-    const bool has_arrays_alone =
-        signature->names.empty() && std::ranges::none_of(signature->values, &nb::object::is_valid);
-    if (has_arrays_alone) state.gpu.add(signature->program, signature->is_tuple);
+    const auto is_array = [](const nb::object& value) { return !value.is_valid(); };
+    if (signature->names.empty() && std::ranges::all_of(signature->values, is_array)) {
+      state.gpu.add(signature->program, signature->is_tuple);
+    }
     state.known.insert(state.known.begin(), std::move(signature));
     if (state.known.size() > kMostKnown) state.known.pop_back();
     Py_RETURN_NONE;

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "device/device.h"
-#include "python/array/parts.h"
+#include "device/buffer.h"
 #include "python/errors.h"
 #include "python/graph_arrays.h"
 #include "python/graph_gpu_arrays.h"
@@ -16,8 +15,6 @@ namespace hoist::python {
 namespace {
 
 namespace gp = graph::program;
-
-constexpr size_t kMostKnown = 64;
 
 [[noreturn]] void refuse(const std::string& message) {
   raise({ErrorCode::invalid_argument, message});
@@ -41,27 +38,6 @@ GpuArray input_of(nb::handle object, const gp::Node& node, const std::string& wh
     raise({ErrorCode::unsupported, who + " has gaps: give a contiguous array"});
   }
   return gpu_array(object.attr("contiguous")(), who);
-}
-
-// A number that stands beside arrays, and now lies there, too.
-GpuArray number_of(nb::handle object, const gp::Node& node, int gpu, const std::string& who) {
-  const std::optional<Array> number = imported(object, who);
-  if (!number || number->view.rank != 0) {
-    refuse(who + " does not lie on a GPU, as others do: move all to one device");
-  }
-  const array::DeviceId device{array::DeviceKind::cuda, gpu};
-  const nb::object copy = array_object(on_device(*number, device, {}));
-  GpuArray array = gpu_array(copy, who);
-  check_fit(array, node, who, "the program was traced for");
-  return array;
-}
-
-// Of the first array that lies on one.
-int gpu_of(nb::sequence arrays) {
-  for (const nb::handle array : arrays) {
-    if (is_on_gpu(array)) return gpu_array(array, "an array").gpu;
-  }
-  refuse("no array lies on a GPU");
 }
 
 GpuArray output_of(nb::handle object, const gp::Node& node) {
@@ -98,28 +74,28 @@ nb::list GraphGpu::report() const {
 
 nb::tuple run_on_gpu(const GraphProgram& program, nb::sequence arrays, nb::object outs) {
   const gp::Program& of = *program.program;
-  const auto count = static_cast<size_t>(nb::len(arrays));
-  if (count != of.inputs()) {
-    refuse("a program with " + std::to_string(of.inputs()) + " inputs is given " +
-           std::to_string(count));
-  }
   std::vector<GpuArray> given;
   std::vector<const void*> from;
-  const int gpu = gpu_of(arrays);
-  for (size_t i = 0; i < count; ++i) {
+  std::vector<std::pair<size_t, const Array*>> numbers;  // beside arrays
+  for (size_t i = 0; i < of.inputs(); ++i) {
     const nb::object object = arrays[i];
     const std::string who = "input " + std::to_string(i);
-    given.push_back(is_on_gpu(object) ? input_of(object, of.input(i), who)
-                                      : number_of(object, of.input(i), gpu, who));
-    from.push_back(given.back().data);
-    if (given.back().gpu != gpu) {
-      refuse(who + " lies on " + place_of(given.back().gpu) + ", others on " + place_of(gpu) +
-             ": move all to one device");
+    from.push_back(nullptr);
+    const Array* const number = array_of(object.ptr());
+    if (number != nullptr && number->view.rank == 0 && of.input(i).shape.empty() &&
+        number->view.dtype == of.input(i).dtype && !is_on_gpu(object)) {
+      numbers.emplace_back(i, number);
+      continue;
     }
-  }
-  if (!outs.is_none() && static_cast<size_t>(nb::len(outs)) != of.outputs()) {
-    refuse("a program with " + std::to_string(of.outputs()) + " outputs is given " +
-           std::to_string(nb::len(outs)));
+    if (!is_on_gpu(object)) {
+      refuse(who + " does not lie on a GPU, as others do: move all to one device");
+    }
+    given.push_back(input_of(object, of.input(i), who));
+    from.back() = given.back().data;
+    if (given.back().gpu != given.front().gpu) {
+      refuse(who + " lies on " + place_of(given.back().gpu) + ", others on " +
+             place_of(given.front().gpu) + ": move all to one device");
+    }
   }
   std::vector<GpuArray> results;
   std::vector<void*> to;
@@ -128,96 +104,30 @@ nb::tuple run_on_gpu(const GraphProgram& program, nb::sequence arrays, nb::objec
     const nb::object object =
         outs.is_none() ? new_gpu_array(given, arrays, of.output(i)) : nb::object(outs[i]);
     results.push_back(output_of(object, of.output(i)));
-    if (results.back().gpu != gpu) {
-      refuse("out lies on " + place_of(results.back().gpu) + ", the arguments on " + place_of(gpu) +
-             ": move it");
+    if (results.back().gpu != given.front().gpu) {
+      refuse("out lies on " + place_of(results.back().gpu) + ", the arguments on " +
+             place_of(given.front().gpu) + ": move it");
     }
     to.push_back(results.back().data);
     list.append(object);
   }
-  graph::gpu::GpuProgram& made = program.gpu->on(of, gpu);
-  const device::StreamHandle stream = given.front().stream;
+  graph::gpu::GpuProgram& made = program.gpu->on(of, given.front().gpu);
+  const device::StreamHandle handle = given.front().stream;
   for (const GpuArray& array : given) {
-    if (array.stream.pointer == stream.pointer) continue;
+    if (array.stream.pointer == handle.pointer) continue;
     check(made.device().synchronize(array.stream));  // another framework's work
   }
-  check(made.run(stream, from, to));
+  const device::Stream stream = graph::gpu::stream_of(made.device(), handle);
+  std::vector<device::Buffer> copies;
+  for (const auto& [input, number] : numbers) {
+    const size_t bytes = gp::bytes_of(number->view.dtype);
+    copies.push_back(value(device::Buffer::allocate(stream, bytes)));
+    check(made.device().copy(copies.back().data(), number->view.data, bytes, stream.handle()));
+    from[input] = copies.back().data();
+  }
+  check(made.run(handle, from, to));
   gpu_was_used();
   return nb::tuple(list);
-}
-
-struct GpuCalls::Known {
-  GraphProgram program;
-  bool is_tuple = false;
-};
-
-void GpuCalls::add(const GraphProgram& program, bool is_tuple) {
-  known_.insert(known_.begin(), std::make_shared<const Known>(Known{program, is_tuple}));
-  if (known_.size() > kMostKnown) known_.pop_back();
-}
-
-PyObject* GpuCalls::call(PyObject* const* arguments, size_t count, PyObject* keywords) {
-  constexpr size_t kMostInputs = 32;
-  constexpr size_t kMostOutputs = 8;
-  if (!is_gpu_in_use() || known_.empty() || count == 0 || count > kMostInputs) return nullptr;
-  const Py_ssize_t names = keywords == nullptr ? 0 : PyTuple_Size(keywords);
-  if (names > 1) return nullptr;
-  PyObject* out = nullptr;
-  if (names == 1) {
-    if (PyUnicode_CompareWithASCIIString(PyTuple_GetItem(keywords, 0), "out") != 0) return nullptr;
-    if (arguments[count] != Py_None) out = arguments[count];
-  }
-  const DLPackExchangeApi* const api = exchange_.of(arguments[0]);
-  if (api == nullptr || api->current_stream == nullptr) return nullptr;
-  DLTensor inputs[kMostInputs];
-  const void* from[kMostInputs];
-  for (size_t i = 0; i < count; ++i) {
-    if (Py_TYPE(arguments[i]) != Py_TYPE(arguments[0])) return nullptr;
-    if (!view_on_gpu(*api, arguments[i], inputs[i])) return nullptr;
-    if (inputs[i].device_id != inputs[0].device_id) return nullptr;
-    from[i] = static_cast<std::byte*>(inputs[i].data) + inputs[i].byte_offset;
-  }
-  const auto fits = [&](const std::shared_ptr<const Known>& known) {
-    const gp::Program& program = *known->program.program;
-    if (program.inputs() != count) return false;
-    for (size_t i = 0; i < count; ++i) {
-      if (!fits_node(inputs[i], program.input(i))) return false;
-    }
-    return true;
-  };
-  const auto found = std::find_if(known_.begin(), known_.end(), fits);
-  if (found == known_.end()) return nullptr;
-  if (found != known_.begin()) std::iter_swap(known_.begin(), found);
-  const std::shared_ptr<const Known> known = known_.front();
-  const gp::Program& program = *known->program.program;
-  const size_t results = program.outputs();
-  if (results > kMostOutputs || (out != nullptr && known->is_tuple)) return nullptr;
-  if (out == nullptr && (api->allocate == nullptr || api->to_object == nullptr)) return nullptr;
-  nb::object made[kMostOutputs];
-  void* to[kMostOutputs];
-  for (size_t i = 0; i < results; ++i) {
-    DLTensor view;
-    if (out != nullptr) {
-      if (Py_TYPE(out) != Py_TYPE(arguments[0]) || !view_on_gpu(*api, out, view) ||
-          !fits_node(view, program.output(i)) || view.device_id != inputs[0].device_id) {
-        return nullptr;
-      }
-      made[i] = nb::borrow(out);
-      to[i] = static_cast<std::byte*>(view.data) + view.byte_offset;
-    } else {
-      made[i] = allocated(*api, program.output(i), inputs[0].device_id, &to[i]);
-    }
-  }
-  void* stream = nullptr;
-  if (api->current_stream(kDlpackCuda, inputs[0].device_id, &stream) != 0) {
-    throw nb::python_error();
-  }
-  graph::gpu::GpuProgram& on = known->program.gpu->on(program, inputs[0].device_id);
-  check(on.run({stream}, {from, count}, {to, results}));
-  if (!known->is_tuple) return made[0].release().ptr();
-  nb::list all;
-  for (size_t i = 0; i < results; ++i) all.append(made[i]);
-  return nb::tuple(all).release().ptr();
 }
 
 }  // namespace hoist::python

@@ -157,13 +157,12 @@ bool is_on_gpu(nb::handle object) {
   if (const Array* const array = array_of(object.ptr())) {
     return array->view.device.kind == array::DeviceKind::cuda;
   }
-  const bool has_interface = nb::hasattr(object, "__cuda_array_interface__");
-  if (PyObject_CheckBuffer(object.ptr()) != 0 && !has_interface) return false;
+  // CuPy's arrays are buffers, too, wherever they lie.
   if (nb::hasattr(object, "__dlpack_device__")) {
     const nb::tuple where = nb::cast<nb::tuple>(object.attr("__dlpack_device__")());
     return nb::cast<int>(where[0]) == kDlpackCuda;
   }
-  return has_interface;
+  return PyObject_CheckBuffer(object.ptr()) == 0 && nb::hasattr(object, "__cuda_array_interface__");
 }
 
 GpuArray gpu_array(nb::handle object, const std::string& who) {

@@ -138,14 +138,11 @@ void define_graph_program(nb::module_& module) {
       const GpuArray array = gpu_array(object, who);
       return nb::make_tuple(graph_dtype_name(array.dtype), tuple_of(array.shape));
     }
-    if (const Array* const given = array_of(object.ptr())) {
-      const Array array = *given;
-      return nb::make_tuple(graph_dtype_name(array.view.dtype), tuple_of(array.view.shape()));
+    if (const Array* const array = array_of(object.ptr())) {
+      return nb::make_tuple(graph_dtype_name(array->view.dtype), tuple_of(array->view.shape()));
     }
     const GraphArray array = graph_input(object, who);
-    nb::list shape;
-    for (const int64_t extent : array.shape) shape.append(extent);
-    return nb::make_tuple(graph_dtype_name(array.dtype), nb::tuple(shape));
+    return nb::make_tuple(graph_dtype_name(array.dtype), tuple_of(array.shape));
   });
 }
 

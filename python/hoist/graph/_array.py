@@ -105,7 +105,7 @@ def install(functions: Mapping[str, Any]) -> None:
         "__reduce__": _reduce,
         "astype": _as_type,
     }
-    for name in ("sum", "mean", "max", "min"):
+    for name in ("sum", "prod", "mean", "var", "std", "max", "min", "any", "all"):
         methods[name] = _method(functions[name])
     for name, function in methods.items():
         setattr(Array, name, function)

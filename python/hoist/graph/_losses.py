@@ -17,7 +17,7 @@ from hoist.graph._traced import Traced
 __all__: List[str] = []
 
 
-def _reduced(loss: Traced, reduction: str) -> Traced:
+def _reduced(loss: Traced, reduction: str) -> Any:
     if reduction == "mean":
         return loss.mean()
     if reduction == "sum":

@@ -48,7 +48,7 @@ def std(x: Any, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = 
     return sqrt(var(x, axis=axis, correction=correction, keepdims=keepdims))
 
 
-def _of_truths(op: str, x: Traced, axis: Axes, keepdims: bool) -> Traced:
+def _of_truths(op: str, x: Traced, axis: Axes, keepdims: bool) -> Any:
     truths = x if x.dtype == "bool" else x.astype("bool")
     numbers = truths.astype("float32")
     if _count(op, x, axis) == 0:  # an empty sum is 0, and so is 1 less one of them

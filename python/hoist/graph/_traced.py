@@ -6,6 +6,7 @@ from typing import Any, Iterator, List, NoReturn, Optional, Sequence, Tuple, Uni
 
 from hoist import _graph
 from hoist.errors import Error, InvalidArgument
+from hoist.graph._methods import Reductions
 from hoist.graph._operators import IntegerOperators
 from hoist.graph._types import float_for, is_integer, name_of, takes_integers, type_of_all
 
@@ -49,7 +50,7 @@ def axes_of(axis: Axes) -> List[int]:
     return [operator.index(axis)]  # type: ignore[arg-type]
 
 
-class Traced(IntegerOperators):
+class Traced(IntegerOperators, Reductions):
     """An array of a function that is being traced: its shape and type, but no values."""
 
     __slots__ = ("_builder", "_id")
@@ -241,21 +242,6 @@ class Traced(IntegerOperators):
         if not axes:
             return self.T
         return self.permute_dims(axes[0] if isinstance(axes[0], (tuple, list)) else axes)
-
-    def sum(self, axis: Axes = None, keepdims: bool = False) -> "Traced":
-        return self._reduce("sum", axis, keepdims)
-
-    def mean(self, axis: Axes = None, keepdims: bool = False) -> "Traced":
-        return self._reduce("mean", axis, keepdims)
-
-    def prod(self, axis: Axes = None, keepdims: bool = False) -> "Traced":
-        return self._reduce("prod", axis, keepdims)
-
-    def max(self, axis: Axes = None, keepdims: bool = False) -> "Traced":
-        return self._reduce("max", axis, keepdims)
-
-    def min(self, axis: Axes = None, keepdims: bool = False) -> "Traced":
-        return self._reduce("min", axis, keepdims)
 
     def __len__(self) -> int:
         if not self.shape:

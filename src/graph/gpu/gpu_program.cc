@@ -40,6 +40,11 @@ size_t bytes_of(const program::Node& node) {
 
 }  // namespace
 
+Stream stream_of(device::Device& device, StreamHandle handle) {
+  if (handle.pointer == nullptr) handle.pointer = kLegacyStream;
+  return Stream::borrow(device, handle);
+}
+
 struct GpuProgram::Recorded {
   std::vector<const void*> addresses;
   device::CapturedWork work;
@@ -138,8 +143,8 @@ Status GpuProgram::run(StreamHandle handle, std::span<const void* const> inputs,
                     std::to_string(output_bytes_.size()) + " outputs is given " +
                     std::to_string(inputs.size()) + " and " + std::to_string(outputs.size()));
   }
-  if (handle.pointer == nullptr) handle.pointer = kLegacyStream;
-  const Stream stream = Stream::borrow(device_, handle);
+  const Stream stream = stream_of(device_, handle);
+  handle = stream.handle();
   const std::scoped_lock lock(mutex_);
   const Result<const GpuCode*> code = code_for(is_aligned(inputs, outputs));
   if (!code) return code.error();

@@ -34,6 +34,9 @@
 
 namespace hoist::graph::gpu {
 
+// Somebody else's stream. Without a handle it is the legacy default one.
+device::Stream stream_of(device::Device& device, device::StreamHandle handle);
+
 class GpuProgram {
  public:
   // `graph` is a prepared one: Program::graph().

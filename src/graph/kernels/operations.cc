@@ -4,6 +4,7 @@
 #include <array>
 
 #include "graph/kernels/conversion.h"
+#include "graph/kernels/functions.h"
 
 namespace hoist::graph::kernels {
 
@@ -16,87 +17,42 @@ using program::Op;
 
 namespace {
 
-class Operation {
- public:
-  Operation(KernelWriter& writer, Scalar type) : writer_(writer), make_(writer.make), type_(type) {}
-
-  Value one() { return make_.real(type_, 1.0); }
-  Value zero() { return constant(0); }
-  Value constant(double value) {
-    return ir::is_float(type_) ? make_.real(type_, value)
-                               : make_.integer(type_, static_cast<int64_t>(value));
-  }
-  Value call(Builtin builtin, std::initializer_list<Value> arguments) {
-    return make_.builtin(builtin, {arguments.begin(), arguments.size()}).value();
-  }
-  Value compare(Comparison comparison, Value a, Value b) {
-    if (a->type.scalar == Scalar::boolean) {  // in their order, which the IR has not
-      a = writer_.cast(Scalar::u8, a);
-      b = writer_.cast(Scalar::u8, b);
-    }
-    return make_.compare(comparison, a, b).value();
-  }
-  Value is_nan(Value a) { return make_.compare(Comparison::not_equal, a, a).value(); }
-
-  // The sigmoid of -|x| is e / (1 + e), that of |x| is 1 / (1 + e), with e = exp(-|x|) <= 1.
-  Value sigmoid(Value x) {
-    const Value e = writer_.let(call(
-        Builtin::exp, {make_.unary(UnaryOperator::negate, call(Builtin::absolute, {x})).value()}));
-    const Value above = writer_.binary(BinaryOperator::add, one(), e);
-    const Value top = writer_.select(compare(Comparison::less, x, zero()), e, one());
-    return writer_.binary(BinaryOperator::divide, top, above);
-  }
-
-  // Wraps. With a negative exponent only 1 and -1 are not 0.
-  Value integer_power(Value a, Value b) {
-    const auto of_u64 = [&](int64_t value) { return make_.integer(Scalar::u64, value); };
-    const Value result = writer_.variable(of_u64(1));
-    const Value factor = writer_.variable(writer_.cast(Scalar::u64, a));
-    const Value left = writer_.variable(writer_.cast(Scalar::u64, b));
-    writer_.begin_while(compare(Comparison::not_equal, left, of_u64(0)));
-    const Value is_odd = compare(
-        Comparison::not_equal, writer_.binary(BinaryOperator::bit_and, left, of_u64(1)), of_u64(0));
-    writer_.set(
-        result,
-        writer_.select(is_odd, writer_.binary(BinaryOperator::multiply, result, factor), result));
-    writer_.set(factor, writer_.binary(BinaryOperator::multiply, factor, factor));
-    writer_.set(left, writer_.binary(BinaryOperator::shift_right, left, of_u64(1)));
-    writer_.end();
-    const Value power = writer_.cast(type_, result);
-    if (!ir::is_signed(type_)) return power;
-    const Value is_even =
-        compare(Comparison::equal, writer_.binary(BinaryOperator::bit_and, b, constant(1)), zero());
-    const Value of_minus_one = writer_.select(is_even, constant(1), constant(-1));
-    const Value inverse = writer_.select(
-        compare(Comparison::equal, a, constant(1)), constant(1),
-        writer_.select(compare(Comparison::equal, a, constant(-1)), of_minus_one, zero()));
-    return writer_.select(compare(Comparison::less, b, zero()), inverse, power);
-  }
-
-  // NaN where either is one; the IR's own operator takes the number.
-  Value extreme(BinaryOperator op, Value a, Value b) {
-    if (a->type.scalar == Scalar::boolean) {
-      return writer_.binary(
-          op == BinaryOperator::minimum ? BinaryOperator::bit_and : BinaryOperator::bit_or, a, b);
-    }
-    const Value found = writer_.binary(op, a, b);
-    if (!ir::is_float(type_)) return found;
-    const Value has_nan = writer_.binary(BinaryOperator::bit_or, is_nan(a), is_nan(b));
-    return writer_.select(has_nan, writer_.binary(BinaryOperator::add, a, b), found);
-  }
-
- private:
-  KernelWriter& writer_;
-  ir::Expressions& make_;
-  const Scalar type_;
-};
-
 // By their order in Op, from equal on.
 constexpr std::array kComparisons = {Comparison::equal,   Comparison::not_equal,
                                      Comparison::less,    Comparison::less_equal,
                                      Comparison::greater, Comparison::greater_equal};
 Comparison comparison_of(Op op) {
   return kComparisons[static_cast<size_t>(op) - static_cast<size_t>(Op::equal)];
+}
+
+// What apply() has a case for.
+constexpr std::array kKnown = {Op::copy,       Op::negate,
+                               Op::absolute,   Op::exp,
+                               Op::log,        Op::sqrt,
+                               Op::rsqrt,      Op::tanh,
+                               Op::sigmoid,    Op::erf,
+                               Op::relu,       Op::to_bool,
+                               Op::cast,       Op::bitwise_invert,
+                               Op::add,        Op::subtract,
+                               Op::multiply,   Op::divide,
+                               Op::minimum,    Op::maximum,
+                               Op::power,      Op::floor_divide,
+                               Op::remainder,  Op::bitwise_and,
+                               Op::bitwise_or, Op::bitwise_xor,
+                               Op::left_shift, Op::right_shift,
+                               Op::equal,      Op::not_equal,
+                               Op::less,       Op::less_equal,
+                               Op::greater,    Op::greater_equal,
+                               Op::where};
+
+bool is_among(std::span<const Op> all, Op op) {
+  return std::find(all.begin(), all.end(), op) != all.end();
+}
+
+// The function of the IR that has the operation's name.
+std::optional<Builtin> builtin_of(Op op) {
+  const auto found = ir::find_builtin(program::properties(op).name);
+  return found && ir::arity(*found) == 1 && ir::takes(*found, Scalar::f32) ? found : std::nullopt;
 }
 
 // The types that a node's inputs are computed with as.
@@ -114,9 +70,10 @@ Scalar operand_type(const Graph& graph, const Node& node, std::span<const Value>
 std::optional<Scalar> scalar_of(DType dtype) { return ir::scalar_of(dtype); }
 
 bool can_compute(const Graph& graph, const Node& node) {
-  return node.op <= Op::where && program::is_elementwise(node.op) &&
-         std::all_of(node.inputs.begin(), node.inputs.end(),
-                     [&](Id id) { return scalar_of(graph[id].dtype).has_value(); });
+  if (!program::is_elementwise(node.op)) return false;
+  const auto can_load = [&](Id id) { return scalar_of(graph[id].dtype).has_value(); };
+  if (!std::all_of(node.inputs.begin(), node.inputs.end(), can_load)) return false;
+  return is_among(kKnown, node.op) || builtin_of(node.op).has_value();
 }
 
 Value apply(KernelWriter& writer, const Graph& graph, const Node& node, std::vector<Value> inputs) {
@@ -124,7 +81,7 @@ Value apply(KernelWriter& writer, const Graph& graph, const Node& node, std::vec
   for (size_t i = node.op == Op::where ? 1 : 0; i < inputs.size(); ++i) {
     inputs[i] = writer.cast(operand, inputs[i]);
   }
-  Operation make(writer, operand);
+  Functions make(writer, operand);
   const Value a = inputs[0];
   const Value b = inputs.size() > 1 ? inputs[1] : nullptr;
   switch (node.op) {
@@ -178,8 +135,24 @@ Value apply(KernelWriter& writer, const Graph& graph, const Node& node, std::vec
       return make.compare(comparison_of(node.op), a, b);
     case Op::where:
       return writer.select(a, b, inputs[2]);
+    case Op::floor_divide:
+      return make.floor_divide(a, b);
+    case Op::remainder:
+      return make.remainder(a, b);
+    case Op::bitwise_invert:
+      return writer.make.unary(UnaryOperator::invert, a).value();
+    case Op::bitwise_and:
+      return writer.binary(BinaryOperator::bit_and, a, b);
+    case Op::bitwise_or:
+      return writer.binary(BinaryOperator::bit_or, a, b);
+    case Op::bitwise_xor:
+      return writer.binary(BinaryOperator::bit_xor, a, b);
+    case Op::left_shift:
+      return make.shifted(BinaryOperator::shift_left, a, b);
+    case Op::right_shift:
+      return make.shifted(BinaryOperator::shift_right, a, b);
     default:
-      return nullptr;
+      return make.call(*builtin_of(node.op), {a});
   }
 }
 

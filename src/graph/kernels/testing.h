@@ -70,8 +70,11 @@ inline double error_bound(const Node& node, double expected, double scale, int64
     case Op::sum:
     case Op::matmul:
       return 2 * unit * static_cast<double>(terms + 1) * scale + (is_wide ? least : 0x1p-140);
-    default:
-      return 0;
+    default: {
+      const auto builtin = ir::find_builtin(program::properties(node.op).name);
+      const bool is_exact = !builtin || ir::is_exact(*builtin);
+      return is_exact ? 0 : 16 * unit * std::abs(expected) + least;
+    }
   }
 }
 

@@ -54,8 +54,8 @@ Result<Id> Graph::take_along(Id input, Id indices, int64_t axis) {
   if (nodes_[indices].dtype == DType::u64) {  // what i64 has not lies outside of any axis
     const Id most = integer(INT64_MAX, DType::u64);
     const Node& given = nodes_[indices];
-    const bool is_bounded = given.op == Op::minimum &&
-                            std::count(given.inputs.begin(), given.inputs.end(), most) > 0;
+    const bool is_bounded =
+        given.op == Op::minimum && std::count(given.inputs.begin(), given.inputs.end(), most) > 0;
     if (!is_bounded) indices = add_node(Op::minimum, {indices, most}).value();
   }
   const auto at = static_cast<size_t>(*found);

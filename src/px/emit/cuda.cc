@@ -141,6 +141,12 @@ std::string cuda_entry_name(const ir::Kernel& kernel) {
 }
 
 std::string cuda_parameters(const ir::Kernel& kernel, const Names& names, bool has_fault) {
+  // What one thread writes and another one reads behind a barrier is no memory of one pointer's
+  // alone: the compiler would load it before the barrier.
+  bool has_barrier = false;
+  ir::for_each_statement(kernel.body, [&](const ir::Statement& statement) {
+    has_barrier |= std::holds_alternative<ir::Barrier>(statement.node);
+  });
   std::string list;
   const auto append = [&](const std::string& item) {
     if (!list.empty()) list += ", ";
@@ -150,8 +156,10 @@ std::string cuda_parameters(const ir::Kernel& kernel, const Names& names, bool h
     if (argument.array) {
       const std::string& name = names.of(argument.array);
       const bool is_const = argument.array->direction == ir::Direction::in;
-      append(fmt::format("{}{}* __restrict__ {}, const i64 {}_length", is_const ? "const " : "",
-                         element_name(argument.array->element), name, name));
+      const bool is_shared = has_barrier && argument.array->direction == ir::Direction::inout;
+      append(fmt::format("{}{}* {}{}, const i64 {}_length", is_const ? "const " : "",
+                         element_name(argument.array->element), is_shared ? "" : "__restrict__ ",
+                         name, name));
     } else {
       append(
           fmt::format("const {} {}", type_name(argument.scalar->type), names.of(argument.scalar)));
