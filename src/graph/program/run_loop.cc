@@ -196,9 +196,15 @@ class Run {
   void on_columns(const LoopStep& step, int64_t row, int64_t rows) {
     if (step.kind == LoopStep::Kind::by_columns) {
       const Operand& operand = loop_.operands[loop_.slots[step.inputs[0]].index];
-      step.reduce(reinterpret_cast<const float*>(at_[step.inputs[0]]), operand.columns[0],
-                  static_cast<size_t>(loop_.columns), static_cast<size_t>(rows),
-                  reinterpret_cast<float*>(at_[step.output]));
+      const auto columns = static_cast<size_t>(loop_.columns);
+      const void* const from = at_[step.inputs[0]];
+      void* const to = at_[step.output];
+      if (step.reduce_typed != nullptr) {
+        step.reduce_typed(from, operand.columns[0], columns, static_cast<size_t>(rows), to);
+      } else {
+        step.reduce(static_cast<const float*>(from), operand.columns[0], columns,
+                    static_cast<size_t>(rows), static_cast<float*>(to));
+      }
     } else if (step.kind == LoopStep::Kind::elementwise) {
       step.run(at_[step.inputs[0]], at_[step.inputs[1]], at_[step.inputs[2]], at_[step.output],
                static_cast<size_t>(rows));
