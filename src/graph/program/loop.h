@@ -41,7 +41,9 @@ struct Slot {
   int64_t row = 0;     // from a row to the next, in elements
   int64_t column = 0;  // from a column to the next: 0 or 1
   Lanes lanes = Lanes::f32;
-  int64_t lane = 4;  // bytes of an element
+  // The same in bytes.
+  int64_t row_bytes = 0;
+  int64_t column_bytes = 0;
 };
 
 struct LoopStep {

@@ -12,7 +12,9 @@ size_t LoopBuilder::scratch(int64_t elements, Lanes lanes) {
 }
 
 uint32_t LoopBuilder::new_slot(Slot slot) {
-  slot.lane = static_cast<int64_t>(lane_bytes(slot.lanes));
+  const auto lane = static_cast<int64_t>(lane_bytes(slot.lanes));
+  slot.row_bytes = slot.row * lane;
+  slot.column_bytes = slot.column * lane;
   loop_.slots.push_back(slot);
   return static_cast<uint32_t>(loop_.slots.size() - 1);
 }
