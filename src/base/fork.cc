@@ -39,6 +39,10 @@ bool OwnerProcess::is_current() const {
   return generation_ == generation.load(std::memory_order_relaxed) && pid_ == ::getpid();
 }
 
+bool OwnerProcess::is_not_forked() const {
+  return generation_ == generation.load(std::memory_order_relaxed);
+}
+
 ForkBarrier::ForkBarrier() { ::pthread_rwlock_rdlock(&barrier); }
 ForkBarrier::~ForkBarrier() { ::pthread_rwlock_unlock(&barrier); }
 

@@ -23,6 +23,8 @@ namespace {
 TEST(Fork, AnObjectKnowsItsProcess) {
   const OwnerProcess owner;
   EXPECT_TRUE(owner.is_current());
+  EXPECT_TRUE(owner.is_not_forked());
+  EXPECT_TRUE(in_child([&] { return !owner.is_not_forked(); }));
   EXPECT_TRUE(in_child([&] {
     const OwnerProcess own;
     return !owner.is_current() && own.is_current() && in_child([&] { return !own.is_current(); });

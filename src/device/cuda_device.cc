@@ -16,7 +16,7 @@ CudaDevice::CudaDevice(DeviceProperties properties, const CudaCalls& calls)
     : Device(std::move(properties)), calls_(calls) {}
 
 Status CudaDevice::status() const {
-  if (!process_.is_current()) {
+  if (!process_.is_not_forked()) {
     return fail(ErrorCode::unavailable,
                 fmt::format("{} cannot be used in a fork of a process that has found it: use it "
                             "there, or in a process that is started anew",

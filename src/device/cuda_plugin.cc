@@ -71,7 +71,7 @@ struct Plugin {
 
 Result<void*> plugin() {
   static const Plugin loaded;
-  if (!loaded.library || loaded.process.is_current()) return loaded.library;
+  if (!loaded.library || loaded.process.is_not_forked()) return loaded.library;
   return fail(ErrorCode::unavailable,
               "no CUDA in a fork of a process that has loaded it: use it there, or in a process "
               "that is started anew");

@@ -125,13 +125,18 @@ Result<DecodedColumns> Block::decode(const std::vector<bool>& wanted) const {
   }
   DecodedColumns decoded;
   decoded.reserve(columns_.size());
+  // Texts of columns are parts of the block's text.
+  uint64_t texts = raw_size_;
   for (size_t i = 0; i < columns_.size(); ++i) {
     if (!needed[i]) {
       decoded.push_back(nullptr);
       continue;
     }
-    auto column = decode_column(columns_[i].bytes, columns_[i].values, decoded);
+    auto column = decode_column(columns_[i].bytes, columns_[i].values, decoded, texts);
     if (!column) return column.error();
+    const uint64_t size = (*column)->texts.bytes.size();
+    if (size > texts) return damaged();
+    texts -= size;
     decoded.push_back(std::move(*column));
   }
   return decoded;

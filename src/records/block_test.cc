@@ -195,5 +195,17 @@ TEST(Block, DamagedBlocksAreRefusedOrHarmless) {
   }
 }
 
+// A text's size is a claim: columns may not hold more together.
+TEST(Block, ColumnsHoldNoMoreThanTheText) {
+  std::string text;
+  for (int i = 0; i < 200; ++i)
+    text += "a" + repeated("x", i % 7) + "\tb" + repeated("y", i % 5) + "\n";
+  const std::string stored = stored_of(text, {.format = Format::csv, .delimiter = '\t'});
+  for (size_t size = 0; size < text.size(); ++size) {
+    const Result<Block> block = Block::open(bytes_of(stored), size);
+    EXPECT_FALSE(block && block->text());
+  }
+}
+
 }  // namespace
 }  // namespace hoist::records

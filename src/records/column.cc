@@ -6,7 +6,6 @@
 
 #include "base/varint.h"
 #include "records/integer_stream.h"
-#include "records/limits.h"
 #include "records/prediction.h"
 
 namespace hoist::records {
@@ -22,8 +21,12 @@ std::span<const int64_t> sequence_of(const DecodedColumn& column) {
 
 class ColumnDecoder {
  public:
-  ColumnDecoder(std::span<const std::byte> bytes, size_t count, const DecodedColumns& before)
-      : in_(bytes), before_(before), column_(std::make_shared<DecodedColumn>()) {
+  ColumnDecoder(std::span<const std::byte> bytes, size_t count, const DecodedColumns& before,
+                uint64_t most_bytes)
+      : in_(bytes),
+        before_(before),
+        most_bytes_(most_bytes),
+        column_(std::make_shared<DecodedColumn>()) {
     column_->count = count;
   }
 
@@ -66,7 +69,7 @@ class ColumnDecoder {
   }
 
   Status texts(size_t count) {
-    Result<DecodedStrings> strings = decode_strings(in_, count);
+    Result<DecodedStrings> strings = decode_strings(in_, count, most_bytes_);
     if (!strings) return strings.error();
     column_->texts = std::move(*strings);
     return {};
@@ -169,6 +172,7 @@ class ColumnDecoder {
 
   ByteReader in_;
   const DecodedColumns& before_;
+  uint64_t most_bytes_;
   std::shared_ptr<DecodedColumn> column_;
 };
 
@@ -181,8 +185,9 @@ std::string_view name(ColumnType type) {
 
 Result<std::shared_ptr<const DecodedColumn>> decode_column(std::span<const std::byte> bytes,
                                                            size_t count,
-                                                           const DecodedColumns& before) {
-  return ColumnDecoder(bytes, count, before).run();
+                                                           const DecodedColumns& before,
+                                                           uint64_t most_bytes) {
+  return ColumnDecoder(bytes, count, before, most_bytes).run();
 }
 
 Result<std::vector<uint32_t>> sources_of(std::span<const std::byte> bytes, size_t columns_before) {

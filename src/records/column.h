@@ -45,10 +45,11 @@ using DecodedColumns = std::vector<std::shared_ptr<const DecodedColumn>>;
 
 // Decodes column number `before.size()` of a block; its sources are among `before`, where columns
 // that nobody needs may be null. `corrupt` where one of them is needed. Allocates for `count`
-// values, which the caller bounds, and for kMaxBlockText bytes of texts.
+// values, which the caller bounds, and for `most_bytes` of texts.
 Result<std::shared_ptr<const DecodedColumn>> decode_column(std::span<const std::byte> bytes,
                                                            size_t count,
-                                                           const DecodedColumns& before);
+                                                           const DecodedColumns& before,
+                                                           uint64_t most_bytes);
 
 // The columns that a column's values are made from, by the first of its bytes.
 Result<std::vector<uint32_t>> sources_of(std::span<const std::byte> bytes, size_t columns_before);

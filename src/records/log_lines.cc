@@ -27,6 +27,7 @@ constexpr size_t kHeadWords = 4;        // with columns by place
 constexpr size_t kSmallGroup = 8;       // lines
 constexpr size_t kStudiedLines = 1024;  // of a group, at most
 constexpr size_t kLinesATemplate = 24;  // a template more is allowed for so many lines
+constexpr size_t kMaxRounds = 16;       // then all words that differ become variables
 
 struct Group {
   std::vector<uint32_t> lines;
@@ -121,7 +122,11 @@ class LogParser final : public LineParser {
       group.same[w] = seen_.size() == 1;
     }
     const size_t allowed = 1 + lines / kLinesATemplate;
-    while (templates(group, hashes, lines) > allowed) {
+    for (size_t round = 0; templates(group, hashes, lines) > allowed; ++round) {
+      if (round == kMaxRounds) {
+        for (size_t w = 0; w < words; ++w) group.variable[w] = !group.same[w];
+        return;
+      }
       size_t most = words;
       for (size_t w = 0; w < words; ++w) {
         if (!group.variable[w] && (most == words || distinct[w] > distinct[most])) most = w;

@@ -2,7 +2,6 @@
 
 #include "base/varint.h"
 #include "records/integer_stream.h"
-#include "records/limits.h"
 
 namespace hoist::records {
 
@@ -26,13 +25,13 @@ void encode_strings(Strings strings, Effort effort, std::string& out) {
   out += coded;
 }
 
-Result<DecodedStrings> decode_strings(ByteReader& in, size_t count) {
+Result<DecodedStrings> decode_strings(ByteReader& in, size_t count, uint64_t most_bytes) {
   const Error damaged = fail(ErrorCode::corrupt, "a stream of strings in the block is damaged");
   const Result<std::vector<int64_t>> lengths = decode_integers(in, count);
   if (!lengths) return lengths.error();
   uint64_t size = 0;
   for (const int64_t length : *lengths) {
-    if (length < 0 || static_cast<uint64_t>(length) > kMaxBlockText - size) return damaged;
+    if (length < 0 || static_cast<uint64_t>(length) > most_bytes - size) return damaged;
     size += static_cast<uint64_t>(length);
   }
   const std::span<const std::byte> coded = in.take(read_varint(in));

@@ -21,7 +21,7 @@ struct DecodedStrings {
   std::vector<std::string_view> strings;  // point into `bytes`
 };
 
-// Exactly `count` strings, of at most kMaxBlockText bytes together.
-Result<DecodedStrings> decode_strings(ByteReader& in, size_t count);
+// Exactly `count` strings, of at most `most_bytes` together.
+Result<DecodedStrings> decode_strings(ByteReader& in, size_t count, uint64_t most_bytes);
 
 }  // namespace hoist::records

@@ -10,14 +10,46 @@ bool is_nothing(std::string_view text) {
   return text.empty() || text == "null" || text == "NaN" || text == "nan";
 }
 
+size_t digits_at(std::string_view text, size_t at) {
+  size_t end = at;
+  while (end < text.size() && text[end] >= '0' && text[end] <= '9') ++end;
+  return end - at;
+}
+
+// As in JSON (RFC 8259, 6): no zeros in front, which only names of things have.
+bool is_json_number(std::string_view text) {
+  size_t at = text.starts_with('-') ? 1 : 0;
+  const size_t whole = digits_at(text, at);
+  if (whole == 0 || (whole > 1 && text[at] == '0')) return false;
+  at += whole;
+  if (at < text.size() && text[at] == '.') {
+    const size_t fraction = digits_at(text, at + 1);
+    if (fraction == 0) return false;
+    at += 1 + fraction;
+  }
+  if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
+    ++at;
+    if (at < text.size() && (text[at] == '+' || text[at] == '-')) ++at;
+    const size_t exponent = digits_at(text, at);
+    if (exponent == 0) return false;
+    at += exponent;
+  }
+  return at == text.size();
+}
+
+// Whether all are numbers, or nothing.
+bool are_reals(const std::vector<std::string_view>& texts) {
+  return std::all_of(texts.begin(), texts.end(), [](std::string_view text) {
+    return is_nothing(text) || is_json_number(text);
+  });
+}
+
 ValueType type_of_numbers(const DecodedColumn& column) {
   const NumberForm& form = column.numbers.form;
   const std::vector<std::string_view>& exceptions = column.texts.strings;
   const bool is_number = form.type == NumberType::integer || form.type == NumberType::decimal;
   if (!exceptions.empty()) {
-    return is_number && std::all_of(exceptions.begin(), exceptions.end(), is_nothing)
-               ? ValueType::real
-               : ValueType::text;
+    return is_number && are_reals(exceptions) ? ValueType::real : ValueType::text;
   }
   switch (form.type) {
     case NumberType::integer:
@@ -34,10 +66,12 @@ ValueType type_of_numbers(const DecodedColumn& column) {
 
 ValueType value_type(const DecodedColumn& column) {
   if (column.type == ColumnType::numbers) return type_of_numbers(column);
-  if (column.type != ColumnType::constant) return ValueType::text;
-  const std::string_view text = column.texts.strings[0];
-  if (parse_integer(text)) return ValueType::integer;
-  return parse_decimal(text) ? ValueType::real : ValueType::text;
+  if (column.type == ColumnType::constant && parse_integer(column.texts.strings[0])) {
+    return ValueType::integer;
+  }
+  const std::vector<std::string_view>& texts = column.texts.strings;
+  const bool some = std::any_of(texts.begin(), texts.end(), is_json_number);
+  return some && are_reals(texts) ? ValueType::real : ValueType::text;
 }
 
 Result<std::vector<int64_t>> integers(const DecodedColumn& column) {

@@ -75,6 +75,13 @@ TEST(Values, NothingIsNoNumber) {
   EXPECT_TRUE(std::isnan(reals(column)[2]));
   EXPECT_EQ(reals(column)[3], 3.5);
   EXPECT_EQ(value_type(*column_of({"1", "2", "x", "3", "4", "5", "6", "7"})), ValueType::text);
+  EXPECT_EQ(value_type(*column_of({"0.30000000000000004", "1e300", "-1E-5", ""})), ValueType::real);
+  EXPECT_EQ(reals(*column_of({"0.30000000000000004", "1e300", "-1E-5", ""}))[0],
+            0.30000000000000004);
+  for (const char* odd : {"1.", ".5", "+1", "007", "1e", "1e+", "-", "0x10", "inf", "1 "}) {
+    EXPECT_EQ(value_type(*column_of({"1.5", odd})), ValueType::text) << odd;
+  }
+  EXPECT_EQ(value_type(*column_of({"", "null"})), ValueType::text);
   EXPECT_EQ(value_type(*column_of({"10.0.0.1", "10.0.0.2"})), ValueType::text);
   EXPECT_EQ(value_type(*column_of({"2024-01-31", "2024-02-01"})), ValueType::text);
 }

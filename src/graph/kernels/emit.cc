@@ -181,6 +181,8 @@ Status emit_in_one_block(const EmitContext& context, const std::vector<GroupPlan
       emit_rows(writer, evaluation, plan, context.memories,
                 is_short ? RowTeam::thread : RowTeam::warp, writer.index(0), 1,
                 context.options.uses_vectors);
+    } else if (plan.product) {
+      emit_split_product(writer, evaluation, plan);
     } else {
       emit_elements(writer, evaluation, plan, context.memories,
                     writer.let(writer.id(ir::Id::local)), kThreads, context.options.uses_vectors);

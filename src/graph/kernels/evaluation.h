@@ -35,6 +35,13 @@ class Evaluation {
   // The arrays of all operands: those that are written once, too.
   void declare_arrays();
 
+  // Elements of a product are from now on made by `parts` threads beside each other, of which this
+  // one is number `part`: all of them must come to each element together.
+  void split_products(Value part, int64_t parts) {
+    part_ = part;
+    parts_ = parts;
+  }
+
   // What follows is about this row.
   void begin_row(Value row);
   // The value of a reduction, from here to the next row.
@@ -69,6 +76,8 @@ class Evaluation {
   const Graph& graph_;
   const GroupPlan& plan_;
   const Memories& memories_;
+  Value part_ = nullptr;
+  int64_t parts_ = 1;
   Value row_ = nullptr;
   std::vector<Value> row_coordinates_;
   std::set<size_t> prepared_;

@@ -71,7 +71,8 @@ class Lowering {
   Status emit_tiny() {
     const std::vector<GroupPlan> plans = std::exchange(tiny_, {});
     if (plans.empty()) return {};
-    if (plans.size() == 1) return emitted(emit_group(context(), plans[0]));
+    const bool is_product = plans[0].product && plans[0].columns < kThreads;
+    if (plans.size() == 1 && !is_product) return emitted(emit_group(context(), plans[0]));
     return emitted(emit_in_one_block(context(), plans));
   }
 

@@ -24,8 +24,15 @@ std::vector<Value> Evaluation::product_at(Place& place, Scalar type) {
   const PlannedProduct& product = *plan_.product;
   const Scalar wide = sum_type(type);
   const bool is_real = ir::is_float(wide);
-  const Value a = writer_.let(index_at(place, product.a, 1));
-  const Value b = writer_.let(index_at(place, product.b, 1));
+  const int64_t a_step = product.a_step * parts_;
+  const int64_t b_step = product.b_step * parts_;
+  const int64_t depth = product.depth / parts_;
+  Value a = writer_.let(index_at(place, product.a, 1));
+  Value b = writer_.let(index_at(place, product.b, 1));
+  if (parts_ > 1) {
+    a = writer_.let(writer_.plus(a, writer_.times(part_, product.a_step)));
+    b = writer_.let(writer_.plus(b, writer_.times(part_, product.b_step)));
+  }
   const auto factor = [&](size_t operand, Value first, int64_t step) {
     if (plan_.operands[operand].constant) return operand_of_row(operand);
     const ir::Array* const array = array_of(operand);
@@ -37,11 +44,11 @@ std::vector<Value> Evaluation::product_at(Place& place, Scalar type) {
   }
   const auto add_terms = [&](Value first, int64_t count) {
     std::vector<std::array<Value, 2>> factors;
-    const Value at_a = writer_.let(writer_.plus(a, writer_.times(first, product.a_step)));
-    const Value at_b = writer_.let(writer_.plus(b, writer_.times(first, product.b_step)));
+    const Value at_a = writer_.let(writer_.plus(a, writer_.times(first, a_step)));
+    const Value at_b = writer_.let(writer_.plus(b, writer_.times(first, b_step)));
     for (int64_t i = 0; i < count; ++i) {
-      const Value x = factor(product.a, at_a, product.a_step * i);
-      const Value y = factor(product.b, at_b, product.b_step * i);
+      const Value x = factor(product.a, at_a, a_step * i);
+      const Value y = factor(product.b, at_b, b_step * i);
       factors.push_back({writer_.let(writer_.cast(wide, x)), writer_.let(writer_.cast(wide, y))});
     }
     for (size_t i = 0; i < factors.size(); ++i) {
@@ -54,16 +61,20 @@ std::vector<Value> Evaluation::product_at(Place& place, Scalar type) {
                                             writer_.binary(ir::BinaryOperator::multiply, x, y)));
     }
   };
-  const int64_t whole = product.depth / kTerms * kTerms;
+  const int64_t whole = depth / kTerms * kTerms;
   if (whole != 0) {
     const Value at =
         writer_.begin_for(writer_.index(0), writer_.index(whole), writer_.index(kTerms));
     add_terms(at, kTerms);
     writer_.end();
   }
-  if (whole != product.depth) add_terms(writer_.index(whole), product.depth - whole);
+  if (whole != depth) add_terms(writer_.index(whole), depth - whole);
   const auto add = [&](Value x, Value y) { return writer_.binary(ir::BinaryOperator::add, x, y); };
-  const Value all = add(add(sums[0], sums[1]), add(sums[2], sums[3]));
+  Value all = add(add(sums[0], sums[1]), add(sums[2], sums[3]));
+  for (int64_t distance = 1; distance < parts_; distance *= 2) {
+    const Value mine = writer_.let(all);
+    all = add(mine, writer_.exchanged(mine, distance));
+  }
   return {writer_.let(writer_.cast(type, all))};
 }
 

@@ -58,6 +58,13 @@ class KernelWriter {
   void store(const ir::Array* array, Value index, Value value) {
     must(builder.store(array, index, value));
   }
+  // The value of the lane whose number differs by `distance`, a power of two.
+  Value exchanged(Value value, int64_t distance) {
+    return make.variable(builder
+                             .shuffle("other", ir::ShuffleKind::exclusive_or, value,
+                                      make.integer(ir::Scalar::i32, distance))
+                             .value());
+  }
   // What all threads of the warp or block make together.
   Value reduce(ir::Reduce::Scope scope, ir::ReduceOperator op, Value value) {
     return make.variable(builder.reduce("all", scope, op, value).value());
