@@ -19,7 +19,8 @@ Extents kept_dims(const Group& group) {
 
 class Fusion {
  public:
-  Fusion(const Graph& graph, bool fuses) : graph_(graph), fuses_(fuses) {}
+  Fusion(const Graph& graph, bool fuses, bool joins_rows)
+      : graph_(graph), fuses_(fuses), joins_rows_(joins_rows) {}
 
   Fused run() {
     find_origins();
@@ -28,7 +29,7 @@ class Fusion {
     for (Id id = 0; id < graph_.size(); ++id) {
       if (live[id] && is_primitive(graph_[id].op)) add(id);
     }
-    for (size_t group = groups_.size(); fuses_ && group-- > 0;) join_as_rows(group);
+    for (size_t group = groups_.size(); joins_rows_ && group-- > 0;) join_as_rows(group);
     sort_groups();
     return std::move(fused_);
   }
@@ -244,6 +245,7 @@ class Fusion {
 
   const Graph& graph_;
   const bool fuses_;
+  const bool joins_rows_;
   Fused fused_;
   std::vector<Group> groups_;
 };
@@ -279,6 +281,8 @@ Extents domain_strides(const Group& group, Level level, const Extents& shape,
   return strides;
 }
 
-Fused fuse(const Graph& graph, bool fuses) { return Fusion(graph, fuses).run(); }
+Fused fuse(const Graph& graph, bool fuses, bool joins_rows) {
+  return Fusion(graph, fuses, fuses && joins_rows).run();
+}
 
 }  // namespace hoist::graph::program

@@ -49,6 +49,8 @@ struct Fused {
 inline constexpr size_t kNoGroup = SIZE_MAX;
 
 // The graph is a prepared one. Without `fuses`, every node is a kernel of its own.
-Fused fuse(const Graph& graph, bool fuses);
+// `joins_rows`: numbers for each row join their reader, whose `reduced` axes need no reduction
+// then.
+Fused fuse(const Graph& graph, bool fuses, bool joins_rows);
 
 }  // namespace hoist::graph::program

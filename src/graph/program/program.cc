@@ -84,7 +84,7 @@ Result<std::shared_ptr<const Program>> Program::compile(const Graph& graph,
   for (const Id id : graph.outputs()) {
     program->outputs_.push_back({Op::input, graph[id].dtype, graph[id].shape, {}, {}, nullptr});
   }
-  program->kernels_ = lower(made, fuse(made, options.fuses));
+  program->kernels_ = lower(made, fuse(made, options.fuses, true));
   const Plan plan = program::plan(made, program->kernels_);
   program->arena_bytes_ = plan.arena;
   program->may_be_input_ = plan.may_be_input;
