@@ -15,8 +15,8 @@ whose operators and `hoist.graph` functions (named as the Python array API names
 Later calls with those shapes run the program alone. Other functions of this module take arrays,
 too, and then compute at once.
 
-Elements are bool, integers, float16, bfloat16, float32 and float64. Arrays lie on the CPU; those with
-gaps are copied.
+Elements are bool, integers, float16, bfloat16, float32 and float64. Arrays lie on the CPU, or on one CUDA
+GPU, where the program runs then; those with gaps are copied.
 Errors are those of `hoist.errors`, and TraceError.
 
 `hoist.graph.circuit`, circuits over the 96 classes of bytes, is loaded when it is first used.
@@ -34,11 +34,12 @@ from hoist.graph._dtypes import __all__ as _dtypes
 from hoist.graph._dtypes import boolean as bool
 from hoist.graph._functions import *  # noqa: F403
 from hoist.graph._functions import __all__ as _functions
-from hoist.graph._report import Kernel, Report
+from hoist.graph._report import Gpu, Kernel, Report
 from hoist.graph._traced import TraceError, Traced
 
 __all__ = [
     "Compiled",
+    "Gpu",
     "Kernel",
     "Program",
     "Report",
