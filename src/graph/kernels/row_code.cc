@@ -238,31 +238,52 @@ void emit_elements(KernelWriter& writer, Evaluation& evaluation, const GroupPlan
   writer.end();
 }
 
-void emit_split_product(KernelWriter& writer, Evaluation& evaluation, const GroupPlan& plan) {
+SplitProduct::SplitProduct(KernelWriter& writer, Evaluation& evaluation, const GroupPlan& plan)
+    : writer_(writer), evaluation_(evaluation), plan_(plan) {
   const int64_t depth = plan.product->depth;
-  int64_t parts = 1;
-  while (parts < ir::kWarp && plan.columns * parts * 2 <= kThreads && depth % (parts * 2) == 0) {
-    parts *= 2;
+  while (parts_ < ir::kWarp && plan.columns * parts_ * 2 <= kThreads && depth % (parts_ * 2) == 0) {
+    parts_ *= 2;
   }
-  const int64_t together = kThreads / parts;
-  const Value local = writer.let(writer.id(ir::Id::local));
-  const Value part = writer.let(writer.rest(local, parts));
-  evaluation.begin_row(writer.index(0));
-  evaluation.split_products(part, parts);
-  const std::vector<size_t> stores = stores_of(plan, 0);
-  for (const size_t member : stores) evaluation.prepare(member);
-  const bool loops = plan.columns > together;
-  Value first = writer.index(0);
-  if (loops) first = writer.begin_for(first, writer.index(plan.columns), writer.index(together));
-  const Value element = writer.let(writer.plus(first, writer.over(local, parts)));
-  Place place(writer.let(writer.smaller(element, writer.index(plan.columns - 1))));
-  for (const size_t member : stores) evaluation.at(place, member);
-  writer.begin_if(writer.binary(
-      ir::BinaryOperator::bit_and, writer.is_below(element, writer.index(plan.columns)),
-      writer.make.compare(ir::Comparison::equal, part, writer.index(0)).value()));
-  for (const size_t member : stores) evaluation.store_at(place, member);
-  writer.end();
-  if (loops) writer.end();
+}
+
+void SplitProduct::begin(Value first) {
+  const Value local = writer_.let(writer_.id(ir::Id::local));
+  element_ = writer_.let(writer_.plus(first, writer_.over(local, parts_)));
+  place_.emplace(writer_.let(writer_.smaller(element_, writer_.index(plan_.columns - 1))));
+}
+
+void SplitProduct::prefetch() {
+  part_ = writer_.let(writer_.rest(writer_.let(writer_.id(ir::Id::local)), parts_));
+  evaluation_.begin_row(writer_.index(0));
+  evaluation_.split_products(part_, parts_);
+  if (plan_.columns * parts_ > kThreads) return;
+  begin(writer_.index(0));
+  evaluation_.prefetch_product(*place_);
+}
+
+void SplitProduct::emit() {
+  const int64_t together = kThreads / parts_;
+  if (!part_) {
+    part_ = writer_.let(writer_.rest(writer_.let(writer_.id(ir::Id::local)), parts_));
+    evaluation_.begin_row(writer_.index(0));
+    evaluation_.split_products(part_, parts_);
+  }
+  const std::vector<size_t> stores = stores_of(plan_, 0);
+  for (const size_t member : stores) evaluation_.prepare(member);
+  const bool loops = plan_.columns > together;
+  if (loops) {
+    begin(
+        writer_.begin_for(writer_.index(0), writer_.index(plan_.columns), writer_.index(together)));
+  } else if (!place_) {
+    begin(writer_.index(0));
+  }
+  for (const size_t member : stores) evaluation_.at(*place_, member);
+  writer_.begin_if(writer_.binary(
+      ir::BinaryOperator::bit_and, writer_.is_below(element_, writer_.index(plan_.columns)),
+      writer_.make.compare(ir::Comparison::equal, part_, writer_.index(0)).value()));
+  for (const size_t member : stores) evaluation_.store_at(*place_, member);
+  writer_.end();
+  if (loops) writer_.end();
 }
 
 void emit_rows(KernelWriter& writer, Evaluation& evaluation, const GroupPlan& plan,
