@@ -6,6 +6,7 @@
 
 #include "graph/kernels/passes.h"
 #include "graph/kernels/row_code.h"
+#include "graph/kernels/split_product.h"
 
 namespace hoist::graph::kernels {
 

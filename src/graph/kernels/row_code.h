@@ -9,25 +9,6 @@ namespace hoist::graph::kernels {
 // Without reductions: threads `first`, first + count, … each take some elements.
 void emit_elements(KernelWriter& writer, Evaluation& evaluation, const GroupPlan& plan,
                    const Memories& memories, Value first, int64_t count, bool uses_vectors);
-// A product in one block: several threads make an element, as far as there are few.
-class SplitProduct {
- public:
-  SplitProduct(KernelWriter& writer, Evaluation& evaluation, const GroupPlan& plan);
-  // What may be loaded long before, if nothing in the kernel writes the second matrix.
-  void prefetch();
-  void emit();
-
- private:
-  void begin(Value first);
-
-  KernelWriter& writer_;
-  Evaluation& evaluation_;
-  const GroupPlan& plan_;
-  int64_t parts_ = 1;
-  Value part_ = nullptr;
-  Value element_ = nullptr;
-  std::optional<Place> place_;
-};
 // As many groups of neighbouring elements.
 int64_t element_groups(const GroupPlan& plan, const Memories& memories, bool uses_vectors);
 
