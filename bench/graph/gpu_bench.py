@@ -173,6 +173,13 @@ CASES = {
     "sum 2^24": (lambda m, x: m.sum(x), lambda: [random(1 << 24)], 4 << 24, 1e-1),
     "sum of rows 16384x1024": (lambda m, x: m.sum(x, axis=1), lambda: [random(16384, 1024)], 4 << 24, 1e-3),
     "sum of columns 16384x1024": (lambda m, x: m.sum(x, axis=0), lambda: [random(16384, 1024)], 4 << 24, 1e-2),
+    "softmax 4096x4096 bf16": (lambda m, x: m.softmax(x), lambda: [random(4096, 4096).bfloat16()], 4 << 24, 1e-2),
+    "matmul 4096": (lambda m, x, w: x @ w, lambda: [random(4096, 4096), random(4096, 4096)], None, 1e-4),
+    "matmul 4096 bf16": (
+        lambda m, x, w: x @ w, lambda: [random(4096, 4096).bfloat16(), random(4096, 4096).bfloat16()], None, 1e-2),
+    "relu(matmul) 4096 bf16": (
+        lambda m, x, w, b: m.relu(x @ w + b),
+        lambda: [random(4096, 4096).bfloat16(), random(4096, 4096).bfloat16(), random(4096).bfloat16()], None, 1e-2),
     "mlp 256x1024-4096-1024": (mlp, lambda: [random(256, 1024), *layers(1024, 4096, 1024)], None, 1e-3),
 }
 

@@ -18,8 +18,8 @@ too, and then compute at once.
 `Array` holds the elements that `array()`, `zeros()` and others make, and shares memory with NumPy, PyTorch
 and DLPack. Functions that are given one give such arrays, others NumPy's.
 
-Elements are bool, integers, float16, bfloat16, float32 and float64. Programs run on the
-CPU; arrays with gaps are copied.
+Elements are bool, integers, float16, bfloat16, float32 and float64. Arrays lie on the CPU, or on one CUDA
+GPU, where the program runs then; those with gaps are copied.
 Errors are those of `hoist.errors`, and TraceError.
 
 `hoist.graph.circuit`, circuits over the 96 classes of bytes, is loaded when it is first used.
@@ -53,7 +53,7 @@ from hoist.graph._products import *  # noqa: F403
 from hoist.graph._products import __all__ as _products
 from hoist.graph._reductions import *  # noqa: F403
 from hoist.graph._reductions import __all__ as _reductions
-from hoist.graph._report import Kernel, Report
+from hoist.graph._report import Gpu, Kernel, Report
 from hoist.graph._shapes import *  # noqa: F403
 from hoist.graph._shapes import __all__ as _shapes
 from hoist.graph._text import load, parse
@@ -61,6 +61,7 @@ from hoist.graph._traced import TraceError, Traced
 
 __all__ = [
     "Compiled",
+    "Gpu",
     "Kernel",
     "Program",
     "Report",

@@ -1,9 +1,12 @@
 #include "graph/kernels/emit.h"
 
 #include <algorithm>
+#include <list>
+#include <set>
 
 #include "graph/kernels/passes.h"
 #include "graph/kernels/row_code.h"
+#include "graph/kernels/split_product.h"
 
 namespace hoist::graph::kernels {
 
@@ -172,21 +175,37 @@ bool is_tiny(const GroupPlan& plan) {
 Status emit_in_one_block(const EmitContext& context, const std::vector<GroupPlan>& plans) {
   KernelWriter writer(context.lowered.module, context.next_name(), index_type(plans));
   declare_arrays(writer, plans, context.memories);
-  for (size_t i = 0; i < plans.size(); ++i) {
-    const GroupPlan& plan = plans[i];
-    if (i != 0) writer.builder.barrier();
-    Evaluation evaluation(writer, context.graph, plan, context.memories);
+  std::set<Storage> written;
+  for (const GroupPlan& plan : plans) {
+    for (const Member& member : plan.members) {
+      if (member.output) written.insert(plan.operands[*member.output].storage);
+    }
+  }
+  // Weights are loaded before the first barrier.
+  std::list<Evaluation> evaluations;
+  std::list<SplitProduct> products;
+  for (const GroupPlan& plan : plans) {
+    evaluations.emplace_back(writer, context.graph, plan, context.memories);
+    if (!plan.product) continue;
+    products.emplace_back(writer, evaluations.back(), plan);
+    if (!written.contains(plan.operands[plan.product->b].storage)) products.back().prefetch();
+  }
+  auto evaluation = evaluations.begin();
+  for (const GroupPlan& plan : plans) {
+    if (&plan != &plans.front()) writer.builder.barrier();
     if (has_rows(plan)) {
       const bool is_short = plan.columns <= kShortRow;
-      emit_rows(writer, evaluation, plan, context.memories,
+      emit_rows(writer, *evaluation, plan, context.memories,
                 is_short ? RowTeam::thread : RowTeam::warp, writer.index(0), 1,
                 context.options.uses_vectors);
     } else if (plan.product) {
-      emit_split_product(writer, evaluation, plan);
+      products.front().emit();
+      products.pop_front();
     } else {
-      emit_elements(writer, evaluation, plan, context.memories,
+      emit_elements(writer, *evaluation, plan, context.memories,
                     writer.let(writer.id(ir::Id::local)), kThreads, context.options.uses_vectors);
     }
+    ++evaluation;
   }
   return finish_kernel(context, writer, 1, {});
 }

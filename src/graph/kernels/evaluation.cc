@@ -6,7 +6,6 @@
 
 namespace hoist::graph::kernels {
 
-using ir::Builtin;
 using ir::Direction;
 using ir::Scalar;
 using program::Op;

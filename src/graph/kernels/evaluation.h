@@ -42,6 +42,10 @@ class Evaluation {
     parts_ = parts;
   }
 
+  // Loads what the second matrix has for the place's element, if that is little: nothing in the
+  // kernel writes it.
+  void prefetch_product(Place& place);
+
   // What follows is about this row.
   void begin_row(Value row);
   // The value of a reduction, from here to the next row.
@@ -60,6 +64,8 @@ class Evaluation {
  private:
   void prepare_bases(size_t operand);
   Value operand_of_row(size_t operand);
+  Value factor(size_t operand, Value first, int64_t step);
+  Value first_factor(Place& place, size_t operand, int64_t step);
   std::vector<Value> product_at(Place& place, ir::Scalar type);
   Value computed(const Member& member, const std::vector<Value>& inputs);
   Value base_of(size_t operand, int lanes);
@@ -78,6 +84,7 @@ class Evaluation {
   const Memories& memories_;
   Value part_ = nullptr;
   int64_t parts_ = 1;
+  std::vector<Value> prefetched_;  // of the second matrix
   Value row_ = nullptr;
   std::vector<Value> row_coordinates_;
   std::set<size_t> prepared_;

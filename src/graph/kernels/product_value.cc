@@ -20,6 +20,28 @@ Scalar sum_type(Scalar type) {
 
 }  // namespace
 
+Value Evaluation::factor(size_t operand, Value first, int64_t step) {
+  if (plan_.operands[operand].constant) return operand_of_row(operand);
+  const ir::Array* const array = array_of(operand);
+  return loaded(array, operand, writer_.let(writer_.load(array, writer_.plus(first, step))));
+}
+
+// Where the thread's first factor lies.
+Value Evaluation::first_factor(Place& place, size_t operand, int64_t step) {
+  const Value index = writer_.let(index_at(place, operand, 1));
+  return parts_ == 1 ? index : writer_.let(writer_.plus(index, writer_.times(part_, step)));
+}
+
+void Evaluation::prefetch_product(Place& place) {
+  const PlannedProduct& product = *plan_.product;
+  const int64_t depth = product.depth / parts_;
+  if (depth > kTerms || plan_.operands[product.b].constant) return;
+  const Value first = first_factor(place, product.b, product.b_step);
+  for (int64_t i = 0; i < depth; ++i) {
+    prefetched_.push_back(factor(product.b, first, product.b_step * parts_ * i));
+  }
+}
+
 std::vector<Value> Evaluation::product_at(Place& place, Scalar type) {
   const PlannedProduct& product = *plan_.product;
   const Scalar wide = sum_type(type);
@@ -27,17 +49,8 @@ std::vector<Value> Evaluation::product_at(Place& place, Scalar type) {
   const int64_t a_step = product.a_step * parts_;
   const int64_t b_step = product.b_step * parts_;
   const int64_t depth = product.depth / parts_;
-  Value a = writer_.let(index_at(place, product.a, 1));
-  Value b = writer_.let(index_at(place, product.b, 1));
-  if (parts_ > 1) {
-    a = writer_.let(writer_.plus(a, writer_.times(part_, product.a_step)));
-    b = writer_.let(writer_.plus(b, writer_.times(part_, product.b_step)));
-  }
-  const auto factor = [&](size_t operand, Value first, int64_t step) {
-    if (plan_.operands[operand].constant) return operand_of_row(operand);
-    const ir::Array* const array = array_of(operand);
-    return loaded(array, operand, writer_.let(writer_.load(array, writer_.plus(first, step))));
-  };
+  const Value a = first_factor(place, product.a, product.a_step);
+  const Value b = first_factor(place, product.b, product.b_step);
   std::array<Value, kSums> sums{};
   for (Value& sum : sums) {
     sum = writer_.variable(is_real ? writer_.make.real(wide, 0) : writer_.make.integer(wide, 0));
@@ -48,7 +61,8 @@ std::vector<Value> Evaluation::product_at(Place& place, Scalar type) {
     const Value at_b = writer_.let(writer_.plus(b, writer_.times(first, b_step)));
     for (int64_t i = 0; i < count; ++i) {
       const Value x = factor(product.a, at_a, a_step * i);
-      const Value y = factor(product.b, at_b, b_step * i);
+      const Value y = prefetched_.empty() ? factor(product.b, at_b, b_step * i)
+                                          : prefetched_[static_cast<size_t>(i)];
       factors.push_back({writer_.let(writer_.cast(wide, x)), writer_.let(writer_.cast(wide, y))});
     }
     for (size_t i = 0; i < factors.size(); ++i) {
@@ -61,7 +75,7 @@ std::vector<Value> Evaluation::product_at(Place& place, Scalar type) {
                                             writer_.binary(ir::BinaryOperator::multiply, x, y)));
     }
   };
-  const int64_t whole = depth / kTerms * kTerms;
+  const int64_t whole = prefetched_.empty() ? depth / kTerms * kTerms : 0;
   if (whole != 0) {
     const Value at =
         writer_.begin_for(writer_.index(0), writer_.index(whole), writer_.index(kTerms));

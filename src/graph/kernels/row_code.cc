@@ -238,33 +238,6 @@ void emit_elements(KernelWriter& writer, Evaluation& evaluation, const GroupPlan
   writer.end();
 }
 
-void emit_split_product(KernelWriter& writer, Evaluation& evaluation, const GroupPlan& plan) {
-  const int64_t depth = plan.product->depth;
-  int64_t parts = 1;
-  while (parts < ir::kWarp && plan.columns * parts * 2 <= kThreads && depth % (parts * 2) == 0) {
-    parts *= 2;
-  }
-  const int64_t together = kThreads / parts;
-  const Value local = writer.let(writer.id(ir::Id::local));
-  const Value part = writer.let(writer.rest(local, parts));
-  evaluation.begin_row(writer.index(0));
-  evaluation.split_products(part, parts);
-  const std::vector<size_t> stores = stores_of(plan, 0);
-  for (const size_t member : stores) evaluation.prepare(member);
-  const bool loops = plan.columns > together;
-  Value first = writer.index(0);
-  if (loops) first = writer.begin_for(first, writer.index(plan.columns), writer.index(together));
-  const Value element = writer.let(writer.plus(first, writer.over(local, parts)));
-  Place place(writer.let(writer.smaller(element, writer.index(plan.columns - 1))));
-  for (const size_t member : stores) evaluation.at(place, member);
-  writer.begin_if(writer.binary(
-      ir::BinaryOperator::bit_and, writer.is_below(element, writer.index(plan.columns)),
-      writer.make.compare(ir::Comparison::equal, part, writer.index(0)).value()));
-  for (const size_t member : stores) evaluation.store_at(place, member);
-  writer.end();
-  if (loops) writer.end();
-}
-
 void emit_rows(KernelWriter& writer, Evaluation& evaluation, const GroupPlan& plan,
                const Memories& memories, RowTeam team, Value block_row, int64_t step,
                bool uses_vectors) {

@@ -9,8 +9,6 @@ namespace hoist::graph::kernels {
 // Without reductions: threads `first`, first + count, … each take some elements.
 void emit_elements(KernelWriter& writer, Evaluation& evaluation, const GroupPlan& plan,
                    const Memories& memories, Value first, int64_t count, bool uses_vectors);
-// A product in one block: several threads make an element, as far as there are few.
-void emit_split_product(KernelWriter& writer, Evaluation& evaluation, const GroupPlan& plan);
 // As many groups of neighbouring elements.
 int64_t element_groups(const GroupPlan& plan, const Memories& memories, bool uses_vectors);
 

@@ -104,6 +104,24 @@ TEST_F(Emit, NoNameIsCpp) {
   }
 }
 
+// What other threads write is read behind the barrier: restricted pointers let CUDA read it before.
+TEST_F(Emit, MemoryBehindABarrierIsNotRestricted) {
+  for (const bool has_barrier : {false, true}) {
+    ir::Module module("");
+    TestKernel k(module, "k");
+    const ir::Array* in = k.array("in", Scalar::f32, Direction::in);
+    const ir::Array* shared = k.array("shared", Scalar::f32, Direction::inout);
+    const Term local = k.let("local", k.id(Id::local));
+    k.put(shared, local, k.load(in, local));
+    if (has_barrier) k.barrier();
+    k.put(shared, local, k.load(shared, local));
+    k.finish();
+    const std::string text = emit_cuda(module, false).text;
+    EXPECT_EQ(has(text, "f32* __restrict__ v_shared,"), !has_barrier) << text;
+    EXPECT_TRUE(has(text, "const f32* __restrict__ v_in,"));
+  }
+}
+
 TEST_F(Emit, VariablesAreKeptWhereStepsNeedThem) {
   const ir::Array* tile = kernel_.shared_array("tile", Scalar::f32, 64);
   const Term local = kernel_.let("local", kernel_.id(Id::local));
