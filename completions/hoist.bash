@@ -203,7 +203,7 @@ _hoist_arguments() {
     "records columns") echo "@file" ;;
     "records info") echo "@file" ;;
     "records verify") echo "@file" ;;
-    "bench") echo "aes codec container device gemm match memcpy placement qsort radix_sort tensors" ;;
+    "bench") echo "aes codec container device gemm match memcpy placement qsort radix_sort records tensors" ;;
   esac
 }
 

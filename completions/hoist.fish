@@ -377,4 +377,4 @@ complete -c hoist -n '__hoist_is "bench"' -l filter -x -d 'Only benchmarks in wh
 complete -c hoist -n '__hoist_is "bench"' -l quick -d 'Shorter, once each: a rough picture'
 complete -c hoist -n '__hoist_is "bench"' -l list -d 'Print the names, measure nothing'
 complete -c hoist -n '__hoist_is "bench"' -l json -d 'Print Google Benchmark\'s JSON, with all repetitions'
-complete -c hoist -n '__hoist_is "bench"' -a 'aes codec container device gemm match memcpy placement qsort radix_sort tensors'
+complete -c hoist -n '__hoist_is "bench"' -a 'aes codec container device gemm match memcpy placement qsort radix_sort records tensors'

@@ -762,7 +762,7 @@ _hoist_bench() {
     --quick'[Shorter, once each\: a rough picture]' \
     --list'[Print the names, measure nothing]' \
     --json'[Print Google Benchmark'\''s JSON, with all repetitions]' \
-    '*:AREA:(aes codec container device gemm match memcpy placement qsort radix_sort tensors)'
+    '*:AREA:(aes codec container device gemm match memcpy placement qsort radix_sort records tensors)'
 }
 
 _hoist "$@"

@@ -1,5 +1,7 @@
 """Programs as text: what is saved computes the same, under the names of the function."""
 
+import re
+from pathlib import Path
 from typing import Any, Dict, NamedTuple
 
 import numpy as np
@@ -92,3 +94,13 @@ def test_what_is_wrong_is_said_with_its_place(tmp_path: Any) -> None:
         graph.load(path)
     with pytest.raises(FileNotFoundError):
         graph.load(tmp_path / "none.graph")
+
+
+def test_the_texts_of_the_page() -> None:
+    page = Path(__file__).resolve().parents[2] / "docs" / "reference" / "graph-text.md"
+    program, error = re.findall(r"```text\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    assert graph.parse(program).text() == program
+    wrong = program.replace("matmul %x, %w", "matmul %x, %v")
+    with pytest.raises(InvalidArgument) as told:
+        graph.parse(wrong)
+    assert str(told.value).replace("TEXT", "layer.graph") + "\n" == error

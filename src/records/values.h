@@ -28,7 +28,8 @@ ValueType value_type(const DecodedColumn& column);
 // `invalid_argument` where the type is another one.
 Result<std::vector<int64_t>> integers(const DecodedColumn& column);
 
-// Of any column; NaN where a value does not read as a number. Dates are seconds, as written.
+// The values of any column; NaN where a value does not read as a number. Dates are seconds, as
+// written.
 std::vector<double> reals(const DecodedColumn& column);
 
 // Value i is bytes[offsets[i], offsets[i + 1]).

@@ -8,10 +8,15 @@ from hoist.graph._traced import Traced, is_array
 
 
 def indexed(array: Traced, key: Any) -> Traced:
-    if not isinstance(key, (int, slice, tuple)) and (isinstance(key, Traced) or is_array(key)):
+    if isinstance(key, Traced) or (is_array(key) and getattr(key, "ndim", 1) != 0):
         from hoist.graph._along import take
 
-        taken: Traced = take(array, key, axis=0)
+        places = array._made(array._id_of(key))
+        if places.dtype == "bool":
+            raise InvalidArgument(
+                "a mask as an index: traced arrays take numbers and slices, or an array of integers"
+            )
+        taken: Traced = take(array, places, axis=0)
         return taken
     keys = list(key) if isinstance(key, tuple) else [key]
     used = sum(1 for one in keys if one is not None and one is not Ellipsis)

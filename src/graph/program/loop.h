@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "graph/program/graph.h"
-#include "graph/program/steps.h"
+#include "graph/program/typed_steps.h"
 
 namespace hoist::graph::program {
 
@@ -41,7 +41,9 @@ struct Slot {
   int64_t row = 0;     // from a row to the next, in elements
   int64_t column = 0;  // from a column to the next: 0 or 1
   Lanes lanes = Lanes::f32;
-  int64_t lane = 4;  // bytes of an element
+  // The same in bytes.
+  int64_t row_bytes = 0;
+  int64_t column_bytes = 0;
 };
 
 struct LoopStep {
@@ -62,8 +64,9 @@ struct LoopStep {
   Kind kind = Kind::elementwise;
   Op op = Op::copy;
   Step run = nullptr;
-  StepTable::ColumnReduction reduce = nullptr;
-  uint32_t inputs[3] = {};  // slots
+  StepTable::ColumnReduction reduce = nullptr;         // of f32
+  TypedSteps::ColumnReduction reduce_typed = nullptr;  // of other lanes
+  uint32_t inputs[3] = {};                             // slots
   uint32_t output = 0;
   uint8_t scalars = 0;       // inputs that are one number for a row
   bool is_flat = false;      // all rows of a block at once

@@ -12,7 +12,9 @@ size_t LoopBuilder::scratch(int64_t elements, Lanes lanes) {
 }
 
 uint32_t LoopBuilder::new_slot(Slot slot) {
-  slot.lane = static_cast<int64_t>(lane_bytes(slot.lanes));
+  const auto lane = static_cast<int64_t>(lane_bytes(slot.lanes));
+  slot.row_bytes = slot.row * lane;
+  slot.column_bytes = slot.column * lane;
   loop_.slots.push_back(slot);
   return static_cast<uint32_t>(loop_.slots.size() - 1);
 }
@@ -198,7 +200,7 @@ bool LoopBuilder::is_by_columns(const Member& reduction) const {
   if (!input.is_operand || loop_.rows == 1 || loop_.columns == 1) return false;
   if (reduction.op == Op::product || is_place(reduction.op)) return false;
   const Operand& operand = loop_.operands[input.index];
-  return operand.dtype == DType::f32 && operand.row == 1 && operand.columns.size() == 1 &&
+  return is_lane_type(operand.dtype) && operand.row == 1 && operand.columns.size() == 1 &&
          operand.columns[0] != 0;
 }
 
@@ -208,9 +210,16 @@ bool LoopBuilder::emit_by_columns(Member& member) {
   const Input& input = member.inputs[0];
   LoopStep step;
   step.kind = LoopStep::Kind::by_columns;
-  step.reduce = member.op == Op::sum              ? steps().column_sums
-                : member.op == Op::reduce_minimum ? steps().column_minima
-                                                  : steps().column_maxima;
+  const auto reduction_of = [&](const auto& table) {
+    return member.op == Op::sum              ? table.column_sums
+           : member.op == Op::reduce_minimum ? table.column_minima
+                                             : table.column_maxima;
+  };
+  if (member.computed == Lanes::f32) {
+    step.reduce = reduction_of(steps());
+  } else {
+    step.reduce_typed = reduction_of(typed_steps())[static_cast<size_t>(member.computed)];
+  }
   step.inputs[0] = operand_slot(input.index);
   bool scatters = false;
   step.output = member.slot = output_slot(member, scatters);

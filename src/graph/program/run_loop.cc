@@ -143,10 +143,10 @@ class Run {
       if (slot.kind == Slot::Kind::operand) {
         const Operand& operand = loop_.operands[slot.index];
         if (operand.is_converted) continue;
-        const int64_t elements = row_in(operand, row) * slot.row + column * slot.column;
-        at_[i] = origins_[slot.index] + elements * slot.lane;
+        at_[i] = origins_[slot.index] + row_in(operand, row) * slot.row_bytes +
+                 column * slot.column_bytes;
       } else if (slot.kind == Slot::Kind::row) {
-        at_[i] = scratch_ + slot.index + column * slot.lane;
+        at_[i] = scratch_ + slot.index + column * slot.column_bytes;
       }
     }
   }
@@ -180,9 +180,7 @@ class Run {
     const std::byte* const c = at_[step.inputs[2]];
     std::byte* const out = at_[step.output];
     if (rows == 1 || step.is_flat) return step.run(a, b, c, out, static_cast<size_t>(rows * width));
-    const auto row_bytes = [&](uint32_t slot) {
-      return loop_.slots[slot].row * loop_.slots[slot].lane;
-    };
+    const auto row_bytes = [&](uint32_t slot) { return loop_.slots[slot].row_bytes; };
     const int64_t a_row = row_bytes(step.inputs[0]);
     const int64_t b_row = row_bytes(step.inputs[1]);
     const int64_t c_row = row_bytes(step.inputs[2]);
@@ -196,9 +194,15 @@ class Run {
   void on_columns(const LoopStep& step, int64_t row, int64_t rows) {
     if (step.kind == LoopStep::Kind::by_columns) {
       const Operand& operand = loop_.operands[loop_.slots[step.inputs[0]].index];
-      step.reduce(reinterpret_cast<const float*>(at_[step.inputs[0]]), operand.columns[0],
-                  static_cast<size_t>(loop_.columns), static_cast<size_t>(rows),
-                  reinterpret_cast<float*>(at_[step.output]));
+      const auto columns = static_cast<size_t>(loop_.columns);
+      const void* const from = at_[step.inputs[0]];
+      void* const to = at_[step.output];
+      if (step.reduce_typed != nullptr) {
+        step.reduce_typed(from, operand.columns[0], columns, static_cast<size_t>(rows), to);
+      } else {
+        step.reduce(static_cast<const float*>(from), operand.columns[0], columns,
+                    static_cast<size_t>(rows), static_cast<float*>(to));
+      }
     } else if (step.kind == LoopStep::Kind::elementwise) {
       step.run(at_[step.inputs[0]], at_[step.inputs[1]], at_[step.inputs[2]], at_[step.output],
                static_cast<size_t>(rows));

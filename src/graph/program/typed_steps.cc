@@ -14,6 +14,7 @@
 //
 #include "graph/program/cast_steps-inl.h"
 #include "graph/program/element_moves-inl.h"
+#include "graph/program/typed_columns-inl.h"
 #include "graph/program/typed_functions-inl.h"
 #include "graph/program/typed_products-inl.h"
 #include "graph/program/typed_reductions-inl.h"
@@ -183,6 +184,14 @@ const TypedSteps kTypedSteps = {
     .find_f32 = typed::find<float>,
     .find_f64 = typed::find<double>,
     .find_i64 = typed::find<int64_t>,
+    .column_sums = {nullptr, typed::column_sums_f64, typed::column_folds<int64_t, typed::Add>,
+                    typed::column_folds<uint64_t, typed::Add>},
+    .column_minima = {nullptr, typed::column_folds<double, typed::Minimum>,
+                      typed::column_folds<int64_t, typed::Minimum>,
+                      typed::column_folds<uint64_t, typed::Minimum>},
+    .column_maxima = {nullptr, typed::column_folds<double, typed::Maximum>,
+                      typed::column_folds<int64_t, typed::Maximum>,
+                      typed::column_folds<uint64_t, typed::Maximum>},
     .product_f64 = typed::product_f64,
     .product_i64 = typed::product_i64,
 };

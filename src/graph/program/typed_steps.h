@@ -41,6 +41,12 @@ struct TypedSteps {
   size_t (*find_f32)(const float* a, size_t n, float value);
   size_t (*find_f64)(const double* a, size_t n, double value);
   size_t (*find_i64)(const int64_t* a, size_t n, int64_t value);
+  // By lanes but f32: out[r] of the n >= 1 elements a[r + i * stride].
+  using ColumnReduction = void (*)(const void* a, ptrdiff_t stride, size_t n, size_t rows,
+                                   void* out);
+  ColumnReduction column_sums[kLaneKinds];
+  ColumnReduction column_minima[kLaneKinds];
+  ColumnReduction column_maxima[kLaneKinds];
   // As multiply() of graph/ops/product.h; each element is summed in the order of depth.
   void (*product_f64)(const ProductShape& shape, const double* a, const double* b, double* c);
   void (*product_i64)(const ProductShape& shape, const int64_t* a, const int64_t* b, int64_t* c);

@@ -256,50 +256,6 @@ TEST_P(TypedStepsTest, NarrowFloatsAreRoundedOnce) {
   EXPECT_EQ(found, 0x1p-24f);
 }
 
-TEST_P(TypedStepsTest, SumsAndExtremes) {
-  for (const size_t n : {1, 2, 63, 64, 65, 1000, 1024, 1025, 5000}) {
-    const Values x = values(DType::f64, n);
-    const Values k = values(DType::i64, n);
-    std::vector<double> ordinary(n);
-    long double exact = 0;
-    for (size_t i = 0; i < n; ++i) exact += ordinary[i] = 0.1 * static_cast<double>(i % 17);
-    EXPECT_NEAR(GetParam()->sum_f64(ordinary.data(), n), static_cast<double>(exact), 1e-14 * 800);
-    EXPECT_TRUE(same_number(GetParam()->sum_f64(x.f64().data(), n),
-                            typed_steps().sum_f64(x.f64().data(), n)));
-    uint64_t sum = 0;
-    double low = x.f64()[0];
-    int64_t high = k.i64()[0];
-    uint64_t high_word = static_cast<uint64_t>(high);
-    for (size_t i = 0; i < n; ++i) {
-      sum += static_cast<uint64_t>(k.i64()[i]);
-      low = minimum_of(low, x.f64()[i]);
-      high = std::max(high, k.i64()[i]);
-      high_word = std::max(high_word, static_cast<uint64_t>(k.i64()[i]));
-    }
-    EXPECT_EQ(static_cast<uint64_t>(GetParam()->sum_i64(k.i64().data(), n)), sum);
-    EXPECT_TRUE(same_number(GetParam()->extreme_f64[0](x.f64().data(), n), low));
-    EXPECT_EQ(GetParam()->extreme_i64[1](k.i64().data(), n), high);
-    EXPECT_EQ(static_cast<uint64_t>(GetParam()->extreme_u64[1](k.i64().data(), n)), high_word);
-  }
-  EXPECT_FALSE(std::signbit(GetParam()->sum_f64(nullptr, 0)));
-}
-
-TEST_P(TypedStepsTest, WhatIsEqualIsFoundFirst) {
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  for (const size_t n : {0, 1, 63, 64, 65, 200}) {
-    for (size_t at = 0; at <= n; ++at) {
-      std::vector<double> x(n, 1.5);
-      std::vector<int64_t> k(n, -1);
-      for (size_t i = at; i < n; i += 3) {
-        x[i] = at % 2 == 0 ? nan : -0.0;
-        k[i] = 7;
-      }
-      ASSERT_EQ(GetParam()->find_f64(x.data(), n, at % 2 == 0 ? nan : 0.0), at);
-      ASSERT_EQ(GetParam()->find_i64(k.data(), n, 7), at);
-    }
-  }
-}
-
 INSTANTIATE_TEST_SUITE_P(All, TypedStepsTest, ::testing::ValuesIn(runnable_typed_steps()),
                          [](const auto& info) { return std::string(info.param->name); });
 
