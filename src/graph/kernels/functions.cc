@@ -132,7 +132,7 @@ Value Functions::float_remainder(Value a, Value b) {
   const Value is_number = writer_.let(binary(
       BinaryOperator::bit_and, compare(Comparison::less, call(Builtin::absolute, {a}), infinity),
       compare(Comparison::greater, divisor, zero())));
-  // Of an infinite divisor the dividend is left.
+  // An infinite divisor leaves the dividend.
   const Value is_whole = writer_.let(
       binary(BinaryOperator::bit_and, is_number, compare(Comparison::less, divisor, infinity)));
   const Value least = writer_.let(choose(is_whole, divisor, one()));
