@@ -1,17 +1,18 @@
 # Bash completion for hoist(1). Written by scripts/command-table: change src/cli or that script.
 
 _hoist_engines="sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat"
-_hoist_guides="install first-steps sort-and-checksums models search px graph graph-programs python c cxx troubleshooting"
+_hoist_guides="install first-steps sort-and-checksums models search records px graph graph-programs python c cxx troubleshooting"
 
 # The commands that a command has.
 _hoist_commands() {
   case $1 in
-    "") echo "run top options doctor learn-program version help tune explain container match px graph tensors bench sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat" ;;
+    "") echo "run top options doctor learn-program version help tune explain container match px graph tensors records bench sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat" ;;
     "container") echo "info verify repair" ;;
     "match") echo "build query learn delete show sync stats verify repair dedup grep bench" ;;
     "px") echo "check run build emit fmt" ;;
-    "graph") echo "canon eval" ;;
+    "graph") echo "show run canon eval" ;;
     "tensors") echo "pack unpack info verify repair bench" ;;
+    "records") echo "encode append decode columns info verify" ;;
   esac
 }
 
@@ -52,6 +53,8 @@ _hoist_options() {
     "px emit") echo "--help --stage --check-bounds" ;;
     "px fmt") echo "--help --check" ;;
     "graph") echo "--help" ;;
+    "graph show") echo "--help -o --force --fast-math --json" ;;
+    "graph run") echo "--help --in --out --force --fast-math" ;;
     "graph canon") echo "--help --file --grammar --gates --no-gates --json" ;;
     "graph eval") echo "--help --file --grammar --json" ;;
     "tensors") echo "--help" ;;
@@ -61,6 +64,13 @@ _hoist_options() {
     "tensors verify") echo "--help --json" ;;
     "tensors repair") echo "--help -o --output --force --json" ;;
     "tensors bench") echo "--help --size --folder --json" ;;
+    "records") echo "--help" ;;
+    "records encode") echo "--help -o --output --force --format --best --json" ;;
+    "records append") echo "--help --best --json" ;;
+    "records decode") echo "--help -o --output --force --rows --where" ;;
+    "records columns") echo "--help --select -o --output --force" ;;
+    "records info") echo "--help --json" ;;
+    "records verify") echo "--help --json" ;;
     "bench") echo "--help --filter --quick --list --json" ;;
   esac
 }
@@ -115,6 +125,9 @@ _hoist_values() {
     "px run --target") echo "auto cpu cuda interpreter" ;;
     "px build -o" | "px build --output") echo "@text" ;;
     "px emit --stage") echo "ast ir cuda cpp ptx" ;;
+    "graph show -o") echo "@file" ;;
+    "graph run --in") echo "@text" ;;
+    "graph run --out") echo "@text" ;;
     "graph canon --file") echo "@file" ;;
     "graph canon --grammar") echo "compiler spec" ;;
     "graph eval --file") echo "@file" ;;
@@ -139,6 +152,13 @@ _hoist_values() {
     "tensors repair -o" | "tensors repair --output") echo "@file" ;;
     "tensors bench --size") echo "@text" ;;
     "tensors bench --folder") echo "@folder" ;;
+    "records encode -o" | "records encode --output") echo "@file" ;;
+    "records encode --format") echo "auto json csv pairs symbolic log plain" ;;
+    "records decode -o" | "records decode --output") echo "@file" ;;
+    "records decode --rows") echo "@text" ;;
+    "records decode --where") echo "@text" ;;
+    "records columns --select") echo "@text" ;;
+    "records columns -o" | "records columns --output") echo "@file" ;;
     "bench --filter") echo "@text" ;;
   esac
 }
@@ -168,6 +188,8 @@ _hoist_arguments() {
     "px build") echo "@file" ;;
     "px emit") echo "@file" ;;
     "px fmt") echo "@file" ;;
+    "graph show") echo "@file" ;;
+    "graph run") echo "@file" ;;
     "graph canon") echo "@text" ;;
     "graph eval") echo "@text" ;;
     "tensors pack") echo "@file" ;;
@@ -175,7 +197,13 @@ _hoist_arguments() {
     "tensors info") echo "@file" ;;
     "tensors verify") echo "@file" ;;
     "tensors repair") echo "@file" ;;
-    "bench") echo "aes codec container device gemm match memcpy placement qsort radix_sort tensors" ;;
+    "records encode") echo "@file" ;;
+    "records append") echo "@file" ;;
+    "records decode") echo "@file" ;;
+    "records columns") echo "@file" ;;
+    "records info") echo "@file" ;;
+    "records verify") echo "@file" ;;
+    "bench") echo "aes codec container device gemm match memcpy placement qsort radix_sort records tensors" ;;
   esac
 }
 

@@ -1,6 +1,6 @@
 # Fish completion for hoist(1). Written by scripts/command-table: change src/cli or that script.
 
-set -g __hoist_paths 'run' 'top' 'options' 'doctor' 'learn-program' 'version' 'help' 'tune' 'explain' 'container' 'container info' 'container verify' 'container repair' 'match' 'match build' 'match query' 'match learn' 'match delete' 'match show' 'match sync' 'match stats' 'match verify' 'match repair' 'match dedup' 'match grep' 'match bench' 'px' 'px check' 'px run' 'px build' 'px emit' 'px fmt' 'graph' 'graph canon' 'graph eval' 'tensors' 'tensors pack' 'tensors unpack' 'tensors info' 'tensors verify' 'tensors repair' 'tensors bench' 'bench' 'sort' 'md5sum' 'sha1sum' 'sha224sum' 'sha256sum' 'sha384sum' 'sha512sum' 'b2sum' 'cksum' 'gzip' 'gunzip' 'zcat'
+set -g __hoist_paths 'run' 'top' 'options' 'doctor' 'learn-program' 'version' 'help' 'tune' 'explain' 'container' 'container info' 'container verify' 'container repair' 'match' 'match build' 'match query' 'match learn' 'match delete' 'match show' 'match sync' 'match stats' 'match verify' 'match repair' 'match dedup' 'match grep' 'match bench' 'px' 'px check' 'px run' 'px build' 'px emit' 'px fmt' 'graph' 'graph show' 'graph run' 'graph canon' 'graph eval' 'tensors' 'tensors pack' 'tensors unpack' 'tensors info' 'tensors verify' 'tensors repair' 'tensors bench' 'records' 'records encode' 'records append' 'records decode' 'records columns' 'records info' 'records verify' 'bench' 'sort' 'md5sum' 'sha1sum' 'sha224sum' 'sha256sum' 'sha384sum' 'sha512sum' 'b2sum' 'cksum' 'gzip' 'gunzip' 'zcat'
 set -g __hoist_engines sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat
 set -g __hoist_run_values --ops --verify
 
@@ -68,8 +68,9 @@ complete -c hoist -n '__hoist_is ""' -a explain -d 'Say what placement chooses f
 complete -c hoist -n '__hoist_is ""' -a container -d 'Look into, verify or repair a container file'
 complete -c hoist -n '__hoist_is ""' -a match -d 'Search exactly for similar patterns: build, query, learn, dedup'
 complete -c hoist -n '__hoist_is ""' -a px -d 'Kernels written once, for CPU and GPU: check, run, build'
-complete -c hoist -n '__hoist_is ""' -a graph -d 'Circuits over 96 classes of bytes: canonical texts, bytes, words'
+complete -c hoist -n '__hoist_is ""' -a graph -d 'Tensor programs: show, run; circuits: canonical texts, bytes'
 complete -c hoist -n '__hoist_is ""' -a tensors -d 'Pack model weights so that they load progressively, and back'
+complete -c hoist -n '__hoist_is ""' -a records -d 'Encode text of records into columns, and back'
 complete -c hoist -n '__hoist_is ""' -a bench -d 'Measure the parts of Hoist beside their peers'
 complete -c hoist -n '__hoist_is ""' -a sort -d 'The engine that replaces sort'
 complete -c hoist -n '__hoist_is ""' -a md5sum -d 'The engine that replaces md5sum'
@@ -105,7 +106,7 @@ complete -c hoist -n '__hoist_is "learn-program"' -F
 complete -c hoist -n '__hoist_is "version"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "help"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "help"' -l no-pager -d 'Print a guide without a pager'
-complete -c hoist -n '__hoist_is "help"' -a 'run top options doctor learn-program version help tune explain container match px graph tensors bench sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat install first-steps sort-and-checksums models search px graph graph-programs python c cxx troubleshooting'
+complete -c hoist -n '__hoist_is "help"' -a 'run top options doctor learn-program version help tune explain container match px graph tensors records bench sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat install first-steps sort-and-checksums models search records px graph graph-programs python c cxx troubleshooting'
 complete -c hoist -n '__hoist_is "tune"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "tune"' -l quick -d 'Fewer and smaller sizes: less than a minute'
 complete -c hoist -n '__hoist_is "tune"' -l op -x -a 'sort hash gunzip qsort gemm aes crc32 px' -d 'Only this OPERATION or OPERATION/VARIANT'
@@ -259,9 +260,23 @@ complete -c hoist -n '__hoist_is "px emit"' -F
 complete -c hoist -n '__hoist_is "px fmt"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "px fmt"' -l check -d 'Only name the files that would change'
 complete -c hoist -n '__hoist_is "px fmt"' -F
+complete -c hoist -n '__hoist_is "graph"' -a show -d 'Say how a tensor program is fused, and draw it'
+complete -c hoist -n '__hoist_is "graph"' -a run -d 'Run a tensor program on arrays of files'
 complete -c hoist -n '__hoist_is "graph"' -a canon -d 'Print the canonical text of a circuit'
 complete -c hoist -n '__hoist_is "graph"' -a eval -d 'Print the bytes, addresses and words of a circuit'
 complete -c hoist -n '__hoist_is "graph"' -s h -l help -d 'Print this help message and exit'
+complete -c hoist -n '__hoist_is "graph show"' -s h -l help -d 'Print this help message and exit'
+complete -c hoist -n '__hoist_is "graph show"' -s o -r -F -d 'Draw the nodes, grouped by kernel, into an SVG file'
+complete -c hoist -n '__hoist_is "graph show"' -l force -d 'Replace the output where it exists'
+complete -c hoist -n '__hoist_is "graph show"' -l fast-math -d 'Allow what rounds otherwise, or is wrong for infinities, NaN or -0'
+complete -c hoist -n '__hoist_is "graph show"' -l json -d 'Print as JSON'
+complete -c hoist -n '__hoist_is "graph show"' -F
+complete -c hoist -n '__hoist_is "graph run"' -s h -l help -d 'Print this help message and exit'
+complete -c hoist -n '__hoist_is "graph run"' -l in -x -d 'Read an input, .npy or raw'
+complete -c hoist -n '__hoist_is "graph run"' -l out -x -d 'Write an output, .npy or raw'
+complete -c hoist -n '__hoist_is "graph run"' -l force -d 'Replace the output where it exists'
+complete -c hoist -n '__hoist_is "graph run"' -l fast-math -d 'Allow what rounds otherwise, or is wrong for infinities, NaN or -0'
+complete -c hoist -n '__hoist_is "graph run"' -F
 complete -c hoist -n '__hoist_is "graph canon"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "graph canon"' -l file -r -F -d 'Read the circuit from there'
 complete -c hoist -n '__hoist_is "graph canon"' -l grammar -x -a 'compiler spec' -d 'compiler: copy names source and destination; spec: it names one class'
@@ -322,9 +337,44 @@ complete -c hoist -n '__hoist_is "tensors bench"' -s h -l help -d 'Print this he
 complete -c hoist -n '__hoist_is "tensors bench"' -l size -x -d 'Bytes of weights, as in 256M'
 complete -c hoist -n '__hoist_is "tensors bench"' -l folder -x -a '(__fish_complete_directories)' -d 'Where to put the files, three times the size'
 complete -c hoist -n '__hoist_is "tensors bench"' -l json -d 'Print as JSON'
+complete -c hoist -n '__hoist_is "records"' -a encode -d 'Encode text into an .hrec file'
+complete -c hoist -n '__hoist_is "records"' -a append -d 'Add rows to the end of an .hrec file'
+complete -c hoist -n '__hoist_is "records"' -a decode -d 'Give the text back, all of it or some rows'
+complete -c hoist -n '__hoist_is "records"' -a columns -d 'Write columns as arrays for NumPy'
+complete -c hoist -n '__hoist_is "records"' -a info -d 'Say what an .hrec file holds: bytes a column'
+complete -c hoist -n '__hoist_is "records"' -a verify -d 'Check every byte without decoding'
+complete -c hoist -n '__hoist_is "records"' -s h -l help -d 'Print this help message and exit'
+complete -c hoist -n '__hoist_is "records encode"' -s h -l help -d 'Print this help message and exit'
+complete -c hoist -n '__hoist_is "records encode"' -s o -l output -r -F -d 'The .hrec file'
+complete -c hoist -n '__hoist_is "records encode"' -l force -d 'Replace the output where it exists'
+complete -c hoist -n '__hoist_is "records encode"' -l format -x -a 'auto json csv pairs symbolic log plain' -d 'What the lines are; auto: by the first of them'
+complete -c hoist -n '__hoist_is "records encode"' -l best -d 'Compress texts harder, and several times slower'
+complete -c hoist -n '__hoist_is "records encode"' -l json -d 'Print as JSON'
+complete -c hoist -n '__hoist_is "records encode"' -F
+complete -c hoist -n '__hoist_is "records append"' -s h -l help -d 'Print this help message and exit'
+complete -c hoist -n '__hoist_is "records append"' -l best -d 'Compress texts harder, and several times slower'
+complete -c hoist -n '__hoist_is "records append"' -l json -d 'Print as JSON'
+complete -c hoist -n '__hoist_is "records append"' -F
+complete -c hoist -n '__hoist_is "records decode"' -s h -l help -d 'Print this help message and exit'
+complete -c hoist -n '__hoist_is "records decode"' -s o -l output -r -F -d 'Where to write; - is standard output'
+complete -c hoist -n '__hoist_is "records decode"' -l force -d 'Replace the output where it exists'
+complete -c hoist -n '__hoist_is "records decode"' -l rows -x -d 'Rows A to B - 1, counted from 0'
+complete -c hoist -n '__hoist_is "records decode"' -l where -x -d 'Only rows for which this holds, as in \'timestamp>=1755392220\'; may be repeated'
+complete -c hoist -n '__hoist_is "records decode"' -F
+complete -c hoist -n '__hoist_is "records columns"' -s h -l help -d 'Print this help message and exit'
+complete -c hoist -n '__hoist_is "records columns"' -l select -x -d 'Names of columns, with commas between them'
+complete -c hoist -n '__hoist_is "records columns"' -s o -l output -r -F -d 'The .npz file'
+complete -c hoist -n '__hoist_is "records columns"' -l force -d 'Replace the output where it exists'
+complete -c hoist -n '__hoist_is "records columns"' -F
+complete -c hoist -n '__hoist_is "records info"' -s h -l help -d 'Print this help message and exit'
+complete -c hoist -n '__hoist_is "records info"' -l json -d 'Print as JSON'
+complete -c hoist -n '__hoist_is "records info"' -F
+complete -c hoist -n '__hoist_is "records verify"' -s h -l help -d 'Print this help message and exit'
+complete -c hoist -n '__hoist_is "records verify"' -l json -d 'Print as JSON'
+complete -c hoist -n '__hoist_is "records verify"' -F
 complete -c hoist -n '__hoist_is "bench"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "bench"' -l filter -x -d 'Only benchmarks in whose names the regular expression RE is found, and their peers'
 complete -c hoist -n '__hoist_is "bench"' -l quick -d 'Shorter, once each: a rough picture'
 complete -c hoist -n '__hoist_is "bench"' -l list -d 'Print the names, measure nothing'
 complete -c hoist -n '__hoist_is "bench"' -l json -d 'Print Google Benchmark\'s JSON, with all repetitions'
-complete -c hoist -n '__hoist_is "bench"' -a 'aes codec container device gemm match memcpy placement qsort radix_sort tensors'
+complete -c hoist -n '__hoist_is "bench"' -a 'aes codec container device gemm match memcpy placement qsort radix_sort records tensors'

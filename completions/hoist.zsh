@@ -16,8 +16,9 @@ _hoist() {
     'container:Look into, verify or repair a container file'
     'match:Search exactly for similar patterns\: build, query, learn, dedup'
     'px:Kernels written once, for CPU and GPU\: check, run, build'
-    'graph:Circuits over 96 classes of bytes\: canonical texts, bytes, words'
+    'graph:Tensor programs\: show, run; circuits\: canonical texts, bytes'
     'tensors:Pack model weights so that they load progressively, and back'
+    'records:Encode text of records into columns, and back'
     'bench:Measure the parts of Hoist beside their peers'
     'sort:The engine that replaces sort'
     'md5sum:The engine that replaces md5sum'
@@ -57,6 +58,7 @@ _hoist() {
         px) _hoist_px ;;
         graph) _hoist_graph ;;
         tensors) _hoist_tensors ;;
+        records) _hoist_records ;;
         bench) _hoist_bench ;;
         sort|md5sum|sha1sum|sha224sum|sha256sum|sha384sum|sha512sum|b2sum|cksum|gzip|gunzip|zcat) _normal ;;
       esac
@@ -121,7 +123,7 @@ _hoist_version() {
 }
 
 _hoist_help() {
-  local -a hoist_topics=(run top options doctor learn-program version help tune explain container match px graph tensors bench sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat install first-steps sort-and-checksums models search px graph graph-programs python c cxx troubleshooting)
+  local -a hoist_topics=(run top options doctor learn-program version help tune explain container match px graph tensors records bench sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat install first-steps sort-and-checksums models search records px graph graph-programs python c cxx troubleshooting)
   _arguments -s -S \
     '(-h --help)'-h'[Print this help message and exit]' \
     '(-h --help)'--help'[Print this help message and exit]' \
@@ -487,6 +489,8 @@ _hoist_px_fmt() {
 _hoist_graph() {
   local curcontext=$curcontext state
   local -a hoist_commands=(
+    'show:Say how a tensor program is fused, and draw it'
+    'run:Run a tensor program on arrays of files'
     'canon:Print the canonical text of a circuit'
     'eval:Print the bytes, addresses and words of a circuit'
   )
@@ -499,11 +503,35 @@ _hoist_graph() {
     command) _describe command hoist_commands ;;
     arguments)
       case $words[1] in
+        show) _hoist_graph_show ;;
+        run) _hoist_graph_run ;;
         canon) _hoist_graph_canon ;;
         eval) _hoist_graph_eval ;;
       esac
       ;;
   esac
+}
+
+_hoist_graph_show() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    -o'[Draw the nodes, grouped by kernel, into an SVG file]:SVG:_files' \
+    --force'[Replace the output where it exists]' \
+    --fast-math'[Allow what rounds otherwise, or is wrong for infinities, NaN or -0]' \
+    --json'[Print as JSON]' \
+    '1:FILE:_files'
+}
+
+_hoist_graph_run() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    '*'--in='[Read an input, .npy or raw]:ARRAY=FILE: ' \
+    '*'--out='[Write an output, .npy or raw]:ARRAY=FILE: ' \
+    --force'[Replace the output where it exists]' \
+    --fast-math'[Allow what rounds otherwise, or is wrong for infinities, NaN or -0]' \
+    '1:FILE:_files'
 }
 
 _hoist_graph_canon() {
@@ -634,6 +662,98 @@ _hoist_tensors_bench() {
     --json'[Print as JSON]'
 }
 
+_hoist_records() {
+  local curcontext=$curcontext state
+  local -a hoist_commands=(
+    'encode:Encode text into an .hrec file'
+    'append:Add rows to the end of an .hrec file'
+    'decode:Give the text back, all of it or some rows'
+    'columns:Write columns as arrays for NumPy'
+    'info:Say what an .hrec file holds\: bytes a column'
+    'verify:Check every byte without decoding'
+  )
+  _arguments -C \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    '(-)1: :->command' \
+    '(-)*:: :->arguments'
+  case $state in
+    command) _describe command hoist_commands ;;
+    arguments)
+      case $words[1] in
+        encode) _hoist_records_encode ;;
+        append) _hoist_records_append ;;
+        decode) _hoist_records_decode ;;
+        columns) _hoist_records_columns ;;
+        info) _hoist_records_info ;;
+        verify) _hoist_records_verify ;;
+      esac
+      ;;
+  esac
+}
+
+_hoist_records_encode() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    '(-o --output)'-o'[The .hrec file]:OUT:_files' \
+    '(-o --output)'--output='[The .hrec file]:OUT:_files' \
+    --force'[Replace the output where it exists]' \
+    --format='[What the lines are; auto\: by the first of them]:TEXT:(auto json csv pairs symbolic log plain)' \
+    --best'[Compress texts harder, and several times slower]' \
+    --json'[Print as JSON]' \
+    '1:IN:_files'
+}
+
+_hoist_records_append() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    --best'[Compress texts harder, and several times slower]' \
+    --json'[Print as JSON]' \
+    '1:IN:_files' \
+    '2:FILE:_files'
+}
+
+_hoist_records_decode() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    '(-o --output)'-o'[Where to write; - is standard output]:OUT:_files' \
+    '(-o --output)'--output='[Where to write; - is standard output]:OUT:_files' \
+    --force'[Replace the output where it exists]' \
+    --rows='[Rows A to B - 1, counted from 0]:A: ' \
+    '*'--where='[Only rows for which this holds, as in '\''timestamp>=1755392220'\''; may be repeated]:CONDITION: ' \
+    '1:FILE:_files'
+}
+
+_hoist_records_columns() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    '*'--select='[Names of columns, with commas between them]:NAMES: ' \
+    '(-o --output)'-o'[The .npz file]:OUT:_files' \
+    '(-o --output)'--output='[The .npz file]:OUT:_files' \
+    --force'[Replace the output where it exists]' \
+    '1:FILE:_files'
+}
+
+_hoist_records_info() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    --json'[Print as JSON]' \
+    '1:FILE:_files'
+}
+
+_hoist_records_verify() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    --json'[Print as JSON]' \
+    '*:FILE:_files'
+}
+
 _hoist_bench() {
   _arguments -s -S \
     '(-h --help)'-h'[Print this help message and exit]' \
@@ -642,7 +762,7 @@ _hoist_bench() {
     --quick'[Shorter, once each\: a rough picture]' \
     --list'[Print the names, measure nothing]' \
     --json'[Print Google Benchmark'\''s JSON, with all repetitions]' \
-    '*:AREA:(aes codec container device gemm match memcpy placement qsort radix_sort tensors)'
+    '*:AREA:(aes codec container device gemm match memcpy placement qsort radix_sort records tensors)'
 }
 
 _hoist "$@"

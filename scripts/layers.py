@@ -17,8 +17,8 @@ LAYERS = (
 WORDS = {
     "cli": "command hoist", "capi": "libhoist, for C", "cxx": "the API of C++",
     "python": "module hoist", "intercept": "hoist run", "daemon": "hoistd: a GPU",
-    "px": "kernels in a small language", "match": "similarity search in an index", "graph": "tensor operations, hologram_ffi",
-    "tensors": "model weights that load progressively",
+    "px": "kernels in a small language", "match": "similarity search", "graph": "tensor operations",
+    "tensors": "model weights, packed", "records": "text as columns",
     "ir": "typed kernels: checked, interpreted",
     "codec": "entropy, bit packing, parity", "placement": "chooses what runs where",
     "container": "files of checked blocks", "device": "CPU, CUDA, hoistd: memory, transfers, kernels",

@@ -65,6 +65,13 @@ class InstalledTest(unittest.TestCase):
                                 "XDG_CACHE_HOME": self.folder.name})
         self.assertIn("2 x + 1: 1 3 5", out)
 
+    def test_the_example_of_programs_builds_and_runs(self):
+        program = pathlib.Path(self.folder.name) / "programs"
+        run("cc", "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror",
+            ROOT / "examples" / "capi" / "graph_example.c", "-o", program, *self.flags())
+        out = run(program, env={**os.environ, "LD_LIBRARY_PATH": str(self.prefix / "lib")})
+        self.assertIn("matmul add max subtract exp sum divide\n0.599 0.401\n", out)
+
     def test_the_plug_in_of_cuda_lies_beside_it(self):
         if not (BUILD / "lib" / "libhoist_cuda.so").is_file():
             self.skipTest("built without CUDA")
@@ -72,7 +79,7 @@ class InstalledTest(unittest.TestCase):
 
     def test_headers_stand_alone_in_c_and_cplusplus(self):
         source = pathlib.Path(self.folder.name) / "header.c"
-        for header in ("hoist/hoist.h", "hoist/tensors.h", "hoist/match.h", "hologram_ffi.h"):
+        for header in ("hoist/hoist.h", "hoist/tensors.h", "hoist/match.h", "hoist/graph.h", "hologram_ffi.h"):
             source.write_text(f"#include <{header}>\n")
             for compiler in (("cc", "-std=c99"), ("c++", "-xc++", "-std=c++11")):
                 with self.subTest(header=header, compiler=compiler):

@@ -30,22 +30,29 @@ class ChangedPartsTest(unittest.TestCase):
             self.assertEqual(CHANGED_PARTS.parts_of(path), set(parts))
 
     def test_parts(self):
-        self.expect("src/match/index/index.cc", "match")
+        self.expect("src/match/index/index.cc", "match", "python")
         self.expect("src/ops/sort/merge.cc", "sort")
-        self.expect("src/cli/tensors/info.cc", "tensors")
+        self.expect("src/cli/tensors/info.cc", "tensors", "python")
         self.expect("src/cli/tune/tune.cc", "cli")
         self.expect("python/hoist/match.py", "python")
         self.expect("tests/check_docs_test.py", "house")
         self.expect("src/base/file.cc", ".")
         self.expect("docs/README.md")
 
+    def test_what_modules_of_python_are_made_of(self):
+        for area in ("graph", "match", "px", "tensors"):
+            self.expect(f"src/{area}/any/file.cc", area, "python")
+        self.expect("src/graph/program/fuse.cc", "graph", "python")
+        self.expect("src/net/listen.cc", "net")
+        self.expect("src/python/px.cc", "python")
+
     def test_public_headers(self):
         self.expect("include/hoist/match.h", "capi", "cxx")
         self.expect("include/hoist/array.hpp", "capi", "cxx")
 
     def test_headers_that_the_library_of_cxx_installs(self):
-        self.expect("src/match/index/index.h", "match", "cxx")
-        self.expect("src/container/reader.h", "container", "cxx")
+        self.expect("src/match/index/index.h", "match", "cxx", "python")
+        self.expect("src/codec/bitpack.h", "codec", "cxx")
         self.expect("src/ops/sort/merge.h", "sort")
         self.expect("src/base/file.h", ".", "cxx")
 

@@ -16,9 +16,12 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ["HOIST_BUILD_DIR"])
 NEEDED = ("cmake", "c++", "nm", "readelf")
-PUBLIC = ("array", "container", "match", "px", "tensors")
+PUBLIC = ("array", "container", "graph", "match", "px", "tensors")
 # What the examples of the public headers take as given.
-GIVEN = {"match": "void use(double score, std::string_view name);\n"
+GIVEN = {"graph": "using namespace hoist::graph::program;\nusing namespace hoist::graph::text;\n"
+                  "namespace circuit = hoist::graph::circuit;\nvoid use(const std::string& text);\n"
+                  "extern std::vector<float> x_values, w_values, y_values;\n",
+         "match": "void use(double score, std::string_view name);\n"
                   "extern const std::vector<Sequence> queries, choices;\n",
          "px": "#include <bit>\ntemplate <typename... T> void use(const T&... of);\n"
                "extern const std::string text;\nextern std::vector<float> x, y;\nextern uint32_t n;\n"}
@@ -27,7 +30,7 @@ STRICT = ("-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
 PRINTED = ("roughly: 1 of 24 parts", "exactly: 24 of 24 parts, bit for bit",
            "turned rows 1 and 2: 40 8 5 9 6 10 7 11", "patterns like shoe, sock: 0.8 0.5",
            "hand tool=94.7368 band tools=90 anvil=40",
-           "saxpy takes x y a n\n0.5 x + y: 10.5 21 31.5\nan error in line 3\n", "block 7: hello\nblock 9: world\n")
+           "saxpy takes x y a n\n0.5 x + y: 10.5 21 31.5\nan error in line 3\n", "softmax(x w): 1\nits text has 8 nodes\ncircuit: mark@c07\n", "block 7: hello\nblock 9: world\n")
 
 
 def run(*argv, **options):

@@ -47,6 +47,18 @@ class Examples(unittest.TestCase):
                           "2 x + 1: 1 3 5 ... 1999, on the CPU"])
         self.assertIn("line 4, column 8: no name tdi; is it tid?", done.stdout.decode())
 
+    def test_capi_graph(self):
+        done = run(BUILD / "tests" / "capi_graph_example")
+        self.assertEqual(done.returncode, 0, done)
+        lines = done.stdout.decode().splitlines()
+        self.assertEqual(lines[0], "hoist graph 1")
+        self.assertIn("7 nodes traced, 7 left, 1 kernel (14 % of the nodes traced)", lines)
+        self.assertEqual(lines[-3:], ["0.599 0.401", "0.378 0.622", "mark@c07"])
+
+    def test_hologram(self):
+        done = run(BUILD / "tests" / "graph_hologram_example")
+        self.assertEqual((done.returncode, done.stdout), (0, b"4 5\n0 0\nsum: 9\n"))
+
     def test_container(self):
         self.works("container_example", "c.holo", "7: hello\n9: world\n")
 

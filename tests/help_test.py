@@ -181,6 +181,8 @@ class Examples(unittest.TestCase):
         safetensors(folder / "model.safetensors", [64, 100])
         safetensors(folder / "models/llama/model.safetensors", [50, 60])
         npz(folder / "weights.npz")
+        (folder / "layer.graph").write_text("hoist graph 1 layer\n%x = input : f32[1000]\n"
+                                            "%1 = tanh %x : f32[1000]\nreturn y = %1\n")
         self.kernels(folder)
         return folder
 

@@ -85,10 +85,15 @@ def setUpModule():  # unittest's name
     (EXAMPLES / "n.safetensors").write_bytes(safetensors(4, 50_000, 2).replace(b'"t', b'"u'))
     (EXAMPLES / "twice.px").write_text(PX)
     (EXAMPLES / "numbers.raw").write_bytes(bytes(400))
+    (EXAMPLES / "twice.graph").write_text("hoist graph 1\n%x = input : f32[100]\n"
+                                          "%1 = add %x, %x : f32[100]\nreturn y = %1\n")
     (EXAMPLES / "patterns").write_text("".join(f"a{i} b c\n" for i in range(100)))
     tool("tensors", "pack", EXAMPLES / "m.safetensors", "-o", EXAMPLES / "m.holo", "--parity", "1")
     tool("tensors", "pack", EXAMPLES / "m.safetensors", EXAMPLES / "n.safetensors", "-o",
          EXAMPLES / "two.holo")
+    keys = random.Random(3)
+    (EXAMPLES / "r.jsonl").write_text("".join(f'{{"key": "{keys.getrandbits(64):016x}"}}\n' for _ in range(2000)))
+    tool("records", "encode", EXAMPLES / "r.jsonl", "-o", EXAMPLES / "r.hrec")
     damaged = bytearray((EXAMPLES / "m.holo").read_bytes())
     damaged[len(damaged) // 2] ^= 1
     (EXAMPLES / "bad.holo").write_bytes(damaged)
@@ -103,10 +108,12 @@ def tool(name, *words):
 
 def commands(folder):
     """With copies of their inputs in `folder`."""
-    for name in ("m.safetensors", "m.holo", "bad.holo", "patterns", "two.holo", "twice.px", "numbers.raw"):
+    for name in ("m.safetensors", "m.holo", "bad.holo", "patterns", "two.holo", "twice.px", "twice.graph",
+                 "numbers.raw", "r.jsonl", "r.hrec"):
         shutil.copy(EXAMPLES / name, folder / name)
     at = {name: str(folder / name) for name in os.listdir(folder)}
     tensors, container = str(TOOLS / "hoist-tensors"), str(TOOLS / "hoist-container")
+    records = str(TOOLS / "hoist-records")
     return [
         Command("pack", [tensors, "pack", at["m.safetensors"], "-o", "OUT"], ["m.safetensors"]),
         Command("unpack", [tensors, "unpack", at["m.holo"], "-o", "OUT"], ["m.holo"]),
@@ -118,8 +125,15 @@ def commands(folder):
         Command("info --plot", [tensors, "info", at["m.holo"], "--plot", "OUT"], ["m.holo"]),
         Command("container repair", [container, "repair", at["bad.holo"], "-o", "OUT"],
                 ["bad.holo"]),
+        Command("records encode", [records, "encode", at["r.jsonl"], "-o", "OUT"], ["r.jsonl"]),
+        Command("records decode", [records, "decode", at["r.hrec"], "-o", "OUT"], ["r.hrec"]),
+        Command("records columns", [records, "columns", at["r.hrec"], "--select", "key", "-o", "OUT"], ["r.hrec"]),
         Command("px run", [str(TOOLS / "hoist-px"), "run", at["twice.px"], "--in", f"a={at['numbers.raw']}",
                            "--out", "a=OUT"], ["twice.px", "numbers.raw"]),
+        Command("graph show -o, a plot", [str(TOOLS / "hoist-graph"), "show", at["twice.graph"], "-o", "OUT"],
+                ["twice.graph"]),
+        Command("graph run", [str(TOOLS / "hoist-graph"), "run", at["twice.graph"], "--in",
+                              f"x={at['numbers.raw']}", "--out", "y=OUT"], ["twice.graph", "numbers.raw"]),
         Command("explain --plot", [str(TOOLS / "hoist-explain"), OPERATION, "--cpus", "2", "--plot", "OUT"]),
     ]
 
@@ -284,7 +298,8 @@ class Outputs(unittest.TestCase):
         device = self.device()
         for command in (*commands(self.folder), *own_kind(self.folder)[:2]):
             is_text = "plot" in command.name or command in own_kind(self.folder)
-            through = command.name in ("info --plot", "explain --plot", "px run", "run --stats", "HOIST_STATS")
+            through = command.name in ("info --plot", "explain --plot", "graph show -o, a plot", "graph run", "px run",
+                                       "records decode", "run --stats", "HOIST_STATS")
             for more in ([], ["--force"]):
                 if command.name in ("run --stats", "HOIST_STATS"):
                     more = []
@@ -295,8 +310,8 @@ class Outputs(unittest.TestCase):
                 self.assertTrue(device.is_char_device())
             if through:
                 done = command.run("/dev/fd/1")
-                wanted = (b"<svg" if is_text and "plot" in command.name
-                          else bytes(400) if command.name == "px run" else b"programs")
+            through = command.name in ("info --plot", "explain --plot", "graph show -o, a plot", "graph run", "px run",
+                                       "records decode", "run --stats", "HOIST_STATS")
                 self.assertIn(wanted, done.stdout, command.name)
                 pipe = self.folder / "pipe"
                 os.mkfifo(pipe)
@@ -391,8 +406,8 @@ class Outputs(unittest.TestCase):
             return content
 
         for command in commands(self.folder):
-            if not command.inputs or "plot" in command.name or command.name in ("pack", "px run"):
-                continue  # a kernel takes any bytes
+            if not command.inputs or "plot" in command.name or command.name in ("pack", "px run", "records encode"):
+                continue  # a kernel and records take any bytes
             for name in command.inputs:
                 (self.folder / name).write_bytes(lost(name) if command.name != "container repair"
                                                  else b"nothing of a container")

@@ -13,11 +13,9 @@ int main(int argc, char** argv) {
   }
   const std::string folder = argv[1];
   const std::function<hoist::Status()> stops[] = {
-      [&] { return tour_models(folder); },
-      [] { return tour_arrays(); },
-      [] { return tour_search(); },
-      [] { return tour_kernels(); },
-      [&] { return tour_containers(folder); },
+      [&] { return tour_models(folder); }, [] { return tour_arrays(); },
+      [] { return tour_search(); },        [] { return tour_kernels(); },
+      [] { return tour_programs(); },      [&] { return tour_containers(folder); },
   };
   for (const auto& stop : stops) {
     if (const hoist::Status done = stop(); !done) {

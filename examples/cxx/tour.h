@@ -12,5 +12,7 @@ hoist::Status tour_arrays();
 hoist::Status tour_search();
 // A kernel compiled and run on the CPU.
 hoist::Status tour_kernels();
+// A graph of tensor operations, compiled and run; its text; a circuit.
+hoist::Status tour_programs();
 // A file of blocks, written and read.
 hoist::Status tour_containers(const std::string& folder);

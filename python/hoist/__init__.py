@@ -4,24 +4,31 @@
     weights = tensors.load_file("model.holo")
     scores = match.cdist(queries, choices, workers=-1)
 
-`hoist.px`, kernels in a small language, and `hoist.graph`, compiled tensor programs and circuits, are
-loaded when they are first used.
+`hoist.px` has kernels in a small language, `hoist.graph` compiled tensor programs and circuits. Each
+part is loaded when it is first used.
 
 `hoist.errors` has what may be raised. Everything may be called from any thread; the interpreter's
 lock is released while files are read, decoded and encoded.
 """
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any, List
 
 # The first, as it refuses other interpreters than the main one.
 from hoist._native import __version__  # isort: skip
-from hoist import errors, match, tensors
+from hoist import errors
 
-__all__ = ["errors", "match", "tensors"]
+if TYPE_CHECKING:
+    from hoist import graph, match, px, tensors
+
+__all__ = ["errors", "graph", "match", "px", "tensors"]
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("graph", "px"):
+    if name in __all__:
         return import_module(f"hoist.{name}")
     raise AttributeError(f"module 'hoist' has no attribute {name!r}")
+
+
+def __dir__() -> List[str]:
+    return sorted({*globals(), *__all__})

@@ -6,8 +6,10 @@ import gc
 import multiprocessing
 import os
 import random
+import subprocess
 import sys
 import threading
+import tracemalloc
 import weakref
 
 import hologram_ffi as hg
@@ -62,7 +64,7 @@ def test_bfloat16_goes_to_numpy_by_its_package():
 
 def test_numpy_computes_with_arrays():
     x = graph.array([1.0, 4.0])
-    assert np.sqrt(x).tolist() == [1, 2] and np.sum(x) == 5
+    assert np.sqrt(x).tolist() == [1, 2] and np.sum(x) == 5 and np.mean(x) == 2.5
     assert np.array(x, dtype=np.float64).dtype == np.float64
     for result in (np.ones(2, np.float32) + x, x + np.ones(2, np.float32)):
         assert isinstance(result, graph.Array) and result.tolist() == [2, 5]
@@ -124,6 +126,10 @@ def test_arrays_of_others_are_used_where_they_lie():
     graph.array(of_python)[0] = 5
     assert of_python[0] == 5
     executor = hg.new_executor()
+    ours = graph.array([1.0, -2.0])
+    taken = hg.buffer_from_array(executor, ours)
+    hg.vector_abs_f32(executor, taken, taken, 2)
+    assert ours.tolist() == [1, 2]
     view = hg.buffer_view(hg.executor_allocate_buffer(executor, 4))
     graph.from_dlpack(view)[1] = 7
     graph.asarray(view)[2] = 8
@@ -304,6 +310,55 @@ def test_memory_does_not_grow():
     assert resident() - before < 32 << 20
 
 
+def test_objects_do_not_pile_up():
+    def often(times):
+        x = graph.ones((3, 4))
+        for _ in range(times):
+            capsule, view = x.__dlpack__(), x.T[1:]
+            np.from_dlpack(view), memoryview(view), view + 1, graph.add(x, x), x.tolist(), capsule
+            graph.from_dlpack(np.ones(3)), graph.array([1, 2]), graph.sum(x, axis=0), repr(x.dtype)
+        gc.collect()
+
+    tracemalloc.start()
+    try:
+        often(50)
+        before = tracemalloc.get_traced_memory()[0]
+        often(500)
+        assert tracemalloc.get_traced_memory()[0] - before < 32 << 10
+    finally:
+        tracemalloc.stop()
+
+
+def test_consumers_drop_without_the_interpreters_lock():
+    get = ctypes.pythonapi.PyCapsule_GetPointer
+    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    rename = ctypes.pythonapi.PyCapsule_SetName
+    rename.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    name = b"used_dltensor"
+    owners = [np.full(1000, i, np.float32) for i in range(40)]
+    gone = [weakref.ref(one) for one in owners]
+    tensors = []
+    for one in owners:
+        capsule = graph.array(one).__dlpack__()
+        tensors.append(get(capsule, b"dltensor"))
+        rename(capsule, name)
+    del owners, one, capsule
+    assert all(one() is not None for one in gone)
+
+    def drop(tensors):
+        for tensor in tensors:
+            # DLManagedTensor: 48 bytes of a DLTensor, a pointer, the deleter. ctypes releases the lock.
+            deleter = ctypes.c_void_p.from_address(tensor + 56).value
+            ctypes.CFUNCTYPE(None, ctypes.c_void_p)(deleter)(tensor)
+
+    threads = [threading.Thread(target=drop, args=(tensors[i::4],)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(one() is None for one in gone)
+
+
 def test_threads_share_arrays():
     x = graph.ones((64, 64))
     failed = []
@@ -345,3 +400,21 @@ def test_a_child_goes_on_with_its_own_copy():
     assert ours.recv() == ([2, 2], [5, 1])
     process.join()
     assert process.exitcode == 0 and x[0].item() == 1
+
+
+def test_arrays_may_outlive_the_interpreter():
+    text = """
+import sys, threading
+import numpy as np
+from hoist import graph
+x = graph.ones(10)
+sys.kept = [x, np.from_dlpack(x), graph.array(np.ones(3)), x.__dlpack__(), memoryview(x), graph.add]
+def work():
+    while True:
+        graph.from_dlpack(np.ones(1 << 19, np.float32)) + graph.ones(1 << 19)
+for _ in range(2):
+    threading.Thread(target=work, daemon=True).start()
+x + x
+"""
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -82,6 +82,15 @@ def test_sequences_are_numpys(data):
     same(graph.array(nested), expected)
 
 
+def test_sequences_of_numbers_of_others():
+    x = graph.array([1.5, 2])
+    same(graph.array([x, np.ones(2, np.float32), [3, 4]]), np.array([[1.5, 2], [1, 1], [3, 4]], np.float32))
+    same(graph.array([x[0], np.float16(2), 3]), np.array([1.5, 2, 3], np.float32))
+    same(graph.array([np.int8(1), graph.array(2)]), np.array([1, 2]))
+    same(graph.array([np.True_, graph.array(False)]), np.array([True, False]))
+    same(graph.array(range(3)), np.arange(3))
+
+
 def test_what_makes_no_array():
     for nested in ([[1, 2], [3]], [[1], 2], [1, [2]]):
         with pytest.raises(errors.InvalidArgument, match="lengths"):
@@ -214,7 +223,7 @@ def test_assignment_from_its_own_memory():
 
 def test_parts_that_are_none():
     x = graph.zeros((2, 3))
-    for key in ([0, 1], np.array([0]), x > 0, True, 1.0, "a", (0, 0, 0), (..., ...), graph.array([1])):
+    for key in ([0, 1], x > 0, True, 1.0, "a", (0, 0, 0), (..., ...), (0, graph.array([1])), {}):
         with pytest.raises(errors.InvalidArgument):
             x[key]
     for key in (2, -3, (0, 3)):
@@ -227,6 +236,19 @@ def test_parts_that_are_none():
     same(x[graph.array(1)], np.zeros(3, np.float32))
     with pytest.raises(errors.Unsupported):
         x[(None,) * 7]
+
+
+def test_arrays_of_integers_take_rows():
+    of_numpy = np.arange(12, dtype=np.float64).reshape(4, 3)
+    x = graph.array(of_numpy)
+    for indices in (np.array([2, 0, -1]), np.array([[1], [3]], np.int32), np.array([], np.int64)):
+        for given in (indices, graph.array(indices)):
+            same(x[given], of_numpy[indices])
+    with pytest.raises(errors.InvalidArgument):
+        x[np.array([4])]
+    with pytest.raises(errors.InvalidArgument):
+        x[np.array([0])] = 1
+    same(x[np.int64(1)], of_numpy[1])
 
 
 def test_read_only_memory_is_not_written():
@@ -257,7 +279,7 @@ def test_shapes_change_without_copies():
     same(x.transpose(), of_numpy.T)
     same(x.mT, of_numpy.swapaxes(1, 2))
     same(graph.zeros((0, 3)).reshape(3, 0, 7), np.zeros((3, 0, 7), np.float32))
-    for shape in ((5, -1), (-1, -1), (25,), (0, -1)):
+    for shape in ((5, -1), (-1, -1), (25,), (0, -1), (-2, -12), (2**40, 2**40), (2**62, -1)):
         with pytest.raises(errors.InvalidArgument):
             x.reshape(shape)
     for axes in ((0, 1), (0, 1, 1), (0, 1, 3)):
@@ -300,6 +322,7 @@ def rounded(number):
 
 def test_single_elements():
     assert (float(graph.array(2.5)), int(graph.array([7])), bool(graph.array([[0]]))) == (2.5, 7, False)
+    assert f"{graph.array(2.5):.2f}" == "2.50" and f"{graph.array([1])}" == "array([1], dtype=int64)"
     assert operator.index(graph.array(3)) == 3 and [5, 6][graph.array(1)] == 6
     assert graph.array([2.5]).item() == 2.5
     for what in (bool, float, int, operator.index, lambda x: x.item()):

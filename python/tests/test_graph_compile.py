@@ -183,7 +183,8 @@ def test_report_counts_primitive_nodes():
     )
     assert len(attention.report().kernels) == 2
     picture = xml.dom.minidom.parseString(attention.svg())
-    assert len(picture.getElementsByTagName("rect")) == 2
+    boxes = [one.getAttribute("class") for one in picture.getElementsByTagName("rect")]
+    assert boxes == ["page", "box k0", "box k1"]
 
 
 def test_fast_math_only_where_it_is_asked_for():
@@ -224,7 +225,7 @@ def test_methods_are_compiled():
         (lambda x: [1, 2][x[0]], "index"),
         (lambda x: 3, "returns no array"),
         (lambda x: x + "text", "array"),
-        (lambda x: x[x > 0], "numbers and slices"),
+        (lambda x: x[x > 0], "numbers and slices|give integers"),
     ],
 )
 def test_what_cannot_be_traced_is_said(function, message):
@@ -264,6 +265,12 @@ def test_many_threads_run_one_program():
     assert not wrong
 
 
+needs_two_cpus = pytest.mark.skipif(
+    len(os.sched_getaffinity(0)) < 2, reason="one CPU: programs run on one thread"
+)
+
+
+@needs_two_cpus
 def test_more_threads_give_the_same():
     x = floats(300, 4000)
     one = graph.compile(lambda x: graph.softmax(x * 2), threads=1)
@@ -272,6 +279,7 @@ def test_more_threads_give_the_same():
         np.testing.assert_array_equal(many(x), one(x))
 
 
+@needs_two_cpus
 def test_products_are_the_same_on_more_threads():
     def layer(x, w, b):
         return graph.gelu(x @ w + b), (x @ w).sum(axis=1)

@@ -209,6 +209,10 @@ def test_one_program_serves_all_numbers():
         with np.errstate(over="ignore"):
             same(graph.add(a, number), x + np.float32(number))
             np.testing.assert_array_equal(graph.add(number, x), np.float32(number) + x)
+    for number in (np.float32(0.1), np.float64(3), np.int8(2), np.float16(-0.0)):
+        same(graph.add(a, number), x + np.float32(number))
+        same(number * a, np.float32(number) * x)
+        same(graph.array([4, 5]) + np.int16(2), np.array([6, 7]))
     assert np.isnan(graph.multiply(a, float("nan")).tolist()).all()
     with pytest.raises(OverflowError):
         a * 10**400
@@ -287,3 +291,21 @@ def test_numbers_take_the_arrays_type(name):
     if name == "int32":
         with pytest.raises(OverflowError):
             a + 2**31
+
+
+TYPES = (
+    ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+    + ["float16", "bfloat16", "float32", "float64"]
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.sampled_from(TYPES), st.sampled_from(TYPES), st.lists(st.floats(), max_size=8))
+def test_arrays_convert_as_programs_do(name, to, values):
+    x = graph.array(values, dtype="float64")
+    x = graph.concat([x, graph.array([300.5, -5.5, 2**31, 2**63, 2**64, -(2.0**63)], dtype="float64")])
+    x = x.astype(name)
+    np.testing.assert_array_equal(x.astype(to).tolist(), graph.astype(x, to).tolist())
+    y = graph.zeros(x.shape, dtype=to)
+    y[...] = x
+    np.testing.assert_array_equal(y.tolist(), graph.astype(x, to).tolist())

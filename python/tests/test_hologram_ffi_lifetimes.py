@@ -433,17 +433,27 @@ def test_threads(executor):
 
 
 def test_cleanup_while_others_compute():
+    n = 1_000_000
+    expected = [np.ones(n, np.float32)]
+    executor = hg.new_executor()
+    for _ in range(5):
+        a = filled(executor, expected[-1])
+        hg.gelu_f32(executor, a, a, n)
+        expected.append(np.array(hg.buffer_view(a)))
+        hg.buffer_cleanup(a)
+    hg.executor_cleanup(executor)
     for _ in range(20):
         executor = hg.new_executor()
-        n = 1_000_000
-        a = filled(executor, np.ones(n))
-        errors = []
+        a = filled(executor, expected[0])
+        view = hg.buffer_view(a)
+        done, errors = [], []
 
-        def work():
+        def work(executor=executor, a=a, done=done, errors=errors):
             try:
-                for _ in range(5):
+                for i in range(5):
                     hg.gelu_f32(executor, a, a, n)
-            except hg.InvalidHandle as error:
+                    done.append(i)
+            except BaseException as error:
                 errors.append(error)
 
         thread = threading.Thread(target=work)
@@ -451,6 +461,11 @@ def test_cleanup_while_others_compute():
         hg.buffer_cleanup(a)
         hg.executor_cleanup(executor)
         thread.join()
+        # What had begun was done as a whole; what came later found no handle.
+        assert [type(one) for one in errors] == [hg.InvalidHandle] * (len(done) < 5)
+        np.testing.assert_array_equal(np.asarray(view), expected[len(done)])
+        with pytest.raises(hg.InvalidHandle):
+            hg.gelu_f32(executor, a, a, n)
 
 
 def child(executor, buffer, results):

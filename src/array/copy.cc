@@ -45,16 +45,12 @@ float rounded_to_odd(T value) {
 
 template <typename To, typename Float>
 To truncated(Float value) {
-  using Wide = std::conditional_t<std::is_signed_v<To>, int64_t, uint64_t>;
-  if (std::isnan(value)) return 0;
-  // Powers of two, which floats have exactly.
-  constexpr auto kEnd = static_cast<Float>(std::is_signed_v<To> ? 0x1p63 : 0x1p64);
-  if (value >= kEnd) return static_cast<To>(std::numeric_limits<Wide>::max());
-  if (value < static_cast<Float>(-0x1p63)) {
-    return static_cast<To>(std::numeric_limits<int64_t>::min());
-  }
-  if (value < 0) return static_cast<To>(static_cast<int64_t>(value));
-  return static_cast<To>(static_cast<Wide>(value));
+  constexpr auto kLeast = std::numeric_limits<To>::min();
+  constexpr auto kMost = std::numeric_limits<To>::max();
+  // Where the most is no float, it is rounded up to one that does not fit.
+  if (value >= static_cast<Float>(kMost)) return kMost;
+  if (value <= static_cast<Float>(kLeast)) return kLeast;
+  return std::isnan(value) ? To{0} : static_cast<To>(value);
 }
 
 template <typename To, typename Number>
@@ -126,7 +122,7 @@ void convert_row(const Row& row, int64_t from_step, int64_t to_step) {
   }
 }
 
-// Of steps that the compiler knows loops become vector code.
+// Loops over steps that the compiler knows become vector code.
 template <typename From, typename To>
 void convert_row(const Row& row) {
   if (row.from_step == sizeof(From) && row.to_step == sizeof(To)) {

@@ -5,9 +5,8 @@
 // Both lie in host memory, and do not overlap unless they are the same. Types are booleans,
 // integers of 8 to 64 bits, f16, bf16, f32 and f64; of one type to itself any whose elements are
 // whole bytes. Of one type to itself bits are kept. Otherwise as C++ converts: integers wrap,
-// floats are rounded to nearest, once, ties to even; a float becomes an integer by truncation (NaN
-// 0, and what does not fit 64 bits the nearest that does, which then wraps); a boolean is whether
-// it is not 0.
+// floats are rounded to nearest, once, ties to even; a float becomes an integer by truncation,
+// what is too large or too small the type's last number, NaN 0; a boolean is whether it is not 0.
 #pragma once
 
 #include "array/view.h"

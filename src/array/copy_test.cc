@@ -39,7 +39,15 @@ TEST(CopyElements, FloatsAreTruncated) {
       (converted<double, int64_t>({infinity, -infinity, 0x1p63, -0x1p63}, DType::f64, DType::i64)),
       (std::vector<int64_t>{INT64_MAX, INT64_MIN, INT64_MAX, INT64_MIN}));
   EXPECT_EQ((converted<float, uint64_t>({0x1p63f, 0x1p64f, -1.0f}, DType::f32, DType::u64)),
-            (std::vector<uint64_t>{uint64_t{1} << 63, UINT64_MAX, UINT64_MAX}));
+            (std::vector<uint64_t>{uint64_t{1} << 63, UINT64_MAX, 0}));
+  EXPECT_EQ(
+      (converted<float, uint8_t>({255.9f, 256.0f, -0.9f, -1.0f, 1e30f}, DType::f32, DType::u8)),
+      (std::vector<uint8_t>{255, 255, 0, 0, 255}));
+  EXPECT_EQ((converted<float, int32_t>({2147483520.0f, 2147483648.0f, -2147483648.0f, -1e30f},
+                                       DType::f32, DType::i32)),
+            (std::vector<int32_t>{2147483520, INT32_MAX, INT32_MIN, INT32_MIN}));
+  EXPECT_EQ((converted<double, int8_t>({-128.9, 127.9, 127.0}, DType::f64, DType::i8)),
+            (std::vector<int8_t>{-128, 127, 127}));
 }
 
 TEST(CopyElements, BooleansAreWhetherNotZero) {

@@ -22,8 +22,9 @@ constexpr Tool kTools[] = {
     {"container", "Look into, verify or repair a container file"},
     {"match", "Search exactly for similar patterns: build, query, learn, dedup"},
     {"px", "Kernels written once, for CPU and GPU: check, run, build"},
-    {"graph", "Circuits over 96 classes of bytes: canonical texts, bytes, words"},
+    {"graph", "Tensor programs: show, run; circuits: canonical texts, bytes"},
     {"tensors", "Pack model weights so that they load progressively, and back"},
+    {"records", "Encode text of records into columns, and back"},
     {"bench", "Measure the parts of Hoist beside their peers"},
 };
 

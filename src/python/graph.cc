@@ -15,4 +15,5 @@ NB_MODULE(_graph, module) {
   hoist::python::define_graph_builder(module);
   hoist::python::define_graph_program(module);
   hoist::python::define_graph_call(module);
+  hoist::python::define_graph_text(module);
 }

@@ -76,21 +76,7 @@ nb::object compiled(const gp::Graph& graph, std::vector<Id> outputs, bool fast_m
   options.fast_math = fast_math;
   options.fuses = fuses;
   options.threads = threads;
-  GraphProgram program;
-  program.program = value(gp::Program::compile(made, options));
-  double work = static_cast<double>(program.program->report().bytes_moved);
-  for (const gp::Kernel& kernel : program.program->kernels()) {
-    for (const gp::Loop& loop : kernel.loops) {
-      const auto places = static_cast<double>(gp::element_count(loop.outer)) *
-                          static_cast<double>(loop.rows) * static_cast<double>(loop.columns);
-      size_t steps = 0;
-      for (const gp::Phase& phase : loop.phases) steps += phase.steps.size();
-      work += places * static_cast<double>(steps);
-      if (loop.product) work += places * static_cast<double>(loop.product->depth);
-    }
-  }
-  program.is_short = work < 1e6;
-  return nb::cast(std::move(program));
+  return nb::cast(compiled_program(std::move(made), options));
 }
 
 }  // namespace
@@ -127,6 +113,10 @@ void define_graph_builder(nb::module_& module) {
            [](gp::Graph& graph, std::vector<Id> inputs, int64_t axis) {
              return value(graph.concatenate(std::move(inputs), axis));
            })
+      .def("cumulative_sum", [](gp::Graph& graph, Id input,
+                                int64_t axis) { return value(graph.cumulative_sum(input, axis)); })
+      .def("take_along", [](gp::Graph& graph, Id input, Id indices,
+                            int64_t axis) { return value(graph.take_along(input, indices, axis)); })
       .def("cast",
            [](gp::Graph& graph, Id input, const std::string& dtype) {
              return value(graph.cast(input, graph_dtype(dtype)));

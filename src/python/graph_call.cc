@@ -4,15 +4,14 @@
 #include <structmember.h>
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <memory>
 #include <vector>
 
 #include "python/errors.h"
-#include "python/graph_arrays.h"
+#include "python/graph_gpu.h"
 #include "python/graph_open_arrays.h"
 #include "python/graph_program.h"
+#include "python/graph_signature.h"
 #include "python/raising.h"
 #include "python/released_gil.h"
 
@@ -23,23 +22,8 @@ namespace {
 
 namespace gp = graph::program;
 
-constexpr size_t kMostInputs = 32;
 constexpr size_t kMostOutputs = 8;
 constexpr size_t kMostKnown = 64;
-
-// A program, by the arguments that it was traced for.
-struct Signature {
-  GraphProgram program;
-  bool is_tuple = false;          // what a call returns
-  size_t positional = 0;          // arguments given by place
-  std::vector<nb::object> names;  // of those behind them
-  // All of them: no object for an array, NotImplemented for a number that the program is given.
-  std::vector<nb::object> values;
-  nb::object shapes;  // of the results
-  nb::object types;
-  std::vector<nb::object> numpy_types;
-  std::vector<Array> arrays;  // without memory: what a new one is like
-};
 
 struct State {
   nb::object slow;  // called with the arguments' tuple and the keywords' dict
@@ -58,97 +42,6 @@ struct CallObject {
 
 CallObject& call_of(PyObject* self) { return *reinterpret_cast<CallObject*>(self); }
 
-// A call's arguments, without `out`.
-struct Arguments {
-  size_t count = 0;
-  size_t positional = 0;
-  PyObject* given[kMostInputs];
-  PyObject* names[kMostInputs];  // of those behind the positional ones
-  bool is_array[kMostInputs];
-  PyObject* out = nullptr;  // nullptr: not given, or None
-};
-
-bool is_name(PyObject* name, const nb::object& known) {
-  return name == known.ptr() || PyUnicode_Compare(name, known.ptr()) == 0;
-}
-
-// Whether there are as many as a signature may have.
-bool take(State& state, PyObject* const* given, size_t count, PyObject* keywords,
-          Arguments& arguments) {
-  const size_t names = keywords == nullptr ? 0 : static_cast<size_t>(PyTuple_Size(keywords));
-  if (count + names > kMostInputs) return false;
-  arguments.count = arguments.positional = count;
-  for (size_t i = 0; i < count; ++i) arguments.given[i] = given[i];
-  for (size_t i = 0; i < names; ++i) {
-    PyObject* const name = PyTuple_GetItem(keywords, static_cast<Py_ssize_t>(i));
-    PyObject* const value = given[count + i];
-    if (is_name(name, state.out)) {
-      arguments.out = value == Py_None ? nullptr : value;
-    } else {
-      arguments.names[arguments.count] = name;
-      arguments.given[arguments.count++] = value;
-    }
-  }
-  return true;
-}
-
-// Whether it is surely no array.
-bool is_plain(PyObject* object) {
-  return object == Py_None || PyLong_Check(object) || PyFloat_Check(object) ||
-         PyUnicode_Check(object) || PyTuple_CheckExact(object) || PyType_Check(object);
-}
-
-// Whether a function that was traced for one value is the same for the other.
-bool is_same(PyObject* a, PyObject* b) {
-  if (a == b) return true;
-  if (Py_TYPE(a) != Py_TYPE(b)) return false;
-  if (PyFloat_Check(a)) {  // 0.0 and -0.0 are equal, but not the same
-    return std::bit_cast<uint64_t>(PyFloat_AsDouble(a)) ==
-           std::bit_cast<uint64_t>(PyFloat_AsDouble(b));
-  }
-  if (PyTuple_CheckExact(a)) {
-    const Py_ssize_t length = PyTuple_Size(a);
-    if (length != PyTuple_Size(b)) return false;
-    for (Py_ssize_t i = 0; i < length; ++i) {
-      if (!is_same(PyTuple_GetItem(a, i), PyTuple_GetItem(b, i))) return false;
-    }
-    return true;
-  }
-  if (PyUnicode_Check(a)) return PyUnicode_Compare(a, b) == 0;
-  return PyLong_Check(a) && PyObject_RichCompareBool(a, b, Py_EQ) == 1;
-}
-
-bool is_given_number(const nb::object& value) { return value.ptr() == Py_NotImplemented; }
-
-// Whether a program that computes with elements of that type may take the number as one of them.
-bool takes(const gp::Node& node, PyObject* number) {
-  if (PyLong_CheckExact(number)) return true;
-  return PyFloat_CheckExact(number) && array::properties(node.dtype).is_float;
-}
-
-bool fit(const Arguments& arguments, const OpenArrays<kMostInputs>& arrays,
-         const Signature& signature) {
-  const gp::Program& program = *signature.program.program;
-  if (arguments.count != signature.values.size() || arguments.positional != signature.positional) {
-    return false;
-  }
-  size_t array = 0;
-  size_t input = 0;
-  for (size_t i = 0; i < arguments.count; ++i) {
-    const nb::object& value = signature.values[i];
-    if (arguments.is_array[i] == value.is_valid()) return false;
-    if (i >= signature.positional &&
-        !is_name(arguments.names[i], signature.names[i - signature.positional])) {
-      return false;
-    }
-    const bool fits = !value.is_valid()        ? arrays[array++].fits(program.input(input++))
-                      : is_given_number(value) ? takes(program.input(input++), arguments.given[i])
-                                               : is_same(arguments.given[i], value.ptr());
-    if (!fits) return false;
-  }
-  return true;
-}
-
 void run(const GraphProgram& program, std::span<const void* const> from,
          std::span<void* const> to) {
   if (program.is_short) return check(program.program->run(from, to));
@@ -164,63 +57,17 @@ void run(const GraphProgram& program, std::span<const void* const> from,
 std::shared_ptr<Signature> known(State& state, const Arguments& arguments,
                                  const OpenArrays<kMostInputs>& arrays) {
   for (size_t i = 0; i < state.known.size(); ++i) {
-    if (!fit(arguments, arrays, *state.known[i])) continue;
+    if (!fits(*state.known[i], arguments, arrays)) continue;
     if (i != 0) std::swap(state.known[0], state.known[i]);
     return state.known[0];
   }
   return nullptr;
 }
 
-// numpy.empty; never destroyed.
-nb::object& numpy_empty() {
-  static nb::object& function = *new nb::object(nb::module_::import_("numpy").attr("empty"));
-  return function;
-}
-
-nb::object new_result(Signature& signature, size_t i, bool is_array) {
-  if (is_array) {
-    const gp::Program& program = *signature.program.program;
-    while (signature.arrays.size() < program.outputs()) {
-      const gp::Node& node = program.output(signature.arrays.size());
-      signature.arrays.push_back(new_array(node.dtype, node.shape));
-      signature.arrays.back().memory.reset();
-    }
-    return new_array_object(signature.arrays[i]);
-  }
-  if (signature.numpy_types.empty()) {
-    for (const nb::handle type : signature.types) signature.numpy_types.push_back(numpy_type(type));
-  }
-  PyObject* const numbers[] = {PyTuple_GetItem(signature.shapes.ptr(), static_cast<Py_ssize_t>(i)),
-                               signature.numpy_types[i].ptr()};
-  nb::object made = nb::steal(PyObject_Vectorcall(numpy_empty().ptr(), numbers, 2, nullptr));
-  if (!made.is_valid()) throw nb::python_error();
-  return made;
-}
-
-// Elements that numbers became.
-using Numbers = std::array<std::array<std::byte, 8>, kMostInputs>;
-
-// Where each input of the program lies.
-void point(const Arguments& arguments, const OpenArrays<kMostInputs>& arrays,
-           const Signature& signature, const void** from, Numbers& numbers) {
-  size_t array = 0;
-  size_t input = 0;
-  for (size_t i = 0; i < arguments.count; ++i) {
-    const nb::object& value = signature.values[i];
-    if (!value.is_valid()) {
-      from[input++] = arrays[array++].data;
-    } else if (is_given_number(value)) {
-      std::byte* const at = numbers[input].data();
-      write_element(arguments.given[i], signature.program.program->input(input).dtype, at);
-      from[input++] = at;
-    }
-  }
-}
-
 // Null where the call is not of the simple kind.
 PyObject* fast_call(State& state, PyObject* const* given, size_t count, PyObject* keywords) {
   Arguments arguments;
-  if (state.known.empty() || !take(state, given, count, keywords, arguments)) return nullptr;
+  if (state.known.empty() || !take(state.out, given, count, keywords, arguments)) return nullptr;
   OpenArrays<kMostInputs> inputs(state.exchange);
   for (size_t i = 0; i < arguments.count; ++i) {
     PyObject* const one = arguments.given[i];
@@ -307,6 +154,10 @@ PyObject* add(PyObject* self, PyObject* arguments) {
     signature->positional = static_cast<size_t>(positional);
     signature->shapes = nb::tuple(nb::handle(shapes));
     signature->types = nb::tuple(nb::handle(types));
+    const gp::Program& made = *signature->program.program;
+    for (size_t i = 0; i < made.outputs(); ++i) {
+      signature->arrays.push_back(array_like(made.output(i).dtype, made.output(i).shape));
+    }
     for (const nb::handle name : nb::handle(names)) {
       PyObject* interned = nb::borrow(name).release().ptr();
       PyUnicode_InternInPlace(&interned);
@@ -331,6 +182,9 @@ int traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(call_of(self).attributes);
   if (State* const state = call_of(self).state) {
     Py_VISIT(state->slow.ptr());
+    for (const auto& signature : state->known) {
+      for (const nb::object& value : signature->values) Py_VISIT(value.ptr());
+    }
   }
   return 0;
 }
@@ -397,14 +251,6 @@ PyType_Spec spec = {"hoist._graph.Call", sizeof(CallObject), 0,
                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL, slots};
 
 }  // namespace
-
-void ExchangeApi::find(PyTypeObject* type) {
-  const nb::object found = nb::borrow(reinterpret_cast<PyObject*>(type));
-  const DLPackExchangeApi* const api = exchange_api_of(found);
-  // Only now: an attribute's getter may have called this one, too.
-  api_ = api != nullptr && api->view_of_object != nullptr ? api : nullptr;
-  type_ = found;
-}
 
 void define_graph_call(nb::module_& module) {
   PyObject* const type = PyType_FromSpec(&spec);

@@ -20,12 +20,11 @@ class ExchangeApi {
  public:
   const DLPackExchangeApi* of(PyObject* object) {
     PyTypeObject* const type = Py_TYPE(object);
-    if (reinterpret_cast<PyObject*>(type) != type_.ptr()) find(type);
-    return api_;
+    return reinterpret_cast<PyObject*>(type) == type_.ptr() ? api_ : find(type);
   }
 
  private:
-  void find(PyTypeObject* type);
+  const DLPackExchangeApi* find(PyTypeObject* type);
 
   nanobind::object type_;
   const DLPackExchangeApi* api_ = nullptr;
@@ -62,7 +61,7 @@ class OpenArrays {
   // Whether it could be opened; kMost at most.
   bool open(PyObject* object, bool is_written) {
     if (const Array* const array = array_of(object)) return open_array(*array, is_written);
-    if (PyObject_CheckBuffer(object) == 0) return open_exchanged(object);
+    if (PyObject_CheckBuffer(object) == 0) return open_exchanged(object, is_written);
     Py_buffer& buffer = buffers_[buffers_open_];
     const int flags = PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (is_written ? PyBUF_WRITABLE : 0);
     if (PyObject_GetBuffer(object, &buffer, flags) != 0) {
@@ -99,19 +98,33 @@ class OpenArrays {
     return true;
   }
 
-  bool open_exchanged(PyObject* object) {
+  // A view does not tell; a managed tensor does.
+  static bool is_writable(const DLPackExchangeApi& api, PyObject* object) {
+    DLManagedTensorVersioned* tensor = nullptr;
+    if (api.from_object == nullptr || api.from_object(object, &tensor) != 0) {
+      PyErr_Clear();
+      return false;
+    }
+    const bool is_read_only = (tensor->flags & kDlpackReadOnly) != 0;
+    if (tensor->deleter != nullptr) tensor->deleter(tensor);
+    return !is_read_only;
+  }
+
+  bool open_exchanged(PyObject* object, bool is_written) {
     const DLPackExchangeApi* const api = exchange_.of(object);
     DLTensor tensor{};
-    if (api == nullptr) return false;
+    if (api == nullptr || (is_written && !is_writable(*api, object))) return false;
     if (api->view_of_object(object, &tensor) != 0) {
       PyErr_Clear();
       return false;
     }
     if (tensor.device_type != kDlpackCpu || tensor.lanes != 1) return false;
-    int64_t stride = 1;
+    // Without signs: with an extent of 0 the others' product may be any.
+    uint64_t stride = 1;
     for (int32_t i = tensor.ndim; tensor.strides != nullptr && i-- > 0;) {
-      if (tensor.shape[i] != 1 && tensor.strides[i] != stride) return false;
-      stride *= tensor.shape[i];
+      const auto extent = static_cast<uint64_t>(tensor.shape[i]);
+      if (extent != 1 && static_cast<uint64_t>(tensor.strides[i]) != stride) return false;
+      stride *= extent;
     }
     const auto* const type = array::find_dtype(array::DlpackType{tensor.code, tensor.bits});
     arrays_[count_++] = {static_cast<std::byte*>(tensor.data) + tensor.byte_offset,

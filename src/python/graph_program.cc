@@ -6,6 +6,7 @@
 #include "python/array/parts.h"
 #include "python/errors.h"
 #include "python/graph_arrays.h"
+#include "python/graph_gpu.h"
 #include "python/released_gil.h"
 
 namespace nb = nanobind;
@@ -53,26 +54,26 @@ nb::dict report(const gp::Program& program, const GraphGpu& gpu) {
   return facts;
 }
 
-// (op, shape, dtype, inputs, kernel or -1, number or None) of each node that is run.
-nb::list nodes(const gp::Program& program) {
-  const gp::Graph& graph = program.graph();
-  const std::vector<bool> live = graph.live();
-  std::vector<int64_t> kernel_of(graph.size(), -1);
-  for (size_t k = 0; k < program.kernels().size(); ++k) {
-    for (const gp::Id id : program.kernels()[k].members) kernel_of[id] = static_cast<int64_t>(k);
-  }
-  nb::list list;
-  for (gp::Id id = 0; id < graph.size(); ++id) {
-    if (!live[id]) continue;
-    const gp::Node& node = graph[id];
-    const nb::object number = node.is_number() ? nb::cast(node.number()) : nb::none();
-    list.append(nb::make_tuple(id, std::string(gp::properties(node.op).name), described(node)[1],
-                               node.inputs, kernel_of[id], number));
-  }
-  return list;
-}
-
 }  // namespace
+
+GraphProgram compiled_program(gp::Graph graph, const gp::CompileOptions& options) {
+  GraphProgram program;
+  program.graph = std::make_shared<const gp::Graph>(std::move(graph));
+  program.program = value(gp::Program::compile(*program.graph, options));
+  double work = static_cast<double>(program.program->report().bytes_moved);
+  for (const gp::Kernel& kernel : program.program->kernels()) {
+    for (const gp::Loop& loop : kernel.loops) {
+      const auto places = static_cast<double>(gp::element_count(loop.outer)) *
+                          static_cast<double>(loop.rows) * static_cast<double>(loop.columns);
+      size_t steps = 0;
+      for (const gp::Phase& phase : loop.phases) steps += phase.steps.size();
+      work += places * static_cast<double>(steps);
+      if (loop.product) work += places * static_cast<double>(loop.product->depth);
+    }
+  }
+  program.is_short = work < 1e6;
+  return program;
+}
 
 nb::tuple GraphProgram::run(nb::sequence arrays, nb::object outs, bool gives_arrays) const {
   std::vector<GraphArray> inputs;
@@ -131,16 +132,14 @@ void define_graph_program(nb::module_& module) {
       .def("run", &GraphProgram::run, "arrays"_a, "outs"_a.none(), "gives_arrays"_a)
       .def("inputs", [](const GraphProgram& it) { return signature(*it.program, true); })
       .def("outputs", [](const GraphProgram& it) { return signature(*it.program, false); })
-      .def("report", [](const GraphProgram& it) { return report(*it.program, *it.gpu); })
-      .def("nodes", [](const GraphProgram& it) { return nodes(*it.program); });
+      .def("report", [](const GraphProgram& it) { return report(*it.program, *it.gpu); });
   module.def("signature", [](nb::handle object, const std::string& who) {
     if (is_on_gpu(object)) {
       const GpuArray array = gpu_array(object, who);
       return nb::make_tuple(graph_dtype_name(array.dtype), tuple_of(array.shape));
     }
-    if (array_of(object.ptr()) != nullptr) {
-      const Array array = *imported(object);
-      return nb::make_tuple(graph_dtype_name(array.view.dtype), tuple_of(array.view.shape()));
+    if (const Array* const array = array_of(object.ptr())) {
+      return nb::make_tuple(graph_dtype_name(array->view.dtype), tuple_of(array->view.shape()));
     }
     const GraphArray array = graph_input(object, who);
     return nb::make_tuple(graph_dtype_name(array.dtype), tuple_of(array.shape));

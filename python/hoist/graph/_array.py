@@ -1,10 +1,9 @@
 """What arrays do by way of Python: operators by the functions, text, NumPy."""
 
-from typing import Any, Callable, Dict, Optional
+from typing import Any, Callable, Dict, Mapping, Optional
 
 from hoist import _graph
 from hoist._graph import Array
-from hoist.graph import _functions
 from hoist.graph._dtypes import dtype_name
 from hoist.graph._traced import Axes
 
@@ -36,6 +35,10 @@ def _text(array: Array) -> str:
     if array.device != "cpu":
         parts.append(f"device={array.device!r}")
     return f"array({', '.join(parts)})"
+
+
+def _formatted(self: Array, spec: str) -> str:
+    return format(self.item() if self.ndim == 0 else str(self), spec)
 
 
 def _numpy(self: Array, dtype: Any = None, copy: Optional[bool] = None) -> Any:
@@ -76,31 +79,33 @@ def _reduce(self: Array) -> Any:
 
 
 def _method(function: Callable[..., Any]) -> Callable[..., Any]:
-    # With `out`, NumPy's functions of the same names call it, too.
-    def method(self: Array, axis: Axes = None, keepdims: bool = False, out: Any = None) -> Any:
-        return function(self, axis=axis, keepdims=keepdims, out=out)
+    # With `out` and `dtype`, NumPy's functions of the same names call it, too.
+    def method(
+        self: Array, axis: Axes = None, keepdims: bool = False, out: Any = None, dtype: Any = None
+    ) -> Any:
+        array = self if dtype is None else _as_type(self, dtype, copy=False)
+        return function(array, axis=axis, keepdims=keepdims, out=out)
 
     method.__doc__ = function.__doc__
     return method
 
 
-def install() -> None:
-    """Gives the type what it has from Python."""
-    operators: Dict[str, Any] = {"repr": _text}
+def install(functions: Mapping[str, Any]) -> None:
+    """Gives the type what it has from Python; `functions` are hoist.graph's."""
+    operators: Dict[str, Any] = {"repr": _text, "take": functions["take"]}
     for name in _OPERATORS:
-        found = getattr(_functions, name, None) or getattr(
-            _functions, _LOGICAL.get(name, name), None
-        )
+        found = functions.get(name) or functions.get(_LOGICAL.get(name, name))
         if found is not None:
             operators[name] = found
     _graph.set_operators(operators)
     methods: Dict[str, Any] = {
         "__array__": _numpy,
         "__array_namespace__": _namespace,
+        "__format__": _formatted,
         "__reduce__": _reduce,
         "astype": _as_type,
     }
-    for name in ("sum", "mean", "max", "min"):
-        methods[name] = _method(getattr(_functions, name))
+    for name in ("sum", "prod", "mean", "var", "std", "max", "min", "any", "all"):
+        methods[name] = _method(functions[name])
     for name, function in methods.items():
         setattr(Array, name, function)

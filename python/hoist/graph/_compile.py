@@ -1,12 +1,16 @@
 """Tracing of functions, and the programs that come of it."""
 
 import functools
+import operator
+import os
+from numbers import Integral, Real
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Protocol, Sequence, Tuple, overload
 
 from hoist import _graph
 from hoist.errors import InvalidArgument
 from hoist.graph._report import Report, report_of
-from hoist.graph._traced import TraceError, Traced, is_array
+from hoist.graph._static import Static
+from hoist.graph._traced import TraceError, Traced, has_traced, is_array
 from hoist.graph._types import name_of
 
 _MOST_PROGRAMS = 64  # of a function; with more shapes the oldest is dropped
@@ -38,6 +42,10 @@ def _flatten(value: Any, leaves: List[Any], is_leaf: Callable[[Any], bool]) -> _
     if isinstance(value, _Number):
         leaves.append(value)
         return ("number", type(value.value))
+    if isinstance(value, dict) and not all(type(key) is str for key in value):
+        keys = (_flatten(key, [], lambda _: False) for key in value)
+        values = (_flatten(one, leaves, is_leaf) for one in value.values())
+        return ("pairs", *(one for pair in zip(keys, values) for one in pair))
     if isinstance(value, dict):
         return ("dict", tuple(value), *(_flatten(one, leaves, is_leaf) for one in value.values()))
     if isinstance(value, (tuple, list)) and not isinstance(value, Spec):
@@ -45,8 +53,7 @@ def _flatten(value: Any, leaves: List[Any], is_leaf: Callable[[Any], bool]) -> _
         if hasattr(value, "_fields"):
             return ("named", type(value), *inside)
         return ("list" if isinstance(value, list) else "tuple", *inside)
-    # 0.0 and -0.0 are equal, but not the same.
-    return ("static", type(value), value, repr(value) if isinstance(value, float) else None)
+    return Static(("static", type(value), value))
 
 
 def _unflatten(structure: _Structure, leaves: Any) -> Any:
@@ -61,6 +68,8 @@ def _unflatten(structure: _Structure, leaves: Any) -> Any:
     if kind == "named":
         return structure[1](*(_unflatten(one, leaves) for one in structure[2:]))
     inside = [_unflatten(one, leaves) for one in structure[1:]]
+    if kind == "pairs":
+        return dict(zip(inside[::2], inside[1::2]))
     return inside if kind == "list" else tuple(inside)
 
 
@@ -90,6 +99,8 @@ class Program:
         self._arguments = arguments
         self._results = results
         self.name = name
+        self._parameters: Tuple[str, ...] = ()  # of the function
+        self._names: Optional[Tuple[List[str], List[str]]] = None  # of a text's arrays
         self.inputs = tuple(Spec(shape, dtype) for dtype, shape in native.inputs())
         self.outputs = tuple(Spec(shape, dtype) for dtype, shape in native.outputs())
 
@@ -123,9 +134,32 @@ class Program:
 
     def svg(self) -> str:
         """A picture of the nodes, grouped by kernel."""
-        from hoist.graph._svg import picture
+        return _graph.picture(self._native, self.name)
 
-        return picture(self.name, self._native.nodes())
+    def text(self) -> str:
+        """The graph as text, which parse() reads; as it was traced, so whatever rewrites it."""
+        from hoist.graph._text import input_names, output_names
+
+        return _graph.text(self._native, self.name, input_names(self), output_names(self))
+
+    def save(self, path: Any, *, replace: bool = False) -> None:
+        """Writes text() to a file; InvalidArgument where there is one, unless it may be replaced."""
+        from hoist.graph._text import input_names, output_names
+
+        names = input_names(self), output_names(self)
+        _graph.save(self._native, self.name, *names, os.fspath(path), replace)
+
+
+def _name_of(function: Callable[..., Any]) -> str:
+    """Objects that may be called, such as those of functools.partial, have none of their own."""
+    return getattr(function, "__name__", "function")
+
+
+def _checked_threads(threads: int) -> int:
+    count = operator.index(threads)
+    if count < 0:
+        raise InvalidArgument(f"threads={count}: give 0 or more")
+    return min(count, 1 << 20)  # more than any machine has
 
 
 def _traced(
@@ -139,7 +173,7 @@ def _traced(
     builder = _graph.Builder()
     inputs = [Traced(builder, builder.input(dtype, shape)) for dtype, shape in signatures]
     positional, named = _unflatten(arguments, iter(inputs))
-    name = getattr(function, "__name__", "function")
+    name = _name_of(function)
     result = function(*positional, **named)
     leaves: List[Any] = []
     results = _flatten(result, leaves, lambda one: isinstance(one, Traced) or is_array(one))
@@ -153,7 +187,11 @@ def _traced(
             leaf._id if isinstance(leaf, Traced) else builder.constant(leaf, f"result of {name}")
         )
     native = builder.compile(outputs, fast_math, fuses, threads)
-    return Program(native, arguments, results, name)
+    program = Program(native, arguments, results, name)
+    code = getattr(function, "__code__", None)
+    if code is not None:
+        program._parameters = code.co_varnames[: code.co_argcount]
+    return program
 
 
 def trace(
@@ -171,7 +209,7 @@ def trace(
     leaves: List[Any] = []
     structure = _flatten((arguments, keywords), leaves, _is_example)
     signatures = [_signature(leaf, i) for i, leaf in enumerate(leaves)]
-    return _traced(function, structure, signatures, fast_math, threads)
+    return _traced(function, structure, signatures, fast_math, _checked_threads(threads))
 
 
 class _Tracer:
@@ -187,10 +225,11 @@ class _Tracer:
     def __call__(self, arguments: Tuple[Any, ...], keywords: Dict[str, Any]) -> Any:
         out = keywords.pop("out", None)
         leaves: List[Any] = []
+        if has_traced((arguments, keywords)):  # a compiled function inside of another one
+            if out is not None:
+                raise TraceError("out= in a function that is traced: return the array instead")
+            return self.function(*arguments, **keywords)
         structure = _flatten((arguments, keywords), leaves, is_array)
-        for leaf in arguments:
-            if isinstance(leaf, Traced):  # a compiled function inside of another one
-                return self.function(*arguments, **keywords)
         signatures = tuple(_signature(leaf, i) for i, leaf in enumerate(leaves))
         try:
             program = self.programs.get((structure, signatures))
@@ -199,8 +238,10 @@ class _Tracer:
         if program is None:
             program = _traced(self.function, structure, signatures, self.fast_math, self.threads)
             self.programs[(structure, signatures)] = program
-            if len(self.programs) > _MOST_PROGRAMS:
-                del self.programs[next(iter(self.programs))]
+            # No lock: a child of fork() might never get it. The tuple is made at once, and of two
+            # threads that drop the same program one finds nothing.
+            while len(self.programs) > _MOST_PROGRAMS:
+                self.programs.pop(tuple(self.programs)[0], None)
             if self.added is not None:
                 self.added(program)
         return program._run(leaves, out)
@@ -234,7 +275,9 @@ def _plain(structure: _Structure) -> Any:
         return ...
     if structure[0] == "number":
         return NotImplemented
-    if structure[0] == "static" and structure[2] not in (..., NotImplemented):
+    if structure[0] == "static" and not any(
+        structure[2] is one for one in (..., NotImplemented)
+    ):
         return structure[2]
     if structure[0] == "tuple" and ("array",) not in structure:
         return tuple(_plain(one) for one in structure[1:])
@@ -263,12 +306,6 @@ def _native_call(tracer: _Tracer) -> Any:
     return call
 
 
-def _is_traced(value: Any) -> bool:
-    if isinstance(value, (tuple, list)):
-        return any(_is_traced(one) for one in value)
-    return isinstance(value, Traced)
-
-
 class _EagerTracer(_Tracer):
     """Of a function that programs are made of: it adds to the one that is being traced.
 
@@ -280,11 +317,15 @@ class _EagerTracer(_Tracer):
         self.takes_numbers = takes_numbers
 
     def __call__(self, arguments: Tuple[Any, ...], keywords: Dict[str, Any]) -> Any:
-        if any(map(_is_traced, arguments)) or any(map(_is_traced, keywords.values())):
+        if has_traced((arguments, keywords)):
             return self.function(*arguments, **keywords)
-        if self.takes_numbers and any(type(one) in (int, float) for one in arguments):
+        if self.takes_numbers and any(map(_is_number, arguments)):
             arguments = _with_numbers(arguments)
         return super().__call__(arguments, keywords)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def _with_numbers(arguments: Tuple[Any, ...]) -> Tuple[Any, ...]:
@@ -294,10 +335,16 @@ def _with_numbers(arguments: Tuple[Any, ...]) -> Tuple[Any, ...]:
     if len(dtypes) != 1:
         return arguments
     dtype = dtypes.pop()
-    kinds: Tuple[type, ...] = (int, float) if "float" in dtype else (int,)
     if dtype == "bool":
         return arguments
-    return tuple(_Number(one, dtype) if type(one) in kinds else one for one in arguments)
+    kind: type = Real if "float" in dtype else Integral
+    numbers = [_is_number(one) and isinstance(one, kind) for one in arguments]
+    # NumPy's numbers as Python's.
+    plain = int if kind is Integral else float
+    return tuple(
+        _Number(one if type(one) is int else plain(one), dtype) if is_number else one
+        for one, is_number in zip(arguments, numbers)
+    )
 
 
 def eager(function: Callable[..., Any], takes_numbers: bool = False) -> Any:
@@ -324,12 +371,15 @@ def compile(
     the function is traced anew. What else it uses, such as arrays of an outer scope, is taken as it
     is when it is traced. `out=` takes arrays as the function returns them.
 
+    Of a method `self` is such a hashable value: its attributes are taken as they are when it is
+    traced, and the programs keep the instance alive. Give what changes as an argument.
+
     fast_math: allows what rounds otherwise, or is wrong for infinities, NaN or -0.
     threads: at most so many; 0: as many as the process may use.
     """
     if function is None:
         return functools.partial(compile, fast_math=fast_math, threads=threads)
-    tracer = _Tracer(function, fast_math, threads)
+    tracer = _Tracer(function, fast_math, _checked_threads(threads))
     call = _native_call(tracer)
     learn = tracer.added
 
@@ -340,7 +390,7 @@ def compile(
 
     def report() -> Report:
         if not call.programs:
-            raise InvalidArgument(f"no program yet: call {call.__name__} first, or trace() it")
+            raise InvalidArgument(f"no program yet: call {_name_of(function)} first, or trace() it")
         newest: Program = call.programs[-1]
         return newest.report()
 

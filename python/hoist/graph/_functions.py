@@ -4,11 +4,14 @@ With arrays of a function that is being traced they add to its program. With oth
 once, by a program of their own.
 """
 
-from typing import Any, Callable, List, Optional, Sequence, Tuple, TypeVar
+import operator
+import sys
+from typing import Any, Callable, List, Sequence, TypeVar
 
 from hoist.errors import InvalidArgument
+from hoist.graph._arguments import _axes, _base
 from hoist.graph._compile import eager
-from hoist.graph._traced import Axes, Traced, axes_of
+from hoist.graph._traced import Axes, Traced
 
 __all__: List[str] = []
 
@@ -16,32 +19,25 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def _public(function: _Function, takes_numbers: bool = False) -> _Function:
-    __all__.append(function.__name__)
+    sys.modules[function.__module__].__all__.append(function.__name__)
     return eager(function, takes_numbers)  # type: ignore[no-any-return]
 
 
-def _base(*values: Any) -> Traced:
-    for value in values:
-        if isinstance(value, Traced):
-            return value
-    raise InvalidArgument("a function of arrays is given none")
-
-
-def _unary(name: str, what: str) -> Callable[[Any], Any]:
+def _unary(name: str, what: str, module: str = __name__) -> Callable[[Any], Any]:
     def function(x: Any) -> Any:
         return _base(x)._node(name, x)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = what
+    function.__doc__, function.__module__ = what, module
     return _public(function)
 
 
-def _binary(name: str, what: str) -> Callable[[Any, Any], Any]:
+def _binary(name: str, what: str, module: str = __name__) -> Callable[[Any, Any], Any]:
     def function(x1: Any, x2: Any) -> Any:
         return _base(x1, x2)._node(name, x1, x2)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = what
+    function.__doc__, function.__module__ = what, module
     return _public(function, takes_numbers=True)
 
 
@@ -59,14 +55,6 @@ add = _binary("add", "x1 + x2")
 subtract = _binary("subtract", "x1 - x2")
 multiply = _binary("multiply", "x1 * x2")
 divide = _binary("divide", "x1 / x2")
-floor_divide = _binary("floor_divide", "The quotient rounded down; of integers by 0: 0.")
-remainder = _binary("remainder", "With the sign of x2; of integers by 0: 0.")
-bitwise_and = _binary("bitwise_and", "Of integers or booleans.")
-bitwise_or = _binary("bitwise_or", "Of integers or booleans.")
-bitwise_xor = _binary("bitwise_xor", "Of integers or booleans.")
-bitwise_invert = _unary("bitwise_invert", "Of integers or booleans.")
-bitwise_left_shift = _binary("bitwise_left_shift", "0 where x2 is not from 0 to the type's bits.")
-bitwise_right_shift = _binary("bitwise_right_shift", "The sign stays; x2 as of the left shift.")
 minimum = _binary("minimum", "The lesser; NaN where one is; -0 < +0.")
 maximum = _binary("maximum", "The greater; NaN where one is; -0 < +0.")
 equal = _binary("equal", "x1 == x2")
@@ -161,13 +149,6 @@ def min(x: Any, *, axis: Axes = None, keepdims: bool = False) -> Any:
 
 
 @_public
-def var(x: Any, *, axis: Axes = None, keepdims: bool = False) -> Any:
-    """The mean of squared distances from the mean."""
-    centred = x - x.mean(axis, True)
-    return (centred * centred).mean(axis, keepdims)
-
-
-@_public
 def matmul(x1: Any, x2: Any) -> Any:
     """x1 @ x2: matrices, stacks of them, vectors."""
     return x1 @ x2
@@ -210,7 +191,7 @@ def expand_dims(x: Any, *, axis: int = 0) -> Any:
 @_public
 def squeeze(x: Any, axis: Axes) -> Any:
     """Without these axes, whose length is 1."""
-    axes = {one % x.ndim for one in axes_of(axis)}
+    axes = _axes("squeeze", axis, x.ndim)
     if any(x.shape[one] != 1 for one in axes):
         raise InvalidArgument(f"squeeze of axes {axis} in shape {x.shape}: they must be 1")
     return x.reshape(tuple(extent for i, extent in enumerate(x.shape) if i not in axes))
@@ -220,7 +201,7 @@ def squeeze(x: Any, axis: Axes) -> Any:
 def concat(arrays: Sequence[Any], *, axis: int = 0) -> Any:
     """One behind the other along an axis."""
     base = _base(*arrays)
-    return base._made(base._builder.concatenate(base._alike(arrays), axis))
+    return base._made(base._builder.concatenate(base._alike(arrays), operator.index(axis)))
 
 
 @_public
@@ -244,13 +225,13 @@ def gelu(x: Any, *, approximate: str = "tanh") -> Any:
 @_public
 def softmax(x: Any, *, axis: int = -1) -> Any:
     """e^x divided by the sum of these along an axis."""
-    return x._made(x._builder.softmax(x._id, axis))
+    return x._made(x._builder.softmax(x._id, operator.index(axis)))
 
 
 @_public
 def log_softmax(x: Any, *, axis: int = -1) -> Any:
     """The logarithm of softmax."""
-    return x._made(x._builder.log_softmax(x._id, axis))
+    return x._made(x._builder.log_softmax(x._id, operator.index(axis)))
 
 
 @_public

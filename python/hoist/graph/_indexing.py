@@ -1,13 +1,23 @@
-"""Basic indexing of traced arrays: numbers, slices, None and one ellipsis."""
+"""Indexing of traced arrays: numbers, slices, None and one ellipsis; or one array of integers."""
 
 import operator
 from typing import Any, List
 
 from hoist.errors import InvalidArgument
-from hoist.graph._traced import Traced
+from hoist.graph._traced import Traced, is_array
 
 
 def indexed(array: Traced, key: Any) -> Traced:
+    if isinstance(key, Traced) or (is_array(key) and getattr(key, "ndim", 1) != 0):
+        from hoist.graph._along import take
+
+        places = array._made(array._id_of(key))
+        if places.dtype == "bool":
+            raise InvalidArgument(
+                "a mask as an index: traced arrays take numbers and slices, or an array of integers"
+            )
+        taken: Traced = take(array, places, axis=0)
+        return taken
     keys = list(key) if isinstance(key, tuple) else [key]
     used = sum(1 for one in keys if one is not None and one is not Ellipsis)
     dots = [i for i, one in enumerate(keys) if one is Ellipsis]
@@ -39,6 +49,8 @@ def indexed(array: Traced, key: Any) -> Traced:
 
 def _index(key: Any, extent: int, array: Traced) -> int:
     try:
+        if isinstance(key, bool):  # an axis of a condition's elements, not one of two places
+            raise TypeError
         index = operator.index(key)
     except TypeError:
         raise InvalidArgument(

@@ -1,11 +1,13 @@
 """The stand-in for an array while a function is traced."""
 
 import operator
-from numbers import Real
+from numbers import Number, Real
 from typing import Any, Iterator, List, NoReturn, Optional, Sequence, Tuple, Union
 
 from hoist import _graph
 from hoist.errors import Error, InvalidArgument
+from hoist.graph._methods import Reductions
+from hoist.graph._operators import IntegerOperators
 from hoist.graph._types import float_for, is_integer, name_of, takes_integers, type_of_all
 
 Axes = Union[int, Sequence[int], None]
@@ -17,7 +19,7 @@ class TraceError(Error, TypeError):
 
 def is_array(value: Any) -> bool:
     """Whether a value is an array, of those that programs may take."""
-    if isinstance(value, (bytes, str, Real, Traced)):
+    if isinstance(value, (bytes, str, type, Number, Traced)):
         return False
     if any(
         hasattr(value, name)
@@ -31,6 +33,15 @@ def is_array(value: Any) -> bool:
     return True
 
 
+def has_traced(value: Any) -> bool:
+    """Whether a value is a stand-in, or one lies in its tuples, lists and dicts."""
+    if isinstance(value, dict):
+        return any(map(has_traced, value.values()))
+    if isinstance(value, (tuple, list)):
+        return any(map(has_traced, value))
+    return isinstance(value, Traced)
+
+
 def axes_of(axis: Axes) -> List[int]:
     if axis is None:
         return []
@@ -39,7 +50,7 @@ def axes_of(axis: Axes) -> List[int]:
     return [operator.index(axis)]  # type: ignore[arg-type]
 
 
-class Traced:
+class Traced(IntegerOperators, Reductions):
     """An array of a function that is being traced: its shape and type, but no values."""
 
     __slots__ = ("_builder", "_id")
@@ -99,8 +110,10 @@ class Traced:
             id = value._id
         elif isinstance(value, Real):
             return self._builder.number(value, dtype or type_of_all((), [value]))
-        else:
+        elif is_array(value):
             id = self._builder.constant(value, "a constant")
+        else:
+            raise TraceError(f"an operation on an array and a {type(value).__name__}")
         if dtype is None or dtype == self._builder.dtype(id):
             return id
         return self._builder.cast(id, dtype)
@@ -124,7 +137,7 @@ class Traced:
         return self._made(self._builder.node(op, ids))
 
     def _reduce(self, op: str, axis: Axes, keepdims: bool) -> "Traced":
-        if axis == ():
+        if axis is not None and not axes_of(axis):
             raise InvalidArgument(f"{op} over no axes: give at least one, or None for all")
         return self._made(self._builder.reduce(op, self._id, axes_of(axis), keepdims))
 
@@ -184,48 +197,6 @@ class Traced:
             del shape[-1 if b.ndim == 1 else -2]
         return product.reshape(tuple(shape)) if len(shape) != product.ndim else product
 
-    def __floordiv__(self, other: Any) -> "Traced":
-        return self._node("floor_divide", self, other)
-
-    def __rfloordiv__(self, other: Any) -> "Traced":
-        return self._node("floor_divide", other, self)
-
-    def __mod__(self, other: Any) -> "Traced":
-        return self._node("remainder", self, other)
-
-    def __rmod__(self, other: Any) -> "Traced":
-        return self._node("remainder", other, self)
-
-    def __and__(self, other: Any) -> "Traced":
-        return self._node("bitwise_and", self, other)
-
-    __rand__ = __and__
-
-    def __or__(self, other: Any) -> "Traced":
-        return self._node("bitwise_or", self, other)
-
-    __ror__ = __or__
-
-    def __xor__(self, other: Any) -> "Traced":
-        return self._node("bitwise_xor", self, other)
-
-    __rxor__ = __xor__
-
-    def __lshift__(self, other: Any) -> "Traced":
-        return self._node("bitwise_left_shift", self, other)
-
-    def __rlshift__(self, other: Any) -> "Traced":
-        return self._node("bitwise_left_shift", other, self)
-
-    def __rshift__(self, other: Any) -> "Traced":
-        return self._node("bitwise_right_shift", self, other)
-
-    def __rrshift__(self, other: Any) -> "Traced":
-        return self._node("bitwise_right_shift", other, self)
-
-    def __invert__(self) -> "Traced":
-        return self._node("bitwise_invert", self)
-
     def __neg__(self) -> "Traced":
         return self._node("negative", self)
 
@@ -271,18 +242,6 @@ class Traced:
         if not axes:
             return self.T
         return self.permute_dims(axes[0] if isinstance(axes[0], (tuple, list)) else axes)
-
-    def sum(self, axis: Axes = None, keepdims: bool = False) -> "Traced":
-        return self._reduce("sum", axis, keepdims)
-
-    def mean(self, axis: Axes = None, keepdims: bool = False) -> "Traced":
-        return self._reduce("mean", axis, keepdims)
-
-    def max(self, axis: Axes = None, keepdims: bool = False) -> "Traced":
-        return self._reduce("max", axis, keepdims)
-
-    def min(self, axis: Axes = None, keepdims: bool = False) -> "Traced":
-        return self._reduce("min", axis, keepdims)
 
     def __len__(self) -> int:
         if not self.shape:

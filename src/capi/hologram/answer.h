@@ -30,6 +30,17 @@ T nothing() {
 
 inline Error no_memory() { return fail(ErrorCode::exhausted, "Out of memory"); }
 
+// For a handler of any exception. Its messages are so short that strings have them without memory.
+inline hologram_status keep_exception() noexcept {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    return keep(no_memory());
+  } catch (...) {
+    return keep(fail(ErrorCode::internal, "Internal error"));
+  }
+}
+
 // The result of call(), a Result, as a T.
 template <typename T, typename Call>
 T give(const Call& call) noexcept {
@@ -37,8 +48,8 @@ T give(const Call& call) noexcept {
     const auto result = call();
     if (result) return static_cast<T>(*result);
     keep(result.error());
-  } catch (const std::bad_alloc&) {
-    keep(no_memory());
+  } catch (...) {
+    keep_exception();
   }
   return nothing<T>();
 }
@@ -49,8 +60,8 @@ char* give_text(const Call& call) noexcept {
     const Result<std::string> result = call();
     if (result) return text_of(*result);
     keep(result.error());
-  } catch (const std::bad_alloc&) {
-    keep(no_memory());
+  } catch (...) {
+    keep_exception();
   }
   return nullptr;
 }
@@ -61,9 +72,18 @@ hologram_status done(const Call& call) noexcept {
   try {
     const Status status = call();
     return status ? HOLOGRAM_OK : keep(status.error());
-  } catch (const std::bad_alloc&) {
-    return keep(no_memory());
+  } catch (...) {
+    return keep_exception();
   }
+}
+
+// A call that gives nothing.
+template <typename Call>
+void dropped(const Call& call) noexcept {
+  (void)done([&]() -> Status {
+    call();
+    return {};
+  });
 }
 
 inline Error null_text(const char* what) {

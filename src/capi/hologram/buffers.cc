@@ -28,7 +28,7 @@ extern "C" {
 
 const char* hologram_get_version(void) { return ffi::kVersion.data(); }
 
-void hologram_clear_all_registries(void) { ffi::clear_all_registries(); }
+void hologram_clear_all_registries(void) { dropped(ffi::clear_all_registries); }
 
 uint64_t hologram_new_executor(void) { return give<uint64_t>(ffi::new_executor); }
 
@@ -41,7 +41,9 @@ uint64_t hologram_new_executor_with_backend(const char* backend) {
 
 uint64_t hologram_new_executor_auto(void) { return hologram_new_executor(); }
 
-void hologram_executor_cleanup(uint64_t executor) { ffi::executor_cleanup(executor); }
+void hologram_executor_cleanup(uint64_t executor) {
+  dropped([&] { ffi::executor_cleanup(executor); });
+}
 
 uint64_t hologram_executor_allocate_buffer(uint64_t executor, uint32_t len) {
   return give<uint64_t>([&] { return ffi::allocate_buffer(executor, len); });
@@ -163,5 +165,7 @@ uint8_t hologram_buffer_verify_canonical(uint64_t executor, uint64_t buffer) {
   return give<uint8_t>([&] { return ffi::is_canonical(executor, buffer); });
 }
 
-void hologram_buffer_cleanup(uint64_t buffer) { ffi::buffer_cleanup(buffer); }
+void hologram_buffer_cleanup(uint64_t buffer) {
+  dropped([&] { ffi::buffer_cleanup(buffer); });
+}
 }

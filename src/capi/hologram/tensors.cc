@@ -130,5 +130,7 @@ uint64_t hologram_tensor_buffer(uint64_t tensor) {
   return give<uint64_t>([&] { return ffi::tensor_buffer(tensor); });
 }
 
-void hologram_tensor_cleanup(uint64_t tensor) { ffi::tensor_cleanup(tensor); }
+void hologram_tensor_cleanup(uint64_t tensor) {
+  dropped([&] { ffi::tensor_cleanup(tensor); });
+}
 }

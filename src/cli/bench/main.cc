@@ -127,10 +127,11 @@ int main(int argc, char** argv) {
   CLI::App app("Measures the parts of Hoist on this machine, beside their peers in the same run",
                argv[0]);
   Options options;
-  suggest(app.add_option("AREA", options.areas,
-                         "The first part of benchmarks' names, as --list prints them (default: "
-                         "all)"),
-          "aes codec container device gemm match memcpy placement qsort radix_sort tensors");
+  suggest(
+      app.add_option("AREA", options.areas,
+                     "The first part of benchmarks' names, as --list prints them (default: "
+                     "all)"),
+      "aes codec container device gemm match memcpy placement qsort radix_sort records tensors");
   app.add_option("--filter", options.filter,
                  "Only benchmarks in whose names the regular expression RE is found, and their "
                  "peers")

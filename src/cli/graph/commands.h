@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace hoist::cli {
 
@@ -25,5 +26,23 @@ struct GraphEvalOptions {
   bool json = false;
 };
 int graph_eval(const GraphEvalOptions& options);
+
+struct GraphShowOptions {
+  std::string file;
+  std::string picture;  // a file; empty: none
+  bool force = false;
+  bool fast_math = false;
+  bool json = false;
+};
+int graph_show(const GraphShowOptions& options);
+
+struct GraphRunOptions {
+  std::string file;
+  std::vector<std::string> inputs;   // "x=x.npy"
+  std::vector<std::string> outputs;  // "y=y.npy"
+  bool force = false;
+  bool fast_math = false;
+};
+int graph_run(const GraphRunOptions& options);
 
 }  // namespace hoist::cli

@@ -1,4 +1,4 @@
-// hoist graph: circuits over the 96 classes of bytes.
+// hoist graph: tensor programs, and circuits over the 96 classes of bytes.
 #include <memory>
 
 #include "cli/command.h"
@@ -55,18 +55,63 @@ void add_eval(CLI::App& app, int& status) {
   command->callback([&status, options] { status = graph_eval(*options); });
 }
 
+void add_fast_math(CLI::App* command, bool& fast_math) {
+  command->add_flag("--fast-math", fast_math,
+                    "Allow what rounds otherwise, or is wrong for infinities, NaN or -0");
+}
+
+void add_show(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("show", "Say how a tensor program is fused, and draw it");
+  auto options = std::make_shared<GraphShowOptions>();
+  command->add_option("FILE", options->file, "The program's text")->required();
+  command->add_option("-o", options->picture, "Draw the nodes, grouped by kernel, into an SVG file")
+      ->type_name("SVG");
+  add_force(command, options->force);
+  add_fast_math(command, options->fast_math);
+  command->add_flag("--json", options->json, "Print as JSON");
+  command->footer(
+      "Exit status 1 where the file has errors.\n\n"
+      "Example:\n"
+      "  hoist graph show layer.graph -o layer.svg");
+  command->callback([&status, options] { status = graph_show(*options); });
+}
+
+void add_run(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("run", "Run a tensor program on arrays of files");
+  auto options = std::make_shared<GraphRunOptions>();
+  const auto add_list = [&](const char* name, auto& values, const char* description) {
+    command->add_option(name, values, description)
+        ->type_name("ARRAY=FILE")
+        ->allow_extra_args(false)
+        ->take_all();
+  };
+  command->add_option("FILE", options->file, "The program's text")->required();
+  add_list("--in", options->inputs, "Read an input, .npy or raw");
+  add_list("--out", options->outputs, "Write an output, .npy or raw");
+  add_force(command, options->force);
+  add_fast_math(command, options->fast_math);
+  command->footer(
+      "Arrays without a name have their number: --out 0=y.npy.\n\n"
+      "Example:\n"
+      "  hoist graph run layer.graph --in x=x.npy --out y=result.npy");
+  command->callback([&status, options] { status = graph_run(*options); });
+}
+
 }  // namespace
 }  // namespace hoist::cli
 
 int main(int argc, char** argv) {
   using namespace hoist::cli;
-  CLI::App app("Circuits over the 96 classes of bytes.", argv[0]);
+  CLI::App app("Tensor programs, and circuits over the 96 classes of bytes.", argv[0]);
   app.require_subcommand(1);
   app.footer(
       "Examples:\n"
+      "  hoist graph show layer.graph\n"
       "  hoist graph canon 'mark@c21 . mark@c21'\n"
       "  hoist graph eval 'copy@c05->c06'");
   int status = kDone;
+  add_show(app, status);
+  add_run(app, status);
   add_canon(app, status);
   add_eval(app, status);
   return run_tool(app, argc, argv, [&] { return status; });

@@ -6,44 +6,13 @@
 #include <utility>
 
 #include "base/nearest_word.h"
+#include "cli/assignments.h"
 #include "px/lower/literal.h"
 
 namespace hoist::cli {
 namespace {
 
-struct Assignment {
-  std::string name;
-  std::string value;
-};
-
 Error refuse(std::string what) { return fail(ErrorCode::invalid_argument, std::move(what)); }
-
-// "name=value"
-Result<Assignment> split(const std::string& option, const std::string& text) {
-  const size_t equals = text.find('=');
-  if (equals != std::string::npos && equals > 0 && equals + 1 < text.size()) {
-    return Assignment{text.substr(0, equals), text.substr(equals + 1)};
-  }
-  return refuse(fmt::format("{} {} lacks a name or a value (hoist px run): write {} name=value",
-                            option, text, option));
-}
-
-// A name has one value.
-Result<std::vector<Assignment>> assignments(const std::string& option,
-                                            const std::vector<std::string>& texts) {
-  std::vector<Assignment> all;
-  for (const std::string& text : texts) {
-    Result<Assignment> one = split(option, text);
-    if (!one) return one.error();
-    for (const Assignment& other : all) {
-      if (other.name != one->name) continue;
-      return refuse(
-          fmt::format("{} is given twice ({} {}): leave one out", one->name, option, text));
-    }
-    all.push_back(*std::move(one));
-  }
-  return all;
-}
 
 Error unknown(const std::string& option, const std::string& what, const std::string& name,
               const std::vector<std::string>& known) {
@@ -98,7 +67,8 @@ Status set_scalars(const PxRunOptions& options, const px::HostProgram& host, Run
   for (const px::HostScalar& scalar : host.scalars) {
     if (!scalar.is_counter) known.push_back(scalar.parameter.name);
   }
-  const Result<std::vector<Assignment>> sets = assignments("--set", options.scalars);
+  const Result<std::vector<Assignment>> sets =
+      assignments("hoist px run", "--set", options.scalars);
   if (!sets) return sets.error();
   for (const Assignment& set : *sets) {
     const px::HostScalar* scalar = host.find_scalar(set.name);
@@ -136,7 +106,8 @@ Status add_zeros(RunValues& made, const px::HostArray* array, uint64_t elements)
 
 Status read_inputs(const PxRunOptions& options, const px::HostProgram& host, RunValues& made,
                    std::optional<uint64_t>& first) {
-  const Result<std::vector<Assignment>> inputs = assignments("--in", options.inputs);
+  const Result<std::vector<Assignment>> inputs =
+      assignments("hoist px run", "--in", options.inputs);
   if (!inputs) return inputs.error();
   for (const Assignment& input : *inputs) {
     const Result<const px::HostArray*> array = find_array("--in", input.name, host);
@@ -150,7 +121,8 @@ Status read_inputs(const PxRunOptions& options, const px::HostProgram& host, Run
 }
 
 Status set_lengths(const PxRunOptions& options, const px::HostProgram& host, RunValues& made) {
-  const Result<std::vector<Assignment>> lengths = assignments("--len", options.lengths);
+  const Result<std::vector<Assignment>> lengths =
+      assignments("hoist px run", "--len", options.lengths);
   if (!lengths) return lengths.error();
   for (const Assignment& length : *lengths) {
     const Result<const px::HostArray*> array = find_array("--len", length.name, host);
@@ -212,7 +184,8 @@ std::vector<std::string> input_files(const PxRunOptions& options) {
 Result<std::vector<ArrayFileName>> output_files(const PxRunOptions& options,
                                                 const px::HostProgram& host) {
   std::vector<ArrayFileName> files;
-  const Result<std::vector<Assignment>> outputs = assignments("--out", options.outputs);
+  const Result<std::vector<Assignment>> outputs =
+      assignments("hoist px run", "--out", options.outputs);
   if (!outputs) return outputs.error();
   for (const Assignment& output : *outputs) {
     const Result<const px::HostArray*> array = find_array("--out", output.name, host);

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/px/array_file.h"
+#include "cli/array_file.h"
 #include "cli/px/commands.h"
 #include "px/host/run_host.h"
 #include "px/lower/lower.h"

@@ -1,5 +1,6 @@
 #include "graph/ffi/json.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -8,6 +9,23 @@ namespace hoist::graph::ffi {
 namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// Whether a number that no double holds is too large rather than too small: by the decimal place of
+// its first digit that is not 0.
+bool is_too_large(std::string_view number) {
+  const size_t end = std::min(number.find_first_of("eE"), number.size());
+  const std::string_view digits = number.substr(0, end);
+  const auto point = static_cast<int64_t>(std::min(digits.find('.'), digits.size()));
+  const auto first = static_cast<int64_t>(digits.find_first_of("123456789"));
+  int64_t exponent = 0;
+  if (end < number.size()) {
+    const size_t begin = end + (number[end + 1] == '+' ? 2 : 1);
+    const auto [last, failed] =
+        std::from_chars(number.data() + begin, number.data() + number.size(), exponent);
+    if (failed != std::errc{}) return number[begin] != '-';
+  }
+  return exponent > first - point;
+}
 
 class Reader {
  public:
@@ -38,16 +56,16 @@ class Reader {
     if (take_word("Infinity")) return sign * std::numeric_limits<float>::infinity();
     if (!is_negative && take_word("NaN")) return std::numeric_limits<float>::quiet_NaN();
     if (!digits_of_integer()) return error("expected a number").error();
-    bool is_small = text_[at_ - 1] == '0' && (at_ - begin) == (is_negative ? 2u : 1u);
     if (take('.') && !digits()) return error("expected a digit after '.'").error();
     if (take('e') || take('E')) {
-      if (!take('+')) is_small |= take('-');
+      if (!take('+')) take('-');
       if (!digits()) return error("expected the exponent's digits").error();
     }
     double value = 0;
     const auto [end, failed] = std::from_chars(text_.data() + begin, text_.data() + at_, value);
     if (failed == std::errc::result_out_of_range) {
-      value = is_small ? 0.0 : std::numeric_limits<double>::infinity();
+      const std::string_view number = text_.substr(begin, at_ - begin);
+      value = is_too_large(number) ? std::numeric_limits<double>::infinity() : 0.0;
       if (is_negative) value = -value;
     }
     return static_cast<float>(value);

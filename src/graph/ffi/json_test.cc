@@ -4,8 +4,12 @@
 
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <random>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/test_seed.h"
 
@@ -26,6 +30,58 @@ TEST(JsonTest, ReadsWhatPythonWrites) {
   EXPECT_TRUE(std::isnan((*special)[0]));
   EXPECT_EQ((*special)[1], kInfinity);
   EXPECT_EQ((*special)[2], -kInfinity);
+}
+
+// As Python and strtod have them.
+TEST(JsonTest, NumbersBeyondDoublesAreInfiniteOrZero) {
+  const auto zeros = [](size_t count) { return std::string(count, '0'); };
+  const std::vector<std::pair<std::string, float>> cases = {
+      {"0.5e400", kInfinity},
+      {"-0.5e400", -kInfinity},
+      {"0.0000001e400", kInfinity},
+      {"1" + zeros(400), kInfinity},
+      {"1" + zeros(400) + "e-5", kInfinity},
+      {"1" + zeros(400) + "e-400", 1},
+      {"-1" + zeros(400) + ".5e-5", -kInfinity},
+      {"1" + zeros(400) + "e-800", 0},
+      {"0." + zeros(400) + "1", 0},
+      {"0." + zeros(400) + "1e5", 0},
+      {"0." + zeros(400) + "1e401", 1},
+      {"-0." + zeros(400) + "1e+802", -kInfinity},
+      {"1e99999999999999999999", kInfinity},
+      {"1E+99999999999999999999", kInfinity},
+      {"-1e99999999999999999999", -kInfinity},
+      {"1e-99999999999999999999", 0},
+      {"0e99999999999999999999", 0},
+      {"0.000e400", 0},
+      {"2e308", kInfinity},
+      {"1e-324", 0},
+      {"-1e-400", -0.0f},
+      {"-0e400", -0.0f},
+  };
+  for (const auto& [text, expected] : cases) {
+    const Result<Floats> read = read_floats("[" + text + "]", "data");
+    ASSERT_TRUE(read) << text;
+    EXPECT_EQ(std::bit_cast<uint32_t>((*read)[0]), std::bit_cast<uint32_t>(expected)) << text;
+  }
+  std::mt19937 random(static_cast<uint32_t>(test_seed()));
+  const auto some_digits = [&](size_t most) {
+    std::string digits(random() % most, '0');
+    for (char& digit : digits) {
+      if (random() % 3 == 0) digit = static_cast<char>('0' + random() % 10);
+    }
+    return digits;
+  };
+  for (int i = 0; i < 20000; ++i) {
+    std::string text = random() % 2 == 0 ? "" : "-";
+    text += random() % 2 == 0 ? "0" : std::to_string(1 + random() % 9) + some_digits(500);
+    if (random() % 2 == 0) text += "." + some_digits(500) + "7";
+    if (random() % 3 != 0) text += "e" + std::to_string(static_cast<int>(random() % 1400) - 700);
+    const Result<Floats> read = read_floats("[" + text + "]", "data");
+    ASSERT_TRUE(read) << text;
+    const auto expected = static_cast<float>(std::strtod(text.c_str(), nullptr));
+    ASSERT_EQ(std::bit_cast<uint32_t>((*read)[0]), std::bit_cast<uint32_t>(expected)) << text;
+  }
 }
 
 TEST(JsonTest, RefusesWhatIsNoArrayOfNumbers) {

@@ -18,7 +18,7 @@ class SessionTest : public ::testing::Test {
   uint64_t buffer(const std::vector<float>& values) {
     const uint64_t handle =
         allocate_buffer(executor_, static_cast<uint32_t>(values.size())).value();
-    copy_from(executor_, handle, values).has_value();
+    EXPECT_TRUE(copy_from(executor_, handle, values));
     return handle;
   }
   std::vector<float> values(uint64_t handle) {

@@ -15,6 +15,8 @@ Result<uint64_t> view(uint64_t handle, const Make& make) {
   if (!tensor) return tensor_not_found(handle);
   Result<Tensor> made = make(tensor->tensor);
   if (!made) return made.error();
+  // Where a view without elements would begin may lie outside of the buffer.
+  if (made->elements() == 0) made->offset = tensor->tensor.offset;
   return register_tensor(*std::move(made));
 }
 

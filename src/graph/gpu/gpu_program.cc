@@ -63,7 +63,10 @@ struct GpuProgram::Context {
 
 GpuProgram::GpuProgram(const program::Graph& graph, device::Device& device,
                        const GpuOptions& options)
-    : graph_(graph), fused_(program::fuse(graph_, true)), device_(device), options_(options) {
+    : graph_(graph),
+      fused_(program::fuse(graph_, true, false)),
+      device_(device),
+      options_(options) {
   for (const Id id : graph_.inputs()) input_bytes_.push_back(bytes_of(graph_[id]));
   const std::vector<Id>& outputs = graph_.outputs();
   for (const Id id : outputs) {

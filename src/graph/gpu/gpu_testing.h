@@ -98,7 +98,7 @@ class GpuProgramTest : public testing::Test {
 
   void check_nodes(const Graph& of, RandomValues& random, bool with_special, size_t shift = 0) {
     const Graph graph = kernels::with_all_outputs(of);
-    const program::Fused fused = program::fuse(graph, true);
+    const program::Fused fused = program::fuse(graph, true, false);
     const auto program = GpuProgram::compile(graph, device());
     if (!program && program.error().code == ErrorCode::unsupported) return;
     ASSERT_TRUE(program) << program.error().message;

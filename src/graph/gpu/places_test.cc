@@ -15,7 +15,7 @@ using program::Id;
 using program::Op;
 
 kernels::Lowered lowered(const Graph& graph) {
-  return kernels::lower(graph, program::fuse(graph, true), {}).value();
+  return kernels::lower(graph, program::fuse(graph, true, false), {}).value();
 }
 
 TEST(PlacesTest, ResultsThatLiveTogetherLieApart) {

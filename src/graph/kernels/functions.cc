@@ -32,6 +32,45 @@ Value Functions::sigmoid(Value x) {
   return writer_.binary(BinaryOperator::divide, top, above);
 }
 
+Value Functions::is_infinite(Value x) {
+  const Value infinity = make_.real(type_, std::numeric_limits<double>::infinity());
+  return compare(Comparison::equal, call(Builtin::absolute, {x}), infinity);
+}
+
+// x (u - 1) / ln u with u = e^x: what rounding did to u, it did to its logarithm, too (W. Kahan).
+Value Functions::expm1(Value x) {
+  const Value u = writer_.let(call(Builtin::exp, {x}));
+  const Value less = writer_.let(binary(BinaryOperator::subtract, u, one()));
+  const Value ratio = binary(BinaryOperator::divide, less, call(Builtin::log, {u}));
+  const Value result = binary(BinaryOperator::multiply, ratio, x);
+  const Value limited = choose(is_infinite(u), u, result);
+  const Value bounded = choose(compare(Comparison::equal, less, constant(-1)), less, limited);
+  return choose(compare(Comparison::equal, u, one()), x, bounded);
+}
+
+// ln u + c / u, where u is 1 + x rounded and c what rounding lost.
+Value Functions::log1p(Value x) {
+  const Value u = writer_.let(binary(BinaryOperator::add, one(), x));
+  const Value above =
+      binary(BinaryOperator::subtract, one(), binary(BinaryOperator::subtract, u, x));
+  const Value below =
+      binary(BinaryOperator::subtract, x, binary(BinaryOperator::subtract, u, one()));
+  const Value lost = choose(compare(Comparison::greater, x, one()), above, below);
+  const Value log = writer_.let(call(Builtin::log, {u}));
+  const Value sum = binary(BinaryOperator::add, log, binary(BinaryOperator::divide, lost, u));
+  const Value is_limit =
+      binary(BinaryOperator::bit_or, is_infinite(u), compare(Comparison::equal, u, zero()));
+  const Value limited = choose(is_limit, log, sum);
+  return choose(compare(Comparison::equal, x, zero()), x, limited);
+}
+
+Value Functions::sign(Value x) {
+  const Value above = choose(compare(Comparison::greater, x, zero()), constant(1), zero());
+  if (!ir::is_float(type_) && !ir::is_signed(type_)) return above;
+  const Value found = choose(compare(Comparison::less, x, zero()), constant(-1), above);
+  return ir::is_float(type_) ? choose(is_nan(x), x, found) : found;
+}
+
 Value Functions::extreme(BinaryOperator op, Value a, Value b) {
   if (a->type.scalar == Scalar::boolean) {
     return writer_.binary(

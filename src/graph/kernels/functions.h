@@ -23,6 +23,11 @@ class Functions {
   Value is_nan(Value a) { return make_.compare(ir::Comparison::not_equal, a, a).value(); }
 
   Value sigmoid(Value x);
+  // e^x - 1 and ln(1 + x), precise near 0.
+  Value expm1(Value x);
+  Value log1p(Value x);
+  // Of integers, too; 0 for zeros, NaN for NaN.
+  Value sign(Value x);
   // Minimum or maximum: NaN where either is one; the IR's own operator takes the number.
   Value extreme(ir::BinaryOperator op, Value a, Value b);
   // Towards minus infinity, as Python's; of integers by 0: 0.
@@ -35,6 +40,7 @@ class Functions {
 
  private:
   Value binary(ir::BinaryOperator op, Value a, Value b) { return writer_.binary(op, a, b); }
+  Value is_infinite(Value x);
   // That of C's fmod, which is exact.
   Value float_remainder(Value a, Value b);
   Value float_floor_divide(Value a, Value b);

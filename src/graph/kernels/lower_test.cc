@@ -147,7 +147,7 @@ size_t lowered_graphs = 0;
 void check_interpreted(const Graph& graph, program::RandomValues& random, LowerOptions options,
                        bool fuses) {
   const Graph all = with_all_outputs(graph);
-  const Fused fused = program::fuse(all, fuses);
+  const Fused fused = program::fuse(all, fuses, false);
   const Result<Lowered> lowered = lower(all, fused, options);
   if (!lowered && lowered.error().code == ErrorCode::unsupported) return;
   ASSERT_TRUE(lowered) << lowered.error().message;
@@ -211,7 +211,7 @@ TEST(LowerTest, CompiledKernelsGiveWhatTheInterpreterGives) {
     SCOPED_TRACE(seed);
     program::RandomValues random(seed);
     const Graph graph = with_all_outputs(program::RandomGraph(random).make(1 + random.below(12)));
-    const Fused fused = program::fuse(graph, true);
+    const Fused fused = program::fuse(graph, true, false);
     Result<Lowered> lowered = lower(graph, fused, random_options(random));
     if (!lowered && lowered.error().code == ErrorCode::unsupported) continue;
     ASSERT_TRUE(lowered) << lowered.error().message;
@@ -248,7 +248,7 @@ TEST(LowerTest, TinyLayersAreOneKernel) {
   }
   graph.set_outputs({x});
   const Graph prepared = program::prepare(graph);
-  const Result<Lowered> lowered = lower(prepared, program::fuse(prepared, true), {});
+  const Result<Lowered> lowered = lower(prepared, program::fuse(prepared, true, false), {});
   ASSERT_TRUE(lowered) << lowered.error().message;
   EXPECT_EQ(lowered->steps.size(), 1u);
 }
@@ -262,7 +262,7 @@ TEST(LowerTest, ProductsOf16BitsAreRoundedInPassing) {
     const Id w = graph.input(dtype, {1200, 30}).value();
     graph.set_outputs({graph.add_node(Op::matmul, {x, w}).value()});
     const Graph prepared = program::prepare(graph);
-    const Result<Lowered> lowered = lower(prepared, program::fuse(prepared, true), {});
+    const Result<Lowered> lowered = lower(prepared, program::fuse(prepared, true, false), {});
     ASSERT_TRUE(lowered) << lowered.error().message;
     ASSERT_EQ(lowered->steps.size(), 1u);
     const auto* const step = std::get_if<ProductStep>(&lowered->steps[0]);

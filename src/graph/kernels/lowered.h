@@ -1,6 +1,6 @@
 // A tensor program as kernels of the IR and matrix products, in the order in which they run.
 //
-//   Fused fused = program::fuse(graph, true);                  // of a prepared graph
+//   Fused fused = program::fuse(graph, true, false);                  // of a prepared graph
 //   Result<Lowered> lowered = kernels::lower(graph, fused, {});
 //   for (const Step& step : lowered->steps) …
 //

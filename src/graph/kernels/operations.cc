@@ -43,7 +43,8 @@ constexpr std::array kKnown = {Op::copy,       Op::negate,
                                Op::equal,      Op::not_equal,
                                Op::less,       Op::less_equal,
                                Op::greater,    Op::greater_equal,
-                               Op::where};
+                               Op::where,      Op::expm1,
+                               Op::log1p,      Op::sign};
 
 bool is_among(std::span<const Op> all, Op op) {
   return std::find(all.begin(), all.end(), op) != all.end();
@@ -151,8 +152,14 @@ Value apply(KernelWriter& writer, const Graph& graph, const Node& node, std::vec
       return make.shifted(BinaryOperator::shift_left, a, b);
     case Op::right_shift:
       return make.shifted(BinaryOperator::shift_right, a, b);
-    default:
-      return make.call(*builtin_of(node.op), {a});
+    case Op::expm1:
+      return make.expm1(a);
+    case Op::log1p:
+      return make.log1p(a);
+    case Op::sign:
+      return make.sign(a);
+    default:  // integers are whole already
+      return ir::is_float(operand) ? make.call(*builtin_of(node.op), {a}) : a;
   }
 }
 

@@ -62,6 +62,8 @@ inline double error_bound(const Node& node, double expected, double scale, int64
     case Op::log:
     case Op::tanh:
     case Op::erf:
+    case Op::expm1:
+    case Op::log1p:
       return 16 * unit * std::abs(expected) + least;
     case Op::sigmoid:
       return 24 * unit * std::abs(expected) + (is_wide ? least : 0x1p-125);

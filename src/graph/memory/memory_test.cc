@@ -29,21 +29,10 @@ TEST(SlabTest, ClassesAreZeroedAlignedAndApart) {
   }
   for (size_t index = 0; index < kClasses; ++index) {
     for (const size_t offset : {size_t{0}, size_t{1024}, kClassBytes - 1}) {
-      EXPECT_EQ(*slab->at(ClassAddress::of(index, offset).value()),
+      EXPECT_EQ(*slab->at(PhiAddress::in_class(index, offset).value()),
                 static_cast<std::byte>(index + 1));
     }
   }
-}
-
-TEST(SlabTest, AddressesAreClassPageAndByte) {
-  EXPECT_EQ(ClassAddress::of(42, 1024), (ClassAddress{42, 4, 0}));
-  EXPECT_EQ(ClassAddress::of(95, 12287), (ClassAddress{95, 47, 255}));
-  EXPECT_EQ(ClassAddress::of(95, 12287)->offset(), kSlabBytes - 1);
-  EXPECT_EQ(ClassAddress::of(3, 2, 7)->offset(), 3 * 12288u + 2 * 256 + 7);
-  EXPECT_EQ(ClassAddress::of(96, 0).error().code, ErrorCode::invalid_argument);
-  EXPECT_EQ(ClassAddress::of(0, 12288).error().code, ErrorCode::invalid_argument);
-  EXPECT_EQ(ClassAddress::of(0, 48, 0).error().code, ErrorCode::invalid_argument);
-  EXPECT_EQ(ClassAddress::of(0, 0, 256).error().code, ErrorCode::invalid_argument);
 }
 
 TEST(ClassSetTest, GivesTheLowestFreeOne) {

@@ -2,31 +2,7 @@
 
 #include <sys/mman.h>
 
-#include <string>
-
 namespace hoist::graph {
-
-Result<ClassAddress> ClassAddress::of(size_t index, size_t offset_in_class) {
-  if (offset_in_class >= kClassBytes) {
-    return fail(ErrorCode::invalid_argument, "offset " + std::to_string(offset_in_class) +
-                                                 " >= 12288: a class has 48 pages of 256 bytes");
-  }
-  return of(index, offset_in_class / kPageBytes, offset_in_class % kPageBytes);
-}
-
-Result<ClassAddress> ClassAddress::of(size_t index, size_t page, size_t byte) {
-  if (index >= kClasses) {
-    return fail(ErrorCode::invalid_argument,
-                "class " + std::to_string(index) + " >= 96: give one of 0 to 95");
-  }
-  if (page >= kPages || byte >= kPageBytes) {
-    return fail(ErrorCode::invalid_argument, "page " + std::to_string(page) + ", byte " +
-                                                 std::to_string(byte) +
-                                                 ": a class has 48 pages of 256 bytes");
-  }
-  return ClassAddress{static_cast<uint8_t>(index), static_cast<uint8_t>(page),
-                      static_cast<uint8_t>(byte)};
-}
 
 Result<std::shared_ptr<Slab>> Slab::create() {
   void* const data =

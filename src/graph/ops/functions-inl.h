@@ -123,13 +123,19 @@ HWY_INLINE V gelu_erf(V x) {
   return hn::Mul(x, share);
 }
 
-// ln x; NaN for x < 0, -infinity for 0. By the polynomial of Cephes (logf.c, S. Moshier).
-HWY_INLINE V log(V x) {
+// x = 2^n (1 + f) with 1 + f in [sqrt(1/2), sqrt 2), and ln(1 + f) = f - f^2 / 2 + tail, by the
+// polynomial of Cephes (logf.c, S. Moshier). For x > 0.
+struct Logarithm {
+  V n;
+  V f;
+  V tail;
+};
+
+HWY_INLINE Logarithm logarithm(V x) {
   const D d;
   const DI di;
   const auto is_small = hn::Lt(x, number(1.17549435e-38f));
   const V scaled = hn::IfThenElse(is_small, hn::Mul(x, number(33554432.0f)), x);  // 2^25
-  // The mantissa in [sqrt(1/2), sqrt 2), and the exponent to go with it.
   const VI bits = hn::BitCast(di, scaled);
   const VI offset = hn::Sub(bits, hn::Set(di, 0x3f3504f3));
   const VI exponent = hn::ShiftRight<23>(offset);
@@ -137,7 +143,6 @@ HWY_INLINE V log(V x) {
   const V n =
       hn::Sub(hn::ConvertTo(d, exponent), hn::IfThenElse(is_small, number(25.0f), hn::Zero(d)));
   const V f = hn::Sub(m, number(1.0f));
-  const V f2 = hn::Mul(f, f);
   V q = number(7.0376836292e-2f);
   q = hn::MulAdd(q, f, number(-1.1514610310e-1f));
   q = hn::MulAdd(q, f, number(1.1676998740e-1f));
@@ -147,14 +152,24 @@ HWY_INLINE V log(V x) {
   q = hn::MulAdd(q, f, number(2.0000714765e-1f));
   q = hn::MulAdd(q, f, number(-2.4999993993e-1f));
   q = hn::MulAdd(q, f, number(3.3333331174e-1f));
-  q = hn::Mul(hn::Mul(q, f), f2);
-  q = hn::MulAdd(n, number(-2.12194440e-4f), q);
-  q = hn::NegMulAdd(f2, number(0.5f), q);
-  V result = hn::MulAdd(n, number(0.693359375f), hn::Add(f, q));
+  return {n, f, hn::Mul(hn::Mul(q, f), hn::Mul(f, f))};
+}
+
+// A logarithm of x with its limits: NaN for x < 0, -infinity for 0, infinity for infinity.
+HWY_INLINE V with_limits_of_log(V x, V result) {
+  const D d;
   const V infinity = hn::Inf(d);
   result = hn::IfThenElse(hn::Lt(x, infinity), result, hn::Add(x, infinity));  // infinity and NaN
   result = hn::IfThenElse(hn::Eq(x, hn::Zero(d)), hn::Neg(infinity), result);
   return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::NaN(d), result);
+}
+
+// ln x
+HWY_INLINE V log(V x) {
+  const Logarithm at = logarithm(x);
+  V q = hn::MulAdd(at.n, number(-2.12194440e-4f), at.tail);
+  q = hn::NegMulAdd(hn::Mul(at.f, at.f), number(0.5f), q);
+  return with_limits_of_log(x, hn::MulAdd(at.n, number(0.693359375f), hn::Add(at.f, q)));
 }
 
 }  // namespace hoist::graph::HWY_NAMESPACE

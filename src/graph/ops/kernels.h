@@ -11,6 +11,8 @@
 
 namespace hoist::graph {
 
+struct ProductShape;  // of product.h
+
 // The names are NumPy's: minimum and maximum give NaN where either is one, fmin and fmax the other.
 enum class Binary : uint8_t { add, subtract, multiply, divide, minimum, maximum, fmin, fmax };
 inline constexpr size_t kBinaries = 8;
@@ -72,6 +74,10 @@ struct Kernels {
 // What this processor can run, widest vectors first.
 std::span<const Kernels<float>* const> runnable_f32();
 const Kernels<float>& kernels_f32();
+
+// As multiply() of product.h, with these.
+void multiply(const Kernels<float>& kernels, const ProductShape& shape, const float* a,
+              const float* b, float* c);
 
 }  // namespace ops_detail
 }  // namespace hoist::graph

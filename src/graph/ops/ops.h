@@ -8,19 +8,19 @@
 // others are `unsupported`.
 //
 // Results, with u = 2^-24 and e the exact result:
+// clang-format off
 //   add, subtract, multiply, divide    correctly rounded
 //   minimum, maximum, relu, clip       exact; NaN where an input is NaN
-//   fmin, fmax, frelu, fclip           exact; a NaN loses to a number (frelu: to 0, fclip: to
-//   `low`) sigmoid, tanh                      error <= 6 u |e|; sigmoid is 0 from -87.7 down
+//   fmin, fmax, frelu, fclip           exact; a NaN loses to a number (frelu: to 0, fclip: to `low`)
+//   sigmoid, tanh                      error <= 6 u |e|; sigmoid is 0 from -87.7 down
 //   gelu_tanh, gelu_erf                error <= 4 u |x|
 //   softmax                            error <= (32 + d) u e + 2^-126 for an input that is d less
-//   than the
-//                                      largest; 0 from d = 87.7 on; NaN everywhere where an input
-//                                      is
-//   sum, dot, loss sums                error <= (22 + log2(n / 1024)) u times the sum of the
-//   absolute terms,
-//                                      and 2 u of each term of a logarithm; sums are the same for
-//                                      every instruction set
+//                                      than the largest; 0 from d = 87.7 on; NaN everywhere where
+//                                      an input is
+//   sum, dot, loss sums                error <= (22 + log2(n / 1024)) u times the sum of the absolute
+//                                      terms, and 2 u of each term of a logarithm; sums are the same
+//                                      for every instruction set
+// clang-format on
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // Large products go block by block, so that what is used again lies in a near cache (K. Goto and R.
-// van de Geijn, Anatomy of High-Performance Matrix Multiplication, 2008): kDepth rows of B are
-// copied into panels as wide as a tile, kRows rows of A into panels as high as one, and tiles run
-// over both. Small ones are used where they lie.
+// van de Geijn, Anatomy of High-Performance Matrix Multiplication, 2008): kProductDepth rows
+// of B are copied into panels as wide as a tile, kRows rows of A into panels as high as one, and
+// tiles run over both. Small ones are used where they lie.
 #include "graph/ops/product.h"
 
 #include <algorithm>
@@ -16,7 +16,6 @@ namespace {
 
 using ops_detail::Kernels;
 
-constexpr size_t kDepth = 512;
 constexpr size_t kRows = 16;       // tiles
 constexpr size_t kColumns = 2048;  // elements
 // Up to so many multiplications a copy costs more than it saves.
@@ -47,11 +46,15 @@ class Panels {
 void in_place(const Kernels<float>& kernels, const ProductShape& shape, const float* a,
               const float* b, float* c) {
   const auto [rows, columns] = kernels.tile_size;
-  for (size_t j = 0; j < shape.columns; j += columns) {
-    const size_t wide = std::min(columns, shape.columns - j);
-    for (size_t i = 0; i < shape.rows; i += rows) {
-      kernels.tile(a + i * shape.a_row, shape.a_row, 1, b + j, shape.b_row, c + i * shape.c_row + j,
-                   shape.c_row, std::min(rows, shape.rows - i), wide, shape.depth, true);
+  for (size_t p = 0; p < shape.depth; p += kProductDepth) {
+    const size_t depth = std::min(kProductDepth, shape.depth - p);
+    for (size_t j = 0; j < shape.columns; j += columns) {
+      const size_t wide = std::min(columns, shape.columns - j);
+      for (size_t i = 0; i < shape.rows; i += rows) {
+        kernels.tile(a + i * shape.a_row + p, shape.a_row, 1, b + p * shape.b_row + j, shape.b_row,
+                     c + i * shape.c_row + j, shape.c_row, std::min(rows, shape.rows - i), wide,
+                     depth, p == 0);
+      }
     }
   }
 }
@@ -112,12 +115,12 @@ void by_blocks(const Kernels<float>& kernels, const ProductShape& shape, const f
   const size_t block_rows = kRows * height;
   const size_t block_columns = std::min(kColumns, (shape.columns + width - 1) / width * width);
   thread_local Panels panels;
-  float* const a_panels = panels.of((block_rows + block_columns) * kDepth);
-  float* const b_panels = a_panels + block_rows * kDepth;
+  float* const a_panels = panels.of((block_rows + block_columns) * kProductDepth);
+  float* const b_panels = a_panels + block_rows * kProductDepth;
   for (size_t j = 0; j < shape.columns; j += block_columns) {
     const size_t columns = std::min(block_columns, shape.columns - j);
-    for (size_t p = 0; p < shape.depth; p += kDepth) {
-      const size_t depth = std::min(kDepth, shape.depth - p);
+    for (size_t p = 0; p < shape.depth; p += kProductDepth) {
+      const size_t depth = std::min(kProductDepth, shape.depth - p);
       copy_columns(b + p * shape.b_row + j, shape.b_row, depth, columns, width, b_panels);
       for (size_t i = 0; i < shape.rows; i += block_rows) {
         const size_t rows = std::min(block_rows, shape.rows - i);
@@ -136,8 +139,8 @@ void by_blocks(const Kernels<float>& kernels, const ProductShape& shape, const f
 
 }  // namespace
 
-void multiply(const ProductShape& shape, const float* a, const float* b, float* c) {
-  const Kernels<float>& kernels = ops_detail::kernels_f32();
+void ops_detail::multiply(const Kernels<float>& kernels, const ProductShape& shape, const float* a,
+                          const float* b, float* c) {
   if (shape.depth == 0) {
     for (size_t i = 0; i < shape.rows; ++i) std::fill_n(c + i * shape.c_row, shape.columns, 0.0f);
   } else if (shape.rows <= kernels.tile_size.rows ||
@@ -146,6 +149,10 @@ void multiply(const ProductShape& shape, const float* a, const float* b, float* 
   } else {
     by_blocks(kernels, shape, a, b, c);
   }
+}
+
+void multiply(const ProductShape& shape, const float* a, const float* b, float* c) {
+  ops_detail::multiply(ops_detail::kernels_f32(), shape, a, b, c);
 }
 
 void multiply(size_t rows, size_t columns, const float* a, const float* x, float* y) {

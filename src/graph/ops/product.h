@@ -21,8 +21,11 @@ struct ProductShape {
   }
 };
 
+// The terms of an element are summed in their order, so many at a time, and then these sums are.
+inline constexpr size_t kProductDepth = 512;
+
 // C = A B; zeros where depth is 0. C overlaps neither. |error| of C(i, j) <= depth u sum of |A(i,
-// p) B(p, j)|, u = 2^-24.
+// p) B(p, j)|, u = 2^-24. An element has the same bits in each product that has its row and column.
 void multiply(const ProductShape& shape, const float* a, const float* b, float* c);
 
 // y = A x for `rows` rows of `columns` elements without gaps. y overlaps neither. Each row is

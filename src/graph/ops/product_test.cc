@@ -4,6 +4,7 @@
 
 #include <thread>
 
+#include "graph/ops/kernels.h"
 #include "graph/ops/testing.h"
 
 namespace hoist::graph {
@@ -54,6 +55,40 @@ TEST(ProductTest, MatchesPlainLoopsWhereOneSideIsLong) {
   check(random, 3000, 1, 300);
   check(random, 12, 40, 100'000);
   check(random, 40, 100'000, 3);
+}
+
+// Whether it goes by blocks or not, and whatever rows and columns are computed together.
+TEST(ProductTest, PartsHaveTheBitsOfTheWhole) {
+  Random random;
+  constexpr size_t kRows = 150;
+  constexpr size_t kColumns = 700;
+  constexpr size_t kDepth = 1400;
+  const std::vector<float> a = random.normal(kRows * kDepth);
+  const std::vector<float> b = random.normal(kDepth * kColumns);
+  const ProductShape whole = ProductShape::dense(kRows, kColumns, kDepth);
+  for (const ops_detail::Kernels<float>* kernels : ops_detail::runnable_f32()) {
+    std::vector<float> expected(kRows * kColumns);
+    ops_detail::multiply(*kernels, whole, a.data(), b.data(), expected.data());
+    for (const size_t rows : {size_t{1}, size_t{3}, size_t{13}, size_t{64}}) {
+      std::vector<float> found(kRows * kColumns);
+      for (size_t i = 0; i < kRows; i += rows) {
+        ProductShape part = whole;
+        part.rows = std::min(rows, kRows - i);
+        ops_detail::multiply(*kernels, part, a.data() + i * kDepth, b.data(),
+                             found.data() + i * kColumns);
+      }
+      EXPECT_EQ(found, expected) << kernels->name << ", " << rows << " rows at a time";
+    }
+    ProductShape part = whole;
+    part.columns = 37;
+    std::vector<float> found(kRows * kColumns);
+    ops_detail::multiply(*kernels, part, a.data(), b.data() + 50, found.data() + 50);
+    for (size_t i = 0; i < kRows; ++i) {
+      for (size_t j = 50; j < 87; ++j) {
+        ASSERT_EQ(found[i * kColumns + j], expected[i * kColumns + j]) << kernels->name;
+      }
+    }
+  }
 }
 
 TEST(ProductTest, NothingIsZeros) {

@@ -71,6 +71,12 @@ HWY_INLINE void store_part(Tag d, hn::Vec<Tag> values, float* to, Part<Tag> part
 #endif
 }
 
+// Whether results go past the caches. Stores that do need a vector's alignment, which an array
+// whose floats lie at odd addresses never reaches.
+HWY_INLINE bool goes_past_caches(const float* to, size_t n) {
+  return n >= kPastCaches && reinterpret_cast<uintptr_t>(to) % sizeof(float) == 0;
+}
+
 // How many elements lie in front of the first one at a vector's alignment.
 HWY_INLINE size_t misaligned(const float* at) {
   const size_t bytes = kLanes * sizeof(float);
@@ -83,7 +89,7 @@ template <class F>
 HWY_INLINE void map(const float* a, float* c, size_t n, const F& f) {
   const D d;
   size_t i = 0;
-  if (HWY_UNLIKELY(n >= kPastCaches && a != c)) {
+  if (HWY_UNLIKELY(goes_past_caches(c, n) && a != c)) {
     if (const size_t head = misaligned(c); head != 0) {
       const auto part = part_of(d, head);
       store_part(d, f(load_part(d, a, part)), c, part);
@@ -104,7 +110,7 @@ template <class F>
 HWY_INLINE void map_pairs(const float* a, const float* b, float* c, size_t n, const F& f) {
   const D d;
   size_t i = 0;
-  if (HWY_UNLIKELY(n >= kPastCaches && a != c && b != c)) {
+  if (HWY_UNLIKELY(goes_past_caches(c, n) && a != c && b != c)) {
     if (const size_t head = misaligned(c); head != 0) {
       const auto part = part_of(d, head);
       store_part(d, f(load_part(d, a, part), load_part(d, b, part)), c, part);

@@ -49,7 +49,9 @@ Id Canonicaliser::make(Node node) {
   }
   const auto try_rules = [&](std::span<const Rule> rules) -> std::optional<Id> {
     for (const Rule& rule : rules) {
-      if (const std::optional<Id> id = rule.apply(*this, node)) return id;
+      const std::optional<Id> id = rule.apply(*this, node);
+      // A number with axes can be what gives the node its shape: then it stays.
+      if (id && graph_[*id].shape == node.shape && graph_[*id].dtype == node.dtype) return id;
     }
     return {};
   };

@@ -19,7 +19,8 @@ Extents kept_dims(const Group& group) {
 
 class Fusion {
  public:
-  Fusion(const Graph& graph, bool fuses) : graph_(graph), fuses_(fuses) {}
+  Fusion(const Graph& graph, bool fuses, bool joins_rows)
+      : graph_(graph), fuses_(fuses), joins_rows_(joins_rows) {}
 
   Fused run() {
     find_origins();
@@ -28,6 +29,7 @@ class Fusion {
     for (Id id = 0; id < graph_.size(); ++id) {
       if (live[id] && is_primitive(graph_[id].op)) add(id);
     }
+    for (size_t group = groups_.size(); joins_rows_ && group-- > 0;) join_as_rows(group);
     sort_groups();
     return std::move(fused_);
   }
@@ -60,7 +62,7 @@ class Fusion {
       if (shape[i] == 1 && !is_products_last) continue;
       group.dims.push_back(shape[i]);
       group.reduced.push_back(
-          is_reduction(node.op) &&
+          (is_reduction(node.op) || node.op == Op::cumulative_sum) &&
           std::binary_search(node.numbers.begin(), node.numbers.end(), static_cast<int64_t>(i)));
     }
     if (node.op == Op::matmul) group.product = id;
@@ -106,6 +108,48 @@ class Fusion {
     return joined(both, a, b);
   }
 
+  // What has a number for each of the first axes of its only reader's domain joins that: rows of
+  // these axes, computed once for a row. After all others, because the reader's axes are then
+  // fixed.
+  void join_as_rows(size_t group) {
+    const Group& rows = groups_[group];
+    if (rows.members.empty() || rows.dims.empty() || !is_simple(rows)) return;
+    const std::optional<size_t> other = only_reader(group);
+    if (!other || !is_simple(groups_[*other])) return;
+    Group domain = groups_[*other];
+    const size_t count = rows.dims.size();
+    // An empty domain has no rows to compute it for.
+    if (domain.dims.size() <= count || element_count(domain.dims) == 0 ||
+        !std::equal(rows.dims.begin(), rows.dims.end(), domain.dims.begin())) {
+      return;
+    }
+    std::fill(domain.reduced.begin() + static_cast<ptrdiff_t>(count), domain.reduced.end(), true);
+    std::optional<Group> both = joined(std::move(domain), groups_[*other], rows);
+    if (!both || is_between(group, *other)) return;
+    for (const Id member : both->members) fused_.group_of[member] = *other;
+    groups_[*other] = *std::move(both);
+    groups_[group] = {};
+  }
+
+  static bool is_simple(const Group& group) {
+    return !group.product && !group.is_concatenation &&
+           std::find(group.reduced.begin(), group.reduced.end(), true) == group.reduced.end();
+  }
+
+  std::optional<size_t> only_reader(size_t group) const {
+    std::optional<size_t> reader;
+    for (Id id = 0; id < graph_.size(); ++id) {
+      const size_t own = fused_.group_of[id];
+      if (own == kNoGroup || own == group || own == reader) continue;
+      for (const Id input : graph_[id].inputs) {
+        if (fused_.group_of[fused_.origins[input].root] != group) continue;
+        if (reader && *reader != own) return {};
+        reader = own;
+      }
+    }
+    return reader;
+  }
+
   // Only the last of a product's axes can be reduced.
   static bool is_reducible(const Group& group) {
     return std::find(group.reduced.begin(), group.reduced.end() - 1, true) ==
@@ -135,6 +179,7 @@ class Fusion {
       const Origin& origin = fused_.origins[input];
       if (!is_among(group, origin.root)) continue;
       if (node.op == Op::matmul) return false;
+      if (node.op == Op::take_along && input == node.inputs[0]) return false;
       const Extents& own = graph_[origin.root].shape;
       const auto root_level = level_of(group, own);
       if (!root_level || (*level == Level::column && *root_level == Level::full)) return false;
@@ -200,6 +245,7 @@ class Fusion {
 
   const Graph& graph_;
   const bool fuses_;
+  const bool joins_rows_;
   Fused fused_;
   std::vector<Group> groups_;
 };
@@ -235,6 +281,8 @@ Extents domain_strides(const Group& group, Level level, const Extents& shape,
   return strides;
 }
 
-Fused fuse(const Graph& graph, bool fuses) { return Fusion(graph, fuses).run(); }
+Fused fuse(const Graph& graph, bool fuses, bool joins_rows) {
+  return Fusion(graph, fuses, fuses && joins_rows).run();
+}
 
 }  // namespace hoist::graph::program

@@ -5,7 +5,8 @@
 // Element-wise nodes join the kernels of their inputs, and reductions those of theirs, as long as
 // all of them meet at the same places and no other kernel stands between them. So softmax is one
 // kernel, and so is a matrix product (at most one in a kernel) with the element-wise nodes, and
-// reductions over its last axis, that follow it.
+// reductions over its last axis, that follow it. Element-wise nodes that have a number for each row
+// of one other kernel join it too, such as the roots of a batch norm's variances.
 #pragma once
 
 #include <optional>
@@ -25,7 +26,7 @@ struct Origin {
 struct Group {
   std::vector<Id> members;    // in the graph's order
   Extents dims;               // of the domain, none of them 1 but for a product's last one
-  std::vector<bool> reduced;  // of each of them
+  std::vector<bool> reduced;  // of each of them; without reductions: those along rows
   std::optional<Id> product;  // the matmul among the members
   bool is_concatenation = false;
 };
@@ -48,6 +49,8 @@ struct Fused {
 inline constexpr size_t kNoGroup = SIZE_MAX;
 
 // The graph is a prepared one. Without `fuses`, every node is a kernel of its own.
-Fused fuse(const Graph& graph, bool fuses);
+// `joins_rows`: numbers for each row join their reader, whose `reduced` axes need no reduction
+// then.
+Fused fuse(const Graph& graph, bool fuses, bool joins_rows);
 
 }  // namespace hoist::graph::program

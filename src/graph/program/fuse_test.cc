@@ -128,6 +128,34 @@ TEST(FuseTest, TransformerLayer) {
   EXPECT_LE(4 * count, model.graph.primitives());
 }
 
+// Roots of variances are computed once for a row; they are an output, too, or have another reader.
+TEST(FuseTest, NumbersOfRowsJoinTheirReader) {
+  for (const int64_t width : {3, 40, 3000}) {
+    Model model;
+    const Id x = model.in({4, 6, width});
+    const Id roots = model(Op::rsqrt, {model(Op::add, {model.in({4, 6, 1}), model.in({6, 1})})});
+    const Id scaled = model(Op::multiply, {model(Op::subtract, {x, model.in({6, 1})}), roots});
+    EXPECT_EQ(kernels(model, {scaled}), 1u);
+    EXPECT_EQ(kernels(model, {scaled, roots}), 1u);
+    const Id sums = *model.graph.reduce(Op::sum, roots, {0}, true);
+    EXPECT_EQ(kernels(model, {scaled, sums}), 2u);
+  }
+}
+
+// What is only reshaped at the end is written at once, and may be several outputs.
+TEST(FuseTest, ReshapedOutputsAreNoCopies) {
+  Model model;
+  const Id x = model.in({4, 6, 10});
+  const Id y = model(Op::exp, {x});
+  const Id flat = *model.graph.reshape(y, {24, 10});
+  EXPECT_EQ(kernels(model, {flat}), 1u);
+  EXPECT_EQ(kernels(model, {flat, y, flat}), 1u);
+  EXPECT_EQ(Program::compile(model.graph).value()->output(0).shape, Extents({24, 10}));
+  EXPECT_EQ(kernels(model, {*model.graph.reshape(x, {240})}), 1u);
+  EXPECT_EQ(kernels(model, {*model.graph.slice(y, {0, 0, 0}, {2, 6, 10}, {1, 1, 1})}), 2u);
+  EXPECT_EQ(kernels(model, {*model.graph.permute(y, {0, 2, 1}), y}), 2u);
+}
+
 // A third kernel that must run between two keeps them apart.
 TEST(FuseTest, WhatWouldWaitForItselfStaysApart) {
   Model model;

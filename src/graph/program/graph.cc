@@ -11,6 +11,9 @@ namespace {
 
 Error wrong(std::string message) { return fail(ErrorCode::invalid_argument, std::move(message)); }
 
+// What a program plans, sums of bytes of all its arrays, then fits 64 bits.
+constexpr int64_t kMostElements = int64_t{1} << 40;
+
 Status check_array(DType dtype, const Extents& shape) {
   if (!is_program_type(dtype)) {
     return fail(
@@ -26,8 +29,15 @@ Status check_array(DType dtype, const Extents& shape) {
   for (const int64_t extent : shape) {
     if (extent < 0) return wrong("an array of shape " + text_of(shape) + ": no negative extents");
   }
-  const std::vector<uint64_t> extents(shape.begin(), shape.end());
-  if (const auto count = array::element_count(extents); !count) return count.error();
+  // An extent of 0 counts as 1: strides are computed for the others, too.
+  int64_t count = 1;
+  for (const int64_t extent : shape) {
+    if (__builtin_mul_overflow(count, std::max<int64_t>(extent, 1), &count) ||
+        count >= kMostElements) {
+      return wrong("an array of shape " + text_of(shape) +
+                   ": programs take less than 2^40 elements");
+    }
+  }
   return {};
 }
 
@@ -87,6 +97,7 @@ Result<Id> Graph::add_node(Op op, std::vector<Id> inputs) {
   node.op = op;
   node.inputs = std::move(inputs);
   if (Status ok = infer(*this, node); !ok) return ok.error();
+  if (Status ok = check_array(node.dtype, node.shape); !ok) return ok.error();
   const DType dtype = nodes_[node.inputs.back()].dtype;
   const DType wide = computed_in(op, dtype);
   if (wide == dtype) return intern(std::move(node));
@@ -99,6 +110,7 @@ Result<Id> Graph::add_node(Op op, std::vector<Id> inputs) {
 Result<Id> Graph::reduce(Op op, Id input, Extents axes, bool keeps_axes) {
   const std::string who(properties(op).name);
   const DType dtype = nodes_[input].dtype;
+  if (is_place(op) && axes.size() != 1) return place_of_all(op, input, axes, keeps_axes);
   if (!takes(op, dtype)) return wrong(who + " of booleans: cast them with astype()");
   if (op == Op::mean && is_integer(dtype) && bytes_of(dtype) < 8) {
     const Result<Id> sum = reduce(Op::sum, input, std::move(axes), keeps_axes);
@@ -127,7 +139,8 @@ Result<Id> Graph::reduce(Op op, Id input, Extents axes, bool keeps_axes) {
   Extents kept = from.shape;
   Extents dropped;
   for (const int64_t axis : axes) {
-    if (kept[static_cast<size_t>(axis)] == 0 && op != Op::sum && op != Op::mean) {
+    if (kept[static_cast<size_t>(axis)] == 0 && op != Op::sum && op != Op::mean &&
+        op != Op::product) {
       return wrong(who + " over an axis of no elements (shape " + text_of(from.shape) +
                    "): give at least one");
     }
@@ -137,7 +150,8 @@ Result<Id> Graph::reduce(Op op, Id input, Extents axes, bool keeps_axes) {
     const bool is_reduced = std::binary_search(axes.begin(), axes.end(), static_cast<int64_t>(i));
     if (!is_reduced) dropped.push_back(from.shape[i]);
   }
-  const Id result = intern({op, dtype, std::move(kept), {input}, std::move(axes), nullptr});
+  const DType given = is_place(op) ? DType::i64 : dtype;
+  const Id result = intern({op, given, std::move(kept), {input}, std::move(axes), nullptr});
   return keeps_axes ? Result<Id>(result) : reshape(result, std::move(dropped));
 }
 
@@ -200,17 +214,18 @@ Result<Id> Graph::slice(Id input, const Extents& begins, const Extents& lengths,
   }
   Extents numbers;
   for (size_t i = 0; i < rank; ++i) {
-    const int64_t last = begins[i] + (lengths[i] - 1) * steps[i];
+    int64_t last = 0;
+    const bool fits = lengths[i] >= 0 && !__builtin_mul_overflow(lengths[i] - 1, steps[i], &last) &&
+                      !__builtin_add_overflow(begins[i], last, &last);
     const auto is_inside = [&](int64_t at) { return at >= 0 && at < from.shape[i]; };
-    if (lengths[i] < 0 || steps[i] == 0 ||
-        (lengths[i] > 0 && !(is_inside(begins[i]) && is_inside(last)))) {
+    if (!fits || steps[i] == 0 || (lengths[i] > 0 && !(is_inside(begins[i]) && is_inside(last)))) {
       return wrong("slice of " + text_of(from.shape) + ": " + std::to_string(lengths[i]) +
                    " elements from " + std::to_string(begins[i]) + " on, " +
                    std::to_string(steps[i]) + " apart, do not lie inside axis " +
                    std::to_string(i));
     }
     numbers.push_back(lengths[i] == 0 ? 0 : begins[i]);
-    numbers.push_back(steps[i]);
+    numbers.push_back(lengths[i] <= 1 ? 1 : steps[i]);
   }
   return intern({Op::slice, from.dtype, lengths, {input}, std::move(numbers), nullptr});
 }
@@ -232,6 +247,7 @@ Result<Id> Graph::concatenate(std::vector<Id> inputs, int64_t axis) {
                    ": all other axes, and the types, must be equal");
     }
     shape[at] += next.shape[at];
+    if (Status ok = check_array(first.dtype, shape); !ok) return ok.error();
   }
   if (Status ok = check_array(first.dtype, shape); !ok) return ok.error();
   const DType dtype = first.dtype;

@@ -71,6 +71,11 @@ class Graph {
   // The axes may be negative; none: all of them. Kept with length 1 or dropped. Sums of integers
   // are i64 or u64; means of them floats, by an exact sum where they have at most 32 bits.
   Result<Id> reduce(Op op, Id input, Extents axes, bool keeps_axes);
+  // A sum of integers is i64 or u64.
+  Result<Id> cumulative_sum(Id input, int64_t axis);
+  // result[.., i, ..] = input[.., indices[.., i, ..], ..]; other axes broadcast. Indices are
+  // integers, negative ones count from the end. One outside makes a program fail when it runs.
+  Result<Id> take_along(Id input, Id indices, int64_t axis);
   // One extent may be -1.
   Result<Id> reshape(Id input, Extents shape);
   Result<Id> permute(Id input, Extents permutation);
@@ -96,6 +101,7 @@ class Graph {
 
  private:
   Id intern(Node node);
+  Result<Id> place_of_all(Op op, Id input, const Extents& axes, bool keeps_axes);
 
   std::vector<Node> nodes_;
   std::vector<Id> inputs_;

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "graph/program/interpreter.h"
+#include "graph/program/program.h"
+
 namespace hoist::graph::program {
 namespace {
 
@@ -37,6 +40,20 @@ TEST(GraphTest, ShapesAreInferred) {
   EXPECT_EQ(graph[*graph.add_node(Op::less, {x, y})].dtype, DType::boolean);
 }
 
+TEST(GraphTest, EmptyArraysHaveNoHugeExtents) {
+  constexpr int64_t kHuge = int64_t{1} << 60;
+  EXPECT_EQ(element_count({kHuge, kHuge, 0}), 0);
+  EXPECT_EQ(element_count({0, kHuge, kHuge}), 0);
+  EXPECT_EQ(element_count({kHuge, kHuge}), INT64_MAX);
+  Graph graph;
+  // Their strides would be beyond 64 bits.
+  EXPECT_EQ(graph.input(DType::f32, {kHuge, kHuge, 0}).error().code, ErrorCode::invalid_argument);
+  const Id x = *graph.input(DType::f32, {1 << 30, 0});
+  EXPECT_EQ(graph[x].elements(), 0);
+  EXPECT_EQ(graph[*graph.reshape(x, {0, 3})].shape, (Extents{0, 3}));
+  EXPECT_EQ(graph[*graph.add_node(Op::exp, {x})].elements(), 0);
+}
+
 // What is wrong is said with the shapes.
 TEST(GraphTest, WhatDoesNotFitIsRefused) {
   Graph graph;
@@ -61,6 +78,13 @@ TEST(GraphTest, WhatDoesNotFitIsRefused) {
   refused(graph.reduce(Op::reduce_maximum, empty, {0}, true), wrong, "no elements");
   refused(graph.reshape(x, {4, -1}), wrong, "reshape of (2, 3)");
   refused(graph.reshape(x, {int64_t{1} << 40, int64_t{1} << 40}), wrong, "");
+  refused(graph.input(DType::f32, {int64_t{1} << 62, 0}), wrong, "2^40");
+  const Id tall = *graph.input(DType::f32, {int64_t{1} << 30, 1});
+  const Id wide = *graph.input(DType::f32, {1, int64_t{1} << 30});
+  refused(graph.add_node(Op::add, {tall, wide}), wrong, "2^40");
+  refused(graph.add_node(Op::matmul, {tall, wide}), wrong, "2^40");
+  refused(graph.slice(x, {1, 0}, {2, 3}, {INT64_MAX, 1}), wrong, "axis 0");
+  refused(graph.slice(x, {0, 0}, {0, INT64_MAX}, {1, INT64_MIN}), wrong, "axis 1");
   refused(graph.permute(x, {0, 0}), wrong, "each axis once");
   refused(graph.broadcast(x, {3}), wrong, "broadcast_to");
   refused(graph.slice(x, {0, 0}, {3, 3}, {1, 1}), wrong, "axis 0");
@@ -72,6 +96,44 @@ TEST(GraphTest, WhatDoesNotFitIsRefused) {
   refused(graph.add_node(Op::add, {x, whole}), wrong, "float32 and int8: give both one type");
   refused(graph.add_node(Op::divide, {whole, whole}), wrong, "divide takes floats, not int8");
   refused(graph.input(DType::f32, Extents(9, 1)), ErrorCode::unsupported, "9 axes");
+}
+
+TEST(GraphTest, ArithmeticOfNarrowTypesIsThatOfTheirLanes) {
+  Graph graph;
+  const auto dtype = [&](const Result<Id>& id) { return graph[id.value()].dtype; };
+  const Id half = *graph.input(DType::f16, {2, 3});
+  const Id byte = *graph.input(DType::u8, {2, 3});
+  const Id sum = *graph.add_node(Op::add, {half, half});
+  EXPECT_EQ(graph[sum].op, Op::cast);
+  EXPECT_EQ(graph[sum].dtype, DType::f16);
+  EXPECT_EQ(graph[graph[sum].inputs[0]].dtype, DType::f32);
+  EXPECT_EQ(graph[*graph.add_node(Op::maximum, {half, half})].op, Op::maximum);
+  EXPECT_EQ(dtype(graph.add_node(Op::less, {byte, byte})), DType::boolean);
+  EXPECT_EQ(dtype(graph.reduce(Op::sum, byte, {}, false)), DType::u64);
+  EXPECT_EQ(dtype(graph.reduce(Op::mean, byte, {}, false)), DType::f32);
+  EXPECT_EQ(dtype(graph.reduce(Op::argmax, byte, {}, true)), DType::i64);
+  EXPECT_EQ(dtype(graph.cumulative_sum(half, 1)), DType::f16);
+  EXPECT_EQ(graph[*graph.take_along(half, *graph.input(DType::u8, {1, 7}), -1)].shape,
+            (Extents{2, 7}));
+  EXPECT_EQ(graph.number(-0.0, DType::f64), graph.number(-0.0, DType::f64));
+  EXPECT_EQ(graph[graph.integer(300, DType::u8)].number(), 44);
+}
+
+// Constants whose indices lie outside are not folded: the program says so when it runs.
+TEST(GraphTest, AnIndexOutsideIsSaidWhenAProgramRuns) {
+  Graph graph;
+  const Id x = *graph.constant(DType::f32, {3}, std::make_shared<const Values>(Values{1, 2, 3}));
+  const Id at = *graph.constant(DType::i64, {1}, std::make_shared<const Values>(Values::I64{3}));
+  graph.set_outputs({*graph.take_along(x, at, 0)});
+  EXPECT_EQ(interpret(graph, {}).error().code, ErrorCode::invalid_argument);
+  const auto program = Program::compile(graph).value();
+  float result = 7;
+  void* const out = &result;
+  const Status done = program->run({}, {&out, 1});
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, ErrorCode::invalid_argument);
+  EXPECT_NE(done.error().message.find("index 3 of axis 0 with 3 elements"), std::string::npos);
+  EXPECT_EQ(result, 0);
 }
 
 }  // namespace

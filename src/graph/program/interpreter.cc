@@ -6,6 +6,7 @@
 #include "graph/ops/ops.h"
 #include "graph/ops/product.h"
 #include "graph/program/access.h"
+#include "graph/program/interpreter_along.h"
 #include "graph/program/typed_steps.h"
 
 namespace hoist::graph::program {
@@ -17,6 +18,7 @@ class Interpreter {
 
   void set(Id id, Values values) { values_[id] = std::move(values); }
   const Values& at(Id id) const { return values_[id]; }
+  Status status() const { return fault_.status(); }
 
   void run(Id id) {
     const Node& node = graph_[id];
@@ -27,7 +29,12 @@ class Interpreter {
       case OpKind::elementwise:
         return elementwise(id, node);
       case OpKind::reduction:
-        return reduce(id, node);
+        if (!is_place(node.op)) return reduce(id, node);
+        [[fallthrough]];
+      case OpKind::scan:
+      case OpKind::take:
+        values_[id] = along(graph_, node, values_, fault_);
+        return;
       case OpKind::view: {
         const Node& input = graph_[node.inputs[0]];
         const Access dense{0, dense_strides(input.shape)};
@@ -98,6 +105,8 @@ class Interpreter {
         return sum(row, count);
       case Op::mean:
         return sum(row, count) / static_cast<float>(count);
+      case Op::product:
+        return typed_steps().multiplied_f32(row, count);
       case Op::reduce_minimum:
         return steps().minimum(row, count);
       default:
@@ -108,6 +117,7 @@ class Interpreter {
   static double reduced(Op op, const double* row, size_t count) {
     const TypedSteps& table = typed_steps();
     if (op == Op::sum) return table.sum_f64(row, count);
+    if (op == Op::product) return table.multiplied_f64(row, count);
     if (op == Op::mean) return table.sum_f64(row, count) / static_cast<double>(count);
     return table.extreme_f64[op == Op::reduce_minimum ? 0 : 1](row, count);
   }
@@ -115,6 +125,10 @@ class Interpreter {
   static int64_t reduced(Op op, DType dtype, const int64_t* row, size_t count) {
     const TypedSteps& table = typed_steps();
     if (op == Op::sum) return table.sum_i64(row, count);
+    if (op == Op::product) {
+      return static_cast<int64_t>(
+          table.multiplied_u64(reinterpret_cast<const uint64_t*>(row), count));
+    }
     const auto& extremes = dtype == DType::u64 ? table.extreme_u64 : table.extreme_i64;
     return extremes[op == Op::reduce_minimum ? 0 : 1](row, count);
   }
@@ -170,6 +184,7 @@ class Interpreter {
 
   const Graph& graph_;
   std::vector<Values> values_;
+  Fault fault_;
 };
 
 }  // namespace
@@ -195,6 +210,7 @@ Result<std::vector<Values>> interpret(const Graph& graph, std::span<const Values
   for (Id id = 0; id < graph.size(); ++id) {
     if (live[id]) interpreter.run(id);
   }
+  if (Status ok = interpreter.status(); !ok) return ok.error();
   std::vector<Values> outputs;
   for (const Id output : graph.outputs()) outputs.push_back(interpreter.at(output));
   return outputs;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "graph/program/graph.h"
-#include "graph/program/steps.h"
+#include "graph/program/typed_steps.h"
 
 namespace hoist::graph::program {
 
@@ -41,7 +41,9 @@ struct Slot {
   int64_t row = 0;     // from a row to the next, in elements
   int64_t column = 0;  // from a column to the next: 0 or 1
   Lanes lanes = Lanes::f32;
-  int64_t lane = 4;  // bytes of an element
+  // The same in bytes.
+  int64_t row_bytes = 0;
+  int64_t column_bytes = 0;
 };
 
 struct LoopStep {
@@ -50,21 +52,36 @@ struct LoopStep {
     gather,   // operand to slot
     scatter,  // slot to operand
     sum,
+    product,
     minimum,
     maximum,
+    argmin,
+    argmax,
+    scan,        // sums of what lies up to each column
+    take,        // of inputs[1], an operand, at the places of inputs[0]
     by_columns,  // of an operand whose rows lie beside each other: all its columns at once
   };
   Kind kind = Kind::elementwise;
   Op op = Op::copy;
   Step run = nullptr;
-  StepTable::ColumnReduction reduce = nullptr;
-  uint32_t inputs[3] = {};  // slots
+  StepTable::ColumnReduction reduce = nullptr;         // of f32
+  TypedSteps::ColumnReduction reduce_typed = nullptr;  // of other lanes
+  uint32_t inputs[3] = {};                             // slots
   uint32_t output = 0;
   uint8_t scalars = 0;       // inputs that are one number for a row
   bool is_flat = false;      // all rows of a block at once
   uint32_t partial = 0;      // of reductions: their number in the phase
-  Lanes lanes = Lanes::f32;  // of reductions
+  Lanes lanes = Lanes::f32;  // of reductions and scans
+  // The axis of a take: its number, how many elements it has and how far apart they lie.
+  int64_t axis = 0;
+  int64_t extent = 0;
+  int64_t stride = 0;
 };
+
+// Whether a row's chunks are added up, or multiplied, at its end.
+inline bool is_partial(const LoopStep& step) {
+  return step.kind == LoopStep::Kind::sum || step.kind == LoopStep::Kind::product;
+}
 
 struct Phase {
   std::vector<LoopStep> columns;  // once a block, on numbers for each row

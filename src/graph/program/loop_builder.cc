@@ -12,13 +12,13 @@ constexpr int64_t kBlock = 1024;  // floats; of ops' sums, too
 constexpr int64_t kRowsOfLine = 16;
 constexpr int64_t kTransposed = int64_t{1} << 16;      // floats
 constexpr int64_t kMostTransposed = int64_t{1} << 15;  // columns
+constexpr int64_t kRowsOfReductions = 256;             // a strip of column_reductions-inl.h
 // So much of a product lies in a near cache until the steps after it have read it.
 constexpr int64_t kProductFloats = int64_t{64} << 10;
 constexpr int64_t kLeastProductRows = 48;
-// A product of so many multiplications, and of more rows than a tile has, goes by blocks.
+// What a thread is given at least: rows of a product, and multiplications.
+constexpr int64_t kLeastUnitRows = 16;
 constexpr int64_t kLeastMultiplications = 3'000'000;
-constexpr int64_t kMoreRowsThanATile = 16;
-constexpr size_t kDepthOfOneOrder = 256;
 
 }  // namespace
 
@@ -80,7 +80,10 @@ void LoopBuilder::add(Id id, bool is_written) {
   const bool reduces = is_reduction(node.op);
   member.level = reduces ? Level::column : *level_of(group_, node.shape);
   const Extents& shape = reduces ? graph_[node.inputs[0]].shape : node.shape;
-  for (const Id from : node.inputs) {
+  const size_t first = node.op == Op::take_along ? 1 : 0;
+  if (first == 1) set_table(node, member);
+  for (size_t i = first; i < node.inputs.size(); ++i) {
+    const Id from = node.inputs[i];
     const Input found = input(from, reduces ? Level::full : member.level, shape);
     if (!found.is_operand) member.phase = std::max(member.phase, members_[found.index].ready);
     member.inputs.push_back(found);
@@ -89,6 +92,24 @@ void LoopBuilder::add(Id id, bool is_written) {
   if (is_written) member.output = output_operand(id, member.level);
   member_of_[id] = members_.size();
   members_.push_back(std::move(member));
+}
+
+// What is taken from is read at any place of the axis, which therefore counts as having no stride.
+void LoopBuilder::set_table(const Node& node, Member& member) {
+  const Id from = node.inputs[0];
+  const auto axis = static_cast<size_t>(node.numbers[0]);
+  Extents shape = node.shape;
+  shape[axis] = graph_[from].shape[axis];
+  const Origin& origin = fused_.origins[from];
+  Access access = broadcast_access(shape, graph_[from].shape, origin.access);
+  member.axis = node.numbers[0];
+  member.extent = shape[axis];
+  member.stride = access.strides[axis];
+  access.strides[axis] = 0;
+  // Not shared with other readers, which may read it where they write.
+  raw_.push_back({memory_of(origin.root, access.offset),
+                  domain_strides(group_, member.level, node.shape, access)});
+  member.table = raw_.size() - 1;
 }
 
 void LoopBuilder::add_product(Id id, bool is_written) {
@@ -153,6 +174,13 @@ void LoopBuilder::set_blocks() {
     loop_.block_rows =
         std::max({loop_.block_rows, kRowsOfLine, std::min<int64_t>(256, kTransposed / columns)});
   }
+  // Where nothing but numbers of rows is computed, whole stretches of rows are read from memory.
+  const auto reads_no_rows = [&](const Member& one) {
+    return one.level == Level::column && (!is_reduction(one.op) || is_by_columns(one));
+  };
+  if (!loop_.product && std::all_of(members_.begin(), members_.end(), reads_no_rows)) {
+    loop_.block_rows = std::max(loop_.block_rows, kRowsOfReductions);
+  }
   loop_.block_rows = std::min(loop_.block_rows, std::max<int64_t>(loop_.rows, 1));
   if (!loop_.product) return;
   LoopProduct& product = *loop_.product;
@@ -160,15 +188,10 @@ void LoopBuilder::set_blocks() {
   product.block_rows = static_cast<size_t>(loop_.rows);
   const int64_t of_row = columns * std::max<int64_t>(static_cast<int64_t>(product.depth), 1);
   const int64_t near = std::max(kLeastProductRows, kProductFloats / columns);
-  int64_t unit_rows = std::max(kMoreRowsThanATile, (kLeastMultiplications + of_row - 1) / of_row);
-  int64_t most = std::max(near, 2 * unit_rows);
-  if (product.depth <= kDepthOfOneOrder) {  // any number of rows will do
-    unit_rows = std::min(unit_rows, near);
-    most = near;
-  }
-  product.unit_rows = static_cast<size_t>(unit_rows);
+  const int64_t unit_rows = std::max(kLeastUnitRows, (kLeastMultiplications + of_row - 1) / of_row);
+  product.unit_rows = static_cast<size_t>(std::min(unit_rows, near));
   if (c.place == Place::product) {
-    const int64_t rows = std::min(most, std::max<int64_t>(loop_.rows, 1));
+    const int64_t rows = std::min(near, std::max<int64_t>(loop_.rows, 1));
     product.block_rows = static_cast<size_t>(rows);
     product.c_scratch = scratch(rows * columns, product.lanes);
     std::fill(c.outer.begin(), c.outer.end(), 0);

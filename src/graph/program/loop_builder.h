@@ -44,12 +44,18 @@ class LoopBuilder {
     size_t last_use = 0;           // place in the order of the steps
     size_t last_phase = 0;
     uint32_t slot = 0;
+    // The operand that a take reads, and how its axis lies there.
+    size_t table = 0;
+    int64_t axis = 0;
+    int64_t extent = 0;
+    int64_t stride = 0;
   };
 
   size_t operand(Operand operand, Extents strides);
   Operand memory_of(Id root, int64_t offset) const;
   Input input(Id id, Level level, const Extents& shape);
   void add_product(Id id, bool is_written);
+  void set_table(const Node& node, Member& member);
   size_t output_operand(Id id, Level level);
 
   void set_blocks();
@@ -57,6 +63,8 @@ class LoopBuilder {
   void emit(size_t at, size_t place);
   void emit_reduction(Member& member, LoopStep step);
   bool emit_by_columns(Member& member);
+  void fill(const Member& member, LoopStep& step);
+  void write(const LoopStep& step, Member& member);
   uint32_t output_slot(Member& member, bool& scatters);
   uint32_t input_slot(const Input& input, const Member& reader, bool& is_scalar);
   uint32_t loaded(size_t operand, const Member& reader);
@@ -69,6 +77,8 @@ class LoopBuilder {
   bool is_unit(const Operand& operand) const;
   bool is_chunked() const { return loop_.chunk < loop_.columns; }
   bool is_flat(const LoopStep& step, int inputs) const;
+  // Whether a reduction reads memory where the elements of many rows lie beside each other.
+  bool is_by_columns(const Member& reduction) const;
 
   const Graph& graph_;
   const Fused& fused_;

@@ -12,7 +12,9 @@ size_t LoopBuilder::scratch(int64_t elements, Lanes lanes) {
 }
 
 uint32_t LoopBuilder::new_slot(Slot slot) {
-  slot.lane = static_cast<int64_t>(lane_bytes(slot.lanes));
+  const auto lane = static_cast<int64_t>(lane_bytes(slot.lanes));
+  slot.row_bytes = slot.row * lane;
+  slot.column_bytes = slot.column * lane;
   loop_.slots.push_back(slot);
   return static_cast<uint32_t>(loop_.slots.size() - 1);
 }
@@ -144,10 +146,30 @@ void LoopBuilder::emit(size_t at, size_t place) {
     if (std::find(free.begin(), free.end(), slot) == free.end()) free.push_back(slot);
   }
   if (is_reduction(member.op)) return emit_reduction(member, step);
+  if (member.op == Op::take_along) {
+    step.kind = LoopStep::Kind::take;
+    step.inputs[1] = operand_slot(member.table);
+    step.axis = member.axis;
+    step.extent = member.extent;
+    step.stride = member.stride;
+  } else if (member.op == Op::cumulative_sum) {
+    step.kind = LoopStep::Kind::scan;
+    step.lanes = member.computed;
+    fill(member, step);
+    step.partial = static_cast<uint32_t>(loop_.phases[member.phase].reductions++);
+  } else {
+    step.run = step_for(step.op, member.computed, member.dtype, step.scalars);
+  }
+  write(step, member);
+}
+
+// With the member's result as output.
+void LoopBuilder::write(const LoopStep& made, Member& member) {
+  LoopStep step = made;
   bool scatters = false;
   step.output = member.slot = output_slot(member, scatters);
-  step.run = step_for(step.op, member.computed, member.dtype, step.scalars);
-  step.is_flat = is_flat(step, static_cast<int>(member.inputs.size()));
+  step.is_flat = step.kind == LoopStep::Kind::elementwise &&
+                 is_flat(step, static_cast<int>(member.inputs.size()));
   Phase& phase = loop_.phases[member.phase];
   std::vector<LoopStep>& list = member.level == Level::full ? phase.steps : phase.columns;
   list.push_back(step);
@@ -160,20 +182,44 @@ void LoopBuilder::emit(size_t at, size_t place) {
   }
 }
 
+// Where one number stands for all of a row, it is written out first.
+void LoopBuilder::fill(const Member& member, LoopStep& step) {
+  if (step.scalars == 0) return;
+  LoopStep fill;
+  fill.inputs[0] = step.inputs[0];
+  fill.scalars = step.scalars;
+  fill.run = step_for(Op::copy, member.computed, member.dtype, fill.scalars);
+  fill.output = own_register(member.computed);
+  loop_.phases[member.phase].steps.push_back(fill);
+  step.inputs[0] = fill.output;
+  step.scalars = 0;
+}
+
+bool LoopBuilder::is_by_columns(const Member& reduction) const {
+  const Input& input = reduction.inputs[0];
+  if (!input.is_operand || loop_.rows == 1 || loop_.columns == 1) return false;
+  if (reduction.op == Op::product || is_place(reduction.op)) return false;
+  const Operand& operand = loop_.operands[input.index];
+  return is_lane_type(operand.dtype) && operand.row == 1 && operand.columns.size() == 1 &&
+         operand.columns[0] != 0;
+}
+
 // Straight from memory, where no step lies between: without a copy that lies by rows.
 bool LoopBuilder::emit_by_columns(Member& member) {
+  if (!is_by_columns(member)) return false;
   const Input& input = member.inputs[0];
-  if (!input.is_operand || loop_.rows == 1) return false;
-  const Operand& operand = loop_.operands[input.index];
-  if (operand.dtype != DType::f32 || operand.row != 1 || operand.columns.size() != 1 ||
-      operand.columns[0] == 0 || loop_.columns == 1) {
-    return false;
-  }
   LoopStep step;
   step.kind = LoopStep::Kind::by_columns;
-  step.reduce = member.op == Op::sum              ? steps().column_sums
-                : member.op == Op::reduce_minimum ? steps().column_minima
-                                                  : steps().column_maxima;
+  const auto reduction_of = [&](const auto& table) {
+    return member.op == Op::sum              ? table.column_sums
+           : member.op == Op::reduce_minimum ? table.column_minima
+                                             : table.column_maxima;
+  };
+  if (member.computed == Lanes::f32) {
+    step.reduce = reduction_of(steps());
+  } else {
+    step.reduce_typed = reduction_of(typed_steps())[static_cast<size_t>(member.computed)];
+  }
   step.inputs[0] = operand_slot(input.index);
   bool scatters = false;
   step.output = member.slot = output_slot(member, scatters);
@@ -192,20 +238,15 @@ bool LoopBuilder::emit_by_columns(Member& member) {
 
 void LoopBuilder::emit_reduction(Member& member, LoopStep step) {
   step.kind = member.op == Op::sum              ? LoopStep::Kind::sum
+              : member.op == Op::product        ? LoopStep::Kind::product
               : member.op == Op::reduce_minimum ? LoopStep::Kind::minimum
+              : member.op == Op::argmin         ? LoopStep::Kind::argmin
+              : member.op == Op::argmax         ? LoopStep::Kind::argmax
                                                 : LoopStep::Kind::maximum;
-  step.lanes = lanes_of(member.dtype);
+  step.lanes = member.computed;
+  fill(member, step);
   bool scatters = false;
   Phase& phase = loop_.phases[member.phase];
-  if (step.scalars != 0) {  // one number stands for all of a row: it is written out first
-    LoopStep fill;
-    fill.inputs[0] = step.inputs[0];
-    fill.scalars = step.scalars;
-    fill.run = step_for(Op::copy, lanes_of(member.dtype), member.dtype, fill.scalars);
-    fill.output = own_register(lanes_of(member.dtype));
-    phase.steps.push_back(fill);
-    step.inputs[0] = fill.output;
-  }
   step.output = member.slot = output_slot(member, scatters);
   step.partial = static_cast<uint32_t>(phase.reductions++);
   phase.steps.push_back(step);

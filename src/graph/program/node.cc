@@ -37,6 +37,8 @@ bool same(const Node& a, const Node& b) {
 }
 
 int64_t element_count(const Extents& shape) {
+  // A product that a 0 comes behind could overflow.
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
   int64_t count = 1;
   for (const int64_t extent : shape) {
     if (__builtin_mul_overflow(count, extent, &count)) return INT64_MAX;
@@ -69,7 +71,7 @@ double Node::number() const {
 
 Lanes step_lanes(const Graph& graph, const Node& node) {
   const bool is_cast = node.op == Op::cast || node.op == Op::to_bool;
-  if (!is_cast && !is_comparison(node.op)) return lanes_of(node.dtype);
+  if (!is_cast && !is_comparison(node.op) && !is_place(node.op)) return lanes_of(node.dtype);
   // Free casts may be left out: u64 beside what fits i64.
   for (const Id input : node.inputs) {
     if (graph[input].dtype == DType::u64) return Lanes::u64;

@@ -25,6 +25,27 @@ enum class Op : uint8_t {
   tanh,
   sigmoid,
   erf,
+  exp2,
+  expm1,
+  log1p,
+  log2,
+  log10,
+  sin,
+  cos,
+  tan,
+  asin,
+  acos,
+  atan,
+  sinh,
+  cosh,
+  asinh,
+  acosh,
+  atanh,
+  floor,
+  ceil,
+  trunc,
+  round,    // to the nearest even number
+  sign,     // NaN for NaN, +0 for zeros
   relu,     // NaN for NaN, -0 for -0
   to_bool,  // x != 0
   cast,     // to the node's type
@@ -36,6 +57,9 @@ enum class Op : uint8_t {
   divide,
   minimum,  // IEEE 754-2019: NaN where either is one, -0 < +0
   maximum,
+  copysign,
+  hypot,
+  atan2,         // of libm
   power,         // of libm
   floor_divide,  // as Python's; of integers by 0: 0
   remainder,     // with the sign of the divisor; of integers by 0: 0
@@ -55,8 +79,16 @@ enum class Op : uint8_t {
   // Over axes that are kept with length 1.
   sum,  // pairwise, from +0 on
   mean,
+  product,  // in the order of sums, from 1 on
   reduce_minimum,
   reduce_maximum,
+  // The first place along one axis; NaN is the extreme. i64.
+  argmin,
+  argmax,
+  // One axis: sums of what lies up to each place, one after the other.
+  cumulative_sum,
+  // Takes elements of the first input along an axis, at the places that the second one has.
+  take_along,
   // Views.
   reshape,
   permute,
@@ -68,7 +100,7 @@ enum class Op : uint8_t {
 };
 inline constexpr size_t kOps = static_cast<size_t>(Op::concatenate) + 1;
 
-enum class OpKind : uint8_t { leaf, elementwise, reduction, view, matmul, concatenate };
+enum class OpKind : uint8_t { leaf, elementwise, reduction, scan, take, view, matmul, concatenate };
 
 struct OpProperties {
   std::string_view name;  // of Python's array API
@@ -81,6 +113,8 @@ const OpProperties& properties(Op op);
 
 inline bool is_elementwise(Op op) { return properties(op).kind == OpKind::elementwise; }
 inline bool is_reduction(Op op) { return properties(op).kind == OpKind::reduction; }
+// What gives a place along an axis.
+inline bool is_place(Op op) { return op == Op::argmin || op == Op::argmax; }
 inline bool is_view(Op op) { return properties(op).kind == OpKind::view; }
 inline bool is_leaf(Op op) { return properties(op).kind == OpKind::leaf; }
 // What a report counts: all but leaves and views.

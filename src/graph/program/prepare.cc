@@ -20,8 +20,7 @@ class Preparation {
     std::vector<Id> outputs;
     for (const Id id : from_.outputs()) {
       // A cast that was left out is made here.
-      const Id made = graph_.cast(made_[id], from_[id].dtype).value();
-      outputs.push_back(is_primitive(graph_[made].op) ? made : copied(made));
+      outputs.push_back(computed(graph_.cast(made_[id], from_[id].dtype).value()));
     }
     graph_.set_outputs(std::move(outputs));
     return std::move(graph_);
@@ -29,6 +28,18 @@ class Preparation {
 
  private:
   void set(Id id, Id made) { made_[id] = made; }
+
+  // A node that is computed and whose memory is that of the array: itself, what it is a reshape of,
+  // or a copy.
+  Id computed(Id id) {
+    Id root = id;
+    while (is_view(graph_[root].op)) root = graph_[root].inputs[0];
+    // Types differ where a cast was left out.
+    if (!is_primitive(graph_[root].op) || graph_[root].dtype != graph_[id].dtype) return copied(id);
+    const bool is_whole =
+        graph_[root].elements() == graph_[id].elements() && is_dense(graph_[id].shape, access(id));
+    return is_whole ? root : copied(id);
+  }
 
   Id copied(Id id) { return graph_.add_node(Op::copy, {id}).value(); }
 
@@ -43,6 +54,9 @@ class Preparation {
       return filled(0, node);
     }
     if (node.op == Op::cast && is_free_cast(graph_[node.inputs[0]].dtype, node.dtype)) {
+      return node.inputs[0];
+    }
+    if (node.op == Op::cumulative_sum && node.shape[static_cast<size_t>(node.numbers[0])] <= 1) {
       return node.inputs[0];
     }
     if (is_view(node.op)) return view(std::move(node));
@@ -90,9 +104,11 @@ class Preparation {
       count *= extent;
       if (extent != 1) axes.push_back(axis);
     }
+    if (is_place(node.op) && axes.empty()) return filled(0, node);
     const bool is_mean = node.op == Op::mean;
     if (count == 0) {
-      return filled(is_mean ? std::numeric_limits<double>::quiet_NaN() : 0, node);
+      const double none = node.op == Op::product ? 1 : 0;
+      return filled(is_mean ? std::numeric_limits<double>::quiet_NaN() : none, node);
     }
     const bool is_sum = is_mean || node.op == Op::sum;
     Id made = node.inputs[0];

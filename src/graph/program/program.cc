@@ -27,7 +27,7 @@ size_t size_of(const Node& node) {
 bool overlap(const void* a, size_t a_bytes, const void* b, size_t b_bytes) {
   const auto x = reinterpret_cast<uintptr_t>(a);
   const auto y = reinterpret_cast<uintptr_t>(b);
-  return x < y + b_bytes && y < x + a_bytes;
+  return a_bytes != 0 && b_bytes != 0 && x < y + b_bytes && y < x + a_bytes;
 }
 
 Status check(const Node& node, const array::View& view, const char* what, size_t i) {
@@ -64,6 +64,10 @@ Result<std::shared_ptr<const Program>> Program::compile(const Graph& graph,
   if (graph.outputs().empty()) {
     return fail(ErrorCode::invalid_argument, "a program without outputs: give at least one");
   }
+  if (options.threads < 0) {
+    return fail(ErrorCode::invalid_argument,
+                std::to_string(options.threads) + " threads for a program: give 0 or more");
+  }
   std::shared_ptr<Program> program(new Program);
   Report& report = program->report_;
   report.nodes_traced = graph.primitives();
@@ -77,7 +81,10 @@ Result<std::shared_ptr<const Program>> Program::compile(const Graph& graph,
     program->graph_ = prepare(graph);
   }
   const Graph& made = program->graph_;
-  program->kernels_ = lower(made, fuse(made, options.fuses));
+  for (const Id id : graph.outputs()) {
+    program->outputs_.push_back({Op::input, graph[id].dtype, graph[id].shape, {}, {}, nullptr});
+  }
+  program->kernels_ = lower(made, fuse(made, options.fuses, true));
   const Plan plan = program::plan(made, program->kernels_);
   program->arena_bytes_ = plan.arena;
   program->may_be_input_ = plan.may_be_input;
@@ -99,7 +106,9 @@ Result<std::shared_ptr<const Program>> Program::compile(const Graph& graph,
     program->has_same_outputs_ |= static_cast<size_t>(first) != i;
   }
   program->timings_ = std::make_unique<Timing[]>(program->kernels_.size());
-  program->threads_ = options.threads != 0 ? options.threads : usable_cpus();
+  // No more than the pool has: each has memory of its own.
+  program->threads_ = std::min(options.threads != 0 ? options.threads : usable_cpus(),
+                               ThreadPool::process().size());
   return std::shared_ptr<const Program>(std::move(program));
 }
 
@@ -144,6 +153,18 @@ bool Program::overlaps(std::span<const void* const> inputs, std::span<void* cons
   return false;
 }
 
+Status Program::check_apart(std::span<void* const> outputs) const {
+  for (size_t i = 1; i < outputs.size(); ++i) {
+    for (size_t k = 0; k < i; ++k) {
+      if (!overlap(outputs[i], output_bytes_[i], outputs[k], output_bytes_[k])) continue;
+      return fail(ErrorCode::invalid_argument, "the program's outputs " + std::to_string(k) +
+                                                   " and " + std::to_string(i) +
+                                                   " overlap: give each memory of its own");
+    }
+  }
+  return {};
+}
+
 // Into memory of its own, then to where the results belong.
 Status Program::run_apart(std::span<const void* const> inputs,
                           std::span<void* const> outputs) const {
@@ -167,12 +188,15 @@ Status Program::run(std::span<const void* const> inputs, std::span<void* const> 
                     std::to_string(this->outputs()) + " outputs is given " +
                     std::to_string(inputs.size()) + " and " + std::to_string(outputs.size()));
   }
+  if (Status ok = check_apart(outputs); !ok) return ok;
   try {
     if (overlaps(inputs, outputs)) return run_apart(inputs, outputs);
     std::unique_ptr<Context> context = take_context();
     std::byte* const memory = context->memory.get();
-    run_kernels({inputs.data(), outputs.data(), memory}, memory + arena_bytes_);
+    Fault fault;
+    run_kernels({inputs.data(), outputs.data(), memory, &fault}, memory + arena_bytes_);
     give_back(std::move(context));
+    if (Status ok = fault.status(); !ok) return ok;
   } catch (const std::bad_alloc&) {
     return fail(ErrorCode::exhausted, "no memory for a program's results");
   }

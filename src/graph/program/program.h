@@ -7,8 +7,8 @@
 //
 // Inputs and outputs are row-major without gaps, booleans as bytes, 0 or 1. An output may be an
 // input, or overlap some in any way: the result is as if the inputs had been copied first. Outputs
-// do not overlap each other. Any number of threads may run one program at the same time; up to 16
-// of them allocate nothing after their first call.
+// that overlap each other are refused. Any number of threads may run one program at the same time;
+// up to 16 of them allocate nothing after their first call.
 //
 // Results: those of interpret() of the same graph, bit for bit but for NaNs' payloads, except
 //   - with fast_math,
@@ -36,7 +36,7 @@ struct CompileOptions {
   bool fast_math = false;
   bool canonicalises = true;
   bool fuses = true;  // else each node is a kernel
-  int threads = 0;    // at most; 0: as many as the process may use
+  int threads = 0;    // at most, and no more than the process may use; 0: as many as it may
 };
 
 struct KernelReport {
@@ -62,7 +62,8 @@ class Program {
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
-  // A pointer for each input and output. `exhausted` where there is no memory.
+  // A pointer for each input and output. `exhausted` where there is no memory; `invalid_argument`
+  // for an index outside of its axis: outputs then have any values.
   Status run(std::span<const void* const> inputs, std::span<void* const> outputs) const;
 
   // Checks element types, shapes and contiguity, too.
@@ -73,7 +74,8 @@ class Program {
   // What is run: canonical, with every view one of strides.
   const Graph& graph() const { return graph_; }
   const Node& input(size_t i) const { return graph_[graph_.inputs()[i]]; }
-  const Node& output(size_t i) const { return graph_[graph_.outputs()[i]]; }
+  // Its type and shape: the node that graph() has as output may have another shape.
+  const Node& output(size_t i) const { return outputs_[i]; }
   const std::vector<Kernel>& kernels() const { return kernels_; }
   const Report& report() const { return report_; }
 
@@ -93,11 +95,14 @@ class Program {
   void run_kernels(const Memory& memory, std::byte* scratch) const;
   void run_kernel(size_t kernel, const Memory& memory, std::byte* scratch) const;
   void run_on_threads(const Loop& loop, const Memory& memory, std::byte* scratch) const;
+  // `invalid_argument` where outputs overlap each other.
+  Status check_apart(std::span<void* const> outputs) const;
   // In a way that running in place does not allow.
   bool overlaps(std::span<const void* const> inputs, std::span<void* const> outputs) const;
   Status run_apart(std::span<const void* const> inputs, std::span<void* const> outputs) const;
 
   Graph graph_;
+  std::vector<Node> outputs_;
   std::vector<Kernel> kernels_;
   std::vector<size_t> input_bytes_;
   std::vector<size_t> output_bytes_;

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <climits>
 #include <thread>
+#include <tuple>
 
 #include "graph/program/composites.h"
 #include "graph/program/testing.h"
@@ -84,6 +86,68 @@ TEST(ProgramTest, OutputsMayOverlapInputs) {
   }
 }
 
+TEST(ProgramTest, OutputsMayNotOverlapEachOther) {
+  const auto program = small_program();
+  const Values x = {1, 2, 3, 4, 5, 6};
+  const void* const from = x.data();
+  Values memory(15, -1.0f);
+  const auto run = [&](size_t y, size_t sums, size_t again) {
+    void* const to[] = {memory.data() + y, memory.data() + sums, memory.data() + again};
+    return program->run({&from, 1}, to);
+  };
+  for (const auto& [y, sums, again, pair] :
+       std::vector<std::tuple<size_t, size_t, size_t, const char*>>{{0, 0, 9, "0 and 1"},
+                                                                    {0, 5, 9, "0 and 1"},
+                                                                    {2, 0, 9, "0 and 1"},
+                                                                    {0, 9, 0, "0 and 2"},
+                                                                    {0, 6, 5, "0 and 2"},
+                                                                    {0, 9, 11, "1 and 2"}}) {
+    const Status done = run(y, sums, again);
+    ASSERT_FALSE(done) << y << " " << sums << " " << again;
+    EXPECT_EQ(done.error().code, ErrorCode::invalid_argument);
+    EXPECT_NE(done.error().message.find(pair), std::string::npos) << done.error().message;
+    EXPECT_EQ(memory, Values(15, -1.0f));
+  }
+  ASSERT_TRUE(run(3, 0, 9));
+  EXPECT_EQ(memory, (Values{7, 9, 11, 2, 3, 4, 5, 6, 7, 2, 3, 4, 5, 6, 7}));
+}
+
+TEST(ProgramTest, EmptyOutputsMayLieAnywhere) {
+  Graph graph;
+  const Id x = *graph.input(DType::f32, {0});
+  const Id y = *graph.input(DType::f32, {3});
+  graph.set_outputs({*graph.add_node(Op::negate, {x}), *graph.add_node(Op::negate, {y})});
+  const auto program = Program::compile(graph).value();
+  Values memory = {1, 2, 3};
+  const void* const from[] = {memory.data() + 1, memory.data()};
+  void* const to[] = {memory.data() + 1, memory.data()};
+  ASSERT_TRUE(program->run(from, to));
+  EXPECT_EQ(memory, (Values{-1, -2, -3}));
+}
+
+// Memory is for as many threads as there are.
+TEST(ProgramTest, AnyNumberOfThreadsMayBeAllowed) {
+  RandomValues random(test_seed());
+  Graph graph;
+  const Id x = *graph.input(DType::f32, {300, 300});
+  graph.set_outputs({softmax(graph, x, 1).value()});
+  const std::vector<Values> inputs = {random.values(graph[x], false)};
+  CompileOptions options;
+  options.threads = 1;
+  const Values expected = run_values(*Program::compile(graph, options).value(), inputs)[0];
+  for (const int threads : {2, 1'000'000, INT_MAX}) {
+    options.threads = threads;
+    const auto program = Program::compile(graph, options).value();
+    for (int call = 0; call < 5; ++call) {
+      EXPECT_TRUE(same_values(run_values(*program, inputs)[0], expected)) << threads;
+    }
+  }
+  for (const int threads : {-1, INT_MIN}) {
+    options.threads = threads;
+    EXPECT_EQ(Program::compile(graph, options).error().code, ErrorCode::invalid_argument);
+  }
+}
+
 TEST(ProgramTest, ManyThreadsRunOneProgram) {
   RandomValues random(test_seed());
   Graph graph;
@@ -106,6 +170,36 @@ TEST(ProgramTest, ManyThreadsRunOneProgram) {
     });
   }
   for (std::thread& thread : threads) thread.join();
+}
+
+// Whatever rows a thread takes, with what follows the product or without. CMakeLists.txt has the
+// runs with other instruction sets.
+TEST(ProgramTest, ThreadsChangeNoResult) {
+  RandomValues random(test_seed());
+  for (const auto& [rows, depth, columns] : std::vector<std::array<int64_t, 3>>{
+           {200, 1000, 1000}, {131, 1300, 512}, {33, 700, 900}, {3, 3000, 700}, {500, 90, 200}}) {
+    Graph graph;
+    const Id x = *graph.input(DType::f32, {rows, depth});
+    const Id w = *graph.input(DType::f32, {depth, columns});
+    const Id product = *graph.add_node(Op::matmul, {x, w});
+    const Id scaled = *graph.add_node(Op::multiply, {product, graph.number(0.01f)});
+    graph.set_outputs({softmax(graph, scaled, 1).value(), product});
+    const std::vector<Values> inputs = {random.values(graph[x], false),
+                                        random.values(graph[w], false)};
+    std::vector<Values> expected;
+    for (const int threads : {1, 2, 5}) {
+      CompileOptions options;
+      options.threads = threads;
+      const auto program = Program::compile(graph, options).value();
+      for (int call = 0; call < 5; ++call) {  // the first ones are timed
+        const std::vector<Values> found = run_values(*program, inputs);
+        if (expected.empty()) expected = found;
+        for (size_t i = 0; i < found.size(); ++i) {
+          ASSERT_TRUE(same_values(found[i], expected[i])) << rows << " rows, " << threads;
+        }
+      }
+    }
+  }
 }
 
 // A product of more than 256 terms is within its bound, whatever its shape.

@@ -16,6 +16,7 @@ class RandomGraph {
   explicit RandomGraph(RandomValues& random) : random_(random), mixes_(random.below(2) == 0) {
     rank_ = random_.below(4);
     for (size_t i = 0; i < rank_; ++i) shape_.push_back(extent());
+    while (most_elements(shape_) > 60'000) *std::max_element(shape_.begin(), shape_.end()) = 3;
     const size_t inputs = 1 + random_.below(3);
     for (size_t i = 0; i < inputs; ++i) {
       Extents shape = shape_;
@@ -39,6 +40,11 @@ class RandomGraph {
   }
 
  private:
+  // What products with it may have, where it has none itself.
+  static int64_t most_elements(Extents shape) {
+    for (int64_t& extent : shape) extent = std::max<int64_t>(extent, 1);
+    return element_count(shape);
+  }
   int64_t extent() {
     static constexpr int64_t kExtents[] = {1, 2, 3, 5, 8, 17, 33, 64, 70, 0};
     const size_t at = random_.below(40);
@@ -58,13 +64,14 @@ class RandomGraph {
     return is_float(graph_[id].dtype) ? id : graph_.cast(id, float_for(graph_[id].dtype)).value();
   }
   void add(const Result<Id>& id) {
-    if (!id || graph_[*id].elements() > 60'000) return;
+    if (!id || most_elements(graph_[*id].shape) > 60'000) return;
     (graph_[*id].dtype == DType::boolean ? truths_ : all_).push_back(*id);
   }
 
   void add_node() {
     if (mixes_ && random_.below(6) == 0) return add(graph_.cast(any(), type()));
     if (mixes_ && random_.below(8) == 0) return integers();
+    if (random_.below(10) == 0) return along();
     switch (random_.below(12)) {
       case 0:
       case 1:
@@ -88,6 +95,28 @@ class RandomGraph {
     }
   }
 
+  void along() {
+    const Id input = any();
+    const Extents shape = graph_[input].shape;
+    if (shape.empty()) return;
+    const size_t axis = random_.below(shape.size());
+    const auto at = static_cast<int64_t>(axis);
+    const size_t kind = random_.below(4);
+    if (kind == 0) return add(graph_.cumulative_sum(input, at));
+    if (kind < 3) {
+      const Op op = kind == 1 ? Op::argmin : Op::argmax;
+      return add(graph_.reduce(op, input, {at}, random_.below(2) == 0));
+    }
+    if (shape[axis] == 0) return;
+    // Places of some array, all inside: remainder(trunc(x), 2 n) - n.
+    const Id whole = graph_.cast(random_.below(2) == 0 ? input : any(), DType::i64).value();
+    if (graph_[whole].shape.size() != shape.size()) return;
+    const Id extent = graph_.integer(shape[axis], DType::i64);
+    const Id twice = graph_.integer(2 * shape[axis], DType::i64);
+    const Id places =
+        *graph_.add_node(Op::subtract, {*graph_.add_node(Op::remainder, {whole, twice}), extent});
+    add(graph_.take_along(input, places, at));
+  }
   void integers() {
     static constexpr Op kOps[] = {Op::bitwise_and, Op::bitwise_or, Op::bitwise_xor, Op::left_shift,
                                   Op::right_shift};
@@ -97,15 +126,17 @@ class RandomGraph {
     add(graph_.add_node(kOps[random_.below(std::size(kOps))], {a, any_like(a)}));
   }
   void unary() {
-    static constexpr Op kOps[] = {Op::negate, Op::absolute, Op::relu, Op::copy,    Op::exp, Op::log,
-                                  Op::sqrt,   Op::rsqrt,    Op::tanh, Op::sigmoid, Op::erf};
+    static constexpr Op kOps[] = {Op::negate, Op::absolute, Op::relu,  Op::copy, Op::exp,
+                                  Op::log,    Op::sqrt,     Op::rsqrt, Op::tanh, Op::sigmoid,
+                                  Op::erf,    Op::floor,    Op::round, Op::sign, Op::sin,
+                                  Op::cos,    Op::expm1,    Op::log1p, Op::exp2, Op::atan};
     const Op op = kOps[random_.below(std::size(kOps))];
     add(graph_.add_node(op, {takes(op, DType::i64) ? any() : any_float()}));
   }
   void binary() {
-    static constexpr Op kOps[] = {Op::add,    Op::subtract,     Op::multiply,
-                                  Op::divide, Op::minimum,      Op::maximum,
-                                  Op::power,  Op::floor_divide, Op::remainder};
+    static constexpr Op kOps[] = {Op::add,       Op::subtract, Op::multiply, Op::divide,
+                                  Op::minimum,   Op::maximum,  Op::power,    Op::floor_divide,
+                                  Op::remainder, Op::hypot};
     static constexpr double kNumbers[] = {0.0, -0.0, 1.0, -1.0, 2.0, 0.3, 4.0};
     const Op op = kOps[random_.below(std::size(kOps))];
     const Id a = takes(op, DType::i64) ? any() : any_float();
@@ -113,6 +144,7 @@ class RandomGraph {
     if (random_.below(3) == 0) {
       b = graph_.number(kNumbers[random_.below(std::size(kNumbers))], graph_[a].dtype);
     }
+    if (graph_[b].is_number()) b = graph_.reshape(b, Extents(random_.below(4), 1)).value();
     if (random_.below(4) == 0) {
       add(graph_.add_node(op, {b, a}));
     } else {
@@ -120,13 +152,14 @@ class RandomGraph {
     }
   }
   void reduction() {
-    static constexpr Op kOps[] = {Op::sum, Op::mean, Op::reduce_minimum, Op::reduce_maximum};
+    static constexpr Op kOps[] = {Op::sum, Op::mean, Op::product, Op::reduce_minimum,
+                                  Op::reduce_maximum};
     const Id input = any();
     Extents axes;
     for (size_t i = 0; i < graph_[input].shape.size(); ++i) {
       if (random_.below(2) == 0) axes.push_back(static_cast<int64_t>(i));
     }
-    add(graph_.reduce(kOps[random_.below(4)], input, axes, random_.below(3) != 0));
+    add(graph_.reduce(kOps[random_.below(5)], input, axes, random_.below(3) != 0));
   }
   void view() {
     const Id input = any();
@@ -174,6 +207,7 @@ class RandomGraph {
     if (shape.size() < 2) return;
     if (random_.below(2) == 0) {
       const int64_t columns = extent();
+      if (shape.back() * columns > 60'000) return;
       const Result<Id> b = graph_.input(graph_[a].dtype, {shape.back(), columns});
       return add(graph_.add_node(Op::matmul, {a, *b}));
     }

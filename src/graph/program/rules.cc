@@ -164,8 +164,10 @@ Made by_number(C& c, const Node& node) {
 }
 // Fewer divisions: of a row by one number, say.
 Made by_fewer(C& c, const Node& node) {
-  if (node.op != Op::divide || c[node.inputs[1]].elements() * 2 > node.elements()) return {};
-  if (c[node.inputs[1]].op == Op::constant) return {};
+  if (node.op != Op::divide || c[node.inputs[1]].op == Op::constant) return {};
+  // The inverse of an empty divisor would be as long as the quotient again, and so on.
+  const int64_t divisors = c[node.inputs[1]].elements();
+  if (divisors == 0 || divisors > node.elements() / 2) return {};
   const Id inverse = c.make(Op::divide, {c.graph().number(1, node.dtype), node.inputs[1]});
   return c.make(Op::multiply, {node.inputs[0], inverse});
 }

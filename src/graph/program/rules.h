@@ -34,7 +34,7 @@ class Canonicaliser {
 
 struct Rule {
   std::string_view name;
-  // Nothing where it does not fit. A result has the node's shape and type.
+  // Nothing where it does not fit. A result of another shape or type than the node's is not used.
   std::optional<Id> (*apply)(Canonicaliser& canonicaliser, const Node& node);
 };
 

@@ -4,8 +4,9 @@
 #include <new>
 
 #include "graph/program/move.h"
-#include "graph/program/partial.h"
+#include "graph/program/reduce_block.h"
 #include "graph/program/run_product.h"
+#include "graph/program/take.h"
 
 namespace hoist::graph::program {
 namespace {
@@ -31,7 +32,8 @@ int64_t groups_of_rows(const Loop& loop) {
 
 class Run {
  public:
-  Run(const Loop& loop, const Memory& memory, std::byte* scratch) : loop_(loop) {
+  Run(const Loop& loop, const Memory& memory, std::byte* scratch)
+      : loop_(loop), fault_(memory.fault) {
     scratch_ = scratch;
     at_ = reinterpret_cast<std::byte**>(scratch + loop.scratch);
     bases_ = at_ + loop.slots.size();
@@ -141,10 +143,10 @@ class Run {
       if (slot.kind == Slot::Kind::operand) {
         const Operand& operand = loop_.operands[slot.index];
         if (operand.is_converted) continue;
-        const int64_t elements = row_in(operand, row) * slot.row + column * slot.column;
-        at_[i] = origins_[slot.index] + elements * slot.lane;
+        at_[i] = origins_[slot.index] + row_in(operand, row) * slot.row_bytes +
+                 column * slot.column_bytes;
       } else if (slot.kind == Slot::Kind::row) {
-        at_[i] = scratch_ + slot.index + column * slot.lane;
+        at_[i] = scratch_ + slot.index + column * slot.column_bytes;
       }
     }
   }
@@ -160,8 +162,14 @@ class Run {
         case LoopStep::Kind::scatter:
           move(step, {row, rows, column, width});
           break;
+        case LoopStep::Kind::take:
+          take(step, {row, rows, column, width});
+          break;
+        case LoopStep::Kind::scan:
+          scan_block(loop_, step, at_, partials_, rows, column, width);
+          break;
         default:
-          reduce(step, rows, column, width);
+          reduce_block(loop_, step, at_, partials_, rows, column, width);
       }
     }
   }
@@ -172,9 +180,7 @@ class Run {
     const std::byte* const c = at_[step.inputs[2]];
     std::byte* const out = at_[step.output];
     if (rows == 1 || step.is_flat) return step.run(a, b, c, out, static_cast<size_t>(rows * width));
-    const auto row_bytes = [&](uint32_t slot) {
-      return loop_.slots[slot].row * loop_.slots[slot].lane;
-    };
+    const auto row_bytes = [&](uint32_t slot) { return loop_.slots[slot].row_bytes; };
     const int64_t a_row = row_bytes(step.inputs[0]);
     const int64_t b_row = row_bytes(step.inputs[1]);
     const int64_t c_row = row_bytes(step.inputs[2]);
@@ -188,15 +194,34 @@ class Run {
   void on_columns(const LoopStep& step, int64_t row, int64_t rows) {
     if (step.kind == LoopStep::Kind::by_columns) {
       const Operand& operand = loop_.operands[loop_.slots[step.inputs[0]].index];
-      step.reduce(reinterpret_cast<const float*>(at_[step.inputs[0]]), operand.columns[0],
-                  static_cast<size_t>(loop_.columns), static_cast<size_t>(rows),
-                  reinterpret_cast<float*>(at_[step.output]));
+      const auto columns = static_cast<size_t>(loop_.columns);
+      const void* const from = at_[step.inputs[0]];
+      void* const to = at_[step.output];
+      if (step.reduce_typed != nullptr) {
+        step.reduce_typed(from, operand.columns[0], columns, static_cast<size_t>(rows), to);
+      } else {
+        step.reduce(static_cast<const float*>(from), operand.columns[0], columns,
+                    static_cast<size_t>(rows), static_cast<float*>(to));
+      }
     } else if (step.kind == LoopStep::Kind::elementwise) {
       step.run(at_[step.inputs[0]], at_[step.inputs[1]], at_[step.inputs[2]], at_[step.output],
                static_cast<size_t>(rows));
+    } else if (step.kind == LoopStep::Kind::take) {
+      take(step, {row, rows, 0, 1});
     } else {
       move(step, {row, rows, 0, 1});
     }
+  }
+
+  void take(const LoopStep& step, BlockRange range) {
+    const Slot& index = loop_.slots[step.inputs[0]];
+    const size_t table = loop_.slots[step.inputs[1]].index;
+    const Slot& result = loop_.slots[step.output];
+    range.row = row_in(loop_.operands[table], range.row);
+    take_block(loop_, step, loop_.operands[table], origins_[table], range,
+               {reinterpret_cast<const int64_t*>(at_[step.inputs[0]]), index.row, index.column,
+                at_[step.output], result.row},
+               *fault_);
   }
 
   void move(const LoopStep& step, BlockRange range) {
@@ -214,56 +239,17 @@ class Run {
     }
   }
 
-  void reduce(const LoopStep& step, int64_t rows, int64_t column, int64_t width) {
-    switch (step.lanes) {
-      case Lanes::f32:
-        return reduce_rows<float>(step, rows, column, width);
-      case Lanes::f64:
-        return reduce_rows<double>(step, rows, column, width);
-      case Lanes::i64:
-        return reduce_rows<int64_t>(step, rows, column, width);
-      case Lanes::u64:
-        return reduce_rows<uint64_t>(step, rows, column, width);
-    }
-  }
-
-  template <typename T>
-  void reduce_rows(const LoopStep& step, int64_t rows, int64_t column, int64_t width) {
-    const Slot& slot = loop_.slots[step.inputs[0]];
-    const Slot& result = loop_.slots[step.output];
-    const T* const from = reinterpret_cast<const T*>(at_[step.inputs[0]]);
-    T* const to = reinterpret_cast<T*>(at_[step.output]);
-    for (int64_t r = 0; r < rows; ++r) {
-      const T* const row = from + r * slot.row;
-      reduce_row(step, row, static_cast<size_t>(width), column, to[r * result.row]);
-    }
-  }
-
-  template <typename T>
-  void reduce_row(const LoopStep& step, const T* row, size_t width, int64_t column, T& result) {
-    if (step.kind == LoopStep::Kind::sum) {
-      const T part = sum_of_part(row, width);
-      if (loop_.chunk < loop_.columns) {
-        partials_[step.partial].add(part);
-      } else {
-        result = part;
-      }
-      return;
-    }
-    const bool is_minimum = step.kind == LoopStep::Kind::minimum;
-    const T part = extreme_of_part(is_minimum, row, width);
-    result = column == 0 ? part : extreme_of_two(is_minimum, result, part);
-  }
-
   void finish_sums(const Phase& phase, int64_t row) {
     set_slots(row, 0);
     for (const LoopStep& step : phase.steps) {
-      if (step.kind != LoopStep::Kind::sum) continue;
-      partials_[step.partial].store(step.lanes, at_[step.output]);
+      if (!is_partial(step)) continue;
+      const bool multiplies = step.kind == LoopStep::Kind::product;
+      partials_[step.partial].store(step.lanes, multiplies, at_[step.output]);
     }
   }
 
   const Loop& loop_;
+  Fault* fault_;
   std::byte* scratch_;
   std::byte** at_;       // of each slot, for a block
   std::byte** bases_;    // of each operand

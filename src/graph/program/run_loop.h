@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#include "graph/program/fault.h"
 #include "graph/program/loop.h"
 
 namespace hoist::graph::program {
@@ -12,6 +13,7 @@ struct Memory {
   const void* const* inputs = nullptr;
   void* const* outputs = nullptr;
   std::byte* arena = nullptr;
+  Fault* fault = nullptr;  // what is found wrong
 };
 
 // Bytes that run_loop() needs for itself, aligned to 64 bytes.

@@ -38,11 +38,13 @@ void pack_matrix(const Operand& operand, const std::byte* from, int64_t row, int
 }
 
 // Few rows and a B beyond the nearest cache: reading B once, as it lies, is all that counts.
-constexpr size_t kFewRows = 3;
+constexpr int64_t kFewRows = 3;
 constexpr size_t kLargeB = size_t{12} << 10;  // floats
 
-void multiply_rows(const ProductShape& shape, const float* a, const float* b, float* c) {
-  if (shape.rows > kFewRows || shape.depth * shape.columns < kLargeB || shape.columns < 64) {
+// `rows`: of the whole product, which alone decides about the order of its sums.
+void multiply_rows(int64_t rows, const ProductShape& shape, const float* a, const float* b,
+                   float* c) {
+  if (rows > kFewRows || shape.depth * shape.columns < kLargeB || shape.columns < 64) {
     return multiply(shape, a, b, c);
   }
   for (size_t i = 0; i < shape.rows; ++i) {
@@ -51,10 +53,12 @@ void multiply_rows(const ProductShape& shape, const float* a, const float* b, fl
   }
 }
 
-void multiply_rows(const ProductShape& shape, const double* a, const double* b, double* c) {
+void multiply_rows(int64_t /*rows*/, const ProductShape& shape, const double* a, const double* b,
+                   double* c) {
   typed_steps().product_f64(shape, a, b, c);
 }
-void multiply_rows(const ProductShape& shape, const int64_t* a, const int64_t* b, int64_t* c) {
+void multiply_rows(int64_t /*rows*/, const ProductShape& shape, const int64_t* a, const int64_t* b,
+                   int64_t* c) {
   typed_steps().product_i64(shape, a, b, c);
 }
 
@@ -96,13 +100,13 @@ void run(const Loop& loop, std::byte* const* origins, std::byte* scratch, int64_
   };
   if (b.row == 0) {
     const T* const from = packed_b(0);
-    return multiply_rows(shape, a_at, from, c_at);
+    return multiply_rows(loop.rows, shape, a_at, from, c_at);
   }
   shape.rows = 1;
   for (int64_t r = 0; r < last - first; ++r) {
     const T* const from = packed_b(first + r);
     const int64_t a_row = static_cast<int64_t>(shape.a_row);
-    multiply_rows(shape, a_at + r * a_row, from, c_at + r * c.row);
+    multiply_rows(1, shape, a_at + r * a_row, from, c_at + r * c.row);
   }
 }
 

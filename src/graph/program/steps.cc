@@ -16,9 +16,11 @@
 //
 #include "graph/ops/elementwise-inl.h"
 #include "graph/program/column_reductions-inl.h"
+#include "graph/program/exponentials-inl.h"
 #include "graph/program/functions-inl.h"
 #include "graph/program/row_product-inl.h"
 #include "graph/program/short_rows-inl.h"
+#include "graph/program/trigonometry-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace hoist::graph::HWY_NAMESPACE {
@@ -52,6 +54,24 @@ struct Rsqrt {
 struct Erf {
   HWY_INLINE V operator()(V a) const { return erf(a); }
 };
+template <V (*kFunction)(V)>
+struct Of {
+  HWY_INLINE V operator()(V a) const { return kFunction(a); }
+};
+template <V (*kFunction)(V, V)>
+struct OfTwo {
+  HWY_INLINE V operator()(V a, V b) const { return kFunction(a, b); }
+};
+// Not all targets' keep the sign of zeros.
+HWY_INLINE V floor(V a) { return hn::CopySign(hn::Floor(a), a); }
+HWY_INLINE V ceil(V a) { return hn::CopySign(hn::Ceil(a), a); }
+HWY_INLINE V trunc(V a) { return hn::CopySign(hn::Trunc(a), a); }
+HWY_INLINE V round(V a) { return hn::CopySign(hn::Round(a), a); }
+HWY_INLINE V sign(V a) {
+  const V one = hn::CopySign(number(1.0f), a);
+  return hn::IfThenElse(hn::IsNaN(a), a, hn::IfThenZeroElse(hn::Eq(a, hn::Zero(D())), one));
+}
+HWY_INLINE V copysign(V a, V b) { return hn::CopySign(a, b); }
 struct ToBool {
   HWY_INLINE V operator()(V a) const { return truth(hn::Not(hn::Eq(a, hn::Zero(D())))); }
 };
@@ -122,13 +142,17 @@ void run(const void* in_a, const void* in_b, const void* in_c, void* to, size_t 
   }
 }
 
-template <unsigned kScalars>
-void run_power(const void* in_a, const void* in_b, const void* /*c*/, void* to, size_t n) {
+float power(float a, float b) { return std::pow(a, b); }
+float atan2(float a, float b) { return std::atan2(a, b); }
+
+template <float (*kFunction)(float, float), unsigned kScalars>
+void run_libm(const void* in_a, const void* in_b, const void* /*c*/, void* to, size_t n) {
   const auto* const a = static_cast<const float*>(in_a);
   const auto* const b = static_cast<const float*>(in_b);
   auto* const out = static_cast<float*>(to);
   for (size_t i = 0; i < n; ++i) {
-    out[i] = std::pow(a[(kScalars & kScalarA) != 0 ? 0 : i], b[(kScalars & kScalarB) != 0 ? 0 : i]);
+    out[i] =
+        kFunction(a[(kScalars & kScalarA) != 0 ? 0 : i], b[(kScalars & kScalarB) != 0 ? 0 : i]);
   }
 }
 
@@ -139,6 +163,11 @@ constexpr std::array<Step, 8> unary() {
 template <class F>
 constexpr std::array<Step, 8> binary() {
   return {run<F, 2, 0>, run<F, 2, 1>, run<F, 2, 2>, run<F, 2, 3>};
+}
+template <float (*kFunction)(float, float)>
+constexpr std::array<Step, 8> of_libm() {
+  return {run_libm<kFunction, 0>, run_libm<kFunction, 1>, run_libm<kFunction, 2>,
+          run_libm<kFunction, 3>};
 }
 template <class F>
 constexpr std::array<Step, 8> ternary() {
@@ -159,6 +188,27 @@ constexpr std::array<std::array<Step, 8>, program::kOps> all_steps() {
   at(Op::tanh) = unary<Tanh>();
   at(Op::sigmoid) = unary<Sigmoid>();
   at(Op::erf) = unary<Erf>();
+  at(Op::exp2) = unary<Of<exp2>>();
+  at(Op::expm1) = unary<Of<expm1>>();
+  at(Op::log1p) = unary<Of<log1p>>();
+  at(Op::log2) = unary<Of<log2>>();
+  at(Op::log10) = unary<Of<log10>>();
+  at(Op::sin) = unary<Of<sin>>();
+  at(Op::cos) = unary<Of<cos>>();
+  at(Op::tan) = unary<Of<tan>>();
+  at(Op::asin) = unary<Of<asin>>();
+  at(Op::acos) = unary<Of<acos>>();
+  at(Op::atan) = unary<Of<atan>>();
+  at(Op::sinh) = unary<Of<sinh>>();
+  at(Op::cosh) = unary<Of<cosh>>();
+  at(Op::asinh) = unary<Of<asinh>>();
+  at(Op::acosh) = unary<Of<acosh>>();
+  at(Op::atanh) = unary<Of<atanh>>();
+  at(Op::floor) = unary<Of<floor>>();
+  at(Op::ceil) = unary<Of<ceil>>();
+  at(Op::trunc) = unary<Of<trunc>>();
+  at(Op::round) = unary<Of<round>>();
+  at(Op::sign) = unary<Of<sign>>();
   at(Op::relu) = unary<Relu>();
   at(Op::to_bool) = unary<ToBool>();
   at(Op::cast) = unary<Copy>();
@@ -168,7 +218,10 @@ constexpr std::array<std::array<Step, 8>, program::kOps> all_steps() {
   at(Op::divide) = binary<Divide>();
   at(Op::minimum) = binary<IeeeMinimum>();
   at(Op::maximum) = binary<IeeeMaximum>();
-  at(Op::power) = {run_power<0>, run_power<1>, run_power<2>, run_power<3>};
+  at(Op::copysign) = binary<OfTwo<copysign>>();
+  at(Op::hypot) = binary<OfTwo<hypot>>();
+  at(Op::atan2) = of_libm<atan2>();
+  at(Op::power) = of_libm<power>();
   at(Op::equal) = binary<Equal>();
   at(Op::not_equal) = binary<NotEqual>();
   at(Op::less) = binary<Less>();

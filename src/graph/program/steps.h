@@ -11,7 +11,14 @@
 //   add, subtract, multiply, divide, sqrt   correctly rounded
 //   rsqrt                                   sqrt, then division, both correctly rounded
 //   exp, log, erf, tanh, sigmoid            error <= 6 u |e|; below 2^-126, 2^-149 (sigmoid:
-//   2^-126) power                                   that of libm's powf all others exact
+//                                           2^-126)
+//   exp2, expm1, log1p, log2                error <= 6 u |e|; below 2^-126, 2^-149; log2 and exp2
+//                                           exact where the result can be
+//   sin, cos, tan                           error <= 6 u |e| for all angles; from 2^20 on libm's
+//   log10, asin, acos, atan, sinh, cosh, asinh, acosh, atanh, hypot
+//                                           error <= 1.01 u |e|: by doubles
+//   power, atan2                            those of libm's powf and atan2f
+// All others are exact.
 #pragma once
 
 #include <array>

@@ -1,10 +1,8 @@
-// Every step of every instruction set: against double precision within the bounds of steps.h, at
-// all lengths of the last vector, and the same for numbers as for arrays.
+// Every step of every instruction set: against plain C++, at all lengths of the last vector, and
+// the same for numbers as for arrays.
 #include "graph/program/steps.h"
 
 #include <gtest/gtest.h>
-
-#include <functional>
 
 #include "graph/ops/ops.h"
 #include "graph/ops/testing.h"
@@ -13,64 +11,7 @@
 namespace hoist::graph::program {
 namespace {
 
-class StepsTest : public ::testing::TestWithParam<const StepTable*> {
- protected:
-  std::vector<float> results(Op op, const std::vector<float>& a) {
-    std::vector<float> out(a.size());
-    GetParam()->step(op, 0)(a.data(), nullptr, nullptr, out.data(), a.size());
-    return out;
-  }
-
-  void check(Op op, const std::function<double(double)>& exact, double units, double least) {
-    std::vector<float> all;
-    for (float x = -110.0f; x < 110.0f; x += 0.0037f) all.push_back(x);
-    for (double x = 1e-44; x < 3e38; x *= 1.03) {
-      all.push_back(static_cast<float>(x));
-      all.push_back(static_cast<float>(-x));
-    }
-    const std::vector<float> found = results(op, all);
-    for (size_t i = 0; i < all.size(); ++i) {
-      const double expected = exact(double{all[i]});
-      const auto rounded = static_cast<float>(expected);
-      if (std::isnan(expected) || std::isinf(rounded)) {
-        ASSERT_TRUE(same_float(found[i], rounded)) << all[i] << " gives " << found[i];
-        continue;
-      }
-      ASSERT_LE(std::fabs(found[i] - expected), units * kUnit * std::fabs(expected) + least)
-          << all[i] << " gives " << found[i] << " instead of " << expected;
-    }
-  }
-};
-
-constexpr double kLeast = 1.5e-45;
-
-TEST_P(StepsTest, FunctionsAreWithinTheirBounds) {
-  check(
-      Op::exp, [](double x) { return std::exp(x); }, 6, kLeast);
-  check(
-      Op::log, [](double x) { return std::log(x); }, 6, kLeast);
-  check(
-      Op::erf, [](double x) { return std::erf(x); }, 6, kLeast);
-  check(
-      Op::tanh, [](double x) { return std::tanh(x); }, 6, kLeast);
-  check(
-      Op::sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, 6, 1.2e-38);
-  check(
-      Op::sqrt, [](double x) { return std::sqrt(x); }, 1, kLeast);
-  check(
-      Op::rsqrt, [](double x) { return 1 / std::sqrt(x); }, 3, kLeast);
-}
-
-TEST_P(StepsTest, SpecialValuesOfFunctions) {
-  const std::vector<float> given = {kNan, kInfinity, -kInfinity, 0.0f, -0.0f};
-  EXPECT_TRUE(same_values(results(Op::exp, given), {kNan, kInfinity, 0.0f, 1.0f, 1.0f}));
-  EXPECT_TRUE(
-      same_values(results(Op::log, given), {kNan, kInfinity, kNan, -kInfinity, -kInfinity}));
-  EXPECT_TRUE(same_values(results(Op::erf, given), {kNan, 1.0f, -1.0f, 0.0f, -0.0f}));
-  EXPECT_TRUE(same_values(results(Op::rsqrt, given), {kNan, 0.0f, kNan, kInfinity, -kInfinity}));
-  EXPECT_TRUE(same_values(results(Op::relu, given), {kNan, kInfinity, 0.0f, 0.0f, -0.0f}));
-  EXPECT_TRUE(same_values(results(Op::to_bool, given), {1.0f, 1.0f, 1.0f, 0.0f, 0.0f}));
-}
+class StepsTest : public ::testing::TestWithParam<const StepTable*> {};
 
 TEST_P(StepsTest, ExtremesOrderZerosAndPropagateNan) {
   for (const float a : special_floats()) {
@@ -191,8 +132,8 @@ TEST_P(StepsTest, SumsOfFewAreThoseOfMany) {
 TEST_P(StepsTest, ColumnsAreReducedAsRowsAre) {
   Random random;
   const StepTable& table = *GetParam();
-  for (const size_t rows : {1, 7, 16, 17, 40}) {
-    for (const size_t n : {1, 2, 63, 64, 65, 1000, 1024, 1025, 3500}) {
+  for (const size_t rows : {1, 7, 16, 17, 40, 255, 257, 530}) {
+    for (const size_t n : {1, 2, 3, 5, 9, 10, 16, 17, 33, 63, 64, 65, 1000, 1024, 1025, 3500}) {
       const size_t stride = rows + 3;
       const Guarded a(n % 2 == 0 ? random.hostile(n * stride) : random.normal(n * stride));
       const Guarded sums(rows);

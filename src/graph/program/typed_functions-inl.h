@@ -245,6 +245,22 @@ struct Sigmoid {
 struct Erf {
   static HWY_INLINE double of(double a) { return std::erf(a); }
 };
+// 0 for zeros, NaN for NaN.
+struct Sign {
+  template <class T>
+  static HWY_INLINE T of(T a) {
+    if (a != a) return a;
+    return static_cast<T>((a > 0 ? 1 : 0) - (a < 0 ? 1 : 0));
+  }
+};
+template <double (*kFunction)(double)>
+struct Libm {
+  static HWY_INLINE double of(double a) { return kFunction(a); }
+};
+template <double (*kFunction)(double, double)>
+struct LibmOfTwo {
+  static HWY_INLINE double of(double a, double b) { return kFunction(a, b); }
+};
 
 }  // namespace hoist::graph::HWY_NAMESPACE::typed
 HWY_AFTER_NAMESPACE();

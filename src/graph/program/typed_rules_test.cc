@@ -40,6 +40,16 @@ Id op(Graph& graph, Op op, std::vector<Id> inputs) {
   return graph.add_node(op, std::move(inputs)).value();
 }
 
+TEST(TypesTest, SizesAreThoseOfTheTable) {
+  for (const array::DTypeProperties& type : array::all_dtypes()) {
+    const bool is_taken = std::find(std::begin(kAll), std::end(kAll), type.dtype) != std::end(kAll);
+    EXPECT_EQ(is_program_type(type.dtype), is_taken) << type.name;
+    if (is_taken) {
+      EXPECT_EQ(bytes_of(type.dtype), type.bytes) << type.name;
+    }
+  }
+}
+
 TEST(TypedRulesTest, EachRuleOfIntegers) {
   const auto number = [](Graph& graph, Id x, int64_t value) {
     return graph.integer(value, graph[x].dtype);

@@ -13,6 +13,8 @@
 #include <hwy/foreach_target.h>
 //
 #include "graph/program/cast_steps-inl.h"
+#include "graph/program/element_moves-inl.h"
+#include "graph/program/typed_columns-inl.h"
 #include "graph/program/typed_functions-inl.h"
 #include "graph/program/typed_products-inl.h"
 #include "graph/program/typed_reductions-inl.h"
@@ -67,6 +69,8 @@ constexpr std::array<TypedSteps::Row, kOps> common_steps() {
   at(Op::negate) = one<typed::Negative, T>();
   at(Op::absolute) = one<typed::Absolute, T>();
   at(Op::relu) = one<typed::Relu, T>();
+  at(Op::sign) = one<typed::Sign, T>();
+  for (const Op op : {Op::floor, Op::ceil, Op::trunc, Op::round}) at(op) = one<typed::Copy, T>();
   at(Op::add) = two<typed::Add, T>();
   at(Op::subtract) = two<typed::Subtract, T>();
   at(Op::multiply) = two<typed::Multiply, T>();
@@ -124,6 +128,29 @@ constexpr std::array<TypedSteps::Row, kOps> f64_steps() {
   at(Op::tanh) = one<typed::Tanh, double>();
   at(Op::sigmoid) = one<typed::Sigmoid, double>();
   at(Op::erf) = one<typed::Erf, double>();
+  at(Op::exp2) = one<typed::Libm<::exp2>, double>();
+  at(Op::expm1) = one<typed::Libm<::expm1>, double>();
+  at(Op::log1p) = one<typed::Libm<::log1p>, double>();
+  at(Op::log2) = one<typed::Libm<::log2>, double>();
+  at(Op::log10) = one<typed::Libm<::log10>, double>();
+  at(Op::sin) = one<typed::Libm<::sin>, double>();
+  at(Op::cos) = one<typed::Libm<::cos>, double>();
+  at(Op::tan) = one<typed::Libm<::tan>, double>();
+  at(Op::asin) = one<typed::Libm<::asin>, double>();
+  at(Op::acos) = one<typed::Libm<::acos>, double>();
+  at(Op::atan) = one<typed::Libm<::atan>, double>();
+  at(Op::sinh) = one<typed::Libm<::sinh>, double>();
+  at(Op::cosh) = one<typed::Libm<::cosh>, double>();
+  at(Op::asinh) = one<typed::Libm<::asinh>, double>();
+  at(Op::acosh) = one<typed::Libm<::acosh>, double>();
+  at(Op::atanh) = one<typed::Libm<::atanh>, double>();
+  at(Op::floor) = one<typed::Libm<::floor>, double>();
+  at(Op::ceil) = one<typed::Libm<::ceil>, double>();
+  at(Op::trunc) = one<typed::Libm<::trunc>, double>();
+  at(Op::round) = one<typed::Libm<::nearbyint>, double>();
+  at(Op::copysign) = two<typed::LibmOfTwo<::copysign>, double>();
+  at(Op::hypot) = two<typed::LibmOfTwo<::hypot>, double>();
+  at(Op::atan2) = two<typed::LibmOfTwo<::atan2>, double>();
   return all;
 }
 
@@ -141,14 +168,30 @@ const TypedSteps kTypedSteps = {
     .table = {{f32_steps(), f64_steps(), integer_steps<int64_t>(), integer_steps<uint64_t>()}},
     .casts = {casts_from<float>(), casts_from<double>(), casts_from<int64_t>(),
               casts_from<uint64_t>()},
-    .sum_f64 = typed::sum_of<double>,
+    .widened = all_moves<true>(),
+    .narrowed = all_moves<false>(),
+    .sum_f64 = typed::reduced<double, typed::Added>,
     .sum_i64 = typed::sum_of_integers,
+    .multiplied_f32 = typed::reduced<float, typed::Multiplied>,
+    .multiplied_f64 = typed::reduced<double, typed::Multiplied>,
+    .multiplied_u64 = typed::reduced<uint64_t, typed::Multiplied>,
     .extreme_f64 = {typed::extreme<typed::Minimum, double, double>,
                     typed::extreme<typed::Maximum, double, double>},
     .extreme_i64 = {typed::extreme<typed::Minimum, int64_t, int64_t>,
                     typed::extreme<typed::Maximum, int64_t, int64_t>},
     .extreme_u64 = {typed::extreme<typed::Minimum, uint64_t, int64_t>,
                     typed::extreme<typed::Maximum, uint64_t, int64_t>},
+    .find_f32 = typed::find<float>,
+    .find_f64 = typed::find<double>,
+    .find_i64 = typed::find<int64_t>,
+    .column_sums = {nullptr, typed::column_sums_f64, typed::column_folds<int64_t, typed::Add>,
+                    typed::column_folds<uint64_t, typed::Add>},
+    .column_minima = {nullptr, typed::column_folds<double, typed::Minimum>,
+                      typed::column_folds<int64_t, typed::Minimum>,
+                      typed::column_folds<uint64_t, typed::Minimum>},
+    .column_maxima = {nullptr, typed::column_folds<double, typed::Maximum>,
+                      typed::column_folds<int64_t, typed::Maximum>,
+                      typed::column_folds<uint64_t, typed::Maximum>},
     .product_f64 = typed::product_f64,
     .product_i64 = typed::product_i64,
 };

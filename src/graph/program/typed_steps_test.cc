@@ -18,17 +18,6 @@ constexpr DType kTypes[] = {DType::boolean, DType::f16, DType::bf16, DType::f32,
                             DType::i8,      DType::i16, DType::i32,  DType::i64, DType::u8,
                             DType::u16,     DType::u32, DType::u64};
 
-TEST(TypesTest, SizesAreThoseOfTheTable) {
-  for (const array::DTypeProperties& type : array::all_dtypes()) {
-    const bool is_taken =
-        std::find(std::begin(kTypes), std::end(kTypes), type.dtype) != std::end(kTypes);
-    EXPECT_EQ(is_program_type(type.dtype), is_taken) << type.name;
-    if (is_taken) {
-      EXPECT_EQ(bytes_of(type.dtype), type.bytes) << type.name;
-    }
-  }
-}
-
 class TypedStepsTest : public ::testing::TestWithParam<const TypedSteps*> {
  protected:
   Step step(Op op, Lanes lanes, unsigned scalars) const {
@@ -265,34 +254,6 @@ TEST_P(TypedStepsTest, NarrowFloatsAreRoundedOnce) {
   const double tiny = 0x1p-25 + 0x1p-70;  // above half of f16's least number
   GetParam()->casts[1][static_cast<size_t>(DType::f16)][0](&tiny, nullptr, nullptr, &found, 1);
   EXPECT_EQ(found, 0x1p-24f);
-}
-
-TEST_P(TypedStepsTest, SumsAndExtremes) {
-  for (const size_t n : {1, 2, 63, 64, 65, 1000, 1024, 1025, 5000}) {
-    const Values x = values(DType::f64, n);
-    const Values k = values(DType::i64, n);
-    std::vector<double> ordinary(n);
-    long double exact = 0;
-    for (size_t i = 0; i < n; ++i) exact += ordinary[i] = 0.1 * static_cast<double>(i % 17);
-    EXPECT_NEAR(GetParam()->sum_f64(ordinary.data(), n), static_cast<double>(exact), 1e-14 * 800);
-    EXPECT_TRUE(same_number(GetParam()->sum_f64(x.f64().data(), n),
-                            typed_steps().sum_f64(x.f64().data(), n)));
-    uint64_t sum = 0;
-    double low = x.f64()[0];
-    int64_t high = k.i64()[0];
-    uint64_t high_word = static_cast<uint64_t>(high);
-    for (size_t i = 0; i < n; ++i) {
-      sum += static_cast<uint64_t>(k.i64()[i]);
-      low = minimum_of(low, x.f64()[i]);
-      high = std::max(high, k.i64()[i]);
-      high_word = std::max(high_word, static_cast<uint64_t>(k.i64()[i]));
-    }
-    EXPECT_EQ(static_cast<uint64_t>(GetParam()->sum_i64(k.i64().data(), n)), sum);
-    EXPECT_TRUE(same_number(GetParam()->extreme_f64[0](x.f64().data(), n), low));
-    EXPECT_EQ(GetParam()->extreme_i64[1](k.i64().data(), n), high);
-    EXPECT_EQ(static_cast<uint64_t>(GetParam()->extreme_u64[1](k.i64().data(), n)), high_word);
-  }
-  EXPECT_FALSE(std::signbit(GetParam()->sum_f64(nullptr, 0)));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, TypedStepsTest, ::testing::ValuesIn(runnable_typed_steps()),

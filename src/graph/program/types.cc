@@ -5,13 +5,20 @@ namespace {
 
 bool is_narrow_float(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
 
-// Operations that neither round nor overflow: they give one of their inputs, or a boolean.
+// Operations whose results are of the type without being rounded: inputs, whole numbers near them,
+// booleans.
 bool keeps_types(Op op) {
   switch (op) {
     case Op::copy:
     case Op::cast:
     case Op::to_bool:
     case Op::relu:
+    case Op::floor:
+    case Op::ceil:
+    case Op::trunc:
+    case Op::round:
+    case Op::sign:
+    case Op::copysign:
     case Op::minimum:
     case Op::maximum:
     case Op::where:
@@ -20,6 +27,9 @@ bool keeps_types(Op op) {
     case Op::bitwise_xor:
     case Op::reduce_minimum:
     case Op::reduce_maximum:
+    case Op::argmin:
+    case Op::argmax:
+    case Op::take_along:
       return true;
     default:
       return is_comparison(op);
@@ -51,10 +61,18 @@ bool takes(Op op, DType dtype) {
     case Op::cast:
     case Op::to_bool:
     case Op::where:
+    case Op::argmin:
+    case Op::argmax:
+    case Op::take_along:
       return true;
     case Op::negate:
     case Op::absolute:
     case Op::relu:
+    case Op::floor:
+    case Op::ceil:
+    case Op::trunc:
+    case Op::round:
+    case Op::sign:
     case Op::add:
     case Op::subtract:
     case Op::multiply:
@@ -65,8 +83,10 @@ bool takes(Op op, DType dtype) {
     case Op::remainder:
     case Op::sum:
     case Op::mean:
+    case Op::product:
     case Op::reduce_minimum:
     case Op::reduce_maximum:
+    case Op::cumulative_sum:
     case Op::matmul:
       return is_float(dtype) || is_integer(dtype);
     case Op::bitwise_and:
@@ -94,7 +114,8 @@ DType computed_in(Op op, DType dtype) {
   if (!is_integer(dtype)) return dtype;
   if (op == Op::mean) return float_for(dtype);
   if (dtype == DType::u64) return dtype;
-  return is_reduction(op) && is_unsigned(dtype) ? DType::u64 : DType::i64;
+  const bool adds = is_reduction(op) || op == Op::cumulative_sum;
+  return adds && is_unsigned(dtype) ? DType::u64 : DType::i64;
 }
 
 DType float_for(DType dtype) {

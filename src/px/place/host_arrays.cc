@@ -75,8 +75,8 @@ Status run_on_host_arrays(const Program& program, device::Stream& stream, const 
   Copies copies(stream, kernel, arguments);
   Status done = copies.bring();
   if (done) done = launch(copies.arguments());
-  if (done) return copies.bring_back();
-  (void)stream.synchronize();  // before the memory goes
+  if (done) done = copies.bring_back();
+  if (!done) (void)stream.synchronize();  // before the memory goes
   return done;
 }
 

@@ -15,7 +15,7 @@ namespace hoist::px {
 // calling thread (wait.h).
 //
 // Errors: those of Program::launch() and wait_or_stop(); where one comes from a GPU the arrays are
-// as they were.
+// as they were, unless it comes while they are copied back.
 Status run_on_host_arrays(const Program& program, device::Stream& stream, const ir::Kernel& kernel,
                           const ir::Grid& grid, std::span<const ir::Argument> arguments,
                           std::stop_source& stop, const std::function<bool()>& wants_stop = {},

@@ -14,9 +14,9 @@ bool is_word_part(char c) {
 
 }  // namespace
 
-Source::Source(std::string name, std::string text)
+Source::Source(std::string name, std::string text, size_t most_bytes)
     : name_(std::move(name)), text_(std::move(text)), line_starts_{0} {
-  if (text_.size() > kMostBytes) text_.resize(kMostBytes);
+  if (text_.size() > most_bytes) text_.resize(most_bytes);
   for (size_t i = 0; i < text_.size(); ++i) {
     if (text_[i] == '\n') line_starts_.push_back(static_cast<uint32_t>(i + 1));
   }

@@ -31,8 +31,8 @@ class Source {
   // Spans are 32 bits wide, and no kernel is that long.
   static constexpr size_t kMostBytes = 16 << 20;
 
-  // Cuts `text` off behind kMostBytes; who reads files refuses longer ones.
-  Source(std::string name, std::string text);
+  // Cuts `text` off behind `most_bytes`; who reads files refuses longer ones.
+  Source(std::string name, std::string text, size_t most_bytes = kMostBytes);
 
   const std::string& name() const { return name_; }
   std::string_view text() const { return text_; }

@@ -50,9 +50,14 @@ nanobind::object array_object(Array array);
 
 // The same memory, seen otherwise.
 Array view_of(const Array& array, const array::View& view);
+// Row-major, without memory. Unsupported for too many axes, InvalidArgument for lengths that no
+// memory could have.
+array::View row_major_view(array::DType dtype, std::span<const int64_t> shape,
+                           array::DeviceId device = {});
 // Row-major, its elements not set. MemoryError, and errors of the device.
 Array new_array(array::DType dtype, std::span<const int64_t> shape, array::DeviceId device = {});
-// A row-major one of the CPU's of that type and shape, which new_array() has checked.
+// What new_array() would give on the CPU, without its memory; and an array like that.
+Array array_like(array::DType dtype, std::span<const int64_t> shape);
 nanobind::object new_array_object(const Array& model);
 // Elements in memory of their own, row-major, on the CPU.
 Array copy_on_cpu(const Array& array);

@@ -3,6 +3,10 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <array>
+#include <iterator>
+
 #include "array/copy.h"
 #include "python/array/parts.h"
 #include "python/errors.h"
@@ -59,19 +63,17 @@ nb::object from_dlpack(nb::handle object, const std::optional<std::string>& devi
 // start + i * step, each computed from i: as NumPy's arange and linspace have it.
 template <typename Number>
 void count(const Array& array, Number start, Number step, DType wide) {
-  const View& view = array.view;
-  auto* at = view.data;
-  const auto elements = static_cast<int64_t>(view.elements());
-  View from;
-  View to;
-  from.dtype = wide;
-  to.dtype = view.dtype;
-  for (int64_t i = 0; i < elements; ++i) {
-    Number number = start + static_cast<Number>(i) * step;
-    from.data = reinterpret_cast<std::byte*>(&number);
-    to.data = at;
-    copy_elements(from, to);
-    at += array::properties(view.dtype).bytes;
+  std::array<Number, 512> numbers;
+  const auto elements = static_cast<int64_t>(array.view.elements());
+  for (int64_t begin = 0; begin < elements; begin += std::ssize(numbers)) {
+    const int64_t end = std::min(begin + std::ssize(numbers), elements);
+    for (int64_t i = begin; i < end; ++i) {
+      numbers[static_cast<size_t>(i - begin)] = start + static_cast<Number>(i) * step;
+    }
+    const int64_t count = end - begin;
+    View from = row_major_view(wide, {&count, 1});
+    from.data = reinterpret_cast<std::byte*>(numbers.data());
+    copy_elements(from, value(array.view.slice(0, begin, end)));
   }
 }
 

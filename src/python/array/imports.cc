@@ -59,20 +59,15 @@ std::optional<DType> dtype_of(char kind, size_t bytes) {
 Array described(void* data, DType dtype, std::span<const int64_t> shape,
                 const int64_t* byte_strides, array::DeviceId device, const std::string& who) {
   Array array;
-  array.view = new_array(dtype, std::vector<int64_t>(shape.size(), 0)).view;  // checks the rank
+  array.view = row_major_view(dtype, shape, device);
   array.view.data = static_cast<std::byte*>(data);
-  array.view.device = device;
   const auto item = static_cast<int64_t>(array::properties(dtype).bytes);
-  int64_t row_major = item;
-  for (size_t d = shape.size(); d-- > 0;) {
-    const int64_t stride = byte_strides != nullptr ? byte_strides[d] : row_major;
-    array.view.extents[d] = shape[d];
-    array.view.strides[d] = stride / item;
-    if (stride % item != 0 && shape[d] > 1) {
+  for (size_t d = 0; byte_strides != nullptr && d < shape.size(); ++d) {
+    array.view.strides[d] = byte_strides[d] / item;
+    if (byte_strides[d] % item != 0 && shape[d] > 1) {
       raise({ErrorCode::unsupported,
              who + " has strides that are no multiples of an element: copy it first"});
     }
-    row_major *= std::max<int64_t>(shape[d], 1);
   }
   if (array.view.elements() != 0 &&
       reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(item) != 0) {

@@ -119,8 +119,20 @@ View part_by(const View& view, std::span<PyObject* const> keys) {
   return part.get();
 }
 
+// An array with axes, which is not part of a tuple.
+bool is_array_of_indices(PyObject* key) {
+  if (const Array* const array = array_of(key)) return array->view.rank > 0;
+  if (PyLong_Check(key) || PySlice_Check(key) || PyTuple_Check(key) || PyList_Check(key) ||
+      PyUnicode_Check(key) || key == Py_None || key == Py_Ellipsis) {
+    return false;
+  }
+  const std::optional<Array> array = imported(key);
+  return array && array->view.rank > 0;
+}
+
 PyObject* subscript(PyObject* self, PyObject* key) {
-  return raising([&] {
+  return raising([&]() -> PyObject* {
+    if (is_array_of_indices(key)) return take(self, key);
     const Array& array = self_of(self);
     return array_object(view_of(array, part_of(array.view, nb::handle(key)))).release().ptr();
   });

@@ -106,33 +106,25 @@ nb::object as_type(nb::handle self, const std::string& name, bool copy) {
 }  // namespace
 
 Array reshaped(const Array& array, std::span<const int64_t> given) {
-  std::vector<int64_t> shape(given.begin(), given.end());
-  const auto elements = static_cast<int64_t>(array.view.elements());
-  int64_t known = 1;
-  for (const int64_t extent : shape) known *= extent == -1 ? 1 : extent;
-  const auto unknown = std::find(shape.begin(), shape.end(), -1);
-  if (unknown != shape.end() && known > 0) *unknown = elements / known;
-  const Array target = [&] {
-    Array made;
-    made.view = new_array(array.view.dtype, std::vector<int64_t>(shape.size(), 0)).view;
-    std::copy(shape.begin(), shape.end(), made.view.extents.begin());
-    return made;
-  }();
-  const bool is_negative = std::any_of(shape.begin(), shape.end(), [](int64_t e) { return e < 0; });
-  if (is_negative || static_cast<int64_t>(target.view.elements()) != elements) {
+  const auto refuse = [&] {
     raise({ErrorCode::invalid_argument, "reshape of an array of shape " +
                                             shape_text(array.view.shape()) + " to " +
                                             shape_text(given)});
+  };
+  std::vector<int64_t> shape(given.begin(), given.end());
+  const auto unknowns = std::count(shape.begin(), shape.end(), -1);
+  if (unknowns > 1) refuse();
+  std::replace(shape.begin(), shape.end(), int64_t{-1}, int64_t{1});
+  View view = row_major_view(array.view.dtype, shape, array.view.device);
+  const uint64_t elements = array.view.elements();
+  if (const uint64_t known = view.elements(); unknowns == 1 && known != 0) {
+    const auto at = std::find(given.begin(), given.end(), -1) - given.begin();
+    shape[static_cast<size_t>(at)] = static_cast<int64_t>(elements / known);
+    view = row_major_view(array.view.dtype, shape, array.view.device);
   }
-  Array whole = array.is_contiguous ? array : copy_on_cpu(array);
-  View view = whole.view;
-  view.rank = target.view.rank;
-  int64_t stride = 1;
-  for (size_t d = shape.size(); d-- > 0;) {
-    view.extents[d] = shape[d];
-    view.strides[d] = stride;
-    stride *= std::max<int64_t>(shape[d], 1);
-  }
+  if (view.elements() != elements) refuse();
+  const Array whole = array.is_contiguous ? array : copy_on_cpu(array);
+  view.data = whole.view.data;
   return view_of(whole, view);
 }
 

@@ -1,6 +1,7 @@
 // Single elements as Python's numbers, and arrays of numbers and sequences.
 #include <cstring>
 #include <limits>
+#include <string_view>
 
 #include "array/copy.h"
 #include "python/array/parts.h"
@@ -98,11 +99,14 @@ enum class Kind : uint8_t { boolean, integer, real };
 Kind kind_of(nb::handle number) {
   if (PyBool_Check(number.ptr())) return Kind::boolean;
   if (PyFloat_Check(number.ptr())) return Kind::real;
-  if (PyIndex_Check(number.ptr())) return Kind::integer;
-  if (nb::hasattr(number, "dtype")) {  // NumPy's numbers
-    const nb::object name = nb::getattr(number.attr("dtype"), "name", nb::none());
-    if (name.equal(nb::str("bool"))) return Kind::boolean;
+  if (PyLong_Check(number.ptr())) return Kind::integer;
+  if (nb::hasattr(number, "dtype")) {  // numbers of NumPy's, and arrays without axes
+    const nb::str text(nb::object(number.attr("dtype")));
+    const std::string_view name = text.c_str();
+    if (name.find("bool") != std::string_view::npos) return Kind::boolean;
+    if (name.find("float") != std::string_view::npos) return Kind::real;
   }
+  if (PyIndex_Check(number.ptr())) return Kind::integer;
   if (nb::hasattr(number, "__float__")) return Kind::real;
   const std::string message =
       std::string("an element is a number, not ") + nb::type_name(number.type()).c_str();

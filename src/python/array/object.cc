@@ -135,7 +135,7 @@ Array view_of(const Array& array, const View& view) {
   return result;
 }
 
-Array new_array(DType dtype, std::span<const int64_t> shape, array::DeviceId device) {
+View row_major_view(DType dtype, std::span<const int64_t> shape, array::DeviceId device) {
   uint64_t extents[kMostDimensions];
   for (size_t d = 0; d < shape.size() && d < kMostDimensions; ++d) {
     if (shape[d] < 0) {
@@ -147,15 +147,26 @@ Array new_array(DType dtype, std::span<const int64_t> shape, array::DeviceId dev
     raise({ErrorCode::unsupported, "an array of " + std::to_string(shape.size()) +
                                        " axes: at most " + std::to_string(kMostDimensions)});
   }
+  return value(View::of(nullptr, dtype, {extents, shape.size()}, device));
+}
+
+Array array_like(DType dtype, std::span<const int64_t> shape) {
   Array array;
-  array.view = value(View::of(nullptr, dtype, {extents, shape.size()}, device));
-  const size_t bytes = array.view.bytes();
+  array.view = row_major_view(dtype, shape);
+  const uint64_t bytes = array.view.bytes();
+  if (bytes <= Idle::kMostBytes)
+    array.size_class = static_cast<int8_t>(LinearPool::class_of(bytes));
+  return array;
+}
+
+Array new_array(DType dtype, std::span<const int64_t> shape, array::DeviceId device) {
+  Array array = array_like(dtype, shape);
   if (device.kind != DeviceKind::cpu) {
-    array.memory = device_memory(device, bytes);
+    array.view.device = device;
+    array.size_class = -1;
+    array.memory = device_memory(device, array.view.bytes());
   } else {
-    if (bytes <= Idle::kMostBytes)
-      array.size_class = static_cast<int8_t>(LinearPool::class_of(bytes));
-    array.memory = new_memory(array.size_class, bytes);
+    array.memory = new_memory(array.size_class, array.view.bytes());
   }
   array.view.data = array.memory.get();
   return array;

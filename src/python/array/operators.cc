@@ -36,6 +36,7 @@ enum Operator : uint8_t {
   kGreater,
   kGreaterEqual,
   kRepr,
+  kTake,
   kOperators,
 };
 
@@ -64,11 +65,15 @@ constexpr std::array<std::string_view, kOperators> kNames = {
     "greater",
     "greater_equal",
     "repr",
+    "take",
 };
+
+nb::object interned(const char* text) { return nb::steal(PyUnicode_InternFromString(text)); }
 
 struct Functions {
   nb::object of[kOperators];  // invalid: there is no such function
-  nb::object out = nb::steal(PyTuple_Pack(1, nb::str("out").ptr()));
+  nb::object out = nb::steal(PyTuple_Pack(1, interned("out").ptr()));
+  nb::object axis = nb::steal(PyTuple_Pack(1, interned("axis").ptr()));
 };
 
 // Never destroyed.
@@ -135,12 +140,16 @@ PyObject* power_in_place(PyObject* self, PyObject* other, PyObject*) {
   return apply_in_place(kPower, self, other);
 }
 
+PyObject* no_function(Operator op) {
+  PyErr_Format(PyExc_TypeError, "hoist.graph has no function %s", kNames[op].data());
+  return nullptr;
+}
+
 template <Operator op>
 PyObject* unary(PyObject* self) {
   const nb::object& function = functions().of[op];
-  if (function.is_valid()) return PyObject_CallOneArg(function.ptr(), self);
-  PyErr_Format(PyExc_TypeError, "hoist.graph has no function %s", kNames[op].data());
-  return nullptr;
+  if (function.is_valid()) return PyObject_CallFunctionObjArgs(function.ptr(), self, nullptr);
+  return no_function(op);
 }
 
 PyObject* positive(PyObject* self) {
@@ -196,7 +205,7 @@ PyObject* to_index(PyObject* self) {
 
 PyObject* repr(PyObject* self) {
   const nb::object& function = functions().of[kRepr];
-  if (function.is_valid()) return PyObject_CallOneArg(function.ptr(), self);
+  if (function.is_valid()) return PyObject_CallFunctionObjArgs(function.ptr(), self, nullptr);
   return PyUnicode_FromString("<hoist.graph.Array>");
 }
 
@@ -248,8 +257,16 @@ const PyType_Slot slots[] = {
 
 std::span<const PyType_Slot> operator_slots() { return slots; }
 
+PyObject* take(PyObject* array, PyObject* indices) {
+  const nb::object& function = functions().of[kTake];
+  if (!function.is_valid()) return no_function(kTake);
+  const nb::object axis = nb::int_(0);
+  PyObject* const arguments[] = {array, indices, axis.ptr()};
+  return PyObject_Vectorcall(function.ptr(), arguments, 2, functions().axis.ptr());
+}
+
 void define_array_operators(nb::module_& module) {
-  // {"add": function, …, "repr": function}
+  // {"add": function, …, "repr": function, "take": function}
   module.def("set_operators", [](const nb::dict& given) {
     for (size_t i = 0; i < kOperators; ++i) {
       const nb::str name(kNames[i].data(), kNames[i].size());

@@ -52,6 +52,8 @@ array::View part_of(const array::View& view, nanobind::handle key);
 // The elements in another shape, one extent of which may be -1: a view where they lie in a row,
 // else a copy.
 Array reshaped(const Array& array, std::span<const int64_t> shape);
+// hoist.graph.take(array, indices, axis=0); nullptr with Python's exception set.
+PyObject* take(PyObject* array, PyObject* indices);
 // The view repeated along axes of length 1 and new ones. InvalidArgument where it does not fit.
 array::View broadcast(const array::View& view, std::span<const int64_t> shape);
 

@@ -2,6 +2,7 @@
 
 #include <nanobind/ndarray.h>
 
+#include <memory>
 #include <string>
 
 #include "python/hologram/call.h"
@@ -18,6 +19,11 @@ namespace ffi = graph::ffi;
 
 constexpr auto kItem = static_cast<Py_ssize_t>(sizeof(float));
 
+// Without signs: a stride that is never used, such as that of an empty array, may be any.
+int64_t in_bytes(int64_t stride) {
+  return static_cast<int64_t>(static_cast<uint64_t>(stride) * sizeof(float));
+}
+
 // What a Py_buffer points to, for as long as it is held.
 struct BufferExtents {
   std::vector<Py_ssize_t> shape;
@@ -26,11 +32,12 @@ struct BufferExtents {
 
 // Whether the elements lie one behind the other, the last dimension's first, or the first one's.
 bool lies_dense(const ArrayView& view, bool from_last) {
+  if (view.elements() == 0) return true;
   int64_t stride = 1;
   const size_t rank = view.shape.size();
   for (size_t i = 0; i < rank; ++i) {
     const size_t d = from_last ? rank - 1 - i : i;
-    if (view.shape[d] != 1 && view.strides[d] != stride) return view.elements() == 0;
+    if (view.shape[d] != 1 && view.strides[d] != stride) return false;
     stride *= view.shape[d];
   }
   return true;
@@ -61,14 +68,14 @@ int get_buffer(PyObject* object, Py_buffer* buffer, int flags) noexcept {
     PyErr_SetString(PyExc_BufferError, refused);
     return -1;
   }
-  auto* const extents = new (std::nothrow) BufferExtents;
-  if (extents == nullptr) {
+  std::unique_ptr<BufferExtents> extents;
+  try {
+    extents = std::make_unique<BufferExtents>();
+    extents->shape.assign(view.shape.begin(), view.shape.end());
+    for (const int64_t stride : view.strides) extents->strides.push_back(in_bytes(stride));
+  } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
     return -1;
-  }
-  for (size_t d = 0; d < view.shape.size(); ++d) {
-    extents->shape.push_back(static_cast<Py_ssize_t>(view.shape[d]));
-    extents->strides.push_back(static_cast<Py_ssize_t>(view.strides[d]) * kItem);
   }
   static char format[] = "f";
   buffer->buf = view.data;
@@ -81,7 +88,7 @@ int get_buffer(PyObject* object, Py_buffer* buffer, int flags) noexcept {
   buffer->shape = (flags & PyBUF_ND) != 0 ? extents->shape.data() : nullptr;
   buffer->strides = has_strides ? extents->strides.data() : nullptr;
   buffer->suboffsets = nullptr;
-  buffer->internal = extents;
+  buffer->internal = extents.release();
   return 0;
 }
 
@@ -89,9 +96,15 @@ void release_buffer(PyObject*, Py_buffer* buffer) noexcept {
   delete static_cast<BufferExtents*>(buffer->internal);
 }
 
-nb::tuple tuple_of(const std::vector<int64_t>& numbers, int64_t factor = 1) {
+nb::tuple tuple_of(const std::vector<int64_t>& numbers) {
   nb::list list;
-  for (const int64_t number : numbers) list.append(number * factor);
+  for (const int64_t number : numbers) list.append(number);
+  return nb::tuple(list);
+}
+
+nb::tuple byte_strides(const ArrayView& view) {
+  nb::list list;
+  for (const int64_t stride : view.strides) list.append(in_bytes(stride));
   return nb::tuple(list);
 }
 
@@ -101,7 +114,7 @@ nb::dict array_interface(const ArrayView& view) {
   interface["typestr"] = "<f4";
   interface["data"] = nb::make_tuple(reinterpret_cast<uintptr_t>(view.data), view.is_read_only);
   interface["strides"] =
-      is_contiguous(view) ? nb::object(nb::none()) : nb::object(tuple_of(view.strides, kItem));
+      is_contiguous(view) ? nb::object(nb::none()) : nb::object(byte_strides(view));
   interface["version"] = 3;
   return interface;
 }
@@ -212,7 +225,7 @@ void define_array_view(nb::module_& module) {
                                 {0, nullptr}};
   nb::class_<ArrayView>(module, "ArrayView", nb::type_slots(slots))
       .def_prop_ro("shape", [](const ArrayView& it) { return tuple_of(it.shape); })
-      .def_prop_ro("strides", [](const ArrayView& it) { return tuple_of(it.strides, kItem); })
+      .def_prop_ro("strides", byte_strides)
       .def_prop_ro("nbytes", [](const ArrayView& it) { return it.elements() * kItem; })
       .def_prop_ro("readonly", [](const ArrayView& it) { return it.is_read_only; })
       .def_prop_ro("__array_interface__", array_interface)

@@ -87,6 +87,9 @@ PyObject* entry(PyObject*, PyObject* const* given, Py_ssize_t positional, PyObje
   } catch (nanobind::python_error& error) {
     error.restore();
     return nullptr;
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+    return nullptr;
   }
 }
 

@@ -1,5 +1,6 @@
 #include "python/hologram/dlpack.h"
 
+#include <algorithm>
 #include <new>
 
 #include "array/dtype.h"
@@ -10,6 +11,8 @@ namespace nb = nanobind;
 namespace hoist::python::hologram {
 int64_t ArrayView::elements() const {
   int64_t count = 1;
+  // A product that a 0 comes behind could overflow.
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
   for (const int64_t extent : shape) count *= extent;
   return count;
 }
@@ -37,8 +40,11 @@ DLManagedTensorVersioned* export_view(ArrayView view, uint64_t flags) {
 
 std::vector<int64_t> row_major_strides(const std::vector<int64_t>& shape) {
   std::vector<int64_t> strides(shape.size());
-  int64_t stride = 1;
-  for (size_t d = shape.size(); d-- > 0; stride *= shape[d]) strides[d] = stride;
+  // Without signs: with an extent of 0 the others' product may be any.
+  uint64_t stride = 1;
+  for (size_t d = shape.size(); d-- > 0; stride *= static_cast<uint64_t>(shape[d])) {
+    strides[d] = static_cast<int64_t>(stride);
+  }
   return strides;
 }
 
@@ -87,7 +93,10 @@ ArrayView import_tensor(DLManagedTensorVersioned* tensor) {
     view.strides.assign(it.strides, it.strides + it.ndim);
   }
   view.is_read_only = (tensor->flags & kDlpackReadOnly) != 0;
-  auto* const data = static_cast<std::byte*>(it.data) + it.byte_offset;
+  // An empty tensor may have no address. The view has one, for without memory it would be none.
+  alignas(float) static std::byte nothing[sizeof(float)];
+  auto* const data =
+      it.data == nullptr ? nothing : static_cast<std::byte*>(it.data) + it.byte_offset;
   view.data = reinterpret_cast<float*>(data);
   view.memory = std::shared_ptr<std::byte>(kept, data);
   return view;

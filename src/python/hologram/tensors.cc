@@ -1,4 +1,7 @@
 // Tensors: views of buffers by shape and strides.
+#include <algorithm>
+#include <cstdint>
+
 #include "graph/ffi/json.h"
 #include "python/hologram/call.h"
 #include "python/hologram/calls.h"
@@ -54,10 +57,21 @@ Result<uint64_t> reshape(uint64_t executor, uint64_t tensor, std::string_view sh
   });
 }
 
+// Whether the product, where there is one, is computed in some 10 us. An extent beside none of
+// elements may be any.
+bool is_short_product(uint64_t a, uint64_t b) {
+  constexpr uint64_t kShortProduct = 1 << 18;
+  const Result<ffi::TensorFacts> left = ffi::tensor_facts(a);
+  const Result<ffi::TensorFacts> right = ffi::tensor_facts(b);
+  if (!left || !right || left->shape.size() != 2 || right->shape.size() != 2) return true;
+  const uint64_t rows = std::min<uint64_t>(left->shape[0], UINT32_MAX);
+  const uint64_t columns = std::min<uint64_t>(right->shape[1], UINT32_MAX);
+  return left->elements * columns < kShortProduct && rows * columns < kShortProduct &&
+         right->elements < kShortProduct;
+}
+
 Result<uint64_t> matmul(uint64_t executor, uint64_t a, uint64_t b) {
-  constexpr uint32_t kShortMatrix = 4096;
-  const Result<ffi::TensorFacts> facts = ffi::tensor_facts(a);
-  return with_lock_if_short(!facts || facts->elements < kShortMatrix,
+  return with_lock_if_short(is_short_product(a, b),
                             [&](ffi::Lifetime) { return ffi::tensor_matmul(executor, a, b); });
 }
 

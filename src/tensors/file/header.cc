@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <iterator>
 
-#include "tensors/file/cbor.h"
+#include "container/cbor.h"
 
 namespace hoist::tensors {
 namespace {
+
+using container::CborWriter;
 
 constexpr std::string_view kEncodingNames[] = {"lossless", "embedded", "spectral", "rph", "lrdf"};
 

@@ -5,11 +5,13 @@
 #include <cstring>
 
 #include "codec/parity.h"
-#include "tensors/file/cbor.h"
+#include "container/cbor.h"
 #include "tensors/file/header.h"
 
 namespace hoist::tensors {
 namespace {
+
+using container::CborReader;
 
 constexpr size_t kMaxName = size_t{64} << 10;
 

@@ -1,4 +1,4 @@
-// The part of CBOR (RFC 8949) that the metadata of .holo files uses: definite lengths, text keys.
+// The part of CBOR (RFC 8949) that the metadata of containers uses: definite lengths, text keys.
 //
 // The writer makes the shortest form of every head. The reader takes untrusted bytes: it stays at
 // the end once something is wrong and remembers it (ok()), as ByteReader does; counts of maps and
@@ -13,7 +13,7 @@
 
 #include "base/bytes.h"
 
-namespace hoist::tensors {
+namespace hoist::container {
 
 class CborWriter {
  public:
@@ -66,4 +66,4 @@ class CborReader {
   bool ok_ = true;
 };
 
-}  // namespace hoist::tensors
+}  // namespace hoist::container

@@ -1,8 +1,8 @@
-#include "tensors/file/cbor.h"
+#include "container/cbor.h"
 
 #include <bit>
 
-namespace hoist::tensors {
+namespace hoist::container {
 namespace {
 
 enum Major : uint8_t { kNumber, kNegative, kBytes, kText, kArray, kMap, kTag, kSimple };
@@ -96,4 +96,4 @@ void CborReader::skip(int depth) {
   for (; items > 0 && ok(); --items) skip(depth - 1);
 }
 
-}  // namespace hoist::tensors
+}  // namespace hoist::container

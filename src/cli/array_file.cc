@@ -1,4 +1,4 @@
-#include "cli/px/array_file.h"
+#include "cli/array_file.h"
 
 #include <fmt/format.h>
 

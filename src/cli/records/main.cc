@@ -1,0 +1,135 @@
+// hoist records: encodes text of records into columns, and back.
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/records/commands.h"
+#include "cli/report.h"
+#include "cli/tool.h"
+
+namespace hoist::cli {
+namespace {
+
+void add_encode(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("encode", "Encode text into an .hrec file");
+  auto options = std::make_shared<EncodeOptions>();
+  command
+      ->add_option("IN", options->input,
+                   "JSON Lines, CSV, key>>value or symbolic lines, logs, any text; - is standard "
+                   "input")
+      ->required();
+  command->add_option("-o,--output", options->output, "The .hrec file")
+      ->required()
+      ->type_name("OUT");
+  add_force(command, options->force);
+  command->add_option("--format", options->format, "What the lines are; auto: by the first of them")
+      ->check(CLI::IsMember({"auto", "json", "csv", "pairs", "symbolic", "log", "plain"}))
+      ->capture_default_str();
+  command->add_flag("--best", options->best, "Compress texts harder, and several times slower");
+  command->add_flag("--json", options->json, "Print as JSON");
+  command->footer(
+      "Decoding gives the same bytes back, whatever they are.\n\n"
+      "Examples:\n"
+      "  hoist records encode trades.jsonl -o trades.hrec\n"
+      "  zcat access.log.gz | hoist records encode - -o access.hrec --best");
+  command->callback([&status, options] { status = encode_command(*options); });
+}
+
+void add_append(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("append", "Add rows to the end of an .hrec file");
+  auto options = std::make_shared<AppendRecordsOptions>();
+  command->add_option("IN", options->input, "The text; - is standard input")->required();
+  command->add_option("FILE", options->file, "The .hrec file")->required();
+  command->add_flag("--best", options->best, "Compress texts harder, and several times slower");
+  command->add_flag("--json", options->json, "Print as JSON");
+  command->footer(
+      "Rows are there for readers after every 8 MiB of text a thread. A crash leaves whole "
+      "blocks.\n\n"
+      "Example:\n  hoist records append today.jsonl trades.hrec");
+  command->callback([&status, options] { status = append_command(*options); });
+}
+
+void add_decode(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("decode", "Give the text back, all of it or some rows");
+  auto options = std::make_shared<DecodeOptions>();
+  command->add_option("FILE", options->file, "The .hrec file")->required();
+  command->add_option("-o,--output", options->output, "Where to write; - is standard output")
+      ->capture_default_str()
+      ->type_name("OUT");
+  add_force(command, options->force);
+  command->add_option("--rows", options->rows, "Rows A to B - 1, counted from 0")->type_name("A:B");
+  command
+      ->add_option("--where", options->where,
+                   "Only rows for which this holds, as in 'timestamp>=1755392220'; may be repeated")
+      ->type_name("CONDITION")
+      ->allow_extra_args(false);
+  command->footer(
+      "Conditions are COLUMN=VALUE, or !=, <, <=, >, >= in place of =. `hoist records info` lists "
+      "the\ncolumns. Numbers are compared as numbers.\n\n"
+      "Examples:\n"
+      "  hoist records decode trades.hrec -o trades.jsonl\n"
+      "  hoist records decode trades.hrec --rows 1000:1010\n"
+      "  hoist records decode trades.hrec --where 'symbol=BTC-USD' --where 'close>117000'");
+  command->callback([&status, options] { status = decode_command(*options); });
+}
+
+void add_columns(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("columns", "Write columns as arrays for NumPy");
+  auto options = std::make_shared<ColumnsOptions>();
+  command->add_option("FILE", options->file, "The .hrec file")->required();
+  command->add_option("--select", options->select, "Names of columns, with commas between them")
+      ->required()
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("NAMES");
+  command->add_option("-o,--output", options->output, "The .npz file")
+      ->required()
+      ->type_name("OUT");
+  add_force(command, options->force);
+  command->footer(
+      "A column NAME of integers or other numbers is an array NAME. One of texts is two arrays: "
+      "value i is\nNAME.bytes[NAME.offsets[i]:NAME.offsets[i + 1]]. Where not each row has exactly "
+      "one value,\nNAME.rows has the row of each.\n\n"
+      "Example:\n  hoist records columns trades.hrec --select timestamp,close -o trades.npz");
+  command->callback([&status, options] { status = columns_command(*options); });
+}
+
+void add_info(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("info", "Say what an .hrec file holds: bytes a column");
+  auto options = std::make_shared<RecordsInfoOptions>();
+  command->add_option("FILE", options->file, "The .hrec file")->required();
+  command->add_flag("--json", options->json, "Print as JSON");
+  command->footer("Example:\n  hoist records info trades.hrec");
+  command->callback([&status, options] { status = records_info_command(*options); });
+}
+
+void add_verify(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("verify", "Check every byte without decoding");
+  auto options = std::make_shared<RecordsVerifyOptions>();
+  command->add_option("FILE", options->files, ".hrec files")->required();
+  command->add_flag("--json", options->json, "Print as JSON");
+  command->footer("Exit status 1 where one is damaged.\n\nExample:\n  hoist records verify *.hrec");
+  command->callback([&status, options] { status = records_verify_command(*options); });
+}
+
+}  // namespace
+}  // namespace hoist::cli
+
+int main(int argc, char** argv) {
+  using namespace hoist::cli;
+  CLI::App app("Encodes text of records into columns close to their entropy, and back.", argv[0]);
+  app.require_subcommand(1);
+  app.footer(
+      "Examples:\n"
+      "  hoist records encode trades.jsonl -o trades.hrec\n"
+      "  hoist records info trades.hrec\n"
+      "  hoist records decode trades.hrec --where 'symbol=BTC-USD'\n"
+      "  hoist records verify trades.hrec");
+  int status = kDone;
+  add_encode(app, status);
+  add_append(app, status);
+  add_decode(app, status);
+  add_columns(app, status);
+  add_info(app, status);
+  add_verify(app, status);
+  return run_tool(app, argc, argv, [&] { return status; });
+}

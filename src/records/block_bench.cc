@@ -1,0 +1,113 @@
+// Encoding and decoding one block of candles, beside zstd on the same text.
+#include <benchmark/benchmark.h>
+
+#include <cmath>
+#include <cstdio>
+#include <random>
+#include <string>
+
+#include "codec/general.h"
+#include "records/block.h"
+#include "records/limits.h"
+#include "records/values.h"
+
+namespace hoist::records {
+namespace {
+
+std::string make_candles() {
+  std::mt19937_64 random(1);
+  std::normal_distribution<double> step(0, 4e-4);
+  std::lognormal_distribution<double> volume(-0.5, 1);
+  std::string text;
+  char line[256];
+  double price = 117391.31;
+  for (int64_t time = 1755392220; text.size() + sizeof line < kBlockText; time += 60) {
+    const double open = price;
+    price *= std::exp(step(random));
+    std::snprintf(
+        line, sizeof line,
+        "{\"symbol\": \"BTC-USD\", \"timestamp\": %lld, \"open\": \"%.2f\", \"close\": \"%.2f\", "
+        "\"volume\": \"%.8f\", \"granularity\": 60}\n",
+        static_cast<long long>(time), open, price, volume(random));
+    text += line;
+  }
+  return text;
+}
+
+const std::string& candles() {
+  static const std::string text = make_candles();
+  return text;
+}
+
+std::span<const std::byte> bytes_of(const std::string& text) {
+  return std::as_bytes(std::span(text));
+}
+
+void count(benchmark::State& state, size_t stored) {
+  state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(candles().size()));
+  state.counters["ratio"] = static_cast<double>(candles().size()) / static_cast<double>(stored);
+}
+
+void encode(benchmark::State& state) {
+  std::string stored;
+  for (auto _ : state) stored = encode_block(candles(), {.format = Format::json}, Effort::usual);
+  count(state, stored.size());
+}
+
+void decode(benchmark::State& state) {
+  const std::string stored = encode_block(candles(), {.format = Format::json}, Effort::usual);
+  for (auto _ : state) {
+    const Result<Block> block = Block::open(bytes_of(stored), candles().size());
+    const Result<std::string> text = block ? block->text() : block.error();
+    if (!text || *text != candles()) state.SkipWithError("other text");
+  }
+  count(state, stored.size());
+}
+
+// All columns as values; bytes are those of the text.
+void columns(benchmark::State& state) {
+  const std::string stored = encode_block(candles(), {.format = Format::json}, Effort::usual);
+  for (auto _ : state) {
+    const Result<Block> block = Block::open(bytes_of(stored), candles().size());
+    if (!block) return state.SkipWithError("no block");
+    for (size_t i = 0; i < block->columns().size(); ++i) {
+      const Result<ColumnValues> values = block->read(i);
+      if (!values) return state.SkipWithError("no column");
+      benchmark::DoNotOptimize(reals(*values->column).data());
+    }
+  }
+  count(state, stored.size());
+}
+
+void encode_peer(benchmark::State& state) {
+  const codec::Codec& zstd = codec::codec_of(codec::CodecId::zstd);
+  size_t size = 1;
+  for (auto _ : state) {
+    const auto stored = zstd.compress(bytes_of(candles()), 3);
+    if (!stored) return state.SkipWithError("no zstd");
+    size = stored->size();
+  }
+  count(state, size);
+}
+
+void decode_peer(benchmark::State& state) {
+  const codec::Codec& zstd = codec::codec_of(codec::CodecId::zstd);
+  const auto stored = zstd.compress(bytes_of(candles()), 3);
+  if (!stored) return state.SkipWithError("no zstd");
+  std::string text(candles().size(), '\0');
+  for (auto _ : state) {
+    if (!zstd.decompress(*stored, std::as_writable_bytes(std::span(text)))) {
+      return state.SkipWithError("it failed");
+    }
+  }
+  count(state, stored->size());
+}
+
+BENCHMARK(encode)->Name("records/candles/encode")->Unit(benchmark::kMillisecond);
+BENCHMARK(encode_peer)->Name("records/candles/peer:zstd-3/encode")->Unit(benchmark::kMillisecond);
+BENCHMARK(decode)->Name("records/candles/decode")->Unit(benchmark::kMillisecond);
+BENCHMARK(decode_peer)->Name("records/candles/peer:zstd-3/decode")->Unit(benchmark::kMillisecond);
+BENCHMARK(columns)->Name("records/candles/columns")->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace hoist::records

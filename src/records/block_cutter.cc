@@ -1,0 +1,64 @@
+#include "records/block_cutter.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "records/limits.h"
+
+namespace hoist::records {
+
+size_t cut_block(std::string_view text, bool is_last) {
+  size_t end = 0;  // behind the last line that fits
+  for (size_t rows = 0; rows < kMaxRows; ++rows) {
+    if (end == text.size()) return is_last ? end : 0;
+    const void* newline = std::memchr(text.data() + end, '\n', text.size() - end);
+    const bool is_whole = newline != nullptr || is_last;
+    const size_t next =
+        newline != nullptr ? static_cast<const char*>(newline) - text.data() + 1 : text.size();
+    if (next > kBlockText && end > 0) return end;
+    if (!is_whole && next < kMaxBlockText) return 0;
+    if (next > kBlockText) return std::min(next, kMaxBlockText);
+    end = next;
+  }
+  return end;
+}
+
+Status BlockCutter::fill(size_t size) {
+  size_t filled = text_.size();
+  text_.resize(std::max(size, filled));
+  while (filled < text_.size()) {
+    const Result<size_t> count = read_(std::span(text_).subspan(filled));
+    if (!count) return count.error();
+    if (*count == 0) {
+      ended_ = true;
+      break;
+    }
+    filled += *count;
+  }
+  text_.resize(filled);
+  return {};
+}
+
+Result<std::vector<std::string_view>> BlockCutter::next() {
+  text_.erase(0, used_);
+  used_ = 0;
+  std::vector<std::string_view> blocks;
+  size_t size = batch_;
+  while (blocks.empty()) {
+    if (!ended_) {
+      if (Status status = fill(size); !status) return status.error();
+    }
+    const std::string_view text = text_;
+    while (used_ < text.size()) {
+      const size_t block = cut_block(text.substr(used_), ended_);
+      if (block == 0) break;
+      blocks.push_back(text.substr(used_, block));
+      used_ += block;
+    }
+    if (ended_) break;
+    size = text_.size() + batch_;
+  }
+  return blocks;
+}
+
+}  // namespace hoist::records

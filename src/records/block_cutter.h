@@ -1,0 +1,40 @@
+// Cuts a stream of text into blocks: whole lines, at most kBlockText bytes and kMaxRows of them. A
+// longer line has a block for itself, or where it is longer than kMaxBlockText several.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace hoist::records {
+
+// Fills the span as far as it can and gives the count; 0 at the end.
+using ReadText = std::function<Result<size_t>(std::span<char>)>;
+
+// How much of `text` the next block takes; 0: more text is needed to tell. `is_last`: there is
+// none.
+size_t cut_block(std::string_view text, bool is_last);
+
+class BlockCutter {
+ public:
+  // Holds up to `batch` bytes of text, more only while a line is longer.
+  BlockCutter(ReadText read, size_t batch) : read_(std::move(read)), batch_(batch) {}
+
+  // The next blocks, all that are whole; none at the end. They live until the next call.
+  Result<std::vector<std::string_view>> next();
+
+ private:
+  Status fill(size_t size);
+
+  ReadText read_;
+  size_t batch_;
+  std::string text_;
+  size_t used_ = 0;  // of text_, by blocks that were given
+  bool ended_ = false;
+};
+
+}  // namespace hoist::records

@@ -1,0 +1,24 @@
+// Bytes as the smallest of: one value repeated, an entropy-coded section, a Zstandard frame, the
+// bytes themselves. How many there are is known from elsewhere.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "base/result.h"
+
+namespace hoist::records {
+
+// How hard the encoder tries.
+enum class Effort : uint8_t { usual, best };
+
+// Appends the stream: a method, then its bytes up to the stream's end.
+void encode_bytes(std::span<const uint8_t> bytes, Effort effort, std::string& out);
+
+// Allocates for an entropy-coded section at most six times the stream's size and 300 KiB.
+// `corrupt` unless the stream gives exactly out.size() bytes.
+Status decode_bytes(std::span<const std::byte> stream, std::span<uint8_t> out);
+
+}  // namespace hoist::records

@@ -1,0 +1,55 @@
+#include "records/file_format.h"
+
+#include "container/cbor.h"
+#include "records/limits.h"
+
+namespace hoist::records {
+
+std::string encode_dialect(const Dialect& dialect) {
+  container::CborWriter out;
+  out.map(3);
+  out.text("format");
+  out.text(name(dialect.format));
+  out.text("delimiter");
+  out.text({&dialect.delimiter, 1});
+  out.text("names");
+  out.array(dialect.names.size());
+  // Names are any bytes, text in CBOR is UTF-8.
+  for (const std::string& field : dialect.names) out.bytes(container::as_bytes(field));
+  return out.result();
+}
+
+Result<Dialect> decode_dialect(container::Bytes metadata) {
+  container::CborReader in(metadata);
+  Dialect dialect;
+  bool known = false;
+  for (uint64_t pairs = in.map(); pairs > 0 && in.ok(); --pairs) {
+    const std::string_view key = in.text();
+    if (key == "format") {
+      const std::string_view value = in.text();
+      for (uint8_t format = 0; format <= static_cast<uint8_t>(Format::log); ++format) {
+        if (name(static_cast<Format>(format)) != value) continue;
+        dialect.format = static_cast<Format>(format);
+        known = true;
+      }
+    } else if (key == "delimiter") {
+      const std::string_view value = in.text();
+      if (value.size() == 1) dialect.delimiter = value[0];
+    } else if (key == "names") {
+      const uint64_t count = in.array();
+      if (count > kMaxColumns) in.refuse();
+      for (uint64_t i = 0; i < count && in.ok(); ++i) {
+        const container::Bytes bytes = in.bytes();
+        dialect.names.emplace_back(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      }
+    } else {
+      in.skip();
+    }
+  }
+  if (!in.ok() || !in.at_end() || !known) {
+    return fail(ErrorCode::corrupt, "the metadata of the file of records is damaged");
+  }
+  return dialect;
+}
+
+}  // namespace hoist::records

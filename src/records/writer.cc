@@ -1,0 +1,107 @@
+#include "records/writer.h"
+
+#include "container/reader.h"
+#include "records/block.h"
+#include "records/file_format.h"
+#include "records/limits.h"
+#include "records/reader.h"
+
+namespace hoist::records {
+
+Result<RecordWriter> RecordWriter::create(const std::string& path, const RecordOptions& options) {
+  if (Status status = check_output(path, options.output); !status) return status.error();
+  RecordWriter writer(options);
+  writer.path_ = path;
+  return writer;
+}
+
+Result<RecordWriter> RecordWriter::stream(int fd, const RecordOptions& options) {
+  RecordWriter writer(options);
+  writer.fd_ = fd;
+  return writer;
+}
+
+Result<RecordWriter> RecordWriter::append(const std::string& path, const RecordOptions& options) {
+  RecordWriter writer(options);
+  writer.path_ = path;
+  writer.appending_ = true;
+  // Locked from here on, so that nobody appends between reading and writing.
+  Result<container::Writer> appended =
+      container::Writer::append(path, {.durable = options.durable, .limits = {}});
+  if (!appended) return appended.error();
+  const Result<RecordReader> reader = RecordReader::open(path);
+  if (!reader) return reader.error();
+  if (!reader->ends_with_newline()) {
+    return fail(ErrorCode::invalid_argument,
+                "the last row has no line feed, so no row can follow it (" + path +
+                    "): decode it, add the line feed and encode it again");
+  }
+  writer.writer_.emplace(std::move(*appended));
+  writer.dialect_ = reader->dialect();
+  if (options.format) writer.dialect_.format = *options.format;
+  writer.rows_ = reader->rows();
+  return writer;
+}
+
+Status RecordWriter::begin(std::string_view first_block) {
+  dialect_ = detect(first_block);
+  if (options_.format && *options_.format != dialect_.format)
+    dialect_ = {.format = *options_.format};
+  const container::WriterOptions options{.kind = kFileKind,
+                                         .metadata = encode_dialect(dialect_),
+                                         .durable = options_.durable,
+                                         .output = options_.output};
+  Result<container::Writer> writer = fd_ >= 0 ? container::Writer::stream(fd_, options)
+                                              : container::Writer::create(path_, options);
+  if (!writer) return writer.error();
+  writer_.emplace(std::move(*writer));
+  return {};
+}
+
+Status RecordWriter::write_all(const ReadText& read) {
+  ThreadPool& pool = options_.pool != nullptr ? *options_.pool : ThreadPool::process();
+  BlockCutter cutter(read, kBlockText * static_cast<size_t>(pool.size()));
+  for (;;) {
+    const Result<std::vector<std::string_view>> blocks = cutter.next();
+    if (!blocks) return blocks.error();
+    if (blocks->empty()) return {};
+    if (!writer_) {
+      if (Status status = begin(blocks->front()); !status) return status;
+    }
+    if (Status status = write_blocks(*blocks); !status) return status;
+    if (!appending_) continue;
+    if (Status status = writer_->commit(); !status) return status;
+  }
+}
+
+Status RecordWriter::write_blocks(std::span<const std::string_view> blocks) {
+  ThreadPool& pool = options_.pool != nullptr ? *options_.pool : ThreadPool::process();
+  std::vector<std::string> stored(blocks.size());
+  Dialect later = dialect_;
+  later.starts_with_header = false;
+  pool.parallel_for(blocks.size(), [&](size_t i) {
+    stored[i] = encode_block(blocks[i], i == 0 ? dialect_ : later, options_.effort);
+  });
+  dialect_ = later;
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    const container::BlockInfo info{.id = rows_,
+                                    .raw_size = blocks[i].size(),
+                                    .stored_size = stored[i].size(),
+                                    .kind = kBlockKind,
+                                    .codec = kBlockCodec};
+    if (Status status = writer_->add(info, container::as_bytes(stored[i])); !status) return status;
+    rows_ += count_rows(blocks[i]);
+    text_ += blocks[i].size();
+    if (options_.progress) options_.progress(text_);
+  }
+  return {};
+}
+
+Status RecordWriter::finish() {
+  if (!writer_) {
+    if (Status status = begin({}); !status) return status;
+  }
+  return writer_->commit();
+}
+
+}  // namespace hoist::records
