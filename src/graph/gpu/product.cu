@@ -167,6 +167,10 @@ class Planner {
       try_step([&] { return calls_.set_preference(preference, attribute, &value, sizeof value); });
     };
     set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, shape_.most_workspace);
+    // Parts of a sum are added in the type that sums have, not in the result's.
+    const uint32_t schemes =
+        CUBLASLT_REDUCTION_SCHEME_NONE | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+    set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, schemes);
     set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, shape_.alignment);
     set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, shape_.alignment);
     set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, shape_.alignment);

@@ -114,7 +114,9 @@ Value Functions::is_across(Value rest, Value b) {
 }
 
 Value Functions::with_sign(Value magnitude, Value of) {
-  const Scalar bits = type_ == Scalar::f64 ? Scalar::u64 : Scalar::u32;
+  const Scalar bits = type_ == Scalar::f64   ? Scalar::u64
+                      : type_ == Scalar::f32 ? Scalar::u32
+                                             : Scalar::u16;
   const Value sign = make_.constant(bits, uint64_t{1} << (ir::bits(type_) - 1));
   const Value low = make_.constant(bits, (uint64_t{1} << (ir::bits(type_) - 1)) - 1);
   const Value from = make_.bitcast(bits, of).value();

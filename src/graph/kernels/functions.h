@@ -30,6 +30,8 @@ class Functions {
   Value sign(Value x);
   // Minimum or maximum: NaN where either is one; the IR's own operator takes the number.
   Value extreme(ir::BinaryOperator op, Value a, Value b);
+  // The magnitude of one number with the sign of another one, both floats.
+  Value with_sign(Value magnitude, Value of);
   // Towards minus infinity, as Python's; of integers by 0: 0.
   Value floor_divide(Value a, Value b);
   Value remainder(Value a, Value b);
@@ -44,7 +46,6 @@ class Functions {
   // That of C's fmod, which is exact.
   Value float_remainder(Value a, Value b);
   Value float_floor_divide(Value a, Value b);
-  Value with_sign(Value magnitude, Value of);
   Value choose(Value condition, Value yes, Value no) { return writer_.select(condition, yes, no); }
   // Whether a remainder has the other sign than the divisor.
   Value is_across(Value rest, Value b);

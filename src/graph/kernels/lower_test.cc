@@ -173,6 +173,45 @@ TEST(LowerTest, RandomGraphsGiveWhatTheInterpreterGives) {
   EXPECT_GT(lowered_graphs, 50u);  // others have operations that kernels lack
 }
 
+// Each element-wise operation on each type that it takes: numbers of all sizes and special ones.
+TEST(LowerTest, OperationsOfAllTypes) {
+  program::RandomValues random(test_seed());
+  constexpr std::array kTypes = {DType::boolean, DType::f16, DType::bf16, DType::f32, DType::f64,
+                                 DType::i8,      DType::i16, DType::i32,  DType::i64, DType::u8,
+                                 DType::u16,     DType::u32, DType::u64};
+  size_t tried = 0;
+  for (size_t number = 0; number < program::kOps; ++number) {
+    const Op op = static_cast<Op>(number);
+    if (!program::is_elementwise(op) || op == Op::cast) continue;
+    for (const DType dtype : kTypes) {
+      if (!program::takes(op, dtype)) continue;
+      SCOPED_TRACE(std::string(program::properties(op).name) + " of " +
+                   std::string(array::properties(dtype).framework));
+      Graph graph;
+      std::vector<Id> inputs;
+      if (op == Op::where) inputs.push_back(graph.input(DType::boolean, {300}).value());
+      while (inputs.size() < static_cast<size_t>(program::properties(op).inputs)) {
+        inputs.push_back(graph.input(dtype, {300}).value());
+      }
+      graph.set_outputs({graph.add_node(op, inputs).value()});
+      const Graph prepared = with_all_outputs(graph);
+      const Fused fused = program::fuse(prepared, true, false);
+      const Result<Lowered> lowered = lower(prepared, fused, {});
+      ASSERT_TRUE(lowered) << lowered.error().message;
+      expect_right(lowered->module);
+      for (const bool with_special : {false, true}) {
+        NodeCheck check(prepared, fused);
+        ASSERT_NO_FATAL_FAILURE(check.check(
+            random_inputs(prepared, random, with_special), [&](const std::vector<Values>& given) {
+              return run(prepared, *lowered, given, interpret_kernel);
+            }));
+      }
+      ++tried;
+    }
+  }
+  EXPECT_GT(tried, 200u);
+}
+
 // Rows and columns of all lengths that kernels have ways of their own for.
 TEST(LowerTest, ReductionsOfAllShapes) {
   program::RandomValues random(test_seed());

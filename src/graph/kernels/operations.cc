@@ -5,6 +5,7 @@
 
 #include "graph/kernels/conversion.h"
 #include "graph/kernels/functions.h"
+#include "graph/kernels/real_functions.h"
 
 namespace hoist::graph::kernels {
 
@@ -44,7 +45,8 @@ constexpr std::array kKnown = {Op::copy,       Op::negate,
                                Op::less,       Op::less_equal,
                                Op::greater,    Op::greater_equal,
                                Op::where,      Op::expm1,
-                               Op::log1p,      Op::sign};
+                               Op::log1p,      Op::sign,
+                               Op::copysign};
 
 bool is_among(std::span<const Op> all, Op op) {
   return std::find(all.begin(), all.end(), op) != all.end();
@@ -74,7 +76,7 @@ bool can_compute(const Graph& graph, const Node& node) {
   if (!program::is_elementwise(node.op)) return false;
   const auto can_load = [&](Id id) { return scalar_of(graph[id].dtype).has_value(); };
   if (!std::all_of(node.inputs.begin(), node.inputs.end(), can_load)) return false;
-  return is_among(kKnown, node.op) || builtin_of(node.op).has_value();
+  return is_among(kKnown, node.op) || builtin_of(node.op).has_value() || is_real_function(node.op);
 }
 
 Value apply(KernelWriter& writer, const Graph& graph, const Node& node, std::vector<Value> inputs) {
@@ -158,7 +160,10 @@ Value apply(KernelWriter& writer, const Graph& graph, const Node& node, std::vec
       return make.log1p(a);
     case Op::sign:
       return make.sign(a);
+    case Op::copysign:
+      return make.with_sign(a, b);
     default:  // integers are whole already
+      if (is_real_function(node.op)) return real_function(writer, node.op, a, b);
       return ir::is_float(operand) ? make.call(*builtin_of(node.op), {a}) : a;
   }
 }

@@ -64,6 +64,16 @@ inline double error_bound(const Node& node, double expected, double scale, int64
     case Op::erf:
     case Op::expm1:
     case Op::log1p:
+    case Op::asin:
+    case Op::acos:
+    case Op::atan:
+    case Op::sinh:
+    case Op::cosh:
+    case Op::asinh:
+    case Op::acosh:
+    case Op::atanh:
+    case Op::hypot:
+    case Op::atan2:
       return 16 * unit * std::abs(expected) + least;
     case Op::sigmoid:
       return 24 * unit * std::abs(expected) + (is_wide ? least : 0x1p-125);

@@ -1,0 +1,15 @@
+// Functions of real numbers that the IR has not, made of those that it has, in f64.
+#pragma once
+
+#include <optional>
+
+#include "graph/kernels/functions.h"
+#include "graph/program/op.h"
+
+namespace hoist::graph::kernels {
+
+bool is_real_function(program::Op op);
+// Of values of f32 or f64; the result has their type. `b` of functions of two.
+Value real_function(KernelWriter& writer, program::Op op, Value a, Value b);
+
+}  // namespace hoist::graph::kernels
