@@ -3,7 +3,8 @@
 from typing import Any, List, Optional
 
 from hoist.errors import InvalidArgument
-from hoist.graph._functions import _base, _binary, _public, _unary, broadcast_to, concat
+from hoist.graph._arguments import _base
+from hoist.graph._functions import _binary, _public, _unary, broadcast_to, concat
 
 __all__: List[str] = []
 
