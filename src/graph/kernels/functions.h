@@ -26,7 +26,7 @@ class Functions {
   // e^x - 1 and ln(1 + x), precise near 0.
   Value expm1(Value x);
   Value log1p(Value x);
-  // Of integers, too; 0 for zeros, NaN for NaN.
+  // Integers, too: 0 for zeros, NaN for NaN.
   Value sign(Value x);
   // Minimum or maximum: NaN where either is one; the IR's own operator takes the number.
   Value extreme(ir::BinaryOperator op, Value a, Value b);
