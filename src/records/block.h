@@ -29,6 +29,10 @@ size_t count_rows(std::string_view text);
 
 std::string encode_block(std::string_view text, const Dialect& dialect, Effort effort);
 
+// The same, decoded and compared before it is given: as plain bytes where the text does not come
+// back. That does not happen as far as is known; it is what files of records promise.
+std::string encode_checked_block(std::string_view text, const Dialect& dialect, Effort effort);
+
 // A column as the block's header describes it.
 struct BlockColumn {
   std::string path;

@@ -115,6 +115,13 @@ size_t count_rows(std::string_view text) {
   return newlines + (text.empty() || text.back() == '\n' ? 0 : 1);
 }
 
+std::string encode_checked_block(std::string_view text, const Dialect& dialect, Effort effort) {
+  std::string stored = encode_block(text, dialect, effort);
+  const Result<Block> block = Block::open(std::as_bytes(std::span(stored)), text.size());
+  const Result<std::string> again = block ? block->text() : block.error();
+  return again && *again == text ? stored : plain_block(text, effort);
+}
+
 std::string encode_block(std::string_view text, const Dialect& dialect, Effort effort) {
   if (dialect.format == Format::plain || text.empty()) return plain_block(text, effort);
   Tokens tokens = tokenize(text, dialect);

@@ -78,6 +78,9 @@ TEST(Block, KeepsLongLinesAndManyValues) {
   while (array.size() < (size_t{10} << 20)) array += "12345, ";
   array += "1]\n";
   expect_same(array, {.format = Format::json});
+  std::string keys = "{\"" + std::string(size_t{1} << 20, 'k') + "\": {\"0\": 0";
+  for (int i = 1; i < 4000; ++i) keys += ", \"" + std::to_string(i) + "\": 1";
+  expect_same(keys + "}}\n", {.format = Format::json});
   std::string fields(kMaxValues + 10, ',');
   expect_same(fields, {.format = Format::csv});
   std::string rows;

@@ -2,6 +2,7 @@
 #include <array>
 #include <unordered_set>
 
+#include "records/limits.h"
 #include "records/line_parser.h"
 #include "records/number_text.h"
 #include "records/tokens.h"
@@ -106,7 +107,8 @@ std::optional<Dialect> as_csv(const std::vector<std::string_view>& lines, Column
     return std::nullopt;
   }
   std::vector<std::string> first = split(lines[0], dialect.delimiter);
-  if (is_header(first) && !is_header(split(lines[1], dialect.delimiter))) {
+  if (first.size() <= kMaxColumns && is_header(first) &&
+      !is_header(split(lines[1], dialect.delimiter))) {
     dialect.names = std::move(first);
     dialect.starts_with_header = true;
   }

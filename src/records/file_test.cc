@@ -87,6 +87,20 @@ TEST(RecordFile, KeepsHostileTexts) {
   }
 }
 
+// More names than a reader takes, in front of lines that are a table otherwise.
+TEST(RecordFile, KeepsAHeaderOfTooManyNames) {
+  const Scratch scratch;
+  std::mt19937_64 random(test_seed());
+  std::string text = "n0";
+  for (size_t i = 1; i < kMaxColumns + 10; ++i) text += ",n" + std::to_string(i);
+  text += "\n" + repeated("1,2,3\n", 30);
+  encode(scratch.file("x.hrec"), text, random);
+  const Result<RecordReader> reader = RecordReader::open(scratch.file("x.hrec"));
+  ASSERT_TRUE(reader) << reader.error().message;
+  EXPECT_EQ(text_of(*reader), text);
+  EXPECT_EQ(reader->dialect().format, Format::csv);
+}
+
 TEST(RecordFile, KeepsMoreThanABatchOfText) {
   const Scratch scratch;
   std::mt19937_64 random(test_seed());

@@ -16,6 +16,8 @@ inline constexpr size_t kMaxBlockText = size_t{64} << 20;
 // Values of all columns of a block together. Lines beyond it are kept as they are.
 inline constexpr size_t kMaxValues = size_t{1} << 22;
 inline constexpr size_t kMaxColumns = size_t{1} << 12;
+// Bytes of a column's path.
+inline constexpr size_t kMaxPath = size_t{1} << 10;
 inline constexpr size_t kMaxShapes = size_t{1} << 12;
 // Slots of one shape.
 inline constexpr size_t kMaxSlots = size_t{1} << 12;

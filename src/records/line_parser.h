@@ -20,7 +20,7 @@ enum class Scan : uint8_t { none, json_text, json_bare, field, quoted, word, sym
 class ColumnIndex {
  public:
   explicit ColumnIndex(std::vector<TokenColumn>& columns) : columns_(columns) {}
-  // UINT32_MAX where there are too many columns.
+  // UINT32_MAX where there are too many columns, or the path is longer than kMaxPath.
   uint32_t find(std::string_view path, ColumnKind kind);
 
  private:

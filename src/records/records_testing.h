@@ -59,6 +59,7 @@ inline std::vector<std::string> hostile_texts() {
       repeated("x", 100000) + "\n",
       repeated("\n", 65536),
       repeated("word 1 ", 1000) + "\n",
+      "{\"" + repeated("k", 5000) + "\": 1}\n" + repeated("k", 5000) + ">>1 b>>2\n",
   };
 }
 

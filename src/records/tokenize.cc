@@ -8,6 +8,7 @@
 namespace hoist::records {
 
 uint32_t ColumnIndex::find(std::string_view path, ColumnKind kind) {
+  if (path.size() > kMaxPath) return UINT32_MAX;
   key_.assign(path);
   key_.push_back(static_cast<char>(kind));
   const auto known = numbers_.find(key_);

@@ -80,7 +80,7 @@ Status RecordWriter::write_blocks(std::span<const std::string_view> blocks) {
   Dialect later = dialect_;
   later.starts_with_header = false;
   pool.parallel_for(blocks.size(), [&](size_t i) {
-    stored[i] = encode_block(blocks[i], i == 0 ? dialect_ : later, options_.effort);
+    stored[i] = encode_checked_block(blocks[i], i == 0 ? dialect_ : later, options_.effort);
   });
   dialect_ = later;
   for (size_t i = 0; i < blocks.size(); ++i) {

@@ -26,7 +26,7 @@ class Functions {
   // e^x - 1 and ln(1 + x), precise near 0.
   Value expm1(Value x);
   Value log1p(Value x);
-  // Integers, too: 0 for zeros, NaN for NaN.
+  // -1, 0 or 1, NaN for NaN; integers have signs, too.
   Value sign(Value x);
   // Minimum or maximum: NaN where either is one; the IR's own operator takes the number.
   Value extreme(ir::BinaryOperator op, Value a, Value b);
