@@ -81,11 +81,17 @@ bool has_rows(const GroupPlan& plan) {
 
 RowShape row_shape(const GroupPlan& plan, const Memories& memories, const LowerOptions& options) {
   const int64_t processors = options.multiprocessors;
-  if (lies_by_columns(plan, memories) && plan.rows >= ir::kWarp) {
+  // Products are a thread's or a warp's: a block cannot reduce them.
+  const bool has_product =
+      std::any_of(plan.members.begin(), plan.members.end(), [](const Member& member) {
+        return member.accumulation && member.accumulation->is_product();
+      });
+  if (lies_by_columns(plan, memories) && plan.rows >= ir::kWarp && !has_product) {
     const int64_t wanted = processors * 2048 / plan.rows;
     return {RowTeam::thread, parts_of(wanted, plan.columns / 32)};
   }
   if (plan.columns <= kShortRow) return {RowTeam::thread, 1};
+  if (has_product) return {RowTeam::warp, 1};
   if (plan.columns <= kRowOfWarp && (plan.rows >= processors * 4 || plan.columns <= 128)) {
     return {RowTeam::warp, 1};
   }

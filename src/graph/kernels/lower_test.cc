@@ -234,6 +234,11 @@ TEST(LowerTest, ReductionsOfAllShapes) {
       outputs.push_back(graph.add_node(Op::divide, {e, sum}).value());
       outputs.push_back(graph.reduce(Op::mean, x, axes, false).value());
       outputs.push_back(graph.reduce(Op::reduce_minimum, x, axes, false).value());
+      // Factors near 1, so that no order of them overflows.
+      const Id bounded = graph.add_node(Op::tanh, {x}).value();
+      const Id small = graph.add_node(Op::multiply, {bounded, graph.number(0.01f)}).value();
+      const Id factor = graph.add_node(Op::exp, {small}).value();
+      outputs.push_back(graph.reduce(Op::product, factor, axes, false).value());
       graph.set_outputs(outputs);
       LowerOptions options;
       options.multiprocessors = processors;

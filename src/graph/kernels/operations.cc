@@ -179,7 +179,8 @@ std::optional<Accumulation> Accumulation::of(Op op, DType dtype) {
   const std::optional<Scalar> from = scalar_of(dtype);
   if (!from) return {};
   Accumulation made;
-  if (op == Op::sum) {
+  if (op == Op::sum || op == Op::product) {
+    made.is_product_ = op == Op::product;
     made.type_ = *from == Scalar::f64                               ? Scalar::f64
                  : ir::is_float(*from)                              ? Scalar::f32
                  : ir::is_signed(*from) || *from == Scalar::boolean ? Scalar::i64
@@ -201,7 +202,8 @@ std::optional<Accumulation> Accumulation::of(Op op, DType dtype) {
 
 Value Accumulation::start(KernelWriter& writer) const {
   if (op_ == ir::ReduceOperator::add) {
-    return ir::is_float(type_) ? writer.make.real(type_, 0.0) : writer.make.integer(type_, 0);
+    const int first = is_product_ ? 1 : 0;
+    return ir::is_float(type_) ? writer.make.real(type_, first) : writer.make.integer(type_, first);
   }
   const uint64_t ones = ir::mask(type_);
   const uint64_t largest = ir::is_signed(type_) ? ones >> 1 : ones;

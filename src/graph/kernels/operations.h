@@ -29,10 +29,13 @@ class Accumulation {
 
   ir::Scalar type() const { return type_; }
   ir::ReduceOperator op() const { return op_; }
+  // The IR cannot reduce products by itself.
+  bool is_product() const { return is_product_; }
   Value start(KernelWriter& writer) const;
   Value encoded(KernelWriter& writer, Value value) const;
   Value combined(KernelWriter& writer, Value a, Value b) const {
-    return writer.binary(ir::binary_operator(op_), a, b);
+    return writer.binary(is_product_ ? ir::BinaryOperator::multiply : ir::binary_operator(op_), a,
+                         b);
   }
   // As the node has it.
   Value decoded(KernelWriter& writer, Value total, ir::Scalar type) const;
@@ -43,6 +46,7 @@ class Accumulation {
   // Floats that are ordered as integers: of IEEE 754-2019's minimum and maximum, in which NaN wins
   // and -0 is less than +0.
   bool is_ordered_float_ = false;
+  bool is_product_ = false;
 };
 
 }  // namespace hoist::graph::kernels

@@ -64,8 +64,8 @@ class Reals {
     return with_sign(times(number(0.5), log), x);
   }
 
-  // Of z <= 1 a near number y first; then atan z = y + atan((z - tan y) / (1 + z tan y)), whose
-  // argument is below 0.006.
+  // A number y near that of z <= 1 first; then atan z = y + atan((z - tan y) / (1 + z tan y)),
+  // whose argument is below 0.006.
   Value atan(Value x) {
     const Value y = let(absolute(x));
     const Value is_large = let(functions_.compare(Comparison::greater, y, number(1)));

@@ -9,7 +9,7 @@
 namespace hoist::graph::kernels {
 
 bool is_real_function(program::Op op);
-// Of values of f32 or f64; the result has their type. `b` of functions of two.
+// The values are f32 or f64, and the result is, too. `b`: of functions of two.
 Value real_function(KernelWriter& writer, program::Op op, Value a, Value b);
 
 }  // namespace hoist::graph::kernels

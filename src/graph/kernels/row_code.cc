@@ -192,6 +192,13 @@ void Sums::add(Evaluation& evaluation, Place& place, Value is_valid) {
 Value Sums::reduced(KernelWriter& writer, const Accumulation& accumulation, Value value,
                     RowTeam team) {
   if (team == RowTeam::thread) return value;
+  if (accumulation.is_product()) {  // of a warp, all of whose lanes find the same
+    for (int64_t distance = ir::kWarp / 2; distance > 0; distance /= 2) {
+      const Value mine = writer.let(value);
+      value = accumulation.combined(writer, mine, writer.exchanged(mine, distance));
+    }
+    return writer.let(value);
+  }
   return writer.reduce(team == RowTeam::warp ? ir::Reduce::Scope::warp : ir::Reduce::Scope::block,
                        accumulation.op(), value);
 }

@@ -77,6 +77,9 @@ inline double error_bound(const Node& node, double expected, double scale, int64
       return 16 * unit * std::abs(expected) + least;
     case Op::sigmoid:
       return 24 * unit * std::abs(expected) + (is_wide ? least : 0x1p-125);
+    case Op::product:
+      return 4 * unit * static_cast<double>(terms + 1) * std::abs(expected) +
+             (is_wide ? 0x1p-1000 : 0x1p-100);
     case Op::power:
       return 64 * unit * std::abs(expected) + (is_wide ? 0x1p-1020 : 0x1p-125);
     case Op::sum:
@@ -130,7 +133,7 @@ class NodeCheck {
     ASSERT_EQ(found.size(), expected.size());
     const Values scales = scales_of(node, inputs, given, alone);
     const int64_t terms = node.op == Op::matmul ? alone[given[0]].shape.back()
-                          : node.op == Op::sum && node.elements() != 0
+                          : (node.op == Op::sum || node.op == Op::product) && node.elements() != 0
                               ? alone[given[0]].elements() / node.elements()
                               : 0;
     for (size_t i = 0; i < found.size(); ++i) {
