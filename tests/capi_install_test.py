@@ -24,7 +24,7 @@ def run(*argv, **options):
 def declared():
     """Functions that the headers declare."""
     found = set()
-    for name in ("hoist", "tensors", "match", "px"):
+    for name in ("hoist", "tensors", "match", "px", "graph"):
         text = (ROOT / "include" / "hoist" / f"{name}.h").read_text()
         text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
         found |= set(re.findall(r"\b(hoist_\w+)\(", text))
