@@ -33,7 +33,7 @@ from hoist.graph._along import *  # noqa: F403
 from hoist.graph._along import __all__ as _along
 from hoist.graph._class_losses import *  # noqa: F403
 from hoist.graph._class_losses import __all__ as _class_losses
-from hoist.graph._compile import Compiled, Program, Spec, compile, trace
+from hoist.graph._compile import Compiled, compile, trace
 from hoist.graph._creation import *  # noqa: F403
 from hoist.graph._creation import __all__ as _creation
 from hoist.graph._dtypes import *  # noqa: F403
@@ -51,6 +51,7 @@ from hoist.graph._padding import *  # noqa: F403
 from hoist.graph._padding import __all__ as _padding
 from hoist.graph._products import *  # noqa: F403
 from hoist.graph._products import __all__ as _products
+from hoist.graph._program import Program, Spec
 from hoist.graph._reductions import *  # noqa: F403
 from hoist.graph._reductions import __all__ as _reductions
 from hoist.graph._report import Gpu, Kernel, Report

@@ -1,76 +1,17 @@
-"""Tracing of functions, and the programs that come of it."""
+"""Tracing of functions: compile() and trace()."""
 
 import functools
 import operator
-import os
-from numbers import Integral, Real
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Protocol, Sequence, Tuple, overload
+from typing import Any, Callable, Dict, List, Optional, Protocol, Sequence, Tuple, overload
 
 from hoist import _graph
 from hoist.errors import InvalidArgument
-from hoist.graph._report import Report, report_of
-from hoist.graph._static import Static
+from hoist.graph._program import Number, Program, Spec, Structure, flatten, unflatten
+from hoist.graph._report import Report
 from hoist.graph._traced import TraceError, Traced, has_traced, is_array
 from hoist.graph._types import name_of
 
 _MOST_PROGRAMS = 64  # of a function; with more shapes the oldest is dropped
-
-
-class Spec(NamedTuple):
-    """In place of an example: an array's shape and type."""
-
-    shape: Tuple[int, ...]
-    dtype: str = "float32"
-
-
-class _Number(NamedTuple):
-    """A number among arrays that a program is given, as an element of `dtype`."""
-
-    value: Any
-    dtype: str
-
-
-# The structure of a value: ("array",), ("number", type), ("static", type, value), or a kind with
-# what is inside.
-_Structure = Tuple[Any, ...]
-
-
-def _flatten(value: Any, leaves: List[Any], is_leaf: Callable[[Any], bool]) -> _Structure:
-    if is_leaf(value):
-        leaves.append(value)
-        return ("array",)
-    if isinstance(value, _Number):
-        leaves.append(value)
-        return ("number", type(value.value))
-    if isinstance(value, dict) and not all(type(key) is str for key in value):
-        keys = (_flatten(key, [], lambda _: False) for key in value)
-        values = (_flatten(one, leaves, is_leaf) for one in value.values())
-        return ("pairs", *(one for pair in zip(keys, values) for one in pair))
-    if isinstance(value, dict):
-        return ("dict", tuple(value), *(_flatten(one, leaves, is_leaf) for one in value.values()))
-    if isinstance(value, (tuple, list)) and not isinstance(value, Spec):
-        inside = tuple(_flatten(one, leaves, is_leaf) for one in value)
-        if hasattr(value, "_fields"):
-            return ("named", type(value), *inside)
-        return ("list" if isinstance(value, list) else "tuple", *inside)
-    return Static(("static", type(value), value))
-
-
-def _unflatten(structure: _Structure, leaves: Any) -> Any:
-    kind = structure[0]
-    if kind in ("array", "number"):
-        return next(leaves)
-    if kind == "static":
-        return structure[2]
-    if kind == "dict":
-        inside = [_unflatten(one, leaves) for one in structure[2:]]
-        return dict(zip(structure[1], inside))
-    if kind == "named":
-        return structure[1](*(_unflatten(one, leaves) for one in structure[2:]))
-    inside = [_unflatten(one, leaves) for one in structure[1:]]
-    if kind == "pairs":
-        return dict(zip(inside[::2], inside[1::2]))
-    return inside if kind == "list" else tuple(inside)
 
 
 def _is_example(value: Any) -> bool:
@@ -80,74 +21,9 @@ def _is_example(value: Any) -> bool:
 def _signature(value: Any, i: int) -> Tuple[str, Tuple[int, ...]]:
     if isinstance(value, Spec):
         return name_of(value.dtype), tuple(value.shape)
-    if isinstance(value, _Number):
+    if isinstance(value, Number):
         return value.dtype, ()
     return _graph.signature(value, f"array {i}")
-
-
-class Program:
-    """A compiled graph. Called with arrays of the shapes that it was traced for.
-
-    `inputs` and `outputs` have a Spec for each array. Any number of threads may call it at the
-    same time.
-    """
-
-    def __init__(
-        self, native: _graph.Program, arguments: _Structure, results: _Structure, name: str
-    ) -> None:
-        self._native = native
-        self._arguments = arguments
-        self._results = results
-        self.name = name
-        self._parameters: Tuple[str, ...] = ()  # of the function
-        self._names: Optional[Tuple[List[str], List[str]]] = None  # of a text's arrays
-        self.inputs = tuple(Spec(shape, dtype) for dtype, shape in native.inputs())
-        self.outputs = tuple(Spec(shape, dtype) for dtype, shape in native.outputs())
-
-    def __repr__(self) -> str:
-        return f"<program {self.name}: {len(self.report().kernels)} kernels>"
-
-    def __call__(self, *arguments: Any, out: Any = None, **keywords: Any) -> Any:
-        leaves: List[Any] = []
-        structure = _flatten((arguments, keywords), leaves, is_array)
-        if structure != self._arguments:
-            raise InvalidArgument(
-                f"{self.name} was traced for other arguments: trace it for these, or compile() it"
-            )
-        return self._run(leaves, out)
-
-    def _run(self, leaves: Sequence[Any], out: Any) -> Any:
-        outs: Optional[List[Any]] = None
-        if out is not None:
-            outs = []
-            if _flatten(out, outs, is_array) != self._results:
-                raise InvalidArgument(f"out of {self.name}: give arrays as the function returns them")
-        gives_arrays = any(isinstance(leaf, _graph.Array) for leaf in leaves)
-        arrays = [
-            _graph.asarray(leaf.value, leaf.dtype, None, None) if isinstance(leaf, _Number) else leaf
-            for leaf in leaves
-        ]
-        return _unflatten(self._results, iter(self._native.run(arrays, outs, gives_arrays)))
-
-    def report(self) -> Report:
-        return report_of(self._native.report())
-
-    def svg(self) -> str:
-        """A picture of the nodes, grouped by kernel."""
-        return _graph.picture(self._native, self.name)
-
-    def text(self) -> str:
-        """The graph as text, which parse() reads; as it was traced, so whatever rewrites it."""
-        from hoist.graph._text import input_names, output_names
-
-        return _graph.text(self._native, self.name, input_names(self), output_names(self))
-
-    def save(self, path: Any, *, replace: bool = False) -> None:
-        """Writes text() to a file; InvalidArgument where there is one, unless it may be replaced."""
-        from hoist.graph._text import input_names, output_names
-
-        names = input_names(self), output_names(self)
-        _graph.save(self._native, self.name, *names, os.fspath(path), replace)
 
 
 def _name_of(function: Callable[..., Any]) -> str:
@@ -164,7 +40,7 @@ def _checked_threads(threads: int) -> int:
 
 def _traced(
     function: Callable[..., Any],
-    arguments: _Structure,
+    arguments: Structure,
     signatures: Sequence[Tuple[str, Tuple[int, ...]]],
     fast_math: bool,
     threads: int,
@@ -172,11 +48,11 @@ def _traced(
 ) -> Program:
     builder = _graph.Builder()
     inputs = [Traced(builder, builder.input(dtype, shape)) for dtype, shape in signatures]
-    positional, named = _unflatten(arguments, iter(inputs))
+    positional, named = unflatten(arguments, iter(inputs))
     name = _name_of(function)
     result = function(*positional, **named)
     leaves: List[Any] = []
-    results = _flatten(result, leaves, lambda one: isinstance(one, Traced) or is_array(one))
+    results = flatten(result, leaves, lambda one: isinstance(one, Traced) or is_array(one))
     if not leaves:
         raise TraceError(f"{name} returns no array: return what it computes")
     outputs = []
@@ -207,12 +83,12 @@ def trace(
     threads: at most so many; 0: as many as the process may use.
     """
     leaves: List[Any] = []
-    structure = _flatten((arguments, keywords), leaves, _is_example)
+    structure = flatten((arguments, keywords), leaves, _is_example)
     signatures = [_signature(leaf, i) for i, leaf in enumerate(leaves)]
     return _traced(function, structure, signatures, fast_math, _checked_threads(threads))
 
 
-class _Tracer:
+class Tracer:
     """What a compiled function does with calls that no known program fits."""
 
     def __init__(self, function: Callable[..., Any], fast_math: bool, threads: int) -> None:
@@ -229,7 +105,7 @@ class _Tracer:
             if out is not None:
                 raise TraceError("out= in a function that is traced: return the array instead")
             return self.function(*arguments, **keywords)
-        structure = _flatten((arguments, keywords), leaves, is_array)
+        structure = flatten((arguments, keywords), leaves, is_array)
         signatures = tuple(_signature(leaf, i) for i, leaf in enumerate(leaves))
         try:
             program = self.programs.get((structure, signatures))
@@ -269,7 +145,7 @@ def _flat_results(program: Program) -> Optional[bool]:
     return True if is_tuple and all(one == array for one in program._results[1:]) else None
 
 
-def _plain(structure: _Structure) -> Any:
+def _plain(structure: Structure) -> Any:
     """An argument as Call.add() takes it. ValueError for more than an array or a value."""
     if structure[0] == "array":
         return ...
@@ -284,7 +160,7 @@ def _plain(structure: _Structure) -> Any:
     raise ValueError
 
 
-def _native_call(tracer: _Tracer) -> Any:
+def native_call(tracer: Tracer) -> Any:
     """A call of the native kind, which learns the simple ones of the tracer's programs."""
     call = _graph.Call(tracer)
 
@@ -304,52 +180,6 @@ def _native_call(tracer: _Tracer) -> Any:
     tracer.added = added
     functools.update_wrapper(call, tracer.function)
     return call
-
-
-class _EagerTracer(_Tracer):
-    """Of a function that programs are made of: it adds to the one that is being traced.
-
-    takes_numbers: whether one program serves all numbers that stand beside an array.
-    """
-
-    def __init__(self, function: Callable[..., Any], takes_numbers: bool) -> None:
-        super().__init__(function, False, 0)
-        self.takes_numbers = takes_numbers
-
-    def __call__(self, arguments: Tuple[Any, ...], keywords: Dict[str, Any]) -> Any:
-        if has_traced((arguments, keywords)):
-            return self.function(*arguments, **keywords)
-        if self.takes_numbers and any(map(_is_number, arguments)):
-            arguments = _with_numbers(arguments)
-        return super().__call__(arguments, keywords)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
-
-
-def _with_numbers(arguments: Tuple[Any, ...]) -> Tuple[Any, ...]:
-    """Numbers that become elements of the one type that the arrays have."""
-    arrays = [one for one in arguments if is_array(one)]
-    dtypes = {_graph.signature(one, "an argument")[0] for one in arrays}
-    if len(dtypes) != 1:
-        return arguments
-    dtype = dtypes.pop()
-    if dtype == "bool":
-        return arguments
-    kind: type = Real if "float" in dtype else Integral
-    numbers = [_is_number(one) and isinstance(one, kind) for one in arguments]
-    # NumPy's numbers as Python's.
-    plain = int if kind is Integral else float
-    return tuple(
-        _Number(one if type(one) is int else plain(one), dtype) if is_number else one
-        for one, is_number in zip(arguments, numbers)
-    )
-
-
-def eager(function: Callable[..., Any], takes_numbers: bool = False) -> Any:
-    """The function for arrays, which computes at once by a program for each signature."""
-    return _native_call(_EagerTracer(function, takes_numbers))
 
 
 @overload
@@ -379,8 +209,8 @@ def compile(
     """
     if function is None:
         return functools.partial(compile, fast_math=fast_math, threads=threads)
-    tracer = _Tracer(function, fast_math, _checked_threads(threads))
-    call = _native_call(tracer)
+    tracer = Tracer(function, fast_math, _checked_threads(threads))
+    call = native_call(tracer)
     learn = tracer.added
 
     def added(program: Program) -> None:

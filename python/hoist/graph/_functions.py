@@ -10,7 +10,7 @@ from typing import Any, Callable, List, Sequence, TypeVar
 
 from hoist.errors import InvalidArgument
 from hoist.graph._arguments import _axes, _base
-from hoist.graph._compile import eager
+from hoist.graph._eager import eager
 from hoist.graph._traced import Axes, Traced
 
 __all__: List[str] = []

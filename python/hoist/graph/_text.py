@@ -4,7 +4,7 @@ import os
 from typing import Any, Dict, List, Sequence, Tuple, Union
 
 from hoist import _graph
-from hoist.graph._compile import Program
+from hoist.graph._program import Program
 
 _Path = Union[str, "os.PathLike[str]"]
 
