@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <limits>
 #include <unordered_map>
 
 #include "python/records_scalars.h"
 #include "python/records_text.h"
 #include "python/records_values.h"
+#include "records/number_text.h"
 
 namespace hoist::python {
 namespace {
@@ -15,16 +17,27 @@ struct Seen {
   bool boolean = false, integer = false, hex = false, real = false, text = false;
   bool zoned = false, unzoned = false;
   uint8_t fraction = 0;
+  int64_t least = 0, most = 0;  // seconds of dates
 
   bool date() const { return zoned || unzoned; }
 
-  void take_date(const DateForm& form) {
+  void take_date(const DateForm& form, int64_t count) {
     if (form.style == DateForm::time) {
       text = true;
       return;
     }
     (form.zone.empty() ? unzoned : zoned) = true;
     fraction = std::max(fraction, unit_of(form));
+    const int64_t seconds = count / date_units(form);
+    least = std::min(least, seconds);
+    most = std::max(most, seconds);
+  }
+
+  // Whether 64 bits hold all dates in the unit that they share, with room for what zones add.
+  bool dates_fit() const {
+    constexpr int64_t kZones = 200 * 3600;
+    const int64_t limit = std::numeric_limits<int64_t>::max() / power_of_ten(fraction) - kZones;
+    return -limit < least && most < limit;
   }
 
   void take(std::string_view value, Format format, ColumnKind kind, bool& missing) {
@@ -37,10 +50,8 @@ struct Seen {
     } else if (is_real(value) || value == "NaN" || value == "nan") {
       real = true;
     } else if (const std::optional<DateForm> form = date_form(value); form) {
-      // A fraction or a year that 64 bits do not hold makes a text.
-      const std::optional<int64_t> count = parse_date(*form, value);
-      if (count && timestamp(*form, *count, unit_of(*form))) {
-        take_date(*form);
+      if (const std::optional<int64_t> count = parse_date(*form, value); count) {
+        take_date(*form, *count);
       } else {
         text = true;
       }
@@ -52,7 +63,7 @@ struct Seen {
   ValueKind kind() const {
     const bool number = integer || hex || real;
     if (text || boolean + number + date() != 1 || (hex && (integer || real)) ||
-        (zoned && unzoned)) {
+        (zoned && unzoned) || (date() && !dates_fit())) {
       return ValueKind::text;
     }
     if (boolean) return ValueKind::boolean;
@@ -79,10 +90,7 @@ void take_form(const NumberColumn& numbers, Format format, Seen& seen) {
       seen.text = true;
       break;
     case NumberType::date:
-      seen.take_date(form.date);
-      for (const int64_t count : numbers.values) {
-        seen.text |= !timestamp(form.date, count, unit_of(form.date));
-      }
+      for (const int64_t count : numbers.values) seen.take_date(form.date, count);
       break;
   }
 }
@@ -150,6 +158,8 @@ void merge(SeenColumn& column, const SeenColumn& more) {
   column.seen.zoned |= more.seen.zoned;
   column.seen.unzoned |= more.seen.unzoned;
   column.seen.fraction = std::max(column.seen.fraction, more.seen.fraction);
+  column.seen.least = std::min(column.seen.least, more.seen.least);
+  column.seen.most = std::max(column.seen.most, more.seen.most);
   column.is_list |= more.is_list;
   column.missing |= more.missing;
   column.missing_text |= more.missing_text;
