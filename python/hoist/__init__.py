@@ -4,8 +4,8 @@
     weights = tensors.load_file("model.holo")
     scores = match.cdist(queries, choices, workers=-1)
 
-`hoist.px` has kernels in a small language, `hoist.graph` compiled tensor programs and circuits. Each
-part is loaded when it is first used.
+`hoist.px` has kernels in a small language, `hoist.graph` compiled tensor programs and circuits,
+`hoist.records` logs and tables of text as columns. Each part is loaded when it is first used.
 
 `hoist.errors` has what may be raised. Everything may be called from any thread; the interpreter's
 lock is released while files are read, decoded and encoded.
@@ -19,9 +19,9 @@ from hoist._native import __version__  # isort: skip
 from hoist import errors
 
 if TYPE_CHECKING:
-    from hoist import graph, match, px, tensors
+    from hoist import graph, match, px, records, tensors
 
-__all__ = ["errors", "graph", "match", "px", "tensors"]
+__all__ = ["errors", "graph", "match", "px", "records", "tensors"]
 
 
 def __getattr__(name: str) -> Any:

@@ -26,7 +26,7 @@ assert failed is None, failed
 """
 
 
-@pytest.mark.parametrize("module", ["hoist", "hoist.graph", "hoist.px", "hologram_ffi"])
+@pytest.mark.parametrize("module", ["hoist", "hoist.graph", "hoist.px", "hoist.records", "hologram_ffi"])
 @pytest.mark.parametrize("is_first", [True, False])
 def test_subinterpreters_are_refused(module, is_first):
     first = "" if is_first else f"import {module}"

@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "python/arrow_c.h"
 #include "python/errors.h"
 #include "python/match_bulk.h"
 #include "python/match_events.h"
@@ -69,38 +70,6 @@ std::unique_ptr<ArrayPatterns> of_arrays(IntegerArray symbols, const IntegerArra
       event_offsets ? vector_of(*event_offsets) : std::vector<int64_t>(), event_offsets.has_value(),
       frequencies ? vector_of(*frequencies) : std::vector<uint32_t>());
 }
-
-// The structures of the interface, as it lays them down.
-struct ArrowSchema {
-  const char* format;
-  const char* name;
-  const char* metadata;
-  int64_t flags;
-  int64_t n_children;
-  ArrowSchema** children;
-  ArrowSchema* dictionary;
-  void (*release)(ArrowSchema*);
-  void* private_data;
-};
-struct ArrowArrayStream {
-  int (*get_schema)(ArrowArrayStream*, struct ArrowSchema* out);
-  int (*get_next)(ArrowArrayStream*, struct ArrowArray* out);
-  const char* (*get_last_error)(ArrowArrayStream*);
-  void (*release)(ArrowArrayStream*);
-  void* private_data;
-};
-struct ArrowArray {
-  int64_t length;
-  int64_t null_count;
-  int64_t offset;
-  int64_t n_buffers;
-  int64_t n_children;
-  const void** buffers;
-  ArrowArray** children;
-  ArrowArray* dictionary;
-  void (*release)(ArrowArray*);
-  void* private_data;
-};
 
 [[noreturn]] void unsupported(const std::string& what) {
   raise({ErrorCode::unsupported, "Arrow: " + what});

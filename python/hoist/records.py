@@ -1,0 +1,292 @@
+"""Logs, JSON Lines and CSV as small files whose columns are read as arrays.
+
+    from hoist import records
+
+    records.encode("trades.jsonl", "trades.hrec")
+    trades = records.open("trades.hrec")
+    prices = trades.columns(["price"])["price"]           # a NumPy array
+    table = pyarrow.table(trades)                         # as polars.DataFrame(trades) does
+    text = trades.text(rows=(500, 502))                   # bytes, as they were
+
+A row is a line of text. `rows` are a pair (first, end), a slice or a range, counted from 0; `where`
+is a condition such as "price>=117000", or several that must all hold.
+
+Errors are those of `hoist.errors`. All may be called from any thread; the interpreter's lock is
+released while files are read, decoded and encoded.
+"""
+
+import os
+from typing import (
+    Any,
+    BinaryIO,
+    Callable,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+    Union,
+)
+
+from hoist import _records
+from hoist._record_arrays import array_of
+from hoist._record_text import reader_of, source_path
+from hoist.errors import InvalidArgument, NotFound
+
+__all__ = ["ColumnInfo", "Encoded", "FileInfo", "Records", "Selection", "decode", "encode", "open"]
+
+PathLike = Union[str, "os.PathLike[str]"]
+Rows = Union[None, slice, range, Tuple[int, int]]
+Where = Union[None, str, Sequence[str]]
+
+
+class Encoded(NamedTuple):
+    """What `encode` wrote; sizes in bytes."""
+
+    format: str
+    rows: int
+    text_bytes: int
+    file_bytes: int
+
+
+class ColumnInfo(NamedTuple):
+    """A column of a file.
+
+    `type` is "bool", "int64", "float64", "timestamp" or "text". Timestamps count `unit`s ("s",
+    "ms", "us" or "ns"; else it is empty), in UTC where `is_utc`, else as written. With `is_list` a
+    row may have several values. With `nullable` some row has none. Sizes are bytes: those of the
+    values as text, and what they take in the file.
+    """
+
+    name: str
+    type: str
+    unit: str
+    is_utc: bool
+    is_list: bool
+    nullable: bool
+    values: int
+    text_bytes: int
+    stored_bytes: int
+
+
+class FileInfo(NamedTuple):
+    """A file as a whole; sizes in bytes."""
+
+    format: str
+    rows: int
+    blocks: int
+    text_bytes: int
+    file_bytes: int
+
+
+class Selection:
+    """Some columns and rows of a file, read when they are asked for."""
+
+    def __init__(
+        self,
+        reader: _records.Reader,
+        names: Optional[Sequence[str]],
+        rows: Tuple[int, int],
+        where: Tuple[str, ...],
+    ) -> None:
+        self._reader = reader
+        self._names = names
+        self._rows = rows
+        self._where = where
+
+    @property
+    def rows(self) -> range:
+        """The rows that it is about, before conditions."""
+        return range(*self._rows)
+
+    @property
+    def columns_info(self) -> List[ColumnInfo]:
+        """The file's columns, in the order in which it has them. The first call decodes the file once."""
+        return [
+            ColumnInfo(each[0], each[1], _unit(each[1], each[2]), *each[3:])
+            for each in self._reader.types()
+        ]
+
+    def select(
+        self, names: Optional[Sequence[str]] = None, *, rows: Rows = None, where: Where = None
+    ) -> "Selection":
+        """A part of it. `rows` count from the file's first; conditions add to those that there are."""
+        first, end = _checked_rows(rows, self._reader.rows)
+        first, end = max(first, self._rows[0]), min(end, self._rows[1])
+        return Selection(
+            self._reader,
+            self._names if names is None else _checked_names(names),
+            (first, max(first, end)),
+            self._where + _conditions(where),
+        )
+
+    def columns(
+        self, names: Optional[Sequence[str]] = None, rows: Rows = None, where: Where = None
+    ) -> Dict[str, Any]:
+        """NumPy arrays by name, with an entry a row; all columns where no names are given.
+
+        bool, int64 and float64 are arrays of these types, masked arrays where the column is
+        nullable. Timestamps are datetime64, with NaT for what is missing. Texts are arrays of str
+        objects, with None. Columns of lists are arrays of such arrays, with None. A CSV's header is
+        no row here. NotFound where there is no such column.
+        """
+        part = self.select(names, rows=rows, where=where)
+        infos = self.columns_info
+        places = part._places(infos)
+        found = self._reader.read(places, *part._rows, part._where)
+        keys = [infos[place].name for place in places] if part._names is None else part._names
+        return {
+            key: array_of(infos[place].type, infos[place], values)
+            for key, place, values in zip(keys, places, found)
+        }
+
+    def text(self, rows: Rows = None, where: Where = None) -> bytes:
+        """The text of the rows, byte for byte."""
+        pieces: List[bytes] = []
+        part = self.select(rows=rows, where=where)
+        self._reader.text(*part._rows, part._where, pieces.append)
+        return b"".join(pieces)
+
+    def blocks(self) -> Iterator["Selection"]:
+        """Parts of some 10 000 rows, as they are decoded: a loop over them takes little memory."""
+        for first, end in self._reader.blocks():
+            if first < self._rows[1] and self._rows[0] < end:
+                yield self.select(rows=(first, end))
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """Arrow's PyCapsule interface, a batch a block. The requested schema is not looked at."""
+        places = self._places(self.columns_info)
+        return self._reader.arrow_stream(places, *self._rows, self._where)
+
+    def _places(self, infos: List[ColumnInfo]) -> List[int]:
+        if self._names is None:
+            return list(range(len(infos)))
+        by_name = {info.name: place for place, info in enumerate(infos)}
+        places = []
+        for name in self._names:
+            place = by_name.get(name, by_name.get(name[1:]) if name.startswith("/") else None)
+            if place is None:
+                raise NotFound(f"no column {name}: there are {', '.join(by_name) or 'none'}")
+            places.append(place)
+        return places
+
+
+class Records(Selection):
+    """A file of records; `len` is its rows. What is added to the file later is not seen."""
+
+    def __init__(self, path: PathLike) -> None:
+        reader = _records.Reader(os.fspath(path))
+        super().__init__(reader, None, (0, reader.rows), ())
+
+    def __len__(self) -> int:
+        return self._reader.rows
+
+    def __repr__(self) -> str:
+        return f"<records: {len(self)} rows ({self._reader.format})>"
+
+    def info(self) -> FileInfo:
+        """What is known of the file without decoding it."""
+        reader = self._reader
+        return FileInfo(
+            reader.format, reader.rows, len(reader.blocks()), reader.text_bytes, reader.file_size
+        )
+
+
+def open(path: PathLike) -> Records:
+    """A file of records. Corrupt where it is none."""
+    return Records(path)
+
+
+def encode(
+    source: Union[PathLike, bytes, bytearray, memoryview, BinaryIO, Iterable[Union[str, bytes]]],
+    path: PathLike,
+    *,
+    format: Optional[str] = None,
+    best: bool = False,
+    threads: int = 0,
+    replace: bool = False,
+) -> Encoded:
+    """Writes a file of records. It appears under its name when it is whole.
+
+    source: the path of a text file, its bytes, an object with `read`, or lines, to which a line feed
+        is added where they have none. str is written as UTF-8.
+    format: "json", "csv", "pairs", "symbolic", "log" or "plain"; else the first 64 lines tell.
+    best: compresses texts harder, which takes longer.
+    threads: so many; 0 for all cores.
+    replace: what has this name is replaced; else InvalidArgument is raised.
+    """
+    inputs = source_path(source)
+    with reader_of(source) as read:
+        return Encoded(
+            *_records.encode(read, os.fspath(path), format, best, threads, replace, inputs)
+        )
+
+
+def decode(
+    path: PathLike,
+    rows: Rows = None,
+    where: Where = None,
+    *,
+    output: Union[None, PathLike, BinaryIO] = None,
+    replace: bool = False,
+) -> bytes:
+    """The text of a file of records, byte for byte; or of some of its rows.
+
+    With `output`, a path or an object with `write`, the text goes there and b"" comes back. A file
+    that there is already is replaced only with `replace`; else InvalidArgument is raised.
+    """
+    reader = _records.Reader(os.fspath(path))
+    first, end = _checked_rows(rows, reader.rows)
+    conditions = _conditions(where)
+    pieces: List[bytes] = []
+    if output is None:
+        reader.text(first, end, conditions, pieces.append)
+    elif isinstance(output, (str, os.PathLike)):
+        reader.save_text(os.fspath(output), first, end, conditions, replace)
+    else:
+        reader.text(first, end, conditions, _writer(output))
+    return b"".join(pieces)
+
+
+def _writer(output: BinaryIO) -> Callable[[bytes], None]:
+    def write(piece: bytes) -> None:
+        rest = memoryview(piece)
+        while rest:  # a raw file may take a part
+            taken = output.write(rest)
+            rest = rest[len(rest) if taken is None else taken :]
+
+    return write
+
+
+def _unit(type_: str, digits: int) -> str:
+    return ("s", "ms", "us", "ns")[digits // 3] if type_ == "timestamp" else ""
+
+
+def _checked_names(names: Sequence[str]) -> List[str]:
+    if isinstance(names, str):
+        raise TypeError("names are a list of str")
+    return list(names)
+
+
+def _conditions(where: Where) -> Tuple[str, ...]:
+    if where is None:
+        return ()
+    return (where,) if isinstance(where, str) else tuple(where)
+
+
+def _checked_rows(rows: Rows, count: int) -> Tuple[int, int]:
+    if rows is None:
+        return 0, count
+    if isinstance(rows, slice):
+        first, end, step = rows.indices(count)
+    elif isinstance(rows, range):
+        first, end, step = rows.start, rows.stop, rows.step
+    else:
+        (first, end), step = rows, 1
+    if step != 1 or first < 0 or (end < first and not isinstance(rows, (slice, range))):
+        raise InvalidArgument(f"rows are (first, end), or a range of step 1, not {rows!r}")
+    first = min(first, count)
+    return first, max(first, min(end, count))

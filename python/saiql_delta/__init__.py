@@ -1,0 +1,1 @@
+"""Records as symbolic lines: `saiql_delta.core.loretoken_symbolic`."""

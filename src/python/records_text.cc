@@ -1,0 +1,132 @@
+#include "python/records_text.h"
+
+#include <charconv>
+#include <optional>
+
+#include "match/vocabulary/utf8.h"
+
+namespace hoist::python {
+namespace {
+
+using records::ColumnKind;
+using records::Format;
+
+constexpr uint32_t kReplacement = 0xfffd;
+
+void put_point(uint32_t point, std::string& out) {
+  if (point < 0x80) {
+    out += static_cast<char>(point);
+    return;
+  }
+  const auto tail = [&](int shift) { return static_cast<char>(0x80 | ((point >> shift) & 0x3f)); };
+  if (point < 0x800) {
+    out += static_cast<char>(0xc0 | point >> 6);
+  } else if (point < 0x10000) {
+    out += static_cast<char>(0xe0 | point >> 12);
+    out += tail(6);
+  } else {
+    out += static_cast<char>(0xf0 | point >> 18);
+    out += tail(12);
+    out += tail(6);
+  }
+  out += tail(0);
+}
+
+bool is_utf8(std::string_view text) {
+  uint32_t point = 0;
+  for (size_t at = 0; at < text.size();) {
+    if (static_cast<signed char>(text[at]) >= 0) {
+      ++at;
+    } else if (!match::next_code_point(text, at, point)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// The four digits behind \u at `at`.
+std::optional<uint32_t> code_unit(std::string_view text, size_t at) {
+  if (text.size() < at + 6 || text[at] != '\\' || text[at + 1] != 'u') return std::nullopt;
+  uint32_t unit = 0;
+  const char* const begin = text.data() + at + 2;
+  const auto [end, error] = std::from_chars(begin, begin + 4, unit, 16);
+  if (error != std::errc() || end != begin + 4) return std::nullopt;
+  return unit;
+}
+
+// \uXXXX at `at`, with its second half if it is the first of a pair; moves behind it.
+void put_escaped_point(std::string_view text, size_t& at, std::string& out) {
+  const std::optional<uint32_t> unit = code_unit(text, at);
+  if (!unit) {  // no JSON: as it stands
+    out += text[at++];
+    return;
+  }
+  at += 6;
+  const bool is_surrogate = *unit >= 0xd800 && *unit <= 0xdfff;
+  if (!is_surrogate) return put_point(*unit, out);
+  if (const std::optional<uint32_t> low = code_unit(text, at);
+      *unit < 0xdc00 && low && *low >= 0xdc00 && *low <= 0xdfff) {
+    at += 6;
+    return put_point(0x10000 + ((*unit - 0xd800) << 10) + (*low - 0xdc00), out);
+  }
+  put_point(kReplacement, out);
+}
+
+std::string without_json_escapes(std::string_view text) {
+  constexpr std::string_view kLetters = "\"\\/bfnrt";
+  constexpr std::string_view kMeanings = "\"\\/\b\f\n\r\t";
+  std::string out;
+  out.reserve(text.size());
+  for (size_t at = 0; at < text.size();) {
+    if (text[at] != '\\' || at + 1 == text.size()) {
+      out += text[at++];
+      continue;
+    }
+    const size_t letter = kLetters.find(text[at + 1]);
+    if (letter == std::string_view::npos) {
+      put_escaped_point(text, at, out);
+    } else {
+      out += kMeanings[letter];
+      at += 2;
+    }
+  }
+  return out;
+}
+
+std::string without_doubled_quotes(std::string_view text) {
+  std::string out;
+  for (size_t at = 0; at < text.size(); ++at) {
+    out += text[at];
+    if (text.substr(at, 2) == "\"\"") ++at;
+  }
+  return out;
+}
+
+std::string with_valid_utf8(std::string_view text) {
+  std::string out;
+  uint32_t point = 0;
+  for (size_t at = 0; at < text.size();) {
+    if (match::next_code_point(text, at, point)) {
+      put_point(point, out);
+    } else {
+      put_point(kReplacement, out);
+      ++at;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string_view plain_text(std::string_view text, Format format, ColumnKind kind,
+                            std::string& storage) {
+  if (kind == ColumnKind::text && format == Format::json && text.find('\\') != text.npos) {
+    text = storage = without_json_escapes(text);
+  } else if (kind == ColumnKind::text && format == Format::csv && text.find('"') != text.npos) {
+    text = storage = without_doubled_quotes(text);
+  }
+  if (!is_utf8(text)) text = storage = with_valid_utf8(text);
+  return text;
+}
+
+}  // namespace hoist::python
