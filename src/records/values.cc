@@ -53,11 +53,10 @@ ValueType type_of_numbers(const DecodedColumn& column) {
   }
   switch (form.type) {
     case NumberType::integer:
-    case NumberType::digits:
       return ValueType::integer;
     case NumberType::decimal:
       return ValueType::real;
-    default:
+    default:  // digits of a fixed width (00042, beef) are names of things, too
       return ValueType::text;
   }
 }

@@ -6,9 +6,9 @@
 //
 // Which type a column of a block has depends on its texts alone:
 //
-//   integer   canonical integers, and digits of a fixed width in base 10 or 16
+//   integer   canonical integers
 //   real      other numbers as JSON writes them, with null, NaN or nothing here and there
-//   text      all else: words, dates, addresses, mixtures
+//   text      all else: words, dates, addresses, digits of a fixed width, mixtures
 //
 // A later block may have another one; the larger of them holds both.
 #pragma once

@@ -23,9 +23,7 @@ HWY_BEFORE_NAMESPACE();
 namespace hoist::graph::HWY_NAMESPACE {
 namespace {
 
-using program::kLaneKinds;
 using program::kOps;
-using program::Lanes;
 using program::Op;
 using program::TypedSteps;
 
