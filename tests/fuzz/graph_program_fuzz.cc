@@ -26,7 +26,7 @@ using program::Node;
 using program::Op;
 using program::Values;
 
-constexpr int64_t kMostElements = 4096;  // of an array of a program that is run
+constexpr int64_t kMostElements = 4096;  // of all arrays of a program that is run
 
 void require(bool condition) {
   if (!condition) std::abort();
@@ -63,12 +63,14 @@ bool same(const Values& a, const Values& b) {
 
 // Products of more terms may be summed in another order.
 bool may_run(const Graph& graph) {
+  int64_t elements = 0;
   for (Id id = 0; id < graph.size(); ++id) {
     const Node& node = graph[id];
-    if (node.elements() > kMostElements) return false;
+    if (node.elements() > kMostElements - elements) return false;
+    elements += node.elements();
     if (node.op == Op::matmul && graph[node.inputs[0]].shape.back() > 256) return false;
   }
-  return graph.size() <= 200;
+  return graph.size() <= 100;
 }
 
 void run(const Graph& graph) {
