@@ -129,7 +129,7 @@ class Writer {
   std::string text() {
     std::string text = "hoist graph 1\n";
     for (size_t i = 0; i < 2; ++i) add(text, "input", {}, "");
-    while (at_ < size_ && types_.size() < 24) node(text);
+    while (at_ < size_ && types_.size() < 10) node(text);
     return text + "return %" + std::to_string(types_.size() - 1) + "\n";
   }
 
@@ -197,6 +197,6 @@ class Writer {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size > 20'000) return 0;
   check(std::string(reinterpret_cast<const char*>(data), size));
-  check(Writer(data, std::min<size_t>(size, 400)).text());
+  check(Writer(data, std::min<size_t>(size, 200)).text());
   return 0;
 }
