@@ -55,6 +55,11 @@ bool lies_by_columns(const GroupPlan& plan, const Memories& memories) {
   return by_columns > by_rows;
 }
 
+bool has_scan(const GroupPlan& plan) {
+  return std::any_of(plan.members.begin(), plan.members.end(),
+                     [](const Member& member) { return member.is_scan; });
+}
+
 // Arrays that any of the groups writes may not be read as if nobody did.
 void declare_arrays(KernelWriter& writer, const std::vector<GroupPlan>& plans,
                     const Memories& memories) {
@@ -75,12 +80,14 @@ void declare_arrays(KernelWriter& writer, const std::vector<GroupPlan>& plans,
 }  // namespace
 
 bool has_rows(const GroupPlan& plan) {
-  return std::any_of(plan.members.begin(), plan.members.end(),
-                     [](const Member& member) { return member.accumulation.has_value(); });
+  return std::any_of(plan.members.begin(), plan.members.end(), [](const Member& member) {
+    return member.accumulation.has_value() || member.is_scan;
+  });
 }
 
 RowShape row_shape(const GroupPlan& plan, const Memories& memories, const LowerOptions& options) {
   const int64_t processors = options.multiprocessors;
+  if (has_scan(plan)) return {RowTeam::thread, 1};  // one column after the other
   // Products are a thread's or a warp's: a block cannot reduce them.
   const bool has_product =
       std::any_of(plan.members.begin(), plan.members.end(), [](const Member& member) {
@@ -118,8 +125,8 @@ std::vector<std::pair<Storage, Storage>> pairs_in_place(const GroupPlan& plan) {
       const auto readers = std::count_if(
           plan.operands.begin(), plan.operands.end(),
           [&](const Operand& other) { return !other.constant && other.storage == from.storage; });
-      if (!from.constant && from.storage != to.storage && readers == 1 && from.offset == 0 &&
-          from.rows == to.rows && from.columns == to.columns && !plan.product) {
+      if (!from.constant && !from.is_table && from.storage != to.storage && readers == 1 &&
+          from.offset == 0 && from.rows == to.rows && from.columns == to.columns && !plan.product) {
         pairs.emplace_back(from.storage, to.storage);
       }
     }
@@ -200,7 +207,7 @@ Status emit_in_one_block(const EmitContext& context, const std::vector<GroupPlan
   for (const GroupPlan& plan : plans) {
     if (&plan != &plans.front()) writer.builder.barrier();
     if (has_rows(plan)) {
-      const bool is_short = plan.columns <= kShortRow;
+      const bool is_short = plan.columns <= kShortRow || has_scan(plan);
       emit_rows(writer, *evaluation, plan, context.memories,
                 is_short ? RowTeam::thread : RowTeam::warp, writer.index(0), 1,
                 context.options.uses_vectors);

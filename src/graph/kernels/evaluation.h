@@ -53,21 +53,30 @@ class Evaluation {
 
   // Computes what members at columns need of the row, outside of their loop.
   void prepare(size_t member);
+  // Before each walk through the row's columns, in their order.
+  void begin_scans();
+  // What a reduction adds up.
+  std::vector<Value> reduced_at(Place& place, size_t member);
   // A member that is one value for each row.
   Value of_row(size_t member);
   const std::vector<Value>& at(Place& place, size_t member);
-  // An input of a member, where it has a value for each column.
-  std::vector<Value> input_at(Place& place, const Input& input);
   void store_row(size_t member);
   void store_at(Place& place, size_t member);
 
  private:
+  // An input of a member, where it has a value for each column.
+  std::vector<Value> input_at(Place& place, const Input& input);
   void prepare_bases(size_t operand);
   Value operand_of_row(size_t operand);
   Value factor(size_t operand, Value first, int64_t step);
   Value first_factor(Place& place, size_t operand, int64_t step);
   std::vector<Value> product_at(Place& place, ir::Scalar type);
   Value computed(const Member& member, const std::vector<Value>& inputs);
+  std::vector<Value> sums_at(Place& place, size_t member);
+  std::vector<Value> places_at(Place& place, const Member& member);
+  std::vector<Value> taken_at(Place& place, const Member& member);
+  // `index` of the member's table, whose element 0 for it is `first`.
+  Value taken(const Member& member, Value index, Value first);
   Value base_of(size_t operand, int lanes);
   Value index_at(Place& place, size_t operand, int lanes);
   Value coordinates_index(Value linear, const Extents& extents, const Extents& strides,
@@ -90,6 +99,7 @@ class Evaluation {
   std::set<size_t> prepared_;
   std::map<size_t, Value> of_row_;  // members
   std::map<size_t, Value> operands_of_row_;
+  std::map<size_t, Value> scans_;  // variables, of members
   std::map<std::pair<size_t, int>, Value> bases_;
 };
 

@@ -127,6 +127,7 @@ class RowCode {
   }
 
   void walk_columns(Sums& sums, const std::vector<size_t>& stores, Value is_row) {
+    evaluation_.begin_scans();
     const Value at = writer_.begin_for(lane_, writer_.index(groups_), writer_.index(threads_));
     Place place(at, lanes_);
     sums.add(evaluation_, place);
@@ -180,7 +181,7 @@ void Sums::add(Evaluation& evaluation, Place& place, Value is_valid) {
   for (size_t i = 0; i < members_.size(); ++i) {
     const Member& member = plan_.members[members_[i]];
     const Accumulation& accumulation = *member.accumulation;
-    const std::vector<Value> values = evaluation.input_at(place, member.inputs[0]);
+    const std::vector<Value> values = evaluation.reduced_at(place, members_[i]);
     for (size_t lane = 0; lane < values.size(); ++lane) {
       Value value = accumulation.encoded(writer_, values[lane]);
       if (is_valid) value = writer_.select(is_valid, value, accumulation.start(writer_));
