@@ -55,11 +55,6 @@ bool lies_by_columns(const GroupPlan& plan, const Memories& memories) {
   return by_columns > by_rows;
 }
 
-bool has_scan(const GroupPlan& plan) {
-  return std::any_of(plan.members.begin(), plan.members.end(),
-                     [](const Member& member) { return member.is_scan; });
-}
-
 // Arrays that any of the groups writes may not be read as if nobody did.
 void declare_arrays(KernelWriter& writer, const std::vector<GroupPlan>& plans,
                     const Memories& memories) {
@@ -79,6 +74,11 @@ void declare_arrays(KernelWriter& writer, const std::vector<GroupPlan>& plans,
 
 }  // namespace
 
+bool has_scan(const GroupPlan& plan) {
+  return std::any_of(plan.members.begin(), plan.members.end(),
+                     [](const Member& member) { return member.is_scan; });
+}
+
 bool has_rows(const GroupPlan& plan) {
   return std::any_of(plan.members.begin(), plan.members.end(), [](const Member& member) {
     return member.accumulation.has_value() || member.is_scan;
@@ -87,7 +87,10 @@ bool has_rows(const GroupPlan& plan) {
 
 RowShape row_shape(const GroupPlan& plan, const Memories& memories, const LowerOptions& options) {
   const int64_t processors = options.multiprocessors;
-  if (has_scan(plan)) return {RowTeam::thread, 1};  // one column after the other
+  if (has_scan(plan)) {  // by columns in their order, which a block has not
+    const bool is_apart = lies_by_columns(plan, memories) && plan.rows >= processors * ir::kWarp;
+    return {plan.columns <= kShortRow || is_apart ? RowTeam::thread : RowTeam::warp, 1};
+  }
   // Products are a thread's or a warp's: a block cannot reduce them.
   const bool has_product =
       std::any_of(plan.members.begin(), plan.members.end(), [](const Member& member) {
@@ -207,7 +210,7 @@ Status emit_in_one_block(const EmitContext& context, const std::vector<GroupPlan
   for (const GroupPlan& plan : plans) {
     if (&plan != &plans.front()) writer.builder.barrier();
     if (has_rows(plan)) {
-      const bool is_short = plan.columns <= kShortRow || has_scan(plan);
+      const bool is_short = plan.columns <= kShortRow;
       emit_rows(writer, *evaluation, plan, context.memories,
                 is_short ? RowTeam::thread : RowTeam::warp, writer.index(0), 1,
                 context.options.uses_vectors);

@@ -16,6 +16,7 @@ namespace hoist::graph::kernels {
 struct Place {
   Value column;  // the first one, in units of `lanes`
   int lanes = 1;
+  Value is_valid = nullptr;                     // else it is beyond the row's end
   std::vector<Value> coordinates;               // of it, when they are needed
   std::map<size_t, std::vector<Value>> loaded;  // operands
   std::map<size_t, std::vector<Value>> made;    // members
@@ -53,8 +54,9 @@ class Evaluation {
 
   // Computes what members at columns need of the row, outside of their loop.
   void prepare(size_t member);
-  // Before each walk through the row's columns, in their order.
-  void begin_scans();
+  // Before each walk through the row's columns, in their order: by one thread, or by a warp whose
+  // lanes, of which this one is number `lane`, come to neighbouring places together.
+  void begin_scans(Value lane);
   // What a reduction adds up.
   std::vector<Value> reduced_at(Place& place, size_t member);
   // A member that is one value for each row.
@@ -73,6 +75,8 @@ class Evaluation {
   std::vector<Value> product_at(Place& place, ir::Scalar type);
   Value computed(const Member& member, const std::vector<Value>& inputs);
   std::vector<Value> sums_at(Place& place, size_t member);
+  Value scan_start(ir::Scalar type);
+  Value before_lane(Value mine, Value sum);
   std::vector<Value> places_at(Place& place, const Member& member);
   std::vector<Value> taken_at(Place& place, const Member& member);
   // `index` of the member's table, whose element 0 for it is `first`.
@@ -100,6 +104,7 @@ class Evaluation {
   std::map<size_t, Value> of_row_;  // members
   std::map<size_t, Value> operands_of_row_;
   std::map<size_t, Value> scans_;  // variables, of members
+  Value scan_lane_ = nullptr;
   std::map<std::pair<size_t, int>, Value> bases_;
 };
 

@@ -43,28 +43,65 @@ std::vector<Value> Evaluation::places_at(Place& place, const Member& member) {
 }
 
 // From -0 on, which changes no first number.
-void Evaluation::begin_scans() {
+Value Evaluation::scan_start(Scalar type) {
+  return ir::is_float(type) ? writer_.make.real(type, -0.0) : writer_.make.integer(type, 0);
+}
+
+void Evaluation::begin_scans(Value lane) {
   scans_.clear();
+  scan_lane_ = lane;
   for (size_t i = 0; i < plan_.members.size(); ++i) {
     const Member& member = plan_.members[i];
-    if (!member.is_scan) continue;
-    const Scalar type = member.type;
-    scans_[i] = writer_.variable(ir::is_float(type) ? writer_.make.real(type, -0.0)
-                                                    : writer_.make.integer(type, 0));
+    if (member.is_scan) scans_[i] = writer_.variable(scan_start(member.type));
   }
 }
 
 std::vector<Value> Evaluation::sums_at(Place& place, size_t index) {
-  const Member& member = plan_.members[index];
+  const Scalar type = plan_.members[index].type;
   const Value sum = scans_.at(index);
+  const auto add = [&](Value a, Value b) {
+    return writer_.let(writer_.binary(BinaryOperator::add, a, b));
+  };
   std::vector<Value> sums;
-  for (const Value value : input_at(place, member.inputs[0])) {
-    writer_.set(sum,
-                writer_.binary(BinaryOperator::add, sum, converted(writer_, member.type, value)));
-    // A copy: the variable goes on.
-    sums.push_back(writer_.make.variable(writer_.builder.declare("v", sum)));
+  if (!scan_lane_) {
+    for (const Value value : input_at(place, plan_.members[index].inputs[0])) {
+      sums.push_back(add(sums.empty() ? sum : sums.back(), converted(writer_, type, value)));
+    }
+    writer_.set(sum, sums.back());
+    return sums;
   }
+  for (const Value given : input_at(place, plan_.members[index].inputs[0])) {
+    Value value = converted(writer_, type, given);
+    if (place.is_valid) value = writer_.select(place.is_valid, value, scan_start(type));
+    sums.push_back(sums.empty() ? writer_.let(value) : add(sums.back(), value));
+  }
+  const Value before = before_lane(sums.back(), sum);
+  for (Value& own : sums) own = add(before, own);
   return sums;
+}
+
+// What the row has before this lane, whose own sum is `mine`; adds the whole warp's to `sum`.
+Value Evaluation::before_lane(Value mine, Value sum) {
+  const auto shuffled = [&](ir::ShuffleKind kind, Value value, int64_t amount) {
+    return writer_.make.variable(
+        writer_.builder.shuffle("other", kind, value, writer_.make.integer(Scalar::i32, amount))
+            .value());
+  };
+  const auto is_from = [&](int64_t lane) {
+    return writer_.make.compare(Comparison::greater_equal, scan_lane_, writer_.index(lane)).value();
+  };
+  Value upto = mine;
+  for (int64_t distance = 1; distance < ir::kWarp; distance *= 2) {
+    const Value other = shuffled(ir::ShuffleKind::up, upto, distance);
+    const Value both = writer_.binary(BinaryOperator::add, other, upto);
+    upto = writer_.let(writer_.select(is_from(distance), both, upto));
+  }
+  const Value others = shuffled(ir::ShuffleKind::up, upto, 1);
+  const Value before = writer_.let(writer_.binary(
+      BinaryOperator::add, sum, writer_.select(is_from(1), others, scan_start(mine->type.scalar))));
+  const Value all = shuffled(ir::ShuffleKind::index, upto, ir::kWarp - 1);
+  writer_.set(sum, writer_.binary(BinaryOperator::add, sum, all));
+  return before;
 }
 
 std::vector<Value> Evaluation::taken_at(Place& place, const Member& member) {

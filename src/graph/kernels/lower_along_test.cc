@@ -85,7 +85,6 @@ TEST(LowerAlongTest, PlacesOfTiesAndNaN) {
 TEST(LowerAlongTest, CumulativeSumsOfAllShapes) {
   program::RandomValues random(test_seed());
   for (const auto& [shape, axis] : kCases) {
-    if (shape[static_cast<size_t>(axis)] > 5000) continue;  // one thread's: slow to interpret
     const DType dtype = kTypes[1 + random.below(kTypes.size() - 1)];
     SCOPED_TRACE(program::text_of(shape) + " over " + std::to_string(axis) + " of " +
                  std::string(array::properties(dtype).framework));
@@ -102,22 +101,34 @@ TEST(LowerAlongTest, CumulativeSumsOfAllShapes) {
     graph.set_outputs({graph.cumulative_sum(sums, axis).value(),
                        graph.add_node(Op::subtract, {wide, base}).value()});
     LowerOptions options;
+    options.multiprocessors = random.below(2) == 0 ? 1 : 132;
     options.uses_vectors = random.below(4) != 0;
     ASSERT_NO_FATAL_FAILURE(check_interpreted(graph, random, options, random.below(4) != 0));
   }
 }
 
-// Sums start with the first number itself: -0 stays.
-TEST(LowerAlongTest, CumulativeSumsOfNegativeZeros) {
-  Graph graph;
-  const Id x = graph.input(DType::f32, {2, 3}).value();
-  graph.set_outputs({graph.cumulative_sum(x, 1).value()});
-  const Graph prepared = program::prepare(graph);
-  const Result<Lowered> lowered = lower(prepared, program::fuse(prepared, true, false), {});
-  ASSERT_TRUE(lowered) << lowered.error().message;
-  const Values found = run(prepared, *lowered, {Values{-0.0f, -0.0f, 0.0f, 1.0f, -1.0f, -0.0f}},
-                           interpret_kernel)[0];
-  EXPECT_TRUE(program::same_values(found, Values{-0.0f, -0.0f, 0.0f, 1.0f, 0.0f, 0.0f}));
+// Sums start with the first number itself, so that -0 stays; NaN is in none before it.
+TEST(LowerAlongTest, CumulativeSumsOfNegativeZerosAndNaN) {
+  for (const size_t columns : {3u, 16u, 100u, 1001u, 5000u}) {
+    Graph graph;
+    const Id x = graph.input(DType::f32, {3, static_cast<int64_t>(columns)}).value();
+    graph.set_outputs({graph.cumulative_sum(x, 1).value()});
+    const Graph prepared = program::prepare(graph);
+    const Result<Lowered> lowered = lower(prepared, program::fuse(prepared, true, false), {});
+    ASSERT_TRUE(lowered) << lowered.error().message;
+    Values input(program::Lanes::f32, 3 * columns);
+    Values expected(program::Lanes::f32, 3 * columns);
+    for (size_t i = 0; i < columns; ++i) {
+      input.f32()[i] = expected.f32()[i] = -0.0f;
+      input.f32()[columns + i] = i == columns / 2 ? NAN : 1.0f;
+      expected.f32()[columns + i] = i >= columns / 2 ? NAN : static_cast<float>(i + 1);
+      input.f32()[2 * columns + i] = i % 2 == 0 ? 1.0f : -1.0f;
+      expected.f32()[2 * columns + i] = i % 2 == 0 ? 1.0f : 0.0f;
+    }
+    EXPECT_TRUE(
+        program::same_values(run(prepared, *lowered, {input}, interpret_kernel)[0], expected))
+        << columns;
+  }
 }
 
 // Indices of random types, all inside; tables that are views, broadcast, or made before.

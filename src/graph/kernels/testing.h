@@ -83,6 +83,7 @@ inline double error_bound(const Node& node, double expected, double scale, int64
     case Op::power:
       return 64 * unit * std::abs(expected) + (is_wide ? 0x1p-1020 : 0x1p-125);
     case Op::sum:
+    case Op::cumulative_sum:
     case Op::matmul:
       return 2 * unit * static_cast<double>(terms + 1) * scale + (is_wide ? least : 0x1p-140);
     default: {
@@ -135,6 +136,8 @@ class NodeCheck {
     const int64_t terms = node.op == Op::matmul ? alone[given[0]].shape.back()
                           : (node.op == Op::sum || node.op == Op::product) && node.elements() != 0
                               ? alone[given[0]].elements() / node.elements()
+                          : node.op == Op::cumulative_sum
+                              ? node.shape[static_cast<size_t>(node.numbers[0])]
                               : 0;
     for (size_t i = 0; i < found.size(); ++i) {
       if (same_at(found, expected, i)) continue;
@@ -151,7 +154,7 @@ class NodeCheck {
   // The sums of absolute terms.
   static Values scales_of(const Node& node, std::vector<Values> inputs,
                           const std::vector<Id>& given, const Graph& of) {
-    if (node.op != Op::sum && node.op != Op::matmul) return {};
+    if (node.op != Op::sum && node.op != Op::cumulative_sum && node.op != Op::matmul) return {};
     if (!program::is_float(node.dtype)) return {};
     Graph graph;
     std::vector<Id> ids;
