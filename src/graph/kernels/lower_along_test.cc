@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "graph/kernels/running_testing.h"
+#include "graph/kernels/compiled_testing.h"
 
 namespace hoist::graph::kernels {
 namespace {
@@ -177,6 +177,23 @@ TEST(LowerAlongTest, TakesOfAllShapes) {
       ASSERT_NO_FATAL_FAILURE(check_interpreted(graph, random, options, random.below(4) != 0));
     }
   }
+}
+
+// A row for a thread, a warp and several blocks.
+TEST(LowerAlongTest, CompiledKernelsGiveWhatTheInterpreterGives) {
+  program::RandomValues random(test_seed());
+  Graph graph;
+  std::vector<Id> outputs;
+  const std::vector<std::pair<DType, Extents>> cases = {
+      {DType::i16, {300, 7}}, {DType::f32, {9, 300}}, {DType::f32, {1, 40000}}};
+  for (const auto& [dtype, shape] : cases) {
+    const Id x = graph.input(dtype, shape).value();
+    const Id most = graph.reduce(Op::argmax, x, {1}, true).value();
+    outputs.push_back(graph.take_along(x, most, 1).value());
+    outputs.push_back(graph.cumulative_sum(x, 1).value());
+  }
+  graph.set_outputs(outputs);
+  ASSERT_NO_FATAL_FAILURE(check_compiled(graph, random, {}));
 }
 
 // The interpreter of the IR finds whoever reads outside.

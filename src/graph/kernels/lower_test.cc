@@ -4,14 +4,7 @@
 
 #include <array>
 
-#include "graph/kernels/running_testing.h"
-#include "ir/passes/simplify.h"
-#include "px/compile/cpu_module.h"
-#include "px/compile/gpu_module.h"
-#include "px/compile/nvrtc.h"
-#include "px/compile/own_cache.h"
-#include "px/emit/cpp.h"
-#include "px/emit/cuda.h"
+#include "graph/kernels/compiled_testing.h"
 
 namespace hoist::graph::kernels {
 namespace {
@@ -118,28 +111,9 @@ TEST(LowerTest, CompiledKernelsGiveWhatTheInterpreterGives) {
     const uint64_t seed = seeds();
     SCOPED_TRACE(seed);
     program::RandomValues random(seed);
-    const Graph graph = with_all_outputs(program::RandomGraph(random).make(1 + random.below(12)));
-    const Fused fused = program::fuse(graph, true, false);
-    Result<Lowered> lowered = lower(graph, fused, random_options(random));
-    ASSERT_TRUE(lowered) << lowered.error().message;
-    ir::simplify(lowered->module);
-    const auto compiled = px::CpuModule::compile(px::emit_cpp(lowered->module, false));
-    if (!compiled && compiled.error().code == ErrorCode::unavailable) GTEST_SKIP();
-    ASSERT_TRUE(compiled) << compiled.error().message;
-    NodeCheck check(graph, fused);
-    check.check(random_inputs(graph, random, random.below(2) == 0),
-                [&](const std::vector<Values>& inputs) {
-                  return run(graph, *lowered, inputs,
-                             [&](const KernelStep& step, std::span<const ir::Argument> arguments) {
-                               px::CpuFault fault;
-                               px::run_on_cpu((*compiled)->kernel(px::cpp_entry_name(*step.kernel)),
-                                              step.grid, arguments, &fault);
-                             });
-                });
-    const auto code = px::compile_cuda(px::emit_cuda(lowered->module, false).text, "sm_90",
-                                       px::cuda_options(256));
-    if (!code && code.error().code == ErrorCode::unavailable) continue;
-    ASSERT_TRUE(code) << code.error().message;
+    const Graph graph = program::RandomGraph(random).make(1 + random.below(12));
+    ASSERT_NO_FATAL_FAILURE(check_compiled(graph, random, random_options(random)));
+    if (testing::Test::IsSkipped()) return;
   }
 }
 
