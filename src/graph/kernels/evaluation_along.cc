@@ -90,16 +90,16 @@ Value Evaluation::before_lane(Value mine, Value sum) {
   const auto is_from = [&](int64_t lane) {
     return writer_.make.compare(Comparison::greater_equal, scan_lane_, writer_.index(lane)).value();
   };
-  Value upto = mine;
+  Value so_far = mine;
   for (int64_t distance = 1; distance < ir::kWarp; distance *= 2) {
-    const Value other = shuffled(ir::ShuffleKind::up, upto, distance);
-    const Value both = writer_.binary(BinaryOperator::add, other, upto);
-    upto = writer_.let(writer_.select(is_from(distance), both, upto));
+    const Value other = shuffled(ir::ShuffleKind::up, so_far, distance);
+    const Value both = writer_.binary(BinaryOperator::add, other, so_far);
+    so_far = writer_.let(writer_.select(is_from(distance), both, so_far));
   }
-  const Value others = shuffled(ir::ShuffleKind::up, upto, 1);
+  const Value others = shuffled(ir::ShuffleKind::up, so_far, 1);
   const Value before = writer_.let(writer_.binary(
       BinaryOperator::add, sum, writer_.select(is_from(1), others, scan_start(mine->type.scalar))));
-  const Value all = shuffled(ir::ShuffleKind::index, upto, ir::kWarp - 1);
+  const Value all = shuffled(ir::ShuffleKind::index, so_far, ir::kWarp - 1);
   writer_.set(sum, writer_.binary(BinaryOperator::add, sum, all));
   return before;
 }
