@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -46,6 +47,16 @@ inline Values absolute(Values values) {
     for (float& value : values.f32()) value = std::abs(value);
   } else if (values.has(program::Lanes::f64)) {
     for (double& value : values.f64()) value = std::abs(value);
+  }
+  return values;
+}
+
+// What factors at most make of some of their product, in any order.
+inline Values at_least_one(Values values) {
+  if (values.has(program::Lanes::f32)) {
+    for (float& value : values.f32()) value = std::max(1.0f, std::abs(value));
+  } else if (values.has(program::Lanes::f64)) {
+    for (double& value : values.f64()) value = std::max(1.0, std::abs(value));
   }
   return values;
 }
@@ -151,15 +162,19 @@ class NodeCheck {
     }
   }
 
-  // The sums of absolute terms.
+  // The sums of absolute terms, and the most that a product may come to on its way.
   static Values scales_of(const Node& node, std::vector<Values> inputs,
                           const std::vector<Id>& given, const Graph& of) {
-    if (node.op != Op::sum && node.op != Op::cumulative_sum && node.op != Op::matmul) return {};
+    const bool multiplies = node.op == Op::product;
+    const bool adds = node.op == Op::sum || node.op == Op::cumulative_sum || node.op == Op::matmul;
+    if (!adds && !multiplies) return {};
     if (!program::is_float(node.dtype)) return {};
     Graph graph;
     std::vector<Id> ids;
     for (const Id id : given) ids.push_back(graph.input(of[id].dtype, of[id].shape).value());
-    for (Values& values : inputs) values = absolute(std::move(values));
+    for (Values& values : inputs) {
+      values = multiplies ? at_least_one(std::move(values)) : absolute(std::move(values));
+    }
     Node same = node;
     same.inputs = ids;
     graph.set_outputs({graph.take(same)});
