@@ -109,6 +109,48 @@ def test_element_types():
 
 
 @needs_gpu
+@pytest.mark.parametrize("shape", [(3, 5), (700, 33), (4, 3000), (2, 100_000), (50, 40, 30)])
+def test_along_an_axis(shape):
+    function = graph.compile(
+        lambda x: (graph.argmax(x, axis=1), graph.argmin(x, axis=1), graph.cumulative_sum(x, axis=1))
+    )
+    x = np.round(floats(*shape))  # many ties
+    x[0, 2] = np.nan
+    for _ in range(2):
+        most, least, sums = function(on_gpu(x))
+        np.testing.assert_array_equal(most.cpu().numpy(), x.argmax(1))
+        np.testing.assert_array_equal(least.cpu().numpy(), x.argmin(1))
+        assert most.dtype == torch.int64
+        np.testing.assert_array_equal(sums.cpu().numpy(), np.cumsum(x, axis=1))
+    numbers = x[1:].astype(np.int32)
+    np.testing.assert_array_equal(function(on_gpu(numbers))[2].cpu(), np.cumsum(numbers, axis=1))
+
+
+@needs_gpu
+def test_takes():
+    function = graph.compile(lambda x, i: (graph.take(x, i, axis=1) * 2, x[i], graph.take(x, i)))
+    x, i = floats(40, 50), np.array([[0, -1, 3], [39, -40, 7]])
+    for dtype in (np.int64, np.int32):
+        along, rows, flat = function(on_gpu(x), on_gpu(i.astype(dtype)))
+        np.testing.assert_array_equal(along.cpu().numpy(), x.take(i, axis=1) * 2)
+        np.testing.assert_array_equal(rows.cpu().numpy(), x[i])
+        np.testing.assert_array_equal(flat.cpu().numpy(), x.take(i))
+    take = graph.compile(lambda x, i: graph.take_along_axis(x, i, axis=1))
+    places = np.argsort(x, axis=1)
+    np.testing.assert_array_equal(take(on_gpu(x), on_gpu(places)).cpu().numpy(), np.sort(x, axis=1))
+
+
+@needs_gpu
+def test_indices_outside_give_nan_or_zero():
+    function = graph.compile(lambda x, i: graph.take(x, i, axis=0))
+    i = on_gpu(np.array([1, 4, -5, 2**62, -4]))
+    for array, nothing in ((floats(4) + 9, np.nan), (np.arange(1, 5), 0), (np.full(4, True), False)):
+        found = function(on_gpu(array), i).cpu().numpy()
+        expected = np.array([array[1], nothing, nothing, nothing, array[0]], array.dtype)
+        np.testing.assert_array_equal(found, expected)
+
+
+@needs_gpu
 def test_products_of_16_bits():
     function = graph.compile(lambda x, w: x @ w)
     for dtype in (torch.float16, torch.bfloat16):

@@ -42,6 +42,31 @@ TEST_F(GpuProgramTest, ReductionsOfAllShapes) {
   }
 }
 
+// Places, running sums and elements at indices, of rows that threads, warps, blocks and several
+// blocks take.
+TEST_F(GpuProgramTest, AlongAxesOfAllShapes) {
+  RandomValues random(test_seed());
+  const std::vector<std::pair<Extents, int64_t>> cases = {
+      {{5, 3}, 1},     {{40000, 16}, 1},  {{1000, 768}, 1},  {{3, 1024}, 1},
+      {{2, 50000}, 1}, {{1 << 20}, 0},    {{5000, 1000}, 0}, {{100000, 33}, 0},
+      {{9, 40000}, 1}, {{30, 50, 40}, 1}, {{300, 9000}, 1},
+  };
+  for (const auto& [shape, axis] : cases) {
+    for (const DType dtype : {DType::f32, DType::i32}) {
+      SCOPED_TRACE(program::text_of(shape) + " over " + std::to_string(axis));
+      Graph graph;
+      const program::Id x = graph.input(dtype, shape).value();
+      const program::Id most = graph.reduce(Op::argmax, x, {axis}, true).value();
+      const program::Id least = graph.reduce(Op::argmin, x, {axis}, true).value();
+      graph.set_outputs(
+          {most, least, graph.cumulative_sum(x, axis).value(),
+           graph.take_along(x, most, axis).value(),
+           graph.take_along(x, graph.add_node(Op::negate, {least}).value(), axis).value()});
+      ASSERT_NO_FATAL_FAILURE(check_nodes(graph, random, true));
+    }
+  }
+}
+
 // A network of one row is one kernel; what is run again with the same addresses is replayed where
 // there are several.
 TEST_F(GpuProgramTest, RunsAreReplayed) {

@@ -74,13 +74,23 @@ void declare_arrays(KernelWriter& writer, const std::vector<GroupPlan>& plans,
 
 }  // namespace
 
-bool has_rows(const GroupPlan& plan) {
+bool has_scan(const GroupPlan& plan) {
   return std::any_of(plan.members.begin(), plan.members.end(),
-                     [](const Member& member) { return member.accumulation.has_value(); });
+                     [](const Member& member) { return member.is_scan; });
+}
+
+bool has_rows(const GroupPlan& plan) {
+  return std::any_of(plan.members.begin(), plan.members.end(), [](const Member& member) {
+    return member.accumulation.has_value() || member.is_scan;
+  });
 }
 
 RowShape row_shape(const GroupPlan& plan, const Memories& memories, const LowerOptions& options) {
   const int64_t processors = options.multiprocessors;
+  if (has_scan(plan)) {  // by columns in their order, which a block has not
+    const bool is_apart = lies_by_columns(plan, memories) && plan.rows >= processors * ir::kWarp;
+    return {plan.columns <= kShortRow || is_apart ? RowTeam::thread : RowTeam::warp, 1};
+  }
   // Products are a thread's or a warp's: a block cannot reduce them.
   const bool has_product =
       std::any_of(plan.members.begin(), plan.members.end(), [](const Member& member) {
@@ -118,8 +128,8 @@ std::vector<std::pair<Storage, Storage>> pairs_in_place(const GroupPlan& plan) {
       const auto readers = std::count_if(
           plan.operands.begin(), plan.operands.end(),
           [&](const Operand& other) { return !other.constant && other.storage == from.storage; });
-      if (!from.constant && from.storage != to.storage && readers == 1 && from.offset == 0 &&
-          from.rows == to.rows && from.columns == to.columns && !plan.product) {
+      if (!from.constant && !from.is_table && from.storage != to.storage && readers == 1 &&
+          from.offset == 0 && from.rows == to.rows && from.columns == to.columns && !plan.product) {
         pairs.emplace_back(from.storage, to.storage);
       }
     }

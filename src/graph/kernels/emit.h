@@ -22,6 +22,7 @@ struct RowShape {
 RowShape row_shape(const GroupPlan& plan, const Memories& memories, const LowerOptions& options);
 
 bool has_rows(const GroupPlan& plan);
+bool has_scan(const GroupPlan& plan);
 
 struct EmitContext {
   const Graph& graph;

@@ -196,6 +196,10 @@ const std::vector<Value>& Evaluation::at(Place& place, size_t index) {
   std::vector<Value> values;
   if (member.op == Op::matmul) {
     values = product_at(place, member.type);
+  } else if (member.table) {
+    values = taken_at(place, member);
+  } else if (member.is_scan) {
+    values = sums_at(place, index);
   } else {
     std::vector<std::vector<Value>> inputs;
     for (const Input& input : member.inputs) inputs.push_back(input_at(place, input));
@@ -209,7 +213,8 @@ const std::vector<Value>& Evaluation::at(Place& place, size_t index) {
 }
 
 Value Evaluation::computed(const Member& member, const std::vector<Value>& inputs) {
-  if (member.is_conversion) return writer_.let(converted(writer_, member.type, inputs[0]));
+  if (member.is_conversion || member.op == Op::cumulative_sum)
+    return writer_.let(converted(writer_, member.type, inputs[0]));
   return writer_.let(apply(writer_, graph_, graph_[member.id], inputs));
 }
 
@@ -221,7 +226,8 @@ Value Evaluation::of_row(size_t index) {
   for (const Input& input : member.inputs) {
     inputs.push_back(input.operand ? operand_of_row(*input.operand) : of_row(input.member));
   }
-  return of_row_[index] = computed(member, inputs);
+  return of_row_[index] = member.table ? taken(member, inputs[0], base_of(member.table->operand, 1))
+                                       : computed(member, inputs);
 }
 
 void Evaluation::prepare_bases(size_t operand) {
@@ -242,6 +248,7 @@ void Evaluation::prepare(size_t index) {
     prepare_bases(plan_.product->a);
     prepare_bases(plan_.product->b);
   }
+  if (member.table) prepare_bases(member.table->operand);
   for (const Input& input : member.inputs) {
     if (!input.operand) {
       const Member& from = plan_.members[input.member];

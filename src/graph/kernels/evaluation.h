@@ -16,6 +16,7 @@ namespace hoist::graph::kernels {
 struct Place {
   Value column;  // the first one, in units of `lanes`
   int lanes = 1;
+  Value is_valid = nullptr;                     // else it is beyond the row's end
   std::vector<Value> coordinates;               // of it, when they are needed
   std::map<size_t, std::vector<Value>> loaded;  // operands
   std::map<size_t, std::vector<Value>> made;    // members
@@ -53,21 +54,33 @@ class Evaluation {
 
   // Computes what members at columns need of the row, outside of their loop.
   void prepare(size_t member);
+  // Before each walk through the row's columns, in their order: by one thread, or by a warp whose
+  // lanes, of which this one is number `lane`, come to neighbouring places together.
+  void begin_scans(Value lane);
+  // What a reduction adds up.
+  std::vector<Value> reduced_at(Place& place, size_t member);
   // A member that is one value for each row.
   Value of_row(size_t member);
   const std::vector<Value>& at(Place& place, size_t member);
-  // An input of a member, where it has a value for each column.
-  std::vector<Value> input_at(Place& place, const Input& input);
   void store_row(size_t member);
   void store_at(Place& place, size_t member);
 
  private:
+  // An input of a member, where it has a value for each column.
+  std::vector<Value> input_at(Place& place, const Input& input);
   void prepare_bases(size_t operand);
   Value operand_of_row(size_t operand);
   Value factor(size_t operand, Value first, int64_t step);
   Value first_factor(Place& place, size_t operand, int64_t step);
   std::vector<Value> product_at(Place& place, ir::Scalar type);
   Value computed(const Member& member, const std::vector<Value>& inputs);
+  std::vector<Value> sums_at(Place& place, size_t member);
+  Value scan_start(ir::Scalar type);
+  Value before_lane(Value mine, Value sum);
+  std::vector<Value> places_at(Place& place, const Member& member);
+  std::vector<Value> taken_at(Place& place, const Member& member);
+  // `index` of the member's table, whose element 0 for it is `first`.
+  Value taken(const Member& member, Value index, Value first);
   Value base_of(size_t operand, int lanes);
   Value index_at(Place& place, size_t operand, int lanes);
   Value coordinates_index(Value linear, const Extents& extents, const Extents& strides,
@@ -90,6 +103,8 @@ class Evaluation {
   std::set<size_t> prepared_;
   std::map<size_t, Value> of_row_;  // members
   std::map<size_t, Value> operands_of_row_;
+  std::map<size_t, Value> scans_;  // variables, of members
+  Value scan_lane_ = nullptr;
   std::map<std::pair<size_t, int>, Value> bases_;
 };
 

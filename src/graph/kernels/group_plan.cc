@@ -65,33 +65,34 @@ class Planner {
     member.type = *type;
     if (node.op == Op::matmul) {
       add_product(node);
+    } else if (program::is_place(node.op)) {
+      return add_place(node, std::move(member), is_written);
     } else if (program::is_reduction(node.op)) {
       member.accumulation = Accumulation::of(node.op, node.dtype);
       if (!member.accumulation) return refuse(node, "such a reduction");
       member.is_full = false;
-    } else if (!can_compute(graph_, node)) {
-      return refuse(node, "the operation");
     } else {
+      if (!can_load(node)) return refuse(node, "elements of such a type");
+      if (program::is_elementwise(node.op) && !can_compute(graph_, node)) {
+        return refuse(node, "the operation");
+      }
       member.is_full = *level_of(group_, node.shape) == Level::full;
+      const bool is_sum = node.op == Op::cumulative_sum;
+      member.is_scan = is_sum && node.shape[static_cast<size_t>(node.numbers[0])] != 1;
     }
     if (node.op != Op::matmul) {
       const bool reads_full = member.is_full || member.accumulation;
+      const Level level = reads_full ? Level::full : Level::column;
       const Extents& shape = member.accumulation ? graph_[node.inputs[0]].shape : node.shape;
       for (const Id from : node.inputs) {
-        const Input input = input_of(from, reads_full ? Level::full : Level::column, shape);
-        if (!input.operand)
-          member.phase = std::max(member.phase, plan_.members[input.member].ready);
-        member.inputs.push_back(input);
+        if (node.op == Op::take_along && member.inputs.empty() && !member.table) {
+          member.table = table_of(node, level);
+        } else {
+          member.inputs.push_back(input_of(from, level, shape));
+        }
       }
     }
-    member.ready = member.phase + (member.accumulation ? 1 : 0);
-    plan_.last_phase = std::max(plan_.last_phase, member.phase);
-    if (is_written) {
-      member.output = operand(id, {0, program::dense_strides(node.shape)},
-                              member.is_full ? Level::full : Level::column, node.shape);
-    }
-    member_of_[id] = plan_.members.size();
-    plan_.members.push_back(std::move(member));
+    finish(node, std::move(member), is_written);
     return {};
   }
 
@@ -135,6 +136,63 @@ class Planner {
   }
 
  private:
+  bool can_load(const Node& node) const {
+    return std::all_of(node.inputs.begin(), node.inputs.end(),
+                       [&](Id input) { return scalar_of(graph_[input].dtype).has_value(); });
+  }
+
+  void finish(const Node& node, Member member, bool is_written) {
+    for (const Input& input : member.inputs) {
+      if (!input.operand) member.phase = std::max(member.phase, plan_.members[input.member].ready);
+    }
+    member.ready = member.phase + (member.accumulation ? 1 : 0);
+    plan_.last_phase = std::max(plan_.last_phase, member.phase);
+    if (is_written) {
+      member.output = operand(member.id, {0, program::dense_strides(node.shape)},
+                              member.is_full ? Level::full : Level::column, node.shape);
+    }
+    member_of_[member.id] = plan_.members.size();
+    plan_.members.push_back(std::move(member));
+  }
+
+  // Two reductions: the row's extreme, then the least column that has it.
+  Status add_place(const Node& node, Member member, bool is_written) {
+    const Node& from = graph_[node.inputs[0]];
+    const Input values = input_of(node.inputs[0], Level::full, from.shape);
+    const bool is_minimum = node.op == Op::argmin;
+    Member extreme;
+    extreme.id = member.id;
+    extreme.op = is_minimum ? Op::reduce_minimum : Op::reduce_maximum;
+    extreme.is_full = false;
+    extreme.accumulation = Accumulation::of(extreme.op, from.dtype);
+    if (!extreme.accumulation) return refuse(node, "elements of such a type");
+    extreme.type = *scalar_of(from.dtype);
+    extreme.inputs = {values};
+    finish(node, std::move(extreme), false);
+    member.is_full = false;
+    member.is_place = true;
+    const bool is_short = from.shape[static_cast<size_t>(node.numbers[0])] <= INT32_MAX;
+    member.accumulation = Accumulation::of(Op::reduce_minimum, is_short ? DType::i32 : DType::i64);
+    member.inputs = {values, {std::nullopt, plan_.members.size() - 1}};
+    finish(node, std::move(member), is_written);
+    return {};
+  }
+
+  Table table_of(const Node& node, Level level) {
+    const Id from = node.inputs[0];
+    const auto axis = static_cast<size_t>(node.numbers[0]);
+    Table table;
+    table.extent = graph_[from].shape[axis];
+    Extents shape = node.shape;
+    shape[axis] = table.extent;
+    const program::Origin& origin = fused_.origins[from];
+    Access access = program::broadcast_access(shape, graph_[from].shape, origin.access);
+    table.step = access.strides[axis];
+    access.strides[axis] = 0;
+    table.operand = operand(origin.root, access, level, node.shape, true);
+    return table;
+  }
+
   // Some room: loops go a step beyond the end.
   static constexpr uint64_t kNarrow = uint64_t{1} << 30;
 
@@ -154,7 +212,8 @@ class Planner {
     }
   }
 
-  size_t operand(Id root, const Access& access, Level level, const Extents& shape) {
+  size_t operand(Id root, const Access& access, Level level, const Extents& shape,
+                 bool is_table = false) {
     Operand made;
     const Node& node = graph_[root];
     if (node.is_number()) {
@@ -163,11 +222,12 @@ class Planner {
       made.storage = memories_.of(root);
     }
     made.offset = access.offset;
+    made.is_table = is_table;
     Extents strides = domain_strides(group_, level, shape, access);
     for (size_t i = 0; i < plan_.operands.size(); ++i) {
       const Operand& known = plan_.operands[i];
       if (known.storage == made.storage && known.constant == made.constant &&
-          known.offset == made.offset && strides_[i] == strides) {
+          known.offset == made.offset && known.is_table == is_table && strides_[i] == strides) {
         return i;
       }
     }

@@ -18,6 +18,7 @@ struct Operand {
   int64_t offset = 0;
   Extents rows;  // strides
   Extents columns;
+  bool is_table = false;  // read at other places, too
 
   // One element for all columns.
   bool is_of_row() const;
@@ -28,6 +29,13 @@ struct Input {
   size_t member = 0;
 };
 
+// What a member takes elements of.
+struct Table {
+  size_t operand = 0;  // at the member's place, index 0
+  int64_t extent = 0;
+  int64_t step = 0;  // from an index to the next
+};
+
 struct Member {
   Id id = 0;
   program::Op op = program::Op::copy;
@@ -35,6 +43,10 @@ struct Member {
   bool is_full = true;         // else one value for each row
   bool is_conversion = false;  // of an array, which is no node
   std::optional<Accumulation> accumulation;
+  // The first column that has the extreme: inputs are values, and the row's extreme among them.
+  bool is_place = false;
+  bool is_scan = false;        // sums of a row's columns up to each
+  std::optional<Table> table;  // the input is an index
   std::vector<Input> inputs;
   std::optional<size_t> output;  // operand
   size_t phase = 0;              // so many reductions, one after another, come before it

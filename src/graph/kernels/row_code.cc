@@ -59,7 +59,10 @@ class RowCode {
   }
 
   void emit(Value is_row) {
-    if (keeps_) make_places();
+    if (keeps_) {
+      make_places();
+      evaluation_.begin_scans(lane_);
+    }
     for (size_t phase = 0; phase <= plan_.last_phase; ++phase) {
       const std::vector<size_t> reductions = reductions_of(plan_, phase);
       const std::vector<size_t> stores = stores_of(plan_, phase);
@@ -67,7 +70,13 @@ class RowCode {
       for (const size_t member : reductions) evaluation_.prepare(member);
       for (const size_t member : stores) evaluation_.prepare(member);
       Sums sums(writer_, plan_, reductions, lanes_);
-      keeps_ ? walk_places(sums, stores, is_row) : walk_columns(sums, stores, is_row);
+      if (keeps_) {
+        walk_places(sums, stores, is_row);
+      } else if (team_ == RowTeam::warp && has_scan(plan_)) {
+        walk_together(sums, stores, is_row);
+      } else {
+        walk_columns(sums, stores, is_row);
+      }
       for (size_t i = 0; i < reductions.size(); ++i) {
         const Member& member = plan_.members[reductions[i]];
         evaluation_.know(reductions[i], writer_.let(member.accumulation->decoded(
@@ -109,7 +118,7 @@ class RowCode {
                                 : writer_.let(writer_.is_below(at, writer_.index(groups_))));
       const Value inside =
           is_whole ? at : writer_.let(writer_.smaller(at, writer_.index(groups_ - 1)));
-      places_.emplace_back(inside, lanes_);
+      places_.emplace_back(inside, lanes_).is_valid = valid_.back();
     }
   }
 
@@ -127,11 +136,29 @@ class RowCode {
   }
 
   void walk_columns(Sums& sums, const std::vector<size_t>& stores, Value is_row) {
+    evaluation_.begin_scans(nullptr);
     const Value at = writer_.begin_for(lane_, writer_.index(groups_), writer_.index(threads_));
     Place place(at, lanes_);
     sums.add(evaluation_, place);
     for (const size_t member : stores) evaluation_.at(place, member);
     guarded(stores.empty() ? nullptr : is_row, [&] {
+      for (const size_t member : stores) evaluation_.store_at(place, member);
+    });
+    writer_.end();
+  }
+
+  // All threads take as many turns, whatever the row's length.
+  void walk_together(Sums& sums, const std::vector<size_t>& stores, Value is_row) {
+    evaluation_.begin_scans(lane_);
+    const Value begin =
+        writer_.begin_for(writer_.index(0), writer_.index(groups_), writer_.index(threads_));
+    const Value at = writer_.let(writer_.plus(begin, lane_));
+    const Value is_valid = writer_.let(writer_.is_below(at, writer_.index(groups_)));
+    Place place(writer_.let(writer_.smaller(at, writer_.index(groups_ - 1))), lanes_);
+    place.is_valid = is_valid;
+    sums.add(evaluation_, place, is_valid);
+    for (const size_t member : stores) evaluation_.at(place, member);
+    guarded(both(is_valid, is_row), [&] {
       for (const size_t member : stores) evaluation_.store_at(place, member);
     });
     writer_.end();
@@ -180,7 +207,7 @@ void Sums::add(Evaluation& evaluation, Place& place, Value is_valid) {
   for (size_t i = 0; i < members_.size(); ++i) {
     const Member& member = plan_.members[members_[i]];
     const Accumulation& accumulation = *member.accumulation;
-    const std::vector<Value> values = evaluation.input_at(place, member.inputs[0]);
+    const std::vector<Value> values = evaluation.reduced_at(place, members_[i]);
     for (size_t lane = 0; lane < values.size(); ++lane) {
       Value value = accumulation.encoded(writer_, values[lane]);
       if (is_valid) value = writer_.select(is_valid, value, accumulation.start(writer_));

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -50,6 +51,16 @@ inline Values absolute(Values values) {
   return values;
 }
 
+// What factors at most make of some of their product, in any order.
+inline Values at_least_one(Values values) {
+  if (values.has(program::Lanes::f32)) {
+    for (float& value : values.f32()) value = std::max(1.0f, std::abs(value));
+  } else if (values.has(program::Lanes::f64)) {
+    for (double& value : values.f64()) value = std::max(1.0, std::abs(value));
+  }
+  return values;
+}
+
 // What an operation's result may be off, where it is not exact. `scale`: for sums and products the
 // sum of absolute terms.
 inline double error_bound(const Node& node, double expected, double scale, int64_t terms) {
@@ -83,6 +94,7 @@ inline double error_bound(const Node& node, double expected, double scale, int64
     case Op::power:
       return 64 * unit * std::abs(expected) + (is_wide ? 0x1p-1020 : 0x1p-125);
     case Op::sum:
+    case Op::cumulative_sum:
     case Op::matmul:
       return 2 * unit * static_cast<double>(terms + 1) * scale + (is_wide ? least : 0x1p-140);
     default: {
@@ -135,6 +147,8 @@ class NodeCheck {
     const int64_t terms = node.op == Op::matmul ? alone[given[0]].shape.back()
                           : (node.op == Op::sum || node.op == Op::product) && node.elements() != 0
                               ? alone[given[0]].elements() / node.elements()
+                          : node.op == Op::cumulative_sum
+                              ? node.shape[static_cast<size_t>(node.numbers[0])]
                               : 0;
     for (size_t i = 0; i < found.size(); ++i) {
       if (same_at(found, expected, i)) continue;
@@ -148,15 +162,19 @@ class NodeCheck {
     }
   }
 
-  // The sums of absolute terms.
+  // The sums of absolute terms, and the most that a product may come to on its way.
   static Values scales_of(const Node& node, std::vector<Values> inputs,
                           const std::vector<Id>& given, const Graph& of) {
-    if (node.op != Op::sum && node.op != Op::matmul) return {};
+    const bool multiplies = node.op == Op::product;
+    const bool adds = node.op == Op::sum || node.op == Op::cumulative_sum || node.op == Op::matmul;
+    if (!adds && !multiplies) return {};
     if (!program::is_float(node.dtype)) return {};
     Graph graph;
     std::vector<Id> ids;
     for (const Id id : given) ids.push_back(graph.input(of[id].dtype, of[id].shape).value());
-    for (Values& values : inputs) values = absolute(std::move(values));
+    for (Values& values : inputs) {
+      values = multiplies ? at_least_one(std::move(values)) : absolute(std::move(values));
+    }
     Node same = node;
     same.inputs = ids;
     graph.set_outputs({graph.take(same)});
