@@ -21,8 +21,9 @@ namespace {
 
 using program::Program;
 
-constexpr std::chrono::seconds kLongest(60);  // of a compiler
-constexpr int kNiceness = 19;
+constexpr std::chrono::seconds kLongest(120);  // of a compiler
+// On a machine whose CPUs are all busy a twentieth of one is left to it.
+constexpr int kNiceness = 10;
 
 // What the program is offered; nothing where it is gone.
 Status offer(std::weak_ptr<const Program> asking, const px::CompileLimits& limits) {
