@@ -66,6 +66,29 @@ TEST(NativeTest, OutputsMayBeInputs) {
   EXPECT_GT(tried, 1);
 }
 
+// Layers of a network are compiled once, and constants count.
+TEST(NativeTest, WhatRepeatsIsOneFunction) {
+  Graph graph;
+  Id x = graph.input(program::DType::f32, {40, 40}).value();
+  const Id y = graph.input(program::DType::f32, {40, 40}).value();
+  for (int i = 0; i < 5; ++i) {
+    x = graph.add_node(Op::matmul, {x, y}).value();
+    const Id number = graph.number(i == 4 ? 0.5 : 0.25, program::DType::f32);
+    x = graph.add_node(Op::maximum, {graph.add_node(Op::multiply, {x, number}).value(), y}).value();
+  }
+  graph.set_outputs({x});
+  const auto made = Program::compile(graph).value();
+  const Alternatives alternatives(*made);
+  EXPECT_EQ(alternatives.stretches(), 5u);
+  EXPECT_GT(alternatives.functions(), 1u);
+  EXPECT_LT(alternatives.functions(), 5u);
+  RandomValues random(5);
+  const std::vector<Values> inputs = random_inputs(graph, random, false);
+  const std::vector<Values> expected = program::run_values(*made, inputs);
+  ASSERT_TRUE(take_compiled(*made));
+  expect_same(*made, inputs, expected);
+}
+
 // Each operation on numbers that it treats in a way of their own, and on many others.
 TEST(NativeTest, OperationsGiveTheSameBitsForAllKindsOfNumbers) {
   std::vector<float> numbers = program::special_floats();
