@@ -106,12 +106,6 @@ std::optional<Array> of_buffer(nb::handle object, const std::string& who) {
   return array;
 }
 
-std::vector<int64_t> numbers(nb::handle sequence) {
-  std::vector<int64_t> result;
-  for (const nb::handle number : sequence) result.push_back(nb::cast<int64_t>(number));
-  return result;
-}
-
 std::optional<Array> of_interface(nb::handle object, const char* name, DeviceKind kind,
                                   const std::string& who) {
   if (!nb::hasattr(object, name)) return std::nullopt;
@@ -128,10 +122,10 @@ std::optional<Array> of_interface(nb::handle object, const char* name, DeviceKin
   }
   if (!dtype) refuse_type(object, typestr, who);
   const nb::object data = interface["data"];
-  const std::vector<int64_t> shape = numbers(interface["shape"]);
+  const std::vector<int64_t> shape = integers_of(interface["shape"]);
   std::vector<int64_t> strides;
   const bool has_strides = interface.contains("strides") && !interface["strides"].is_none();
-  if (has_strides) strides = numbers(interface["strides"]);
+  if (has_strides) strides = integers_of(interface["strides"]);
   Array array = described(reinterpret_cast<void*>(nb::cast<uintptr_t>(nb::object(data[0]))), *dtype,
                           shape, has_strides ? strides.data() : nullptr, {kind, 0}, who);
   array.is_read_only = nb::cast<bool>(nb::object(data[1]));
@@ -236,15 +230,6 @@ std::optional<Array> imported(nb::handle object, const std::string& who) {
   if (auto array = of_interface(object, "__array_interface__", DeviceKind::cpu, who)) return array;
   if (nb::hasattr(object, "__dlpack__")) return imported_by_dlpack(object, who);
   return of_interface(object, "__cuda_array_interface__", DeviceKind::cuda, who);
-}
-
-Array array_from(nb::handle object, std::optional<DType> dtype) {
-  std::optional<Array> array;
-  // Numbers are buffers, too, where they are NumPy's.
-  if (!PyFloat_Check(object.ptr()) && !PyLong_Check(object.ptr())) array = imported(object);
-  if (!array) return array_of_numbers(object, dtype);
-  if (dtype && *dtype != array->view.dtype) return converted(*array, *dtype);
-  return *std::move(array);
 }
 
 }  // namespace hoist::python

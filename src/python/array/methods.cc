@@ -39,18 +39,9 @@ nb::object list_of(const View& view, size_t axis, const std::byte* at) {
 }
 
 std::vector<int64_t> integers(const nb::args& arguments) {
-  std::vector<int64_t> result;
-  nb::object sequence = arguments;
-  if (arguments.size() == 1 &&
-      (nb::isinstance<nb::tuple>(arguments[0]) || nb::isinstance<nb::list>(arguments[0]))) {
-    sequence = arguments[0];
-  }
-  for (const nb::handle number : sequence) {
-    const Py_ssize_t integer = PyNumber_AsSsize_t(number.ptr(), PyExc_OverflowError);
-    if (integer == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
-    result.push_back(integer);
-  }
-  return result;
+  const bool is_sequence = arguments.size() == 1 && (nb::isinstance<nb::tuple>(arguments[0]) ||
+                                                     nb::isinstance<nb::list>(arguments[0]));
+  return integers_of(is_sequence ? nb::object(arguments[0]) : nb::object(arguments));
 }
 
 nb::object permuted(nb::handle self, const nb::args& given) {
