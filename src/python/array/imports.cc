@@ -7,6 +7,7 @@
 #include "array/copy.h"
 #include "python/array/formats.h"
 #include "python/array/parts.h"
+#include "python/array/release.h"
 #include "python/dlpack.h"
 #include "python/errors.h"
 
@@ -19,13 +20,21 @@ namespace {
 using array::DeviceKind;
 using array::DType;
 
+void drop(Py_buffer* buffer) {
+  PyBuffer_Release(buffer);
+  delete buffer;
+}
+void drop(PyObject* object) { Py_DECREF(object); }
+
 // Memory that an object of Python's keeps, dropped from any thread.
 template <typename Kept>
-std::shared_ptr<std::byte> kept_memory(void* data, Kept* kept, void (*drop)(Kept*)) {
-  return {static_cast<std::byte*>(data), [kept, drop](std::byte*) {
-            if (!nb::is_alive()) return;  // the interpreter is gone, and all its objects
-            const nb::gil_scoped_acquire gil;
-            drop(kept);
+std::shared_ptr<std::byte> kept_memory(void* data, Kept* kept) {
+  return {static_cast<std::byte*>(data), [kept](std::byte*) {
+            drop_in_turn(kept, [](void* it) {
+              if (!nb::is_alive()) return;  // the interpreter is gone, and all its objects
+              const nb::gil_scoped_acquire gil;
+              drop(static_cast<Kept*>(it));
+            });
           }};
 }
 
@@ -85,11 +94,7 @@ std::optional<Array> of_buffer(nb::handle object, const std::string& who) {
     PyErr_Clear();  // a type that buffers cannot tell: there are other ways
     return std::nullopt;
   }
-  std::shared_ptr<std::byte> memory =
-      kept_memory<Py_buffer>(buffer->buf, buffer, [](Py_buffer* it) {
-        PyBuffer_Release(it);
-        delete it;
-      });
+  std::shared_ptr<std::byte> memory = kept_memory(buffer->buf, buffer);
   const char* const format = buffer->format != nullptr ? buffer->format : "B";
   const auto dtype = dtype_of_format(format, static_cast<size_t>(buffer->itemsize));
   if (!dtype) {
@@ -129,8 +134,7 @@ std::optional<Array> of_interface(nb::handle object, const char* name, DeviceKin
   Array array = described(reinterpret_cast<void*>(nb::cast<uintptr_t>(nb::object(data[0]))), *dtype,
                           shape, has_strides ? strides.data() : nullptr, {kind, 0}, who);
   array.is_read_only = nb::cast<bool>(nb::object(data[1]));
-  array.memory = kept_memory<PyObject>(array.view.data, nb::borrow(object).release().ptr(),
-                                       [](PyObject* it) { Py_DECREF(it); });
+  array.memory = kept_memory(array.view.data, nb::borrow(object).release().ptr());
   if (kind == DeviceKind::cuda && interface.contains("stream") && !interface["stream"].is_none()) {
     const auto stream = nb::cast<uintptr_t>(nb::object(interface["stream"]));
     check(device_of(array.view.device)
@@ -153,7 +157,11 @@ Array of_capsule(PyObject* capsule, const std::string& who) {
 template <typename Managed>
 Array imported_tensor(Managed* tensor, const std::string& who) {
   const std::shared_ptr<Managed> kept(tensor, [](Managed* it) {
-    if (it->deleter != nullptr) it->deleter(it);
+    if (it->deleter == nullptr) return;
+    drop_in_turn(it, [](void* last) {
+      auto* const managed = static_cast<Managed*>(last);
+      managed->deleter(managed);
+    });
   });
   bool is_read_only = false;
   if constexpr (std::is_same_v<Managed, DLManagedTensorVersioned>) {

@@ -108,7 +108,8 @@ Array reshaped(const Array& array, std::span<const int64_t> given) {
   std::replace(shape.begin(), shape.end(), int64_t{-1}, int64_t{1});
   View view = row_major_view(array.view.dtype, shape, array.view.device);
   const uint64_t elements = array.view.elements();
-  if (const uint64_t known = view.elements(); unknowns == 1 && known != 0) {
+  if (const uint64_t known = view.elements(); unknowns == 1) {
+    if (known == 0) refuse();  // any would do
     const auto at = std::find(given.begin(), given.end(), -1) - given.begin();
     shape[static_cast<size_t>(at)] = static_cast<int64_t>(elements / known);
     view = row_major_view(array.view.dtype, shape, array.view.device);
