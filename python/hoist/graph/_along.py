@@ -55,6 +55,7 @@ def take_along_axis(x: Any, indices: Any, *, axis: int = -1) -> Any:
     """x[.., indices[.., i, ..], ..]: other axes broadcast; negative indices count from the end.
 
     A call with an index outside of the axis is an InvalidArgument; what `out` then has is undefined.
+    Where the result has no elements no index is looked at.
     """
     base = _base(x, indices)
     return base._made(base._builder.take_along(base._id_of(x), base._id_of(indices), axis))

@@ -101,7 +101,7 @@ def tile(x: Any, repetitions: Union[int, Sequence[int]]) -> Any:
 
 @_public
 def unstack(x: Any, *, axis: int = 0) -> Any:
-    """A tuple of the parts along an axis, which they lack."""
+    """A tuple of the parts along an axis, which they lack: an empty one where there are none."""
     at = _axis("unstack", axis, x.ndim)
     return tuple(x[(*(slice(None),) * at, i)] for i in range(x.shape[at]))
 
