@@ -25,7 +25,7 @@ inline bool is_space(uint32_t point) {
          point == 0x202f || point == 0x205f || point == 0x3000;
 }
 
-// Of UTF-8.
+// Whether UTF-8 has white space.
 inline bool has_space(std::string_view text) {
   uint32_t point = 0;
   for (size_t at = 0; at < text.size() && next_code_point(text, at, point);) {

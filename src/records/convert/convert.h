@@ -31,7 +31,7 @@ enum class Unparsed : uint8_t {
 struct ConvertOptions {
   TextForm from = TextForm::jsonl;
   TextForm to = TextForm::jsonl;
-  // Of CSV that is read.
+  // For CSV that is read.
   char delimiter = ',';
   bool has_header = true;                  // else keys are 0, 1, …
   std::optional<std::string> header = {};  // its row, where it is not in the text

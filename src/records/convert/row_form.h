@@ -42,7 +42,7 @@ class RowWriter {
   virtual void write(const Record& record, std::string& out) const = 0;
 };
 
-// Of any format but csv, which needs its header: csv_form.h.
+// For any format but csv, which needs its header: csv_form.h.
 std::unique_ptr<RowParser> row_parser(TextForm form);
 std::unique_ptr<RowWriter> row_writer(TextForm form);
 

@@ -26,7 +26,8 @@ Result<TextDialect> dialect_of_text(std::string_view first);
 // The same, where it is known what files of records know. `first` tells lt, lts and ltu apart.
 Result<TextDialect> dialect_of_records(const Dialect& dialect, std::string_view first);
 
-// Of lines of key>>value: ltu where all keys begin with __, lts where one is a glyph, else lt.
+// Tells lines of key>>value apart: ltu where all keys begin with __, lts where one is a glyph, else
+// lt.
 TextForm pairs_form_of(std::string_view first);
 
 }  // namespace hoist::records

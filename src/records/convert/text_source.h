@@ -20,7 +20,7 @@ struct SourceOptions {
   TextForm to = TextForm::jsonl;
   Unparsed unparsed = Unparsed::refuse;
   std::string keep_key = {};
-  // Of a file of records: which rows. A CSV's header is none of them.
+  // Which rows of a file of records. A CSV's header is none of them.
   ReadOptions rows = {};
 };
 
