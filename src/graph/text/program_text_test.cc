@@ -128,6 +128,27 @@ TEST(ProgramTextTest, NamesThatCannotBeWrittenAreLeftOut) {
   EXPECT_EQ(read.outputs, (std::vector<std::string>{"", "", "", "a.b_1", ""}));
 }
 
+// What takes more than a few steps for each output would not end.
+TEST(ProgramTextTest, ManyOutputs) {
+  constexpr size_t kOutputs = 100'000;
+  std::string text = "hoist graph 1\n%x = input : f32[2]\n";
+  std::string last = "return ";
+  for (size_t i = 0; i < kOutputs; ++i) {
+    const std::string number = std::to_string(i);
+    text += "%n" + number + " = " + (i % 2 == 0 ? "exp" : "negative") + " %" +
+            (i == 0 ? "x" : "n" + std::to_string(i - 1)) + " : f32[2]\n";
+    last += (i == 0 ? "y" : ", y") + number + " = %n" + number;
+  }
+  const Result<NamedGraph> read = parse(text + last + "\n", "t");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->outputs.size(), kOutputs);
+  const auto program = program::Program::compile(read->graph).value();
+  EXPECT_EQ(program->outputs(), kOutputs);
+  const Result<NamedGraph> twice = parse(text + last + ", y0 = %n1\n", "t");
+  ASSERT_FALSE(twice);
+  EXPECT_NE(twice.error().message.find("output y0 is there already"), std::string::npos);
+}
+
 TEST(ProgramTextTest, RandomGraphsSurvive) {
   RandomValues seeds(test_seed());
   for (int i = 0; i < 1000; ++i) {
