@@ -29,6 +29,14 @@ bool has_group(Predictor predictor);
 // The first value has no prediction, and is stored as it is.
 bool starts_with_value(Predictor predictor);
 
+// Calls body with the number of each source.
+template <typename Body>
+void for_sources(const Prediction& prediction, const Body& body) {
+  if (has_first(prediction.predictor)) body(prediction.first);
+  if (has_second(prediction.predictor)) body(prediction.second);
+  if (has_group(prediction.predictor)) body(prediction.group);
+}
+
 void write_prediction(const Prediction& prediction, std::string& out);
 // `corrupt` where a source is not below `columns`.
 Result<Prediction> read_prediction(ByteReader& in, size_t columns);

@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "records/gpu/interval.h"
 #include "records/gpu/sequence_plan.h"
 #include "records/limits.h"
 
@@ -122,6 +123,7 @@ class BlockPlanner {
       job.rule = rule;
     }
     job.values = sequence->values;
+    sequence_on_cpu_ = sequence->on_cpu;
     if (layout.type == ColumnType::dictionary || layout.texts == 0) return true;
     const size_t count = block_.columns()[column].values;
     const Result<std::vector<int64_t>> positions = exceptions_of(layout, count);
@@ -160,6 +162,7 @@ class BlockPlanner {
     const auto set_rule = [&](const NumberForm& form, OutputJob& to) {
       return set_number_rule(number, form, to);
     };
+    sequence_on_cpu_ = false;
     const Result<bool> known = values(columns, make_answer, set_rule, job);
     if (!known) return known.error();
     if (!*known) {
@@ -167,8 +170,8 @@ class BlockPlanner {
       if (!answers) return answers.error();
       if (answers->size() != block_.rows()) return damaged();
       set_rows(*answers, job);
-      jobs_.on_cpu[number] = true;
     }
+    jobs_.on_cpu[number] = !*known || sequence_on_cpu_;
     jobs_.outputs.push_back(job);
     return {};
   }
@@ -220,12 +223,16 @@ class BlockPlanner {
     };
     const auto set_rule = [&](const NumberForm& form, OutputJob& to) {
       const std::optional<double> than = number_of(condition);
-      if (!than || form.type == NumberType::date) return false;
-      to.rule = ValueRule::compare;
-      to.comparison = static_cast<uint8_t>(condition.comparison);
-      to.than = *than;
-      to.scale = form.type == NumberType::decimal ? form.scale : 0;
-      to.is_unsigned = form.type == NumberType::digits && form.base == 16;
+      const bool is_plain = form.type == NumberType::integer || form.type == NumberType::decimal;
+      if (!than || !is_plain) return false;
+      const Interval interval = interval_of(condition.comparison, [&](int64_t value) {
+        const double number = number_of(form, value);
+        return number < *than ? -1 : number > *than ? 1 : 0;
+      });
+      to.rule = ValueRule::between;
+      to.least = interval.least;
+      to.most = interval.most;
+      to.outside = interval.outside;
       return true;
     };
     const Result<bool> known = values(columns, make_answer, set_rule, job);
@@ -246,6 +253,7 @@ class BlockPlanner {
   const Block& block_;
   const BlockTarget& target_;
   BlockJobs jobs_;
+  bool sequence_on_cpu_ = false;  // that of the column that was planned last
   SequencePlan plan_;
 };
 

@@ -311,10 +311,10 @@ TEST(NearestQuotient, IsWhatTheTextReadsAs) {
     double expected = 0;
     std::from_chars(text, end, expected);
     ASSERT_EQ(nearest_quotient(value, scale), expected) << std::string_view(text, end);
-    ASSERT_EQ(real_of(-static_cast<int64_t>(value), scale, false), 0 - expected);
+    ASSERT_EQ(real_of(-static_cast<int64_t>(value), scale), 0 - expected);
   }
-  EXPECT_EQ(real_of(INT64_MIN, 0, false), -0x1p63);
-  EXPECT_EQ(real_of(-1, 0, true), 0x1p64);
+  EXPECT_EQ(real_of(INT64_MIN, 0), -0x1p63);
+  EXPECT_EQ(nearest_quotient(UINT64_MAX, 0), 0x1p64);
 }
 
 }  // namespace

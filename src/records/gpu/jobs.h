@@ -76,7 +76,7 @@ enum class ValueRule : uint8_t {
   scaled,     // times `factor`
   timestamp,  // times `factor`, minus `offset`
   answer,     // answers[code]
-  compare     // whether a real of so many places compares with `than`
+  between     // whether the number is from `least` to `most`, or else is not
 };
 enum class Element : uint8_t { int64, float64, float32, int32, uint8 };
 
@@ -103,7 +103,8 @@ struct OutputJob {
   int64_t factor;
   int64_t offset;
   uint64_t missing;  // what a row without a value gets, of the element's type
-  double than;
+  int64_t least;
+  int64_t most;
   uint32_t exception_count;
   uint32_t answer_count;
   uint32_t first;  // row of the block
@@ -112,10 +113,9 @@ struct OutputJob {
   ValueRule rule;
   Element element;
   uint8_t scale;
-  uint8_t comparison;
   bool by_row;
-  bool is_unsigned;  // numbers, for reals
-  bool both;         // `out` has a condition's answers already: both must hold
+  bool outside;  // `between` means the other numbers
+  bool both;     // `out` has a condition's answers already: both must hold
 };
 
 HOIST_HD constexpr int64_t from_zigzag(uint64_t value) {
@@ -201,9 +201,9 @@ HOIST_HD inline double nearest_quotient(uint64_t magnitude, unsigned scale) {
   return static_cast<double>(value) * double_of_bits(factor);
 }
 
-HOIST_HD inline double real_of(int64_t value, unsigned scale, bool is_unsigned) {
+HOIST_HD inline double real_of(int64_t value, unsigned scale) {
   const auto bits = static_cast<uint64_t>(value);
-  if (is_unsigned || value >= 0) return nearest_quotient(bits, scale);
+  if (value >= 0) return nearest_quotient(bits, scale);
   return -nearest_quotient(0 - bits, scale);
 }
 
@@ -217,23 +217,6 @@ HOIST_HD inline bool minus(int64_t value, int64_t other, int64_t& difference) {
   const auto wide = static_cast<__int128>(value) - other;
   difference = static_cast<int64_t>(wide);
   return wide == difference;
-}
-
-HOIST_HD inline bool compares(uint8_t comparison, double value, double than) {
-  switch (comparison) {
-    case 0:
-      return value == than;
-    case 1:
-      return value != than;
-    case 2:
-      return value < than;
-    case 3:
-      return value <= than;
-    case 4:
-      return value > than;
-    default:
-      return value >= than;
-  }
 }
 
 // The exceptions before position `at` of a column, and whether it is one.
@@ -272,7 +255,7 @@ HOIST_HD inline Answer output_of(const OutputJob& job, uint32_t row) {
     case ValueRule::integer:
       return {static_cast<uint64_t>(value), 1};
     case ValueRule::real:
-      return {bits_of(real_of(value, job.scale, job.is_unsigned)), 1};
+      return {bits_of(real_of(value, job.scale)), 1};
     case ValueRule::scaled:
       if (!times(value, job.factor, result)) return {job.missing, 0};
       return {static_cast<uint64_t>(result), 1};
@@ -281,10 +264,8 @@ HOIST_HD inline Answer output_of(const OutputJob& job, uint32_t row) {
         return {job.missing, 0};
       }
       return {static_cast<uint64_t>(result), 1};
-    case ValueRule::compare:
-      return {
-          compares(job.comparison, real_of(value, job.scale, job.is_unsigned), job.than) ? 1u : 0u,
-          1};
+    case ValueRule::between:
+      return {(job.least <= value && value <= job.most) != job.outside ? 1u : 0u, 1};
     case ValueRule::answer:
       break;
   }

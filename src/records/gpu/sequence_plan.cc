@@ -131,17 +131,36 @@ Status SequencePlan::integers_by_cpu(std::span<const std::byte> stream, size_t c
                                      SequenceJob& job) {
   const Result<std::vector<int64_t>> values = decode_integer_stream(stream, count);
   if (!values) return values.error();
+  send(*values, job);
+  return {};
+}
+
+Status SequencePlan::whole_by_cpu(size_t column, SequenceJob& job) {
+  const Result<ColumnValues> read = block_.read(column);
+  if (!read) return read.error();
+  const DecodedColumn& decoded = *read->column;
+  const std::vector<int64_t>& values =
+      decoded.type == ColumnType::dictionary ? decoded.codes : decoded.numbers.values;
+  if (values.size() != job.count) return damaged();
+  job.predictor = Predictor::none;
+  job.stored = 0;
+  job.a = job.b = job.group = nullptr;
+  send(values, job);
+  return {};
+}
+
+void SequencePlan::send(std::span<const int64_t> values, SequenceJob& job) {
+  const size_t count = values.size();
   uint64_t all = 0;
-  for (const int64_t value : *values) all |= zigzag(value);
+  for (const int64_t value : values) all |= zigzag(value);
   job.coding = IntegerCoding::raw;
   job.raw_bytes = all >> 8 == 0 ? 1 : all >> 16 == 0 ? 2 : all >> 32 == 0 ? 4 : 8;
   const Arena::Piece piece = room(count * job.raw_bytes);
   for (size_t i = 0; i < count; ++i) {
-    const uint64_t value = zigzag((*values)[i]);
+    const uint64_t value = zigzag(values[i]);
     std::memcpy(piece.host + i * job.raw_bytes, &value, job.raw_bytes);  // little-endian
   }
   job.raw = piece.device;
-  return {};
 }
 
 Status SequencePlan::integers(std::span<const std::byte> stream, size_t count, SequenceJob& job) {
@@ -179,35 +198,27 @@ Status SequencePlan::integers(std::span<const std::byte> stream, size_t count, S
   }
 }
 
-Status SequencePlan::sources(const Prediction& prediction, SequenceJob& job, size_t& level) {
-  const auto source = [&](uint32_t column) -> Result<Planned> {
+bool SequencePlan::sources(const Prediction& prediction, SequenceJob& job, size_t& level) {
+  bool known = job.predictor <= Predictor::smaller;
+  const auto source = [&](uint32_t column) {
     const Planned& planned = planned_[column];
-    if (planned.count != job.count) return damaged();
+    known &= planned.count == job.count && planned.has_all;
     level = std::max(level, planned.level + 1);
     return planned;
   };
-  if (has_first(job.predictor)) {
-    const Result<Planned> a = source(prediction.first);
-    if (!a) return a.error();
-    job.a = a->values;
+  if (known && has_first(job.predictor)) job.a = source(prediction.first).values;
+  if (known && has_second(job.predictor)) job.b = source(prediction.second).values;
+  if (known && has_group(job.predictor)) {
+    const Planned group = source(prediction.group);
+    known &= group.codes > 0;
+    job.group = group.values;
+    job.group_codes = group.codes;
+    if (known) {
+      job.last_positions =
+          reinterpret_cast<uint32_t*>(scratch(group.codes * sizeof(uint32_t) + kPadding));
+    }
   }
-  if (has_second(job.predictor)) {
-    const Result<Planned> b = source(prediction.second);
-    if (!b) return b.error();
-    job.b = b->values;
-  }
-  if (has_group(job.predictor)) {
-    const Result<Planned> group = source(prediction.group);
-    if (!group) return group.error();
-    const Result<const ColumnLayout*> about = layout(prediction.group);
-    if (!about) return about.error();
-    if ((*about)->type != ColumnType::dictionary) return damaged();
-    job.group = group->values;
-    job.group_codes = group->codes;
-    job.last_positions =
-        reinterpret_cast<uint32_t*>(scratch(group->codes * sizeof(uint32_t) + kPadding));
-  }
-  return {};
+  return known;
 }
 
 Result<SequencePlan::Planned> SequencePlan::sequence(size_t column) {
@@ -249,12 +260,19 @@ Status SequencePlan::plan(size_t column) {
     job.predictor = from.prediction.predictor;
     job.flag = flag_;
     job.codes = is_dictionary ? static_cast<uint32_t>(layout.texts) : 0;
-    if (Status status = sources(from.prediction, job, planned.level); !status) return status;
-    if (Status status = integers(from.integers, from.differences(), job); !status) return status;
+    if (sources(from.prediction, job, planned.level)) {
+      planned.on_cpu = false;
+      for_sources(from.prediction, [&](uint32_t i) { planned.on_cpu |= planned_[i].on_cpu; });
+      if (Status status = integers(from.integers, from.differences(), job); !status) return status;
+    } else {
+      planned.on_cpu = true;
+      if (Status status = whole_by_cpu(column, job); !status) return status;
+    }
     job.values = reinterpret_cast<int64_t*>(scratch(from.count * sizeof(int64_t) + kPadding));
     planned.values = job.values;
     planned.count = from.count;
     planned.codes = job.codes;
+    planned.has_all = from.count == block_.columns()[column].values;
     if (jobs_.sequences.size() <= planned.level) jobs_.sequences.resize(planned.level + 1);
     if (job.count > 0) jobs_.sequences[planned.level].push_back(job);
   }

@@ -16,8 +16,10 @@ class SequencePlan {
   struct Planned {
     const int64_t* values = nullptr;
     size_t count = 0;
-    uint32_t codes = 0;  // of a dictionary
-    size_t level = 0;    // the step behind which they are there
+    uint32_t codes = 0;    // of a dictionary
+    size_t level = 0;      // the step behind which they are there
+    bool has_all = false;  // a number for each value of the column
+    bool on_cpu = false;   // the CPU decoded it, or what it is made from
   };
 
   // The layout of a column of the block; of the one that it copies where it is a copy. Lives as
@@ -40,7 +42,11 @@ class SequencePlan {
   Status tokens(std::span<const std::byte> stream, size_t count, SequenceJob& job);
   Status integers(std::span<const std::byte> stream, size_t count, SequenceJob& job);
   Status integers_by_cpu(std::span<const std::byte> stream, size_t count, SequenceJob& job);
-  Status sources(const Prediction& prediction, SequenceJob& job, size_t& level);
+  // A column whose prediction the device does not know.
+  Status whole_by_cpu(size_t column, SequenceJob& job);
+  void send(std::span<const int64_t> values, SequenceJob& job);
+  // Whether the device knows the prediction.
+  bool sources(const Prediction& prediction, SequenceJob& job, size_t& level);
   std::byte* scratch(size_t size);
 
   const PlanContext& context_;
