@@ -7,6 +7,7 @@
 #include "base/varint.h"
 #include "records/integer_stream.h"
 #include "records/prediction.h"
+#include "records/sources.h"
 
 namespace hoist::records {
 namespace {
@@ -80,6 +81,7 @@ class ColumnDecoder {
     if (!codes) return codes.error();
     const uint64_t entries = read_varint(in_);
     if (codes->size() != column_->count || entries > column_->count) return damaged();
+    if (Status status = undo_prediction(*codes, {}); !status) return status;
     for (const int64_t code : *codes) {
       if (code < 0 || static_cast<uint64_t>(code) >= entries) return damaged();
     }
@@ -103,7 +105,8 @@ class ColumnDecoder {
       }
       numbers.digits = std::move(*digits);
     }
-    return exceptions();
+    if (Status status = exceptions(); !status) return status;
+    return undo_prediction(numbers.values, numbers.exceptions);
   }
 
   Status exceptions() {
@@ -131,49 +134,42 @@ class ColumnDecoder {
     if (!prediction) return prediction.error();
     const uint64_t count = read_varint(in_);
     if (!in_.ok() || count > most) return damaged();
-    Sources sources;
-    std::vector<uint32_t> before;
-    bool good = true;
-    const auto source = [&](uint32_t number) -> std::span<const int64_t> {
-      if (before_[number] == nullptr) return {};
-      return sequence_of(*before_[number]);
-    };
-    const Predictor predictor = prediction->predictor;
-    if (has_first(predictor)) {
-      sources.first = source(prediction->first);
-      good &= sources.first.size() == count;
-    }
-    if (has_second(predictor)) {
-      sources.second = source(prediction->second);
-      good &= sources.second.size() == count;
-    }
-    if (has_group(predictor)) {
-      const DecodedColumn* group = before_[prediction->group].get();
-      if (group == nullptr || group->type != ColumnType::dictionary ||
-          group->codes.size() != count) {
-        return damaged();
-      }
-      before = positions_before(group->codes, group->texts.strings.size());
-      sources.before = before;
-    }
-    if (!good) return damaged();
-    return values(predictor, count, sources);
+    return values(*prediction, count);
   }
 
-  Result<std::vector<int64_t>> values(Predictor predictor, size_t count, const Sources& sources) {
-    const bool stored = starts_with_value(predictor) && count > 0;
+  // Where the column's numbers are among its values is known behind its differences.
+  Result<std::vector<int64_t>> values(const Prediction& prediction, size_t count) {
+    prediction_ = prediction;
+    const bool stored = starts_with_value(prediction.predictor) && count > 0;
     const int64_t first = stored ? unzigzag(read_varint(in_)) : 0;
     Result<std::vector<int64_t>> values = decode_integers(in_, count - (stored ? 1 : 0));
-    if (!values) return values;
-    if (stored) values->insert(values->begin(), first);
-    add_predictions(predictor, *values, sources);
+    if (values && stored) values->insert(values->begin(), first);
     return values;
+  }
+
+  // From differences to values.
+  Status undo_prediction(std::vector<int64_t>& values, std::span<const int64_t> exceptions) {
+    const auto rows = [&](uint32_t number) -> std::optional<NumberRows> {
+      if (before_[number] == nullptr) return std::nullopt;
+      const DecodedColumn& column = *before_[number];
+      const NumberRows found{.numbers = sequence_of(column),
+                             .exceptions = column.numbers.exceptions,
+                             .count = column.count};
+      if (found.numbers.size() + found.exceptions.size() != found.count) return std::nullopt;
+      return found;
+    };
+    const auto sources = LinedUpSources::make(
+        prediction_, {.numbers = values, .exceptions = exceptions, .count = column_->count}, rows);
+    if (!sources) return damaged();
+    add_predictions(prediction_.predictor, values, sources->get());
+    return {};
   }
 
   ByteReader in_;
   const DecodedColumns& before_;
   uint64_t most_bytes_;
   std::shared_ptr<DecodedColumn> column_;
+  Prediction prediction_;
 };
 
 }  // namespace
@@ -202,9 +198,7 @@ Result<std::vector<uint32_t>> sources_of(std::span<const std::byte> bytes, size_
              type == static_cast<uint8_t>(ColumnType::numbers)) {
     const Result<Prediction> prediction = read_prediction(in, columns_before);
     if (!prediction) return prediction.error();
-    if (has_first(prediction->predictor)) sources.push_back(prediction->first);
-    if (has_second(prediction->predictor)) sources.push_back(prediction->second);
-    if (has_group(prediction->predictor)) sources.push_back(prediction->group);
+    for_sources(*prediction, [&](uint32_t source) { sources.push_back(source); });
   }
   if (!in.ok()) return damaged();
   return sources;
