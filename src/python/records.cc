@@ -18,10 +18,10 @@
 #include "python/records_arrow.h"
 #include "python/records_convert.h"
 #include "python/records_encode.h"
-#include "python/records_values.h"
 #include "python/released_gil.h"
 #include "python/tensors_path.h"
 #include "records/reader.h"
+#include "records/typed/typed_values.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -30,6 +30,7 @@ namespace hoist::python {
 namespace {
 
 using records::RecordReader;
+using namespace records::typed;
 
 template <typename T>
 nb::object array_of(std::vector<T> values) {

@@ -1,15 +1,12 @@
-#include "python/records_text.h"
+#include "records/typed/plain_text.h"
 
 #include <charconv>
 #include <optional>
 
 #include "base/utf8.h"
 
-namespace hoist::python {
+namespace hoist::records::typed {
 namespace {
-
-using records::ColumnKind;
-using records::Format;
 
 constexpr uint32_t kReplacement = 0xfffd;
 
@@ -98,4 +95,4 @@ std::string_view plain_text(std::string_view text, Format format, ColumnKind kin
   return text;
 }
 
-}  // namespace hoist::python
+}  // namespace hoist::records::typed
