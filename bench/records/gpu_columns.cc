@@ -32,8 +32,8 @@ namespace {
 
 constexpr size_t kPieceRows = 50000;  // generated at a time by a thread
 
-const char* const kNames[] = {"BTC", "ETH", "SOL", "XRP", "DOGE", "ADA", "AVAX", "DOT", "MATIC",
-                              "LINK"};
+const char* const kNames[] = {"BTC", "ETH",  "SOL", "XRP",   "DOGE",
+                              "ADA", "AVAX", "DOT", "MATIC", "LINK"};
 
 // Rows of one piece; prices begin anew in each.
 std::string candles(uint64_t first, uint64_t end, size_t symbols) {
@@ -267,9 +267,9 @@ Status run(const std::string& directory, uint64_t rows, size_t symbols, const ch
              static_cast<double>(reader->file_size()) / static_cast<double>(rows),
              reader->blocks().size());
   LoadRequest request;
-  request.columns = {{"/symbol", DeviceType::codes},      {"/timestamp", DeviceType::int64},
-                     {"/open", DeviceType::float64},      {"/close", DeviceType::float64},
-                     {"/volume", DeviceType::float64},    {"/granularity", DeviceType::int64}};
+  request.columns = {{"/symbol", DeviceType::codes},   {"/timestamp", DeviceType::int64},
+                     {"/open", DeviceType::float64},   {"/close", DeviceType::float64},
+                     {"/volume", DeviceType::float64}, {"/granularity", DeviceType::int64}};
   uint64_t row_bytes = 0;
   for (const WantedColumn& column : request.columns) {
     row_bytes += element_bytes(element_of(column.type));
@@ -282,11 +282,11 @@ Status run(const std::string& directory, uint64_t rows, size_t symbols, const ch
   const auto report = [&](const char* what, const Result<Timed>& timed) -> Status {
     if (!timed) return timed.error();
     const LoadStatistics& statistics = timed->statistics;
-    fmt::print("{:24} {:8.1f} ms {:8.1f} GB/s of JSON Lines; host prepares {:.1f} ms, waits {:.1f} "
-               "ms; {:.3f} GB copied; blocks by the CPU:",
-               what, timed->seconds * 1e3, text / timed->seconds / 1e9,
-               statistics.prepare_seconds * 1e3, statistics.wait_seconds * 1e3,
-               static_cast<double>(statistics.copied_bytes) / 1e9);
+    fmt::print(
+        "{:24} {:8.1f} ms {:8.1f} GB/s of JSON Lines; host prepares {:.1f} ms, waits {:.1f} "
+        "ms; {:.3f} GB copied; blocks by the CPU:",
+        what, timed->seconds * 1e3, text / timed->seconds / 1e9, statistics.prepare_seconds * 1e3,
+        statistics.wait_seconds * 1e3, static_cast<double>(statistics.copied_bytes) / 1e9);
     for (const uint64_t blocks : timed->on_cpu) fmt::print(" {}", blocks);
     fmt::print("\n");
     return {};
@@ -309,11 +309,12 @@ Status run(const std::string& directory, uint64_t rows, size_t symbols, const ch
   if (!stored) return stored.error();
   const Result<double> raw = copy_seconds(loader, row_bytes * rows);
   if (!raw) return raw.error();
-  fmt::print("link alone: stored streams {:.1f} ms; raw columns, {:.2f} GB, {:.1f} ms; text at "
-             "this rate {:.1f} ms ({:.1f} GB/s)\n",
-             *stored * 1e3, static_cast<double>(row_bytes * rows) / 1e9, *raw * 1e3,
-             *raw * 1e3 * text / static_cast<double>(row_bytes * rows),
-             static_cast<double>(row_bytes * rows) / *raw / 1e9);
+  fmt::print(
+      "link alone: stored streams {:.1f} ms; raw columns, {:.2f} GB, {:.1f} ms; text at "
+      "this rate {:.1f} ms ({:.1f} GB/s)\n",
+      *stored * 1e3, static_cast<double>(row_bytes * rows) / 1e9, *raw * 1e3,
+      *raw * 1e3 * text / static_cast<double>(row_bytes * rows),
+      static_cast<double>(row_bytes * rows) / *raw / 1e9);
   return {};
 }
 

@@ -264,8 +264,7 @@ NB_MODULE(_records, module) {
       .def("types", &Reader::types)
       .def("blocks", &Reader::blocks)
       .def("read", &Reader::read, "columns"_a, "first"_a, "end"_a, "where"_a)
-      .def("load", &Reader::load, "columns"_a, "types"_a, "first"_a, "end"_a, "where"_a,
-           "device"_a)
+      .def("load", &Reader::load, "columns"_a, "types"_a, "first"_a, "end"_a, "where"_a, "device"_a)
       .def("arrow_stream", &Reader::arrow_stream, "columns"_a, "first"_a, "end"_a, "where"_a)
       .def("text", &Reader::text, "first"_a, "end"_a, "where"_a, "write"_a)
       .def("save_text", &Reader::save_text, "path"_a, "first"_a, "end"_a, "where"_a, "replace"_a);

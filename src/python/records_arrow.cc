@@ -14,7 +14,8 @@ namespace {
 using records::RecordReader;
 
 void make_column_schema(const ColumnType& type, ArrowSchema* out) {
-  if (!type.is_list) return make_arrow_schema(arrow_format(type), type.name, type.nullable, {}, out);
+  if (!type.is_list)
+    return make_arrow_schema(arrow_format(type), type.name, type.nullable, {}, out);
   std::vector<ArrowSchema> children(1);
   make_arrow_schema(arrow_format(type), "item", true, {}, children.data());
   make_arrow_schema("+L", type.name, true, std::move(children), out);
@@ -29,7 +30,8 @@ std::vector<uint8_t> bitmap(size_t count, const auto& at) {
 }
 
 // The validity bitmap is null where all are valid.
-int64_t add_validity(const std::vector<uint8_t>& valid, ArrowOwned<ArrowArray, ColumnChunk>& owned) {
+int64_t add_validity(const std::vector<uint8_t>& valid,
+                     ArrowOwned<ArrowArray, ColumnChunk>& owned) {
   int64_t nulls = 0;
   for (const uint8_t each : valid) nulls += each == 0 ? 1 : 0;
   owned.buffers.push_back(nullptr);
@@ -47,8 +49,8 @@ const void* place_of(const T& buffer) {
   return buffer.empty() ? static_cast<const void*>(kNothing) : buffer.data();
 }
 
-void finish_array(std::unique_ptr<ArrowOwned<ArrowArray, ColumnChunk>> owned, size_t length, int64_t nulls,
-                  ArrowArray* out) {
+void finish_array(std::unique_ptr<ArrowOwned<ArrowArray, ColumnChunk>> owned, size_t length,
+                  int64_t nulls, ArrowArray* out) {
   *out = {};
   out->length = static_cast<int64_t>(length);
   out->null_count = nulls;

@@ -66,7 +66,8 @@ std::vector<BlockRows> rows_of(const RecordReader& reader, const Selection& sele
   const uint64_t header = has_header(reader) ? 1 : 0;
   for (const size_t b : blocks_of(reader, selection)) {
     const uint64_t id = reader.blocks()[b].id;
-    const uint64_t next = b + 1 < reader.blocks().size() ? reader.blocks()[b + 1].id : reader.rows();
+    const uint64_t next =
+        b + 1 < reader.blocks().size() ? reader.blocks()[b + 1].id : reader.rows();
     const uint64_t first = std::max({selection.first, id, header});
     const uint64_t end = std::min(selection.end, next);
     if (first >= end) continue;
@@ -93,10 +94,9 @@ Status sort_codes(LoadedColumn& column, uint64_t rows, std::vector<std::string> 
   const Result<device::Buffer> sent =
       device::Buffer::copy_of(device, std::as_bytes(std::span(numbers)));
   if (!sent) return sent.error();
-  const Status status =
-      renumber_codes(*stream, reinterpret_cast<int32_t*>(column.column.values), rows,
-                     static_cast<const int32_t*>(sent->data()),
-                     static_cast<uint32_t>(numbers.size()));
+  const Status status = renumber_codes(*stream, reinterpret_cast<int32_t*>(column.column.values),
+                                       rows, static_cast<const int32_t*>(sent->data()),
+                                       static_cast<uint32_t>(numbers.size()));
   return status ? stream->synchronize() : status;
 }
 
@@ -155,9 +155,9 @@ nb::list columns_of(const DeviceTable& table) {
       for (const std::string& text : column.dictionary) texts.append(text_of(text));
       dictionary = texts;
     }
-    list.append(nb::make_tuple(values_of(column, table.rows), valid,
-                               name(column.type.wanted.type), column.type.wanted.digits,
-                               column.type.type.is_utc, dictionary, column.column.on_cpu));
+    list.append(nb::make_tuple(values_of(column, table.rows), valid, name(column.type.wanted.type),
+                               column.type.wanted.digits, column.type.type.is_utc, dictionary,
+                               column.column.on_cpu));
   }
   return list;
 }
@@ -247,8 +247,7 @@ void define_device_table(nb::module_& module) {
                    [](const DeviceTable& table) {
                      const LoadStatistics& all = table.statistics;
                      return nb::make_tuple(all.blocks, all.skipped, all.stored_bytes,
-                                           all.copied_bytes, all.prepare_seconds,
-                                           all.wait_seconds);
+                                           all.copied_bytes, all.prepare_seconds, all.wait_seconds);
                    })
       .def("columns", &columns_of)
       .def("arrow", [](const Table& table) { return arrow_device_array(table); });

@@ -28,8 +28,8 @@ const char* name(records::DeviceType type);
 struct LoadedColumn {
   DeviceColumnType type;
   records::DeviceColumn column;
-  std::vector<std::string> dictionary;          // of codes, sorted
-  std::shared_ptr<device::Buffer> memory;       // of the column
+  std::vector<std::string> dictionary;     // of codes, sorted
+  std::shared_ptr<device::Buffer> memory;  // of the column
 };
 
 // Immutable.

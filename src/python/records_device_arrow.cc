@@ -1,5 +1,5 @@
-// Columns in a device's memory by Arrow's C device interface: one struct array, whose buffers lie on
-// the device. Validity and booleans become bits there; texts of a dictionary are sent.
+// Columns in a device's memory by Arrow's C device interface: one struct array, whose buffers lie
+// on the device. Validity and booleans become bits there; texts of a dictionary are sent.
 #include <algorithm>
 
 #include "python/arrow_owned.h"
@@ -170,18 +170,18 @@ nb::tuple arrow_device_array(std::shared_ptr<const DeviceTable> table) {
   }
   auto schema = std::make_unique<ArrowSchema>();
   make_schema(*table, schema.get());
-  return nb::make_tuple(
-      capsule_of(std::move(schema), "arrow_schema",
-                 [](void* it) noexcept {
-                   auto* const made = static_cast<ArrowSchema*>(it);
-                   if (made->release != nullptr) made->release(made);  // nobody took it
-                   delete made;
-                 }),
-      capsule_of(std::move(array), "arrow_device_array", [](void* it) noexcept {
-        auto* const made = static_cast<ArrowDeviceArray*>(it);
-        if (made->array.release != nullptr) made->array.release(&made->array);
-        delete made;
-      }));
+  return nb::make_tuple(capsule_of(std::move(schema), "arrow_schema",
+                                   [](void* it) noexcept {
+                                     auto* const made = static_cast<ArrowSchema*>(it);
+                                     if (made->release != nullptr)
+                                       made->release(made);  // nobody took it
+                                     delete made;
+                                   }),
+                        capsule_of(std::move(array), "arrow_device_array", [](void* it) noexcept {
+                          auto* const made = static_cast<ArrowDeviceArray*>(it);
+                          if (made->array.release != nullptr) made->array.release(&made->array);
+                          delete made;
+                        }));
 }
 
 }  // namespace hoist::python

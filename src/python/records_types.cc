@@ -152,8 +152,8 @@ Status look_at(const Block& block, size_t number, SeenColumn& column) {
     const NumberForm& form = layout->form;
     if (form.type != NumberType::date) {
       take_form(form, block.format(), column.seen);
-    } else if (constexpr double kFar = 9e18; about.range && -kFar < about.range->least &&
-                                             about.range->most < kFar) {
+    } else if (constexpr double kFar = 9e18;
+               about.range && -kFar < about.range->least && about.range->most < kFar) {
       column.seen.take_date(form.date, static_cast<int64_t>(about.range->least));
       column.seen.take_date(form.date, static_cast<int64_t>(about.range->most));
     } else {
@@ -191,9 +191,8 @@ Result<std::vector<SeenColumn>> look_at(const RecordReader& reader, size_t numbe
     const BlockColumn& about = block.columns()[numbers[i]];
     const auto [found, is_new] = places.try_emplace(about.path, columns.size());
     if (is_new) {
-      columns.push_back({.path = about.path,
-                         .seen = {},
-                         .is_list = about.path.find("[]") != std::string::npos});
+      columns.push_back(
+          {.path = about.path, .seen = {}, .is_list = about.path.find("[]") != std::string::npos});
       rows.emplace_back();
     }
     SeenColumn& column = columns[found->second];

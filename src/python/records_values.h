@@ -22,10 +22,10 @@ struct ColumnType {
   std::string path;
   std::string name;  // the path without its slash, in valid UTF-8
   ValueKind kind = ValueKind::text;
-  uint8_t places = 0;     // reals: the most digits behind the point; kNoPlaces: not all are decimals
-  uint8_t fraction = 0;   // timestamps: digits of the unit, 0, 3, 6 or 9
-  bool is_utc = false;    // timestamps: they had zones; else they are as written
-  bool is_list = false;   // a row may have several values
+  uint8_t places = 0;    // reals: the most digits behind the point; kNoPlaces: not all are decimals
+  uint8_t fraction = 0;  // timestamps: digits of the unit, 0, 3, 6 or 9
+  bool is_utc = false;   // timestamps: they had zones; else they are as written
+  bool is_list = false;  // a row may have several values
   bool nullable = false;  // some row has none
   uint64_t values = 0;
   uint64_t text_bytes = 0;

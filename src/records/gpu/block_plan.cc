@@ -238,8 +238,8 @@ class BlockPlanner {
 
   // Whether ranges of numbers show that a condition holds for no row.
   bool may_hold_somewhere(const Condition& condition) const {
-    const std::vector<size_t> columns = columns_of(
-        block_, [&](const std::string& path) { return is_path(condition.path, path); });
+    const std::vector<size_t> columns =
+        columns_of(block_, [&](const std::string& path) { return is_path(condition.path, path); });
     return std::any_of(columns.begin(), columns.end(), [&](size_t i) {
       const BlockColumn& column = block_.columns()[i];
       return !column.range || may_hold(condition, *column.range);
@@ -289,7 +289,7 @@ class BlockPlanner {
   const BlockTarget& target_;
   BlockJobs jobs_;
   std::optional<ColumnRange> range_;  // of the column that is planned
-  bool sequence_on_cpu_ = false;  // that of the column that was planned last
+  bool sequence_on_cpu_ = false;      // that of the column that was planned last
   SequencePlan plan_;
 };
 

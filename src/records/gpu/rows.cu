@@ -128,9 +128,8 @@ extern "C" int hoist_cuda_records_bits(int device, void* stream, const uint8_t* 
   });
 }
 
-extern "C" int hoist_cuda_records_renumber(int device, void* stream, int32_t* codes,
-                                           uint64_t count, const int32_t* numbers,
-                                           uint32_t entries) {
+extern "C" int hoist_cuda_records_renumber(int device, void* stream, int32_t* codes, uint64_t count,
+                                           const int32_t* numbers, uint32_t entries) {
   return device::on_device(device, [=] {
     const auto chunks = static_cast<unsigned>((count + kChunk - 1) / kChunk);
     renumber<<<chunks, kChunk, 0, static_cast<cudaStream_t>(stream)>>>(codes, count, numbers,
