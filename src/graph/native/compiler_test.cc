@@ -119,8 +119,7 @@ void measure(const Chain& of) {
 TEST_F(CompilerTest, CompilesAtOnce) {
   const Chain of = chain(immediate_compiler(), 1);
   of.program->replacement().ask(of.program);
-  ASSERT_EQ(of.program->replacement().stage(), Stage::measuring)
-      << of.program->replacement().why();
+  ASSERT_EQ(of.program->replacement().stage(), Stage::measuring) << of.program->replacement().why();
   measure(of);
   EXPECT_EQ(left_behind(), 0u);
 }
@@ -193,7 +192,8 @@ TEST_F(CompilerTest, CompilersThatHangAreEndedWithAllThatTheyStarted) {
   set_compiler("/bin/sleep 300 & echo $! > " + folder_ + "/pid; wait");
   const auto compiler = px::find_cpp_compiler();
   ASSERT_TRUE(compiler);
-  const auto done = px::compile_shared(*compiler, "int x;", {}, {std::chrono::milliseconds(300), {}});
+  const auto done =
+      px::compile_shared(*compiler, "int x;", {}, {std::chrono::milliseconds(300), {}});
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code, ErrorCode::cancelled);
   const pid_t grandchild = written_pid("pid");
