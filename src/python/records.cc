@@ -17,6 +17,7 @@
 #include "python/interruptible.h"
 #include "python/main_interpreter.h"
 #include "python/records_arrow.h"
+#include "python/records_convert.h"
 #include "python/records_device.h"
 #include "python/records_encode.h"
 #include "python/records_values.h"
@@ -250,6 +251,7 @@ NB_MODULE(_records, module) {
   refuse_subinterpreters("hoist");
   nb::set_leak_warnings(false);
   watch_interpreters_end();
+  define_records_convert(module);
   define_records_encode(module);
   define_device_table(module);
   nb::class_<Reader>(module, "Reader")

@@ -134,7 +134,8 @@ Result<DecodedColumns> Block::decode(const std::vector<bool>& wanted) const {
     }
     auto column = decode_column(columns_[i].bytes, columns_[i].values, decoded, texts);
     if (!column) return column.error();
-    const uint64_t size = (*column)->texts.bytes.size();
+    uint64_t size = 0;
+    for (const std::string_view text : (*column)->texts.strings) size += text.size();
     if (size > texts) return damaged();
     texts -= size;
     decoded.push_back(std::move(*column));

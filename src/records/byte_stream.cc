@@ -16,6 +16,9 @@ namespace {
 constexpr size_t kEntropyBytes = 256;
 constexpr size_t kZstdBytes = 24;
 
+constexpr int kUsualLevel = 4;
+constexpr int kBestLevel = 22;
+
 Error damaged() { return fail(ErrorCode::corrupt, "a stream of bytes in the block is damaged"); }
 
 std::array<uint64_t, 256> count(std::span<const uint8_t> bytes) {
@@ -94,7 +97,7 @@ void encode_bytes(std::span<const uint8_t> bytes, Effort effort, std::string& ou
       try_entropy(bytes, counts, best);
     }
   }
-  if (bytes.size() >= kZstdBytes) try_zstd(bytes, effort == Effort::best ? 19 : 4, best);
+  if (bytes.size() >= kZstdBytes) try_zstd(bytes, effort == Effort::best ? kBestLevel : kUsualLevel, best);
   out += best;
 }
 

@@ -8,6 +8,7 @@
 #include "records/column_layout.h"
 #include "records/integer_stream.h"
 #include "records/prediction.h"
+#include "records/sources.h"
 
 namespace hoist::records {
 namespace {
@@ -73,6 +74,7 @@ class ColumnDecoder {
   Status dictionary() {
     Result<std::vector<int64_t>> codes = sequence();
     if (!codes) return codes.error();
+    if (Status status = undo_prediction(*codes, {}); !status) return status;
     for (const int64_t code : *codes) {
       if (code < 0 || static_cast<uint64_t>(code) >= layout_.texts) return damaged();
     }
@@ -98,44 +100,35 @@ class ColumnDecoder {
     Result<std::vector<int64_t>> positions = exceptions_of(layout_, column_->count);
     if (!positions) return positions.error();
     numbers.exceptions = std::move(*positions);
-    return texts();
+    if (Status status = texts(); !status) return status;
+    return undo_prediction(numbers.values, numbers.exceptions);
   }
 
+  // Differences, behind the first value if that is stored.
   Result<std::vector<int64_t>> sequence() {
-    const Prediction& prediction = layout_.sequence.prediction;
-    const size_t count = layout_.sequence.count;
-    Sources sources;
-    std::vector<uint32_t> before;
-    bool good = true;
-    const auto source = [&](uint32_t number) -> std::span<const int64_t> {
-      if (before_[number] == nullptr) return {};
-      return sequence_of(*before_[number]);
-    };
-    const Predictor predictor = prediction.predictor;
-    if (has_first(predictor)) {
-      sources.first = source(prediction.first);
-      good &= sources.first.size() == count;
-    }
-    if (has_second(predictor)) {
-      sources.second = source(prediction.second);
-      good &= sources.second.size() == count;
-    }
-    if (has_group(predictor)) {
-      const DecodedColumn* group = before_[prediction.group].get();
-      if (group == nullptr || group->type != ColumnType::dictionary ||
-          group->codes.size() != count) {
-        return damaged();
-      }
-      before = positions_before(group->codes, group->texts.strings.size());
-      sources.before = before;
-    }
-    if (!good) return damaged();
-    Result<std::vector<int64_t>> values =
-        decode_integer_stream(layout_.sequence.integers, layout_.sequence.differences());
-    if (!values) return values;
-    if (layout_.sequence.stores_first) values->insert(values->begin(), layout_.sequence.first);
-    add_predictions(predictor, *values, sources);
+    const SequenceLayout& from = layout_.sequence;
+    Result<std::vector<int64_t>> values = decode_integer_stream(from.integers, from.differences());
+    if (values && from.stores_first) values->insert(values->begin(), from.first);
     return values;
+  }
+
+  // From differences to values.
+  Status undo_prediction(std::vector<int64_t>& values, std::span<const int64_t> exceptions) {
+    const Prediction& prediction = layout_.sequence.prediction;
+    const auto rows = [&](uint32_t number) -> std::optional<NumberRows> {
+      if (before_[number] == nullptr) return std::nullopt;
+      const DecodedColumn& column = *before_[number];
+      const NumberRows found{.numbers = sequence_of(column),
+                             .exceptions = column.numbers.exceptions,
+                             .count = column.count};
+      if (found.numbers.size() + found.exceptions.size() != found.count) return std::nullopt;
+      return found;
+    };
+    const auto sources = LinedUpSources::make(
+        prediction, {.numbers = values, .exceptions = exceptions, .count = column_->count}, rows);
+    if (!sources) return damaged();
+    add_predictions(prediction.predictor, values, sources->get());
+    return {};
   }
 
   const ColumnLayout& layout_;
@@ -172,9 +165,7 @@ Result<std::vector<uint32_t>> sources_of(std::span<const std::byte> bytes, size_
              type == static_cast<uint8_t>(ColumnType::numbers)) {
     const Result<Prediction> prediction = read_prediction(in, columns_before);
     if (!prediction) return prediction.error();
-    if (has_first(prediction->predictor)) sources.push_back(prediction->first);
-    if (has_second(prediction->predictor)) sources.push_back(prediction->second);
-    if (has_group(prediction->predictor)) sources.push_back(prediction->group);
+    for_sources(*prediction, [&](uint32_t source) { sources.push_back(source); });
   }
   if (!in.ok()) return damaged();
   return sources;

@@ -5,7 +5,7 @@ from typing import Any, Callable, Dict, Tuple
 
 from hoist import _graph
 from hoist.errors import InvalidArgument
-from hoist.graph._compile import Tracer, native_call
+from hoist.graph._compile import NoArrays, Tracer, native_call
 from hoist.graph._program import Number
 from hoist.graph._traced import has_traced, is_array
 
@@ -27,7 +27,10 @@ class _EagerTracer(Tracer):
             arguments = _with_numbers(arguments)
         if not _has_array((arguments, keywords)):
             raise InvalidArgument(f"{self.function.__name__} is given no array")
-        return super().__call__(arguments, keywords)
+        try:
+            return super().__call__(arguments, keywords)
+        except NoArrays as found:  # unstack() along an axis of length 0
+            return found.result
 
 
 def _has_array(value: Any) -> bool:

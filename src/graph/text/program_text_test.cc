@@ -144,6 +144,22 @@ TEST(ProgramTextTest, RandomGraphsSurvive) {
   }
 }
 
+// A slice of a slice becomes one, written as if it had been asked for: also of nothing, and of one.
+TEST(ProgramTextTest, EmptySlicesOfSlicesSurvive) {
+  const NamedGraph read = parse(
+                              "hoist graph 1\n"
+                              "%0 = input : f32[9,9]\n"
+                              "%1 = slice %0 from [8,6] step [-2,1] : f32[4,3]\n"
+                              "%2 = slice %1 from [0,2] step [1,1] : f32[0,1]\n"
+                              "return %2\n",
+                              "t")
+                              .value();
+  NamedGraph graph{program::canonicalise(read.graph, {}).graph, "", {}, {}};
+  const std::string text = print(graph);
+  EXPECT_NE(text.find("slice %0 from [0,8] step [1,1] : f32[0,1]"), std::string::npos) << text;
+  expect_same(graph.graph, parse(text, "t").value().graph);
+}
+
 TEST(ProgramTextTest, WhatIsWrongIsSaidWithItsPlace) {
   const auto refused = [](const std::string& lines, const std::string& part) {
     const Result<NamedGraph> read =
