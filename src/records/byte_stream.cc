@@ -97,7 +97,8 @@ void encode_bytes(std::span<const uint8_t> bytes, Effort effort, std::string& ou
       try_entropy(bytes, counts, best);
     }
   }
-  if (bytes.size() >= kZstdBytes) try_zstd(bytes, effort == Effort::best ? kBestLevel : kUsualLevel, best);
+  if (bytes.size() >= kZstdBytes)
+    try_zstd(bytes, effort == Effort::best ? kBestLevel : kUsualLevel, best);
   out += best;
 }
 

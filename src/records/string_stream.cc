@@ -11,9 +11,7 @@ namespace {
 
 enum Style : uint8_t { kLengths = 0, kTerminated = 1 };
 
-Error damaged() {
-  return fail(ErrorCode::corrupt, "a stream of strings in the block is damaged");
-}
+Error damaged() { return fail(ErrorCode::corrupt, "a stream of strings in the block is damaged"); }
 
 void append_bytes(std::span<const uint8_t> bytes, Effort effort, std::string& out) {
   std::string coded;

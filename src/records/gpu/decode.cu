@@ -145,8 +145,9 @@ __device__ void add_steps(const SequenceJob& job, uint32_t k, uint32_t count,
       continue;
     }
     const auto here = static_cast<uint64_t>(job.a[k + i + 1]);
-    d[i] += job.predictor == Predictor::running ? here
-                                                : static_cast<uint64_t>(job.factor) * (here - before);
+    d[i] += job.predictor == Predictor::running
+                ? here
+                : static_cast<uint64_t>(job.factor) * (here - before);
   }
 }
 

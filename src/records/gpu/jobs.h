@@ -60,7 +60,7 @@ struct SequenceJob {
   const int64_t* entries;
   uint32_t entry_count;
   uint32_t codes;  // of a dictionary: values are below; 0: no dictionary
-  int64_t factor;            // of `moves`, 1 or more of `lag`
+  int64_t factor;  // of `moves`, 1 or more of `lag`
   // Sources, of as many values.
   const int64_t* a;
   const int64_t* b;
