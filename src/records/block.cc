@@ -5,6 +5,7 @@
 
 #include "base/varint.h"
 #include "records/block_format.h"
+#include "records/column_composer.h"
 #include "records/integer_stream.h"
 #include "records/limits.h"
 
@@ -70,7 +71,7 @@ Status Block::read_columns(ByteReader& in, std::vector<uint64_t>& sizes) {
       column.range = {.least = least, .most = in.read<double>()};
     }
     if (!in.ok() || kind > static_cast<uint8_t>(ColumnKind::line) ||
-        type > static_cast<uint8_t>(ColumnType::copy) || column.values > kMaxValues - values) {
+        type > static_cast<uint8_t>(ColumnType::composed) || column.values > kMaxValues - values) {
       return damaged();
     }
     values += column.values;
@@ -127,12 +128,21 @@ Result<DecodedColumns> Block::decode(const std::vector<bool>& wanted) const {
   decoded.reserve(columns_.size());
   // Texts of columns are parts of the block's text.
   uint64_t texts = raw_size_;
+  std::unique_ptr<ColumnComposer> composer;
   for (size_t i = 0; i < columns_.size(); ++i) {
     if (!needed[i]) {
       decoded.push_back(nullptr);
       continue;
     }
     auto column = decode_column(columns_[i].bytes, columns_[i].values, decoded, texts);
+    if (column && (*column)->type == ColumnType::composed) {
+      if (composer == nullptr) {
+        const Result<std::vector<int64_t>> rows = row_shapes();
+        if (!rows) return rows.error();
+        composer = std::make_unique<ColumnComposer>(shapes_, *rows, columns_.size());
+      }
+      column = composer->compose(i, columns_[i].bytes, **column, decoded, texts);
+    }
     if (!column) return column.error();
     uint64_t size = 0;
     for (const std::string_view text : (*column)->texts.strings) size += text.size();

@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kEntropyBytes = 256;
 constexpr size_t kZstdBytes = 24;
 
-constexpr int kUsualLevel = 4;
+constexpr int kUsualLevel = 8;
 constexpr int kBestLevel = 22;
 
 Error damaged() { return fail(ErrorCode::corrupt, "a stream of bytes in the block is damaged"); }
