@@ -10,6 +10,24 @@ def encode(
     inputs: Sequence[str],
 ) -> Tuple[str, int, int, int]: ...
 
+def convert(
+    path: Optional[str],
+    text: bytes,
+    to: str,
+    format: Optional[str],
+    delimiter: Optional[str],
+    header: bool,
+    skip: bool,
+    keep: Optional[str],
+    first: int,
+    end: int,
+    where: Sequence[str],
+    output: Optional[str],
+    write: Optional[Callable[[bytes], Any]],
+    replace: bool,
+    inputs: Sequence[str],
+) -> Tuple[int, int]: ...
+
 class Reader:
     def __init__(self, path: str) -> None: ...
     @property

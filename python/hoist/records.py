@@ -7,6 +7,7 @@
     prices = trades.columns(["price"])["price"]           # a NumPy array
     table = pyarrow.table(trades)                         # as polars.DataFrame(trades) does
     text = trades.text(rows=(500, 502))                   # bytes, as they were
+    lines = records.convert("trades.hrec", to="csv")      # the same records in another format
 
 A row is a line of text. `rows` are a pair (first, end), a slice or a range, counted from 0; `where`
 is a condition such as "price>=117000", or several that must all hold.
@@ -36,11 +37,23 @@ from hoist._record_arrays import array_of
 from hoist._record_text import reader_of, source_path
 from hoist.errors import InvalidArgument, NotFound
 
-__all__ = ["ColumnInfo", "Encoded", "FileInfo", "Records", "Selection", "decode", "encode", "open"]
+__all__ = [
+    "ColumnInfo",
+    "Encoded",
+    "FileInfo",
+    "Records",
+    "Selection",
+    "convert",
+    "decode",
+    "encode",
+    "open",
+]
 
 PathLike = Union[str, "os.PathLike[str]"]
 Rows = Union[None, slice, range, Tuple[int, int]]
 Where = Union[None, str, Sequence[str]]
+
+_ALL_ROWS = 2**64 - 1
 
 
 class Encoded(NamedTuple):
@@ -225,15 +238,60 @@ def encode(
         )
 
 
+def convert(
+    source: Union[PathLike, bytes, bytearray, memoryview, BinaryIO, Iterable[Union[str, bytes]]],
+    to: str,
+    *,
+    format: Optional[str] = None,
+    delimiter: Optional[str] = None,
+    header: bool = True,
+    skip_unparsed: bool = False,
+    keep_text: Optional[str] = None,
+    output: Union[None, PathLike, BinaryIO] = None,
+    replace: bool = False,
+) -> bytes:
+    """Records in another format of text: "jsonl", "csv", "lt", "lts", "ltu" or "sym".
+
+    Keys, values, digits and their order stay as they are, so the way back gives the same records.
+
+    source: the path of a text file or of a file of records; else as for `encode`. What has no path
+        is read as a whole.
+    format: what the source is in; else the end of its name or its first lines tell.
+    delimiter, header: of a CSV that is read. Without a header its keys are "0", "1" and so on.
+    skip_unparsed: rows that are no records are left out; keep_text: they become records with this
+        key and their text. Else they raise InvalidArgument with their line.
+
+    With `output`, a path or an object with `write`, the text goes there and b"" comes back. A file
+    that there is already is replaced only with `replace`; else InvalidArgument is raised.
+    """
+    path = os.fspath(source) if isinstance(source, (str, os.PathLike)) else None
+    text = b""
+    if path is None:
+        with reader_of(source) as read:
+            text = b"".join(iter(lambda: read(1 << 24), b""))
+    pieces: List[bytes] = []
+    saved, write = _target(output, pieces)
+    _records.convert(
+        path, text, to, format, delimiter, header, skip_unparsed, keep_text, 0, _ALL_ROWS, (), saved,
+        write, replace, source_path(source),
+    )  # fmt: skip
+    return b"".join(pieces)
+
+
 def decode(
     path: PathLike,
     rows: Rows = None,
     where: Where = None,
     *,
+    to: Optional[str] = None,
+    skip_unparsed: bool = False,
+    keep_text: Optional[str] = None,
     output: Union[None, PathLike, BinaryIO] = None,
     replace: bool = False,
 ) -> bytes:
     """The text of a file of records, byte for byte; or of some of its rows.
+
+    With `to`, these rows are converted, as `convert` does; a CSV's header is none of them.
 
     With `output`, a path or an object with `write`, the text goes there and b"" comes back. A file
     that there is already is replaced only with `replace`; else InvalidArgument is raised.
@@ -242,13 +300,27 @@ def decode(
     first, end = _checked_rows(rows, reader.rows)
     conditions = _conditions(where)
     pieces: List[bytes] = []
-    if output is None:
-        reader.text(first, end, conditions, pieces.append)
-    elif isinstance(output, (str, os.PathLike)):
-        reader.save_text(os.fspath(output), first, end, conditions, replace)
+    saved, write = _target(output, pieces)
+    if to is not None:
+        name = os.fspath(path)
+        _records.convert(
+            name, b"", to, None, None, True, skip_unparsed, keep_text, first, end, conditions, saved,
+            write, replace, [name],
+        )  # fmt: skip
+    elif saved is not None:
+        reader.save_text(saved, first, end, conditions, replace)
     else:
-        reader.text(first, end, conditions, _writer(output))
+        reader.text(first, end, conditions, write)
     return b"".join(pieces)
+
+
+def _target(
+    output: Union[None, PathLike, BinaryIO], pieces: List[bytes]
+) -> Tuple[Optional[str], Callable[[bytes], None]]:
+    """The path to write to, if it is one; else what takes the text."""
+    if isinstance(output, (str, os.PathLike)):
+        return os.fspath(output), pieces.append
+    return None, pieces.append if output is None else _writer(output)
 
 
 def _writer(output: BinaryIO) -> Callable[[bytes], None]:

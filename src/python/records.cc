@@ -16,11 +16,12 @@
 #include "python/interruptible.h"
 #include "python/main_interpreter.h"
 #include "python/records_arrow.h"
+#include "python/records_convert.h"
 #include "python/records_encode.h"
-#include "python/records_values.h"
 #include "python/released_gil.h"
 #include "python/tensors_path.h"
 #include "records/reader.h"
+#include "records/typed/typed_values.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -29,6 +30,7 @@ namespace hoist::python {
 namespace {
 
 using records::RecordReader;
+using namespace records::typed;
 
 template <typename T>
 nb::object array_of(std::vector<T> values) {
@@ -233,6 +235,7 @@ NB_MODULE(_records, module) {
   refuse_subinterpreters("hoist");
   nb::set_leak_warnings(false);
   watch_interpreters_end();
+  define_records_convert(module);
   define_records_encode(module);
   nb::class_<Reader>(module, "Reader")
       .def(nb::new_(&open_reader), "path"_a)

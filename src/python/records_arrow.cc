@@ -10,6 +10,7 @@ namespace hoist::python {
 namespace {
 
 using records::RecordReader;
+using namespace records::typed;
 
 const char* format_of(const ColumnType& type) {
   switch (type.kind) {

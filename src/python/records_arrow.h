@@ -4,13 +4,13 @@
 #include <memory>
 
 #include "python/arrow_c.h"
-#include "python/records_values.h"
+#include "records/typed/typed_values.h"
 
 namespace hoist::python {
 
 // A stream that its consumer releases. It needs no interpreter: any thread may ask for batches,
 // one at a time.
-void make_arrow_stream(std::shared_ptr<const records::RecordReader> reader, Selection selection,
-                       ArrowArrayStream* out);
+void make_arrow_stream(std::shared_ptr<const records::RecordReader> reader,
+                       records::typed::Selection selection, ArrowArrayStream* out);
 
 }  // namespace hoist::python

@@ -54,7 +54,7 @@ def _traced(
     leaves: List[Any] = []
     results = flatten(result, leaves, lambda one: isinstance(one, Traced) or is_array(one))
     if not leaves:
-        raise TraceError(f"{name} returns no array: return what it computes")
+        raise NoArrays(f"{name} returns no array: return what it computes", result)
     outputs = []
     for leaf in leaves:
         if isinstance(leaf, Traced) and leaf._builder is not builder:
@@ -86,6 +86,14 @@ def trace(
     structure = flatten((arguments, keywords), leaves, _is_example)
     signatures = [_signature(leaf, i) for i, leaf in enumerate(leaves)]
     return _traced(function, structure, signatures, fast_math, _checked_threads(threads))
+
+
+class NoArrays(TraceError):
+    """A traced function returns none."""
+
+    def __init__(self, message: str, result: Any) -> None:
+        super().__init__(message)
+        self.result = result
 
 
 class Tracer:

@@ -101,9 +101,9 @@ Result<std::shared_ptr<const Program>> Program::compile(const Graph& graph,
   const std::vector<Id>& outputs = made.outputs();
   for (size_t i = 0; i < outputs.size(); ++i) {
     program->output_bytes_.push_back(size_of(made[outputs[i]]));
-    const auto first = std::find(outputs.begin(), outputs.end(), outputs[i]) - outputs.begin();
-    program->same_output_.push_back(static_cast<size_t>(first));
-    program->has_same_outputs_ |= static_cast<size_t>(first) != i;
+    const size_t first = *made.output_of(outputs[i]);
+    program->same_output_.push_back(first);
+    program->has_same_outputs_ |= first != i;
   }
   program->timings_ = std::make_unique<Timing[]>(program->kernels_.size());
   // No more than the pool has: each has memory of its own.

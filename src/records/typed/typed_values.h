@@ -1,5 +1,5 @@
-// The columns of a file of records as typed values, one entry a row: what hoist.records gives to
-// NumPy and to Arrow.
+// The columns of a file of records as typed values, one entry a row: what NumPy and Arrow
+// get.
 //
 // A column has one type in the whole file, so that arrays of different blocks fit together. Rows
 // without the column, and `null`, are missing. docs/reference/records-python.md has the rules.
@@ -12,7 +12,7 @@
 
 #include "records/reader.h"
 
-namespace hoist::python {
+namespace hoist::records::typed {
 
 enum class ValueKind : uint8_t { boolean, integer, real, timestamp, text };
 
@@ -31,7 +31,7 @@ struct ColumnType {
 
 // All columns but those of lengths, in the order in which the blocks have them. Decodes every
 // block, those of one batch side by side. `cancelled` where it was asked to stop.
-Result<std::vector<ColumnType>> column_types(const records::RecordReader& reader,
+Result<std::vector<ColumnType>> column_types(const RecordReader& reader,
                                              const std::stop_token& stop);
 
 // Values of one column: `valid` has an entry a value, and so have `integers` (also timestamps,
@@ -52,7 +52,7 @@ struct Selection {
   std::vector<ColumnType> columns;
   uint64_t first = 0;  // rows
   uint64_t end = UINT64_MAX;
-  std::vector<records::Condition> where;
+  std::vector<Condition> where;
 };
 
 struct SelectedBlock {
@@ -61,13 +61,13 @@ struct SelectedBlock {
 };
 
 // The selected rows of one block. A CSV's header is none of them.
-Result<SelectedBlock> read_block(const records::RecordReader& reader, size_t block,
+Result<SelectedBlock> read_block(const RecordReader& reader, size_t block,
                                  const Selection& selection);
 
 // Those that hold some of the selected rows.
-std::vector<size_t> blocks_of(const records::RecordReader& reader, const Selection& selection);
+std::vector<size_t> blocks_of(const RecordReader& reader, const Selection& selection);
 
 // Appends the values of `more`, which is of the same column.
 void append(ColumnChunk& chunk, const ColumnChunk& more);
 
-}  // namespace hoist::python
+}  // namespace hoist::records::typed

@@ -4,9 +4,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
-namespace hoist::match {
+namespace hoist {
 
 // The code point that begins at `at`, which is moved behind it. False, with `at` as it was, where
 // the bytes are no UTF-8.
@@ -34,4 +35,32 @@ inline bool next_code_point(std::string_view text, size_t& at, uint32_t& code_po
   return true;
 }
 
-}  // namespace hoist::match
+inline bool is_utf8(std::string_view text) {
+  uint32_t point = 0;
+  for (size_t at = 0; at < text.size();) {
+    if (!next_code_point(text, at, point)) return false;
+  }
+  return true;
+}
+
+// Appends the code point. That of a surrogate becomes three bytes, which are no UTF-8.
+inline void append_code_point(uint32_t point, std::string& out) {
+  const auto tail = [&](int shift) { return static_cast<char>(0x80 | ((point >> shift) & 0x3f)); };
+  if (point < 0x80) {
+    out += static_cast<char>(point);
+    return;
+  }
+  if (point < 0x800) {
+    out += static_cast<char>(0xc0 | point >> 6);
+  } else if (point < 0x10000) {
+    out += static_cast<char>(0xe0 | point >> 12);
+    out += tail(6);
+  } else {
+    out += static_cast<char>(0xf0 | point >> 18);
+    out += tail(12);
+    out += tail(6);
+  }
+  out += tail(0);
+}
+
+}  // namespace hoist

@@ -1,17 +1,15 @@
-#include "python/records_values.h"
+#include "records/typed/typed_values.h"
 
 #include <algorithm>
 #include <deque>
 #include <limits>
 
-#include "python/records_scalars.h"
-#include "python/records_text.h"
+#include "records/typed/plain_text.h"
+#include "records/typed/scalars.h"
 #include "records/values.h"
 
-namespace hoist::python {
+namespace hoist::records::typed {
 namespace {
-
-using namespace records;
 
 constexpr int64_t kExactDouble = int64_t{1} << 53;
 
@@ -232,4 +230,4 @@ void append(ColumnChunk& chunk, const ColumnChunk& more) {
   append_offsets(chunk.lists, more.lists);
 }
 
-}  // namespace hoist::python
+}  // namespace hoist::records::typed

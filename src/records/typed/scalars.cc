@@ -1,4 +1,4 @@
-#include "python/records_scalars.h"
+#include "records/typed/scalars.h"
 
 #include <algorithm>
 #include <charconv>
@@ -7,9 +7,7 @@
 #include "records/number_text.h"
 #include "records/values.h"
 
-namespace hoist::python {
-
-using namespace records;
+namespace hoist::records::typed {
 
 bool is_missing(std::string_view text, Format format, ColumnKind kind) {
   const bool is_quoted = kind == ColumnKind::text && format == Format::json;
@@ -78,4 +76,4 @@ std::optional<int64_t> timestamp(const DateForm& form, int64_t count, uint8_t fr
   return result;
 }
 
-}  // namespace hoist::python
+}  // namespace hoist::records::typed

@@ -6,12 +6,12 @@
 
 #include "records/tokens.h"
 
-namespace hoist::python {
+namespace hoist::records::typed {
 
 // The text that a value stands for: JSON's escapes between quotes, and doubled quotes of CSV,
 // are undone. Bytes that are no UTF-8, and surrogates alone, become U+FFFD. The result is `text`
 // itself, or lies in `storage`.
-std::string_view plain_text(std::string_view text, records::Format format, records::ColumnKind kind,
+std::string_view plain_text(std::string_view text, Format format, ColumnKind kind,
                             std::string& storage);
 
-}  // namespace hoist::python
+}  // namespace hoist::records::typed

@@ -1,48 +1,14 @@
-#include "python/records_text.h"
+#include "records/typed/plain_text.h"
 
 #include <charconv>
 #include <optional>
 
-#include "match/vocabulary/utf8.h"
+#include "base/utf8.h"
 
-namespace hoist::python {
+namespace hoist::records::typed {
 namespace {
 
-using records::ColumnKind;
-using records::Format;
-
 constexpr uint32_t kReplacement = 0xfffd;
-
-void put_point(uint32_t point, std::string& out) {
-  if (point < 0x80) {
-    out += static_cast<char>(point);
-    return;
-  }
-  const auto tail = [&](int shift) { return static_cast<char>(0x80 | ((point >> shift) & 0x3f)); };
-  if (point < 0x800) {
-    out += static_cast<char>(0xc0 | point >> 6);
-  } else if (point < 0x10000) {
-    out += static_cast<char>(0xe0 | point >> 12);
-    out += tail(6);
-  } else {
-    out += static_cast<char>(0xf0 | point >> 18);
-    out += tail(12);
-    out += tail(6);
-  }
-  out += tail(0);
-}
-
-bool is_utf8(std::string_view text) {
-  uint32_t point = 0;
-  for (size_t at = 0; at < text.size();) {
-    if (static_cast<signed char>(text[at]) >= 0) {
-      ++at;
-    } else if (!match::next_code_point(text, at, point)) {
-      return false;
-    }
-  }
-  return true;
-}
 
 // The four digits behind \u at `at`.
 std::optional<uint32_t> code_unit(std::string_view text, size_t at) {
@@ -63,13 +29,13 @@ void put_escaped_point(std::string_view text, size_t& at, std::string& out) {
   }
   at += 6;
   const bool is_surrogate = *unit >= 0xd800 && *unit <= 0xdfff;
-  if (!is_surrogate) return put_point(*unit, out);
+  if (!is_surrogate) return append_code_point(*unit, out);
   if (const std::optional<uint32_t> low = code_unit(text, at);
       *unit < 0xdc00 && low && *low >= 0xdc00 && *low <= 0xdfff) {
     at += 6;
-    return put_point(0x10000 + ((*unit - 0xd800) << 10) + (*low - 0xdc00), out);
+    return append_code_point(0x10000 + ((*unit - 0xd800) << 10) + (*low - 0xdc00), out);
   }
-  put_point(kReplacement, out);
+  append_code_point(kReplacement, out);
 }
 
 std::string without_json_escapes(std::string_view text) {
@@ -106,10 +72,10 @@ std::string with_valid_utf8(std::string_view text) {
   std::string out;
   uint32_t point = 0;
   for (size_t at = 0; at < text.size();) {
-    if (match::next_code_point(text, at, point)) {
-      put_point(point, out);
+    if (next_code_point(text, at, point)) {
+      append_code_point(point, out);
     } else {
-      put_point(kReplacement, out);
+      append_code_point(kReplacement, out);
       ++at;
     }
   }
@@ -129,4 +95,4 @@ std::string_view plain_text(std::string_view text, Format format, ColumnKind kin
   return text;
 }
 
-}  // namespace hoist::python
+}  // namespace hoist::records::typed

@@ -2,15 +2,13 @@
 #include <limits>
 #include <unordered_map>
 
-#include "python/records_scalars.h"
-#include "python/records_text.h"
-#include "python/records_values.h"
 #include "records/number_text.h"
+#include "records/typed/plain_text.h"
+#include "records/typed/scalars.h"
+#include "records/typed/typed_values.h"
 
-namespace hoist::python {
+namespace hoist::records::typed {
 namespace {
-
-using namespace records;
 
 // What has been seen of a column.
 struct Seen {
@@ -43,7 +41,7 @@ struct Seen {
   void take(std::string_view value, Format format, ColumnKind kind, bool& missing) {
     if (is_missing(value, format, kind)) {
       missing = true;
-    } else if (python::boolean(value, format, kind)) {
+    } else if (typed::boolean(value, format, kind)) {
       boolean = true;
     } else if (parse_integer(value)) {
       integer = true;
@@ -221,4 +219,4 @@ Result<std::vector<ColumnType>> column_types(const RecordReader& reader,
   return types;
 }
 
-}  // namespace hoist::python
+}  // namespace hoist::records::typed
