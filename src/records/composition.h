@@ -26,7 +26,7 @@ struct ColumnRows {
   bool single = true;  // else rows is empty
 };
 
-// Of all columns, by the shapes of the rows.
+// The rows of all columns, by the shapes of the rows.
 template <typename Number>
 std::vector<ColumnRows> rows_of_columns(std::span<const Shape> shapes, std::span<const Number> rows,
                                         size_t columns);

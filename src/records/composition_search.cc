@@ -20,7 +20,7 @@ constexpr size_t kFewestTexts = 8;
 struct Sample {
   std::vector<std::string_view> texts;
   size_t bytes = 0;
-  // Of each candidate, beside the texts.
+  // Each candidate with its texts beside these.
   std::vector<std::pair<uint32_t, std::vector<std::string_view>>> candidates;
 };
 

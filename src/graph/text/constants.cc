@@ -103,7 +103,8 @@ std::optional<Lane> value_of(std::string_view text, DType dtype) {
       return dtype == DType::f16 ? program::rounded_f16(*value) : program::rounded_bf16(*value);
     };
     // Bits of a NaN are those of f32, of which the type has the upper ones.
-    return text.starts_with("nan") ? rounded(float_of<float>(text)) : rounded(float_of<double>(text));
+    return text.starts_with("nan") ? rounded(float_of<float>(text))
+                                   : rounded(float_of<double>(text));
   } else {
     const std::optional<Lane> value = number_of<Lane>(text);
     if (!value || program::is_lane_type(dtype)) return value;

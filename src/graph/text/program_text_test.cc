@@ -117,15 +117,16 @@ TEST(ProgramTextTest, ConstantsKeepTheirBits) {
   }
 }
 
-// What a type of 16 bits lacks is rounded away, and signalling NaNs are quiet ones: none is infinity.
+// What a type of 16 bits lacks is rounded away, and signalling NaNs are quiet ones: none is
+// infinity.
 TEST(ProgramTextTest, NansOfNarrowTypes) {
   for (const std::string type : {"f16", "bf16"}) {
     for (const char* const nan : {"nan.7f800001", "nan.ff800001", "nan.7fc00001", "nan.7fa00000"}) {
       for (const size_t count : {size_t{2}, size_t{20}}) {
         std::string list = nan;
         for (size_t i = 1; i < count; ++i) list += std::string(", ") + nan;
-        const NamedGraph first = parse("hoist graph 1\n%0 = constant [" + list + "] : " + type + "[" +
-                                           std::to_string(count) + "]\nreturn %0\n",
+        const NamedGraph first = parse("hoist graph 1\n%0 = constant [" + list + "] : " + type +
+                                           "[" + std::to_string(count) + "]\nreturn %0\n",
                                        "t")
                                      .value();
         const std::string text = print(first);
