@@ -69,6 +69,17 @@ void try_zstd(std::span<const uint8_t> bytes, int level, std::string& best) {
   append(best, *coded);
 }
 
+// Whether a stretch in the middle shows that bytes repeat in longer pieces than entropy coding
+// sees.
+bool may_repeat(std::span<const uint8_t> bytes) {
+  constexpr size_t kStretch = size_t{1} << 14;
+  if (bytes.size() < 2 * kStretch) return true;
+  const std::span<const uint8_t> stretch = bytes.subspan(bytes.size() / 2, kStretch);
+  const auto coded = codec::codec_of(codec::CodecId::zstd).compress(std::as_bytes(stretch), 1);
+  const double entropy = entropy_size(count(stretch), kStretch);
+  return coded && static_cast<double>(coded->size()) < entropy;
+}
+
 Status decode_entropy(std::span<const std::byte> stream, std::span<uint8_t> out) {
   ByteReader in(stream);
   const std::span<const std::byte> table_bytes = in.take(read_varint(in));
@@ -97,7 +108,7 @@ void encode_bytes(std::span<const uint8_t> bytes, Effort effort, std::string& ou
       try_entropy(bytes, counts, best);
     }
   }
-  if (bytes.size() >= kZstdBytes)
+  if (bytes.size() >= kZstdBytes && (effort == Effort::best || may_repeat(bytes)))
     try_zstd(bytes, effort == Effort::best ? kBestLevel : kUsualLevel, best);
   out += best;
 }
