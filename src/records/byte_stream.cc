@@ -16,6 +16,9 @@ namespace {
 constexpr size_t kEntropyBytes = 256;
 constexpr size_t kZstdBytes = 24;
 
+// About what tables and states take.
+constexpr double kTableBytes = 128;
+
 constexpr int kUsualLevel = 8;
 constexpr int kBestLevel = 22;
 
@@ -40,7 +43,7 @@ double entropy_size(const std::array<uint64_t, 256>& counts, size_t total) {
     bits -= static_cast<double>(n) * std::log2(static_cast<double>(n) / static_cast<double>(total));
     ++used;
   }
-  return bits / 8 + 128 + 2 * static_cast<double>(used);
+  return bits / 8 + kTableBytes + 2 * static_cast<double>(used);
 }
 
 void append(std::string& out, std::span<const std::byte> bytes) {
@@ -75,9 +78,9 @@ bool may_repeat(std::span<const uint8_t> bytes) {
   constexpr size_t kStretch = size_t{1} << 14;
   if (bytes.size() < 2 * kStretch) return true;
   const std::span<const uint8_t> stretch = bytes.subspan(bytes.size() / 2, kStretch);
-  const auto coded = codec::codec_of(codec::CodecId::zstd).compress(std::as_bytes(stretch), 1);
-  const double entropy = entropy_size(count(stretch), kStretch);
-  return coded && static_cast<double>(coded->size()) < entropy;
+  const auto coded = codec::codec_of(codec::CodecId::zstd).compress(std::as_bytes(stretch), 3);
+  const double entropy = entropy_size(count(stretch), kStretch) - kTableBytes;
+  return coded && static_cast<double>(coded->size()) * 1.02 < entropy;
 }
 
 Status decode_entropy(std::span<const std::byte> stream, std::span<uint8_t> out) {

@@ -132,7 +132,7 @@ bool may_pack(std::span<const int64_t> values) {
   std::sort(sample.begin(), sample.end());
   const auto end = std::unique(sample.begin(), sample.end());
   const size_t distinct = static_cast<size_t>(end - sample.begin());
-  return alike * 4 >= sample.size() || sample.size() - distinct >= 8;
+  return alike * 8 >= sample.size() * 7 || sample.size() - distinct >= 8;
 }
 
 std::string smallest(std::span<const int64_t> values, Effort effort) {
