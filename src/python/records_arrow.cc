@@ -26,6 +26,7 @@ const char* format_of(const ColumnType& type) {
       return (type.is_utc ? kUtc : kNaive)[type.fraction / 3];
     }
     case ValueKind::text:
+    case ValueKind::decimal:  // of exact types alone, which this stream has not
       break;
   }
   return "U";

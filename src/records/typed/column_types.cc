@@ -2,6 +2,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "base/utf8.h"
 #include "records/number_text.h"
 #include "records/typed/plain_text.h"
 #include "records/typed/scalars.h"
@@ -15,6 +16,9 @@ struct Seen {
   bool boolean = false, integer = false, hex = false, real = false, text = false;
   bool zoned = false, unzoned = false;
   uint8_t fraction = 0;
+  size_t whole = 0, scale = 0;  // digits of numbers, at most
+  bool inexact = false;         // a number that is no decimal
+  bool no_utf8 = false;
   int64_t least = 0, most = 0;  // seconds of dates
 
   bool date() const { return zoned || unzoned; }
@@ -38,6 +42,16 @@ struct Seen {
     return -limit < least && most < limit;
   }
 
+  void take_size(std::string_view number) {
+    const std::optional<DecimalSize> size = decimal_size(number);
+    inexact |= !size;
+    if (!size) return;
+    whole = std::max(whole, size->whole);
+    scale = std::max(scale, size->scale);
+  }
+
+  bool is_decimal() const { return real && !inexact && whole + scale <= kMostDigits; }
+
   void take(std::string_view value, Format format, ColumnKind kind, bool& missing) {
     if (is_missing(value, format, kind)) {
       missing = true;
@@ -45,8 +59,10 @@ struct Seen {
       boolean = true;
     } else if (parse_integer(value)) {
       integer = true;
+      take_size(value);
     } else if (is_real(value) || value == "NaN" || value == "nan") {
       real = true;
+      take_size(value);
     } else if (const std::optional<DateForm> form = date_form(value); form) {
       if (const std::optional<int64_t> count = parse_date(*form, value); count) {
         take_date(*form, *count);
@@ -77,9 +93,12 @@ void take_form(const NumberColumn& numbers, Format format, Seen& seen) {
   switch (form.type) {
     case NumberType::integer:
       seen.integer = true;
+      seen.whole = std::max<size_t>(seen.whole, 19);  // as many as 64 bits hold
       break;
     case NumberType::decimal:
       seen.real = true;
+      seen.whole = std::max<size_t>(seen.whole, 19 - form.scale);
+      seen.scale = std::max<size_t>(seen.scale, form.scale);
       break;
     case NumberType::digits:
       (format != Format::symbolic ? seen.text : form.base == 16 ? seen.hex : seen.integer) = true;
@@ -93,9 +112,50 @@ void take_form(const NumberColumn& numbers, Format format, Seen& seen) {
   }
 }
 
+// The different texts of a column, as long as they are few for its values.
+class SeenTexts {
+ public:
+  void add(std::string_view text) {
+    if (!few_) return;
+    ++values_;
+    const auto [found, is_new] =
+        texts_.codes.try_emplace(std::string(text), static_cast<int32_t>(texts_.entries.size()));
+    if (!is_new) return;
+    texts_.entries.emplace_back(text);
+    bytes_ += text.size();
+    const size_t entries = texts_.entries.size();
+    if (entries > kMostEntries || bytes_ > kMostBytes ||
+        (entries > 1000 && entries > values_ / 2)) {
+      refuse();
+    }
+  }
+  void add(const SeenTexts& more) {
+    if (!more.few_) refuse();
+    values_ += more.values_;
+    for (const std::string& text : more.texts_.entries) add(text);
+  }
+  // So many more values, of texts that were added.
+  void add_values(size_t count) { values_ += count; }
+  void refuse() {
+    few_ = false;
+    texts_ = {};
+  }
+  bool few() const { return few_ && values_ > 0 && texts_.entries.size() <= values_ / 2; }
+  const TextDictionary& texts() const { return texts_; }
+
+ private:
+  static constexpr size_t kMostEntries = size_t{1} << 16;
+  static constexpr size_t kMostBytes = size_t{8} << 20;
+  TextDictionary texts_;
+  size_t bytes_ = 0;
+  size_t values_ = 0;  // seen
+  bool few_ = true;
+};
+
 struct SeenColumn {
   std::string path;
   Seen seen;
+  SeenTexts texts = {};
   bool is_list = false;
   bool missing = false;       // if it is no text
   bool missing_text = false;  // if it is
@@ -106,7 +166,21 @@ struct SeenColumn {
 };
 
 // In one block.
-Result<std::vector<SeenColumn>> look_at(const RecordReader& reader, size_t number) {
+void look_at_texts(const DecodedColumn& decoded, Format format, ColumnKind kind,
+                   SeenColumn& column) {
+  if (decoded.type == records::ColumnType::numbers) column.texts.refuse();
+  std::string storage;
+  for (const std::string_view text : decoded.texts.strings) {
+    if (is_missing_text(text, format, kind)) continue;
+    const std::string_view exact = exact_text(text, format, kind, storage);
+    column.seen.no_utf8 |= !is_utf8(exact);
+    column.texts.add(exact);
+  }
+  column.texts.add_values(decoded.count - decoded.texts.strings.size());
+}
+
+Result<std::vector<SeenColumn>> look_at(const RecordReader& reader, size_t number,
+                                        const TypeOptions& options) {
   const Result<LoadedBlock> loaded = reader.load(number);
   if (!loaded) return loaded.error();
   const Block& block = loaded->block();
@@ -132,6 +206,7 @@ Result<std::vector<SeenColumn>> look_at(const RecordReader& reader, size_t numbe
       column.seen.take(text, block.format(), about.kind, column.missing);
       column.missing_text |= is_missing_text(text, block.format(), about.kind);
     }
+    if (options.exact) look_at_texts(decoded, block.format(), about.kind, column);
     column.values += about.values;
     column.text_bytes += about.text_bytes;
     column.stored_bytes += about.bytes.size();
@@ -156,6 +231,11 @@ void merge(SeenColumn& column, const SeenColumn& more) {
   column.seen.zoned |= more.seen.zoned;
   column.seen.unzoned |= more.seen.unzoned;
   column.seen.fraction = std::max(column.seen.fraction, more.seen.fraction);
+  column.seen.whole = std::max(column.seen.whole, more.seen.whole);
+  column.seen.scale = std::max(column.seen.scale, more.seen.scale);
+  column.seen.inexact |= more.seen.inexact;
+  column.seen.no_utf8 |= more.seen.no_utf8;
+  column.texts.add(more.texts);
   column.seen.least = std::min(column.seen.least, more.seen.least);
   column.seen.most = std::max(column.seen.most, more.seen.most);
   column.is_list |= more.is_list;
@@ -167,7 +247,19 @@ void merge(SeenColumn& column, const SeenColumn& more) {
   column.stored_bytes += more.stored_bytes;
 }
 
-ColumnType type_of(const SeenColumn& column, uint64_t rows) {
+void make_exact(const SeenColumn& column, const TypeOptions& options, ColumnType& type) {
+  if (type.kind == ValueKind::real && options.decimals && column.seen.is_decimal()) {
+    type.kind = ValueKind::decimal;
+    type.scale = static_cast<uint8_t>(column.seen.scale);
+  }
+  if (type.kind != ValueKind::text) return;
+  type.is_binary = column.seen.no_utf8;
+  if (column.texts.few() && !type.is_list) {
+    type.dictionary = std::make_shared<const TextDictionary>(column.texts.texts());
+  }
+}
+
+ColumnType type_of(const SeenColumn& column, uint64_t rows, const TypeOptions& options) {
   ColumnType type;
   type.path = column.path;
   std::string storage;
@@ -180,6 +272,7 @@ ColumnType type_of(const SeenColumn& column, uint64_t rows) {
     type.is_utc = column.seen.zoned;
   }
   type.is_list = column.is_list;
+  if (options.exact) make_exact(column, options, type);
   type.nullable =
       column.rows < rows || (type.kind == ValueKind::text ? column.missing_text : column.missing);
   type.values = column.values;
@@ -191,7 +284,8 @@ ColumnType type_of(const SeenColumn& column, uint64_t rows) {
 }  // namespace
 
 Result<std::vector<ColumnType>> column_types(const RecordReader& reader,
-                                             const std::stop_token& stop) {
+                                             const std::stop_token& stop,
+                                             const TypeOptions& options) {
   ThreadPool& pool = ThreadPool::process();
   std::vector<SeenColumn> columns;
   std::unordered_map<std::string, size_t> places;
@@ -200,7 +294,7 @@ Result<std::vector<ColumnType>> column_types(const RecordReader& reader,
     if (stop.stop_requested()) return fail(ErrorCode::cancelled, "stopped");
     const size_t count = std::min(batch, reader.blocks().size() - at);
     std::vector<Result<std::vector<SeenColumn>>> found(count, std::vector<SeenColumn>());
-    pool.parallel_for(count, [&](size_t i) { found[i] = look_at(reader, at + i); });
+    pool.parallel_for(count, [&](size_t i) { found[i] = look_at(reader, at + i, options); });
     for (const Result<std::vector<SeenColumn>>& seen : found) {
       if (!seen) return seen.error();
       for (const SeenColumn& column : *seen) {
@@ -215,7 +309,7 @@ Result<std::vector<ColumnType>> column_types(const RecordReader& reader,
   }
   std::vector<ColumnType> types;
   const uint64_t rows = reader.rows() - (has_header(reader) && reader.rows() > 0 ? 1 : 0);
-  for (const SeenColumn& column : columns) types.push_back(type_of(column, rows));
+  for (const SeenColumn& column : columns) types.push_back(type_of(column, rows, options));
   return types;
 }
 
