@@ -166,6 +166,17 @@ void push(const Value& value, const ColumnType& type, ColumnChunk& out) {
   }
 }
 
+uint64_t end_of(const RecordReader& reader, size_t block) {
+  return block + 1 < reader.blocks().size() ? reader.blocks()[block + 1].id : reader.rows();
+}
+
+void append_offsets(std::vector<int64_t>& offsets, const std::vector<int64_t>& more) {
+  const int64_t before = offsets.back();
+  for (size_t i = 1; i < more.size(); ++i) offsets.push_back(before + more[i]);
+}
+
+}  // namespace
+
 Result<ColumnChunk> read_column(const Block& block, const ColumnType& type,
                                 const std::vector<bool>& keep) {
   std::deque<Part> parts;
@@ -200,17 +211,6 @@ Result<ColumnChunk> read_column(const Block& block, const ColumnType& type,
   }
   return chunk;
 }
-
-uint64_t end_of(const RecordReader& reader, size_t block) {
-  return block + 1 < reader.blocks().size() ? reader.blocks()[block + 1].id : reader.rows();
-}
-
-void append_offsets(std::vector<int64_t>& offsets, const std::vector<int64_t>& more) {
-  const int64_t before = offsets.back();
-  for (size_t i = 1; i < more.size(); ++i) offsets.push_back(before + more[i]);
-}
-
-}  // namespace
 
 std::vector<size_t> blocks_of(const RecordReader& reader, const Selection& selection) {
   std::vector<size_t> blocks;

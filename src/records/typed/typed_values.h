@@ -28,13 +28,16 @@ struct TextDictionary {
   std::unordered_map<std::string, int32_t> codes;
 };
 
+inline constexpr uint8_t kNoPlaces = 255;
+
 struct ColumnType {
   std::string path;
   std::string name;  // the path without its slash, in valid UTF-8
   ValueKind kind = ValueKind::text;
-  uint8_t fraction = 0;   // timestamps: digits of the unit, 0, 3, 6 or 9
-  bool is_utc = false;    // timestamps: they had zones; else they are as written
-  bool is_list = false;   // a row may have several values
+  uint8_t places = 0;    // reals: the most digits behind the point; kNoPlaces: not all are decimals
+  uint8_t fraction = 0;  // timestamps: digits of the unit, 0, 3, 6 or 9
+  bool is_utc = false;   // timestamps: they had zones; else they are as written
+  bool is_list = false;  // a row may have several values
   bool nullable = false;  // some row has none
   // For exact types only:
   uint8_t scale = 0;       // decimals: values count units of 10^-scale
@@ -53,8 +56,8 @@ struct TypeOptions {
   bool decimals = true;  // where exact; else they are reals
 };
 
-// All columns but those of lengths, in the order in which the blocks have them. Decodes every
-// block, those of one batch side by side. `cancelled` where it was asked to stop.
+// All columns but those of lengths, in the order in which the blocks have them. Reads every block,
+// but decodes only texts, and what lists need. `cancelled` where it was asked to stop.
 Result<std::vector<ColumnType>> column_types(const RecordReader& reader,
                                              const std::stop_token& stop,
                                              const TypeOptions& options = {});
@@ -90,6 +93,10 @@ struct SelectedBlock {
 // The selected rows of one block. A CSV's header is none of them.
 Result<SelectedBlock> read_block(const RecordReader& reader, size_t block,
                                  const Selection& selection);
+
+// One column of a block, for the rows that are to be kept.
+Result<ColumnChunk> read_column(const records::Block& block, const ColumnType& type,
+                                const std::vector<bool>& keep);
 
 // Those that hold some of the selected rows.
 std::vector<size_t> blocks_of(const RecordReader& reader, const Selection& selection);
