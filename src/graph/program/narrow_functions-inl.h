@@ -9,6 +9,7 @@
 
 #include <type_traits>
 
+#include "graph/program/element_casts.h"
 #include "graph/program/typed_functions-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -22,7 +23,27 @@ struct Compared {
   }
 };
 
-// Any byte but 0 is true.
+// Booleans are bytes, of which any but 0 is true.
+template <class From, bool kIsBoolean>
+struct Number {
+  static HWY_INLINE auto of(From x) {
+    if constexpr (kIsBoolean) return x != 0 ? 1 : 0;
+    if constexpr (!kIsBoolean) return x;
+  }
+};
+template <class From, bool kIsBoolean, class To>
+struct Cast {
+  static HWY_INLINE To of(From x) {
+    const auto number = Number<From, kIsBoolean>::of(x);
+    if constexpr (std::is_integral_v<To>) return program::integer_of<To>(number);
+    if constexpr (!std::is_integral_v<To>) return static_cast<To>(number);
+  }
+};
+template <class From>
+struct ToBoolean {
+  static HWY_INLINE uint8_t of(From x) { return x != 0 ? 1 : 0; }
+};
+
 struct And {
   static HWY_INLINE uint8_t of(uint8_t a, uint8_t b) { return (a != 0) & (b != 0); }
 };

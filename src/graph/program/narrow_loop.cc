@@ -45,7 +45,9 @@ std::optional<Elements> result_of(const Node& node, DType dtype, bool are_exact)
     case Op::where:
       return are_exact ? std::optional(Elements{dtype, true}) : std::nullopt;
     case Op::cast:
-      return node.dtype == dtype ? std::optional(Elements{dtype, true}) : std::nullopt;
+    case Op::to_bool:
+      return are_exact || node.dtype == dtype ? std::optional(Elements{node.dtype, true})
+                                              : std::nullopt;
     default:
       return are_exact && is_comparison(node.op) ? std::optional(Elements{DType::boolean, true})
                                                  : std::nullopt;
@@ -116,11 +118,13 @@ class NarrowLoop {
       if (!is_condition && elements.dtype != member.step) return false;
       member.inputs.push_back(*found);
     }
-    if (narrow_step(node.op, member.step, 0) == nullptr) return false;
     const auto result = result_of(node, member.step, are_exact);
     if (!result) return false;
     member.result = *result;
-    is_worth_it_ |= is_narrow(member.step) || result->dtype == DType::boolean;
+    if (step_of(member, 0) == nullptr) return false;
+    for (const DType dtype : {member.step, result->dtype}) {
+      is_worth_it_ |= is_narrow(dtype) || dtype == DType::boolean;
+    }
     if (is_written_[id]) {
       if (!result->is_exact || result->dtype != node.dtype) return false;
       member.output = operand(id, {0, dense_strides(node.shape)}, node.shape);
@@ -134,6 +138,15 @@ class NarrowLoop {
     member_of_[id] = members_.size();
     members_.push_back(std::move(member));
     return true;
+  }
+
+  static bool is_cast(const Member& member) {
+    return member.op == Op::cast || member.op == Op::to_bool;
+  }
+
+  static Step step_of(const Member& member, unsigned scalars) {
+    return is_cast(member) ? narrow_cast(member.step, member.result.dtype, scalars)
+                           : narrow_step(member.op, member.step, scalars);
   }
 
   std::optional<Input> input(Id id, const Extents& shape) {
@@ -176,6 +189,7 @@ class NarrowLoop {
   void set_blocks() {
     size_t widest = 1;
     for (const DType dtype : types_) widest = std::max(widest, bytes_of(dtype));
+    for (const Member& one : members_) widest = std::max(widest, bytes_of(one.result.dtype));
     const int64_t most = kBlockBytes / static_cast<int64_t>(widest);
     const int64_t columns = std::max<int64_t>(loop_.columns, 1);
     loop_.chunk = std::min(columns, most);
@@ -188,7 +202,8 @@ class NarrowLoop {
   void find_casts() {
     for (size_t i = 0; i < members_.size(); ++i) {
       const Member& cast = members_[i];
-      if (cast.op != Op::cast || cast.inputs[0].is_operand) continue;
+      const bool is_free = is_cast(cast) && cast.step == cast.result.dtype;
+      if (!is_free || cast.inputs[0].is_operand) continue;
       Member& from = members_[cast.inputs[0].index];
       if (from.readers == 1 && !from.output) from.cast = i;
     }
@@ -207,7 +222,7 @@ class NarrowLoop {
       step.inputs[i] = from.is_operand ? operand_slot(from.index) : members_[from.index].slot;
       if (loop_.slots[step.inputs[i]].column == 0) step.scalars |= static_cast<uint8_t>(1u << i);
     }
-    step.run = narrow_step(step.op, member.step, step.scalars);
+    step.run = step_of(member, step.scalars);
     if (step.run == nullptr) return false;
     step.kind = LoopStep::Kind::narrow;
     size_t last = at;

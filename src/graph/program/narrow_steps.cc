@@ -46,7 +46,6 @@ template <class T>
 constexpr Table integers() {
   using U = std::make_unsigned_t<T>;
   Table all = comparisons<T>();
-  at(all, Op::cast) = one<typed::Copy, U>();
   at(all, Op::negate) = one<typed::Negative, U>();
   at(all, Op::absolute) = one<typed::Absolute, T>();
   at(all, Op::add) = two<typed::Add, U>();
@@ -91,6 +90,46 @@ constexpr std::array<Table, 16> all_types() {
   return all;
 }
 
+template <class F, class From, class To>
+constexpr StepRow cast() {
+  return {run_typed<F, From, From, To, 1, 0>, run_typed<F, From, From, To, 1, 1>};
+}
+
+template <class From, bool kIsBoolean>
+constexpr std::array<StepRow, 16> casts_to_all() {
+  std::array<StepRow, 16> all{};
+  const auto of = [&](DType dtype) -> StepRow& { return all[static_cast<size_t>(dtype)]; };
+  of(DType::boolean) = cast<narrow::ToBoolean<From>, From, uint8_t>();
+  of(DType::i8) = cast<narrow::Cast<From, kIsBoolean, int8_t>, From, int8_t>();
+  of(DType::i16) = cast<narrow::Cast<From, kIsBoolean, int16_t>, From, int16_t>();
+  of(DType::i32) = cast<narrow::Cast<From, kIsBoolean, int32_t>, From, int32_t>();
+  of(DType::i64) = cast<narrow::Cast<From, kIsBoolean, int64_t>, From, int64_t>();
+  of(DType::u8) = cast<narrow::Cast<From, kIsBoolean, uint8_t>, From, uint8_t>();
+  of(DType::u16) = cast<narrow::Cast<From, kIsBoolean, uint16_t>, From, uint16_t>();
+  of(DType::u32) = cast<narrow::Cast<From, kIsBoolean, uint32_t>, From, uint32_t>();
+  of(DType::u64) = cast<narrow::Cast<From, kIsBoolean, uint64_t>, From, uint64_t>();
+  of(DType::f32) = cast<narrow::Cast<From, kIsBoolean, float>, From, float>();
+  of(DType::f64) = cast<narrow::Cast<From, kIsBoolean, double>, From, double>();
+  return all;
+}
+
+constexpr std::array<std::array<StepRow, 16>, 16> all_casts() {
+  std::array<std::array<StepRow, 16>, 16> all{};
+  const auto of = [&](DType dtype) -> auto& { return all[static_cast<size_t>(dtype)]; };
+  of(DType::boolean) = casts_to_all<uint8_t, true>();
+  of(DType::i8) = casts_to_all<int8_t, false>();
+  of(DType::i16) = casts_to_all<int16_t, false>();
+  of(DType::i32) = casts_to_all<int32_t, false>();
+  of(DType::i64) = casts_to_all<int64_t, false>();
+  of(DType::u8) = casts_to_all<uint8_t, false>();
+  of(DType::u16) = casts_to_all<uint16_t, false>();
+  of(DType::u32) = casts_to_all<uint32_t, false>();
+  of(DType::u64) = casts_to_all<uint64_t, false>();
+  of(DType::f32) = casts_to_all<float, false>();
+  of(DType::f64) = casts_to_all<double, false>();
+  return all;
+}
+
 }  // namespace
 
 extern const NarrowSteps kNarrowSteps;
@@ -103,6 +142,7 @@ const NarrowSteps kNarrowSteps = {
     .name = "scalar",
 #endif
     .table = all_types(),
+    .casts = all_casts(),
 };
 
 }  // namespace hoist::graph::HWY_NAMESPACE
@@ -127,9 +167,19 @@ std::span<const NarrowSteps* const> runnable_narrow_steps() {
   return all;
 }
 
-Step narrow_step(Op op, DType dtype, unsigned scalars) {
+namespace {
+const NarrowSteps& narrow_steps() {
   static const NarrowSteps& widest = *runnable_narrow_steps().front();
-  return widest.table[static_cast<size_t>(dtype)][static_cast<size_t>(op)][scalars];
+  return widest;
+}
+}  // namespace
+
+Step narrow_step(Op op, DType dtype, unsigned scalars) {
+  return narrow_steps().table[static_cast<size_t>(dtype)][static_cast<size_t>(op)][scalars];
+}
+
+Step narrow_cast(DType from, DType to, unsigned scalars) {
+  return narrow_steps().casts[static_cast<size_t>(from)][static_cast<size_t>(to)][scalars];
 }
 
 }  // namespace hoist::graph::program

@@ -83,14 +83,37 @@ TEST_P(NarrowStepsTest, PairsGiveTheLowBitsOfLanes) {
       step(op, dtype, 0)(in_a.data(), in_b.data(), nullptr, found.data(), n);
       ASSERT_EQ(found, as_memory(DType::boolean, wide)) << properties(op).name;
     }
-    for (const Op op : {Op::negate, Op::absolute, Op::bitwise_invert, Op::cast}) {
-      Values wide(a);
-      if (op != Op::cast) {
-        step_for(op, Lanes::i64, DType::i64, 0)(a.bytes(), nullptr, nullptr, wide.bytes(), n);
-      }
+    for (const Op op : {Op::negate, Op::absolute, Op::bitwise_invert}) {
+      Values wide(Lanes::i64, n);
+      step_for(op, Lanes::i64, DType::i64, 0)(a.bytes(), nullptr, nullptr, wide.bytes(), n);
       std::vector<std::byte> found(in_a.size());
       step(op, dtype, 0)(in_a.data(), nullptr, nullptr, found.data(), n);
       ASSERT_EQ(found, as_memory(dtype, wide)) << properties(op).name;
+    }
+  }
+}
+
+TEST_P(NarrowStepsTest, CastsAreThoseOfLanes) {
+  constexpr DType kTypes[] = {DType::boolean, DType::i8,  DType::i16, DType::i32,
+                              DType::i64,     DType::u8,  DType::u16, DType::u32,
+                              DType::u64,     DType::f32, DType::f64};
+  Node node;
+  node.shape = {5000};
+  for (const DType from : kTypes) {
+    node.dtype = from;
+    const Values a = random_.values(node, true);
+    const std::vector<std::byte> in = as_memory(from, a);
+    for (const DType to : kTypes) {
+      Values lanes(lanes_of(to), a.size());
+      step_for(Op::cast, lanes_of(from), to, 0)(a.bytes(), nullptr, nullptr, lanes.bytes(),
+                                                a.size());
+      std::vector<std::byte> memory(a.size() * bytes_of(to));
+      GetParam()->casts[static_cast<size_t>(from)][static_cast<size_t>(to)][0](
+          in.data(), nullptr, nullptr, memory.data(), a.size());
+      Values found(lanes_of(to), a.size());
+      widen(to, memory.data(), a.size(), found.bytes());
+      ASSERT_TRUE(same_values(found, lanes))
+          << array::properties(from).framework << " as " << array::properties(to).framework;
     }
   }
 }
@@ -148,8 +171,14 @@ TEST(NarrowLoopTest, RandomGraphsOfIntegers) {
       return graph.broadcast(all[random.below(all.size())], shape).value();
     };
     for (int k = 0; k < 6; ++k) {
-      const size_t kind = random.below(8);
-      if (kind == 0) {
+      const size_t kind = random.below(9);
+      if (kind == 8) {
+        const DType other = kIntegers[random.below(std::size(kIntegers))];
+        const Id wide = graph.cast(one_of(numbers), other).value();
+        const Id sum = graph.add_node(Op::add, {wide, wide}).value();
+        numbers.push_back(graph.cast(sum, dtype).value());
+        booleans.push_back(graph.cast(sum, DType::boolean).value());
+      } else if (kind == 0) {
         const Op op = kComparisons[random.below(std::size(kComparisons))];
         booleans.push_back(graph.add_node(op, {one_of(numbers), one_of(numbers)}).value());
       } else if (kind == 1) {
