@@ -45,9 +45,10 @@ TEST_F(PackedGpuProducts, RowsOfXMayLieAnywhere) {
                     spread.begin() + static_cast<ptrdiff_t>(offset + i * stride));
       }
       const Buffer from = on_gpu(spread);
+      Operands operands = {data<uint16_t>(from, offset), count, stride, nullptr, 110};
       const std::vector<uint16_t> y = written(count * 110, [&](uint16_t* out) {
-        return matmul_on_gpu(*stream_, packed.view,
-                             {data<uint16_t>(from, offset), count, stride, out, 110});
+        operands.y = out;
+        return matmul_on_gpu(*stream_, packed.view, operands);
       });
       results.push_back(y);
       EXPECT_EQ(results.back(), results.front()) << offset << ", " << stride << ", " << count;
