@@ -31,7 +31,7 @@ std::optional<int64_t> timestamp(const records::DateForm& form, int64_t count, u
 
 // Whether the first row is a CSV's header.
 inline bool has_header(const records::RecordReader& reader) {
-  return !reader.dialect().names.empty();
+  return !reader.dialect().names.empty() && !reader.dialect().header_lost;
 }
 
 }  // namespace hoist::python

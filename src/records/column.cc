@@ -1,10 +1,11 @@
 #include "records/column.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
+#include <limits>
 
 #include "base/varint.h"
+#include "records/exact_number.h"
 #include "records/integer_stream.h"
 #include "records/prediction.h"
 
@@ -210,6 +211,17 @@ Result<std::vector<uint32_t>> sources_of(std::span<const std::byte> bytes, size_
   return sources;
 }
 
+Result<NumberForm> form_of(std::span<const std::byte> bytes) {
+  ByteReader in(bytes);
+  if (in.read<uint8_t>() != static_cast<uint8_t>(ColumnType::numbers)) return damaged();
+  const Result<Prediction> prediction = read_prediction(in, std::numeric_limits<uint32_t>::max());
+  if (!prediction) return prediction.error();
+  const uint64_t count = read_varint(in);
+  if (starts_with_value(prediction->predictor) && count > 0) read_varint(in);
+  in.take(read_varint(in));  // the integers
+  return read_form(in);
+}
+
 bool ColumnCursor::take_exception() {
   const size_t at = next_++;
   const std::vector<int64_t>& exceptions = column_->numbers.exceptions;
@@ -261,11 +273,7 @@ std::optional<double> ColumnCursor::number() {
       return number_of(numbers.form, numbers.values[number_++]);
     }
   }
-  const std::string_view value = text();
-  double number = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (error != std::errc() || end != value.data() + value.size()) return std::nullopt;
-  return number;
+  return nearest_double(text());
 }
 
 int64_t ColumnCursor::length() {

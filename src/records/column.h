@@ -54,6 +54,9 @@ Result<std::shared_ptr<const DecodedColumn>> decode_column(std::span<const std::
 // The columns that a column's values are made from, by the first of its bytes.
 Result<std::vector<uint32_t>> sources_of(std::span<const std::byte> bytes, size_t columns_before);
 
+// The form of a column of numbers, without decoding them.
+Result<NumberForm> form_of(std::span<const std::byte> bytes);
+
 // Goes over a column's values in order.
 class ColumnCursor {
  public:
@@ -67,7 +70,8 @@ class ColumnCursor {
 
   // The next value as a text, which lives until the next call.
   std::string_view text();
-  // As a number, and whether it is one. Exceptions and texts are read as decimal numbers.
+  // As a number, and whether it is one. Exceptions and texts are read as decimal numbers; those
+  // beyond the range of doubles are infinity or 0.
   std::optional<double> number();
   // A column of lengths; -1 where there is no further.
   int64_t length();

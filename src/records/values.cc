@@ -3,38 +3,13 @@
 #include <algorithm>
 #include <limits>
 
+#include "records/exact_number.h"
+
 namespace hoist::records {
 namespace {
 
 bool is_nothing(std::string_view text) {
   return text.empty() || text == "null" || text == "NaN" || text == "nan";
-}
-
-size_t digits_at(std::string_view text, size_t at) {
-  size_t end = at;
-  while (end < text.size() && text[end] >= '0' && text[end] <= '9') ++end;
-  return end - at;
-}
-
-// As in JSON (RFC 8259, 6): no zeros in front, which only names of things have.
-bool is_json_number(std::string_view text) {
-  size_t at = text.starts_with('-') ? 1 : 0;
-  const size_t whole = digits_at(text, at);
-  if (whole == 0 || (whole > 1 && text[at] == '0')) return false;
-  at += whole;
-  if (at < text.size() && text[at] == '.') {
-    const size_t fraction = digits_at(text, at + 1);
-    if (fraction == 0) return false;
-    at += 1 + fraction;
-  }
-  if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
-    ++at;
-    if (at < text.size() && (text[at] == '+' || text[at] == '-')) ++at;
-    const size_t exponent = digits_at(text, at);
-    if (exponent == 0) return false;
-    at += exponent;
-  }
-  return at == text.size();
 }
 
 // Whether all are numbers, or nothing.

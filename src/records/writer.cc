@@ -44,9 +44,12 @@ Result<RecordWriter> RecordWriter::append(const std::string& path, const RecordO
 }
 
 Status RecordWriter::begin(std::string_view first_block) {
-  dialect_ = detect(first_block);
-  if (options_.format && *options_.format != dialect_.format)
-    dialect_ = {.format = *options_.format};
+  dialect_ = dialect_of(first_block, options_.format, options_.header);
+  if (options_.header == true && dialect_.format != Format::csv) {
+    return fail(ErrorCode::invalid_argument, "only CSV has a header, and this is " +
+                                                 std::string(name(dialect_.format)) +
+                                                 ": give the format, csv, or no header");
+  }
   const container::WriterOptions options{.kind = kFileKind,
                                          .metadata = encode_dialect(dialect_),
                                          .durable = options_.durable,

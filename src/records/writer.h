@@ -27,6 +27,9 @@ namespace hoist::records {
 struct RecordOptions {
   Effort effort = Effort::usual;
   std::optional<Format> format = std::nullopt;  // else by the first lines
+  // Whether a CSV's first line has the names of its columns; else by the first lines.
+  // `invalid_argument` where the text is no CSV.
+  std::optional<bool> header = std::nullopt;
   bool durable = true;
   OutputRule output = {.replace = Replace::any};
   ThreadPool* pool = nullptr;  // that of the process where null

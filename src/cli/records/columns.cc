@@ -7,6 +7,7 @@
 #include "cli/output_rule.h"
 #include "cli/records/commands.h"
 #include "cli/records/npz_writer.h"
+#include "cli/records/state.h"
 #include "cli/report.h"
 #include "records/reader.h"
 #include "records/values.h"
@@ -127,6 +128,7 @@ Status write_rows(const RecordReader& reader, const Selected& column, NpzWriter&
 Status write_columns(const ColumnsOptions& options) {
   const Result<RecordReader> reader = RecordReader::open(options.file);
   if (!reader) return reader.error();
+  warn_of_state(*reader);
   Result<OutputFile> file =
       OutputFile::create(options.output, output_rule(options.force, {options.file}));
   if (!file) return file.error();

@@ -8,6 +8,7 @@
 #include "cli/container/progress.h"
 #include "cli/output_rule.h"
 #include "cli/records/commands.h"
+#include "cli/records/state.h"
 #include "cli/report.h"
 #include "records/reader.h"
 
@@ -45,11 +46,11 @@ Status decode(const DecodeOptions& options) {
     if (!condition) return condition.error();
     read.where.push_back(std::move(*condition));
   }
-  const Result<RecordReader> reader = RecordReader::open(options.file);
+  // Standard output gets what is whole of a damaged file before the error; a file appears whole.
+  const Result<RecordReader> reader =
+      RecordReader::open(options.file, {.partial = options.output == "-"});
   if (!reader) return reader.error();
-  if (reader->state() == container::IndexState::uncommitted) {
-    warn(fmt::format("{} was not finished: the rows of its whole blocks follow", options.file));
-  }
+  warn_of_state(*reader);
   if (options.output == "-") {
     return reader->text(read, [](std::string_view text) {
       return write_full(STDOUT_FILENO, text.data(), text.size(), "standard output");

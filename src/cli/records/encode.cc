@@ -77,6 +77,7 @@ Status encode(const EncodeOptions& options) {
   const Result<Input> input = open_input(options.input);
   if (!input) return input.error();
   RecordOptions how = record_options(options.best, options.format);
+  if (options.header != "auto") how.header = options.header == "yes";
   std::vector<std::string> inputs;
   if (options.input != "-") inputs.push_back(options.input);
   how.output = output_rule(options.force, inputs);

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "cli/records/commands.h"
+#include "cli/records/state.h"
 #include "cli/report.h"
 #include "records/reader.h"
 
@@ -75,6 +76,7 @@ Result<Facts> gather(const RecordReader& reader) {
 
 ordered_json info_json(const RecordReader& reader, const Facts& facts) {
   ordered_json json = {{"file", reader.name()},
+                       {"state", state_name(reader)},
                        {"bytes", reader.file_size()},
                        {"text_bytes", reader.text_bytes()},
                        {"rows", reader.rows()},
@@ -125,8 +127,9 @@ void print_text(const RecordReader& reader, const Facts& facts) {
 }  // namespace
 
 int records_info_command(const RecordsInfoOptions& options) {
-  const Result<RecordReader> reader = RecordReader::open(options.file);
+  const Result<RecordReader> reader = RecordReader::open(options.file, {.partial = true});
   if (!reader) return report(reader.error());
+  warn_of_state(*reader);
   const Result<Facts> facts = gather(*reader);
   if (!facts) return report(facts.error());
   if (options.json) {
@@ -136,7 +139,7 @@ int records_info_command(const RecordsInfoOptions& options) {
   } else {
     print_text(*reader, *facts);
   }
-  return kDone;
+  return reader->check_whole() ? kDone : report(reader->check_whole().error());
 }
 
 }  // namespace hoist::cli

@@ -24,6 +24,12 @@ void add_encode(CLI::App& app, int& status) {
   command->add_option("--format", options->format, "What the lines are; auto: by the first of them")
       ->check(CLI::IsMember({"auto", "json", "csv", "pairs", "symbolic", "log", "plain"}))
       ->capture_default_str();
+  command
+      ->add_option("--header", options->header,
+                   "Whether the first line of a CSV has the names of its columns; auto: by the "
+                   "first lines")
+      ->check(CLI::IsMember({"auto", "yes", "no"}))
+      ->capture_default_str();
   command->add_flag("--best", options->best, "Compress texts harder, and several times slower");
   command->add_flag("--json", options->json, "Print as JSON");
   command->footer(
@@ -111,6 +117,23 @@ void add_verify(CLI::App& app, int& status) {
   command->callback([&status, options] { status = records_verify_command(*options); });
 }
 
+void add_repair(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("repair", "Save the whole rows of a damaged .hrec file");
+  auto options = std::make_shared<RecordsRepairOptions>();
+  command->add_option("FILE", options->file, "The damaged or unfinished file, which is only read")
+      ->required();
+  command->add_option("-o,--output", options->output, "The new .hrec file")
+      ->required()
+      ->type_name("OUT");
+  add_force(command, options->force);
+  command->add_flag("--json", options->json, "Print as JSON");
+  command->footer(
+      "Every block whose bytes are whole is saved, wherever it lies by now. Says which rows are "
+      "lost, as\nA:B for rows A to B - 1.\n\n"
+      "Example:\n  hoist records repair damaged.hrec -o saved.hrec");
+  command->callback([&status, options] { status = records_repair_command(*options); });
+}
+
 }  // namespace
 }  // namespace hoist::cli
 
@@ -131,5 +154,6 @@ int main(int argc, char** argv) {
   add_columns(app, status);
   add_info(app, status);
   add_verify(app, status);
+  add_repair(app, status);
   return run_tool(app, argc, argv, [&] { return status; });
 }
