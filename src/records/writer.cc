@@ -36,10 +36,17 @@ Result<RecordWriter> RecordWriter::append(const std::string& path, const RecordO
                 "the last row has no line feed, so no row can follow it (" + path +
                     "): decode it, add the line feed and encode it again");
   }
+  if (reader->blocks().empty()) {
+    writer.empty_.emplace(std::move(*appended));
+    const Format format = reader->dialect().format;
+    if (!options.format && format != Format::plain) writer.options_.format = format;
+    writer.options_.output = {.replace = Replace::any};
+    return writer;
+  }
   writer.writer_.emplace(std::move(*appended));
   writer.dialect_ = reader->dialect();
   if (options.format) writer.dialect_.format = *options.format;
-  writer.rows_ = reader->rows();
+  writer.rows_ = writer.committed_rows_ = reader->rows();
   return writer;
 }
 
@@ -64,17 +71,33 @@ Status RecordWriter::begin(std::string_view first_block) {
 Status RecordWriter::write_all(const ReadText& read) {
   ThreadPool& pool = options_.pool != nullptr ? *options_.pool : ThreadPool::process();
   BlockCutter cutter(read, kBlockText * static_cast<size_t>(pool.size()));
+  if (options_.commit_at_pauses) cutter.cut_at_pauses();
   for (;;) {
     const Result<std::vector<std::string_view>> blocks = cutter.next();
-    if (!blocks) return blocks.error();
-    if (blocks->empty()) return {};
-    if (!writer_) {
-      if (Status status = begin(blocks->front()); !status) return status;
+    if (!blocks) {
+      const Status rest = appending_ ? write_batch(cutter.rest()) : Status();
+      return rest ? blocks.error() : rest;
     }
-    if (Status status = write_blocks(*blocks); !status) return status;
-    if (!appending_) continue;
-    if (Status status = writer_->commit(); !status) return status;
+    if (blocks->empty()) return {};
+    if (Status status = write_batch(*blocks); !status) return status;
   }
+}
+
+Status RecordWriter::write_batch(std::span<const std::string_view> blocks) {
+  if (blocks.empty()) return {};
+  if (!writer_) {
+    if (Status status = begin(blocks.front()); !status) return status;
+  }
+  if (Status status = write_blocks(blocks); !status) return status;
+  return appending_ ? commit() : Status();
+}
+
+Status RecordWriter::commit() {
+  if (Status status = writer_->commit(); !status) return status;
+  empty_.reset();
+  committed_rows_ = rows_;
+  committed_text_ = text_;
+  return {};
 }
 
 Status RecordWriter::write_blocks(std::span<const std::string_view> blocks) {
@@ -101,10 +124,11 @@ Status RecordWriter::write_blocks(std::span<const std::string_view> blocks) {
 }
 
 Status RecordWriter::finish() {
+  if (!writer_ && empty_) return {};
   if (!writer_) {
     if (Status status = begin({}); !status) return status;
   }
-  return writer_->commit();
+  return commit();
 }
 
 }  // namespace hoist::records

@@ -126,6 +126,9 @@ Status write_rows(const RecordReader& reader, const Selected& column, NpzWriter&
 }
 
 Status write_columns(const ColumnsOptions& options) {
+  if (options.output == "-") {
+    return fail(ErrorCode::invalid_argument, "arrays need a file (-): name one");
+  }
   const Result<RecordReader> reader = RecordReader::open(options.file);
   if (!reader) return reader.error();
   warn_of_state(*reader);

@@ -21,6 +21,7 @@ int encode_command(const EncodeOptions& options);
 struct AppendRecordsOptions {
   std::string input;
   std::string file;
+  std::string commit_every = "5s";
   bool best = false;
   bool json = false;
 };

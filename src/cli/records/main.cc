@@ -17,7 +17,7 @@ void add_encode(CLI::App& app, int& status) {
                    "JSON Lines, CSV, key>>value or symbolic lines, logs, any text; - is standard "
                    "input")
       ->required();
-  command->add_option("-o,--output", options->output, "The .hrec file")
+  command->add_option("-o,--output", options->output, "The .hrec file; - is standard output")
       ->required()
       ->type_name("OUT");
   add_force(command, options->force);
@@ -45,12 +45,22 @@ void add_append(CLI::App& app, int& status) {
   auto options = std::make_shared<AppendRecordsOptions>();
   command->add_option("IN", options->input, "The text; - is standard input")->required();
   command->add_option("FILE", options->file, "The .hrec file")->required();
+  command
+      ->add_option(
+          "--commit-every", options->commit_every,
+          "How long a row of a pipe waits for more before it is committed; 0s: for 8 MiB a "
+          "thread")
+      ->type_name("TIME")
+      ->capture_default_str();
   command->add_flag("--best", options->best, "Compress texts harder, and several times slower");
   command->add_flag("--json", options->json, "Print as JSON");
   command->footer(
-      "Rows are there for readers after every 8 MiB of text a thread. A crash leaves whole "
-      "blocks.\n\n"
-      "Example:\n  hoist records append today.jsonl trades.hrec");
+      "Rows are there for readers after every 8 MiB of text a thread, and those of a pipe after "
+      "that time.\nA crash or a full disk leaves whole blocks. Ctrl-C commits the rows that were "
+      "read.\n\n"
+      "Examples:\n"
+      "  hoist records append today.jsonl trades.hrec\n"
+      "  tail -F app.log | hoist records append - app.hrec");
   command->callback([&status, options] { status = append_command(*options); });
 }
 
