@@ -47,6 +47,7 @@ struct Facts {
   std::map<std::string_view, uint64_t> formats;
   uint64_t column_bytes = 0;
   uint64_t shapes = 0;
+  Status read;  // why not all blocks are counted
 };
 
 std::string_view kind_of(ColumnKind kind) {
@@ -54,12 +55,15 @@ std::string_view kind_of(ColumnKind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
-Result<Facts> gather(const RecordReader& reader) {
+Facts gather(const RecordReader& reader) {
   Facts facts;
   std::map<std::pair<std::string, ColumnKind>, size_t> places;
   for (size_t i = 0; i < reader.blocks().size(); ++i) {
     const Result<LoadedBlock> loaded = reader.load(i);
-    if (!loaded) return loaded.error();
+    if (!loaded) {
+      if (facts.read) facts.read = loaded.error();
+      continue;
+    }
     const Block& block = loaded->block();
     ++facts.formats[name(block.format())];
     facts.shapes += block.shapes();
@@ -130,16 +134,16 @@ int records_info_command(const RecordsInfoOptions& options) {
   const Result<RecordReader> reader = RecordReader::open(options.file, {.partial = true});
   if (!reader) return report(reader.error());
   warn_of_state(*reader);
-  const Result<Facts> facts = gather(*reader);
-  if (!facts) return report(facts.error());
+  const Facts facts = gather(*reader);
   if (options.json) {
     fmt::print(
         "{}\n",
-        info_json(*reader, *facts).dump(2, ' ', false, ordered_json::error_handler_t::replace));
+        info_json(*reader, facts).dump(2, ' ', false, ordered_json::error_handler_t::replace));
   } else {
-    print_text(*reader, *facts);
+    print_text(*reader, facts);
   }
-  return reader->check_whole() ? kDone : report(reader->check_whole().error());
+  if (!reader->check_whole()) return report(reader->check_whole().error());
+  return facts.read ? kDone : report(facts.read.error());
 }
 
 }  // namespace hoist::cli

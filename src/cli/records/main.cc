@@ -80,7 +80,8 @@ void add_decode(CLI::App& app, int& status) {
       ->allow_extra_args(false);
   command->footer(
       "Conditions are COLUMN=VALUE, or !=, <, <=, >, >= in place of =. `hoist records info` lists "
-      "the\ncolumns. Numbers are compared as numbers.\n\n"
+      "the\ncolumns; one with such a sign in its name stands between double quotes. Numbers are "
+      "compared as\nnumbers.\n\n"
       "Examples:\n"
       "  hoist records decode trades.hrec -o trades.jsonl\n"
       "  hoist records decode trades.hrec --rows 1000:1010\n"
@@ -92,9 +93,11 @@ void add_columns(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand("columns", "Write columns as arrays for NumPy");
   auto options = std::make_shared<ColumnsOptions>();
   command->add_option("FILE", options->file, "The .hrec file")->required();
-  command->add_option("--select", options->select, "Names of columns, with commas between them")
+  command
+      ->add_option(
+          "--select", options->select,
+          "Names of columns, with commas between them; those with a comma in double quotes")
       ->required()
-      ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("NAMES");
   command->add_option("-o,--output", options->output, "The .npz file")
