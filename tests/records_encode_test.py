@@ -8,6 +8,7 @@ import random
 import resource
 import tempfile
 import unittest
+import xml.etree.ElementTree
 
 try:
     import numpy
@@ -109,6 +110,30 @@ class Encode(unittest.TestCase):
         self.assertEqual(sorted(found), ["a", "a.rows", "b,c", "b,c.rows", 'q\\"q', 'q\\"q.rows'])
         self.assertEqual(found["b,c"].tolist(), [7] * 5)
         self.assertEqual(self.tool("columns", self.file, "--select", '"a', "-o", output, "--force")[0], 2)
+
+    def test_plot(self):
+        lines = [json.dumps({"a<&b": i, "é": "x" * (i % 9), "n" * 200: i * 1.5}, ensure_ascii=False).encode()
+                 for i in range(500)]
+        content = b"\n".join([*lines, b'{"bad \xff": 1, "\x01": 2}', b""])
+        self.good("encode", "-", "-o", self.file, "--format", "json", input=content)
+        plot = self.folder / "x.svg"
+        for more in ((), ("--json",)):
+            self.good("info", self.file, "--plot", plot, "--force", *more)
+            words = [text.text for text in xml.etree.ElementTree.parse(plot).iter() if text.tag.endswith("text")]
+            self.assertIn("/a<&b", words)
+            self.assertIn("shapes, names, index", words)
+            self.assertTrue(any(word.startswith("/nnn") and word.endswith("…") for word in words))
+        before = plot.read_bytes()
+        self.assertEqual(self.tool("info", self.file, "--plot", plot)[0], 2)
+        self.assertEqual(self.tool("info", self.file, "--plot", self.file, "--force")[0], 2)
+        self.assertEqual(plot.read_bytes(), before)
+        # More columns than there are bars.
+        self.good("encode", "-", "-o", self.file, "--force", input=(json.dumps({f"k{i}": i for i in range(90)}) +
+                                                                   "\n").encode() * 3)
+        self.good("info", self.file, "--plot", plot, "--force")
+        self.assertIn("50 other columns", plot.read_text(encoding="utf-8"))
+        self.good("encode", "/dev/null", "-o", self.file, "--force")
+        self.good("info", self.file, "--plot", plot, "--force")
 
     def test_out_of_memory(self):
         self.good("encode", "-", "-o", self.file, input=b"".join(b'{"a": %d}\n' % (i * i) for i in range(300_000)))

@@ -46,6 +46,8 @@ int columns_command(const ColumnsOptions& options);
 
 struct RecordsInfoOptions {
   std::string file;
+  std::string plot;    // an SVG file; empty: none
+  bool force = false;  // replace it
   bool json = false;
 };
 int records_info_command(const RecordsInfoOptions& options);

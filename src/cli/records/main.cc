@@ -116,8 +116,14 @@ void add_info(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand("info", "Say what an .hrec file holds: bytes a column");
   auto options = std::make_shared<RecordsInfoOptions>();
   command->add_option("FILE", options->file, "The .hrec file")->required();
+  command->add_option("--plot", options->plot, "Draw what each column takes into an SVG file")
+      ->type_name("SVG");
+  add_force(command, options->force);
   command->add_flag("--json", options->json, "Print as JSON");
-  command->footer("Example:\n  hoist records info trades.hrec");
+  command->footer(
+      "Examples:\n"
+      "  hoist records info trades.hrec\n"
+      "  hoist records info trades.hrec --plot sizes.svg");
   command->callback([&status, options] { status = records_info_command(*options); });
 }
 
