@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import termios
+import threading
 import time
 import unittest
 
@@ -131,6 +132,29 @@ class Append(unittest.TestCase):
             done = len(out)
         self.good("append", "-", self.file, input=content[done:done + len(lines_of(0, 1)) - 1] + b"\n")
         self.assertEqual(self.tool("verify", self.file)[0], 0)
+
+    def test_a_reader_while_a_writer_cuts_off_an_unfinished_tail(self):
+        junk = random.Random(14).randbytes(2_000_000)
+        wrong = []
+
+        def read():
+            while not done.is_set():
+                status, out, err = self.tool("decode", self.file)
+                if status != 0 or not lines_of(0, 200).startswith(out) or not out.startswith(lines_of(0, 10)):
+                    wrong.append((status, len(out), err))
+
+        done = threading.Event()
+        threads = [threading.Thread(target=read) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for i in range(10, 200):
+            with self.file.open("ab") as file:
+                file.write(junk)
+            self.good("append", "-", self.file, input=lines_of(i, i + 1))
+        done.set()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
 
     def test_ctrl_c_commits_what_was_read(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

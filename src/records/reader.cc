@@ -1,6 +1,8 @@
 #include "records/reader.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 #include "base/nearest_word.h"
 #include "container/index.h"
@@ -42,9 +44,18 @@ Error no_column(const std::string& path, const std::vector<std::string>& paths,
 }  // namespace
 
 Result<RecordReader> RecordReader::open(const std::string& path, const OpenOptions& options) {
-  Result<std::unique_ptr<container::Source>> source = container::open_file_source(path);
-  if (!source) return source.error();
-  return open(std::move(*source), options);
+  // A writer that begins to append cuts off what another one left unfinished: what is amiss then is
+  // looked at again.
+  constexpr int kAttempts = 20;
+  for (int attempt = 1;; ++attempt) {
+    Result<std::unique_ptr<container::Source>> source = container::open_file_source(path);
+    if (!source) return source.error();
+    const uint64_t size = (*source)->size();
+    Result<RecordReader> reader = open(std::move(*source), options);
+    if (attempt == kAttempts || (reader && reader->check_whole())) return reader;
+    std::error_code unknown;
+    if (std::filesystem::file_size(path, unknown) == size || unknown) return reader;
+  }
 }
 
 Result<RecordReader> RecordReader::open(std::unique_ptr<container::Source> source,
