@@ -26,7 +26,7 @@ struct Written {
   __int128 units;
 };
 
-// Of up to 14 digits, in one of several ways to write it.
+// Up to 14 digits, in one of several ways to write them.
 Written random_number(std::mt19937_64& random) {
   const auto mantissa =
       static_cast<int64_t>(random() % (random() % 2 == 0 ? 300 : 100000000000000));

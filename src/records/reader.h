@@ -102,9 +102,9 @@ class RecordReader {
   Status check_blocks(bool partial);
   Status count_rows(bool partial);
   Error damaged(std::string_view what) const;
-  // Whatever rows are lost behind the block.
+  // Also where rows are lost behind the block.
   Result<LoadedBlock> load_alone(size_t block) const;
-  // Of rows that should be there behind a block.
+  // Whether the rows that should follow the block do.
   Status check_next(size_t block, const Block& loaded) const;
   struct Piece {
     std::string text;
