@@ -134,7 +134,8 @@ Result<DecodedColumns> Block::decode(const std::vector<bool>& wanted) const {
     }
     auto column = decode_column(columns_[i].bytes, columns_[i].values, decoded, texts);
     if (!column) return column.error();
-    const uint64_t size = (*column)->texts.bytes.size();
+    uint64_t size = 0;
+    for (const std::string_view text : (*column)->texts.strings) size += text.size();
     if (size > texts) return damaged();
     texts -= size;
     decoded.push_back(std::move(*column));
@@ -266,6 +267,65 @@ Result<ColumnValues> Block::read(size_t column) const {
   }
   if (values.rows.size() != count) return damaged();
   return values;
+}
+
+Block::Presence Block::presence(size_t column, std::vector<bool>& in_shape) const {
+  in_shape.assign(shapes_.size(), false);
+  bool each = true;
+  for (size_t i = 0; i < shapes_.size(); ++i) {
+    size_t slots = 0;
+    for (const Piece& piece : shapes_[i]) {
+      if (piece.slot == SlotKind::none) continue;
+      if (piece.slot == SlotKind::list && (piece.column == column || piece.lengths == column)) {
+        return Presence::several;
+      }
+      slots += piece.column == column ? 1 : 0;
+    }
+    if (slots > 1) return Presence::several;
+    in_shape[i] = slots == 1;
+    each &= slots == 1;
+  }
+  return each ? Presence::each : Presence::some;
+}
+
+Result<std::vector<std::optional<RowPlaces>>> Block::places(std::span<const size_t> columns) const {
+  std::vector<std::optional<RowPlaces>> found;
+  if (columns.empty()) return found;
+  ByteReader in(row_bytes_);
+  const std::optional<int64_t> constant = constant_integers(in);
+  std::vector<int64_t> shapes;
+  if (!constant) {
+    Result<std::vector<int64_t>> rows = row_shapes();
+    if (!rows) return rows.error();
+    shapes = std::move(*rows);
+  } else if (rows_ > 0 && (*constant < 0 || static_cast<size_t>(*constant) >= shapes_.size())) {
+    return damaged();
+  }
+  std::vector<bool> in_shape;
+  for (const size_t column : columns) {
+    if (column >= columns_.size()) {
+      return fail(ErrorCode::invalid_argument, "the block has no such column");
+    }
+    found.emplace_back();
+    const Presence presence = this->presence(column, in_shape);
+    if (presence == Presence::several) continue;
+    std::vector<uint32_t>& places = found.back().emplace().places;
+    const size_t values = columns_[column].values;
+    const bool is_each = rows_ > 0 && (presence == Presence::each ||
+                                       (constant && in_shape[static_cast<size_t>(*constant)]));
+    if (is_each) {
+      if (values != rows_) return damaged();
+      continue;
+    }
+    places.reserve(rows_);
+    uint32_t next = 0;
+    for (size_t row = 0; row < rows_; ++row) {
+      const auto shape = static_cast<size_t>(constant ? *constant : shapes[row]);
+      places.push_back(in_shape[shape] ? next++ : RowPlaces::kNone);
+    }
+    if (next != values) return damaged();
+  }
+  return found;
 }
 
 }  // namespace hoist::records

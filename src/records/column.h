@@ -54,9 +54,6 @@ Result<std::shared_ptr<const DecodedColumn>> decode_column(std::span<const std::
 // The columns that a column's values are made from, by the first of its bytes.
 Result<std::vector<uint32_t>> sources_of(std::span<const std::byte> bytes, size_t columns_before);
 
-// The form of a column of numbers, without decoding them.
-Result<NumberForm> form_of(std::span<const std::byte> bytes);
-
 // Goes over a column's values in order.
 class ColumnCursor {
  public:

@@ -6,7 +6,9 @@
 #include "codec/dictionary.h"
 #include "records/exact_number.h"
 #include "records/integer_stream.h"
+#include "records/json_number.h"
 #include "records/prediction_search.h"
+#include "records/sources.h"
 
 namespace hoist::records {
 namespace {
@@ -22,10 +24,16 @@ struct Analysed {
   std::vector<int64_t> codes;
   uint32_t copied = 0;
 
-  Sequence sequence() const {
-    if (type == ColumnType::dictionary) return {codes, nullptr, entries.size()};
+  // None where the column has neither numbers nor codes.
+  NumberRows rows() const {
+    if (type == ColumnType::dictionary)
+      return {.numbers = codes, .exceptions = {}, .count = codes.size()};
     if (type != ColumnType::numbers) return {};
-    return {numbers.values, &numbers.form, 0};
+    const size_t count = numbers.values.size() + numbers.exceptions.size();
+    return {.numbers = numbers.values, .exceptions = numbers.exceptions, .count = count};
+  }
+  Sequence sequence() const {
+    return {.rows = rows(), .form = type == ColumnType::numbers ? &numbers.form : nullptr};
   }
 };
 
@@ -141,27 +149,23 @@ class ColumnWriter {
   // The prediction, the number of values, the first one if stored, the differences.
   void write_sequence(uint32_t number, std::span<const int64_t> values, std::string& out) const {
     Prediction prediction = predictions_.of[number];
-    Sources sources;
-    std::vector<uint32_t> before;
-    if (has_first(prediction.predictor)) sources.first = values_of(prediction.first);
-    if (has_second(prediction.predictor)) sources.second = values_of(prediction.second);
-    if (has_group(prediction.predictor)) {
-      const Analysed& group = columns_[prediction.group];
-      before = positions_before(group.codes, group.entries.size());
-      sources.before = before;
+    const auto rows = [&](uint32_t source) -> std::optional<NumberRows> {
+      return columns_[source].rows();
+    };
+    auto sources = LinedUpSources::make(prediction, columns_[number].rows(), rows);
+    if (!sources) {
+      prediction = {};
+      sources = LinedUpSources();
     }
-    const std::vector<int64_t> rest = differences(prediction.predictor, values, sources);
+    const std::vector<int64_t> rest = differences(prediction.predictor, values, sources->get());
     prediction.first = place_[prediction.first];
     prediction.second = place_[prediction.second];
     prediction.group = place_[prediction.group];
+    prediction.other_group = place_[prediction.other_group];
     write_prediction(prediction, out);
     write_varint(out, values.size());
     if (rest.size() < values.size()) write_varint(out, zigzag(values[0]));
     encode_integers(rest, effort_, out);
-  }
-
-  std::span<const int64_t> values_of(uint32_t number) const {
-    return columns_[number].sequence().values;
   }
 
   void write_numbers(const Analysed& column, std::string& out) const {
@@ -195,7 +199,7 @@ std::vector<EncodedColumn> encode_columns(const Tokens& tokens, Effort effort) {
   std::vector<Sequence> sequences;
   sequences.reserve(columns.size());
   for (const Analysed& column : columns) sequences.push_back(column.sequence());
-  Predictions predictions = choose_predictions(sequences);
+  Predictions predictions = choose_predictions(sequences, effort);
   // A copy is behind what it copies: copies last, for none of them is anybody's source.
   std::stable_partition(predictions.order.begin(), predictions.order.end(),
                         [&](uint32_t number) { return columns[number].type != ColumnType::copy; });

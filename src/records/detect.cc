@@ -2,7 +2,7 @@
 #include <array>
 #include <unordered_set>
 
-#include "records/exact_number.h"
+#include "records/json_number.h"
 #include "records/limits.h"
 #include "records/line_parser.h"
 #include "records/number_text.h"

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <limits>
 
+#include "records/json_number.h"
 #include "records/number_text.h"
 
 namespace hoist::records {
@@ -20,34 +21,17 @@ struct Parts {
   std::string_view exponent;  // with its sign; empty: none
 };
 
-size_t digits_at(std::string_view text, size_t at) {
-  size_t end = at;
-  while (end < text.size() && text[end] >= '0' && text[end] <= '9') ++end;
-  return end - at;
-}
-
 std::optional<Parts> split(std::string_view text) {
+  if (!is_json_number(text)) return std::nullopt;
   Parts parts{.negative = text.starts_with('-'), .whole = {}, .fraction = {}, .exponent = {}};
-  size_t at = parts.negative ? 1 : 0;
-  const size_t whole = digits_at(text, at);
-  if (whole == 0 || (whole > 1 && text[at] == '0')) return std::nullopt;
-  parts.whole = text.substr(at, whole);
-  at += whole;
-  if (at < text.size() && text[at] == '.') {
-    const size_t fraction = digits_at(text, at + 1);
-    if (fraction == 0) return std::nullopt;
-    parts.fraction = text.substr(at + 1, fraction);
-    at += 1 + fraction;
+  if (parts.negative) text.remove_prefix(1);
+  if (const size_t e = text.find_first_of("eE"); e != std::string_view::npos) {
+    parts.exponent = text.substr(e + 1);
+    text = text.substr(0, e);
   }
-  if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
-    const size_t begin = ++at;
-    if (at < text.size() && (text[at] == '+' || text[at] == '-')) ++at;
-    const size_t exponent = digits_at(text, at);
-    if (exponent == 0) return std::nullopt;
-    at += exponent;
-    parts.exponent = text.substr(begin, at - begin);
-  }
-  if (at != text.size()) return std::nullopt;
+  const size_t point = std::min(text.find('.'), text.size());
+  parts.whole = text.substr(0, point);
+  if (point < text.size()) parts.fraction = text.substr(point + 1);
   return parts;
 }
 
@@ -58,8 +42,6 @@ std::string_view without_zeros_behind(std::string_view digits) {
 int sign_of(int64_t value) { return value < 0 ? -1 : value > 0 ? 1 : 0; }
 
 }  // namespace
-
-bool is_json_number(std::string_view text) { return split(text).has_value(); }
 
 std::optional<ExactNumber> ExactNumber::parse(std::string_view text) {
   const std::optional<Parts> parts = split(text);

@@ -1,7 +1,7 @@
 // Numbers as they are written, compared exactly: 64 bits hold neither every integer of a log nor
 // the digits of every price.
 //
-// A number is written as in JSON (RFC 8259, 6): no zeros in front, which only names of things have.
+// A number is written as in JSON (json_number.h).
 // In front of an exponent stands one digit (1.5e-7), as programs print it: 12e45678 is a name, too.
 #pragma once
 
@@ -10,8 +10,6 @@
 #include <string_view>
 
 namespace hoist::records {
-
-bool is_json_number(std::string_view text);
 
 class ExactNumber {
  public:

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "records/column_layout.h"
 #include "records/exact_number.h"
+#include "records/limits.h"
 
 namespace hoist::records {
 namespace {
@@ -59,8 +61,8 @@ class Comparer {
   bool may_hold_in(const BlockColumn& column) const {
     if (!number_ || !column.range || column.type != ColumnType::numbers) return true;
     // The ranges of other forms are those of what their digits stand for.
-    const Result<NumberForm> form = form_of(column.bytes);
-    if (!form || !is_plain_number(*form)) return true;
+    const Result<ColumnLayout> layout = read_layout(column.bytes, column.values, kMaxColumns + 1);
+    if (!layout || !is_plain_number(layout->form)) return true;
     const std::optional<double> than = nearest_double(condition_.value);
     return !than || may_hold(condition_.comparison, *column.range, *than);
   }
@@ -84,7 +86,6 @@ class Comparer {
     return held;
   }
 
- private:
   bool holds_for(std::string_view text) const {
     if (number_) {
       if (const std::optional<ExactNumber> value = ExactNumber::parse(text); value) {
@@ -95,6 +96,7 @@ class Comparer {
     return holds(condition_.comparison, text.compare(condition_.value));
   }
 
+ private:
   void compare_numbers(const DecodedColumn& column, std::vector<bool>& held) const {
     const NumberColumn& numbers = column.numbers;
     const bool is_decimal = numbers.form.type == NumberType::decimal;
@@ -136,6 +138,18 @@ std::optional<WrittenPath> read_path(std::string_view text, std::string_view end
   const bool is_followed = written.size < text.size();
   if (is_followed && ends.find(text[written.size]) == std::string_view::npos) return std::nullopt;
   return written;
+}
+
+std::optional<ExactNumber> number_of(const Condition& condition) {
+  return ExactNumber::parse(condition.value);
+}
+
+bool may_hold(const Condition& condition, const BlockColumn& column) {
+  return Comparer(condition).may_hold_in(column);
+}
+
+bool holds(const Condition& condition, std::string_view text) {
+  return Comparer(condition).holds_for(text);
 }
 
 Result<Condition> parse_condition(std::string_view text) {

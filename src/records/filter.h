@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "records/block.h"
+#include "records/exact_number.h"
 
 namespace hoist::records {
 
@@ -42,6 +43,15 @@ struct WrittenPath {
   size_t size = 0;
 };
 std::optional<WrittenPath> read_path(std::string_view text, std::string_view ends);
+
+// The number that the condition compares with, where it is one. It points into the condition.
+std::optional<ExactNumber> number_of(const Condition& condition);
+
+// Whether some value of the column may hold, by its range of numbers.
+bool may_hold(const Condition& condition, const BlockColumn& column);
+
+// Whether a value holds that is such a text.
+bool holds(const Condition& condition, std::string_view text);
 
 // Whether the path that a user wrote means this column.
 bool is_path(std::string_view written, std::string_view path);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "records/exact_number.h"
+#include "records/json_number.h"
 
 namespace hoist::records {
 namespace {

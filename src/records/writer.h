@@ -9,9 +9,9 @@
 // leaves them. A batch ends early where `read` gives less than it was asked for and
 // RecordOptions::commit_at_pauses says so: rows of a slow pipe are seen then.
 //
-// Memory: for each thread of the pool a batch of kBlockText bytes of text and what encoding it
-// takes, about 12 bytes for each byte of text: 100 MiB a thread. Lines longer than kBlockText take
-// more, up to 12 times kMaxBlockText.
+// Memory: for each thread of the pool a block of text (kBlockText, or kBestBlockText for
+// Effort::best) and what encoding it takes, about 12 bytes for each byte of text: 100 MiB a thread,
+// or 400. Longer lines take more, up to 12 times kMaxBlockText.
 #pragma once
 
 #include <functional>

@@ -4,7 +4,7 @@ import math
 from typing import Any, List, Optional, Sequence, Tuple, Union
 
 from hoist.errors import InvalidArgument
-from hoist.graph._arguments import _arrays, _axes, _axis, _counted, _rounded_once
+from hoist.graph._arguments import _arrays, _axes, _axis, _counted, _in_floats
 from hoist.graph._functions import _public, exp, expand_dims, matrix_transpose, softmax, where
 from hoist.graph._traced import Traced, axes_of
 
@@ -87,7 +87,7 @@ def _causal_mask(x: Traced, rows: int, columns: int) -> Traced:
 
 
 @_public
-@_rounded_once
+@_in_floats
 def scaled_dot_product_attention(
     query: Any,
     key: Any,

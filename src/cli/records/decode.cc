@@ -8,6 +8,7 @@
 #include "cli/container/progress.h"
 #include "cli/output_rule.h"
 #include "cli/records/commands.h"
+#include "cli/records/converted.h"
 #include "cli/records/state.h"
 #include "cli/report.h"
 #include "records/reader.h"
@@ -46,11 +47,19 @@ Status decode(const DecodeOptions& options) {
     if (!condition) return condition.error();
     read.where.push_back(std::move(*condition));
   }
-  // Standard output gets what is whole of a damaged file before the error; a file appears whole.
-  const Result<RecordReader> reader =
-      RecordReader::open(options.file, {.partial = options.output == "-"});
+  // Standard output gets the text that is whole of a damaged file before the error; a file appears
+  // whole.
+  const Result<RecordReader> reader = RecordReader::open(
+      options.file, {.partial = options.output == "-" && options.form.to.empty()});
   if (!reader) return reader.error();
   warn_of_state(*reader);
+  if (!options.form.to.empty()) {
+    return write_converted(options.form, options.output, options.force, {options.file},
+                           [&](SourceOptions how, const WriteText& write) {
+                             how.rows = read;
+                             return convert_records(*reader, how, write);
+                           });
+  }
   if (options.output == "-") {
     return reader->text(read, [](std::string_view text) {
       return write_full(STDOUT_FILENO, text.data(), text.size(), "standard output");

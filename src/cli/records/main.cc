@@ -64,6 +64,60 @@ void add_append(CLI::App& app, int& status) {
   command->callback([&status, options] { status = append_command(*options); });
 }
 
+const char* const kForms[] = {"jsonl", "csv", "lt", "lts", "ltu", "sym"};
+
+// What `convert` and `decode --to` share.
+void add_unparsed(CLI::App* command, RecordForm& form) {
+  CLI::Option* skip = command->add_flag(
+      "--skip-unparsed", form.skip_unparsed,
+      "Leave out rows that are no records, and say how many; else they are an error");
+  command
+      ->add_option("--keep-text", form.keep_text,
+                   "Make rows that are no records ones with this key and their text")
+      ->type_name("KEY")
+      ->excludes(skip);
+}
+
+void add_convert(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("convert", "Write records in another format of text");
+  auto options = std::make_shared<ConvertRecordsOptions>();
+  command
+      ->add_option("IN", options->input,
+                   "Text in one of the formats, or an .hrec file; - is standard input")
+      ->required();
+  command->add_option("-o,--output", options->output, "Where to write; - is standard output")
+      ->capture_default_str()
+      ->type_name("OUT");
+  add_force(command, options->force);
+  const std::vector<std::string> forms(std::begin(kForms), std::end(kForms));
+  command->add_option("--to", options->form.to, "The format; else the end of OUT's name says it")
+      ->check(CLI::IsMember(forms));
+  std::vector<std::string> sources = {"auto"};
+  sources.insert(sources.end(), forms.begin(), forms.end());
+  command
+      ->add_option("--from", options->form.from,
+                   "What IN is in; auto: by the end of its name, or by its first lines")
+      ->check(CLI::IsMember(sources))
+      ->capture_default_str();
+  command
+      ->add_option("--delimiter", options->form.delimiter, "What parts the fields of a CSV in IN")
+      ->type_name("CHARACTER");
+  command->add_flag("--no-header", options->form.no_header,
+                    "IN is CSV without a header: its keys are 0, 1, and so on");
+  add_unparsed(command, options->form);
+  command->footer(
+      "jsonl is a JSON object a line, csv has a header, lt is key>>value key>>value, lts the same "
+      "with glyphs\nfor some keys, ltu with __ in front of keys, sym symbolic lines. Nothing is "
+      "lost: "
+      "the way back gives the\nsame keys, values and digits in the same order. CSV is made in two "
+      "passes over the text.\n\n"
+      "Examples:\n"
+      "  hoist records convert trades.jsonl -o trades.csv\n"
+      "  hoist records convert trades.hrec --to lts\n"
+      "  curl -s https://example.com/events | hoist records convert - --from jsonl --to csv");
+  command->callback([&status, options] { status = convert_records_command(*options); });
+}
+
 void add_decode(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand("decode", "Give the text back, all of it or some rows");
   auto options = std::make_shared<DecodeOptions>();
@@ -78,6 +132,11 @@ void add_decode(CLI::App& app, int& status) {
                    "Only rows for which this holds, as in 'timestamp>=1755392220'; may be repeated")
       ->type_name("CONDITION")
       ->allow_extra_args(false);
+  command
+      ->add_option("--to", options->form.to,
+                   "A format that the rows are converted to, as `hoist records convert` does")
+      ->check(CLI::IsMember(std::vector<std::string>(std::begin(kForms), std::end(kForms))));
+  add_unparsed(command, options->form);
   command->footer(
       "Conditions are COLUMN=VALUE, or !=, <, <=, >, >= in place of =. `hoist records info` lists "
       "the\ncolumns; one with such a sign in its name stands between double quotes. Numbers are "
@@ -85,6 +144,7 @@ void add_decode(CLI::App& app, int& status) {
       "Examples:\n"
       "  hoist records decode trades.hrec -o trades.jsonl\n"
       "  hoist records decode trades.hrec --rows 1000:1010\n"
+      "  hoist records decode trades.hrec --rows 1000:1010 --to csv\n"
       "  hoist records decode trades.hrec --where 'symbol=BTC-USD' --where 'close>117000'");
   command->callback([&status, options] { status = decode_command(*options); });
 }
@@ -165,11 +225,13 @@ int main(int argc, char** argv) {
       "  hoist records encode trades.jsonl -o trades.hrec\n"
       "  hoist records info trades.hrec\n"
       "  hoist records decode trades.hrec --where 'symbol=BTC-USD'\n"
+      "  hoist records convert trades.jsonl -o trades.csv\n"
       "  hoist records verify trades.hrec");
   int status = kDone;
   add_encode(app, status);
   add_append(app, status);
   add_decode(app, status);
+  add_convert(app, status);
   add_columns(app, status);
   add_info(app, status);
   add_verify(app, status);

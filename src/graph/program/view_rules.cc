@@ -66,8 +66,10 @@ Made sliced_twice(C& c, const Node& node) {
   for (size_t i = 0; i < node.shape.size(); ++i) {
     const int64_t begin = inner.numbers[2 * i];
     const int64_t step = inner.numbers[2 * i + 1];
-    made.numbers[2 * i] = begin + node.numbers[2 * i] * step;
-    made.numbers[2 * i + 1] = node.numbers[2 * i + 1] * step;
+    // As Graph::slice() has them: none begins at 0, one has no step.
+    const bool is_empty = node.shape[i] == 0;
+    made.numbers[2 * i] = is_empty ? 0 : begin + node.numbers[2 * i] * step;
+    made.numbers[2 * i + 1] = node.shape[i] <= 1 ? 1 : node.numbers[2 * i + 1] * step;
   }
   made.inputs = inner.inputs;
   return c.make(std::move(made));

@@ -14,7 +14,6 @@
 #include "base/stopwatch.h"
 #include "base/threads.h"
 #include "device/module_cache.h"
-#include "px/compile/cpp_compiler.h"
 
 namespace hoist::px {
 namespace {
@@ -90,7 +89,8 @@ Result<std::shared_ptr<const CpuModule>> CpuModule::load(std::span<const std::by
   return std::shared_ptr<const CpuModule>(new CpuModule(library));
 }
 
-Result<std::shared_ptr<const CpuModule>> CpuModule::compile(const Code& code) {
+Result<std::shared_ptr<const CpuModule>> CpuModule::compile(const Code& code,
+                                                            const CompileLimits& limits) {
   const Result<CppCompiler> compiler = find_cpp_compiler();
   if (!compiler) return compiler.error();
   const Result<device::ModuleCache> cache = device::ModuleCache::open();
@@ -101,7 +101,7 @@ Result<std::shared_ptr<const CpuModule>> CpuModule::compile(const Code& code) {
     }
   }
   const Result<std::vector<std::byte>> object =
-      compile_shared(*compiler, code.text, kernel_options());
+      compile_shared(*compiler, code.text, kernel_options(), limits);
   if (!object) return object.error();
   if (cache) (void)cache->put(key, *object);
   return load(*object);
