@@ -92,7 +92,7 @@ class Encode(unittest.TestCase):
         self.assertEqual(self.tool("encode", "-", "-o", "-", "--json", input=content)[:2], (2, b""))
         status, out, err = self.tool("columns", self.file, "--select", "a", "-o", "-", cwd=self.folder)
         self.assertEqual((status, out), (2, b""))
-        self.assertIn("arrays need a file", err)
+        self.assertIn("need a file", err)
         self.assertEqual([path.name for path in self.folder.iterdir()], ["x.hrec"])
 
     @unittest.skipUnless(numpy, "no numpy")

@@ -28,6 +28,7 @@ def convert(
     replace: bool,
     inputs: Sequence[str],
 ) -> Tuple[int, int]: ...
+
 class DeviceTable:
     @property
     def rows(self) -> int: ...

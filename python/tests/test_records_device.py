@@ -155,7 +155,7 @@ class OnDevice(unittest.TestCase):
 
     def test_numbers_at_the_borders(self):
         numbers = ["9007199254740993", "9223372036854775807", "-9223372036854775808", "0", "-1"]
-        decimals = ["900719925474099.27", "92233720368547758.07", "-92233720368547758.07", "0.00", "-0.01", "0.30"]
+        decimals = ["900719925474099.27", "9223372036854775.07", "-9223372036854775.07", "0.00", "-0.01", "0.30"]
         text = "".join(f'{{"i": {numbers[i % 5]}, "d": {decimals[i % 6]}}}\n' for i in range(600))
         path = os.path.join(self.folder.name, "borders.hrec")
         records.encode(text.encode(), path, replace=True)

@@ -2,6 +2,7 @@
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
+#include <strings.h>
 
 #include "base/options.h"
 #include "graph/native/compiler.h"
@@ -74,12 +75,13 @@ const char* name_of(gp::Replacement::Stage stage) {
 
 // What the environment says where the caller leaves it open.
 gp::KernelCompiler* compiler_for(const std::string& native) {
-  const std::string mode = native == "auto" ? option_text(OptionId::graph_native) : native;
-  if (mode == "off") return nullptr;
-  if (mode == "now") return &graph::native::immediate_compiler();
-  if (mode == "auto") return &graph::native::background_compiler();
-  raise({ErrorCode::invalid_argument, (native == "auto" ? "HOIST_GRAPH_NATIVE=" : "native=") +
-                                          mode + ": give auto, now or off"});
+  if (native != "auto" && native != "now" && native != "off") {
+    raise({ErrorCode::invalid_argument, "native=" + native + ": give auto, now or off"});
+  }
+  const char* const mode = native == "auto" ? option_text(OptionId::graph_native) : native.c_str();
+  if (::strcasecmp(mode, "off") == 0) return nullptr;
+  if (::strcasecmp(mode, "now") == 0) return &graph::native::immediate_compiler();
+  return &graph::native::background_compiler();
 }
 
 nb::dict report(const gp::Program& program, const GraphGpu& gpu) {

@@ -185,6 +185,7 @@ const char* arrow_format(const ColumnType& type) {
       return (type.is_utc ? kUtc : kNaive)[type.fraction / 3];
     }
     case ValueKind::text:
+    case ValueKind::decimal:  // of exact types alone, which this stream has not
       break;
   }
   return "U";

@@ -84,7 +84,10 @@ Excerpt::Part Excerpt::make_part(const Sequence& sequence) const {
   if (size <= kFewRows) {
     part.ranges = {{1, size}};
   } else {
-    for (const uint32_t end : {size / 2, size}) part.ranges.emplace_back(end - kCountedRows, end);
+    // The first row has none before it.
+    for (const uint32_t end : {size / 2, size}) {
+      part.ranges.emplace_back(std::max<uint32_t>(1, end - kCountedRows), end);
+    }
   }
   for (const auto& [begin, end] : part.ranges) part.counted += end - begin;
   // Neighbours are alike: rows from everywhere.

@@ -6,6 +6,7 @@
 
 #include "base/output_file.h"
 #include "cli/output_rule.h"
+#include "cli/records/arrow.h"
 #include "cli/records/commands.h"
 #include "cli/records/npz_writer.h"
 #include "cli/records/state.h"
@@ -178,14 +179,22 @@ Result<std::vector<std::string>> parse_names(const std::vector<std::string>& lis
 }
 
 Status write_columns(const ColumnsOptions& options) {
-  if (options.output == "-") {
-    return fail(ErrorCode::invalid_argument, "arrays need a file (-): name one");
-  }
   const Result<std::vector<std::string>> names = parse_names(options.select);
   if (!names) return names.error();
   const Result<RecordReader> reader = RecordReader::open(options.file);
   if (!reader) return reader.error();
   warn_of_state(*reader);
+  if (is_arrow(options.to, options.output)) {
+    return write_arrow(*reader, {.names = *names, .decimals = !options.floats}, options.output,
+                       options.force);
+  }
+  if (names->empty()) {
+    return fail(ErrorCode::invalid_argument,
+                "no columns: name those that NumPy shall have with --select");
+  }
+  if (options.output == "-") {
+    return fail(ErrorCode::invalid_argument, "arrays for NumPy need a file (-): name one");
+  }
   Result<OutputFile> file =
       OutputFile::create(options.output, output_rule(options.force, {options.file}));
   if (!file) return file.error();

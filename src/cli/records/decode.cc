@@ -7,6 +7,7 @@
 #include "base/output_file.h"
 #include "cli/container/progress.h"
 #include "cli/output_rule.h"
+#include "cli/records/arrow.h"
 #include "cli/records/commands.h"
 #include "cli/records/converted.h"
 #include "cli/records/state.h"
@@ -53,6 +54,11 @@ Status decode(const DecodeOptions& options) {
       options.file, {.partial = options.output == "-" && options.form.to.empty()});
   if (!reader) return reader.error();
   warn_of_state(*reader);
+  if (Status known = reader->check_columns(read.where); !known) return known;
+  if (options.form.to == "arrow") {
+    return write_arrow(*reader, {.names = {}, .rows = read, .decimals = !options.floats},
+                       options.output, options.force);
+  }
   if (!options.form.to.empty()) {
     return write_converted(options.form, options.output, options.force, {options.file},
                            [&](SourceOptions how, const WriteText& write) {

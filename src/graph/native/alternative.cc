@@ -36,11 +36,23 @@ Alternatives::Alternatives(const program::Program& program) : kernels_(program.k
     for (size_t loop = 0; loop < kernels_[kernel].loops.size(); ++loop) {
       const Loop& of = kernels_[kernel].loops[loop];
       for (const Stretch& stretch : find_stretches(of)) {
-        const std::string name = "k" + std::to_string(parts_.size());
-        parts_.push_back({kernel, loop, stretch, lower_stretch(module_, name, of, stretch, fuses)});
+        parts_.push_back({kernel, loop, stretch, lowered(of, stretch, fuses)});
       }
     }
   }
+}
+
+// Programs repeat themselves: layers of a network have the same code.
+LoweredStretch Alternatives::lowered(const Loop& loop, const Stretch& stretch, bool fuses) {
+  ir::Module alone("stretch");
+  LoweredStretch made = lower_stretch(alone, "k", loop, stretch, fuses);
+  const ir::Kernel*& known = known_[px::emit_cpp(alone, false).text];
+  if (known == nullptr) {
+    const std::string name = "k" + std::to_string(known_.size());
+    known = lower_stretch(module_, name, loop, stretch, fuses).kernel;
+  }
+  made.kernel = known;
+  return made;
 }
 
 Result<px::Code> Alternatives::code() {

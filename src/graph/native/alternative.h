@@ -6,6 +6,7 @@
 //   program->replacement().offer(*std::move(made).offers(module));
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -24,6 +25,8 @@ class Alternatives {
 
   // Whether any kernel has steps that a function can do.
   bool has_any() const { return !parts_.empty(); }
+  size_t stretches() const { return parts_.size(); }
+  size_t functions() const { return module_.kernels().size(); }
   // C++ of all functions.
   Result<px::Code> code();
   // An offer for each kernel.
@@ -37,7 +40,10 @@ class Alternatives {
     LoweredStretch lowered;
   };
 
+  LoweredStretch lowered(const Loop& loop, const Stretch& stretch, bool fuses);
+
   ir::Module module_{"program"};
+  std::map<std::string, const ir::Kernel*> known_;  // by their code
   std::vector<program::Kernel> kernels_;
   std::vector<Part> parts_;
 };

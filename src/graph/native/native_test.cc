@@ -14,7 +14,7 @@ using program::Op;
 TEST(NativeTest, RandomProgramsGiveTheSameBits) {
   RandomValues seeds(test_seed());
   int compiled = 0;
-  for (int i = 0; i < 24; ++i) {
+  for (int i = 0; i < 12; ++i) {
     const uint64_t seed = seeds();
     SCOPED_TRACE(seed);
     RandomValues random(seed);
@@ -35,14 +35,14 @@ TEST(NativeTest, RandomProgramsGiveTheSameBits) {
       ASSERT_NO_FATAL_FAILURE(expect_same(*made, inputs[k], expected[k])) << i;
     }
   }
-  EXPECT_GT(compiled, 8);
+  EXPECT_GT(compiled, 4);
 }
 
 // Outputs in the memory of inputs, in place where the plan allows it.
 TEST(NativeTest, OutputsMayBeInputs) {
   RandomValues seeds(test_seed());
   int tried = 0;
-  for (int i = 0; i < 24; ++i) {
+  for (int i = 0; i < 12; ++i) {
     const uint64_t seed = seeds();
     SCOPED_TRACE(seed);
     RandomValues random(seed);
@@ -63,13 +63,36 @@ TEST(NativeTest, OutputsMayBeInputs) {
       }
     }
   }
-  EXPECT_GT(tried, 3);
+  EXPECT_GT(tried, 1);
+}
+
+// Layers of a network are compiled once, and constants count.
+TEST(NativeTest, WhatRepeatsIsOneFunction) {
+  Graph graph;
+  Id x = graph.input(program::DType::f32, {40, 40}).value();
+  const Id y = graph.input(program::DType::f32, {40, 40}).value();
+  for (int i = 0; i < 5; ++i) {
+    x = graph.add_node(Op::matmul, {x, y}).value();
+    const Id number = graph.number(i == 4 ? 0.5 : 0.25, program::DType::f32);
+    x = graph.add_node(Op::maximum, {graph.add_node(Op::multiply, {x, number}).value(), y}).value();
+  }
+  graph.set_outputs({x});
+  const auto made = Program::compile(graph).value();
+  const Alternatives alternatives(*made);
+  EXPECT_EQ(alternatives.stretches(), 5u);
+  EXPECT_GT(alternatives.functions(), 1u);
+  EXPECT_LT(alternatives.functions(), 5u);
+  RandomValues random(5);
+  const std::vector<Values> inputs = random_inputs(graph, random, false);
+  const std::vector<Values> expected = program::run_values(*made, inputs);
+  ASSERT_TRUE(take_compiled(*made));
+  expect_same(*made, inputs, expected);
 }
 
 // Each operation on numbers that it treats in a way of their own, and on many others.
 TEST(NativeTest, OperationsGiveTheSameBitsForAllKindsOfNumbers) {
   std::vector<float> numbers = program::special_floats();
-  for (uint64_t bits = 0; bits < 0xffff'ffffu; bits += 80'111) {
+  for (uint64_t bits = 0; bits < 0xffff'ffffu; bits += 160'111) {
     const auto low = static_cast<uint32_t>(bits);
     float number = 0;
     std::memcpy(&number, &low, sizeof(number));

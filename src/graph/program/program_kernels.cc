@@ -46,7 +46,7 @@ void Program::run_kernel(size_t kernel, const Memory& memory, std::byte* scratch
 void Program::run_timed(size_t kernel, const Memory& memory, std::byte* scratch) const {
   Timing& timing = timings_[kernel];
   const Clock::time_point begin = Clock::now();
-  for (const Loop& loop : kernels_[kernel].loops) {
+  for (const Loop& loop : replacement_->kernel(kernel).loops) {
     run_loop(loop, memory, scratch, 0, units(loop));
   }
   const auto nanoseconds =

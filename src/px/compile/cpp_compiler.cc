@@ -45,6 +45,7 @@ class TemporaryFolder {
     if (!path_.empty()) fs::remove_all(path_, ignored);
   }
 
+  const std::string& path() const { return path_; }
   std::string file(std::string_view name) const { return fmt::format("{}/{}", path_, name); }
 
  private:
@@ -52,13 +53,14 @@ class TemporaryFolder {
   std::string path_;
 };
 
-// Our environment, in which Hoist takes nothing over.
-std::vector<std::string> child_environment() {
-  std::vector<std::string> list = {"HOIST=off", "LC_ALL=C"};
+// Our environment, in which Hoist takes nothing over. A compiler that is ended leaves its own files
+// in `folder`.
+std::vector<std::string> child_environment(const std::string& folder) {
+  std::vector<std::string> list = {"HOIST=off", "LC_ALL=C", "TMPDIR=" + folder};
   for (char** at = environ; *at != nullptr; ++at) {
     const std::string_view entry = *at;
     const bool is_replaced = entry.starts_with("HOIST=") || entry.starts_with("LC_ALL=") ||
-                             entry.starts_with("LD_PRELOAD=");
+                             entry.starts_with("LD_PRELOAD=") || entry.starts_with("TMPDIR=");
     if (!is_replaced) list.emplace_back(entry);
   }
   return list;
@@ -99,9 +101,10 @@ Result<int> wait(pid_t child, const CompileLimits& limits, const std::string& na
   }
 }
 
-// Runs it to its end, with what it says in the file `messages`; gives its status.
-Result<int> run(std::vector<std::string> words, const std::string& messages,
+// Runs it to its end, with what it says in the folder's file `messages`; gives its status.
+Result<int> run(std::vector<std::string> words, const TemporaryFolder& folder,
                 const CompileLimits& limits) {
+  const std::string messages = folder.file("messages");
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
@@ -120,7 +123,7 @@ Result<int> run(std::vector<std::string> words, const std::string& messages,
     flags |= POSIX_SPAWN_SETPGROUP;
   }
   ::posix_spawnattr_setflags(&attributes, flags);
-  std::vector<std::string> environment = child_environment();
+  std::vector<std::string> environment = child_environment(folder.path());
   pid_t child = 0;
   const int error = ::posix_spawn(&child, words.front().c_str(), &actions, &attributes,
                                   pointers(words).data(), pointers(environment).data());
@@ -186,7 +189,7 @@ Result<std::vector<std::byte>> compile_shared(const CppCompiler& compiler, const
   // g++ 12.2 may exchange two stores of one turn of a loop to one place.
   if (!compiler.is_clang) words.emplace_back("-fno-tree-loop-distribution");
   words.insert(words.end(), {"-o", object, source});
-  const Result<int> status = run(std::move(words), messages, limits);
+  const Result<int> status = run(std::move(words), *folder, limits);
   if (!status) return status.error();
   const Result<std::string> code = read_file(object, kLargestObject);
   if (*status != 0 || !code) {
