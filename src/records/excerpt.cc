@@ -116,16 +116,25 @@ bool Excerpt::recurs(const Part& part, const std::vector<uint32_t>& positions) c
   return seen * 2 >= part.quick.size() && apart * 16 >= part.quick.size() && apart > 0;
 }
 
+const std::optional<Groups>& Excerpt::numbered(uint32_t sequence) {
+  const auto [place, is_new] = numbered_.try_emplace(sequence);
+  if (is_new) place->second = number_groups(values(sequence));
+  return place->second;
+}
+
 const Excerpt::Before& Excerpt::before(uint32_t group, uint32_t other) {
   const auto [place, is_new] = before_.try_emplace({group, other});
   Before& before = place->second;
   if (!is_new || parts_[group].values.size() != parts_[other].values.size()) return before;
-  const std::span<const int64_t> second =
-      group == other ? std::span<const int64_t>() : values(other);
-  if (auto positions = positions_before(values(group), second)) {
-    before.positions = std::move(*positions);
-    before.recurs = recurs(parts_[group], before.positions);
+  const std::optional<Groups>& groups = numbered(group);
+  if (group != other && groups && numbered(other)) {
+    if (const std::optional<Groups> pairs = number_pairs(*groups, *numbered(other))) {
+      before.positions = positions_before(*pairs);
+    }
+  } else if (group == other && groups) {
+    before.positions = positions_before(*groups);
   }
+  if (!before.positions.empty()) before.recurs = recurs(parts_[group], before.positions);
   return before;
 }
 

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -52,12 +53,14 @@ class Excerpt {
 
   Part make_part(const Sequence& sequence) const;
   Sources sources(const Prediction& prediction);
+  const std::optional<Groups>& numbered(uint32_t sequence);
   // The pair of a sequence with itself is the sequence.
   const Before& before(uint32_t group, uint32_t other);
   bool recurs(const Part& part, const std::vector<uint32_t>& positions) const;
 
   size_t most_rows_;
   std::vector<Part> parts_;
+  std::map<uint32_t, std::optional<Groups>> numbered_;
   std::map<std::pair<uint32_t, uint32_t>, Before> before_;
 };
 

@@ -23,7 +23,7 @@ struct Limits {
   size_t pairs_of_groups;  // that are numbered, for a block
   size_t pairs_of_own;     // that are tried, for a column
 };
-constexpr Limits kUsual{.near = 8, .pairs_of_groups = 24, .pairs_of_own = 6};
+constexpr Limits kUsual{.near = 16, .pairs_of_groups = 60, .pairs_of_own = 10};
 constexpr Limits kBest{.near = 24, .pairs_of_groups = 1000, .pairs_of_own = 100};
 
 bool is_plain_number(const Sequence& sequence) {
@@ -58,7 +58,7 @@ class Search {
     size_t quick = 0;                // bits of the best prediction's quick rows
     std::optional<uint32_t> source;  // of the best prediction as it is
     double source_bits = 0;
-    std::vector<std::pair<double, uint32_t>> groups;  // with the bits that they leave
+    std::vector<std::pair<size_t, uint32_t>> groups;  // with the bits that they leave of quick rows
   };
 
   // Counts a prediction, and keeps it as a candidate where it is better than the sequence itself.
@@ -219,8 +219,9 @@ class Search {
     State& state = state_[own];
     for_near(own, [&](uint32_t group) {
       if (!excerpt_.is_group(group)) return;
-      const double bits = consider(own, {.predictor = Predictor::group_last, .group = group});
-      state.groups.emplace_back(bits, group);
+      const Prediction last{.predictor = Predictor::group_last, .group = group};
+      state.groups.emplace_back(quick(own, last), group);
+      glance(own, last);
       if (!state.source) return;
       for_near(own, [&](uint32_t other) {
         if (other == group || !comparable(own, other)) return;
@@ -248,14 +249,14 @@ class Search {
                      [&](uint32_t a, uint32_t b) { return state_[a].best > state_[b].best; });
     size_t numbered = 0;
     for (const uint32_t own : order) {
-      const std::vector<std::pair<double, uint32_t>> groups = state_[own].groups;
+      const std::vector<std::pair<size_t, uint32_t>> groups = state_[own].groups;
       size_t tried = 0;
       for (size_t i = 1; i < groups.size() && tried < limits_.pairs_of_own; ++i, ++tried) {
         if (numbered >= limits_.pairs_of_groups) return;
         const auto [one, two] = std::minmax(groups[0].second, groups[i].second);
         ++numbered;
         if (!excerpt_.are_group(one, two)) continue;
-        consider(own, {.predictor = Predictor::pair_last, .group = one, .other_group = two});
+        glance(own, {.predictor = Predictor::pair_last, .group = one, .other_group = two});
         if (!state_[own].source) continue;
         glance(own, {.predictor = Predictor::pair_other,
                      .first = *state_[own].source,
