@@ -19,6 +19,10 @@ namespace hoist::records {
 
 class Excerpt {
  public:
+  struct Size {
+    size_t rows;
+    size_t counted;
+  };
   Excerpt(std::span<const Sequence> sequences, Effort effort);
 
   std::span<const int64_t> values(uint32_t sequence) const { return parts_[sequence].values; }
@@ -58,7 +62,7 @@ class Excerpt {
   const Before& before(uint32_t group, uint32_t other);
   bool recurs(const Part& part, const std::vector<uint32_t>& positions) const;
 
-  size_t most_rows_;
+  Size size_;
   std::vector<Part> parts_;
   std::map<uint32_t, std::optional<Groups>> numbered_;
   std::map<std::pair<uint32_t, uint32_t>, Before> before_;

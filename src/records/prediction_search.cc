@@ -19,12 +19,13 @@ constexpr int64_t kLongestLag = 32;
 constexpr size_t kFewQuickRows = 16;
 
 struct Limits {
+  bool glances;            // at a few rows, before groups are counted
   uint32_t near;           // only columns near one another are tried
   size_t pairs_of_groups;  // that are numbered, for a block
   size_t pairs_of_own;     // that are tried, for a column
 };
-constexpr Limits kUsual{.near = 16, .pairs_of_groups = 60, .pairs_of_own = 10};
-constexpr Limits kBest{.near = 24, .pairs_of_groups = 1000, .pairs_of_own = 100};
+constexpr Limits kUsual{.glances = true, .near = 16, .pairs_of_groups = 34, .pairs_of_own = 10};
+constexpr Limits kBest{.glances = false, .near = 24, .pairs_of_groups = 1000, .pairs_of_own = 100};
 
 bool is_plain_number(const Sequence& sequence) {
   return sequence.form != nullptr &&
@@ -215,13 +216,21 @@ class Search {
     if (widen >= 0 && widen <= kMaxScale) formula(Predictor::quotient, widen);
   }
 
+  void try_group(uint32_t own, const Prediction& prediction) {
+    if (limits_.glances) {
+      glance(own, prediction);
+    } else {
+      consider(own, prediction);
+    }
+  }
+
   void try_groups(uint32_t own) {
     State& state = state_[own];
     for_near(own, [&](uint32_t group) {
       if (!excerpt_.is_group(group)) return;
       const Prediction last{.predictor = Predictor::group_last, .group = group};
       state.groups.emplace_back(quick(own, last), group);
-      glance(own, last);
+      try_group(own, last);
       if (!state.source) return;
       for_near(own, [&](uint32_t other) {
         if (other == group || !comparable(own, other)) return;
@@ -256,7 +265,7 @@ class Search {
         const auto [one, two] = std::minmax(groups[0].second, groups[i].second);
         ++numbered;
         if (!excerpt_.are_group(one, two)) continue;
-        glance(own, {.predictor = Predictor::pair_last, .group = one, .other_group = two});
+        try_group(own, {.predictor = Predictor::pair_last, .group = one, .other_group = two});
         if (!state_[own].source) continue;
         glance(own, {.predictor = Predictor::pair_other,
                      .first = *state_[own].source,
