@@ -24,7 +24,7 @@ struct Limits {
   size_t pairs_of_groups;  // that are numbered, for a block
   size_t pairs_of_own;     // that are tried, for a column
 };
-constexpr Limits kUsual{.glances = true, .near = 16, .pairs_of_groups = 34, .pairs_of_own = 10};
+constexpr Limits kUsual{.glances = true, .near = 16, .pairs_of_groups = 44, .pairs_of_own = 10};
 constexpr Limits kBest{.glances = false, .near = 24, .pairs_of_groups = 1000, .pairs_of_own = 100};
 
 bool is_plain_number(const Sequence& sequence) {
@@ -124,8 +124,11 @@ class Search {
   bool comparable(uint32_t own, uint32_t other) const {
     const Sequence& a = sequences_[own];
     const Sequence& b = sequences_[other];
-    return line_up(own, other) && a.form != nullptr && b.form != nullptr &&
-           a.form->type == b.form->type && a.form->scale == b.form->scale &&
+    if (!line_up(own, other) || a.form == nullptr || b.form == nullptr) return false;
+    // Integers with some that are none among them are decimals without places.
+    const bool same_type =
+        a.form->type == b.form->type || (is_plain_number(a) && is_plain_number(b));
+    return same_type && a.form->scale == b.form->scale &&
            date_units(a.form->date) == date_units(b.form->date);
   }
   template <typename Body>
@@ -207,7 +210,7 @@ class Search {
       }
       if (a < b) formula(Predictor::sum);
       formula(Predictor::difference);
-      if (sequences_[own].form->type == NumberType::integer) formula(Predictor::clock);
+      if (sequences_[own].form->scale == 0) formula(Predictor::clock);
     }
     const int scale = sequences_[own].form->scale;
     const int shift = sequences_[a].form->scale + sequences_[b].form->scale - scale;
