@@ -67,9 +67,9 @@ _hoist_options() {
     "records") echo "--help" ;;
     "records encode") echo "--help -o --output --force --format --best --json" ;;
     "records append") echo "--help --best --json" ;;
-    "records decode") echo "--help -o --output --force --rows --where --to --skip-unparsed --keep-text" ;;
+    "records decode") echo "--help -o --output --force --rows --where --to --floats --skip-unparsed --keep-text" ;;
     "records convert") echo "--help -o --output --force --to --from --delimiter --no-header --skip-unparsed --keep-text" ;;
-    "records columns") echo "--help --select -o --output --force" ;;
+    "records columns") echo "--help --select -o --output --force --to --floats" ;;
     "records info") echo "--help --json" ;;
     "records verify") echo "--help --json" ;;
     "bench") echo "--help --filter --quick --list --json" ;;
@@ -158,7 +158,7 @@ _hoist_values() {
     "records decode -o" | "records decode --output") echo "@file" ;;
     "records decode --rows") echo "@text" ;;
     "records decode --where") echo "@text" ;;
-    "records decode --to") echo "jsonl csv lt lts ltu sym" ;;
+    "records decode --to") echo "jsonl csv lt lts ltu sym arrow" ;;
     "records decode --keep-text") echo "@text" ;;
     "records convert -o" | "records convert --output") echo "@file" ;;
     "records convert --to") echo "jsonl csv lt lts ltu sym" ;;
@@ -167,6 +167,7 @@ _hoist_values() {
     "records convert --keep-text") echo "@text" ;;
     "records columns --select") echo "@text" ;;
     "records columns -o" | "records columns --output") echo "@file" ;;
+    "records columns --to") echo "npz arrow" ;;
     "bench --filter") echo "@text" ;;
   esac
 }

@@ -25,22 +25,28 @@ from typing import (
     Iterable,
     Iterator,
     List,
+    Mapping,
     NamedTuple,
     Optional,
     Sequence,
     Tuple,
     Union,
+    overload,
 )
 
 from hoist import _records
 from hoist._record_arrays import array_of
+from hoist._record_device import DeviceColumn, DeviceColumns, LoadInfo
 from hoist._record_text import reader_of, source_path
 from hoist.errors import InvalidArgument, NotFound
 
 __all__ = [
     "ColumnInfo",
+    "DeviceColumn",
+    "DeviceColumns",
     "Encoded",
     "FileInfo",
+    "LoadInfo",
     "Records",
     "Selection",
     "convert",
@@ -117,7 +123,7 @@ class Selection:
 
     @property
     def columns_info(self) -> List[ColumnInfo]:
-        """The file's columns, in the order in which it has them. The first call decodes the file once."""
+        """The file's columns, in the order in which it has them. The first call reads the file once."""
         return [
             ColumnInfo(each[0], each[1], _unit(each[1], each[2]), *each[3:])
             for each in self._reader.types()
@@ -136,25 +142,65 @@ class Selection:
             self._where + _conditions(where),
         )
 
+    @overload
     def columns(
         self, names: Optional[Sequence[str]] = None, rows: Rows = None, where: Where = None
-    ) -> Dict[str, Any]:
+    ) -> Dict[str, Any]: ...
+    @overload
+    def columns(
+        self,
+        names: Optional[Sequence[str]] = None,
+        rows: Rows = None,
+        where: Where = None,
+        *,
+        device: str,
+        types: Optional[Mapping[str, str]] = None,
+    ) -> DeviceColumns: ...
+    def columns(
+        self,
+        names: Optional[Sequence[str]] = None,
+        rows: Rows = None,
+        where: Where = None,
+        *,
+        device: Optional[str] = None,
+        types: Optional[Mapping[str, str]] = None,
+    ) -> Union[Dict[str, Any], DeviceColumns]:
         """NumPy arrays by name, with an entry a row; all columns where no names are given.
 
         bool, int64 and float64 are arrays of these types, masked arrays where the column is
         nullable. Timestamps are datetime64, with NaT for what is missing. Texts are arrays of str
         objects, with None. Columns of lists are arrays of such arrays, with None. A CSV's header is
         no row here. NotFound where there is no such column.
+
+        With `device` ("cuda", "cuda:1", "cpu") the columns are decoded in that device's memory and
+        DeviceColumns come back, which other libraries take by DLPack or Arrow. `types` has, by
+        name, the types that columns shall have there: numbers may be "float64", "float32" or
+        "decimal". Columns of lists are InvalidArgument there. Unavailable without such a device.
         """
         part = self.select(names, rows=rows, where=where)
         infos = self.columns_info
         places = part._places(infos)
+        if device is not None:
+            return part._load(infos, places, device, types or {})
+        if types is not None:
+            raise InvalidArgument("types are for columns on a device")
         found = self._reader.read(places, *part._rows, part._where)
         keys = [infos[place].name for place in places] if part._names is None else part._names
         return {
             key: array_of(infos[place].type, infos[place], values)
             for key, place, values in zip(keys, places, found)
         }
+
+    def _load(
+        self, infos: List[ColumnInfo], places: List[int], device: str, types: Mapping[str, str]
+    ) -> DeviceColumns:
+        keys = [infos[place].name for place in places] if self._names is None else self._names
+        unknown = [name for name in types if name not in keys]
+        if unknown:
+            raise NotFound(f"no column {unknown[0]} among those that are loaded: {', '.join(keys)}")
+        as_types = [types.get(key, "") for key in keys]
+        table = self._reader.load(places, as_types, *self._rows, self._where, device)
+        return DeviceColumns(table, keys)
 
     def text(self, rows: Rows = None, where: Where = None) -> bytes:
         """The text of the rows, byte for byte."""

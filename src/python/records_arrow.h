@@ -8,6 +8,9 @@
 
 namespace hoist::python {
 
+// Arrow's name of a column's type; of its elements where it has lists.
+const char* arrow_format(const records::typed::ColumnType& type);
+
 // A stream that its consumer releases. It needs no interpreter: any thread may ask for batches,
 // one at a time.
 void make_arrow_stream(std::shared_ptr<const records::RecordReader> reader,

@@ -157,6 +157,8 @@ Block::Presence Block::presence(size_t column, std::vector<bool>& in_shape) cons
 }
 
 Result<std::vector<std::optional<RowPlaces>>> Block::places(std::span<const size_t> columns) const {
+  std::vector<std::optional<RowPlaces>> found;
+  if (columns.empty()) return found;
   ByteReader in(row_bytes_);
   const std::optional<int64_t> constant = constant_integers(in);
   std::vector<int64_t> shapes;
@@ -167,7 +169,6 @@ Result<std::vector<std::optional<RowPlaces>>> Block::places(std::span<const size
   } else if (rows_ > 0 && (*constant < 0 || static_cast<size_t>(*constant) >= shapes_.size())) {
     return damaged();
   }
-  std::vector<std::optional<RowPlaces>> found;
   std::vector<bool> in_shape;
   for (const size_t column : columns) {
     if (column >= columns_.size()) {

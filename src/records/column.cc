@@ -105,7 +105,7 @@ class ColumnDecoder {
     return undo_prediction(numbers.values, numbers.exceptions);
   }
 
-  // Differences, behind the first value where that is stored.
+  // Differences, behind the first value if that is stored.
   Result<std::vector<int64_t>> sequence() {
     const SequenceLayout& from = layout_.sequence;
     Result<std::vector<int64_t>> values = decode_integer_stream(from.integers, from.differences());
@@ -115,6 +115,7 @@ class ColumnDecoder {
 
   // From differences to values.
   Status undo_prediction(std::vector<int64_t>& values, std::span<const int64_t> exceptions) {
+    const Prediction& prediction = layout_.sequence.prediction;
     const auto rows = [&](uint32_t number) -> std::optional<NumberRows> {
       if (before_[number] == nullptr) return std::nullopt;
       const DecodedColumn& column = *before_[number];
@@ -125,10 +126,9 @@ class ColumnDecoder {
       return found;
     };
     const auto sources = LinedUpSources::make(
-        layout_.sequence.prediction,
-        {.numbers = values, .exceptions = exceptions, .count = column_->count}, rows);
+        prediction, {.numbers = values, .exceptions = exceptions, .count = column_->count}, rows);
     if (!sources) return damaged();
-    add_predictions(layout_.sequence.prediction.predictor, values, sources->get());
+    add_predictions(prediction.predictor, values, sources->get());
     return {};
   }
 

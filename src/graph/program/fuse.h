@@ -22,7 +22,7 @@ struct Origin {
   Id root = 0;
   Access access;  // over the node's shape
 };
-// Of each node.
+// By node.
 std::vector<Origin> origins_of(const Graph& graph);
 
 struct Group {

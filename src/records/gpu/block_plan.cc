@@ -1,5 +1,7 @@
 #include "records/gpu/block_plan.h"
 
+#include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "records/gpu/interval.h"
@@ -48,8 +50,21 @@ class BlockPlanner {
 
   Result<BlockJobs> run() {
     jobs_.on_cpu.resize(context_.wanted->size());
-    for (size_t i = 0; i < context_.where->size(); ++i) {
-      if (Status status = condition((*context_.where)[i], i > 0); !status) return status.error();
+    const std::vector<Condition>& where = *context_.where;
+    if (!std::all_of(where.begin(), where.end(), [&](const Condition& condition) {
+          return block_.format() == Format::plain || may_hold_somewhere(condition);
+        })) {
+      jobs_.is_skipped = true;
+      OutputJob none = job();
+      none.element = Element::uint8;
+      none.out = target_.kept;
+      set_answers({{0, 1}}, none);
+      jobs_.conditions.push_back(none);
+      jobs_.is_full = plan_.is_full();
+      return std::move(jobs_);
+    }
+    for (size_t i = 0; i < where.size(); ++i) {
+      if (Status status = condition(where[i], i > 0); !status) return status.error();
     }
     for (size_t i = 0; i < context_.wanted->size(); ++i) {
       if (Status status = output(i); !status) return status.error();
@@ -106,6 +121,9 @@ class BlockPlanner {
         job.rule = ValueRule::answer;
         break;
       case ColumnType::numbers:
+        // Digits of a fixed width are read by their form, which exceptions do not have.
+        if (layout.form.type == NumberType::digits && layout.texts > 0) return false;
+        range_ = block_.columns()[column].range;
         if (!set_rule(layout.form, job)) return false;
         break;
       default:
@@ -193,7 +211,7 @@ class BlockPlanner {
         job.rule = ValueRule::scaled;
         if (!is_plain || wanted.digits < job.scale || wanted.digits > kMaxScale) return false;
         job.factor = power_of_ten(wanted.digits - job.scale);
-        return true;
+        return job.factor == 1 || is_small(wanted.digits);
       case DeviceType::timestamp: {
         if (form.type != NumberType::date || form.date.style == DateForm::time ||
             wanted.digits < form.date.fraction) {
@@ -209,6 +227,23 @@ class BlockPlanner {
       default:
         return false;
     }
+  }
+
+  // Whether all numbers of the column are, with so many places.
+  bool is_small(uint8_t digits) const {
+    if (!range_) return false;
+    const double most = std::max(std::abs(range_->least), std::abs(range_->most));
+    return most * static_cast<double>(power_of_ten(digits)) < 9e18;
+  }
+
+  // Whether ranges of numbers show that a condition holds for no row.
+  bool may_hold_somewhere(const Condition& condition) const {
+    const std::vector<size_t> columns =
+        columns_of(block_, [&](const std::string& path) { return is_path(condition.path, path); });
+    return std::any_of(columns.begin(), columns.end(), [&](size_t i) {
+      const BlockColumn& column = block_.columns()[i];
+      return !column.range || may_hold(condition, *column.range);
+    });
   }
 
   Status condition(const Condition& condition, bool both) {
@@ -253,7 +288,8 @@ class BlockPlanner {
   const Block& block_;
   const BlockTarget& target_;
   BlockJobs jobs_;
-  bool sequence_on_cpu_ = false;  // that of the column that was planned last
+  std::optional<ColumnRange> range_;  // of the column that is planned
+  bool sequence_on_cpu_ = false;      // that of the column that was planned last
   SequencePlan plan_;
 };
 

@@ -176,6 +176,7 @@ class Loading {
         waiting_.push_front(numbers[i]);
         continue;
       }
+      statistics_.skipped += batch[i].is_skipped ? 1 : 0;
       for (size_t c = 0; c < on_cpu_.size(); ++c) on_cpu_[c] += batch[i].on_cpu[c] ? 1 : 0;
     }
     if (!some_full) return {};

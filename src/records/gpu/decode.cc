@@ -22,6 +22,9 @@ constinit const device::Kernel<const uint8_t*, uint64_t, const uint64_t*, const 
 constinit const device::Kernel<const uint8_t*, uint64_t, uint32_t*> bits_kernel(
     "hoist_cuda_records_bits", "packing of bits");
 
+constinit const device::Kernel<int32_t*, uint64_t, const int32_t*, uint32_t> renumber_kernel(
+    "hoist_cuda_records_renumber", "numbering of codes");
+
 constexpr uint32_t kMostJobs = 65535;
 
 }  // namespace
@@ -77,6 +80,20 @@ Status gather_kept(device::Stream& stream, const uint8_t* kept, uint64_t count,
   return gather_kernel.launch_or_run(
       stream, [=] { gather_kept_on_host(kept, count, from, bytes, to); }, kept, count, ranks, from,
       bytes, to);
+}
+
+Status renumber_codes(device::Stream& stream, int32_t* codes, uint64_t count,
+                      const int32_t* numbers, uint32_t entries) {
+  if (count == 0) return {};
+  return renumber_kernel.launch_or_run(
+      stream,
+      [=] {
+        for (uint64_t i = 0; i < count; ++i) {
+          const auto code = static_cast<uint32_t>(codes[i]);
+          if (code < entries) codes[i] = numbers[code];
+        }
+      },
+      codes, count, numbers, entries);
 }
 
 Status pack_bits(device::Stream& stream, const uint8_t* flags, uint64_t count, uint32_t* bits) {

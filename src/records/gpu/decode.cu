@@ -133,12 +133,34 @@ __device__ void read_differences(const SequenceJob& job, uint32_t k, uint32_t co
   }
 }
 
+// What a value goes up by as its source says, whose value k + 1 is beside difference k.
+__device__ void add_steps(const SequenceJob& job, uint32_t k, uint32_t count,
+                          uint64_t (&d)[kItems]) {
+  if (job.predictor == Predictor::last || job.predictor == Predictor::line) return;
+  for (unsigned i = 0; i < kItems; ++i) {
+    if (k + i >= count) continue;
+    const auto before = static_cast<uint64_t>(job.a[k + i]);
+    if (job.predictor == Predictor::running_last) {
+      d[i] += before;
+      continue;
+    }
+    const auto here = static_cast<uint64_t>(job.a[k + i + 1]);
+    d[i] += job.predictor == Predictor::running
+                ? here
+                : static_cast<uint64_t>(job.factor) * (here - before);
+  }
+}
+
 // Makes differences values, kItems at a time.
 __device__ void predict_values(const SequenceJob& job, uint32_t k, uint32_t count,
                                SequenceState& state, uint64_t (&d)[kItems]) {
   switch (job.predictor) {
     case Predictor::last:
-    case Predictor::line: {
+    case Predictor::line:
+    case Predictor::running:
+    case Predictor::running_last:
+    case Predictor::moves: {
+      add_steps(job, k, count, d);
       if (job.predictor == Predictor::line) {
         uint64_t sum = 0;
         for (unsigned i = 0; i < kItems; ++i) d[i] = sum += d[i];
@@ -158,6 +180,14 @@ __device__ void predict_values(const SequenceJob& job, uint32_t k, uint32_t coun
         if (k + i < count) d[i] += static_cast<uint64_t>(job.a[k + i]);
       }
       break;
+    case Predictor::sum:
+    case Predictor::difference:
+      for (unsigned i = 0; i < kItems; ++i) {
+        if (k + i >= count) continue;
+        const auto b = static_cast<uint64_t>(job.b[k + i]);
+        d[i] += static_cast<uint64_t>(job.a[k + i]) + (job.predictor == Predictor::sum ? b : 0 - b);
+      }
+      break;
     case Predictor::larger:
     case Predictor::smaller:
       for (unsigned i = 0; i < kItems; ++i) {
@@ -173,22 +203,32 @@ __device__ void predict_values(const SequenceJob& job, uint32_t k, uint32_t coun
   }
 }
 
+// The position that value i (of this step from `base` on) is predicted from; `same`: the lanes that
+// have the same code in the group.
+__device__ uint32_t position_before(const SequenceJob& job, uint32_t i, uint32_t base,
+                                    unsigned same, unsigned below) {
+  uint32_t before = kNoPosition;
+  if (job.predictor == Predictor::lag) {
+    if (i >= static_cast<uint64_t>(job.factor)) before = i - static_cast<uint32_t>(job.factor);
+  } else {
+    const unsigned earlier = same & below;
+    before = earlier != 0 ? base + 31 - __clz(earlier) : job.last_positions[job.group[i]];
+  }
+  return before != kNoPosition ? before : i == 0 ? 0 : i - 1;
+}
+
 // `values` has the first value and differences; one warp makes them values. Lanes of a step whose
 // prediction is made by a lane before them wait for it by pointer jumping.
-__device__ void predict_in_groups(const SequenceJob& job) {
+__device__ void look_back(const SequenceJob& job) {
   const unsigned lane = threadIdx.x % kLanes;
   const unsigned below = (1u << lane) - 1;
+  const bool in_groups = job.predictor != Predictor::lag;
   for (uint32_t base = 0; base < job.count; base += kLanes) {
     const uint32_t i = base + lane;
     const bool is_here = i < job.count;
-    const auto code = is_here ? static_cast<uint32_t>(job.group[i]) : kNoPosition;
-    const unsigned same = __match_any_sync(codec::kAllLanes, code);
-    uint32_t before = kNoPosition;
-    if (is_here) {
-      const unsigned earlier = same & below;
-      before = earlier != 0 ? base + 31 - __clz(earlier) : job.last_positions[code];
-      if (before == kNoPosition) before = i == 0 ? 0 : i - 1;
-    }
+    const auto code = in_groups && is_here ? static_cast<uint32_t>(job.group[i]) : kNoPosition;
+    const unsigned same = in_groups ? __match_any_sync(codec::kAllLanes, code) : 0;
+    const uint32_t before = is_here ? position_before(job, i, base, same, below) : kNoPosition;
     uint64_t value = is_here ? static_cast<uint64_t>(job.values[i]) : 0;
     const bool predicted = is_here && i > 0;
     if (job.predictor == Predictor::group_other) {
@@ -210,7 +250,8 @@ __device__ void predict_in_groups(const SequenceJob& job) {
     __syncwarp();
     if (is_here) {
       job.values[i] = static_cast<int64_t>(value);
-      if ((same & ~below) == 1u << lane) job.last_positions[code] = i;  // the last of its code
+      // The last lane of a code.
+      if (in_groups && (same & ~below) == 1u << lane) job.last_positions[code] = i;
     }
     __syncwarp();
   }
@@ -224,8 +265,7 @@ __global__ void __launch_bounds__(kSequenceThreads)
     state.bits.before = state.differences.before = state.values.before = 0;
     if (job.stored != 0) job.values[0] = job.first;
   }
-  const bool in_groups =
-      job.predictor == Predictor::group_last || job.predictor == Predictor::group_other;
+  const bool in_turn = looks_back(job.predictor);
   __syncthreads();
   const uint32_t count = job.count - job.stored;
   bool bad = false;
@@ -233,10 +273,10 @@ __global__ void __launch_bounds__(kSequenceThreads)
     const uint32_t k = base + threadIdx.x * kItems;
     uint64_t values[kItems];
     read_differences(job, k, count, state, values);
-    if (!in_groups) predict_values(job, k, count, state, values);
+    if (!in_turn) predict_values(job, k, count, state, values);
     for (unsigned i = 0; i < kItems; ++i) {
       if (k + i >= count) break;
-      if (job.codes != 0 && !in_groups && values[i] >= job.codes) {
+      if (job.codes != 0 && !in_turn && values[i] >= job.codes) {
         bad = true;
         values[i] = 0;
       }
@@ -246,16 +286,16 @@ __global__ void __launch_bounds__(kSequenceThreads)
   }
   const bool is_tokens = job.coding == IntegerCoding::tokens || job.coding == IntegerCoding::zigzag;
   if (is_tokens && threadIdx.x == 0 && (state.bits.before + 7) / 8 != job.low_bytes) bad = true;
-  if (in_groups) {
+  if (in_turn) {
     for (uint32_t i = threadIdx.x; i < job.group_codes; i += kSequenceThreads) {
       job.last_positions[i] = kNoPosition;
     }
     __syncthreads();
-    if (threadIdx.x < kLanes) predict_in_groups(job);
+    if (threadIdx.x < kLanes) look_back(job);
     __syncthreads();
   }
-  if (job.codes != 0 && (in_groups || job.stored != 0)) {
-    const uint32_t checked = in_groups ? job.count : 1;
+  if (job.codes != 0 && (in_turn || job.stored != 0)) {
+    const uint32_t checked = in_turn ? job.count : 1;
     for (uint32_t i = threadIdx.x; i < checked; i += kSequenceThreads) {
       if (static_cast<uint64_t>(job.values[i]) < job.codes) continue;
       bad = true;

@@ -26,6 +26,10 @@ Status count_kept(device::Stream& stream, const uint8_t* kept, uint64_t count, u
 Status gather_kept(device::Stream& stream, const uint8_t* kept, uint64_t count,
                    const uint64_t* ranks, const void* from, unsigned bytes, void* to);
 
+// Code i becomes numbers[i], of `entries`; others stay.
+Status renumber_codes(device::Stream& stream, int32_t* codes, uint64_t count,
+                      const int32_t* numbers, uint32_t entries);
+
 // Bytes of 0 and 1 as bits, the first lowest; `bits` has whole words of 4 bytes.
 Status pack_bits(device::Stream& stream, const uint8_t* flags, uint64_t count, uint32_t* bits);
 

@@ -60,6 +60,7 @@ struct SequenceJob {
   const int64_t* entries;
   uint32_t entry_count;
   uint32_t codes;  // of a dictionary: values are below; 0: no dictionary
+  int64_t factor;  // of `moves`, 1 or more of `lag`
   // Sources, of as many values.
   const int64_t* a;
   const int64_t* b;
@@ -67,6 +68,12 @@ struct SequenceJob {
   uint32_t* last_positions;  // room for each code of the group
   uint32_t group_codes;
 };
+
+// Whether value i is predicted from one that may be any before it: those go one after the other.
+HOIST_HD constexpr bool looks_back(Predictor predictor) {
+  return predictor == Predictor::group_last || predictor == Predictor::group_other ||
+         predictor == Predictor::lag;
+}
 
 inline constexpr uint32_t kNoPosition = UINT32_MAX;
 

@@ -73,6 +73,14 @@ __global__ void __launch_bounds__(kChunk)
   if (threadIdx.x % kLanes == 0 && i < count) bits[i / kLanes] = word;
 }
 
+__global__ void __launch_bounds__(kChunk)
+    renumber(int32_t* codes, uint64_t count, const int32_t* numbers, uint32_t entries) {
+  const uint64_t i = uint64_t{blockIdx.x} * kChunk + threadIdx.x;
+  if (i >= count) return;
+  const auto code = static_cast<uint32_t>(codes[i]);
+  if (code < entries) codes[i] = numbers[code];
+}
+
 }  // namespace
 
 // All pointers are the device's. At most 2^31 - 1 chunks.
@@ -116,6 +124,16 @@ extern "C" int hoist_cuda_records_bits(int device, void* stream, const uint8_t* 
   return device::on_device(device, [=] {
     const auto chunks = static_cast<unsigned>((count + kChunk - 1) / kChunk);
     pack<<<chunks, kChunk, 0, static_cast<cudaStream_t>(stream)>>>(flags, count, bits);
+    return cudaGetLastError();
+  });
+}
+
+extern "C" int hoist_cuda_records_renumber(int device, void* stream, int32_t* codes, uint64_t count,
+                                           const int32_t* numbers, uint32_t entries) {
+  return device::on_device(device, [=] {
+    const auto chunks = static_cast<unsigned>((count + kChunk - 1) / kChunk);
+    renumber<<<chunks, kChunk, 0, static_cast<cudaStream_t>(stream)>>>(codes, count, numbers,
+                                                                       entries);
     return cudaGetLastError();
   });
 }

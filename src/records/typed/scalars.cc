@@ -47,6 +47,31 @@ double real(std::string_view text) {
   return text.starts_with('-') ? -size : size;
 }
 
+std::optional<DecimalSize> decimal_size(std::string_view text) {
+  const bool is_negative = text.starts_with('-');
+  if (is_negative) text.remove_prefix(1);
+  const bool is_zero = text.find_first_not_of("0.") == text.npos;
+  if (text.find_first_not_of("0123456789.") != text.npos || (is_negative && is_zero)) {
+    return std::nullopt;
+  }
+  const size_t whole = std::min(text.find('.'), text.size());
+  const DecimalSize size = {.whole = whole,
+                            .scale = whole < text.size() ? text.size() - whole - 1 : 0};
+  if (size.whole == 0 || size.whole + size.scale > kMostDigits) return std::nullopt;
+  return size;
+}
+
+std::optional<Int128> decimal(std::string_view text, uint8_t scale) {
+  const std::optional<DecimalSize> size = decimal_size(text);
+  if (!size || size->scale > scale || size->whole + scale > kMostDigits) return std::nullopt;
+  Int128 value = 0;
+  for (const char c : text) {
+    if (c >= '0' && c <= '9') value = value * 10 + (c - '0');
+  }
+  for (size_t i = size->scale; i < scale; ++i) value *= 10;
+  return text.starts_with('-') ? -value : value;
+}
+
 namespace {
 
 // Seconds that the clock of the zone is before UTC.

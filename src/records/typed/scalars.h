@@ -8,6 +8,7 @@
 #include "records/date_text.h"
 #include "records/reader.h"
 #include "records/tokens.h"
+#include "records/typed/typed_values.h"
 
 namespace hoist::records::typed {
 
@@ -21,6 +22,16 @@ std::optional<bool> boolean(std::string_view text, Format format, ColumnKind kin
 bool is_real(std::string_view text);
 // NaN where it is no number; infinity where it is too large.
 double real(std::string_view text);
+
+// A number without an exponent in units of 10^-scale. Nothing where it has one, or more digits
+// behind the point, or where kMostDigits do not hold it, or for -0, which is no such count.
+std::optional<Int128> decimal(std::string_view text, uint8_t scale);
+// Digits before and behind the point; nothing where decimal() gives nothing whatever the scale.
+struct DecimalSize {
+  size_t whole;
+  size_t scale;
+};
+std::optional<DecimalSize> decimal_size(std::string_view text);
 
 // Digits of the unit that holds the form's dates: 0, 3, 6 or 9.
 uint8_t unit_of(const DateForm& form);
