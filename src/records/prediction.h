@@ -55,6 +55,17 @@ struct Sources {
   int64_t factor = 0;
 };
 
+// Dense numbers of the groups that positions are in, by values or by pairs of them.
+struct Groups {
+  std::vector<uint32_t> of;
+  size_t count = 0;
+};
+// Nothing where values were made to collide.
+std::optional<Groups> number_groups(std::span<const int64_t> values);
+// Both have as many positions.
+std::optional<Groups> number_pairs(const Groups& a, const Groups& b);
+
+std::vector<uint32_t> positions_before(const Groups& groups);
 // j of the definition above for each position; that of the first is 0. Nothing where values were
 // made to collide. The second group is empty where there is one group alone.
 std::optional<std::vector<uint32_t>> positions_before(std::span<const int64_t> group,
