@@ -151,6 +151,26 @@ __device__ void add_steps(const SequenceJob& job, uint32_t k, uint32_t count,
   }
 }
 
+// What two values of the same row predict.
+__device__ uint64_t of_two(const SequenceJob& job, int64_t a, int64_t b) {
+  switch (job.predictor) {
+    case Predictor::sum:
+      return static_cast<uint64_t>(a) + static_cast<uint64_t>(b);
+    case Predictor::difference:
+      return static_cast<uint64_t>(a) - static_cast<uint64_t>(b);
+    case Predictor::product:
+      return static_cast<uint64_t>(scaled(a, b, job.factor));
+    case Predictor::quotient:
+      return static_cast<uint64_t>(scaled(a, job.factor, b));
+    case Predictor::clock:
+      return static_cast<uint64_t>(clock_after(a, b));
+    case Predictor::larger:
+      return static_cast<uint64_t>(a > b ? a : b);
+    default:
+      return static_cast<uint64_t>(a < b ? a : b);
+  }
+}
+
 // Makes differences values, kItems at a time.
 __device__ void predict_values(const SequenceJob& job, uint32_t k, uint32_t count,
                                SequenceState& state, uint64_t (&d)[kItems]) {
@@ -182,20 +202,13 @@ __device__ void predict_values(const SequenceJob& job, uint32_t k, uint32_t coun
       break;
     case Predictor::sum:
     case Predictor::difference:
-      for (unsigned i = 0; i < kItems; ++i) {
-        if (k + i >= count) continue;
-        const auto b = static_cast<uint64_t>(job.b[k + i]);
-        d[i] += static_cast<uint64_t>(job.a[k + i]) + (job.predictor == Predictor::sum ? b : 0 - b);
-      }
-      break;
+    case Predictor::product:
+    case Predictor::quotient:
+    case Predictor::clock:
     case Predictor::larger:
     case Predictor::smaller:
       for (unsigned i = 0; i < kItems; ++i) {
-        if (k + i >= count) continue;
-        const int64_t a = job.a[k + i];
-        const int64_t b = job.b[k + i];
-        const bool first = job.predictor == Predictor::larger ? a > b : a < b;
-        d[i] += static_cast<uint64_t>(first ? a : b);
+        if (k + i < count) d[i] += of_two(job, job.a[k + i], job.b[k + i]);
       }
       break;
     default:
