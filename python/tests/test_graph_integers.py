@@ -146,6 +146,32 @@ def test_closeness_of_integers_and_floats(dtype, wide, seed):
     same(graph.isclose(y, x), np.isclose(y, x.astype(wide)))
 
 
+# Numbers beside integers
+
+
+@pytest.mark.parametrize("name", ["divide", "atan2", "hypot", "copysign"])
+@pytest.mark.parametrize("number", [-3, 300, 2**70, -0.5, math.inf])
+@pytest.mark.parametrize("dtype", INTEGERS, ids=str)
+def test_numbers_are_of_the_type_that_is_computed_with(name, number, dtype):
+    function = getattr(graph, name)
+    x = integers(dtype, (9,), 7)
+    wide = x.astype(float_for(dtype))
+    for _ in range(2):
+        with np.errstate(over="ignore"):
+            same(function(x, number), function(wide, float(number)))
+            same(function(number, x), function(float(number), wide))
+        same(graph.compile(lambda x: function(x, number))(x), function(x, number))
+
+
+def test_an_integer_that_the_type_lacks_is_refused():
+    x = np.array([1, 2], np.uint8)
+    for function in (graph.add, graph.multiply, graph.floor_divide, graph.less):
+        with pytest.raises(OverflowError):
+            function(x, -3)
+        with pytest.raises(OverflowError):
+            graph.compile(lambda x: function(x, -3))(x)
+
+
 # Powers
 
 

@@ -72,14 +72,14 @@ Id number(gp::Graph& graph, nb::handle object, const std::string& name) {
 }
 
 nb::object compiled(const gp::Graph& graph, std::vector<Id> outputs, bool fast_math, bool fuses,
-                    int threads) {
+                    int threads, const std::string& native) {
   gp::Graph made = graph;
   made.set_outputs(std::move(outputs));
   gp::CompileOptions options;
   options.fast_math = fast_math;
   options.fuses = fuses;
   options.threads = threads;
-  return nb::cast(compiled_program(std::move(made), options));
+  return nb::cast(compiled_program(std::move(made), options, native));
 }
 
 }  // namespace
@@ -149,7 +149,7 @@ void define_graph_builder(nb::module_& module) {
                            double epsilon) { return value(gp::normalise(graph, input, epsilon)); })
       .def("shape", [](const gp::Graph& graph, Id id) { return tuple_of(graph[id].shape); })
       .def("dtype", [](const gp::Graph& graph, Id id) { return graph_dtype_name(graph[id].dtype); })
-      .def("compile", &compiled, "outputs"_a, "fast_math"_a, "fuses"_a, "threads"_a);
+      .def("compile", &compiled, "outputs"_a, "fast_math"_a, "fuses"_a, "threads"_a, "native"_a);
   module.def("takes", [](const std::string& op, const std::string& dtype) {
     return gp::takes(op_named(op), graph_dtype(dtype));
   });

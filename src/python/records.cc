@@ -20,10 +20,10 @@
 #include "python/records_convert.h"
 #include "python/records_device.h"
 #include "python/records_encode.h"
-#include "python/records_values.h"
 #include "python/released_gil.h"
 #include "python/tensors_path.h"
 #include "records/reader.h"
+#include "records/typed/typed_values.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -32,6 +32,7 @@ namespace hoist::python {
 namespace {
 
 using records::RecordReader;
+using namespace records::typed;
 
 template <typename T>
 nb::object array_of(std::vector<T> values) {

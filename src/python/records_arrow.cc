@@ -12,6 +12,7 @@ namespace hoist::python {
 namespace {
 
 using records::RecordReader;
+using namespace records::typed;
 
 void make_column_schema(const ColumnType& type, ArrowSchema* out) {
   if (!type.is_list)
@@ -184,6 +185,7 @@ const char* arrow_format(const ColumnType& type) {
       return (type.is_utc ? kUtc : kNaive)[type.fraction / 3];
     }
     case ValueKind::text:
+    case ValueKind::decimal:  // of exact types alone, which this stream has not
       break;
   }
   return "U";

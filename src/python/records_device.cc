@@ -12,8 +12,8 @@
 
 #include "base/per_process.h"
 #include "python/records_meaning.h"
-#include "python/records_scalars.h"
 #include "records/gpu/decode.h"
+#include "records/typed/scalars.h"
 
 namespace nb = nanobind;
 

@@ -9,10 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "python/records_values.h"
 #include "records/gpu/column_loader.h"
+#include "records/typed/typed_values.h"
 
 namespace hoist::python {
+
+using namespace records::typed;
+using records::typed::ColumnType;
 
 // A column as it was asked for.
 struct DeviceColumnType {

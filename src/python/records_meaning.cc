@@ -1,8 +1,8 @@
 #include "python/records_meaning.h"
 
-#include "python/records_scalars.h"
-#include "python/records_text.h"
 #include "records/number_text.h"
+#include "records/typed/plain_text.h"
+#include "records/typed/scalars.h"
 
 namespace hoist::python {
 
@@ -57,7 +57,7 @@ Answer RecordsMeaning::answer(size_t wanted, std::string_view text, Format forma
       const std::optional<DateForm> form = date_form(text);
       if (!form) return {0, 0};
       const std::optional<int64_t> count = parse_date(*form, text);
-      return of(count ? python::timestamp(*form, *count, type.fraction) : std::nullopt);
+      return of(count ? typed::timestamp(*form, *count, type.fraction) : std::nullopt);
     }
     default:
       break;
@@ -67,7 +67,7 @@ Answer RecordsMeaning::answer(size_t wanted, std::string_view text, Format forma
 
 std::optional<int64_t> RecordsMeaning::timestamp(size_t wanted, const DateForm& form,
                                                  int64_t count) {
-  return python::timestamp(form, count, columns_[wanted].type.fraction);
+  return typed::timestamp(form, count, columns_[wanted].type.fraction);
 }
 
 Result<std::vector<Answer>> RecordsMeaning::answers(size_t wanted, const Block& block) {

@@ -56,6 +56,7 @@ class ColumnDecoder {
         return {};
       }
       case ColumnType::strings:
+      case ColumnType::composed:
         return texts();
       case ColumnType::dictionary:
         return dictionary();
@@ -140,7 +141,8 @@ class ColumnDecoder {
 }  // namespace
 
 std::string_view name(ColumnType type) {
-  constexpr std::string_view kNames[] = {"constant", "strings", "dictionary", "numbers", "copy"};
+  constexpr std::string_view kNames[] = {"constant", "strings", "dictionary",
+                                         "numbers",  "copy",    "composed"};
   return kNames[static_cast<size_t>(type)];
 }
 
@@ -157,6 +159,11 @@ Result<std::vector<uint32_t>> sources_of(std::span<const std::byte> bytes, size_
   ByteReader in(bytes);
   const auto type = in.read<uint8_t>();
   std::vector<uint32_t> sources;
+  if (type == static_cast<uint8_t>(ColumnType::composed)) {
+    const Result<ColumnLayout> layout = read_layout(bytes, 0, columns_before);
+    if (!layout) return layout.error();
+    return layout->text_sources;
+  }
   if (type == static_cast<uint8_t>(ColumnType::copy)) {
     const uint64_t number = read_varint(in);
     if (number >= columns_before) return damaged();

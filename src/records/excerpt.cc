@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kUsualRows = 1 << 14;
 constexpr size_t kBestRows = 1 << 16;
 // Where rows are few, all of them count; else so many at the end of each stretch.
-constexpr size_t kFewRows = 2048;
+constexpr size_t kFewRows = 4096;
 constexpr size_t kCountedRows = 1024;
 
 // n log2 n, by a table: most counts are small.

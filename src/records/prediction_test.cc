@@ -173,5 +173,28 @@ TEST(PredictionSearch, FindsRelationsOfColumns) {
             Predictor::lag);
 }
 
+// Around the sizes at which excerpts change, with exceptions here and there.
+TEST(PredictionSearch, TakesColumnsOfAnySize) {
+  std::mt19937_64 random(test_seed());
+  for (const size_t rows :
+       {1, 2, 3, 4, 63, 64, 65, 2047, 2049, 4095, 4096, 4097, 16383, 16384, 16385, 50001}) {
+    const NumberForm form;
+    const Values a = random_values(random, rows);
+    Values b = random_values(random, rows);
+    Values exceptions;
+    for (size_t i = 0; i < rows; ++i) {
+      if (random() % 3 == 0) exceptions.push_back(static_cast<int64_t>(i));
+    }
+    b.resize(rows - exceptions.size());
+    const std::vector<Sequence> sequences = {
+        {.rows = {.numbers = a, .exceptions = {}, .count = rows}, .form = &form},
+        {.rows = {.numbers = b, .exceptions = exceptions, .count = rows}, .form = &form},
+        {.rows = {.numbers = a, .exceptions = {}, .count = rows}, .form = nullptr}};
+    const Predictions predictions =
+        choose_predictions(sequences, random() % 2 == 0 ? Effort::best : Effort::usual);
+    EXPECT_EQ(predictions.order.size(), 3u);
+  }
+}
+
 }  // namespace
 }  // namespace hoist::records

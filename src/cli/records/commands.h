@@ -48,6 +48,7 @@ struct DecodeOptions {
   std::string output = "-";
   std::string rows;                // "A:B"; empty: all
   std::vector<std::string> where;  // conditions that all hold
+  bool floats = false;             // as in ColumnsOptions
   RecordForm form;                 // where `to` is empty: the text as it was
   bool force = false;
 };
@@ -56,7 +57,9 @@ int decode_command(const DecodeOptions& options);
 struct ColumnsOptions {
   std::string file;
   std::string output;
-  std::vector<std::string> select;
+  std::vector<std::string> select;  // none: all, of Arrow files
+  std::string to;                   // npz or arrow; empty: by the output's name
+  bool floats = false;              // decimal numbers as float64
   bool force = false;
 };
 int columns_command(const ColumnsOptions& options);

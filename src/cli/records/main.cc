@@ -50,6 +50,11 @@ void add_append(CLI::App& app, int& status) {
 
 const char* const kForms[] = {"jsonl", "csv", "lt", "lts", "ltu", "sym"};
 
+void add_floats(CLI::App* command, bool& floats) {
+  command->add_flag("--floats", floats,
+                    "Arrow: decimal numbers as float64, the nearest, in place of decimal128");
+}
+
 // What `convert` and `decode --to` share.
 void add_unparsed(CLI::App* command, RecordForm& form) {
   CLI::Option* skip = command->add_flag(
@@ -116,10 +121,15 @@ void add_decode(CLI::App& app, int& status) {
                    "Only rows for which this holds, as in 'timestamp>=1755392220'; may be repeated")
       ->type_name("CONDITION")
       ->allow_extra_args(false);
+  std::vector<std::string> forms(std::begin(kForms), std::end(kForms));
+  forms.emplace_back("arrow");
   command
-      ->add_option("--to", options->form.to,
-                   "A format that the rows are converted to, as `hoist records convert` does")
-      ->check(CLI::IsMember(std::vector<std::string>(std::begin(kForms), std::end(kForms))));
+      ->add_option(
+          "--to", options->form.to,
+          "A format that the rows are converted to, as `hoist records convert` does; arrow "
+          "as `hoist records columns` does")
+      ->check(CLI::IsMember(forms));
+  add_floats(command, options->floats);
   add_unparsed(command, options->form);
   command->footer(
       "Conditions are COLUMN=VALUE, or !=, <, <=, >, >= in place of =. `hoist records info` lists "
@@ -133,23 +143,38 @@ void add_decode(CLI::App& app, int& status) {
 }
 
 void add_columns(CLI::App& app, int& status) {
-  CLI::App* command = app.add_subcommand("columns", "Write columns as arrays for NumPy");
+  CLI::App* command =
+      app.add_subcommand("columns", "Write columns as arrays for NumPy, or as an Arrow file");
   auto options = std::make_shared<ColumnsOptions>();
   command->add_option("FILE", options->file, "The .hrec file")->required();
-  command->add_option("--select", options->select, "Names of columns, with commas between them")
-      ->required()
+  command
+      ->add_option("--select", options->select,
+                   "Names of columns, with commas between them; none: all, in Arrow")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("NAMES");
-  command->add_option("-o,--output", options->output, "The .npz file")
+  command
+      ->add_option("-o,--output", options->output,
+                   "The file: Arrow where it ends in .arrow, an Arrow stream where it ends in "
+                   ".arrows or is -, else .npz")
       ->required()
       ->type_name("OUT");
   add_force(command, options->force);
+  command->add_option("--to", options->to, "What OUT is, whatever its name")
+      ->check(CLI::IsMember({"npz", "arrow"}));
+  add_floats(command, options->floats);
   command->footer(
-      "A column NAME of integers or other numbers is an array NAME. One of texts is two arrays: "
+      "Of .npz, a column NAME of integers or other numbers is an array NAME. One of texts is two "
+      "arrays: "
       "value i is\nNAME.bytes[NAME.offsets[i]:NAME.offsets[i + 1]]. Where not each row has exactly "
       "one value,\nNAME.rows has the row of each.\n\n"
-      "Example:\n  hoist records columns trades.hrec --select timestamp,close -o trades.npz");
+      "An Arrow file has a batch for each block. Its columns have "
+      "types: bool, int64, decimal128, float64,\ntimestamp, texts with and without dictionaries, "
+      "binary, lists of these.\n\n"
+      "Examples:\n"
+      "  hoist records columns trades.hrec --select timestamp,close -o trades.npz\n"
+      "  hoist records columns trades.hrec -o trades.arrow\n"
+      "  hoist records decode trades.hrec --where 'symbol=BTC-USD' --to arrow | program");
   command->callback([&status, options] { status = columns_command(*options); });
 }
 

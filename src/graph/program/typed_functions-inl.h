@@ -220,28 +220,6 @@ struct Where {
   }
 };
 
-struct Exp {
-  static HWY_INLINE double of(double a) { return std::exp(a); }
-};
-struct Log {
-  static HWY_INLINE double of(double a) { return std::log(a); }
-};
-struct Sqrt {
-  static HWY_INLINE double of(double a) { return std::sqrt(a); }
-};
-struct Rsqrt {
-  static HWY_INLINE double of(double a) { return 1 / std::sqrt(a); }
-};
-struct Tanh {
-  static HWY_INLINE double of(double a) { return std::tanh(a); }
-};
-// By exp of what is not above 0, on both sides: that is never infinite.
-struct Sigmoid {
-  static HWY_INLINE double of(double a) {
-    const double e = std::exp(-std::fabs(a));
-    return (a < 0 ? e : 1) / (1 + e);
-  }
-};
 struct Erf {
   static HWY_INLINE double of(double a) { return std::erf(a); }
 };

@@ -13,6 +13,7 @@
 #include <hwy/foreach_target.h>
 //
 #include "graph/program/cast_steps-inl.h"
+#include "graph/program/doubles-inl.h"
 #include "graph/program/element_moves-inl.h"
 #include "graph/program/typed_columns-inl.h"
 #include "graph/program/typed_functions-inl.h"
@@ -57,6 +58,11 @@ constexpr TypedSteps::Row three() {
           run_typed<F, float, T, T, 3, 2>, run_typed<F, float, T, T, 3, 3>,
           run_typed<F, float, T, T, 3, 4>, run_typed<F, float, T, T, 3, 5>,
           run_typed<F, float, T, T, 3, 6>, run_typed<F, float, T, T, 3, 7>};
+}
+
+template <class F>
+constexpr TypedSteps::Row vectors() {
+  return {doubles::run<F, false>, doubles::run<F, true>};
 }
 
 template <class T>
@@ -119,12 +125,12 @@ constexpr std::array<TypedSteps::Row, kOps> f64_steps() {
   at(Op::floor_divide) = two<typed::FloorDivide, double>();
   at(Op::remainder) = two<typed::Remainder, double>();
   at(Op::divide) = two<typed::Divide, double>();
-  at(Op::exp) = one<typed::Exp, double>();
-  at(Op::log) = one<typed::Log, double>();
-  at(Op::sqrt) = one<typed::Sqrt, double>();
-  at(Op::rsqrt) = one<typed::Rsqrt, double>();
-  at(Op::tanh) = one<typed::Tanh, double>();
-  at(Op::sigmoid) = one<typed::Sigmoid, double>();
+  at(Op::exp) = vectors<doubles::Exp>();
+  at(Op::log) = vectors<doubles::Log>();
+  at(Op::sqrt) = vectors<doubles::Sqrt>();
+  at(Op::rsqrt) = vectors<doubles::Rsqrt>();
+  at(Op::tanh) = vectors<doubles::Tanh>();
+  at(Op::sigmoid) = vectors<doubles::Sigmoid>();
   at(Op::erf) = one<typed::Erf, double>();
   at(Op::exp2) = one<typed::Libm<::exp2>, double>();
   at(Op::expm1) = one<typed::Libm<::expm1>, double>();
