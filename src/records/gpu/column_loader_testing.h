@@ -14,6 +14,7 @@
 #include "container/writer.h"
 #include "records/file_format.h"
 #include "records/gpu/column_loader.h"
+#include "records/gpu/output_values.h"
 #include "records/number_text.h"
 #include "records/records_testing.h"
 #include "records/writer.h"

@@ -23,19 +23,6 @@ SymbolTable symbol_table(const codec::EntropyTable& table) {
   return made;
 }
 
-// Predictions that the kernels make.
-bool is_known(Predictor predictor) {
-  switch (predictor) {
-    case Predictor::ratio:
-    case Predictor::pair_last:
-    case Predictor::pair_other:
-    case Predictor::group_ratio:
-      return false;
-    default:
-      return predictor <= Predictor::running_last;
-  }
-}
-
 }  // namespace
 
 Arena::Piece SequencePlan::room(size_t size) {
