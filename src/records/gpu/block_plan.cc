@@ -224,10 +224,8 @@ class BlockPlanner {
   bool may_hold_somewhere(const Condition& condition) const {
     const std::vector<size_t> columns =
         columns_of(block_, [&](const std::string& path) { return is_path(condition.path, path); });
-    return std::any_of(columns.begin(), columns.end(), [&](size_t i) {
-      const BlockColumn& column = block_.columns()[i];
-      return !column.range || may_hold(condition, *column.range);
-    });
+    return std::any_of(columns.begin(), columns.end(),
+                       [&](size_t i) { return may_hold(condition, block_.columns()[i]); });
   }
 
   Status condition(const Condition& condition, bool both) {
@@ -241,13 +239,13 @@ class BlockPlanner {
       return Answer{holds(condition, text) ? 1u : 0u, 1};
     };
     const auto set_rule = [&](const NumberForm& form, OutputJob& to) {
-      const std::optional<double> than = number_of(condition);
+      const std::optional<ExactNumber> than = number_of(condition);
       const bool is_plain = form.type == NumberType::integer || form.type == NumberType::decimal;
       if (!than || !is_plain) return false;
-      const Interval interval = interval_of(condition.comparison, [&](int64_t value) {
-        const double number = number_of(form, value);
-        return number < *than ? -1 : number > *than ? 1 : 0;
-      });
+      const bool is_decimal = form.type == NumberType::decimal;
+      const ExactNumber::Bound bound = than->bound(is_decimal ? form.scale : 0);
+      const Interval interval =
+          interval_of(condition.comparison, [&](int64_t value) { return bound.compare_to(value); });
       to.rule = ValueRule::between;
       to.least = interval.least;
       to.most = interval.most;
