@@ -77,6 +77,8 @@ class Block {
   Result<std::string> text(const std::vector<bool>& keep) const;
 
   Result<ColumnValues> read(size_t column) const;
+  // The same for several: what they are made from is decoded once.
+  Result<std::vector<ColumnValues>> read(std::span<const size_t> columns) const;
 
   // Where the values of these columns lie, without decoding them. Nothing where a row may have
   // several.
@@ -87,6 +89,7 @@ class Block {
   Status read_columns(ByteReader& in, std::vector<uint64_t>& sizes);
   Result<DecodedColumns> decode(const std::vector<bool>& wanted) const;
   Result<std::vector<int64_t>> row_shapes() const;
+  Result<std::vector<uint32_t>> rows_of_several(size_t column, const DecodedColumns& columns) const;
   // Whether each row has exactly one value of the column by its shape, some have one, or several.
   enum class Presence : uint8_t { each, some, several };
   Presence presence(size_t column, std::vector<bool>& in_shape) const;

@@ -16,7 +16,10 @@ namespace {
 constexpr size_t kEntropyBytes = 256;
 constexpr size_t kZstdBytes = 24;
 
-constexpr int kUsualLevel = 4;
+// About what tables and states take.
+constexpr double kTableBytes = 128;
+
+constexpr int kUsualLevel = 8;
 constexpr int kBestLevel = 22;
 
 Error damaged() { return fail(ErrorCode::corrupt, "a stream of bytes in the block is damaged"); }
@@ -40,7 +43,7 @@ double entropy_size(const std::array<uint64_t, 256>& counts, size_t total) {
     bits -= static_cast<double>(n) * std::log2(static_cast<double>(n) / static_cast<double>(total));
     ++used;
   }
-  return bits / 8 + 128 + 2 * static_cast<double>(used);
+  return bits / 8 + kTableBytes + 2 * static_cast<double>(used);
 }
 
 void append(std::string& out, std::span<const std::byte> bytes) {
@@ -67,6 +70,17 @@ void try_zstd(std::span<const uint8_t> bytes, int level, std::string& best) {
   if (!coded || coded->size() + 1 >= best.size()) return;
   best.assign(1, static_cast<char>(ByteMethod::zstd));
   append(best, *coded);
+}
+
+// Whether a stretch in the middle shows that bytes repeat in longer pieces than entropy coding
+// sees.
+bool may_repeat(std::span<const uint8_t> bytes) {
+  constexpr size_t kStretch = size_t{1} << 14;
+  if (bytes.size() < 2 * kStretch) return true;
+  const std::span<const uint8_t> stretch = bytes.subspan(bytes.size() / 2, kStretch);
+  const auto coded = codec::codec_of(codec::CodecId::zstd).compress(std::as_bytes(stretch), 3);
+  const double entropy = entropy_size(count(stretch), kStretch) - kTableBytes;
+  return coded && static_cast<double>(coded->size()) * 1.02 < entropy;
 }
 
 Status decode_entropy(std::span<const std::byte> stream, std::span<uint8_t> out) {
@@ -97,7 +111,7 @@ void encode_bytes(std::span<const uint8_t> bytes, Effort effort, std::string& ou
       try_entropy(bytes, counts, best);
     }
   }
-  if (bytes.size() >= kZstdBytes)
+  if (bytes.size() >= kZstdBytes && (effort == Effort::best || may_repeat(bytes)))
     try_zstd(bytes, effort == Effort::best ? kBestLevel : kUsualLevel, best);
   out += best;
 }

@@ -1,11 +1,11 @@
 #include "records/column.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 
 #include "base/varint.h"
 #include "records/column_layout.h"
+#include "records/exact_number.h"
 #include "records/integer_stream.h"
 #include "records/prediction.h"
 #include "records/sources.h"
@@ -56,6 +56,7 @@ class ColumnDecoder {
         return {};
       }
       case ColumnType::strings:
+      case ColumnType::composed:
         return texts();
       case ColumnType::dictionary:
         return dictionary();
@@ -104,7 +105,7 @@ class ColumnDecoder {
     return undo_prediction(numbers.values, numbers.exceptions);
   }
 
-  // Differences, behind the first value where that is stored.
+  // Differences, behind the first value if that is stored.
   Result<std::vector<int64_t>> sequence() {
     const SequenceLayout& from = layout_.sequence;
     Result<std::vector<int64_t>> values = decode_integer_stream(from.integers, from.differences());
@@ -114,6 +115,7 @@ class ColumnDecoder {
 
   // From differences to values.
   Status undo_prediction(std::vector<int64_t>& values, std::span<const int64_t> exceptions) {
+    const Prediction& prediction = layout_.sequence.prediction;
     const auto rows = [&](uint32_t number) -> std::optional<NumberRows> {
       if (before_[number] == nullptr) return std::nullopt;
       const DecodedColumn& column = *before_[number];
@@ -124,10 +126,9 @@ class ColumnDecoder {
       return found;
     };
     const auto sources = LinedUpSources::make(
-        layout_.sequence.prediction,
-        {.numbers = values, .exceptions = exceptions, .count = column_->count}, rows);
+        prediction, {.numbers = values, .exceptions = exceptions, .count = column_->count}, rows);
     if (!sources) return damaged();
-    add_predictions(layout_.sequence.prediction.predictor, values, sources->get());
+    add_predictions(prediction.predictor, values, sources->get());
     return {};
   }
 
@@ -140,7 +141,8 @@ class ColumnDecoder {
 }  // namespace
 
 std::string_view name(ColumnType type) {
-  constexpr std::string_view kNames[] = {"constant", "strings", "dictionary", "numbers", "copy"};
+  constexpr std::string_view kNames[] = {"constant", "strings", "dictionary",
+                                         "numbers",  "copy",    "composed"};
   return kNames[static_cast<size_t>(type)];
 }
 
@@ -157,6 +159,11 @@ Result<std::vector<uint32_t>> sources_of(std::span<const std::byte> bytes, size_
   ByteReader in(bytes);
   const auto type = in.read<uint8_t>();
   std::vector<uint32_t> sources;
+  if (type == static_cast<uint8_t>(ColumnType::composed)) {
+    const Result<ColumnLayout> layout = read_layout(bytes, 0, columns_before);
+    if (!layout) return layout.error();
+    return layout->text_sources;
+  }
   if (type == static_cast<uint8_t>(ColumnType::copy)) {
     const uint64_t number = read_varint(in);
     if (number >= columns_before) return damaged();
@@ -222,11 +229,7 @@ std::optional<double> ColumnCursor::number() {
       return number_of(numbers.form, numbers.values[number_++]);
     }
   }
-  const std::string_view value = text();
-  double number = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (error != std::errc() || end != value.data() + value.size()) return std::nullopt;
-  return number;
+  return nearest_double(text());
 }
 
 int64_t ColumnCursor::length() {

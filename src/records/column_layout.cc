@@ -1,6 +1,7 @@
 #include "records/column_layout.h"
 
 #include "base/varint.h"
+#include "records/composition.h"
 #include "records/integer_stream.h"
 
 namespace hoist::records {
@@ -15,7 +16,7 @@ class LayoutReader {
 
   Result<ColumnLayout> run() {
     const auto type = in_.read<uint8_t>();
-    if (!in_.ok() || type > static_cast<uint8_t>(ColumnType::copy)) return damaged();
+    if (!in_.ok() || type > static_cast<uint8_t>(ColumnType::composed)) return damaged();
     layout_.type = static_cast<ColumnType>(type);
     if (Status status = read(); !status) return status.error();
     layout_.strings = in_.take(in_.remaining());
@@ -32,6 +33,9 @@ class LayoutReader {
       case ColumnType::strings:
         layout_.texts = count_;
         return {};
+      case ColumnType::composed:
+        layout_.texts = count_;
+        return text_sources();
       case ColumnType::dictionary: {
         if (Status status = sequence(); !status) return status;
         const uint64_t entries = read_varint(in_);
@@ -49,6 +53,17 @@ class LayoutReader {
       }
     }
     return damaged();
+  }
+
+  Status text_sources() {
+    const uint64_t count = read_varint(in_);
+    if (count > kMaxTextSources) return damaged();
+    for (uint64_t i = 0; i < count; ++i) {
+      const uint64_t source = read_varint(in_);
+      if (source >= columns_before_) return damaged();
+      layout_.text_sources.push_back(static_cast<uint32_t>(source));
+    }
+    return in_.ok() ? Status() : damaged();
   }
 
   Status sequence() {

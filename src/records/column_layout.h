@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "base/result.h"
 #include "records/column.h"
@@ -24,11 +25,12 @@ struct SequenceLayout {
 
 struct ColumnLayout {
   ColumnType type = ColumnType::constant;
-  uint32_t copied = 0;              // copy: the column that it is
-  std::span<const std::byte> text;  // constant
-  SequenceLayout sequence;          // dictionary, numbers
-  NumberForm form;                  // numbers
-  bool has_digits = false;          // numbers: each has its own number of digits
+  uint32_t copied = 0;                 // copy: the column that it is
+  std::vector<uint32_t> text_sources;  // composed: the columns whose texts are in it
+  std::span<const std::byte> text;     // constant
+  SequenceLayout sequence;             // dictionary, numbers
+  NumberForm form;                     // numbers
+  bool has_digits = false;             // numbers: each has its own number of digits
   std::span<const std::byte> digits;
   size_t texts = 0;                 // strings, entries of the dictionary, exceptions from numbers
   std::span<const std::byte> gaps;  // integers: distances between exceptions

@@ -117,6 +117,24 @@ Status decode(ByteReader& in, std::span<int64_t> out) {
   return in.ok() && in.remaining() == 0 ? Status() : damaged();
 }
 
+// Bit packing beats tokens only where neighbours are alike, on runs or slopes, or few values recur.
+bool may_pack(std::span<const int64_t> values) {
+  constexpr size_t kSample = 512;
+  const size_t step = std::max<size_t>(values.size() / kSample, 1);
+  std::vector<int64_t> sample;
+  sample.reserve(kSample + 1);
+  size_t alike = 0;
+  for (size_t i = 2; i < values.size(); i += step) {
+    sample.push_back(values[i]);
+    const auto back = [&](size_t n) { return static_cast<uint64_t>(values[i - n]); };
+    alike += static_cast<size_t>(back(0) - back(1) == back(1) - back(2) || back(0) == back(1));
+  }
+  std::sort(sample.begin(), sample.end());
+  const auto end = std::unique(sample.begin(), sample.end());
+  const size_t distinct = static_cast<size_t>(end - sample.begin());
+  return alike * 8 >= sample.size() * 7 || sample.size() - distinct >= 8;
+}
+
 std::string smallest(std::span<const int64_t> values, Effort effort) {
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
   if (values.empty() || *least == *most) {
@@ -134,8 +152,7 @@ std::string smallest(std::span<const int64_t> values, Effort effort) {
       other && other->size() < best.size()) {
     best = std::move(*other);
   }
-  // Bit packing beats tokens only where neighbours are alike: long runs, or slopes.
-  if (best.size() > values.size() / 64) {
+  if (best.size() > values.size() / 64 && (effort == Effort::best || may_pack(values))) {
     std::string other = as_column(values);
     if (other.size() > 1 && other.size() < best.size()) best = std::move(other);
   }

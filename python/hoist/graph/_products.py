@@ -13,13 +13,15 @@ __all__: List[str] = []
 
 @_public
 def vecdot(x1: Any, x2: Any, *, axis: int = -1) -> Any:
-    """The sums of products along an axis, which must be as long in both; the others broadcast."""
+    """The sums of products along an axis, which must be as long in both; the others broadcast. They have
+    the type of the products, as those of matmul()."""
     x1, x2 = _arrays(x1, x2)
     least = min(x1.ndim, x2.ndim)
     at = _axis("vecdot", axis, least) - least  # from the end, where shapes of both meet
     if x1.shape[at] != x2.shape[at]:
         raise InvalidArgument(f"vecdot of {x1.shape} and {x2.shape}: axis {axis} must be equal")
-    return (x1 * x2).sum(at)
+    products = x1 * x2
+    return products.sum(at).astype(products.dtype)
 
 
 @_public

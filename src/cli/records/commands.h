@@ -1,5 +1,5 @@
 // The commands of `hoist records`: they encode text into .hrec files and decode those, give
-// columns as arrays, and look into and verify them.
+// columns as arrays, look into and verify them, and save what is whole of damaged ones.
 #pragma once
 
 #include <string>
@@ -11,6 +11,7 @@ struct EncodeOptions {
   std::string input;
   std::string output;
   std::string format = "auto";
+  std::string header = "auto";  // of a CSV: yes, no
   bool best = false;
   bool force = false;  // replace the output; so below
   bool json = false;
@@ -20,6 +21,7 @@ int encode_command(const EncodeOptions& options);
 struct AppendRecordsOptions {
   std::string input;
   std::string file;
+  std::string commit_every = "5s";
   bool best = false;
   bool json = false;
 };
@@ -48,6 +50,7 @@ struct DecodeOptions {
   std::string output = "-";
   std::string rows;                // "A:B"; empty: all
   std::vector<std::string> where;  // conditions that all hold
+  bool floats = false;             // as in ColumnsOptions
   RecordForm form;                 // where `to` is empty: the text as it was
   bool force = false;
 };
@@ -56,13 +59,17 @@ int decode_command(const DecodeOptions& options);
 struct ColumnsOptions {
   std::string file;
   std::string output;
-  std::vector<std::string> select;
+  std::vector<std::string> select;  // none: all, of Arrow files
+  std::string to;                   // npz or arrow; empty: by the output's name
+  bool floats = false;              // decimal numbers as float64
   bool force = false;
 };
 int columns_command(const ColumnsOptions& options);
 
 struct RecordsInfoOptions {
   std::string file;
+  std::string plot;    // an SVG file; empty: none
+  bool force = false;  // replace it
   bool json = false;
 };
 int records_info_command(const RecordsInfoOptions& options);
@@ -72,5 +79,13 @@ struct RecordsVerifyOptions {
   bool json = false;
 };
 int records_verify_command(const RecordsVerifyOptions& options);
+
+struct RecordsRepairOptions {
+  std::string file;
+  std::string output;
+  bool force = false;
+  bool json = false;
+};
+int records_repair_command(const RecordsRepairOptions& options);
 
 }  // namespace hoist::cli

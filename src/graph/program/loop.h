@@ -51,6 +51,7 @@ struct Slot {
 struct LoopStep {
   enum class Kind : uint8_t {
     elementwise,
+    narrow,   // the same on elements as they lie in memory
     gather,   // operand to slot
     scatter,  // slot to operand
     sum,
@@ -110,8 +111,7 @@ struct LoopProduct {
   size_t b_scratch = 0;
   size_t c_scratch = 0;   // where c is Place::product
   size_t block_rows = 0;  // rows of C at a time, at most
-  // Rows of a unit of work. With depth > 256 a product of fewer rows may add in another order
-  // (graph/ops/product.cc): then results would depend on how rows are shared among threads.
+  // Rows of a unit of work.
   size_t unit_rows = 0;
 };
 

@@ -12,8 +12,9 @@
 //
 // Results: those of interpret() of the same graph, bit for bit but for NaNs' payloads, except
 //   - with fast_math,
-//   - for products of more than 256 terms, whose order depends on the shape: there, as everywhere,
-//     |error| <= depth u sum of |a b| (graph/ops/product.h).
+//   - for f32 products of at most 3 rows and more than 512 terms by a matrix of 12 288 elements or
+//     more: these add all terms of an element in their order, others 512 at a time. There, as
+//     everywhere, |error| <= depth u sum of |a b| (graph/ops/product.h).
 // They do not depend on the number of threads.
 #pragma once
 

@@ -163,9 +163,24 @@ TEST_P(ColumnLoaderTest, GivesNumbersThatFollowTheirGroup) {
     write(grouped_candles(random_, 8000, symbols));
     expect_all(0, 8000);
     if (HasFatalFailure()) return;
-    EXPECT_EQ(on_cpu("/close", DeviceType::float64), 0u);
-    EXPECT_EQ(on_cpu("/symbol", DeviceType::codes), 0u);
   }
+}
+
+TEST_P(ColumnLoaderTest, GivesNumbersThatFollowFromOthers) {
+  for (const size_t rows : {300, 2100, 9000}) {
+    SCOPED_TRACE(std::to_string(rows) + " rows");
+    write(related_columns(random_, rows));
+    expect_all(0, reader_->rows());
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST_P(ColumnLoaderTest, SaysWhatTheCpuDecoded) {
+  std::mt19937_64 fixed(1);
+  write(grouped_candles(fixed, 8000, 10));
+  EXPECT_EQ(on_cpu("/close", DeviceType::float64), 0u);
+  EXPECT_EQ(on_cpu("/symbol", DeviceType::codes), 0u);
+  EXPECT_EQ(on_cpu("/close", DeviceType::codes), 1u);
 }
 
 TEST_P(ColumnLoaderTest, GivesRowsOfManyBlocks) {

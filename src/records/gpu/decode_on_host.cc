@@ -94,6 +94,18 @@ uint64_t difference_at(const SequenceJob& job, uint32_t k, uint64_t& bits) {
                                              : value + job.base;
 }
 
+// The position before each one with the same code, or the one before it where there is none.
+std::vector<uint32_t> positions_before(const SequenceJob& job) {
+  std::vector<uint32_t> last(job.group_codes, kNoPosition);
+  std::vector<uint32_t> before(job.count);
+  for (uint32_t i = 0; i < job.count; ++i) {
+    uint32_t& position = last[static_cast<size_t>(job.group[i])];
+    before[i] = position != kNoPosition ? position : i == 0 ? 0 : i - 1;
+    position = i;
+  }
+  return before;
+}
+
 }  // namespace
 
 void decode_symbols_on_host(const SymbolJob& job, uint32_t* flags) {
@@ -116,17 +128,22 @@ void decode_sequence_on_host(const SequenceJob& job, uint32_t* flags) {
   Sources sources = {.first = {job.a, job.a == nullptr ? 0 : job.count},
                      .second = {job.b, job.b == nullptr ? 0 : job.count},
                      .before = {},
-                     .factor = 0};
-  std::optional<std::vector<uint32_t>> before;
+                     .factor = job.factor};
+  std::vector<uint32_t> before;
   if (job.group != nullptr) {
-    before = positions_before({job.group, job.count}, {});
-    if (!before) {
-      flags[job.flag] = 1;
-      return;
-    }
-    sources.before = *before;
+    before = positions_before(job);
+    sources.before = before;
   }
-  add_predictions(job.predictor, values, sources);
+  if (job.predictor == Predictor::product || job.predictor == Predictor::quotient) {
+    for (uint32_t i = 0; i < job.count; ++i) {
+      const int64_t predicted = job.predictor == Predictor::product
+                                    ? scaled(job.a[i], job.b[i], job.factor)
+                                    : scaled(job.a[i], job.factor, job.b[i]);
+      values[i] = add_modulo(values[i], predicted);
+    }
+  } else {
+    add_predictions(job.predictor, values, sources);
+  }
   if (job.codes != 0) {
     for (int64_t& value : values) {
       if (static_cast<uint64_t>(value) < job.codes) continue;

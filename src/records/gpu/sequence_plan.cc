@@ -198,8 +198,14 @@ Status SequencePlan::integers(std::span<const std::byte> stream, size_t count, S
   }
 }
 
-bool SequencePlan::sources(const Prediction& prediction, SequenceJob& job, size_t& level) {
-  bool known = job.predictor <= Predictor::smaller;
+bool SequencePlan::sources(const Prediction& prediction, bool has_all, SequenceJob& job,
+                           size_t& level) {
+  // The sources of columns with exceptions are lined up with their numbers, which the CPU does.
+  const bool has_sources = has_first(job.predictor) || has_group(job.predictor);
+  bool known = is_known(job.predictor) && (!has_sources || has_all);
+  const bool is_product =
+      job.predictor == Predictor::product || job.predictor == Predictor::quotient;
+  job.factor = is_product ? power_of_ten_factor(prediction.factor) : prediction.factor;
   const auto source = [&](uint32_t column) {
     const Planned& planned = planned_[column];
     known &= planned.count == job.count && planned.has_all;
@@ -260,7 +266,8 @@ Status SequencePlan::plan(size_t column) {
     job.predictor = from.prediction.predictor;
     job.flag = flag_;
     job.codes = is_dictionary ? static_cast<uint32_t>(layout.texts) : 0;
-    if (sources(from.prediction, job, planned.level)) {
+    planned.has_all = from.count == block_.columns()[column].values;
+    if (sources(from.prediction, planned.has_all, job, planned.level)) {
       planned.on_cpu = false;
       for_sources(from.prediction, [&](uint32_t i) { planned.on_cpu |= planned_[i].on_cpu; });
       if (Status status = integers(from.integers, from.differences(), job); !status) return status;
@@ -272,7 +279,6 @@ Status SequencePlan::plan(size_t column) {
     planned.values = job.values;
     planned.count = from.count;
     planned.codes = job.codes;
-    planned.has_all = from.count == block_.columns()[column].values;
     if (jobs_.sequences.size() <= planned.level) jobs_.sequences.resize(planned.level + 1);
     if (job.count > 0) jobs_.sequences[planned.level].push_back(job);
   }

@@ -46,7 +46,7 @@ class SequencePlan {
   Status whole_by_cpu(size_t column, SequenceJob& job);
   void send(std::span<const int64_t> values, SequenceJob& job);
   // Whether the device knows the prediction.
-  bool sources(const Prediction& prediction, SequenceJob& job, size_t& level);
+  bool sources(const Prediction& prediction, bool has_all, SequenceJob& job, size_t& level);
   std::byte* scratch(size_t size);
 
   const PlanContext& context_;

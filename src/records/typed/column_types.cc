@@ -1,103 +1,22 @@
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <optional>
 #include <unordered_map>
 
+#include "base/utf8.h"
 #include "records/column_layout.h"
-#include "records/number_text.h"
 #include "records/typed/plain_text.h"
 #include "records/typed/scalars.h"
+#include "records/typed/seen_values.h"
 #include "records/typed/typed_values.h"
 
 namespace hoist::records::typed {
 namespace {
 
-// What has been seen of a column.
-struct Seen {
-  bool boolean = false, integer = false, hex = false, real = false, text = false;
-  bool zoned = false, unzoned = false;
-  uint8_t places = 0;  // behind the point, of reals
-  uint8_t fraction = 0;
-  int64_t least = 0, most = 0;  // seconds of dates
-
-  bool date() const { return zoned || unzoned; }
-
-  void take_date(const DateForm& form, int64_t seconds) {
-    if (form.style == DateForm::time) {
-      text = true;
-      return;
-    }
-    (form.zone.empty() ? unzoned : zoned) = true;
-    fraction = std::max(fraction, unit_of(form));
-    least = std::min(least, seconds);
-    most = std::max(most, seconds);
-  }
-
-  // Whether 64 bits hold all dates in the unit that they share, with room for what zones add.
-  bool dates_fit() const {
-    constexpr int64_t kZones = 200 * 3600;
-    const int64_t limit = std::numeric_limits<int64_t>::max() / power_of_ten(fraction) - kZones;
-    return -limit < least && most < limit;
-  }
-
-  void take(std::string_view value, Format format, ColumnKind kind, bool& missing) {
-    if (is_missing(value, format, kind)) {
-      missing = true;
-    } else if (typed::boolean(value, format, kind)) {
-      boolean = true;
-    } else if (parse_integer(value)) {
-      integer = true;
-    } else if (is_real(value) || value == "NaN" || value == "nan") {
-      real = true;
-      const std::optional<Decimal> decimal = parse_decimal(value);
-      places = std::max(places, decimal ? decimal->scale : kNoPlaces);
-    } else if (const std::optional<DateForm> form = date_form(value); form) {
-      if (const std::optional<int64_t> count = parse_date(*form, value); count) {
-        take_date(*form, *count / date_units(*form));
-      } else {
-        text = true;
-      }
-    } else {
-      text = true;
-    }
-  }
-
-  ValueKind kind() const {
-    const bool number = integer || hex || real;
-    if (text || boolean + number + date() != 1 || (hex && (integer || real)) ||
-        (zoned && unzoned) || (date() && !dates_fit())) {
-      return ValueKind::text;
-    }
-    if (boolean) return ValueKind::boolean;
-    if (date()) return ValueKind::timestamp;
-    return real ? ValueKind::real : ValueKind::integer;
-  }
-};
-
-// Digits of a fixed width are names of things (00042, beef), except in symbolic lines, whose times
-// are such.
-void take_form(const NumberForm& form, Format format, Seen& seen) {
-  switch (form.type) {
-    case NumberType::decimal:
-      seen.real = true;
-      seen.places = std::max(seen.places, form.scale);
-      break;
-    case NumberType::digits:
-      (format != Format::symbolic ? seen.text : form.base == 16 ? seen.hex : seen.integer) = true;
-      break;
-    case NumberType::address:
-      seen.text = true;
-      break;
-    default:
-      seen.integer = true;
-      break;
-  }
-}
-
 struct SeenColumn {
   std::string path;
   Seen seen;
+  SeenTexts texts = {};
   bool is_list = false;
   bool missing = false;       // if it is no text
   bool missing_text = false;  // if it is
@@ -133,8 +52,21 @@ Result<ColumnLayout> layout_of(const Block& block, size_t column) {
   }
 }
 
+// What exact types depend on: the texts, which are those of `values` values.
+void look_at_texts(std::span<const std::string_view> texts, size_t values, Format format,
+                   ColumnKind kind, SeenColumn& column) {
+  std::string storage;
+  for (const std::string_view text : texts) {
+    if (is_missing_text(text, format, kind)) continue;
+    const std::string_view exact = exact_text(text, format, kind, storage);
+    column.seen.no_utf8 |= !is_utf8(exact);
+    column.texts.add(exact);
+  }
+  column.texts.add_values(values - std::min(values, texts.size()));
+}
+
 // What a column's form and texts say; its numbers are read where dates have no range.
-Status look_at(const Block& block, size_t number, SeenColumn& column) {
+Status look_at(const Block& block, size_t number, const TypeOptions& options, SeenColumn& column) {
   const BlockColumn& about = block.columns()[number];
   const Result<ColumnLayout> layout = layout_of(block, number);
   if (!layout) return layout.error();
@@ -142,14 +74,21 @@ Status look_at(const Block& block, size_t number, SeenColumn& column) {
     column.seen.take(text, block.format(), about.kind, column.missing);
     column.missing_text |= is_missing_text(text, block.format(), about.kind);
   };
+  const auto take_all = [&](std::span<const std::string_view> texts) {
+    for (const std::string_view text : texts) take(text);
+    if (options.exact) look_at_texts(texts, about.values, block.format(), about.kind, column);
+  };
   if (layout->type == records::ColumnType::constant) {
-    take({reinterpret_cast<const char*>(layout->text.data()), layout->text.size()});
+    const std::string_view text(reinterpret_cast<const char*>(layout->text.data()),
+                                layout->text.size());
+    take_all(std::span(&text, 1));
     return {};
   }
   if (layout->type == records::ColumnType::numbers) {
+    column.texts.refuse();
     const NumberForm& form = layout->form;
     if (form.type != NumberType::date) {
-      take_form(form, block.format(), column.seen);
+      column.seen.take_form(form, block.format());
     } else if (constexpr double kFar = 9e18;
                about.range && -kFar < about.range->least && about.range->most < kFar) {
       column.seen.take_date(form.date, static_cast<int64_t>(about.range->least));
@@ -162,14 +101,22 @@ Status look_at(const Block& block, size_t number, SeenColumn& column) {
       }
     }
   }
+  if (layout->type == records::ColumnType::composed) {
+    // Its texts are in other columns.
+    const Result<ColumnValues> values = block.read(number);
+    if (!values) return values.error();
+    take_all(values->column->texts.strings);
+    return {};
+  }
   const Result<DecodedStrings> texts = texts_of(*layout, block.raw_size());
   if (!texts) return texts.error();
-  for (const std::string_view text : texts->strings) take(text);
+  take_all(texts->strings);
   return {};
 }
 
 // In one block.
-Result<std::vector<SeenColumn>> look_at(const RecordReader& reader, size_t number) {
+Result<std::vector<SeenColumn>> look_at(const RecordReader& reader, size_t number,
+                                        const TypeOptions& options) {
   const Result<LoadedBlock> loaded = reader.load(number);
   if (!loaded) return loaded.error();
   const Block& block = loaded->block();
@@ -194,7 +141,7 @@ Result<std::vector<SeenColumn>> look_at(const RecordReader& reader, size_t numbe
       rows.emplace_back();
     }
     SeenColumn& column = columns[found->second];
-    if (Status status = look_at(block, numbers[i], column); !status) return status.error();
+    if (Status status = look_at(block, numbers[i], options, column); !status) return status.error();
     column.values += about.values;
     column.text_bytes += about.text_bytes;
     column.stored_bytes += about.bytes.size();
@@ -219,17 +166,8 @@ Result<std::vector<SeenColumn>> look_at(const RecordReader& reader, size_t numbe
 }
 
 void merge(SeenColumn& column, const SeenColumn& more) {
-  column.seen.boolean |= more.seen.boolean;
-  column.seen.integer |= more.seen.integer;
-  column.seen.hex |= more.seen.hex;
-  column.seen.real |= more.seen.real;
-  column.seen.text |= more.seen.text;
-  column.seen.zoned |= more.seen.zoned;
-  column.seen.unzoned |= more.seen.unzoned;
-  column.seen.places = std::max(column.seen.places, more.seen.places);
-  column.seen.fraction = std::max(column.seen.fraction, more.seen.fraction);
-  column.seen.least = std::min(column.seen.least, more.seen.least);
-  column.seen.most = std::max(column.seen.most, more.seen.most);
+  column.seen.take_all(more.seen);
+  column.texts.add(more.texts);
   column.is_list |= more.is_list;
   column.missing |= more.missing;
   column.missing_text |= more.missing_text;
@@ -239,7 +177,19 @@ void merge(SeenColumn& column, const SeenColumn& more) {
   column.stored_bytes += more.stored_bytes;
 }
 
-ColumnType type_of(const SeenColumn& column, uint64_t rows) {
+void make_exact(const SeenColumn& column, const TypeOptions& options, ColumnType& type) {
+  if (type.kind == ValueKind::real && options.decimals && column.seen.is_decimal()) {
+    type.kind = ValueKind::decimal;
+    type.scale = static_cast<uint8_t>(column.seen.scale);
+  }
+  if (type.kind != ValueKind::text) return;
+  type.is_binary = column.seen.no_utf8;
+  if (column.texts.few() && !type.is_list) {
+    type.dictionary = std::make_shared<const TextDictionary>(column.texts.texts());
+  }
+}
+
+ColumnType type_of(const SeenColumn& column, uint64_t rows, const TypeOptions& options) {
   ColumnType type;
   type.path = column.path;
   std::string storage;
@@ -253,6 +203,7 @@ ColumnType type_of(const SeenColumn& column, uint64_t rows) {
   }
   type.places = column.seen.places;
   type.is_list = column.is_list;
+  if (options.exact) make_exact(column, options, type);
   type.nullable =
       column.rows < rows || (type.kind == ValueKind::text ? column.missing_text : column.missing);
   type.values = column.values;
@@ -264,7 +215,8 @@ ColumnType type_of(const SeenColumn& column, uint64_t rows) {
 }  // namespace
 
 Result<std::vector<ColumnType>> column_types(const RecordReader& reader,
-                                             const std::stop_token& stop) {
+                                             const std::stop_token& stop,
+                                             const TypeOptions& options) {
   ThreadPool& pool = ThreadPool::process();
   std::vector<SeenColumn> columns;
   std::unordered_map<std::string, size_t> places;
@@ -273,7 +225,7 @@ Result<std::vector<ColumnType>> column_types(const RecordReader& reader,
     if (stop.stop_requested()) return fail(ErrorCode::cancelled, "stopped");
     const size_t count = std::min(batch, reader.blocks().size() - at);
     std::vector<Result<std::vector<SeenColumn>>> found(count, std::vector<SeenColumn>());
-    pool.parallel_for(count, [&](size_t i) { found[i] = look_at(reader, at + i); });
+    pool.parallel_for(count, [&](size_t i) { found[i] = look_at(reader, at + i, options); });
     for (const Result<std::vector<SeenColumn>>& seen : found) {
       if (!seen) return seen.error();
       for (const SeenColumn& column : *seen) {
@@ -288,7 +240,7 @@ Result<std::vector<ColumnType>> column_types(const RecordReader& reader,
   }
   std::vector<ColumnType> types;
   const uint64_t rows = reader.rows() - (has_header(reader) && reader.rows() > 0 ? 1 : 0);
-  for (const SeenColumn& column : columns) types.push_back(type_of(column, rows));
+  for (const SeenColumn& column : columns) types.push_back(type_of(column, rows, options));
   return types;
 }
 

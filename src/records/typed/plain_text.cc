@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/utf8.h"
+#include "records/convert/json_value.h"
 
 namespace hoist::records::typed {
 namespace {
@@ -92,6 +93,18 @@ std::string_view plain_text(std::string_view text, Format format, ColumnKind kin
     text = storage = without_doubled_quotes(text);
   }
   if (!is_utf8(text)) text = storage = with_valid_utf8(text);
+  return text;
+}
+
+std::string_view exact_text(std::string_view text, Format format, ColumnKind kind,
+                            std::string& storage) {
+  if (kind == ColumnKind::text && format == Format::json && text.find('\\') != text.npos) {
+    std::optional<Value> value = parse_json('"' + std::string(text) + '"');
+    return storage = value ? std::move(value->text) : without_json_escapes(text);
+  }
+  if (kind == ColumnKind::text && format == Format::csv && text.find('"') != text.npos) {
+    return storage = without_doubled_quotes(text);
+  }
   return text;
 }
 

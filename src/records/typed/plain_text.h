@@ -14,4 +14,9 @@ namespace hoist::records::typed {
 std::string_view plain_text(std::string_view text, Format format, ColumnKind kind,
                             std::string& storage);
 
+// The same without a loss: bytes that are no UTF-8 stay, and JSON's escapes for them are undone
+// (convert/json_value.h).
+std::string_view exact_text(std::string_view text, Format format, ColumnKind kind,
+                            std::string& storage);
+
 }  // namespace hoist::records::typed

@@ -1,9 +1,9 @@
 #include "records/typed/scalars.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 
+#include "records/exact_number.h"
 #include "records/number_text.h"
 #include "records/values.h"
 
@@ -37,14 +37,32 @@ bool is_real(std::string_view text) {
 }
 
 double real(std::string_view text) {
-  double number = std::numeric_limits<double>::quiet_NaN();
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc::result_out_of_range) return number;
-  const size_t exponent = text.find_first_of("eE");
-  const bool is_small = exponent != text.npos ? text.substr(exponent + 1).starts_with('-')
-                                              : text.starts_with("0") || text.starts_with("-0");
-  const double size = is_small ? 0 : std::numeric_limits<double>::infinity();
-  return text.starts_with('-') ? -size : size;
+  return nearest_double(text).value_or(std::numeric_limits<double>::quiet_NaN());
+}
+
+std::optional<DecimalSize> decimal_size(std::string_view text) {
+  const bool is_negative = text.starts_with('-');
+  if (is_negative) text.remove_prefix(1);
+  const bool is_zero = text.find_first_not_of("0.") == text.npos;
+  if (text.find_first_not_of("0123456789.") != text.npos || (is_negative && is_zero)) {
+    return std::nullopt;
+  }
+  const size_t whole = std::min(text.find('.'), text.size());
+  const DecimalSize size = {.whole = whole,
+                            .scale = whole < text.size() ? text.size() - whole - 1 : 0};
+  if (size.whole == 0 || size.whole + size.scale > kMostDigits) return std::nullopt;
+  return size;
+}
+
+std::optional<Int128> decimal(std::string_view text, uint8_t scale) {
+  const std::optional<DecimalSize> size = decimal_size(text);
+  if (!size || size->scale > scale || size->whole + scale > kMostDigits) return std::nullopt;
+  Int128 value = 0;
+  for (const char c : text) {
+    if (c >= '0' && c <= '9') value = value * 10 + (c - '0');
+  }
+  for (size_t i = size->scale; i < scale; ++i) value *= 10;
+  return text.starts_with('-') ? -value : value;
 }
 
 namespace {

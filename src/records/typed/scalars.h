@@ -8,6 +8,7 @@
 #include "records/date_text.h"
 #include "records/reader.h"
 #include "records/tokens.h"
+#include "records/typed/typed_values.h"
 
 namespace hoist::records::typed {
 
@@ -22,6 +23,16 @@ bool is_real(std::string_view text);
 // NaN where it is no number; infinity where it is too large.
 double real(std::string_view text);
 
+// A number without an exponent in units of 10^-scale. Nothing where it has one, or more digits
+// behind the point, or where kMostDigits do not hold it, or for -0, which is no such count.
+std::optional<Int128> decimal(std::string_view text, uint8_t scale);
+// Digits before and behind the point; nothing where decimal() gives nothing whatever the scale.
+struct DecimalSize {
+  size_t whole;
+  size_t scale;
+};
+std::optional<DecimalSize> decimal_size(std::string_view text);
+
 // Digits of the unit that holds the form's dates: 0, 3, 6 or 9.
 uint8_t unit_of(const DateForm& form);
 // A date's count in units of `fraction` digits, in UTC where it has a zone. Nothing where 64 bits
@@ -29,6 +40,8 @@ uint8_t unit_of(const DateForm& form);
 std::optional<int64_t> timestamp(const DateForm& form, int64_t count, uint8_t fraction);
 
 // Whether the first row is a CSV's header.
-inline bool has_header(const RecordReader& reader) { return !reader.dialect().names.empty(); }
+inline bool has_header(const RecordReader& reader) {
+  return !reader.dialect().names.empty() && !reader.dialect().header_lost;
+}
 
 }  // namespace hoist::records::typed

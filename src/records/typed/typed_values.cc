@@ -19,6 +19,7 @@ struct Value {
   int64_t integer = 0;
   double real = 0;
   std::string_view text = {};
+  Int128 decimal = 0;
 };
 
 // The values of a column of a block, each with its row.
@@ -73,6 +74,17 @@ class Part {
         }
         return true;
       }
+      case ValueKind::decimal:
+        if (column.numbers.form.type != NumberType::integer &&
+            column.numbers.form.type != NumberType::decimal) {
+          return false;
+        }
+        for (const int64_t number : numbers) {
+          Int128 scaled = number;
+          for (size_t i = column.numbers.form.scale; i < type_.scale; ++i) scaled *= 10;
+          result_.push_back({.valid = true, .decimal = scaled});
+        }
+        return true;
       case ValueKind::timestamp:
         for (const int64_t number : numbers) {
           const std::optional<int64_t> count = timestamp(date, number, type_.fraction);
@@ -87,8 +99,11 @@ class Part {
   Value value_of(std::string_view text) {
     if (type_.kind == ValueKind::text) {
       if (is_missing_text(text, format_, kind_)) return {};
-      const std::string_view plain = plain_text(text, format_, kind_, storage_.emplace_back());
-      if (storage_.back().empty()) storage_.pop_back();
+      std::string& storage = storage_.emplace_back();
+      const std::string_view plain = type_.is_binary ? exact_text(text, format_, kind_, storage)
+                                                     : plain_text(text, format_, kind_, storage);
+      if (type_.dictionary != nullptr) return coded(plain);
+      if (storage.empty()) storage_.pop_back();
       return {.valid = true, .text = plain};
     }
     if (is_missing(text, format_, kind_)) return {};
@@ -104,6 +119,10 @@ class Part {
         integer = is_digits ? parse_digits(form, text) : parse_integer(text);
         break;
       }
+      case ValueKind::decimal: {
+        const std::optional<Int128> number = typed::decimal(text, type_.scale);
+        return {.valid = number.has_value(), .decimal = number.value_or(0)};
+      }
       case ValueKind::timestamp:
         if (const std::optional<DateForm> form = date_form(text); form) {
           const std::optional<int64_t> count = parse_date(*form, text);
@@ -116,6 +135,13 @@ class Part {
     return {.valid = integer.has_value(), .integer = integer.value_or(0)};
   }
 
+  Value coded(std::string_view text) {
+    const auto found = type_.dictionary->codes.find(std::string(text));
+    storage_.pop_back();
+    if (found == type_.dictionary->codes.end()) return {};
+    return {.valid = true, .integer = found->second};
+  }
+
   ColumnValues values_;
   const ColumnType& type_;
   Format format_;
@@ -125,13 +151,16 @@ class Part {
   std::vector<Value> result_;
 };
 
-void push(const Value& value, ValueKind kind, ColumnChunk& out) {
+void push(const Value& value, const ColumnType& type, ColumnChunk& out) {
+  const ValueKind kind = type.kind;
   out.valid.push_back(value.valid ? 1 : 0);
-  if (kind == ValueKind::text) {
+  if (kind == ValueKind::text && type.dictionary == nullptr) {
     out.bytes.append(value.text);
     out.offsets.push_back(static_cast<int64_t>(out.bytes.size()));
   } else if (kind == ValueKind::real) {
     out.reals.push_back(value.valid ? value.real : std::numeric_limits<double>::quiet_NaN());
+  } else if (kind == ValueKind::decimal) {
+    out.decimals.push_back(value.decimal);
   } else {
     out.integers.push_back(value.integer);
   }
@@ -173,10 +202,10 @@ Result<ColumnChunk> read_column(const Block& block, const ColumnType& type,
     while (next < values.size() && values[next].first == row) ++next;
     if (!keep[row]) continue;
     if (!type.is_list) {
-      push(next > begin ? *values[begin].second : Value(), type.kind, chunk);
+      push(next > begin ? *values[begin].second : Value(), type, chunk);
       continue;
     }
-    for (size_t i = begin; i < next; ++i) push(*values[i].second, type.kind, chunk);
+    for (size_t i = begin; i < next; ++i) push(*values[i].second, type, chunk);
     chunk.lists.push_back(static_cast<int64_t>(chunk.valid.size()));
     chunk.list_valid.push_back(next > begin ? 1 : 0);
   }
@@ -224,6 +253,7 @@ void append(ColumnChunk& chunk, const ColumnChunk& more) {
   add(chunk.valid, more.valid);
   add(chunk.integers, more.integers);
   add(chunk.reals, more.reals);
+  add(chunk.decimals, more.decimals);
   chunk.bytes += more.bytes;
   add(chunk.list_valid, more.list_valid);
   append_offsets(chunk.offsets, more.offsets);

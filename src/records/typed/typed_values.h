@@ -6,15 +6,27 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <stop_token>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "records/reader.h"
 
 namespace hoist::records::typed {
 
-enum class ValueKind : uint8_t { boolean, integer, real, timestamp, text };
+enum class ValueKind : uint8_t { boolean, integer, real, timestamp, text, decimal };
+
+__extension__ using Int128 = __int128;
+// Digits that it holds in any case.
+inline constexpr int kMostDigits = 38;
+
+// The different texts of a column, in the order in which they come.
+struct TextDictionary {
+  std::vector<std::string> entries;
+  std::unordered_map<std::string, int32_t> codes;
+};
 
 inline constexpr uint8_t kNoPlaces = 255;
 
@@ -27,22 +39,37 @@ struct ColumnType {
   bool is_utc = false;   // timestamps: they had zones; else they are as written
   bool is_list = false;  // a row may have several values
   bool nullable = false;  // some row has none
+  // For exact types only:
+  uint8_t scale = 0;       // decimals: values count units of 10^-scale
+  bool is_binary = false;  // text: some value is no UTF-8
+  // text: there are few different ones, and values are numbers of entries
+  std::shared_ptr<const TextDictionary> dictionary = {};
   uint64_t values = 0;
   uint64_t text_bytes = 0;
   uint64_t stored_bytes = 0;
 };
 
+struct TypeOptions {
+  // Numbers with a point are decimals rather than reals where all are written without an exponent;
+  // texts are bytes where some are no UTF-8, and have dictionaries where the file has them.
+  bool exact = false;
+  bool decimals = true;  // where exact; else they are reals
+};
+
 // All columns but those of lengths, in the order in which the blocks have them. Reads every block,
 // but decodes only texts, and what lists need. `cancelled` where it was asked to stop.
 Result<std::vector<ColumnType>> column_types(const RecordReader& reader,
-                                             const std::stop_token& stop);
+                                             const std::stop_token& stop,
+                                             const TypeOptions& options = {});
 
 // Values of one column: `valid` has an entry a value, and so have `integers` (also timestamps,
-// and 0 or 1) or `reals`; value i of a text is bytes[offsets[i], offsets[i + 1]).
+// 0 or 1, and numbers of a dictionary's entries), `reals` or `decimals`; value i of a text is
+// bytes[offsets[i], offsets[i + 1]).
 struct ColumnChunk {
   std::vector<uint8_t> valid;
   std::vector<int64_t> integers;
   std::vector<double> reals;
+  std::vector<Int128> decimals;
   std::string bytes;
   std::vector<int64_t> offsets = {0};
   // Lists: row i has the values lists[i] to lists[i + 1] - 1.

@@ -2,11 +2,13 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
 #include "device/kernel.h"
 #include "tensors/packed/gpu_job.h"
+#include "tensors/packed/library_product.h"
 
 namespace hoist::tensors::packed {
 namespace {
@@ -28,6 +30,9 @@ constinit const Kernel<const MatrixJob*, const void*, int, uint64_t, uint16_t*> 
 constinit const Kernel<const MatrixJob*, const ProductJob*> multiply("hoist_cuda_packed_multiply",
                                                                      "multiply by a packed matrix");
 
+constinit const Kernel<const ProductJob*, uint32_t> finish("hoist_cuda_packed_finish",
+                                                           "end a product");
+
 MatrixJob job_of(const View& view) {
   return {.tiles = const_cast<uint16_t*>(view.tiles),
           .factors = const_cast<uint32_t*>(view.factors),
@@ -46,6 +51,19 @@ template <typename T>
 Status read_back(const Stream& stream, const Buffer& buffer, T& value) {
   if (Status done = stream.device().synchronize(stream.handle()); !done) return done;
   return buffer.download(std::as_writable_bytes(std::span(&value, 1)));
+}
+
+// Multiplies any number of rows of x, some at a time.
+Status launch_fused(const Stream& stream, const View& view, ProductJob product) {
+  const MatrixJob job = job_of(view);
+  for (uint64_t left = product.count; left != 0;) {
+    product.count = static_cast<uint32_t>(std::min(left, kMostFused));
+    if (Status done = multiply.launch(stream, &job, &product); !done) return done;
+    left -= product.count;
+    product.x += product.count * product.x_stride;
+    product.y += product.count * product.y_stride;
+  }
+  return {};
 }
 
 uint64_t factors_bytes(const Shape& shape) { return shape.row_blocks() * sizeof(uint32_t); }
@@ -142,10 +160,9 @@ Status unpack_rows_on_gpu(const Stream& stream, const View& view, const RowNumbe
 Status matmul_on_gpu(const Stream& stream, const View& view, const Operands& operands) {
   if (Status checked = check_operands(view.shape, operands); !checked) return checked;
   if (operands.count == 0 || view.shape.rows == 0) return {};
-  if (operands.count > kMostFused) {
-    return fail(ErrorCode::unsupported, "not fused");
+  if (operands.count > std::numeric_limits<uint32_t>::max()) {
+    return fail(ErrorCode::unsupported, "a product with 2^32 rows and more");
   }
-  const MatrixJob job = job_of(view);
   const ProductJob product = {.x = operands.x,
                               .x_stride = operands.x_stride,
                               .y = operands.y,
@@ -153,7 +170,15 @@ Status matmul_on_gpu(const Stream& stream, const View& view, const Operands& ope
                               .bias = operands.bias,
                               .count = static_cast<uint32_t>(operands.count),
                               .activation = operands.activation};
-  return multiply.launch(stream, &job, &product);
+  const bool is_fused = operands.count <= kMostFused || view.shape.columns == 0;
+  if (is_fused) return launch_fused(stream, view, product);
+  Result<Buffer> weights = Buffer::allocate(stream, view.shape.plain_bytes());
+  if (!weights) return weights.error();
+  auto* const plain = static_cast<uint16_t*>(weights->data());
+  Status done = unpack_on_gpu(stream, view, plain);
+  if (done) done = library_product(stream, plain, view.shape, operands);
+  if (!done || (operands.bias == nullptr && operands.activation == Activation::none)) return done;
+  return finish.launch(stream, &product, view.shape.rows);
 }
 
 }  // namespace hoist::tensors::packed

@@ -54,9 +54,13 @@ Status unpack_rows_on_gpu(const device::Stream& stream, const View& view, const 
 // matrix is unpacked into memory from the device's pool, and the library multiplies.
 inline constexpr uint64_t kMostFused = 32;
 
-// As matmul(). Results depend on the operands and their shapes alone, whatever the GPU. Where there
-// are more than kMostFused rows they are cuBLASLt's, and the bias and the activation are applied to
-// its rounded result.
+// As matmul(). Results are the same for the same operands, shapes and kind of GPU. Where there are
+// more than kMostFused rows they are cuBLASLt's (`unavailable` without it), and the bias and the
+// activation are applied to its rounded result.
+//
+// A fused product may read packed weights before the work in front of it on the stream has ended:
+// weights must not be written by a kernel that lets others start early (programmatic dependent
+// launch). What writes them here does not.
 Status matmul_on_gpu(const device::Stream& stream, const View& view, const Operands& operands);
 
 }  // namespace hoist::tensors::packed

@@ -6,6 +6,7 @@ namespace hoist::tensors::packed {
 namespace {
 
 constexpr uint64_t kFewestWeights = 1 << 16;
+constexpr uint64_t kMostTilesBytes = uint64_t{kTileBytes} << 30;
 
 constexpr uint64_t aligned(uint64_t bytes) {
   return (bytes + kPartAlignment - 1) / kPartAlignment * kPartAlignment;
@@ -47,10 +48,14 @@ uint64_t Shape::escapes_at() const {
 uint64_t Shape::bytes() const { return aligned(escapes_at() + escapes * sizeof(Escape)); }
 
 Status check_extents(uint64_t rows, uint64_t columns) {
-  if (rows <= kMostRows && columns <= kMostColumns) return {};
+  const Shape shape = {static_cast<uint32_t>(rows), static_cast<uint32_t>(columns), 0};
+  if (rows <= kMostRows && columns <= kMostColumns && shape.tiles_bytes() <= kMostTilesBytes) {
+    return {};
+  }
   return fail(ErrorCode::invalid_argument,
-              fmt::format("a matrix of {} x {}: packed ones have at most {} rows and columns", rows,
-                          columns, kMostRows));
+              fmt::format("a matrix of {} x {}: packed ones have at most 2^30 rows, columns and "
+                          "tiles of 16 x 64",
+                          rows, columns));
 }
 
 Result<View> view_of(const void* bytes, uint64_t size, const Shape& shape) {

@@ -39,7 +39,7 @@ struct Shape {
   uint64_t bytes() const;
 };
 
-// `invalid_argument` for more than 2^30 rows or columns.
+// `invalid_argument` for more than 2^30 rows or columns, or 2^30 tiles.
 Status check_extents(uint64_t rows, uint64_t columns);
 
 // Where the parts lie, in whatever memory `bytes` is.

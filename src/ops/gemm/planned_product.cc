@@ -1,10 +1,10 @@
-#include "graph/gpu/product.h"
+#include "ops/gemm/planned_product.h"
 
 #include <fmt/core.h>
 
 #include "device/kernel.h"
 
-namespace hoist::graph::gpu {
+namespace hoist::gemm {
 namespace {
 
 constinit const device::Kernel<const ProductShape*, void**, uint64_t*> make_plan(
@@ -45,4 +45,4 @@ Status PlannedProduct::run(const device::Stream& stream, const ProductMemory& me
   return status_of(*error);
 }
 
-}  // namespace hoist::graph::gpu
+}  // namespace hoist::gemm

@@ -4,9 +4,9 @@
 #include <memory>
 
 #include "device/stream.h"
-#include "graph/gpu/product_call.h"
+#include "ops/gemm/planned_product_call.h"
 
-namespace hoist::graph::gpu {
+namespace hoist::gemm {
 
 class PlannedProduct {
  public:
@@ -25,4 +25,4 @@ class PlannedProduct {
   uint64_t workspace_;
 };
 
-}  // namespace hoist::graph::gpu
+}  // namespace hoist::gemm

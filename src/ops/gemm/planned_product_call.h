@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace hoist::graph::gpu {
+namespace hoist::gemm {
 
-// C = A B, row-major C without gaps. Strides in elements.
+// C = A B, row-major C. Strides in elements.
 struct ProductMatrix {
   int64_t row = 0;
   int64_t column = 0;
@@ -21,6 +21,7 @@ struct ProductShape {
   int64_t depth = 0;
   ProductMatrix a;
   ProductMatrix b;
+  int64_t result_row = 0;  // from one row of C to the next; 0: without gaps
   int32_t factors = f32;
   int32_t result = f32;
   int32_t uses_tf32 = 0;
@@ -39,4 +40,4 @@ struct ProductMemory {
 inline constexpr int kNoLibrary = -1;
 inline constexpr int kLibraryFailed = -1000;  // less the cublasStatus_t
 
-}  // namespace hoist::graph::gpu
+}  // namespace hoist::gemm

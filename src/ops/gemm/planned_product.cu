@@ -8,9 +8,9 @@
 #include <mutex>
 
 #include "device/on_device.h"
-#include "graph/gpu/product_call.h"
+#include "ops/gemm/planned_product_call.h"
 
-namespace hoist::graph::gpu {
+namespace hoist::gemm {
 namespace {
 
 struct Library {
@@ -116,7 +116,8 @@ class Planner {
     try_step([&] { return calls_.new_product(&plan_.product, compute_type(shape_), scale); });
     matrix(shape_.b, shape_.depth, shape_.columns, CUBLASLT_MATMUL_DESC_TRANSA, &plan_.first);
     matrix(shape_.a, shape_.rows, shape_.depth, CUBLASLT_MATMUL_DESC_TRANSB, &plan_.second);
-    const ProductMatrix c = {shape_.columns, 1, shape_.rows * shape_.columns};
+    const int64_t row = shape_.result_row != 0 ? shape_.result_row : shape_.columns;
+    const ProductMatrix c = {row, 1, shape_.rows * row};
     layout(shape_.result, shape_.columns, shape_.rows, c.row, c.batch, &plan_.result);
     choose();
     return status_;
@@ -198,19 +199,19 @@ int result_of(cublasStatus_t status) {
 }
 
 }  // namespace
-}  // namespace hoist::graph::gpu
+}  // namespace hoist::gemm
 
 extern "C" {
 
-namespace gpu = hoist::graph::gpu;
+namespace gemm = hoist::gemm;
 using hoist::device::on_device;
 
-int hoist_cuda_product_plan(int device, void*, const gpu::ProductShape* shape, void** made,
+int hoist_cuda_product_plan(int device, void*, const gemm::ProductShape* shape, void** made,
                             uint64_t* workspace) {
-  if (gpu::library() == nullptr) return gpu::kNoLibrary;
+  if (gemm::library() == nullptr) return gemm::kNoLibrary;
   return on_device(device, [=]() -> int {
-    auto* const plan = new gpu::Plan;
-    const int result = gpu::result_of(gpu::Planner(*shape, *plan).run(device));
+    auto* const plan = new gemm::Plan;
+    const int result = gemm::result_of(gemm::Planner(*shape, *plan).run(device));
     if (result != 0) {
       delete plan;
       return result;
@@ -221,16 +222,17 @@ int hoist_cuda_product_plan(int device, void*, const gpu::ProductShape* shape, v
   });
 }
 
-int hoist_cuda_product_run(int device, void* stream, void* made, const gpu::ProductMemory* memory) {
+int hoist_cuda_product_run(int device, void* stream, void* made,
+                           const gemm::ProductMemory* memory) {
   return on_device(device, [=]() -> int {
-    const auto& plan = *static_cast<const gpu::Plan*>(made);
+    const auto& plan = *static_cast<const gemm::Plan*>(made);
     const float one = 1;
     const float zero = 0;
     const double wide_one = 1;
     const double wide_zero = 0;
     const void* const alpha = plan.is_f64 ? static_cast<const void*>(&wide_one) : &one;
     const void* const beta = plan.is_f64 ? static_cast<const void*>(&wide_zero) : &zero;
-    return gpu::result_of(gpu::library()->multiply(
+    return gemm::result_of(gemm::library()->multiply(
         plan.handle, plan.product, alpha, memory->b, plan.first, memory->a, plan.second, beta,
         memory->c, plan.result, memory->c, plan.result, &plan.algorithm, memory->workspace,
         plan.workspace, static_cast<cudaStream_t>(stream)));
@@ -238,7 +240,7 @@ int hoist_cuda_product_run(int device, void* stream, void* made, const gpu::Prod
 }
 
 int hoist_cuda_product_drop(int, void*, void* made) {
-  delete static_cast<gpu::Plan*>(made);
+  delete static_cast<gemm::Plan*>(made);
   return 0;
 }
 
