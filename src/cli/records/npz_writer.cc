@@ -38,7 +38,7 @@ void NpzWriter::common_fields(const Entry& entry, ByteWriter& out) {
   out.write(kZip64Version);
   // Names are UTF-8, else bytes: a reader refuses others that are said to be UTF-8.
   out.write(is_utf8(entry.name) ? uint16_t{0x0800} : uint16_t{0});
-  out.write(uint16_t{0});       // stored
+  out.write(uint16_t{0});  // stored
   out.write(kNoTime);
   out.write(entry.crc);
   out.write(kInExtraField);
