@@ -64,7 +64,7 @@ class Reader:
         device: str,
     ) -> DeviceTable: ...
     def arrow_stream(
-        self, columns: Sequence[int], first: int, end: int, where: Sequence[str]
+        self, columns: Sequence[int], first: int, end: int, where: Sequence[str], exact: bool
     ) -> Any: ...
     def text(
         self, first: int, end: int, where: Sequence[str], write: Callable[[bytes], Any]

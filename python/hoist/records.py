@@ -45,6 +45,7 @@ __all__ = [
     "DeviceColumn",
     "DeviceColumns",
     "Encoded",
+    "ExactArrow",
     "FileInfo",
     "LoadInfo",
     "Records",
@@ -218,7 +219,13 @@ class Selection:
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """Arrow's PyCapsule interface, a batch a block. The requested schema is not looked at."""
         places = self._places(self.columns_info)
-        return self._reader.arrow_stream(places, *self._rows, self._where)
+        return self._reader.arrow_stream(places, *self._rows, self._where, False)
+
+    def exact_arrow(self) -> "ExactArrow":
+        """The same for Arrow, with exact types: numbers with a point are decimal128 where all are
+        written without an exponent, texts that repeat have dictionaries, and texts of which some
+        are no UTF-8 are binary. The first call reads the file once more."""
+        return ExactArrow(self)
 
     def _places(self, infos: List[ColumnInfo]) -> List[int]:
         if self._names is None:
@@ -231,6 +238,19 @@ class Selection:
                 raise NotFound(f"no column {name}: there are {', '.join(by_name) or 'none'}")
             places.append(place)
         return places
+
+
+class ExactArrow:
+    """What `exact_arrow` gives: all that knows Arrow's PyCapsule interface reads it."""
+
+    def __init__(self, selection: Selection) -> None:
+        self._selection = selection
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """A batch a block. The requested schema is not looked at."""
+        part = self._selection
+        places = part._places(part.columns_info)
+        return part._reader.arrow_stream(places, *part._rows, part._where, True)
 
 
 class Records(Selection):

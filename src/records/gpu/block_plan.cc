@@ -13,22 +13,6 @@ namespace {
 
 Error damaged() { return fail(ErrorCode::corrupt, "a column of the block is damaged"); }
 
-constexpr uint64_t kNan = 0x7ff8000000000000;
-
-uint64_t missing_of(DeviceType type) {
-  switch (type) {
-    case DeviceType::float64:
-    case DeviceType::float32:
-      return kNan;
-    case DeviceType::timestamp:
-      return uint64_t{1} << 63;  // NumPy's NaT
-    case DeviceType::codes:
-      return ~uint64_t{0};
-    default:
-      return 0;
-  }
-}
-
 // Columns of the block that a name means.
 template <typename IsIt>
 std::vector<size_t> columns_of(const Block& block, const IsIt& is_it) {
@@ -292,21 +276,6 @@ class BlockPlanner {
 };
 
 }  // namespace
-
-Element element_of(DeviceType type) {
-  switch (type) {
-    case DeviceType::float64:
-      return Element::float64;
-    case DeviceType::float32:
-      return Element::float32;
-    case DeviceType::boolean:
-      return Element::uint8;
-    case DeviceType::codes:
-      return Element::int32;
-    default:
-      return Element::int64;
-  }
-}
 
 Result<BlockJobs> plan_block(const PlanContext& context, const Block& block,
                              const BlockTarget& target) {
