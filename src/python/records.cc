@@ -205,6 +205,10 @@ class Reader {
   Selection selection(const std::vector<size_t>& columns, uint64_t first, uint64_t end,
                       const std::vector<std::string>& where, bool exact = false) {
     Selection wanted = {.columns = {}, .first = first, .end = end, .where = conditions(where)};
+    check([&] {
+      const ReleasedGil released;
+      return reader_->check_columns(wanted.where);
+    }());
     const std::vector<ColumnType>& types = read_types(exact);
     for (const size_t column : columns) {
       if (column >= types.size()) raise({ErrorCode::invalid_argument, "no such column"});
@@ -239,10 +243,10 @@ class Reader {
   std::optional<std::vector<ColumnType>> exact_types_;
 };
 
-std::unique_ptr<Reader> open_reader(const FilePath& path) {
+std::unique_ptr<Reader> open_reader(const FilePath& path, bool partial) {
   Result<RecordReader> reader = [&] {
     const ReleasedGil released;
-    return RecordReader::open(path.text);
+    return RecordReader::open(path.text, {.partial = partial});
   }();
   return std::make_unique<Reader>(value(std::move(reader)));
 }
@@ -259,7 +263,7 @@ NB_MODULE(_records, module) {
   define_records_encode(module);
   define_device_table(module);
   nb::class_<Reader>(module, "Reader")
-      .def(nb::new_(&open_reader), "path"_a)
+      .def(nb::new_(&open_reader), "path"_a, "partial"_a = false)
       .def_prop_ro("rows", [](const Reader& reader) { return reader.records().rows(); })
       .def_prop_ro("text_bytes", [](const Reader& reader) { return reader.records().text_bytes(); })
       .def_prop_ro("file_size", [](const Reader& reader) { return reader.records().file_size(); })

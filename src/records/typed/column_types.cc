@@ -101,6 +101,13 @@ Status look_at(const Block& block, size_t number, const TypeOptions& options, Se
       }
     }
   }
+  if (layout->type == records::ColumnType::composed) {
+    // Its texts are in other columns.
+    const Result<ColumnValues> values = block.read(number);
+    if (!values) return values.error();
+    take_all(values->column->texts.strings);
+    return {};
+  }
   const Result<DecodedStrings> texts = texts_of(*layout, block.raw_size());
   if (!texts) return texts.error();
   take_all(texts->strings);
