@@ -668,7 +668,8 @@ _hoist_records() {
     'encode:Encode text into an .hrec file'
     'append:Add rows to the end of an .hrec file'
     'decode:Give the text back, all of it or some rows'
-    'columns:Write columns as arrays for NumPy'
+    'convert:Write records in another format of text'
+    'columns:Write columns as arrays for NumPy, or as an Arrow file'
     'info:Say what an .hrec file holds\: bytes a column'
     'verify:Check every byte without decoding'
   )
@@ -684,6 +685,7 @@ _hoist_records() {
         encode) _hoist_records_encode ;;
         append) _hoist_records_append ;;
         decode) _hoist_records_decode ;;
+        convert) _hoist_records_convert ;;
         columns) _hoist_records_columns ;;
         info) _hoist_records_info ;;
         verify) _hoist_records_verify ;;
@@ -724,17 +726,39 @@ _hoist_records_decode() {
     --force'[Replace the output where it exists]' \
     --rows='[Rows A to B - 1, counted from 0]:A: ' \
     '*'--where='[Only rows for which this holds, as in '\''timestamp>=1755392220'\''; may be repeated]:CONDITION: ' \
+    --to='[A format that the rows are converted to, as `hoist records convert` does; arrow as `hoist records columns` does]:TEXT:(jsonl csv lt lts ltu sym arrow)' \
+    --floats'[Arrow\: decimal numbers as float64, the nearest, in place of decimal128]' \
+    --skip-unparsed'[Leave out rows that are no records, and say how many; else they are an error]' \
+    --keep-text='[Make rows that are no records ones with this key and their text]:KEY: ' \
     '1:FILE:_files'
+}
+
+_hoist_records_convert() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    '(-o --output)'-o'[Where to write; - is standard output]:OUT:_files' \
+    '(-o --output)'--output='[Where to write; - is standard output]:OUT:_files' \
+    --force'[Replace the output where it exists]' \
+    --to='[The format; else the end of OUT'\''s name says it]:TEXT:(jsonl csv lt lts ltu sym)' \
+    --from='[What IN is in; auto\: by the end of its name, or by its first lines]:TEXT:(auto jsonl csv lt lts ltu sym)' \
+    --delimiter='[What parts the fields of a CSV in IN]:CHARACTER: ' \
+    --no-header'[IN is CSV without a header\: its keys are 0, 1, and so on]' \
+    --skip-unparsed'[Leave out rows that are no records, and say how many; else they are an error]' \
+    --keep-text='[Make rows that are no records ones with this key and their text]:KEY: ' \
+    '1:IN:_files'
 }
 
 _hoist_records_columns() {
   _arguments -s -S \
     '(-h --help)'-h'[Print this help message and exit]' \
     '(-h --help)'--help'[Print this help message and exit]' \
-    '*'--select='[Names of columns, with commas between them]:NAMES: ' \
-    '(-o --output)'-o'[The .npz file]:OUT:_files' \
-    '(-o --output)'--output='[The .npz file]:OUT:_files' \
+    '*'--select='[Names of columns, with commas between them; none\: all, in Arrow]:NAMES: ' \
+    '(-o --output)'-o'[The file\: Arrow where it ends in .arrow, an Arrow stream where it ends in .arrows or is -, else .npz]:OUT:_files' \
+    '(-o --output)'--output='[The file\: Arrow where it ends in .arrow, an Arrow stream where it ends in .arrows or is -, else .npz]:OUT:_files' \
     --force'[Replace the output where it exists]' \
+    --to='[What OUT is, whatever its name]:TEXT:(npz arrow)' \
+    --floats'[Arrow\: decimal numbers as float64, the nearest, in place of decimal128]' \
     '1:FILE:_files'
 }
 

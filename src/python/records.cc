@@ -1,6 +1,7 @@
 // hoist._records: files of records for hoist.records, which makes arrays of what is read here.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
@@ -16,11 +17,13 @@
 #include "python/interruptible.h"
 #include "python/main_interpreter.h"
 #include "python/records_arrow.h"
+#include "python/records_convert.h"
+#include "python/records_device.h"
 #include "python/records_encode.h"
-#include "python/records_values.h"
 #include "python/released_gil.h"
 #include "python/tensors_path.h"
 #include "records/reader.h"
+#include "records/typed/typed_values.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -29,6 +32,7 @@ namespace hoist::python {
 namespace {
 
 using records::RecordReader;
+using namespace records::typed;
 
 template <typename T>
 nb::object array_of(std::vector<T> values) {
@@ -124,6 +128,21 @@ class Reader {
       list.append(column_of(std::move(whole[i]), wanted.columns[i]));
     }
     return list;
+  }
+
+  // `as`: for each column its type on the device, or nothing.
+  std::shared_ptr<DeviceTable> load(const std::vector<size_t>& columns,
+                                    const std::vector<std::string>& as, uint64_t first,
+                                    uint64_t end, const std::vector<std::string>& where,
+                                    const std::string& device) {
+    const Selection wanted = selection(columns, first, end, where);
+    std::vector<DeviceColumnType> types;
+    for (size_t i = 0; i < columns.size(); ++i) {
+      types.push_back(value(device_column(wanted.columns[i], as.at(i))));
+    }
+    return value(interruptible(true, [&](const std::stop_token& stop) {
+      return load_table(*reader_, wanted, types, device, stop);
+    }));
   }
 
   nb::capsule arrow_stream(const std::vector<size_t>& columns, uint64_t first, uint64_t end,
@@ -233,7 +252,9 @@ NB_MODULE(_records, module) {
   refuse_subinterpreters("hoist");
   nb::set_leak_warnings(false);
   watch_interpreters_end();
+  define_records_convert(module);
   define_records_encode(module);
+  define_device_table(module);
   nb::class_<Reader>(module, "Reader")
       .def(nb::new_(&open_reader), "path"_a)
       .def_prop_ro("rows", [](const Reader& reader) { return reader.records().rows(); })
@@ -246,6 +267,7 @@ NB_MODULE(_records, module) {
       .def("types", &Reader::types)
       .def("blocks", &Reader::blocks)
       .def("read", &Reader::read, "columns"_a, "first"_a, "end"_a, "where"_a)
+      .def("load", &Reader::load, "columns"_a, "types"_a, "first"_a, "end"_a, "where"_a, "device"_a)
       .def("arrow_stream", &Reader::arrow_stream, "columns"_a, "first"_a, "end"_a, "where"_a)
       .def("text", &Reader::text, "first"_a, "end"_a, "where"_a, "write"_a)
       .def("save_text", &Reader::save_text, "path"_a, "first"_a, "end"_a, "where"_a, "replace"_a);

@@ -7,12 +7,11 @@
 // tensor when its last owner goes are no danger.
 #include "python/tensors_device.h"
 
-#include <nanobind/ndarray.h>
-
 #include <memory>
 #include <string>
 
 #include "device/device.h"
+#include "python/device_array.h"
 #include "python/errors.h"
 #include "python/interruptible.h"
 #include "tensors/gpu/kept_loader.h"
@@ -46,16 +45,6 @@ nb::list load(const File& file, const std::string& device_name, const WantedTens
 }
 
 }  // namespace
-
-DeviceArray device_array(std::byte* data, size_t size, std::shared_ptr<device::Buffer> memory) {
-  using Memory = std::shared_ptr<device::Buffer>;
-  const device::DeviceProperties& device = memory->device()->properties();
-  nb::capsule owner(new Memory(std::move(memory)),
-                    [](void* it) noexcept { delete static_cast<Memory*>(it); });
-  const bool cuda = device.kind == device::DeviceKind::cuda;
-  return DeviceArray(data, 1, &size, owner, nullptr, nb::dtype<uint8_t>(),
-                     cuda ? nb::device::cuda::value : nb::device::cpu::value, device.index);
-}
 
 nb::list load_onto(const HoloTensorReader& file, const std::string& device,
                    const WantedTensors& wanted) {

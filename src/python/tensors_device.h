@@ -2,27 +2,17 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 
 #include <cstddef>
-#include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "device/buffer.h"
 #include "tensors/file/reader.h"
 #include "tensors/model/model_source.h"
 
 namespace hoist::python {
-
-// A flat array of bytes, on whatever device.
-using DeviceArray = nanobind::ndarray<nanobind::array_api, uint8_t, nanobind::ndim<1>>;
-
-// An array of bytes that lie in `memory`, which it keeps.
-DeviceArray device_array(std::byte* data, size_t size, std::shared_ptr<device::Buffer> memory);
 
 // Numbers of tensors in their file, with the qualities that they are wanted in; none: whole.
 using WantedTensors = std::vector<std::pair<size_t, std::optional<double>>>;

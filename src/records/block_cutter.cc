@@ -7,7 +7,7 @@
 
 namespace hoist::records {
 
-size_t cut_block(std::string_view text, bool is_last) {
+size_t cut_block(std::string_view text, bool is_last, size_t block_text) {
   size_t end = 0;  // behind the last line that fits
   for (size_t rows = 0; rows < kMaxRows; ++rows) {
     if (end == text.size()) return is_last ? end : 0;
@@ -15,9 +15,9 @@ size_t cut_block(std::string_view text, bool is_last) {
     const bool is_whole = newline != nullptr || is_last;
     const size_t next =
         newline != nullptr ? static_cast<const char*>(newline) - text.data() + 1 : text.size();
-    if (next > kBlockText && end > 0) return end;
+    if (next > block_text && end > 0) return end;
     if (!is_whole && next < kMaxBlockText) return 0;
-    if (next > kBlockText) return std::min(next, kMaxBlockText);
+    if (next > block_text) return std::min(next, kMaxBlockText);
     end = next;
   }
   return end;
@@ -50,7 +50,7 @@ Result<std::vector<std::string_view>> BlockCutter::next() {
     }
     const std::string_view text = text_;
     while (used_ < text.size()) {
-      const size_t block = cut_block(text.substr(used_), ended_);
+      const size_t block = cut_block(text.substr(used_), ended_, block_text_);
       if (block == 0) break;
       blocks.push_back(text.substr(used_, block));
       used_ += block;

@@ -56,6 +56,25 @@ bool is_date(const DecodedColumn& column) {
 
 }  // namespace
 
+std::optional<double> number_of(const Condition& condition) { return number_in(condition.value); }
+
+bool may_hold(const Condition& condition, const ColumnRange& range) {
+  const std::optional<double> than = number_of(condition);
+  return !than || may_hold(condition.comparison, range, *than);
+}
+
+bool holds(const Condition& condition, std::string_view text) {
+  const std::optional<double> than = number_of(condition);
+  if (!than) return holds(condition.comparison, text, std::string_view(condition.value));
+  // What is no number is unequal to every one.
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    return condition.comparison == Comparison::unequal;
+  }
+  return holds(condition.comparison, number, *than);
+}
+
 Result<Condition> parse_condition(std::string_view text) {
   const size_t at = text.find_first_of("<>=!");
   const auto wrong = [&] {

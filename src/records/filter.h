@@ -25,6 +25,15 @@ struct Condition {
 // `invalid_argument` where there is no comparison, or no path before it.
 Result<Condition> parse_condition(std::string_view text);
 
+// The number that the condition compares with, where it is one.
+std::optional<double> number_of(const Condition& condition);
+
+// Whether some number in the range may hold.
+bool may_hold(const Condition& condition, const ColumnRange& range);
+
+// Whether a value that is such a text holds, unless it is a date's.
+bool holds(const Condition& condition, std::string_view text);
+
 // Whether the path that a user wrote means this column.
 bool is_path(std::string_view written, std::string_view path);
 

@@ -60,7 +60,8 @@ Status RecordWriter::begin(std::string_view first_block) {
 
 Status RecordWriter::write_all(const ReadText& read) {
   ThreadPool& pool = options_.pool != nullptr ? *options_.pool : ThreadPool::process();
-  BlockCutter cutter(read, kBlockText * static_cast<size_t>(pool.size()));
+  const size_t block = options_.effort == Effort::best ? kBestBlockText : kBlockText;
+  BlockCutter cutter(read, block, block * static_cast<size_t>(pool.size()));
   for (;;) {
     const Result<std::vector<std::string_view>> blocks = cutter.next();
     if (!blocks) return blocks.error();

@@ -7,9 +7,9 @@
 // A new file appears under its name with finish(), whole. Appending (append()) commits after each
 // batch: readers see whole batches while it goes on, and a crash leaves them.
 //
-// Memory: for each thread of the pool a batch of kBlockText bytes of text and what encoding it
-// takes, about 12 bytes for each byte of text: 100 MiB a thread. Lines longer than kBlockText take
-// more, up to 12 times kMaxBlockText.
+// Memory: for each thread of the pool a block of text (kBlockText, or kBestBlockText for
+// Effort::best) and what encoding it takes, about 12 bytes for each byte of text: 100 MiB a thread,
+// or 400. Longer lines take more, up to 12 times kMaxBlockText.
 #pragma once
 
 #include <functional>

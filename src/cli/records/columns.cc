@@ -5,6 +5,7 @@
 
 #include "base/output_file.h"
 #include "cli/output_rule.h"
+#include "cli/records/arrow.h"
 #include "cli/records/commands.h"
 #include "cli/records/npz_writer.h"
 #include "cli/report.h"
@@ -127,6 +128,14 @@ Status write_rows(const RecordReader& reader, const Selected& column, NpzWriter&
 Status write_columns(const ColumnsOptions& options) {
   const Result<RecordReader> reader = RecordReader::open(options.file);
   if (!reader) return reader.error();
+  if (is_arrow(options.to, options.output)) {
+    return write_arrow(*reader, {.names = options.select, .decimals = !options.floats},
+                       options.output, options.force);
+  }
+  if (options.select.empty()) {
+    return fail(ErrorCode::invalid_argument,
+                "no columns: name those that NumPy shall have with --select");
+  }
   Result<OutputFile> file =
       OutputFile::create(options.output, output_rule(options.force, {options.file}));
   if (!file) return file.error();

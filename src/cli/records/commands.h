@@ -25,11 +25,31 @@ struct AppendRecordsOptions {
 };
 int append_command(const AppendRecordsOptions& options);
 
+// What text of records becomes.
+struct RecordForm {
+  std::string to;  // a format; empty: what the output's name says
+  std::string from = "auto";
+  std::string delimiter;  // of CSV; empty: what the text has
+  bool no_header = false;
+  bool skip_unparsed = false;
+  std::string keep_text;  // a key; empty: rows that are no records are an error
+};
+
+struct ConvertRecordsOptions {
+  std::string input;
+  std::string output = "-";
+  RecordForm form;
+  bool force = false;
+};
+int convert_records_command(const ConvertRecordsOptions& options);
+
 struct DecodeOptions {
   std::string file;
   std::string output = "-";
   std::string rows;                // "A:B"; empty: all
   std::vector<std::string> where;  // conditions that all hold
+  bool floats = false;             // as in ColumnsOptions
+  RecordForm form;                 // where `to` is empty: the text as it was
   bool force = false;
 };
 int decode_command(const DecodeOptions& options);
@@ -37,7 +57,9 @@ int decode_command(const DecodeOptions& options);
 struct ColumnsOptions {
   std::string file;
   std::string output;
-  std::vector<std::string> select;
+  std::vector<std::string> select;  // none: all, of Arrow files
+  std::string to;                   // npz or arrow; empty: by the output's name
+  bool floats = false;              // decimal numbers as float64
   bool force = false;
 };
 int columns_command(const ColumnsOptions& options);

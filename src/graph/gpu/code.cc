@@ -27,13 +27,13 @@ constexpr uint64_t kMostWorkspace = uint64_t{32} << 20;
 int32_t element_of(ir::Scalar type) {
   switch (type) {
     case ir::Scalar::f16:
-      return ProductShape::f16;
+      return gemm::ProductShape::f16;
     case ir::Scalar::bf16:
-      return ProductShape::bf16;
+      return gemm::ProductShape::bf16;
     case ir::Scalar::f64:
-      return ProductShape::f64;
+      return gemm::ProductShape::f64;
     default:
-      return ProductShape::f32;
+      return gemm::ProductShape::f32;
   }
 }
 
@@ -122,9 +122,9 @@ Status GpuCode::plan_products(const GpuOptions& options, bool is_aligned) {
     const auto* product = std::get_if<ProductStep>(&step);
     if (product == nullptr) continue;
     const auto matrix = [](const ProductStep::Matrix& of) {
-      return ProductMatrix{of.row, of.column, of.batch};
+      return gemm::ProductMatrix{of.row, of.column, of.batch};
     };
-    ProductShape shape;
+    gemm::ProductShape shape;
     shape.batch = product->batch;
     shape.rows = product->rows;
     shape.columns = product->columns;
@@ -136,7 +136,7 @@ Status GpuCode::plan_products(const GpuOptions& options, bool is_aligned) {
     shape.uses_tf32 = options.allows_tf32 ? 1 : 0;
     shape.alignment = alignment_of(*product, is_aligned);
     shape.most_workspace = kMostWorkspace;
-    Result<PlannedProduct> planned = PlannedProduct::plan(device_, shape);
+    Result<gemm::PlannedProduct> planned = gemm::PlannedProduct::plan(device_, shape);
     if (!planned) return planned.error();
     most = std::max(most, planned->workspace());
     products_.back() = *std::move(planned);
@@ -191,8 +191,8 @@ Status GpuCode::enqueue(const device::Stream& stream, std::span<const void* cons
         return static_cast<std::byte*>(room.addresses[matrix.storage]) +
                matrix.offset * ir::bytes(product.factors);
       };
-      const ProductMemory memory{at(product.a), at(product.b), room.addresses[product.c],
-                                 arena + workspace_};
+      const gemm::ProductMemory memory{at(product.a), at(product.b), room.addresses[product.c],
+                                       arena + workspace_};
       if (Status done = products_[step]->run(stream, memory); !done) return done;
     } else if (Status done = launch(stream, step, room); !done) {
       return done;

@@ -7,8 +7,8 @@
 
 #include "device/buffer.h"
 #include "device/module.h"
-#include "graph/gpu/product.h"
 #include "graph/kernels/lowered.h"
+#include "ops/gemm/planned_product.h"
 #include "px/compile/gpu_module.h"
 
 namespace hoist::graph::gpu {
@@ -60,7 +60,7 @@ class GpuCode {
   kernels::Lowered lowered_;
   std::unique_ptr<px::GpuModule> module_;
   std::vector<const device::ModuleKernel*> functions_;  // of each step; null: a product
-  std::vector<std::optional<PlannedProduct>> products_;
+  std::vector<std::optional<gemm::PlannedProduct>> products_;
   std::vector<Place> places_;  // of each memory
   std::vector<std::vector<bool>> may_be_input_;
   device::Buffer constants_;

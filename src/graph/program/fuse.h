@@ -22,6 +22,8 @@ struct Origin {
   Id root = 0;
   Access access;  // over the node's shape
 };
+// By node.
+std::vector<Origin> origins_of(const Graph& graph);
 
 struct Group {
   std::vector<Id> members;    // in the graph's order
@@ -30,9 +32,13 @@ struct Group {
   std::optional<Id> product;  // the matmul among the members
   bool is_concatenation = false;
 };
+// A primitive node as a kernel of its own.
+Group alone(const Graph& graph, Id id);
 
 // The axes of an array that are not 1.
 Extents squeezed(const Extents& shape);
+// The lengths of the domain's axes that are neither reduced nor 1.
+Extents kept_dims(const Group& group);
 
 enum class Level : uint8_t { full, column };
 // What values of that shape are in the domain; nothing: neither.

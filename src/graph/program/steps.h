@@ -45,6 +45,7 @@ inline constexpr size_t kFew = 64;
 
 struct StepTable {
   const char* name;                             // "avx512"
+  bool fuses;                                   // functions round a product and a sum once
   std::array<std::array<Step, 8>, kOps> table;  // null where there is none
   float (*minimum)(const float* a, size_t n);   // n >= 1
   float (*maximum)(const float* a, size_t n);

@@ -1,0 +1,126 @@
+#include "python/packed_arrays.h"
+
+#include "python/dlpack.h"
+#include "python/errors.h"
+
+namespace nb = nanobind;
+
+namespace hoist::python {
+namespace {
+
+// DLPack's codes.
+constexpr uint8_t kInt = 0;
+constexpr uint8_t kUInt = 1;
+constexpr uint8_t kBfloat = 4;
+// The legacy default stream, as DLPack and CUDA number it.
+constexpr uintptr_t kLegacyStream = 1;
+
+uintptr_t numbered(uintptr_t stream) { return stream == 0 ? kLegacyStream : stream; }
+
+void fill(GivenArray& array, const DLTensor& tensor) {
+  array.data = static_cast<std::byte*>(tensor.data) + tensor.byte_offset;
+  array.code = tensor.code;
+  array.bits = tensor.lanes == 1 ? tensor.bits : 0;
+  array.shape.assign(tensor.shape, tensor.shape + tensor.ndim);
+  array.strides.resize(array.shape.size());
+  int64_t stride = 1;
+  for (size_t i = array.shape.size(); i-- > 0;) {
+    array.strides[i] = tensor.strides == nullptr ? stride : tensor.strides[i];
+    stride *= array.shape[i];
+  }
+}
+
+void place(GivenArray& array, int32_t device_type, int32_t device_id) {
+  if (device_type == kDlpackCuda) {
+    array.gpu = device_id;
+  } else if (device_type != kDlpackCpu && device_type != kDlpackCudaHost) {
+    raise({ErrorCode::unsupported, array.who + " lies neither on the CPU nor on a CUDA GPU"});
+  }
+}
+
+void exchange(GivenArray& array, const DLPackExchangeApi& api, nb::handle object,
+              const std::optional<uintptr_t>& stream) {
+  DLTensor tensor{};
+  if (api.view_of_object(object.ptr(), &tensor) != 0) throw nb::python_error();
+  fill(array, tensor);
+  place(array, tensor.device_type, tensor.device_id);
+  if (!array.gpu || stream) return;
+  if (api.current_stream(kDlpackCuda, *array.gpu, &array.stream.pointer) != 0) {
+    throw nb::python_error();
+  }
+}
+
+bool is_on_gpu(nb::handle object) {
+  if (!nb::hasattr(object, "__dlpack_device__")) return false;
+  return nb::cast<int>(nb::cast<nb::tuple>(object.attr("__dlpack_device__")())[0]) == kDlpackCuda;
+}
+
+template <typename Array>
+void import_array(GivenArray& array, nb::handle object, const std::optional<uintptr_t>& stream) {
+  nb::object source = nb::borrow(object);
+  if (is_on_gpu(object)) {
+    // The producer lets the stream wait for what writes the array.
+    source =
+        object.attr("__dlpack__")(nb::arg("stream") = numbered(stream.value_or(kLegacyStream)));
+  }
+  Array given;
+  if (!nb::try_cast(source, given)) {
+    throw nb::type_error((array.who + " is no array, or may not be written").c_str());
+  }
+  array.data = const_cast<void*>(static_cast<const void*>(given.data()));
+  array.code = given.dtype().code;
+  array.bits = given.dtype().lanes == 1 ? given.dtype().bits : 0;
+  for (size_t i = 0; i < given.ndim(); ++i) {
+    array.shape.push_back(static_cast<int64_t>(given.shape(i)));
+    array.strides.push_back(given.stride(i));
+  }
+  place(array, given.device_type(), given.device_id());
+  array.kept = nb::ndarray<nb::ro>(given);
+}
+
+template <typename Array>
+GivenArray read_array(nb::handle object, const char* who, const std::optional<uintptr_t>& stream) {
+  GivenArray array;
+  array.who = who;
+  const DLPackExchangeApi* const api = exchange_api_of(object.type());
+  if (api != nullptr && api->current_stream != nullptr) {
+    exchange(array, *api, object, stream);
+  } else {
+    import_array<Array>(array, object, stream);
+  }
+  if (stream) array.stream.pointer = reinterpret_cast<void*>(*stream);
+  if (array.gpu && array.stream.pointer == nullptr) {
+    array.stream.pointer = reinterpret_cast<void*>(kLegacyStream);
+  }
+  return array;
+}
+
+}  // namespace
+
+bool GivenArray::is_bf16() const { return bits == 16 && (code == kBfloat || code == kUInt); }
+bool GivenArray::is_integer(uint8_t wanted_bits) const {
+  return code == kInt && bits == wanted_bits;
+}
+bool GivenArray::is_byte() const { return code == kUInt && bits == 8; }
+
+bool GivenArray::is_dense() const {
+  int64_t stride = 1;
+  bool fits = true;
+  for (size_t i = shape.size(); i-- > 0;) {
+    if (shape[i] == 0) return true;
+    fits &= shape[i] == 1 || strides[i] == stride;
+    stride *= shape[i];
+  }
+  return fits;
+}
+
+GivenArray given_array(nb::handle object, const char* who, const std::optional<uintptr_t>& stream) {
+  return read_array<nb::ndarray<nb::ro>>(object, who, stream);
+}
+
+GivenArray given_output(nb::handle object, const char* who,
+                        const std::optional<uintptr_t>& stream) {
+  return read_array<nb::ndarray<>>(object, who, stream);
+}
+
+}  // namespace hoist::python

@@ -1,0 +1,37 @@
+// The predictions of records/prediction.h.
+#pragma once
+
+#include <cstdint>
+
+namespace hoist::records {
+
+// The prediction of value i, from value i - 1 of the same sequence and so on. `a` and `b` are
+// sources, k is the factor; j is the last position before i with the same values in the groups as
+// i, or i - 1 where there is none.
+enum class Predictor : uint8_t {
+  none = 0,           // 0
+  last = 1,           // own[i - 1]
+  line = 2,           // 2 own[i - 1] - own[i - 2]
+  other = 3,          // a[i]
+  other_last = 4,     // a[i - 1]
+  group_last = 5,     // own[j]
+  group_other = 6,    // a[j]
+  larger = 7,         // max(a[i], b[i])
+  smaller = 8,        // min(a[i], b[i])
+  sum = 9,            // a[i] + b[i]
+  difference = 10,    // a[i] - b[i]
+  product = 11,       // a[i] b[i] / 10^k
+  quotient = 12,      // a[i] 10^k / b[i]
+  ratio = 13,         // own[i - 1] a[i] / a[i - 1]
+  running = 14,       // own[i - 1] + a[i]
+  moves = 15,         // own[i - 1] + k (a[i] - a[i - 1])
+  lag = 16,           // own[i - k], or own[i - 1] where i < k
+  clock = 17,         // the time of day b[i] minutes after a[i], both times as 100 hours + minutes
+  pair_last = 18,     // own[j] with two groups
+  pair_other = 19,    // a[j] with two groups
+  group_ratio = 20,   // own[j] a[i] / a[j]
+  running_last = 21,  // own[i - 1] + a[i - 1]
+};
+inline constexpr uint8_t kPredictors = 22;
+
+}  // namespace hoist::records

@@ -1,0 +1,277 @@
+// y = x Wᵀ with a packed W, for up to 32 rows of x. A block of threads makes 16 rows of W, whole:
+// its warps share out the tiles, decode them in registers, and add up in shared memory in an order
+// that is always the same.
+//
+// The kernel may start while the one before it on its stream still runs (programmatic dependent
+// launch): it asks for its first tiles at once, and waits before it reads x or writes y. Packed
+// weights are never written by work that lets others start early.
+#include <cuda_runtime.h>
+
+#include "device/on_device.h"
+#include "tensors/packed/fragments.cuh"
+#include "tensors/packed/gpu_job.h"
+
+namespace hoist::tensors::packed {
+namespace {
+
+constexpr uint32_t kGroup = 8;   // rows of x that a product of fragments takes
+constexpr uint32_t kVector = 8;  // values of 16 bytes
+
+__device__ float f32_of(uint32_t bf16) { return __uint_as_float(bf16 << 16); }
+
+__device__ uint16_t bf16_of(float value) {
+  uint16_t result;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(result) : "f"(value));
+  return result;
+}
+
+__device__ __forceinline__ void let_others_start() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
+__device__ __forceinline__ void wait_for_those_before() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+// sums += weights (16 x 16) times x (16 x 8).
+__device__ __forceinline__ void multiply_step(float (&sums)[4], const Fragment& weights,
+                                              uint32_t x0, uint32_t x1) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+      "{%8, %9}, {%0, %1, %2, %3};\n"
+      : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+      : "r"(weights.pairs[0]), "r"(weights.pairs[1]), "r"(weights.pairs[2]), "r"(weights.pairs[3]),
+        "r"(x0), "r"(x1));
+}
+
+// Eight values of a row of x at a multiple of eight; zeros outside. kAligned: rows begin at
+// multiples of 16 bytes and have a multiple of eight columns.
+template <bool kAligned>
+__device__ __forceinline__ uint4 load_x(const ProductJob& product, uint32_t i, uint32_t column,
+                                        uint32_t columns) {
+  uint4 eight = make_uint4(0, 0, 0, 0);
+  if (i >= product.count || column >= columns) return eight;
+  const uint16_t* const from = product.x + i * product.x_stride + column;
+  if constexpr (kAligned) return *reinterpret_cast<const uint4*>(from);
+  uint32_t* const words[] = {&eight.x, &eight.y, &eight.z, &eight.w};
+#pragma unroll
+  for (uint32_t k = 0; k < kVector; ++k) {
+    if (column + k < columns) *words[k / 2] |= uint32_t{from[k]} << 16 * (k % 2);
+  }
+  return eight;
+}
+
+// Where an escape's +0 met an infinity or a NaN of x: the row's sum, weight by weight.
+__device__ __noinline__ float exact_sum(const MatrixJob& matrix, uint32_t row, const uint16_t* x) {
+  const uint32_t base = base_of(matrix.factors[row / kTileRows]);
+  const auto* const tiles =
+      reinterpret_cast<const uint16_t*>(lane_tile(matrix, row / kTileRows, 0, 0));
+  uint32_t next = matrix.row_escapes[row];
+  const uint32_t end = matrix.row_escapes[row + 1];
+  float sum = 0;
+  for (uint32_t column = 0; column < matrix.columns; ++column) {
+    const uint16_t* const tile = tiles + uint64_t{column / kTileColumns} * (kTileBytes / 2);
+    uint32_t weight = weight_at(tile, base, row % kTileRows, column % kTileColumns);
+    if (next < end && matrix.escapes[next].column == column) weight = matrix.escapes[next++].bits;
+    sum += f32_of(weight) * f32_of(x[column]);
+  }
+  return sum;
+}
+
+// A row's escapes. The first two are loaded early, so that the end need not wait for memory.
+struct RowEscapes {
+  uint32_t begin = 0;
+  uint32_t end = 0;
+  Escape first = {};
+  Escape second = {};
+
+  __device__ void find(const MatrixJob& matrix, uint32_t row) {
+    begin = matrix.row_escapes[row];
+    end = matrix.row_escapes[row + 1];
+  }
+  __device__ void load(const MatrixJob& matrix) {
+    if (begin < end) first = matrix.escapes[begin];
+    if (begin + 1 < end) second = matrix.escapes[begin + 1];
+  }
+  __device__ float sum(const MatrixJob& matrix, const uint16_t* x) const {
+    float all = 0;
+    if (begin < end) all += f32_of(first.bits) * f32_of(x[first.column]);
+    if (begin + 1 < end) all += f32_of(second.bits) * f32_of(x[second.column]);
+    for (uint32_t i = begin + 2; i < end; ++i) {
+      all += f32_of(matrix.escapes[i].bits) * f32_of(x[matrix.escapes[i].column]);
+    }
+    return all;
+  }
+};
+
+__device__ void write_result(const MatrixJob& matrix, const ProductJob& product,
+                             const RowEscapes& escapes, uint32_t row, uint32_t i, float sum) {
+  const uint16_t* const x = product.x + i * product.x_stride;
+  if (escapes.begin < escapes.end) {
+    sum += escapes.sum(matrix, x);
+    if (!isfinite(sum)) sum = exact_sum(matrix, row, x);
+  }
+  if (product.bias != nullptr) sum += f32_of(product.bias[row]);
+  product.y[i * product.y_stride + row] = bf16_of(activate(sum, product.activation));
+}
+
+// kGroups: of eight rows of x. kAhead: tiles that a warp has asked for before it needs them.
+template <uint32_t kGroups, uint32_t kWarps, uint32_t kAhead, uint32_t kBlocks, bool kAligned>
+__global__ void __launch_bounds__(kWarps* kLanes, kBlocks)
+    multiply(MatrixJob matrix, ProductJob product) {
+  // One group of rows leaves registers for two chains of sums.
+  constexpr uint32_t kChains = kGroups == 1 ? 2 : 1;
+  constexpr uint32_t kColumns = kGroup * kGroups;
+  __shared__ float parts[kWarps][kTileRows][kColumns + 1];
+  const uint32_t lane = threadIdx.x % kLanes;
+  const uint32_t warp = threadIdx.x / kLanes;
+  const uint32_t g = lane / 4;
+  const uint32_t q = lane % 4;
+  const uint32_t row_tiles = (matrix.columns + kTileColumns - 1) / kTileColumns;
+  const uint4* const tiles = lane_tile(matrix, blockIdx.x, 0, lane);
+  LaneTile ahead[kAhead];
+#pragma unroll
+  for (uint32_t s = 0; s < kAhead; ++s) {
+    const uint32_t tile = warp + s * kWarps;
+    if (tile < row_tiles) ahead[s] = load_lane_tile(tiles + uint64_t{tile} * kTilePieces);
+  }
+  const uint32_t factor = matrix.factors[blockIdx.x];
+  const uint32_t row = blockIdx.x * kTileRows + threadIdx.x % kTileRows;  // whose sums it ends
+  const bool ends = threadIdx.x < kTileRows * product.count && row < matrix.rows;
+  RowEscapes escapes;
+  if (ends) escapes.find(matrix, row);
+  let_others_start();
+  wait_for_those_before();
+  float sums[kGroups][kChains][4] = {};
+  bool is_first = true;
+  for (uint32_t at = warp; at < row_tiles;) {
+#pragma unroll
+    for (uint32_t s = 0; s < kAhead; ++s, at += kWarps) {
+      if (at >= row_tiles) continue;
+      const LaneTile tile = ahead[s];
+      const uint32_t next = at + kAhead * kWarps;
+      if (next < row_tiles) ahead[s] = load_lane_tile(tiles + uint64_t{next} * kTilePieces);
+      uint4 low[kGroups];
+      uint4 high[kGroups];
+      const uint32_t column = at * kTileColumns + q * kVector;
+#pragma unroll
+      for (uint32_t k = 0; k < kGroups; ++k) {
+        low[k] = load_x<kAligned>(product, g + kGroup * k, column, matrix.columns);
+        high[k] =
+            load_x<kAligned>(product, g + kGroup * k, column + kTileColumns / 2, matrix.columns);
+      }
+      Fragment weights = decode_step(tile.low.x, tile.low.y, tile.codes.x, factor);
+#pragma unroll
+      for (uint32_t k = 0; k < kGroups; ++k) {
+        multiply_step(sums[k][0], weights, low[k].x, low[k].y);
+      }
+      weights = decode_step(tile.low.z, tile.low.w, tile.codes.y, factor);
+#pragma unroll
+      for (uint32_t k = 0; k < kGroups; ++k) {
+        multiply_step(sums[k][kChains - 1], weights, low[k].z, low[k].w);
+      }
+      weights = decode_step(tile.high.x, tile.high.y, tile.codes.z, factor);
+#pragma unroll
+      for (uint32_t k = 0; k < kGroups; ++k) {
+        multiply_step(sums[k][0], weights, high[k].x, high[k].y);
+      }
+      weights = decode_step(tile.high.z, tile.high.w, tile.codes.w, factor);
+#pragma unroll
+      for (uint32_t k = 0; k < kGroups; ++k) {
+        multiply_step(sums[k][kChains - 1], weights, high[k].z, high[k].w);
+      }
+    }
+    if (is_first) escapes.load(matrix);
+    is_first = false;
+  }
+#pragma unroll
+  for (uint32_t k = 0; k < kGroups; ++k) {
+#pragma unroll
+    for (uint32_t i = 0; i < 4; ++i) {
+      float sum = sums[k][0][i];
+      if constexpr (kChains == 2) sum += sums[k][1][i];
+      parts[warp][g + i / 2 * (kTileRows / 2)][kGroup * k + 2 * q + i % 2] = sum;
+    }
+  }
+  __syncthreads();
+  if (!ends) return;
+  for (uint32_t i = threadIdx.x / kTileRows; i < product.count; i += kWarps * kLanes / kTileRows) {
+    float sum = 0;
+#pragma unroll
+    for (uint32_t k = 0; k < kWarps; ++k) sum += parts[k][threadIdx.x % kTileRows][i];
+    write_result(matrix, product, escapes, row, i, sum);
+  }
+}
+
+struct Gpu {
+  int processors = 0;
+  int generation = 0;
+
+  cudaError_t find(int device) {
+    const cudaError_t error =
+        cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    if (error != cudaSuccess) return error;
+    return cudaDeviceGetAttribute(&generation, cudaDevAttrComputeCapabilityMajor, device);
+  }
+};
+
+template <uint32_t kGroups, uint32_t kWarps, uint32_t kAhead, uint32_t kBlocks>
+cudaError_t launch(const Gpu& gpu, cudaStream_t stream, const MatrixJob& matrix,
+                   const ProductJob& product) {
+  cudaLaunchAttribute early = {};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t launch = {};
+  launch.gridDim = dim3((matrix.rows + kTileRows - 1) / kTileRows);
+  launch.blockDim = dim3(kWarps * kLanes);
+  launch.stream = stream;
+  launch.attrs = &early;
+  launch.numAttrs = gpu.generation >= 9 ? 1 : 0;
+  const bool is_aligned = reinterpret_cast<uintptr_t>(product.x) % 16 == 0 &&
+                          (product.x_stride % kVector == 0 || product.count == 1) &&
+                          matrix.columns % kVector == 0;
+  return is_aligned ? cudaLaunchKernelEx(&launch, multiply<kGroups, kWarps, kAhead, kBlocks, true>,
+                                         matrix, product)
+                    : cudaLaunchKernelEx(&launch, multiply<kGroups, kWarps, kAhead, kBlocks, false>,
+                                         matrix, product);
+}
+
+// Shapes of blocks as measured: many warps where there are few blocks of rows.
+cudaError_t launch_best(const Gpu& gpu, cudaStream_t stream, const MatrixJob& matrix,
+                        const ProductJob& product) {
+  const uint32_t blocks = (matrix.rows + kTileRows - 1) / kTileRows;
+  const bool are_few = blocks <= 2 * static_cast<uint32_t>(gpu.processors);
+  if (product.count <= kGroup) {
+    return are_few ? launch<1, 16, 1, 2>(gpu, stream, matrix, product)
+                   : launch<1, 8, 1, 4>(gpu, stream, matrix, product);
+  }
+  if (product.count <= 2 * kGroup) {
+    return are_few ? launch<2, 16, 1, 2>(gpu, stream, matrix, product)
+                   : launch<2, 8, 1, 4>(gpu, stream, matrix, product);
+  }
+  return launch<4, 8, 1, 2>(gpu, stream, matrix, product);
+}
+
+}  // namespace
+}  // namespace hoist::tensors::packed
+
+extern "C" {
+
+namespace packed = hoist::tensors::packed;
+
+// product->count: 1…32.
+int hoist_cuda_packed_multiply(int device, void* stream, const packed::MatrixJob* matrix,
+                               const packed::ProductJob* product) {
+  return hoist::device::on_device(device, [=] {
+    packed::Gpu gpu;
+    const cudaError_t error = gpu.find(device);
+    if (error != cudaSuccess) return error;
+    return packed::launch_best(gpu, static_cast<cudaStream_t>(stream), *matrix, *product);
+  });
+}
+
+}  // extern "C"
