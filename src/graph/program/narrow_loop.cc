@@ -17,8 +17,6 @@ struct Elements {
   bool is_exact = true;
 };
 
-bool is_narrow(DType dtype) { return is_integer(dtype) && bytes_of(dtype) < 8; }
-
 // What the operation makes of elements of one type. Nothing where low bits are not enough.
 std::optional<Elements> result_of(const Node& node, DType dtype, bool are_exact) {
   const bool is_logic = dtype == DType::boolean;
@@ -122,9 +120,7 @@ class NarrowLoop {
     if (!result) return false;
     member.result = *result;
     if (step_of(member, 0) == nullptr) return false;
-    for (const DType dtype : {member.step, result->dtype}) {
-      is_worth_it_ |= is_narrow(dtype) || dtype == DType::boolean;
-    }
+    is_worth_it_ |= !is_lane_type(member.step) || !is_lane_type(result->dtype);
     if (is_written_[id]) {
       if (!result->is_exact || result->dtype != node.dtype) return false;
       member.output = operand(id, {0, dense_strides(node.shape)}, node.shape);
