@@ -162,16 +162,24 @@ def clp_size(path, folder):
     return sum(file.stat().st_size for file in target.rglob("*") if file.is_file())
 
 
-def sizes(path, folder):
+def rows_of(peers):
     """Rows for the table, of all peers that are installed."""
-    columns = read_columns(path)
-    peers = [("clp-s 19", lambda: clp_size(path, folder))] if path.suffix != ".csv" else []
-    if columns is not None:
-        peers += [("pcodec 12 a column, texts xz -9e", lambda: pcodec_size(columns)),
-                  ("OpenZL, best graph a column", lambda: openzl_size(columns)),
-                  ("Parquet, zstd 22", lambda: parquet_size(columns, folder))]
     for name, size in peers:
         try:
             yield {"program": name, "bytes": size()}
         except ImportError:
             continue
+
+
+def sizes_of_columns(columns, folder):
+    yield from rows_of((("pcodec 12 a column, texts xz -9e", lambda: pcodec_size(columns)),
+                        ("OpenZL, best graph a column", lambda: openzl_size(columns)),
+                        ("Parquet, zstd 22", lambda: parquet_size(columns, folder))))
+
+
+def sizes(path, folder):
+    if path.suffix != ".csv":
+        yield from rows_of((("clp-s 19", lambda: clp_size(path, folder)),))
+    columns = read_columns(path)
+    if columns is not None:
+        yield from sizes_of_columns(columns, folder)

@@ -4,6 +4,7 @@ def encode(
     read: Callable[[int], bytes],
     path: str,
     format: Optional[str],
+    header: Optional[bool],
     best: bool,
     threads: int,
     replace: bool,
@@ -39,7 +40,7 @@ class DeviceTable:
     def arrow(self) -> Tuple[Any, Any]: ...
 
 class Reader:
-    def __init__(self, path: str) -> None: ...
+    def __init__(self, path: str, partial: bool = False) -> None: ...
     @property
     def rows(self) -> int: ...
     @property
@@ -63,7 +64,7 @@ class Reader:
         device: str,
     ) -> DeviceTable: ...
     def arrow_stream(
-        self, columns: Sequence[int], first: int, end: int, where: Sequence[str]
+        self, columns: Sequence[int], first: int, end: int, where: Sequence[str], exact: bool
     ) -> Any: ...
     def text(
         self, first: int, end: int, where: Sequence[str], write: Callable[[bytes], Any]

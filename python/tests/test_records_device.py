@@ -153,6 +153,19 @@ class OnDevice(unittest.TestCase):
                 with self.subTest(file=name, column=column):
                     self.expect_same(loaded[column], expected[column])
 
+    def test_texts_that_are_made_of_others(self):
+        chooser = random.Random(3)
+        rows = []
+        for _ in range(3000):
+            name, number = chooser.choice(["al", "bo"]) + str(chooser.randrange(10**6)), chooser.randrange(10**7)
+            rows.append(f'{{"a": "{name}", "b": {number}, "c": "{name}/{number}.html", "d": "{number}.5"}}')
+        path = os.path.join(self.folder.name, "composed.hrec")
+        records.encode(rows, path, replace=True)
+        file = records.open(path)
+        loaded, expected = file.columns(device=self.device), file.columns()
+        for name in "abcd":
+            self.expect_same(loaded[name], expected[name])
+
     def test_numbers_at_the_borders(self):
         numbers = ["9007199254740993", "9223372036854775807", "-9223372036854775808", "0", "-1"]
         decimals = ["900719925474099.27", "9223372036854775.07", "-9223372036854775.07", "0.00", "-0.01", "0.30"]

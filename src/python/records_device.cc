@@ -171,8 +171,8 @@ Result<DeviceColumnType> device_column(const ColumnType& type, const std::string
     return fail(ErrorCode::invalid_argument, "column " + type.name + " " + why);
   };
   if (type.is_list) return wrong("has lists, which stay in the host's memory");
-  constexpr DeviceType kOwn[] = {DeviceType::boolean, DeviceType::int64, DeviceType::float64,
-                                 DeviceType::timestamp, DeviceType::codes};
+  constexpr DeviceType kOwn[] = {DeviceType::boolean,   DeviceType::int64, DeviceType::float64,
+                                 DeviceType::timestamp, DeviceType::codes, DeviceType::decimal};
   const DeviceType own = kOwn[static_cast<size_t>(type.kind)];
   DeviceType wanted = own;
   if (!as.empty()) {

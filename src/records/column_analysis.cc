@@ -10,6 +10,7 @@ namespace hoist::records {
 namespace {
 
 constexpr size_t kMaxEntries = size_t{1} << 16;
+constexpr size_t kLongConstant = 64;  // bytes
 
 std::optional<codec::Dictionary<std::string_view>> dictionary_of(
     const std::vector<std::string_view>& texts) {
@@ -39,8 +40,15 @@ AnalysedColumn analyse(const Tokens& tokens, const TokenColumn& column) {
     analysed.text_bytes += value.size;
   }
   const std::vector<std::string_view>& texts = analysed.texts;
-  if (std::all_of(texts.begin(), texts.end(), [&](auto text) { return text == texts[0]; })) {
-    analysed.type = ColumnType::constant;
+  const auto is_first = [&](std::string_view text) { return text == texts[0]; };
+  if (!texts.empty() && std::all_of(texts.begin(), texts.end(), is_first)) {
+    // A constant is stored as it is, an entry of a dictionary compressed.
+    const bool is_long = texts[0].size() > kLongConstant;
+    analysed.type = is_long ? ColumnType::dictionary : ColumnType::constant;
+    if (is_long) {
+      analysed.entries = {texts[0]};
+      analysed.codes.assign(texts.size(), 0);
+    }
   } else if (column.kind == ColumnKind::line) {
     analysed.type = ColumnType::strings;
   } else if (std::optional<NumberColumn> numbers = as_numbers(texts)) {

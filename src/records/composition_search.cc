@@ -11,11 +11,11 @@
 namespace hoist::records {
 namespace {
 
-constexpr size_t kSample = 64;
+constexpr size_t kSample = 32;
 // Only columns near one another are tried: the search stays linear in the columns of a block.
 constexpr size_t kNear = 32;
 // A source with fewer texts than this in the sample repeats as well in the texts themselves.
-constexpr size_t kFewestTexts = 8;
+constexpr size_t kFewestTexts = 6;
 
 struct Sample {
   std::vector<std::string_view> texts;

@@ -10,11 +10,11 @@
 namespace hoist::records {
 namespace {
 
-constexpr size_t kUsualRows = 1 << 14;
-constexpr size_t kBestRows = 1 << 16;
-// Where rows are few, all of them count; else so many at the end of each stretch.
-constexpr size_t kFewRows = 4096;
-constexpr size_t kCountedRows = 1024;
+// Rows of an excerpt, and those that count at the end of each of its two stretches.
+constexpr Excerpt::Size kUsual{.rows = 12 << 10, .counted = 640};
+constexpr Excerpt::Size kBest{.rows = 64 << 10, .counted = 4096};
+// All rows count where they are no more than so many times those.
+constexpr size_t kFew = 6;
 
 // n log2 n, by a table: most counts are small.
 double n_log_n(uint32_t n) {
@@ -51,7 +51,7 @@ class Counter {
 }  // namespace
 
 Excerpt::Excerpt(std::span<const Sequence> sequences, Effort effort)
-    : most_rows_(effort == Effort::best ? kBestRows : kUsualRows) {
+    : size_(effort == Effort::best ? kBest : kUsual) {
   parts_.reserve(sequences.size());
   for (const Sequence& sequence : sequences) parts_.push_back(make_part(sequence));
 }
@@ -62,8 +62,8 @@ Excerpt::Part Excerpt::make_part(const Sequence& sequence) const {
   if (rows.count < 3) return part;
   const std::vector<int64_t> copy = rows.exceptions.empty() ? std::vector<int64_t>() : filled(rows);
   const std::span<const int64_t> all = copy.empty() ? rows.numbers : std::span(copy);
-  const size_t half = most_rows_ / 2;
-  const bool is_all = rows.count <= most_rows_;
+  const size_t half = size_.rows / 2;
+  const bool is_all = rows.count <= size_.rows;
   const std::array<std::pair<size_t, size_t>, 2> stretches =
       is_all ? std::array{std::pair{size_t{0}, rows.count}, std::pair{rows.count, rows.count}}
              : std::array{std::pair{rows.count / 2 - half, rows.count / 2},
@@ -81,13 +81,11 @@ Excerpt::Part Excerpt::make_part(const Sequence& sequence) const {
     }
   }
   const auto size = static_cast<uint32_t>(part.values.size());
-  if (size <= kFewRows) {
+  if (size <= kFew * size_.counted) {
     part.ranges = {{1, size}};
   } else {
-    // The first row has none before it.
-    for (const uint32_t end : {size / 2, size}) {
-      part.ranges.emplace_back(std::max<uint32_t>(1, end - kCountedRows), end);
-    }
+    for (const uint32_t end : {size / 2, size})
+      part.ranges.emplace_back(end - static_cast<uint32_t>(size_.counted), end);
   }
   for (const auto& [begin, end] : part.ranges) part.counted += end - begin;
   // Neighbours are alike: rows from everywhere.
@@ -119,16 +117,25 @@ bool Excerpt::recurs(const Part& part, const std::vector<uint32_t>& positions) c
   return seen * 2 >= part.quick.size() && apart * 16 >= part.quick.size() && apart > 0;
 }
 
+const std::optional<Groups>& Excerpt::numbered(uint32_t sequence) {
+  const auto [place, is_new] = numbered_.try_emplace(sequence);
+  if (is_new) place->second = number_groups(values(sequence));
+  return place->second;
+}
+
 const Excerpt::Before& Excerpt::before(uint32_t group, uint32_t other) {
   const auto [place, is_new] = before_.try_emplace({group, other});
   Before& before = place->second;
   if (!is_new || parts_[group].values.size() != parts_[other].values.size()) return before;
-  const std::span<const int64_t> second =
-      group == other ? std::span<const int64_t>() : values(other);
-  if (auto positions = positions_before(values(group), second)) {
-    before.positions = std::move(*positions);
-    before.recurs = recurs(parts_[group], before.positions);
+  const std::optional<Groups>& groups = numbered(group);
+  if (group != other && groups && numbered(other)) {
+    if (const std::optional<Groups> pairs = number_pairs(*groups, *numbered(other))) {
+      before.positions = positions_before(*pairs);
+    }
+  } else if (group == other && groups) {
+    before.positions = positions_before(*groups);
   }
+  if (!before.positions.empty()) before.recurs = recurs(parts_[group], before.positions);
   return before;
 }
 

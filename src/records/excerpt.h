@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -18,6 +19,10 @@ namespace hoist::records {
 
 class Excerpt {
  public:
+  struct Size {
+    size_t rows;
+    size_t counted;
+  };
   Excerpt(std::span<const Sequence> sequences, Effort effort);
 
   std::span<const int64_t> values(uint32_t sequence) const { return parts_[sequence].values; }
@@ -52,12 +57,14 @@ class Excerpt {
 
   Part make_part(const Sequence& sequence) const;
   Sources sources(const Prediction& prediction);
+  const std::optional<Groups>& numbered(uint32_t sequence);
   // The pair of a sequence with itself is the sequence.
   const Before& before(uint32_t group, uint32_t other);
   bool recurs(const Part& part, const std::vector<uint32_t>& positions) const;
 
-  size_t most_rows_;
+  Size size_;
   std::vector<Part> parts_;
+  std::map<uint32_t, std::optional<Groups>> numbered_;
   std::map<std::pair<uint32_t, uint32_t>, Before> before_;
 };
 

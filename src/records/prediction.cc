@@ -1,5 +1,6 @@
 #include "records/prediction.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/varint.h"
@@ -58,13 +59,22 @@ Needs needs(Predictor predictor) {
   return {};
 }
 
-// Dense numbers of the values, in order of first appearance.
-struct Groups {
-  std::vector<uint32_t> of;
-  size_t count = 0;
-};
+// The table that numbers values directly may have so many entries for each of them.
+constexpr uint64_t kEntriesAValue = 8;
 
-std::optional<Groups> number(size_t count, const auto& key) {
+// key(i) is below `keys`, which is at least 1.
+Groups number_by_table(size_t count, uint64_t keys, const auto& key) {
+  std::vector<uint32_t> table(keys, UINT32_MAX);
+  Groups groups{.of = std::vector<uint32_t>(count)};
+  for (size_t i = 0; i < count; ++i) {
+    uint32_t& number = table[key(i)];
+    if (number == UINT32_MAX) number = static_cast<uint32_t>(groups.count++);
+    groups.of[i] = number;
+  }
+  return groups;
+}
+
+std::optional<Groups> number_by_hash(size_t count, const auto& key) {
   codec::Numbering<uint64_t> numbering(count);
   Groups groups{.of = std::vector<uint32_t>(count)};
   uint64_t last = 0;
@@ -81,10 +91,6 @@ std::optional<Groups> number(size_t count, const auto& key) {
   }
   groups.count = std::move(numbering).take_values().size();
   return groups;
-}
-
-std::optional<Groups> number(std::span<const int64_t> values) {
-  return number(values.size(), [&](size_t i) { return static_cast<uint64_t>(values[i]); });
 }
 
 }  // namespace
@@ -132,42 +138,49 @@ Result<Prediction> read_prediction(ByteReader& in, size_t columns) {
   return prediction;
 }
 
-std::optional<std::vector<uint32_t>> positions_before(std::span<const int64_t> group,
-                                                      std::span<const int64_t> other_group) {
-  constexpr uint32_t kNone = UINT32_MAX;
-  std::optional<Groups> groups = number(group);
-  if (groups && !other_group.empty()) {
-    const std::optional<Groups> others = number(other_group);
-    if (!others) return std::nullopt;
-    groups = number(group.size(),
-                    [&](size_t i) { return uint64_t{groups->of[i]} << 32 | others->of[i]; });
+std::optional<Groups> number_groups(std::span<const int64_t> values) {
+  if (values.empty()) return Groups();
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  const uint64_t base = static_cast<uint64_t>(*least);
+  const uint64_t range = static_cast<uint64_t>(*most) - base;
+  const auto key = [&](size_t i) { return static_cast<uint64_t>(values[i]) - base; };
+  if (range < kEntriesAValue * values.size()) {
+    return number_by_table(values.size(), range + 1, key);
   }
-  if (!groups) return std::nullopt;
-  std::vector<uint32_t> last(groups->count, kNone);
-  std::vector<uint32_t> before(group.size());
-  for (uint32_t i = 0; i < group.size(); ++i) {
-    uint32_t& position = last[groups->of[i]];
+  return number_by_hash(values.size(), key);
+}
+
+std::optional<Groups> number_pairs(const Groups& a, const Groups& b) {
+  const uint64_t keys = uint64_t{a.count} * b.count;
+  const auto key = [&](size_t i) { return uint64_t{a.of[i]} * b.count + b.of[i]; };
+  if (keys > 0 && keys <= kEntriesAValue * a.of.size()) {
+    return number_by_table(a.of.size(), keys, key);
+  }
+  return number_by_hash(a.of.size(), key);
+}
+
+std::vector<uint32_t> positions_before(const Groups& groups) {
+  constexpr uint32_t kNone = UINT32_MAX;
+  std::vector<uint32_t> last(groups.count, kNone);
+  std::vector<uint32_t> before(groups.of.size());
+  for (uint32_t i = 0; i < groups.of.size(); ++i) {
+    uint32_t& position = last[groups.of[i]];
     before[i] = position == kNone ? (i == 0 ? 0 : i - 1) : position;
     position = i;
   }
   return before;
 }
 
-int64_t scaled(int64_t x, int64_t y, int64_t z) {
-  if (z == 0) return 0;
-  // Below 2^126, and so is every step.
-  using Wide = __int128;
-  const Wide product = static_cast<Wide>(x) * y;
-  const Wide half = (z < 0 ? -static_cast<Wide>(z) : static_cast<Wide>(z)) / 2;
-  return static_cast<int64_t>((product < 0 ? product - half : product + half) / z);
-}
-
-int64_t clock_after(int64_t time, int64_t minutes) {
-  constexpr int64_t kDay = 24 * 60;
-  int64_t now = time / 100 % 24 * 60 + time % 100 + minutes % kDay;
-  now = (now % kDay + kDay) % kDay;
-  if (now == 0) now = kDay;
-  return now / 60 * 100 + now % 60;
+std::optional<std::vector<uint32_t>> positions_before(std::span<const int64_t> group,
+                                                      std::span<const int64_t> other_group) {
+  std::optional<Groups> groups = number_groups(group);
+  if (groups && !other_group.empty()) {
+    const std::optional<Groups> others = number_groups(other_group);
+    if (!others) return std::nullopt;
+    groups = number_pairs(*groups, *others);
+  }
+  if (!groups) return std::nullopt;
+  return positions_before(*groups);
 }
 
 int64_t power_of_ten_factor(int64_t factor) { return power_of_ten(static_cast<int>(factor)); }

@@ -55,15 +55,22 @@ struct Sources {
   int64_t factor = 0;
 };
 
+// Dense numbers of the groups that positions are in, by values or by pairs of them.
+struct Groups {
+  std::vector<uint32_t> of;
+  size_t count = 0;
+};
+// Nothing where values were made to collide.
+std::optional<Groups> number_groups(std::span<const int64_t> values);
+// Both have as many positions.
+std::optional<Groups> number_pairs(const Groups& a, const Groups& b);
+
+std::vector<uint32_t> positions_before(const Groups& groups);
 // j of the definition above for each position; that of the first is 0. Nothing where values were
 // made to collide. The second group is empty where there is one group alone.
 std::optional<std::vector<uint32_t>> positions_before(std::span<const int64_t> group,
                                                       std::span<const int64_t> other_group);
 
-// The nearest integer to x y / z, halves away from 0; 0 where z is 0.
-int64_t scaled(int64_t x, int64_t y, int64_t z);
-// `minutes` after a time of day of 100 hours + minutes; midnight is 2400.
-int64_t clock_after(int64_t time, int64_t minutes);
 int64_t power_of_ten_factor(int64_t factor);
 
 inline int64_t add_modulo(int64_t a, int64_t b) {

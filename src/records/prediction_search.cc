@@ -19,12 +19,13 @@ constexpr int64_t kLongestLag = 32;
 constexpr size_t kFewQuickRows = 16;
 
 struct Limits {
+  bool glances;            // at a few rows, before groups are counted
   uint32_t near;           // only columns near one another are tried
   size_t pairs_of_groups;  // that are numbered, for a block
   size_t pairs_of_own;     // that are tried, for a column
 };
-constexpr Limits kUsual{.near = 8, .pairs_of_groups = 24, .pairs_of_own = 6};
-constexpr Limits kBest{.near = 24, .pairs_of_groups = 1000, .pairs_of_own = 100};
+constexpr Limits kUsual{.glances = true, .near = 16, .pairs_of_groups = 44, .pairs_of_own = 10};
+constexpr Limits kBest{.glances = false, .near = 24, .pairs_of_groups = 1000, .pairs_of_own = 100};
 
 bool is_plain_number(const Sequence& sequence) {
   return sequence.form != nullptr &&
@@ -58,7 +59,7 @@ class Search {
     size_t quick = 0;                // bits of the best prediction's quick rows
     std::optional<uint32_t> source;  // of the best prediction as it is
     double source_bits = 0;
-    std::vector<std::pair<double, uint32_t>> groups;  // with the bits that they leave
+    std::vector<std::pair<size_t, uint32_t>> groups;  // with the bits that they leave of quick rows
   };
 
   // Counts a prediction, and keeps it as a candidate where it is better than the sequence itself.
@@ -123,8 +124,11 @@ class Search {
   bool comparable(uint32_t own, uint32_t other) const {
     const Sequence& a = sequences_[own];
     const Sequence& b = sequences_[other];
-    return line_up(own, other) && a.form != nullptr && b.form != nullptr &&
-           a.form->type == b.form->type && a.form->scale == b.form->scale &&
+    if (!line_up(own, other) || a.form == nullptr || b.form == nullptr) return false;
+    // Integers with some that are none among them are decimals without places.
+    const bool same_type =
+        a.form->type == b.form->type || (is_plain_number(a) && is_plain_number(b));
+    return same_type && a.form->scale == b.form->scale &&
            date_units(a.form->date) == date_units(b.form->date);
   }
   template <typename Body>
@@ -206,7 +210,7 @@ class Search {
       }
       if (a < b) formula(Predictor::sum);
       formula(Predictor::difference);
-      if (sequences_[own].form->type == NumberType::integer) formula(Predictor::clock);
+      if (sequences_[own].form->scale == 0) formula(Predictor::clock);
     }
     const int scale = sequences_[own].form->scale;
     const int shift = sequences_[a].form->scale + sequences_[b].form->scale - scale;
@@ -215,12 +219,21 @@ class Search {
     if (widen >= 0 && widen <= kMaxScale) formula(Predictor::quotient, widen);
   }
 
+  void try_group(uint32_t own, const Prediction& prediction) {
+    if (limits_.glances) {
+      glance(own, prediction);
+    } else {
+      consider(own, prediction);
+    }
+  }
+
   void try_groups(uint32_t own) {
     State& state = state_[own];
     for_near(own, [&](uint32_t group) {
       if (!excerpt_.is_group(group)) return;
-      const double bits = consider(own, {.predictor = Predictor::group_last, .group = group});
-      state.groups.emplace_back(bits, group);
+      const Prediction last{.predictor = Predictor::group_last, .group = group};
+      state.groups.emplace_back(quick(own, last), group);
+      try_group(own, last);
       if (!state.source) return;
       for_near(own, [&](uint32_t other) {
         if (other == group || !comparable(own, other)) return;
@@ -248,14 +261,14 @@ class Search {
                      [&](uint32_t a, uint32_t b) { return state_[a].best > state_[b].best; });
     size_t numbered = 0;
     for (const uint32_t own : order) {
-      const std::vector<std::pair<double, uint32_t>> groups = state_[own].groups;
+      const std::vector<std::pair<size_t, uint32_t>> groups = state_[own].groups;
       size_t tried = 0;
       for (size_t i = 1; i < groups.size() && tried < limits_.pairs_of_own; ++i, ++tried) {
         if (numbered >= limits_.pairs_of_groups) return;
         const auto [one, two] = std::minmax(groups[0].second, groups[i].second);
         ++numbered;
         if (!excerpt_.are_group(one, two)) continue;
-        consider(own, {.predictor = Predictor::pair_last, .group = one, .other_group = two});
+        try_group(own, {.predictor = Predictor::pair_last, .group = one, .other_group = two});
         if (!state_[own].source) continue;
         glance(own, {.predictor = Predictor::pair_other,
                      .first = *state_[own].source,

@@ -1,6 +1,6 @@
 // How a program runs its kernels: on threads where they pay, and while compiled ones are measured.
 #include <chrono>
-#include <new>
+#include <optional>
 
 #include "base/threads.h"
 #include "graph/program/program.h"
@@ -97,15 +97,14 @@ void Program::run_both(const Memory& memory, std::byte* scratch) const {
 void Program::try_candidate(size_t kernel, const Kernel& candidate, const Memory& memory,
                             std::byte* scratch) const {
   const auto run = [&](const Kernel& one) { run_loops(one, kernel, memory, scratch); };
-  try {
-    const Trial trial =
-        try_both(graph_, kernels_[kernel], candidate, memory, replacement_->is_odd_round(), run);
-    if (!trial.is_same) return replacement_->refuse(kernel, KernelReplacement::State::differs);
-    replacement_->add_measured(kernel, trial.first_ns, trial.second_ns);
-  } catch (const std::bad_alloc&) {
+  const std::optional<Trial> trial =
+      try_both(graph_, kernels_[kernel], candidate, memory, replacement_->is_odd_round(), run);
+  if (!trial) {
     replacement_->refuse(kernel, KernelReplacement::State::no_memory);
-    run(kernels_[kernel]);
+    return run(kernels_[kernel]);
   }
+  if (!trial->is_same) return replacement_->refuse(kernel, KernelReplacement::State::differs);
+  replacement_->add_measured(kernel, trial->first_ns, trial->second_ns);
 }
 
 }  // namespace hoist::graph::program

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <thread>
 
@@ -198,6 +199,34 @@ TEST(ReplacementTest, FailuresSayWhy) {
   EXPECT_EQ(of.program->replacement().stage(), Stage::failed);
   EXPECT_EQ(of.program->replacement().why(), "no compiler");
   run(of);
+}
+
+// While offers come, are measured and taken, all calls give the same.
+TEST(ReplacementTest, ThreadsCallMeanwhile) {
+  std::vector<Two> all;
+  for (int i = 0; i < 8; ++i) all.push_back(two(i % 2 == 0));
+  std::atomic<bool> ends = false;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i) {
+    threads.emplace_back([&] {
+      while (!ends && !testing::Test::HasFailure()) {
+        for (const Two& of : all) run(of);
+      }
+    });
+  }
+  for (const Two& of : all) {
+    Replacement& replacement = of.program->replacement();
+    replacement.ask(of.program);
+    std::vector<Offer> offers;
+    for (const Kernel& kernel : of.program->kernels()) offers.push_back(with(kernel, Op::add));
+    replacement.offer(std::move(offers));
+    while (replacement.stage() != Stage::settled && !testing::Test::HasFailure()) {
+      EXPECT_LE(replacement.report(0).steps, 1u);
+      std::this_thread::yield();
+    }
+  }
+  ends = true;
+  for (std::thread& thread : threads) thread.join();
 }
 
 // Where the result takes the place of what is read, what was there is read by both.

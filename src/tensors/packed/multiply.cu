@@ -188,6 +188,7 @@ __global__ void __launch_bounds__(kWarps* kLanes, kBlocks)
     if (is_first) escapes.load(matrix);
     is_first = false;
   }
+  if (is_first) escapes.load(matrix);  // a warp without tiles
 #pragma unroll
   for (uint32_t k = 0; k < kGroups; ++k) {
 #pragma unroll
