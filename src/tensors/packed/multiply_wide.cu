@@ -58,12 +58,12 @@ __global__ void __launch_bounds__(kThreads, 1)
   let_others_start();
   wait_for_those_before();
   if (threadIdx.x >= kWorkers) {
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
     if (threadIdx.x == kWorkers) {
       copy_ahead<kColumns, kStages>(matrix, share, image, shared_address(stages), barriers);
     }
   } else {
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 240;");
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
     Worker<kColumns, kStages>(matrix, product, share, stages, barriers)
         .run(parts, arrivals, &is_last);
   }
