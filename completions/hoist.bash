@@ -12,7 +12,7 @@ _hoist_commands() {
     "px") echo "check run build emit fmt" ;;
     "graph") echo "show run canon eval" ;;
     "tensors") echo "pack unpack info verify repair bench" ;;
-    "records") echo "encode append decode columns info verify" ;;
+    "records") echo "encode append decode convert columns info verify repair" ;;
   esac
 }
 
@@ -65,12 +65,14 @@ _hoist_options() {
     "tensors repair") echo "--help -o --output --force --json" ;;
     "tensors bench") echo "--help --size --folder --json" ;;
     "records") echo "--help" ;;
-    "records encode") echo "--help -o --output --force --format --best --json" ;;
-    "records append") echo "--help --best --json" ;;
-    "records decode") echo "--help -o --output --force --rows --where" ;;
-    "records columns") echo "--help --select -o --output --force" ;;
-    "records info") echo "--help --json" ;;
+    "records encode") echo "--help -o --output --force --format --header --best --json" ;;
+    "records append") echo "--help --commit-every --best --json" ;;
+    "records decode") echo "--help -o --output --force --rows --where --to --floats --skip-unparsed --keep-text" ;;
+    "records convert") echo "--help -o --output --force --to --from --delimiter --no-header --skip-unparsed --keep-text" ;;
+    "records columns") echo "--help --select -o --output --force --to --floats" ;;
+    "records info") echo "--help --plot --force --json" ;;
     "records verify") echo "--help --json" ;;
+    "records repair") echo "--help -o --output --force --json" ;;
     "bench") echo "--help --filter --quick --list --json" ;;
   esac
 }
@@ -154,11 +156,23 @@ _hoist_values() {
     "tensors bench --folder") echo "@folder" ;;
     "records encode -o" | "records encode --output") echo "@file" ;;
     "records encode --format") echo "auto json csv pairs symbolic log plain" ;;
+    "records encode --header") echo "auto yes no" ;;
+    "records append --commit-every") echo "@text" ;;
     "records decode -o" | "records decode --output") echo "@file" ;;
     "records decode --rows") echo "@text" ;;
     "records decode --where") echo "@text" ;;
+    "records decode --to") echo "jsonl csv lt lts ltu sym arrow" ;;
+    "records decode --keep-text") echo "@text" ;;
+    "records convert -o" | "records convert --output") echo "@file" ;;
+    "records convert --to") echo "jsonl csv lt lts ltu sym" ;;
+    "records convert --from") echo "auto jsonl csv lt lts ltu sym" ;;
+    "records convert --delimiter") echo "@text" ;;
+    "records convert --keep-text") echo "@text" ;;
     "records columns --select") echo "@text" ;;
     "records columns -o" | "records columns --output") echo "@file" ;;
+    "records columns --to") echo "npz arrow" ;;
+    "records info --plot") echo "@file" ;;
+    "records repair -o" | "records repair --output") echo "@file" ;;
     "bench --filter") echo "@text" ;;
   esac
 }
@@ -200,9 +214,11 @@ _hoist_arguments() {
     "records encode") echo "@file" ;;
     "records append") echo "@file" ;;
     "records decode") echo "@file" ;;
+    "records convert") echo "@file" ;;
     "records columns") echo "@file" ;;
     "records info") echo "@file" ;;
     "records verify") echo "@file" ;;
+    "records repair") echo "@file" ;;
     "bench") echo "aes codec container device gemm match memcpy placement qsort radix_sort records tensors" ;;
   esac
 }

@@ -1,6 +1,6 @@
 # Fish completion for hoist(1). Written by scripts/command-table: change src/cli or that script.
 
-set -g __hoist_paths 'run' 'top' 'options' 'doctor' 'learn-program' 'version' 'help' 'tune' 'explain' 'container' 'container info' 'container verify' 'container repair' 'match' 'match build' 'match query' 'match learn' 'match delete' 'match show' 'match sync' 'match stats' 'match verify' 'match repair' 'match dedup' 'match grep' 'match bench' 'px' 'px check' 'px run' 'px build' 'px emit' 'px fmt' 'graph' 'graph show' 'graph run' 'graph canon' 'graph eval' 'tensors' 'tensors pack' 'tensors unpack' 'tensors info' 'tensors verify' 'tensors repair' 'tensors bench' 'records' 'records encode' 'records append' 'records decode' 'records columns' 'records info' 'records verify' 'bench' 'sort' 'md5sum' 'sha1sum' 'sha224sum' 'sha256sum' 'sha384sum' 'sha512sum' 'b2sum' 'cksum' 'gzip' 'gunzip' 'zcat'
+set -g __hoist_paths 'run' 'top' 'options' 'doctor' 'learn-program' 'version' 'help' 'tune' 'explain' 'container' 'container info' 'container verify' 'container repair' 'match' 'match build' 'match query' 'match learn' 'match delete' 'match show' 'match sync' 'match stats' 'match verify' 'match repair' 'match dedup' 'match grep' 'match bench' 'px' 'px check' 'px run' 'px build' 'px emit' 'px fmt' 'graph' 'graph show' 'graph run' 'graph canon' 'graph eval' 'tensors' 'tensors pack' 'tensors unpack' 'tensors info' 'tensors verify' 'tensors repair' 'tensors bench' 'records' 'records encode' 'records append' 'records decode' 'records convert' 'records columns' 'records info' 'records verify' 'records repair' 'bench' 'sort' 'md5sum' 'sha1sum' 'sha224sum' 'sha256sum' 'sha384sum' 'sha512sum' 'b2sum' 'cksum' 'gzip' 'gunzip' 'zcat'
 set -g __hoist_engines sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat
 set -g __hoist_run_values --ops --verify
 
@@ -340,18 +340,22 @@ complete -c hoist -n '__hoist_is "tensors bench"' -l json -d 'Print as JSON'
 complete -c hoist -n '__hoist_is "records"' -a encode -d 'Encode text into an .hrec file'
 complete -c hoist -n '__hoist_is "records"' -a append -d 'Add rows to the end of an .hrec file'
 complete -c hoist -n '__hoist_is "records"' -a decode -d 'Give the text back, all of it or some rows'
-complete -c hoist -n '__hoist_is "records"' -a columns -d 'Write columns as arrays for NumPy'
+complete -c hoist -n '__hoist_is "records"' -a convert -d 'Write records in another format of text'
+complete -c hoist -n '__hoist_is "records"' -a columns -d 'Write columns as arrays for NumPy, or as an Arrow file'
 complete -c hoist -n '__hoist_is "records"' -a info -d 'Say what an .hrec file holds: bytes a column'
 complete -c hoist -n '__hoist_is "records"' -a verify -d 'Check every byte without decoding'
+complete -c hoist -n '__hoist_is "records"' -a repair -d 'Save the whole rows of a damaged .hrec file'
 complete -c hoist -n '__hoist_is "records"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "records encode"' -s h -l help -d 'Print this help message and exit'
-complete -c hoist -n '__hoist_is "records encode"' -s o -l output -r -F -d 'The .hrec file'
+complete -c hoist -n '__hoist_is "records encode"' -s o -l output -r -F -d 'The .hrec file; - is standard output'
 complete -c hoist -n '__hoist_is "records encode"' -l force -d 'Replace the output where it exists'
 complete -c hoist -n '__hoist_is "records encode"' -l format -x -a 'auto json csv pairs symbolic log plain' -d 'What the lines are; auto: by the first of them'
+complete -c hoist -n '__hoist_is "records encode"' -l header -x -a 'auto yes no' -d 'Whether the first line of a CSV has the names of its columns; auto: by the first lines'
 complete -c hoist -n '__hoist_is "records encode"' -l best -d 'Compress texts harder, and several times slower'
 complete -c hoist -n '__hoist_is "records encode"' -l json -d 'Print as JSON'
 complete -c hoist -n '__hoist_is "records encode"' -F
 complete -c hoist -n '__hoist_is "records append"' -s h -l help -d 'Print this help message and exit'
+complete -c hoist -n '__hoist_is "records append"' -l commit-every -x -d 'How long a row of a pipe waits for more before it is committed; 0s: for 8 MiB a thread'
 complete -c hoist -n '__hoist_is "records append"' -l best -d 'Compress texts harder, and several times slower'
 complete -c hoist -n '__hoist_is "records append"' -l json -d 'Print as JSON'
 complete -c hoist -n '__hoist_is "records append"' -F
@@ -360,18 +364,41 @@ complete -c hoist -n '__hoist_is "records decode"' -s o -l output -r -F -d 'Wher
 complete -c hoist -n '__hoist_is "records decode"' -l force -d 'Replace the output where it exists'
 complete -c hoist -n '__hoist_is "records decode"' -l rows -x -d 'Rows A to B - 1, counted from 0'
 complete -c hoist -n '__hoist_is "records decode"' -l where -x -d 'Only rows for which this holds, as in \'timestamp>=1755392220\'; may be repeated'
+complete -c hoist -n '__hoist_is "records decode"' -l to -x -a 'jsonl csv lt lts ltu sym arrow' -d 'A format that the rows are converted to, as `hoist records convert` does; arrow as `hoist records columns` does'
+complete -c hoist -n '__hoist_is "records decode"' -l floats -d 'Arrow: decimal numbers as float64, the nearest, in place of decimal128'
+complete -c hoist -n '__hoist_is "records decode"' -l skip-unparsed -d 'Leave out rows that are no records, and say how many; else they are an error'
+complete -c hoist -n '__hoist_is "records decode"' -l keep-text -x -d 'Make rows that are no records ones with this key and their text'
 complete -c hoist -n '__hoist_is "records decode"' -F
+complete -c hoist -n '__hoist_is "records convert"' -s h -l help -d 'Print this help message and exit'
+complete -c hoist -n '__hoist_is "records convert"' -s o -l output -r -F -d 'Where to write; - is standard output'
+complete -c hoist -n '__hoist_is "records convert"' -l force -d 'Replace the output where it exists'
+complete -c hoist -n '__hoist_is "records convert"' -l to -x -a 'jsonl csv lt lts ltu sym' -d 'The format; else the end of OUT\'s name says it'
+complete -c hoist -n '__hoist_is "records convert"' -l from -x -a 'auto jsonl csv lt lts ltu sym' -d 'What IN is in; auto: by the end of its name, or by its first lines'
+complete -c hoist -n '__hoist_is "records convert"' -l delimiter -x -d 'What parts the fields of a CSV in IN'
+complete -c hoist -n '__hoist_is "records convert"' -l no-header -d 'IN is CSV without a header: its keys are 0, 1, and so on'
+complete -c hoist -n '__hoist_is "records convert"' -l skip-unparsed -d 'Leave out rows that are no records, and say how many; else they are an error'
+complete -c hoist -n '__hoist_is "records convert"' -l keep-text -x -d 'Make rows that are no records ones with this key and their text'
+complete -c hoist -n '__hoist_is "records convert"' -F
 complete -c hoist -n '__hoist_is "records columns"' -s h -l help -d 'Print this help message and exit'
-complete -c hoist -n '__hoist_is "records columns"' -l select -x -d 'Names of columns, with commas between them'
-complete -c hoist -n '__hoist_is "records columns"' -s o -l output -r -F -d 'The .npz file'
+complete -c hoist -n '__hoist_is "records columns"' -l select -x -d 'Names of columns, with commas between them, those with a comma in double quotes; none: all, in Arrow'
+complete -c hoist -n '__hoist_is "records columns"' -s o -l output -r -F -d 'The file: Arrow where it ends in .arrow, an Arrow stream where it ends in .arrows or is -, else .npz'
 complete -c hoist -n '__hoist_is "records columns"' -l force -d 'Replace the output where it exists'
+complete -c hoist -n '__hoist_is "records columns"' -l to -x -a 'npz arrow' -d 'What OUT is, whatever its name'
+complete -c hoist -n '__hoist_is "records columns"' -l floats -d 'Arrow: decimal numbers as float64, the nearest, in place of decimal128'
 complete -c hoist -n '__hoist_is "records columns"' -F
 complete -c hoist -n '__hoist_is "records info"' -s h -l help -d 'Print this help message and exit'
+complete -c hoist -n '__hoist_is "records info"' -l plot -r -F -d 'Draw what each column takes into an SVG file'
+complete -c hoist -n '__hoist_is "records info"' -l force -d 'Replace the output where it exists'
 complete -c hoist -n '__hoist_is "records info"' -l json -d 'Print as JSON'
 complete -c hoist -n '__hoist_is "records info"' -F
 complete -c hoist -n '__hoist_is "records verify"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "records verify"' -l json -d 'Print as JSON'
 complete -c hoist -n '__hoist_is "records verify"' -F
+complete -c hoist -n '__hoist_is "records repair"' -s h -l help -d 'Print this help message and exit'
+complete -c hoist -n '__hoist_is "records repair"' -s o -l output -r -F -d 'The new .hrec file'
+complete -c hoist -n '__hoist_is "records repair"' -l force -d 'Replace the output where it exists'
+complete -c hoist -n '__hoist_is "records repair"' -l json -d 'Print as JSON'
+complete -c hoist -n '__hoist_is "records repair"' -F
 complete -c hoist -n '__hoist_is "bench"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "bench"' -l filter -x -d 'Only benchmarks in whose names the regular expression RE is found, and their peers'
 complete -c hoist -n '__hoist_is "bench"' -l quick -d 'Shorter, once each: a rough picture'

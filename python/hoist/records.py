@@ -7,6 +7,7 @@
     prices = trades.columns(["price"])["price"]           # a NumPy array
     table = pyarrow.table(trades)                         # as polars.DataFrame(trades) does
     text = trades.text(rows=(500, 502))                   # bytes, as they were
+    lines = records.convert("trades.hrec", to="csv")      # the same records in another format
 
 A row is a line of text. `rows` are a pair (first, end), a slice or a range, counted from 0; `where`
 is a condition such as "price>=117000", or several that must all hold.
@@ -24,23 +25,42 @@ from typing import (
     Iterable,
     Iterator,
     List,
+    Mapping,
     NamedTuple,
     Optional,
     Sequence,
     Tuple,
     Union,
+    overload,
 )
 
 from hoist import _records
 from hoist._record_arrays import array_of
+from hoist._record_device import DeviceColumn, DeviceColumns, LoadInfo
 from hoist._record_text import reader_of, source_path
 from hoist.errors import InvalidArgument, NotFound
 
-__all__ = ["ColumnInfo", "Encoded", "FileInfo", "Records", "Selection", "decode", "encode", "open"]
+__all__ = [
+    "ColumnInfo",
+    "DeviceColumn",
+    "DeviceColumns",
+    "Encoded",
+    "ExactArrow",
+    "FileInfo",
+    "LoadInfo",
+    "Records",
+    "Selection",
+    "convert",
+    "decode",
+    "encode",
+    "open",
+]
 
 PathLike = Union[str, "os.PathLike[str]"]
 Rows = Union[None, slice, range, Tuple[int, int]]
 Where = Union[None, str, Sequence[str]]
+
+_ALL_ROWS = 2**64 - 1
 
 
 class Encoded(NamedTuple):
@@ -104,7 +124,7 @@ class Selection:
 
     @property
     def columns_info(self) -> List[ColumnInfo]:
-        """The file's columns, in the order in which it has them. The first call decodes the file once."""
+        """The file's columns, in the order in which it has them. The first call reads the file once."""
         return [
             ColumnInfo(each[0], each[1], _unit(each[1], each[2]), *each[3:])
             for each in self._reader.types()
@@ -123,25 +143,65 @@ class Selection:
             self._where + _conditions(where),
         )
 
+    @overload
     def columns(
         self, names: Optional[Sequence[str]] = None, rows: Rows = None, where: Where = None
-    ) -> Dict[str, Any]:
+    ) -> Dict[str, Any]: ...
+    @overload
+    def columns(
+        self,
+        names: Optional[Sequence[str]] = None,
+        rows: Rows = None,
+        where: Where = None,
+        *,
+        device: str,
+        types: Optional[Mapping[str, str]] = None,
+    ) -> DeviceColumns: ...
+    def columns(
+        self,
+        names: Optional[Sequence[str]] = None,
+        rows: Rows = None,
+        where: Where = None,
+        *,
+        device: Optional[str] = None,
+        types: Optional[Mapping[str, str]] = None,
+    ) -> Union[Dict[str, Any], DeviceColumns]:
         """NumPy arrays by name, with an entry a row; all columns where no names are given.
 
         bool, int64 and float64 are arrays of these types, masked arrays where the column is
         nullable. Timestamps are datetime64, with NaT for what is missing. Texts are arrays of str
         objects, with None. Columns of lists are arrays of such arrays, with None. A CSV's header is
         no row here. NotFound where there is no such column.
+
+        With `device` ("cuda", "cuda:1", "cpu") the columns are decoded in that device's memory and
+        DeviceColumns come back, which other libraries take by DLPack or Arrow. `types` has, by
+        name, the types that columns shall have there: numbers may be "float64", "float32" or
+        "decimal". Columns of lists are InvalidArgument there. Unavailable without such a device.
         """
         part = self.select(names, rows=rows, where=where)
         infos = self.columns_info
         places = part._places(infos)
+        if device is not None:
+            return part._load(infos, places, device, types or {})
+        if types is not None:
+            raise InvalidArgument("types are for columns on a device")
         found = self._reader.read(places, *part._rows, part._where)
         keys = [infos[place].name for place in places] if part._names is None else part._names
         return {
             key: array_of(infos[place].type, infos[place], values)
             for key, place, values in zip(keys, places, found)
         }
+
+    def _load(
+        self, infos: List[ColumnInfo], places: List[int], device: str, types: Mapping[str, str]
+    ) -> DeviceColumns:
+        keys = [infos[place].name for place in places] if self._names is None else self._names
+        unknown = [name for name in types if name not in keys]
+        if unknown:
+            raise NotFound(f"no column {unknown[0]} among those that are loaded: {', '.join(keys)}")
+        as_types = [types.get(key, "") for key in keys]
+        table = self._reader.load(places, as_types, *self._rows, self._where, device)
+        return DeviceColumns(table, keys)
 
     def text(self, rows: Rows = None, where: Where = None) -> bytes:
         """The text of the rows, byte for byte."""
@@ -159,7 +219,13 @@ class Selection:
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """Arrow's PyCapsule interface, a batch a block. The requested schema is not looked at."""
         places = self._places(self.columns_info)
-        return self._reader.arrow_stream(places, *self._rows, self._where)
+        return self._reader.arrow_stream(places, *self._rows, self._where, False)
+
+    def exact_arrow(self) -> "ExactArrow":
+        """The same for Arrow, with exact types: numbers with a point are decimal128 where all are
+        written without an exponent, texts that repeat have dictionaries, and texts of which some
+        are no UTF-8 are binary. The first call reads the file once more."""
+        return ExactArrow(self)
 
     def _places(self, infos: List[ColumnInfo]) -> List[int]:
         if self._names is None:
@@ -174,11 +240,24 @@ class Selection:
         return places
 
 
+class ExactArrow:
+    """What `exact_arrow` gives: all that knows Arrow's PyCapsule interface reads it."""
+
+    def __init__(self, selection: Selection) -> None:
+        self._selection = selection
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """A batch a block. The requested schema is not looked at."""
+        part = self._selection
+        places = part._places(part.columns_info)
+        return part._reader.arrow_stream(places, *part._rows, part._where, True)
+
+
 class Records(Selection):
     """A file of records; `len` is its rows. What is added to the file later is not seen."""
 
-    def __init__(self, path: PathLike) -> None:
-        reader = _records.Reader(os.fspath(path))
+    def __init__(self, path: PathLike, *, partial: bool = False) -> None:
+        reader = _records.Reader(os.fspath(path), partial)
         super().__init__(reader, None, (0, reader.rows), ())
 
     def __len__(self) -> int:
@@ -195,9 +274,10 @@ class Records(Selection):
         )
 
 
-def open(path: PathLike) -> Records:
-    """A file of records. Corrupt where it is none."""
-    return Records(path)
+def open(path: PathLike, *, partial: bool = False) -> Records:
+    """A file of records. Corrupt where it is none, or where rows of it are lost: it is damaged, cut
+    off or was never finished. With `partial` its rows are those that are whole from the first on."""
+    return Records(path, partial=partial)
 
 
 def encode(
@@ -205,6 +285,7 @@ def encode(
     path: PathLike,
     *,
     format: Optional[str] = None,
+    header: Optional[bool] = None,
     best: bool = False,
     threads: int = 0,
     replace: bool = False,
@@ -214,6 +295,7 @@ def encode(
     source: the path of a text file, its bytes, an object with `read`, or lines, to which a line feed
         is added where they have none. str is written as UTF-8.
     format: "json", "csv", "pairs", "symbolic", "log" or "plain"; else the first 64 lines tell.
+    header: whether the first line of a CSV has the names of its columns; else the first lines tell.
     best: compresses texts harder, which takes longer.
     threads: so many; 0 for all cores.
     replace: what has this name is replaced; else InvalidArgument is raised.
@@ -221,8 +303,48 @@ def encode(
     inputs = source_path(source)
     with reader_of(source) as read:
         return Encoded(
-            *_records.encode(read, os.fspath(path), format, best, threads, replace, inputs)
+            *_records.encode(read, os.fspath(path), format, header, best, threads, replace, inputs)
         )
+
+
+def convert(
+    source: Union[PathLike, bytes, bytearray, memoryview, BinaryIO, Iterable[Union[str, bytes]]],
+    to: str,
+    *,
+    format: Optional[str] = None,
+    delimiter: Optional[str] = None,
+    header: bool = True,
+    skip_unparsed: bool = False,
+    keep_text: Optional[str] = None,
+    output: Union[None, PathLike, BinaryIO] = None,
+    replace: bool = False,
+) -> bytes:
+    """Records in another format of text: "jsonl", "csv", "lt", "lts", "ltu" or "sym".
+
+    Keys, values, digits and their order stay as they are, so the way back gives the same records.
+
+    source: the path of a text file or of a file of records; else as for `encode`. What has no path
+        is read as a whole.
+    format: what the source is in; else the end of its name or its first lines tell.
+    delimiter, header: of a CSV that is read. Without a header its keys are "0", "1" and so on.
+    skip_unparsed: rows that are no records are left out; keep_text: they become records with this
+        key and their text. Else they raise InvalidArgument with their line.
+
+    With `output`, a path or an object with `write`, the text goes there and b"" comes back. A file
+    that there is already is replaced only with `replace`; else InvalidArgument is raised.
+    """
+    path = os.fspath(source) if isinstance(source, (str, os.PathLike)) else None
+    text = b""
+    if path is None:
+        with reader_of(source) as read:
+            text = b"".join(iter(lambda: read(1 << 24), b""))
+    pieces: List[bytes] = []
+    saved, write = _target(output, pieces)
+    _records.convert(
+        path, text, to, format, delimiter, header, skip_unparsed, keep_text, 0, _ALL_ROWS, (), saved,
+        write, replace, source_path(source),
+    )  # fmt: skip
+    return b"".join(pieces)
 
 
 def decode(
@@ -230,25 +352,46 @@ def decode(
     rows: Rows = None,
     where: Where = None,
     *,
+    to: Optional[str] = None,
+    skip_unparsed: bool = False,
+    keep_text: Optional[str] = None,
     output: Union[None, PathLike, BinaryIO] = None,
     replace: bool = False,
+    partial: bool = False,
 ) -> bytes:
     """The text of a file of records, byte for byte; or of some of its rows.
 
+    With `to`, these rows are converted, as `convert` does; a CSV's header is none of them.
+
     With `output`, a path or an object with `write`, the text goes there and b"" comes back. A file
-    that there is already is replaced only with `replace`; else InvalidArgument is raised.
+    that there is already is replaced only with `replace`; else InvalidArgument is raised. `partial`
+    is as in `open`.
     """
-    reader = _records.Reader(os.fspath(path))
+    reader = _records.Reader(os.fspath(path), partial)
     first, end = _checked_rows(rows, reader.rows)
     conditions = _conditions(where)
     pieces: List[bytes] = []
-    if output is None:
-        reader.text(first, end, conditions, pieces.append)
-    elif isinstance(output, (str, os.PathLike)):
-        reader.save_text(os.fspath(output), first, end, conditions, replace)
+    saved, write = _target(output, pieces)
+    if to is not None:
+        name = os.fspath(path)
+        _records.convert(
+            name, b"", to, None, None, True, skip_unparsed, keep_text, first, end, conditions, saved,
+            write, replace, [name],
+        )  # fmt: skip
+    elif saved is not None:
+        reader.save_text(saved, first, end, conditions, replace)
     else:
-        reader.text(first, end, conditions, _writer(output))
+        reader.text(first, end, conditions, write)
     return b"".join(pieces)
+
+
+def _target(
+    output: Union[None, PathLike, BinaryIO], pieces: List[bytes]
+) -> Tuple[Optional[str], Callable[[bytes], None]]:
+    """The path to write to, if it is one; else what takes the text."""
+    if isinstance(output, (str, os.PathLike)):
+        return os.fspath(output), pieces.append
+    return None, pieces.append if output is None else _writer(output)
 
 
 def _writer(output: BinaryIO) -> Callable[[bytes], None]:

@@ -109,7 +109,7 @@ def test_element_types():
 
 
 @needs_gpu
-@pytest.mark.parametrize("shape", [(3, 5), (700, 33), (4, 3000), (2, 100_000), (50, 40, 30)])
+@pytest.mark.parametrize("shape", [(3, 5), (700, 33), (4, 3000), (2, 100_000), (50, 40, 30), (2, 9000, 40)])
 def test_along_an_axis(shape):
     function = graph.compile(
         lambda x: (graph.argmax(x, axis=1), graph.argmin(x, axis=1), graph.cumulative_sum(x, axis=1))

@@ -85,6 +85,11 @@ constexpr Rule kRules[] = {
      "neither full nor tf32", "full counts"},
     {OptionId::gemm_smallest, [](const char* text) { return is_number_from(0, text); },
      "no whole number", "134217728 counts"},
+    {OptionId::graph_native,
+     [](const char* text) {
+       return is_one_of({"auto", "now", "off"}, text);
+     },
+     "none of auto, now and off", "auto counts"},
 };
 
 const char* variable_of(OptionId id) {

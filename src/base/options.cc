@@ -40,6 +40,8 @@ constexpr std::array kOptions = {
            "full, or tf32: single precision with factors of 11 bits"},
     Option{OptionId::gemm_smallest, "gemm-smallest", "HOIST_GEMM_SMALLEST", "134217728",
            "multiplications from which on gemm looks at a call"},
+    Option{OptionId::graph_native, "graph-native", "HOIST_GRAPH_NATIVE", "auto",
+           "auto, now or off: when Python's tensor programs compile their kernels for this CPU"},
 };
 
 const Option& find(OptionId id) {

@@ -25,7 +25,8 @@ enum class OptionId {
   blas,
   gemm_devices,
   gemm_precision,
-  gemm_smallest
+  gemm_smallest,
+  graph_native
 };
 
 struct Option {

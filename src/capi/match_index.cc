@@ -9,6 +9,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "base/utf8.h"
 #include "capi/status.h"
 #include "capi/structs.h"
 #include "capi/text.h"
@@ -44,7 +45,7 @@ Result<match::Emotives> emotives_of(const hoist_match_learn_options& options) {
       return fail(ErrorCode::invalid_argument, "emotives: a null pointer");
     }
     const double value = options.emotive_values[i];
-    if (!std::isfinite(value) || !match::is_utf8(options.emotive_names[i])) {
+    if (!std::isfinite(value) || !is_utf8(options.emotive_names[i])) {
       return fail(ErrorCode::invalid_argument,
                   fmt::format("emotive {}: a name in UTF-8 and a finite number", i));
     }

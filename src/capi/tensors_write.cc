@@ -5,10 +5,10 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/utf8.h"
 #include "capi/status.h"
 #include "capi/structs.h"
 #include "capi/tensors_file.h"
-#include "match/vocabulary/pattern.h"
 #include "tensors/file/pack.h"
 #include "tensors/transform/transform.h"
 
@@ -173,7 +173,7 @@ hoist_status hoist_tensors_writer_add(hoist_tensors_writer* writer, const char* 
     if (Status usable = check_writer(writer); !usable) return usable;
     if (Status there = needed(name, "name"); !there) return there;
     if (Status there = needed(dtype, "dtype"); !there) return there;
-    if (!hoist::match::is_utf8(name)) {
+    if (!hoist::is_utf8(name)) {
       return hoist::fail(hoist::ErrorCode::invalid_argument, "a tensor's name that is no UTF-8");
     }
     const auto view = view_of(dtype, shape, rank, elements, bytes);

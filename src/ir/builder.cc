@@ -145,8 +145,10 @@ KernelBuilder::KernelBuilder(Module& module, std::unique_ptr<Kernel> kernel)
     : BodyBuilder(module, kernel->body, kernel->variables, kernel->arrays),
       kernel_(std::move(kernel)) {}
 
-const Array* KernelBuilder::array(std::string name, Scalar element, Direction direction) {
-  const Array* made = new_array({std::move(name), element, Space::global, direction, 0, {}});
+const Array* KernelBuilder::array(std::string name, Scalar element, Direction direction,
+                                  bool may_be_another) {
+  const Array* made =
+      new_array({std::move(name), element, Space::global, direction, 0, {}, may_be_another});
   kernel_->arguments.push_back({.array = made});
   return made;
 }

@@ -96,7 +96,8 @@ class KernelBuilder : public BodyBuilder {
   KernelBuilder(Module& module, std::string name, Place place = {});
 
   // Parameters, in the order of the calls.
-  const Array* array(std::string name, Scalar element, Direction direction);
+  const Array* array(std::string name, Scalar element, Direction direction,
+                     bool may_be_another = false);
   const Parameter* parameter(std::string name, Scalar type);
 
   const Array* shared_array(std::string name, Scalar element, uint64_t count);

@@ -65,6 +65,9 @@ struct Array {
   Direction direction = Direction::inout;  // of global ones
   uint64_t count = 0;                      // of the others
   std::vector<uint64_t> values;            // of constant ones, as bits
+  // Global ones: others may be the same memory. Each thread reads all that it reads of them
+  // before it writes, and nothing that other threads write.
+  bool may_be_another = false;
 };
 
 struct Function;  // ir/module.h

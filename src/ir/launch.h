@@ -49,8 +49,8 @@ std::string describe(const Fault& fault, const std::string& file);
 // Whether the kernel can be launched so: `invalid_argument` for blocks of no or more than
 // kMostThreads threads, more than 2^31 - 1 threads in a dimension, more than 65535 blocks in y or z
 // or 64 threads of a block in z (as GPUs have them), too few or too many arguments, a null array of
-// some length, arrays that are written and overlap another, or that are not aligned to their
-// elements, or to 16 bytes where the kernel loads or stores vectors.
+// some length, arrays that are written and overlap another (unless both may be the same memory), or
+// that are not aligned to their elements, or to 16 bytes where the kernel loads or stores vectors.
 Status check_launch(const Kernel& kernel, const Grid& grid, std::span<const Argument> arguments);
 
 // The grid of a file's own launch. `invalid_argument` for negative or too many blocks or threads.

@@ -1,5 +1,6 @@
-// The structures of Arrow's C data and stream interfaces, as they lay them down
-// (https://arrow.apache.org/docs/format/CDataInterface.html, CStreamInterface.html).
+// The structures of Arrow's C data, device and stream interfaces, as they lay them down
+// (https://arrow.apache.org/docs/format/CDataInterface.html, CDeviceDataInterface.html,
+// CStreamInterface.html).
 #pragma once
 
 #include <cstdint>
@@ -31,6 +32,14 @@ struct ArrowArray {
   ArrowArray* dictionary;
   void (*release)(ArrowArray*);
   void* private_data;
+};
+
+struct ArrowDeviceArray {
+  ArrowArray array;
+  int64_t device_id;
+  int32_t device_type;  // as in DLPack
+  void* sync_event;     // null: all is there
+  int64_t reserved[3];
 };
 
 struct ArrowArrayStream {

@@ -38,6 +38,11 @@ struct OpenArray {
   size_t rank = 0;
   const int64_t* shape = nullptr;
 
+  // Memory across the alignment of its elements is refused, by what tells why.
+  bool is_aligned() const {
+    return (reinterpret_cast<uintptr_t>(data) & (array::properties(dtype).bytes - 1)) == 0;
+  }
+
   bool fits(const graph::program::Node& node) const {
     if (rank != node.shape.size()) return false;
     if (node.dtype != dtype) return false;
@@ -70,12 +75,10 @@ class OpenArrays {
     }
     ++buffers_open_;
     static_assert(sizeof(Py_ssize_t) == sizeof(int64_t));
-    arrays_[count_++] = {buffer.buf,
-                         dtype_of_format(buffer.format, static_cast<size_t>(buffer.itemsize))
-                             .value_or(array::DType::c128),
-                         static_cast<size_t>(buffer.ndim),
-                         reinterpret_cast<const int64_t*>(buffer.shape)};
-    return true;
+    return add({buffer.buf,
+                dtype_of_format(buffer.format, static_cast<size_t>(buffer.itemsize))
+                    .value_or(array::DType::c128),
+                static_cast<size_t>(buffer.ndim), reinterpret_cast<const int64_t*>(buffer.shape)});
   }
 
   const OpenArray& operator[](size_t i) const { return arrays_[i]; }
@@ -84,6 +87,12 @@ class OpenArrays {
   bool has_array() const { return has_array_; }
 
  private:
+  bool add(const OpenArray& opened) {
+    if (!opened.is_aligned()) return false;
+    arrays_[count_++] = opened;
+    return true;
+  }
+
   bool open_array(const Array& given, bool is_written) {
     has_array_ = true;
     const Array* array = &given;
@@ -93,6 +102,7 @@ class OpenArrays {
       copies_.reserve(kMost);
       array = &copies_.emplace_back(copy_on_cpu(given));
     }
+    // Its alignment was looked at when it was made.
     arrays_[count_++] = {array->view.data, given.view.dtype, static_cast<size_t>(given.view.rank),
                          given.view.extents.data()};
     return true;
@@ -127,10 +137,9 @@ class OpenArrays {
       stride *= extent;
     }
     const auto* const type = array::find_dtype(array::DlpackType{tensor.code, tensor.bits});
-    arrays_[count_++] = {static_cast<std::byte*>(tensor.data) + tensor.byte_offset,
-                         type == nullptr ? array::DType::c128 : type->dtype,
-                         static_cast<size_t>(tensor.ndim), tensor.shape};
-    return true;
+    return add({static_cast<std::byte*>(tensor.data) + tensor.byte_offset,
+                type == nullptr ? array::DType::c128 : type->dtype,
+                static_cast<size_t>(tensor.ndim), tensor.shape});
   }
 
   ExchangeApi& exchange_;

@@ -2,7 +2,10 @@
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
+#include <strings.h>
 
+#include "base/options.h"
+#include "graph/native/compiler.h"
 #include "python/array/parts.h"
 #include "python/errors.h"
 #include "python/graph_arrays.h"
@@ -32,15 +35,67 @@ nb::list signature(const gp::Program& program, bool of_inputs) {
   return list;
 }
 
+const char* name_of(gp::KernelReplacement::State state) {
+  using State = gp::KernelReplacement::State;
+  switch (state) {
+    case State::not_compiled:
+      return "nothing to compile";
+    case State::measuring:
+      return "measuring";
+    case State::compiled:
+      return "compiled";
+    case State::slower:
+      return "not faster";
+    case State::differs:
+      return "other bits";
+    case State::no_memory:
+      return "no memory to compare";
+    default:
+      return "precompiled";
+  }
+}
+
+const char* name_of(gp::Replacement::Stage stage) {
+  using Stage = gp::Replacement::Stage;
+  switch (stage) {
+    case Stage::off:
+      return "off";
+    case Stage::cold:
+      return "waiting";
+    case Stage::compiling:
+      return "compiling";
+    case Stage::measuring:
+      return "measuring";
+    case Stage::settled:
+      return "done";
+    default:
+      return "failed";
+  }
+}
+
+// What the environment says where the caller leaves it open.
+gp::KernelCompiler* compiler_for(const std::string& native) {
+  if (native != "auto" && native != "now" && native != "off") {
+    raise({ErrorCode::invalid_argument, "native=" + native + ": give auto, now or off"});
+  }
+  const char* const mode = native == "auto" ? option_text(OptionId::graph_native) : native.c_str();
+  if (::strcasecmp(mode, "off") == 0) return nullptr;
+  if (::strcasecmp(mode, "now") == 0) return &graph::native::immediate_compiler();
+  return &graph::native::background_compiler();
+}
+
 nb::dict report(const gp::Program& program, const GraphGpu& gpu) {
   const gp::Report& report = program.report();
   nb::list kernels;
-  for (const gp::KernelReport& kernel : report.kernels) {
+  for (size_t i = 0; i < report.kernels.size(); ++i) {
+    const gp::KernelReport& kernel = report.kernels[i];
     nb::list names;
     for (const gp::Id id : kernel.nodes) {
       names.append(std::string(gp::properties(program.graph()[id].op).name));
     }
-    kernels.append(nb::make_tuple(nb::tuple(names), kernel.bytes));
+    const gp::KernelReplacement native = program.replacement().report(i);
+    kernels.append(nb::make_tuple(nb::tuple(names), kernel.bytes, name_of(native.state),
+                                  native.precompiled_ns, native.compiled_ns));
   }
   nb::dict facts;
   facts["nodes_traced"] = report.nodes_traced;
@@ -50,14 +105,18 @@ nb::dict report(const gp::Program& program, const GraphGpu& gpu) {
   facts["arena_bytes"] = report.arena_bytes;
   facts["results_in_place"] = report.results_in_place;
   facts["kernels"] = kernels;
+  facts["native"] = name_of(program.replacement().stage());
+  facts["native_error"] = program.replacement().why();
   facts["gpus"] = gpu.report();
   return facts;
 }
 
 }  // namespace
 
-GraphProgram compiled_program(gp::Graph graph, const gp::CompileOptions& options) {
+GraphProgram compiled_program(gp::Graph graph, gp::CompileOptions options,
+                              const std::string& native) {
   GraphProgram program;
+  options.compiler = compiler_for(native);
   program.graph = std::make_shared<const gp::Graph>(std::move(graph));
   program.program = value(gp::Program::compile(*program.graph, options));
   double work = static_cast<double>(program.program->report().bytes_moved);
@@ -72,6 +131,10 @@ GraphProgram compiled_program(gp::Graph graph, const gp::CompileOptions& options
     }
   }
   program.is_short = work < 1e6;
+  if (options.compiler == &graph::native::immediate_compiler()) {
+    const ReleasedGil released;
+    program.program->replacement().ask(program.program);
+  }
   return program;
 }
 

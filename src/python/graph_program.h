@@ -24,9 +24,9 @@ struct GraphProgram {
   nanobind::tuple run(nanobind::sequence arrays, nanobind::object outs, bool gives_arrays) const;
 };
 
-// Compiles.
-GraphProgram compiled_program(graph::program::Graph graph,
-                              const graph::program::CompileOptions& options);
+// Compiles. `native`: when kernels are compiled for this CPU: "auto", "now" or "off".
+GraphProgram compiled_program(graph::program::Graph graph, graph::program::CompileOptions options,
+                              const std::string& native);
 
 void define_graph_builder(nanobind::module_& module);
 void define_graph_program(nanobind::module_& module);

@@ -33,12 +33,13 @@ void save(const GraphProgram& program, std::string name, Names inputs, Names out
 }
 
 // (program, name, names of inputs, names of outputs)
-nb::tuple compiled(Result<gt::NamedGraph> read, bool fast_math, int threads) {
+nb::tuple compiled(Result<gt::NamedGraph> read, bool fast_math, int threads,
+                   const std::string& native) {
   gt::NamedGraph graph = value(std::move(read));
   graph::program::CompileOptions options;
   options.fast_math = fast_math;
   options.threads = threads;
-  GraphProgram program = compiled_program(std::move(graph.graph), options);
+  GraphProgram program = compiled_program(std::move(graph.graph), options, native);
   return nb::make_tuple(std::move(program), graph.name, graph.inputs, graph.outputs);
 }
 
@@ -50,12 +51,13 @@ void define_graph_text(nb::module_& module) {
   module.def("picture", [](const GraphProgram& program, const std::string& title) {
     return gt::picture(*program.program, title);
   });
-  module.def("parse", [](std::string text, bool fast_math, int threads) {
-    return compiled(gt::parse(std::move(text), "TEXT"), fast_math, threads);
+  module.def("parse", [](std::string text, bool fast_math, int threads, const std::string& native) {
+    return compiled(gt::parse(std::move(text), "TEXT"), fast_math, threads, native);
   });
-  module.def("load", [](const std::string& path, bool fast_math, int threads) {
-    return compiled(gt::read(path), fast_math, threads);
-  });
+  module.def("load",
+             [](const std::string& path, bool fast_math, int threads, const std::string& native) {
+               return compiled(gt::read(path), fast_math, threads, native);
+             });
 }
 
 }  // namespace hoist::python

@@ -1,83 +1,31 @@
 #include "python/records_arrow.h"
 
 #include <cerrno>
+#include <cstring>
 #include <new>
 #include <optional>
 #include <span>
 #include <utility>
 
+#include "python/arrow_owned.h"
+
 namespace hoist::python {
 namespace {
 
 using records::RecordReader;
-
-const char* format_of(const ColumnType& type) {
-  switch (type.kind) {
-    case ValueKind::boolean:
-      return "b";
-    case ValueKind::integer:
-      return "l";
-    case ValueKind::real:
-      return "g";
-    case ValueKind::timestamp: {
-      constexpr const char* kNaive[] = {"tss:", "tsm:", "tsu:", "tsn:"};
-      constexpr const char* kUtc[] = {"tss:UTC", "tsm:UTC", "tsu:UTC", "tsn:UTC"};
-      return (type.is_utc ? kUtc : kNaive)[type.fraction / 3];
-    }
-    case ValueKind::text:
-      break;
-  }
-  return "U";
-}
-
-// A structure with what it points to; it is freed by its release function.
-template <typename T>
-struct Owned {
-  std::vector<T> children;
-  std::vector<T*> pointers;
-  std::string name;
-  std::vector<std::vector<uint8_t>> bitmaps;
-  std::vector<const void*> buffers;
-  std::optional<ColumnChunk> chunk;
-};
-
-template <typename T>
-void release(T* it) {
-  auto* const owned = static_cast<Owned<T>*>(it->private_data);
-  for (T& child : owned->children) {
-    if (child.release != nullptr) child.release(&child);
-  }
-  delete owned;
-  it->release = nullptr;
-}
-
-// Hands `owned` over. Its children are in place: they move no more.
-template <typename T>
-void finish(std::unique_ptr<Owned<T>> owned, T* out) {
-  for (T& child : owned->children) owned->pointers.push_back(&child);
-  out->n_children = static_cast<int64_t>(owned->children.size());
-  out->children = owned->pointers.empty() ? nullptr : owned->pointers.data();
-  out->release = &release<T>;
-  out->private_data = owned.release();
-}
-
-void make_schema(const char* format, const std::string& name, bool nullable,
-                 std::vector<ArrowSchema> children, ArrowSchema* out) {
-  auto owned = std::make_unique<Owned<ArrowSchema>>();
-  owned->children = std::move(children);
-  owned->name = name;
-  *out = {};
-  out->format = format;
-  out->name = owned->name.c_str();
-  out->flags = nullable ? kArrowNullable : 0;
-  finish(std::move(owned), out);
-}
+using namespace records::typed;
 
 void make_column_schema(const ColumnType& type, ArrowSchema* out) {
-  if (!type.is_list) return make_schema(format_of(type), type.name, type.nullable, {}, out);
+  if (type.dictionary != nullptr) {
+    ArrowSchema entries;
+    make_arrow_schema(arrow_format(type), "", false, {}, &entries);
+    return make_arrow_schema("i", type.name, type.nullable, {}, out, entries);
+  }
+  if (!type.is_list)
+    return make_arrow_schema(arrow_format(type), type.name, type.nullable, {}, out);
   std::vector<ArrowSchema> children(1);
-  make_schema(format_of(type), "item", true, {}, children.data());
-  make_schema("+L", type.name, true, std::move(children), out);
+  make_arrow_schema(arrow_format(type), "item", true, {}, children.data());
+  make_arrow_schema("+L", type.name, true, std::move(children), out);
 }
 
 std::vector<uint8_t> bitmap(size_t count, const auto& at) {
@@ -89,7 +37,8 @@ std::vector<uint8_t> bitmap(size_t count, const auto& at) {
 }
 
 // The validity bitmap is null where all are valid.
-int64_t add_validity(const std::vector<uint8_t>& valid, Owned<ArrowArray>& owned) {
+int64_t add_validity(const std::vector<uint8_t>& valid,
+                     ArrowOwned<ArrowArray, ColumnChunk>& owned) {
   int64_t nulls = 0;
   for (const uint8_t each : valid) nulls += each == 0 ? 1 : 0;
   owned.buffers.push_back(nullptr);
@@ -107,20 +56,62 @@ const void* place_of(const T& buffer) {
   return buffer.empty() ? static_cast<const void*>(kNothing) : buffer.data();
 }
 
-void finish_array(std::unique_ptr<Owned<ArrowArray>> owned, size_t length, int64_t nulls,
-                  ArrowArray* out) {
+void finish_array(std::unique_ptr<ArrowOwned<ArrowArray, ColumnChunk>> owned, size_t length,
+                  int64_t nulls, ArrowArray* out) {
   *out = {};
   out->length = static_cast<int64_t>(length);
   out->null_count = nulls;
   out->n_buffers = static_cast<int64_t>(owned->buffers.size());
   out->buffers = owned->buffers.data();
-  finish(std::move(owned), out);
+  finish_arrow(std::move(owned), out);
+}
+
+// The entries of a dictionary, which all batches share.
+struct Entries {
+  std::vector<int64_t> offsets = {0};
+  std::string bytes;
+};
+
+std::shared_ptr<const Entries> entries_of(const ColumnType& type) {
+  if (type.dictionary == nullptr) return nullptr;
+  auto entries = std::make_shared<Entries>();
+  for (const std::string& entry : type.dictionary->entries) {
+    entries->bytes += entry;
+    entries->offsets.push_back(static_cast<int64_t>(entries->bytes.size()));
+  }
+  return entries;
+}
+
+ArrowArray make_entries(const std::shared_ptr<const Entries>& entries) {
+  auto owned = std::make_unique<ArrowOwned<ArrowArray, std::shared_ptr<const Entries>>>();
+  owned->kept = entries;
+  owned->buffers = {nullptr, entries->offsets.data(), place_of(entries->bytes)};
+  ArrowArray out = {};
+  out.length = static_cast<int64_t>(entries->offsets.size() - 1);
+  out.n_buffers = 3;
+  out.buffers = owned->buffers.data();
+  finish_arrow(std::move(owned), &out);
+  return out;
+}
+
+void make_codes(const ColumnChunk& chunk, const std::shared_ptr<const Entries>& entries,
+                ArrowArray* out) {
+  auto owned = std::make_unique<ArrowOwned<ArrowArray, ColumnChunk>>();
+  owned->bitmaps.reserve(2);
+  const int64_t nulls = add_validity(chunk.valid, *owned);
+  const std::vector<int32_t> codes(chunk.integers.begin(), chunk.integers.end());
+  const auto bytes = std::as_bytes(std::span(codes));
+  std::vector<uint8_t>& kept = owned->bitmaps.emplace_back(bytes.size());
+  std::memcpy(kept.data(), bytes.data(), bytes.size());
+  owned->buffers.push_back(place_of(kept));
+  owned->dictionary = make_entries(entries);
+  finish_array(std::move(owned), chunk.valid.size(), nulls, out);
 }
 
 void make_values(ColumnChunk values, ValueKind kind, ArrowArray* out) {
-  auto owned = std::make_unique<Owned<ArrowArray>>();
+  auto owned = std::make_unique<ArrowOwned<ArrowArray, ColumnChunk>>();
   owned->bitmaps.reserve(2);
-  const ColumnChunk& chunk = owned->chunk.emplace(std::move(values));
+  const ColumnChunk& chunk = owned->kept.emplace(std::move(values));
   const int64_t nulls = add_validity(chunk.valid, *owned);
   if (kind == ValueKind::boolean) {
     owned->bitmaps.push_back(
@@ -128,6 +119,8 @@ void make_values(ColumnChunk values, ValueKind kind, ArrowArray* out) {
     owned->buffers.push_back(place_of(owned->bitmaps.back()));
   } else if (kind == ValueKind::real) {
     owned->buffers.push_back(place_of(chunk.reals));
+  } else if (kind == ValueKind::decimal) {
+    owned->buffers.push_back(place_of(chunk.decimals));
   } else if (kind == ValueKind::text) {
     owned->buffers.push_back(chunk.offsets.data());
     owned->buffers.push_back(place_of(chunk.bytes));
@@ -139,9 +132,9 @@ void make_values(ColumnChunk values, ValueKind kind, ArrowArray* out) {
 
 void make_column(ColumnChunk chunk, const ColumnType& type, ArrowArray* out) {
   if (!type.is_list) return make_values(std::move(chunk), type.kind, out);
-  auto owned = std::make_unique<Owned<ArrowArray>>();
+  auto owned = std::make_unique<ArrowOwned<ArrowArray, ColumnChunk>>();
   owned->bitmaps.reserve(1);
-  ColumnChunk& lists = owned->chunk.emplace();
+  ColumnChunk& lists = owned->kept.emplace();
   lists.lists = std::move(chunk.lists);
   lists.list_valid = std::move(chunk.list_valid);
   const int64_t nulls = add_validity(lists.list_valid, *owned);
@@ -151,11 +144,16 @@ void make_column(ColumnChunk chunk, const ColumnType& type, ArrowArray* out) {
   finish_array(std::move(owned), lists.list_valid.size(), nulls, out);
 }
 
-void make_batch(SelectedBlock block, const std::vector<ColumnType>& types, ArrowArray* out) {
-  auto owned = std::make_unique<Owned<ArrowArray>>();
+void make_batch(SelectedBlock block, const std::vector<ColumnType>& types,
+                const std::vector<std::shared_ptr<const Entries>>& entries, ArrowArray* out) {
+  auto owned = std::make_unique<ArrowOwned<ArrowArray, ColumnChunk>>();
   owned->children.resize(types.size());
   for (size_t i = 0; i < types.size(); ++i) {
-    make_column(std::move(block.columns[i]), types[i], &owned->children[i]);
+    if (entries[i] != nullptr) {
+      make_codes(block.columns[i], entries[i], &owned->children[i]);
+    } else {
+      make_column(std::move(block.columns[i]), types[i], &owned->children[i]);
+    }
   }
   owned->buffers.push_back(nullptr);
   finish_array(std::move(owned), block.rows, 0, out);
@@ -165,6 +163,7 @@ struct Stream {
   std::shared_ptr<const RecordReader> reader;
   Selection selection;
   std::vector<size_t> blocks = {};
+  std::vector<std::shared_ptr<const Entries>> entries = {};  // of each column; null: it has none
   size_t next = 0;
   std::string error = {};
 };
@@ -192,7 +191,7 @@ int get_schema(ArrowArrayStream* it, ArrowSchema* out) {
     for (size_t i = 0; i < columns.size(); ++i) {
       make_column_schema(stream.selection.columns[i], &columns[i]);
     }
-    make_schema("+s", "", false, std::move(columns), out);
+    make_arrow_schema("+s", "", false, std::move(columns), out);
     return 0;
   });
 }
@@ -209,7 +208,7 @@ int get_next(ArrowArrayStream* it, ArrowArray* out) {
       }
       ++stream.next;
       if (block->rows == 0) continue;
-      make_batch(std::move(*block), stream.selection.columns, out);
+      make_batch(std::move(*block), stream.selection.columns, stream.entries, out);
       break;
     }
     return 0;
@@ -228,10 +227,49 @@ void release_stream(ArrowArrayStream* it) {
 
 }  // namespace
 
+std::string arrow_format(const ColumnType& type) {
+  switch (type.kind) {
+    case ValueKind::boolean:
+      return "b";
+    case ValueKind::integer:
+      return "l";
+    case ValueKind::real:
+      return "g";
+    case ValueKind::timestamp: {
+      constexpr const char* kNaive[] = {"tss:", "tsm:", "tsu:", "tsn:"};
+      constexpr const char* kUtc[] = {"tss:UTC", "tsm:UTC", "tsu:UTC", "tsn:UTC"};
+      return (type.is_utc ? kUtc : kNaive)[type.fraction / 3];
+    }
+    case ValueKind::decimal:
+      return "d:" + std::to_string(kMostDigits) + "," + std::to_string(type.scale);
+    case ValueKind::text:
+      break;
+  }
+  return type.is_binary ? "Z" : "U";
+}
+
+void make_arrow_schema(const std::string& format, const std::string& name, bool nullable,
+                       std::vector<ArrowSchema> children, ArrowSchema* out,
+                       std::optional<ArrowSchema> dictionary) {
+  auto owned = std::make_unique<ArrowOwned<ArrowSchema, int>>();
+  owned->children = std::move(children);
+  owned->dictionary = dictionary;
+  owned->name = name;
+  owned->format = format;
+  *out = {};
+  out->format = owned->format.c_str();
+  out->name = owned->name.c_str();
+  out->flags = nullable ? kArrowNullable : 0;
+  finish_arrow(std::move(owned), out);
+}
+
 void make_arrow_stream(std::shared_ptr<const RecordReader> reader, Selection selection,
                        ArrowArrayStream* out) {
   auto stream = std::make_unique<Stream>(Stream{std::move(reader), std::move(selection)});
   stream->blocks = blocks_of(*stream->reader, stream->selection);
+  for (const ColumnType& type : stream->selection.columns) {
+    stream->entries.push_back(entries_of(type));
+  }
   *out = {&get_schema, &get_next, &get_last_error, &release_stream, stream.release()};
 }
 

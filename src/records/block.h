@@ -50,6 +50,12 @@ struct ColumnValues {
   std::vector<uint32_t> rows;  // ascending; a row may have several values
 };
 
+// Where the value of each row lies in a column that has at most one a row.
+struct RowPlaces {
+  static constexpr uint32_t kNone = UINT32_MAX;
+  std::vector<uint32_t> places;  // empty: row i has value i
+};
+
 class Block {
  public:
   // The stored bytes must outlive the block. `raw_size` is that of its text.
@@ -71,12 +77,22 @@ class Block {
   Result<std::string> text(const std::vector<bool>& keep) const;
 
   Result<ColumnValues> read(size_t column) const;
+  // The same for several: what they are made from is decoded once.
+  Result<std::vector<ColumnValues>> read(std::span<const size_t> columns) const;
+
+  // Where the values of these columns lie, without decoding them. Nothing where a row may have
+  // several.
+  Result<std::vector<std::optional<RowPlaces>>> places(std::span<const size_t> columns) const;
 
  private:
   Status read_header(std::span<const std::byte> header);
   Status read_columns(ByteReader& in, std::vector<uint64_t>& sizes);
   Result<DecodedColumns> decode(const std::vector<bool>& wanted) const;
   Result<std::vector<int64_t>> row_shapes() const;
+  Result<std::vector<uint32_t>> rows_of_several(size_t column, const DecodedColumns& columns) const;
+  // Whether each row has exactly one value of the column by its shape, some have one, or several.
+  enum class Presence : uint8_t { each, some, several };
+  Presence presence(size_t column, std::vector<bool>& in_shape) const;
   Result<std::string> render(const std::vector<bool>* keep) const;
   Result<std::string> render_plain(const std::vector<bool>* keep) const;
 

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <numeric>
 #include <random>
 #include <string>
 
@@ -70,11 +71,12 @@ void columns(benchmark::State& state) {
   for (auto _ : state) {
     const Result<Block> block = Block::open(bytes_of(stored), candles().size());
     if (!block) return state.SkipWithError("no block");
-    for (size_t i = 0; i < block->columns().size(); ++i) {
-      const Result<ColumnValues> values = block->read(i);
-      if (!values) return state.SkipWithError("no column");
-      benchmark::DoNotOptimize(reals(*values->column).data());
-    }
+    std::vector<size_t> all(block->columns().size());
+    std::iota(all.begin(), all.end(), 0);
+    const Result<std::vector<ColumnValues>> columns = block->read(all);
+    if (!columns) return state.SkipWithError("no columns");
+    for (const ColumnValues& values : *columns)
+      benchmark::DoNotOptimize(reals(*values.column).data());
   }
   count(state, stored.size());
 }

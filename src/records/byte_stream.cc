@@ -12,11 +12,15 @@
 namespace hoist::records {
 namespace {
 
-enum Method : uint8_t { kStored = 0, kConstant = 1, kZstd = 2, kEntropy = 3 };
-
 // Below, tables and states take more than they save.
 constexpr size_t kEntropyBytes = 256;
 constexpr size_t kZstdBytes = 24;
+
+// About what tables and states take.
+constexpr double kTableBytes = 128;
+
+constexpr int kUsualLevel = 8;
+constexpr int kBestLevel = 22;
 
 Error damaged() { return fail(ErrorCode::corrupt, "a stream of bytes in the block is damaged"); }
 
@@ -39,7 +43,7 @@ double entropy_size(const std::array<uint64_t, 256>& counts, size_t total) {
     bits -= static_cast<double>(n) * std::log2(static_cast<double>(n) / static_cast<double>(total));
     ++used;
   }
-  return bits / 8 + 128 + 2 * static_cast<double>(used);
+  return bits / 8 + kTableBytes + 2 * static_cast<double>(used);
 }
 
 void append(std::string& out, std::span<const std::byte> bytes) {
@@ -54,7 +58,7 @@ void try_entropy(std::span<const uint8_t> bytes, const std::array<uint64_t, 256>
   const auto coded = codec::entropy_encode(bytes, *table);
   if (!coded) return;
   const std::string table_bytes = table->serialise();
-  std::string stream(1, static_cast<char>(kEntropy));
+  std::string stream(1, static_cast<char>(ByteMethod::entropy));
   write_varint(stream, table_bytes.size());
   stream += table_bytes;
   append(stream, *coded);
@@ -64,8 +68,19 @@ void try_entropy(std::span<const uint8_t> bytes, const std::array<uint64_t, 256>
 void try_zstd(std::span<const uint8_t> bytes, int level, std::string& best) {
   const auto coded = codec::codec_of(codec::CodecId::zstd).compress(std::as_bytes(bytes), level);
   if (!coded || coded->size() + 1 >= best.size()) return;
-  best.assign(1, static_cast<char>(kZstd));
+  best.assign(1, static_cast<char>(ByteMethod::zstd));
   append(best, *coded);
+}
+
+// Whether a stretch in the middle shows that bytes repeat in longer pieces than entropy coding
+// sees.
+bool may_repeat(std::span<const uint8_t> bytes) {
+  constexpr size_t kStretch = size_t{1} << 14;
+  if (bytes.size() < 2 * kStretch) return true;
+  const std::span<const uint8_t> stretch = bytes.subspan(bytes.size() / 2, kStretch);
+  const auto coded = codec::codec_of(codec::CodecId::zstd).compress(std::as_bytes(stretch), 3);
+  const double entropy = entropy_size(count(stretch), kStretch) - kTableBytes;
+  return coded && static_cast<double>(coded->size()) * 1.02 < entropy;
 }
 
 Status decode_entropy(std::span<const std::byte> stream, std::span<uint8_t> out) {
@@ -83,10 +98,10 @@ Status decode_entropy(std::span<const std::byte> stream, std::span<uint8_t> out)
 }  // namespace
 
 void encode_bytes(std::span<const uint8_t> bytes, Effort effort, std::string& out) {
-  std::string best(1, static_cast<char>(kStored));
+  std::string best(1, static_cast<char>(ByteMethod::stored));
   best.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (bytes.size() > 1 && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0) {
-    out.push_back(static_cast<char>(kConstant));
+    out.push_back(static_cast<char>(ByteMethod::constant));
     out.push_back(static_cast<char>(bytes[0]));
     return;
   }
@@ -96,26 +111,27 @@ void encode_bytes(std::span<const uint8_t> bytes, Effort effort, std::string& ou
       try_entropy(bytes, counts, best);
     }
   }
-  if (bytes.size() >= kZstdBytes) try_zstd(bytes, effort == Effort::best ? 19 : 4, best);
+  if (bytes.size() >= kZstdBytes && (effort == Effort::best || may_repeat(bytes)))
+    try_zstd(bytes, effort == Effort::best ? kBestLevel : kUsualLevel, best);
   out += best;
 }
 
 Status decode_bytes(std::span<const std::byte> stream, std::span<uint8_t> out) {
   if (stream.empty()) return damaged();
-  const auto method = static_cast<uint8_t>(stream[0]);
+  const auto method = static_cast<ByteMethod>(stream[0]);
   stream = stream.subspan(1);
   switch (method) {
-    case kStored:
+    case ByteMethod::stored:
       if (stream.size() != out.size()) return damaged();
       if (!out.empty()) std::memcpy(out.data(), stream.data(), out.size());
       return {};
-    case kConstant:
+    case ByteMethod::constant:
       if (stream.size() != 1) return damaged();
       std::fill(out.begin(), out.end(), static_cast<uint8_t>(stream[0]));
       return {};
-    case kZstd:
+    case ByteMethod::zstd:
       return codec::codec_of(codec::CodecId::zstd).decompress(stream, std::as_writable_bytes(out));
-    case kEntropy:
+    case ByteMethod::entropy:
       return decode_entropy(stream, out);
     default:
       return fail(ErrorCode::unsupported,

@@ -11,6 +11,9 @@
 
 namespace hoist::records {
 
+// The first byte of a stream.
+enum class ByteMethod : uint8_t { stored = 0, constant = 1, zstd = 2, entropy = 3 };
+
 // How hard the encoder tries.
 enum class Effort : uint8_t { usual, best };
 

@@ -1,12 +1,14 @@
 #include "records/column.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 
 #include "base/varint.h"
+#include "records/column_layout.h"
+#include "records/exact_number.h"
 #include "records/integer_stream.h"
 #include "records/prediction.h"
+#include "records/sources.h"
 
 namespace hoist::records {
 namespace {
@@ -21,46 +23,41 @@ std::span<const int64_t> sequence_of(const DecodedColumn& column) {
 
 class ColumnDecoder {
  public:
-  ColumnDecoder(std::span<const std::byte> bytes, size_t count, const DecodedColumns& before,
+  ColumnDecoder(const ColumnLayout& layout, size_t count, const DecodedColumns& before,
                 uint64_t most_bytes)
-      : in_(bytes),
+      : layout_(layout),
         before_(before),
         most_bytes_(most_bytes),
         column_(std::make_shared<DecodedColumn>()) {
+    column_->type = layout.type;
     column_->count = count;
   }
 
   Result<std::shared_ptr<const DecodedColumn>> run() && {
-    const auto type = in_.read<uint8_t>();
-    if (!in_.ok() || type > static_cast<uint8_t>(ColumnType::copy)) return damaged();
-    column_->type = static_cast<ColumnType>(type);
     if (column_->type == ColumnType::copy) return copy();
     if (Status status = decode(); !status) return status.error();
-    if (!in_.ok() || in_.remaining() > 0) return damaged();
     return std::shared_ptr<const DecodedColumn>(std::move(column_));
   }
 
  private:
   Result<std::shared_ptr<const DecodedColumn>> copy() {
-    const uint64_t number = read_varint(in_);
-    if (!in_.ok() || in_.remaining() > 0 || number >= before_.size() ||
-        before_[number] == nullptr || before_[number]->count != column_->count) {
-      return damaged();
-    }
-    return before_[number];
+    const auto& copied = before_[layout_.copied];
+    if (copied == nullptr || copied->count != column_->count) return damaged();
+    return copied;
   }
 
   Status decode() {
     switch (column_->type) {
       case ColumnType::constant: {
-        const std::span<const std::byte> text = in_.take(in_.remaining());
+        const std::span<const std::byte> text = layout_.text;
         column_->texts.bytes.resize(text.size());
         if (!text.empty()) std::memcpy(column_->texts.bytes.data(), text.data(), text.size());
         column_->texts.strings = {{column_->texts.bytes.data(), text.size()}};
         return {};
       }
       case ColumnType::strings:
-        return texts(column_->count);
+      case ColumnType::composed:
+        return texts();
       case ColumnType::dictionary:
         return dictionary();
       default:
@@ -68,109 +65,74 @@ class ColumnDecoder {
     }
   }
 
-  Status texts(size_t count) {
-    Result<DecodedStrings> strings = decode_strings(in_, count, most_bytes_);
+  Status texts() {
+    Result<DecodedStrings> strings = texts_of(layout_, most_bytes_);
     if (!strings) return strings.error();
     column_->texts = std::move(*strings);
     return {};
   }
 
   Status dictionary() {
-    Result<std::vector<int64_t>> codes = sequence(column_->count);
+    Result<std::vector<int64_t>> codes = sequence();
     if (!codes) return codes.error();
-    const uint64_t entries = read_varint(in_);
-    if (codes->size() != column_->count || entries > column_->count) return damaged();
+    if (Status status = undo_prediction(*codes, {}); !status) return status;
     for (const int64_t code : *codes) {
-      if (code < 0 || static_cast<uint64_t>(code) >= entries) return damaged();
+      if (code < 0 || static_cast<uint64_t>(code) >= layout_.texts) return damaged();
     }
     column_->codes = std::move(*codes);
-    return texts(entries);
+    return texts();
   }
 
   Status numbers() {
-    Result<std::vector<int64_t>> values = sequence(column_->count);
+    Result<std::vector<int64_t>> values = sequence();
     if (!values) return values.error();
     NumberColumn& numbers = column_->numbers;
     numbers.values = std::move(*values);
-    Result<NumberForm> form = read_form(in_);
-    if (!form) return form.error();
-    numbers.form = std::move(*form);
-    if (numbers.form.type == NumberType::decimal && numbers.form.style == DecimalStyle::own) {
-      Result<std::vector<int64_t>> digits = decode_integers(in_, numbers.values.size());
+    numbers.form = layout_.form;
+    if (layout_.has_digits) {
+      Result<std::vector<int64_t>> digits =
+          decode_integer_stream(layout_.digits, numbers.values.size());
       if (!digits) return digits.error();
       for (const int64_t count : *digits) {
         if (count < 0 || count > numbers.form.scale) return damaged();
       }
       numbers.digits = std::move(*digits);
     }
-    return exceptions();
+    Result<std::vector<int64_t>> positions = exceptions_of(layout_, column_->count);
+    if (!positions) return positions.error();
+    numbers.exceptions = std::move(*positions);
+    if (Status status = texts(); !status) return status;
+    return undo_prediction(numbers.values, numbers.exceptions);
   }
 
-  Status exceptions() {
-    const size_t count = column_->count - column_->numbers.values.size();
-    if (count == 0) return {};
-    Result<std::vector<int64_t>> gaps = decode_integers(in_, count - 1);
-    if (!gaps) return gaps.error();
-    std::vector<int64_t>& positions = column_->numbers.exceptions;
-    positions.reserve(count);
-    uint64_t at = read_varint(in_);
-    for (size_t i = 0;; ++i) {
-      if (at >= column_->count) return damaged();
-      positions.push_back(static_cast<int64_t>(at));
-      if (i == count - 1) break;
-      const int64_t gap = (*gaps)[i];
-      if (gap <= 0 || static_cast<uint64_t>(gap) > column_->count) return damaged();
-      at += static_cast<uint64_t>(gap);
-    }
-    return texts(count);
-  }
-
-  // At most `most` values.
-  Result<std::vector<int64_t>> sequence(size_t most) {
-    const Result<Prediction> prediction = read_prediction(in_, before_.size());
-    if (!prediction) return prediction.error();
-    const uint64_t count = read_varint(in_);
-    if (!in_.ok() || count > most) return damaged();
-    Sources sources;
-    std::vector<uint32_t> before;
-    bool good = true;
-    const auto source = [&](uint32_t number) -> std::span<const int64_t> {
-      if (before_[number] == nullptr) return {};
-      return sequence_of(*before_[number]);
-    };
-    const Predictor predictor = prediction->predictor;
-    if (has_first(predictor)) {
-      sources.first = source(prediction->first);
-      good &= sources.first.size() == count;
-    }
-    if (has_second(predictor)) {
-      sources.second = source(prediction->second);
-      good &= sources.second.size() == count;
-    }
-    if (has_group(predictor)) {
-      const DecodedColumn* group = before_[prediction->group].get();
-      if (group == nullptr || group->type != ColumnType::dictionary ||
-          group->codes.size() != count) {
-        return damaged();
-      }
-      before = positions_before(group->codes, group->texts.strings.size());
-      sources.before = before;
-    }
-    if (!good) return damaged();
-    return values(predictor, count, sources);
-  }
-
-  Result<std::vector<int64_t>> values(Predictor predictor, size_t count, const Sources& sources) {
-    const bool stored = starts_with_value(predictor) && count > 0;
-    const int64_t first = stored ? unzigzag(read_varint(in_)) : 0;
-    Result<std::vector<int64_t>> values = decode_integers(in_, count - (stored ? 1 : 0));
-    if (!values) return values;
-    if (stored) values->insert(values->begin(), first);
-    add_predictions(predictor, *values, sources);
+  // Differences, behind the first value if that is stored.
+  Result<std::vector<int64_t>> sequence() {
+    const SequenceLayout& from = layout_.sequence;
+    Result<std::vector<int64_t>> values = decode_integer_stream(from.integers, from.differences());
+    if (values && from.stores_first) values->insert(values->begin(), from.first);
     return values;
   }
 
-  ByteReader in_;
+  // From differences to values.
+  Status undo_prediction(std::vector<int64_t>& values, std::span<const int64_t> exceptions) {
+    const Prediction& prediction = layout_.sequence.prediction;
+    const auto rows = [&](uint32_t number) -> std::optional<NumberRows> {
+      if (before_[number] == nullptr) return std::nullopt;
+      const DecodedColumn& column = *before_[number];
+      const NumberRows found{.numbers = sequence_of(column),
+                             .exceptions = column.numbers.exceptions,
+                             .count = column.count};
+      if (found.numbers.size() + found.exceptions.size() != found.count) return std::nullopt;
+      return found;
+    };
+    const auto sources = LinedUpSources::make(
+        prediction, {.numbers = values, .exceptions = exceptions, .count = column_->count}, rows);
+    if (!sources) return damaged();
+    add_predictions(prediction.predictor, values, sources->get());
+    return {};
+  }
+
+  const ColumnLayout& layout_;
   const DecodedColumns& before_;
   uint64_t most_bytes_;
   std::shared_ptr<DecodedColumn> column_;
@@ -179,7 +141,8 @@ class ColumnDecoder {
 }  // namespace
 
 std::string_view name(ColumnType type) {
-  constexpr std::string_view kNames[] = {"constant", "strings", "dictionary", "numbers", "copy"};
+  constexpr std::string_view kNames[] = {"constant", "strings", "dictionary",
+                                         "numbers",  "copy",    "composed"};
   return kNames[static_cast<size_t>(type)];
 }
 
@@ -187,13 +150,20 @@ Result<std::shared_ptr<const DecodedColumn>> decode_column(std::span<const std::
                                                            size_t count,
                                                            const DecodedColumns& before,
                                                            uint64_t most_bytes) {
-  return ColumnDecoder(bytes, count, before, most_bytes).run();
+  const Result<ColumnLayout> layout = read_layout(bytes, count, before.size());
+  if (!layout) return layout.error();
+  return ColumnDecoder(*layout, count, before, most_bytes).run();
 }
 
 Result<std::vector<uint32_t>> sources_of(std::span<const std::byte> bytes, size_t columns_before) {
   ByteReader in(bytes);
   const auto type = in.read<uint8_t>();
   std::vector<uint32_t> sources;
+  if (type == static_cast<uint8_t>(ColumnType::composed)) {
+    const Result<ColumnLayout> layout = read_layout(bytes, 0, columns_before);
+    if (!layout) return layout.error();
+    return layout->text_sources;
+  }
   if (type == static_cast<uint8_t>(ColumnType::copy)) {
     const uint64_t number = read_varint(in);
     if (number >= columns_before) return damaged();
@@ -202,9 +172,7 @@ Result<std::vector<uint32_t>> sources_of(std::span<const std::byte> bytes, size_
              type == static_cast<uint8_t>(ColumnType::numbers)) {
     const Result<Prediction> prediction = read_prediction(in, columns_before);
     if (!prediction) return prediction.error();
-    if (has_first(prediction->predictor)) sources.push_back(prediction->first);
-    if (has_second(prediction->predictor)) sources.push_back(prediction->second);
-    if (has_group(prediction->predictor)) sources.push_back(prediction->group);
+    for_sources(*prediction, [&](uint32_t source) { sources.push_back(source); });
   }
   if (!in.ok()) return damaged();
   return sources;
@@ -261,11 +229,7 @@ std::optional<double> ColumnCursor::number() {
       return number_of(numbers.form, numbers.values[number_++]);
     }
   }
-  const std::string_view value = text();
-  double number = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (error != std::errc() || end != value.data() + value.size()) return std::nullopt;
-  return number;
+  return nearest_double(text());
 }
 
 int64_t ColumnCursor::length() {

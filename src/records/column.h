@@ -22,6 +22,7 @@ enum class ColumnType : uint8_t {
   dictionary = 2,  // distinct texts, and a code for each value
   numbers = 3,     // number_column.h
   copy = 4,        // of another column
+  composed = 5,    // texts with parts that are texts of other columns (composition.h)
 };
 
 std::string_view name(ColumnType type);
@@ -33,7 +34,9 @@ struct ColumnRange {
 };
 
 struct DecodedColumn {
-  ColumnType type = ColumnType::constant;  // not copy: such a column is that which it copies
+  // Not copy: such a column is that which it copies. Where it is composed, texts are patterns;
+  // blocks give such a column as strings.
+  ColumnType type = ColumnType::constant;
   size_t count = 0;
   // constant: the text. dictionary: the entries. strings: the texts. numbers: those of exceptions.
   DecodedStrings texts;
@@ -67,7 +70,8 @@ class ColumnCursor {
 
   // The next value as a text, which lives until the next call.
   std::string_view text();
-  // As a number, and whether it is one. Exceptions and texts are read as decimal numbers.
+  // As a number, and whether it is one. Exceptions and texts are read as decimal numbers; those
+  // beyond the range of doubles are infinity or 0.
   std::optional<double> number();
   // A column of lengths; -1 where there is no further.
   int64_t length();

@@ -1,120 +1,52 @@
 #include "records/column_encode.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/varint.h"
-#include "codec/dictionary.h"
+#include "records/column_analysis.h"
+#include "records/exact_number.h"
 #include "records/integer_stream.h"
-#include "records/prediction_search.h"
+#include "records/json_number.h"
 
 namespace hoist::records {
 namespace {
 
-constexpr size_t kMaxEntries = size_t{1} << 16;
-
-struct Analysed {
-  ColumnType type = ColumnType::strings;
-  std::vector<std::string_view> texts;  // all of them; not of lengths
-  uint64_t text_bytes = 0;
-  NumberColumn numbers;
-  std::vector<std::string_view> entries;
-  std::vector<int64_t> codes;
-  uint32_t copied = 0;
-
-  Sequence sequence() const {
-    if (type == ColumnType::dictionary) return {codes, nullptr, entries.size()};
-    if (type != ColumnType::numbers) return {};
-    return {numbers.values, &numbers.form, 0};
-  }
-};
-
-std::optional<codec::Dictionary<std::string_view>> dictionary_of(
-    const std::vector<std::string_view>& texts) {
-  // A sample of neighbours that hardly repeat shows that a dictionary is none.
-  constexpr size_t kProbe = 1024;
-  if (texts.size() > 2 * kProbe) {
-    const auto probe = Strings(texts).subspan(texts.size() / 2, kProbe);
-    if (!codec::make_string_dictionary(probe, kProbe - kProbe / 16)) return std::nullopt;
-  }
-  return codec::make_string_dictionary(texts, std::min(kMaxEntries, texts.size() / 2));
-}
-
-Analysed analyse_lengths(const TokenColumn& column) {
-  Analysed analysed;
-  analysed.type = ColumnType::numbers;
-  analysed.numbers.values.reserve(column.values.size());
-  for (const Field& value : column.values) analysed.numbers.values.push_back(value.size);
-  return analysed;
-}
-
-Analysed analyse(const Tokens& tokens, const TokenColumn& column) {
-  if (column.kind == ColumnKind::length) return analyse_lengths(column);
-  Analysed analysed;
-  analysed.texts.reserve(column.values.size());
-  for (const Field& value : column.values) {
-    analysed.texts.push_back(tokens.text.substr(value.offset, value.size));
-    analysed.text_bytes += value.size;
-  }
-  const std::vector<std::string_view>& texts = analysed.texts;
-  if (std::all_of(texts.begin(), texts.end(), [&](auto text) { return text == texts[0]; })) {
-    analysed.type = ColumnType::constant;
-  } else if (column.kind == ColumnKind::line) {
-    analysed.type = ColumnType::strings;
-  } else if (std::optional<NumberColumn> numbers = as_numbers(texts)) {
-    analysed.type = ColumnType::numbers;
-    analysed.numbers = std::move(*numbers);
-  } else if (auto dictionary = dictionary_of(texts)) {
-    analysed.type = ColumnType::dictionary;
-    analysed.entries = std::move(dictionary->entries);
-    analysed.codes.assign(dictionary->codes.begin(), dictionary->codes.end());
-  }
-  return analysed;
-}
-
-// Marks columns whose texts are those of another one before them.
-void find_copies(std::vector<Analysed>& columns) {
-  for (uint32_t i = 0; i < columns.size(); ++i) {
-    Analysed& column = columns[i];
-    if (column.type != ColumnType::strings && column.type != ColumnType::dictionary) continue;
-    for (uint32_t j = 0; j < i; ++j) {
-      if (columns[j].type == column.type && columns[j].text_bytes == column.text_bytes &&
-          columns[j].texts == column.texts) {
-        column.type = ColumnType::copy;
-        column.copied = j;
-        break;
-      }
-    }
-  }
-}
-
-std::optional<ColumnRange> range_of(const Analysed& column) {
+std::optional<ColumnRange> range_of(const AnalysedColumn& column) {
   if (column.type != ColumnType::numbers || column.numbers.values.empty()) return std::nullopt;
-  // An exception that reads as a number may lie outside.
+  const NumberForm& form = column.numbers.form;
+  // Dates and names are compared as they are written.
+  if (form.type != NumberType::integer && form.type != NumberType::decimal) return std::nullopt;
+  // An exception that is compared with numbers may lie outside.
   for (const int64_t at : column.numbers.exceptions) {
     const std::string_view text = column.texts[static_cast<size_t>(at)];
-    double number = 0;
-    if (std::from_chars(text.data(), text.data() + text.size(), number).ptr != text.data()) {
-      return std::nullopt;
-    }
+    if (is_json_number(text) || is_ordered_text(text)) return std::nullopt;
   }
-  const NumberForm& form = column.numbers.form;
   const auto [least, most] =
       std::minmax_element(column.numbers.values.begin(), column.numbers.values.end());
-  if (form.base == 16 && *least < 0) return std::nullopt;  // above 2^63
   // Reading rounds as well, and never changes the order.
   return ColumnRange{.least = number_of(form, *least), .most = number_of(form, *most)};
 }
 
+// Composed columns behind their sources, copies last: none of either is a source of predictions.
+void put_behind(const std::vector<AnalysedColumn>& columns, std::vector<uint32_t>& order) {
+  const auto rank = [&](uint32_t number) {
+    if (columns[number].type == ColumnType::copy) return SIZE_MAX;
+    return columns[number].text_depth;
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](uint32_t a, uint32_t b) { return rank(a) < rank(b); });
+}
+
 class ColumnWriter {
  public:
-  ColumnWriter(const std::vector<Analysed>& columns, const Predictions& predictions, Effort effort)
+  ColumnWriter(const std::vector<AnalysedColumn>& columns, const Predictions& predictions,
+               Effort effort)
       : columns_(columns), predictions_(predictions), effort_(effort), place_(columns.size()) {
     for (uint32_t i = 0; i < predictions.order.size(); ++i) place_[predictions.order[i]] = i;
   }
 
   std::string write(uint32_t number) const {
-    const Analysed& column = columns_[number];
+    const AnalysedColumn& column = columns_[number];
     std::string out(1, static_cast<char>(column.type));
     switch (column.type) {
       case ColumnType::constant:
@@ -135,6 +67,11 @@ class ColumnWriter {
       case ColumnType::copy:
         write_varint(out, place_[column.copied]);
         break;
+      case ColumnType::composed:
+        write_varint(out, column.text_sources.size());
+        for (const uint32_t source : column.text_sources) write_varint(out, place_[source]);
+        encode_strings(column.patterns, effort_, out);
+        break;
     }
     return out;
   }
@@ -143,30 +80,26 @@ class ColumnWriter {
   // The prediction, the number of values, the first one if stored, the differences.
   void write_sequence(uint32_t number, std::span<const int64_t> values, std::string& out) const {
     Prediction prediction = predictions_.of[number];
-    Sources sources;
-    std::vector<uint32_t> before;
-    if (has_first(prediction.predictor)) sources.first = values_of(prediction.first);
-    if (has_second(prediction.predictor)) sources.second = values_of(prediction.second);
-    if (has_group(prediction.predictor)) {
-      const Analysed& group = columns_[prediction.group];
-      before = positions_before(group.codes, group.entries.size());
-      sources.before = before;
+    const auto rows = [&](uint32_t source) -> std::optional<NumberRows> {
+      return columns_[source].rows();
+    };
+    auto sources = LinedUpSources::make(prediction, columns_[number].rows(), rows);
+    if (!sources) {
+      prediction = {};
+      sources = LinedUpSources();
     }
-    const std::vector<int64_t> rest = differences(prediction.predictor, values, sources);
+    const std::vector<int64_t> rest = differences(prediction.predictor, values, sources->get());
     prediction.first = place_[prediction.first];
     prediction.second = place_[prediction.second];
     prediction.group = place_[prediction.group];
+    prediction.other_group = place_[prediction.other_group];
     write_prediction(prediction, out);
     write_varint(out, values.size());
     if (rest.size() < values.size()) write_varint(out, zigzag(values[0]));
     encode_integers(rest, effort_, out);
   }
 
-  std::span<const int64_t> values_of(uint32_t number) const {
-    return columns_[number].sequence().values;
-  }
-
-  void write_numbers(const Analysed& column, std::string& out) const {
+  void write_numbers(const AnalysedColumn& column, std::string& out) const {
     const NumberColumn& numbers = column.numbers;
     write_form(numbers.form, out);
     if (numbers.form.style == DecimalStyle::own) encode_integers(numbers.digits, effort_, out);
@@ -181,7 +114,7 @@ class ColumnWriter {
     encode_strings(texts, effort_, out);
   }
 
-  const std::vector<Analysed>& columns_;
+  const std::vector<AnalysedColumn>& columns_;
   const Predictions& predictions_;
   Effort effort_;
   std::vector<uint32_t> place_;
@@ -190,17 +123,12 @@ class ColumnWriter {
 }  // namespace
 
 std::vector<EncodedColumn> encode_columns(const Tokens& tokens, Effort effort) {
-  std::vector<Analysed> columns;
-  columns.reserve(tokens.columns.size());
-  for (const TokenColumn& column : tokens.columns) columns.push_back(analyse(tokens, column));
-  find_copies(columns);
+  const std::vector<AnalysedColumn> columns = analyse_columns(tokens, effort);
   std::vector<Sequence> sequences;
   sequences.reserve(columns.size());
-  for (const Analysed& column : columns) sequences.push_back(column.sequence());
-  Predictions predictions = choose_predictions(sequences);
-  // A copy is behind what it copies: copies last, for none of them is anybody's source.
-  std::stable_partition(predictions.order.begin(), predictions.order.end(),
-                        [&](uint32_t number) { return columns[number].type != ColumnType::copy; });
+  for (const AnalysedColumn& column : columns) sequences.push_back(column.sequence());
+  Predictions predictions = choose_predictions(sequences, effort);
+  put_behind(columns, predictions.order);
   const ColumnWriter writer(columns, predictions, effort);
   std::vector<EncodedColumn> encoded;
   encoded.reserve(columns.size());

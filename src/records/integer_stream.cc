@@ -15,23 +15,14 @@
 namespace hoist::records {
 namespace {
 
-enum Method : uint8_t {
-  kConstant = 0,
-  kVarints = 1,     // zigzag
-  kColumn = 2,      // codec/integer_column.h, of 64 bits
-  kDictionary = 3,  // at most 256 entries, a code a byte
-  kFromLeast = 4,   // tokens of the distance to the least value
-  kZigzag = 5,      // tokens of zigzag values
-};
-
 constexpr size_t kFewValues = 256;
 
 Error damaged() { return fail(ErrorCode::corrupt, "a stream of integers in the block is damaged"); }
 
-std::string method(Method method) { return {static_cast<char>(method)}; }
+std::string method(IntegerMethod method) { return {static_cast<char>(method)}; }
 
 std::string as_varints(std::span<const int64_t> values) {
-  std::string out = method(kVarints);
+  std::string out = method(IntegerMethod::varints);
   for (const int64_t value : values) write_varint(out, zigzag(value));
   return out;
 }
@@ -39,7 +30,7 @@ std::string as_varints(std::span<const int64_t> values) {
 std::string as_column(std::span<const int64_t> values) {
   std::vector<uint64_t> same(values.begin(), values.end());
   const auto stream = codec::encode_integers<uint64_t>(same);
-  std::string out = method(kColumn);
+  std::string out = method(IntegerMethod::column);
   if (stream) out.append(reinterpret_cast<const char*>(stream->data()), stream->size());
   return out;
 }
@@ -60,7 +51,7 @@ std::optional<std::string> as_dictionary(std::span<const int64_t> values, Effort
     codes[i] = code;
   }
   const std::vector<uint64_t> entries = std::move(numbering).take_values();
-  std::string out = method(kDictionary);
+  std::string out = method(IntegerMethod::dictionary);
   write_varint(out, entries.size());
   for (const uint64_t entry : entries) write_varint(out, zigzag(static_cast<int64_t>(entry)));
   encode_bytes(codes, effort, out);
@@ -75,7 +66,7 @@ std::string as_tokens(std::span<const int64_t> values, int64_t least, Effort eff
     zigzagged[i] = zigzag(values[i]);
   }
   const bool from_least = estimate_bits(shifted) <= estimate_bits(zigzagged);
-  std::string out = method(from_least ? kFromLeast : kZigzag);
+  std::string out = method(from_least ? IntegerMethod::from_least : IntegerMethod::zigzag);
   if (from_least) write_varint(out, zigzag(least));
   encode_tokens(from_least ? shifted : zigzagged, effort, out);
   return out;
@@ -96,26 +87,26 @@ Status decode_dictionary(ByteReader& in, std::span<int64_t> out) {
 
 Status decode(ByteReader& in, std::span<int64_t> out) {
   const std::span<uint64_t> bits(reinterpret_cast<uint64_t*>(out.data()), out.size());
-  switch (in.read<uint8_t>()) {
-    case kConstant: {
+  switch (static_cast<IntegerMethod>(in.read<uint8_t>())) {
+    case IntegerMethod::constant: {
       const int64_t value = unzigzag(read_varint(in));
       std::fill(out.begin(), out.end(), value);
       break;
     }
-    case kVarints:
+    case IntegerMethod::varints:
       for (int64_t& value : out) value = unzigzag(read_varint(in));
       break;
-    case kColumn:
+    case IntegerMethod::column:
       return codec::decode_integers<uint64_t>(in.take(in.remaining()), bits);
-    case kDictionary:
+    case IntegerMethod::dictionary:
       return decode_dictionary(in, out);
-    case kFromLeast: {
+    case IntegerMethod::from_least: {
       const auto least = static_cast<uint64_t>(unzigzag(read_varint(in)));
       if (Status status = decode_tokens(in.take(in.remaining()), bits); !status) return status;
       for (uint64_t& value : bits) value += least;
       break;
     }
-    case kZigzag:
+    case IntegerMethod::zigzag:
       if (Status status = decode_tokens(in.take(in.remaining()), bits); !status) return status;
       for (uint64_t& value : bits) value = static_cast<uint64_t>(unzigzag(value));
       break;
@@ -126,10 +117,28 @@ Status decode(ByteReader& in, std::span<int64_t> out) {
   return in.ok() && in.remaining() == 0 ? Status() : damaged();
 }
 
+// Bit packing beats tokens only where neighbours are alike, on runs or slopes, or few values recur.
+bool may_pack(std::span<const int64_t> values) {
+  constexpr size_t kSample = 512;
+  const size_t step = std::max<size_t>(values.size() / kSample, 1);
+  std::vector<int64_t> sample;
+  sample.reserve(kSample + 1);
+  size_t alike = 0;
+  for (size_t i = 2; i < values.size(); i += step) {
+    sample.push_back(values[i]);
+    const auto back = [&](size_t n) { return static_cast<uint64_t>(values[i - n]); };
+    alike += static_cast<size_t>(back(0) - back(1) == back(1) - back(2) || back(0) == back(1));
+  }
+  std::sort(sample.begin(), sample.end());
+  const auto end = std::unique(sample.begin(), sample.end());
+  const size_t distinct = static_cast<size_t>(end - sample.begin());
+  return alike * 8 >= sample.size() * 7 || sample.size() - distinct >= 8;
+}
+
 std::string smallest(std::span<const int64_t> values, Effort effort) {
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
   if (values.empty() || *least == *most) {
-    std::string out = method(kConstant);
+    std::string out = method(IntegerMethod::constant);
     write_varint(out, zigzag(values.empty() ? 0 : values[0]));
     return out;
   }
@@ -143,8 +152,7 @@ std::string smallest(std::span<const int64_t> values, Effort effort) {
       other && other->size() < best.size()) {
     best = std::move(*other);
   }
-  // Bit packing beats tokens only where neighbours are alike: long runs, or slopes.
-  if (best.size() > values.size() / 64) {
+  if (best.size() > values.size() / 64 && (effort == Effort::best || may_pack(values))) {
     std::string other = as_column(values);
     if (other.size() > 1 && other.size() < best.size()) best = std::move(other);
   }
@@ -160,11 +168,29 @@ void encode_integers(std::span<const int64_t> values, Effort effort, std::string
 }
 
 Result<std::vector<int64_t>> decode_integers(ByteReader& in, size_t count) {
-  ByteReader stream(in.take(read_varint(in)));
+  const std::span<const std::byte> stream = in.take(read_varint(in));
   if (!in.ok()) return damaged();
+  return decode_integer_stream(stream, count);
+}
+
+Result<std::vector<int64_t>> decode_integer_stream(std::span<const std::byte> stream,
+                                                   size_t count) {
+  ByteReader in(stream);
   std::vector<int64_t> values(count);
-  if (Status status = decode(stream, values); !status) return status.error();
+  if (Status status = decode(in, values); !status) return status.error();
   return values;
+}
+
+std::optional<int64_t> constant_integers(ByteReader& in) {
+  ByteReader at = in;
+  ByteReader stream(at.take(read_varint(at)));
+  if (static_cast<IntegerMethod>(stream.read<uint8_t>()) != IntegerMethod::constant) {
+    return std::nullopt;
+  }
+  const int64_t value = unzigzag(read_varint(stream));
+  if (!at.ok() || !stream.ok() || stream.remaining() > 0) return std::nullopt;
+  in = at;
+  return value;
 }
 
 double estimate_bits(std::span<const uint64_t> values) {

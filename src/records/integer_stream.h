@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,12 +19,27 @@
 
 namespace hoist::records {
 
+// The first byte of a stream, behind its size.
+enum class IntegerMethod : uint8_t {
+  constant = 0,
+  varints = 1,     // zigzag
+  column = 2,      // codec/integer_column.h, of 64 bits
+  dictionary = 3,  // at most 256 entries, a code a byte
+  from_least = 4,  // tokens of the distance to the least value
+  zigzag = 5       // tokens of zigzag values
+};
+
 // Appends the stream: its size, a method, its bytes.
 void encode_integers(std::span<const int64_t> values, Effort effort, std::string& out);
 
 // Reads one stream of exactly `count` integers. The caller bounds the count: a stream of ten bytes
 // can stand for any.
 Result<std::vector<int64_t>> decode_integers(ByteReader& in, size_t count);
+// The same of a stream without its size.
+Result<std::vector<int64_t>> decode_integer_stream(std::span<const std::byte> stream, size_t count);
+
+// The value of all, where the stream says so in a byte or some; moves on only then.
+std::optional<int64_t> constant_integers(ByteReader& in);
 
 // About how many bits tokens of these values (zigzag) would take: for choosing between predictions.
 double estimate_bits(std::span<const uint64_t> values);

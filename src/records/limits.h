@@ -11,6 +11,8 @@ namespace hoist::records {
 inline constexpr size_t kMaxRows = size_t{1} << 16;
 // Text of a block where lines are short: the writer ends a block with the last line that fits.
 inline constexpr size_t kBlockText = size_t{8} << 20;
+// The same where size matters most: what recurs is written once a block.
+inline constexpr size_t kBestBlockText = size_t{32} << 20;
 // Text of any block: a line that is longer goes into several blocks, each with a row of it.
 inline constexpr size_t kMaxBlockText = size_t{64} << 20;
 // Values of all columns of a block together. Lines beyond it are kept as they are.

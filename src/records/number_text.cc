@@ -189,4 +189,21 @@ double number_of(const NumberForm& form, int64_t value) {
   }
 }
 
+void numbers_of(const NumberForm& form, std::span<const int64_t> values, std::span<double> out) {
+  if (form.type == NumberType::decimal) {
+    uint64_t bits = 0;
+    for (const int64_t value : values) bits |= magnitude(value);
+    if (bits <= uint64_t{1} << 53) {
+      const auto unit = static_cast<double>(kPowers[form.scale]);
+      for (size_t i = 0; i < values.size(); ++i) out[i] = static_cast<double>(values[i]) / unit;
+      return;
+    }
+  }
+  if (form.type == NumberType::integer) {
+    for (size_t i = 0; i < values.size(); ++i) out[i] = static_cast<double>(values[i]);
+    return;
+  }
+  for (size_t i = 0; i < values.size(); ++i) out[i] = number_of(form, values[i]);
+}
+
 }  // namespace hoist::records

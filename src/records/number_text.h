@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "records/date_text.h"
@@ -65,5 +66,7 @@ int64_t power_of_ten(int exponent);  // 0 to 18
 
 // The number that a value stands for: seconds of dates, else what it reads as.
 double number_of(const NumberForm& form, int64_t value);
+// The same for many; `out` has as many.
+void numbers_of(const NumberForm& form, std::span<const int64_t> values, std::span<double> out);
 
 }  // namespace hoist::records

@@ -1,231 +1,294 @@
+// Candidates are tried in three steps: what predicts a sequence from itself; formulas of other
+// columns near it, most of which a few rows show to be hopeless; and groups, by one column, then by
+// pairs of them. What is left is counted on an excerpt.
 #include "records/prediction_search.h"
 
 #include <algorithm>
 #include <optional>
 
-#include "base/varint.h"
-#include "records/integer_stream.h"
+#include "records/excerpt.h"
+#include "records/prediction_choice.h"
 
 namespace hoist::records {
 namespace {
 
-// A sample is some stretches of neighbours.
-constexpr size_t kStretches = 4;
-constexpr size_t kStretch = 512;
-// Only columns near one another are tried: the search stays linear in the columns of a block.
-constexpr size_t kNear = 8;
-constexpr size_t kMaxGroupCodes = 4096;
-constexpr size_t kMaxGroups = 2;
 // A prediction from other columns must save this much to be worth the dependence.
 constexpr double kWorth = 0.99;
+constexpr double kDear = 1.02;
+constexpr int64_t kLongestLag = 32;
+constexpr size_t kFewQuickRows = 16;
 
-struct Candidate {
-  uint32_t sequence;
-  Prediction prediction;
-  double saved;  // bits of the sample
+struct Limits {
+  bool glances;            // at a few rows, before groups are counted
+  uint32_t near;           // only columns near one another are tried
+  size_t pairs_of_groups;  // that are numbered, for a block
+  size_t pairs_of_own;     // that are tried, for a column
 };
+constexpr Limits kUsual{.glances = true, .near = 16, .pairs_of_groups = 44, .pairs_of_own = 10};
+constexpr Limits kBest{.glances = false, .near = 24, .pairs_of_groups = 1000, .pairs_of_own = 100};
 
-struct Group {
-  uint32_t sequence;
-  std::vector<uint32_t> before;
-};
-
-bool comparable(const Sequence& a, const Sequence& b) {
-  if (a.form == nullptr || b.form == nullptr || a.values.size() != b.values.size()) return false;
-  return a.form->type == b.form->type && a.form->scale == b.form->scale &&
-         date_units(a.form->date) == date_units(b.form->date);
+bool is_plain_number(const Sequence& sequence) {
+  return sequence.form != nullptr &&
+         (sequence.form->type == NumberType::integer || sequence.form->type == NumberType::decimal);
 }
 
 class Search {
  public:
-  explicit Search(std::span<const Sequence> sequences) : sequences_(sequences) {
-    for (uint32_t i = 0; i < sequences.size() && groups_.size() < kMaxGroups; ++i) {
-      const Sequence& sequence = sequences[i];
-      if (sequence.form != nullptr || sequence.codes < 2 || sequence.codes > kMaxGroupCodes ||
-          sequence.values.size() < 16 * sequence.codes) {
-        continue;
-      }
-      groups_.push_back({i, positions_before(sequence.values, sequence.codes)});
-    }
-  }
+  Search(std::span<const Sequence> sequences, Effort effort)
+      : sequences_(sequences),
+        limits_(effort == Effort::best ? kBest : kUsual),
+        excerpt_(sequences, effort),
+        state_(sequences.size()) {}
 
-  Predictions run() && {
-    chosen_.of.resize(sequences_.size());
-    for (uint32_t i = 0; i < sequences_.size(); ++i) {
-      if (sequences_[i].values.size() > 2) try_all(i);
+  Predictions run() {
+    for (uint32_t own = 0; own < sequences_.size(); ++own) {
+      if (sequences_[own].rows.numbers.size() < 3 || excerpt_.counted(own) == 0) continue;
+      try_self(own);
+      if (state_[own].best <= 0) continue;
+      try_others(own);
+      try_groups(own);
     }
-    std::stable_sort(candidates_.begin(), candidates_.end(),
-                     [](const Candidate& a, const Candidate& b) { return a.saved > b.saved; });
-    std::vector<bool> done(sequences_.size());
-    for (const Candidate& candidate : candidates_) {
-      if (done[candidate.sequence] || makes_circle(candidate)) continue;
-      chosen_.of[candidate.sequence] = candidate.prediction;
-      done[candidate.sequence] = true;
-    }
-    visited_.assign(sequences_.size(), false);
-    for (uint32_t i = 0; i < sequences_.size(); ++i) put_in_order(i);
-    return std::move(chosen_);
+    try_pairs_of_groups();
+    return choose(std::move(candidates_), sequences_.size());
   }
 
  private:
-  void try_all(uint32_t own) {
-    const double alone = cost(own, {});
-    best_self_ = alone;
-    const auto consider = [&](const Prediction& prediction, bool self) {
-      const double bits = cost(own, prediction);
-      const double limit = self ? alone : best_self_ * kWorth;
-      if (bits >= limit) return bits;
-      if (self) best_self_ = std::min(best_self_, bits);
-      candidates_.push_back({own, prediction, alone - bits});
-      return bits;
+  struct State {
+    double self = 0;  // bits of the best prediction without other columns
+    double best = 0;
+    size_t quick = 0;                // bits of the best prediction's quick rows
+    std::optional<uint32_t> source;  // of the best prediction as it is
+    double source_bits = 0;
+    std::vector<std::pair<size_t, uint32_t>> groups;  // with the bits that they leave of quick rows
+  };
+
+  // Counts a prediction, and keeps it as a candidate where it is better than the sequence itself.
+  double consider(uint32_t own, const Prediction& prediction) {
+    State& state = state_[own];
+    const double bits = excerpt_.cost(own, prediction);
+    if (bits < state.self * kWorth) {
+      // Between equals the simpler formula decodes faster, and on a device.
+      const bool is_simple = prediction.predictor <= Predictor::smaller;
+      candidates_.push_back({own, prediction, state.self - bits * (is_simple ? 1 : kDear)});
+      if (bits < state.best) {
+        state.best = bits;
+        state.quick = quick(own, prediction);
+      }
+    }
+    return bits;
+  }
+  size_t quick(uint32_t own, const Prediction& prediction) {
+    return excerpt_.quick_cost(own, prediction, Excerpt::kQuickRows);
+  }
+  // As consider(), where a few rows promise something.
+  void glance(uint32_t own, const Prediction& prediction) {
+    const size_t limit = state_[own].quick;
+    const size_t rows = excerpt_.quick_rows(own).size();
+    const size_t few = excerpt_.quick_cost(own, prediction, kFewQuickRows);
+    if (few * rows > limit * kFewQuickRows * 5 / 4 + 16 * rows) return;
+    if (quick(own, prediction) * 20 < limit * 21) consider(own, prediction);
+  }
+
+  void try_self(uint32_t own) {
+    State& state = state_[own];
+    Prediction best;
+    state.self = excerpt_.cost(own, best);
+    state.quick = quick(own, best);
+    const auto try_it = [&](const Prediction& prediction) {
+      const double bits = excerpt_.cost(own, prediction);
+      if (bits >= state.self) return;
+      state.self = bits;
+      best = prediction;
+      state.quick = quick(own, prediction);
     };
-    consider({.predictor = Predictor::last}, true);
-    if (sequences_[own].form != nullptr) consider({.predictor = Predictor::line}, true);
-    for (const Group& group : groups_) {
-      if (usable(group, own)) {
-        consider({.predictor = Predictor::group_last, .group = group.sequence}, false);
-      }
+    try_it({.predictor = Predictor::last});
+    if (sequences_[own].form != nullptr) try_it({.predictor = Predictor::line});
+    Prediction lag{.predictor = Predictor::lag};
+    size_t least = state.quick * 3 / 4;
+    for (int64_t k = 2; k <= kLongestLag; ++k) {
+      const size_t bits = quick(own, {.predictor = Predictor::lag, .factor = k});
+      if (bits >= least) continue;
+      least = bits;
+      lag.factor = k;
     }
-    try_others(own, consider);
+    if (lag.factor > 0) try_it(lag);
+    state.best = state.self;
+    // Never closes a circle, so that its place among the candidates does not matter.
+    candidates_.push_back({own, best, 0});
   }
 
-  template <typename Consider>
-  void try_others(uint32_t own, const Consider& consider) {
-    const size_t first = own > kNear ? own - kNear : 0;
-    const size_t end = std::min(sequences_.size(), size_t{own} + kNear + 1);
-    std::optional<uint32_t> best;
-    double best_bits = 0;
-    for (auto other = static_cast<uint32_t>(first); other < end; ++other) {
-      if (other == own || !comparable(sequences_[own], sequences_[other])) continue;
-      const double bits = consider({.predictor = Predictor::other, .first = other}, false);
-      if (!best || bits < best_bits) {
-        best = other;
-        best_bits = bits;
-      }
-      consider({.predictor = Predictor::other_last, .first = other}, false);
-      for (const Group& group : groups_) {
-        if (!usable(group, own)) continue;
-        consider({.predictor = Predictor::group_other, .first = other, .group = group.sequence},
-                 false);
-      }
-    }
-    if (!best) return;
-    for (auto other = static_cast<uint32_t>(first); other < end; ++other) {
-      if (other == own || other == *best || !comparable(sequences_[own], sequences_[other])) {
-        continue;
-      }
-      for (const Predictor predictor : {Predictor::larger, Predictor::smaller}) {
-        consider({.predictor = predictor, .first = *best, .second = other}, false);
-      }
-    }
+  bool line_up(uint32_t own, uint32_t other) const {
+    return own != other && sequences_[other].rows.count == sequences_[own].rows.count &&
+           sequences_[own].rows.count <= kMaxLinedUp;
   }
-
-  bool usable(const Group& group, uint32_t own) const {
-    return group.sequence != own &&
-           sequences_[group.sequence].values.size() == sequences_[own].values.size();
+  bool comparable(uint32_t own, uint32_t other) const {
+    const Sequence& a = sequences_[own];
+    const Sequence& b = sequences_[other];
+    if (!line_up(own, other) || a.form == nullptr || b.form == nullptr) return false;
+    // Integers with some that are none among them are decimals without places.
+    const bool same_type =
+        a.form->type == b.form->type || (is_plain_number(a) && is_plain_number(b));
+    return same_type && a.form->scale == b.form->scale &&
+           date_units(a.form->date) == date_units(b.form->date);
   }
-
-  Sources sources(const Prediction& prediction) const {
-    Sources sources;
-    if (has_first(prediction.predictor)) sources.first = sequences_[prediction.first].values;
-    if (has_second(prediction.predictor)) sources.second = sequences_[prediction.second].values;
-    if (!has_group(prediction.predictor)) return sources;
-    for (const Group& group : groups_) {
-      if (group.sequence == prediction.group) sources.before = group.before;
-    }
-    return sources;
-  }
-
-  // Bits that the sample's differences take. What is predicted from nothing counts from the least
-  // value, as it will be stored.
-  double cost(uint32_t own, const Prediction& prediction) {
-    const std::span<const int64_t> values = sequences_[own].values;
-    const Sources from = sources(prediction);
-    const size_t stretch = std::min(kStretch, values.size());
-    const size_t stretches = std::min(kStretches, values.size() / stretch);
-    sample_.clear();
-    for (size_t s = 0; s < stretches; ++s) {
-      const size_t at = stretches == 1 ? 0 : s * (values.size() - stretch) / (stretches - 1);
-      for (size_t i = std::max<size_t>(at, 1); i < at + stretch; ++i) {
-        const int64_t predicted = predict(prediction.predictor, values, from, i);
-        sample_.push_back(static_cast<int64_t>(static_cast<uint64_t>(values[i]) -
-                                               static_cast<uint64_t>(predicted)));
-      }
-    }
-    const int64_t least = *std::min_element(sample_.begin(), sample_.end());
-    zigzag_.resize(sample_.size());
-    for (size_t i = 0; i < sample_.size(); ++i) zigzag_[i] = zigzag(sample_[i]);
-    const double bits = estimate_bits(zigzag_);
-    if (prediction.predictor != Predictor::none) return bits;
-    for (size_t i = 0; i < sample_.size(); ++i) {
-      zigzag_[i] = static_cast<uint64_t>(sample_[i]) - static_cast<uint64_t>(least);
-    }
-    return std::min(bits, estimate_bits(zigzag_));
-  }
-
   template <typename Body>
-  static void for_sources(const Prediction& prediction, const Body& body) {
-    if (has_first(prediction.predictor)) body(prediction.first);
-    if (has_second(prediction.predictor)) body(prediction.second);
-    if (has_group(prediction.predictor)) body(prediction.group);
-  }
-
-  bool makes_circle(const Candidate& candidate) {
-    bool circle = false;
-    visited_.assign(sequences_.size(), false);
-    for_sources(candidate.prediction,
-                [&](uint32_t source) { circle |= reaches(source, candidate.sequence); });
-    return circle;
-  }
-
-  // Whether `from` is predicted from `to`, over however many others.
-  bool reaches(uint32_t from, uint32_t to) {
-    todo_.assign(1, from);
-    while (!todo_.empty()) {
-      const uint32_t at = todo_.back();
-      todo_.pop_back();
-      if (at == to) return true;
-      if (visited_[at]) continue;
-      visited_[at] = true;
-      for_sources(chosen_.of[at], [&](uint32_t source) { todo_.push_back(source); });
+  void for_near(uint32_t own, const Body& body) {
+    const uint32_t first = own > limits_.near ? own - limits_.near : 0;
+    const size_t end = std::min(sequences_.size(), size_t{own} + limits_.near + 1);
+    for (uint32_t other = first; other < end; ++other) {
+      if (line_up(own, other)) body(other);
     }
-    return false;
   }
 
-  // Depth first, without recursion: a chain may be as long as there are columns.
-  void put_in_order(uint32_t first) {
-    todo_.assign(1, first);
-    while (!todo_.empty()) {
-      const uint32_t at = todo_.back();
-      const size_t before = todo_.size();
-      if (!visited_[at]) {
-        for_sources(chosen_.of[at], [&](uint32_t source) {
-          if (!visited_[source]) todo_.push_back(source);
+  void try_others(uint32_t own) {
+    if (sequences_[own].form == nullptr) return;
+    State& state = state_[own];
+    for_near(own, [&](uint32_t other) {
+      if (sequences_[other].form == nullptr) return;
+      const bool alike = comparable(own, other);
+      if (alike) {
+        const double bits = consider(own, {.predictor = Predictor::other, .first = other});
+        if (!state.source || bits < state.source_bits) {
+          state.source = other;
+          state.source_bits = bits;
+        }
+        glance(own, {.predictor = Predictor::other_last, .first = other});
+        glance(own, {.predictor = Predictor::running, .first = other});
+        glance(own, {.predictor = Predictor::running_last, .first = other});
+      }
+      try_moves(own, other, alike);
+      if (is_plain_number(sequences_[own]) && is_plain_number(sequences_[other])) {
+        glance(own, {.predictor = Predictor::ratio, .first = other});
+      }
+    });
+    if (state.best > 0) try_formulas(own);
+  }
+
+  // own goes up by k where the other goes up by 1.
+  void try_moves(uint32_t own, uint32_t other, bool alike) {
+    const std::span<const int64_t> a = excerpt_.values(other);
+    const std::span<const int64_t> values = excerpt_.values(own);
+    Prediction prediction{.predictor = Predictor::moves, .first = other};
+    if (alike) {
+      prediction.factor = 1;
+      glance(own, prediction);
+    }
+    for (const uint32_t i : excerpt_.quick_rows(own)) {
+      const int64_t by = subtract_modulo(a[i], a[i - 1]);
+      const int64_t moved = subtract_modulo(values[i], values[i - 1]);
+      if (by == 0 || by == -1 || moved % by != 0 || moved / by == 0) continue;
+      if (moved / by != prediction.factor) {
+        prediction.factor = moved / by;
+        glance(own, prediction);
+      }
+      break;
+    }
+  }
+
+  void try_formulas(uint32_t own) {
+    if (!is_plain_number(sequences_[own])) return;
+    std::vector<uint32_t> near;
+    for_near(own, [&](uint32_t other) {
+      if (is_plain_number(sequences_[other])) near.push_back(other);
+    });
+    for (const uint32_t a : near) {
+      for (const uint32_t b : near) {
+        if (a != b) try_pair(own, a, b);
+      }
+    }
+  }
+
+  void try_pair(uint32_t own, uint32_t a, uint32_t b) {
+    const State& state = state_[own];
+    const auto formula = [&](Predictor predictor, int factor = 0) {
+      glance(own, {.predictor = predictor, .first = a, .second = b, .factor = factor});
+    };
+    if (comparable(own, a) && comparable(own, b)) {
+      if (state.source == a) {
+        formula(Predictor::larger);
+        formula(Predictor::smaller);
+      }
+      if (a < b) formula(Predictor::sum);
+      formula(Predictor::difference);
+      if (sequences_[own].form->scale == 0) formula(Predictor::clock);
+    }
+    const int scale = sequences_[own].form->scale;
+    const int shift = sequences_[a].form->scale + sequences_[b].form->scale - scale;
+    if (a < b && shift >= 0 && shift <= kMaxScale) formula(Predictor::product, shift);
+    const int widen = scale + sequences_[b].form->scale - sequences_[a].form->scale;
+    if (widen >= 0 && widen <= kMaxScale) formula(Predictor::quotient, widen);
+  }
+
+  void try_group(uint32_t own, const Prediction& prediction) {
+    if (limits_.glances) {
+      glance(own, prediction);
+    } else {
+      consider(own, prediction);
+    }
+  }
+
+  void try_groups(uint32_t own) {
+    State& state = state_[own];
+    for_near(own, [&](uint32_t group) {
+      if (!excerpt_.is_group(group)) return;
+      const Prediction last{.predictor = Predictor::group_last, .group = group};
+      state.groups.emplace_back(quick(own, last), group);
+      try_group(own, last);
+      if (!state.source) return;
+      for_near(own, [&](uint32_t other) {
+        if (other == group || !comparable(own, other)) return;
+        glance(own, {.predictor = Predictor::group_other, .first = other, .group = group});
+      });
+      if (is_plain_number(sequences_[own])) {
+        for_near(own, [&](uint32_t other) {
+          if (other == group || !is_plain_number(sequences_[other])) return;
+          glance(own, {.predictor = Predictor::group_ratio, .first = other, .group = group});
         });
       }
-      if (todo_.size() > before) continue;
-      todo_.pop_back();
-      if (visited_[at]) continue;
-      visited_[at] = true;
-      chosen_.order.push_back(at);
+    });
+    std::sort(state.groups.begin(), state.groups.end());
+  }
+
+  // The best group of each sequence with each other, the sequences that take most first.
+  void try_pairs_of_groups() {
+    std::vector<uint32_t> order;
+    for (uint32_t own = 0; own < state_.size(); ++own) {
+      const State& state = state_[own];
+      const auto rows = static_cast<double>(excerpt_.counted(own));
+      if (state.groups.size() > 1 && state.best > rows / 4) order.push_back(own);
+    }
+    std::stable_sort(order.begin(), order.end(),
+                     [&](uint32_t a, uint32_t b) { return state_[a].best > state_[b].best; });
+    size_t numbered = 0;
+    for (const uint32_t own : order) {
+      const std::vector<std::pair<size_t, uint32_t>> groups = state_[own].groups;
+      size_t tried = 0;
+      for (size_t i = 1; i < groups.size() && tried < limits_.pairs_of_own; ++i, ++tried) {
+        if (numbered >= limits_.pairs_of_groups) return;
+        const auto [one, two] = std::minmax(groups[0].second, groups[i].second);
+        ++numbered;
+        if (!excerpt_.are_group(one, two)) continue;
+        try_group(own, {.predictor = Predictor::pair_last, .group = one, .other_group = two});
+        if (!state_[own].source) continue;
+        glance(own, {.predictor = Predictor::pair_other,
+                     .first = *state_[own].source,
+                     .group = one,
+                     .other_group = two});
+      }
     }
   }
 
   std::span<const Sequence> sequences_;
-  std::vector<Group> groups_;
+  Limits limits_;
+  Excerpt excerpt_;
+  std::vector<State> state_;
   std::vector<Candidate> candidates_;
-  Predictions chosen_;
-  double best_self_ = 0;
-  std::vector<int64_t> sample_;
-  std::vector<uint64_t> zigzag_;
-  std::vector<bool> visited_;
-  std::vector<uint32_t> todo_;
 };
 
 }  // namespace
 
-Predictions choose_predictions(std::span<const Sequence> sequences) {
-  return Search(sequences).run();
+Predictions choose_predictions(std::span<const Sequence> sequences, Effort effort) {
+  return Search(sequences, effort).run();
 }
 
 }  // namespace hoist::records

@@ -1,18 +1,19 @@
-// Which prediction makes each sequence of a block smallest, by a sample of it.
+// Which prediction makes each sequence of a block smallest, by an excerpt of it.
 #pragma once
 
 #include <span>
 #include <vector>
 
+#include "records/byte_stream.h"
 #include "records/number_text.h"
 #include "records/prediction.h"
+#include "records/sources.h"
 
 namespace hoist::records {
 
 struct Sequence {
-  std::span<const int64_t> values;   // empty: there is none to predict
+  NumberRows rows;                   // none: there is nothing to predict
   const NumberForm* form = nullptr;  // of numbers; null: codes of a dictionary
-  size_t codes = 0;                  // entries of that
 };
 
 struct Predictions {
@@ -20,6 +21,6 @@ struct Predictions {
   std::vector<uint32_t> order;  // all sequences, each behind its sources
 };
 
-Predictions choose_predictions(std::span<const Sequence> sequences);
+Predictions choose_predictions(std::span<const Sequence> sequences, Effort effort);
 
 }  // namespace hoist::records

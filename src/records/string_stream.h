@@ -1,4 +1,5 @@
-// Strings of bytes: their lengths, and all their bytes one after the other.
+// Strings of bytes, one after the other: with their lengths beside them, or, where none of them has
+// a byte of 0, with such a byte behind each, which compresses better where lengths vary.
 #pragma once
 
 #include <span>

@@ -1,40 +1,16 @@
 #include "records/values.h"
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
+
+#include "records/json_number.h"
 
 namespace hoist::records {
 namespace {
 
 bool is_nothing(std::string_view text) {
   return text.empty() || text == "null" || text == "NaN" || text == "nan";
-}
-
-size_t digits_at(std::string_view text, size_t at) {
-  size_t end = at;
-  while (end < text.size() && text[end] >= '0' && text[end] <= '9') ++end;
-  return end - at;
-}
-
-// As in JSON (RFC 8259, 6): no zeros in front, which only names of things have.
-bool is_json_number(std::string_view text) {
-  size_t at = text.starts_with('-') ? 1 : 0;
-  const size_t whole = digits_at(text, at);
-  if (whole == 0 || (whole > 1 && text[at] == '0')) return false;
-  at += whole;
-  if (at < text.size() && text[at] == '.') {
-    const size_t fraction = digits_at(text, at + 1);
-    if (fraction == 0) return false;
-    at += 1 + fraction;
-  }
-  if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
-    ++at;
-    if (at < text.size() && (text[at] == '+' || text[at] == '-')) ++at;
-    const size_t exponent = digits_at(text, at);
-    if (exponent == 0) return false;
-    at += exponent;
-  }
-  return at == text.size();
 }
 
 // Whether all are numbers, or nothing.
@@ -61,6 +37,33 @@ ValueType type_of_numbers(const DecodedColumn& column) {
   }
 }
 
+// NaN where the text is no number.
+double real_of(std::string_view text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool good = error == std::errc() && end == text.data() + text.size();
+  return good ? number : std::numeric_limits<double>::quiet_NaN();
+}
+
+std::vector<double> reals_of_numbers(const DecodedColumn& column) {
+  const NumberColumn& numbers = column.numbers;
+  std::vector<double> values(numbers.values.size());
+  numbers_of(numbers.form, numbers.values, values);
+  if (numbers.exceptions.empty()) return values;
+  std::vector<double> all;
+  all.reserve(column.count);
+  size_t next = 0;
+  for (size_t i = 0; i < numbers.exceptions.size(); ++i) {
+    const size_t end = static_cast<size_t>(numbers.exceptions[i]) - i;
+    all.insert(all.end(), values.begin() + static_cast<ptrdiff_t>(next),
+               values.begin() + static_cast<ptrdiff_t>(end));
+    all.push_back(real_of(column.texts.strings[i]));
+    next = end;
+  }
+  all.insert(all.end(), values.begin() + static_cast<ptrdiff_t>(next), values.end());
+  return all;
+}
+
 }  // namespace
 
 ValueType value_type(const DecodedColumn& column) {
@@ -82,12 +85,28 @@ Result<std::vector<int64_t>> integers(const DecodedColumn& column) {
 }
 
 std::vector<double> reals(const DecodedColumn& column) {
-  std::vector<double> values;
-  values.reserve(column.count);
-  for (ColumnCursor cursor(column); !cursor.at_end();) {
-    values.push_back(cursor.number().value_or(std::numeric_limits<double>::quiet_NaN()));
+  const std::vector<std::string_view>& texts = column.texts.strings;
+  switch (column.type) {
+    case ColumnType::constant:
+      return std::vector<double>(column.count, real_of(texts[0]));
+    case ColumnType::dictionary: {
+      std::vector<double> entries;
+      entries.reserve(texts.size());
+      for (const std::string_view text : texts) entries.push_back(real_of(text));
+      std::vector<double> values;
+      values.reserve(column.count);
+      for (const int64_t code : column.codes) values.push_back(entries[static_cast<size_t>(code)]);
+      return values;
+    }
+    case ColumnType::numbers:
+      return reals_of_numbers(column);
+    default: {
+      std::vector<double> values;
+      values.reserve(column.count);
+      for (const std::string_view text : texts) values.push_back(real_of(text));
+      return values;
+    }
   }
-  return values;
 }
 
 TextValues texts(const DecodedColumn& column) {

@@ -3,7 +3,7 @@
 from typing import Any, List, Optional
 
 from hoist.errors import InvalidArgument
-from hoist.graph._arguments import _base
+from hoist.graph._arguments import _axis, _base
 from hoist.graph._functions import _binary, _public, _unary, broadcast_to, concat
 
 __all__: List[str] = []
@@ -40,7 +40,7 @@ def cumulative_sum(x: Any, *, axis: Optional[int] = None, include_initial: bool 
     """
     if axis is None and x.ndim != 1:
         raise InvalidArgument(f"cumulative_sum of shape {x.shape}: give the axis")
-    at = 0 if axis is None else axis
+    at = 0 if axis is None else _axis("cumulative_sum", axis, x.ndim)
     sums = x._made(x._builder.cumulative_sum(x._id, at))
     if not include_initial:
         return sums
@@ -55,6 +55,7 @@ def take_along_axis(x: Any, indices: Any, *, axis: int = -1) -> Any:
     """x[.., indices[.., i, ..], ..]: other axes broadcast; negative indices count from the end.
 
     A call with an index outside of the axis is an InvalidArgument; what `out` then has is undefined.
+    Where the result has no elements no index is looked at.
     """
     base = _base(x, indices)
     return base._made(base._builder.take_along(base._id_of(x), base._id_of(indices), axis))
@@ -70,9 +71,7 @@ def take(x: Any, indices: Any, *, axis: Optional[int] = None) -> Any:
     table, places = base._made(base._id_of(x)), base._made(base._id_of(indices))
     if axis is None:
         table, axis = table.reshape((-1,)), 0
-    if not -table.ndim <= axis < table.ndim:
-        raise InvalidArgument(f"take along axis {axis} of shape {table.shape}")
-    at = axis % table.ndim
+    at = _axis("take", axis, table.ndim)
     if places.ndim == 0:
         part = take(table, places.reshape((1,)), axis=at)
         return part.reshape(table.shape[:at] + table.shape[at + 1 :])

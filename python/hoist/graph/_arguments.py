@@ -2,11 +2,11 @@
 
 import functools
 import operator
-from typing import Any, Callable, List, TypeVar
+from typing import Any, Callable, Dict, List, Tuple, TypeVar
 
 from hoist.errors import InvalidArgument
-from hoist.graph._traced import Axes, Traced, axes_of
-from hoist.graph._types import is_float, promoted
+from hoist.graph._traced import Axes, Traced, axes_of, is_array
+from hoist.graph._types import float_for, is_float, is_integer, promoted
 
 _NARROW = ("float16", "bfloat16")
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -32,24 +32,60 @@ def _counted(base: Traced, count: int, dtype: str = "float32") -> Traced:
     return base._made(base._id_of(numpy.arange(count, dtype=dtype)))
 
 
+def _with_arrays(
+    function: Callable[..., Any],
+    arguments: Tuple[Any, ...],
+    keywords: Dict[str, Any],
+    changed: Callable[[Traced], Any],
+) -> Any:
+    """The function of these arguments, arrays among them traced and changed."""
+    base = _base(*arguments, *keywords.values())
+
+    def made(value: Any) -> Any:
+        if isinstance(value, Traced) or is_array(value):
+            return changed(base._made(base._id_of(value)))
+        return value
+
+    return function(*map(made, arguments), **{name: made(one) for name, one in keywords.items()})
+
+
 def _rounded_once(function: _Function) -> _Function:
     """Arrays of 16-bit floats are computed with as float32, and so is the result until the end."""
 
     @functools.wraps(function)
     def called(*arguments: Any, **keywords: Any) -> Any:
-        given = (*arguments, *keywords.values())
-        dtypes = [one.dtype for one in given if isinstance(one, Traced) and is_float(one.dtype)]
-        if not any(one in _NARROW for one in dtypes):
-            return function(*arguments, **keywords)
+        dtypes: List[str] = []
 
-        def wide(value: Any) -> Any:
-            is_narrow = isinstance(value, Traced) and value.dtype in _NARROW
-            return value.astype("float32") if is_narrow else value
+        def wide(value: Traced) -> Any:
+            if is_float(value.dtype):
+                dtypes.append(value.dtype)
+            return value.astype("float32") if value.dtype in _NARROW else value
 
-        result = function(*map(wide, arguments), **{name: wide(one) for name, one in keywords.items()})
-        return result.astype(functools.reduce(promoted, dtypes)) if is_float(result.dtype) else result
+        result = _with_arrays(function, arguments, keywords, wide)
+        if not any(one in _NARROW for one in dtypes) or not is_float(result.dtype):
+            return result
+        return result.astype(functools.reduce(promoted, dtypes))
 
     return called  # type: ignore[return-value]
+
+
+def _in_floats(function: _Function) -> _Function:
+    """Arrays of integers are computed with as the floats beside them; without any as their float
+    type. Else differences and products would wrap."""
+
+    @functools.wraps(function)
+    def called(*arguments: Any, **keywords: Any) -> Any:
+        given = [one for one in (*arguments, *keywords.values()) if isinstance(one, Traced)]
+        dtypes = [one.dtype for one in given]
+        floats = [one for one in dtypes if is_float(one)]
+        wide = float_for(functools.reduce(promoted, floats or dtypes))
+
+        def as_float(value: Traced) -> Any:
+            return value.astype(wide) if is_integer(value.dtype) else value
+
+        return _with_arrays(function, arguments, keywords, as_float)
+
+    return _rounded_once(called)  # type: ignore[return-value]
 
 
 def _axis(who: str, axis: Any, ndim: int) -> int:

@@ -22,13 +22,18 @@ _OPERATORS = (
 )
 
 
-def _text(array: Array) -> str:
+def _elements_text(array: Array) -> str:
+    if array.size == 0:  # whose shape may be one that NumPy refuses
+        return "[]"
     import numpy
 
     there = array.to_device("cpu")
     values = numpy.asarray(there._as_type("float32") if there.dtype == "bfloat16" else there)
-    text = numpy.array2string(values, separator=", ", prefix="array(")
-    parts = [text]
+    return str(numpy.array2string(values, separator=", ", prefix="array("))
+
+
+def _text(array: Array) -> str:
+    parts = [_elements_text(array)]
     if array.size == 0 and array.ndim != 1:
         parts.append(f"shape={array.shape}")
     parts.append(f"dtype={array.dtype}")

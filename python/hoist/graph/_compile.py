@@ -45,6 +45,7 @@ def _traced(
     fast_math: bool,
     threads: int,
     fuses: bool = True,
+    native: str = "auto",
 ) -> Program:
     builder = _graph.Builder()
     inputs = [Traced(builder, builder.input(dtype, shape)) for dtype, shape in signatures]
@@ -54,7 +55,7 @@ def _traced(
     leaves: List[Any] = []
     results = flatten(result, leaves, lambda one: isinstance(one, Traced) or is_array(one))
     if not leaves:
-        raise TraceError(f"{name} returns no array: return what it computes")
+        raise NoArrays(f"{name} returns no array: return what it computes", result)
     outputs = []
     for leaf in leaves:
         if isinstance(leaf, Traced) and leaf._builder is not builder:
@@ -62,8 +63,8 @@ def _traced(
         outputs.append(
             leaf._id if isinstance(leaf, Traced) else builder.constant(leaf, f"result of {name}")
         )
-    native = builder.compile(outputs, fast_math, fuses, threads)
-    program = Program(native, arguments, results, name)
+    made = builder.compile(outputs, fast_math, fuses, threads, native)
+    program = Program(made, arguments, results, name)
     code = getattr(function, "__code__", None)
     if code is not None:
         program._parameters = code.co_varnames[: code.co_argcount]
@@ -75,26 +76,40 @@ def trace(
     *arguments: Any,
     fast_math: bool = False,
     threads: int = 0,
+    native: str = "auto",
     **keywords: Any,
 ) -> Program:
     """The program of a function for arguments like these: arrays, or a Spec for each.
 
     fast_math: allows what rounds otherwise, or is wrong for infinities, NaN or -0.
     threads: at most so many; 0: as many as the process may use.
+    native: when kernels are compiled for this CPU: "auto" (after a second of running), "now" or "off".
     """
     leaves: List[Any] = []
     structure = flatten((arguments, keywords), leaves, _is_example)
     signatures = [_signature(leaf, i) for i, leaf in enumerate(leaves)]
-    return _traced(function, structure, signatures, fast_math, _checked_threads(threads))
+    count = _checked_threads(threads)
+    return _traced(function, structure, signatures, fast_math, count, native=native)
+
+
+class NoArrays(TraceError):
+    """A traced function returns none."""
+
+    def __init__(self, message: str, result: Any) -> None:
+        super().__init__(message)
+        self.result = result
 
 
 class Tracer:
     """What a compiled function does with calls that no known program fits."""
 
-    def __init__(self, function: Callable[..., Any], fast_math: bool, threads: int) -> None:
+    def __init__(
+        self, function: Callable[..., Any], fast_math: bool, threads: int, native: str = "auto"
+    ) -> None:
         self.function = function
         self.fast_math = fast_math
         self.threads = threads
+        self.native = native
         self.programs: Dict[Any, Program] = {}
         self.added: Optional[Callable[[Program], None]] = None
 
@@ -112,7 +127,14 @@ class Tracer:
         except TypeError as error:
             raise TraceError(f"an argument that is neither array nor hashable: {error}") from None
         if program is None:
-            program = _traced(self.function, structure, signatures, self.fast_math, self.threads)
+            program = _traced(
+                self.function,
+                structure,
+                signatures,
+                self.fast_math,
+                self.threads,
+                native=self.native,
+            )
             self.programs[(structure, signatures)] = program
             # No lock: a child of fork() might never get it. The tuple is made at once, and of two
             # threads that drop the same program one finds nothing.
@@ -186,14 +208,22 @@ def native_call(tracer: Tracer) -> Any:
 def compile(function: Callable[..., Any]) -> Compiled: ...
 @overload
 def compile(
-    function: None = None, *, fast_math: bool = False, threads: int = 0
+    function: None = None, *, fast_math: bool = False, threads: int = 0, native: str = "auto"
 ) -> Callable[[Callable[..., Any]], Compiled]: ...
 @overload
 def compile(
-    function: Callable[..., Any], *, fast_math: bool = False, threads: int = 0
+    function: Callable[..., Any],
+    *,
+    fast_math: bool = False,
+    threads: int = 0,
+    native: str = "auto",
 ) -> Compiled: ...
 def compile(
-    function: Optional[Callable[..., Any]] = None, *, fast_math: bool = False, threads: int = 0
+    function: Optional[Callable[..., Any]] = None,
+    *,
+    fast_math: bool = False,
+    threads: int = 0,
+    native: str = "auto",
 ) -> Any:
     """The function as programs: one for each combination of shapes, types and other arguments.
 
@@ -206,10 +236,12 @@ def compile(
 
     fast_math: allows what rounds otherwise, or is wrong for infinities, NaN or -0.
     threads: at most so many; 0: as many as the process may use.
+    native: when kernels are compiled for this CPU: "auto" (after a second of running), "now" or "off".
+        Results do not depend on it.
     """
     if function is None:
-        return functools.partial(compile, fast_math=fast_math, threads=threads)
-    tracer = Tracer(function, fast_math, _checked_threads(threads))
+        return functools.partial(compile, fast_math=fast_math, threads=threads, native=native)
+    tracer = Tracer(function, fast_math, _checked_threads(threads), native)
     call = native_call(tracer)
     learn = tracer.added
 

@@ -2,6 +2,7 @@
 
 import math
 import operator
+from numbers import Integral
 from typing import Any, Optional, Sequence, Tuple, Union
 
 from hoist import _graph
@@ -9,6 +10,7 @@ from hoist._graph import Array
 from hoist.errors import InvalidArgument
 from hoist.graph._dtypes import dtype_name
 from hoist.graph._traced import Traced
+from hoist.graph._types import is_integer
 
 __all__ = [
     "Array",
@@ -127,13 +129,25 @@ def ones_like(x: Any, *, dtype: Any = None, device: Optional[str] = None) -> Any
     return full_like(x, 1, dtype=dtype, device=device)
 
 
-def _counted(start: Any, step: Any, count: int, name: str, device: Optional[str]) -> Array:
+def _fits_64_bits(number: int) -> bool:
+    return -(2**63) <= number < 2**63
+
+
+def _counted(start: Any, step: Any, count: int, name: str) -> Array:
+    """start, start + step, …: of integers exact. OverflowError where the type has one of them not."""
     made = empty(count, dtype=name)
-    if isinstance(start, int) and isinstance(step, int):
-        _graph.count_integers(made, start, step)
+    if count == 0:
+        return made
+    whole = isinstance(start, int) and isinstance(step, int)
+    ends = (start, start + (count - 1) * step)
+    if whole and is_integer(name):
+        for one in ends:
+            full((), one, dtype=name)  # refuses it
+    if whole and (is_integer(name) or all(map(_fits_64_bits, ends))):
+        _graph.count_integers(made, start % 2**64, step % 2**64)
     else:
-        _graph.count_floats(made, float(start), float(step))
-    return made if device is None else made.to_device(device)
+        _graph.count_floats(made, float(start), float(step), False)
+    return made
 
 
 def arange(
@@ -145,16 +159,21 @@ def arange(
     device: Optional[str] = None,
 ) -> Array:
     """From start (0 where there is one number alone) to below stop. int64 of whole numbers, else
-    float32."""
+    float32. OverflowError for a whole number that the type has not."""
     if stop is None:
         start, stop = 0, start
-    if step == 0:
-        raise InvalidArgument("arange with step 0")
+    # NumPy's integers would wrap.
+    start, stop, step = (
+        operator.index(one) if isinstance(one, Integral) else one for one in (start, stop, step)
+    )
+    if step == 0 or not all(isinstance(one, int) or math.isfinite(one) for one in (start, stop, step)):
+        raise InvalidArgument(f"arange from {start} to {stop} by {step}: give numbers, and a step not 0")
     whole = all(isinstance(one, int) for one in (start, stop, step))
     # -(-a // b) is a / b rounded up.
     count = -((start - stop) // step) if whole else math.ceil((stop - start) / step)
     name = dtype_name(dtype) or ("int64" if whole else "float32")
-    return _counted(start, step, max(count, 0), name, device)
+    made = _counted(start, step, max(count, 0), name)
+    return made if device is None else made.to_device(device)
 
 
 def linspace(
@@ -170,10 +189,14 @@ def linspace(
     if num < 0:
         raise InvalidArgument(f"linspace of {num} numbers")
     steps = num - 1 if endpoint else num
-    step = (float(stop) - float(start)) / steps if steps > 0 else 0.0
-    made = _counted(float(start), step, num, dtype_name(dtype) or "float32", None)
+    first, last = float(start), float(stop)
+    # The whole way may be longer than the largest number.
+    by_halves = math.isinf(last - first) and math.isfinite(first) and math.isfinite(last)
+    way = last / 2 - first / 2 if by_halves else last - first
+    made = empty(num, dtype=dtype)
+    _graph.count_floats(made, first, way / steps if steps > 0 else 0.0, by_halves)
     if endpoint and num > 1:
-        made[-1] = float(stop)
+        made[-1] = last
     return made if device is None else made.to_device(device)
 
 

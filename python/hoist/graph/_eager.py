@@ -5,9 +5,10 @@ from typing import Any, Callable, Dict, Tuple
 
 from hoist import _graph
 from hoist.errors import InvalidArgument
-from hoist.graph._compile import Tracer, native_call
+from hoist.graph._compile import NoArrays, Tracer, native_call
 from hoist.graph._program import Number
 from hoist.graph._traced import has_traced, is_array
+from hoist.graph._types import float_for, takes_integers
 
 
 class _EagerTracer(Tracer):
@@ -24,10 +25,13 @@ class _EagerTracer(Tracer):
         if has_traced((arguments, keywords)):
             return self.function(*arguments, **keywords)
         if self.takes_numbers and any(map(_is_number, arguments)):
-            arguments = _with_numbers(arguments)
+            arguments = _with_numbers(arguments, takes_integers(self.function.__name__))
         if not _has_array((arguments, keywords)):
             raise InvalidArgument(f"{self.function.__name__} is given no array")
-        return super().__call__(arguments, keywords)
+        try:
+            return super().__call__(arguments, keywords)
+        except NoArrays as found:  # unstack() along an axis of length 0
+            return found.result
 
 
 def _has_array(value: Any) -> bool:
@@ -42,8 +46,8 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def _with_numbers(arguments: Tuple[Any, ...]) -> Tuple[Any, ...]:
-    """Numbers that become elements of the one type that the arrays have."""
+def _with_numbers(arguments: Tuple[Any, ...], in_integers: bool) -> Tuple[Any, ...]:
+    """Numbers that become elements of the one type that the arrays have, or of their float type."""
     arrays = [one for one in arguments if is_array(one)]
     dtypes = {_graph.signature(one, "an argument")[0] for one in arrays}
     if len(dtypes) != 1:
@@ -51,6 +55,7 @@ def _with_numbers(arguments: Tuple[Any, ...]) -> Tuple[Any, ...]:
     dtype = dtypes.pop()
     if dtype == "bool":
         return arguments
+    dtype = dtype if in_integers else float_for(dtype)
     kind: type = Real if "float" in dtype else Integral
     numbers = [_is_number(one) and isinstance(one, kind) for one in arguments]
     # NumPy's numbers as Python's.

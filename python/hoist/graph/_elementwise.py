@@ -7,7 +7,7 @@ import math
 from typing import Any, List, Optional
 
 from hoist.errors import InvalidArgument
-from hoist.graph._arguments import _arrays, _axis, _rounded_once
+from hoist.graph._arguments import _arrays, _axis, _in_floats, _rounded_once
 from hoist.graph._functions import (
     _binary,
     _public,
@@ -23,7 +23,7 @@ from hoist.graph._functions import (
     where,
 )
 from hoist.graph._functions import abs as absolute
-from hoist.graph._types import is_float
+from hoist.graph._types import is_float, is_integer, promoted
 
 __all__: List[str] = []
 
@@ -92,7 +92,7 @@ def signbit(x: Any) -> Any:
 
 
 @_public
-@_rounded_once
+@_in_floats
 def logaddexp(x1: Any, x2: Any) -> Any:
     """ln(e^x1 + e^x2), without overflow."""
     x1, x2 = _arrays(x1, x2)
@@ -115,6 +115,15 @@ def isclose(
 ) -> Any:
     """Whether |x1 - x2| <= atol + rtol |x2|, or both are the same infinity: booleans."""
     x1, x2 = _arrays(x1, x2)
+    both = promoted(x1.dtype, x2.dtype)
+    if is_integer(both):
+        # The difference of 64 bits may need the unsigned type.
+        wide = "uint64" if both == "uint64" else "int64"
+        x1, x2 = x1.astype(wide), x2.astype(wide)
+        distance = where(x1 > x2, x1 - x2, x2 - x1).astype("uint64").astype("float64")
+        return distance <= absolute(x2.astype("float64")) * rtol + atol
+    if is_float(both):
+        x1, x2 = x1.astype(both), x2.astype(both)
     near = absolute(x1 - x2) <= absolute(x2) * rtol + atol
     # An infinite bound is no bound.
     result = where(isfinite(x2), near, x1 == x2)
@@ -125,7 +134,9 @@ def isclose(
 def nan_to_num(
     x: Any, nan: float = 0.0, posinf: Optional[float] = None, neginf: Optional[float] = None
 ) -> Any:
-    """Numbers instead of NaN and infinities, for these the largest unless told."""
+    """Numbers instead of NaN and infinities, for these the largest unless told. Integers stay."""
+    if not is_float(x.dtype):
+        return +x
     largest = _LARGEST.get(x.dtype, 3.4028234663852886e38)
     above = largest if posinf is None else posinf
     below = -largest if neginf is None else neginf
@@ -137,21 +148,21 @@ def nan_to_num(
 
 
 @_public
-@_rounded_once
+@_in_floats
 def silu(x: Any) -> Any:
     """x sigmoid(x)"""
     return x * sigmoid(x)
 
 
 @_public
-@_rounded_once
+@_in_floats
 def leaky_relu(x: Any, negative_slope: float = 0.01) -> Any:
     """x, or `negative_slope` x where it is not above 0."""
     return where(x > 0, x, x * negative_slope)
 
 
 @_public
-@_rounded_once
+@_in_floats
 def prelu(x: Any, weight: Any) -> Any:
     """x, or weight x where it is not above 0. `weight` has one element, or one for each of axis 1."""
     x, weight = _arrays(x, weight)
@@ -165,21 +176,21 @@ def prelu(x: Any, weight: Any) -> Any:
 
 
 @_public
-@_rounded_once
+@_in_floats
 def elu(x: Any, alpha: float = 1.0) -> Any:
     """x, or alpha (e^x - 1) where it is not above 0."""
     return where(x > 0, x, expm1(x) * alpha)
 
 
 @_public
-@_rounded_once
+@_in_floats
 def celu(x: Any, alpha: float = 1.0) -> Any:
     """x, or alpha (e^(x / alpha) - 1) where it is not above 0."""
     return where(x > 0, x, expm1(x / alpha) * alpha)
 
 
 @_public
-@_rounded_once
+@_in_floats
 def selu(x: Any) -> Any:
     """elu() with alpha 1.6733, times 1.0507, which keeps mean 0 and variance 1."""
     scale = 1.0507009873554804934193349852946
@@ -187,7 +198,7 @@ def selu(x: Any) -> Any:
 
 
 @_public
-@_rounded_once
+@_in_floats
 def softplus(x: Any, beta: float = 1.0, threshold: float = 20.0) -> Any:
     """ln(1 + e^(beta x)) / beta; x where beta x is above `threshold`."""
     scaled = x * beta
@@ -195,21 +206,21 @@ def softplus(x: Any, beta: float = 1.0, threshold: float = 20.0) -> Any:
 
 
 @_public
-@_rounded_once
+@_in_floats
 def logsigmoid(x: Any) -> Any:
     """ln(sigmoid(x)), without overflow."""
     return minimum(x, 0.0) - log1p(exp(-absolute(x)))
 
 
 @_public
-@_rounded_once
+@_in_floats
 def softsign(x: Any) -> Any:
     """x / (1 + |x|)"""
     return x / (absolute(x) + 1.0)
 
 
 @_public
-@_rounded_once
+@_in_floats
 def mish(x: Any) -> Any:
     """x tanh(ln(1 + e^x))"""
     return x * tanh(softplus(x))
@@ -225,35 +236,35 @@ def hardtanh(x: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
 
 
 @_public
-@_rounded_once
+@_in_floats
 def relu6(x: Any) -> Any:
     """Not below 0, not above 6."""
     return minimum(relu(x), 6.0)
 
 
 @_public
-@_rounded_once
+@_in_floats
 def hardsigmoid(x: Any) -> Any:
     """relu6(x + 3) / 6"""
     return relu6(x + 3.0) / 6.0
 
 
 @_public
-@_rounded_once
+@_in_floats
 def hardswish(x: Any) -> Any:
     """x relu6(x + 3) / 6"""
     return x * relu6(x + 3.0) / 6.0
 
 
 @_public
-@_rounded_once
+@_in_floats
 def hardshrink(x: Any, lambd: float = 0.5) -> Any:
     """0 where |x| is at most `lambd`, else x."""
     return where(absolute(x) <= lambd, 0.0, x)
 
 
 @_public
-@_rounded_once
+@_in_floats
 def softshrink(x: Any, lambd: float = 0.5) -> Any:
     """Nearer to 0 by `lambd`; 0 where |x| is at most that."""
     if lambd < 0:
@@ -262,7 +273,7 @@ def softshrink(x: Any, lambd: float = 0.5) -> Any:
 
 
 @_public
-@_rounded_once
+@_in_floats
 def tanhshrink(x: Any) -> Any:
     """x - tanh(x)"""
     return x - tanh(x)
@@ -276,7 +287,7 @@ def threshold(x: Any, threshold: float, value: float) -> Any:
 
 
 @_public
-@_rounded_once
+@_in_floats
 def glu(x: Any, *, axis: int = -1) -> Any:
     """The first half along an axis times sigmoid of the second."""
     at = _axis("glu", axis, x.ndim)

@@ -108,12 +108,6 @@ def logical_or(x1: Any, x2: Any) -> Any:
     return x1._node("where", x1, _truth(x1, True), x2)
 
 
-@_public
-def logical_xor(x1: Any, x2: Any) -> Any:
-    """Of booleans."""
-    return x1._node("where", x1, logical_not(x2), x2)
-
-
 def _truth(x: Traced, value: bool) -> Traced:
     return x._node("to_bool", float(value))
 
@@ -237,7 +231,7 @@ def log_softmax(x: Any, *, axis: int = -1) -> Any:
 @_public
 def layer_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-5) -> Any:
     """(x - mean) / sqrt(variance + eps) along the last axis, times `weight`, plus `bias`."""
-    result = x._made(x._builder.normalise(x._id, eps))
+    result = x._made(x._builder.normalise(x._id, float(eps)))
     if weight is not None:
         result = result * weight
     return result if bias is None else result + bias

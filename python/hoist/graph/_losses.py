@@ -7,7 +7,7 @@ mean of no elements is NaN.
 from typing import Any, List
 
 from hoist.errors import InvalidArgument
-from hoist.graph._arguments import _arrays, _axis, _rounded_once
+from hoist.graph._arguments import _arrays, _axis, _in_floats
 from hoist.graph._elementwise import log1p
 from hoist.graph._functions import _public, exp, log, maximum, relu, where
 from hoist.graph._functions import abs as absolute
@@ -42,7 +42,7 @@ def _exp_of_minus(x: Traced) -> Any:
 
 
 @_public
-@_rounded_once
+@_in_floats
 def mse_loss(input: Any, target: Any, *, reduction: str = "mean") -> Any:
     """(input - target)^2, of equal shapes."""
     input, target = _alike("mse_loss", input, target)
@@ -51,7 +51,7 @@ def mse_loss(input: Any, target: Any, *, reduction: str = "mean") -> Any:
 
 
 @_public
-@_rounded_once
+@_in_floats
 def l1_loss(input: Any, target: Any, *, reduction: str = "mean") -> Any:
     """|input - target|, of equal shapes."""
     input, target = _alike("l1_loss", input, target)
@@ -59,7 +59,7 @@ def l1_loss(input: Any, target: Any, *, reduction: str = "mean") -> Any:
 
 
 @_public
-@_rounded_once
+@_in_floats
 def huber_loss(input: Any, target: Any, *, reduction: str = "mean", delta: float = 1.0) -> Any:
     """d^2 / 2 where d = |input - target| is at most `delta`, else delta (d - delta / 2)."""
     if delta <= 0:
@@ -70,7 +70,7 @@ def huber_loss(input: Any, target: Any, *, reduction: str = "mean", delta: float
 
 
 @_public
-@_rounded_once
+@_in_floats
 def smooth_l1_loss(input: Any, target: Any, *, reduction: str = "mean", beta: float = 1.0) -> Any:
     """d^2 / (2 beta) where d = |input - target| is less than `beta`, else d - beta / 2."""
     if beta < 0:
@@ -83,7 +83,7 @@ def smooth_l1_loss(input: Any, target: Any, *, reduction: str = "mean", beta: fl
 
 
 @_public
-@_rounded_once
+@_in_floats
 def binary_cross_entropy(
     input: Any, target: Any, weight: Any = None, *, reduction: str = "mean"
 ) -> Any:
@@ -99,7 +99,7 @@ def binary_cross_entropy(
 
 
 @_public
-@_rounded_once
+@_in_floats
 def binary_cross_entropy_with_logits(
     input: Any, target: Any, weight: Any = None, *, reduction: str = "mean", pos_weight: Any = None
 ) -> Any:
@@ -114,7 +114,7 @@ def binary_cross_entropy_with_logits(
 
 
 @_public
-@_rounded_once
+@_in_floats
 def kl_div(
     input: Any, target: Any, *, reduction: str = "mean", log_target: bool = False
 ) -> Any:
@@ -133,7 +133,7 @@ def kl_div(
 
 
 @_public
-@_rounded_once
+@_in_floats
 def cosine_similarity(x1: Any, x2: Any, *, axis: int = 1, eps: float = 1e-8) -> Any:
     """The sum of products along an axis, divided by both lengths, each not below eps."""
     x1, x2 = _arrays(x1, x2)
@@ -146,7 +146,7 @@ def cosine_similarity(x1: Any, x2: Any, *, axis: int = 1, eps: float = 1e-8) -> 
 
 
 @_public
-@_rounded_once
+@_in_floats
 def cosine_embedding_loss(
     x1: Any, x2: Any, target: Any, *, margin: float = 0.0, reduction: str = "mean"
 ) -> Any:
@@ -161,7 +161,7 @@ def cosine_embedding_loss(
 
 
 @_public
-@_rounded_once
+@_in_floats
 def hinge_embedding_loss(
     input: Any, target: Any, *, margin: float = 1.0, reduction: str = "mean"
 ) -> Any:
@@ -172,7 +172,7 @@ def hinge_embedding_loss(
 
 
 @_public
-@_rounded_once
+@_in_floats
 def margin_ranking_loss(
     input1: Any, input2: Any, target: Any, *, margin: float = 0.0, reduction: str = "mean"
 ) -> Any:
@@ -182,7 +182,7 @@ def margin_ranking_loss(
 
 
 @_public
-@_rounded_once
+@_in_floats
 def soft_margin_loss(input: Any, target: Any, *, reduction: str = "mean") -> Any:
     """ln(1 + e^(-target input)), target 1 or -1, without overflow."""
     input, target = _alike("soft_margin_loss", input, target)
@@ -191,7 +191,7 @@ def soft_margin_loss(input: Any, target: Any, *, reduction: str = "mean") -> Any
 
 
 @_public
-@_rounded_once
+@_in_floats
 def triplet_margin_loss(
     anchor: Any,
     positive: Any,
@@ -211,7 +211,7 @@ def triplet_margin_loss(
 
 
 @_public
-@_rounded_once
+@_in_floats
 def poisson_nll_loss(
     input: Any, target: Any, *, log_input: bool = True, eps: float = 1e-8, reduction: str = "mean"
 ) -> Any:
@@ -224,7 +224,7 @@ def poisson_nll_loss(
 
 
 @_public
-@_rounded_once
+@_in_floats
 def gaussian_nll_loss(
     input: Any, target: Any, var: Any, *, eps: float = 1e-6, reduction: str = "mean"
 ) -> Any:

@@ -7,7 +7,7 @@ import math
 from typing import Any, List, Optional
 
 from hoist.errors import InvalidArgument
-from hoist.graph._arguments import _arrays, _axis, _rounded_once
+from hoist.graph._arguments import _arrays, _axis, _in_floats
 from hoist.graph._functions import _public, broadcast_to, maximum, rsqrt
 from hoist.graph._reductions import vector_norm
 from hoist.graph._traced import Traced
@@ -41,7 +41,7 @@ def _standardised(x: Traced, axes: Any, eps: float) -> Any:
 
 
 @_public
-@_rounded_once
+@_in_floats
 def batch_norm(
     x: Any,
     running_mean: Any = None,
@@ -72,7 +72,7 @@ def batch_norm(
 
 
 @_public
-@_rounded_once
+@_in_floats
 def instance_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-5) -> Any:
     """batch_norm() with the statistics of each channel of each sample. x: (N, C, ...)."""
     _check("instance_norm", x, 3)
@@ -81,7 +81,7 @@ def instance_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 
 
 
 @_public
-@_rounded_once
+@_in_floats
 def group_norm(
     x: Any, num_groups: int, weight: Any = None, bias: Any = None, *, eps: float = 1e-5
 ) -> Any:
@@ -106,7 +106,7 @@ def group_norm(
 
 
 @_public
-@_rounded_once
+@_in_floats
 def rms_norm(x: Any, weight: Any = None, *, eps: Optional[float] = None) -> Any:
     """x / sqrt(mean of x^2 + eps) along the last axis, times `weight`.
 
@@ -121,7 +121,7 @@ def rms_norm(x: Any, weight: Any = None, *, eps: Optional[float] = None) -> Any:
 
 
 @_public
-@_rounded_once
+@_in_floats
 def normalize(x: Any, *, p: float = 2.0, axis: int = 1, eps: float = 1e-12) -> Any:
     """x divided by its p-norm along an axis, or by eps where the norm is less."""
     _axis("normalize", axis, x.ndim)

@@ -4,7 +4,7 @@ import math
 from typing import Any, List, Optional, Sequence, Tuple, Union
 
 from hoist.errors import InvalidArgument
-from hoist.graph._arguments import _arrays, _axes, _axis, _counted, _rounded_once
+from hoist.graph._arguments import _arrays, _axes, _axis, _counted, _in_floats
 from hoist.graph._functions import _public, exp, expand_dims, matrix_transpose, softmax, where
 from hoist.graph._traced import Traced, axes_of
 
@@ -13,13 +13,15 @@ __all__: List[str] = []
 
 @_public
 def vecdot(x1: Any, x2: Any, *, axis: int = -1) -> Any:
-    """The sums of products along an axis, which must be as long in both; the others broadcast."""
+    """The sums of products along an axis, which must be as long in both; the others broadcast. They have
+    the type of the products, as those of matmul()."""
     x1, x2 = _arrays(x1, x2)
     least = min(x1.ndim, x2.ndim)
     at = _axis("vecdot", axis, least) - least  # from the end, where shapes of both meet
     if x1.shape[at] != x2.shape[at]:
         raise InvalidArgument(f"vecdot of {x1.shape} and {x2.shape}: axis {axis} must be equal")
-    return (x1 * x2).sum(at)
+    products = x1 * x2
+    return products.sum(at).astype(products.dtype)
 
 
 @_public
@@ -87,7 +89,7 @@ def _causal_mask(x: Traced, rows: int, columns: int) -> Traced:
 
 
 @_public
-@_rounded_once
+@_in_floats
 def scaled_dot_product_attention(
     query: Any,
     key: Any,

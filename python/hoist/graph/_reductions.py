@@ -7,7 +7,7 @@ import math
 from typing import Any, List
 
 from hoist.errors import InvalidArgument
-from hoist.graph._arguments import _axes, _rounded_once
+from hoist.graph._arguments import _axes, _in_floats
 from hoist.graph._functions import _public, exp, log, sqrt, where
 from hoist.graph._functions import abs as absolute
 from hoist.graph._traced import Axes, Traced
@@ -28,7 +28,7 @@ def prod(x: Any, *, axis: Axes = None, keepdims: bool = False) -> Any:
 
 
 @_public
-@_rounded_once
+@_in_floats
 def var(x: Any, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Any:
     """The sum of squared distances from the mean, divided by the number of elements less `correction`.
 
@@ -42,7 +42,7 @@ def var(x: Any, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = 
 
 
 @_public
-@_rounded_once
+@_in_floats
 def std(x: Any, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Any:
     """The square root of var()."""
     return sqrt(var(x, axis=axis, correction=correction, keepdims=keepdims))
@@ -77,7 +77,7 @@ def count_nonzero(x: Any, *, axis: Axes = None, keepdims: bool = False) -> Any:
 
 
 @_public
-@_rounded_once
+@_in_floats
 def logsumexp(x: Any, *, axis: Axes = None, keepdims: bool = False) -> Any:
     """ln(sum of e^x), without overflow. -infinity for -infinities; NaN where one is."""
     largest = x.max(axis, True)
@@ -91,7 +91,7 @@ def logsumexp(x: Any, *, axis: Axes = None, keepdims: bool = False) -> Any:
 
 
 @_public
-@_rounded_once
+@_in_floats
 def vector_norm(x: Any, *, axis: Axes = None, keepdims: bool = False, ord: float = 2) -> Any:
     """The p-norm for p = `ord`: (sum of |x|^p)^(1/p); the greatest of |x| for infinity, the least for
     -infinity, the number of those that are not 0 for 0."""
@@ -100,7 +100,7 @@ def vector_norm(x: Any, *, axis: Axes = None, keepdims: bool = False, ord: float
     if ord == 1:
         return absolute(x).sum(axis, keepdims)
     if ord == 0:
-        return count_nonzero(x, axis=axis, keepdims=keepdims)
+        return count_nonzero(x, axis=axis, keepdims=keepdims).astype(x.dtype)
     if ord == math.inf:
         return absolute(x).max(axis, keepdims)
     if ord == -math.inf:

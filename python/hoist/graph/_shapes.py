@@ -47,11 +47,11 @@ def roll(x: Any, shift: Union[int, Sequence[int]], *, axis: Axes = None) -> Any:
     """Each element `shift` places on along an axis, the last ones in front; several axes have a shift
     each. Without axes the elements count as one row."""
     if axis is None:
-        if not isinstance(shift, int) and len(tuple(shift)) != 1:
+        if len(axes_of(shift)) != 1:
             raise InvalidArgument(f"roll by {shift} without axes: give one number")
         return roll(x.reshape((-1,) if x.size else (0,)), shift, axis=0).reshape(x.shape)
     axes = [_axis("roll", one, x.ndim) for one in axes_of(axis)]
-    shifts = axes_of(shift if isinstance(shift, int) else tuple(shift))
+    shifts = axes_of(shift)
     if len(shifts) == 1:
         shifts = shifts * len(axes)
     if len(shifts) != len(axes):
@@ -81,10 +81,10 @@ def repeat(x: Any, repeats: int, *, axis: Optional[int] = None) -> Any:
 
 
 @_public
-def tile(x: Any, repetitions: Sequence[int]) -> Any:
+def tile(x: Any, repetitions: Union[int, Sequence[int]]) -> Any:
     """The whole array as often along each of the last axes; more repetitions than axes make new
     ones."""
-    counts = [operator.index(one) for one in repetitions]
+    counts = axes_of(repetitions)
     if min(counts, default=0) < 0:
         raise InvalidArgument(f"tile {tuple(counts)} times: give no negative number")
     shape = [1] * (len(counts) - x.ndim) + list(x.shape)
@@ -101,7 +101,7 @@ def tile(x: Any, repetitions: Sequence[int]) -> Any:
 
 @_public
 def unstack(x: Any, *, axis: int = 0) -> Any:
-    """A tuple of the parts along an axis, which they lack."""
+    """A tuple of the parts along an axis, which they lack: an empty one where there are none."""
     at = _axis("unstack", axis, x.ndim)
     return tuple(x[(*(slice(None),) * at, i)] for i in range(x.shape[at]))
 

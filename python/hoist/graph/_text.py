@@ -61,15 +61,19 @@ def _program(native: Tuple[_graph.Program, str, List[str], List[str]]) -> Progra
     return made
 
 
-def load(path: _Path, *, fast_math: bool = False, threads: int = 0) -> Program:
+def load(
+    path: _Path, *, fast_math: bool = False, threads: int = 0, native: str = "auto"
+) -> Program:
     """The program of a file that Program.save() wrote, or somebody else.
 
     It takes its arrays one by one, in the order of the text, and gives one array, or a tuple.
     InvalidArgument for a text with errors: the message has the line, the column and what to do.
     """
-    return _program(_graph.load(os.fspath(path), fast_math, threads))
+    return _program(_graph.load(os.fspath(path), fast_math, threads, native))
 
 
-def parse(text: str, *, fast_math: bool = False, threads: int = 0) -> Program:
+def parse(
+    text: str, *, fast_math: bool = False, threads: int = 0, native: str = "auto"
+) -> Program:
     """As load(), of a text that Program.text() gave."""
-    return _program(_graph.parse(text, fast_math, threads))
+    return _program(_graph.parse(text, fast_math, threads, native))

@@ -139,7 +139,7 @@ class Traced(IntegerOperators, Reductions):
     def _reduce(self, op: str, axis: Axes, keepdims: bool) -> "Traced":
         if axis is not None and not axes_of(axis):
             raise InvalidArgument(f"{op} over no axes: give at least one, or None for all")
-        return self._made(self._builder.reduce(op, self._id, axes_of(axis), keepdims))
+        return self._made(self._builder.reduce(op, self._id, axes_of(axis), bool(keepdims)))
 
     # Operators.
 
@@ -169,8 +169,10 @@ class Traced(IntegerOperators, Reductions):
 
     def __pow__(self, other: Any) -> "Traced":
         if isinstance(other, Real) and other in (2, 3):
-            square = self * self
-            return square if other == 2 else square * self
+            dtype = type_of_all([self.dtype], [other])
+            base = self if dtype == self.dtype else self.astype(dtype)
+            square = base * base
+            return square if other == 2 else square * base
         return self._node("pow", self, other)
 
     def __rpow__(self, other: Any) -> "Traced":

@@ -11,7 +11,7 @@ A record is a dict of str to what JSON holds. A str stands as it is. Everything 
 stands before a colon. Of what would be read as something else, characters are escaped:
 
     \\\\ is \\    \\> »    \\; ,    \\( [    \\) ]    \\& ⟆    \\n \\r line ends
-    and in names    \\c :    \\d . of a type
+    and in names    \\c :    \\d . of a type    \\x80 to \\xff a byte that is no UTF-8 (U+DC80 to U+DCFF)
 
 and `\\"` in front says that what follows is a str, or a name, and no glyph. Plain values need none.
 """
@@ -28,7 +28,8 @@ _ESCAPES = {
     "\r": "\\r",
 }  # fmt: skip
 _MEANINGS = {escape[1]: meaning for meaning, escape in _ESCAPES.items()}
-_NAME_ESCAPES = {**_ESCAPES, ":": "\\c"}
+_BYTES = {chr(0xDC00 + byte): f"\\x{byte:x}" for byte in range(0x80, 0x100)}
+_NAME_ESCAPES = {**_ESCAPES, **_BYTES, ":": "\\c"}
 _MEANINGS.update({"c": ":", "d": "."})
 _IS_STR = '\\"'
 _TIME = re.compile(r"[0-9a-f]{8}")
@@ -191,11 +192,19 @@ def _unescaped(text: str) -> str:
     characters = iter(text)
     for c in characters:
         if c == "\\":
-            c = _MEANINGS.get(next(characters, ""), "")
+            c = next(characters, "")
+            c = _byte(next(characters, "") + next(characters, "")) if c == "x" else _MEANINGS.get(c, "")
             if not c:
                 raise ValueError(f"no such escape in {text!r}")
         out.append(c)
     return "".join(out)
+
+
+def _byte(digits: str) -> str:
+    if re.fullmatch("[0-9a-f]{2}", digits) is None:
+        return ""
+    byte = int(digits, 16)
+    return chr(byte if byte < 0x80 else 0xDC00 + byte)
 
 
 def _encoded_name(name: str, glyphs: Mapping[str, str]) -> str:

@@ -6,8 +6,8 @@
 #include <cerrno>
 
 #include "base/file.h"
+#include "base/utf8.h"
 #include "match/json/json_text.h"
-#include "match/vocabulary/utf8.h"
 
 namespace hoist::cli {
 namespace {
@@ -26,7 +26,7 @@ std::string json_text(std::string_view text) {
   for (size_t at = 0; at < text.size();) {
     const size_t begin = at;
     uint32_t point = 0;
-    if (match::next_code_point(text, at, point)) {
+    if (next_code_point(text, at, point)) {
       valid += text.substr(begin, at - begin);
     } else {
       valid += "\xEF\xBF\xBD";

@@ -17,12 +17,18 @@ void add_encode(CLI::App& app, int& status) {
                    "JSON Lines, CSV, key>>value or symbolic lines, logs, any text; - is standard "
                    "input")
       ->required();
-  command->add_option("-o,--output", options->output, "The .hrec file")
+  command->add_option("-o,--output", options->output, "The .hrec file; - is standard output")
       ->required()
       ->type_name("OUT");
   add_force(command, options->force);
   command->add_option("--format", options->format, "What the lines are; auto: by the first of them")
       ->check(CLI::IsMember({"auto", "json", "csv", "pairs", "symbolic", "log", "plain"}))
+      ->capture_default_str();
+  command
+      ->add_option("--header", options->header,
+                   "Whether the first line of a CSV has the names of its columns; auto: by the "
+                   "first lines")
+      ->check(CLI::IsMember({"auto", "yes", "no"}))
       ->capture_default_str();
   command->add_flag("--best", options->best, "Compress texts harder, and several times slower");
   command->add_flag("--json", options->json, "Print as JSON");
@@ -39,13 +45,82 @@ void add_append(CLI::App& app, int& status) {
   auto options = std::make_shared<AppendRecordsOptions>();
   command->add_option("IN", options->input, "The text; - is standard input")->required();
   command->add_option("FILE", options->file, "The .hrec file")->required();
+  command
+      ->add_option(
+          "--commit-every", options->commit_every,
+          "How long a row of a pipe waits for more before it is committed; 0s: for 8 MiB a "
+          "thread")
+      ->type_name("TIME")
+      ->capture_default_str();
   command->add_flag("--best", options->best, "Compress texts harder, and several times slower");
   command->add_flag("--json", options->json, "Print as JSON");
   command->footer(
-      "Rows are there for readers after every 8 MiB of text a thread. A crash leaves whole "
-      "blocks.\n\n"
-      "Example:\n  hoist records append today.jsonl trades.hrec");
+      "Rows are there for readers after every 8 MiB of text a thread, and those of a pipe after "
+      "that time.\nA crash or a full disk leaves whole blocks. Ctrl-C commits the rows that were "
+      "read.\n\n"
+      "Examples:\n"
+      "  hoist records append today.jsonl trades.hrec\n"
+      "  tail -F app.log | hoist records append - app.hrec");
   command->callback([&status, options] { status = append_command(*options); });
+}
+
+const char* const kForms[] = {"jsonl", "csv", "lt", "lts", "ltu", "sym"};
+
+void add_floats(CLI::App* command, bool& floats) {
+  command->add_flag("--floats", floats,
+                    "Arrow: decimal numbers as float64, the nearest, in place of decimal128");
+}
+
+// What `convert` and `decode --to` share.
+void add_unparsed(CLI::App* command, RecordForm& form) {
+  CLI::Option* skip = command->add_flag(
+      "--skip-unparsed", form.skip_unparsed,
+      "Leave out rows that are no records, and say how many; else they are an error");
+  command
+      ->add_option("--keep-text", form.keep_text,
+                   "Make rows that are no records ones with this key and their text")
+      ->type_name("KEY")
+      ->excludes(skip);
+}
+
+void add_convert(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("convert", "Write records in another format of text");
+  auto options = std::make_shared<ConvertRecordsOptions>();
+  command
+      ->add_option("IN", options->input,
+                   "Text in one of the formats, or an .hrec file; - is standard input")
+      ->required();
+  command->add_option("-o,--output", options->output, "Where to write; - is standard output")
+      ->capture_default_str()
+      ->type_name("OUT");
+  add_force(command, options->force);
+  const std::vector<std::string> forms(std::begin(kForms), std::end(kForms));
+  command->add_option("--to", options->form.to, "The format; else the end of OUT's name says it")
+      ->check(CLI::IsMember(forms));
+  std::vector<std::string> sources = {"auto"};
+  sources.insert(sources.end(), forms.begin(), forms.end());
+  command
+      ->add_option("--from", options->form.from,
+                   "What IN is in; auto: by the end of its name, or by its first lines")
+      ->check(CLI::IsMember(sources))
+      ->capture_default_str();
+  command
+      ->add_option("--delimiter", options->form.delimiter, "What parts the fields of a CSV in IN")
+      ->type_name("CHARACTER");
+  command->add_flag("--no-header", options->form.no_header,
+                    "IN is CSV without a header: its keys are 0, 1, and so on");
+  add_unparsed(command, options->form);
+  command->footer(
+      "jsonl is a JSON object a line, csv has a header, lt is key>>value key>>value, lts the same "
+      "with glyphs\nfor some keys, ltu with __ in front of keys, sym symbolic lines. Nothing is "
+      "lost: "
+      "the way back gives the\nsame keys, values and digits in the same order. CSV is made in two "
+      "passes over the text.\n\n"
+      "Examples:\n"
+      "  hoist records convert trades.jsonl -o trades.csv\n"
+      "  hoist records convert trades.hrec --to lts\n"
+      "  curl -s https://example.com/events | hoist records convert - --from jsonl --to csv");
+  command->callback([&status, options] { status = convert_records_command(*options); });
 }
 
 void add_decode(CLI::App& app, int& status) {
@@ -62,34 +137,61 @@ void add_decode(CLI::App& app, int& status) {
                    "Only rows for which this holds, as in 'timestamp>=1755392220'; may be repeated")
       ->type_name("CONDITION")
       ->allow_extra_args(false);
+  std::vector<std::string> forms(std::begin(kForms), std::end(kForms));
+  forms.emplace_back("arrow");
+  command
+      ->add_option(
+          "--to", options->form.to,
+          "A format that the rows are converted to, as `hoist records convert` does; arrow "
+          "as `hoist records columns` does")
+      ->check(CLI::IsMember(forms));
+  add_floats(command, options->floats);
+  add_unparsed(command, options->form);
   command->footer(
       "Conditions are COLUMN=VALUE, or !=, <, <=, >, >= in place of =. `hoist records info` lists "
-      "the\ncolumns. Numbers are compared as numbers.\n\n"
+      "the\ncolumns; one with such a sign in its name stands between double quotes. Numbers are "
+      "compared as\nnumbers.\n\n"
       "Examples:\n"
       "  hoist records decode trades.hrec -o trades.jsonl\n"
       "  hoist records decode trades.hrec --rows 1000:1010\n"
+      "  hoist records decode trades.hrec --rows 1000:1010 --to csv\n"
       "  hoist records decode trades.hrec --where 'symbol=BTC-USD' --where 'close>117000'");
   command->callback([&status, options] { status = decode_command(*options); });
 }
 
 void add_columns(CLI::App& app, int& status) {
-  CLI::App* command = app.add_subcommand("columns", "Write columns as arrays for NumPy");
+  CLI::App* command =
+      app.add_subcommand("columns", "Write columns as arrays for NumPy, or as an Arrow file");
   auto options = std::make_shared<ColumnsOptions>();
   command->add_option("FILE", options->file, "The .hrec file")->required();
-  command->add_option("--select", options->select, "Names of columns, with commas between them")
-      ->required()
-      ->delimiter(',')
+  command
+      ->add_option("--select", options->select,
+                   "Names of columns, with commas between them, those with a comma in double "
+                   "quotes; none: all, in Arrow")
       ->allow_extra_args(false)
       ->type_name("NAMES");
-  command->add_option("-o,--output", options->output, "The .npz file")
+  command
+      ->add_option("-o,--output", options->output,
+                   "The file: Arrow where it ends in .arrow, an Arrow stream where it ends in "
+                   ".arrows or is -, else .npz")
       ->required()
       ->type_name("OUT");
   add_force(command, options->force);
+  command->add_option("--to", options->to, "What OUT is, whatever its name")
+      ->check(CLI::IsMember({"npz", "arrow"}));
+  add_floats(command, options->floats);
   command->footer(
-      "A column NAME of integers or other numbers is an array NAME. One of texts is two arrays: "
+      "Of .npz, a column NAME of integers or other numbers is an array NAME. One of texts is two "
+      "arrays: "
       "value i is\nNAME.bytes[NAME.offsets[i]:NAME.offsets[i + 1]]. Where not each row has exactly "
       "one value,\nNAME.rows has the row of each.\n\n"
-      "Example:\n  hoist records columns trades.hrec --select timestamp,close -o trades.npz");
+      "An Arrow file has a batch for each block. Its columns have "
+      "types: bool, int64, decimal128, float64,\ntimestamp, texts with and without dictionaries, "
+      "binary, lists of these.\n\n"
+      "Examples:\n"
+      "  hoist records columns trades.hrec --select timestamp,close -o trades.npz\n"
+      "  hoist records columns trades.hrec -o trades.arrow\n"
+      "  hoist records decode trades.hrec --where 'symbol=BTC-USD' --to arrow | program");
   command->callback([&status, options] { status = columns_command(*options); });
 }
 
@@ -97,8 +199,14 @@ void add_info(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand("info", "Say what an .hrec file holds: bytes a column");
   auto options = std::make_shared<RecordsInfoOptions>();
   command->add_option("FILE", options->file, "The .hrec file")->required();
+  command->add_option("--plot", options->plot, "Draw what each column takes into an SVG file")
+      ->type_name("SVG");
+  add_force(command, options->force);
   command->add_flag("--json", options->json, "Print as JSON");
-  command->footer("Example:\n  hoist records info trades.hrec");
+  command->footer(
+      "Examples:\n"
+      "  hoist records info trades.hrec\n"
+      "  hoist records info trades.hrec --plot sizes.svg");
   command->callback([&status, options] { status = records_info_command(*options); });
 }
 
@@ -109,6 +217,23 @@ void add_verify(CLI::App& app, int& status) {
   command->add_flag("--json", options->json, "Print as JSON");
   command->footer("Exit status 1 where one is damaged.\n\nExample:\n  hoist records verify *.hrec");
   command->callback([&status, options] { status = records_verify_command(*options); });
+}
+
+void add_repair(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("repair", "Save the whole rows of a damaged .hrec file");
+  auto options = std::make_shared<RecordsRepairOptions>();
+  command->add_option("FILE", options->file, "The damaged or unfinished file, which is only read")
+      ->required();
+  command->add_option("-o,--output", options->output, "The new .hrec file")
+      ->required()
+      ->type_name("OUT");
+  add_force(command, options->force);
+  command->add_flag("--json", options->json, "Print as JSON");
+  command->footer(
+      "Every block whose bytes are whole is saved, wherever it lies by now. Says which rows are "
+      "lost, as\nA:B for rows A to B - 1.\n\n"
+      "Example:\n  hoist records repair damaged.hrec -o saved.hrec");
+  command->callback([&status, options] { status = records_repair_command(*options); });
 }
 
 }  // namespace
@@ -123,13 +248,16 @@ int main(int argc, char** argv) {
       "  hoist records encode trades.jsonl -o trades.hrec\n"
       "  hoist records info trades.hrec\n"
       "  hoist records decode trades.hrec --where 'symbol=BTC-USD'\n"
+      "  hoist records convert trades.jsonl -o trades.csv\n"
       "  hoist records verify trades.hrec");
   int status = kDone;
   add_encode(app, status);
   add_append(app, status);
   add_decode(app, status);
+  add_convert(app, status);
   add_columns(app, status);
   add_info(app, status);
   add_verify(app, status);
+  add_repair(app, status);
   return run_tool(app, argc, argv, [&] { return status; });
 }

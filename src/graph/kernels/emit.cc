@@ -20,6 +20,10 @@ constexpr int64_t kRowOfWarp = 1024;
 // A row of more columns is worth several blocks, where there are few rows.
 constexpr int64_t kLongRow = 16384;
 constexpr int64_t kColumnsOfPart = 8192;
+// The same of rows of running sums.
+constexpr int64_t kLongSum = 4096;
+constexpr int64_t kColumnsOfSummedPart = 512;
+constexpr int64_t kManyElements = int64_t{1} << 19;
 // Elements, terms of a product included, that one block does as soon as several.
 constexpr int64_t kTinyElements = 2048;
 constexpr int64_t kTinyDepth = 512;
@@ -85,12 +89,28 @@ bool has_rows(const GroupPlan& plan) {
   });
 }
 
+namespace {
+
+// A walk through the columns in their order, which a block has not. Parts of a row cost another
+// pass over memory, so that as few rows are several warps' or threads' as leave most of them idle.
+RowShape scan_shape(const GroupPlan& plan, const Memories& memories, int64_t processors) {
+  if (plan.columns <= kShortRow) return {RowTeam::thread, 1};
+  const bool is_large = plan.columns >= kLongSum || plan.rows * plan.columns >= kManyElements;
+  if (lies_by_columns(plan, memories) && plan.rows >= ir::kWarp) {
+    const int64_t parts = parts_of(processors * 2048 / plan.rows, plan.columns / 32);
+    if (is_large && parts >= 4) return {RowTeam::thread, parts};
+    return {plan.rows >= processors * ir::kWarp ? RowTeam::thread : RowTeam::warp, 1};
+  }
+  if (plan.columns < kLongSum || plan.rows >= processors * 6) return {RowTeam::warp, 1};
+  return {RowTeam::warp,
+          parts_of(processors * 64 / plan.rows, plan.columns / kColumnsOfSummedPart)};
+}
+
+}  // namespace
+
 RowShape row_shape(const GroupPlan& plan, const Memories& memories, const LowerOptions& options) {
   const int64_t processors = options.multiprocessors;
-  if (has_scan(plan)) {  // by columns in their order, which a block has not
-    const bool is_apart = lies_by_columns(plan, memories) && plan.rows >= processors * ir::kWarp;
-    return {plan.columns <= kShortRow || is_apart ? RowTeam::thread : RowTeam::warp, 1};
-  }
+  if (has_scan(plan)) return scan_shape(plan, memories, processors);
   // Products are a thread's or a warp's: a block cannot reduce them.
   const bool has_product =
       std::any_of(plan.members.begin(), plan.members.end(), [](const Member& member) {

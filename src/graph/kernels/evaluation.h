@@ -55,8 +55,9 @@ class Evaluation {
   // Computes what members at columns need of the row, outside of their loop.
   void prepare(size_t member);
   // Before each walk through the row's columns, in their order: by one thread, or by a warp whose
-  // lanes, of which this one is number `lane`, come to neighbouring places together.
-  void begin_scans(Value lane);
+  // lanes, of which this one is number `lane`, come to neighbouring places together. `before`: what
+  // running sums of a part of the row go on from.
+  void begin_scans(Value lane, const std::map<size_t, Value>& before = {});
   // What a reduction adds up.
   std::vector<Value> reduced_at(Place& place, size_t member);
   // A member that is one value for each row.
@@ -75,7 +76,6 @@ class Evaluation {
   std::vector<Value> product_at(Place& place, ir::Scalar type);
   Value computed(const Member& member, const std::vector<Value>& inputs);
   std::vector<Value> sums_at(Place& place, size_t member);
-  Value scan_start(ir::Scalar type);
   Value before_lane(Value mine, Value sum);
   std::vector<Value> places_at(Place& place, const Member& member);
   std::vector<Value> taken_at(Place& place, const Member& member);

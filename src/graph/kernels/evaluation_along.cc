@@ -42,17 +42,15 @@ std::vector<Value> Evaluation::places_at(Place& place, const Member& member) {
   return places;
 }
 
-// From -0 on, which changes no first number.
-Value Evaluation::scan_start(Scalar type) {
-  return ir::is_float(type) ? writer_.make.real(type, -0.0) : writer_.make.integer(type, 0);
-}
-
-void Evaluation::begin_scans(Value lane) {
+void Evaluation::begin_scans(Value lane, const std::map<size_t, Value>& before) {
   scans_.clear();
   scan_lane_ = lane;
   for (size_t i = 0; i < plan_.members.size(); ++i) {
     const Member& member = plan_.members[i];
-    if (member.is_scan) scans_[i] = writer_.variable(scan_start(member.type));
+    if (!member.is_scan) continue;
+    const auto known = before.find(i);
+    scans_[i] =
+        writer_.variable(known == before.end() ? sum_start(writer_, member.type) : known->second);
   }
 }
 
@@ -72,7 +70,7 @@ std::vector<Value> Evaluation::sums_at(Place& place, size_t index) {
   }
   for (const Value given : input_at(place, plan_.members[index].inputs[0])) {
     Value value = converted(writer_, type, given);
-    if (place.is_valid) value = writer_.select(place.is_valid, value, scan_start(type));
+    if (place.is_valid) value = writer_.select(place.is_valid, value, sum_start(writer_, type));
     sums.push_back(sums.empty() ? writer_.let(value) : add(sums.back(), value));
   }
   const Value before = before_lane(sums.back(), sum);
@@ -82,24 +80,13 @@ std::vector<Value> Evaluation::sums_at(Place& place, size_t index) {
 
 // What the row has before this lane, whose own sum is `mine`; adds the whole warp's to `sum`.
 Value Evaluation::before_lane(Value mine, Value sum) {
-  const auto shuffled = [&](ir::ShuffleKind kind, Value value, int64_t amount) {
-    return writer_.make.variable(
-        writer_.builder.shuffle("other", kind, value, writer_.make.integer(Scalar::i32, amount))
-            .value());
-  };
-  const auto is_from = [&](int64_t lane) {
-    return writer_.make.compare(Comparison::greater_equal, scan_lane_, writer_.index(lane)).value();
-  };
-  Value so_far = mine;
-  for (int64_t distance = 1; distance < ir::kWarp; distance *= 2) {
-    const Value other = shuffled(ir::ShuffleKind::up, so_far, distance);
-    const Value both = writer_.binary(BinaryOperator::add, other, so_far);
-    so_far = writer_.let(writer_.select(is_from(distance), both, so_far));
-  }
-  const Value others = shuffled(ir::ShuffleKind::up, so_far, 1);
-  const Value before = writer_.let(writer_.binary(
-      BinaryOperator::add, sum, writer_.select(is_from(1), others, scan_start(mine->type.scalar))));
-  const Value all = shuffled(ir::ShuffleKind::index, so_far, ir::kWarp - 1);
+  const Value so_far = writer_.sum_of_lanes(scan_lane_, mine);
+  const Value others = writer_.shuffled(ir::ShuffleKind::up, so_far, 1);
+  const Value before =
+      writer_.let(writer_.binary(BinaryOperator::add, sum,
+                                 writer_.select(writer_.is_from(scan_lane_, 1), others,
+                                                sum_start(writer_, mine->type.scalar))));
+  const Value all = writer_.shuffled(ir::ShuffleKind::index, so_far, ir::kWarp - 1);
   writer_.set(sum, writer_.binary(BinaryOperator::add, sum, all));
   return before;
 }

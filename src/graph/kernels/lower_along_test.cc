@@ -107,9 +107,68 @@ TEST(LowerAlongTest, CumulativeSumsOfAllShapes) {
   }
 }
 
+// Rows of several warps or threads: lengths around those of their parts, vectors and remainders.
+TEST(LowerAlongTest, CumulativeSumsOfFewLongRows) {
+  program::RandomValues random(test_seed());
+  std::vector<std::pair<Extents, int64_t>> cases = {{{2049, 256}, 0}};
+  for (const int64_t columns : {4096, 4097, 4100, 4608, 8191, 8192, 8193, 8320, 12289}) {
+    cases.push_back({{1, columns}, 1});
+    cases.push_back({{3, columns}, 1});
+    cases.push_back({{columns, 2}, 0});
+  }
+  for (const int64_t columns : {4096, 4097, 4159}) cases.push_back({{columns, 33}, 0});
+  for (const auto& [shape, axis] : cases) {
+    const DType dtype = kTypes[1 + random.below(kTypes.size() - 1)];
+    SCOPED_TRACE(program::text_of(shape) + " over " + std::to_string(axis) + " of " +
+                 std::string(array::properties(dtype).framework));
+    Graph graph;
+    const Id x = graph.input(dtype, shape).value();
+    const Id twice = graph.add_node(Op::add, {x, x}).value();
+    graph.set_outputs({graph.cumulative_sum(twice, axis).value()});
+    LowerOptions options;
+    options.multiprocessors = random.below(2) == 0 ? 1 : 132;
+    options.uses_vectors = random.below(4) != 0;
+    const Graph prepared = program::prepare(graph);
+    const Result<Lowered> lowered = lower(prepared, program::fuse(prepared, true, false), options);
+    ASSERT_TRUE(lowered) << lowered.error().message;
+    EXPECT_EQ(lowered->steps.size(), 3u);  // parts, what comes before them, sums
+    ASSERT_NO_FATAL_FAILURE(check_interpreted(graph, random, options, random.below(4) != 0));
+  }
+}
+
+// What stands before, between and behind running sums in one group.
+TEST(LowerAlongTest, CumulativeSumsOfFewLongRowsAmongReductions) {
+  program::RandomValues random(test_seed());
+  for (const auto& [shape, axis] : std::vector<std::pair<Extents, int64_t>>{
+           {{2, 5000}, 1}, {{1, 20000}, 1}, {{2500, 40}, 0}, {{2, 4100, 3}, 1}}) {
+    for (const int processors : {1, 132}) {
+      const DType dtype = kTypes[1 + random.below(kTypes.size() - 1)];
+      SCOPED_TRACE(program::text_of(shape) + " over " + std::to_string(axis) + " of " +
+                   std::string(array::properties(dtype).framework));
+      Graph graph;
+      const Id x = graph.input(dtype, shape).value();
+      const Id least = graph.reduce(Op::reduce_minimum, x, {axis}, true).value();
+      const Id above = graph.add_node(Op::subtract, {x, least}).value();
+      const Id sums = graph.cumulative_sum(above, axis).value();
+      const Id twice = graph.cumulative_sum(sums, axis).value();
+      const Id most = graph.reduce(Op::reduce_maximum, twice, {axis}, true).value();
+      const Id base = graph.cast(most, DType::f32).value();
+      const Id real = graph.cast(sums, DType::f32).value();
+      graph.set_outputs({sums, twice, graph.reduce(Op::argmax, sums, {axis}, false).value(),
+                         graph.reduce(Op::sum, x, {axis}, false).value(),
+                         graph.add_node(Op::subtract, {real, base}).value(),
+                         graph.add_node(Op::negate, {base}).value()});
+      LowerOptions options;
+      options.multiprocessors = processors;
+      options.uses_vectors = random.below(4) != 0;
+      ASSERT_NO_FATAL_FAILURE(check_interpreted(graph, random, options, random.below(4) != 0));
+    }
+  }
+}
+
 // Sums start with the first number itself, so that -0 stays; NaN is in none before it.
 TEST(LowerAlongTest, CumulativeSumsOfNegativeZerosAndNaN) {
-  for (const size_t columns : {3u, 16u, 100u, 1001u, 5000u}) {
+  for (const size_t columns : {3u, 16u, 100u, 1001u, 5000u, 40000u}) {
     Graph graph;
     const Id x = graph.input(DType::f32, {3, static_cast<int64_t>(columns)}).value();
     graph.set_outputs({graph.cumulative_sum(x, 1).value()});
@@ -179,7 +238,7 @@ TEST(LowerAlongTest, TakesOfAllShapes) {
   }
 }
 
-// A row for a thread, a warp and several blocks.
+// A row for a thread, a warp, several warps and several blocks.
 TEST(LowerAlongTest, CompiledKernelsGiveWhatTheInterpreterGives) {
   program::RandomValues random(test_seed());
   Graph graph;

@@ -179,8 +179,9 @@ std::optional<Accumulation> Accumulation::of(Op op, DType dtype) {
   const std::optional<Scalar> from = scalar_of(dtype);
   if (!from) return {};
   Accumulation made;
-  if (op == Op::sum || op == Op::product) {
+  if (op == Op::sum || op == Op::product || op == Op::cumulative_sum) {
     made.is_product_ = op == Op::product;
+    made.is_running_ = op == Op::cumulative_sum;
     made.type_ = *from == Scalar::f64                               ? Scalar::f64
                  : ir::is_float(*from)                              ? Scalar::f32
                  : ir::is_signed(*from) || *from == Scalar::boolean ? Scalar::i64
@@ -200,7 +201,12 @@ std::optional<Accumulation> Accumulation::of(Op op, DType dtype) {
   return made;
 }
 
+Value sum_start(KernelWriter& writer, Scalar type) {
+  return ir::is_float(type) ? writer.make.real(type, -0.0) : writer.make.integer(type, 0);
+}
+
 Value Accumulation::start(KernelWriter& writer) const {
+  if (is_running_) return sum_start(writer, type_);
   if (op_ == ir::ReduceOperator::add) {
     const int first = is_product_ ? 1 : 0;
     return ir::is_float(type_) ? writer.make.real(type_, first) : writer.make.integer(type_, first);

@@ -21,16 +21,22 @@ Value apply(KernelWriter& writer, const Graph& graph, const Node& node, std::vec
 // A constant's value.
 Value number(KernelWriter& writer, const Node& node);
 
+// What running sums begin with: -0, which changes no first number.
+Value sum_start(KernelWriter& writer, ir::Scalar type);
+
 // How a reduction adds up: values of its own type, which one operator of the IR combines.
 class Accumulation {
  public:
-  // For a node of that type. Nothing where kernels have no such reduction.
+  // For a node of that type; cumulative_sum: for part of a row. Nothing where kernels have no such
+  // reduction.
   static std::optional<Accumulation> of(program::Op op, DType dtype);
 
   ir::Scalar type() const { return type_; }
   ir::ReduceOperator op() const { return op_; }
   // The IR cannot reduce products by itself.
   bool is_product() const { return is_product_; }
+  // Adds up a part of a running sum.
+  bool is_running() const { return is_running_; }
   Value start(KernelWriter& writer) const;
   Value encoded(KernelWriter& writer, Value value) const;
   Value combined(KernelWriter& writer, Value a, Value b) const {
@@ -47,6 +53,7 @@ class Accumulation {
   // and -0 is less than +0.
   bool is_ordered_float_ = false;
   bool is_product_ = false;
+  bool is_running_ = false;
 };
 
 }  // namespace hoist::graph::kernels

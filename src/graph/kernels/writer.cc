@@ -51,6 +51,15 @@ Value KernelWriter::let(Value value) {
   return make.variable(builder.declare("v", value));
 }
 
+Value KernelWriter::sum_of_lanes(Value lane, Value value) {
+  for (int64_t distance = 1; distance < ir::kWarp; distance *= 2) {
+    const Value other = shuffled(ir::ShuffleKind::up, value, distance);
+    const Value both = binary(BinaryOperator::add, other, value);
+    value = let(select(is_from(lane, distance), both, value));
+  }
+  return value;
+}
+
 const ir::Array* KernelWriter::array(Storage storage, const Memory& memory,
                                      ir::Direction direction) {
   const auto found = arrays_.find(storage);

@@ -32,6 +32,9 @@ class KernelWriter {
   Value rest(Value a, int64_t divisor);
   Value id(ir::Id id) { return make.cast(index_type_, make.id(id)).value(); }
   Value is_below(Value a, Value b) { return make.compare(ir::Comparison::less, a, b).value(); }
+  Value is_from(Value a, int64_t b) {
+    return make.compare(ir::Comparison::greater_equal, a, index(b)).value();
+  }
   Value smaller(Value a, Value b) { return binary(ir::BinaryOperator::minimum, a, b); }
 
   Value binary(ir::BinaryOperator op, Value a, Value b) { return make.binary(op, a, b).value(); }
@@ -58,13 +61,17 @@ class KernelWriter {
   void store(const ir::Array* array, Value index, Value value) {
     must(builder.store(array, index, value));
   }
+  // The value of another lane of the warp.
+  Value shuffled(ir::ShuffleKind kind, Value value, int64_t amount) {
+    return make.variable(
+        builder.shuffle("other", kind, value, make.integer(ir::Scalar::i32, amount)).value());
+  }
   // The value of the lane whose number differs by `distance`, a power of two.
   Value exchanged(Value value, int64_t distance) {
-    return make.variable(builder
-                             .shuffle("other", ir::ShuffleKind::exclusive_or, value,
-                                      make.integer(ir::Scalar::i32, distance))
-                             .value());
+    return shuffled(ir::ShuffleKind::exclusive_or, value, distance);
   }
+  // The sum of the values of the warp's lanes up to this one, number `lane`.
+  Value sum_of_lanes(Value lane, Value value);
   // What all threads of the warp or block make together.
   Value reduce(ir::Reduce::Scope scope, ir::ReduceOperator op, Value value) {
     return make.variable(builder.reduce("all", scope, op, value).value());

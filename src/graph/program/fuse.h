@@ -22,6 +22,8 @@ struct Origin {
   Id root = 0;
   Access access;  // over the node's shape
 };
+// By node.
+std::vector<Origin> origins_of(const Graph& graph);
 
 struct Group {
   std::vector<Id> members;    // in the graph's order
@@ -29,10 +31,16 @@ struct Group {
   std::vector<bool> reduced;  // of each of them; without reductions: those along rows
   std::optional<Id> product;  // the matmul among the members
   bool is_concatenation = false;
+
+  bool reduces() const;
 };
+// A primitive node as a kernel of its own.
+Group alone(const Graph& graph, Id id);
 
 // The axes of an array that are not 1.
 Extents squeezed(const Extents& shape);
+// The lengths of the domain's axes that are neither reduced nor 1.
+Extents kept_dims(const Group& group);
 
 enum class Level : uint8_t { full, column };
 // What values of that shape are in the domain; nothing: neither.
@@ -40,6 +48,9 @@ std::optional<Level> level_of(const Group& group, const Extents& shape);
 
 // Strides over the domain's axes of an array of that shape and level.
 Extents domain_strides(const Group& group, Level level, const Extents& shape, const Access& access);
+
+// The domain of both as one kernel, without members; nothing: they have none in common.
+std::optional<Group> common_domain(const Group& a, const Group& b);
 
 struct Fused {
   std::vector<Origin> origins;   // of each node

@@ -77,6 +77,42 @@ TEST(FuseTest, AChainIsOneKernelInPlace) {
   EXPECT_EQ(Program::compile(model.graph).value()->report().arena_bytes, 0u);
 }
 
+// What takes more than a few steps for each node would not end.
+TEST(FuseTest, LongChainsAndManyReadersAreOneKernel) {
+  constexpr int kNodes = 50'000;
+  Model chain;
+  Id x = chain.in({4});
+  for (int i = 0; i < kNodes; ++i) x = chain(i % 2 == 0 ? Op::sqrt : Op::negate, {x});
+  chain.graph.set_outputs({x});
+  EXPECT_EQ(Program::compile(chain.graph).value()->kernels().size(), 1u);
+  Model readers;
+  const Id first = readers(Op::exp, {readers.in({4})});
+  Id sum = first;
+  for (int i = 0; i < kNodes / 2; ++i) {
+    sum = readers(Op::add, {readers(Op::maximum, {first, sum}), sum});
+  }
+  readers.graph.set_outputs({sum});
+  EXPECT_EQ(Program::compile(readers.graph).value()->kernels().size(), 1u);
+}
+
+// Two kernels of several nodes become one by a node that reads both.
+TEST(FuseTest, LargeKernelsMeet) {
+  Model model;
+  const Id x = model.in({8, 16});
+  std::vector<Id> ends;
+  for (const Op op : {Op::exp, Op::tanh, Op::sigmoid}) {
+    Id end = model(op, {model.in({8, 16})});
+    for (int i = 0; i < 5; ++i) end = model(Op::add, {model(op, {end}), x});
+    ends.push_back(end);
+  }
+  const Id sums = *model.graph.reduce(Op::sum, ends[0], {1}, true);
+  const Id joined = model(Op::multiply, {model(Op::add, {ends[1], sums}), ends[2]});
+  EXPECT_EQ(kernels(model, {joined}), 1u);
+  // By rows and by columns they do not meet.
+  const Id columns = *model.graph.reduce(Op::sum, ends[1], {0}, true);
+  EXPECT_GE(kernels(model, {model(Op::multiply, {joined, columns})}), 2u);
+}
+
 TEST(FuseTest, AProductHasWhatFollowsIt) {
   Model model;
   const Id x = model.in({2, 10, 16});

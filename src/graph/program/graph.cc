@@ -166,7 +166,14 @@ Result<Id> Graph::reshape(Id input, Extents shape) {
   if (open != shape.end()) {
     *open = 1;
     const int64_t others = element_count(shape);
-    if (others <= 0 || elements % others != 0) return refuse();
+    if (others == 0 && elements == 0) {
+      return wrong("reshape of " + text_of(from.shape) +
+                   " with -1 beside 0: any length would do, give one");
+    }
+    if (others <= 0 || elements % others != 0) {
+      *open = -1;
+      return refuse();
+    }
     *open = elements / others;
   }
   if (Status ok = check_array(from.dtype, shape); !ok) return ok.error();

@@ -16,6 +16,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -88,12 +89,21 @@ class Graph {
   // A node as another graph has it, with inputs of this one that have the same shapes and types.
   Id take(Node node);
 
-  void set_outputs(std::vector<Id> outputs) { outputs_ = std::move(outputs); }
+  void set_outputs(std::vector<Id> outputs) {
+    outputs_ = std::move(outputs);
+    output_of_.clear();
+    for (size_t i = 0; i < outputs_.size(); ++i) output_of_.emplace(outputs_[i], i);
+  }
 
   const Node& operator[](Id id) const { return nodes_[id]; }
   size_t size() const { return nodes_.size(); }
   const std::vector<Id>& inputs() const { return inputs_; }
   const std::vector<Id>& outputs() const { return outputs_; }
+  // The first output that the node is.
+  std::optional<size_t> output_of(Id id) const {
+    const auto found = output_of_.find(id);
+    return found != output_of_.end() ? std::optional(found->second) : std::nullopt;
+  }
   // Nodes that a report counts (is_primitive) and outputs depend on.
   size_t primitives() const;
   // Which nodes outputs depend on.
@@ -106,6 +116,7 @@ class Graph {
   std::vector<Node> nodes_;
   std::vector<Id> inputs_;
   std::vector<Id> outputs_;
+  std::unordered_map<Id, size_t> output_of_;
   std::unordered_multimap<uint64_t, Id> known_;
 };
 

@@ -7,9 +7,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
+#include "graph/program/compiled_steps.h"
 #include "graph/program/graph.h"
 #include "graph/program/typed_steps.h"
 
@@ -49,6 +51,7 @@ struct Slot {
 struct LoopStep {
   enum class Kind : uint8_t {
     elementwise,
+    narrow,   // the same on elements as they lie in memory
     gather,   // operand to slot
     scatter,  // slot to operand
     sum,
@@ -60,6 +63,7 @@ struct LoopStep {
     scan,        // sums of what lies up to each column
     take,        // of inputs[1], an operand, at the places of inputs[0]
     by_columns,  // of an operand whose rows lie beside each other: all its columns at once
+    compiled,    // several element-wise steps in one
   };
   Kind kind = Kind::elementwise;
   Op op = Op::copy;
@@ -71,7 +75,9 @@ struct LoopStep {
   uint8_t scalars = 0;       // inputs that are one number for a row
   bool is_flat = false;      // all rows of a block at once
   uint32_t partial = 0;      // of reductions: their number in the phase
-  Lanes lanes = Lanes::f32;  // of reductions and scans
+  Lanes lanes = Lanes::f32;  // that are computed with
+  DType dtype = DType::f32;  // of an element-wise result
+  std::shared_ptr<const CompiledSteps> compiled;
   // The axis of a take: its number, how many elements it has and how far apart they lie.
   int64_t axis = 0;
   int64_t extent = 0;
@@ -105,8 +111,7 @@ struct LoopProduct {
   size_t b_scratch = 0;
   size_t c_scratch = 0;   // where c is Place::product
   size_t block_rows = 0;  // rows of C at a time, at most
-  // Rows of a unit of work. With depth > 256 a product of fewer rows may add in another order
-  // (graph/ops/product.cc): then results would depend on how rows are shared among threads.
+  // Rows of a unit of work.
   size_t unit_rows = 0;
 };
 

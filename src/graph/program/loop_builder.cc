@@ -23,13 +23,18 @@ constexpr int64_t kLeastMultiplications = 3'000'000;
 }  // namespace
 
 size_t LoopBuilder::operand(Operand operand, Extents strides) {
-  for (size_t i = 0; i < raw_.size(); ++i) {
+  for (const size_t i : operands_of_[operand.node]) {
     const Operand& known = raw_[i].operand;
-    if (known.place == operand.place && known.node == operand.node &&
-        known.offset == operand.offset && raw_[i].strides == strides) {
+    if (known.place == operand.place && known.offset == operand.offset &&
+        raw_[i].strides == strides) {
       return i;
     }
   }
+  return new_operand(std::move(operand), std::move(strides));
+}
+
+size_t LoopBuilder::new_operand(Operand operand, Extents strides) {
+  operands_of_[operand.node].push_back(raw_.size());
   raw_.push_back({std::move(operand), std::move(strides)});
   return raw_.size() - 1;
 }
@@ -38,12 +43,10 @@ size_t LoopBuilder::operand(Operand operand, Extents strides) {
 // are all elements of constants in lanes.
 Operand LoopBuilder::memory_of(Id root, int64_t offset) const {
   const Node& node = graph_[root];
-  const std::vector<Id>& outputs = graph_.outputs();
-  const bool is_output = std::find(outputs.begin(), outputs.end(), root) != outputs.end();
   Operand operand;
   operand.place = node.op == Op::input      ? Place::input
                   : node.op == Op::constant ? Place::constant
-                  : is_output               ? Place::output
+                  : graph_.output_of(root)  ? Place::output
                                             : Place::arena;
   operand.node = root;
   operand.dtype = node.dtype;
@@ -107,9 +110,8 @@ void LoopBuilder::set_table(const Node& node, Member& member) {
   member.stride = access.strides[axis];
   access.strides[axis] = 0;
   // Not shared with other readers, which may read it where they write.
-  raw_.push_back({memory_of(origin.root, access.offset),
-                  domain_strides(group_, member.level, node.shape, access)});
-  member.table = raw_.size() - 1;
+  member.table = new_operand(memory_of(origin.root, access.offset),
+                             domain_strides(group_, member.level, node.shape, access));
 }
 
 void LoopBuilder::add_product(Id id, bool is_written) {
@@ -130,9 +132,9 @@ void LoopBuilder::add_product(Id id, bool is_written) {
       access.strides[rank - 1] = 0;
     }
     // Not shared with other readers: its columns are not the domain's.
-    raw_.push_back({memory_of(origin.root, access.offset),
-                    domain_strides(group_, Level::full, node.shape, access)});
-    return static_cast<uint32_t>(raw_.size() - 1);
+    return static_cast<uint32_t>(
+        new_operand(memory_of(origin.root, access.offset),
+                    domain_strides(group_, Level::full, node.shape, access)));
   };
   product.a = matrix(node.inputs[0], rank - 1, product.a_depth);
   product.b = matrix(node.inputs[1], rank - 2, product.b_depth);

@@ -7,6 +7,7 @@
 
 #include <map>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "graph/program/domain.h"
@@ -52,6 +53,7 @@ class LoopBuilder {
   };
 
   size_t operand(Operand operand, Extents strides);
+  size_t new_operand(Operand operand, Extents strides);
   Operand memory_of(Id root, int64_t offset) const;
   Input input(Id id, Level level, const Extents& shape);
   void add_product(Id id, bool is_written);
@@ -84,6 +86,7 @@ class LoopBuilder {
   const Fused& fused_;
   const Group& group_;
   std::vector<RawOperand> raw_;
+  std::unordered_map<Id, std::vector<size_t>> operands_of_;  // of each node's memory
   std::vector<Member> members_;
   std::map<Id, size_t> member_of_;
   Loop loop_;

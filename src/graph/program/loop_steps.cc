@@ -158,6 +158,8 @@ void LoopBuilder::emit(size_t at, size_t place) {
     fill(member, step);
     step.partial = static_cast<uint32_t>(loop_.phases[member.phase].reductions++);
   } else {
+    step.lanes = member.computed;
+    step.dtype = member.dtype;
     step.run = step_for(step.op, member.computed, member.dtype, step.scalars);
   }
   write(step, member);
@@ -186,6 +188,9 @@ void LoopBuilder::write(const LoopStep& made, Member& member) {
 void LoopBuilder::fill(const Member& member, LoopStep& step) {
   if (step.scalars == 0) return;
   LoopStep fill;
+  fill.op = Op::copy;
+  fill.lanes = member.computed;
+  fill.dtype = member.dtype;
   fill.inputs[0] = step.inputs[0];
   fill.scalars = step.scalars;
   fill.run = step_for(Op::copy, member.computed, member.dtype, fill.scalars);

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <unordered_map>
+#include <vector>
 
 namespace hoist::graph::program {
 namespace {
@@ -15,17 +18,55 @@ struct Range {
   size_t last_use = 0;  // kernel
 };
 
+// When a loop's steps read and write its operands, counted from 1.
+struct LoopUses {
+  struct Node {
+    size_t first_operand = 0;
+    size_t operands = 0;
+  };
+
+  explicit LoopUses(const Loop& loop)
+      : last_read(loop.operands.size()), first_write(loop.operands.size(), kNever) {
+    for (size_t i = 0; i < loop.operands.size(); ++i) {
+      Node& node = of_node.try_emplace(loop.operands[i].node, Node{i, 0}).first->second;
+      ++node.operands;
+    }
+    if (loop.phases.empty()) return;
+    const auto operand = [&](uint32_t slot) -> std::optional<size_t> {
+      if (loop.slots[slot].kind != Slot::Kind::operand) return {};
+      return loop.slots[slot].index;
+    };
+    size_t now = 0;
+    for (const auto* steps : {&loop.phases[0].columns, &loop.phases[0].steps}) {
+      for (const LoopStep& step : *steps) {
+        ++now;
+        for (const uint32_t slot : step.inputs) {
+          if (const auto read = operand(slot)) last_read[*read] = now;
+        }
+        if (const auto written = operand(step.output)) {
+          first_write[*written] = std::min(first_write[*written], now);
+        }
+      }
+    }
+  }
+
+  std::unordered_map<Id, Node> of_node;
+  std::vector<size_t> last_read;    // 0: not
+  std::vector<size_t> first_write;  // kNever: not
+};
+
 class Planner {
  public:
   Planner(const Graph& graph, std::vector<Kernel>& kernels) : graph_(graph), kernels_(kernels) {}
 
   Plan run() {
     find_last_uses();
+    for (const Kernel& kernel : kernels_) uses_.emplace_back(kernel.loops[0]);
     for (size_t k = 0; k < kernels_.size(); ++k) {
       std::erase_if(live_, [&](const Range& range) { return range.last_use < k; });
       for (const Id output : kernels_[k].outputs) {
         const auto use = last_use_.find(output);
-        if (use == last_use_.end() || is_output(output)) continue;
+        if (use == last_use_.end() || graph_.output_of(output)) continue;
         place(output, k, use->second);
       }
     }
@@ -39,11 +80,6 @@ class Planner {
   }
 
  private:
-  bool is_output(Id id) const {
-    const auto& outputs = graph_.outputs();
-    return std::find(outputs.begin(), outputs.end(), id) != outputs.end();
-  }
-
   bool is_boolean(Id id) const { return graph_[id].dtype == DType::boolean; }
 
   void find_last_uses() {
@@ -92,75 +128,49 @@ class Planner {
       if (operand.place != Place::arena || operand.node == id) continue;
       const auto use = last_use_.find(operand.node);
       if (use == last_use_.end() || use->second != kernel) continue;
-      if (may_take_place(loop, operand.node, id)) return operand.node;
+      if (may_take_place(kernel, operand.node, id)) return operand.node;
     }
     return id;
   }
 
   // Whether each element of `input` is read only where that of `result` is written, and not after
   // that.
-  bool may_take_place(const Loop& loop, Id input, Id result) const {
+  bool may_take_place(size_t kernel, Id input, Id result) const {
+    const Loop& loop = kernels_[kernel].loops[0];
     if (loop.product || loop.phases.size() != 1 || loop.phases[0].reductions != 0) return false;
     if (graph_[input].elements() != graph_[result].elements()) return false;
-    const auto named = [&](Id id) {
-      return std::find_if(loop.operands.begin(), loop.operands.end(),
-                          [&](const Operand& operand) { return operand.node == id; });
-    };
-    const Operand& from = *named(input);
-    const Operand& to = *named(result);
-    const auto readers =
-        std::count_if(loop.operands.begin(), loop.operands.end(),
-                      [&](const Operand& operand) { return operand.node == input; });
-    return readers == 1 && from.dtype == to.dtype && from.offset == 0 && from.outer == to.outer &&
-           from.row == to.row && from.columns == to.columns && is_read_before(loop, from, to);
+    const LoopUses& uses = uses_[kernel];
+    const LoopUses::Node& reads = uses.of_node.at(input);
+    const size_t written = uses.of_node.at(result).first_operand;
+    const Operand& from = loop.operands[reads.first_operand];
+    const Operand& to = loop.operands[written];
+    return reads.operands == 1 && from.dtype == to.dtype && from.offset == 0 &&
+           from.outer == to.outer && from.row == to.row && from.columns == to.columns &&
+           uses.last_read[reads.first_operand] <= uses.first_write[written];
   }
 
   // Pairs of input and output that may be the same memory.
   void find_outputs_in_place() {
     const std::vector<Id>& outputs = graph_.outputs();
-    plan_.may_be_input.assign(outputs.size(), std::vector<bool>(graph_.inputs().size()));
+    const std::vector<Id>& inputs = graph_.inputs();
+    std::vector<size_t> writer(graph_.size(), kNever);  // kernels
+    std::vector<size_t> last_reader(graph_.size(), kNever);
+    for (size_t k = 0; k < kernels_.size(); ++k) {
+      for (const Id output : kernels_[k].outputs) writer[output] = k;
+      for (const Loop& loop : kernels_[k].loops) {
+        for (const Operand& operand : loop.operands) last_reader[operand.node] = k;
+      }
+    }
+    plan_.may_be_input.assign(outputs.size(), std::vector<bool>(inputs.size()));
     for (size_t o = 0; o < outputs.size(); ++o) {
-      for (size_t i = 0; i < graph_.inputs().size(); ++i) {
-        plan_.may_be_input[o][i] = may_be(graph_.inputs()[i], outputs[o]);
+      const size_t written = writer[outputs[o]];
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        const size_t read = last_reader[inputs[i]];
+        plan_.may_be_input[o][i] = read == kNever || written == kNever || read < written ||
+                                   (read == written && kernels_[read].loops.size() == 1 &&
+                                    may_take_place(read, inputs[i], outputs[o]));
       }
     }
-  }
-
-  bool may_be(Id input, Id output) const {
-    bool is_written = false;
-    for (const Kernel& kernel : kernels_) {
-      const bool writes =
-          std::find(kernel.outputs.begin(), kernel.outputs.end(), output) != kernel.outputs.end();
-      for (const Loop& loop : kernel.loops) {
-        const bool reads =
-            std::any_of(loop.operands.begin(), loop.operands.end(),
-                        [&](const Operand& operand) { return operand.node == input; });
-        if (!reads) continue;
-        if (is_written) return false;
-        if (writes && (kernel.loops.size() != 1 || !may_take_place(loop, input, output))) {
-          return false;
-        }
-      }
-      is_written |= writes;
-    }
-    return true;
-  }
-
-  static bool is_read_before(const Loop& loop, const Operand& input, const Operand& result) {
-    const auto lies_in = [&](uint32_t slot, const Operand& operand) {
-      return loop.slots[slot].kind == Slot::Kind::operand &&
-             &loop.operands[loop.slots[slot].index] == &operand;
-    };
-    bool is_written = false;
-    for (const auto* steps : {&loop.phases[0].columns, &loop.phases[0].steps}) {
-      for (const LoopStep& step : *steps) {
-        for (const uint32_t slot : step.inputs) {
-          if (is_written && lies_in(slot, input)) return false;
-        }
-        is_written |= lies_in(step.output, result);
-      }
-    }
-    return true;
   }
 
   void resolve(Operand& operand) const {
@@ -171,12 +181,9 @@ class Planner {
       case Place::constant:
         operand.fixed = graph_[operand.node].values->bytes();
         return;
-      case Place::output: {
-        const auto& outputs = graph_.outputs();
-        operand.index = static_cast<size_t>(
-            std::find(outputs.begin(), outputs.end(), operand.node) - outputs.begin());
+      case Place::output:
+        operand.index = *graph_.output_of(operand.node);
         return;
-      }
       case Place::arena:
         operand.arena = begin_.at(operand.node);
         return;
@@ -188,6 +195,7 @@ class Planner {
   const Graph& graph_;
   std::vector<Kernel>& kernels_;
   Plan plan_;
+  std::vector<LoopUses> uses_;  // of each kernel's first loop
   std::map<Id, size_t> last_use_;
   std::map<Id, size_t> begin_;
   std::vector<Range> live_;

@@ -1,7 +1,6 @@
 #include "graph/program/program.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <new>
 
@@ -15,10 +14,6 @@
 
 namespace hoist::graph::program {
 namespace {
-
-constexpr uint32_t kTimedCalls = 3;
-// Threads take some microseconds to begin; below this they would not pay.
-constexpr uint32_t kLeastForThreads = 100'000;  // ns
 
 size_t size_of(const Node& node) {
   return static_cast<size_t>(node.elements()) * bytes_of(node.dtype);
@@ -101,10 +96,11 @@ Result<std::shared_ptr<const Program>> Program::compile(const Graph& graph,
   const std::vector<Id>& outputs = made.outputs();
   for (size_t i = 0; i < outputs.size(); ++i) {
     program->output_bytes_.push_back(size_of(made[outputs[i]]));
-    const auto first = std::find(outputs.begin(), outputs.end(), outputs[i]) - outputs.begin();
-    program->same_output_.push_back(static_cast<size_t>(first));
-    program->has_same_outputs_ |= static_cast<size_t>(first) != i;
+    const size_t first = *made.output_of(outputs[i]);
+    program->same_output_.push_back(first);
+    program->has_same_outputs_ |= first != i;
   }
+  program->replacement_ = std::make_unique<Replacement>(program->kernels_, options.compiler);
   program->timings_ = std::make_unique<Timing[]>(program->kernels_.size());
   // No more than the pool has: each has memory of its own.
   program->threads_ = std::min(options.threads != 0 ? options.threads : usable_cpus(),
@@ -225,46 +221,6 @@ Status Program::run(std::span<const array::View> inputs,
   for (const array::View& view : inputs) from.push_back(view.data);
   for (const array::View& view : outputs) to.push_back(view.data);
   return run(from, to);
-}
-
-void Program::run_kernels(const Memory& memory, std::byte* scratch) const {
-  for (size_t i = 0; i < kernels_.size(); ++i) run_kernel(i, memory, scratch);
-}
-
-void Program::run_kernel(size_t kernel, const Memory& memory, std::byte* scratch) const {
-  Timing& timing = timings_[kernel];
-  const bool is_timed = threads_ > 1 && timing.calls.load(std::memory_order_relaxed) < kTimedCalls;
-  if (!is_timed && threads_ > 1 &&
-      timing.nanoseconds.load(std::memory_order_relaxed) >= kLeastForThreads) {
-    for (const Loop& loop : kernels_[kernel].loops) run_on_threads(loop, memory, scratch);
-    return;
-  }
-  const auto begin =
-      is_timed ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
-  for (const Loop& loop : kernels_[kernel].loops) {
-    run_loop(loop, memory, scratch, 0, units(loop));
-  }
-  if (!is_timed) return;
-  const auto took = std::chrono::steady_clock::now() - begin;
-  const auto nanoseconds = static_cast<uint32_t>(std::min<int64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(took).count(), UINT32_MAX - 1));
-  uint32_t best = timing.nanoseconds.load();
-  while (nanoseconds < best && !timing.nanoseconds.compare_exchange_weak(best, nanoseconds)) {
-  }
-  ++timing.calls;
-}
-
-void Program::run_on_threads(const Loop& loop, const Memory& memory, std::byte* scratch) const {
-  const int64_t count = units(loop);
-  ThreadPool& pool = ThreadPool::process();
-  const int64_t parts = std::min<int64_t>({count, threads_, static_cast<int64_t>(pool.size())});
-  if (parts <= 1) return run_loop(loop, memory, scratch, 0, count);
-  const auto part = [&](size_t i) {
-    const auto at = static_cast<int64_t>(i);
-    run_loop(loop, memory, scratch + i * scratch_bytes_, count * at / parts,
-             count * (at + 1) / parts);
-  };
-  pool.parallel_for(static_cast<size_t>(parts), [&part](size_t i) { part(i); });
 }
 
 }  // namespace hoist::graph::program

@@ -12,8 +12,9 @@
 //
 // Results: those of interpret() of the same graph, bit for bit but for NaNs' payloads, except
 //   - with fast_math,
-//   - for products of more than 256 terms, whose order depends on the shape: there, as everywhere,
-//     |error| <= depth u sum of |a b| (graph/ops/product.h).
+//   - for f32 products of at most 3 rows and more than 512 terms by a matrix of 12 288 elements or
+//     more: these add all terms of an element in their order, others 512 at a time. There, as
+//     everywhere, |error| <= depth u sum of |a b| (graph/ops/product.h).
 // They do not depend on the number of threads.
 #pragma once
 
@@ -28,6 +29,7 @@
 #include "base/result.h"
 #include "graph/program/graph.h"
 #include "graph/program/loop.h"
+#include "graph/program/replacement.h"
 #include "graph/program/run_loop.h"
 
 namespace hoist::graph::program {
@@ -37,6 +39,8 @@ struct CompileOptions {
   bool canonicalises = true;
   bool fuses = true;  // else each node is a kernel
   int threads = 0;    // at most, and no more than the process may use; 0: as many as it may
+  // Where a program that runs for long gets compiled kernels from; null: nowhere.
+  KernelCompiler* compiler = nullptr;
 };
 
 struct KernelReport {
@@ -54,7 +58,7 @@ struct Report {
   std::vector<KernelReport> kernels;
 };
 
-class Program {
+class Program : public std::enable_shared_from_this<Program> {
  public:
   static Result<std::shared_ptr<const Program>> compile(const Graph& graph,
                                                         CompileOptions options = {});
@@ -78,6 +82,8 @@ class Program {
   const Node& output(size_t i) const { return outputs_[i]; }
   const std::vector<Kernel>& kernels() const { return kernels_; }
   const Report& report() const { return report_; }
+  // Puts compiled kernels in the place of kernels().
+  Replacement& replacement() const { return *replacement_; }
 
  private:
   struct Context;
@@ -94,6 +100,14 @@ class Program {
   void give_back(std::unique_ptr<Context> context) const;
   void run_kernels(const Memory& memory, std::byte* scratch) const;
   void run_kernel(size_t kernel, const Memory& memory, std::byte* scratch) const;
+  void run_timed(size_t kernel, const Memory& memory, std::byte* scratch) const;
+  // On threads where it is known that they pay.
+  void run_loops(const Kernel& kernel, size_t number, const Memory& memory,
+                 std::byte* scratch) const;
+  // Precompiled and compiled kernels.
+  void run_both(const Memory& memory, std::byte* scratch) const;
+  void try_candidate(size_t kernel, const Kernel& candidate, const Memory& memory,
+                     std::byte* scratch) const;
   void run_on_threads(const Loop& loop, const Memory& memory, std::byte* scratch) const;
   // `invalid_argument` where outputs overlap each other.
   Status check_apart(std::span<void* const> outputs) const;
@@ -115,6 +129,7 @@ class Program {
   int threads_ = 1;
   Report report_;
   std::unique_ptr<Timing[]> timings_;
+  std::unique_ptr<Replacement> replacement_;
   mutable std::array<std::atomic<Context*>, 16> idle_{};
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "graph/ops/product.h"
 #include "graph/program/composites.h"
 #include "graph/program/testing.h"
 
@@ -204,8 +205,8 @@ class RandomGraph {
   void matmul() {
     const Id a = any();
     const Extents shape = graph_[a].shape;
-    // Deeper ones may add in another order (program.h); LargeProductsAreWithinTheirBound has them.
-    if (shape.size() < 2 || shape.back() > 256) return;
+    // Deeper ones of few rows add in another order (program.h); DeepProducts has them.
+    if (shape.size() < 2 || shape.back() > static_cast<int64_t>(kProductDepth)) return;
     if (random_.below(2) == 0) {
       const int64_t columns = extent();
       if (shape.back() * columns > 60'000) return;

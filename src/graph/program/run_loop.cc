@@ -142,7 +142,11 @@ class Run {
       const Slot& slot = loop_.slots[i];
       if (slot.kind == Slot::Kind::operand) {
         const Operand& operand = loop_.operands[slot.index];
-        if (operand.is_converted) continue;
+        if (operand.is_converted) {  // for compiled steps, which have them where they lie well
+          at_[i] = origins_[slot.index] +
+                   (row_in(operand, row) * slot.row + column * slot.column) * operand.item;
+          continue;
+        }
         at_[i] = origins_[slot.index] + row_in(operand, row) * slot.row_bytes +
                  column * slot.column_bytes;
       } else if (slot.kind == Slot::Kind::row) {
@@ -156,6 +160,7 @@ class Run {
     for (const LoopStep& step : phase.steps) {
       switch (step.kind) {
         case LoopStep::Kind::elementwise:
+        case LoopStep::Kind::narrow:
           elementwise(step, rows, width);
           break;
         case LoopStep::Kind::gather:
@@ -164,6 +169,9 @@ class Run {
           break;
         case LoopStep::Kind::take:
           take(step, {row, rows, column, width});
+          break;
+        case LoopStep::Kind::compiled:
+          compiled(*step.compiled, rows, width);
           break;
         case LoopStep::Kind::scan:
           scan_block(loop_, step, at_, partials_, rows, column, width);
@@ -189,6 +197,14 @@ class Run {
       step.run(a + r * a_row, b + r * b_row, c + r * c_row, out + r * out_row,
                static_cast<size_t>(width));
     }
+  }
+
+  void compiled(const CompiledSteps& steps, int64_t rows, int64_t width) {
+    void* arrays[CompiledSteps::kMostSlots];
+    size_t count = 0;
+    for (const uint32_t slot : steps.slots()) arrays[count++] = at_[slot];
+    if (steps.is_flat()) return steps.run(arrays, 1, rows * width);
+    steps.run(arrays, rows, width);
   }
 
   void on_columns(const LoopStep& step, int64_t row, int64_t rows) {

@@ -247,6 +247,7 @@ const StepTable kSteps = {
 #else
     .name = "scalar",
 #endif
+    .fuses = HWY_NATIVE_FMA != 0,
     .table = all_steps(),
     .minimum = minimum_of_all,
     .maximum = maximum_of_all,

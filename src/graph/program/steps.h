@@ -33,6 +33,9 @@ namespace hoist::graph::program {
 // f32.
 using Step = void (*)(const void* a, const void* b, const void* c, void* out, size_t n);
 
+// By which inputs are one number.
+using StepRow = std::array<Step, 8>;
+
 // Which inputs are one number for the whole stretch.
 inline constexpr unsigned kScalarA = 1;
 inline constexpr unsigned kScalarB = 2;
@@ -42,6 +45,7 @@ inline constexpr size_t kFew = 64;
 
 struct StepTable {
   const char* name;                             // "avx512"
+  bool fuses;                                   // functions round a product and a sum once
   std::array<std::array<Step, 8>, kOps> table;  // null where there is none
   float (*minimum)(const float* a, size_t n);   // n >= 1
   float (*maximum)(const float* a, size_t n);

@@ -1,9 +1,10 @@
-// The steps of lanes other than f32, and casts: as steps.h has them for f32. Plain loops, compiled
-// for each instruction set; all of them give the same bits, but for products.
+// The steps of lanes other than f32, and casts: as steps.h has them for f32. Compiled for each
+// instruction set; all of them give the same bits, but for products, exp, log, tanh and sigmoid.
 //
 // Results: of f64, add, subtract, multiply, divide, sqrt are correctly rounded, rsqrt is sqrt and a
-// division; other functions, and the sigmoid's exp, are libm's. Integers wrap. A power of
-// an integer to a negative one is 1 / x^n, truncated; that of 0 is 0.
+// division. With u = 2^-53 and e the exact result, exp and log have an error <= 2 u |e|, tanh <= 5
+// u |e|, sigmoid <= 4 u |e|; below 2^-1022, 2^-1074. Other functions are libm's. Integers wrap. A
+// power of an integer to a negative one is 1 / x^n, truncated; that of 0 is 0.
 #pragma once
 
 #include <array>
@@ -16,7 +17,7 @@ namespace hoist::graph::program {
 
 struct TypedSteps {
   const char* name;
-  using Row = std::array<Step, 8>;
+  using Row = StepRow;
   // By Lanes; of f32 what StepTable lacks.
   std::array<std::array<Row, kOps>, kLaneKinds> table;
   // By lanes and DType.

@@ -98,10 +98,13 @@ std::optional<Lane> value_of(std::string_view text, DType dtype) {
       return text == "false" ? std::optional(Lane{0}) : std::nullopt;
     }
     if (dtype != DType::f16 && dtype != DType::bf16) return float_of<Lane>(text);
-    if (text.starts_with("nan")) return float_of<Lane>(text);
-    const std::optional<double> value = float_of<double>(text);
-    if (!value) return std::nullopt;
-    return dtype == DType::f16 ? program::rounded_f16(*value) : program::rounded_bf16(*value);
+    const auto rounded = [&](auto value) -> std::optional<Lane> {
+      if (!value) return std::nullopt;
+      return dtype == DType::f16 ? program::rounded_f16(*value) : program::rounded_bf16(*value);
+    };
+    // Bits of a NaN are those of f32, of which the type has the upper ones.
+    return text.starts_with("nan") ? rounded(float_of<float>(text))
+                                   : rounded(float_of<double>(text));
   } else {
     const std::optional<Lane> value = number_of<Lane>(text);
     if (!value || program::is_lane_type(dtype)) return value;

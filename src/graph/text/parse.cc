@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "base/file.h"
@@ -216,7 +216,7 @@ class Parser {
         name = reader_.word();
         const px::Span span = reader_.last();
         if (!is_name(name)) return reader_.error_here("an output", "return %2, or return y = %2");
-        if (std::find(named_.outputs.begin(), named_.outputs.end(), name) != named_.outputs.end()) {
+        if (!output_names_.insert(name).second) {
           return reader_.error(span, fmt::format("output {} is there already", name),
                                "give it another name");
         }
@@ -234,6 +234,7 @@ class Parser {
   NamedGraph named_;
   std::vector<Id> outputs_;
   std::unordered_map<std::string_view, Id> known_;
+  std::unordered_set<std::string> output_names_;
   bool has_returned_ = false;
 };
 

@@ -117,6 +117,33 @@ TEST(ProgramTextTest, ConstantsKeepTheirBits) {
   }
 }
 
+// What a type of 16 bits lacks is rounded away, and signalling NaNs are quiet ones: none is
+// infinity.
+TEST(ProgramTextTest, NansOfNarrowTypes) {
+  for (const std::string type : {"f16", "bf16"}) {
+    for (const char* const nan : {"nan.7f800001", "nan.ff800001", "nan.7fc00001", "nan.7fa00000"}) {
+      for (const size_t count : {size_t{2}, size_t{20}}) {
+        std::string list = nan;
+        for (size_t i = 1; i < count; ++i) list += std::string(", ") + nan;
+        const NamedGraph first = parse("hoist graph 1\n%0 = constant [" + list + "] : " + type +
+                                           "[" + std::to_string(count) + "]\nreturn %0\n",
+                                       "t")
+                                     .value();
+        const std::string text = print(first);
+        SCOPED_TRACE(text);
+        expect_same(first.graph, parse(text, "t").value().graph);
+        const auto program = program::Program::compile(first.graph).value();
+        std::vector<uint16_t> found(count);
+        void* const to = found.data();
+        ASSERT_TRUE(program->run(std::span<const void* const>(), {&to, 1}));
+        for (const uint16_t bits : found) {
+          EXPECT_GT(bits & 0x7fff, type == "f16" ? 0x7c00 : 0x7f80) << std::hex << bits;
+        }
+      }
+    }
+  }
+}
+
 TEST(ProgramTextTest, NamesThatCannotBeWrittenAreLeftOut) {
   NamedGraph graph = parse(kLayer, "layer").value();
   graph.name = "a b";
@@ -126,6 +153,27 @@ TEST(ProgramTextTest, NamesThatCannotBeWrittenAreLeftOut) {
   EXPECT_EQ(read.name, "");
   EXPECT_EQ(read.inputs, (std::vector<std::string>{"x", ""}));
   EXPECT_EQ(read.outputs, (std::vector<std::string>{"", "", "", "a.b_1", ""}));
+}
+
+// What takes more than a few steps for each output would not end.
+TEST(ProgramTextTest, ManyOutputs) {
+  constexpr size_t kOutputs = 50'000;
+  std::string text = "hoist graph 1\n%x = input : f32[2]\n";
+  std::string last = "return ";
+  for (size_t i = 0; i < kOutputs; ++i) {
+    const std::string number = std::to_string(i);
+    text += "%n" + number + " = " + (i % 2 == 0 ? "exp" : "negative") + " %" +
+            (i == 0 ? "x" : "n" + std::to_string(i - 1)) + " : f32[2]\n";
+    last += (i == 0 ? "y" : ", y") + number + " = %n" + number;
+  }
+  const Result<NamedGraph> read = parse(text + last + "\n", "t");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->outputs.size(), kOutputs);
+  const auto program = program::Program::compile(read->graph).value();
+  EXPECT_EQ(program->outputs(), kOutputs);
+  const Result<NamedGraph> twice = parse(text + last + ", y0 = %n1\n", "t");
+  ASSERT_FALSE(twice);
+  EXPECT_NE(twice.error().message.find("output y0 is there already"), std::string::npos);
 }
 
 TEST(ProgramTextTest, RandomGraphsSurvive) {

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "base/bytes_text.h"
+#include "base/utf8.h"
 #include "match/index/index_state.h"
 
 namespace hoist::match {

@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "match/vocabulary/utf8.h"
+#include "base/utf8.h"
 
 namespace hoist::match {
 namespace {

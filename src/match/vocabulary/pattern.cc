@@ -8,8 +8,8 @@
 #include <limits>
 #include <memory>
 
+#include "base/utf8.h"
 #include "match/vocabulary/printable.h"
-#include "match/vocabulary/utf8.h"
 
 namespace hoist::match {
 namespace {
@@ -93,14 +93,6 @@ PatternText pattern_of(const std::vector<std::vector<std::string>>& events) {
     pattern.end_event();
   }
   return pattern;
-}
-
-bool is_utf8(std::string_view text) {
-  uint32_t code_point = 0;
-  for (size_t at = 0; at < text.size();) {
-    if (!next_code_point(text, at, code_point)) return false;
-  }
-  return true;
 }
 
 Status normalise(PatternText& pattern, bool sort) {

@@ -50,8 +50,6 @@ std::vector<uint16_t> event_sizes_of(const PatternText& pattern);
 // Whether a normalised pattern can be learned: `invalid_argument` below `least` symbols.
 Status check_learnable(const PatternText& pattern, size_t least = kMinPatternTokens);
 
-bool is_utf8(std::string_view text);
-
 // Python's repr() of the list of lists of strings, appended to `out`.
 void append_python_repr(const PatternText& pattern, std::string& out);
 

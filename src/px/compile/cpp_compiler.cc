@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -13,8 +14,10 @@
 #include <filesystem>
 #include <string_view>
 #include <system_error>
+#include <thread>
 
 #include "base/file.h"
+#include "base/stopwatch.h"
 
 namespace hoist::px {
 namespace {
@@ -42,6 +45,7 @@ class TemporaryFolder {
     if (!path_.empty()) fs::remove_all(path_, ignored);
   }
 
+  const std::string& path() const { return path_; }
   std::string file(std::string_view name) const { return fmt::format("{}/{}", path_, name); }
 
  private:
@@ -49,13 +53,14 @@ class TemporaryFolder {
   std::string path_;
 };
 
-// Our environment, in which Hoist takes nothing over.
-std::vector<std::string> child_environment() {
-  std::vector<std::string> list = {"HOIST=off", "LC_ALL=C"};
+// Our environment, in which Hoist takes nothing over. A compiler that is ended leaves its own files
+// in `folder`.
+std::vector<std::string> child_environment(const std::string& folder) {
+  std::vector<std::string> list = {"HOIST=off", "LC_ALL=C", "TMPDIR=" + folder};
   for (char** at = environ; *at != nullptr; ++at) {
     const std::string_view entry = *at;
     const bool is_replaced = entry.starts_with("HOIST=") || entry.starts_with("LC_ALL=") ||
-                             entry.starts_with("LD_PRELOAD=");
+                             entry.starts_with("LD_PRELOAD=") || entry.starts_with("TMPDIR=");
     if (!is_replaced) list.emplace_back(entry);
   }
   return list;
@@ -68,28 +73,66 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return list;
 }
 
-// Runs it to its end, with what it says in the file `messages`; gives its status.
-Result<int> run(std::vector<std::string> words, const std::string& messages) {
+// Waits for a child to end, or ends it and its group. `cancelled` in that case.
+Result<int> wait(pid_t child, const CompileLimits& limits, const std::string& name) {
+  const bool has_limits = limits.longest.count() != 0 || limits.stop.stop_possible();
+  const Stopwatch watch;
+  std::chrono::milliseconds pause(1);
+  for (;;) {
+    int status = 0;
+    const pid_t ended = ::waitpid(child, &status, has_limits ? WNOHANG : 0);
+    if (ended == child) return status;
+    // Where the program reaps all children itself, what the compiler has written tells.
+    if (ended < 0 && errno != EINTR) return 0;
+    if (ended < 0) continue;
+    const bool is_late = limits.longest.count() != 0 &&
+                         watch.milliseconds() > static_cast<double>(limits.longest.count());
+    if (is_late || limits.stop.stop_requested()) {
+      ::kill(-child, SIGKILL);
+      while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+      }
+      return fail(ErrorCode::cancelled,
+                  is_late ? fmt::format("{} was ended after {} s", name,
+                                        static_cast<double>(limits.longest.count()) / 1e3)
+                          : fmt::format("{} was ended", name));
+    }
+    std::this_thread::sleep_for(pause);
+    pause = std::min(2 * pause, std::chrono::milliseconds(20));
+  }
+}
+
+// Runs it to its end, with what it says in the folder's file `messages`; gives its status.
+Result<int> run(std::vector<std::string> words, const TemporaryFolder& folder,
+                const CompileLimits& limits) {
+  const std::string messages = folder.file("messages");
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_addopen(&actions, 1, messages.c_str(), O_WRONLY | O_CREAT | O_TRUNC,
                                      0600);
   ::posix_spawn_file_actions_adddup2(&actions, 1, 2);
-  std::vector<std::string> environment = child_environment();
+  // Threads of ours block signals, which compilers must not; what they start is in their group.
+  posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::posix_spawnattr_setsigmask(&attributes, &none);
+  short flags = POSIX_SPAWN_SETSIGMASK;
+  if (limits.longest.count() != 0 || limits.stop.stop_possible()) {
+    ::posix_spawnattr_setpgroup(&attributes, 0);
+    flags |= POSIX_SPAWN_SETPGROUP;
+  }
+  ::posix_spawnattr_setflags(&attributes, flags);
+  std::vector<std::string> environment = child_environment(folder.path());
   pid_t child = 0;
-  const int error = ::posix_spawn(&child, words.front().c_str(), &actions, nullptr,
+  const int error = ::posix_spawn(&child, words.front().c_str(), &actions, &attributes,
                                   pointers(words).data(), pointers(environment).data());
   ::posix_spawn_file_actions_destroy(&actions);
+  ::posix_spawnattr_destroy(&attributes);
   if (error != 0) {
     return fail(ErrorCode::io, fmt::format("cannot start {}", words.front()), error);
   }
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0) {
-    // Where the program reaps all children itself, what the compiler has written tells.
-    if (errno != EINTR) return 0;
-  }
-  return status;
+  return wait(child, limits, words.front());
 }
 
 }  // namespace
@@ -133,7 +176,8 @@ std::vector<std::string> kernel_options() {
 }
 
 Result<std::vector<std::byte>> compile_shared(const CppCompiler& compiler, const std::string& text,
-                                              const std::vector<std::string>& options) {
+                                              const std::vector<std::string>& options,
+                                              const CompileLimits& limits) {
   const Result<TemporaryFolder> folder = TemporaryFolder::make();
   if (!folder) return folder.error();
   const std::string source = folder->file("kernels.cc");
@@ -145,7 +189,7 @@ Result<std::vector<std::byte>> compile_shared(const CppCompiler& compiler, const
   // g++ 12.2 may exchange two stores of one turn of a loop to one place.
   if (!compiler.is_clang) words.emplace_back("-fno-tree-loop-distribution");
   words.insert(words.end(), {"-o", object, source});
-  const Result<int> status = run(std::move(words), messages);
+  const Result<int> status = run(std::move(words), *folder, limits);
   if (!status) return status.error();
   const Result<std::string> code = read_file(object, kLargestObject);
   if (*status != 0 || !code) {

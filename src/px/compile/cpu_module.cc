@@ -11,10 +11,10 @@
 
 #include "base/blake3.h"
 #include "base/file.h"
+#include "base/per_process.h"
 #include "base/stopwatch.h"
 #include "base/threads.h"
 #include "device/module_cache.h"
-#include "px/compile/cpp_compiler.h"
 
 namespace hoist::px {
 namespace {
@@ -25,24 +25,27 @@ constexpr uint64_t kThreadsOfAPart = 16384;
 constexpr uint64_t kPartsOfAThread = 4;
 
 // What -march=native depends on.
-std::string this_cpu() {
-  std::ifstream info("/proc/cpuinfo");
-  std::string text, line;
-  while (std::getline(info, line) && !line.empty()) {
-    if (line.starts_with("model") || line.starts_with("flags") || line.starts_with("vendor") ||
-        line.starts_with("Features") || line.starts_with("CPU ")) {
-      text += line + '\n';
+struct ThisCpu {
+  ThisCpu() {
+    std::ifstream info("/proc/cpuinfo");
+    std::string line;
+    while (std::getline(info, line) && !line.empty()) {
+      if (line.starts_with("model") || line.starts_with("flags") || line.starts_with("vendor") ||
+          line.starts_with("Features") || line.starts_with("CPU ")) {
+        text += line + '\n';
+      }
     }
   }
-  return text;
-}
+  std::string text;
+};
+// Another thread may make it while a process forks.
+constinit PerProcess<ThisCpu> this_cpu;
 
 device::ModuleCache::Key key_of(const Code& code, const CppCompiler& compiler) {
-  static const std::string* const cpu = new std::string(this_cpu());
   std::vector<std::string> options = kernel_options();
   options.push_back(compiler.path);
   options.push_back(compiler.version);
-  return device::ModuleCache::key({code.text, *cpu, options});
+  return device::ModuleCache::key({code.text, this_cpu.get().text, options});
 }
 
 // The file by a name that no other load has had: dlopen() takes a library that was loaded by a name
@@ -90,7 +93,8 @@ Result<std::shared_ptr<const CpuModule>> CpuModule::load(std::span<const std::by
   return std::shared_ptr<const CpuModule>(new CpuModule(library));
 }
 
-Result<std::shared_ptr<const CpuModule>> CpuModule::compile(const Code& code) {
+Result<std::shared_ptr<const CpuModule>> CpuModule::compile(const Code& code,
+                                                            const CompileLimits& limits) {
   const Result<CppCompiler> compiler = find_cpp_compiler();
   if (!compiler) return compiler.error();
   const Result<device::ModuleCache> cache = device::ModuleCache::open();
@@ -101,7 +105,7 @@ Result<std::shared_ptr<const CpuModule>> CpuModule::compile(const Code& code) {
     }
   }
   const Result<std::vector<std::byte>> object =
-      compile_shared(*compiler, code.text, kernel_options());
+      compile_shared(*compiler, code.text, kernel_options(), limits);
   if (!object) return object.error();
   if (cache) (void)cache->put(key, *object);
   return load(*object);

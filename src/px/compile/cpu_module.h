@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "ir/launch.h"
+#include "px/compile/cpp_compiler.h"
 #include "px/emit/cpp.h"
 #include "px/program.h"
 
@@ -36,8 +37,10 @@ using CpuKernel = void(const CpuLaunch* launch, unsigned long long begin, unsign
 
 class CpuModule {
  public:
-  // From the cache, or by the system's compiler. `unavailable` without one.
-  static Result<std::shared_ptr<const CpuModule>> compile(const Code& code);
+  // From the cache, or by the system's compiler. `unavailable` without one; `cancelled` at the
+  // limits.
+  static Result<std::shared_ptr<const CpuModule>> compile(const Code& code,
+                                                          const CompileLimits& limits = {});
   ~CpuModule();
   CpuModule(const CpuModule&) = delete;
   CpuModule& operator=(const CpuModule&) = delete;

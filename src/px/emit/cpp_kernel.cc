@@ -40,8 +40,8 @@ std::string cpp_parameters(const ir::Kernel& kernel, const Names& names) {
   for (const ir::Kernel::Argument& argument : kernel.arguments) {
     if (argument.array) {
       const std::string& name = names.of(argument.array);
-      append(list, fmt::format("{}* __restrict {}, const i64 {}_length",
-                               pointer_type(*argument.array), name, name));
+      append(list, fmt::format("{}* {}{}, const i64 {}_length", pointer_type(*argument.array),
+                               argument.array->may_be_another ? "" : "__restrict ", name, name));
     } else {
       append(list, fmt::format("const {} {}", type_name(argument.scalar->type),
                                names.of(argument.scalar)));

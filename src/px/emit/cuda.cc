@@ -157,8 +157,9 @@ std::string cuda_parameters(const ir::Kernel& kernel, const Names& names, bool h
       const std::string& name = names.of(argument.array);
       const bool is_const = argument.array->direction == ir::Direction::in;
       const bool is_shared = has_barrier && argument.array->direction == ir::Direction::inout;
+      const bool is_alone = !is_shared && !argument.array->may_be_another;
       append(fmt::format("{}{}* {}{}, const i64 {}_length", is_const ? "const " : "",
-                         element_name(argument.array->element), is_shared ? "" : "__restrict__ ",
+                         element_name(argument.array->element), is_alone ? "__restrict__ " : "",
                          name, name));
     } else {
       append(

@@ -82,6 +82,11 @@ nanobind::object dtype_object(array::DType dtype);
 std::string device_name(array::DeviceId device);
 array::DeviceId device_named(const std::string& name);
 
+// A whole number, such as an axis or an extent; a sequence of them. TypeError for what is none,
+// InvalidArgument for those of more than 64 bits.
+int64_t integer_of(nanobind::handle number);
+std::vector<int64_t> integers_of(nanobind::handle sequence);
+
 // A number as an element of that type, 8 bytes at most. OverflowError where it does not fit.
 void write_element(nanobind::handle number, array::DType dtype, std::byte* at);
 

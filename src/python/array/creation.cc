@@ -1,7 +1,6 @@
 // Functions that make arrays, for hoist.graph's.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <array>
@@ -60,15 +59,15 @@ nb::object from_dlpack(nb::handle object, const std::optional<std::string>& devi
   return placed(imported_by_dlpack(object), device, copy, false);
 }
 
-// start + i * step, each computed from i: as NumPy's arange and linspace have it.
-template <typename Number>
-void count(const Array& array, Number start, Number step, DType wide) {
+// at(i) of each place i.
+template <typename Number, typename At>
+void count(const Array& array, DType wide, const At& at) {
   std::array<Number, 512> numbers;
   const auto elements = static_cast<int64_t>(array.view.elements());
   for (int64_t begin = 0; begin < elements; begin += std::ssize(numbers)) {
     const int64_t end = std::min(begin + std::ssize(numbers), elements);
     for (int64_t i = begin; i < end; ++i) {
-      numbers[static_cast<size_t>(i - begin)] = start + static_cast<Number>(i) * step;
+      numbers[static_cast<size_t>(i - begin)] = at(i);
     }
     const int64_t count = end - begin;
     View from = row_major_view(wide, {&count, 1});
@@ -77,14 +76,13 @@ void count(const Array& array, Number start, Number step, DType wide) {
   }
 }
 
-nb::object empty(const std::vector<int64_t>& shape, const std::string& dtype,
-                 const std::string& device) {
-  return array_object(new_array(dtype_named(dtype), shape, device_named(device)));
+nb::object empty(nb::handle shape, const std::string& dtype, const std::string& device) {
+  return array_object(new_array(dtype_named(dtype), integers_of(shape), device_named(device)));
 }
 
-nb::object full(const std::vector<int64_t>& shape, nb::handle number, const std::string& dtype,
+nb::object full(nb::handle shape, nb::handle number, const std::string& dtype,
                 const std::string& device) {
-  Array array = new_array(dtype_named(dtype), shape, device_named(device));
+  Array array = new_array(dtype_named(dtype), integers_of(shape), device_named(device));
   fill(array, number);
   return array_object(std::move(array));
 }
@@ -96,11 +94,22 @@ void define_array_creation(nb::module_& module) {
   module.def("from_dlpack", from_dlpack, "object"_a, "device"_a.none(), "copy"_a.none());
   module.def("empty", empty, "shape"_a, "dtype"_a, "device"_a);
   module.def("full", full, "shape"_a, "number"_a, "dtype"_a, "device"_a);
-  module.def("count_integers", [](nb::handle array, int64_t start, int64_t step) {
-    count<int64_t>(self_of(array), start, step, DType::i64);
+  // start + i * step, each computed from i, as NumPy's arange and linspace have it: modulo 2^64.
+  module.def("count_integers", [](nb::handle given, uint64_t start, uint64_t step) {
+    const Array& array = self_of(given);
+    const DType wide = array.view.dtype == DType::u64 ? DType::u64 : DType::i64;
+    count<uint64_t>(array, wide,
+                    [&](int64_t i) { return start + static_cast<uint64_t>(i) * step; });
   });
-  module.def("count_floats", [](nb::handle array, double start, double step) {
-    count<double>(self_of(array), start, step, DType::f64);
+  // The same of floats. `by_halves`: the step is half of one, because the whole has no number.
+  module.def("count_floats", [](nb::handle array, double start, double step, bool by_halves) {
+    if (by_halves) {
+      count<double>(self_of(array), DType::f64,
+                    [&](int64_t i) { return 2 * (start / 2 + static_cast<double>(i) * step); });
+    } else {
+      count<double>(self_of(array), DType::f64,
+                    [&](int64_t i) { return start + static_cast<double>(i) * step; });
+    }
   });
 }
 

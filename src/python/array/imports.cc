@@ -7,6 +7,7 @@
 #include "array/copy.h"
 #include "python/array/formats.h"
 #include "python/array/parts.h"
+#include "python/array/release.h"
 #include "python/dlpack.h"
 #include "python/errors.h"
 
@@ -19,13 +20,21 @@ namespace {
 using array::DeviceKind;
 using array::DType;
 
+void drop(Py_buffer* buffer) {
+  PyBuffer_Release(buffer);
+  delete buffer;
+}
+void drop(PyObject* object) { Py_DECREF(object); }
+
 // Memory that an object of Python's keeps, dropped from any thread.
 template <typename Kept>
-std::shared_ptr<std::byte> kept_memory(void* data, Kept* kept, void (*drop)(Kept*)) {
-  return {static_cast<std::byte*>(data), [kept, drop](std::byte*) {
-            if (!nb::is_alive()) return;  // the interpreter is gone, and all its objects
-            const nb::gil_scoped_acquire gil;
-            drop(kept);
+std::shared_ptr<std::byte> kept_memory(void* data, Kept* kept) {
+  return {static_cast<std::byte*>(data), [kept](std::byte*) {
+            drop_in_turn(kept, [](void* it) {
+              if (!nb::is_alive()) return;  // the interpreter is gone, and all its objects
+              const nb::gil_scoped_acquire gil;
+              drop(static_cast<Kept*>(it));
+            });
           }};
 }
 
@@ -85,11 +94,7 @@ std::optional<Array> of_buffer(nb::handle object, const std::string& who) {
     PyErr_Clear();  // a type that buffers cannot tell: there are other ways
     return std::nullopt;
   }
-  std::shared_ptr<std::byte> memory =
-      kept_memory<Py_buffer>(buffer->buf, buffer, [](Py_buffer* it) {
-        PyBuffer_Release(it);
-        delete it;
-      });
+  std::shared_ptr<std::byte> memory = kept_memory(buffer->buf, buffer);
   const char* const format = buffer->format != nullptr ? buffer->format : "B";
   const auto dtype = dtype_of_format(format, static_cast<size_t>(buffer->itemsize));
   if (!dtype) {
@@ -104,12 +109,6 @@ std::optional<Array> of_buffer(nb::handle object, const std::string& who) {
   array.memory = std::move(memory);
   array.is_read_only = buffer->readonly != 0;
   return array;
-}
-
-std::vector<int64_t> numbers(nb::handle sequence) {
-  std::vector<int64_t> result;
-  for (const nb::handle number : sequence) result.push_back(nb::cast<int64_t>(number));
-  return result;
 }
 
 std::optional<Array> of_interface(nb::handle object, const char* name, DeviceKind kind,
@@ -128,15 +127,14 @@ std::optional<Array> of_interface(nb::handle object, const char* name, DeviceKin
   }
   if (!dtype) refuse_type(object, typestr, who);
   const nb::object data = interface["data"];
-  const std::vector<int64_t> shape = numbers(interface["shape"]);
+  const std::vector<int64_t> shape = integers_of(interface["shape"]);
   std::vector<int64_t> strides;
   const bool has_strides = interface.contains("strides") && !interface["strides"].is_none();
-  if (has_strides) strides = numbers(interface["strides"]);
+  if (has_strides) strides = integers_of(interface["strides"]);
   Array array = described(reinterpret_cast<void*>(nb::cast<uintptr_t>(nb::object(data[0]))), *dtype,
                           shape, has_strides ? strides.data() : nullptr, {kind, 0}, who);
   array.is_read_only = nb::cast<bool>(nb::object(data[1]));
-  array.memory = kept_memory<PyObject>(array.view.data, nb::borrow(object).release().ptr(),
-                                       [](PyObject* it) { Py_DECREF(it); });
+  array.memory = kept_memory(array.view.data, nb::borrow(object).release().ptr());
   if (kind == DeviceKind::cuda && interface.contains("stream") && !interface["stream"].is_none()) {
     const auto stream = nb::cast<uintptr_t>(nb::object(interface["stream"]));
     check(device_of(array.view.device)
@@ -159,7 +157,11 @@ Array of_capsule(PyObject* capsule, const std::string& who) {
 template <typename Managed>
 Array imported_tensor(Managed* tensor, const std::string& who) {
   const std::shared_ptr<Managed> kept(tensor, [](Managed* it) {
-    if (it->deleter != nullptr) it->deleter(it);
+    if (it->deleter == nullptr) return;
+    drop_in_turn(it, [](void* last) {
+      auto* const managed = static_cast<Managed*>(last);
+      managed->deleter(managed);
+    });
   });
   bool is_read_only = false;
   if constexpr (std::is_same_v<Managed, DLManagedTensorVersioned>) {
@@ -236,15 +238,6 @@ std::optional<Array> imported(nb::handle object, const std::string& who) {
   if (auto array = of_interface(object, "__array_interface__", DeviceKind::cpu, who)) return array;
   if (nb::hasattr(object, "__dlpack__")) return imported_by_dlpack(object, who);
   return of_interface(object, "__cuda_array_interface__", DeviceKind::cuda, who);
-}
-
-Array array_from(nb::handle object, std::optional<DType> dtype) {
-  std::optional<Array> array;
-  // Numbers are buffers, too, where they are NumPy's.
-  if (!PyFloat_Check(object.ptr()) && !PyLong_Check(object.ptr())) array = imported(object);
-  if (!array) return array_of_numbers(object, dtype);
-  if (dtype && *dtype != array->view.dtype) return converted(*array, *dtype);
-  return *std::move(array);
 }
 
 }  // namespace hoist::python

@@ -138,11 +138,14 @@ PyObject* subscript(PyObject* self, PyObject* key) {
   });
 }
 
+// Numbers, and sequences of them, as elements of the target's type, each from what it is.
 Array value_for(nb::handle object, const Array& target) {
   if (Array* const given = array_of(object.ptr())) return *given;
-  return array_from(object, PyFloat_Check(object.ptr()) || PyLong_Check(object.ptr())
-                                ? std::optional(target.view.dtype)
-                                : std::nullopt);
+  const bool is_number = PyFloat_Check(object.ptr()) || PyLong_Check(object.ptr());
+  if (std::optional<Array> given = is_number ? std::nullopt : imported(object)) {
+    return *std::move(given);
+  }
+  return array_of_numbers(object, target.view.dtype);
 }
 
 int assign(PyObject* self, PyObject* key, PyObject* given) {

@@ -39,18 +39,9 @@ nb::object list_of(const View& view, size_t axis, const std::byte* at) {
 }
 
 std::vector<int64_t> integers(const nb::args& arguments) {
-  std::vector<int64_t> result;
-  nb::object sequence = arguments;
-  if (arguments.size() == 1 &&
-      (nb::isinstance<nb::tuple>(arguments[0]) || nb::isinstance<nb::list>(arguments[0]))) {
-    sequence = arguments[0];
-  }
-  for (const nb::handle number : sequence) {
-    const Py_ssize_t integer = PyNumber_AsSsize_t(number.ptr(), PyExc_OverflowError);
-    if (integer == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
-    result.push_back(integer);
-  }
-  return result;
+  const bool is_sequence = arguments.size() == 1 && (nb::isinstance<nb::tuple>(arguments[0]) ||
+                                                     nb::isinstance<nb::list>(arguments[0]));
+  return integers_of(is_sequence ? nb::object(arguments[0]) : nb::object(arguments));
 }
 
 nb::object permuted(nb::handle self, const nb::args& given) {
@@ -117,7 +108,8 @@ Array reshaped(const Array& array, std::span<const int64_t> given) {
   std::replace(shape.begin(), shape.end(), int64_t{-1}, int64_t{1});
   View view = row_major_view(array.view.dtype, shape, array.view.device);
   const uint64_t elements = array.view.elements();
-  if (const uint64_t known = view.elements(); unknowns == 1 && known != 0) {
+  if (const uint64_t known = view.elements(); unknowns == 1) {
+    if (known == 0) refuse();  // any would do
     const auto at = std::find(given.begin(), given.end(), -1) - given.begin();
     shape[static_cast<size_t>(at)] = static_cast<int64_t>(elements / known);
     view = row_major_view(array.view.dtype, shape, array.view.device);

@@ -146,6 +146,25 @@ nb::object element_object(DType dtype, const std::byte* at) {
   return nb::int_(as<int64_t>(DType::i64, dtype, at));
 }
 
+int64_t integer_of(nb::handle number) {
+  const nb::object whole = nb::steal(PyNumber_Index(number.ptr()));
+  if (!whole.is_valid()) throw nb::python_error();
+  int overflow = 0;
+  const long long given = PyLong_AsLongLongAndOverflow(whole.ptr(), &overflow);
+  if (overflow != 0) {
+    raise({ErrorCode::invalid_argument,
+           std::string(nb::str(whole).c_str()) + " is no length, place or axis of an array"});
+  }
+  if (given == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
+  return given;
+}
+
+std::vector<int64_t> integers_of(nb::handle sequence) {
+  std::vector<int64_t> result;
+  for (const nb::handle number : nb::borrow(sequence)) result.push_back(integer_of(number));
+  return result;
+}
+
 void write_element(nb::handle number, DType dtype, std::byte* at) {
   if (dtype == DType::boolean) {
     const int truth = PyObject_IsTrue(number.ptr());

@@ -37,9 +37,7 @@ template <typename Managed>
 Array imported_tensor(Managed* tensor, const std::string& who = "the array");
 // Takes what has DLPack, on any device.
 Array imported_by_dlpack(nanobind::handle object, const std::string& who = "the array");
-// Makes one of an array, a number, or sequences of these; no type: the one that fits them.
-Array array_from(nanobind::handle object, std::optional<array::DType> dtype);
-// Makes one of numbers and sequences alone.
+// Makes one of a number, or sequences of these; no type: the one that fits them.
 Array array_of_numbers(nanobind::handle object, std::optional<array::DType> dtype);
 
 // One element as a number of Python's.

@@ -1,0 +1,70 @@
+#include "records/convert/sniff.h"
+
+#include "records/convert/characters.h"
+#include "records/convert/glyphs.h"
+
+namespace hoist::records {
+
+std::optional<TextDialect> dialect_of_name(std::string_view file) {
+  const size_t dot = file.rfind('.');
+  if (dot == file.npos) return std::nullopt;
+  const std::string_view end = file.substr(dot + 1);
+  if (end == "ndjson") return TextDialect{};
+  if (end == "tsv") return TextDialect{.form = TextForm::csv, .delimiter = '\t'};
+  const std::optional<TextForm> form = text_form(end);
+  if (!form) return std::nullopt;
+  return TextDialect{.form = *form};
+}
+
+TextForm pairs_form_of(std::string_view first) {
+  bool all_prefixed = true;
+  bool any_glyph = false;
+  for (size_t at = 0; at < first.size();) {
+    while (at < first.size() && is_blank(first[at])) ++at;
+    size_t end = at;
+    while (end < first.size() && !is_blank(first[end])) ++end;
+    const std::string_view word = first.substr(at, end - at);
+    at = end;
+    const size_t mark = word.find(">>");
+    if (mark == word.npos) continue;
+    std::string_view key = word.substr(0, mark);
+    all_prefixed &= key.starts_with("__");
+    key.remove_prefix(std::min(key.find_first_not_of('\\'), key.size()));
+    any_glyph |= !word_of(kPairGlyphs, key).empty() || !word_of(kPairVariants, key).empty();
+  }
+  if (all_prefixed) return TextForm::ltu;
+  return any_glyph ? TextForm::lts : TextForm::lt;
+}
+
+Result<TextDialect> dialect_of_records(const Dialect& dialect, std::string_view first) {
+  switch (dialect.format) {
+    case Format::json:
+      return TextDialect{};
+    case Format::csv:
+      return TextDialect{.form = TextForm::csv,
+                         .delimiter = dialect.delimiter,
+                         .has_header = !dialect.names.empty()};
+    case Format::pairs:
+      return TextDialect{.form = pairs_form_of(first)};
+    case Format::symbolic:
+      return TextDialect{.form = TextForm::sym};
+    default:
+      return fail(ErrorCode::invalid_argument,
+                  "the text is in none of the formats that have records (" +
+                      std::string(name(dialect.format)) + "): name its format with --from");
+  }
+}
+
+Result<TextDialect> dialect_of_text(std::string_view first) {
+  if (first.find_first_not_of(" \t\r\n") == first.npos) return TextDialect{};
+  if (first.starts_with(kByteOrderMark)) first.remove_prefix(kByteOrderMark.size());
+  Result<TextDialect> dialect = dialect_of_records(detect(first), first);
+  if (dialect && dialect->form == TextForm::csv && !dialect->has_header) {
+    return fail(ErrorCode::invalid_argument,
+                "the first line of the CSV may be a header or not: say --from csv where it is one, "
+                "and --no-header where there is none");
+  }
+  return dialect;
+}
+
+}  // namespace hoist::records
