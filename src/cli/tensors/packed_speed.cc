@@ -21,7 +21,7 @@ using device::Stream;
 
 constexpr uint64_t kPastCaches = uint64_t{300} << 20;
 constexpr uint64_t kBlockWeights = uint64_t{1} << 22;  // made on the CPU, then repeated
-constexpr uint64_t kMostCount = 32;
+constexpr uint64_t kMostCount = 128;
 constexpr int kRounds = 11;
 constexpr size_t kProducts = 20;  // of a round
 
