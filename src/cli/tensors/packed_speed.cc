@@ -113,13 +113,20 @@ Result<double> PackedSpeed::State::time(
         }
         return {};
       });
-  if (!recorded) return recorded.error();
+  // What cannot be recorded, memory from the pool say, is enqueued piece by piece.
+  const auto enqueue = [&]() -> Status {
+    if (recorded) return recorded->launch(*stream);
+    for (size_t i = 0; i < products; ++i) {
+      if (Status done = work(*stream, i); !done) return done;
+    }
+    return {};
+  };
   Result<device::CudaTimer> timer = device::CudaTimer::create(*stream);
   if (!timer) return timer.error();
   std::vector<double> seconds;
   for (int round = 0; round <= kRounds; ++round) {
     Status done = timer->start();
-    if (done) done = recorded->launch(*stream);
+    if (done) done = enqueue();
     if (!done) return done.error();
     const Result<double> took = timer->stop();
     if (!took) return took.error();
