@@ -12,7 +12,7 @@ _hoist_commands() {
     "px") echo "check run build emit fmt" ;;
     "graph") echo "show run canon eval" ;;
     "tensors") echo "pack unpack info verify repair bench" ;;
-    "records") echo "encode append decode convert columns info verify" ;;
+    "records") echo "encode append decode convert columns info verify repair" ;;
   esac
 }
 
@@ -60,18 +60,19 @@ _hoist_options() {
     "tensors") echo "--help" ;;
     "tensors pack") echo "--help -o --output --force --encoding --fragments --parity --order --precision --seed --rank --essential-share --digests --json" ;;
     "tensors unpack") echo "--help -o --output --force --target --layers --fragments --policy --min-quality --skip-damaged --source --json" ;;
-    "tensors info") echo "--help --plot --force --json" ;;
+    "tensors info") echo "--help --plot --packed --force --json" ;;
     "tensors verify") echo "--help --json" ;;
     "tensors repair") echo "--help -o --output --force --json" ;;
-    "tensors bench") echo "--help --size --folder --json" ;;
+    "tensors bench") echo "--help --size --folder --json --packed" ;;
     "records") echo "--help" ;;
-    "records encode") echo "--help -o --output --force --format --best --json" ;;
-    "records append") echo "--help --best --json" ;;
+    "records encode") echo "--help -o --output --force --format --header --best --json" ;;
+    "records append") echo "--help --commit-every --best --json" ;;
     "records decode") echo "--help -o --output --force --rows --where --to --floats --skip-unparsed --keep-text" ;;
     "records convert") echo "--help -o --output --force --to --from --delimiter --no-header --skip-unparsed --keep-text" ;;
     "records columns") echo "--help --select -o --output --force --to --floats" ;;
-    "records info") echo "--help --json" ;;
+    "records info") echo "--help --plot --force --json" ;;
     "records verify") echo "--help --json" ;;
+    "records repair") echo "--help -o --output --force --json" ;;
     "bench") echo "--help --filter --quick --list --json" ;;
   esac
 }
@@ -155,6 +156,8 @@ _hoist_values() {
     "tensors bench --folder") echo "@folder" ;;
     "records encode -o" | "records encode --output") echo "@file" ;;
     "records encode --format") echo "auto json csv pairs symbolic log plain" ;;
+    "records encode --header") echo "auto yes no" ;;
+    "records append --commit-every") echo "@text" ;;
     "records decode -o" | "records decode --output") echo "@file" ;;
     "records decode --rows") echo "@text" ;;
     "records decode --where") echo "@text" ;;
@@ -168,6 +171,8 @@ _hoist_values() {
     "records columns --select") echo "@text" ;;
     "records columns -o" | "records columns --output") echo "@file" ;;
     "records columns --to") echo "npz arrow" ;;
+    "records info --plot") echo "@file" ;;
+    "records repair -o" | "records repair --output") echo "@file" ;;
     "bench --filter") echo "@text" ;;
   esac
 }
@@ -213,6 +218,7 @@ _hoist_arguments() {
     "records columns") echo "@file" ;;
     "records info") echo "@file" ;;
     "records verify") echo "@file" ;;
+    "records repair") echo "@file" ;;
     "bench") echo "aes codec container device gemm match memcpy placement qsort radix_sort records tensors" ;;
   esac
 }

@@ -1,6 +1,6 @@
 # Fish completion for hoist(1). Written by scripts/command-table: change src/cli or that script.
 
-set -g __hoist_paths 'run' 'top' 'options' 'doctor' 'learn-program' 'version' 'help' 'tune' 'explain' 'container' 'container info' 'container verify' 'container repair' 'match' 'match build' 'match query' 'match learn' 'match delete' 'match show' 'match sync' 'match stats' 'match verify' 'match repair' 'match dedup' 'match grep' 'match bench' 'px' 'px check' 'px run' 'px build' 'px emit' 'px fmt' 'graph' 'graph show' 'graph run' 'graph canon' 'graph eval' 'tensors' 'tensors pack' 'tensors unpack' 'tensors info' 'tensors verify' 'tensors repair' 'tensors bench' 'records' 'records encode' 'records append' 'records decode' 'records convert' 'records columns' 'records info' 'records verify' 'bench' 'sort' 'md5sum' 'sha1sum' 'sha224sum' 'sha256sum' 'sha384sum' 'sha512sum' 'b2sum' 'cksum' 'gzip' 'gunzip' 'zcat'
+set -g __hoist_paths 'run' 'top' 'options' 'doctor' 'learn-program' 'version' 'help' 'tune' 'explain' 'container' 'container info' 'container verify' 'container repair' 'match' 'match build' 'match query' 'match learn' 'match delete' 'match show' 'match sync' 'match stats' 'match verify' 'match repair' 'match dedup' 'match grep' 'match bench' 'px' 'px check' 'px run' 'px build' 'px emit' 'px fmt' 'graph' 'graph show' 'graph run' 'graph canon' 'graph eval' 'tensors' 'tensors pack' 'tensors unpack' 'tensors info' 'tensors verify' 'tensors repair' 'tensors bench' 'records' 'records encode' 'records append' 'records decode' 'records convert' 'records columns' 'records info' 'records verify' 'records repair' 'bench' 'sort' 'md5sum' 'sha1sum' 'sha224sum' 'sha256sum' 'sha384sum' 'sha512sum' 'b2sum' 'cksum' 'gzip' 'gunzip' 'zcat'
 set -g __hoist_engines sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat
 set -g __hoist_run_values --ops --verify
 
@@ -322,6 +322,7 @@ complete -c hoist -n '__hoist_is "tensors unpack"' -l json -d 'Print as JSON'
 complete -c hoist -n '__hoist_is "tensors unpack"' -F
 complete -c hoist -n '__hoist_is "tensors info"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "tensors info"' -l plot -r -F -d 'Draw error over size into an SVG file'
+complete -c hoist -n '__hoist_is "tensors info"' -l packed -d 'Say what weights that stay packed in memory would take, and gain on this GPU'
 complete -c hoist -n '__hoist_is "tensors info"' -l force -d 'Replace the output where it exists'
 complete -c hoist -n '__hoist_is "tensors info"' -l json -d 'Print as JSON'
 complete -c hoist -n '__hoist_is "tensors info"' -F
@@ -337,6 +338,7 @@ complete -c hoist -n '__hoist_is "tensors bench"' -s h -l help -d 'Print this he
 complete -c hoist -n '__hoist_is "tensors bench"' -l size -x -d 'Bytes of weights, as in 256M'
 complete -c hoist -n '__hoist_is "tensors bench"' -l folder -x -a '(__fish_complete_directories)' -d 'Where to put the files, three times the size'
 complete -c hoist -n '__hoist_is "tensors bench"' -l json -d 'Print as JSON'
+complete -c hoist -n '__hoist_is "tensors bench"' -l packed -d 'Measure weights that stay packed in memory instead: products on a GPU'
 complete -c hoist -n '__hoist_is "records"' -a encode -d 'Encode text into an .hrec file'
 complete -c hoist -n '__hoist_is "records"' -a append -d 'Add rows to the end of an .hrec file'
 complete -c hoist -n '__hoist_is "records"' -a decode -d 'Give the text back, all of it or some rows'
@@ -344,15 +346,18 @@ complete -c hoist -n '__hoist_is "records"' -a convert -d 'Write records in anot
 complete -c hoist -n '__hoist_is "records"' -a columns -d 'Write columns as arrays for NumPy, or as an Arrow file'
 complete -c hoist -n '__hoist_is "records"' -a info -d 'Say what an .hrec file holds: bytes a column'
 complete -c hoist -n '__hoist_is "records"' -a verify -d 'Check every byte without decoding'
+complete -c hoist -n '__hoist_is "records"' -a repair -d 'Save the whole rows of a damaged .hrec file'
 complete -c hoist -n '__hoist_is "records"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "records encode"' -s h -l help -d 'Print this help message and exit'
-complete -c hoist -n '__hoist_is "records encode"' -s o -l output -r -F -d 'The .hrec file'
+complete -c hoist -n '__hoist_is "records encode"' -s o -l output -r -F -d 'The .hrec file; - is standard output'
 complete -c hoist -n '__hoist_is "records encode"' -l force -d 'Replace the output where it exists'
 complete -c hoist -n '__hoist_is "records encode"' -l format -x -a 'auto json csv pairs symbolic log plain' -d 'What the lines are; auto: by the first of them'
+complete -c hoist -n '__hoist_is "records encode"' -l header -x -a 'auto yes no' -d 'Whether the first line of a CSV has the names of its columns; auto: by the first lines'
 complete -c hoist -n '__hoist_is "records encode"' -l best -d 'Compress texts harder, and several times slower'
 complete -c hoist -n '__hoist_is "records encode"' -l json -d 'Print as JSON'
 complete -c hoist -n '__hoist_is "records encode"' -F
 complete -c hoist -n '__hoist_is "records append"' -s h -l help -d 'Print this help message and exit'
+complete -c hoist -n '__hoist_is "records append"' -l commit-every -x -d 'How long a row of a pipe waits for more before it is committed; 0s: for 8 MiB a thread'
 complete -c hoist -n '__hoist_is "records append"' -l best -d 'Compress texts harder, and several times slower'
 complete -c hoist -n '__hoist_is "records append"' -l json -d 'Print as JSON'
 complete -c hoist -n '__hoist_is "records append"' -F
@@ -377,18 +382,25 @@ complete -c hoist -n '__hoist_is "records convert"' -l skip-unparsed -d 'Leave o
 complete -c hoist -n '__hoist_is "records convert"' -l keep-text -x -d 'Make rows that are no records ones with this key and their text'
 complete -c hoist -n '__hoist_is "records convert"' -F
 complete -c hoist -n '__hoist_is "records columns"' -s h -l help -d 'Print this help message and exit'
-complete -c hoist -n '__hoist_is "records columns"' -l select -x -d 'Names of columns, with commas between them; none: all, in Arrow'
+complete -c hoist -n '__hoist_is "records columns"' -l select -x -d 'Names of columns, with commas between them, those with a comma in double quotes; none: all, in Arrow'
 complete -c hoist -n '__hoist_is "records columns"' -s o -l output -r -F -d 'The file: Arrow where it ends in .arrow, an Arrow stream where it ends in .arrows or is -, else .npz'
 complete -c hoist -n '__hoist_is "records columns"' -l force -d 'Replace the output where it exists'
 complete -c hoist -n '__hoist_is "records columns"' -l to -x -a 'npz arrow' -d 'What OUT is, whatever its name'
 complete -c hoist -n '__hoist_is "records columns"' -l floats -d 'Arrow: decimal numbers as float64, the nearest, in place of decimal128'
 complete -c hoist -n '__hoist_is "records columns"' -F
 complete -c hoist -n '__hoist_is "records info"' -s h -l help -d 'Print this help message and exit'
+complete -c hoist -n '__hoist_is "records info"' -l plot -r -F -d 'Draw what each column takes into an SVG file'
+complete -c hoist -n '__hoist_is "records info"' -l force -d 'Replace the output where it exists'
 complete -c hoist -n '__hoist_is "records info"' -l json -d 'Print as JSON'
 complete -c hoist -n '__hoist_is "records info"' -F
 complete -c hoist -n '__hoist_is "records verify"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "records verify"' -l json -d 'Print as JSON'
 complete -c hoist -n '__hoist_is "records verify"' -F
+complete -c hoist -n '__hoist_is "records repair"' -s h -l help -d 'Print this help message and exit'
+complete -c hoist -n '__hoist_is "records repair"' -s o -l output -r -F -d 'The new .hrec file'
+complete -c hoist -n '__hoist_is "records repair"' -l force -d 'Replace the output where it exists'
+complete -c hoist -n '__hoist_is "records repair"' -l json -d 'Print as JSON'
+complete -c hoist -n '__hoist_is "records repair"' -F
 complete -c hoist -n '__hoist_is "bench"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "bench"' -l filter -x -d 'Only benchmarks in whose names the regular expression RE is found, and their peers'
 complete -c hoist -n '__hoist_is "bench"' -l quick -d 'Shorter, once each: a rough picture'

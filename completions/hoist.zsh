@@ -629,6 +629,7 @@ _hoist_tensors_info() {
     '(-h --help)'-h'[Print this help message and exit]' \
     '(-h --help)'--help'[Print this help message and exit]' \
     --plot='[Draw error over size into an SVG file]:SVG:_files' \
+    --packed'[Say what weights that stay packed in memory would take, and gain on this GPU]' \
     --force'[Replace the output where it exists]' \
     --json'[Print as JSON]' \
     '1:FILE:_files'
@@ -659,7 +660,8 @@ _hoist_tensors_bench() {
     '(-h --help)'--help'[Print this help message and exit]' \
     --size='[Bytes of weights, as in 256M]:UINT: ' \
     --folder='[Where to put the files, three times the size]:DIR:_files -/' \
-    --json'[Print as JSON]'
+    --json'[Print as JSON]' \
+    --packed'[Measure weights that stay packed in memory instead\: products on a GPU]'
 }
 
 _hoist_records() {
@@ -672,6 +674,7 @@ _hoist_records() {
     'columns:Write columns as arrays for NumPy, or as an Arrow file'
     'info:Say what an .hrec file holds\: bytes a column'
     'verify:Check every byte without decoding'
+    'repair:Save the whole rows of a damaged .hrec file'
   )
   _arguments -C \
     '(-h --help)'-h'[Print this help message and exit]' \
@@ -689,6 +692,7 @@ _hoist_records() {
         columns) _hoist_records_columns ;;
         info) _hoist_records_info ;;
         verify) _hoist_records_verify ;;
+        repair) _hoist_records_repair ;;
       esac
       ;;
   esac
@@ -698,10 +702,11 @@ _hoist_records_encode() {
   _arguments -s -S \
     '(-h --help)'-h'[Print this help message and exit]' \
     '(-h --help)'--help'[Print this help message and exit]' \
-    '(-o --output)'-o'[The .hrec file]:OUT:_files' \
-    '(-o --output)'--output='[The .hrec file]:OUT:_files' \
+    '(-o --output)'-o'[The .hrec file; - is standard output]:OUT:_files' \
+    '(-o --output)'--output='[The .hrec file; - is standard output]:OUT:_files' \
     --force'[Replace the output where it exists]' \
     --format='[What the lines are; auto\: by the first of them]:TEXT:(auto json csv pairs symbolic log plain)' \
+    --header='[Whether the first line of a CSV has the names of its columns; auto\: by the first lines]:TEXT:(auto yes no)' \
     --best'[Compress texts harder, and several times slower]' \
     --json'[Print as JSON]' \
     '1:IN:_files'
@@ -711,6 +716,7 @@ _hoist_records_append() {
   _arguments -s -S \
     '(-h --help)'-h'[Print this help message and exit]' \
     '(-h --help)'--help'[Print this help message and exit]' \
+    --commit-every='[How long a row of a pipe waits for more before it is committed; 0s\: for 8 MiB a thread]:TIME: ' \
     --best'[Compress texts harder, and several times slower]' \
     --json'[Print as JSON]' \
     '1:IN:_files' \
@@ -753,7 +759,7 @@ _hoist_records_columns() {
   _arguments -s -S \
     '(-h --help)'-h'[Print this help message and exit]' \
     '(-h --help)'--help'[Print this help message and exit]' \
-    '*'--select='[Names of columns, with commas between them; none\: all, in Arrow]:NAMES: ' \
+    '*'--select='[Names of columns, with commas between them, those with a comma in double quotes; none\: all, in Arrow]:NAMES: ' \
     '(-o --output)'-o'[The file\: Arrow where it ends in .arrow, an Arrow stream where it ends in .arrows or is -, else .npz]:OUT:_files' \
     '(-o --output)'--output='[The file\: Arrow where it ends in .arrow, an Arrow stream where it ends in .arrows or is -, else .npz]:OUT:_files' \
     --force'[Replace the output where it exists]' \
@@ -766,6 +772,8 @@ _hoist_records_info() {
   _arguments -s -S \
     '(-h --help)'-h'[Print this help message and exit]' \
     '(-h --help)'--help'[Print this help message and exit]' \
+    --plot='[Draw what each column takes into an SVG file]:SVG:_files' \
+    --force'[Replace the output where it exists]' \
     --json'[Print as JSON]' \
     '1:FILE:_files'
 }
@@ -776,6 +784,17 @@ _hoist_records_verify() {
     '(-h --help)'--help'[Print this help message and exit]' \
     --json'[Print as JSON]' \
     '*:FILE:_files'
+}
+
+_hoist_records_repair() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    '(-o --output)'-o'[The new .hrec file]:OUT:_files' \
+    '(-o --output)'--output='[The new .hrec file]:OUT:_files' \
+    --force'[Replace the output where it exists]' \
+    --json'[Print as JSON]' \
+    '1:FILE:_files'
 }
 
 _hoist_bench() {

@@ -24,7 +24,7 @@ def run(*argv, **options):
 def declared():
     """Functions that the headers declare."""
     found = set()
-    for name in ("hoist", "tensors", "match", "px", "graph"):
+    for name in ("hoist", "tensors", "packed", "match", "px", "graph"):
         text = (ROOT / "include" / "hoist" / f"{name}.h").read_text()
         text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
         found |= set(re.findall(r"\b(hoist_\w+)\(", text))
@@ -79,7 +79,7 @@ class InstalledTest(unittest.TestCase):
 
     def test_headers_stand_alone_in_c_and_cplusplus(self):
         source = pathlib.Path(self.folder.name) / "header.c"
-        for header in ("hoist/hoist.h", "hoist/tensors.h", "hoist/match.h", "hoist/graph.h", "hologram_ffi.h"):
+        for header in ("hoist/hoist.h", "hoist/tensors.h", "hoist/packed.h", "hoist/match.h", "hoist/graph.h", "hologram_ffi.h"):
             source.write_text(f"#include <{header}>\n")
             for compiler in (("cc", "-std=c99"), ("c++", "-xc++", "-std=c++11")):
                 with self.subTest(header=header, compiler=compiler):

@@ -109,6 +109,7 @@ class Convert(unittest.TestCase):
         self.assertEqual(other.read_bytes(), b"a\n1\n")
         self.assertIn("--from", self.tool("convert", self.write("log", b"a b\nc d\n"), "--to", "lt", status=2))
         self.assertIn("--no-header", self.tool("convert", self.write("t", b"1,2\n3,4\n"), "--to", "lt", status=2))
+        self.assertIn("hoist records columns", self.tool("convert", path, "-o", self.folder / "x.arrow", status=3))
         self.tool("convert", path, "--to", "xml", status=2)
         self.tool("convert", path, "--to=lt", "--skip-unparsed", "--keep-text=k", status=2)
         self.tool("convert", path, "--to=lt", "--delimiter=ab", status=2)

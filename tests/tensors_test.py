@@ -115,6 +115,31 @@ class TensorsCommand(unittest.TestCase):
         share = (self.folder / "w.holo").stat().st_size / path.stat().st_size
         self.assertLess(share, 0.67)
 
+    def test_info_of_packed_weights(self):
+        weights = random.Random(3)
+        big = bf16(weights.gauss(0, 0.02) for _ in range(256 * 512))
+        wild = b"".join(struct.pack("<H", i % 65536) for i in range(256 * 512))
+        source = self.folder / "weights.safetensors"
+        source.write_bytes(safetensors([("big", "BF16", [256, 512], big), ("wild", "BF16", [256, 512], wild),
+                                        ("small", "BF16", [4, 4], big[:32]), ("line", "BF16", [16], big[:32]),
+                                        ("float", "F32", [2, 2], big[:16])]))
+        info = json.loads(self.ok("info", source, "--packed", "--json"))
+        tensors = {tensor["name"]: tensor for tensor in info["tensors"]}
+        self.assertEqual(info["plain_bytes"], 2 * len(big) + 32 + 32 + 16)
+        self.assertEqual(info["bytes"], sum(tensor["bytes"] for tensor in info["tensors"]))
+        tables = sum((size + 255) // 256 * 256 for size in (16 * 4, 257 * 4, 8 * tensors["big"]["escapes"]))
+        self.assertEqual(tensors["big"]["bytes"], 256 * 512 * 3 // 2 + tables)
+        self.assertNotIn("plain_because", tensors["big"])
+        for name, words in (("wild", "exponents"), ("small", "small"), ("line", "no bfloat16 matrix"),
+                            ("float", "no bfloat16 matrix")):
+            self.assertIn(words, tensors[name]["plain_because"])
+            self.assertEqual(tensors[name]["bytes"], tensors[name]["plain_bytes"])
+        text = self.ok("info", source, "--packed")
+        self.assertIn("plain: too small", text)
+        self.ok("pack", source, "-o", self.folder / "weights.holo")
+        again = json.loads(self.ok("info", self.folder / "weights.holo", "--packed", "--json"))
+        self.assertEqual({tensor["name"]: tensor for tensor in again["tensors"]}, tensors)
+
     def test_info(self):
         path = self.packed("--parity", "1")
         info = json.loads(self.ok("info", "--json", path))

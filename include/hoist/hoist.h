@@ -2,8 +2,9 @@
  *
  *   cc -std=c99 program.c $(pkg-config --cflags --libs hoist)
  *
- * hoist/tensors.h (model weights that load progressively), hoist/match.h (exact similarity search)
- * and hoist/px.h (kernels on CPU and GPU) are the parts; each includes this header. They are C99,
+ * hoist/tensors.h (model weights that load progressively), hoist/packed.h (weights that stay packed
+ * in memory), hoist/match.h (exact similarity search) and hoist/px.h (kernels on CPU and GPU) are
+ * the parts; each includes this header. They are C99,
  * and C++ too. Nothing but what these headers declare is the library's interface; hoist/gemm.h is
  * of something else (`hoist run`).
  *

@@ -45,6 +45,7 @@ __all__ = [
     "DeviceColumn",
     "DeviceColumns",
     "Encoded",
+    "ExactArrow",
     "FileInfo",
     "LoadInfo",
     "Records",
@@ -218,7 +219,13 @@ class Selection:
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """Arrow's PyCapsule interface, a batch a block. The requested schema is not looked at."""
         places = self._places(self.columns_info)
-        return self._reader.arrow_stream(places, *self._rows, self._where)
+        return self._reader.arrow_stream(places, *self._rows, self._where, False)
+
+    def exact_arrow(self) -> "ExactArrow":
+        """The same for Arrow, with exact types: numbers with a point are decimal128 where all are
+        written without an exponent, texts that repeat have dictionaries, and texts of which some
+        are no UTF-8 are binary. The first call reads the file once more."""
+        return ExactArrow(self)
 
     def _places(self, infos: List[ColumnInfo]) -> List[int]:
         if self._names is None:
@@ -233,11 +240,24 @@ class Selection:
         return places
 
 
+class ExactArrow:
+    """What `exact_arrow` gives: all that knows Arrow's PyCapsule interface reads it."""
+
+    def __init__(self, selection: Selection) -> None:
+        self._selection = selection
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """A batch a block. The requested schema is not looked at."""
+        part = self._selection
+        places = part._places(part.columns_info)
+        return part._reader.arrow_stream(places, *part._rows, part._where, True)
+
+
 class Records(Selection):
     """A file of records; `len` is its rows. What is added to the file later is not seen."""
 
-    def __init__(self, path: PathLike) -> None:
-        reader = _records.Reader(os.fspath(path))
+    def __init__(self, path: PathLike, *, partial: bool = False) -> None:
+        reader = _records.Reader(os.fspath(path), partial)
         super().__init__(reader, None, (0, reader.rows), ())
 
     def __len__(self) -> int:
@@ -254,9 +274,10 @@ class Records(Selection):
         )
 
 
-def open(path: PathLike) -> Records:
-    """A file of records. Corrupt where it is none."""
-    return Records(path)
+def open(path: PathLike, *, partial: bool = False) -> Records:
+    """A file of records. Corrupt where it is none, or where rows of it are lost: it is damaged, cut
+    off or was never finished. With `partial` its rows are those that are whole from the first on."""
+    return Records(path, partial=partial)
 
 
 def encode(
@@ -264,6 +285,7 @@ def encode(
     path: PathLike,
     *,
     format: Optional[str] = None,
+    header: Optional[bool] = None,
     best: bool = False,
     threads: int = 0,
     replace: bool = False,
@@ -273,6 +295,7 @@ def encode(
     source: the path of a text file, its bytes, an object with `read`, or lines, to which a line feed
         is added where they have none. str is written as UTF-8.
     format: "json", "csv", "pairs", "symbolic", "log" or "plain"; else the first 64 lines tell.
+    header: whether the first line of a CSV has the names of its columns; else the first lines tell.
     best: compresses texts harder, which takes longer.
     threads: so many; 0 for all cores.
     replace: what has this name is replaced; else InvalidArgument is raised.
@@ -280,7 +303,7 @@ def encode(
     inputs = source_path(source)
     with reader_of(source) as read:
         return Encoded(
-            *_records.encode(read, os.fspath(path), format, best, threads, replace, inputs)
+            *_records.encode(read, os.fspath(path), format, header, best, threads, replace, inputs)
         )
 
 
@@ -334,15 +357,17 @@ def decode(
     keep_text: Optional[str] = None,
     output: Union[None, PathLike, BinaryIO] = None,
     replace: bool = False,
+    partial: bool = False,
 ) -> bytes:
     """The text of a file of records, byte for byte; or of some of its rows.
 
     With `to`, these rows are converted, as `convert` does; a CSV's header is none of them.
 
     With `output`, a path or an object with `write`, the text goes there and b"" comes back. A file
-    that there is already is replaced only with `replace`; else InvalidArgument is raised.
+    that there is already is replaced only with `replace`; else InvalidArgument is raised. `partial`
+    is as in `open`.
     """
-    reader = _records.Reader(os.fspath(path))
+    reader = _records.Reader(os.fspath(path), partial)
     first, end = _checked_rows(rows, reader.rows)
     conditions = _conditions(where)
     pieces: List[bytes] = []

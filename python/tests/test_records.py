@@ -329,3 +329,47 @@ def test_threads_share_a_file(encoded):
     for thread in threads:
         thread.join()
     assert len(answers) == 4 and len(set(answers)) == 1 and answers[0][0] == expected
+
+
+def test_files_of_which_rows_are_lost(tmp_path):
+    path = tmp_path / "x.hrec"
+    text = b"".join(b'{"i": %d, "s": "%d"}\n' % (i, i * i) for i in range(100_000))
+    records.encode(text, path)
+    path.write_bytes(path.read_bytes()[:-100])  # the last commit
+    for use in (records.open, records.decode, lambda p: records.decode(p, output=tmp_path / "out")):
+        with pytest.raises(errors.Corrupt, match="hoist records repair"):
+            use(path)
+    assert not (tmp_path / "out").exists()
+    part = records.open(path, partial=True)
+    assert text.startswith(part.text())
+    assert records.decode(path, partial=True) == part.text()
+    assert part.columns(["i"])["i"].tolist() == list(range(len(part)))
+    # What was never committed is no loss.
+    records.encode(text, path, replace=True)
+    path.write_bytes(path.read_bytes() + b"unfinished")
+    assert records.open(path).text() == text
+
+
+def test_conditions_are_exact(encoded):
+    opened = encoded([json.dumps({"i": 2**53 + i, "id": f"{i:08x}"}) for i in range(20)])
+    assert opened.columns(["i"], where=f"i={2**53 + 1}")["i"].tolist() == [2**53 + 1]
+    assert opened.text(where="id=00000010").count(b"\n") == 1
+    assert opened.text(where="id=10") == b""
+    for where in ("none=1", ["i>0", "none=1"]):
+        with pytest.raises(errors.NotFound, match="no column none"):
+            opened.columns(["i"], where=where)
+        with pytest.raises(errors.NotFound, match="no column none"):
+            opened.text(where=where)
+
+
+def test_header_of_a_csv(tmp_path):
+    path = tmp_path / "x.hrec"
+    text = b"Name,City\nAnna,Berlin\nBob,Paris\n"
+    for header, names, rows in ((None, ["0", "1"], 3), (True, ["Name", "City"], 2), (False, ["0", "1"], 3)):
+        records.encode(text, path, header=header, replace=True)
+        found = records.open(path).columns()
+        assert list(found) == names
+        assert {len(values) for values in found.values()} == {rows}
+        assert records.decode(path) == text
+    with pytest.raises(errors.InvalidArgument, match="only CSV has a header"):
+        records.encode(b'{"a": 1}\n', path, header=True, replace=True)

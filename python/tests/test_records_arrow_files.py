@@ -42,7 +42,13 @@ def arrow_of(tmp_path):
         with pa.memory_map(str(arrow)) as source:
             table = ipc.open_file(source).read_all()
         table.validate(full=True)
-        assert str(ipc.open_stream(stream.read_bytes()).read_all().to_pylist()) == str(table.to_pylist())
+        for again in (
+            ipc.open_stream(stream.read_bytes()).read_all(),
+            *([] if options else [pa.table(records.open(file).exact_arrow())]),
+        ):
+            again.validate(full=True)
+            assert again.schema == table.schema
+            assert str(again.to_pylist()) == str(table.to_pylist())
         assert write("columns", file, "-o", "-", "--to", "arrow", *options) == stream.read_bytes()
         return table
 

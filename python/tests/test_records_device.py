@@ -126,6 +126,11 @@ class OnDevice(unittest.TestCase):
         info = loaded.info()
         self.assertEqual(info.skipped, info.blocks)
 
+    def test_info_says_which_conditions_the_cpu_evaluated(self):
+        for where, by_cpu in (("price>=0", False), ("symbol=SOL", False), ("time>=2025-08-17T12", True)):
+            info = self.file.columns(["n"], where=where, device=self.device).info()
+            self.assertEqual(info.conditions_by_cpu, info.blocks if by_cpu else 0)
+
     def test_info_says_what_the_cpu_decoded(self):
         info = self.file.columns(["price", "note"], device=self.device).info()
         self.assertEqual(info.device.split(":")[0], self.device)
@@ -152,6 +157,19 @@ class OnDevice(unittest.TestCase):
             for column in names:
                 with self.subTest(file=name, column=column):
                     self.expect_same(loaded[column], expected[column])
+
+    def test_texts_that_are_made_of_others(self):
+        chooser = random.Random(3)
+        rows = []
+        for _ in range(3000):
+            name, number = chooser.choice(["al", "bo"]) + str(chooser.randrange(10**6)), chooser.randrange(10**7)
+            rows.append(f'{{"a": "{name}", "b": {number}, "c": "{name}/{number}.html", "d": "{number}.5"}}')
+        path = os.path.join(self.folder.name, "composed.hrec")
+        records.encode(rows, path, replace=True)
+        file = records.open(path)
+        loaded, expected = file.columns(device=self.device), file.columns()
+        for name in "abcd":
+            self.expect_same(loaded[name], expected[name])
 
     def test_numbers_at_the_borders(self):
         numbers = ["9007199254740993", "9223372036854775807", "-9223372036854775808", "0", "-1"]

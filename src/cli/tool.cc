@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <string_view>
 
 #include "base/log.h"
@@ -42,7 +43,10 @@ int run_tool(CLI::App& app, int argc, char** argv, const std::function<int()>& c
   try {
     const int status = parse_and_run(app, argc, argv, command);
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
-  } catch (const std::exception& error) {  // out of memory, or standard output takes no more
+  } catch (const std::bad_alloc&) {
+    return report({ErrorCode::exhausted,
+                   "out of memory: free some, or let it use fewer threads (HOIST_THREADS=1)"});
+  } catch (const std::exception& error) {  // standard output takes no more
     return report({ErrorCode::io, error.what()});
   }
   return report({ErrorCode::io, "cannot write (standard output): is it full?"});

@@ -279,6 +279,27 @@ TEST(Interpret, LaunchesAreChecked) {
             "2147483648 blocks of 1 threads are more than 2147483647 threads in a dimension (k)");
 }
 
+// Only as a whole: elements of one array that are other elements of another are not theirs.
+TEST(Interpret, ArraysMayBeOneWhereBothSaySo) {
+  Module module("");
+  TestKernel k(module);
+  const Array* a = k.array("a", Scalar::i32, Direction::in, true);
+  const Array* b = k.array("b", Scalar::i32, Direction::inout, true);
+  const Array* c = k.array("c", Scalar::i32, Direction::in);
+  const Term i = k.id(Id::thread);
+  k.put(b, i, k.load(a, i) + k.load(c, i));
+  const Kernel* kernel = k.finish();
+  std::vector<int32_t> one = {1, 2, 3, 4};
+  std::vector<int32_t> two = {10, 20, 30, 40};
+  const Argument most = Argument::array(one.data(), 3);
+  const Argument behind = Argument::array(one.data() + 1, 3);
+  EXPECT_TRUE(check_launch(*kernel, {}, std::vector{most, most, array_of(two)}));
+  EXPECT_FALSE(check_launch(*kernel, {}, std::vector{most, behind, array_of(two)}));
+  EXPECT_FALSE(check_launch(*kernel, {}, std::vector{array_of(two), most, most}));
+  EXPECT_FALSE(run(module, kernel, {.threads = {3, 1, 1}}, {most, most, array_of(two)}));
+  EXPECT_EQ(one, (std::vector<int32_t>{11, 22, 33, 4}));
+}
+
 TEST(Interpret, AGridIsCountedFromTheArguments) {
   Module module("");
   TestKernel k(module);

@@ -1,5 +1,7 @@
 #include "python/packed_arrays.h"
 
+#include <algorithm>
+
 #include "python/dlpack.h"
 #include "python/errors.h"
 
@@ -121,6 +123,49 @@ GivenArray given_array(nb::handle object, const char* who, const std::optional<u
 GivenArray given_output(nb::handle object, const char* who,
                         const std::optional<uintptr_t>& stream) {
   return read_array<nb::ndarray<>>(object, who, stream);
+}
+
+void refuse(const std::string& message) { raise({ErrorCode::invalid_argument, message}); }
+
+void check_bf16(const GivenArray& array, size_t rank) {
+  if (!array.is_bf16()) refuse(array.who + " is neither bfloat16 nor uint16");
+  if (array.shape.size() != rank) {
+    refuse(array.who + " has " + std::to_string(array.shape.size()) + " axes, not " +
+           std::to_string(rank));
+  }
+  if (std::find(array.shape.begin(), array.shape.end(), 0) != array.shape.end()) return;
+  if (rank > 0 && array.shape[rank - 1] > 1 && array.strides[rank - 1] != 1) {
+    refuse(array.who + " has gaps in its last axis: give a contiguous array");
+  }
+  if (rank == 2 && array.shape[0] > 1 && array.strides[0] < array.shape[1]) {
+    refuse(array.who + " has rows that lie in one another: give a contiguous array");
+  }
+}
+
+void check_shape(const GivenArray& array, std::initializer_list<int64_t> shape) {
+  check_bf16(array, shape.size());
+  if (std::equal(shape.begin(), shape.end(), array.shape.begin())) return;
+  std::string wanted;
+  for (const int64_t extent : shape)
+    wanted += (wanted.empty() ? "" : " x ") + std::to_string(extent);
+  refuse(array.who + " must be " + wanted);
+}
+
+void check_together(const GivenArray& first, std::initializer_list<const GivenArray*> others) {
+  for (const GivenArray* other : others) {
+    if (other->gpu != first.gpu) {
+      refuse(other->who + " and " + first.who + " lie on two devices: move them to one");
+    }
+  }
+}
+
+uint64_t row_stride(const GivenArray& matrix) {
+  return matrix.shape[0] > 1 ? static_cast<uint64_t>(matrix.strides[0])
+                             : static_cast<uint64_t>(matrix.shape[1]);
+}
+
+device::Stream stream_of(const GivenArray& array) {
+  return device::Stream::borrow(*value(device::cuda_device(*array.gpu)), array.stream);
 }
 
 }  // namespace hoist::python

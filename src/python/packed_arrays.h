@@ -5,6 +5,7 @@
 #include <nanobind/ndarray.h>
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,5 +41,20 @@ GivenArray given_array(nanobind::handle object, const char* who,
 // One that is written.
 GivenArray given_output(nanobind::handle object, const char* who,
                         const std::optional<uintptr_t>& stream);
+
+// InvalidArgument.
+[[noreturn]] void refuse(const std::string& message);
+
+// Elements of 16 bits, so many axes, the last one without gaps, rows that do not overlap.
+void check_bf16(const GivenArray& array, size_t rank);
+// The same, and this shape.
+void check_shape(const GivenArray& array, std::initializer_list<int64_t> shape);
+// All on one device.
+void check_together(const GivenArray& first, std::initializer_list<const GivenArray*> others);
+// Elements from one row of a matrix to the next.
+uint64_t row_stride(const GivenArray& matrix);
+
+// The stream that the array's framework works on, of an array on a GPU.
+device::Stream stream_of(const GivenArray& array);
 
 }  // namespace hoist::python

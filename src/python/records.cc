@@ -146,9 +146,9 @@ class Reader {
   }
 
   nb::capsule arrow_stream(const std::vector<size_t>& columns, uint64_t first, uint64_t end,
-                           const std::vector<std::string>& where) {
+                           const std::vector<std::string>& where, bool exact) {
     auto stream = std::make_unique<ArrowArrayStream>();
-    make_arrow_stream(reader_, selection(columns, first, end, where), stream.get());
+    make_arrow_stream(reader_, selection(columns, first, end, where, exact), stream.get());
     nb::capsule capsule(stream.get(), "arrow_array_stream", [](void* it) noexcept {
       auto* const made = static_cast<ArrowArrayStream*>(it);
       if (made->release != nullptr) made->release(made);  // nobody took it
@@ -191,19 +191,25 @@ class Reader {
   }
 
  private:
-  const std::vector<ColumnType>& read_types() {
-    if (!types_) {
-      std::vector<ColumnType> types = value(interruptible(
-          true, [&](const std::stop_token& stop) { return column_types(*reader_, stop); }));
-      if (!types_) types_ = std::move(types);  // another thread may have been here meanwhile
+  const std::vector<ColumnType>& read_types(bool exact = false) {
+    std::optional<std::vector<ColumnType>>& known = exact ? exact_types_ : types_;
+    if (!known) {
+      std::vector<ColumnType> types = value(interruptible(true, [&](const std::stop_token& stop) {
+        return column_types(*reader_, stop, {.exact = exact});
+      }));
+      if (!known) known = std::move(types);  // another thread may have been here meanwhile
     }
-    return *types_;
+    return *known;
   }
 
   Selection selection(const std::vector<size_t>& columns, uint64_t first, uint64_t end,
-                      const std::vector<std::string>& where) {
+                      const std::vector<std::string>& where, bool exact = false) {
     Selection wanted = {.columns = {}, .first = first, .end = end, .where = conditions(where)};
-    const std::vector<ColumnType>& types = read_types();
+    check([&] {
+      const ReleasedGil released;
+      return reader_->check_columns(wanted.where);
+    }());
+    const std::vector<ColumnType>& types = read_types(exact);
     for (const size_t column : columns) {
       if (column >= types.size()) raise({ErrorCode::invalid_argument, "no such column"});
       wanted.columns.push_back(types[column]);
@@ -234,12 +240,13 @@ class Reader {
 
   std::shared_ptr<const RecordReader> reader_;
   std::optional<std::vector<ColumnType>> types_;
+  std::optional<std::vector<ColumnType>> exact_types_;
 };
 
-std::unique_ptr<Reader> open_reader(const FilePath& path) {
+std::unique_ptr<Reader> open_reader(const FilePath& path, bool partial) {
   Result<RecordReader> reader = [&] {
     const ReleasedGil released;
-    return RecordReader::open(path.text);
+    return RecordReader::open(path.text, {.partial = partial});
   }();
   return std::make_unique<Reader>(value(std::move(reader)));
 }
@@ -256,7 +263,7 @@ NB_MODULE(_records, module) {
   define_records_encode(module);
   define_device_table(module);
   nb::class_<Reader>(module, "Reader")
-      .def(nb::new_(&open_reader), "path"_a)
+      .def(nb::new_(&open_reader), "path"_a, "partial"_a = false)
       .def_prop_ro("rows", [](const Reader& reader) { return reader.records().rows(); })
       .def_prop_ro("text_bytes", [](const Reader& reader) { return reader.records().text_bytes(); })
       .def_prop_ro("file_size", [](const Reader& reader) { return reader.records().file_size(); })
@@ -268,7 +275,8 @@ NB_MODULE(_records, module) {
       .def("blocks", &Reader::blocks)
       .def("read", &Reader::read, "columns"_a, "first"_a, "end"_a, "where"_a)
       .def("load", &Reader::load, "columns"_a, "types"_a, "first"_a, "end"_a, "where"_a, "device"_a)
-      .def("arrow_stream", &Reader::arrow_stream, "columns"_a, "first"_a, "end"_a, "where"_a)
+      .def("arrow_stream", &Reader::arrow_stream, "columns"_a, "first"_a, "end"_a, "where"_a,
+           "exact"_a)
       .def("text", &Reader::text, "first"_a, "end"_a, "where"_a, "write"_a)
       .def("save_text", &Reader::save_text, "path"_a, "first"_a, "end"_a, "where"_a, "replace"_a);
 }

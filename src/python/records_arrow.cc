@@ -1,6 +1,7 @@
 #include "python/records_arrow.h"
 
 #include <cerrno>
+#include <cstring>
 #include <new>
 #include <optional>
 #include <span>
@@ -15,6 +16,11 @@ using records::RecordReader;
 using namespace records::typed;
 
 void make_column_schema(const ColumnType& type, ArrowSchema* out) {
+  if (type.dictionary != nullptr) {
+    ArrowSchema entries;
+    make_arrow_schema(arrow_format(type), "", false, {}, &entries);
+    return make_arrow_schema("i", type.name, type.nullable, {}, out, entries);
+  }
   if (!type.is_list)
     return make_arrow_schema(arrow_format(type), type.name, type.nullable, {}, out);
   std::vector<ArrowSchema> children(1);
@@ -60,6 +66,48 @@ void finish_array(std::unique_ptr<ArrowOwned<ArrowArray, ColumnChunk>> owned, si
   finish_arrow(std::move(owned), out);
 }
 
+// The entries of a dictionary, which all batches share.
+struct Entries {
+  std::vector<int64_t> offsets = {0};
+  std::string bytes;
+};
+
+std::shared_ptr<const Entries> entries_of(const ColumnType& type) {
+  if (type.dictionary == nullptr) return nullptr;
+  auto entries = std::make_shared<Entries>();
+  for (const std::string& entry : type.dictionary->entries) {
+    entries->bytes += entry;
+    entries->offsets.push_back(static_cast<int64_t>(entries->bytes.size()));
+  }
+  return entries;
+}
+
+ArrowArray make_entries(const std::shared_ptr<const Entries>& entries) {
+  auto owned = std::make_unique<ArrowOwned<ArrowArray, std::shared_ptr<const Entries>>>();
+  owned->kept = entries;
+  owned->buffers = {nullptr, entries->offsets.data(), place_of(entries->bytes)};
+  ArrowArray out = {};
+  out.length = static_cast<int64_t>(entries->offsets.size() - 1);
+  out.n_buffers = 3;
+  out.buffers = owned->buffers.data();
+  finish_arrow(std::move(owned), &out);
+  return out;
+}
+
+void make_codes(const ColumnChunk& chunk, const std::shared_ptr<const Entries>& entries,
+                ArrowArray* out) {
+  auto owned = std::make_unique<ArrowOwned<ArrowArray, ColumnChunk>>();
+  owned->bitmaps.reserve(2);
+  const int64_t nulls = add_validity(chunk.valid, *owned);
+  const std::vector<int32_t> codes(chunk.integers.begin(), chunk.integers.end());
+  const auto bytes = std::as_bytes(std::span(codes));
+  std::vector<uint8_t>& kept = owned->bitmaps.emplace_back(bytes.size());
+  std::memcpy(kept.data(), bytes.data(), bytes.size());
+  owned->buffers.push_back(place_of(kept));
+  owned->dictionary = make_entries(entries);
+  finish_array(std::move(owned), chunk.valid.size(), nulls, out);
+}
+
 void make_values(ColumnChunk values, ValueKind kind, ArrowArray* out) {
   auto owned = std::make_unique<ArrowOwned<ArrowArray, ColumnChunk>>();
   owned->bitmaps.reserve(2);
@@ -71,6 +119,8 @@ void make_values(ColumnChunk values, ValueKind kind, ArrowArray* out) {
     owned->buffers.push_back(place_of(owned->bitmaps.back()));
   } else if (kind == ValueKind::real) {
     owned->buffers.push_back(place_of(chunk.reals));
+  } else if (kind == ValueKind::decimal) {
+    owned->buffers.push_back(place_of(chunk.decimals));
   } else if (kind == ValueKind::text) {
     owned->buffers.push_back(chunk.offsets.data());
     owned->buffers.push_back(place_of(chunk.bytes));
@@ -94,11 +144,16 @@ void make_column(ColumnChunk chunk, const ColumnType& type, ArrowArray* out) {
   finish_array(std::move(owned), lists.list_valid.size(), nulls, out);
 }
 
-void make_batch(SelectedBlock block, const std::vector<ColumnType>& types, ArrowArray* out) {
+void make_batch(SelectedBlock block, const std::vector<ColumnType>& types,
+                const std::vector<std::shared_ptr<const Entries>>& entries, ArrowArray* out) {
   auto owned = std::make_unique<ArrowOwned<ArrowArray, ColumnChunk>>();
   owned->children.resize(types.size());
   for (size_t i = 0; i < types.size(); ++i) {
-    make_column(std::move(block.columns[i]), types[i], &owned->children[i]);
+    if (entries[i] != nullptr) {
+      make_codes(block.columns[i], entries[i], &owned->children[i]);
+    } else {
+      make_column(std::move(block.columns[i]), types[i], &owned->children[i]);
+    }
   }
   owned->buffers.push_back(nullptr);
   finish_array(std::move(owned), block.rows, 0, out);
@@ -108,6 +163,7 @@ struct Stream {
   std::shared_ptr<const RecordReader> reader;
   Selection selection;
   std::vector<size_t> blocks = {};
+  std::vector<std::shared_ptr<const Entries>> entries = {};  // of each column; null: it has none
   size_t next = 0;
   std::string error = {};
 };
@@ -152,7 +208,7 @@ int get_next(ArrowArrayStream* it, ArrowArray* out) {
       }
       ++stream.next;
       if (block->rows == 0) continue;
-      make_batch(std::move(*block), stream.selection.columns, out);
+      make_batch(std::move(*block), stream.selection.columns, stream.entries, out);
       break;
     }
     return 0;
@@ -171,7 +227,7 @@ void release_stream(ArrowArrayStream* it) {
 
 }  // namespace
 
-const char* arrow_format(const ColumnType& type) {
+std::string arrow_format(const ColumnType& type) {
   switch (type.kind) {
     case ValueKind::boolean:
       return "b";
@@ -184,11 +240,12 @@ const char* arrow_format(const ColumnType& type) {
       constexpr const char* kUtc[] = {"tss:UTC", "tsm:UTC", "tsu:UTC", "tsn:UTC"};
       return (type.is_utc ? kUtc : kNaive)[type.fraction / 3];
     }
+    case ValueKind::decimal:
+      return "d:" + std::to_string(kMostDigits) + "," + std::to_string(type.scale);
     case ValueKind::text:
-    case ValueKind::decimal:  // of exact types alone, which this stream has not
       break;
   }
-  return "U";
+  return type.is_binary ? "Z" : "U";
 }
 
 void make_arrow_schema(const std::string& format, const std::string& name, bool nullable,
@@ -210,6 +267,9 @@ void make_arrow_stream(std::shared_ptr<const RecordReader> reader, Selection sel
                        ArrowArrayStream* out) {
   auto stream = std::make_unique<Stream>(Stream{std::move(reader), std::move(selection)});
   stream->blocks = blocks_of(*stream->reader, stream->selection);
+  for (const ColumnType& type : stream->selection.columns) {
+    stream->entries.push_back(entries_of(type));
+  }
   *out = {&get_schema, &get_next, &get_last_error, &release_stream, stream.release()};
 }
 

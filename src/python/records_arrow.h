@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "python/arrow_c.h"
 #include "records/typed/typed_values.h"
@@ -9,7 +10,7 @@
 namespace hoist::python {
 
 // Arrow's name of a column's type; of its elements where it has lists.
-const char* arrow_format(const records::typed::ColumnType& type);
+std::string arrow_format(const records::typed::ColumnType& type);
 
 // A stream that its consumer releases. It needs no interpreter: any thread may ask for batches,
 // one at a time.

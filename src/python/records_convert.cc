@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "python/errors.h"
+#include "python/interruptible.h"
 #include "python/records_encode.h"
 #include "python/tensors_path.h"
 #include "records/convert/text_source.h"
@@ -58,12 +59,13 @@ SourceOptions options_of(const Asked& asked) {
   return options;
 }
 
-using Run = std::function<Result<Converted>(const WriteText& write)>;
+using Run = std::function<Result<Converted>(const std::stop_token& stop, const WriteText& write)>;
 
-Result<Converted> run_into_file(const Run& run, const std::string& path, OutputRule rule) {
+Result<Converted> run_into_file(const Run& run, const std::string& path, OutputRule rule,
+                                const std::stop_token& stop) {
   Result<OutputFile> file = OutputFile::create(path, std::move(rule));
   if (!file) return file.error();
-  Result<Converted> done = run([&](std::string_view piece) {
+  Result<Converted> done = run(stop, [&](std::string_view piece) {
     return write_full(file->fd(), piece.data(), piece.size(), path);
   });
   if (!done) return done;
@@ -82,13 +84,19 @@ std::pair<uint64_t, uint64_t> convert(const std::optional<FilePath>& path, const
   std::vector<std::string> names;
   for (const FilePath& input : inputs) names.push_back(input.text);
   Callback callback(write);
-  const Run run = [&](const WriteText& take) {
-    return path ? convert_file(path->text, options, take) : convert_bytes(whole, options, take);
+  const Run run = [&](const std::stop_token& stop, const WriteText& take) {
+    SourceOptions how = options;
+    how.stop = stop;
+    return path ? convert_file(path->text, how, take) : convert_bytes(whole, how, take);
   };
-  const Result<Converted> done = [&] {
+  const Result<Converted> done = [&]() -> Result<Converted> {
+    if (output) {
+      return interruptible(true, [&](const std::stop_token& stop) {
+        return run_into_file(run, output->text, records_rule(replace, names), stop);
+      });
+    }
     const ReleasedGil released;
-    if (output) return run_into_file(run, output->text, records_rule(replace, std::move(names)));
-    return run([&](std::string_view piece) {
+    return run({}, [&](std::string_view piece) {
       return callback.call(
           [&](const nb::object& function) { function(nb::bytes(piece.data(), piece.size())); });
     });

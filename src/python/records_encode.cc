@@ -34,8 +34,8 @@ records::Format format_of(const std::string& name) {
 
 // (format, rows, bytes of text, bytes of the file)
 nb::tuple encode(const nb::object& read, const FilePath& path,
-                 const std::optional<std::string>& format, bool best, int threads, bool replace,
-                 const std::vector<FilePath>& inputs) {
+                 const std::optional<std::string>& format, std::optional<bool> header, bool best,
+                 int threads, bool replace, const std::vector<FilePath>& inputs) {
   if (threads < 0) raise({ErrorCode::invalid_argument, "threads are 0 (all) or more"});
   std::vector<std::string> names;
   for (const FilePath& input : inputs) names.push_back(input.text);
@@ -44,6 +44,7 @@ nb::tuple encode(const nb::object& read, const FilePath& path,
   records::RecordOptions options;
   options.effort = best ? records::Effort::best : records::Effort::usual;
   if (format) options.format = format_of(*format);
+  options.header = header;
   options.output = records_rule(replace, std::move(names));
   options.pool = pool ? &*pool : nullptr;
   Callback callback(read);
@@ -84,8 +85,8 @@ OutputRule records_rule(bool replace, std::vector<std::string> inputs) {
 }
 
 void define_records_encode(nb::module_& module) {
-  module.def("encode", &encode, "read"_a, "path"_a, "format"_a.none(), "best"_a, "threads"_a,
-             "replace"_a, "inputs"_a);
+  module.def("encode", &encode, "read"_a, "path"_a, "format"_a.none(), "header"_a.none(), "best"_a,
+             "threads"_a, "replace"_a, "inputs"_a);
 }
 
 }  // namespace hoist::python

@@ -1,5 +1,6 @@
 #include "python/records_meaning.h"
 
+#include "records/gpu/output_values.h"
 #include "records/number_text.h"
 #include "records/typed/plain_text.h"
 #include "records/typed/scalars.h"

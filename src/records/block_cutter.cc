@@ -28,15 +28,36 @@ Status BlockCutter::fill(size_t size) {
   text_.resize(std::max(size, filled));
   while (filled < text_.size()) {
     const Result<size_t> count = read_(std::span(text_).subspan(filled));
-    if (!count) return count.error();
+    if (!count) {
+      text_.resize(filled);
+      return count.error();
+    }
     if (*count == 0) {
       ended_ = true;
       break;
     }
     filled += *count;
+    if (!at_pauses_ || filled == text_.size()) continue;
+    paused_ = true;
+    break;
   }
   text_.resize(filled);
   return {};
+}
+
+// All whole lines, the last of them too.
+void BlockCutter::cut_lines(std::vector<std::string_view>& blocks) {
+  const std::string_view lines = std::string_view(text_).substr(0, text_.rfind('\n') + 1);
+  while (used_ < lines.size()) {
+    blocks.push_back(lines.substr(used_, cut_block(lines.substr(used_), true)));
+    used_ += blocks.back().size();
+  }
+}
+
+std::vector<std::string_view> BlockCutter::rest() {
+  std::vector<std::string_view> blocks;
+  cut_lines(blocks);
+  return blocks;
 }
 
 Result<std::vector<std::string_view>> BlockCutter::next() {
@@ -45,9 +66,11 @@ Result<std::vector<std::string_view>> BlockCutter::next() {
   std::vector<std::string_view> blocks;
   size_t size = batch_;
   while (blocks.empty()) {
+    paused_ = false;
     if (!ended_) {
       if (Status status = fill(size); !status) return status.error();
     }
+    if (paused_) cut_lines(blocks);
     const std::string_view text = text_;
     while (used_ < text.size()) {
       const size_t block = cut_block(text.substr(used_), ended_, block_text_);

@@ -1,5 +1,8 @@
 // Cuts a stream of text into blocks: whole lines, at most so many bytes and kMaxRows of them. A
 // longer line has a block for itself, or where it is longer than kMaxBlockText several.
+//
+// A slow pipe is cut where it pauses (cut_at_pauses()): the whole lines that came are given then,
+// in smaller blocks.
 #pragma once
 
 #include <functional>
@@ -27,10 +30,16 @@ class BlockCutter {
   BlockCutter(ReadText read, size_t block_text, size_t batch)
       : read_(std::move(read)), block_text_(block_text), batch_(batch) {}
 
+  // A read that gives less than it was asked for ends a batch.
+  void cut_at_pauses() { at_pauses_ = true; }
+
   // The next blocks, all that are whole; none at the end. They live until the next call.
   Result<std::vector<std::string_view>> next();
+  // The whole lines that were read and not given, where next() failed.
+  std::vector<std::string_view> rest();
 
  private:
+  void cut_lines(std::vector<std::string_view>& blocks);
   Status fill(size_t size);
 
   ReadText read_;
@@ -39,6 +48,8 @@ class BlockCutter {
   std::string text_;
   size_t used_ = 0;  // of text_, by blocks that were given
   bool ended_ = false;
+  bool at_pauses_ = false;
+  bool paused_ = false;
 };
 
 }  // namespace hoist::records

@@ -1,11 +1,11 @@
 #include "records/column.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 
 #include "base/varint.h"
 #include "records/column_layout.h"
+#include "records/exact_number.h"
 #include "records/integer_stream.h"
 #include "records/prediction.h"
 #include "records/sources.h"
@@ -229,11 +229,7 @@ std::optional<double> ColumnCursor::number() {
       return number_of(numbers.form, numbers.values[number_++]);
     }
   }
-  const std::string_view value = text();
-  double number = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (error != std::errc() || end != value.data() + value.size()) return std::nullopt;
-  return number;
+  return nearest_double(text());
 }
 
 int64_t ColumnCursor::length() {

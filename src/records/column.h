@@ -70,7 +70,8 @@ class ColumnCursor {
 
   // The next value as a text, which lives until the next call.
   std::string_view text();
-  // As a number, and whether it is one. Exceptions and texts are read as decimal numbers.
+  // As a number, and whether it is one. Exceptions and texts are read as decimal numbers; those
+  // beyond the range of doubles are infinity or 0.
   std::optional<double> number();
   // A column of lengths; -1 where there is no further.
   int64_t length();

@@ -1,29 +1,28 @@
 #include "records/column_encode.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/varint.h"
 #include "records/column_analysis.h"
+#include "records/exact_number.h"
 #include "records/integer_stream.h"
+#include "records/json_number.h"
 
 namespace hoist::records {
 namespace {
 
 std::optional<ColumnRange> range_of(const AnalysedColumn& column) {
   if (column.type != ColumnType::numbers || column.numbers.values.empty()) return std::nullopt;
-  // An exception that reads as a number may lie outside.
+  const NumberForm& form = column.numbers.form;
+  // Dates and names are compared as they are written.
+  if (form.type != NumberType::integer && form.type != NumberType::decimal) return std::nullopt;
+  // An exception that is compared with numbers may lie outside.
   for (const int64_t at : column.numbers.exceptions) {
     const std::string_view text = column.texts[static_cast<size_t>(at)];
-    double number = 0;
-    if (std::from_chars(text.data(), text.data() + text.size(), number).ptr != text.data()) {
-      return std::nullopt;
-    }
+    if (is_json_number(text) || is_ordered_text(text)) return std::nullopt;
   }
-  const NumberForm& form = column.numbers.form;
   const auto [least, most] =
       std::minmax_element(column.numbers.values.begin(), column.numbers.values.end());
-  if (form.base == 16 && *least < 0) return std::nullopt;  // above 2^63
   // Reading rounds as well, and never changes the order.
   return ColumnRange{.least = number_of(form, *least), .most = number_of(form, *most)};
 }

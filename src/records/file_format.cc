@@ -7,7 +7,7 @@ namespace hoist::records {
 
 std::string encode_dialect(const Dialect& dialect) {
   container::CborWriter out;
-  out.map(3);
+  out.map(dialect.header_lost ? 4 : 3);
   out.text("format");
   out.text(name(dialect.format));
   out.text("delimiter");
@@ -16,6 +16,10 @@ std::string encode_dialect(const Dialect& dialect) {
   out.array(dialect.names.size());
   // Names are any bytes, text in CBOR is UTF-8.
   for (const std::string& field : dialect.names) out.bytes(container::as_bytes(field));
+  if (dialect.header_lost) {
+    out.text("header lost");
+    out.number(uint64_t{1});
+  }
   return out.result();
 }
 
@@ -42,6 +46,8 @@ Result<Dialect> decode_dialect(container::Bytes metadata) {
         const container::Bytes bytes = in.bytes();
         dialect.names.emplace_back(reinterpret_cast<const char*>(bytes.data()), bytes.size());
       }
+    } else if (key == "header lost") {
+      dialect.header_lost = in.number() != 0;
     } else {
       in.skip();
     }

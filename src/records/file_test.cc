@@ -207,12 +207,24 @@ TEST(RecordFile, AnUnfinishedFileGivesItsWholeBlocks) {
   encode(scratch.file("x.hrec"), text, random);
   const std::string bytes = bytes_of_file(scratch.file("x.hrec"));
   write_bytes(scratch.file("cut.hrec"), std::string_view(bytes).substr(0, bytes.size() * 2 / 3));
-  const Result<RecordReader> reader = RecordReader::open(scratch.file("cut.hrec"));
+  const Result<RecordReader> refused = RecordReader::open(scratch.file("cut.hrec"));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::corrupt);
+  const Result<RecordReader> reader =
+      RecordReader::open(scratch.file("cut.hrec"), {.partial = true});
   ASSERT_TRUE(reader) << reader.error().message;
-  EXPECT_EQ(reader->state(), container::IndexState::uncommitted);
-  const std::string some = text_of(*reader);
+  EXPECT_FALSE(reader->check_whole());
+  std::string some;
+  const Status read = reader->text({}, [&](std::string_view part) {
+    some += part;
+    return Status();
+  });
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, ErrorCode::corrupt);
   EXPECT_GT(some.size(), 0u);
   EXPECT_TRUE(text.starts_with(some));
+  // Rows that are all there.
+  EXPECT_EQ(text_of(*reader, {.first = 5, .end = 7}), lines_of(text)[5] + lines_of(text)[6]);
 }
 
 TEST(RecordFile, DamageIsFound) {

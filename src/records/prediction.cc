@@ -183,23 +183,6 @@ std::optional<std::vector<uint32_t>> positions_before(std::span<const int64_t> g
   return positions_before(*groups);
 }
 
-int64_t scaled(int64_t x, int64_t y, int64_t z) {
-  if (z == 0) return 0;
-  // Below 2^126, and so is every step.
-  using Wide = __int128;
-  const Wide product = static_cast<Wide>(x) * y;
-  const Wide half = (z < 0 ? -static_cast<Wide>(z) : static_cast<Wide>(z)) / 2;
-  return static_cast<int64_t>((product < 0 ? product - half : product + half) / z);
-}
-
-int64_t clock_after(int64_t time, int64_t minutes) {
-  constexpr int64_t kDay = 24 * 60;
-  int64_t now = time / 100 % 24 * 60 + time % 100 + minutes % kDay;
-  now = (now % kDay + kDay) % kDay;
-  if (now == 0) now = kDay;
-  return now / 60 * 100 + now % 60;
-}
-
 int64_t power_of_ten_factor(int64_t factor) { return power_of_ten(static_cast<int>(factor)); }
 
 std::vector<int64_t> differences(Predictor predictor, std::span<const int64_t> values,

@@ -71,10 +71,6 @@ std::vector<uint32_t> positions_before(const Groups& groups);
 std::optional<std::vector<uint32_t>> positions_before(std::span<const int64_t> group,
                                                       std::span<const int64_t> other_group);
 
-// The nearest integer to x y / z, halves away from 0; 0 where z is 0.
-int64_t scaled(int64_t x, int64_t y, int64_t z);
-// `minutes` after a time of day of 100 hours + minutes; midnight is 2400.
-int64_t clock_after(int64_t time, int64_t minutes);
 int64_t power_of_ten_factor(int64_t factor);
 
 inline int64_t add_modulo(int64_t a, int64_t b) {

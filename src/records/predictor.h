@@ -1,7 +1,9 @@
-// The predictions of records/prediction.h.
+// The predictions of records/prediction.h, and arithmetic of theirs that devices share.
 #pragma once
 
 #include <cstdint>
+
+#include "base/host_device.h"
 
 namespace hoist::records {
 
@@ -33,5 +35,24 @@ enum class Predictor : uint8_t {
   running_last = 21,  // own[i - 1] + a[i - 1]
 };
 inline constexpr uint8_t kPredictors = 22;
+
+// The nearest integer to x y / z, halves away from 0; 0 where z is 0.
+HOIST_HD inline int64_t scaled(int64_t x, int64_t y, int64_t z) {
+  if (z == 0) return 0;
+  // Below 2^126, and so is every step.
+  using Wide = __int128;
+  const Wide product = static_cast<Wide>(x) * y;
+  const Wide half = (z < 0 ? -static_cast<Wide>(z) : static_cast<Wide>(z)) / 2;
+  return static_cast<int64_t>((product < 0 ? product - half : product + half) / z);
+}
+
+// `minutes` after a time of day of 100 hours + minutes; midnight is 2400.
+HOIST_HD inline int64_t clock_after(int64_t time, int64_t minutes) {
+  constexpr int64_t kDay = 24 * 60;
+  int64_t now = time / 100 % 24 * 60 + time % 100 + minutes % kDay;
+  now = (now % kDay + kDay) % kDay;
+  if (now == 0) now = kDay;
+  return now / 60 * 100 + now % 60;
+}
 
 }  // namespace hoist::records

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,7 @@ struct Dialect {
   char delimiter = ',';                 // csv
   std::vector<std::string> names = {};  // csv: the header's fields; empty: there is no header
   bool starts_with_header = false;      // csv: the first line of this text is the header
+  bool header_lost = false;  // of a file: its first row is none, for that was not to be repaired
 };
 
 enum class ColumnKind : uint8_t {
@@ -67,6 +69,9 @@ struct Tokens {
 
 // What the text is, by its first lines.
 Dialect detect(std::string_view text);
+// The same where some of it is known: the format, and whether a CSV's first line has the names of
+// its columns.
+Dialect dialect_of(std::string_view text, std::optional<Format> format, std::optional<bool> header);
 
 // `text` has at most kMaxBlockText bytes and kMaxRows lines. A format other than plain.
 Tokens tokenize(std::string_view text, const Dialect& dialect);

@@ -36,17 +36,27 @@ Result<RecordWriter> RecordWriter::append(const std::string& path, const RecordO
                 "the last row has no line feed, so no row can follow it (" + path +
                     "): decode it, add the line feed and encode it again");
   }
+  if (reader->blocks().empty()) {
+    writer.empty_.emplace(std::move(*appended));
+    const Format format = reader->dialect().format;
+    if (!options.format && format != Format::plain) writer.options_.format = format;
+    writer.options_.output = {.replace = Replace::any};
+    return writer;
+  }
   writer.writer_.emplace(std::move(*appended));
   writer.dialect_ = reader->dialect();
   if (options.format) writer.dialect_.format = *options.format;
-  writer.rows_ = reader->rows();
+  writer.rows_ = writer.committed_rows_ = reader->rows();
   return writer;
 }
 
 Status RecordWriter::begin(std::string_view first_block) {
-  dialect_ = detect(first_block);
-  if (options_.format && *options_.format != dialect_.format)
-    dialect_ = {.format = *options_.format};
+  dialect_ = dialect_of(first_block, options_.format, options_.header);
+  if (options_.header == true && dialect_.format != Format::csv) {
+    return fail(ErrorCode::invalid_argument, "only CSV has a header, and this is " +
+                                                 std::string(name(dialect_.format)) +
+                                                 ": give the format, csv, or no header");
+  }
   const container::WriterOptions options{.kind = kFileKind,
                                          .metadata = encode_dialect(dialect_),
                                          .durable = options_.durable,
@@ -62,17 +72,33 @@ Status RecordWriter::write_all(const ReadText& read) {
   ThreadPool& pool = options_.pool != nullptr ? *options_.pool : ThreadPool::process();
   const size_t block = options_.effort == Effort::best ? kBestBlockText : kBlockText;
   BlockCutter cutter(read, block, block * static_cast<size_t>(pool.size()));
+  if (options_.commit_at_pauses) cutter.cut_at_pauses();
   for (;;) {
     const Result<std::vector<std::string_view>> blocks = cutter.next();
-    if (!blocks) return blocks.error();
-    if (blocks->empty()) return {};
-    if (!writer_) {
-      if (Status status = begin(blocks->front()); !status) return status;
+    if (!blocks) {
+      const Status rest = appending_ ? write_batch(cutter.rest()) : Status();
+      return rest ? blocks.error() : rest;
     }
-    if (Status status = write_blocks(*blocks); !status) return status;
-    if (!appending_) continue;
-    if (Status status = writer_->commit(); !status) return status;
+    if (blocks->empty()) return {};
+    if (Status status = write_batch(*blocks); !status) return status;
   }
+}
+
+Status RecordWriter::write_batch(std::span<const std::string_view> blocks) {
+  if (blocks.empty()) return {};
+  if (!writer_) {
+    if (Status status = begin(blocks.front()); !status) return status;
+  }
+  if (Status status = write_blocks(blocks); !status) return status;
+  return appending_ ? commit() : Status();
+}
+
+Status RecordWriter::commit() {
+  if (Status status = writer_->commit(); !status) return status;
+  empty_.reset();
+  committed_rows_ = rows_;
+  committed_text_ = text_;
+  return {};
 }
 
 Status RecordWriter::write_blocks(std::span<const std::string_view> blocks) {
@@ -99,10 +125,11 @@ Status RecordWriter::write_blocks(std::span<const std::string_view> blocks) {
 }
 
 Status RecordWriter::finish() {
+  if (!writer_ && empty_) return {};
   if (!writer_) {
     if (Status status = begin({}); !status) return status;
   }
-  return writer_->commit();
+  return commit();
 }
 
 }  // namespace hoist::records

@@ -63,8 +63,8 @@ def _traced(
         outputs.append(
             leaf._id if isinstance(leaf, Traced) else builder.constant(leaf, f"result of {name}")
         )
-    native = builder.compile(outputs, fast_math, fuses, threads, native)
-    program = Program(native, arguments, results, name)
+    made = builder.compile(outputs, fast_math, fuses, threads, native)
+    program = Program(made, arguments, results, name)
     code = getattr(function, "__code__", None)
     if code is not None:
         program._parameters = code.co_varnames[: code.co_argcount]

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 
 #include "base/output_file.h"
 #include "cli/output_rule.h"
 #include "cli/records/arrow.h"
 #include "cli/records/commands.h"
 #include "cli/records/npz_writer.h"
+#include "cli/records/state.h"
 #include "cli/report.h"
 #include "records/reader.h"
 #include "records/values.h"
@@ -125,24 +127,79 @@ Status write_rows(const RecordReader& reader, const Selected& column, NpzWriter&
   return status;
 }
 
+std::vector<std::string> arrays_of(const Selected& column) {
+  std::vector<std::string> names;
+  if (column.type == ValueType::text) {
+    names = {column.name + ".bytes", column.name + ".offsets"};
+  } else {
+    names = {column.name};
+  }
+  if (!column.dense) names.push_back(column.name + ".rows");
+  return names;
+}
+
+// Columns may be called as the arrays of others are.
+Status check_names(const std::vector<Selected>& columns) {
+  std::map<std::string, std::string> seen;
+  for (const Selected& column : columns) {
+    for (const std::string& name : arrays_of(column)) {
+      const auto [other, is_new] = seen.emplace(name, column.name);
+      if (is_new) continue;
+      return fail(ErrorCode::invalid_argument,
+                  fmt::format("the columns {} and {} both have an array {}: write them into two "
+                              "files",
+                              other->second, column.name, name));
+    }
+  }
+  return {};
+}
+
+// Names with commas between them; one that has a comma stands between double quotes.
+Result<std::vector<std::string>> parse_names(const std::vector<std::string>& lists) {
+  std::vector<std::string> names;
+  for (const std::string& list : lists) {
+    std::string_view rest = list;
+    for (;;) {
+      const std::optional<WrittenPath> path = read_path(rest, ",");
+      if (!path) {
+        return fail(ErrorCode::invalid_argument,
+                    fmt::format("no names of columns (--select {}): a quote is open, or something "
+                                "follows it",
+                                list));
+      }
+      if (std::find(names.begin(), names.end(), path->path) == names.end()) {
+        names.push_back(path->path);
+      }
+      rest.remove_prefix(path->size);
+      if (rest.empty()) break;
+      rest.remove_prefix(1);
+    }
+  }
+  return names;
+}
+
 Status write_columns(const ColumnsOptions& options) {
+  const Result<std::vector<std::string>> names = parse_names(options.select);
+  if (!names) return names.error();
   const Result<RecordReader> reader = RecordReader::open(options.file);
   if (!reader) return reader.error();
+  warn_of_state(*reader);
   if (is_arrow(options.to, options.output)) {
-    return write_arrow(*reader, {.names = options.select, .decimals = !options.floats},
-                       options.output, options.force);
+    return write_arrow(*reader, {.names = *names, .decimals = !options.floats}, options.output,
+                       options.force);
   }
-  if (options.select.empty()) {
+  if (names->empty()) {
     return fail(ErrorCode::invalid_argument,
                 "no columns: name those that NumPy shall have with --select");
+  }
+  if (options.output == "-") {
+    return fail(ErrorCode::invalid_argument, "arrays for NumPy need a file (-): name one");
   }
   Result<OutputFile> file =
       OutputFile::create(options.output, output_rule(options.force, {options.file}));
   if (!file) return file.error();
   std::vector<Selected> columns;
-  for (const std::string& name : options.select) {
-    const auto same = [&](const Selected& other) { return other.name == name; };
-    if (std::any_of(columns.begin(), columns.end(), same)) continue;
+  for (const std::string& name : *names) {
     Result<Selected> column = select(*reader, name);
     if (!column) return column.error();
     columns.push_back(std::move(*column));
@@ -151,6 +208,7 @@ Status write_columns(const ColumnsOptions& options) {
     return fail(ErrorCode::invalid_argument,
                 fmt::format("arrays need a file ({}): name one", options.output));
   }
+  if (Status unique = check_names(columns); !unique) return unique;
   NpzWriter out(file->fd());
   for (const Selected& column : columns) {
     Status status = column.type == ValueType::text ? write_texts(*reader, column, out)

@@ -1,5 +1,5 @@
 // The commands of `hoist records`: they encode text into .hrec files and decode those, give
-// columns as arrays, and look into and verify them.
+// columns as arrays, look into and verify them, and save what is whole of damaged ones.
 #pragma once
 
 #include <string>
@@ -11,6 +11,7 @@ struct EncodeOptions {
   std::string input;
   std::string output;
   std::string format = "auto";
+  std::string header = "auto";  // of a CSV: yes, no
   bool best = false;
   bool force = false;  // replace the output; so below
   bool json = false;
@@ -20,6 +21,7 @@ int encode_command(const EncodeOptions& options);
 struct AppendRecordsOptions {
   std::string input;
   std::string file;
+  std::string commit_every = "5s";
   bool best = false;
   bool json = false;
 };
@@ -66,6 +68,8 @@ int columns_command(const ColumnsOptions& options);
 
 struct RecordsInfoOptions {
   std::string file;
+  std::string plot;    // an SVG file; empty: none
+  bool force = false;  // replace it
   bool json = false;
 };
 int records_info_command(const RecordsInfoOptions& options);
@@ -75,5 +79,13 @@ struct RecordsVerifyOptions {
   bool json = false;
 };
 int records_verify_command(const RecordsVerifyOptions& options);
+
+struct RecordsRepairOptions {
+  std::string file;
+  std::string output;
+  bool force = false;
+  bool json = false;
+};
+int records_repair_command(const RecordsRepairOptions& options);
 
 }  // namespace hoist::cli

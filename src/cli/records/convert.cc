@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "cli/output_rule.h"
+#include "cli/records/arrow.h"
 #include "cli/records/commands.h"
 #include "cli/records/converted.h"
 #include "cli/report.h"
@@ -19,6 +20,10 @@ Result<SourceOptions> source_options(const RecordForm& form, const std::string& 
   } else if (const std::optional<TextDialect> by_name = dialect_of_name(output);
              by_name && by_name->delimiter == ',') {
     how.to = by_name->form;
+  } else if (is_arrow("", output)) {
+    return fail(ErrorCode::unsupported,
+                "Arrow files are made of .hrec files: run `hoist records encode`, then `hoist "
+                "records columns`");
   } else {
     return fail(ErrorCode::invalid_argument,
                 "no format to convert to: name it with --to, or by the end of OUT's name");

@@ -10,6 +10,7 @@
 #include "cli/records/arrow.h"
 #include "cli/records/commands.h"
 #include "cli/records/converted.h"
+#include "cli/records/state.h"
 #include "cli/report.h"
 #include "records/reader.h"
 
@@ -47,11 +48,13 @@ Status decode(const DecodeOptions& options) {
     if (!condition) return condition.error();
     read.where.push_back(std::move(*condition));
   }
-  const Result<RecordReader> reader = RecordReader::open(options.file);
+  // Standard output gets the text that is whole of a damaged file before the error; a file appears
+  // whole.
+  const Result<RecordReader> reader = RecordReader::open(
+      options.file, {.partial = options.output == "-" && options.form.to.empty()});
   if (!reader) return reader.error();
-  if (reader->state() == container::IndexState::uncommitted) {
-    warn(fmt::format("{} was not finished: the rows of its whole blocks follow", options.file));
-  }
+  warn_of_state(*reader);
+  if (Status known = reader->check_columns(read.where); !known) return known;
   if (options.form.to == "arrow") {
     return write_arrow(*reader, {.names = {}, .rows = read, .decimals = !options.floats},
                        options.output, options.force);

@@ -17,12 +17,18 @@ void add_encode(CLI::App& app, int& status) {
                    "JSON Lines, CSV, key>>value or symbolic lines, logs, any text; - is standard "
                    "input")
       ->required();
-  command->add_option("-o,--output", options->output, "The .hrec file")
+  command->add_option("-o,--output", options->output, "The .hrec file; - is standard output")
       ->required()
       ->type_name("OUT");
   add_force(command, options->force);
   command->add_option("--format", options->format, "What the lines are; auto: by the first of them")
       ->check(CLI::IsMember({"auto", "json", "csv", "pairs", "symbolic", "log", "plain"}))
+      ->capture_default_str();
+  command
+      ->add_option("--header", options->header,
+                   "Whether the first line of a CSV has the names of its columns; auto: by the "
+                   "first lines")
+      ->check(CLI::IsMember({"auto", "yes", "no"}))
       ->capture_default_str();
   command->add_flag("--best", options->best, "Compress texts harder, and several times slower");
   command->add_flag("--json", options->json, "Print as JSON");
@@ -39,12 +45,22 @@ void add_append(CLI::App& app, int& status) {
   auto options = std::make_shared<AppendRecordsOptions>();
   command->add_option("IN", options->input, "The text; - is standard input")->required();
   command->add_option("FILE", options->file, "The .hrec file")->required();
+  command
+      ->add_option(
+          "--commit-every", options->commit_every,
+          "How long a row of a pipe waits for more before it is committed; 0s: for 8 MiB a "
+          "thread")
+      ->type_name("TIME")
+      ->capture_default_str();
   command->add_flag("--best", options->best, "Compress texts harder, and several times slower");
   command->add_flag("--json", options->json, "Print as JSON");
   command->footer(
-      "Rows are there for readers after every 8 MiB of text a thread. A crash leaves whole "
-      "blocks.\n\n"
-      "Example:\n  hoist records append today.jsonl trades.hrec");
+      "Rows are there for readers after every 8 MiB of text a thread, and those of a pipe after "
+      "that time.\nA crash or a full disk leaves whole blocks. Ctrl-C commits the rows that were "
+      "read.\n\n"
+      "Examples:\n"
+      "  hoist records append today.jsonl trades.hrec\n"
+      "  tail -F app.log | hoist records append - app.hrec");
   command->callback([&status, options] { status = append_command(*options); });
 }
 
@@ -133,7 +149,8 @@ void add_decode(CLI::App& app, int& status) {
   add_unparsed(command, options->form);
   command->footer(
       "Conditions are COLUMN=VALUE, or !=, <, <=, >, >= in place of =. `hoist records info` lists "
-      "the\ncolumns. Numbers are compared as numbers.\n\n"
+      "the\ncolumns; one with such a sign in its name stands between double quotes. Numbers are "
+      "compared as\nnumbers.\n\n"
       "Examples:\n"
       "  hoist records decode trades.hrec -o trades.jsonl\n"
       "  hoist records decode trades.hrec --rows 1000:1010\n"
@@ -149,8 +166,8 @@ void add_columns(CLI::App& app, int& status) {
   command->add_option("FILE", options->file, "The .hrec file")->required();
   command
       ->add_option("--select", options->select,
-                   "Names of columns, with commas between them; none: all, in Arrow")
-      ->delimiter(',')
+                   "Names of columns, with commas between them, those with a comma in double "
+                   "quotes; none: all, in Arrow")
       ->allow_extra_args(false)
       ->type_name("NAMES");
   command
@@ -182,8 +199,14 @@ void add_info(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand("info", "Say what an .hrec file holds: bytes a column");
   auto options = std::make_shared<RecordsInfoOptions>();
   command->add_option("FILE", options->file, "The .hrec file")->required();
+  command->add_option("--plot", options->plot, "Draw what each column takes into an SVG file")
+      ->type_name("SVG");
+  add_force(command, options->force);
   command->add_flag("--json", options->json, "Print as JSON");
-  command->footer("Example:\n  hoist records info trades.hrec");
+  command->footer(
+      "Examples:\n"
+      "  hoist records info trades.hrec\n"
+      "  hoist records info trades.hrec --plot sizes.svg");
   command->callback([&status, options] { status = records_info_command(*options); });
 }
 
@@ -194,6 +217,23 @@ void add_verify(CLI::App& app, int& status) {
   command->add_flag("--json", options->json, "Print as JSON");
   command->footer("Exit status 1 where one is damaged.\n\nExample:\n  hoist records verify *.hrec");
   command->callback([&status, options] { status = records_verify_command(*options); });
+}
+
+void add_repair(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("repair", "Save the whole rows of a damaged .hrec file");
+  auto options = std::make_shared<RecordsRepairOptions>();
+  command->add_option("FILE", options->file, "The damaged or unfinished file, which is only read")
+      ->required();
+  command->add_option("-o,--output", options->output, "The new .hrec file")
+      ->required()
+      ->type_name("OUT");
+  add_force(command, options->force);
+  command->add_flag("--json", options->json, "Print as JSON");
+  command->footer(
+      "Every block whose bytes are whole is saved, wherever it lies by now. Says which rows are "
+      "lost, as\nA:B for rows A to B - 1.\n\n"
+      "Example:\n  hoist records repair damaged.hrec -o saved.hrec");
+  command->callback([&status, options] { status = records_repair_command(*options); });
 }
 
 }  // namespace
@@ -218,5 +258,6 @@ int main(int argc, char** argv) {
   add_columns(app, status);
   add_info(app, status);
   add_verify(app, status);
+  add_repair(app, status);
   return run_tool(app, argc, argv, [&] { return status; });
 }

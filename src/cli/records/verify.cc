@@ -74,7 +74,7 @@ int records_verify_command(const RecordsVerifyOptions& options) {
     status = std::max<int>(
         status, cli::report({ErrorCode::corrupt,
                              fmt::format("damaged file of records ({}): get it again, or save what "
-                                         "is intact with `hoist container repair`",
+                                         "is whole with `hoist records repair`",
                                          path)}));
   }
   if (options.json) {

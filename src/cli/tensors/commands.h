@@ -43,11 +43,14 @@ int unpack_command(const UnpackOptions& options);
 
 struct TensorsInfoOptions {
   std::string file;
-  std::string plot;  // SVG to be written
+  std::string plot;     // SVG to be written
+  bool packed = false;  // tensors_packed_command() instead
   bool force = false;
   bool json = false;
 };
 int tensors_info_command(const TensorsInfoOptions& options);
+// What the file's model takes with weights that stay packed in memory (tensors/packed/pack.h).
+int tensors_packed_command(const TensorsInfoOptions& options);
 
 struct TensorsVerifyOptions {
   std::vector<std::string> files;
@@ -65,9 +68,12 @@ int tensors_repair_command(const TensorsRepairOptions& options);
 
 struct TensorsBenchOptions {
   uint64_t size = uint64_t{256} << 20;
-  std::string folder;  // for the files; empty: the system's for temporary ones
+  std::string folder;   // for the files; empty: the system's for temporary ones
+  bool packed = false;  // tensors_packed_bench_command() instead
   bool json = false;
 };
 int tensors_bench_command(const TensorsBenchOptions& options);
+// Weights that stay packed in memory: products on a GPU, packing on the CPU.
+int tensors_packed_bench_command(const TensorsBenchOptions& options);
 
 }  // namespace hoist::cli

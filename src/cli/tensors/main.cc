@@ -119,13 +119,24 @@ void add_unpack(CLI::App& app, int& status) {
 void add_info(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand("info", "Say what a .holo file holds, and how good it is");
   auto options = std::make_shared<TensorsInfoOptions>();
-  command->add_option("FILE", options->file, "The .holo file")->required();
-  command->add_option("--plot", options->plot, "Draw error over size into an SVG file")
-      ->type_name("SVG");
+  command->add_option("FILE", options->file, "The .holo file; with --packed any model file")
+      ->required();
+  CLI::Option* plot =
+      command->add_option("--plot", options->plot, "Draw error over size into an SVG file")
+          ->type_name("SVG");
+  command
+      ->add_flag("--packed", options->packed,
+                 "Say what weights that stay packed in memory would take, and gain on this GPU")
+      ->excludes(plot);
   add_force(command, options->force);
   command->add_flag("--json", options->json, "Print as JSON");
-  command->footer("Example:\n  hoist tensors info model.holo --plot curve.svg");
-  command->callback([&status, options] { status = tensors_info_command(*options); });
+  command->footer(
+      "Examples:\n"
+      "  hoist tensors info model.holo --plot curve.svg\n"
+      "  hoist tensors info model.safetensors --packed");
+  command->callback([&status, options] {
+    status = options->packed ? tensors_packed_command(*options) : tensors_info_command(*options);
+  });
 }
 
 void add_verify(CLI::App& app, int& status) {
@@ -163,8 +174,19 @@ void add_bench(CLI::App& app, int& status) {
   command->add_option("--folder", options->folder, "Where to put the files, three times the size")
       ->type_name("DIR");
   command->add_flag("--json", options->json, "Print as JSON");
-  command->footer("Example:\n  hoist tensors bench --size 1G");
-  command->callback([&status, options] { status = tensors_bench_command(*options); });
+  command
+      ->add_flag("--packed", options->packed,
+                 "Measure weights that stay packed in memory instead: products on a GPU")
+      ->excludes("--size")
+      ->excludes("--folder");
+  command->footer(
+      "Examples:\n"
+      "  hoist tensors bench --size 1G\n"
+      "  hoist tensors bench --packed");
+  command->callback([&status, options] {
+    status =
+        options->packed ? tensors_packed_bench_command(*options) : tensors_bench_command(*options);
+  });
 }
 
 }  // namespace

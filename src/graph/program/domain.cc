@@ -34,11 +34,15 @@ void merge(std::vector<Axis>& axes) {
 
 }  // namespace
 
+Place place_of(const Graph& graph, Id node) {
+  if (graph[node].op == Op::input) return Place::input;
+  if (graph[node].op == Op::constant) return Place::constant;
+  return graph.output_of(node) ? Place::output : Place::arena;
+}
+
 void set_domain(const Group& group, std::vector<RawOperand> operands, Loop& loop) {
   std::vector<Axis> kept;
   std::vector<Axis> columns;
-  const bool has_reduced =
-      std::find(group.reduced.begin(), group.reduced.end(), true) != group.reduced.end();
   for (size_t i = 0; i < group.dims.size(); ++i) {
     Axis axis{group.dims[i], {}};
     for (const RawOperand& raw : operands) axis.strides.push_back(raw.strides[i]);
@@ -47,7 +51,7 @@ void set_domain(const Group& group, std::vector<RawOperand> operands, Loop& loop
   }
   merge(kept);
   merge(columns);
-  if (!has_reduced && !group.product && !kept.empty()) {
+  if (!group.reduces() && !group.product && !kept.empty()) {
     columns.push_back(std::move(kept.back()));
     kept.pop_back();
   }

@@ -5,6 +5,8 @@
 namespace hoist::graph::program {
 namespace {
 
+constexpr size_t kMostReaders = 64;
+
 // Groups have a slot each, which their members name. Of two that become one the larger keeps its
 // slot, and only what the smaller one brings is looked at, so that a kernel of n nodes takes about
 // n log n steps to find.
@@ -54,36 +56,6 @@ class Fusion {
     }
   }
 
-  static bool is_any(const std::vector<bool>& flags) {
-    return std::find(flags.begin(), flags.end(), true) != flags.end();
-  }
-
-  // The domain, without members, of both as one.
-  std::optional<Group> common_domain(const Group& a, const Group& b) const {
-    if (a.is_concatenation || b.is_concatenation || (a.product && b.product)) return {};
-    const bool has_a = is_any(a.reduced);
-    const bool has_b = is_any(b.reduced);
-    if (squeezed(a.dims) != squeezed(b.dims)) {
-      // A column node alone joins the domain that it is a column of.
-      const bool fits = !a.product && !has_a && squeezed(a.dims) == kept_dims(b);
-      const bool fits_too = !b.product && !has_b && squeezed(b.dims) == kept_dims(a);
-      if (!fits && !fits_too) return {};
-      return domain_of(fits ? b : a, a, b);
-    }
-    Group both = domain_of(b.product ? b : a, a, b);
-    if (both.dims.size() == a.dims.size() && has_a) both.reduced = a.reduced;
-    if (both.dims.size() == b.dims.size() && has_b) both.reduced = b.reduced;
-    if (has_a && has_b && a.reduced != b.reduced) return {};
-    if (both.product && !is_reducible(both)) return {};
-    if (both.dims.size() != a.dims.size() && has_a) return {};
-    if (both.dims.size() != b.dims.size() && has_b) return {};
-    return both;
-  }
-
-  static Group domain_of(const Group& from, const Group& a, const Group& b) {
-    return {{}, from.dims, from.reduced, a.product ? a.product : b.product, from.is_concatenation};
-  }
-
   // What has a number for each of the first axes of its only reader's domain joins that: rows of
   // these axes, computed once for a row. After all others, because the reader's axes are then
   // fixed.
@@ -92,7 +64,7 @@ class Fusion {
     if (rows.members.empty() || rows.dims.empty() || !is_simple(rows)) return;
     const std::optional<size_t> other = only_reader(group);
     if (!other || !is_simple(groups_[*other])) return;
-    Group domain = domain_of(groups_[*other], groups_[*other], rows);
+    Group domain{{}, groups_[*other].dims, groups_[*other].reduced, {}};
     const size_t count = rows.dims.size();
     // An empty domain has no rows to compute it for.
     if (domain.dims.size() <= count || element_count(domain.dims) == 0 ||
@@ -104,7 +76,7 @@ class Fusion {
   }
 
   static bool is_simple(const Group& group) {
-    return !group.product && !group.is_concatenation && !is_any(group.reduced);
+    return !group.product && !group.is_concatenation && !group.reduces();
   }
 
   std::optional<size_t> only_reader(size_t group) const {
@@ -118,12 +90,6 @@ class Fusion {
       }
     }
     return reader;
-  }
-
-  // Only the last of a product's axes can be reduced.
-  static bool is_reducible(const Group& group) {
-    return std::find(group.reduced.begin(), group.reduced.end() - 1, true) ==
-           group.reduced.end() - 1;
   }
 
   // Makes one of both, in the order of `other`, if all members meet and no third kernel would have
@@ -211,11 +177,24 @@ class Fusion {
       }
     };
     look(from, to);
+    if (!open.empty() && !may_be_read(to, from)) return false;
     while (!open.empty()) {
       const size_t group = open.back();
       open.pop_back();
       if (group == to) return true;
       look(group, kNoGroup);
+    }
+    return false;
+  }
+
+  // Whether a third group reads it, as far as its first readers tell.
+  bool may_be_read(size_t group, size_t other) const {
+    size_t looked = 0;
+    for (const Id member : groups_[group].members) {
+      for (const Id reader : readers_[member]) {
+        const size_t of_reader = fused_.group_of[reader];
+        if ((of_reader != group && of_reader != other) || ++looked == kMostReaders) return true;
+      }
     }
     return false;
   }

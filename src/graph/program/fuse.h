@@ -31,6 +31,8 @@ struct Group {
   std::vector<bool> reduced;  // of each of them; without reductions: those along rows
   std::optional<Id> product;  // the matmul among the members
   bool is_concatenation = false;
+
+  bool reduces() const;
 };
 // A primitive node as a kernel of its own.
 Group alone(const Graph& graph, Id id);
@@ -46,6 +48,9 @@ std::optional<Level> level_of(const Group& group, const Extents& shape);
 
 // Strides over the domain's axes of an array of that shape and level.
 Extents domain_strides(const Group& group, Level level, const Extents& shape, const Access& access);
+
+// The domain of both as one kernel, without members; nothing: they have none in common.
+std::optional<Group> common_domain(const Group& a, const Group& b);
 
 struct Fused {
   std::vector<Origin> origins;   // of each node

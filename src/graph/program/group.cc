@@ -4,6 +4,23 @@
 #include "graph/program/fuse.h"
 
 namespace hoist::graph::program {
+namespace {
+
+// Only the last of a product's axes can be reduced.
+bool is_reducible(const Group& group) {
+  return std::find(group.reduced.begin(), group.reduced.end() - 1, true) == group.reduced.end() - 1;
+}
+
+Group domain_of(const Group& from, const Group& a, const Group& b) {
+  return {{}, from.dims, from.reduced, a.product ? a.product : b.product, from.is_concatenation};
+}
+
+}  // namespace
+
+bool Group::reduces() const {
+  return std::find(reduced.begin(), reduced.end(), true) != reduced.end();
+}
+
 std::vector<Origin> origins_of(const Graph& graph) {
   std::vector<Origin> origins(graph.size());
   for (Id id = 0; id < graph.size(); ++id) {
@@ -73,6 +90,27 @@ Extents domain_strides(const Group& group, Level level, const Extents& shape,
     strides[i] = own[next++];
   }
   return strides;
+}
+
+std::optional<Group> common_domain(const Group& a, const Group& b) {
+  if (a.is_concatenation || b.is_concatenation || (a.product && b.product)) return {};
+  const bool has_a = a.reduces();
+  const bool has_b = b.reduces();
+  if (squeezed(a.dims) != squeezed(b.dims)) {
+    // A column node alone joins the domain that it is a column of.
+    const bool fits = !a.product && !has_a && squeezed(a.dims) == kept_dims(b);
+    const bool fits_too = !b.product && !has_b && squeezed(b.dims) == kept_dims(a);
+    if (!fits && !fits_too) return {};
+    return domain_of(fits ? b : a, a, b);
+  }
+  Group both = domain_of(b.product ? b : a, a, b);
+  if (both.dims.size() == a.dims.size() && has_a) both.reduced = a.reduced;
+  if (both.dims.size() == b.dims.size() && has_b) both.reduced = b.reduced;
+  if (has_a && has_b && a.reduced != b.reduced) return {};
+  if (both.product && !is_reducible(both)) return {};
+  if (both.dims.size() != a.dims.size() && has_a) return {};
+  if (both.dims.size() != b.dims.size() && has_b) return {};
+  return both;
 }
 
 }  // namespace hoist::graph::program

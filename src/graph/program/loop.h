@@ -51,6 +51,7 @@ struct Slot {
 struct LoopStep {
   enum class Kind : uint8_t {
     elementwise,
+    narrow,   // the same on elements as they lie in memory
     gather,   // operand to slot
     scatter,  // slot to operand
     sum,

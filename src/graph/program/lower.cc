@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/program/loop_builder.h"
+#include "graph/program/narrow_loop.h"
 
 namespace hoist::graph::program {
 namespace {
@@ -53,6 +54,8 @@ std::vector<Kernel> lower(const Graph& graph, const Fused& fused) {
     }
     if (group.is_concatenation) {
       concatenate(graph, fused, group.members[0], kernel);
+    } else if (std::optional<Loop> narrow = narrow_loop(graph, fused, group, written)) {
+      kernel.loops.push_back(*std::move(narrow));
     } else {
       LoopBuilder builder(graph, fused, group);
       for (const Id member : group.members) builder.add(member, written[member]);

@@ -160,6 +160,7 @@ class Run {
     for (const LoopStep& step : phase.steps) {
       switch (step.kind) {
         case LoopStep::Kind::elementwise:
+        case LoopStep::Kind::narrow:
           elementwise(step, rows, width);
           break;
         case LoopStep::Kind::gather:

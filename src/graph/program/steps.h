@@ -33,6 +33,9 @@ namespace hoist::graph::program {
 // f32.
 using Step = void (*)(const void* a, const void* b, const void* c, void* out, size_t n);
 
+// By which inputs are one number.
+using StepRow = std::array<Step, 8>;
+
 // Which inputs are one number for the whole stretch.
 inline constexpr unsigned kScalarA = 1;
 inline constexpr unsigned kScalarB = 2;

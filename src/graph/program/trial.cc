@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <new>
 
 #include "array/convert.h"
 #include "base/stopwatch.h"
 
 namespace hoist::graph::program {
 namespace {
+
+// More is not copied: what writes so much waits for memory, not for instructions.
+constexpr size_t kMostBytes = size_t{256} << 20;
 
 // What a kernel writes.
 struct Written {
@@ -60,7 +64,9 @@ bool is_same(const Written& one) {
   return true;
 }
 
-std::vector<Written> written_by(const Graph& graph, const Kernel& kernel, const Memory& memory) {
+// Nothing: there is no memory for copies of it.
+std::optional<std::vector<Written>> written_by(const Graph& graph, const Kernel& kernel,
+                                               const Memory& memory) try {
   std::vector<Written> all;
   for (const Id output : kernel.outputs) {
     for (const Loop& loop : kernel.loops) {
@@ -75,6 +81,7 @@ std::vector<Written> written_by(const Graph& graph, const Kernel& kernel, const 
                                              : memory.arena + found->arena;
       one.dtype = found->dtype;
       one.bytes = static_cast<size_t>(graph[output].elements()) * bytes_of(found->dtype);
+      if (one.bytes > kMostBytes) return std::nullopt;
       one.before.resize(one.bytes);
       one.result.resize(one.bytes);
       all.push_back(std::move(one));
@@ -82,6 +89,8 @@ std::vector<Written> written_by(const Graph& graph, const Kernel& kernel, const 
     }
   }
   return all;
+} catch (const std::bad_alloc&) {
+  return std::nullopt;
 }
 
 void copy_bytes(void* to, const void* from, size_t bytes) {
@@ -96,9 +105,12 @@ uint32_t timed(const std::function<void(const Kernel&)>& run, const Kernel& kern
 
 }  // namespace
 
-Trial try_both(const Graph& graph, const Kernel& first, const Kernel& second, const Memory& memory,
-               bool second_goes_first, const std::function<void(const Kernel&)>& run) {
-  std::vector<Written> all = written_by(graph, first, memory);
+std::optional<Trial> try_both(const Graph& graph, const Kernel& first, const Kernel& second,
+                              const Memory& memory, bool second_goes_first,
+                              const std::function<void(const Kernel&)>& run) {
+  std::optional<std::vector<Written>> written = written_by(graph, first, memory);
+  if (!written) return std::nullopt;
+  std::vector<Written>& all = *written;
   // Results may take the place of what is read.
   for (Written& one : all) copy_bytes(one.before.data(), one.at, one.bytes);
   Trial trial;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 #include "graph/program/run_loop.h"
 
@@ -14,8 +15,10 @@ struct Trial {
   uint32_t second_ns = 0;
 };
 
-// Leaves the first one's results, whichever ran last. May throw std::bad_alloc before it runs any.
-Trial try_both(const Graph& graph, const Kernel& first, const Kernel& second, const Memory& memory,
-               bool second_goes_first, const std::function<void(const Kernel&)>& run);
+// Leaves the first one's results, whichever ran last. Nothing, and none has run, where there is no
+// memory for copies of them, or they have more than 256 MiB.
+std::optional<Trial> try_both(const Graph& graph, const Kernel& first, const Kernel& second,
+                              const Memory& memory, bool second_goes_first,
+                              const std::function<void(const Kernel&)>& run);
 
 }  // namespace hoist::graph::program

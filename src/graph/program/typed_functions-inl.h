@@ -18,10 +18,12 @@ HWY_BEFORE_NAMESPACE();
 namespace hoist::graph::HWY_NAMESPACE::typed {
 
 // Integers are added, subtracted and multiplied as unsigned ones: these wrap.
+template <class T>
+using Wrapping = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
 template <class T, class F>
 HWY_INLINE T wrapping(T a, T b, const F& f) {
   if constexpr (std::is_integral_v<T>) {
-    return static_cast<T>(f(static_cast<uint64_t>(a), static_cast<uint64_t>(b)));
+    return static_cast<T>(f(static_cast<Wrapping<T>>(a), static_cast<Wrapping<T>>(b)));
   } else {
     return f(a, b);
   }
@@ -37,7 +39,7 @@ struct Negative {
   template <class T>
   static HWY_INLINE T of(T a) {
     if constexpr (!std::is_integral_v<T>) return -a;
-    return static_cast<T>(0 - static_cast<uint64_t>(a));
+    return static_cast<T>(0 - static_cast<Wrapping<T>>(a));
   }
 };
 struct Absolute {
@@ -201,6 +203,10 @@ struct RightShift {
 #define HOIST_COMPARISON(Name, sign)       \
   struct Name {                            \
     template <class T>                     \
+    static HWY_INLINE bool is(T a, T b) {  \
+      return a sign b;                     \
+    }                                      \
+    template <class T>                     \
     static HWY_INLINE float of(T a, T b) { \
       return a sign b ? 1.0f : 0.0f;       \
     }                                      \
@@ -214,8 +220,8 @@ HOIST_COMPARISON(GreaterEqual, >=)
 #undef HOIST_COMPARISON
 
 struct Where {
-  template <class T>
-  static HWY_INLINE T of(float condition, T a, T b) {
+  template <class C, class T>
+  static HWY_INLINE T of(C condition, T a, T b) {
     return condition != 0 ? a : b;
   }
 };

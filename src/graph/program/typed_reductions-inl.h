@@ -83,8 +83,10 @@ Stored extreme(const Stored* a, size_t n) {
   for (; i + kColumns <= n; i += kColumns) {
     for (size_t k = 0; k < kColumns; ++k) best[k] = F::of(best[k], static_cast<T>(a[i + k]));
   }
-  for (; i < n; ++i) best[0] = F::of(best[0], static_cast<T>(a[i]));
-  for (size_t k = 1; k < kColumns; ++k) best[0] = F::of(best[0], best[k]);
+  for (size_t k = 0; i + k < n; ++k) best[k] = F::of(best[k], static_cast<T>(a[i + k]));
+  for (size_t half = kColumns / 2; half > 0; half /= 2) {
+    for (size_t k = 0; k < half; ++k) best[k] = F::of(best[k], best[k + half]);
+  }
   return static_cast<Stored>(best[0]);
 }
 

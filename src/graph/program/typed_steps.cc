@@ -14,6 +14,7 @@
 //
 #include "graph/program/cast_steps-inl.h"
 #include "graph/program/doubles-inl.h"
+#include "graph/program/element_loops-inl.h"
 #include "graph/program/element_moves-inl.h"
 #include "graph/program/typed_columns-inl.h"
 #include "graph/program/typed_functions-inl.h"
@@ -27,38 +28,6 @@ namespace {
 using program::kOps;
 using program::Op;
 using program::TypedSteps;
-
-// F::of(a, b, c) of elements; inputs are T, but for the condition of a choice, results R.
-template <class F, class A, class T, class R, int kInputs, unsigned kScalars>
-void run_typed(const void* in_a, const void* in_b, const void* in_c, void* to, size_t n) {
-  const auto* const a = static_cast<const A*>(in_a);
-  const auto* const b = static_cast<const T*>(in_b);
-  const auto* const c = static_cast<const T*>(in_c);
-  auto* const out = static_cast<R*>(to);
-  const auto at = [](unsigned which, size_t i) { return (kScalars & which) != 0 ? 0 : i; };
-  for (size_t i = 0; i < n; ++i) {
-    if constexpr (kInputs == 1) out[i] = F::of(a[at(1, i)]);
-    if constexpr (kInputs == 2) out[i] = F::of(a[at(1, i)], b[at(2, i)]);
-    if constexpr (kInputs == 3) out[i] = F::of(a[at(1, i)], b[at(2, i)], c[at(4, i)]);
-  }
-}
-
-template <class F, class T>
-constexpr TypedSteps::Row one() {
-  return {run_typed<F, T, T, T, 1, 0>, run_typed<F, T, T, T, 1, 1>};
-}
-template <class F, class T, class R = T>
-constexpr TypedSteps::Row two() {
-  return {run_typed<F, T, T, R, 2, 0>, run_typed<F, T, T, R, 2, 1>, run_typed<F, T, T, R, 2, 2>,
-          run_typed<F, T, T, R, 2, 3>};
-}
-template <class F, class T>
-constexpr TypedSteps::Row three() {
-  return {run_typed<F, float, T, T, 3, 0>, run_typed<F, float, T, T, 3, 1>,
-          run_typed<F, float, T, T, 3, 2>, run_typed<F, float, T, T, 3, 3>,
-          run_typed<F, float, T, T, 3, 4>, run_typed<F, float, T, T, 3, 5>,
-          run_typed<F, float, T, T, 3, 6>, run_typed<F, float, T, T, 3, 7>};
-}
 
 template <class F>
 constexpr TypedSteps::Row vectors() {
@@ -87,7 +56,7 @@ constexpr std::array<TypedSteps::Row, kOps> common_steps() {
   at(Op::less_equal) = two<typed::LessEqual, T, float>();
   at(Op::greater) = two<typed::Greater, T, float>();
   at(Op::greater_equal) = two<typed::GreaterEqual, T, float>();
-  at(Op::where) = three<typed::Where, T>();
+  at(Op::where) = three<typed::Where, float, T>();
   return all;
 }
 

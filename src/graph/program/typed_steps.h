@@ -17,7 +17,7 @@ namespace hoist::graph::program {
 
 struct TypedSteps {
   const char* name;
-  using Row = std::array<Step, 8>;
+  using Row = StepRow;
   // By Lanes; of f32 what StepTable lacks.
   std::array<std::array<Row, kOps>, kLaneKinds> table;
   // By lanes and DType.

@@ -122,6 +122,23 @@ TEST_F(Emit, MemoryBehindABarrierIsNotRestricted) {
   }
 }
 
+TEST_F(Emit, ArraysThatMayBeOneAreNotRestricted) {
+  ir::Module module("");
+  TestKernel k(module, "k");
+  const ir::Array* in = k.array("in", Scalar::f32, Direction::in, true);
+  const ir::Array* out = k.array("out", Scalar::f32, Direction::out, true);
+  const ir::Array* other = k.array("other", Scalar::f32, Direction::in);
+  const Term i = k.id(Id::thread);
+  k.put(out, i, k.load(in, i) + k.load(other, i));
+  k.finish();
+  for (const std::string& text : {emit_cpp(module, false).text, emit_cuda(module, false).text}) {
+    EXPECT_TRUE(has(text, "const f32* v_in,")) << text;
+    EXPECT_TRUE(has(text, " f32* v_out,"));
+    EXPECT_TRUE(has(text, "v_other,"));
+    EXPECT_FALSE(has(text, "f32* v_other,"));
+  }
+}
+
 TEST_F(Emit, VariablesAreKeptWhereStepsNeedThem) {
   const ir::Array* tile = kernel_.shared_array("tile", Scalar::f32, 64);
   const Term local = kernel_.let("local", kernel_.id(Id::local));

@@ -108,6 +108,7 @@ class Conversion {
       return {};
     };
     const Status read = text_([&](std::string_view piece) -> Status {
+      if (options_.stop.stop_requested()) return fail(ErrorCode::cancelled, "stopped");
       if (Status cut = cutter.take(piece, chunks); !cut) return cut;
       return process(false);
     });

@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <optional>
+#include <stop_token>
 #include <string>
 
 #include "base/threads.h"
@@ -42,6 +43,7 @@ struct ConvertOptions {
   std::string line = "line";
   uint64_t first_line = 1;
   ThreadPool* pool = nullptr;  // that of the process where null
+  std::stop_token stop = {};   // asks for an end: `cancelled`
 };
 
 struct Converted {

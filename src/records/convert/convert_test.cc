@@ -232,6 +232,21 @@ TEST(Convert, LinesAreCountedOverPieces) {
   EXPECT_NE(refused.error().message.find("line 300001 "), std::string::npos);
 }
 
+TEST(Convert, AConversionMayBeStopped) {
+  std::stop_source stop;
+  size_t written = 0;
+  const EachText endless = [&](const WriteText& take) -> Status {
+    for (;;) {
+      if (Status taken = take("{\"a\":1}\n"); !taken) return taken;
+      if (++written == 1000000) stop.request_stop();
+    }
+  };
+  const Result<Converted> done = convert(endless, {.to = TextForm::csv, .stop = stop.get_token()},
+                                         [](std::string_view /*piece*/) { return Status(); });
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, ErrorCode::cancelled);
+}
+
 TEST(Convert, FormatsAreFound) {
   EXPECT_EQ(dialect_of_name("a/b.tsv")->delimiter, '\t');
   EXPECT_EQ(dialect_of_name("x.sym")->form, TextForm::sym);

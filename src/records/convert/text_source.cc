@@ -33,7 +33,8 @@ Result<ConvertOptions> plan(const SourceOptions& options, const std::string& nam
                         .has_header = !options.no_header && (options.from || dialect.has_header),
                         .unparsed = options.unparsed,
                         .keep_key = options.keep_key,
-                        .name = name};
+                        .name = name,
+                        .stop = options.stop};
 }
 
 // The first 64 lines decide, and they are in the first piece.

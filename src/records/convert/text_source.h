@@ -22,6 +22,7 @@ struct SourceOptions {
   std::string keep_key = {};
   // Which rows of a file of records. A CSV's header is none of them.
   ReadOptions rows = {};
+  std::stop_token stop = {};
 };
 
 // A file by its path; "-" is standard input, which for CSV as the target goes to a temporary file

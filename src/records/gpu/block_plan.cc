@@ -13,22 +13,6 @@ namespace {
 
 Error damaged() { return fail(ErrorCode::corrupt, "a column of the block is damaged"); }
 
-constexpr uint64_t kNan = 0x7ff8000000000000;
-
-uint64_t missing_of(DeviceType type) {
-  switch (type) {
-    case DeviceType::float64:
-    case DeviceType::float32:
-      return kNan;
-    case DeviceType::timestamp:
-      return uint64_t{1} << 63;  // NumPy's NaT
-    case DeviceType::codes:
-      return ~uint64_t{0};
-    default:
-      return 0;
-  }
-}
-
 // Columns of the block that a name means.
 template <typename IsIt>
 std::vector<size_t> columns_of(const Block& block, const IsIt& is_it) {
@@ -240,10 +224,8 @@ class BlockPlanner {
   bool may_hold_somewhere(const Condition& condition) const {
     const std::vector<size_t> columns =
         columns_of(block_, [&](const std::string& path) { return is_path(condition.path, path); });
-    return std::any_of(columns.begin(), columns.end(), [&](size_t i) {
-      const BlockColumn& column = block_.columns()[i];
-      return !column.range || may_hold(condition, *column.range);
-    });
+    return std::any_of(columns.begin(), columns.end(),
+                       [&](size_t i) { return may_hold(condition, block_.columns()[i]); });
   }
 
   Status condition(const Condition& condition, bool both) {
@@ -257,19 +239,20 @@ class BlockPlanner {
       return Answer{holds(condition, text) ? 1u : 0u, 1};
     };
     const auto set_rule = [&](const NumberForm& form, OutputJob& to) {
-      const std::optional<double> than = number_of(condition);
+      const std::optional<ExactNumber> than = number_of(condition);
       const bool is_plain = form.type == NumberType::integer || form.type == NumberType::decimal;
       if (!than || !is_plain) return false;
-      const Interval interval = interval_of(condition.comparison, [&](int64_t value) {
-        const double number = number_of(form, value);
-        return number < *than ? -1 : number > *than ? 1 : 0;
-      });
+      const bool is_decimal = form.type == NumberType::decimal;
+      const ExactNumber::Bound bound = than->bound(is_decimal ? form.scale : 0);
+      const Interval interval =
+          interval_of(condition.comparison, [&](int64_t value) { return bound.compare_to(value); });
       to.rule = ValueRule::between;
       to.least = interval.least;
       to.most = interval.most;
       to.outside = interval.outside;
       return true;
     };
+    sequence_on_cpu_ = false;
     const Result<bool> known = values(columns, make_answer, set_rule, job);
     if (!known) return known.error();
     if (!*known) {
@@ -280,6 +263,7 @@ class BlockPlanner {
       for (const bool each : keep) answers.push_back({each ? 1u : 0u, 1});
       set_rows(answers, job);
     }
+    jobs_.conditions_on_cpu += !*known || sequence_on_cpu_ ? 1 : 0;
     jobs_.conditions.push_back(job);
     return {};
   }
@@ -294,21 +278,6 @@ class BlockPlanner {
 };
 
 }  // namespace
-
-Element element_of(DeviceType type) {
-  switch (type) {
-    case DeviceType::float64:
-      return Element::float64;
-    case DeviceType::float32:
-      return Element::float32;
-    case DeviceType::boolean:
-      return Element::uint8;
-    case DeviceType::codes:
-      return Element::int32;
-    default:
-      return Element::int64;
-  }
-}
 
 Result<BlockJobs> plan_block(const PlanContext& context, const Block& block,
                              const BlockTarget& target) {

@@ -11,21 +11,11 @@
 
 #include "base/result.h"
 #include "records/filter.h"
+#include "records/gpu/device_type.h"
 #include "records/gpu/jobs.h"
 #include "records/reader.h"
 
 namespace hoist::records {
-
-enum class DeviceType : uint8_t {
-  int64,
-  float64,
-  float32,    // the float64 rounded
-  decimal,    // int64: units of the last of `digits` places
-  timestamp,  // int64: units of so many digits of a second
-  boolean,    // uint8
-  codes       // int32: of a dictionary that all blocks share
-};
-Element element_of(DeviceType type);
 
 struct WantedColumn {
   std::string path;
@@ -97,6 +87,7 @@ struct BlockJobs {
   std::vector<OutputJob> outputs;
   std::vector<OutputJob> conditions;  // one after the other
   std::vector<bool> on_cpu;           // of the wanted columns, those that the CPU decoded
+  size_t conditions_on_cpu = 0;       // evaluated by the CPU
   bool is_skipped = false;            // no row can hold: nothing is decoded
   bool is_full = false;               // there was no room: nothing else counts
 };

@@ -166,6 +166,15 @@ TEST_P(ColumnLoaderTest, GivesNumbersThatFollowTheirGroup) {
   }
 }
 
+TEST_P(ColumnLoaderTest, GivesNumbersThatFollowFromOthers) {
+  for (const size_t rows : {300, 2100, 9000}) {
+    SCOPED_TRACE(std::to_string(rows) + " rows");
+    write(related_columns(random_, rows));
+    expect_all(0, reader_->rows());
+    if (HasFatalFailure()) return;
+  }
+}
+
 TEST_P(ColumnLoaderTest, SaysWhatTheCpuDecoded) {
   std::mt19937_64 fixed(1);
   write(grouped_candles(fixed, 8000, 10));

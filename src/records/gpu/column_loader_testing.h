@@ -14,6 +14,7 @@
 #include "container/writer.h"
 #include "records/file_format.h"
 #include "records/gpu/column_loader.h"
+#include "records/gpu/output_values.h"
 #include "records/number_text.h"
 #include "records/records_testing.h"
 #include "records/writer.h"
@@ -203,6 +204,41 @@ inline std::string grouped_candles(std::mt19937_64& random, size_t rows, size_t 
                   static_cast<long long>(prices[s] % 100),
                   static_cast<unsigned long long>(random() >> (random() % 64)));
     text += line;
+  }
+  return text;
+}
+
+// Columns that follow from two others: sums, differences, products, running totals, multiples of
+// moves, values of some rows before.
+inline std::string related_columns(std::mt19937_64& random, size_t rows) {
+  std::string text = "a,b,sum,difference,product,total,last_total,moves,lag,start,minutes,clock\n";
+  int64_t total = 0;
+  int64_t moves = 500;
+  int64_t last_a = 0;
+  std::vector<int64_t> lags;
+  const auto cell = [&](int64_t value) { text += std::to_string(value) + ","; };
+  for (size_t row = 0; row < rows; ++row) {
+    const auto a = static_cast<int64_t>(random() % 100000) - 30000;
+    const auto b = static_cast<int64_t>(random() % 90000);
+    cell(a);
+    cell(b);
+    cell(a + b);
+    cell(a - b);
+    cell(a * b);
+    const int64_t before = total;
+    cell(total += b);
+    cell(before);
+    cell(moves += 7 * (a - last_a));
+    last_a = a;
+    lags.push_back(row < 13 ? static_cast<int64_t>(random() % 1000000)
+                            : lags[row - 13] + static_cast<int64_t>(random() % 3));
+    cell(lags.back());
+    const auto start = static_cast<int64_t>(random() % 1440);
+    const auto minutes = static_cast<int64_t>(random() % 600);
+    const int64_t end = (start + minutes) % 1440;
+    cell(start / 60 * 100 + start % 60);
+    cell(minutes);
+    text += std::to_string(end / 60 * 100 + end % 60) + "\n";
   }
   return text;
 }

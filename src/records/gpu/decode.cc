@@ -4,6 +4,7 @@
 
 #include "device/kernel.h"
 #include "records/gpu/decode_on_host.h"
+#include "records/gpu/output_values.h"
 
 namespace hoist::records {
 namespace {

@@ -134,7 +134,16 @@ void decode_sequence_on_host(const SequenceJob& job, uint32_t* flags) {
     before = positions_before(job);
     sources.before = before;
   }
-  add_predictions(job.predictor, values, sources);
+  if (job.predictor == Predictor::product || job.predictor == Predictor::quotient) {
+    for (uint32_t i = 0; i < job.count; ++i) {
+      const int64_t predicted = job.predictor == Predictor::product
+                                    ? scaled(job.a[i], job.b[i], job.factor)
+                                    : scaled(job.a[i], job.factor, job.b[i]);
+      values[i] = add_modulo(values[i], predicted);
+    }
+  } else {
+    add_predictions(job.predictor, values, sources);
+  }
   if (job.codes != 0) {
     for (int64_t& value : values) {
       if (static_cast<uint64_t>(value) < job.codes) continue;

@@ -23,22 +23,6 @@ SymbolTable symbol_table(const codec::EntropyTable& table) {
   return made;
 }
 
-// Predictions that the kernels make.
-bool is_known(Predictor predictor) {
-  switch (predictor) {
-    case Predictor::product:
-    case Predictor::quotient:
-    case Predictor::ratio:
-    case Predictor::clock:
-    case Predictor::pair_last:
-    case Predictor::pair_other:
-    case Predictor::group_ratio:
-      return false;
-    default:
-      return predictor <= Predictor::running_last;
-  }
-}
-
 }  // namespace
 
 Arena::Piece SequencePlan::room(size_t size) {
@@ -219,7 +203,9 @@ bool SequencePlan::sources(const Prediction& prediction, bool has_all, SequenceJ
   // The sources of columns with exceptions are lined up with their numbers, which the CPU does.
   const bool has_sources = has_first(job.predictor) || has_group(job.predictor);
   bool known = is_known(job.predictor) && (!has_sources || has_all);
-  job.factor = prediction.factor;
+  const bool is_product =
+      job.predictor == Predictor::product || job.predictor == Predictor::quotient;
+  job.factor = is_product ? power_of_ten_factor(prediction.factor) : prediction.factor;
   const auto source = [&](uint32_t column) {
     const Planned& planned = planned_[column];
     known &= planned.count == job.count && planned.has_all;

@@ -1,158 +1,17 @@
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <optional>
 #include <unordered_map>
 
 #include "base/utf8.h"
 #include "records/column_layout.h"
-#include "records/number_text.h"
 #include "records/typed/plain_text.h"
 #include "records/typed/scalars.h"
+#include "records/typed/seen_values.h"
 #include "records/typed/typed_values.h"
 
 namespace hoist::records::typed {
 namespace {
-
-// What has been seen of a column.
-struct Seen {
-  bool boolean = false, integer = false, hex = false, real = false, text = false;
-  bool zoned = false, unzoned = false;
-  uint8_t places = 0;  // behind the point, of reals
-  uint8_t fraction = 0;
-  size_t whole = 0, scale = 0;  // digits of numbers, at most
-  bool inexact = false;         // a number that is no decimal
-  bool no_utf8 = false;
-  int64_t least = 0, most = 0;  // seconds of dates
-
-  bool date() const { return zoned || unzoned; }
-
-  void take_date(const DateForm& form, int64_t seconds) {
-    if (form.style == DateForm::time) {
-      text = true;
-      return;
-    }
-    (form.zone.empty() ? unzoned : zoned) = true;
-    fraction = std::max(fraction, unit_of(form));
-    least = std::min(least, seconds);
-    most = std::max(most, seconds);
-  }
-
-  // Whether 64 bits hold all dates in the unit that they share, with room for what zones add.
-  bool dates_fit() const {
-    constexpr int64_t kZones = 200 * 3600;
-    const int64_t limit = std::numeric_limits<int64_t>::max() / power_of_ten(fraction) - kZones;
-    return -limit < least && most < limit;
-  }
-
-  void take_size(std::string_view number) {
-    const std::optional<DecimalSize> size = decimal_size(number);
-    inexact |= !size;
-    if (!size) return;
-    whole = std::max(whole, size->whole);
-    scale = std::max(scale, size->scale);
-  }
-
-  bool is_decimal() const { return real && !inexact && whole + scale <= kMostDigits; }
-
-  void take(std::string_view value, Format format, ColumnKind kind, bool& missing) {
-    if (is_missing(value, format, kind)) {
-      missing = true;
-    } else if (typed::boolean(value, format, kind)) {
-      boolean = true;
-    } else if (parse_integer(value)) {
-      integer = true;
-      take_size(value);
-    } else if (is_real(value) || value == "NaN" || value == "nan") {
-      real = true;
-      take_size(value);
-      const std::optional<Decimal> decimal = parse_decimal(value);
-      places = std::max(places, decimal ? decimal->scale : kNoPlaces);
-    } else if (const std::optional<DateForm> form = date_form(value); form) {
-      if (const std::optional<int64_t> count = parse_date(*form, value); count) {
-        take_date(*form, *count / date_units(*form));
-      } else {
-        text = true;
-      }
-    } else {
-      text = true;
-    }
-  }
-
-  ValueKind kind() const {
-    const bool number = integer || hex || real;
-    if (text || boolean + number + date() != 1 || (hex && (integer || real)) ||
-        (zoned && unzoned) || (date() && !dates_fit())) {
-      return ValueKind::text;
-    }
-    if (boolean) return ValueKind::boolean;
-    if (date()) return ValueKind::timestamp;
-    return real ? ValueKind::real : ValueKind::integer;
-  }
-};
-
-// Digits of a fixed width are names of things (00042, beef), except in symbolic lines, whose times
-// are such.
-void take_form(const NumberForm& form, Format format, Seen& seen) {
-  switch (form.type) {
-    case NumberType::decimal:
-      seen.real = true;
-      seen.places = std::max(seen.places, form.scale);
-      seen.whole = std::max<size_t>(seen.whole, 19 - form.scale);
-      seen.scale = std::max<size_t>(seen.scale, form.scale);
-      break;
-    case NumberType::digits:
-      (format != Format::symbolic ? seen.text : form.base == 16 ? seen.hex : seen.integer) = true;
-      break;
-    case NumberType::address:
-      seen.text = true;
-      break;
-    default:
-      seen.integer = true;
-      seen.whole = std::max<size_t>(seen.whole, 19);  // as many as 64 bits hold
-      break;
-  }
-}
-
-// The different texts of a column, as long as they are few for its values.
-class SeenTexts {
- public:
-  void add(std::string_view text) {
-    if (!few_) return;
-    ++values_;
-    const auto [found, is_new] =
-        texts_.codes.try_emplace(std::string(text), static_cast<int32_t>(texts_.entries.size()));
-    if (!is_new) return;
-    texts_.entries.emplace_back(text);
-    bytes_ += text.size();
-    const size_t entries = texts_.entries.size();
-    if (entries > kMostEntries || bytes_ > kMostBytes ||
-        (entries > 1000 && entries > values_ / 2)) {
-      refuse();
-    }
-  }
-  void add(const SeenTexts& more) {
-    if (!more.few_) refuse();
-    values_ += more.values_;
-    for (const std::string& text : more.texts_.entries) add(text);
-  }
-  // So many more values, of texts that were added.
-  void add_values(size_t count) { values_ += count; }
-  void refuse() {
-    few_ = false;
-    texts_ = {};
-  }
-  bool few() const { return few_ && values_ > 0 && texts_.entries.size() <= values_ / 2; }
-  const TextDictionary& texts() const { return texts_; }
-
- private:
-  static constexpr size_t kMostEntries = size_t{1} << 16;
-  static constexpr size_t kMostBytes = size_t{8} << 20;
-  TextDictionary texts_;
-  size_t bytes_ = 0;
-  size_t values_ = 0;  // seen
-  bool few_ = true;
-};
 
 struct SeenColumn {
   std::string path;
@@ -229,7 +88,7 @@ Status look_at(const Block& block, size_t number, const TypeOptions& options, Se
     column.texts.refuse();
     const NumberForm& form = layout->form;
     if (form.type != NumberType::date) {
-      take_form(form, block.format(), column.seen);
+      column.seen.take_form(form, block.format());
     } else if (constexpr double kFar = 9e18;
                about.range && -kFar < about.range->least && about.range->most < kFar) {
       column.seen.take_date(form.date, static_cast<int64_t>(about.range->least));
@@ -241,6 +100,13 @@ Status look_at(const Block& block, size_t number, const TypeOptions& options, Se
         column.seen.take_date(form.date, count / date_units(form.date));
       }
     }
+  }
+  if (layout->type == records::ColumnType::composed) {
+    // Its texts are in other columns.
+    const Result<ColumnValues> values = block.read(number);
+    if (!values) return values.error();
+    take_all(values->column->texts.strings);
+    return {};
   }
   const Result<DecodedStrings> texts = texts_of(*layout, block.raw_size());
   if (!texts) return texts.error();
@@ -300,22 +166,8 @@ Result<std::vector<SeenColumn>> look_at(const RecordReader& reader, size_t numbe
 }
 
 void merge(SeenColumn& column, const SeenColumn& more) {
-  column.seen.boolean |= more.seen.boolean;
-  column.seen.integer |= more.seen.integer;
-  column.seen.hex |= more.seen.hex;
-  column.seen.real |= more.seen.real;
-  column.seen.text |= more.seen.text;
-  column.seen.zoned |= more.seen.zoned;
-  column.seen.unzoned |= more.seen.unzoned;
-  column.seen.places = std::max(column.seen.places, more.seen.places);
-  column.seen.fraction = std::max(column.seen.fraction, more.seen.fraction);
-  column.seen.whole = std::max(column.seen.whole, more.seen.whole);
-  column.seen.scale = std::max(column.seen.scale, more.seen.scale);
-  column.seen.inexact |= more.seen.inexact;
-  column.seen.no_utf8 |= more.seen.no_utf8;
+  column.seen.take_all(more.seen);
   column.texts.add(more.texts);
-  column.seen.least = std::min(column.seen.least, more.seen.least);
-  column.seen.most = std::max(column.seen.most, more.seen.most);
   column.is_list |= more.is_list;
   column.missing |= more.missing;
   column.missing_text |= more.missing_text;

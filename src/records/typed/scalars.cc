@@ -1,9 +1,9 @@
 #include "records/typed/scalars.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 
+#include "records/exact_number.h"
 #include "records/number_text.h"
 #include "records/values.h"
 
@@ -37,14 +37,7 @@ bool is_real(std::string_view text) {
 }
 
 double real(std::string_view text) {
-  double number = std::numeric_limits<double>::quiet_NaN();
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc::result_out_of_range) return number;
-  const size_t exponent = text.find_first_of("eE");
-  const bool is_small = exponent != text.npos ? text.substr(exponent + 1).starts_with('-')
-                                              : text.starts_with("0") || text.starts_with("-0");
-  const double size = is_small ? 0 : std::numeric_limits<double>::infinity();
-  return text.starts_with('-') ? -size : size;
+  return nearest_double(text).value_or(std::numeric_limits<double>::quiet_NaN());
 }
 
 std::optional<DecimalSize> decimal_size(std::string_view text) {

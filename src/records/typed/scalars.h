@@ -40,6 +40,8 @@ uint8_t unit_of(const DateForm& form);
 std::optional<int64_t> timestamp(const DateForm& form, int64_t count, uint8_t fraction);
 
 // Whether the first row is a CSV's header.
-inline bool has_header(const RecordReader& reader) { return !reader.dialect().names.empty(); }
+inline bool has_header(const RecordReader& reader) {
+  return !reader.dialect().names.empty() && !reader.dialect().header_lost;
+}
 
 }  // namespace hoist::records::typed

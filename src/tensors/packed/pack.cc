@@ -81,6 +81,17 @@ Status sum_escapes(Plan& plan) {
   return {};
 }
 
+// Whole vectors at a time.
+uint32_t count_escapes(const uint16_t* weights, uint32_t count, uint32_t base) {
+  uint32_t found = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    const auto code = static_cast<uint16_t>((weights[i] >> 7 & 0xff) - base);
+    const bool has_code = static_cast<uint16_t>(code - 1) < kCodes;
+    found += !has_code && (weights[i] & kMagnitude) != 0;
+  }
+  return found;
+}
+
 void pack_block(const PlainMatrix& matrix, const Plan& plan, uint32_t block, uint16_t* tiles,
                 Escape* escapes) {
   const uint32_t rows = rows_of_block(matrix.rows, block);
@@ -102,8 +113,12 @@ void pack_block(const PlainMatrix& matrix, const Plan& plan, uint32_t block, uin
     uint32_t at = plan.row_escapes[row];
     const uint32_t end = plan.row_escapes[row + 1];
     const uint16_t* const weights = row_of(matrix, row);
-    for (uint32_t column = 0; at < end; ++column) {
-      if (is_escape(weights[column], base)) escapes[at++] = {column, weights[column]};
+    for (uint32_t begin = 0; at < end; begin += kTileColumns) {
+      const uint32_t stop = std::min(begin + kTileColumns, matrix.columns);
+      if (count_escapes(weights + begin, stop - begin, base) == 0) continue;
+      for (uint32_t column = begin; column < stop; ++column) {
+        if (is_escape(weights[column], base)) escapes[at++] = {column, weights[column]};
+      }
     }
   }
 }
@@ -211,6 +226,7 @@ void unpack_block(const View& view, uint32_t block, uint16_t* lines) {
 Status unpack(const View& view, std::span<uint16_t> weights) {
   const Shape& shape = view.shape;
   if (Status fits = check_size(shape, shape.rows, weights.size()); !fits) return fits;
+  if (weights.empty()) return {};
   ThreadPool::process().parallel_for(shape.row_blocks(), [&](size_t number) {
     const auto block = static_cast<uint32_t>(number);
     const size_t stride = size_t{shape.row_tiles()} * kTileColumns;
