@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "records/excerpt.h"
 #include "records/prediction_choice.h"
@@ -17,15 +18,31 @@ constexpr double kWorth = 0.99;
 constexpr double kDear = 1.02;
 constexpr int64_t kLongestLag = 32;
 constexpr size_t kFewQuickRows = 16;
+// Twentieths of the best bits that a prediction's may be. There are many formulas of two columns,
+// and some look a little better by chance.
+constexpr size_t kNoWorse = 21;
+constexpr size_t kBetter = 19;
 
 struct Limits {
   bool glances;            // at a few rows, before groups are counted
   uint32_t near;           // only columns near one another are tried
+  uint32_t formulas;       // the same for those of two columns: there are many pairs
+  size_t counted;          // predictions of a column that are counted after a glance
   size_t pairs_of_groups;  // that are numbered, for a block
   size_t pairs_of_own;     // that are tried, for a column
 };
-constexpr Limits kUsual{.glances = true, .near = 16, .pairs_of_groups = 44, .pairs_of_own = 10};
-constexpr Limits kBest{.glances = false, .near = 24, .pairs_of_groups = 1000, .pairs_of_own = 100};
+constexpr Limits kUsual{.glances = true,
+                        .near = 16,
+                        .formulas = 8,
+                        .counted = 20,
+                        .pairs_of_groups = 44,
+                        .pairs_of_own = 10};
+constexpr Limits kBest{.glances = false,
+                       .near = 24,
+                       .formulas = 24,
+                       .counted = 1000,
+                       .pairs_of_groups = 1000,
+                       .pairs_of_own = 100};
 
 bool is_plain_number(const Sequence& sequence) {
   return sequence.form != nullptr &&
@@ -56,6 +73,7 @@ class Search {
   struct State {
     double self = 0;  // bits of the best prediction without other columns
     double best = 0;
+    size_t counted = 0;              // predictions, after a glance
     size_t quick = 0;                // bits of the best prediction's quick rows
     std::optional<uint32_t> source;  // of the best prediction as it is
     double source_bits = 0;
@@ -80,13 +98,16 @@ class Search {
   size_t quick(uint32_t own, const Prediction& prediction) {
     return excerpt_.quick_cost(own, prediction, Excerpt::kQuickRows);
   }
-  // As consider(), where a few rows promise something.
-  void glance(uint32_t own, const Prediction& prediction) {
-    const size_t limit = state_[own].quick;
+  // As consider(), where a few rows promise something: bits below so many twentieths of the best's.
+  void glance(uint32_t own, const Prediction& prediction, size_t twentieths = kNoWorse) {
+    State& state = state_[own];
+    if (state.counted >= limits_.counted) return;
     const size_t rows = excerpt_.quick_rows(own).size();
     const size_t few = excerpt_.quick_cost(own, prediction, kFewQuickRows);
-    if (few * rows > limit * kFewQuickRows * 5 / 4 + 16 * rows) return;
-    if (quick(own, prediction) * 20 < limit * 21) consider(own, prediction);
+    if (few * rows > state.quick * kFewQuickRows * 5 / 4 + kFewQuickRows * rows / 2) return;
+    if (quick(own, prediction) * 20 >= state.quick * twentieths) return;
+    ++state.counted;
+    consider(own, prediction);
   }
 
   void try_self(uint32_t own) {
@@ -189,7 +210,8 @@ class Search {
     if (!is_plain_number(sequences_[own])) return;
     std::vector<uint32_t> near;
     for_near(own, [&](uint32_t other) {
-      if (is_plain_number(sequences_[other])) near.push_back(other);
+      const uint32_t distance = own > other ? own - other : other - own;
+      if (distance <= limits_.formulas && is_plain_number(sequences_[other])) near.push_back(other);
     });
     for (const uint32_t a : near) {
       for (const uint32_t b : near) {
@@ -201,7 +223,7 @@ class Search {
   void try_pair(uint32_t own, uint32_t a, uint32_t b) {
     const State& state = state_[own];
     const auto formula = [&](Predictor predictor, int factor = 0) {
-      glance(own, {.predictor = predictor, .first = a, .second = b, .factor = factor});
+      glance(own, {.predictor = predictor, .first = a, .second = b, .factor = factor}, kBetter);
     };
     if (comparable(own, a) && comparable(own, b)) {
       if (state.source == a) {
@@ -221,7 +243,10 @@ class Search {
 
   void try_group(uint32_t own, const Prediction& prediction) {
     if (limits_.glances) {
+      // There are few of them.
+      const size_t counted = std::exchange(state_[own].counted, 0);
       glance(own, prediction);
+      state_[own].counted = counted;
     } else {
       consider(own, prediction);
     }
