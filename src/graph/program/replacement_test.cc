@@ -125,7 +125,7 @@ TEST(ReplacementTest, TimeCountsOnceThereWereSomeCalls) {
 }
 
 TEST(ReplacementTest, OtherBitsAreRefused) {
-  for (const DType dtype : {DType::f32, DType::f64, DType::i64, DType::i16}) {
+  for (const DType dtype : {DType::f32, DType::f64, DType::i64}) {
     const Two of = two(true, dtype);
     Replacement& replacement = of.program->replacement();
     replacement.ask(of.program);
