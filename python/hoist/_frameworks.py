@@ -220,6 +220,9 @@ class Torch:
         return part.to(device)
 
     def parts(self, tensor: Any) -> Tuple[str, Tuple[int, ...], Any]:
+        packed = sys.modules.get("hoist._packed_tensor")
+        if packed is not None and isinstance(tensor, packed.PackedTensor):
+            tensor = tensor.unpack()
         if tensor.is_nested or tensor.layout != self._torch.strided:
             layout = "nested" if tensor.is_nested else tensor.layout
             raise Unsupported(f"tensors that are {layout}: make them dense")
