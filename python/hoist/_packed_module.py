@@ -101,7 +101,7 @@ def _give_plain(module: Any, state: Any, prefix: str, metadata: Any) -> None:
         made = state.__dict__.setdefault("_hoist_unpacked", weakref.WeakValueDictionary())
     except AttributeError:  # a dict that the caller gave
         made = {}
-    key = id(weight._packed)
+    key = id(weight.packed_memory)
     plain = made.get(key)
     if plain is None:
         plain = made[key] = weight.unpack()
@@ -111,7 +111,8 @@ def _give_plain(module: Any, state: Any, prefix: str, metadata: Any) -> None:
 def _bytes_of(model: Any) -> int:
     sizes: Dict[int, int] = {}
     for tensor in (*model.parameters(), *model.buffers()):
-        is_packed = isinstance(tensor, PackedTensor)
-        size = tensor.packed_bytes if is_packed else tensor.numel() * tensor.element_size()
+        size = tensor.numel() * tensor.element_size()
+        if isinstance(tensor, PackedTensor):
+            size = tensor.packed_bytes
         sizes[id(tensor)] = size
     return sum(sizes.values())

@@ -6,8 +6,11 @@ import importlib
 from typing import Any, Optional, Tuple
 
 from hoist import _packed
+from hoist.errors import Unavailable
 
 torch: Any = importlib.import_module("torch")
+if not hasattr(torch.nn.Module, "register_state_dict_post_hook"):
+    raise Unavailable(f"packed weights need PyTorch 2.5 or newer; this is {torch.__version__}")
 
 # On a GPU whose kernels multiply packed weights with so many rows of x at once, too.
 _MOST_WIDE = 256

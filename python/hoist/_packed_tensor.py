@@ -2,11 +2,10 @@
 take as it is."""
 
 import importlib
-import warnings
-from typing import Any, Dict, List, Optional, Set, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 from hoist import _packed, _packed_ops
-from hoist._tensor_arrays import callers_stack_level
+from hoist._packed_fallback import constant, unpacked_call
 from hoist.errors import Corrupt, InvalidArgument, Unsupported
 
 torch: Any = importlib.import_module("torch")
@@ -77,10 +76,13 @@ class PackedTensor(torch.Tensor):  # type: ignore[misc]
         return torch.ops.hoist.unpack(self._packed, *self.shape, self._escapes)
 
     @property
+    def packed_memory(self) -> Any:
+        """Shape (packed_bytes,) uint8."""
+        return self._packed
+
+    @property
     def packed_bytes(self) -> int:
-        """How much memory it takes."""
-        count: int = self._packed.numel()
-        return count
+        return int(self._packed.numel())
 
     @property
     def exact_like(self) -> Optional[str]:
@@ -104,13 +106,10 @@ class PackedTensor(torch.Tensor):  # type: ignore[misc]
             f"packed_bytes={self.packed_bytes})"
         )
 
-    def __deepcopy__(self, memo: Dict[int, Any]) -> "PackedTensor":
-        if id(self) in memo:
-            found: PackedTensor = memo[id(self)]
-            return found
-        copy: PackedTensor = _as(self, self.like_this(self._packed.clone()))
-        memo[id(self)] = copy
-        return copy
+    def __deepcopy__(self, memo: Dict[int, Any]) -> Any:
+        if id(self) not in memo:
+            memo[id(self)] = _as(self, self.like_this(self._packed.clone()))
+        return memo[id(self)]
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         if isinstance(self._packed, _FakeTensor):  # of a compiler, which looks for what it has seen
@@ -150,7 +149,7 @@ class PackedTensor(torch.Tensor):  # type: ignore[misc]
         kwargs = kwargs or {}
         own = _OWN.get(func)
         answer = NotImplemented if own is None else own(*args, **kwargs)
-        return _unpacked_call(func, args, kwargs) if answer is NotImplemented else answer
+        return unpacked_call(PackedTensor, func, args, kwargs) if answer is NotImplemented else answer
 
 
 def packed_or_reason(
@@ -200,7 +199,7 @@ def _from_plain(plain: Any, total: int, exact_like: Optional[str], is_parameter:
 
 def _linear(input: Any, weight: Any, bias: Any = None) -> Any:
     if not isinstance(weight, PackedTensor) or isinstance(input, PackedTensor):
-        return _unpacked_call(functional.linear, (input, weight, bias), {})
+        return unpacked_call(PackedTensor, functional.linear, (input, weight, bias), {})
     kind = input.device.type
     if torch.is_autocast_enabled(kind) and torch.get_autocast_dtype(kind) == torch.bfloat16:
         input = input.to(torch.bfloat16)
@@ -224,14 +223,10 @@ def _embedding(
     sparse: bool = False,
 ) -> Any:
     if max_norm is not None:
-        raise Unsupported(_constant("embedding with max_norm"))
+        raise Unsupported(constant("embedding with max_norm"))
     return torch.ops.hoist.packed_embedding(
         input, weight._packed, weight.shape[0], weight.shape[1], weight._escapes
     )
-
-
-def _constant(what: str) -> str:
-    return f"packed weights are constant, and {what} would change them: use unpack()"
 
 
 _set_requires_grad: Any = torch.Tensor.requires_grad.__set__
@@ -252,35 +247,9 @@ def _check_change(func: Any, tensor: Any, *args: Any, **kwargs: Any) -> None:
             "packed weights stay bfloat16, and packed: a module that has them has no other type"
         )
     if func == torch.Tensor.__setitem__:
-        raise Unsupported(_constant("__setitem__"))
+        raise Unsupported(constant("__setitem__"))
     if args[0] if args else kwargs.get("requires_grad", True):
         raise Unsupported(_NO_TRAINING)
-
-
-_told: Set[str] = set()
-
-
-def _unpacked_call(func: Any, args: Any, kwargs: Any) -> Any:
-    """With plain weights in the place of packed ones, and a warning the first time."""
-    schema = getattr(func, "_schema", None)
-    for i, argument in enumerate(schema.arguments if schema is not None else ()):
-        given = args[i] if i < len(args) else kwargs.get(argument.name)
-        is_changed = argument.alias_info is not None and argument.alias_info.is_write
-        if is_changed and isinstance(given, PackedTensor):
-            raise Unsupported(_constant(str(func)))
-    name = getattr(func, "__name__", str(func)) if schema is None else str(schema.name)
-    if name not in _told:
-        _told.add(name)
-        warnings.warn(
-            f"packed weights are unpacked for {name}, each time: only linear and embedding use them "
-            "packed",
-            RuntimeWarning,
-            stacklevel=callers_stack_level(),
-        )
-    plain_args, plain_kwargs = torch.utils._pytree.tree_map_only(
-        PackedTensor, lambda tensor: tensor.unpack(), (args, kwargs)
-    )
-    return func(*plain_args, **plain_kwargs)
 
 
 def _copied_onto(
