@@ -24,6 +24,9 @@ of their own, by patterns of names:
 on. Of several that match the one given first counts; `(pattern, quality, priority)` in a list says
 otherwise. Names that nothing matches follow `target`, or come whole.
 
+`pack_module` keeps the weights of a PyTorch model packed in memory, and `load_file(...,
+resident="packed")` loads them so.
+
 One tensor in fragments, without a file, as HoloTensor has it: `HoloTensorEncoder`,
 `HoloTensorDecoder`, and on a device `GpuHoloContext` and its kin.
 

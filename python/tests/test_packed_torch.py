@@ -2,6 +2,9 @@
 
 import copy
 import io
+import pathlib
+import subprocess
+import sys
 import warnings
 
 import pytest
@@ -552,3 +555,12 @@ def test_transformers_save(tmp_path, device):
     model.save_pretrained(tmp_path)
     back = transformers.LlamaForCausalLM.from_pretrained(tmp_path, dtype=torch.bfloat16)
     assert all(same(tensor.to(device), wanted[name]) for name, tensor in back.state_dict().items())
+
+
+def test_the_example_writes_tokens(device):
+    script = pathlib.Path(__file__).resolve().parents[2] / "examples/tensors/packed_tokens.py"
+    command = [sys.executable, script, "--device", device, "--layers", "2", "--tokens", "5"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done
+    assert len(done.stdout.splitlines()[1].split()) == 5
+    assert 'exact_like="cublas": the same bits' in done.stdout
