@@ -39,6 +39,14 @@ function(hoist_cuda_sources)
   endforeach()
 endfunction()
 
+# hoist_cuda_sm90a_sources(FILES… ) adds .cu files that use instructions of compute capability 9.0
+# alone (wgmma): machine code for it and nothing else.
+function(hoist_cuda_sm90a_sources)
+  foreach(source ${ARGN})
+    set_property(GLOBAL APPEND PROPERTY HOIST_CUDA_SM90A_SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/${source})
+  endforeach()
+endfunction()
+
 # hoist_cuda_plugin() makes the plug-in of all that was added; call it after all folders.
 function(hoist_cuda_plugin)
   if(NOT HOIST_HAS_CUDA)
@@ -46,8 +54,12 @@ function(hoist_cuda_plugin)
   endif()
   get_property(sources GLOBAL PROPERTY HOIST_CUDA_SOURCES)
   hoist_px_cuda_sources(px_sources)
+  get_property(sm90a_sources GLOBAL PROPERTY HOIST_CUDA_SM90A_SOURCES)
+  add_library(hoist_cuda_sm90a OBJECT ${sm90a_sources})
+  set_target_properties(hoist_cuda_sm90a PROPERTIES CUDA_ARCHITECTURES 90a-real CUDA_RUNTIME_LIBRARY Static
+                        POSITION_INDEPENDENT_CODE ON)
   set(exports ${CMAKE_SOURCE_DIR}/src/device/cuda_plugin.map)
-  add_library(hoist_cuda SHARED ${sources} ${px_sources})
+  add_library(hoist_cuda SHARED ${sources} ${px_sources} $<TARGET_OBJECTS:hoist_cuda_sm90a>)
   set_target_properties(hoist_cuda PROPERTIES CUDA_RUNTIME_LIBRARY Static SKIP_BUILD_RPATH ON
                         INSTALL_RPATH "" LINK_DEPENDS ${exports})
   get_property(px_targets GLOBAL PROPERTY HOIST_PX_TARGETS)

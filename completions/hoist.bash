@@ -60,10 +60,10 @@ _hoist_options() {
     "tensors") echo "--help" ;;
     "tensors pack") echo "--help -o --output --force --encoding --fragments --parity --order --precision --seed --rank --essential-share --digests --json" ;;
     "tensors unpack") echo "--help -o --output --force --target --layers --fragments --policy --min-quality --skip-damaged --source --json" ;;
-    "tensors info") echo "--help --plot --force --json" ;;
+    "tensors info") echo "--help --plot --packed --force --json" ;;
     "tensors verify") echo "--help --json" ;;
     "tensors repair") echo "--help -o --output --force --json" ;;
-    "tensors bench") echo "--help --size --folder --json" ;;
+    "tensors bench") echo "--help --size --folder --json --packed" ;;
     "records") echo "--help" ;;
     "records encode") echo "--help -o --output --force --format --header --best --json" ;;
     "records append") echo "--help --commit-every --best --json" ;;

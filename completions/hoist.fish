@@ -322,6 +322,7 @@ complete -c hoist -n '__hoist_is "tensors unpack"' -l json -d 'Print as JSON'
 complete -c hoist -n '__hoist_is "tensors unpack"' -F
 complete -c hoist -n '__hoist_is "tensors info"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "tensors info"' -l plot -r -F -d 'Draw error over size into an SVG file'
+complete -c hoist -n '__hoist_is "tensors info"' -l packed -d 'Say what weights that stay packed in memory would take, and gain on this GPU'
 complete -c hoist -n '__hoist_is "tensors info"' -l force -d 'Replace the output where it exists'
 complete -c hoist -n '__hoist_is "tensors info"' -l json -d 'Print as JSON'
 complete -c hoist -n '__hoist_is "tensors info"' -F
@@ -337,6 +338,7 @@ complete -c hoist -n '__hoist_is "tensors bench"' -s h -l help -d 'Print this he
 complete -c hoist -n '__hoist_is "tensors bench"' -l size -x -d 'Bytes of weights, as in 256M'
 complete -c hoist -n '__hoist_is "tensors bench"' -l folder -x -a '(__fish_complete_directories)' -d 'Where to put the files, three times the size'
 complete -c hoist -n '__hoist_is "tensors bench"' -l json -d 'Print as JSON'
+complete -c hoist -n '__hoist_is "tensors bench"' -l packed -d 'Measure weights that stay packed in memory instead: products on a GPU'
 complete -c hoist -n '__hoist_is "records"' -a encode -d 'Encode text into an .hrec file'
 complete -c hoist -n '__hoist_is "records"' -a append -d 'Add rows to the end of an .hrec file'
 complete -c hoist -n '__hoist_is "records"' -a decode -d 'Give the text back, all of it or some rows'

@@ -629,6 +629,7 @@ _hoist_tensors_info() {
     '(-h --help)'-h'[Print this help message and exit]' \
     '(-h --help)'--help'[Print this help message and exit]' \
     --plot='[Draw error over size into an SVG file]:SVG:_files' \
+    --packed'[Say what weights that stay packed in memory would take, and gain on this GPU]' \
     --force'[Replace the output where it exists]' \
     --json'[Print as JSON]' \
     '1:FILE:_files'
@@ -659,7 +660,8 @@ _hoist_tensors_bench() {
     '(-h --help)'--help'[Print this help message and exit]' \
     --size='[Bytes of weights, as in 256M]:UINT: ' \
     --folder='[Where to put the files, three times the size]:DIR:_files -/' \
-    --json'[Print as JSON]'
+    --json'[Print as JSON]' \
+    --packed'[Measure weights that stay packed in memory instead\: products on a GPU]'
 }
 
 _hoist_records() {

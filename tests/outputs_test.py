@@ -127,6 +127,8 @@ def commands(folder):
                 ["bad.holo"]),
         Command("records encode", [records, "encode", at["r.jsonl"], "-o", "OUT"], ["r.jsonl"]),
         Command("records decode", [records, "decode", at["r.hrec"], "-o", "OUT"], ["r.hrec"]),
+        Command("records repair", [records, "repair", at["r.hrec"], "-o", "OUT"], ["r.hrec"]),
+        Command("records info --plot", [records, "info", at["r.hrec"], "--plot", "OUT"], ["r.hrec"]),
         Command("records columns", [records, "columns", at["r.hrec"], "--select", "key", "-o", "OUT"], ["r.hrec"]),
         Command("px run", [str(TOOLS / "hoist-px"), "run", at["twice.px"], "--in", f"a={at['numbers.raw']}",
                            "--out", "a=OUT"], ["twice.px", "numbers.raw"]),
@@ -298,8 +300,8 @@ class Outputs(unittest.TestCase):
         device = self.device()
         for command in (*commands(self.folder), *own_kind(self.folder)[:2]):
             is_text = "plot" in command.name or command in own_kind(self.folder)
-            through = command.name in ("info --plot", "explain --plot", "graph show -o, a plot", "graph run", "px run",
-                                       "records decode", "run --stats", "HOIST_STATS")
+            through = command.name in ("info --plot", "records info --plot", "explain --plot", "graph show -o, a plot",
+                                       "graph run", "px run", "records decode", "run --stats", "HOIST_STATS")
             for more in ([], ["--force"]):
                 if command.name in ("run --stats", "HOIST_STATS"):
                     more = []

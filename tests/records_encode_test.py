@@ -3,6 +3,7 @@
 care."""
 
 import json
+import os
 import pathlib
 import random
 import resource
@@ -110,6 +111,15 @@ class Encode(unittest.TestCase):
         self.assertEqual(sorted(found), ["a", "a.rows", "b,c", "b,c.rows", 'q\\"q', 'q\\"q.rows'])
         self.assertEqual(found["b,c"].tolist(), [7] * 5)
         self.assertEqual(self.tool("columns", self.file, "--select", '"a', "-o", output, "--force")[0], 2)
+
+    @unittest.skipUnless(numpy, "no numpy")
+    def test_arrays_of_a_name_of_any_bytes(self):
+        self.good("encode", "-", "-o", self.file, input=b'{"k\xff": 1, "\xc3\xa9": 2}\n' * 3)
+        output = self.folder / "x.npz"
+        self.good("columns", self.file, "--select", os.fsdecode(b"k\xff,\xc3\xa9"), "-o", output)
+        found = numpy.load(output)
+        self.assertEqual(found["\u00e9"].tolist(), [2] * 3)
+        self.assertEqual(sorted(found[name].tolist()[0] for name in found), [1, 2])
 
     def test_plot(self):
         lines = [json.dumps({"a<&b": i, "é": "x" * (i % 9), "n" * 200: i * 1.5}, ensure_ascii=False).encode()

@@ -116,6 +116,33 @@ def elementwise(n):
     yield "x * 0.5, new", 8 * n, peers
 
 
+def typed(n):
+    """Integers, comparisons, casts and functions of doubles: as elementwise()."""
+    rng = np.random.default_rng(n)
+
+    def row(name, function, of_numpy, arrays, dtype):
+        given, out, z = [graph.array(x, copy=True) for x in arrays], graph.empty(n, dtype=dtype), np.empty(n, dtype)
+        yield (f"{name}, {arrays[0].dtype}", sum(x.nbytes for x in arrays) + z.nbytes,
+               {"graph": (lambda: function(*given, out=out), out), "numpy": (lambda: of_numpy(*arrays, out=z), z)})
+
+    for dtype in ("int8", "uint8", "int16", "int32"):
+        x, y = rng.integers(-100, 100, n).astype(dtype), rng.integers(1, 100, n).astype(dtype)
+        for name in ("add", "maximum", "floor_divide", "remainder"):
+            yield from row(name, getattr(graph, name), getattr(np, name), [x, y], dtype)
+        yield from row("less", graph.less, np.less, [x, y], "bool")
+    for dtype in ("float32", "float64"):
+        x, y = rng.standard_normal(n).astype(dtype), rng.standard_normal(n).astype(dtype)
+        yield from row("less", graph.less, np.less, [x, y], "bool")
+    for name in ("exp", "log", "tanh", "sqrt"):
+        yield from row(name, getattr(graph, name), getattr(np, name), [np.abs(x)], "float64")
+    for source, target in (("uint8", "float32"), ("int32", "int8"), ("float32", "int32"), ("float64", "int32")):
+        x = (10 * rng.standard_normal(n)).clip(0 if source == "uint8" else -100, 100).astype(source)
+        given = graph.array(x, copy=True)
+        peers = {"graph": (lambda v=given, t=target: graph.astype(v, t), graph.astype(given, target)),
+                 "numpy": (lambda v=x, t=target: v.astype(t), x.astype(target))}
+        yield f"{source} as {target}, new", x.nbytes + n * np.dtype(target).itemsize, peers
+
+
 def products(n):
     rng = np.random.default_rng(n)
     x, y = rng.standard_normal((n, n), np.float32), rng.standard_normal((n, n), np.float32)
@@ -170,6 +197,11 @@ def main():
     rows = []
     for n in (1000, 100_000, 10_000_000):
         for name, moved, peers in elementwise(n):
+            check(name, peers, 1e-5)
+            times = least_times(peers, arguments.seconds)
+            rows.append({"operation": name, "n": n, "bytes": moved, "seconds": times})
+    for n in (1000, 100_000):
+        for name, moved, peers in typed(n):
             check(name, peers, 1e-5)
             times = least_times(peers, arguments.seconds)
             rows.append({"operation": name, "n": n, "bytes": moved, "seconds": times})

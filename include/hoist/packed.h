@@ -64,7 +64,7 @@ hoist_status hoist_packed_unpack_rows(const hoist_packed_matrix* matrix, void* s
 typedef struct hoist_packed_product {
   size_t size;
   const void* x;          /* `count` rows of `columns` elements */
-  uint64_t count;         /* up to 32 multiply without unpacking, on a GPU */
+  uint64_t count;         /* up to 32 multiply packed weights alone, on a GPU */
   uint64_t x_stride;      /* elements from one row to the next; 0: no gaps */
   void* y;                /* `count` rows of `rows` elements */
   uint64_t y_stride;      /* likewise */
@@ -74,7 +74,8 @@ typedef struct hoist_packed_product {
 } hoist_packed_product;
 
 /* y = activation(x Wt + bias), summed in f32. The same operands give the same bits on the same kind
- * of device. HOIST_UNAVAILABLE on a GPU for more than 32 rows where no cuBLASLt is installed. */
+ * of device. HOIST_UNAVAILABLE on a GPU where many rows of x need cuBLASLt and none is installed.
+ */
 hoist_status hoist_packed_multiply(const hoist_packed_matrix* matrix,
                                    const hoist_packed_product* product);
 

@@ -68,12 +68,14 @@ class LoadInfo(NamedTuple):
     """How columns came to the device; sizes in bytes, times in seconds.
 
     Of `blocks`, `skipped` were not decoded since the ranges of their numbers show that no row can
-    hold. `by_cpu` has, for each column, the blocks that the CPU decoded because no kernel does.
+    hold. `conditions_by_cpu` counts conditions of blocks that the CPU evaluated, those of dates and mixed
+    columns. `by_cpu` has, for each column, the blocks that the CPU decoded because no kernel does.
     """
 
     device: str
     blocks: int
     skipped: int
+    conditions_by_cpu: int
     stored_bytes: int
     copied_bytes: int
     prepare_seconds: float

@@ -126,6 +126,11 @@ class OnDevice(unittest.TestCase):
         info = loaded.info()
         self.assertEqual(info.skipped, info.blocks)
 
+    def test_info_says_which_conditions_the_cpu_evaluated(self):
+        for where, by_cpu in (("price>=0", False), ("symbol=SOL", False), ("time>=2025-08-17T12", True)):
+            info = self.file.columns(["n"], where=where, device=self.device).info()
+            self.assertEqual(info.conditions_by_cpu, info.blocks if by_cpu else 0)
+
     def test_info_says_what_the_cpu_decoded(self):
         info = self.file.columns(["price", "note"], device=self.device).info()
         self.assertEqual(info.device.split(":")[0], self.device)

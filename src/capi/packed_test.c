@@ -118,6 +118,31 @@ static void test_what_is_refused(const uint16_t* weights) {
   free(bytes);
 }
 
+/* Needs no memory of the GPU's but the library's own. */
+static void test_on_gpu(const hoist_packed_matrix* matrix) {
+  hoist_packed_form form = {.size = sizeof form};
+  CHECK_OK(hoist_packed_describe(matrix, &form));
+  hoist_packed_matrix* there = NULL;
+  const hoist_status status =
+      hoist_packed_import("cuda", form.data, form.bytes, kRows, kColumns, form.escapes, &there);
+  if (status == HOIST_UNAVAILABLE) {
+    printf("on a GPU: skipped: %s\n", hoist_error_message());
+    CHECK(there == NULL);
+    return;
+  }
+  CHECK(status == HOIST_OK);
+  hoist_packed_form same = {.size = sizeof same};
+  CHECK_OK(hoist_packed_describe(there, &same));
+  CHECK(same.bytes == form.bytes && same.escapes == form.escapes && same.data != form.data);
+  hoist_packed_free(there);
+  unsigned char* const damaged = malloc(form.bytes);
+  memcpy(damaged, form.data, form.bytes);
+  memset(damaged + form.bytes - 256, 0xff, 256);
+  CHECK(hoist_packed_import("cuda", damaged, form.bytes, kRows, kColumns, form.escapes, &there) ==
+        HOIST_CORRUPT);
+  free(damaged);
+}
+
 int main(void) {
   uint16_t* const weights = make_weights();
   hoist_packed_matrix* matrix;
@@ -125,6 +150,7 @@ int main(void) {
   test_there_and_back(matrix, weights);
   test_products(matrix, weights);
   test_what_is_refused(weights);
+  test_on_gpu(matrix);
   hoist_packed_free(matrix);
   free(weights);
   puts("packed: ok");

@@ -103,6 +103,7 @@ Status sort_codes(LoadedColumn& column, uint64_t rows, std::vector<std::string> 
 void add(LoadStatistics& to, const LoadStatistics& more) {
   to.blocks += more.blocks;
   to.skipped += more.skipped;
+  to.conditions_on_cpu += more.conditions_on_cpu;
   to.stored_bytes += more.stored_bytes;
   to.copied_bytes += more.copied_bytes;
   to.prepare_seconds += more.prepare_seconds;
@@ -246,8 +247,9 @@ void define_device_table(nb::module_& module) {
       .def_prop_ro("statistics",
                    [](const DeviceTable& table) {
                      const LoadStatistics& all = table.statistics;
-                     return nb::make_tuple(all.blocks, all.skipped, all.stored_bytes,
-                                           all.copied_bytes, all.prepare_seconds, all.wait_seconds);
+                     return nb::make_tuple(all.blocks, all.skipped, all.conditions_on_cpu,
+                                           all.stored_bytes, all.copied_bytes, all.prepare_seconds,
+                                           all.wait_seconds);
                    })
       .def("columns", &columns_of)
       .def("arrow", [](const Table& table) { return arrow_device_array(table); });

@@ -51,6 +51,41 @@ TEST(Block, KeepsGeneratedTexts) {
   for (int i = 0; i < 60; ++i) expect_same_in_all_formats(random_records(random, random() % 200));
 }
 
+TEST(Block, KeepsTextsThatAreToBeSmall) {
+  std::mt19937_64 random(test_seed());
+  for (int i = 0; i < 12; ++i) {
+    const std::string text = random_records(random, random() % 300);
+    const std::string stored = encode_block(text, detect(text), Effort::best);
+    const Result<Block> block = Block::open(bytes_of(stored), text.size());
+    ASSERT_TRUE(block) << block.error().message;
+    EXPECT_EQ(block->text().value(), text);
+  }
+}
+
+// Together or one by one: the same columns, and the same rows.
+TEST(Block, ReadsColumnsTogether) {
+  std::mt19937_64 random(test_seed());
+  for (int round = 0; round < 10; ++round) {
+    const std::string text = random_records(random, 200);
+    const std::string stored = stored_of(text, detect(text));
+    const Result<Block> block = Block::open(bytes_of(stored), text.size());
+    ASSERT_TRUE(block);
+    std::vector<size_t> all(block->columns().size());
+    for (size_t i = 0; i < all.size(); ++i) all[i] = i;
+    const Result<std::vector<ColumnValues>> together = block->read(all);
+    ASSERT_TRUE(together);
+    for (const size_t i : all) {
+      const Result<ColumnValues> alone = block->read(i);
+      ASSERT_TRUE(alone);
+      EXPECT_EQ(alone->rows, (*together)[i].rows);
+      ColumnCursor a(*alone->column);
+      ColumnCursor b(*(*together)[i].column);
+      while (!a.at_end() && !b.at_end()) ASSERT_EQ(a.text(), b.text());
+      EXPECT_TRUE(a.at_end() && b.at_end());
+    }
+  }
+}
+
 TEST(Block, KeepsMutatedTexts) {
   std::mt19937_64 random(test_seed());
   for (int i = 0; i < 60; ++i) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/utf8.h"
 #include "codec/crc32.h"
 
 namespace hoist::cli {
@@ -35,8 +36,9 @@ void NpzWriter::write(const void* data, size_t size) {
 
 void NpzWriter::common_fields(const Entry& entry, ByteWriter& out) {
   out.write(kZip64Version);
-  out.write(uint16_t{0x0800});  // names are UTF-8
-  out.write(uint16_t{0});       // stored
+  // Names are UTF-8, else bytes: a reader refuses others that are said to be UTF-8.
+  out.write(is_utf8(entry.name) ? uint16_t{0x0800} : uint16_t{0});
+  out.write(uint16_t{0});  // stored
   out.write(kNoTime);
   out.write(entry.crc);
   out.write(kInExtraField);

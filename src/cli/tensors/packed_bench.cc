@@ -24,7 +24,7 @@ using nlohmann::ordered_json;
 constexpr std::pair<uint32_t, uint32_t> kShapes[] = {{1024, 4096},  {4096, 4096}, {14336, 4096},
                                                      {4096, 14336}, {8192, 8192}, {28672, 8192},
                                                      {8192, 28672}};
-constexpr uint64_t kCounts[] = {1, 4, 8, 16, 32};
+constexpr uint64_t kCounts[] = {1, 4, 8, 16, 32, 64, 128};
 constexpr uint32_t kCpuRows = 4096;
 constexpr uint32_t kCpuColumns = 4096;
 constexpr int kRounds = 3;

@@ -89,6 +89,7 @@ Chain chain(program::KernelCompiler& compiler, double number, int64_t count = 30
   Chain made;
   program::CompileOptions options;
   options.compiler = &compiler;
+  options.threads = 1;
   made.program = Program::compile(graph, options).value();
   RandomValues random(3);
   made.inputs = random_inputs(graph, random, true);

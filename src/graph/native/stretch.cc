@@ -36,9 +36,9 @@ bool can_be_compiled(const Loop& loop, const LoopStep& step) {
 
 // Numbers of slots that a step reads.
 std::vector<uint32_t> read_slots(const LoopStep& step) {
-  const size_t count = step.kind == LoopStep::Kind::elementwise ? inputs_of(step)
-                       : step.kind == LoopStep::Kind::take      ? 2
-                                                                : 1;
+  const bool computes =
+      step.kind == LoopStep::Kind::elementwise || step.kind == LoopStep::Kind::narrow;
+  const size_t count = computes ? inputs_of(step) : step.kind == LoopStep::Kind::take ? 2 : 1;
   return {step.inputs, step.inputs + count};
 }
 

@@ -34,6 +34,12 @@ void merge(std::vector<Axis>& axes) {
 
 }  // namespace
 
+Place place_of(const Graph& graph, Id node) {
+  if (graph[node].op == Op::input) return Place::input;
+  if (graph[node].op == Op::constant) return Place::constant;
+  return graph.output_of(node) ? Place::output : Place::arena;
+}
+
 void set_domain(const Group& group, std::vector<RawOperand> operands, Loop& loop) {
   std::vector<Axis> kept;
   std::vector<Axis> columns;

@@ -13,6 +13,9 @@ struct RawOperand {
   Extents strides;
 };
 
+// Where an input, a constant or a computed node lies.
+Place place_of(const Graph& graph, Id node);
+
 // Sets the loop's axes, and the strides of the operands.
 void set_domain(const Group& group, std::vector<RawOperand> operands, Loop& loop);
 

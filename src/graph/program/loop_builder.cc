@@ -44,10 +44,7 @@ size_t LoopBuilder::new_operand(Operand operand, Extents strides) {
 Operand LoopBuilder::memory_of(Id root, int64_t offset) const {
   const Node& node = graph_[root];
   Operand operand;
-  operand.place = node.op == Op::input      ? Place::input
-                  : node.op == Op::constant ? Place::constant
-                  : graph_.output_of(root)  ? Place::output
-                                            : Place::arena;
+  operand.place = place_of(graph_, root);
   operand.node = root;
   operand.dtype = node.dtype;
   if (operand.place == Place::constant) operand.dtype = lane_type(node.dtype);

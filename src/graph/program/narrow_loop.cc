@@ -17,8 +17,6 @@ struct Elements {
   bool is_exact = true;
 };
 
-bool is_narrow(DType dtype) { return is_integer(dtype) && bytes_of(dtype) < 8; }
-
 // What the operation makes of elements of one type. Nothing where low bits are not enough.
 std::optional<Elements> result_of(const Node& node, DType dtype, bool are_exact) {
   const bool is_logic = dtype == DType::boolean;
@@ -84,7 +82,7 @@ class NarrowLoop {
 
  private:
   struct Input {
-    bool is_operand = false;
+    bool is_operand = false;  // else a member
     size_t index = 0;
   };
   struct Member {
@@ -122,9 +120,7 @@ class NarrowLoop {
     if (!result) return false;
     member.result = *result;
     if (step_of(member, 0) == nullptr) return false;
-    for (const DType dtype : {member.step, result->dtype}) {
-      is_worth_it_ |= is_narrow(dtype) || dtype == DType::boolean;
-    }
+    is_worth_it_ |= !is_lane_type(member.step) || !is_lane_type(result->dtype);
     if (is_written_[id]) {
       if (!result->is_exact || result->dtype != node.dtype) return false;
       member.output = operand(id, {0, dense_strides(node.shape)}, node.shape);
@@ -162,13 +158,8 @@ class NarrowLoop {
   // Constants lie as lanes, whose first bytes are the elements'; booleans between kernels do, too.
   std::optional<size_t> operand(Id root, const Access& access, const Extents& shape) {
     const Node& node = graph_[root];
-    const std::vector<Id>& outputs = graph_.outputs();
-    const bool is_output = std::find(outputs.begin(), outputs.end(), root) != outputs.end();
     Operand made;
-    made.place = node.op == Op::input      ? Place::input
-                 : node.op == Op::constant ? Place::constant
-                 : is_output               ? Place::output
-                                           : Place::arena;
+    made.place = place_of(graph_, root);
     if (made.place == Place::constant && !node.is_number() && !is_lane_type(node.dtype)) return {};
     const bool is_lane = made.place == Place::constant || made.place == Place::arena;
     if (node.dtype == DType::boolean && is_lane) return {};
@@ -211,8 +202,9 @@ class NarrowLoop {
 
   bool emit(size_t at) {
     Member& member = members_[at];
-    if (!member.inputs[0].is_operand && members_[member.inputs[0].index].cast == at) {
-      member.slot = members_[member.inputs[0].index].slot;
+    const Input& first = member.inputs[0];
+    if (!first.is_operand && members_[first.index].cast == at) {
+      member.slot = members_[first.index].slot;
       return true;
     }
     LoopStep step;
@@ -275,12 +267,12 @@ class NarrowLoop {
   }
 
   bool is_flat(const LoopStep& step, size_t inputs) const {
-    if (loop_.chunk < loop_.columns) return false;
+    bool is_flat = loop_.chunk >= loop_.columns && loop_.slots[step.output].row == loop_.columns;
     for (size_t i = 0; i < inputs; ++i) {
       const bool is_scalar = (step.scalars >> i & 1) != 0;
-      if (loop_.slots[step.inputs[i]].row != (is_scalar ? 0 : loop_.columns)) return false;
+      is_flat &= loop_.slots[step.inputs[i]].row == (is_scalar ? 0 : loop_.columns);
     }
-    return loop_.slots[step.output].row == loop_.columns;
+    return is_flat;
   }
 
   const Graph& graph_;

@@ -101,6 +101,7 @@ class Program : public std::enable_shared_from_this<Program> {
   void run_kernels(const Memory& memory, std::byte* scratch) const;
   void run_kernel(size_t kernel, const Memory& memory, std::byte* scratch) const;
   void run_timed(size_t kernel, const Memory& memory, std::byte* scratch) const;
+  bool knows_threads() const;
   // On threads where it is known that they pay.
   void run_loops(const Kernel& kernel, size_t number, const Memory& memory,
                  std::byte* scratch) const;

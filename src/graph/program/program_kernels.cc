@@ -1,4 +1,5 @@
 // How a program runs its kernels: on threads where they pay, and while compiled ones are measured.
+#include <algorithm>
 #include <chrono>
 #include <optional>
 
@@ -24,7 +25,8 @@ uint64_t nanoseconds_since(Clock::time_point begin) {
 
 void Program::run_kernels(const Memory& memory, std::byte* scratch) const {
   const Replacement::Stage stage = replacement_->stage();
-  if (stage == Replacement::Stage::measuring && replacement_->begin_round()) {
+  // Both ways run on threads where these pay, which must be known.
+  if (stage == Replacement::Stage::measuring && knows_threads() && replacement_->begin_round()) {
     return run_both(memory, scratch);
   }
   const bool counts = stage == Replacement::Stage::cold && replacement_->counts_time();
@@ -33,6 +35,12 @@ void Program::run_kernels(const Memory& memory, std::byte* scratch) const {
   if (counts && replacement_->add_time(nanoseconds_since(begin))) {
     replacement_->ask(shared_from_this());
   }
+}
+
+bool Program::knows_threads() const {
+  if (threads_ == 1) return true;
+  const auto is_timed = [&](const Timing& timing) { return timing.calls.load() >= kTimedCalls; };
+  return std::all_of(timings_.get(), timings_.get() + kernels_.size(), is_timed);
 }
 
 void Program::run_kernel(size_t kernel, const Memory& memory, std::byte* scratch) const {

@@ -60,7 +60,7 @@ class Replacement {
   // So long a program runs before its kernels are compiled, which takes about a second.
   static constexpr uint64_t kColdNanoseconds = 1'000'000'000;
   static constexpr uint32_t kColdCalls = 16;
-  // Calls that measure.
+  // Calls that measure. Before them come those that find out whether threads pay.
   static constexpr uint32_t kRounds = 8;
 
   // Without a compiler it stays off.
@@ -74,9 +74,9 @@ class Replacement {
 
   // While it is cold. Whether this call is to be timed, as one of kSample.
   bool counts_time();
-  // The time of such a call. Whether it is now time to compile: true once.
+  // The time of such a call. Whether it is now time to compile.
   bool add_time(uint64_t nanoseconds);
-  // Asks the compiler now.
+  // Asks the compiler now; once, whoever calls it how often.
   void ask(std::shared_ptr<const Program> program);
 
   // By the compiler: an offer for each kernel, or why there is none.

@@ -57,13 +57,13 @@ Status CsvColumns::add(const std::vector<std::string>& keys) {
 }
 
 void CsvColumns::insert(size_t place, const std::string& key) {
-  keys_.insert(keys_.begin() + static_cast<ptrdiff_t>(place), key);
-  if (place + 1 == keys_.size()) {
-    places_[key].push_back(static_cast<uint32_t>(place));
-    return;
+  if (place < keys_.size()) {
+    for (auto& [name, places] : places_) {
+      for (uint32_t& other : places) other += other >= place ? 1 : 0;
+    }
   }
-  places_.clear();
-  for (uint32_t i = 0; i < keys_.size(); ++i) places_[keys_[i]].push_back(i);
+  keys_.insert(keys_.begin() + static_cast<ptrdiff_t>(place), key);
+  places_[key].push_back(static_cast<uint32_t>(place));
 }
 
 // A record without keys would be a blank line where there is one column, or none.

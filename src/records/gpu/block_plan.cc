@@ -252,6 +252,7 @@ class BlockPlanner {
       to.outside = interval.outside;
       return true;
     };
+    sequence_on_cpu_ = false;
     const Result<bool> known = values(columns, make_answer, set_rule, job);
     if (!known) return known.error();
     if (!*known) {
@@ -262,6 +263,7 @@ class BlockPlanner {
       for (const bool each : keep) answers.push_back({each ? 1u : 0u, 1});
       set_rows(answers, job);
     }
+    jobs_.conditions_on_cpu += !*known || sequence_on_cpu_ ? 1 : 0;
     jobs_.conditions.push_back(job);
     return {};
   }

@@ -87,6 +87,7 @@ struct BlockJobs {
   std::vector<OutputJob> outputs;
   std::vector<OutputJob> conditions;  // one after the other
   std::vector<bool> on_cpu;           // of the wanted columns, those that the CPU decoded
+  size_t conditions_on_cpu = 0;       // evaluated by the CPU
   bool is_skipped = false;            // no row can hold: nothing is decoded
   bool is_full = false;               // there was no room: nothing else counts
 };

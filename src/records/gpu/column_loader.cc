@@ -177,6 +177,7 @@ class Loading {
         continue;
       }
       statistics_.skipped += batch[i].is_skipped ? 1 : 0;
+      statistics_.conditions_on_cpu += batch[i].conditions_on_cpu;
       for (size_t c = 0; c < on_cpu_.size(); ++c) on_cpu_[c] += batch[i].on_cpu[c] ? 1 : 0;
     }
     if (!some_full) return {};

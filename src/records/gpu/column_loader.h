@@ -50,11 +50,12 @@ struct DeviceColumn {
 
 struct LoadStatistics {
   uint64_t blocks = 0;
-  uint64_t skipped = 0;        // of these, by the ranges of their numbers
-  uint64_t stored_bytes = 0;   // of the blocks
-  uint64_t copied_bytes = 0;   // to the device
-  double prepare_seconds = 0;  // reading and taking apart
-  double wait_seconds = 0;     // for the device
+  uint64_t skipped = 0;            // of these, by the ranges of their numbers
+  uint64_t conditions_on_cpu = 0;  // conditions of blocks that the CPU evaluated
+  uint64_t stored_bytes = 0;       // of the blocks
+  uint64_t copied_bytes = 0;       // to the device
+  double prepare_seconds = 0;      // reading and taking apart
+  double wait_seconds = 0;         // for the device
 };
 
 struct DeviceColumns {

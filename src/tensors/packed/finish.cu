@@ -3,13 +3,12 @@
 
 #include "device/on_device.h"
 #include "tensors/packed/gpu_job.h"
+#include "tensors/packed/product_end.cuh"
 
 namespace hoist::tensors::packed {
 namespace {
 
 constexpr uint32_t kThreads = 256;
-
-__device__ float f32_of(uint16_t bf16) { return __uint_as_float(uint32_t{bf16} << 16); }
 
 // A thread a column of y, and every gridDim.y-th row.
 __global__ void __launch_bounds__(kThreads) finish_rows(ProductJob product, uint32_t columns) {
@@ -19,8 +18,7 @@ __global__ void __launch_bounds__(kThreads) finish_rows(ProductJob product, uint
   for (uint32_t i = blockIdx.y; i < product.count; i += gridDim.y) {
     uint16_t& place = product.y[i * product.y_stride + column];
     const float sum = product.bias == nullptr ? f32_of(place) : f32_of(place) + bias;
-    const float result = activate(sum, product.activation);
-    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(place) : "f"(result));
+    place = bf16_of(activate(sum, product.activation));
   }
 }
 

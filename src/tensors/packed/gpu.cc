@@ -13,6 +13,9 @@
 namespace hoist::tensors::packed {
 namespace {
 
+// Rows of x that one launch of multiply_wide takes.
+constexpr uint32_t kMostWide = 128;
+
 using device::Buffer;
 using device::Kernel;
 using device::Stream;
@@ -30,6 +33,10 @@ constinit const Kernel<const MatrixJob*, const void*, int, uint64_t, uint16_t*> 
 constinit const Kernel<const MatrixJob*, const ProductJob*> multiply("hoist_cuda_packed_multiply",
                                                                      "multiply by a packed matrix");
 
+constinit const Kernel<const MatrixJob*, uint32_t, uint64_t*> find_wide_bytes(
+    "hoist_cuda_packed_wide_bytes", "plan a product with a packed matrix");
+constinit const Kernel<const MatrixJob*, const ProductJob*, void*> multiply_wide(
+    "hoist_cuda_packed_multiply_wide", "multiply by a packed matrix");
 constinit const Kernel<const ProductJob*, uint32_t> finish("hoist_cuda_packed_finish",
                                                            "end a product");
 
@@ -53,17 +60,45 @@ Status read_back(const Stream& stream, const Buffer& buffer, T& value) {
   return buffer.download(std::as_writable_bytes(std::span(&value, 1)));
 }
 
-// Multiplies any number of rows of x, some at a time.
-Status launch_fused(const Stream& stream, const View& view, ProductJob product) {
-  const MatrixJob job = job_of(view);
-  for (uint64_t left = product.count; left != 0;) {
-    product.count = static_cast<uint32_t>(std::min(left, kMostFused));
-    if (Status done = multiply.launch(stream, &job, &product); !done) return done;
+// Calls multiply(part) for all rows of x, at most so many at a time.
+template <typename Multiply>
+Status in_parts(ProductJob product, uint32_t most, const Multiply& multiply) {
+  for (uint32_t left = product.count; left != 0;) {
+    product.count = std::min(left, most);
+    if (Status done = multiply(product); !done) return done;
     left -= product.count;
     product.x += product.count * product.x_stride;
     product.y += product.count * product.y_stride;
   }
   return {};
+}
+
+Status launch_fused(const Stream& stream, const View& view, const ProductJob& product) {
+  const MatrixJob job = job_of(view);
+  return in_parts(product, kMostFused,
+                  [&](const ProductJob& part) { return multiply.launch(stream, &job, &part); });
+}
+
+// Bytes that multiply_wide wants; 0 where the GPU has no such kernel.
+Result<uint64_t> wide_bytes(const Stream& stream, const View& view, uint64_t count) {
+  if (count > kMostFusedWide || view.shape.columns == 0) return uint64_t{0};
+  const MatrixJob job = job_of(view);
+  uint64_t bytes = 0;
+  const auto rows = static_cast<uint32_t>(std::min<uint64_t>(count, kMostWide));
+  if (Status found = find_wide_bytes.launch(stream, &job, rows, &bytes); !found) {
+    return found.error();
+  }
+  return bytes;
+}
+
+Status launch_wide(const Stream& stream, const View& view, const ProductJob& product,
+                   uint64_t bytes) {
+  Result<Buffer> memory = Buffer::allocate(stream, bytes);
+  if (!memory) return memory.error();
+  const MatrixJob job = job_of(view);
+  return in_parts(product, kMostWide, [&](const ProductJob& part) {
+    return multiply_wide.launch(stream, &job, &part, memory->data());
+  });
 }
 
 uint64_t factors_bytes(const Shape& shape) { return shape.row_blocks() * sizeof(uint32_t); }
@@ -172,6 +207,9 @@ Status matmul_on_gpu(const Stream& stream, const View& view, const Operands& ope
                               .activation = operands.activation};
   const bool is_fused = operands.count <= kMostFused || view.shape.columns == 0;
   if (is_fused) return launch_fused(stream, view, product);
+  const Result<uint64_t> wide = wide_bytes(stream, view, operands.count);
+  if (!wide) return wide.error();
+  if (*wide != 0) return launch_wide(stream, view, product, *wide);
   Result<Buffer> weights = Buffer::allocate(stream, view.shape.plain_bytes());
   if (!weights) return weights.error();
   auto* const plain = static_cast<uint16_t*>(weights->data());

@@ -50,12 +50,15 @@ struct RowNumbers {
 Status unpack_rows_on_gpu(const device::Stream& stream, const View& view, const RowNumbers& rows,
                           uint16_t* weights);
 
-// Products of so many rows of x and fewer read the packed weights and nothing else. Of more the
-// matrix is unpacked into memory from the device's pool, and the library multiplies.
+// Products of so many rows of x and fewer read the packed weights and nothing else. On GPUs of
+// compute capability 9.0 those of up to kMostFusedWide rows do so, too, with memory from the
+// device's pool for x and for parts of sums. Of more the matrix is unpacked into memory from the
+// pool, and the library multiplies.
 inline constexpr uint64_t kMostFused = 32;
+inline constexpr uint64_t kMostFusedWide = 256;
 
-// As matmul(). Results are the same for the same operands, shapes and kind of GPU. Where there are
-// more than kMostFused rows they are cuBLASLt's (`unavailable` without it), and the bias and the
+// As matmul(). Results are the same for the same operands, shapes and kind of GPU. Where
+// the library multiplies they are cuBLASLt's (`unavailable` without it), and the bias and the
 // activation are applied to its rounded result.
 //
 // A fused product may read packed weights before the work in front of it on the stream has ended:

@@ -118,30 +118,61 @@ TEST_F(PackedGpuProducts, ProductsWaitForOneAnother) {
   for (int i = 0; i < 10; ++i) ASSERT_EQ(chain(false), wanted);
 }
 
-TEST_F(PackedGpuProducts, ManyRowsOfXGoToTheLibrary) {
+// Products of many rows, by whatever the GPU has for them.
+class PackedGpuManyRows : public PackedGpu {
+ protected:
+  void check(const TestMatrix& matrix, uint64_t count, std::mt19937_64& random) {
+    const OnGpu packed = packed_on_gpu(matrix);
+    const TestProduct product(matrix, count, static_cast<uint32_t>(random() % kActivations),
+                              random);
+    SCOPED_TRACE(product.name());
+    const Buffer x = on_gpu(product.x());
+    const Buffer bias = on_gpu(product.bias());
+    Status status;
+    const std::vector<uint16_t> y = written(count * matrix.rows, [&](uint16_t* out) -> Status {
+      status = matmul_on_gpu(
+          *stream_, packed.view,
+          {data<uint16_t>(x), count, matrix.columns, out, matrix.rows,
+           product.has_bias() ? data<uint16_t>(bias) : nullptr, product.activation()});
+      if (!status && status.error().code == ErrorCode::unavailable) return {};
+      return status;
+    });
+    if (!status) GTEST_SKIP() << status.error().message;
+    product.check(y, 2e-2);
+  }
+};
+
+TEST_F(PackedGpuManyRows, ProductsAreThoseOfThePlainWeights) {
   std::mt19937_64 random(test_seed());
   for (const TestMatrix& matrix : test_matrices()) {
-    const OnGpu packed = packed_on_gpu(matrix);
-    for (const uint64_t count : {33, 100}) {
-      const TestProduct product(matrix, count, static_cast<uint32_t>(random() % kActivations),
-                                random);
-      SCOPED_TRACE(product.name());
-      const Buffer x = on_gpu(product.x());
-      const Buffer bias = on_gpu(product.bias());
-      Status status;
-      const std::vector<uint16_t> y = written(count * matrix.rows, [&](uint16_t* out) -> Status {
-        status = matmul_on_gpu(
-            *stream_, packed.view,
-            {data<uint16_t>(x), count, matrix.columns, out, matrix.rows,
-             product.has_bias() ? data<uint16_t>(bias) : nullptr, product.activation()});
-        if (!status && status.error().code == ErrorCode::unavailable) return {};
-        return status;
-      });
-      if (!status) GTEST_SKIP() << status.error().message;
-      product.check(y, 2e-2);
-      if (HasFatalFailure()) return;
+    for (const uint64_t count : {33, 64, 65, 100, 129, 300}) {
+      check(matrix, count, random);
+      if (HasFatalFailure() || IsSkipped()) return;
     }
   }
+}
+
+// Blocks of threads have whole sums, and parts of others.
+TEST_F(PackedGpuManyRows, LargeProducts) {
+  std::mt19937_64 random(test_seed());
+  TestMatrix matrix = {"gaussian, 2500x1100", 2500, 1100, gaussian(size_t{2500} * 1100, random)};
+  for (size_t i = 0; i < matrix.weights.size(); i += 501) matrix.weights[i] = 0x1234;
+  for (const uint64_t count : {40, 64, 100, 128, 200}) {
+    check(matrix, count, random);
+    if (HasFatalFailure() || IsSkipped()) return;
+  }
+}
+
+TEST_F(PackedGpuManyRows, ARepeatedProductIsTheSame) {
+  std::mt19937_64 random(test_seed());
+  const TestMatrix matrix = {"gaussian", 2500, 1100, gaussian(size_t{2500} * 1100, random)};
+  const OnGpu packed = packed_on_gpu(matrix);
+  const Buffer x = on_gpu(gaussian(size_t{100} * 1100, random, 1));
+  const auto multiply = [&](uint16_t* out) {
+    return matmul_on_gpu(*stream_, packed.view, {data<uint16_t>(x), 100, 1100, out, 2500});
+  };
+  const std::vector<uint16_t> first = written(250000, multiply);
+  for (int i = 0; i < 20; ++i) ASSERT_EQ(written(250000, multiply), first);
 }
 
 }  // namespace

@@ -226,6 +226,7 @@ void unpack_block(const View& view, uint32_t block, uint16_t* lines) {
 Status unpack(const View& view, std::span<uint16_t> weights) {
   const Shape& shape = view.shape;
   if (Status fits = check_size(shape, shape.rows, weights.size()); !fits) return fits;
+  if (weights.empty()) return {};
   ThreadPool::process().parallel_for(shape.row_blocks(), [&](size_t number) {
     const auto block = static_cast<uint32_t>(number);
     const size_t stride = size_t{shape.row_tiles()} * kTileColumns;

@@ -65,12 +65,16 @@ inline std::vector<TestMatrix> test_matrices() {
   same("subnormal", 0x8001);
   same("largest", 0x7f7f);
   // Escapes among usual weights: tiny, large, and in two rows an infinity and a NaN.
-  TestMatrix mixed = {"some escapes", 50, 645, gaussian(50 * 645, random)};
   const uint16_t escapes[] = {0x0001, 0x8005, 0x1000, 0x9234, 0x5001, 0xc800};
-  for (size_t i = 0; i < mixed.weights.size(); i += 83) mixed.weights[i] = escapes[i % 6];
-  mixed.weights[7 * 645 + 100] = 0x7f80;
-  mixed.weights[20 * 645 + 640] = 0xffaa;
-  all.push_back(std::move(mixed));
+  for (const uint32_t columns : {60, 645}) {
+    const size_t count = size_t{50} * columns;
+    TestMatrix mixed = {"some escapes, 50x" + std::to_string(columns), 50, columns,
+                        gaussian(count, random)};
+    for (size_t i = 0; i < count; i += 83) mixed.weights[i] = escapes[i % 6];
+    mixed.weights[size_t{7} * columns + 50] = 0x7f80;
+    mixed.weights[size_t{20} * columns + columns - 1] = 0xffaa;
+    all.push_back(std::move(mixed));
+  }
   // Each row's exponents spread over the whole range: most weights are escapes.
   TestMatrix spread = {"spread exponents", 32, 512, std::vector<uint16_t>(32 * 512)};
   for (size_t i = 0; i < spread.weights.size(); ++i) {

@@ -1,0 +1,164 @@
+// y = x Wᵀ with a packed W, for 33 to 128 rows of x on GPUs of compute capability 9.0.
+//
+// A block of threads works on 128 rows of W at a time: two groups of four warps decode tiles in
+// registers, each warp 16 rows, and multiply them asynchronously (wgmma) with x in shared memory.
+// One more thread copies tiles and x ahead. Blocks share out the tiles of the whole matrix evenly;
+// where one begins or ends within a sum, it leaves its part in memory, and the last to arrive adds
+// up the parts in their order.
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstddef>
+
+#include "device/on_device.h"
+#include "tensors/packed/gpu_job.h"
+#include "tensors/packed/product_end.cuh"
+#include "tensors/packed/wide_worker.cuh"
+
+namespace hoist::tensors::packed {
+namespace {
+
+// x as shared memory has it, for each tile: pieces p, in them columns (rows of x), in them words
+// q = 0…3, each two values: those of lane q's word p.
+template <uint32_t kColumns>
+__global__ void lay_out(ProductJob product, uint32_t columns, uint4* image) {
+  let_others_start();
+  for (uint32_t i = threadIdx.x; i < kColumns * kPieces; i += blockDim.x) {
+    const uint32_t row = i % kColumns;
+    const uint32_t piece = i / kColumns;
+    const uint32_t begin = blockIdx.x * kTileColumns + piece / 4 * 32 + piece % 4 * 2;
+    uint32_t words[4] = {};
+    for (uint32_t k = 0; k < 8; ++k) {
+      const uint32_t column = begin + k / 2 * 8 + k % 2;
+      if (row >= product.count || column >= columns) continue;
+      words[k / 2] |= uint32_t{product.x[row * product.x_stride + column]} << 16 * (k % 2);
+    }
+    image[uint64_t{blockIdx.x} * kColumns * kPieces + i] =
+        make_uint4(words[0], words[1], words[2], words[3]);
+  }
+}
+
+template <uint32_t kColumns, uint32_t kStages>
+__global__ void __launch_bounds__(kThreads, 1)
+    multiply_wide(const __grid_constant__ MatrixJob matrix,
+                  const __grid_constant__ ProductJob product, const uint4* image, float* parts,
+                  uint32_t* arrivals) {
+  extern __shared__ __align__(128) uint8_t stages[];
+  __shared__ __align__(8) Barriers<kStages> barriers;
+  __shared__ bool is_last;
+  const Share share(matrix);
+  if (threadIdx.x == 0) {
+    for (uint32_t i = 0; i < kStages; ++i) {
+      init_barrier(shared_address(&barriers.full[i]), 1);
+      init_barrier(shared_address(&barriers.empty[i]), kBands);
+    }
+    publish_barriers();
+  }
+  __syncthreads();
+  let_others_start();
+  wait_for_those_before();
+  if (threadIdx.x >= kWorkers) {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+    if (threadIdx.x == kWorkers) {
+      copy_ahead<kColumns, kStages>(matrix, share, image, shared_address(stages), barriers);
+    }
+  } else {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+    Worker<kColumns, kStages>(matrix, product, share, stages, barriers)
+        .run(parts, arrivals, &is_last);
+  }
+}
+
+struct Plan {
+  uint32_t columns;  // rows of x, rounded up
+  uint32_t tiles;
+  uint32_t bands;
+  uint32_t grid;
+
+  uint64_t image_bytes() const { return uint64_t{tiles} * columns * kTileColumns * 2; }
+  uint64_t parts_bytes() const { return uint64_t{grid} * 2 * kWorkers * columns / 2 * 4; }
+  uint64_t bytes() const { return image_bytes() + parts_bytes() + bands * sizeof(uint32_t); }
+};
+
+cudaError_t make_plan(int device, const MatrixJob& matrix, uint32_t count, Plan& plan) {
+  int processors = 0;
+  const cudaError_t error =
+      cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+  plan.columns = count <= 64 ? 64 : 128;
+  plan.tiles = (matrix.columns + kTileColumns - 1) / kTileColumns;
+  plan.bands = (matrix.rows + kTileRows * kBands - 1) / (kTileRows * kBands);
+  const uint64_t units = uint64_t{plan.bands} * plan.tiles;
+  plan.grid = static_cast<uint32_t>(std::min(units, static_cast<uint64_t>(processors)));
+  return error;
+}
+
+template <uint32_t kColumns, uint32_t kStages>
+cudaError_t launch(const Plan& plan, cudaStream_t stream, const MatrixJob& matrix,
+                   const ProductJob& product, std::byte* memory) {
+  constexpr uint32_t kBytes = kStageBytes<kColumns> * kStages;
+  const auto kernel = multiply_wide<kColumns, kStages>;
+  cudaError_t error =
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
+  if (error != cudaSuccess) return error;
+  auto* const image = reinterpret_cast<uint4*>(memory);
+  auto* const parts = reinterpret_cast<float*>(memory + plan.image_bytes());
+  auto* const arrivals =
+      reinterpret_cast<uint32_t*>(memory + plan.image_bytes() + plan.parts_bytes());
+  error = cudaMemsetAsync(arrivals, 0, plan.bands * sizeof(uint32_t), stream);
+  if (error != cudaSuccess) return error;
+  lay_out<kColumns><<<plan.tiles, kThreads, 0, stream>>>(product, matrix.columns, image);
+  cudaLaunchAttribute early = {};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t launch = {};
+  launch.gridDim = dim3(plan.grid);
+  launch.blockDim = dim3(kThreads);
+  launch.dynamicSmemBytes = kBytes;
+  launch.stream = stream;
+  launch.attrs = &early;
+  launch.numAttrs = 1;
+  return cudaLaunchKernelEx(&launch, kernel, matrix, product, const_cast<const uint4*>(image),
+                            parts, arrivals);
+}
+
+}  // namespace
+}  // namespace hoist::tensors::packed
+
+extern "C" {
+
+namespace packed = hoist::tensors::packed;
+using hoist::device::on_device;
+
+// `bytes` of memory that a product of `count` rows of x needs; 0 where the GPU is of another kind.
+int hoist_cuda_packed_wide_bytes(int device, void*, const packed::MatrixJob* matrix, uint32_t count,
+                                 uint64_t* bytes) {
+  return on_device(device, [=] {
+    *bytes = 0;
+    int major = 0;
+    int minor = 0;
+    cudaError_t error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+    if (error != cudaSuccess) return error;
+    error = cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
+    if (error != cudaSuccess || major != 9 || minor != 0) return error;
+    packed::Plan plan;
+    error = packed::make_plan(device, *matrix, count, plan);
+    if (error == cudaSuccess) *bytes = plan.bytes();
+    return error;
+  });
+}
+
+// product->count: 1…128; `memory`: so many bytes, at a multiple of 256.
+int hoist_cuda_packed_multiply_wide(int device, void* stream, const packed::MatrixJob* matrix,
+                                    const packed::ProductJob* product, void* memory) {
+  return on_device(device, [=] {
+    packed::Plan plan;
+    const cudaError_t error = packed::make_plan(device, *matrix, product->count, plan);
+    if (error != cudaSuccess) return error;
+    const auto on = static_cast<cudaStream_t>(stream);
+    auto* const bytes = static_cast<std::byte*>(memory);
+    return plan.columns == 64 ? packed::launch<64, 8>(plan, on, *matrix, *product, bytes)
+                              : packed::launch<128, 7>(plan, on, *matrix, *product, bytes);
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,80 @@
+// Products of a group of four warps, which run beside other work (wgmma): of compute capability 9.0
+// alone ("sm_90a"). PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate".
+#pragma once
+
+#include <cstdint>
+
+#include "tensors/packed/fragments.cuh"
+
+namespace hoist::tensors::packed {
+
+// d (+)= weights (64 x 16, each warp 16 rows of them in registers) times x (16 x kColumns, in
+// shared memory as the descriptor says). Without `adds` d is overwritten.
+template <uint32_t kColumns>
+__device__ void multiply_group(float (&d)[kColumns / 2], const Fragment& weights, uint64_t x,
+                               int adds);
+
+template <>
+__device__ __forceinline__ void multiply_group<64>(float (&d)[32], const Fragment& weights,
+                                                   uint64_t x, int adds) {
+  asm volatile(
+      "{.reg .pred p; setp.ne.b32 p, %37, 0; wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+      "}, {%32, %33, %34, %35}, %36, p, 1, 1, 0;}"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]),
+        "+f"(d[7]), "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]),
+        "+f"(d[14]), "+f"(d[15]), "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]),
+        "+f"(d[21]), "+f"(d[22]), "+f"(d[23]), "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]),
+        "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31])
+      : "r"(weights.pairs[0]), "r"(weights.pairs[1]), "r"(weights.pairs[2]), "r"(weights.pairs[3]),
+        "l"(x), "r"(adds));
+}
+
+template <>
+__device__ __forceinline__ void multiply_group<128>(float (&d)[64], const Fragment& weights,
+                                                    uint64_t x, int adds) {
+  asm volatile(
+      "{.reg .pred p; setp.ne.b32 p, %69, 0; wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 "
+      "{"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+      "}, {%64, %65, %66, %67}, %68, p, 1, 1, 0;}"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]),
+        "+f"(d[7]), "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]),
+        "+f"(d[14]), "+f"(d[15]), "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]),
+        "+f"(d[21]), "+f"(d[22]), "+f"(d[23]), "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]),
+        "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]), "+f"(d[32]), "+f"(d[33]), "+f"(d[34]),
+        "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]), "+f"(d[40]), "+f"(d[41]),
+        "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]), "+f"(d[48]),
+        "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]),
+        "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]),
+        "+f"(d[63])
+      : "r"(weights.pairs[0]), "r"(weights.pairs[1]), "r"(weights.pairs[2]), "r"(weights.pairs[3]),
+        "l"(x), "r"(adds));
+}
+
+// Registers that asynchronous products use may be written from here on.
+__device__ __forceinline__ void begin_products() {
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+__device__ __forceinline__ void commit_products() {
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+// Until at most so many commits are under way.
+template <int kLeft>
+__device__ __forceinline__ void wait_for_products() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kLeft) : "memory");
+}
+
+// x in shared memory without swizzling: cores of 8 x 16 bytes, `across` bytes from one to the next
+// along the sum, `down` bytes along the columns.
+__device__ __forceinline__ uint64_t matrix_descriptor(uint32_t address, uint32_t across,
+                                                      uint32_t down) {
+  return uint64_t{(address & 0x3ffff) >> 4} | uint64_t{across >> 4} << 16 |
+         uint64_t{down >> 4} << 32;
+}
+
+}  // namespace hoist::tensors::packed
