@@ -15,6 +15,8 @@ if not hasattr(torch.nn.Module, "register_state_dict_post_hook"):
 # On a GPU whose kernels multiply packed weights with so many rows of x at once, too.
 _MOST_WIDE = 256
 _WIDE_GPUS = ((9, 0),)
+# PyTorch's products of unpacked weights are faster from there on, unpacking included.
+_MOST_ON_CPU = 16
 
 _LIBRARY = torch.library.Library("hoist", "DEF")
 _DEVICES = ("cpu", "cuda")
@@ -39,7 +41,7 @@ def _most_fused(x: Any) -> int:
     """So many rows of x are multiplied with the packed bytes; more with unpacked ones."""
     if x.is_cuda and torch.cuda.get_device_capability(x.device) in _WIDE_GPUS:
         return _MOST_WIDE
-    return _packed.MOST_FUSED
+    return _packed.MOST_FUSED if x.is_cuda else _MOST_ON_CPU
 
 
 def _check_linear(x: Any, packed: Any, bias: Any, rows: int, columns: int) -> None:
