@@ -26,7 +26,7 @@ from hoist_tree import BUILD, environment, run
 HERE = pathlib.Path(__file__).resolve().parent.parent
 # Beside the tests in a checkout; where programs are installed in a bundle.
 PAGES = HERE if (HERE / "docs/guides").exists() else HERE / "share/doc/hoist"
-MODULES = ("numpy", "ml_dtypes", "pyarrow", "rapidfuzz")
+MODULES = ("numpy", "ml_dtypes", "pyarrow", "rapidfuzz", "torch")
 BLOCK = re.compile(
     r"(?:^<!-- (?P<mark>not run|needs): (?P<what>[^>]*?) -->\n)?"
     r"^```sh\n(?P<commands>.*?)^```\n"

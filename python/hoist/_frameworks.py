@@ -11,6 +11,7 @@ from typing import Any, Optional, Sequence, Tuple
 import numpy as np
 
 from hoist import _native
+from hoist._shared_memory import is_packed
 from hoist.errors import Corrupt, InvalidArgument, Unsupported
 
 # Names of safetensors, and what the frameworks call the same. ml_dtypes gives NumPy the small floats.
@@ -220,6 +221,8 @@ class Torch:
         return part.to(device)
 
     def parts(self, tensor: Any) -> Tuple[str, Tuple[int, ...], Any]:
+        if is_packed(tensor):
+            tensor = tensor.unpack()
         if tensor.is_nested or tensor.layout != self._torch.strided:
             layout = "nested" if tensor.is_nested else tensor.layout
             raise Unsupported(f"tensors that are {layout}: make them dense")

@@ -6,6 +6,17 @@ from typing import Any, Dict, List, Mapping, Optional, Set, Tuple
 import numpy as np
 
 
+def is_packed(tensor: Any) -> bool:
+    """Whether it is a PackedTensor, whose module is loaded where there are any."""
+    packed = sys.modules.get("hoist._packed_tensor")
+    return packed is not None and isinstance(tensor, packed.PackedTensor)
+
+
+def _memory_of(tensor: Any) -> Any:
+    """The torch tensor whose memory keeps the elements."""
+    return tensor.packed_memory if is_packed(tensor) else tensor
+
+
 def same_memory(tensors: Mapping[str, Any]) -> Dict[str, str]:
     """Names of tensors that are, element for element, the memory of an earlier one: its name."""
     arrays = list(tensors.values())
@@ -29,6 +40,7 @@ def _place(tensor: Any) -> Optional[Tuple[Any, ...]]:
     torch = sys.modules.get("torch")
     if torch is None or not isinstance(tensor, torch.Tensor) or tensor.layout != torch.strided:
         return None
+    tensor = _memory_of(tensor)
     if tensor.is_nested or not tensor.numel() or not tensor.data_ptr():
         return None
     flags = (tensor.is_conj(), tensor.is_neg())
@@ -64,6 +76,7 @@ def is_complete(tensor: Any) -> bool:
 def overlapping(tensors: Mapping[str, Any]) -> List[Set[str]]:
     """Torch tensors by their names, in sets that no memory leads out of: those of a set overlap, or
     it has one. Tensors without memory (of the meta device, or empty) are left out."""
+    tensors = {name: _memory_of(tensor) for name, tensor in tensors.items()}
     of_storage: Dict[Tuple[Any, int, int], List[str]] = {}
     for name, tensor in tensors.items():
         if tensor.device.type != "meta" and storage_ptr(tensor) and storage_size(tensor):
@@ -90,7 +103,7 @@ def one_name_each(
     `preferred`, else one that is not `unwanted`. ValueError, with the set, where none is."""
     found: Dict[str, List[str]] = {}
     for names in overlapping(tensors):
-        complete = {name for name in names if is_complete(tensors[name])}
+        complete = {name for name in names if is_complete(_memory_of(tensors[name]))}
         if not complete:
             raise ValueError(sorted(names))
         kept = min(complete & preferred or complete - unwanted or complete)

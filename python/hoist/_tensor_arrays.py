@@ -67,7 +67,7 @@ class ArrayLoader:
             first = next(iter(left_out.values()))
             more = f" (and {len(left_out) - 1} more)" if len(left_out) > 1 else ""
             warnings.warn(
-                f"left out: {first}{more}", RuntimeWarning, stacklevel=_callers_stack_level()
+                f"left out: {first}{more}", RuntimeWarning, stacklevel=callers_stack_level()
             )
         return [name for name in self.file.infos if name not in left_out]
 
@@ -98,23 +98,28 @@ class ArrayLoader:
                 tensors[name] = finished(make(data, dtype, shape, device, offset))
         return tensors
 
-    def load(self, wanted: Wanted, at_once: bool = False) -> Iterator[LoadedTensor]:
+    def load(
+        self, wanted: Wanted, at_once: bool = False, group_bytes: int = _GROUP_BYTES
+    ) -> Iterator[LoadedTensor]:
         """In their order; names of the same tensor get it once. On a GPU those that are loaded
-        together share a piece of its memory: all of them if `at_once`, else some at a time."""
+        together share a piece of its memory: all of them if `at_once`, else `group_bytes` of the
+        file at a time."""
         shared = self.file.shared
         if not shared:
-            yield from self._load_each(wanted, at_once)
+            yield from self._load_each(wanted, at_once, group_bytes)
             return
         names: Dict[Tuple[str, Optional[float]], List[str]] = {}
         for name, target in wanted:
             names.setdefault((shared.get(name, name), target), []).append(name)
-        for loaded, of_it in zip(self._load_each(list(names), at_once), names.values()):
+        for loaded, of_it in zip(self._load_each(list(names), at_once, group_bytes), names.values()):
             for name in of_it:
                 yield loaded._replace(name=name)
 
-    def _load_each(self, wanted: Wanted, at_once: bool) -> Iterator[LoadedTensor]:
+    def _load_each(
+        self, wanted: Wanted, at_once: bool, group_bytes: int
+    ) -> Iterator[LoadedTensor]:
         self._resolve_device()
-        for group in self._groups(wanted, at_once):
+        for group in self._groups(wanted, at_once, group_bytes):
             loaded = self._load_onto_device(group) if self._is_for_device(group) else None
             if loaded is None:
                 for name, target in group:
@@ -180,7 +185,7 @@ class ArrayLoader:
             self._device = self._place
         self._is_resolved = True
 
-    def _groups(self, wanted: Wanted, at_once: bool) -> Iterator[Wanted]:
+    def _groups(self, wanted: Wanted, at_once: bool, group_bytes: int) -> Iterator[Wanted]:
         if at_once or self._place is None:
             if wanted:
                 yield wanted
@@ -190,7 +195,7 @@ class ArrayLoader:
         for one in wanted:
             group.append(one)
             size += self.file.stored_bytes(*one)
-            if size >= _GROUP_BYTES:
+            if size >= group_bytes:
                 yield group
                 group, size = [], 0
         if group:
@@ -226,7 +231,7 @@ class ArrayLoader:
                 warnings.warn(
                     f"decoding on the CPU and copying to {self._device}, because: {why}",
                     RuntimeWarning,
-                    stacklevel=_callers_stack_level(),
+                    stacklevel=callers_stack_level(),
                 )
             return None
         tensors = []
@@ -236,7 +241,7 @@ class ArrayLoader:
         return tensors
 
 
-def _callers_stack_level() -> int:
+def callers_stack_level() -> int:
     """Of whoever called this package."""
     level = 1
     frame = sys._getframe(1)

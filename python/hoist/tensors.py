@@ -24,6 +24,9 @@ of their own, by patterns of names:
 on. Of several that match the one given first counts; `(pattern, quality, priority)` in a list says
 otherwise. Names that nothing matches follow `target`, or come whole.
 
+`pack_module` keeps the weights of a PyTorch model packed in memory, and `load_file(...,
+resident="packed")` loads them so.
+
 One tensor in fragments, without a file, as HoloTensor has it: `HoloTensorEncoder`,
 `HoloTensorDecoder`, and on a device `GpuHoloContext` and its kin.
 
@@ -32,8 +35,9 @@ Errors are those of `hoist.errors`.
 
 import json
 import warnings
+from importlib import import_module
 from types import TracebackType
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Type
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Type
 
 from hoist import _frameworks, _native
 from hoist import _safetensors_layout as layout
@@ -71,7 +75,18 @@ from hoist._tensor_files import (
     open_file,
 )
 from hoist._tensor_versions import Improvements, ProgressiveModel
-from hoist.errors import Corrupt, FileNotFound, InvalidArgument, IoError, NotFound, Unsupported
+from hoist.errors import (
+    Corrupt,
+    FileNotFound,
+    InvalidArgument,
+    IoError,
+    NotFound,
+    Unavailable,
+    Unsupported,
+)
+
+if TYPE_CHECKING:
+    from hoist._packed_module import PackedModule
 
 __all__ = [
     "EncodedTensor",
@@ -91,6 +106,7 @@ __all__ = [
     "load",
     "load_directory",
     "load_file",
+    "pack_module",
     "safe_open",
     "save",
     "save_file",
@@ -113,6 +129,8 @@ def load_file(
     zero_copy: bool = False,
     backend: str = "mmap",
     skip_damaged: bool = False,
+    resident: str = "plain",
+    exact_like: Optional[str] = None,
 ) -> Dict[str, Any]:
     """All tensors of a file by name; whole, or of the quality that is asked for.
 
@@ -128,6 +146,11 @@ def load_file(
     With `skip_damaged` tensors of a .holo file that are damaged beyond what its parity mends are
     left out, with a RuntimeWarning that names them, instead of the Corrupt that is raised otherwise
     and where no tensor is left.
+
+    With `resident="packed"` bfloat16 matrices are `PackedTensor`s of PyTorch, which stay packed in
+    memory, where they gain by it; other tensors are as ever. Plain weights are there for one part of
+    the file at a time. `exact_like` is `pack_module`'s. Unavailable without PyTorch,
+    InvalidArgument for another framework.
     """
     check_backend(backend)
     arrays = _frameworks.framework(framework)
@@ -135,10 +158,14 @@ def load_file(
     targets = Targets(target, policy)
     loader = ArrayLoader(path, device, arrays, zero_copy)
     names = loader.names()
-    if target is None and policy is None and not skip_damaged:
+    packing = _packing(resident, exact_like, arrays.name)
+    if target is None and policy is None and not skip_damaged and packing is None:
         return loader.load_whole(names)
     wanted = [(name, targets.of(name)) for name in names]
     if not skip_damaged:
+        if packing is not None:
+            some = loader.load(wanted, group_bytes=packing.GROUP_BYTES)
+            return dict(packing.packed_tensors(some, exact_like))
         return {loaded.name: loaded.tensor for loaded in loader.load(wanted, at_once=True)}
     intact, left_out = loader.load_intact(wanted)
     if left_out:
@@ -149,7 +176,56 @@ def load_file(
             RuntimeWarning,
             stacklevel=2,
         )
+    if packing is not None:
+        return dict(packing.packed_tensors(intact, exact_like))
     return {loaded.name: loaded.tensor for loaded in intact}
+
+
+def pack_module(model: Any, exact_like: Optional[str] = None) -> "PackedModule":
+    """Packs the weights of a PyTorch model's linear layers and embeddings in place, and says how
+    many bytes its parameters and buffers took and take.
+
+        packed = tensors.pack_module(model.eval())
+        print(packed.bytes_before, packed.bytes_after, packed.plain)
+
+    The weights become `PackedTensor`s: bfloat16 matrices in about 75 % of their bytes, bit for bit, which stay
+    on their device. Those that are tied stay one. What does not gain, or is no bfloat16, stays
+    plain; `plain` says why, by name. At most one matrix is there twice at a time.
+
+    Afterwards `state_dict()` has plain weights, `load_state_dict` packs what it is given, `to(device)`,
+    `copy.deepcopy` and `torch.save` work. Products are those of plain weights within the order of f32
+    sums. `exact_like="cublas"` gives the bits of plain weights: each product unpacks, and is slower.
+
+    Packed weights are not trained: InvalidArgument where a weight wants a gradient and its module is
+    in training mode. Unavailable without PyTorch.
+    """
+    packed: PackedModule = _of_torch("hoist._packed_module").pack_module(model, exact_like)
+    return packed
+
+
+def _packing(resident: str, exact_like: Optional[str], framework: str) -> Any:
+    if resident not in ("plain", "packed"):
+        raise InvalidArgument(f'resident of {resident!r}: "plain" or "packed"')
+    if resident == "plain":
+        if exact_like is not None:
+            raise InvalidArgument('exact_like is for resident="packed"')
+        return None
+    packing = _of_torch("hoist._packed_loading")
+    if framework != "torch":
+        raise InvalidArgument(f'resident="packed" gives tensors of torch, not of {framework}')
+    return packing
+
+
+def _of_torch(module: str) -> Any:
+    if not _frameworks.has_torch():
+        raise Unavailable("packed weights need PyTorch, which is not installed")
+    return import_module(module)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "PackedTensor" and _frameworks.has_torch():
+        return import_module("hoist._packed_tensor").PackedTensor
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def load(data: Any, device: Any = "cpu", *, framework: str = "auto") -> Dict[str, Any]:
