@@ -99,11 +99,12 @@ class ArrayLoader:
         return tensors
 
     def load(
-        self, wanted: Wanted, at_once: bool = False, group_bytes: int = _GROUP_BYTES
+        self, wanted: Wanted, at_once: bool = False, group_bytes: Optional[int] = None
     ) -> Iterator[LoadedTensor]:
         """In their order; names of the same tensor get it once. On a GPU those that are loaded
         together share a piece of its memory: all of them if `at_once`, else `group_bytes` of the
-        file at a time."""
+        file at a time (512 MiB)."""
+        group_bytes = _GROUP_BYTES if group_bytes is None else group_bytes
         shared = self.file.shared
         if not shared:
             yield from self._load_each(wanted, at_once, group_bytes)
