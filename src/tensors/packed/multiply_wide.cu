@@ -18,23 +18,42 @@
 namespace hoist::tensors::packed {
 namespace {
 
+// Eight values of a row of x from `column` on, as four words; 0 behind the last column.
+__device__ uint4 load_eight(const uint16_t* row, uint32_t column, uint32_t columns) {
+  const uint16_t* const from = row + column;
+  if (column + 8 <= columns && reinterpret_cast<uintptr_t>(from) % sizeof(uint4) == 0) {
+    return *reinterpret_cast<const uint4*>(from);
+  }
+  uint32_t words[4] = {};
+#pragma unroll
+  for (uint32_t k = 0; k < 8; ++k) {
+    if (column + k < columns) words[k / 2] |= uint32_t{from[k]} << 16 * (k % 2);
+  }
+  return make_uint4(words[0], words[1], words[2], words[3]);
+}
+
 // x as shared memory has it, for each tile: pieces p, in them columns (rows of x), in them words
-// q = 0…3, each two values: those of lane q's word p.
+// q = 0…3, each two values: those of lane q's word p. A thread turns half a tile of one row.
 template <uint32_t kColumns>
 __global__ void lay_out(ProductJob product, uint32_t columns, uint4* image) {
   let_others_start();
-  for (uint32_t i = threadIdx.x; i < kColumns * kPieces; i += blockDim.x) {
+  uint4* const tile = image + uint64_t{blockIdx.x} * kColumns * kPieces;
+  for (uint32_t i = threadIdx.x; i < kColumns * 2; i += blockDim.x) {
     const uint32_t row = i % kColumns;
-    const uint32_t piece = i / kColumns;
-    const uint32_t begin = blockIdx.x * kTileColumns + piece / 4 * 32 + piece % 4 * 2;
-    uint32_t words[4] = {};
-    for (uint32_t k = 0; k < 8; ++k) {
-      const uint32_t column = begin + k / 2 * 8 + k % 2;
-      if (row >= product.count || column >= columns) continue;
-      words[k / 2] |= uint32_t{product.x[row * product.x_stride + column]} << 16 * (k % 2);
+    const uint32_t half = i / kColumns;
+    uint4 lanes[4] = {};
+    if (row < product.count) {
+      const uint32_t begin = blockIdx.x * kTileColumns + half * 32;
+#pragma unroll
+      for (uint32_t q = 0; q < 4; ++q) {
+        lanes[q] = load_eight(product.x + row * product.x_stride, begin + 8 * q, columns);
+      }
     }
-    image[uint64_t{blockIdx.x} * kColumns * kPieces + i] =
-        make_uint4(words[0], words[1], words[2], words[3]);
+    uint4* const to = tile + half * 4 * kColumns + row;
+    to[0] = make_uint4(lanes[0].x, lanes[1].x, lanes[2].x, lanes[3].x);
+    to[kColumns] = make_uint4(lanes[0].y, lanes[1].y, lanes[2].y, lanes[3].y);
+    to[2 * kColumns] = make_uint4(lanes[0].z, lanes[1].z, lanes[2].z, lanes[3].z);
+    to[3 * kColumns] = make_uint4(lanes[0].w, lanes[1].w, lanes[2].w, lanes[3].w);
   }
 }
 

@@ -77,13 +77,14 @@ __device__ void copy_ahead(const MatrixJob& matrix, const Share& share, const ui
   }
 }
 
-__device__ __noinline__ inline void end_sum(const MatrixJob& matrix, const ProductJob& product,
-                                            uint32_t row, uint32_t i, float sum) {
-  if (row >= matrix.rows || i >= product.count) return;
-  RowEscapes escapes;
-  escapes.find(matrix, row);
-  escapes.load(matrix);
-  write_result(matrix, product, escapes, row, i, sum);
+// Where an escape's +0 met an infinity or a NaN of x.
+__device__ __noinline__ inline float sum_again(const MatrixJob& matrix, const ProductJob& product,
+                                               uint32_t row, uint32_t i) {
+  return exact_sum(matrix, row, product.x + i * product.x_stride);
+}
+
+__device__ __noinline__ inline float activated(float sum, Activation activation) {
+  return activate(sum, activation);
 }
 
 // What one of the working threads does: 32 rows of 4 lanes each, of which it has sums of rows g and
@@ -200,11 +201,45 @@ class Worker {
 
   __device__ void write(uint32_t band) {
     const uint32_t row = (band * kBands + warp_) * kTileRows + lane_ / 4;
+    write_row<0>(row);
+    write_row<1>(row + kTileRows / 2);
+  }
+
+  // Sums of one row are ended together, so that loads for one do not wait for those of another.
+  template <uint32_t kHalf>
+  __device__ void write_row(uint32_t row) {
+    if (row >= matrix_.rows) return;
+    const uint32_t begin = matrix_.row_escapes[row];
+    const uint32_t end = matrix_.row_escapes[row + 1];
+    for (uint32_t at = begin; at < end; ++at) {
+      const Escape escape = matrix_.escapes[at];
+      const float weight = f32_of(escape.bits);
 #pragma unroll
-    for (uint32_t i = 0; i < kColumns / 2; ++i) {
-      end_sum(matrix_, product_, row + i / 2 % 2 * (kTileRows / 2),
-              i / 4 * 8 + lane_ % 4 * 2 + i % 2, sums_[i]);
+      for (uint32_t i = 0; i < kColumns / 4; ++i) {
+        const uint32_t to = column_of(i);
+        if (to < product_.count) {
+          sums_[sum_of<kHalf>(i)] +=
+              weight * f32_of(product_.x[to * product_.x_stride + escape.column]);
+        }
+      }
     }
+    const float bias = product_.bias != nullptr ? f32_of(product_.bias[row]) : 0;
+#pragma unroll
+    for (uint32_t i = 0; i < kColumns / 4; ++i) {
+      const uint32_t to = column_of(i);
+      if (to >= product_.count) continue;
+      float sum = sums_[sum_of<kHalf>(i)];
+      if (begin < end && !isfinite(sum)) sum = sum_again(matrix_, product_, row, to);
+      if (product_.bias != nullptr) sum += bias;
+      if (product_.activation != Activation::none) sum = activated(sum, product_.activation);
+      product_.y[to * product_.y_stride + row] = bf16_of(sum);
+    }
+  }
+  // The i-th of a thread's columns, and where its sum for row g (+ 8 kHalf) is.
+  __device__ uint32_t column_of(uint32_t i) const { return i / 2 * 8 + lane_ % 4 * 2 + i % 2; }
+  template <uint32_t kHalf>
+  __device__ static constexpr uint32_t sum_of(uint32_t i) {
+    return i / 2 * 4 + kHalf * 2 + i % 2;
   }
 
   const MatrixJob& matrix_;
