@@ -23,8 +23,8 @@ class PerProcess {
     Slot* known = current_.load(std::memory_order_acquire);
     while (known == nullptr || !known->owner.is_current()) {
       auto* const fresh = new Slot(arguments...);
-      if (current_.compare_exchange_strong(known, fresh))
-        return fresh->value;  // a parent's is left
+      fresh->of_parent = known;
+      if (current_.compare_exchange_strong(known, fresh)) return fresh->value;
       delete fresh;
     }
     return known->value;
@@ -36,6 +36,7 @@ class PerProcess {
     explicit Slot(const Arguments&... arguments) : value(arguments...) {}
     const OwnerProcess owner;
     T value;
+    const Slot* of_parent = nullptr;  // left as it is, and known: no leak
   };
   std::atomic<Slot*> current_ = nullptr;
 };
