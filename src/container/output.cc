@@ -87,6 +87,15 @@ Result<Output> Output::append(const std::string& path) {
 
 Output::~Output() = default;
 
+Status Output::check_name() {
+  struct stat held;
+  if (!owned_.valid() || ::fstat(owned_.get(), &held) != 0 || held.st_nlink != 0) return {};
+  return broken(
+      fail(ErrorCode::io, fmt::format("the file was replaced or removed while it was appended to "
+                                      "({}): what was written since then is lost",
+                                      name_)));
+}
+
 Status Output::check_process() const {
   if (!status_ || process_.is_current()) return status_;
   return fail(ErrorCode::unavailable,

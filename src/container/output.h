@@ -40,6 +40,8 @@ class Output {
   Status sync(bool durable);
   // Gives a new file its name.
   Status publish(bool durable);
+  // `io` where a file that is appended to has no name any more: nobody will read it.
+  Status check_name();
   // The new file, flushed, to be published with others (OutputFile::publish_all).
   Result<OutputFile> take_file();
   // The same open file, locked as this is.

@@ -101,6 +101,24 @@ TEST(Container, OneWriterMayCommitManyTimes) {
   expect_verified(path);
 }
 
+TEST(Container, AppendingToAFileThatWasReplacedFails) {
+  const Scratch scratch;
+  const std::string path = scratch.file("c");
+  ASSERT_NO_FATAL_FAILURE(write_container(path, {}, {}));
+  auto writer = Writer::append(path, {});
+  ASSERT_TRUE(writer);
+  ASSERT_TRUE(writer->add(1, as_bytes(std::string("one"))));
+  ASSERT_TRUE(writer->commit());
+  ASSERT_NO_FATAL_FAILURE(write_container(scratch.file("new"), {}, {}));
+  ASSERT_EQ(::rename(scratch.file("new").c_str(), path.c_str()), 0);
+  ASSERT_TRUE(writer->add(2, as_bytes(std::string("two"))));
+  const Status done = writer->commit();
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, ErrorCode::io);
+  EXPECT_NE(done.error().message.find("replaced or removed"), std::string::npos);
+  EXPECT_FALSE(writer->commit());
+}
+
 TEST(Container, EmptyOnesAreContainers) {
   const Scratch scratch;
   for (const bool front : {false, true}) {

@@ -251,7 +251,7 @@ Status Writer::State::commit() {
   if (Status published = output.publish(durable); !published) return published;
   committed_end = output.offset();
   committed_blocks = blocks.size();
-  return {};
+  return output.check_name();
 }
 
 // What was written may not be what is remembered: nothing more is written. The message is short
