@@ -1,9 +1,9 @@
 #include "records/values.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 
+#include "records/exact_number.h"
 #include "records/json_number.h"
 
 namespace hoist::records {
@@ -39,10 +39,7 @@ ValueType type_of_numbers(const DecodedColumn& column) {
 
 // NaN where the text is no number.
 double real_of(std::string_view text) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool good = error == std::errc() && end == text.data() + text.size();
-  return good ? number : std::numeric_limits<double>::quiet_NaN();
+  return nearest_double(text).value_or(std::numeric_limits<double>::quiet_NaN());
 }
 
 std::vector<double> reals_of_numbers(const DecodedColumn& column) {

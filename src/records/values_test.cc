@@ -68,6 +68,20 @@ TEST(Values, RealsAreThoseThatTheLibraryReads) {
   }
 }
 
+TEST(Values, NumbersBeyondDoublesAreInfinitiesAndZeros) {
+  const std::vector<std::string> written = {"1.5", "1e999", "-1e999", "1e-400", "-1e-400", "2.5"};
+  for (const bool constant : {false, true}) {
+    for (const std::string& text : written) {
+      const auto held = column_of(constant ? std::vector<std::string>(8, text) : written);
+      const std::vector<double> values = reals(*held);
+      for (size_t i = 0; i < values.size(); ++i) {
+        const std::string& each = constant ? text : written[i];
+        EXPECT_EQ(values[i], std::strtod(each.c_str(), nullptr)) << each;
+      }
+    }
+  }
+}
+
 TEST(Values, NothingIsNoNumber) {
   const auto held = column_of({"1.5", "2.5", "null", "3.5", "4.5", "5.5", "6.5", "7.5"});
   const DecodedColumn& column = *held;
