@@ -11,6 +11,7 @@
 
 #include "base/blake3.h"
 #include "base/file.h"
+#include "base/fork.h"
 #include "base/per_process.h"
 #include "base/stopwatch.h"
 #include "base/threads.h"
@@ -77,7 +78,11 @@ void run_blocks(CpuKernel* kernel, const CpuLaunch& launch, uint64_t begin, uint
 
 }  // namespace
 
-CpuModule::~CpuModule() { ::dlclose(library_); }
+// The loader's lock would stay locked in a child of a fork() that falls into one of its calls.
+CpuModule::~CpuModule() {
+  const ForkBarrier barrier;
+  ::dlclose(library_);
+}
 
 Result<std::shared_ptr<const CpuModule>> CpuModule::load(std::span<const std::byte> object) {
   // A file without a name: nobody else can change it, and nothing is left behind.
@@ -86,7 +91,9 @@ Result<std::shared_ptr<const CpuModule>> CpuModule::load(std::span<const std::by
   if (Status written = write_full(file.get(), object.data(), object.size()); !written) {
     return written.error();
   }
-  void* const library = ::dlopen(own_path(file).c_str(), RTLD_NOW | RTLD_LOCAL);
+  const std::string path = own_path(file);
+  const ForkBarrier barrier;
+  void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     return fail(ErrorCode::corrupt, fmt::format("cannot load compiled kernels: {}", ::dlerror()));
   }
@@ -112,6 +119,7 @@ Result<std::shared_ptr<const CpuModule>> CpuModule::compile(const Code& code,
 }
 
 CpuKernel* CpuModule::kernel(const std::string& entry) const {
+  const ForkBarrier barrier;
   return reinterpret_cast<CpuKernel*>(::dlsym(library_, entry.c_str()));
 }
 
