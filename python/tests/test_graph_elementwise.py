@@ -193,3 +193,22 @@ def test_exact_results_of_whole_arguments():
     np.testing.assert_array_equal(graph.exp2(powers), np.exp2(powers))
     tens = np.array([1, 10, 100, 1000, 1e10], np.float32)
     assert graph.floor(graph.log10(tens)).tolist() == [0, 1, 2, 3, 10]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("native", ["off", "now"])
+def test_nobody_sees_the_sign_of_a_nan(dtype, native):
+    x = np.array([np.nan, -np.nan, -0.0, -1.0, 1.0] * 400, dtype)
+    wanted = np.where(np.isnan(x), False, np.signbit(x))
+    signs = graph.compile(lambda x: graph.copysign(graph.abs(x) * 0 + 2, x), native=native)
+    bits = graph.compile(graph.signbit, native=native)
+    numbers = ~np.isnan(x)
+    for _ in range(12):  # before and after kernels are replaced
+        np.testing.assert_array_equal(
+            np.asarray(signs(x))[numbers], np.where(wanted, -2, 2).astype(dtype)[numbers]
+        )
+        np.testing.assert_array_equal(np.asarray(bits(x)), wanted)
+    np.testing.assert_array_equal(np.asarray(graph.signbit(x)), wanted)
+    np.testing.assert_array_equal(
+        np.asarray(graph.copysign(np.ones_like(x), x)), np.where(wanted, -1, 1)
+    )

@@ -87,7 +87,7 @@ def isfinite(x: Any) -> Any:
 
 @_public
 def signbit(x: Any) -> Any:
-    """Whether the sign is set, of -0 too: booleans. That of a NaN is either."""
+    """Whether the sign is set, of -0 too: booleans. A NaN counts as positive."""
     return copysign(1.0, x) < 0
 
 

@@ -161,7 +161,9 @@ Value apply(KernelWriter& writer, const Graph& graph, const Node& node, std::vec
     case Op::sign:
       return make.sign(a);
     case Op::copysign:
-      return make.with_sign(a, b);
+      // A NaN's sign counts as positive.
+      return make.with_sign(
+          a, writer.select(make.compare(ir::Comparison::equal, b, b), b, make.zero()));
     default:  // integers are whole already
       if (is_real_function(node.op)) return real_function(writer, node.op, a, b);
       return ir::is_float(operand) ? make.call(*builtin_of(node.op), {a}) : a;

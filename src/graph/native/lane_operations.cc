@@ -94,8 +94,6 @@ class Operation {
       case Op::minimum:
       case Op::maximum:
         return extreme(op == Op::minimum, a, b);
-      case Op::copysign:
-        return make_.with_sign(a, b);
       case Op::left_shift:
         return make_.shifted(BinaryOperator::shift_left, a, b);
       case Op::right_shift:
@@ -205,7 +203,6 @@ bool can_compute(Op op, Lanes lanes, DType result) {
     case Op::sqrt:
     case Op::rsqrt:
     case Op::divide:
-    case Op::copysign:
       return is_real(lanes);
     case Op::bitwise_and:
     case Op::bitwise_or:

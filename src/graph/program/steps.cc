@@ -71,7 +71,8 @@ HWY_INLINE V sign(V a) {
   const V one = hn::CopySign(number(1.0f), a);
   return hn::IfThenElse(hn::IsNaN(a), a, hn::IfThenZeroElse(hn::Eq(a, hn::Zero(D())), one));
 }
-HWY_INLINE V copysign(V a, V b) { return hn::CopySign(a, b); }
+// That of a NaN depends on who has computed it, so it counts as positive.
+HWY_INLINE V copysign(V a, V b) { return hn::CopySign(a, hn::IfThenZeroElse(hn::IsNaN(b), b)); }
 struct ToBool {
   HWY_INLINE V operator()(V a) const { return truth(hn::Not(hn::Eq(a, hn::Zero(D())))); }
 };

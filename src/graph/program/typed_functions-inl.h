@@ -246,6 +246,9 @@ struct LibmOfTwo {
   static HWY_INLINE double of(double a, double b) { return kFunction(a, b); }
 };
 
+// A NaN's sign counts as positive.
+inline double with_sign_of(double a, double b) { return std::copysign(a, std::isnan(b) ? 0.0 : b); }
+
 }  // namespace hoist::graph::HWY_NAMESPACE::typed
 HWY_AFTER_NAMESPACE();
 #endif

@@ -121,7 +121,7 @@ constexpr std::array<TypedSteps::Row, kOps> f64_steps() {
   at(Op::ceil) = one<typed::Libm<::ceil>, double>();
   at(Op::trunc) = one<typed::Libm<::trunc>, double>();
   at(Op::round) = one<typed::Libm<::nearbyint>, double>();
-  at(Op::copysign) = two<typed::LibmOfTwo<::copysign>, double>();
+  at(Op::copysign) = two<typed::LibmOfTwo<typed::with_sign_of>, double>();
   at(Op::hypot) = two<typed::LibmOfTwo<::hypot>, double>();
   at(Op::atan2) = two<typed::LibmOfTwo<::atan2>, double>();
   return all;
