@@ -102,6 +102,8 @@ class Append(unittest.TestCase):
                 self.assertTrue(content.startswith(out))
                 self.assertTrue(out.endswith(b"\n"))
                 seen.add(len(out))
+                status, _, err = self.tool("verify", self.file)
+                self.assertEqual(status, 0, err)
         process.stdin.close()
         self.assertEqual((process.wait(PATIENCE), process.stderr.read()), (0, b""))
         self.assertEqual(self.read_beside(), content)
@@ -185,7 +187,6 @@ class Append(unittest.TestCase):
         limit = self.file.stat().st_size + 200_000
 
         def bound():
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
         generator = random.Random(13)

@@ -77,7 +77,11 @@ def _of_pieces(pieces: Iterable[Union[str, bytes]]) -> Read:
 
 
 def _bytes(piece: Union[str, bytes]) -> bytes:
-    return piece.encode("utf-8", "surrogateescape") if isinstance(piece, str) else bytes(piece)
+    if isinstance(piece, str):
+        return piece.encode("utf-8", "surrogateescape")
+    if not isinstance(piece, (bytes, bytearray, memoryview)):
+        raise TypeError(f"text is str or bytes, not {type(piece).__name__}")
+    return bytes(piece)
 
 
 def _line(line: Union[str, bytes]) -> bytes:

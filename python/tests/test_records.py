@@ -373,3 +373,13 @@ def test_header_of_a_csv(tmp_path):
         assert records.decode(path) == text
     with pytest.raises(errors.InvalidArgument, match="only CSV has a header"):
         records.encode(b'{"a": 1}\n', path, header=True, replace=True)
+
+
+def test_what_gives_no_text_is_refused(tmp_path):
+    class Numbers:
+        def read(self, size):
+            return 5
+
+    with pytest.raises(TypeError, match="not int"):
+        records.encode(Numbers(), tmp_path / "x.hrec")
+    assert not (tmp_path / "x.hrec").exists()

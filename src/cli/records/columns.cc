@@ -184,16 +184,14 @@ Status write_columns(const ColumnsOptions& options) {
   const Result<RecordReader> reader = RecordReader::open(options.file);
   if (!reader) return reader.error();
   warn_of_state(*reader);
-  if (is_arrow(options.to, options.output)) {
+  // What goes on to a pipe can only be Arrow: NumPy's arrays need a file.
+  if (is_arrow(options.to, options.output) || options.output == "-") {
     return write_arrow(*reader, {.names = *names, .decimals = !options.floats}, options.output,
                        options.force);
   }
   if (names->empty()) {
     return fail(ErrorCode::invalid_argument,
                 "no columns: name those that NumPy shall have with --select");
-  }
-  if (options.output == "-") {
-    return fail(ErrorCode::invalid_argument, "arrays for NumPy need a file (-): name one");
   }
   Result<OutputFile> file =
       OutputFile::create(options.output, output_rule(options.force, {options.file}));

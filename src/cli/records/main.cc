@@ -1,4 +1,5 @@
 // hoist records: encodes text of records into columns, and back.
+#include <csignal>
 #include <memory>
 
 #include "cli/command.h"
@@ -241,6 +242,8 @@ void add_repair(CLI::App& app, int& status) {
 
 int main(int argc, char** argv) {
   using namespace hoist::cli;
+  // A limit of file sizes is an error of the write, which says so and leaves what was committed.
+  std::signal(SIGXFSZ, SIG_IGN);
   CLI::App app("Encodes text of records into columns close to their entropy, and back.", argv[0]);
   app.require_subcommand(1);
   app.footer(
