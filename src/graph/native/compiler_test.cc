@@ -180,6 +180,26 @@ TEST_F(CompilerTest, WhatACompilerRefusesStaysPrecompiled) {
   EXPECT_EQ(left_behind(), 0u);
 }
 
+TEST_F(CompilerTest, OldFoldersOfDeadProcessesAreRemoved) {
+  const auto age = [&](const std::string& name, std::chrono::minutes minutes) {
+    fs::last_write_time(folder_ + name, fs::file_time_type::clock::now() - minutes);
+  };
+  fs::create_directories(folder_ + "/hoist-px-oldold/more");
+  fs::create_directory(folder_ + "/hoist-px-young1");
+  fs::create_directory(folder_ + "/hoist-px-another");
+  fs::create_directory_symlink(folder_ + "/hoist-px-another", folder_ + "/hoist-px-linked");
+  age("/hoist-px-oldold", std::chrono::minutes(70));
+  age("/hoist-px-young1", std::chrono::minutes(50));
+  age("/hoist-px-another", std::chrono::minutes(70));
+  set_compiler("exit 1");
+  const Chain of = chain(immediate_compiler(), 4);
+  of.program->replacement().ask(of.program);
+  EXPECT_FALSE(fs::exists(folder_ + "/hoist-px-oldold"));
+  EXPECT_TRUE(fs::exists(folder_ + "/hoist-px-young1"));
+  EXPECT_TRUE(fs::exists(folder_ + "/hoist-px-another"));
+  EXPECT_TRUE(fs::is_symlink(folder_ + "/hoist-px-linked"));
+}
+
 // A compiler that gives something else than a shared object.
 TEST_F(CompilerTest, WhatCannotBeLoadedStaysPrecompiled) {
   set_compiler("while [ $# -gt 0 ]; do [ \"$1\" = -o ] && echo junk > \"$2\"; shift; done");

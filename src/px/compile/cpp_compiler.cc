@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
@@ -27,12 +28,35 @@ namespace fs = std::filesystem;
 constexpr size_t kLongestMessage = 4000;
 constexpr size_t kLargestObject = size_t{256} << 20;
 
+constexpr std::string_view kFolder = "hoist-px-";
+constexpr std::string_view kPattern = "XXXXXX";
+constexpr time_t kAbandoned = 3600;  // seconds: no compiler is that slow
+
+// Folders of this user's processes that ended without cleaning up: by a signal, by _exit(), as
+// workers of Python's multiprocessing do.
+void remove_abandoned(const std::string& parent) {
+  std::error_code error;
+  for (fs::directory_iterator at(parent, error), end; !error && at != end; at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    if (!name.starts_with(kFolder) || name.size() != kFolder.size() + kPattern.size()) continue;
+    struct stat found;
+    if (::lstat(at->path().c_str(), &found) != 0 || !S_ISDIR(found.st_mode) ||
+        found.st_uid != ::geteuid() || ::time(nullptr) - found.st_mtime < kAbandoned) {
+      continue;
+    }
+    std::error_code ignored;
+    fs::remove_all(at->path(), ignored);
+  }
+}
+
 // A folder of this user's alone, for as long as the object lives.
 class TemporaryFolder {
  public:
   static Result<TemporaryFolder> make() {
     std::error_code error;
-    std::string path = fs::temp_directory_path(error).string() + "/hoist-px-XXXXXX";
+    const std::string parent = fs::temp_directory_path(error).string();
+    if (!error) remove_abandoned(parent);
+    std::string path = fmt::format("{}/{}{}", parent, kFolder, kPattern);
     if (error || ::mkdtemp(path.data()) == nullptr) {
       return fail(ErrorCode::io, fmt::format("cannot make a folder like {}", path), errno);
     }
