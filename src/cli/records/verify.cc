@@ -113,14 +113,13 @@ int records_verify_command(const RecordsVerifyOptions& options) {
       print_text(path, *report);
     }
     if (report->ok()) continue;
-    const std::string_view what = only_unfinished(report->report)
-                                      ? "bytes behind the last commit ({}): whoever added rows "
-                                        "died, and `hoist records append` "
-                                        "goes on, or the last commit is damaged, and `hoist "
-                                        "records repair` saves what is whole"
-                                      : "damaged file of records ({}): get it again, or save what "
-                                        "is whole with `hoist records "
-                                        "repair`";
+    const std::string_view what =
+        only_unfinished(report->report)
+            ? "bytes behind the last commit ({}): an `append` died, and another one goes on, or "
+              "the "
+              "last commit is damaged, and `hoist records repair` saves what is whole"
+            : "damaged file of records ({}): get it again, or save what is whole with `hoist "
+              "records repair`";
     status = std::max<int>(
         status, cli::report({ErrorCode::corrupt, fmt::format(fmt::runtime(what), path)}));
   }
