@@ -55,7 +55,7 @@ Status unpack_rows_on_gpu(const device::Stream& stream, const View& view, const 
 // device's pool for x and for parts of sums. Of more the matrix is unpacked into memory from the
 // pool, and the library multiplies.
 inline constexpr uint64_t kMostFused = 32;
-inline constexpr uint64_t kMostFusedWide = 256;
+inline constexpr uint64_t kMostFusedWide = 128;
 
 // As matmul(). Results are the same for the same operands, shapes and kind of GPU. Where
 // the library multiplies they are cuBLASLt's (`unavailable` without it), and the bias and the
