@@ -17,13 +17,13 @@ struct HttpHeader {
 };
 
 struct HttpRequest {
-  std::string method;                                      // "GET"
-  std::string path;                                        // percent-decoded, without the query
-  std::vector<std::pair<std::string, std::string>> query;  // decoded, in order
-  std::vector<HttpHeader> headers;
-  std::string body;
-  std::string peer;                     // the client's address; "unix" on a UNIX socket
-  std::vector<std::string> parameters;  // what the pattern's {…} matched, decoded, in order
+  std::string method = {};  // "GET"
+  std::string path = {};    // percent-decoded, without the query
+  std::vector<std::pair<std::string, std::string>> query = {};  // decoded, in order
+  std::vector<HttpHeader> headers = {};
+  std::string body = {};
+  std::string peer = {};                     // the client's address; "unix" on a UNIX socket
+  std::vector<std::string> parameters = {};  // what the pattern's {…} matched, decoded, in order
 
   // The first of that name; null without one.
   const std::string* header(std::string_view lower_case_name) const;
@@ -33,8 +33,8 @@ struct HttpRequest {
 struct HttpResponse {
   int status = 200;
   std::string content_type = "application/json";  // "": no such header
-  std::vector<HttpHeader> headers;
-  std::string body;
+  std::vector<HttpHeader> headers = {};
+  std::string body = {};
 };
 
 // Where replies go: a connection's loop, or a test. `request` tells its requests apart.

@@ -83,11 +83,12 @@ Json processors(const ServiceFacts& facts) {
 }
 
 Json sessions(const Monitor& monitor, const ServiceFacts& facts) {
-  return {{"total_created", facts.sessions_created},
-          {"total_deleted", facts.sessions_deleted},
-          {"total_expired", facts.sessions_expired},
-          {"active", facts.sessions},
-          {"operations_total", monitor.all_latencies().count - monitor.latencies(Work::other).count}};
+  return {
+      {"total_created", facts.sessions_created},
+      {"total_deleted", facts.sessions_deleted},
+      {"total_expired", facts.sessions_expired},
+      {"active", facts.sessions},
+      {"operations_total", monitor.all_latencies().count - monitor.latencies(Work::other).count}};
 }
 
 Json performance(const Monitor& monitor, const Sample& latest) {
@@ -154,8 +155,8 @@ Json health_json(const Monitor& monitor) {
   for (const NodeFacts& node : facts.nodes) {
     if (node.last_sync_error.empty()) continue;
     status = "degraded";
-    issues.push_back(fmt::format("node {}: the last sync failed: {}", node.node,
-                                 node.last_sync_error));
+    issues.push_back(
+        fmt::format("node {}: the last sync failed: {}", node.node, node.last_sync_error));
   }
   if (latest.system.disk_percent > 95) {
     status = "degraded";
@@ -191,7 +192,8 @@ Json metrics_json(const Monitor& monitor) {
   const ServiceFacts facts = monitor.facts();
   const double requests =
       rate(monitor, [](const Sample& s) { return static_cast<double>(s.requests); });
-  const double errors = rate(monitor, [](const Sample& s) { return static_cast<double>(s.errors); });
+  const double errors =
+      rate(monitor, [](const Sample& s) { return static_cast<double>(s.errors); });
   const double created =
       rate(monitor, [](const Sample& s) { return static_cast<double>(s.sessions_created); });
   return {{"timestamp", unix_time(std::chrono::system_clock::now())},
@@ -265,24 +267,25 @@ Json concurrency_json(const Monitor& monitor, unsigned threads) {
   };
   Json advice = Json::array();
   advice.push_back(
-      {{"level", peak >= 95 ? "critical" : peak >= 80 ? "warning" : "info"},
-       {"message", fmt::format("At most {} of {} requests were under way at once.{}",
-                               monitor.most_under_way(), monitor.limit(),
-                               peak >= 80 ? " Raise --max-requests, or send fewer at once." : "")}});
-  return {{"status", level(now)},
-          {"current",
-           {{"concurrent_requests", monitor.under_way()}, {"utilization_percent", now}}},
-          {"peak",
-           {{"concurrent_requests", monitor.most_under_way()}, {"utilization_percent", peak}}},
-          {"limits",
-           {{"per_worker", monitor.limit()},
-            {"warning_threshold", monitor.limit() * 80 / 100},
-            {"critical_threshold", monitor.limit() * 95 / 100},
-            {"total_capacity", monitor.limit()}}},
-          {"configuration",
-           {{"workers", 1}, {"threads", threads}, {"max_requests", "unlimited"}}},
-          {"recommendations", std::move(advice)},
-          {"timestamp", iso_time(std::chrono::system_clock::now())}};
+      {{"level", peak >= 95   ? "critical"
+                 : peak >= 80 ? "warning"
+                              : "info"},
+       {"message",
+        fmt::format("At most {} of {} requests were under way at once.{}", monitor.most_under_way(),
+                    monitor.limit(),
+                    peak >= 80 ? " Raise --max-requests, or send fewer at once." : "")}});
+  return {
+      {"status", level(now)},
+      {"current", {{"concurrent_requests", monitor.under_way()}, {"utilization_percent", now}}},
+      {"peak", {{"concurrent_requests", monitor.most_under_way()}, {"utilization_percent", peak}}},
+      {"limits",
+       {{"per_worker", monitor.limit()},
+        {"warning_threshold", monitor.limit() * 80 / 100},
+        {"critical_threshold", monitor.limit() * 95 / 100},
+        {"total_capacity", monitor.limit()}}},
+      {"configuration", {{"workers", 1}, {"threads", threads}, {"max_requests", "unlimited"}}},
+      {"recommendations", std::move(advice)},
+      {"timestamp", iso_time(std::chrono::system_clock::now())}};
 }
 
 Json live_json(const Monitor& monitor) {

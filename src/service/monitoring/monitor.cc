@@ -65,11 +65,11 @@ Monitor::~Monitor() {
 }
 
 net::HttpHandler Monitor::watch(Work work, net::HttpHandler handler) {
-  return [this, work, handler = std::move(handler)](net::HttpRequest request,
-                                                    net::HttpReply reply) {
-    auto path = std::make_shared<WatchedReply>(*this, work, std::move(reply));
-    handler(std::move(request), net::HttpReply(std::move(path), 0));
-  };
+  return
+      [this, work, handler = std::move(handler)](net::HttpRequest request, net::HttpReply reply) {
+        auto path = std::make_shared<WatchedReply>(*this, work, std::move(reply));
+        handler(std::move(request), net::HttpReply(std::move(path), 0));
+      };
 }
 
 void Monitor::begin_request() {

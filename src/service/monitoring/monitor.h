@@ -53,7 +53,7 @@ struct ServiceFacts {
   uint64_t sessions_deleted = 0;  // by clients
   uint64_t sessions_expired = 0;
   uint64_t connections = 0;
-  std::vector<NodeFacts> nodes;
+  std::vector<NodeFacts> nodes = {};
 };
 
 struct Sample {
@@ -61,8 +61,8 @@ struct Sample {
   SystemUsage system;
   uint64_t requests = 0;       // so far
   double request_seconds = 0;  // that they took
-  uint64_t failed = 0;    // of these, answered with 400 or above
-  uint64_t errors = 0;    // with 500 or above
+  uint64_t failed = 0;         // of these, answered with 400 or above
+  uint64_t errors = 0;         // with 500 or above
   std::array<uint64_t, kWorks> works = {};
   uint64_t sessions = 0;
   uint64_t sessions_created = 0;

@@ -23,8 +23,11 @@ namespace {
 using Json = nlohmann::json;
 
 ServiceFacts some_facts() {
-  ServiceFacts facts{.sessions = 3, .sessions_created = 5, .sessions_deleted = 1,
-                     .sessions_expired = 1, .connections = 7};
+  ServiceFacts facts{.sessions = 3,
+                     .sessions_created = 5,
+                     .sessions_deleted = 1,
+                     .sessions_expired = 1,
+                     .connections = 7};
   NodeFacts node;
   node.node = "a \"node\"\n\\";
   node.opened = node.last_used = std::chrono::system_clock::now();
@@ -176,8 +179,8 @@ TEST(MonitoringRoutes, AnswerWithTheReferencesKeys) {
   has(stats["summary"], {"sessions", "performance", "resources", "databases"});
   has(get("/metrics/response_time"),
       {"metric_name", "time_range_minutes", "timestamp", "statistics", "data_points"});
-  has(get("/concurrency"), {"status", "current", "peak", "limits", "configuration",
-                            "recommendations", "timestamp"});
+  has(get("/concurrency"),
+      {"status", "current", "peak", "limits", "configuration", "recommendations", "timestamp"});
   has(get("/cache/stats"), {"cache_performance", "cache_health", "timestamp"});
   has(get("/distributed-stm/stats"), {"status", "distributed_stm_enabled", "timestamp"});
   has(get("/connection-pools"), {"status", "timestamp"});

@@ -50,12 +50,12 @@ std::optional<std::chrono::minutes> minutes_of(const net::HttpRequest& request) 
 }
 
 net::HttpResponse bad_minutes(const net::HttpRequest& request) {
-  net::HttpResponse response = json_response(
-      {{"detail",
-        {{{"type", "int_parsing"},
-          {"loc", {"query", "minutes"}},
-          {"msg", "Input should be a whole number of minutes, 1 or more"},
-          {"input", *request.argument("minutes")}}}}});
+  net::HttpResponse response =
+      json_response({{"detail",
+                      {{{"type", "int_parsing"},
+                        {"loc", {"query", "minutes"}},
+                        {"msg", "Input should be a whole number of minutes, 1 or more"},
+                        {"input", *request.argument("minutes")}}}}});
   response.status = 422;
   return response;
 }
@@ -80,9 +80,8 @@ void add_monitoring_routes(net::HttpRouter& router, Monitor& monitor, unsigned t
                }));
   };
   const auto add_json = [&](const char* pattern, std::function<Json()> json) {
-    add("GET", pattern, [json = std::move(json)](const net::HttpRequest&) {
-      return json_response(json());
-    });
+    add("GET", pattern,
+        [json = std::move(json)](const net::HttpRequest&) { return json_response(json()); });
   };
   const auto now = [] { return iso_time(std::chrono::system_clock::now()); };
 
@@ -136,9 +135,8 @@ void add_monitoring_routes(net::HttpRouter& router, Monitor& monitor, unsigned t
   add("GET", "/status.js", [](const net::HttpRequest&) {
     return page("text/javascript; charset=utf-8", kStatusScript);
   });
-  add("GET", "/openapi.json", [](const net::HttpRequest&) {
-    return net::HttpResponse{.body = std::string(kOpenApi)};
-  });
+  add("GET", "/openapi.json",
+      [](const net::HttpRequest&) { return net::HttpResponse{.body = std::string(kOpenApi)}; });
 }
 
 }  // namespace hoist::service

@@ -31,8 +31,7 @@ SystemUsage SystemWatch::look() {
       all += value;
     }
     const uint64_t busy = all - ticks[3] - ticks[4];
-    usage.cpu_percent =
-        percent(static_cast<double>(busy - busy_), static_cast<double>(all - all_));
+    usage.cpu_percent = percent(static_cast<double>(busy - busy_), static_cast<double>(all - all_));
     busy_ = busy;
     all_ = all;
   }
@@ -48,8 +47,8 @@ SystemUsage SystemWatch::look() {
   }
   if (total >= available) {
     usage.memory_bytes = (total - available) * 1024;
-    usage.memory_percent = percent(static_cast<double>(total - available),
-                                   static_cast<double>(total));
+    usage.memory_percent =
+        percent(static_cast<double>(total - available), static_cast<double>(total));
   }
 
   struct statvfs space = {};

@@ -7,10 +7,10 @@
 namespace hoist::service {
 
 struct SystemUsage {
-  double cpu_percent = 0;     // of all CPUs, since the last look, 0 to 100
-  double memory_percent = 0;  // of the machine's, what is not available
-  uint64_t memory_bytes = 0;  // the same in bytes
-  double disk_percent = 0;    // of the file system of the watched folder
+  double cpu_percent = 0;       // of all CPUs, since the last look, 0 to 100
+  double memory_percent = 0;    // of the machine's, what is not available
+  uint64_t memory_bytes = 0;    // the same in bytes
+  double disk_percent = 0;      // of the file system of the watched folder
   uint64_t resident_bytes = 0;  // of this process
 };
 
