@@ -30,11 +30,26 @@ struct HttpRequest {
   const std::string* argument(std::string_view name) const;
 };
 
+// A response's body in pieces, made when the client has taken the earlier ones. On the loop's
+// thread; it is destroyed when the response is sent or the client gone.
+class HttpBodySource {
+ public:
+  virtual ~HttpBodySource() = default;
+  // `failed` closes the connection, so that the client doesn't take the body for a whole one.
+  enum class Next { piece, later, end, failed };
+  // Appends the next piece: tens of KiB are best. After `later` it is asked again when `wake` has
+  // been called.
+  virtual Next next(std::string& piece) = 0;
+  // Before the first next(). `wake` may be called from any thread, at any time.
+  virtual void set_wake(std::function<void()> wake) {}
+};
+
 struct HttpResponse {
   int status = 200;
   std::string content_type = "application/json";  // "": no such header
-  std::vector<HttpHeader> headers;
-  std::string body;
+  std::vector<HttpHeader> headers = {};
+  std::string body = {};
+  std::shared_ptr<HttpBodySource> source = {};  // follows `body`; sent in chunks
 };
 
 // Where replies go: a connection's loop, or a test. `request` tells its requests apart.
