@@ -1,43 +1,28 @@
 #include "net/http/connection.h"
 
-#include <sys/socket.h>
+#include <fmt/core.h>
 
 #include <algorithm>
-#include <optional>
+#include <cstring>
 #include <utility>
 
 #include "base/monotonic.h"
+#include "net/http/incoming.h"
 #include "net/http/loop.h"
-#include "net/http/target.h"
 
 namespace hoist::net {
 namespace {
 
 constexpr size_t kBodyProgress = 16 << 10;  // so much of a body earns it further time
-constexpr size_t kSkippedBody = 64 << 10;   // read and dropped rather than closing the connection
-constexpr size_t kReservedBody = 64 << 10;  // before a byte of it has come
-constexpr int kReadsAtOnce = 4;             // then other connections get a chance
+constexpr size_t kFullOutput = 128 << 10;   // a source is not asked for more
+constexpr size_t kSourceAtOnce = 1 << 20;   // then other connections get a chance
+constexpr int kReadsAtOnce = 4;             // so, too
 
 }  // namespace
 
-struct HttpConnection::Incoming {
-  explicit Incoming(std::unique_ptr<HttpParser> given) : parser(std::move(given)) {}
-
-  std::unique_ptr<HttpParser> parser;
-  HttpRequest request;
-  const HttpRoute* route = nullptr;
-  std::optional<HttpResponse> refusal;  // to be sent when its body has been read
-  uint64_t body = 0;                    // bytes so far
-  uint64_t told = 0;                    // bytes when the deadline was set
-  bool begun = false;                   // the head is complete
-  bool head_only = false;
-  bool http11 = true;
-  bool keep_alive = true;
-};
-
-HttpConnection::HttpConnection(HttpLoop& loop, UniqueFd socket, std::string peer, uint64_t id)
+HttpConnection::HttpConnection(HttpLoop& loop, Transport transport, std::string peer, uint64_t id)
     : loop_(loop),
-      transport_(std::move(socket)),
+      transport_(std::move(transport)),
       peer_(std::move(peer)),
       id_(id),
       deadline_(loop.deadlines().add(this)) {}
@@ -48,30 +33,41 @@ Status HttpConnection::start() {
   interest_ = {.read = true};
   Status watched = loop_.events().watch(transport_.fd(), interest_,
                                         [this](EventLoop::Ready what) { ready(what); });
-  loop_.deadlines().set(deadline_, HttpWait::idle, monotonic_ns());
+  loop_.deadlines().set(deadline_, transport_.established() ? HttpWait::idle : HttpWait::head,
+                        monotonic_ns());
   return watched;
 }
 
 void HttpConnection::ready(EventLoop::Ready ready) {
   if (closed_) return;
   if (ready.broken) return close();
-  if (ready.read) {
-    if (under_way_ || output_.pending() > 0) {
-      set_interest(false, interest_.write);
-    } else {
-      read_some();
-    }
+  const bool reads = ready.read || (ready.write && transport_.wants_write());
+  if (reads && !may_read()) {
+    set_interest(false, interest_.write);
+  } else if (reads) {
+    read_some();
   }
-  if (!closed_) settle();
+  settle();
+  read_received();
+}
+
+// Whether further bytes of requests are of use now, rather than a reply first.
+bool HttpConnection::may_parse() const {
+  if (last_ || source_) return false;
+  return !under_way_ || (incoming_->upload && incoming_->parser && !incoming_->upload_full);
+}
+
+bool HttpConnection::may_read() const {
+  return (last_ && lingers_) || (may_parse() && output_.pending() == 0);
 }
 
 void HttpConnection::read_some() {
-  for (int i = 0; i < kReadsAtOnce; ++i) {
+  for (int i = 0; i < kReadsAtOnce && may_read(); ++i) {
     size_t count = 0;
     const auto outcome = transport_.receive(loop_.buffer(), count);
     if (outcome == Transport::Outcome::wait) return;
     if (outcome == Transport::Outcome::closed) return close();
-    if (lingers_) continue;
+    if (last_) continue;  // lingers
     const std::string_view bytes(loop_.buffer().data(), count);
     if (input_.empty()) {
       process(bytes);
@@ -79,194 +75,168 @@ void HttpConnection::read_some() {
       input_ += bytes;
       process(std::exchange(input_, {}));
     }
-    if (closed_ || under_way_ || output_.pending() > 0) return;
-    if (count < loop_.buffer().size()) return;
+    if (closed_ || (count < loop_.buffer().size() && !transport_.has_received())) return;
   }
 }
 
-// Parses and dispatches until the bytes are used up or a reply has to come first.
+// Parses and dispatches until the bytes are used up or a reply has to come first. Output does not
+// hold up what has been read: the responses to pipelined requests go out together.
 void HttpConnection::process(std::string_view bytes) {
   processing_ = true;
-  while (!bytes.empty() && !under_way_ && !last_) {
+  while (!bytes.empty() && may_parse() && output_.pending() <= kFullOutput) {
+    if (websocket_) {
+      if (!websocket_->receive(bytes, output_)) last_ = lingers_ = true;
+      bytes = {};
+      break;
+    }
     const size_t taken = take(bytes);
     bytes.remove_prefix(taken);
     if (taken == 0) break;
   }
   processing_ = false;
-  if (last_) {
-    input_.clear();
-  } else {
-    input_.assign(bytes);
-  }
+  input_.assign(last_ ? std::string_view() : bytes);
   if (input_.empty()) input_.shrink_to_fit();
 }
 
-size_t HttpConnection::take(std::string_view bytes) {
-  if (!incoming_) incoming_ = std::make_unique<Incoming>(loop_.take_parser());
-  HttpParser& parser = *incoming_->parser;
-  const size_t taken = parser.put(bytes);
-  if (parser.state() == HttpParser::State::failed) {
-    give_up(parser.error());
-    return 0;
-  }
-  if (parser.state() == HttpParser::State::head) return taken;
-  if (!incoming_->begun) begin_request();
-  if (!last_ && !parser.piece().empty()) take_body(parser.piece());
-  if (!last_ && parser.state() == HttpParser::State::complete) dispatch();
-  return taken;
-}
-
-void HttpConnection::begin_request() {
-  Incoming& incoming = *incoming_;
-  HttpHead& head = incoming.parser->head();
-  incoming.begun = true;
-  incoming.http11 = head.http11;
-  incoming.keep_alive = head.keep_alive && !loop_.draining();
-  incoming.head_only = head.method == "HEAD";
-  ++loop_.state().counters.requests;
-
-  HttpRequest& request = incoming.request;
-  request.method = std::move(head.method);
-  request.headers = std::move(head.headers);
-  request.peer = peer_;
-  const auto target = split_target(head.target);
-  auto path = target ? percent_decoded(target->path) : std::nullopt;
-  auto query = target ? parse_query(target->query) : std::nullopt;
-  if (!path || !query) return refuse(400);
-  request.path = std::move(*path);
-  request.query = std::move(*query);
-
-  auto match = loop_.state().router.find(request.method, target->path);
-  if (!match.route) return refuse(match.status, std::move(match.allow));
-  incoming.route = match.route;
-  request.parameters = std::move(match.parameters);
-  if (head.content_length > match.route->most_body) return refuse(413);
-  if (loop_.state().counters.under_way >= loop_.state().options.most_under_way) return refuse(503);
-  const bool has_body = incoming.parser->state() == HttpParser::State::body;
-  if (has_body) request.body.reserve(std::min<uint64_t>(head.content_length, kReservedBody));
-  if (has_body && head.expects_continue) output_.add("HTTP/1.1 100 Continue\r\n\r\n");
-}
-
-void HttpConnection::take_body(std::string_view piece) {
-  Incoming& incoming = *incoming_;
-  incoming.body += piece.size();
-  const uint64_t most = incoming.refusal ? kSkippedBody : incoming.route->most_body;
-  if (incoming.body > most) {
-    give_up(incoming.refusal ? incoming.refusal->status : 413);
-  } else if (!incoming.refusal) {
-    incoming.request.body += piece;
-  }
-}
-
-void HttpConnection::dispatch() {
-  loop_.give_parser(std::move(incoming_->parser));
-  if (incoming_->refusal) return respond(std::move(*incoming_->refusal));
-  under_way_ = true;
-  ++loop_.state().counters.under_way;
-  incoming_->route->handler(std::move(incoming_->request), loop_.reply(id_));
-}
-
-// Answers without a handler: after a short body, else at once, closing the connection.
-void HttpConnection::refuse(int status, std::string allow) {
-  HttpResponse response = http_error(status);
-  if (status == 204) response = {.status = 204, .content_type = {}, .headers = {}, .body = {}};
-  if (!allow.empty()) response.headers.push_back({"allow", std::move(allow)});
-  if (status == 503 || status == 429) {
-    ++loop_.state().counters.refused;
-    response.headers.push_back({"retry-after", "1"});
-  }
-  const HttpHead& head = incoming_->parser->head();
-  if (head.expects_continue || head.content_length > kSkippedBody) {
-    incoming_->keep_alive = false;
-    respond(std::move(response));
-  } else {
-    incoming_->refusal = std::move(response);
-  }
-}
-
-// Answers a request that can't be read on.
-void HttpConnection::give_up(int status) {
-  incoming_->keep_alive = false;
-  HttpResponse response = incoming_->refusal ? std::move(*incoming_->refusal) : http_error(status);
-  respond(std::move(response));
-}
-
-void HttpConnection::answer(HttpResponse response) {
-  if (closed_ || !under_way_) return;
-  under_way_ = false;
-  respond(std::move(response));
-  if (processing_) return;
+// After something else than bytes has changed what may be done.
+void HttpConnection::go_on() {
+  if (processing_ || closed_) return;
   if (!input_.empty()) process(std::exchange(input_, {}));
+  settle();
+  read_received();
+}
+
+// What TLS has already taken from the socket, of which the loop hears nothing.
+void HttpConnection::read_received() {
+  while (!closed_ && transport_.has_received() && may_read()) {
+    read_some();
+    settle();
+  }
+}
+
+void HttpConnection::deliver(std::string frame, bool last) {
+  if (closed_ || !websocket_) return;
+  websocket_->deliver(std::move(frame), last, output_);
   settle();
 }
 
-void HttpConnection::respond(HttpResponse response) {
-  const std::unique_ptr<Incoming> request = std::move(incoming_);
-  last_ = !request->keep_alive || loop_.draining();
-  lingers_ = request->parser != nullptr;
-  const HttpFraming framing = {
-      .keep_alive = !last_, .http11 = request->http11, .length = response.body.size()};
-  output_.add(http_head(response, framing, loop_.date()));
-  if (!request->head_only && response.status >= 200 && response.status != 204 &&
-      response.status != 304) {
-    output_.add(std::move(response.body));
+void HttpConnection::resume() {
+  source_waits_ = false;
+  if (incoming_) incoming_->upload_full = false;
+  go_on();
+}
+
+void HttpConnection::add_piece(std::string piece) {
+  if (in_chunks_) {
+    fmt::format_to_n(piece.data(), kChunkHead, "{:08x}\r\n", piece.size() - kChunkHead);
+    piece += "\r\n";
   }
+  output_.add(std::move(piece));
+}
+
+// Asks the response's source for more. False: it has failed.
+bool HttpConnection::fill_output() {
+  while (source_ && !source_waits_ && output_.pending() < kFullOutput) {
+    const size_t head = in_chunks_ ? kChunkHead : 0;
+    std::string piece(head, '0');
+    const auto next = source_->next(piece);
+    if (next == HttpBodySource::Next::failed) return false;
+    source_waits_ = next == HttpBodySource::Next::later;
+    if (piece.size() > head) add_piece(std::move(piece));
+    if (next == HttpBodySource::Next::end) {
+      if (in_chunks_) output_.add("0\r\n\r\n");
+      source_.reset();
+    }
+  }
+  return true;
+}
+
+// Whether some of the output was sent. It closes where that fails.
+bool HttpConnection::send_some() {
+  size_t sent = 0;
+  while (sent < kSourceAtOnce) {
+    if (!fill_output()) return close(), false;
+    const size_t pending = output_.pending();
+    if (pending == 0) break;
+    const auto outcome = output_.flush(transport_);
+    const size_t count = pending - output_.pending();
+    sent += count;
+    if (websocket_) websocket_->sent(count);
+    if (outcome == Transport::Outcome::closed) return close(), false;
+    if (outcome == Transport::Outcome::wait) break;
+  }
+  return sent > 0;
 }
 
 // After every event: sends what it can, and says what the connection waits for.
 void HttpConnection::settle() {
+  bool progress = false;
+  while (!closed_ && send_some()) {
+    progress = true;
+    // Requests that the output held up.
+    if (input_.empty() || output_.pending() > 0 || !may_parse()) break;
+    process(std::exchange(input_, {}));
+  }
   if (closed_) return;
-  const size_t pending = output_.pending();
-  const auto sent = output_.flush(transport_);
-  if (sent == Transport::Outcome::closed) return close();
-  const bool blocked = output_.pending() > 0;
-  if (last_ && !blocked) return linger();
+  const bool blocked = output_.pending() > 0 || (source_ && !source_waits_);
+  if (last_ && !blocked && !source_) return linger();
+  wait_for_next(progress);
+  // While a request is under way reading stays on: most clients send nothing then.
+  const bool read = !blocked && !source_ && (interest_.read || may_read());
+  set_interest(read, blocked || transport_.wants_write());
+}
+
+void HttpConnection::wait_for_next(bool progress) {
   HttpWait wait = HttpWait::idle;
-  bool renewed = false;
-  if (blocked) {
+  bool renewed = true;
+  if (output_.pending() > 0) {
     wait = HttpWait::write;
-    renewed = output_.pending() < pending;
-  } else if (under_way_) {
+    renewed = progress;
+  } else if (websocket_) {
+    wait = HttpWait::ping;
+  } else if (!may_parse()) {
     wait = HttpWait::nothing;
   } else if (incoming_ && incoming_->begun) {
     wait = HttpWait::body;
-    renewed = incoming_->body >= incoming_->told + kBodyProgress;
-    if (renewed) incoming_->told = incoming_->body;
-  } else if (incoming_) {
+    renewed = incoming_->body >= incoming_->paid + kBodyProgress;
+    if (renewed) incoming_->paid = incoming_->body;
+  } else if (incoming_ || !transport_.established()) {
     wait = HttpWait::head;
-    renewed = incoming_->told == 0;
-    incoming_->told = 1;
+    renewed = incoming_ && !std::exchange(incoming_->timed, true);
   }
-  if (wait == HttpWait::idle || renewed || wait != deadline_->wait) {
-    loop_.deadlines().set(deadline_, wait, monotonic_ns());
-  }
-  // While a request is under way reading stays on: most clients send nothing then.
-  set_interest(!blocked && (interest_.read || !under_way_), blocked);
+  if (renewed || wait != deadline_->wait) loop_.deadlines().set(deadline_, wait, monotonic_ns());
 }
 
 // Closes; where the client may still be sending, only after it has had time to read the answer: a
 // socket with unread bytes is reset, and the answer lost.
 void HttpConnection::linger() {
-  if (!lingers_) return close();
+  if (!lingers_) {
+    transport_.shut_down();
+    return close();
+  }
   if (deadline_->wait == HttpWait::linger) return;
-  ::shutdown(transport_.fd(), SHUT_WR);
+  transport_.shut_down();
   loop_.deadlines().set(deadline_, HttpWait::linger, monotonic_ns());
   set_interest(true, false);
 }
 
 void HttpConnection::expire() {
   const HttpWait wait = deadline_->wait;
+  if (wait == HttpWait::ping && websocket_->ping(output_)) return settle();
   if (wait != HttpWait::linger) ++loop_.state().counters.timeouts;
-  if (wait != HttpWait::head && wait != HttpWait::body) return close();
+  const bool answers = (wait == HttpWait::head || wait == HttpWait::body) && incoming_;
+  if (!answers) return close();
   give_up(408);
   settle();
 }
 
 void HttpConnection::finish() {
   if (closed_) return;
-  if (incoming_) {
+  if (websocket_) {
+    deliver(websocket_close_frame(websocket_code::kGoingAway, {}), true);
+  } else if (incoming_) {
     incoming_->keep_alive = false;
-  } else if (output_.pending() == 0) {
+  } else if (output_.pending() == 0 && !source_) {
     close();
   } else {
     last_ = true;
@@ -282,7 +252,7 @@ void HttpConnection::close() {
 }
 
 void HttpConnection::set_interest(bool read, bool write) {
-  if (interest_.read == read && interest_.write == write) return;
+  if (closed_ || (interest_.read == read && interest_.write == write)) return;
   interest_ = {read, write};
   if (!loop_.events().change(transport_.fd(), interest_)) close();
 }

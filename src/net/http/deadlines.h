@@ -11,11 +11,11 @@ namespace hoist::net {
 
 class HttpConnection;
 
-enum class HttpWait { nothing, head, body, idle, write, linger };
+enum class HttpWait { nothing, head, body, idle, write, linger, ping };
 
 class HttpDeadlines {
  public:
-  static constexpr size_t kWaits = 6;
+  static constexpr size_t kWaits = 7;
   struct Waiting {
     HttpConnection* connection;
     HttpWait wait;

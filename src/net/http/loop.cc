@@ -15,7 +15,7 @@ constexpr size_t kSpareParsers = 256;
 }  // namespace
 
 // Replies outlive their loop where a handler keeps them; then they are dropped.
-class HttpLoop::Replies : public HttpReplyPath {
+class HttpLoop::Replies : public HttpReplyPath, public WebSocketPath {
  public:
   Replies(HttpLoop& loop, std::shared_ptr<Mailbox> mailbox)
       : loop_(loop), mailbox_(std::move(mailbox)) {}
@@ -27,6 +27,12 @@ class HttpLoop::Replies : public HttpReplyPath {
     }
     mailbox_->post([this, request, response = std::move(response)]() mutable {
       loop_.answer(request, std::move(response));
+    });
+  }
+
+  void deliver(uint64_t connection, std::string frame, bool last) override {
+    mailbox_->post([this, connection, last, frame = std::move(frame)]() mutable {
+      if (HttpConnection* to = loop_.find(connection)) to->deliver(std::move(frame), last);
     });
   }
 
@@ -42,7 +48,7 @@ class HttpLoop::Replies : public HttpReplyPath {
 HttpLoop::HttpLoop(HttpServerState& state)
     : state_(state),
       deadlines_({0, state.options.head_ms, state.options.body_ms, state.options.idle_ms,
-                  state.options.write_ms, state.options.linger_ms}),
+                  state.options.write_ms, state.options.linger_ms, state.options.ping_ms}),
       buffer_(kBuffer) {}
 
 Result<std::unique_ptr<HttpLoop>> HttpLoop::create(HttpServerState& state) {
@@ -73,15 +79,37 @@ void HttpLoop::adopt(UniqueFd socket, std::string peer) {
 void HttpLoop::begin(UniqueFd socket, std::string peer) {
   const uint64_t id = next_++;
   ++state_.counters.connections;
+  std::unique_ptr<TlsStream> tls;
+  const auto context = state_.tls();
+  const bool encrypted = context && peer != "unix";
+  if (encrypted) tls = TlsStream::accept(*context, socket.get());
+  const bool ready = !encrypted || tls;
   const auto [place, added] = connections_.emplace(
-      id, std::make_unique<HttpConnection>(*this, std::move(socket), std::move(peer), id));
-  if (!place->second->start() || draining_) place->second->close();
+      id, std::make_unique<HttpConnection>(*this, Transport(std::move(socket), std::move(tls)),
+                                           std::move(peer), id));
+  if (!place->second->start() || !ready || draining_) place->second->close();
+}
+
+HttpConnection* HttpLoop::find(uint64_t connection) {
+  const auto found = connections_.find(connection);
+  return found == connections_.end() ? nullptr : found->second.get();
 }
 
 void HttpLoop::answer(uint64_t connection, HttpResponse response) {
   --state_.counters.under_way;
-  const auto found = connections_.find(connection);
-  if (found != connections_.end()) found->second->answer(std::move(response));
+  if (HttpConnection* to = find(connection)) to->answer(std::move(response));
+}
+
+std::shared_ptr<WebSocket> HttpLoop::websocket(uint64_t connection) {
+  return std::make_shared<WebSocket>(replies_, connection, state_.options.most_websocket_queue);
+}
+
+std::function<void()> HttpLoop::wake_for(uint64_t connection) {
+  return [this, mailbox = mailbox_, connection] {
+    mailbox->post([this, connection] {
+      if (HttpConnection* to = find(connection)) to->resume();
+    });
+  };
 }
 
 HttpReply HttpLoop::reply(uint64_t connection) { return HttpReply(replies_, connection); }

@@ -19,6 +19,7 @@
 #include "net/http/parser.h"
 #include "net/http/response_text.h"
 #include "net/http/server_state.h"
+#include "net/http/websocket.h"
 #include "net/mailbox.h"
 
 namespace hoist::net {
@@ -48,6 +49,8 @@ class HttpLoop {
   HttpDeadlines& deadlines() { return deadlines_; }
   bool draining() const { return draining_; }
   HttpReply reply(uint64_t connection);
+  std::shared_ptr<WebSocket> websocket(uint64_t connection);
+  std::function<void()> wake_for(uint64_t connection);  // has it resume(); from any thread
   std::unique_ptr<HttpParser> take_parser();
   void give_parser(std::unique_ptr<HttpParser> parser);
   void drop(uint64_t connection);  // when this round ends
@@ -57,6 +60,7 @@ class HttpLoop {
 
   explicit HttpLoop(HttpServerState& state);
   void begin(UniqueFd socket, std::string peer);
+  HttpConnection* find(uint64_t connection);
   void answer(uint64_t connection, HttpResponse response);
   void begin_drain(uint64_t grace_ms);
   void expire();

@@ -17,17 +17,31 @@ struct HttpHeader {
 };
 
 struct HttpRequest {
-  std::string method = {};  // "GET"
-  std::string path = {};    // percent-decoded, without the query
-  std::vector<std::pair<std::string, std::string>> query = {};  // decoded, in order
-  std::vector<HttpHeader> headers = {};
-  std::string body = {};
-  std::string peer = {};                     // the client's address; "unix" on a UNIX socket
-  std::vector<std::string> parameters = {};  // what the pattern's {…} matched, decoded, in order
+  std::string method;                                      // "GET"
+  std::string path;                                        // percent-decoded, without the query
+  std::vector<std::pair<std::string, std::string>> query;  // decoded, in order
+  std::vector<HttpHeader> headers;
+  std::string body;
+  std::string peer;                     // the client's address; "unix" on a UNIX socket
+  std::vector<std::string> parameters;  // what the pattern's {…} matched, decoded, in order
 
   // The first of that name; null without one.
   const std::string* header(std::string_view lower_case_name) const;
   const std::string* argument(std::string_view name) const;
+};
+
+// A response's body in pieces, made when the client has taken the earlier ones. On the loop's
+// thread; it is destroyed when the response is sent or the client gone.
+class HttpBodySource {
+ public:
+  virtual ~HttpBodySource() = default;
+  // `failed` closes the connection, so that the client doesn't take the body for a whole one.
+  enum class Next { piece, later, end, failed };
+  // Appends the next piece: tens of KiB are best. After `later` it is asked again when `wake` has
+  // been called.
+  virtual Next next(std::string& piece) = 0;
+  // Before the first next(). `wake` may be called from any thread, at any time.
+  virtual void set_wake(std::function<void()> wake) {}
 };
 
 struct HttpResponse {
@@ -35,6 +49,7 @@ struct HttpResponse {
   std::string content_type = "application/json";  // "": no such header
   std::vector<HttpHeader> headers = {};
   std::string body = {};
+  std::shared_ptr<HttpBodySource> source = {};  // follows `body`; sent in chunks
 };
 
 // Where replies go: a connection's loop, or a test. `request` tells its requests apart.

@@ -40,9 +40,10 @@ bool lines_are_strict(std::string_view head, size_t from) {
 bool names_other_version(std::string_view head) {
   const std::string_view line = head.substr(0, head.find('\r'));
   const size_t at = line.rfind(" HTTP/");
-  return at != std::string_view::npos && line.size() == at + 9 &&
-         is_number(line.substr(at + 6, 1)) && line[at + 7] == '.' &&
-         is_number(line.substr(at + 8, 1));
+  if (at == std::string_view::npos || line.size() != at + 9) return false;
+  const std::string_view version = line.substr(at + 6);
+  return is_number(version.substr(0, 1)) && version[1] == '.' && is_number(version.substr(2)) &&
+         version != "1.0" && version != "1.1";
 }
 
 class BeastParser : public http::basic_parser<true> {

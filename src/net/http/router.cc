@@ -1,6 +1,7 @@
 #include "net/http/router.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "net/http/target.h"
@@ -30,17 +31,38 @@ HttpRouter::HttpRouter(HttpRouter&&) noexcept = default;
 HttpRouter& HttpRouter::operator=(HttpRouter&&) noexcept = default;
 HttpRouter::~HttpRouter() = default;
 
-void HttpRouter::add(std::string_view method, std::string_view pattern, HttpHandler handler,
-                     size_t most_body) {
+HttpRoute& HttpRouter::route(std::string_view method, std::string_view pattern) {
   Node* node = root_.get();
-  while (!pattern.empty()) {
-    const std::string_view segment = take_segment(pattern);
+  for (std::string_view rest = pattern; !rest.empty();) {
+    const std::string_view segment = take_segment(rest);
     const bool parameter = segment.starts_with('{') && segment.ends_with('}');
     std::unique_ptr<Node>& next = parameter ? node->parameter : node->literal[std::string(segment)];
     if (!next) next = std::make_unique<Node>();
     node = next.get();
   }
-  node->methods[std::string(method)] = {std::move(handler), most_body};
+  HttpRoute& route = node->methods[std::string(method)];
+  route.pattern = pattern;
+  return route;
+}
+
+void HttpRouter::add(std::string_view method, std::string_view pattern, HttpHandler handler,
+                     size_t most_body) {
+  HttpRoute& added = route(method, pattern);
+  added.handler = std::move(handler);
+  added.upload = nullptr;
+  added.most_body = most_body;
+}
+
+void HttpRouter::add_upload(std::string_view method, std::string_view pattern,
+                            HttpUploadHandler handler, size_t most_body) {
+  HttpRoute& added = route(method, pattern);
+  added.upload = std::move(handler);
+  added.handler = nullptr;
+  added.most_body = most_body;
+}
+
+void HttpRouter::add_websocket(std::string_view pattern, WebSocketHandler handler) {
+  route("GET", pattern).websocket = std::move(handler);
 }
 
 // A literal that leads nowhere gives way to the parameter beside it. Each segment is tried at most

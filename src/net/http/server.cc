@@ -29,6 +29,7 @@ HttpServer::HttpServer(HttpServerOptions options, HttpRouter router)
 Result<std::unique_ptr<HttpServer>> HttpServer::create(HttpServerOptions options,
                                                        HttpRouter router) {
   std::unique_ptr<HttpServer> server(new HttpServer(std::move(options), std::move(router)));
+  if (Status loaded = server->reload_certificate(); !loaded) return loaded.error();
   for (const std::string& address : server->state_.options.listen) {
     auto sockets = listen_at(address);
     if (!sockets) return sockets.error();
@@ -50,6 +51,15 @@ Result<std::unique_ptr<HttpServer>> HttpServer::create(HttpServerOptions options
         [server = server.get()](UniqueFd client) { server->receive(std::move(client)); }));
   }
   return server;
+}
+
+Status HttpServer::reload_certificate() {
+  const HttpServerOptions& options = state_.options;
+  if (options.certificate_file.empty()) return {};
+  auto context = TlsContext::load(options.certificate_file, options.key_file);
+  if (!context) return context.error();
+  state_.set_tls(std::move(*context));
+  return {};
 }
 
 HttpServer::~HttpServer() { stop_listening(); }

@@ -35,6 +35,10 @@ class HttpServer {
   // for at most `grace_ms`, and closes the rest. A second call may shorten the time.
   void stop(uint64_t grace_ms = 10'000);
 
+  // Reads certificate and key again: later connections have them. Where that fails, the old ones
+  // stay. From any thread.
+  Status reload_certificate();
+
   // As listening_address() writes them.
   const std::vector<std::string>& addresses() const { return addresses_; }
   const HttpCounters& counters() const { return state_.counters; }

@@ -17,6 +17,11 @@ std::string iso_time(std::chrono::system_clock::time_point time) {
                      all % 1'000'000);
 }
 
+std::string iso_time_z(std::chrono::system_clock::time_point time) {
+  const std::string text = iso_time(time);
+  return text.substr(0, text.find('+')) + "Z";
+}
+
 double unix_time(std::chrono::system_clock::time_point time) {
   return std::chrono::duration<double>(time.time_since_epoch()).count();
 }

@@ -1,0 +1,251 @@
+#include "service/node/node.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/log.h"
+#include "service/node/node_keys.h"
+#include "service/session/session_table.h"
+
+namespace hoist::service {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// What is there and what is new, as JSON.
+std::string merge(std::string_view before, PatternMetadata metadata) {
+  if (const Json old = Json::parse(before, nullptr, false); old.is_object()) {
+    for (const auto& [key, values] : old.items()) {
+      for (const Json& value : values) {
+        if (value.is_string()) metadata[key].insert(value.get<std::string>());
+      }
+    }
+  }
+  Json merged = Json::object();
+  for (const auto& [key, values] : metadata) merged[key] = values;
+  return merged.dump();
+}
+
+}  // namespace
+
+std::string Node::folder(uint64_t number) const {
+  return node_folder(options_.folder, id_, number);
+}
+
+std::shared_ptr<Node::Contents> Node::contents() const {
+  const std::lock_guard lock(mutex_);
+  return contents_;
+}
+
+std::shared_ptr<match::Index> Node::index() const {
+  const std::lock_guard lock(mutex_);
+  return contents_->index;
+}
+
+Result<std::shared_ptr<match::Index>> Node::open_index(uint64_t number, bool create) const {
+  match::IndexOptions options;
+  options.create = create;
+  // Vectors' symbols stay before strings, each sorted by itself.
+  options.settings = {.sort = false, .persistence = 5};
+  options.durability = options_.durability;
+  options.max_memory = options_.max_memory;
+  options.device = options_.device;
+  auto index = match::Index::open(folder(number), options);
+  if (!index) return index.error();
+  return std::shared_ptr<match::Index>(*std::move(index));
+}
+
+Result<std::unique_ptr<Node>> Node::open(std::string id, uint64_t number,
+                                         const NodeOptions& options, SideStore& store) {
+  std::unique_ptr<Node> node(new Node(std::move(id), options, store));
+  auto contents = std::make_shared<Contents>();
+  contents->number = number;
+  if (Status read = node->read_back(*contents); !read) return read.error();
+  std::error_code ignored;
+  if (std::filesystem::exists(node->folder(number), ignored)) {
+    auto index = node->open_index(number, false);
+    if (!index) return index.error();
+    contents->index = *std::move(index);
+  }
+  node->contents_ = std::move(contents);
+  return node;
+}
+
+Status Node::read_back(Contents& contents) const {
+  const std::string node = node_key_part(contents.number);
+  bool is_whole = true;
+  Status read = store_.scan(keys::kAffinity + node, [&](std::string_view key, std::string_view sum) {
+    const auto symbol = take_key_part(key);
+    double value = 0;
+    if (!symbol || sum.size() != sizeof value) {
+      is_whole = false;
+      return;
+    }
+    std::memcpy(&value, sum.data(), sizeof value);
+    contents.affinities.set(*symbol, key, value);
+  });
+  if (!read) return read;
+  read = store_.scan(keys::kVector + node, [&](std::string_view name, std::string_view bytes) {
+    std::vector<double> vector(bytes.size() / sizeof(double));
+    std::memcpy(vector.data(), bytes.data(), vector.size() * sizeof(double));
+    const size_t dimension = contents.vectors.dimension();
+    if (vector.empty() || (dimension != 0 && dimension != vector.size())) {
+      is_whole = false;
+      return;
+    }
+    contents.vectors.add(name, vector);
+  });
+  if (!read) return read;
+  const auto finalized = store_.get(keys::kFinalized + node);
+  if (!finalized) return finalized.error();
+  contents.finalized = finalized->has_value();
+  if (is_whole) return {};
+  return fail(ErrorCode::corrupt,
+              fmt::format("what the service's store has of node {} is damaged", id_));
+}
+
+Result<std::string> Node::learn(const std::vector<Event>& events,
+                                const match::EmotiveList& emotives,
+                                const PatternMetadata& metadata) {
+  size_t symbols = 0;
+  for (const Event& event : events) symbols += event.size();
+  if (symbols < match::kMinPatternTokens) return std::string();
+
+  // Without metadata and emotives learnings need not wait for one another.
+  std::shared_ptr<match::Index> index = this->index();
+  std::unique_lock lock(learning_, std::defer_lock);
+  if (!metadata.empty() || !emotives.empty() || index == nullptr) {
+    lock.lock();
+    index = this->index();
+  }
+  const std::shared_ptr<Contents> contents = this->contents();
+  if (index == nullptr) {
+    auto made = open_index(contents->number, true);
+    if (!made) return made.error();
+    index = *std::move(made);
+    const std::lock_guard own(mutex_);
+    contents->index = index;
+  }
+  match::LearnOptions options;
+  options.more_emotives = emotives;
+  std::string merged;
+  match::PatternText pattern = match::pattern_of(events);
+  if (!metadata.empty()) {
+    const auto before = index->metadata(match::pattern_name(pattern));
+    merged = merge(before ? *before : std::string(), metadata);
+    options.metadata = merged;
+  }
+  auto learned = index->learn(pattern, options);
+  if (!learned) return learned.error();
+  if (Status noted = note_affinities(*contents, events, emotives); !noted) return noted.error();
+  return std::move(learned->name);
+}
+
+Status Node::note_affinities(Contents& contents, const std::vector<Event>& events,
+                             const match::EmotiveList& emotives) {
+  if (emotives.empty()) return {};
+  std::set<std::string_view> symbols;
+  for (const Event& event : events) symbols.insert(event.begin(), event.end());
+  SideStore::Batch batch;
+  const std::string node = keys::kAffinity + node_key_part(contents.number);
+  for (const auto& [symbol, sums] : contents.affinities.add(symbols, average(emotives))) {
+    for (const auto& [emotive, sum] : sums) {
+      std::string value(sizeof sum, '\0');
+      std::memcpy(value.data(), &sum, sizeof sum);
+      batch.put(node + key_part(symbol) + emotive, value);
+    }
+  }
+  return store_.write(batch);
+}
+
+Status Node::forget(std::string_view name) {
+  const std::shared_ptr<match::Index> index = this->index();
+  if (index != nullptr) return index->remove(name);
+  return fail(ErrorCode::not_found, fmt::format("no pattern {} (in node {})", name, id_));
+}
+
+Result<ObservedVectors> Node::observe_vectors(
+    std::span<const std::vector<double>> vectors) const {
+  const std::shared_ptr<Contents> contents = this->contents();
+  size_t dimension = contents->vectors.dimension();
+  if (dimension == 0) dimension = vectors.front().size();
+  for (const std::vector<double>& vector : vectors) {
+    if (vector.size() == dimension && dimension > 0) continue;
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("Vector dimension mismatch: expected {}, got {}", dimension,
+                            vector.size()));
+  }
+  ObservedVectors observed;
+  observed.sum = Vectors::sum(vectors);
+  const std::string name = Vectors::name(observed.sum);
+  observed.symbols = contents->vectors.nearest(observed.sum);
+  if (std::find(observed.symbols.begin(), observed.symbols.end(), name) ==
+      observed.symbols.end()) {
+    observed.symbols.push_back(name);
+  }
+  std::sort(observed.symbols.begin(), observed.symbols.end());
+  return observed;
+}
+
+Status Node::learn_vectors(std::span<const std::vector<double>> vectors) {
+  const std::shared_ptr<Contents> contents = this->contents();
+  SideStore::Batch batch;
+  for (const std::vector<double>& vector : vectors) {
+    const std::string name = Vectors::name(vector);
+    if (!contents->vectors.add(name, vector)) continue;
+    batch.put(keys::kVector + node_key_part(contents->number) + name,
+              {reinterpret_cast<const char*>(vector.data()), vector.size() * sizeof(double)});
+  }
+  return vectors.empty() ? Status() : store_.write(batch);
+}
+
+Result<uint64_t> Node::finalize_training() {
+  const std::shared_ptr<Contents> contents = this->contents();
+  const std::shared_ptr<match::Index> index = this->index();
+  if (index == nullptr) return uint64_t{0};
+  if (Status synced = index->sync(); !synced) return synced.error();
+  SideStore::Batch batch;
+  batch.put(keys::kFinalized + node_key_part(contents->number), "");
+  if (Status written = store_.write(batch); !written) return written.error();
+  contents->finalized = true;
+  return index->stats().patterns;
+}
+
+Status Node::clear(uint64_t number) {
+  const std::lock_guard learning(learning_);
+  auto fresh = std::make_shared<Contents>();
+  fresh->number = number;
+  const std::shared_ptr<Contents> before = contents();
+  SideStore::Batch batch;
+  batch.put(keys::kNode + id_, node_key_part(number));
+  for (const std::string_view kind : {keys::kAffinity, keys::kVector, keys::kFinalized}) {
+    batch.remove_prefix(std::string(kind) + node_key_part(before->number));
+  }
+  if (Status written = store_.write(batch); !written) return written;
+  {
+    const std::lock_guard lock(mutex_);
+    contents_ = std::move(fresh);
+  }
+  // The index may still be asked; its files may go nevertheless. What is left over because this
+  // process ends meanwhile goes at the next start.
+  std::error_code error;
+  std::filesystem::remove_all(folder(before->number), error);
+  if (error) log(LogLevel::warn, "cannot remove {}: {}", folder(before->number), error.message());
+  return {};
+}
+
+void Node::note_use() {
+  uses_.fetch_add(1, std::memory_order_relaxed);
+  last_used_ms_.store(now_ms(), std::memory_order_relaxed);
+}
+
+std::chrono::system_clock::time_point Node::last_used() const {
+  return std::chrono::system_clock::time_point(std::chrono::milliseconds(last_used_ms_.load()));
+}
+
+}  // namespace hoist::service

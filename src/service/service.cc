@@ -1,0 +1,72 @@
+#include "service/service.h"
+
+#include <fmt/core.h>
+
+#include <filesystem>
+
+#include "service/api/routes.h"
+#include "service/monitoring/routes.h"
+
+namespace hoist::service {
+
+Result<std::unique_ptr<Service>> Service::open(const ServiceOptions& options) {
+  std::error_code error;
+  std::filesystem::create_directories(options.node.folder, error);
+  if (error) {
+    return fail(ErrorCode::io,
+                fmt::format("cannot make {}: {}", options.node.folder, error.message()));
+  }
+  auto store = SideStore::open(options.node.folder + "/service.db", options.node.durability);
+  if (!store) return store.error();
+  std::unique_ptr<Service> service(new Service(options, *std::move(store)));
+  auto nodes = Nodes::open(options.node, *service->store_);
+  if (!nodes) return nodes.error();
+  service->nodes_ = *std::move(nodes);
+  service->monitor_ =
+      std::make_unique<Monitor>(options.node.folder, options.most_requests,
+                                [own = service.get()] { return own->facts(); });
+  return service;
+}
+
+void Service::add_routes(net::HttpRouter& router) {
+  add_monitoring_routes(router, *monitor_, options_.threads);
+  const Api api{sessions_, *nodes_, *monitor_};
+  add_session_routes(router, api);
+  add_observation_routes(router, api);
+  add_prediction_routes(router, api);
+  add_node_routes(router, api);
+}
+
+void Service::sweep() {
+  sessions_.sweep([](const Session&) {});
+}
+
+ServiceFacts Service::facts() const {
+  ServiceFacts facts;
+  facts.sessions = sessions_.size();
+  facts.sessions_created = sessions_.created();
+  facts.sessions_deleted = sessions_.deleted();
+  facts.sessions_expired = sessions_.expired();
+  if (connections_) facts.connections = connections_();
+  for (const std::shared_ptr<Node>& node : nodes_->all()) {
+    NodeFacts& told = facts.nodes.emplace_back();
+    told.node = node->id();
+    told.opened = node->opened();
+    told.last_used = node->last_used();
+    told.uses = node->uses();
+    const std::shared_ptr<match::Index> index = node->index();
+    if (index == nullptr) continue;
+    const match::IndexStats stats = index->stats();
+    told.patterns = stats.patterns;
+    told.recent_patterns = stats.recent_patterns;
+    told.symbols = stats.symbols;
+    told.memory = stats.memory;
+    told.syncs = stats.syncs;
+    told.last_sync_seconds = stats.last_sync_seconds;
+    told.last_sync_error = stats.last_sync_error;
+    told.device = stats.search_device;
+  }
+  return facts;
+}
+
+}  // namespace hoist::service

@@ -1,0 +1,56 @@
+// What `hoist match serve` serves: sessions, nodes, and the routes to them.
+//
+//   Result<std::unique_ptr<Service>> service = Service::open(options);
+//   net::HttpRouter router;
+//   (*service)->add_routes(router);
+//
+// Thread-safe: handlers run on the server's threads.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "net/http/router.h"
+#include "service/monitoring/monitor.h"
+#include "service/node/nodes.h"
+#include "service/session/session_table.h"
+
+namespace hoist::service {
+
+struct ServiceOptions {
+  NodeOptions node;
+  SessionTable::Options sessions;
+  unsigned threads = 1;
+  uint64_t most_requests = 10'000;  // under way at once
+};
+
+class Service {
+ public:
+  // Makes the folder where it is missing. `unavailable` where another process serves it.
+  static Result<std::unique_ptr<Service>> open(const ServiceOptions& options);
+
+  void add_routes(net::HttpRouter& router);
+  // Open connections, for the metrics.
+  void count_connections(std::function<uint64_t()> count) { connections_ = std::move(count); }
+  // Sessions whose time ran out go. Now and then.
+  void sweep();
+
+  SessionTable& sessions() { return sessions_; }
+  Nodes& nodes() { return *nodes_; }
+  Monitor& monitor() { return *monitor_; }
+
+ private:
+  Service(const ServiceOptions& options, std::unique_ptr<SideStore> store)
+      : options_(options), store_(std::move(store)), sessions_(options.sessions) {}
+  ServiceFacts facts() const;
+
+  const ServiceOptions options_;
+  std::unique_ptr<SideStore> store_;
+  SessionTable sessions_;
+  std::unique_ptr<Nodes> nodes_;
+  std::function<uint64_t()> connections_;
+  std::unique_ptr<Monitor> monitor_;
+};
+
+}  // namespace hoist::service
