@@ -50,12 +50,13 @@ int run(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
 
   log_to_stderr();
-  options.node.durability = durability == "sync" ? match::Durability::sync : match::Durability::batch;
+  options.node.durability =
+      durability == "sync" ? match::Durability::sync : match::Durability::batch;
   auto service = Service::open(options);
   if (!service) return complain(service.error());
   net::HttpRouter router;
   (*service)->add_routes(router);
-  server_options.threads = static_cast<int>(options.threads);
+  server_options.threads = options.threads;
   auto server = net::HttpServer::create(server_options, std::move(router));
   if (!server) return complain(server.error());
 

@@ -22,9 +22,8 @@ Result<std::unique_ptr<Service>> Service::open(const ServiceOptions& options) {
   auto nodes = Nodes::open(options.node, *service->store_);
   if (!nodes) return nodes.error();
   service->nodes_ = *std::move(nodes);
-  service->monitor_ =
-      std::make_unique<Monitor>(options.node.folder, options.most_requests,
-                                [own = service.get()] { return own->facts(); });
+  service->monitor_ = std::make_unique<Monitor>(options.node.folder, options.most_requests,
+                                                [own = service.get()] { return own->facts(); });
   return service;
 }
 

@@ -23,7 +23,8 @@ std::vector<SymbolStats> Index::symbols() const {
   const uint32_t size = vocabulary.size();
   list.reserve(size);
   for (uint32_t id = 0; id < size; ++id) {
-    list.push_back({vocabulary.symbol(id), vocabulary.occurrences(id), vocabulary.patterns_with(id)});
+    list.push_back(
+        {vocabulary.symbol(id), vocabulary.occurrences(id), vocabulary.patterns_with(id)});
   }
   return list;
 }

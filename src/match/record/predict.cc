@@ -294,9 +294,9 @@ class Predictor {
   double weight(uint32_t symbol) const {
     const uint64_t occurrences = source_.occurrences(symbol);
     if (occurrences == 0) return 0.01;
-    const double affinity = std::abs(options_.affinity
-                                         ? options_.affinity(source_.text(symbol))
-                                         : source_.affinity(symbol, options_.affinity_emotive));
+    const double affinity =
+        std::abs(options_.affinity ? options_.affinity(source_.text(symbol))
+                                   : source_.affinity(symbol, options_.affinity_emotive));
     return affinity / static_cast<double>(occurrences) + 0.01;
   }
 

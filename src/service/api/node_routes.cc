@@ -52,19 +52,18 @@ Json pattern_json(std::string_view name, const match::KnownPattern& known) {
 net::HttpResponse pattern(Request request, const Node& node) {
   const std::string& asked = request.parameters.at(0);
   const std::shared_ptr<match::Index> index = node.index();
-  const auto known = index != nullptr
-                         ? index->pattern(bare(asked))
-                         : Result<match::KnownPattern>(fail(ErrorCode::not_found, ""));
+  const auto known = index != nullptr ? index->pattern(bare(asked))
+                                      : Result<match::KnownPattern>(fail(ErrorCode::not_found, ""));
   if (known) {
-    return json_response({{"pattern", {{"status", "okay"},
-                                       {"pattern", pattern_json(bare(asked), *known)}}},
-                          {"node_id", node.id()}});
+    return json_response(
+        {{"pattern", {{"status", "okay"}, {"pattern", pattern_json(bare(asked), *known)}}},
+         {"node_id", node.id()}});
   }
   if (known.error().code != ErrorCode::not_found) return error_response(known.error());
   // As the reference says it.
-  return json_response({{"pattern", {{"status", "error"},
-                                     {"message", fmt::format("Pattern {} not found", asked)}}},
-                        {"node_id", node.id()}});
+  return json_response(
+      {{"pattern", {{"status", "error"}, {"message", fmt::format("Pattern {} not found", asked)}}},
+       {"node_id", node.id()}});
 }
 
 net::HttpResponse symbol_stats(Request, const Node& node) {
@@ -107,11 +106,10 @@ net::HttpResponse forget(Request request, Node& node) {
 void add_node_routes(net::HttpRouter& router, const Api& api) {
   const auto add = [&](const char* method, const char* path,
                        std::function<net::HttpResponse(Request, Node&)> answer) {
-    api.add(router, Work::other, method, path,
-            [api, answer = std::move(answer)](Request request) {
-              const auto node = api.nodes.get(node_of(request));
-              return node ? answer(request, **node) : error_response(node.error());
-            });
+    api.add(router, Work::other, method, path, [api, answer = std::move(answer)](Request request) {
+      const auto node = api.nodes.get(node_of(request));
+      return node ? answer(request, **node) : error_response(node.error());
+    });
   };
   add("GET", "/pattern/{name}", pattern);
   add("DELETE", "/pattern/{name}", forget);
@@ -124,15 +122,16 @@ void add_node_routes(net::HttpRouter& router, const Api& api) {
                           {"warning", "deprecated: ask /sessions/{session_id}/percept-data"}});
   });
   add("GET", "/cognition-data", [](Request, const Node& node) {
-    return json_response({{"cognition_data", {{"predictions", Json::array()},
-                                              {"emotives", Json::object()},
-                                              {"symbols", Json::array()},
-                                              {"command", ""},
-                                              {"metadata", Json::object()},
-                                              {"path", Json::array()},
-                                              {"strings", Json::array()},
-                                              {"vectors", Json::array()},
-                                              {"short_term_memory", Json::array()}}},
+    return json_response({{"cognition_data",
+                           {{"predictions", Json::array()},
+                            {"emotives", Json::object()},
+                            {"symbols", Json::array()},
+                            {"command", ""},
+                            {"metadata", Json::object()},
+                            {"path", Json::array()},
+                            {"strings", Json::array()},
+                            {"vectors", Json::array()},
+                            {"short_term_memory", Json::array()}}},
                           {"node_id", node.id()},
                           {"warning", "deprecated: ask /sessions/{session_id}/cognition-data"}});
   });

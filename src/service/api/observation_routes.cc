@@ -174,41 +174,41 @@ net::HttpResponse finalize(const Api& api, Session& session) {
        {"time_ms", milliseconds},
        {"session_id", session.id},
        {"node_id", session.node},
-       {"message", fmt::format("Computed Shannon entropy and TF vectors for {} patterns in {:.2f}ms",
-                               *patterns, milliseconds)}});
+       {"message",
+        fmt::format("Computed Shannon entropy and TF vectors for {} patterns in {:.2f}ms",
+                    *patterns, milliseconds)}});
 }
 
 }  // namespace
 
 void add_observation_routes(net::HttpRouter& router, const Api& api) {
-  api.add_for_session(router, Work::observe, "POST", "/sessions/{id}/observe",
-                      [api](Request request, Shared session) {
-                        return observe_once(api, request, *session);
-                      });
-  api.add_for_session(router, Work::observe_sequence, "POST", "/sessions/{id}/observe-sequence",
-                      [api](Request request, Shared session) {
-                        return observe_sequence(api, request, *session);
-                      });
+  api.add_for_session(
+      router, Work::observe, "POST", "/sessions/{id}/observe",
+      [api](Request request, Shared session) { return observe_once(api, request, *session); });
+  api.add_for_session(
+      router, Work::observe_sequence, "POST", "/sessions/{id}/observe-sequence",
+      [api](Request request, Shared session) { return observe_sequence(api, request, *session); });
   api.add_for_session(router, Work::learn, "POST", "/sessions/{id}/learn",
                       [api](Request, Shared session) { return learn_now(api, *session); });
   api.add_for_session(router, Work::learn, "POST", "/sessions/{id}/finalize-training",
                       [api](Request, Shared session) { return finalize(api, *session); });
-  api.add_for_session(router, Work::other, "GET", "/sessions/{id}/stm",
-                      [](Request, Shared session) {
-                        const std::lock_guard lock(session->mutex);
-                        return json_response({{"stm", session->stm},
-                                              {"session_id", session->id},
-                                              {"length", session->stm.size()}});
-                      });
-  api.add_for_session(router, Work::other, "POST", "/sessions/{id}/clear-stm",
-                      [](Request, Shared session) {
-                        const std::lock_guard lock(session->mutex);
-                        session->clear();
-                        return json_response({{"status", "cleared"}, {"session_id", session->id}});
-                      }, "not found");
-  api.add_for_session(router, Work::other, "POST", "/sessions/{id}/clear-all",
-                      [api](Request, Shared session) { return clear_all(api, *session); },
-                      "not found");
+  api.add_for_session(
+      router, Work::other, "GET", "/sessions/{id}/stm", [](Request, Shared session) {
+        const std::lock_guard lock(session->mutex);
+        return json_response(
+            {{"stm", session->stm}, {"session_id", session->id}, {"length", session->stm.size()}});
+      });
+  api.add_for_session(
+      router, Work::other, "POST", "/sessions/{id}/clear-stm",
+      [](Request, Shared session) {
+        const std::lock_guard lock(session->mutex);
+        session->clear();
+        return json_response({{"status", "cleared"}, {"session_id", session->id}});
+      },
+      "not found");
+  api.add_for_session(
+      router, Work::other, "POST", "/sessions/{id}/clear-all",
+      [api](Request, Shared session) { return clear_all(api, *session); }, "not found");
   api.add_for_session(router, Work::other, "GET", "/sessions/{id}/percept-data",
                       [](Request, Shared session) {
                         const std::lock_guard lock(session->mutex);

@@ -101,9 +101,8 @@ net::HttpResponse configure(const net::HttpRequest& request, Session& session) {
   const std::lock_guard lock(session.mutex);
   const SessionConfig::Faults refused = session.config.update(config);
   if (!refused.empty()) return refused_config(refused);
-  return json_response({{"status", "okay"},
-                        {"message", "Configuration updated"},
-                        {"session_id", session.id}});
+  return json_response(
+      {{"status", "okay"}, {"message", "Configuration updated"}, {"session_id", session.id}});
 }
 
 net::HttpResponse extend(const net::HttpRequest& request, Session& session) {
@@ -118,8 +117,7 @@ net::HttpResponse extend(const net::HttpRequest& request, Session& session) {
     }
   }
   session.expires_ms = now_ms() + ttl * 1000;
-  return json_response(
-      {{"status", "extended"}, {"session_id", session.id}, {"ttl_seconds", ttl}});
+  return json_response({{"status", "extended"}, {"session_id", session.id}, {"ttl_seconds", ttl}});
 }
 
 }  // namespace
@@ -149,9 +147,8 @@ void add_session_routes(net::HttpRouter& router, const Api& api) {
   using Shared = std::shared_ptr<Session>;
   constexpr Work kOther = Work::other;
 
-  api.add(router, kOther, "POST", "/sessions", [api](Request request) {
-    return create(api, request);
-  });
+  api.add(router, kOther, "POST", "/sessions",
+          [api](Request request) { return create(api, request); });
   api.add(router, kOther, "GET", "/sessions/count", [api](Request) {
     return json_response({{"active_session_count", api.sessions.size()}});
   });

@@ -79,16 +79,17 @@ Result<std::unique_ptr<Node>> Node::open(std::string id, uint64_t number,
 Status Node::read_back(Contents& contents) const {
   const std::string node = node_key_part(contents.number);
   bool is_whole = true;
-  Status read = store_.scan(keys::kAffinity + node, [&](std::string_view key, std::string_view sum) {
-    const auto symbol = take_key_part(key);
-    double value = 0;
-    if (!symbol || sum.size() != sizeof value) {
-      is_whole = false;
-      return;
-    }
-    std::memcpy(&value, sum.data(), sizeof value);
-    contents.affinities.set(*symbol, key, value);
-  });
+  Status read =
+      store_.scan(keys::kAffinity + node, [&](std::string_view key, std::string_view sum) {
+        const auto symbol = take_key_part(key);
+        double value = 0;
+        if (!symbol || sum.size() != sizeof value) {
+          is_whole = false;
+          return;
+        }
+        std::memcpy(&value, sum.data(), sizeof value);
+        contents.affinities.set(*symbol, key, value);
+      });
   if (!read) return read;
   read = store_.scan(keys::kVector + node, [&](std::string_view name, std::string_view bytes) {
     std::vector<double> vector(bytes.size() / sizeof(double));
@@ -169,23 +170,21 @@ Status Node::forget(std::string_view name) {
   return fail(ErrorCode::not_found, fmt::format("no pattern {} (in node {})", name, id_));
 }
 
-Result<ObservedVectors> Node::observe_vectors(
-    std::span<const std::vector<double>> vectors) const {
+Result<ObservedVectors> Node::observe_vectors(std::span<const std::vector<double>> vectors) const {
   const std::shared_ptr<Contents> contents = this->contents();
   size_t dimension = contents->vectors.dimension();
   if (dimension == 0) dimension = vectors.front().size();
   for (const std::vector<double>& vector : vectors) {
     if (vector.size() == dimension && dimension > 0) continue;
-    return fail(ErrorCode::invalid_argument,
-                fmt::format("Vector dimension mismatch: expected {}, got {}", dimension,
-                            vector.size()));
+    return fail(
+        ErrorCode::invalid_argument,
+        fmt::format("Vector dimension mismatch: expected {}, got {}", dimension, vector.size()));
   }
   ObservedVectors observed;
   observed.sum = Vectors::sum(vectors);
   const std::string name = Vectors::name(observed.sum);
   observed.symbols = contents->vectors.nearest(observed.sum);
-  if (std::find(observed.symbols.begin(), observed.symbols.end(), name) ==
-      observed.symbols.end()) {
+  if (std::find(observed.symbols.begin(), observed.symbols.end(), name) == observed.symbols.end()) {
     observed.symbols.push_back(name);
   }
   std::sort(observed.symbols.begin(), observed.symbols.end());

@@ -23,8 +23,8 @@ std::string node_folder(std::string_view folder, std::string_view node, uint64_t
   constexpr size_t kMost = 48;
   std::string name;
   for (const char c : node.substr(0, kMost)) {
-    const bool is_harmless = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                             (c >= '0' && c <= '9') || c == '_';
+    const bool is_harmless =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
     name += is_harmless ? c : '_';
   }
   return fmt::format("{}/nodes/{}-{}", folder, name, number);

@@ -21,8 +21,8 @@ Result<std::unique_ptr<Nodes>> Nodes::open(const NodeOptions& options, SideStore
   std::error_code error;
   std::filesystem::create_directories(options.folder + "/nodes", error);
   if (error) {
-    return fail(ErrorCode::io, fmt::format("cannot make {}/nodes: {}", options.folder,
-                                           error.message()));
+    return fail(ErrorCode::io,
+                fmt::format("cannot make {}/nodes: {}", options.folder, error.message()));
   }
   std::vector<uint64_t> known;
   Status read = store.scan(keys::kNode, [&](std::string_view, std::string_view bytes) {
@@ -38,8 +38,7 @@ Result<std::unique_ptr<Nodes>> Nodes::open(const NodeOptions& options, SideStore
 
 void Nodes::remove_left_over(const std::vector<uint64_t>& known) const {
   std::error_code error;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(options_.folder + "/nodes", error)) {
+  for (const auto& entry : std::filesystem::directory_iterator(options_.folder + "/nodes", error)) {
     const auto number = number_of_folder(entry.path().filename().string());
     if (!number || std::find(known.begin(), known.end(), *number) != known.end()) continue;
     log(LogLevel::info, "removing {}, which no node has any more", entry.path().string());

@@ -87,9 +87,8 @@ Status SideStore::write(const Batch& batch) {
   return written.ok() ? Status() : Status(state_->error(written, "writing"));
 }
 
-Status SideStore::scan(
-    std::string_view prefix,
-    const std::function<void(std::string_view, std::string_view)>& visit) const {
+Status SideStore::scan(std::string_view prefix,
+                       const std::function<void(std::string_view, std::string_view)>& visit) const {
   const std::unique_ptr<rocksdb::Iterator> at(state_->database->NewIterator({}));
   for (at->Seek(slice(prefix)); at->Valid() && at->key().starts_with(slice(prefix)); at->Next()) {
     const std::string_view key(at->key().data(), at->key().size());

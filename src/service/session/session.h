@@ -32,11 +32,11 @@ struct Session {
   std::atomic<int64_t> expires_ms = 0;
 
   std::mutex mutex;
-  std::vector<Event> stm;        // short-term memory, oldest first
-  match::EmotiveList emotives;   // of the observations since the memory was cleared
+  std::vector<Event> stm;       // short-term memory, oldest first
+  match::EmotiveList emotives;  // of the observations since the memory was cleared
   std::vector<nlohmann::ordered_json> metadata_seen;  // likewise, objects
   std::vector<std::vector<double>> vectors;           // observed and not learned yet
-  int64_t time = 0;              // observations
+  int64_t time = 0;                                   // observations
   nlohmann::ordered_json percept = nlohmann::ordered_json::object();  // the last observation
   std::vector<Event> last_state;  // short-term memory right after it
   SessionConfig config;

@@ -110,7 +110,10 @@ constexpr Key kKeys[] = {
     {"persistence", [](const Json& v) { return check_integer(v, 1, 100); }},
     {"max_pattern_length", [](const Json& v) { return check_integer(v, 0, kAny); }},
     {"max_predictions", [](const Json& v) { return check_integer(v, 1, 10'000); }},
-    {"indexer_type", [](const Json& v) { return check_name(v, {"VI", "LSH", "ANNOY", "FAISS"}); }},
+    {"indexer_type",
+     [](const Json& v) {
+       return check_name(v, {"VI", "LSH", "ANNOY", "FAISS"});
+     }},
     {"stm_mode",
      [](const Json& v) { return std::string(v.is_string() ? "" : "Must be a string"); }},
     {"sort", check_flag},

@@ -60,8 +60,7 @@ std::shared_ptr<Session> SessionTable::find(std::string_view id) {
   const int64_t now = now_ms();
   if (session->expires_ms < now) return nullptr;
   if (options_.extend_on_access) {
-    session->expires_ms =
-        std::max(session->expires_ms.load(), now + session->ttl_seconds * 1000);
+    session->expires_ms = std::max(session->expires_ms.load(), now + session->ttl_seconds * 1000);
   }
   return session;
 }
