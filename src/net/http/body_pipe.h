@@ -31,7 +31,7 @@ class HttpPipe {
   bool offer(std::string_view bytes);  // takes all; false: no more before `wake`
   HttpBodySource::Next collect(std::string& piece);
 
-  // Of either side.
+  // Either side calls these.
   void finish();   // the last byte is in it
   void abandon();  // one side is gone
 

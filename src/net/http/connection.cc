@@ -85,7 +85,9 @@ void HttpConnection::process(std::string_view bytes) {
   processing_ = true;
   while (!bytes.empty() && may_parse() && output_.pending() <= kFullOutput) {
     if (websocket_) {
-      if (!websocket_->receive(bytes, output_)) last_ = lingers_ = true;
+      const auto outcome = websocket_->receive(bytes, output_);
+      last_ = outcome != WebSocketSession::Outcome::open;
+      lingers_ = outcome == WebSocketSession::Outcome::failed;
       bytes = {};
       break;
     }
@@ -193,7 +195,8 @@ void HttpConnection::wait_for_next(bool progress) {
     wait = HttpWait::write;
     renewed = progress;
   } else if (websocket_) {
-    wait = HttpWait::ping;
+    wait = websocket_->closing() ? HttpWait::linger : HttpWait::ping;
+    renewed = !websocket_->closing();
   } else if (!may_parse()) {
     wait = HttpWait::nothing;
   } else if (incoming_ && incoming_->begun) {

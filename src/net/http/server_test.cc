@@ -93,5 +93,112 @@ TEST(HttpServer, ADroppedReplyIsAnError) {
   EXPECT_EQ(client.receive().body, "hello you");
 }
 
+std::string get(const std::string& path, const std::string& headers = {}) {
+  return "GET " + path + " HTTP/1.1\r\nHost: x\r\n" + headers + "\r\n";
+}
+
+TEST(HttpServer, PathsAndMethods) {
+  RunningServer server(routes());
+  Client client(server.address());
+  client.send(get("/nowhere"));
+  Answer answer = client.receive();
+  EXPECT_EQ(answer.status, 404);
+  EXPECT_EQ(answer.body, "{\"detail\":\"Not Found\"}");
+  client.send(get("/echo"));
+  answer = client.receive();
+  EXPECT_EQ(answer.status, 405);
+  EXPECT_EQ(answer.header("allow"), "POST, OPTIONS");
+  client.send("OPTIONS /hello/x HTTP/1.1\r\nHost: x\r\n\r\n");
+  answer = client.receive();
+  EXPECT_EQ(answer.status, 204);
+  EXPECT_EQ(answer.header("allow"), "GET, HEAD, OPTIONS");
+  EXPECT_EQ(answer.header("content-length"), "");
+  client.send("OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_EQ(client.receive().status, 204);
+  client.send("HEAD /hello/you HTTP/1.1\r\nHost: x\r\n\r\n");
+  answer = client.receive(true);
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(answer.header("content-length"), "9");
+  client.send(get("/hello/%zz") + get("/hello/%00") + get("/hello/") + get("http://y/hello/you?a"));
+  EXPECT_EQ(client.receive().status, 400);
+  EXPECT_EQ(client.receive().status, 400);
+  EXPECT_EQ(client.receive().status, 404);
+  EXPECT_EQ(client.receive().body, "hello you");
+}
+
+// A refused request's short body is read over; a long one costs the connection.
+TEST(HttpServer, BodiesOverTheRoutesLimit) {
+  RunningServer server(routes());
+  Client client(server.address());
+  const std::string post = "POST /small HTTP/1.1\r\nHost: x\r\n";
+  client.send(post + "Content-Length: 101\r\n\r\n" + std::string(101, 'b') + get("/hello/you"));
+  EXPECT_EQ(client.receive().status, 413);
+  EXPECT_EQ(client.receive().body, "hello you");
+  client.send(post + "Transfer-Encoding: chunked\r\n\r\n65\r\n" + std::string(101, 'b') + "\r\n");
+  Answer answer = client.receive();
+  EXPECT_EQ(answer.status, 413);
+  EXPECT_EQ(answer.header("connection"), "close");
+  EXPECT_EQ(client.rest(), "");
+
+  Client large(server.address());
+  large.send(post + "Content-Length: 30000000\r\n\r\n" + std::string(3'000'000, 'b'));
+  EXPECT_EQ(large.receive().status, 413);  // though it still sends
+  Client patient(server.address());
+  patient.send(post + "Content-Length: 101\r\nExpect: 100-continue\r\n\r\n");
+  EXPECT_EQ(patient.receive().status, 413);
+  EXPECT_EQ(patient.rest(), "");
+}
+
+TEST(HttpServer, AsksForTheBodyThatAClientHoldsBack) {
+  RunningServer server(routes());
+  Client client(server.address());
+  client.send(
+      "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n");
+  EXPECT_EQ(client.receive().status, 100);
+  client.send("abc");
+  EXPECT_EQ(client.receive().body, "abc");
+}
+
+TEST(HttpServer, MalformedRequestsEndTheConnection) {
+  RunningServer server(routes());
+  for (const std::string_view request :
+       {"nonsense\r\n\r\n", "GET / HTTP/1.1\n\n", "GET / HTTP/1.1\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n"}) {
+    Client client(server.address());
+    client.send(get("/hello/you") + std::string(request) + get("/hello/smuggled"));
+    EXPECT_EQ(client.receive().body, "hello you");
+    const Answer answer = client.receive();
+    EXPECT_EQ(answer.status, 400) << request;
+    EXPECT_EQ(answer.header("connection"), "close");
+    EXPECT_EQ(client.rest(), "") << request;
+  }
+  Client client(server.address());
+  client.send("GET /" + std::string(40'000, 'a'));
+  EXPECT_EQ(client.receive().status, 431);
+}
+
+TEST(HttpServer, OldClientsGetWhatTheyAskFor) {
+  RunningServer server(routes());
+  Client closing(server.address());
+  closing.send("GET /hello/you HTTP/1.0\r\n\r\n");
+  EXPECT_TRUE(closing.rest().ends_with("connection: close\r\n\r\nhello you"));
+  Client keeping(server.address());
+  keeping.send("GET /hello/you HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+  EXPECT_EQ(keeping.receive().header("connection"), "keep-alive");
+  keeping.send(get("/hello/me", "Connection: close\r\n"));
+  EXPECT_TRUE(keeping.rest().ends_with("connection: close\r\n\r\nhello me"));
+}
+
+// A client that has said its last word still gets its answers.
+TEST(HttpServer, HalfClosedConnectionsAreAnswered) {
+  RunningServer server(routes());
+  Client client(server.address());
+  client.send(get("/later") + get("/hello/you"));
+  ::shutdown(client.fd(), SHUT_WR);
+  EXPECT_EQ(client.receive().body, "later");
+  EXPECT_EQ(client.receive().body, "hello you");
+  EXPECT_EQ(client.rest(), "");
+}
+
 }  // namespace
 }  // namespace hoist::net

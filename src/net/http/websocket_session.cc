@@ -19,30 +19,32 @@ void WebSocketSession::tell_closed(uint16_t code) {
   events_ = {};  // which may hold the socket
 }
 
-bool WebSocketSession::receive(std::string_view bytes, HttpOutput& output) {
+WebSocketSession::Outcome WebSocketSession::receive(std::string_view bytes, HttpOutput& output) {
   pinged_ = false;
   while (!bytes.empty()) {
     bytes.remove_prefix(parser_.put(bytes));
-    if (!handle(parser_.event(), output)) return false;
+    const Outcome outcome = handle(parser_.event(), output);
+    if (outcome != Outcome::open) return outcome;
   }
-  return true;
+  return Outcome::open;
 }
 
-bool WebSocketSession::handle(WebSocketParser::Event event, HttpOutput& output) {
+WebSocketSession::Outcome WebSocketSession::handle(WebSocketParser::Event event,
+                                                   HttpOutput& output) {
   using Event = WebSocketParser::Event;
   switch (event) {
     case Event::none:
     case Event::pong:
-      return true;
+      return Outcome::open;
     case Event::text:
     case Event::binary:
       if (events_.message && !close_sent_) {
         events_.message(std::move(parser_.payload()), event == Event::binary);
       }
-      return true;
+      return Outcome::open;
     case Event::ping:
       if (!close_sent_) add(websocket_frame(WebSocketOpcode::pong, parser_.payload()), output);
-      return true;
+      return Outcome::open;
     case Event::close:
     case Event::failed:
       break;
@@ -50,7 +52,7 @@ bool WebSocketSession::handle(WebSocketParser::Event event, HttpOutput& output) 
   tell_closed(parser_.code());
   // A client's code is sent back (section 5.5.1).
   if (!std::exchange(close_sent_, true)) add(websocket_close_frame(parser_.code(), {}), output);
-  return false;
+  return event == Event::close ? Outcome::closed : Outcome::failed;
 }
 
 void WebSocketSession::deliver(std::string frame, bool last, HttpOutput& output) {

@@ -25,16 +25,19 @@ class WebSocketSession {
   // `before`: bytes of the output that are no frames.
   void open(WebSocketEvents events, size_t before);
 
-  // Answers pings and closes into `output`. False: the connection ends when the output is sent.
-  bool receive(std::string_view bytes, HttpOutput& output);
+  // Answers pings and closes into `output`. `closed`: no more frames come. `failed`: the client may
+  // still send some. The connection ends when the output is sent.
+  enum class Outcome { open, closed, failed };
+  Outcome receive(std::string_view bytes, HttpOutput& output);
   // A frame by the socket. `last`: its close.
   void deliver(std::string frame, bool last, HttpOutput& output);
   // After a while without a byte. False: the client had not answered the ping before either.
   bool ping(HttpOutput& output);
-  void sent(size_t bytes);  // of the output
+  bool closing() const { return close_sent_; }  // waits for the client's close
+  void sent(size_t bytes);                      // of the output
 
  private:
-  bool handle(WebSocketParser::Event event, HttpOutput& output);
+  Outcome handle(WebSocketParser::Event event, HttpOutput& output);
   void add(std::string frame, HttpOutput& output);
   void tell_closed(uint16_t code);
 

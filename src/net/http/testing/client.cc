@@ -75,6 +75,14 @@ std::string Client::rest() {
   return std::exchange(input_, {});
 }
 
+std::string Client::take(size_t size) {
+  while (input_.size() < size && more()) {
+  }
+  std::string taken = input_.substr(0, size);
+  input_.erase(0, size);
+  return taken;
+}
+
 Answer Client::receive(bool head_only) {
   size_t end = 0;
   while ((end = input_.find("\r\n\r\n")) == std::string::npos) {

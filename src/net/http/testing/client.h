@@ -29,6 +29,7 @@ class Client {
   Answer receive(bool head_only = false);
   // What comes until the server closes, beyond what receive() took.
   std::string rest();
+  std::string take(size_t size);  // so many bytes, fewer where the connection ends
   int fd() const { return socket_.get(); }
 
  private:
