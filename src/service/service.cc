@@ -29,15 +29,20 @@ Result<std::unique_ptr<Service>> Service::open(const ServiceOptions& options) {
 
 void Service::add_routes(net::HttpRouter& router) {
   add_monitoring_routes(router, *monitor_, options_.threads);
-  const Api api{sessions_, *nodes_, *monitor_};
+  const Api api{sessions_, *nodes_, *monitor_, events_};
   add_session_routes(router, api);
   add_observation_routes(router, api);
   add_prediction_routes(router, api);
   add_node_routes(router, api);
+  router.add_websocket("/ws/events",
+                       [this](const net::HttpRequest&, std::shared_ptr<net::WebSocket> socket) {
+                         return events_.listen(std::move(socket), sessions_.size());
+                       });
 }
 
 void Service::sweep() {
-  sessions_.sweep([](const Session&) {});
+  sessions_.sweep(
+      [this](const Session& session) { events_.session_destroyed(session, "expired"); });
 }
 
 ServiceFacts Service::facts() const {

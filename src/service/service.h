@@ -12,6 +12,7 @@
 #include <string>
 
 #include "net/http/router.h"
+#include "service/api/events.h"
 #include "service/monitoring/monitor.h"
 #include "service/node/nodes.h"
 #include "service/session/session_table.h"
@@ -49,6 +50,7 @@ class Service {
   std::unique_ptr<SideStore> store_;
   SessionTable sessions_;
   std::unique_ptr<Nodes> nodes_;
+  Events events_;
   std::function<uint64_t()> connections_;
   std::unique_ptr<Monitor> monitor_;
 };

@@ -7,8 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "match/store/stored_pattern.h"
+#include "base/result.h"
 #include "net/http/message.h"
+#include "service/session/observation.h"
 
 namespace hoist::service {
 
@@ -25,15 +26,6 @@ struct BodyFaults {
 
 // Parses a body; none with a fault where it is no JSON. Depth and size are bounded.
 std::optional<Json> parse_body(const std::string& body, BodyFaults& faults);
-
-// What a client observes at once.
-struct Observation {
-  std::vector<std::string> strings;
-  std::vector<std::vector<double>> vectors;
-  match::Emotives emotives;  // ascending by name
-  Json metadata = Json::object();
-  std::string unique_id;  // may be empty
-};
 
 // `place` is where `value` lies in the body.
 Observation read_observation(const Json& value, const Json& place, BodyFaults& faults);

@@ -30,12 +30,12 @@ net::HttpResponse observe_once(const Api& api, Request request, Session& session
   BodyFaults faults;
   const auto body = parse_body(request.body, faults);
   if (!body) return faults.response();
-  const Observation observation = read_observation(*body, {"body"}, faults);
+  Observation observation = read_observation(*body, {"body"}, faults);
   if (!faults.empty()) return faults.response();
   const auto node = api.nodes.get(session.node);
   if (!node) return error_response(node.error());
   const std::lock_guard lock(session.mutex);
-  const auto learned = observe(session, **node, observation);
+  const auto learned = observe(session, **node, std::move(observation));
   if (!learned) return refused(learned.error(), std::nullopt);
   return json_response({{"status", "okay"},
                         {"session_id", session.id},
@@ -54,7 +54,7 @@ struct Remembered {
         metadata_seen(session.metadata_seen),
         vectors(session.vectors),
         time(session.time),
-        percept(session.percept),
+        last(session.last),
         last_state(session.last_state) {}
   void put_back(Session& session) {
     session.stm = std::move(stm);
@@ -62,7 +62,7 @@ struct Remembered {
     session.metadata_seen = std::move(metadata_seen);
     session.vectors = std::move(vectors);
     session.time = time;
-    session.percept = std::move(percept);
+    session.last = std::move(last);
     session.last_state = std::move(last_state);
   }
 
@@ -71,15 +71,15 @@ struct Remembered {
   std::vector<Json> metadata_seen;
   std::vector<std::vector<double>> vectors;
   int64_t time;
-  Json percept;
-  std::vector<Event> last_state;
+  std::optional<Observation> last;
+  std::optional<std::vector<Event>> last_state;
 };
 
 net::HttpResponse observe_sequence(const Api& api, Request request, Session& session) {
   BodyFaults faults;
   const auto body = parse_body(request.body, faults);
   if (!body) return faults.response();
-  const ObservationSequence sequence = read_sequence(*body, faults);
+  ObservationSequence sequence = read_sequence(*body, faults);
   if (!faults.empty()) return faults.response();
   const auto node = api.nodes.get(session.node);
   if (!node) return error_response(node.error());
@@ -90,9 +90,11 @@ net::HttpResponse observe_sequence(const Api& api, Request request, Session& ses
   Json results = Json::array();
   Json learned = Json::array();
   for (size_t i = 0; i < sequence.observations.size(); ++i) {
-    const Observation& observation = sequence.observations[i];
+    Observation& observation = sequence.observations[i];
+    std::string id = std::move(observation.unique_id);
+    if (id.empty()) id = "seq-obs-" + random_id();
     if (sequence.clear_stm_between && i > 0) session.stm.clear();
-    const auto by_itself = observe(session, **node, observation);
+    const auto by_itself = observe(session, **node, std::move(observation));
     if (!by_itself) {
       before.put_back(session);
       return refused(by_itself.error(), i);
@@ -110,8 +112,7 @@ net::HttpResponse observe_sequence(const Api& api, Request request, Session& ses
                        {"sequence_position", i},
                        {"stm_length", session.stm.size()},
                        {"time", session.time},
-                       {"unique_id", observation.unique_id.empty() ? "seq-obs-" + random_id()
-                                                                   : observation.unique_id},
+                       {"unique_id", std::move(id)},
                        {"auto_learned_pattern", text_or_null(*by_itself)}});
   }
   Json last;
@@ -133,6 +134,17 @@ net::HttpResponse observe_sequence(const Api& api, Request request, Session& ses
                         {"auto_learned_patterns", std::move(learned)},
                         {"final_learned_pattern", std::move(last)},
                         {"isolated", sequence.clear_stm_between}});
+}
+
+Json percept_json(const Session& session) {
+  if (!session.last) return Json::object();
+  Json emotives = Json::object();
+  for (const auto& [name, value] : average(session.emotives)) emotives[name] = value;
+  return {{"strings", session.last->strings},
+          {"vectors", session.last->vectors},
+          {"emotives", std::move(emotives)},
+          {"path", Json::array()},
+          {"metadata", session.last->metadata}};
 }
 
 net::HttpResponse learn_now(const Api& api, Session& session) {
@@ -212,7 +224,7 @@ void add_observation_routes(net::HttpRouter& router, const Api& api) {
   api.add_for_session(router, Work::other, "GET", "/sessions/{id}/percept-data",
                       [](Request, Shared session) {
                         const std::lock_guard lock(session->mutex);
-                        return json_response({{"percept_data", session->percept},
+                        return json_response({{"percept_data", percept_json(*session)},
                                               {"session_id", session->id},
                                               {"node_id", session->node}});
                       });

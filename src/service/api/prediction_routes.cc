@@ -37,7 +37,7 @@ net::HttpResponse cognition_data(const Api& api, Session& session) {
   const auto node = api.nodes.get(session.node);
   if (!node) return error_response(node.error());
   const std::lock_guard lock(session.mutex);
-  const auto found = predict(**node, session.last_state, session.config);
+  const auto found = predict(**node, session.last_state.value_or(session.stm), session.config);
   if (!found) return error_response(found.error());
   Json symbols = Json::array();
   for (const Event& event : session.stm) {

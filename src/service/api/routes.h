@@ -6,6 +6,7 @@
 
 #include "net/http/router.h"
 #include "service/api/body.h"
+#include "service/api/events.h"
 #include "service/monitoring/monitor.h"
 #include "service/node/nodes.h"
 #include "service/session/session_table.h"
@@ -17,6 +18,7 @@ struct Api {
   SessionTable& sessions;
   Nodes& nodes;
   Monitor& monitor;
+  Events& events;
 
   using Answer = std::function<net::HttpResponse(const net::HttpRequest&)>;
   // A route that is answered at once.

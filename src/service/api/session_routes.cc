@@ -82,6 +82,7 @@ net::HttpResponse create(const Api& api, const net::HttpRequest& request) {
     response.headers.push_back({"retry-after", "60"});
     return response;
   }
+  api.events.session_created(**session);
   return json_response(session_json(**session, (*session)->ttl_seconds));
 }
 
@@ -168,9 +169,9 @@ void add_session_routes(net::HttpRouter& router, const Api& api) {
   });
   api.add(router, kOther, "DELETE", "/sessions/{id}", [api](Request request) {
     const std::string& id = request.parameters.at(0);
-    if (api.sessions.remove(id) == nullptr) {
-      return detail(404, fmt::format("Session {} not found", id));
-    }
+    const Shared session = api.sessions.remove(id);
+    if (session == nullptr) return detail(404, fmt::format("Session {} not found", id));
+    api.events.session_destroyed(*session, "explicit_delete");
     return json_response({{"status", "deleted"}, {"session_id", id}});
   });
   api.add_for_session(router, kOther, "GET", "/sessions/{id}/config", [](Request, Shared session) {

@@ -42,13 +42,13 @@ Result<std::string> learn(Session& session, Node& node) {
   if (Status stored = node.learn_vectors(session.vectors); !stored) return stored.error();
   auto name = node.learn(session.stm, session.emotives, accumulate(session.metadata_seen));
   if (!name) return name.error();
+  session.last_state = std::move(session.stm);
   session.stm.clear();
   session.vectors.clear();
   return name->empty() ? std::string() : "PTRN|" + *name;
 }
 
-Result<std::optional<std::string>> observe(Session& session, Node& node,
-                                           const Observation& observation) {
+Result<std::optional<std::string>> observe(Session& session, Node& node, Observation observation) {
   Event event;
   if (!observation.vectors.empty()) {
     auto vectors = node.observe_vectors(observation.vectors);
@@ -56,26 +56,19 @@ Result<std::optional<std::string>> observe(Session& session, Node& node,
     event = std::move(vectors->symbols);
     session.vectors.push_back(std::move(vectors->sum));
   }
-  std::vector<std::string> strings = observation.strings;
-  std::sort(strings.begin(), strings.end());
-  event.insert(event.end(), strings.begin(), strings.end());
+  std::sort(observation.strings.begin(), observation.strings.end());
+  event.insert(event.end(), observation.strings.begin(), observation.strings.end());
 
   ++session.time;
   if (!observation.emotives.empty()) session.emotives.push_back(observation.emotives);
   if (!observation.metadata.empty()) session.metadata_seen.push_back(observation.metadata);
-  nlohmann::ordered_json emotives = nlohmann::ordered_json::object();
-  for (const auto& [name, value] : average(session.emotives)) emotives[name] = value;
-  session.percept = {{"strings", std::move(strings)},
-                     {"vectors", observation.vectors},
-                     {"emotives", std::move(emotives)},
-                     {"path", nlohmann::ordered_json::array()},
-                     {"metadata", observation.metadata}};
+  session.last = std::move(observation);
+  session.last_state.reset();
 
   std::optional<std::string> learned;
   if (!event.empty()) {
     session.stm.push_back(std::move(event));
     session.keep_limits();
-    session.last_state = session.stm;
     auto name = learn_if_full(session, node);
     if (!name) {
       session.stm.pop_back();

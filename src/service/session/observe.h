@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/result.h"
-#include "service/api/body.h"
 #include "service/node/node.h"
 #include "service/session/session.h"
 
@@ -17,8 +16,7 @@ namespace hoist::service {
 // Adds an event to short-term memory, and learns where that has reached the session's
 // max_pattern_length: the name of the pattern, with prefix, if so. `invalid_argument` for vectors
 // of a wrong length, and then nothing has changed.
-Result<std::optional<std::string>> observe(Session& session, Node& node,
-                                           const Observation& observation);
+Result<std::optional<std::string>> observe(Session& session, Node& node, Observation observation);
 
 // Learns what short-term memory holds and empties it: the name with prefix, or an empty text where
 // it is too short to be a pattern.

@@ -9,10 +9,12 @@
 #include <cstdint>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "match/store/stored_pattern.h"
+#include "service/session/observation.h"
 #include "service/session/session_config.h"
 
 namespace hoist::service {
@@ -37,8 +39,9 @@ struct Session {
   std::vector<nlohmann::ordered_json> metadata_seen;  // likewise, objects
   std::vector<std::vector<double>> vectors;           // observed and not learned yet
   int64_t time = 0;                                   // observations
-  nlohmann::ordered_json percept = nlohmann::ordered_json::object();  // the last observation
-  std::vector<Event> last_state;  // short-term memory right after it
+  std::optional<Observation> last;                    // strings sorted
+  // Short-term memory right after it, where it was learned since.
+  std::optional<std::vector<Event>> last_state;
   SessionConfig config;
 
   // Keeps what is latest.
@@ -54,8 +57,8 @@ struct Session {
     metadata_seen.clear();
     vectors.clear();
     time = 0;
-    percept = nlohmann::ordered_json::object();
-    last_state.clear();
+    last.reset();
+    last_state.reset();
   }
 
  private:
