@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
-#include <utility>  // Asio 1.74 needs it and does not say so
+#include <utility>
 
 namespace {
 

@@ -83,6 +83,7 @@ void HttpConnection::read_some() {
 // hold up what has been read: the responses to pipelined requests go out together.
 void HttpConnection::process(std::string_view bytes) {
   processing_ = true;
+  loop_.current = id_;
   while (!bytes.empty() && may_parse() && output_.pending() <= kFullOutput) {
     if (websocket_) {
       const auto outcome = websocket_->receive(bytes, output_);
@@ -96,6 +97,8 @@ void HttpConnection::process(std::string_view bytes) {
     if (taken == 0) break;
   }
   processing_ = false;
+  loop_.current = 0;
+  if (last_ && !bytes.empty()) lingers_ = true;
   input_.assign(last_ ? std::string_view() : bytes);
   if (input_.empty()) input_.shrink_to_fit();
 }

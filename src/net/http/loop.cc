@@ -21,7 +21,7 @@ class HttpLoop::Replies : public HttpReplyPath, public WebSocketPath {
       : loop_(loop), mailbox_(std::move(mailbox)) {}
 
   void send(uint64_t request, HttpResponse response) override {
-    if (std::this_thread::get_id() == thread_) {
+    if (std::this_thread::get_id() == thread_ && loop_.current == request) {
       loop_.answer(request, std::move(response));
       return;
     }
@@ -172,9 +172,14 @@ void HttpLoop::drop(uint64_t connection) {
   --state_.counters.connections;
 }
 
-// Not at once: they may be among the callers.
+// Not at once: they may be among the callers. Out of the table first: their ends call handlers.
 void HttpLoop::bury() {
-  for (const uint64_t connection : dropped_) connections_.erase(connection);
+  std::vector<std::unique_ptr<HttpConnection>> buried;
+  for (const uint64_t connection : dropped_) {
+    const auto found = connections_.find(connection);
+    buried.push_back(std::move(found->second));
+    connections_.erase(found);
+  }
   dropped_.clear();
 }
 

@@ -48,6 +48,9 @@ class HttpLoop {
   std::string_view date() { return date_.text(); }
   HttpDeadlines& deadlines() { return deadlines_; }
   bool draining() const { return draining_; }
+  // The connection whose bytes are processed now: 0 between them. Only a reply to its own request
+  // is sent at once; others wait in the mailbox, so that no connection runs inside another.
+  uint64_t current = 0;
   HttpReply reply(uint64_t connection);
   std::shared_ptr<WebSocket> websocket(uint64_t connection);
   std::function<void()> wake_for(uint64_t connection);  // has it resume(); from any thread

@@ -37,7 +37,11 @@ size_t HttpConnection::take(std::string_view bytes) {
     give_up(parser.error());
     return 0;
   }
-  if (parser.state() == HttpParser::State::head) return taken;
+  if (parser.state() == HttpParser::State::head) {
+    // An empty line between requests begins none.
+    if (taken > 0) loop_.give_parser(std::move(std::exchange(incoming_, nullptr)->parser));
+    return taken;
+  }
   if (!incoming_->begun) begin_request();
   // Each of these may answer; the request, and its parser, are gone then.
   if (incoming_ && !parser.piece().empty()) take_body(parser.piece());
@@ -199,7 +203,8 @@ void HttpConnection::respond(HttpResponse response) {
   lingers_ = request->parser && request->parser->state() != HttpParser::State::complete;
   last_ = !request->keep_alive || lingers_ || loop_.draining();
   if (const auto& on_response = loop_.state().options.on_response) {
-    const std::string_view pattern = request->route ? request->route->pattern : "";
+    std::string_view pattern;
+    if (request->route) pattern = request->route->pattern;
     on_response({request->method, pattern, request->origin, request->begun_ns}, response);
   }
   HttpFraming framing = {.keep_alive = true, .http11 = request->http11, .length = {}};

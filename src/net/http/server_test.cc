@@ -5,7 +5,9 @@
 
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "base/quiet_thread.h"
 #include "net/http/testing/client.h"
@@ -198,6 +200,75 @@ TEST(HttpServer, HalfClosedConnectionsAreAnswered) {
   EXPECT_EQ(client.receive().body, "later");
   EXPECT_EQ(client.receive().body, "hello you");
   EXPECT_EQ(client.rest(), "");
+}
+
+// Some clients end a body with a line end that belongs to nothing.
+TEST(HttpServer, EmptyLinesBetweenRequestsBeginNone) {
+  HttpServerOptions impatient;
+  impatient.threads = 2;
+  impatient.head_ms = 50;
+  RunningServer server(routes(), impatient);
+  Client client(server.address());
+  client.send("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc\r\n");
+  EXPECT_EQ(client.receive().body, "abc");
+  Client slow(server.address());
+  slow.send("GET");
+  EXPECT_EQ(slow.receive().status, 408);  // the first would have been, too
+  client.send("\r\n" + get("/hello/you"));
+  EXPECT_EQ(client.receive().body, "hello you");
+}
+
+// A handler may answer requests of other connections, on its own thread too.
+TEST(HttpServer, RepliesFromAnotherRequestsHandler) {
+  std::vector<HttpReply> held;
+  HttpRouter router = routes();
+  router.add("GET", "/hold",
+             [&](HttpRequest, HttpReply reply) { held.push_back(std::move(reply)); });
+  router.add("GET", "/release", [&](HttpRequest, HttpReply reply) {
+    for (HttpReply& each : held) each.send({.body = "released"});
+    held.clear();
+    reply.send({.body = "done"});
+  });
+  HttpServerOptions one;
+  one.threads = 1;
+  RunningServer server(std::move(router), one);
+  std::vector<std::unique_ptr<Client>> clients;
+  for (int i = 0; i < 50; ++i) {
+    clients.push_back(std::make_unique<Client>(server.address()));
+    clients.back()->send(get("/hold") + get("/hello/next"));
+  }
+  while (server.server().counters().under_way < 50) std::this_thread::yield();
+  Client last(server.address());
+  last.send(get("/release"));
+  EXPECT_EQ(last.receive().body, "done");
+  for (const auto& client : clients) {
+    EXPECT_EQ(client->receive().body, "released");
+    EXPECT_EQ(client->receive().body, "hello next");
+  }
+}
+
+TEST(HttpServer, EveryResponseIsSeenBeforeItGoes) {
+  HttpServerOptions options;
+  options.threads = 2;
+  options.on_response = [](const HttpExchange& exchange, HttpResponse& response) {
+    std::string told(exchange.method);
+    told += ' ';
+    told += exchange.pattern;
+    told += ' ';
+    told += exchange.origin;
+    response.headers.push_back({"told", told + (exchange.begun_ns > 0 ? " begun" : "")});
+    if (exchange.method == "OPTIONS") response.status = 200;
+  };
+  RunningServer server(routes(), options);
+  Client client(server.address());
+  client.send(get("/hello/you", "Origin: http://o\r\n") + get("/none") +
+              "OPTIONS /echo HTTP/1.1\r\nHost: x\r\n\r\n" + "bad\r\n\r\n");
+  EXPECT_EQ(client.receive().header("told"), "GET /hello/{name} http://o begun");
+  EXPECT_EQ(client.receive().header("told"), "GET   begun");
+  const Answer answer = client.receive();
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(answer.header("told"), "OPTIONS   begun");
+  EXPECT_EQ(client.receive().header("told"), "  ");
 }
 
 }  // namespace

@@ -79,6 +79,7 @@ Result<std::shared_ptr<TlsContext>> TlsContext::load(const std::string& certific
   ::SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE);
   ::SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                   SSL_MODE_RELEASE_BUFFERS);
+  ::SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);  // clients keep tickets
   ::SSL_CTX_set_alpn_select_cb(context, choose_protocol, nullptr);
   if (::SSL_CTX_use_certificate_chain_file(context, certificate_file.c_str()) != 1) {
     return tls_error(ErrorCode::io, "cannot use the certificate", certificate_file);
