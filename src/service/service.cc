@@ -3,7 +3,9 @@
 #include <fmt/core.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
+#include "base/file.h"
 #include "service/api/routes.h"
 #include "service/monitoring/routes.h"
 
@@ -43,6 +45,21 @@ void Service::add_routes(net::HttpRouter& router) {
 void Service::sweep() {
   sessions_.sweep(
       [this](const Session& session) { events_.session_destroyed(session, "expired"); });
+}
+
+Status load_session_defaults(const std::string& file) {
+  constexpr size_t kMost = 1 << 20;
+  const Result<std::string> text = read_file(file, kMost);
+  if (!text) return text.error();
+  const auto json = nlohmann::ordered_json::parse(*text, nullptr, false);
+  if (!json.is_object()) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("{} is no JSON object, such as {{\"recall_threshold\": 0.2}}", file));
+  }
+  const SessionConfig::Faults faults = SessionConfig::set_defaults(json);
+  if (faults.empty()) return {};
+  const auto& [key, fault] = *faults.begin();
+  return fail(ErrorCode::invalid_argument, fmt::format("{}: {}: {}", file, key, fault));
 }
 
 ServiceFacts Service::facts() const {
