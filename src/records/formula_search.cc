@@ -101,7 +101,7 @@ class FormulaSearch {
   }
 
   void try_pair(uint32_t a, uint32_t b) {
-    const auto formula = [&](Predictor predictor, int factor = 0) {
+    const auto formula = [&](Predictor predictor, int64_t factor = 0) {
       trials_.glance(own_, {.predictor = predictor, .first = a, .second = b, .factor = factor},
                      Trials::kBetter);
     };
@@ -113,6 +113,10 @@ class FormulaSearch {
       if (a < b) formula(Predictor::sum);
       formula(Predictor::difference);
       if (scale(own_) == 0) formula(Predictor::clock);
+    } else if (const auto scales = sum_scales(scale(a), scale(b), scale(own_))) {
+      const int64_t factor = factor_of(*scales);
+      if (a < b) formula(Predictor::scaled_sum, factor);
+      formula(Predictor::scaled_difference, factor);
     }
     const int shift = scale(a) + scale(b) - scale(own_);
     if (a < b && shift >= 0 && shift <= kMaxScale) formula(Predictor::product, shift);
