@@ -4,6 +4,7 @@ namespace hoist::records {
 namespace {
 
 constexpr int64_t kLongestLag = 32;
+constexpr double kHopeless = 1e300;  // bits
 
 class FormulaSearch {
  public:
@@ -48,11 +49,7 @@ class FormulaSearch {
   void try_other(uint32_t other) {
     const bool alike = trials_.comparable(own_, other);
     if (alike) {
-      const double bits = trials_.consider(own_, {.predictor = Predictor::other, .first = other});
-      if (!state_.source || bits < state_.source_bits) {
-        state_.source = other;
-        state_.source_bits = bits;
-      }
+      try_as_it_is(other);
       glance({.predictor = Predictor::other_last, .first = other});
       glance({.predictor = Predictor::running, .first = other});
       glance({.predictor = Predictor::running_last, .first = other});
@@ -60,6 +57,20 @@ class FormulaSearch {
     try_moves(other, alike);
     if (trials_.is_plain_number(own_) && trials_.is_plain_number(other)) {
       glance({.predictor = Predictor::ratio, .first = other});
+    }
+  }
+
+  void try_as_it_is(uint32_t other) {
+    const Prediction prediction{.predictor = Predictor::other, .first = other};
+    // All of them are counted that may be better than the sequence itself: larger() and smaller()
+    // need the best, and the others' places where that would close a circle.
+    const bool promises = !trials_.limits().glances ||
+                          trials_.quick(own_, prediction) <
+                              state_.self_quick + trials_.excerpt().quick_rows(own_).size() / 2;
+    const double bits = promises ? trials_.consider(own_, prediction) : kHopeless;
+    if (!state_.source || bits < state_.source_bits) {
+      state_.source = other;
+      state_.source_bits = bits;
     }
   }
 
@@ -86,12 +97,10 @@ class FormulaSearch {
 
   void try_formulas() {
     if (!trials_.is_plain_number(own_)) return;
+    times_ = trials_.excerpt().may_be_times(own_);
     std::vector<uint32_t> near;
-    trials_.for_near(own_, [&](uint32_t other) {
-      const uint32_t distance = own_ > other ? own_ - other : other - own_;
-      if (distance <= trials_.limits().formulas && trials_.is_plain_number(other)) {
-        near.push_back(other);
-      }
+    trials_.for_next(own_, [&](uint32_t other) {
+      if (trials_.is_plain_number(other)) near.push_back(other);
     });
     for (const uint32_t a : near) {
       for (const uint32_t b : near) {
@@ -112,7 +121,8 @@ class FormulaSearch {
       }
       if (a < b) formula(Predictor::sum);
       formula(Predictor::difference);
-      if (scale(own_) == 0) formula(Predictor::clock);
+      if (scale(own_) == 0 && times_ && trials_.excerpt().may_be_times(a))
+        formula(Predictor::clock);
     } else if (const auto scales = sum_scales(scale(a), scale(b), scale(own_))) {
       const int64_t factor = factor_of(*scales);
       if (a < b) formula(Predictor::scaled_sum, factor);
@@ -127,6 +137,7 @@ class FormulaSearch {
   Trials& trials_;
   uint32_t own_;
   Trials::State& state_;
+  bool times_ = false;  // whether own may be times of day
 };
 
 }  // namespace

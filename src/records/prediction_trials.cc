@@ -7,19 +7,24 @@ namespace {
 constexpr double kWorth = 0.99;
 constexpr double kDear = 1.02;
 constexpr size_t kFewQuickRows = 16;
+constexpr double kNoise = 0.985;
+// A prediction may look worse than the best by a bit for so many rows, as chance has it.
+constexpr size_t kRowsABit = 4;
 
 constexpr Trials::Limits kUsual{.glances = true,
                                 .near = 16,
                                 .formulas = 8,
                                 .counted = 20,
                                 .pairs_of_groups = 44,
-                                .pairs_of_own = 10};
+                                .pairs_of_own = 10,
+                                .noise = 4};
 constexpr Trials::Limits kBest{.glances = false,
                                .near = 24,
                                .formulas = 24,
                                .counted = 1000,
                                .pairs_of_groups = 1000,
-                               .pairs_of_own = 100};
+                               .pairs_of_own = 100,
+                               .noise = 24};
 
 }  // namespace
 
@@ -32,7 +37,8 @@ Trials::Trials(std::span<const Sequence> sequences, Effort effort)
 void Trials::set_self(uint32_t own, const Prediction& prediction, double bits) {
   State& state = states_[own];
   state.self = state.best = bits;
-  state.quick = quick(own, prediction);
+  state.quick = state.self_quick = quick(own, prediction);
+  state.is_noise = sequences_[own].form != nullptr && bits > kNoise * excerpt_.bits_of_range(own);
   // Never closes a circle, so that its place among the candidates does not matter.
   candidates_.push_back({own, prediction, 0});
 }
@@ -54,13 +60,20 @@ double Trials::consider(uint32_t own, const Prediction& prediction) {
 
 void Trials::glance(uint32_t own, const Prediction& prediction, size_t twentieths) {
   State& state = states_[own];
-  if (state.counted >= limits_.counted) return;
-  const size_t rows = excerpt_.quick_rows(own).size();
-  const size_t few = excerpt_.quick_cost(own, prediction, kFewQuickRows);
-  if (few * rows > state.quick * kFewQuickRows * 5 / 4 + kFewQuickRows * rows / 2) return;
-  if (quick(own, prediction) * 20 >= state.quick * twentieths) return;
+  if (state.counted >= limits_.counted || !promises(own, prediction, twentieths)) return;
   ++state.counted;
   consider(own, prediction);
+}
+
+bool Trials::promises(uint32_t own, const Prediction& prediction, size_t twentieths) {
+  const State& state = states_[own];
+  const size_t rows = excerpt_.quick_rows(own).size();
+  if (rows == 0) return false;
+  const size_t most = (state.quick * kFewQuickRows * 5 / 4 + kFewQuickRows * rows / 2) / rows;
+  if (excerpt_.quick_cost(own, prediction, kFewQuickRows, most) > most) return false;
+  const size_t bits =
+      excerpt_.quick_cost(own, prediction, Excerpt::kQuickRows, state.quick * twentieths / 20);
+  return bits * 20 < state.quick * twentieths && bits < state.quick + rows / kRowsABit;
 }
 
 bool Trials::is_plain_number(uint32_t number) const {

@@ -22,12 +22,15 @@ class Trials {
     size_t counted;          // predictions of a column that are counted after a glance
     size_t pairs_of_groups;  // that are numbered, for a block
     size_t pairs_of_own;     // that are tried, for a column
+    uint32_t noise;          // as `near`, for columns that look like noise
   };
   struct State {
-    double self = 0;  // bits of the best prediction without other columns
+    double self = 0;        // bits of the best prediction without other columns
+    bool is_noise = false;  // of those, each value takes as many as any of its range
     double best = 0;
     size_t counted = 0;              // predictions, after a glance
     size_t quick = 0;                // bits of the best prediction's quick rows
+    size_t self_quick = 0;           // the same of the best one without other columns
     std::optional<uint32_t> source;  // of the best prediction as it is
     double source_bits = 0;
     std::vector<std::pair<size_t, uint32_t>> groups;  // with the bits that they leave of quick rows
@@ -57,6 +60,9 @@ class Trials {
     return excerpt_.quick_cost(own, prediction, Excerpt::kQuickRows);
   }
 
+  // Whether a few rows show that the prediction may be better than the best so far.
+  bool promises(uint32_t own, const Prediction& prediction, size_t twentieths = kNoWorse);
+
   bool is_plain_number(uint32_t number) const;
   // Whether both have as many values, few enough to be lined up.
   bool line_up(uint32_t own, uint32_t other) const;
@@ -64,14 +70,25 @@ class Trials {
   bool comparable(uint32_t own, uint32_t other) const;
   template <typename Body>
   void for_near(uint32_t own, const Body& body) const {
-    const uint32_t first = own > limits_.near ? own - limits_.near : 0;
-    const size_t end = std::min(sequences_.size(), size_t{own} + limits_.near + 1);
+    for_columns(own, limits_.near, body);
+  }
+  // Fewer of them.
+  template <typename Body>
+  void for_next(uint32_t own, const Body& body) const {
+    for_columns(own, limits_.formulas, body);
+  }
+
+ private:
+  template <typename Body>
+  void for_columns(uint32_t own, uint32_t distance, const Body& body) const {
+    if (states_[own].is_noise) distance = std::min(distance, limits_.noise);
+    const uint32_t first = own > distance ? own - distance : 0;
+    const size_t end = std::min(sequences_.size(), size_t{own} + distance + 1);
     for (uint32_t other = first; other < end; ++other) {
       if (line_up(own, other)) body(other);
     }
   }
 
- private:
   std::span<const Sequence> sequences_;
   Limits limits_;
   Excerpt excerpt_;

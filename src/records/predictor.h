@@ -41,6 +41,13 @@ inline constexpr uint8_t kPredictors = 24;
 // The nearest integer to x y / z, halves away from 0; 0 where z is 0.
 HOIST_HD inline int64_t scaled(int64_t x, int64_t y, int64_t z) {
   if (z == 0) return 0;
+  // Factors below 2^30 in magnitude, which most are, need no wide division.
+  constexpr int64_t kNarrow = int64_t{1} << 30;
+  if (x < kNarrow && x > -kNarrow && y < kNarrow && y > -kNarrow) {
+    const int64_t half = z < 0 ? -(z / 2) : z / 2;
+    const int64_t product = x * y;
+    return (product < 0 ? product - half : product + half) / z;
+  }
   // Below 2^126, and so is every step.
   using Wide = __int128;
   const Wide product = static_cast<Wide>(x) * y;
