@@ -55,7 +55,7 @@ class Excerpt {
     std::vector<bool> is_number;                        // empty: all are
     std::vector<std::pair<uint32_t, uint32_t>> ranges;  // that count
     std::vector<uint32_t> quick;
-    // Of each quick row, exceptions too, the value before it and its own, side by side: most
+    // The value before each quick row, exceptions too, and its own, side by side: most
     // predictions need no others.
     std::vector<int64_t> beside;
     std::vector<uint32_t> quick_beside;  // places of the quick rows in it
