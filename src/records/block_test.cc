@@ -6,6 +6,7 @@
 #include <random>
 
 #include "base/test_seed.h"
+#include "records/detect.h"
 #include "records/limits.h"
 #include "records/records_testing.h"
 

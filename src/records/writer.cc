@@ -2,6 +2,7 @@
 
 #include "container/reader.h"
 #include "records/block.h"
+#include "records/detect.h"
 #include "records/file_format.h"
 #include "records/limits.h"
 #include "records/reader.h"
@@ -51,7 +52,10 @@ Result<RecordWriter> RecordWriter::append(const std::string& path, const RecordO
 }
 
 Status RecordWriter::begin(std::string_view first_block) {
-  dialect_ = dialect_of(first_block, options_.format, options_.header);
+  dialect_ = dialect_of(first_block, {.format = options_.format,
+                                      .header = options_.header,
+                                      .file = options_.source,
+                                      .note = options_.note});
   if (options_.header == true && dialect_.format != Format::csv) {
     return fail(ErrorCode::invalid_argument, "only CSV has a header, and this is " +
                                                  std::string(name(dialect_.format)) +

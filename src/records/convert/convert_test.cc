@@ -248,9 +248,9 @@ TEST(Convert, AConversionMayBeStopped) {
 }
 
 TEST(Convert, FormatsAreFound) {
-  EXPECT_EQ(dialect_of_name("a/b.tsv")->delimiter, '\t');
-  EXPECT_EQ(dialect_of_name("x.sym")->form, TextForm::sym);
-  EXPECT_FALSE(dialect_of_name("x.txt"));
+  EXPECT_EQ(form_of_name("a/b.tsv")->delimiter, '\t');
+  EXPECT_EQ(form_of_name("x.sym")->form, TextForm::sym);
+  EXPECT_FALSE(form_of_name("x.txt"));
   EXPECT_EQ(dialect_of_text("{\"a\":1}\n")->form, TextForm::jsonl);
   EXPECT_EQ(dialect_of_text("a;b\nx;1\ny;2\n")->delimiter, ';');
   EXPECT_EQ(dialect_of_text("a>>1 b>>2\n")->form, TextForm::lt);

@@ -22,7 +22,7 @@ void RowCutter::cut(size_t end, std::vector<RowChunk>& chunks) {
   if (end == begin_) return;
   RowChunk chunk{.text = text_.substr(begin_, end - begin_), .first_line = lines_};
   lines_ += static_cast<uint64_t>(std::count(chunk.text.begin(), chunk.text.end(), '\n'));
-  if (!started_ && chunk.text.starts_with(kByteOrderMark)) {
+  if (!started_ && rules_.form != TextForm::lines && chunk.text.starts_with(kByteOrderMark)) {
     chunk.text.erase(0, kByteOrderMark.size());
   }
   started_ = true;
