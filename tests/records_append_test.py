@@ -128,12 +128,53 @@ class Append(unittest.TestCase):
             process.kill()
             process.wait(PATIENCE)
             out = self.read_beside()
+            # What is whole of it goes into a file of its own.
+            saved = self.folder / "saved.hrec"
+            report = json.loads(self.tool("repair", self.file, "-o", saved, "--force", "--json")[1])
+            self.assertEqual(report["lost"], [])
+            whole = self.good("decode", saved)
+            self.assertTrue(whole.startswith(out) and content.startswith(whole))
+            self.assertEqual(self.tool("verify", saved)[0], 0)
             self.assertTrue(content.startswith(out))
             self.assertTrue(out.endswith(b"\n"))
             self.assertGreaterEqual(len(out), done)
             done = len(out)
         self.good("append", "-", self.file, input=content[done:done + len(lines_of(0, 1)) - 1] + b"\n")
         self.assertEqual(self.tool("verify", self.file)[0], 0)
+
+    def test_kill_in_the_middle_of_a_block(self):
+        # A commit that waits for the disk, or a block that is large, is cut anywhere: as if a kill had come there.
+        before = self.file.read_bytes()
+        rows = b"".join(b"%s\n" % random.Random(i).randbytes(30).hex().encode() for i in range(2000))
+        self.good("append", "-", self.file, input=rows)
+        whole = self.file.read_bytes()
+        generator = random.Random(16)
+        for cut in [len(before), len(before) + 1, len(whole) - 1, *(generator.randrange(len(before), len(whole))
+                                                                    for _ in range(20))]:
+            self.file.write_bytes(whole[:cut])
+            self.assertEqual(self.read_beside(), lines_of(0, 10))
+            saved = self.folder / "saved.hrec"
+            self.tool("repair", self.file, "-o", saved, "--force")
+            self.assertIn(self.good("decode", saved), (lines_of(0, 10), lines_of(0, 10) + rows))
+            self.good("append", "-", self.file, input=lines_of(10, 11))
+            self.assertEqual(self.good("decode", self.file), lines_of(0, 11))
+            self.assertEqual(self.tool("verify", self.file)[0], 0)
+
+    def test_kill_while_encoding_leaves_what_was_there(self):
+        before = self.file.read_bytes()
+        for name, files in (("new.hrec", ["x.hrec"]), ("x.hrec", ["x.hrec"])):
+            process = subprocess.Popen([TOOL, "encode", "-", "-o", self.folder / name, "--force"], stdin=subprocess.PIPE,
+                                       env=environment(HOIST_THREADS="2"))
+            block = b"".join(b"%s\n" % random.Random(i).randbytes(500).hex().encode() for i in range(1000))
+            for _ in range(40):
+                process.stdin.write(block)
+            process.kill()
+            process.wait(PATIENCE)
+            with contextlib.suppress(BrokenPipeError):
+                process.stdin.close()
+            # A file system that knows no files without names keeps one of its own.
+            self.assertEqual([name for name in os.listdir(self.folder) if not name.startswith(".hoist-")], files)
+            self.assertEqual(self.file.read_bytes(), before)
 
     def test_a_reader_while_a_writer_cuts_off_an_unfinished_tail(self):
         junk = random.Random(14).randbytes(2_000_000)

@@ -234,6 +234,21 @@ TEST(Block, DamagedBlocksAreRefusedOrHarmless) {
   }
 }
 
+// Rows that are not counted would not be missed.
+TEST(Block, HasRowsWhereItHasText) {
+  for (const Format format : {Format::plain, Format::csv}) {
+    std::string stored = stored_of("a,b\nc,d\n", {.format = format});
+    ASSERT_EQ(stored[3], 2);
+    for (const char rows : {0, 9}) {
+      stored[3] = rows;
+      EXPECT_FALSE(Block::open(bytes_of(stored), 8));
+    }
+    stored[3] = 2;
+    EXPECT_TRUE(Block::open(bytes_of(stored), 8));
+    EXPECT_FALSE(Block::open(bytes_of(stored), 0));
+  }
+}
+
 // A text's size is a claim: columns may not hold more together.
 TEST(Block, ColumnsHoldNoMoreThanTheText) {
   std::string text;
