@@ -16,7 +16,7 @@ TOOL = BUILD / "libexec/hoist/hoist-records"
 NUMBERS = """0 -0 1 -1 10 01 -01 00 -00 0.0 -0.0 0.50 1. .5 -.5 1.e1 1e1 1E1 1e+1 1e-1 1e 1e+ 1E+ 1e1.5 1.5e 0e1 0E+0 -0e-0
     123456789012345678901234567890 1.7976931348623157e309 4.9e-400 -1e9999 1e-9999 0x10 1_000 +1 ++1 --1 -+1 - + 1-2 1+2 1,5
     １ ١ 1٠ Infinity -Infinity +Infinity NaN -NaN nan inf Inf infinity 1f 1L 1n 0b1 0o7 1.2.3 1..2 e1 .e1 -e1 1e１""".split()
-WORDS = """true false null True False None TRUE tru nul fals truee nulll undefined t n 'a' a $ @ # // /**/ \\ ~ ` \ufeff1
+WORDS = """true false null True False None TRUE tru nul fals truee nulls undefined t n 'a' a $ @ # // /**/ \\ ~ ` \ufeff1
     "" "a" "a "a"" "" "" "a"b "\\"" "\\\\" "\\/" "\\b\\f\\n\\r\\t" "\\u0041" "\\u00e9" "\\ud83d\\ude00" "\\ud83d" "\\ude00" "\\u12"
     "\\u123" "\\u123g" "\\U0041" "\\u+041" "\\u 041" "\\x41" "\\a" "\\0" "\\" "\\'" "é" "\u2028" "\u2029" "\ufeff" "\u00a0" "\x7f"
     "a\tb" "a\x01b" "\x1f" "\ufffe" "😀" "\\u0000" "\\ud800\\ud800" "\\udc80" "\\ud83d\\u0041" """.split(" ")
