@@ -81,6 +81,14 @@ Status launch_fused(const Stream& stream, const View& view, const ProductJob& pr
                   [&](const ProductJob& part) { return multiply.launch(stream, &job, &part); });
 }
 
+// Unpacked weights of a small matrix stay in the second-level cache until the library reads them.
+// Where there are few rows of weights and many of x the kernel has little to keep all
+// multiprocessors busy with (docs/measurements/tensors.md).
+bool gains_by_wide(const Shape& shape, uint64_t count) {
+  constexpr uint64_t kCached = uint64_t{40} << 20;  // bytes
+  return shape.plain_bytes() > kCached && (shape.rows >= 8192 || count <= 64);
+}
+
 // Bytes that multiply_wide wants; 0 where the GPU has no such kernel.
 Result<uint64_t> wide_bytes(const Stream& stream, const View& view, uint64_t count) {
   if (count > kMostFusedWide || view.shape.columns == 0) return uint64_t{0};
@@ -196,7 +204,7 @@ Status unpack_rows_on_gpu(const Stream& stream, const View& view, const RowNumbe
                              weights);
 }
 
-Status matmul_on_gpu(const Stream& stream, const View& view, const Operands& operands) {
+Status matmul_on_gpu(const Stream& stream, const View& view, const Operands& operands, Way way) {
   if (Status checked = check_operands(view.shape, operands); !checked) return checked;
   if (operands.count == 0 || view.shape.rows == 0) return {};
   if (operands.count > std::numeric_limits<uint32_t>::max()) {
@@ -211,9 +219,11 @@ Status matmul_on_gpu(const Stream& stream, const View& view, const Operands& ope
                               .activation = operands.activation};
   const bool is_fused = operands.count <= kMostFused || view.shape.columns == 0;
   if (is_fused) return launch_fused(stream, view, product);
-  const Result<uint64_t> wide = wide_bytes(stream, view, operands.count);
-  if (!wide) return wide.error();
-  if (*wide != 0) return launch_wide(stream, view, product, *wide);
+  if (way == Way::wide || gains_by_wide(view.shape, operands.count)) {
+    const Result<uint64_t> wide = wide_bytes(stream, view, operands.count);
+    if (!wide) return wide.error();
+    if (*wide != 0) return launch_wide(stream, view, product, *wide);
+  }
   Result<Buffer> weights = Buffer::allocate(stream, view.shape.plain_bytes());
   if (!weights) return weights.error();
   auto* const plain = static_cast<uint16_t*>(weights->data());
