@@ -192,7 +192,9 @@ TEST(HttpLimits, BodiesTogetherAreBounded) {
   while (server.server().counters().body_memory < 79'999) ::usleep(1000);
   Client two(server.address());
   two.send(head + std::string(80'000, 'b'));
-  EXPECT_EQ(two.receive().status, 503);
+  const Answer answer = two.receive();
+  EXPECT_EQ(answer.status, 503);
+  EXPECT_EQ(answer.header("retry-after"), "1");
   one.send("b");
   EXPECT_EQ(one.receive().status, 200);
   EXPECT_EQ(server.server().counters().body_memory, 0u);

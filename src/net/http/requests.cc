@@ -188,7 +188,12 @@ void HttpConnection::refuse(int status, std::string allow, unsigned retry_after)
 void HttpConnection::give_up(int status) {
   incoming_->keep_alive = false;
   under_way_ = false;  // an upload's handler may still reply, in vain
-  respond(incoming_->refusal ? std::move(*incoming_->refusal) : http_error(status));
+  HttpResponse response = incoming_->refusal ? std::move(*incoming_->refusal) : http_error(status);
+  if (status == 503) {
+    ++loop_.state().counters.refused;
+    response.headers.push_back({"retry-after", "1"});
+  }
+  respond(std::move(response));
 }
 
 void HttpConnection::answer(HttpResponse response) {
