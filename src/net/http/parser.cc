@@ -1,6 +1,5 @@
 #include "net/http/parser.h"
 
-#define BOOST_BEAST_USE_STD_STRING_VIEW
 #include <algorithm>
 #include <boost/beast/http/basic_parser.hpp>
 #include <limits>
