@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -52,6 +53,9 @@ struct HttpServerOptions {
   uint64_t linger_ms = 2'000;  // for a client that still sends when it is refused
   uint64_t ping_ms = 30'000;   // of silence, before a WebSocket is asked, and until it is closed
 
+  // Sees every request when its head has come, before its route is looked for and its body is read;
+  // a response refuses it. The place for tokens. On the loops' threads.
+  std::function<std::optional<HttpResponse>(const HttpRequest& request)> on_request = {};
   // Sees every response before it goes out, those of the server itself too, and may change it. On
   // the loops' threads.
   std::function<void(const HttpExchange& exchange, HttpResponse& response)> on_response = {};
