@@ -58,8 +58,8 @@ class HttpConnection {
   // requests.cc: requests and responses.
   size_t take(std::string_view bytes);
   void begin_request();
+  bool is_in_time();
   bool admit();
-  bool fits();
   void take_body(std::string_view piece);
   void end_body();
   void dispatch();

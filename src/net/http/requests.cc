@@ -79,8 +79,7 @@ void HttpConnection::begin_request() {
   request.path = std::move(*path);
   request.query = std::move(*query);
 
-  if (!admit()) return;
-
+  if (!is_in_time()) return;
   auto match = loop_.state().router.find(request.method, target->path);
   if (!match.route) {
     HttpResponse response = http_error(match.status);
@@ -90,31 +89,31 @@ void HttpConnection::begin_request() {
   }
   incoming.route = match.route;
   request.parameters = std::move(match.parameters);
-  if (!fits()) return;
+  if (!admit()) return;
   const bool has_body = incoming.parser->state() == HttpParser::State::body;
   if (has_body && head.expects_continue) output_.add("HTTP/1.1 100 Continue\r\n\r\n");
   if (match.route->upload) return begin_upload();
   if (has_body) request.body.reserve(std::min<uint64_t>(head.content_length, kReservedBody));
 }
 
-// Whether the client may ask at all.
-bool HttpConnection::admit() {
+// Whether the client has not asked too often.
+bool HttpConnection::is_in_time() {
   HttpServerState& state = loop_.state();
-  if (state.options.most_per_second > 0) {
-    if (const unsigned wait = state.rate.take(peer_, incoming_->begun_ns); wait > 0) {
-      refuse(busy(429, wait));
+  if (state.options.most_per_second <= 0) return true;
+  const unsigned wait = state.rate.take(peer_, incoming_->begun_ns);
+  if (wait > 0) refuse(busy(429, wait));
+  return wait == 0;
+}
+
+// What is known before the body has come.
+bool HttpConnection::admit() {
+  const HttpServerState& state = loop_.state();
+  if (state.options.check) {
+    if (auto refusal = state.options.check(incoming_->request)) {
+      refuse(std::move(*refusal));
       return false;
     }
   }
-  if (!state.options.on_request) return true;
-  auto refusal = state.options.on_request(incoming_->request);
-  if (refusal) refuse(std::move(*refusal));
-  return !refusal;
-}
-
-// Limits that are known before the body has come.
-bool HttpConnection::fits() {
-  const HttpServerState& state = loop_.state();
   if (incoming_->parser->head().content_length > incoming_->route->most_body) {
     refuse(413);
     return false;

@@ -275,7 +275,7 @@ TEST(HttpServer, EveryResponseIsSeenBeforeItGoes) {
 TEST(HttpServer, RequestsMayBeRefusedByTheirHeads) {
   HttpServerOptions options;
   options.threads = 2;
-  options.on_request = [](const HttpRequest& request) -> std::optional<HttpResponse> {
+  options.check = [](const HttpRequest& request) -> std::optional<HttpResponse> {
     const std::string* token = request.header("authorization");
     if (request.path == "/hello/all" || (token && *token == "Bearer t")) return std::nullopt;
     HttpResponse response = http_error(401, "say who you are");
@@ -284,7 +284,7 @@ TEST(HttpServer, RequestsMayBeRefusedByTheirHeads) {
   };
   RunningServer server(routes(), options);
   Client client(server.address());
-  client.send(get("/hello/all") + get("/none") + get("/none", "Authorization: Bearer t\r\n") +
+  client.send(get("/hello/all") + get("/hello/you") + get("/none") +
               get("/hello/you", "Authorization: Bearer t\r\n"));
   EXPECT_EQ(client.receive().status, 200);
   const Answer answer = client.receive();
