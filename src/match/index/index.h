@@ -189,7 +189,7 @@ class Index {
   // Records of the patterns that the state recalls (match/record/record.h). `state` comes back
   // normalised: records name its symbols by their places.
   Result<Prediction> predict(PatternText& state, const RecordOptions& options = {}) const;
-  // Of several states together, which takes less time than one by one.
+  // Predicts from several states together.
   Result<std::vector<Prediction>> predict(std::span<PatternText> states,
                                           const RecordOptions& options) const;
   // The symbol of an id in a record, valid for as long as the index lives.

@@ -60,12 +60,14 @@ const std::string kStream =
     "POST /q HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: Chunked\r\n\r\n"
     "3\r\nabc\r\nA;name=\"v\"\r\n0123456789\r\n000\r\nTrailer: 1\r\n\r\n"
     "DELETE /r HTTP/1.0\r\n\r\n"
+    "POST /t HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
     "POST /s HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 const std::string kText =
     "GET /a?b=c keep|host=x|accept=*/*\n\n"
     "POST /p keep|host=x|content-length=5\nhello\n"
     "POST /q keep|host=x|transfer-encoding=Chunked\nabc0123456789\n"
     "DELETE /r close\n\n"
+    "POST /t keep|host=x|transfer-encoding=chunked\n\n"
     "POST /s close|host=x|content-length=0|connection=close\n\n";
 
 TEST(HttpParser, EveryCutGivesTheSameRequests) {
@@ -163,8 +165,15 @@ TEST(HttpParser, HeadsAndChunkLinesAreBounded) {
   std::string many = "GET / HTTP/1.1\r\nHost: x\r\n";
   while (many.size() < 33 << 10) many += "a: b\r\n";
   EXPECT_EQ(parse(many + "\r\n", {}).error, 431);
+  // Two errors: the first is told, however the bytes come.
+  for (const std::vector<size_t>& cuts : {std::vector<size_t>{}, {100}, {32 << 10}, {40 << 10}}) {
+    EXPECT_EQ(parse(get + std::string(50 << 10, 'a') + "\n\r\n\r\n", cuts).error, 431);
+  }
   const std::string chunked = "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
   EXPECT_EQ(parse(chunked + "1;" + std::string(20 << 10, 'e'), {}).error, 400);
+  const std::string ends = chunked + "1;" + std::string(20 << 10, 'e') + "\r\na\r\n0\r\n\r\n";
+  EXPECT_EQ(parse(ends, {}).error, 400);
+  EXPECT_EQ(parse(ends, {chunked.size() + 10}).error, 400);
   std::string trailers = chunked + "0\r\n";
   while (trailers.size() < 20 << 10) trailers += "t: u\r\n";
   EXPECT_EQ(parse(trailers, {}).error, 400);

@@ -21,7 +21,7 @@ struct Predictions {
 // `state` has no empty events.
 Result<Predictions> predict(const Node& node, const std::vector<Event>& state,
                             const SessionConfig& config);
-// Of several states in one scan.
+// Predicts from several states in one scan.
 Result<std::vector<Predictions>> predict(const Node& node,
                                          std::span<const std::vector<Event>> states,
                                          const SessionConfig& config);
