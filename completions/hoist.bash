@@ -12,7 +12,7 @@ _hoist_commands() {
     "px") echo "check run build emit fmt" ;;
     "graph") echo "show run canon eval" ;;
     "tensors") echo "pack unpack info verify repair bench" ;;
-    "records") echo "encode append decode convert columns info verify repair" ;;
+    "records") echo "encode append decode convert columns info verify repair bench" ;;
   esac
 }
 
@@ -73,6 +73,7 @@ _hoist_options() {
     "records info") echo "--help --plot --force --json" ;;
     "records verify") echo "--help --json" ;;
     "records repair") echo "--help -o --output --force --json" ;;
+    "records bench") echo "--help --size --rounds --json" ;;
     "bench") echo "--help --filter --quick --list --json" ;;
   esac
 }
@@ -175,6 +176,8 @@ _hoist_values() {
     "records columns --to") echo "npz arrow" ;;
     "records info --plot") echo "@file" ;;
     "records repair -o" | "records repair --output") echo "@file" ;;
+    "records bench --size") echo "@text" ;;
+    "records bench --rounds") echo "@text" ;;
     "bench --filter") echo "@text" ;;
   esac
 }
@@ -221,6 +224,7 @@ _hoist_arguments() {
     "records info") echo "@file" ;;
     "records verify") echo "@file" ;;
     "records repair") echo "@file" ;;
+    "records bench") echo "@file" ;;
     "bench") echo "aes codec container device gemm match memcpy placement qsort radix_sort records tensors" ;;
   esac
 }

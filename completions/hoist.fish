@@ -1,6 +1,6 @@
 # Fish completion for hoist(1). Written by scripts/command-table: change src/cli or that script.
 
-set -g __hoist_paths 'run' 'top' 'options' 'doctor' 'learn-program' 'version' 'help' 'tune' 'explain' 'container' 'container info' 'container verify' 'container repair' 'match' 'match build' 'match query' 'match learn' 'match delete' 'match show' 'match sync' 'match stats' 'match verify' 'match repair' 'match dedup' 'match grep' 'match bench' 'px' 'px check' 'px run' 'px build' 'px emit' 'px fmt' 'graph' 'graph show' 'graph run' 'graph canon' 'graph eval' 'tensors' 'tensors pack' 'tensors unpack' 'tensors info' 'tensors verify' 'tensors repair' 'tensors bench' 'records' 'records encode' 'records append' 'records decode' 'records convert' 'records columns' 'records info' 'records verify' 'records repair' 'bench' 'sort' 'md5sum' 'sha1sum' 'sha224sum' 'sha256sum' 'sha384sum' 'sha512sum' 'b2sum' 'cksum' 'gzip' 'gunzip' 'zcat'
+set -g __hoist_paths 'run' 'top' 'options' 'doctor' 'learn-program' 'version' 'help' 'tune' 'explain' 'container' 'container info' 'container verify' 'container repair' 'match' 'match build' 'match query' 'match learn' 'match delete' 'match show' 'match sync' 'match stats' 'match verify' 'match repair' 'match dedup' 'match grep' 'match bench' 'px' 'px check' 'px run' 'px build' 'px emit' 'px fmt' 'graph' 'graph show' 'graph run' 'graph canon' 'graph eval' 'tensors' 'tensors pack' 'tensors unpack' 'tensors info' 'tensors verify' 'tensors repair' 'tensors bench' 'records' 'records encode' 'records append' 'records decode' 'records convert' 'records columns' 'records info' 'records verify' 'records repair' 'records bench' 'bench' 'sort' 'md5sum' 'sha1sum' 'sha224sum' 'sha256sum' 'sha384sum' 'sha512sum' 'b2sum' 'cksum' 'gzip' 'gunzip' 'zcat'
 set -g __hoist_engines sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat
 set -g __hoist_run_values --ops --verify
 
@@ -347,6 +347,7 @@ complete -c hoist -n '__hoist_is "records"' -a columns -d 'Write columns as arra
 complete -c hoist -n '__hoist_is "records"' -a info -d 'Say what an .hrec file holds: bytes a column'
 complete -c hoist -n '__hoist_is "records"' -a verify -d 'Check every byte without decoding'
 complete -c hoist -n '__hoist_is "records"' -a repair -d 'Save the whole rows of a damaged .hrec file'
+complete -c hoist -n '__hoist_is "records"' -a bench -d 'Measure encoding and decoding on this machine'
 complete -c hoist -n '__hoist_is "records"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "records encode"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "records encode"' -s o -l output -r -F -d 'The .hrec file; - is standard output'
@@ -404,6 +405,11 @@ complete -c hoist -n '__hoist_is "records repair"' -s o -l output -r -F -d 'The 
 complete -c hoist -n '__hoist_is "records repair"' -l force -d 'Replace the output where it exists'
 complete -c hoist -n '__hoist_is "records repair"' -l json -d 'Print as JSON'
 complete -c hoist -n '__hoist_is "records repair"' -F
+complete -c hoist -n '__hoist_is "records bench"' -s h -l help -d 'Print this help message and exit'
+complete -c hoist -n '__hoist_is "records bench"' -l size -x -d 'Bytes of generated candles, as in 64M'
+complete -c hoist -n '__hoist_is "records bench"' -l rounds -x -d 'How often each is measured: the median counts'
+complete -c hoist -n '__hoist_is "records bench"' -l json -d 'Print as JSON'
+complete -c hoist -n '__hoist_is "records bench"' -F
 complete -c hoist -n '__hoist_is "bench"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "bench"' -l filter -x -d 'Only benchmarks in whose names the regular expression RE is found, and their peers'
 complete -c hoist -n '__hoist_is "bench"' -l quick -d 'Shorter, once each: a rough picture'

@@ -675,6 +675,7 @@ _hoist_records() {
     'info:Say what an .hrec file holds\: bytes a column'
     'verify:Check every byte without decoding'
     'repair:Save the whole rows of a damaged .hrec file'
+    'bench:Measure encoding and decoding on this machine'
   )
   _arguments -C \
     '(-h --help)'-h'[Print this help message and exit]' \
@@ -693,6 +694,7 @@ _hoist_records() {
         info) _hoist_records_info ;;
         verify) _hoist_records_verify ;;
         repair) _hoist_records_repair ;;
+        bench) _hoist_records_bench ;;
       esac
       ;;
   esac
@@ -798,6 +800,16 @@ _hoist_records_repair() {
     --force'[Replace the output where it exists]' \
     --json'[Print as JSON]' \
     '1:FILE:_files'
+}
+
+_hoist_records_bench() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    --size='[Bytes of generated candles, as in 64M]:UINT: ' \
+    --rounds='[How often each is measured\: the median counts]:INT: ' \
+    --json'[Print as JSON]' \
+    '*:FILE:_files'
 }
 
 _hoist_bench() {

@@ -1,7 +1,8 @@
 // The commands of `hoist records`: they encode text into .hrec files and decode those, give
-// columns as arrays, look into and verify them, and save what is whole of damaged ones.
+// columns as arrays, look into and verify them, save what is whole of damaged ones, and measure.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -92,5 +93,13 @@ struct RecordsRepairOptions {
   bool json = false;
 };
 int records_repair_command(const RecordsRepairOptions& options);
+
+struct RecordsBenchOptions {
+  std::vector<std::string> files;      // none: generated candles
+  uint64_t size = uint64_t{64} << 20;  // bytes of those
+  int rounds = 5;
+  bool json = false;
+};
+int records_bench_command(const RecordsBenchOptions& options);
 
 }  // namespace hoist::cli

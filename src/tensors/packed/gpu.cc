@@ -56,8 +56,10 @@ PlainJob job_of(const PlainMatrix& matrix) {
 
 template <typename T>
 Status read_back(const Stream& stream, const Buffer& buffer, T& value) {
-  if (Status done = stream.device().synchronize(stream.handle()); !done) return done;
-  return buffer.download(std::as_writable_bytes(std::span(&value, 1)));
+  device::Device& device = stream.device();
+  Status done = device.copy(&value, buffer.data(), sizeof value, stream.handle());
+  if (done) done = device.synchronize(stream.handle());
+  return done;
 }
 
 // Calls multiply(part) for all rows of x, at most so many at a time.
@@ -112,11 +114,13 @@ Result<GpuPlan> plan_on_gpu(const Stream& stream, const PlainMatrix& matrix) {
   if (Status fits = check_extents(matrix.rows, matrix.columns); !fits) return fits.error();
   GpuPlan plan;
   plan.shape = {matrix.rows, matrix.columns, 0};
+  // From the pool: to free other memory waits for all of the device's work, that of a loader
+  // included.
   Result<Buffer> tables =
-      Buffer::allocate(stream.device(), factors_bytes(plan.shape) + row_escapes_bytes(plan.shape));
+      Buffer::allocate(stream, factors_bytes(plan.shape) + row_escapes_bytes(plan.shape));
   if (!tables) return tables.error();
   plan.tables = std::move(*tables);
-  const Result<Buffer> found = Buffer::allocate(stream.device(), sizeof(PlanTotals));
+  const Result<Buffer> found = Buffer::allocate(stream, sizeof(PlanTotals));
   if (!found) return found.error();
   auto* const factors = static_cast<uint32_t*>(plan.tables.data());
   const PlainJob job = job_of(matrix);
@@ -165,7 +169,7 @@ Status pack_on_gpu(const Stream& stream, const PlainMatrix& matrix, const GpuPla
 }
 
 Status check_contents_on_gpu(const Stream& stream, const View& view) {
-  Result<Buffer> found = Buffer::allocate(stream.device(), sizeof(uint32_t));
+  Result<Buffer> found = Buffer::allocate(stream, sizeof(uint32_t));
   if (!found) return found.error();
   const MatrixJob job = job_of(view);
   uint32_t faults = 0;

@@ -27,7 +27,7 @@ struct GpuPlan {
   device::Buffer tables;  // factors of the row blocks, then where each row's escapes begin
 };
 
-// Waits for the stream.
+// Waits for the stream, which must outlive the plan.
 Result<GpuPlan> plan_on_gpu(const device::Stream& stream, const PlainMatrix& matrix);
 
 // `bytes`: plan.shape.bytes() at a multiple of 256.
