@@ -4,6 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/records/commands.h"
+#include "cli/records/form_options.h"
 #include "cli/report.h"
 #include "cli/tool.h"
 
@@ -65,41 +66,6 @@ void add_append(CLI::App& app, int& status) {
   command->callback([&status, options] { status = append_command(*options); });
 }
 
-const char* const kForms[] = {"jsonl", "csv", "lt", "lts", "ltu", "sym"};
-
-void add_floats(CLI::App* command, bool& floats) {
-  command->add_flag("--floats", floats,
-                    "Arrow: decimal numbers as float64, the nearest, in place of decimal128");
-}
-
-// What `convert` and `decode --to` share.
-void add_source(CLI::App* command, RecordForm& form, const std::string& in) {
-  std::vector<std::string> sources = {"auto"};
-  sources.insert(sources.end(), std::begin(kForms), std::end(kForms));
-  sources.emplace_back("lines");
-  command
-      ->add_option("--from", form.from,
-                   "What the rows of " + in +
-                       " are; auto: what they look like, and what its name says; lines: each is a "
-                       "record with one key")
-      ->check(CLI::IsMember(sources))
-      ->capture_default_str();
-  add_text(command, "--delimiter", form.delimiter, "What parts the fields of a CSV in " + in)
-      ->type_name("CHARACTER");
-  command->add_flag("--no-header", form.no_header,
-                    in + " is CSV without a header: its keys are 0, 1, and so on");
-}
-
-void add_unparsed(CLI::App* command, RecordForm& form) {
-  CLI::Option* skip = command->add_flag(
-      "--skip-unparsed", form.skip_unparsed,
-      "Leave out rows that are no records, and say how many; else they are an error");
-  add_text(command, "--keep-text", form.keep_text,
-           "Make rows that are no records ones with this key and their text")
-      ->type_name("KEY")
-      ->excludes(skip);
-}
-
 void add_convert(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand("convert", "Write records in another format of text");
   auto options = std::make_shared<ConvertRecordsOptions>();
@@ -111,9 +77,8 @@ void add_convert(CLI::App& app, int& status) {
       ->capture_default_str()
       ->type_name("OUT");
   add_force(command, options->force);
-  const std::vector<std::string> forms(std::begin(kForms), std::end(kForms));
   command->add_option("--to", options->form.to, "The format; else the end of OUT's name says it")
-      ->check(CLI::IsMember(forms));
+      ->check(CLI::IsMember(record_forms()));
   add_source(command, options->form, "IN");
   add_unparsed(command, options->form);
   command->footer(
@@ -143,7 +108,7 @@ void add_decode(CLI::App& app, int& status) {
                    "Only rows for which this holds, as in 'timestamp>=1755392220'; may be repeated")
       ->type_name("CONDITION")
       ->allow_extra_args(false);
-  std::vector<std::string> forms(std::begin(kForms), std::end(kForms));
+  std::vector<std::string> forms = record_forms();
   forms.emplace_back("arrow");
   CLI::Option* to =
       command
