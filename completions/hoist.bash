@@ -67,7 +67,7 @@ _hoist_options() {
     "records") echo "--help" ;;
     "records encode") echo "--help -o --output --force --format --header --best --json" ;;
     "records append") echo "--help --commit-every --best --json" ;;
-    "records decode") echo "--help -o --output --force --rows --where --to --floats --skip-unparsed --keep-text" ;;
+    "records decode") echo "--help -o --output --force --rows --where --to --from --delimiter --no-header --floats --skip-unparsed --keep-text" ;;
     "records convert") echo "--help -o --output --force --to --from --delimiter --no-header --skip-unparsed --keep-text" ;;
     "records columns") echo "--help --select -o --output --force --to --floats" ;;
     "records info") echo "--help --plot --force --json" ;;
@@ -163,10 +163,12 @@ _hoist_values() {
     "records decode --rows") echo "@text" ;;
     "records decode --where") echo "@text" ;;
     "records decode --to") echo "jsonl csv lt lts ltu sym arrow" ;;
+    "records decode --from") echo "auto jsonl csv lt lts ltu sym lines" ;;
+    "records decode --delimiter") echo "@text" ;;
     "records decode --keep-text") echo "@text" ;;
     "records convert -o" | "records convert --output") echo "@file" ;;
     "records convert --to") echo "jsonl csv lt lts ltu sym" ;;
-    "records convert --from") echo "auto jsonl csv lt lts ltu sym" ;;
+    "records convert --from") echo "auto jsonl csv lt lts ltu sym lines" ;;
     "records convert --delimiter") echo "@text" ;;
     "records convert --keep-text") echo "@text" ;;
     "records columns --select") echo "@text" ;;

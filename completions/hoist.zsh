@@ -735,6 +735,9 @@ _hoist_records_decode() {
     --rows='[Rows A to B - 1, counted from 0]:A: ' \
     '*'--where='[Only rows for which this holds, as in '\''timestamp>=1755392220'\''; may be repeated]:CONDITION: ' \
     --to='[A format that the rows are converted to, as `hoist records convert` does; arrow as `hoist records columns` does]:TEXT:(jsonl csv lt lts ltu sym arrow)' \
+    --from='[What the rows of FILE are; auto\: what they look like, and what its name says; lines\: each is a record with one key]:TEXT:(auto jsonl csv lt lts ltu sym lines)' \
+    --delimiter='[What parts the fields of a CSV in FILE]:CHARACTER: ' \
+    --no-header'[FILE is CSV without a header\: its keys are 0, 1, and so on]' \
     --floats'[Arrow\: decimal numbers as float64, the nearest, in place of decimal128]' \
     --skip-unparsed'[Leave out rows that are no records, and say how many; else they are an error]' \
     --keep-text='[Make rows that are no records ones with this key and their text]:KEY: ' \
@@ -749,7 +752,7 @@ _hoist_records_convert() {
     '(-o --output)'--output='[Where to write; - is standard output]:OUT:_files' \
     --force'[Replace the output where it exists]' \
     --to='[The format; else the end of OUT'\''s name says it]:TEXT:(jsonl csv lt lts ltu sym)' \
-    --from='[What IN is in; auto\: by the end of its name, or by its first lines]:TEXT:(auto jsonl csv lt lts ltu sym)' \
+    --from='[What the rows of IN are; auto\: what they look like, and what its name says; lines\: each is a record with one key]:TEXT:(auto jsonl csv lt lts ltu sym lines)' \
     --delimiter='[What parts the fields of a CSV in IN]:CHARACTER: ' \
     --no-header'[IN is CSV without a header\: its keys are 0, 1, and so on]' \
     --skip-unparsed'[Leave out rows that are no records, and say how many; else they are an error]' \

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "records/limits.h"
 
@@ -24,30 +25,29 @@ size_t cut_block(std::string_view text, bool is_last, size_t block_text) {
 }
 
 Status BlockCutter::fill(size_t size) {
-  size_t filled = text_.size();
-  text_.resize(std::max(size, filled));
-  while (filled < text_.size()) {
-    const Result<size_t> count = read_(std::span(text_).subspan(filled));
-    if (!count) {
-      text_.resize(filled);
-      return count.error();
-    }
+  if (size > buffer_.size()) {
+    UninitializedArray<char> larger(size);
+    if (filled_ > 0) std::memcpy(larger.span().data(), buffer_.span().data(), filled_);
+    buffer_ = std::move(larger);
+  }
+  while (filled_ < size) {
+    const Result<size_t> count = read_(buffer_.span().subspan(filled_, size - filled_));
+    if (!count) return count.error();
     if (*count == 0) {
       ended_ = true;
       break;
     }
-    filled += *count;
-    if (!at_pauses_ || filled == text_.size()) continue;
+    filled_ += *count;
+    if (!at_pauses_ || filled_ == size) continue;
     paused_ = true;
     break;
   }
-  text_.resize(filled);
   return {};
 }
 
 // All whole lines, the last of them too.
 void BlockCutter::cut_lines(std::vector<std::string_view>& blocks) {
-  const std::string_view lines = std::string_view(text_).substr(0, text_.rfind('\n') + 1);
+  const std::string_view lines = text().substr(0, text().rfind('\n') + 1);
   while (used_ < lines.size()) {
     blocks.push_back(lines.substr(used_, cut_block(lines.substr(used_), true)));
     used_ += blocks.back().size();
@@ -61,7 +61,8 @@ std::vector<std::string_view> BlockCutter::rest() {
 }
 
 Result<std::vector<std::string_view>> BlockCutter::next() {
-  text_.erase(0, used_);
+  filled_ -= used_;
+  if (filled_ > 0) std::memmove(buffer_.span().data(), buffer_.span().data() + used_, filled_);
   used_ = 0;
   std::vector<std::string_view> blocks;
   size_t size = batch_;
@@ -71,15 +72,14 @@ Result<std::vector<std::string_view>> BlockCutter::next() {
       if (Status status = fill(size); !status) return status.error();
     }
     if (paused_) cut_lines(blocks);
-    const std::string_view text = text_;
-    while (used_ < text.size()) {
-      const size_t block = cut_block(text.substr(used_), ended_, block_text_);
+    while (used_ < filled_) {
+      const size_t block = cut_block(text().substr(used_), ended_, block_text_);
       if (block == 0) break;
-      blocks.push_back(text.substr(used_, block));
+      blocks.push_back(text().substr(used_, block));
       used_ += block;
     }
     if (ended_) break;
-    size = text_.size() + batch_;
+    size = filled_ + batch_;
   }
   return blocks;
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/uninitialized_array.h"
 #include "records/limits.h"
 
 namespace hoist::records {
@@ -41,12 +42,14 @@ class BlockCutter {
  private:
   void cut_lines(std::vector<std::string_view>& blocks);
   Status fill(size_t size);
+  std::string_view text() const { return {buffer_.span().data(), filled_}; }
 
   ReadText read_;
   size_t block_text_;
   size_t batch_;
-  std::string text_;
-  size_t used_ = 0;  // of text_, by blocks that were given
+  UninitializedArray<char> buffer_;
+  size_t filled_ = 0;  // of buffer_, by what was read
+  size_t used_ = 0;    // of that, by blocks that were given
   bool ended_ = false;
   bool at_pauses_ = false;
   bool paused_ = false;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/count_bytes.h"
 #include "base/varint.h"
 #include "records/block.h"
 #include "records/block_format.h"
@@ -118,8 +119,7 @@ void drop_empty_columns(Tokens& tokens) {
 }  // namespace
 
 size_t count_rows(std::string_view text) {
-  const auto newlines = static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
-  return newlines + (text.empty() || text.back() == '\n' ? 0 : 1);
+  return count_bytes(text, '\n') + (text.empty() || text.back() == '\n' ? 0 : 1);
 }
 
 std::string encode_checked_block(std::string_view text, const Dialect& dialect, Effort effort) {

@@ -1,7 +1,9 @@
 #include "records/writer.h"
 
+#include "container/file_lock.h"
 #include "container/reader.h"
 #include "records/block.h"
+#include "records/detect.h"
 #include "records/file_format.h"
 #include "records/limits.h"
 #include "records/reader.h"
@@ -15,6 +17,8 @@ constexpr size_t kSmallFile = size_t{64} << 10;  // bytes of text
 
 Result<RecordWriter> RecordWriter::create(const std::string& path, const RecordOptions& options) {
   if (Status status = check_output(path, options.output); !status) return status.error();
+  // Before the text is read: whether somebody appends to what is replaced.
+  if (const auto locked = container::lock_replaced(path); !locked) return locked.error();
   RecordWriter writer(options);
   writer.path_ = path;
   return writer;
@@ -56,7 +60,10 @@ Result<RecordWriter> RecordWriter::append(const std::string& path, const RecordO
 }
 
 Status RecordWriter::begin(std::string_view first_block) {
-  dialect_ = dialect_of(first_block, options_.format, options_.header);
+  dialect_ = dialect_of(first_block, {.format = options_.format,
+                                      .header = options_.header,
+                                      .file = options_.source,
+                                      .note = options_.note});
   if (options_.header == true && dialect_.format != Format::csv) {
     return fail(ErrorCode::invalid_argument, "only CSV has a header, and this is " +
                                                  std::string(name(dialect_.format)) +
@@ -65,7 +72,8 @@ Status RecordWriter::begin(std::string_view first_block) {
   const container::WriterOptions options{.kind = kFileKind,
                                          .metadata = encode_dialect(dialect_),
                                          .durable = options_.durable,
-                                         .output = options_.output};
+                                         .output = options_.output,
+                                         .lock_replaced = !empty_};
   Result<container::Writer> writer = fd_ >= 0 ? container::Writer::stream(fd_, options)
                                               : container::Writer::create(path_, options);
   if (!writer) return writer.error();

@@ -73,13 +73,29 @@ void add_floats(CLI::App* command, bool& floats) {
 }
 
 // What `convert` and `decode --to` share.
+void add_source(CLI::App* command, RecordForm& form, const std::string& in) {
+  std::vector<std::string> sources = {"auto"};
+  sources.insert(sources.end(), std::begin(kForms), std::end(kForms));
+  sources.emplace_back("lines");
+  command
+      ->add_option("--from", form.from,
+                   "What the rows of " + in +
+                       " are; auto: what they look like, and what its name says; lines: each is a "
+                       "record with one key")
+      ->check(CLI::IsMember(sources))
+      ->capture_default_str();
+  add_text(command, "--delimiter", form.delimiter, "What parts the fields of a CSV in " + in)
+      ->type_name("CHARACTER");
+  command->add_flag("--no-header", form.no_header,
+                    in + " is CSV without a header: its keys are 0, 1, and so on");
+}
+
 void add_unparsed(CLI::App* command, RecordForm& form) {
   CLI::Option* skip = command->add_flag(
       "--skip-unparsed", form.skip_unparsed,
       "Leave out rows that are no records, and say how many; else they are an error");
-  command
-      ->add_option("--keep-text", form.keep_text,
-                   "Make rows that are no records ones with this key and their text")
+  add_text(command, "--keep-text", form.keep_text,
+           "Make rows that are no records ones with this key and their text")
       ->type_name("KEY")
       ->excludes(skip);
 }
@@ -98,18 +114,7 @@ void add_convert(CLI::App& app, int& status) {
   const std::vector<std::string> forms(std::begin(kForms), std::end(kForms));
   command->add_option("--to", options->form.to, "The format; else the end of OUT's name says it")
       ->check(CLI::IsMember(forms));
-  std::vector<std::string> sources = {"auto"};
-  sources.insert(sources.end(), forms.begin(), forms.end());
-  command
-      ->add_option("--from", options->form.from,
-                   "What IN is in; auto: by the end of its name, or by its first lines")
-      ->check(CLI::IsMember(sources))
-      ->capture_default_str();
-  command
-      ->add_option("--delimiter", options->form.delimiter, "What parts the fields of a CSV in IN")
-      ->type_name("CHARACTER");
-  command->add_flag("--no-header", options->form.no_header,
-                    "IN is CSV without a header: its keys are 0, 1, and so on");
+  add_source(command, options->form, "IN");
   add_unparsed(command, options->form);
   command->footer(
       "jsonl is a JSON object a line, csv has a header, lt is key>>value key>>value, lts the same "
@@ -132,7 +137,7 @@ void add_decode(CLI::App& app, int& status) {
       ->capture_default_str()
       ->type_name("OUT");
   add_force(command, options->force);
-  command->add_option("--rows", options->rows, "Rows A to B - 1, counted from 0")->type_name("A:B");
+  add_text(command, "--rows", options->rows, "Rows A to B - 1, counted from 0")->type_name("A:B");
   command
       ->add_option("--where", options->where,
                    "Only rows for which this holds, as in 'timestamp>=1755392220'; may be repeated")
@@ -140,14 +145,20 @@ void add_decode(CLI::App& app, int& status) {
       ->allow_extra_args(false);
   std::vector<std::string> forms(std::begin(kForms), std::end(kForms));
   forms.emplace_back("arrow");
-  command
-      ->add_option(
-          "--to", options->form.to,
-          "A format that the rows are converted to, as `hoist records convert` does; arrow "
-          "as `hoist records columns` does")
-      ->check(CLI::IsMember(forms));
+  CLI::Option* to =
+      command
+          ->add_option(
+              "--to", options->form.to,
+              "A format that the rows are converted to, as `hoist records convert` does; arrow "
+              "as `hoist records columns` does")
+          ->check(CLI::IsMember(forms));
+  add_source(command, options->form, "FILE");
   add_floats(command, options->floats);
   add_unparsed(command, options->form);
+  for (const char* name :
+       {"--from", "--delimiter", "--no-header", "--floats", "--skip-unparsed", "--keep-text"}) {
+    command->get_option(name)->needs(to);
+  }
   command->footer(
       "Conditions are COLUMN=VALUE, or !=, <, <=, >, >= in place of =. `hoist records info` lists "
       "the\ncolumns; one with such a sign in its name stands between double quotes. Numbers are "
@@ -200,7 +211,7 @@ void add_info(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand("info", "Say what an .hrec file holds: bytes a column");
   auto options = std::make_shared<RecordsInfoOptions>();
   command->add_option("FILE", options->file, "The .hrec file")->required();
-  command->add_option("--plot", options->plot, "Draw what each column takes into an SVG file")
+  add_text(command, "--plot", options->plot, "Draw what each column takes into an SVG file")
       ->type_name("SVG");
   add_force(command, options->force);
   command->add_flag("--json", options->json, "Print as JSON");

@@ -1,6 +1,5 @@
 #include "ops/sort/chunk.h"
 
-#include <emmintrin.h>
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -14,6 +13,7 @@
 #include <mutex>
 
 #include "base/cgroup.h"
+#include "base/count_bytes.h"
 #include "base/counters.h"
 #include "base/crash_fallback.h"
 #include "ops/sort/messages.h"
@@ -26,26 +26,6 @@ constexpr uint64_t kReportBytes = uint64_t{4} << 20;  // between reports of prog
 constexpr uint64_t kSlack = 64;                       // readable bytes behind the last line
 constexpr uint64_t kEntryBytes = 2 * sizeof(Entry);   // the entry and its scratch space
 constexpr uint64_t kPipeReserve = uint64_t{1} << 36;  // address space asked for at most at once
-
-uint64_t count_bytes(const char* data, uint64_t size, char wanted) {
-  uint64_t count = 0;
-  const __m128i pattern = _mm_set1_epi8(wanted);
-  uint64_t at = 0;
-  while (at + 16 <= size) {
-    // 255 rounds are what a byte lane can count.
-    const uint64_t rounds = std::min<uint64_t>(255, (size - at) / 16);
-    __m128i lanes = _mm_setzero_si128();
-    for (uint64_t i = 0; i < rounds; ++i, at += 16) {
-      const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(data + at));
-      lanes = _mm_sub_epi8(lanes, _mm_cmpeq_epi8(bytes, pattern));
-    }
-    const __m128i sums = _mm_sad_epu8(lanes, _mm_setzero_si128());
-    count += static_cast<uint64_t>(_mm_cvtsi128_si64(sums)) +
-             static_cast<uint64_t>(_mm_cvtsi128_si64(_mm_unpackhi_epi64(sums, sums)));
-  }
-  for (; at < size; ++at) count += data[at] == wanted;
-  return count;
-}
 
 Error out_of_memory() { return fail(ErrorCode::exhausted, translate("memory exhausted"), ENOMEM); }
 
@@ -197,7 +177,7 @@ Result<uint64_t> ChunkReader::read_parallel(uint64_t room) {
       status = io_error("read failed", options_.files[file_], got.error().system_errno);
       return;
     }
-    pieces_[first + i] = {used_ + begin, *got, count_bytes(target, *got, options_.terminator)};
+    pieces_[first + i] = {used_ + begin, *got, count_bytes({target, *got}, options_.terminator)};
     if (*got < wanted) {
       const std::lock_guard lock(mutex);
       shortest = std::min<uint64_t>(shortest, begin + *got);
@@ -228,7 +208,7 @@ Result<uint64_t> ChunkReader::read_sequential(uint64_t room) {
   if (got < 0) return io_error("read failed", options_.files[file_], errno);
   if (got == 0) return 0;
   const auto size = static_cast<uint64_t>(got);
-  const uint64_t terminators = count_bytes(target, size, options_.terminator);
+  const uint64_t terminators = count_bytes({target, size}, options_.terminator);
   // Short reads, as from a pipe, make one piece together.
   if (!pieces_.empty() && pieces_.back().size < kPieceBytes) {
     pieces_.back().size += size;

@@ -1,7 +1,9 @@
 #include "records/convert/row_chunks.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "base/count_bytes.h"
 #include "records/convert/characters.h"
 #include "records/limits.h"
 
@@ -21,8 +23,8 @@ size_t RowCutter::find_row_end() {
 void RowCutter::cut(size_t end, std::vector<RowChunk>& chunks) {
   if (end == begin_) return;
   RowChunk chunk{.text = text_.substr(begin_, end - begin_), .first_line = lines_};
-  lines_ += static_cast<uint64_t>(std::count(chunk.text.begin(), chunk.text.end(), '\n'));
-  if (!started_ && chunk.text.starts_with(kByteOrderMark)) {
+  lines_ += count_bytes(chunk.text, '\n');
+  if (!started_ && rules_.form != TextForm::lines && chunk.text.starts_with(kByteOrderMark)) {
     chunk.text.erase(0, kByteOrderMark.size());
   }
   started_ = true;

@@ -7,6 +7,7 @@
 
 #include "base/test_seed.h"
 #include "device/test_devices.h"
+#include "records/detect.h"
 #include "records/gpu/column_loader_testing.h"
 
 namespace hoist::records {
