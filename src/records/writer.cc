@@ -9,6 +9,11 @@
 #include "records/reader.h"
 
 namespace hoist::records {
+namespace {
+
+constexpr size_t kSmallFile = size_t{64} << 10;  // bytes of text
+
+}  // namespace
 
 Result<RecordWriter> RecordWriter::create(const std::string& path, const RecordOptions& options) {
   if (Status status = check_output(path, options.output); !status) return status.error();
@@ -112,10 +117,14 @@ Status RecordWriter::commit() {
 Status RecordWriter::write_blocks(std::span<const std::string_view> blocks) {
   ThreadPool& pool = options_.pool != nullptr ? *options_.pool : ThreadPool::process();
   std::vector<std::string> stored(blocks.size());
+  // A batch of little text is all of a new file: --best takes milliseconds.
+  const bool is_small_file =
+      !appending_ && rows_ == 0 && blocks.size() == 1 && blocks[0].size() <= kSmallFile;
+  const Effort effort = is_small_file ? Effort::best : options_.effort;
   Dialect later = dialect_;
   later.starts_with_header = false;
   pool.parallel_for(blocks.size(), [&](size_t i) {
-    stored[i] = encode_checked_block(blocks[i], i == 0 ? dialect_ : later, options_.effort);
+    stored[i] = encode_checked_block(blocks[i], i == 0 ? dialect_ : later, effort);
   });
   dialect_ = later;
   for (size_t i = 0; i < blocks.size(); ++i) {
