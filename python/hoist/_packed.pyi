@@ -23,7 +23,13 @@ class Plan:
 
 class Matrix:
     def __init__(
-        self, packed: Any, rows: int, columns: int, escapes: int, stream: Optional[int] = None
+        self,
+        packed: int,
+        bytes: int,
+        gpu: Optional[int],
+        rows: int,
+        columns: int,
+        escapes: int,
     ) -> None: ...
     def multiply(
         self, x: int, count: int, x_stride: int, y: int, bias: int, stream: int

@@ -10,6 +10,7 @@ those of more take it from the device's pool, in the order of the same stream.""
 
 import importlib
 import threading
+from functools import lru_cache
 from typing import Any, FrozenSet, List, Optional
 
 from hoist import _packed, _packed_ops
@@ -45,6 +46,12 @@ def _of_a_thread_without_modes(keys: Any) -> FrozenSet[int]:
     return found[0]
 
 
+@lru_cache(maxsize=None)
+def _keys_on(device: Any) -> FrozenSet[int]:
+    """Of tensors there that are memory and nothing else."""
+    return _of_a_thread_without_modes(lambda: _keys_of(torch.empty(0, device=device)))
+
+
 # What the dispatcher looks at besides the operands, where nothing looks on.
 _NOTHING_LOOKS_ON = _of_a_thread_without_modes(_included)
 
@@ -66,12 +73,11 @@ class Matrix:
         self._packed = packed
         self._address = packed.data_ptr()
         self._gpu = packed.get_device()  # -1: the CPU
-        self._keys = _of_a_thread_without_modes(
-            lambda: _keys_of(torch.empty(0, dtype=_bfloat16, device=packed.device))
-        )
+        self._keys = _keys_on(packed.device)
         self._most = _packed_ops.most_fused(packed)
+        gpu = self._gpu if self._gpu >= 0 else None
         self._native = _packed.Matrix(
-            packed.detach(), rows, columns, escapes, None if self._gpu < 0 else 0
+            self._address, packed.numel(), gpu, rows, columns, escapes
         )
 
     def _serves(self, tensor: Any) -> bool:
