@@ -3,7 +3,10 @@
 #include <fmt/core.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
+#include "base/file.h"
+#include "base/log.h"
 #include "service/api/routes.h"
 #include "service/monitoring/routes.h"
 
@@ -22,6 +25,9 @@ Result<std::unique_ptr<Service>> Service::open(const ServiceOptions& options) {
   auto nodes = Nodes::open(options.node, *service->store_);
   if (!nodes) return nodes.error();
   service->nodes_ = *std::move(nodes);
+  if (Status restored = service->keeper_.restore(service->sessions_); !restored) {
+    return restored.error();
+  }
   service->monitor_ = std::make_unique<Monitor>(options.node.folder, options.most_requests,
                                                 [own = service.get()] { return own->facts(); });
   return service;
@@ -29,7 +35,7 @@ Result<std::unique_ptr<Service>> Service::open(const ServiceOptions& options) {
 
 void Service::add_routes(net::HttpRouter& router) {
   add_monitoring_routes(router, *monitor_, options_.threads);
-  const Api api{sessions_, *nodes_, *monitor_, events_};
+  const Api api{sessions_, *nodes_, *monitor_, events_, keeper_};
   add_session_routes(router, api);
   add_observation_routes(router, api);
   add_prediction_routes(router, api);
@@ -41,8 +47,27 @@ void Service::add_routes(net::HttpRouter& router) {
 }
 
 void Service::sweep() {
-  sessions_.sweep(
-      [this](const Session& session) { events_.session_destroyed(session, "expired"); });
+  sessions_.sweep([this](const Session& session) {
+    events_.session_destroyed(session, "expired");
+    if (Status forgotten = keeper_.forget(session); !forgotten) {
+      log(LogLevel::error, "{}", forgotten.error().message);
+    }
+  });
+}
+
+Status load_session_defaults(const std::string& file) {
+  constexpr size_t kMost = 1 << 20;
+  const Result<std::string> text = read_file(file, kMost);
+  if (!text) return text.error();
+  const auto json = nlohmann::ordered_json::parse(*text, nullptr, false);
+  if (!json.is_object()) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("{} is no JSON object, such as {{\"recall_threshold\": 0.2}}", file));
+  }
+  const SessionConfig::Faults faults = SessionConfig::set_defaults(json);
+  if (faults.empty()) return {};
+  const auto& [key, fault] = *faults.begin();
+  return fail(ErrorCode::invalid_argument, fmt::format("{}: {}: {}", file, key, fault));
 }
 
 ServiceFacts Service::facts() const {

@@ -15,6 +15,7 @@
 #include "service/api/events.h"
 #include "service/monitoring/monitor.h"
 #include "service/node/nodes.h"
+#include "service/session/session_keeper.h"
 #include "service/session/session_table.h"
 
 namespace hoist::service {
@@ -23,6 +24,7 @@ struct ServiceOptions {
   NodeOptions node;
   SessionTable::Options sessions;
   unsigned threads = 1;
+  bool durable_sessions = false;    // they survive a restart
   uint64_t most_requests = 10'000;  // under way at once
 };
 
@@ -43,16 +45,23 @@ class Service {
 
  private:
   Service(const ServiceOptions& options, std::unique_ptr<SideStore> store)
-      : options_(options), store_(std::move(store)), sessions_(options.sessions) {}
+      : options_(options),
+        store_(std::move(store)),
+        sessions_(options.sessions),
+        keeper_(options.durable_sessions ? store_.get() : nullptr) {}
   ServiceFacts facts() const;
 
   const ServiceOptions options_;
   std::unique_ptr<SideStore> store_;
   SessionTable sessions_;
   std::unique_ptr<Nodes> nodes_;
+  SessionKeeper keeper_;
   Events events_;
   std::function<uint64_t()> connections_;
   std::unique_ptr<Monitor> monitor_;
 };
+
+// Defaults of sessions from a file, a JSON object of their keys: {"recall_threshold": 0.2}.
+Status load_session_defaults(const std::string& file);
 
 }  // namespace hoist::service

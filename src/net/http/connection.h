@@ -65,6 +65,7 @@ class HttpConnection {
   void begin_upload();
   void begin_websocket();
   void refuse(int status, std::string allow = {}, unsigned retry_after = 1);
+  void refuse(HttpResponse response);
   void give_up(int status);
   void respond(HttpResponse response);
 

@@ -77,6 +77,9 @@ void HttpConnection::begin_request() {
   if (!match.route) return refuse(match.status, std::move(match.allow));
   incoming.route = match.route;
   request.parameters = std::move(match.parameters);
+  if (const auto& check = loop_.state().options.check) {
+    if (auto refused = check(request)) return refuse(*std::move(refused));
+  }
   if (!admit()) return;
   const bool has_body = incoming.parser->state() == HttpParser::State::body;
   if (has_body && head.expects_continue) output_.add("HTTP/1.1 100 Continue\r\n\r\n");
@@ -175,6 +178,10 @@ void HttpConnection::refuse(int status, std::string allow, unsigned retry_after)
     ++loop_.state().counters.refused;
     response.headers.push_back({"retry-after", std::to_string(retry_after)});
   }
+  refuse(std::move(response));
+}
+
+void HttpConnection::refuse(HttpResponse response) {
   const HttpHead& head = incoming_->parser->head();
   if (head.expects_continue || head.content_length > kSkippedBody) {
     incoming_->keep_alive = false;

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -52,6 +53,9 @@ struct HttpServerOptions {
   uint64_t linger_ms = 2'000;  // for a client that still sends when it is refused
   uint64_t ping_ms = 30'000;   // of silence, before a WebSocket is asked, and until it is closed
 
+  // Sees every request that has a route, before its body is read: what it answers goes out instead.
+  // Credentials are checked here. On the loops' threads.
+  std::function<std::optional<HttpResponse>(const HttpRequest& request)> check = {};
   // Sees every response before it goes out, those of the server itself too, and may change it. On
   // the loops' threads.
   std::function<void(const HttpExchange& exchange, HttpResponse& response)> on_response = {};

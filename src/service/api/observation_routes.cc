@@ -37,6 +37,7 @@ net::HttpResponse observe_once(const Api& api, Request request, Session& session
   const std::lock_guard lock(session.mutex);
   const auto learned = observe(session, **node, std::move(observation));
   if (!learned) return refused(learned.error(), std::nullopt);
+  if (Status kept = api.keeper.keep(session); !kept) return error_response(kept.error());
   return json_response({{"status", "okay"},
                         {"session_id", session.id},
                         {"processor_id", session.node},
@@ -125,6 +126,7 @@ net::HttpResponse observe_sequence(const Api& api, Request request, Session& ses
     last = *name;
     learned.push_back(*name);
   }
+  if (Status kept = api.keeper.keep(session); !kept) return error_response(kept.error());
   return json_response({{"status", "completed"},
                         {"processor_id", session.node},
                         {"observations_processed", sequence.observations.size()},
@@ -155,6 +157,7 @@ net::HttpResponse learn_now(const Api& api, Session& session) {
   const size_t events = session.stm.size();
   const auto name = learn(session, **node);
   if (!name) return error_response(name.error());
+  if (Status kept = api.keeper.keep(session); !kept) return error_response(kept.error());
   return json_response(
       {{"status", "learned"},
        {"pattern_name", *name},
@@ -169,6 +172,7 @@ net::HttpResponse clear_all(const Api& api, Session& session) {
   const std::lock_guard lock(session.mutex);
   if (Status cleared = api.nodes.clear(**node); !cleared) return error_response(cleared.error());
   session.clear();
+  if (Status kept = api.keeper.keep(session); !kept) return error_response(kept.error());
   return json_response({{"status", "cleared"}, {"session_id", session.id}, {"scope", "all"}});
 }
 
@@ -212,9 +216,12 @@ void add_observation_routes(net::HttpRouter& router, const Api& api) {
       });
   api.add_for_session(
       router, Work::other, "POST", "/sessions/{id}/clear-stm",
-      [](Request, Shared session) {
+      [api](Request, Shared session) {
         const std::lock_guard lock(session->mutex);
         session->clear();
+        if (Status kept = api.keeper.keep(*session); !kept) {
+          return error_response(kept.error());
+        }
         return json_response({{"status", "cleared"}, {"session_id", session->id}});
       },
       "not found");

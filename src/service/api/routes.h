@@ -9,6 +9,7 @@
 #include "service/api/events.h"
 #include "service/monitoring/monitor.h"
 #include "service/node/nodes.h"
+#include "service/session/session_keeper.h"
 #include "service/session/session_table.h"
 
 namespace hoist::service {
@@ -19,6 +20,7 @@ struct Api {
   Nodes& nodes;
   Monitor& monitor;
   Events& events;
+  SessionKeeper& keeper;
 
   using Answer = std::function<net::HttpResponse(const net::HttpRequest&)>;
   // A route that is answered at once.

@@ -82,11 +82,18 @@ net::HttpResponse create(const Api& api, const net::HttpRequest& request) {
     response.headers.push_back({"retry-after", "60"});
     return response;
   }
+  {
+    const std::lock_guard lock((*session)->mutex);
+    if (Status kept = api.keeper.keep(**session); !kept) {
+      api.sessions.remove((*session)->id);
+      return error_response(kept.error());
+    }
+  }
   api.events.session_created(**session);
   return json_response(session_json(**session, (*session)->ttl_seconds));
 }
 
-net::HttpResponse configure(const net::HttpRequest& request, Session& session) {
+net::HttpResponse configure(const Api& api, const net::HttpRequest& request, Session& session) {
   BodyFaults faults;
   const auto body = parse_body(request.body, faults);
   if (!body) return faults.response();
@@ -102,11 +109,12 @@ net::HttpResponse configure(const net::HttpRequest& request, Session& session) {
   const std::lock_guard lock(session.mutex);
   const SessionConfig::Faults refused = session.config.update(config);
   if (!refused.empty()) return refused_config(refused);
+  if (Status kept = api.keeper.keep(session); !kept) return error_response(kept.error());
   return json_response(
       {{"status", "okay"}, {"message", "Configuration updated"}, {"session_id", session.id}});
 }
 
-net::HttpResponse extend(const net::HttpRequest& request, Session& session) {
+net::HttpResponse extend(const Api& api, const net::HttpRequest& request, Session& session) {
   int64_t ttl = 3600;
   if (const std::string* text = request.argument("ttl_seconds")) {
     const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), ttl);
@@ -118,6 +126,10 @@ net::HttpResponse extend(const net::HttpRequest& request, Session& session) {
     }
   }
   session.expires_ms = now_ms() + ttl * 1000;
+  {
+    const std::lock_guard lock(session.mutex);
+    if (Status kept = api.keeper.keep(session); !kept) return error_response(kept.error());
+  }
   return json_response({{"status", "extended"}, {"session_id", session.id}, {"ttl_seconds", ttl}});
 }
 
@@ -172,6 +184,9 @@ void add_session_routes(net::HttpRouter& router, const Api& api) {
     const Shared session = api.sessions.remove(id);
     if (session == nullptr) return detail(404, fmt::format("Session {} not found", id));
     api.events.session_destroyed(*session, "explicit_delete");
+    if (Status forgotten = api.keeper.forget(*session); !forgotten) {
+      return error_response(forgotten.error());
+    }
     return json_response({{"status", "deleted"}, {"session_id", id}});
   });
   api.add_for_session(router, kOther, "GET", "/sessions/{id}/config", [](Request, Shared session) {
@@ -180,10 +195,12 @@ void add_session_routes(net::HttpRouter& router, const Api& api) {
   });
   api.add_for_session(
       router, kOther, "POST", "/sessions/{id}/config",
-      [](Request request, Shared session) { return configure(request, *session); }, "not found");
+      [api](Request request, Shared session) { return configure(api, request, *session); },
+      "not found");
   api.add_for_session(
       router, kOther, "POST", "/sessions/{id}/extend",
-      [](Request request, Shared session) { return extend(request, *session); }, "not found");
+      [api](Request request, Shared session) { return extend(api, request, *session); },
+      "not found");
 }
 
 }  // namespace hoist::service
