@@ -35,11 +35,14 @@ Result<std::unique_ptr<Service>> Service::open(const ServiceOptions& options) {
 
 void Service::add_routes(net::HttpRouter& router) {
   add_monitoring_routes(router, *monitor_, options_.threads);
-  const Api api{sessions_, *nodes_, *monitor_, events_, keeper_};
+  const Api api{sessions_, *nodes_, *monitor_, events_, keeper_, snapshots_, background_};
   add_session_routes(router, api);
   add_observation_routes(router, api);
   add_prediction_routes(router, api);
   add_node_routes(router, api);
+  add_bulk_routes(router, api);
+  add_transfer_routes(router, api);
+
   router.add_websocket("/ws/events",
                        [this](const net::HttpRequest&, std::shared_ptr<net::WebSocket> socket) {
                          return events_.listen(std::move(socket), sessions_.size());

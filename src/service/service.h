@@ -13,8 +13,10 @@
 
 #include "net/http/router.h"
 #include "service/api/events.h"
+#include "service/background.h"
 #include "service/monitoring/monitor.h"
 #include "service/node/nodes.h"
+#include "service/node/snapshots.h"
 #include "service/session/session_keeper.h"
 #include "service/session/session_table.h"
 
@@ -48,7 +50,9 @@ class Service {
       : options_(options),
         store_(std::move(store)),
         sessions_(options.sessions),
-        keeper_(options.durable_sessions ? store_.get() : nullptr) {}
+        keeper_(options.durable_sessions ? store_.get() : nullptr),
+        snapshots_(options.node.folder),
+        background_(2) {}
   ServiceFacts facts() const;
 
   const ServiceOptions options_;
@@ -59,6 +63,8 @@ class Service {
   Events events_;
   std::function<uint64_t()> connections_;
   std::unique_ptr<Monitor> monitor_;
+  Snapshots snapshots_;
+  Background background_;  // last: what runs there uses the rest
 };
 
 // Defaults of sessions from a file, a JSON object of their keys: {"recall_threshold": 0.2}.

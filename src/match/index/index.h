@@ -101,6 +101,14 @@ struct KnownPattern {
   std::string metadata;  // JSON text, empty where there is none
 };
 
+// A pattern that a visit of all comes to; what it views is valid until the visit goes on.
+struct VisitedPattern {
+  std::string name;
+  std::vector<std::vector<std::string_view>> events;
+  uint32_t frequency = 0;
+  std::shared_ptr<const EmotiveList> emotives;  // null without
+};
+
 // How often a symbol was learned, and in how many of the patterns it is.
 struct SymbolStats {
   std::string_view symbol;
@@ -187,6 +195,8 @@ class Index {
   // The symbol of an id in a record, valid for as long as the index lives.
   std::string_view symbol(uint32_t id) const;
 
+  // Calls `visit` for each pattern of this moment, in no order, until it says false.
+  void visit(const std::function<bool(const VisitedPattern& pattern)>& visit) const;
   // All symbols that were ever learned. Symbols are valid for as long as the index lives.
   std::vector<SymbolStats> symbols() const;
 

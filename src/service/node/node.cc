@@ -110,41 +110,64 @@ Status Node::read_back(Contents& contents) const {
               fmt::format("what the service's store has of node {} is damaged", id_));
 }
 
+Result<std::shared_ptr<match::Index>> Node::index_to_learn_in(Contents& contents) {
+  const std::lock_guard lock(mutex_);
+  if (contents.index != nullptr) return contents.index;
+  auto made = open_index(contents.number, true);
+  if (!made) return made.error();
+  contents.index = *std::move(made);
+  return contents.index;
+}
+
+Result<std::string> Node::learn_in(Contents& contents, match::Index& index,
+                                   const PatternRecord& record) {
+  match::LearnOptions options;
+  options.name = record.name;
+  options.frequency = record.frequency;
+  options.more_emotives = record.emotives;
+  match::PatternText pattern = match::pattern_of(record.events);
+  std::string merged;
+  if (!record.metadata.empty()) {
+    const auto before =
+        index.metadata(record.name.empty() ? match::pattern_name(pattern) : record.name);
+    merged = merge(before ? *before : std::string(), record.metadata);
+    options.metadata = merged;
+  }
+  auto learned = index.learn(pattern, options);
+  if (!learned) return learned.error();
+  return std::move(learned->name);
+}
+
 Result<std::string> Node::learn(const std::vector<Event>& events,
                                 const match::EmotiveList& emotives,
                                 const PatternMetadata& metadata) {
   size_t symbols = 0;
   for (const Event& event : events) symbols += event.size();
   if (symbols < match::kMinPatternTokens) return std::string();
+  PatternRecord record;
+  record.events = events;
+  record.emotives = emotives;
+  record.metadata = metadata;
 
   // Without metadata and emotives learnings need not wait for one another.
-  std::shared_ptr<match::Index> index = this->index();
   std::unique_lock lock(learning_, std::defer_lock);
-  if (!metadata.empty() || !emotives.empty() || index == nullptr) {
-    lock.lock();
-    index = this->index();
-  }
+  if (!metadata.empty() || !emotives.empty()) lock.lock();
   const std::shared_ptr<Contents> contents = this->contents();
-  if (index == nullptr) {
-    auto made = open_index(contents->number, true);
-    if (!made) return made.error();
-    index = *std::move(made);
-    const std::lock_guard own(mutex_);
-    contents->index = index;
-  }
-  match::LearnOptions options;
-  options.more_emotives = emotives;
-  std::string merged;
-  match::PatternText pattern = match::pattern_of(events);
-  if (!metadata.empty()) {
-    const auto before = index->metadata(match::pattern_name(pattern));
-    merged = merge(before ? *before : std::string(), metadata);
-    options.metadata = merged;
-  }
-  auto learned = index->learn(pattern, options);
-  if (!learned) return learned.error();
+  const auto index = index_to_learn_in(*contents);
+  if (!index) return index.error();
+  auto name = learn_in(*contents, **index, record);
+  if (!name) return name.error();
   if (Status noted = note_affinities(*contents, events, emotives); !noted) return noted.error();
-  return std::move(learned->name);
+  return name;
+}
+
+Status Node::learn(const PatternRecord& record) {
+  const std::lock_guard lock(learning_);
+  const std::shared_ptr<Contents> contents = this->contents();
+  const auto index = index_to_learn_in(*contents);
+  if (!index) return index.error();
+  if (auto name = learn_in(*contents, **index, record); !name) return name.error();
+  return note_affinities(*contents, record.events, record.emotives);
 }
 
 Status Node::note_affinities(Contents& contents, const std::vector<Event>& events,
@@ -219,9 +242,14 @@ Status Node::clear(uint64_t number) {
   const std::lock_guard learning(learning_);
   auto fresh = std::make_shared<Contents>();
   fresh->number = number;
-  const std::shared_ptr<Contents> before = contents();
   SideStore::Batch batch;
-  batch.put(keys::kNode + id_, node_key_part(number));
+  return replace(std::move(fresh), batch);
+}
+
+// With `learning_` held.
+Status Node::replace(std::shared_ptr<Contents> fresh, SideStore::Batch& batch) {
+  const std::shared_ptr<Contents> before = contents();
+  batch.put(keys::kNode + id_, node_key_part(fresh->number));
   for (const std::string_view kind : {keys::kAffinity, keys::kVector, keys::kFinalized}) {
     batch.remove_prefix(std::string(kind) + node_key_part(before->number));
   }
@@ -234,7 +262,9 @@ Status Node::clear(uint64_t number) {
   // process ends meanwhile goes at the next start.
   std::error_code error;
   std::filesystem::remove_all(folder(before->number), error);
-  if (error) log(LogLevel::warn, "cannot remove {}: {}", folder(before->number), error.message());
+  if (error) {
+    log(LogLevel::warn, "cannot remove {}: {}", folder(before->number), error.message());
+  }
   return {};
 }
 

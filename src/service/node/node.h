@@ -9,9 +9,11 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -41,6 +43,15 @@ struct ObservedVectors {
   std::vector<double> sum;
 };
 
+// A pattern with all that is kept of it (pattern_lines.h).
+struct PatternRecord {
+  std::string name;  // empty: that of its text
+  std::vector<Event> events;
+  uint32_t frequency = 1;
+  match::EmotiveList emotives;
+  PatternMetadata metadata;
+};
+
 class Node {
  public:
   // Reads back what `store` has of it. `number` names its folder and its keys in the store.
@@ -52,7 +63,10 @@ class Node {
   // The name of the pattern, without prefix; empty where it has fewer than two symbols.
   Result<std::string> learn(const std::vector<Event>& events, const match::EmotiveList& emotives,
                             const PatternMetadata& metadata);
+  // Learns one that an export wrote, or anybody else: with its name, frequency and emotives.
+  Status learn(const PatternRecord& record);
   Status forget(std::string_view name);
+
   // Null while there is none.
   std::shared_ptr<match::Index> index() const;
   const Affinities& affinities() const { return contents()->affinities; }
@@ -68,6 +82,14 @@ class Node {
   // Takes all away that was learned. `number` is the one that it has from then on.
   Status clear(uint64_t number);
 
+  // Writes everything that clear() would take away as lines: a head, then a pattern each.
+  // `cancelled` where `write` says false.
+  Status save(const std::function<bool(std::string_view line)>& write) const;
+  // Puts what save() wrote in the place of what is there, all at once, when the last line was read.
+  // `read` gives a line, or nothing at the end. Where that fails nothing has changed.
+  Result<uint64_t> restore(uint64_t number,
+                           const std::function<Result<std::optional<std::string>>()>& read);
+
   // For how often it is used, and when last.
   void note_use();
   uint64_t uses() const { return uses_.load(std::memory_order_relaxed); }
@@ -75,7 +97,7 @@ class Node {
   std::chrono::system_clock::time_point last_used() const;
 
  private:
-  // What clear() replaces.
+  // What clear() and restore() replace.
   struct Contents {
     uint64_t number = 0;
     std::shared_ptr<match::Index> index;
@@ -88,10 +110,17 @@ class Node {
       : id_(std::move(id)), options_(options), store_(store) {}
   std::shared_ptr<Contents> contents() const;
   Result<std::shared_ptr<match::Index>> open_index(uint64_t number, bool create) const;
+  Result<std::shared_ptr<match::Index>> index_to_learn_in(Contents& contents);
+
   std::string folder(uint64_t number) const;
   Status read_back(Contents& contents) const;
   Status note_affinities(Contents& contents, const std::vector<Event>& events,
                          const match::EmotiveList& emotives);
+  Result<std::string> learn_in(Contents& contents, match::Index& index,
+                               const PatternRecord& record);
+  std::string head_line(const Contents& contents) const;
+  Status read_head(Contents& contents, std::string_view line, SideStore::Batch& batch) const;
+  Status replace(std::shared_ptr<Contents> fresh, SideStore::Batch& batch);
 
   const std::string id_;
   const NodeOptions options_;

@@ -89,4 +89,9 @@ std::vector<std::shared_ptr<Node>> Nodes::all() const {
 
 Status Nodes::clear(Node& node) { return node.clear(next_number_++); }
 
+Result<uint64_t> Nodes::restore(Node& node,
+                                const std::function<Result<std::optional<std::string>>()>& read) {
+  return node.restore(next_number_++, read);
+}
+
 }  // namespace hoist::service

@@ -22,6 +22,9 @@ class Nodes {
   // Those that were asked for, by name.
   std::vector<std::shared_ptr<Node>> all() const;
   Status clear(Node& node);
+  // Node::restore()
+  Result<uint64_t> restore(Node& node,
+                           const std::function<Result<std::optional<std::string>>()>& read);
 
  private:
   Nodes(const NodeOptions& options, SideStore& store) : options_(options), store_(store) {}

@@ -1,6 +1,7 @@
 // Predictions of a state, as the text of their JSON.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,5 +21,9 @@ struct Predictions {
 // `state` has no empty events.
 Result<Predictions> predict(const Node& node, const std::vector<Event>& state,
                             const SessionConfig& config);
+// Of several states in one scan.
+Result<std::vector<Predictions>> predict(const Node& node,
+                                         std::span<const std::vector<Event>> states,
+                                         const SessionConfig& config);
 
 }  // namespace hoist::service

@@ -45,8 +45,16 @@ bool Vectors::add(std::string_view name, std::span<const double> vector) {
   if (!places_.emplace(name, names_.size()).second) return false;
   dimension_ = vector.size();
   names_.emplace_back(name);
-  for (const double number : vector) numbers_.push_back(length > 0 ? number / length : 0);
+  numbers_.insert(numbers_.end(), vector.begin(), vector.end());
+  lengths_.push_back(length);
   return true;
+}
+
+void Vectors::visit(const std::function<void(std::span<const double>)>& visit) const {
+  const std::shared_lock lock(mutex_);
+  for (size_t i = 0; i < names_.size(); ++i) {
+    visit(std::span(numbers_).subspan(i * dimension_, dimension_));
+  }
 }
 
 std::vector<std::string> Vectors::nearest(std::span<const double> vector, size_t count) const {
@@ -61,7 +69,7 @@ std::vector<std::string> Vectors::nearest(std::span<const double> vector, size_t
     const double* numbers = numbers_.data() + i * dimension_;
     double product = 0;
     for (size_t k = 0; k < dimension_; ++k) product += numbers[k] * vector[k];
-    found[i] = {product, i};
+    found[i] = {lengths_[i] > 0 ? product / lengths_[i] : 0, i};
   }
   const size_t wanted = std::min(count, found.size());
   std::partial_sort(found.begin(), found.begin() + static_cast<ptrdiff_t>(wanted), found.end(),

@@ -8,6 +8,7 @@
 // Thread-safe.
 #pragma once
 
+#include <functional>
 #include <mutex>
 #include <shared_mutex>
 #include <span>
@@ -32,6 +33,8 @@ class Vectors {
   size_t size() const;
   // Whether it is new and of the others' length; else it is left out.
   bool add(std::string_view name, std::span<const double> vector);
+  // As they were added.
+  void visit(const std::function<void(std::span<const double>)>& visit) const;
   // The names of at most `count` vectors, nearest first.
   std::vector<std::string> nearest(std::span<const double> vector, size_t count = kNearest) const;
 
@@ -39,7 +42,8 @@ class Vectors {
   mutable std::shared_mutex mutex_;
   size_t dimension_ = 0;
   std::vector<std::string> names_;
-  std::vector<double> numbers_;  // one vector after the other, each of length 1 or 0
+  std::vector<double> numbers_;  // one vector after the other
+  std::vector<double> lengths_;
   std::unordered_map<std::string, size_t> places_;
 };
 
