@@ -4,10 +4,12 @@
     kato_suite.py CHECKOUT --port 8000 [-o RESULT.txt] [--workers 2] [-k EXPRESSION]
 
 CHECKOUT is a folder with KATO's repository. The tests connect to the ports 8000 to 8003 of
-localhost; what they connect to there is led to --port. They skip where nothing answers, so what
-counts is how many passed. Needs pytest, pytest-asyncio, pytest-timeout, requests, httpx, redis,
-qdrant-client and websocket-client (and pytest-xdist for --workers); --python names the interpreter
-that has them.
+localhost; what they connect to there is led to --port. Some thirty of them look into KATO's Redis
+after their requests; --redis answers these looks from GET /pattern and /symbols. Tests skip where
+nothing answers, so what counts is how many passed.
+
+Needs pytest, pytest-asyncio, pytest-timeout, requests, httpx, redis, qdrant-client, websockets and
+websocket-client (and pytest-xdist for --workers); --python names the interpreter that has them.
 """
 
 import argparse
@@ -21,6 +23,7 @@ import tempfile
 import urllib.request
 import xml.etree.ElementTree
 
+HERE = pathlib.Path(__file__).resolve().parent
 # They import KATO's own modules or talk to its databases.
 NOT_HTTP_ONLY = (
     "gpu/test_encoder.py",
@@ -30,40 +33,6 @@ NOT_HTTP_ONLY = (
     "unit/test_affinity_weighted_matching.py",
     "unit/test_error_handling_module.py",
 )
-PORT_PLUGIN = """
-import os
-import socket
-
-_connect, _connect_ex = socket.socket.connect, socket.socket.connect_ex
-
-
-def _led(address):
-    if isinstance(address, tuple) and address[1] in (8000, 8001, 8002, 8003):
-        return ("127.0.0.1", int(os.environ["KATO_SUITE_PORT"]))
-    return address
-
-
-class _Socket(socket.socket):
-    def connect(self, address):
-        return _connect(self, _led(address) if self.family == socket.AF_INET else address)
-
-    def connect_ex(self, address):
-        return _connect_ex(self, _led(address) if self.family == socket.AF_INET else address)
-
-
-socket.socket.connect = _Socket.connect
-socket.socket.connect_ex = _Socket.connect_ex
-_addresses = socket.getaddrinfo
-
-
-def _only_ipv4(host, port, family=0, *rest, **named):
-    if host in ("localhost", b"localhost"):
-        host, family = "127.0.0.1", socket.AF_INET
-    return _addresses(host, port, family, *rest, **named)
-
-
-socket.getaddrinfo = _only_ipv4
-"""
 
 
 def tests_of(checkout):
@@ -75,18 +44,18 @@ def tests_of(checkout):
 
 
 def run_pytest(arguments, files, scratch):
-    (scratch / "kato_suite_port.py").write_text(PORT_PLUGIN)
     report = scratch / "report.xml"
     command = [arguments.python, "-m", "pytest", "-q", "--no-header", "--tb=short", "-p",
-               "kato_suite_port", "-p", "no:cacheprovider", f"--junitxml={report}",
+               "kato_suite_plugin", "-p", "no:cacheprovider", f"--junitxml={report}",
                f"--timeout={arguments.timeout}", "-o", "addopts=", "-o", "console_output_style=count"]
     if arguments.workers > 1:
         command += ["-n", str(arguments.workers), "--dist", "loadfile"]
     if arguments.k:
         command += ["-k", arguments.k]
     environment = dict(os.environ, KATO_SUITE_PORT=str(arguments.port),
+                       KATO_SUITE_REDIS=str(int(arguments.redis)),
                        KATO_BASE_URL="http://localhost:8000",
-                       PYTHONPATH=os.pathsep.join([str(scratch), str(arguments.checkout)]))
+                       PYTHONPATH=os.pathsep.join([str(HERE), str(arguments.checkout)]))
     environment.pop("http_proxy", None)
     subprocess.run([*command, *map(str, files)], cwd=arguments.checkout / "tests", env=environment,
                    stdout=None if arguments.verbose else subprocess.DEVNULL,
@@ -131,6 +100,8 @@ def main():
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--timeout", type=int, default=60, help="seconds a test may take")
     parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--redis", action="store_true",
+                        help="stand in for KATO's Redis, by what the service answers over HTTP")
     parser.add_argument("-k", help="pytest's -k")
     parser.add_argument("--verbose", action="store_true", help="pytest's own output, too")
     arguments = parser.parse_args()
