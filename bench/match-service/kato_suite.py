@@ -43,13 +43,13 @@ def tests_of(checkout):
             and re.search(r"^\s*(async )?def test_", path.read_text(), re.MULTILINE)]
 
 
-def run_pytest(arguments, files, scratch):
+def run_pytest(arguments, files, workers, scratch):
     report = scratch / "report.xml"
     command = [arguments.python, "-m", "pytest", "-q", "--no-header", "--tb=short", "-p",
                "kato_suite_plugin", "-p", "no:cacheprovider", f"--junitxml={report}",
                f"--timeout={arguments.timeout}", "-o", "addopts=", "-o", "console_output_style=count"]
-    if arguments.workers > 1:
-        command += ["-n", str(arguments.workers), "--dist", "loadfile"]
+    if workers > 1:
+        command += ["-n", str(workers), "--dist", "loadfile"]
     if arguments.k:
         command += ["-k", arguments.k]
     environment = dict(os.environ, KATO_SUITE_PORT=str(arguments.port),
@@ -114,9 +114,14 @@ def main():
     except OSError as error:
         sys.exit(f"kato_suite: nothing answers at port {arguments.port}: {error}")
 
+    # Tests of events hear those of every session, so nothing runs beside them.
+    alone = [path for path in files if "websocket" in path.name]
+    results = []
     with tempfile.TemporaryDirectory() as scratch:
-        report = run_pytest(arguments, files, pathlib.Path(scratch))
-    results = list(outcomes(report))
+        for group, workers in ([path for path in files if path not in alone], arguments.workers), (alone, 1):
+            if group:
+                report = run_pytest(arguments, group, workers, pathlib.Path(scratch))
+                results += outcomes(report)
     counts = collections.Counter(outcome for outcome, _, _ in results)
     lines = [f"passed {counts['passed']}, failed {counts['failed']}, skipped {counts['skipped']} "
              f"of {len(results)} in {len(files)} files"]
