@@ -2,9 +2,8 @@
 
 import threading
 import time
-from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
-from hoist.errors import NotFound
 from hoist.kato._settings import Settings
 from hoist.match import Index
 
@@ -183,5 +182,3 @@ class Table:
 def _quoted(text: str) -> str:
     return text.replace("\\", "\\\\").replace("'", "\\'")
 
-
-__all__ = ["Events", "Node", "NotFound", "Table"]
