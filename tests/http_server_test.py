@@ -136,8 +136,12 @@ class Connections(unittest.TestCase):
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         wanted = 10_000 if hard == resource.RLIM_INFINITY else min(10_000, hard - 200)
         resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted + 100), hard))
+
+        def as_users_have_it():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (min(1024, hard), hard))
+
         try:
-            with Server() as server:
+            with Server(preexec_fn=as_users_have_it) as server:
                 with server.connect() as first:
                     first.sendall(b"GET /hello/x HTTP/1.1\r\nHost: x\r\n\r\n")
                     read_answer(first)

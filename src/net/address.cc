@@ -48,6 +48,13 @@ bool is_abandoned(const sockaddr_un& address) {
          errno == ECONNREFUSED;
 }
 
+Result<std::vector<UniqueFd>> alone(Result<UniqueFd> socket) {
+  if (!socket) return socket.error();
+  std::vector<UniqueFd> sockets;
+  sockets.push_back(std::move(*socket));
+  return sockets;
+}
+
 Result<UniqueFd> listen_unix(std::string_view text, std::string_view path) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
@@ -71,6 +78,10 @@ Result<UniqueFd> listen_resolved(std::string_view text, const addrinfo& found) {
   if (!socket.valid()) return cannot_listen(text);
   const int one = 1;
   ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+  // "localhost" is often both; [::] alone takes IPv4 clients, too.
+  if (found.ai_family == AF_INET6 && found.ai_next) {
+    ::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof one);
+  }
   if (::bind(socket.get(), found.ai_addr, found.ai_addrlen) != 0 ||
       ::listen(socket.get(), kBacklog) != 0) {
     return cannot_listen(text);
@@ -78,7 +89,7 @@ Result<UniqueFd> listen_resolved(std::string_view text, const addrinfo& found) {
   return socket;
 }
 
-Result<UniqueFd> listen_internet(std::string_view text) {
+Result<std::vector<UniqueFd>> listen_internet(std::string_view text) {
   const size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return cannot_listen(text, "write HOST:PORT or unix:/PATH");
   const std::string port(text.substr(colon + 1));
@@ -101,7 +112,20 @@ Result<UniqueFd> listen_internet(std::string_view text) {
       ::getaddrinfo(host.empty() ? nullptr : host.c_str(), port.c_str(), &hints, &found);
   if (code != 0) return cannot_listen(text, ::gai_strerror(code));
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, &::freeaddrinfo);
-  return listen_resolved(text, *found);
+  std::vector<UniqueFd> sockets;
+  Result<UniqueFd> last = cannot_listen(text, "it has no address");
+  for (const addrinfo* each = found; each; each = each->ai_next) {
+    last = listen_resolved(text, *each);
+    if (last) {
+      sockets.push_back(std::move(*last));
+      if (number == 0) break;
+    } else if (last.error().system_errno != EADDRNOTAVAIL &&
+               last.error().system_errno != EAFNOSUPPORT) {
+      return last.error();
+    }
+  }
+  if (sockets.empty()) return last.error();
+  return sockets;
 }
 
 std::optional<int> environment_number(const char* name) {
@@ -144,8 +168,12 @@ std::string host_of(const sockaddr_storage& address) {
     const auto& v4 = reinterpret_cast<const sockaddr_in&>(address);
     ::inet_ntop(AF_INET, &v4.sin_addr, text, sizeof text);
   } else if (address.ss_family == AF_INET6) {
-    const auto& v6 = reinterpret_cast<const sockaddr_in6&>(address);
-    ::inet_ntop(AF_INET6, &v6.sin6_addr, text, sizeof text);
+    const in6_addr& v6 = reinterpret_cast<const sockaddr_in6&>(address).sin6_addr;
+    if (IN6_IS_ADDR_V4MAPPED(&v6)) {
+      ::inet_ntop(AF_INET, &v6.s6_addr[12], text, sizeof text);
+    } else {
+      ::inet_ntop(AF_INET6, &v6, text, sizeof text);
+    }
   }
   return text;
 }
@@ -155,12 +183,8 @@ std::string host_of(const sockaddr_storage& address) {
 Result<std::vector<UniqueFd>> listen_at(std::string_view address) {
   if (address == "systemd") return take_passed(address);
   constexpr std::string_view kUnix = "unix:";
-  auto socket = address.starts_with(kUnix) ? listen_unix(address, address.substr(kUnix.size()))
-                                           : listen_internet(address);
-  if (!socket) return socket.error();
-  std::vector<UniqueFd> sockets;
-  sockets.push_back(std::move(*socket));
-  return sockets;
+  if (!address.starts_with(kUnix)) return listen_internet(address);
+  return alone(listen_unix(address, address.substr(kUnix.size())));
 }
 
 std::string listening_address(int socket) {

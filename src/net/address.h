@@ -10,9 +10,10 @@
 
 namespace hoist::net {
 
-// "127.0.0.1:8000", "[::1]:8000", "localhost:8000", ":8000" (every address) or "unix:/path"; port 0
-// is a free one. "systemd": the sockets that the service manager passed (sd_listen_fds(3)), once.
-// A UNIX socket's file that nobody listens on is replaced. All non-blocking.
+// "127.0.0.1:8000", "[::1]:8000", ":8000" (every IPv4 address), "localhost:8000" (all that the name
+// stands for) or "unix:/path"; port 0 is a free one, at the name's first address. "systemd": the
+// sockets that the service manager passed (sd_listen_fds(3)), once. A UNIX socket's file that
+// nobody listens on is replaced. All non-blocking.
 Result<std::vector<UniqueFd>> listen_at(std::string_view address);
 
 // "127.0.0.1:41233", "[::1]:80", "unix:/path": where the socket listens.

@@ -113,13 +113,13 @@ HttpRouter routes(Threads& threads, Sum& sum, std::atomic<size_t>& made) {
     response.source = std::make_shared<Endless>(made);
     reply.send(std::move(response));
   });
-  router.add("GET", "/written", [&](HttpRequest, HttpReply reply) {
+  router.add("GET", "/written/{pieces}", [&](HttpRequest request, HttpReply reply) {
     const auto writer = std::make_shared<HttpBodyWriter>();
     HttpResponse response;
     response.source = writer->source();
     reply.send(std::move(response));
-    threads.start([&, writer] {
-      for (int i = 0; i < 3000; ++i) {
+    threads.start([&, writer, pieces = std::stoi(request.parameters[0])] {
+      for (int i = 0; i < pieces; ++i) {
         if (!writer->write(std::string(1000, 'w'))) {
           sum.cancelled = true;
           return;
@@ -262,11 +262,11 @@ TEST_F(HttpBodies, ASourceWaitsForItsClient) {
 
 TEST_F(HttpBodies, AThreadWritesAResponse) {
   Client client(server_.address());
-  client.send("GET /written HTTP/1.1\r\nHost: x\r\n\r\n");
+  client.send("GET /written/3000 HTTP/1.1\r\nHost: x\r\n\r\n");
   EXPECT_TRUE(client.receive().body == std::string(3'000'000, 'w'));
   {
     Client leaves(server_.address());
-    leaves.send("GET /written HTTP/1.1\r\nHost: x\r\n\r\n");
+    leaves.send("GET /written/1000000000 HTTP/1.1\r\nHost: x\r\n\r\n");
     leaves.receive(true);
   }
   while (!sum_.cancelled) ::usleep(1000);

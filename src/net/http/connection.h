@@ -58,13 +58,14 @@ class HttpConnection {
   // requests.cc: requests and responses.
   size_t take(std::string_view bytes);
   void begin_request();
+  bool is_in_time();
   bool admit();
   void take_body(std::string_view piece);
   void end_body();
   void dispatch();
   void begin_upload();
   void begin_websocket();
-  void refuse(int status, std::string allow = {}, unsigned retry_after = 1);
+  void refuse(int status);
   void refuse(HttpResponse response);
   void give_up(int status);
   void respond(HttpResponse response);

@@ -192,7 +192,9 @@ TEST(HttpLimits, BodiesTogetherAreBounded) {
   while (server.server().counters().body_memory < 79'999) ::usleep(1000);
   Client two(server.address());
   two.send(head + std::string(80'000, 'b'));
-  EXPECT_EQ(two.receive().status, 503);
+  const Answer answer = two.receive();
+  EXPECT_EQ(answer.status, 503);
+  EXPECT_EQ(answer.header("retry-after"), "1");
   one.send("b");
   EXPECT_EQ(one.receive().status, 200);
   EXPECT_EQ(server.server().counters().body_memory, 0u);
@@ -245,6 +247,14 @@ TEST(HttpDrain, EndsInTime) {
   held.send_all();  // in vain, and harmless
 }
 
+TEST(HttpDrain, AServerThatIsStoppedFirstEndsAtOnce) {
+  HttpServerOptions free_port = options();
+  free_port.listen = {"127.0.0.1:0"};
+  const auto server = HttpServer::create(free_port, routes()).value();
+  server->stop(60'000);
+  EXPECT_TRUE(server->run());
+}
+
 // Replies may be sent when their server is gone.
 TEST(HttpDrain, RepliesOutliveTheServer) {
   Held held;
@@ -287,6 +297,19 @@ TEST(HttpListen, EveryKindOfAddress) {
   for (const char* wrong : {"", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:x",
                             "::1:80", "unix:", "256.0.0.1:0", "systemd"}) {
     EXPECT_FALSE(listen_at(wrong)) << wrong;
+  }
+}
+
+TEST(HttpListen, EveryAddressTakesBothKindsOfClient) {
+  HttpServerOptions everywhere = options();
+  everywhere.listen = {"[::]:0"};
+  if (!listen_at("[::]:0")) GTEST_SKIP() << "there is no IPv6";
+  RunningServer server(routes(), everywhere);
+  const std::string port = server.address().substr(server.address().rfind(':'));
+  for (const char* host : {"127.0.0.1", "[::1]"}) {
+    Client client(host + port);
+    client.send(kGet);
+    EXPECT_EQ(client.receive().body, host[0] == '[' ? "::1" : host);
   }
 }
 

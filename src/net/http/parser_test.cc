@@ -60,12 +60,14 @@ const std::string kStream =
     "POST /q HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: Chunked\r\n\r\n"
     "3\r\nabc\r\nA;name=\"v\"\r\n0123456789\r\n000\r\nTrailer: 1\r\n\r\n"
     "DELETE /r HTTP/1.0\r\n\r\n"
+    "POST /t HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
     "POST /s HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 const std::string kText =
     "GET /a?b=c keep|host=x|accept=*/*\n\n"
     "POST /p keep|host=x|content-length=5\nhello\n"
     "POST /q keep|host=x|transfer-encoding=Chunked\nabc0123456789\n"
     "DELETE /r close\n\n"
+    "POST /t keep|host=x|transfer-encoding=chunked\n\n"
     "POST /s close|host=x|content-length=0|connection=close\n\n";
 
 TEST(HttpParser, EveryCutGivesTheSameRequests) {

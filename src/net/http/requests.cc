@@ -18,6 +18,12 @@ constexpr size_t kReservedBody = 64 << 10;  // before a byte of it has come
 
 bool has_no_body(int status) { return status < 200 || status == 204 || status == 304; }
 
+HttpResponse busy(int status, unsigned seconds) {
+  HttpResponse response = http_error(status);
+  response.headers.push_back({"retry-after", std::to_string(seconds)});
+  return response;
+}
+
 bool is_websocket(const HttpRequest& request) {
   const std::string* upgrade = request.header("upgrade");
   return upgrade && upgrade->size() == 9 &&
@@ -73,13 +79,16 @@ void HttpConnection::begin_request() {
   request.path = std::move(*path);
   request.query = std::move(*query);
 
+  if (!is_in_time()) return;
   auto match = loop_.state().router.find(request.method, target->path);
-  if (!match.route) return refuse(match.status, std::move(match.allow));
+  if (!match.route) {
+    HttpResponse response = http_error(match.status);
+    if (match.status == 204) response = {.status = 204};
+    if (!match.allow.empty()) response.headers.push_back({"allow", std::move(match.allow)});
+    return refuse(std::move(response));
+  }
   incoming.route = match.route;
   request.parameters = std::move(match.parameters);
-  if (const auto& check = loop_.state().options.check) {
-    if (auto refused = check(request)) return refuse(*std::move(refused));
-  }
   if (!admit()) return;
   const bool has_body = incoming.parser->state() == HttpParser::State::body;
   if (has_body && head.expects_continue) output_.add("HTTP/1.1 100 Continue\r\n\r\n");
@@ -87,16 +96,31 @@ void HttpConnection::begin_request() {
   if (has_body) request.body.reserve(std::min<uint64_t>(head.content_length, kReservedBody));
 }
 
-// Limits that are known before the body has come.
-bool HttpConnection::admit() {
+// Whether the client has not asked too often.
+bool HttpConnection::is_in_time() {
   HttpServerState& state = loop_.state();
-  if (incoming_->parser->head().content_length > incoming_->route->most_body) {
-    return refuse(413), false;
+  if (state.options.most_per_second <= 0) return true;
+  const unsigned wait = state.rate.take(peer_, incoming_->begun_ns);
+  if (wait > 0) refuse(busy(429, wait));
+  return wait == 0;
+}
+
+// What is known before the body has come.
+bool HttpConnection::admit() {
+  const HttpServerState& state = loop_.state();
+  if (state.options.check) {
+    if (auto refusal = state.options.check(incoming_->request)) {
+      refuse(std::move(*refusal));
+      return false;
+    }
   }
-  if (state.counters.under_way >= state.options.most_under_way) return refuse(503), false;
-  if (state.options.most_per_second > 0) {
-    const unsigned wait = state.rate.take(peer_, incoming_->begun_ns);
-    if (wait > 0) return refuse(429, {}, wait), false;
+  if (incoming_->parser->head().content_length > incoming_->route->most_body) {
+    refuse(413);
+    return false;
+  }
+  if (state.counters.under_way >= state.options.most_under_way) {
+    refuse(busy(503, 1));
+    return false;
   }
   return true;
 }
@@ -169,19 +193,11 @@ void HttpConnection::begin_websocket() {
   websocket_->open(taken->route->websocket(taken->request, socket), output_.pending());
 }
 
-// Answers without a handler: after a short body, else at once, closing the connection.
-void HttpConnection::refuse(int status, std::string allow, unsigned retry_after) {
-  HttpResponse response = http_error(status);
-  if (status == 204) response = {.status = 204, .content_type = {}};
-  if (!allow.empty()) response.headers.push_back({"allow", std::move(allow)});
-  if (status == 503 || status == 429) {
-    ++loop_.state().counters.refused;
-    response.headers.push_back({"retry-after", std::to_string(retry_after)});
-  }
-  refuse(std::move(response));
-}
+void HttpConnection::refuse(int status) { refuse(http_error(status)); }
 
+// Answers without a handler: after a short body, else at once, closing the connection.
 void HttpConnection::refuse(HttpResponse response) {
+  if (response.status == 503 || response.status == 429) ++loop_.state().counters.refused;
   const HttpHead& head = incoming_->parser->head();
   if (head.expects_continue || head.content_length > kSkippedBody) {
     incoming_->keep_alive = false;
@@ -195,7 +211,9 @@ void HttpConnection::refuse(HttpResponse response) {
 void HttpConnection::give_up(int status) {
   incoming_->keep_alive = false;
   under_way_ = false;  // an upload's handler may still reply, in vain
-  respond(incoming_->refusal ? std::move(*incoming_->refusal) : http_error(status));
+  if (status == 503) ++loop_.state().counters.refused;
+  HttpResponse response = status == 503 ? busy(503, 1) : http_error(status);
+  respond(incoming_->refusal ? std::move(*incoming_->refusal) : std::move(response));
 }
 
 void HttpConnection::answer(HttpResponse response) {

@@ -2,6 +2,7 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -21,6 +22,17 @@ constexpr std::string_view kCrowded =
     "HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent-length: 0\r\n"
     "connection: close\r\n\r\n";
 
+// With more connections than descriptors, those beyond wait unanswered in the backlog.
+void allow_descriptors(size_t connections) {
+  constexpr rlim_t kOthers = 1000;  // files, sockets of others
+  rlimit limit = {};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  const rlim_t wanted = std::min<rlim_t>(connections + kOthers, limit.rlim_max);
+  if (limit.rlim_cur >= wanted) return;
+  limit.rlim_cur = wanted;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 }  // namespace
 
 HttpServer::HttpServer(HttpServerOptions options, HttpRouter router)
@@ -29,6 +41,7 @@ HttpServer::HttpServer(HttpServerOptions options, HttpRouter router)
 Result<std::unique_ptr<HttpServer>> HttpServer::create(HttpServerOptions options,
                                                        HttpRouter router) {
   std::unique_ptr<HttpServer> server(new HttpServer(std::move(options), std::move(router)));
+  allow_descriptors(server->state_.options.most_connections);
   if (Status loaded = server->reload_certificate(); !loaded) return loaded.error();
   for (const std::string& address : server->state_.options.listen) {
     auto sockets = listen_at(address);

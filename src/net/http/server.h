@@ -25,7 +25,8 @@ namespace hoist::net {
 class HttpServer {
  public:
   // Listens at once; nobody is answered before run(). `io` where an address is taken,
-  // `invalid_argument` where it is none.
+  // `invalid_argument` where it is none. Raises the process's soft limit of open files where that
+  // is too low for `most_connections`, as far as the hard limit allows.
   static Result<std::unique_ptr<HttpServer>> create(HttpServerOptions options, HttpRouter router);
   ~HttpServer();
 

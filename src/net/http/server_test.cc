@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -269,6 +270,31 @@ TEST(HttpServer, EveryResponseIsSeenBeforeItGoes) {
   EXPECT_EQ(answer.status, 200);
   EXPECT_EQ(answer.header("told"), "OPTIONS   begun");
   EXPECT_EQ(client.receive().header("told"), "  ");
+}
+
+TEST(HttpServer, RequestsMayBeRefusedByTheirHeads) {
+  HttpServerOptions options;
+  options.threads = 2;
+  options.check = [](const HttpRequest& request) -> std::optional<HttpResponse> {
+    const std::string* token = request.header("authorization");
+    if (request.path == "/hello/all" || (token && *token == "Bearer t")) return std::nullopt;
+    HttpResponse response = http_error(401, "say who you are");
+    response.headers.push_back({"www-authenticate", "Bearer"});
+    return response;
+  };
+  RunningServer server(routes(), options);
+  Client client(server.address());
+  client.send(get("/hello/all") + get("/hello/you") + get("/none") +
+              get("/hello/you", "Authorization: Bearer t\r\n"));
+  EXPECT_EQ(client.receive().status, 200);
+  const Answer answer = client.receive();
+  EXPECT_EQ(answer.status, 401);
+  EXPECT_EQ(answer.header("www-authenticate"), "Bearer");
+  EXPECT_EQ(answer.body, "{\"detail\":\"say who you are\"}");
+  EXPECT_EQ(client.receive().status, 404);
+  EXPECT_EQ(client.receive().body, "hello you");
+  client.send("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 9000000\r\n\r\n");
+  EXPECT_EQ(client.receive().status, 401);  // before the body
 }
 
 }  // namespace

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 #include <openssl/ssl.h>
+#include <unistd.h>
 
+#include <cstdio>
 #include <memory>
 #include <string>
 #include <utility>
@@ -83,7 +85,15 @@ HttpRouter routes() {
 
 class Tls : public testing::Test {
  protected:
-  static std::string folder() { return testing::TempDir() + "hoist_tls_test_"; }
+  static std::string folder() {
+    return testing::TempDir() + "hoist_tls_test_" + std::to_string(::getpid()) + "_";
+  }
+  ~Tls() override {
+    for (const char* name : {"first", "second", "other"}) {
+      std::remove((folder() + name + ".pem").c_str());
+      std::remove((folder() + name + ".key").c_str());
+    }
+  }
   HttpServerOptions options() {
     HttpServerOptions options;
     options.threads = 2;
