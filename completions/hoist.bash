@@ -1,7 +1,7 @@
 # Bash completion for hoist(1). Written by scripts/command-table: change src/cli or that script.
 
 _hoist_engines="sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat"
-_hoist_guides="install first-steps sort-and-checksums models search records px graph graph-programs python c cxx troubleshooting"
+_hoist_guides="install first-steps sort-and-checksums models search match-service records px graph graph-programs python c cxx troubleshooting"
 
 # The commands that a command has.
 _hoist_commands() {
@@ -12,7 +12,7 @@ _hoist_commands() {
     "px") echo "check run build emit fmt" ;;
     "graph") echo "show run canon eval" ;;
     "tensors") echo "pack unpack info verify repair bench" ;;
-    "records") echo "encode append decode convert columns info verify repair" ;;
+    "records") echo "encode append decode convert columns info verify repair bench" ;;
   esac
 }
 
@@ -67,12 +67,13 @@ _hoist_options() {
     "records") echo "--help" ;;
     "records encode") echo "--help -o --output --force --format --header --best --json" ;;
     "records append") echo "--help --commit-every --best --json" ;;
-    "records decode") echo "--help -o --output --force --rows --where --to --floats --skip-unparsed --keep-text" ;;
+    "records decode") echo "--help -o --output --force --rows --where --to --from --delimiter --no-header --floats --skip-unparsed --keep-text" ;;
     "records convert") echo "--help -o --output --force --to --from --delimiter --no-header --skip-unparsed --keep-text" ;;
     "records columns") echo "--help --select -o --output --force --to --floats" ;;
     "records info") echo "--help --plot --force --json" ;;
     "records verify") echo "--help --json" ;;
     "records repair") echo "--help -o --output --force --json" ;;
+    "records bench") echo "--help --size --rounds --json" ;;
     "bench") echo "--help --filter --quick --list --json" ;;
   esac
 }
@@ -162,10 +163,12 @@ _hoist_values() {
     "records decode --rows") echo "@text" ;;
     "records decode --where") echo "@text" ;;
     "records decode --to") echo "jsonl csv lt lts ltu sym arrow" ;;
+    "records decode --from") echo "auto jsonl csv lt lts ltu sym lines" ;;
+    "records decode --delimiter") echo "@text" ;;
     "records decode --keep-text") echo "@text" ;;
     "records convert -o" | "records convert --output") echo "@file" ;;
     "records convert --to") echo "jsonl csv lt lts ltu sym" ;;
-    "records convert --from") echo "auto jsonl csv lt lts ltu sym" ;;
+    "records convert --from") echo "auto jsonl csv lt lts ltu sym lines" ;;
     "records convert --delimiter") echo "@text" ;;
     "records convert --keep-text") echo "@text" ;;
     "records columns --select") echo "@text" ;;
@@ -173,6 +176,8 @@ _hoist_values() {
     "records columns --to") echo "npz arrow" ;;
     "records info --plot") echo "@file" ;;
     "records repair -o" | "records repair --output") echo "@file" ;;
+    "records bench --size") echo "@text" ;;
+    "records bench --rounds") echo "@text" ;;
     "bench --filter") echo "@text" ;;
   esac
 }
@@ -219,6 +224,7 @@ _hoist_arguments() {
     "records info") echo "@file" ;;
     "records verify") echo "@file" ;;
     "records repair") echo "@file" ;;
+    "records bench") echo "@file" ;;
     "bench") echo "aes codec container device gemm match memcpy placement qsort radix_sort records tensors" ;;
   esac
 }

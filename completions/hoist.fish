@@ -1,6 +1,6 @@
 # Fish completion for hoist(1). Written by scripts/command-table: change src/cli or that script.
 
-set -g __hoist_paths 'run' 'top' 'options' 'doctor' 'learn-program' 'version' 'help' 'tune' 'explain' 'container' 'container info' 'container verify' 'container repair' 'match' 'match build' 'match query' 'match learn' 'match delete' 'match show' 'match sync' 'match stats' 'match verify' 'match repair' 'match dedup' 'match grep' 'match bench' 'px' 'px check' 'px run' 'px build' 'px emit' 'px fmt' 'graph' 'graph show' 'graph run' 'graph canon' 'graph eval' 'tensors' 'tensors pack' 'tensors unpack' 'tensors info' 'tensors verify' 'tensors repair' 'tensors bench' 'records' 'records encode' 'records append' 'records decode' 'records convert' 'records columns' 'records info' 'records verify' 'records repair' 'bench' 'sort' 'md5sum' 'sha1sum' 'sha224sum' 'sha256sum' 'sha384sum' 'sha512sum' 'b2sum' 'cksum' 'gzip' 'gunzip' 'zcat'
+set -g __hoist_paths 'run' 'top' 'options' 'doctor' 'learn-program' 'version' 'help' 'tune' 'explain' 'container' 'container info' 'container verify' 'container repair' 'match' 'match build' 'match query' 'match learn' 'match delete' 'match show' 'match sync' 'match stats' 'match verify' 'match repair' 'match dedup' 'match grep' 'match bench' 'px' 'px check' 'px run' 'px build' 'px emit' 'px fmt' 'graph' 'graph show' 'graph run' 'graph canon' 'graph eval' 'tensors' 'tensors pack' 'tensors unpack' 'tensors info' 'tensors verify' 'tensors repair' 'tensors bench' 'records' 'records encode' 'records append' 'records decode' 'records convert' 'records columns' 'records info' 'records verify' 'records repair' 'records bench' 'bench' 'sort' 'md5sum' 'sha1sum' 'sha224sum' 'sha256sum' 'sha384sum' 'sha512sum' 'b2sum' 'cksum' 'gzip' 'gunzip' 'zcat'
 set -g __hoist_engines sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat
 set -g __hoist_run_values --ops --verify
 
@@ -106,7 +106,7 @@ complete -c hoist -n '__hoist_is "learn-program"' -F
 complete -c hoist -n '__hoist_is "version"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "help"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "help"' -l no-pager -d 'Print a guide without a pager'
-complete -c hoist -n '__hoist_is "help"' -a 'run top options doctor learn-program version help tune explain container match px graph tensors records bench sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat install first-steps sort-and-checksums models search records px graph graph-programs python c cxx troubleshooting'
+complete -c hoist -n '__hoist_is "help"' -a 'run top options doctor learn-program version help tune explain container match px graph tensors records bench sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat install first-steps sort-and-checksums models search match-service records px graph graph-programs python c cxx troubleshooting'
 complete -c hoist -n '__hoist_is "tune"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "tune"' -l quick -d 'Fewer and smaller sizes: less than a minute'
 complete -c hoist -n '__hoist_is "tune"' -l op -x -a 'sort hash gunzip qsort gemm aes crc32 px' -d 'Only this OPERATION or OPERATION/VARIANT'
@@ -347,6 +347,7 @@ complete -c hoist -n '__hoist_is "records"' -a columns -d 'Write columns as arra
 complete -c hoist -n '__hoist_is "records"' -a info -d 'Say what an .hrec file holds: bytes a column'
 complete -c hoist -n '__hoist_is "records"' -a verify -d 'Check every byte without decoding'
 complete -c hoist -n '__hoist_is "records"' -a repair -d 'Save the whole rows of a damaged .hrec file'
+complete -c hoist -n '__hoist_is "records"' -a bench -d 'Measure encoding and decoding on this machine'
 complete -c hoist -n '__hoist_is "records"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "records encode"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "records encode"' -s o -l output -r -F -d 'The .hrec file; - is standard output'
@@ -367,6 +368,9 @@ complete -c hoist -n '__hoist_is "records decode"' -l force -d 'Replace the outp
 complete -c hoist -n '__hoist_is "records decode"' -l rows -x -d 'Rows A to B - 1, counted from 0'
 complete -c hoist -n '__hoist_is "records decode"' -l where -x -d 'Only rows for which this holds, as in \'timestamp>=1755392220\'; may be repeated'
 complete -c hoist -n '__hoist_is "records decode"' -l to -x -a 'jsonl csv lt lts ltu sym arrow' -d 'A format that the rows are converted to, as `hoist records convert` does; arrow as `hoist records columns` does'
+complete -c hoist -n '__hoist_is "records decode"' -l from -x -a 'auto jsonl csv lt lts ltu sym lines' -d 'What the rows of FILE are; auto: what they look like, and what its name says; lines: each is a record with one key'
+complete -c hoist -n '__hoist_is "records decode"' -l delimiter -x -d 'What parts the fields of a CSV in FILE'
+complete -c hoist -n '__hoist_is "records decode"' -l no-header -d 'FILE is CSV without a header: its keys are 0, 1, and so on'
 complete -c hoist -n '__hoist_is "records decode"' -l floats -d 'Arrow: decimal numbers as float64, the nearest, in place of decimal128'
 complete -c hoist -n '__hoist_is "records decode"' -l skip-unparsed -d 'Leave out rows that are no records, and say how many; else they are an error'
 complete -c hoist -n '__hoist_is "records decode"' -l keep-text -x -d 'Make rows that are no records ones with this key and their text'
@@ -375,7 +379,7 @@ complete -c hoist -n '__hoist_is "records convert"' -s h -l help -d 'Print this 
 complete -c hoist -n '__hoist_is "records convert"' -s o -l output -r -F -d 'Where to write; - is standard output'
 complete -c hoist -n '__hoist_is "records convert"' -l force -d 'Replace the output where it exists'
 complete -c hoist -n '__hoist_is "records convert"' -l to -x -a 'jsonl csv lt lts ltu sym' -d 'The format; else the end of OUT\'s name says it'
-complete -c hoist -n '__hoist_is "records convert"' -l from -x -a 'auto jsonl csv lt lts ltu sym' -d 'What IN is in; auto: by the end of its name, or by its first lines'
+complete -c hoist -n '__hoist_is "records convert"' -l from -x -a 'auto jsonl csv lt lts ltu sym lines' -d 'What the rows of IN are; auto: what they look like, and what its name says; lines: each is a record with one key'
 complete -c hoist -n '__hoist_is "records convert"' -l delimiter -x -d 'What parts the fields of a CSV in IN'
 complete -c hoist -n '__hoist_is "records convert"' -l no-header -d 'IN is CSV without a header: its keys are 0, 1, and so on'
 complete -c hoist -n '__hoist_is "records convert"' -l skip-unparsed -d 'Leave out rows that are no records, and say how many; else they are an error'
@@ -401,6 +405,11 @@ complete -c hoist -n '__hoist_is "records repair"' -s o -l output -r -F -d 'The 
 complete -c hoist -n '__hoist_is "records repair"' -l force -d 'Replace the output where it exists'
 complete -c hoist -n '__hoist_is "records repair"' -l json -d 'Print as JSON'
 complete -c hoist -n '__hoist_is "records repair"' -F
+complete -c hoist -n '__hoist_is "records bench"' -s h -l help -d 'Print this help message and exit'
+complete -c hoist -n '__hoist_is "records bench"' -l size -x -d 'Bytes of generated candles, as in 64M'
+complete -c hoist -n '__hoist_is "records bench"' -l rounds -x -d 'How often each is measured: the median counts'
+complete -c hoist -n '__hoist_is "records bench"' -l json -d 'Print as JSON'
+complete -c hoist -n '__hoist_is "records bench"' -F
 complete -c hoist -n '__hoist_is "bench"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "bench"' -l filter -x -d 'Only benchmarks in whose names the regular expression RE is found, and their peers'
 complete -c hoist -n '__hoist_is "bench"' -l quick -d 'Shorter, once each: a rough picture'

@@ -123,7 +123,7 @@ _hoist_version() {
 }
 
 _hoist_help() {
-  local -a hoist_topics=(run top options doctor learn-program version help tune explain container match px graph tensors records bench sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat install first-steps sort-and-checksums models search records px graph graph-programs python c cxx troubleshooting)
+  local -a hoist_topics=(run top options doctor learn-program version help tune explain container match px graph tensors records bench sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat install first-steps sort-and-checksums models search match-service records px graph graph-programs python c cxx troubleshooting)
   _arguments -s -S \
     '(-h --help)'-h'[Print this help message and exit]' \
     '(-h --help)'--help'[Print this help message and exit]' \
@@ -675,6 +675,7 @@ _hoist_records() {
     'info:Say what an .hrec file holds\: bytes a column'
     'verify:Check every byte without decoding'
     'repair:Save the whole rows of a damaged .hrec file'
+    'bench:Measure encoding and decoding on this machine'
   )
   _arguments -C \
     '(-h --help)'-h'[Print this help message and exit]' \
@@ -693,6 +694,7 @@ _hoist_records() {
         info) _hoist_records_info ;;
         verify) _hoist_records_verify ;;
         repair) _hoist_records_repair ;;
+        bench) _hoist_records_bench ;;
       esac
       ;;
   esac
@@ -733,6 +735,9 @@ _hoist_records_decode() {
     --rows='[Rows A to B - 1, counted from 0]:A: ' \
     '*'--where='[Only rows for which this holds, as in '\''timestamp>=1755392220'\''; may be repeated]:CONDITION: ' \
     --to='[A format that the rows are converted to, as `hoist records convert` does; arrow as `hoist records columns` does]:TEXT:(jsonl csv lt lts ltu sym arrow)' \
+    --from='[What the rows of FILE are; auto\: what they look like, and what its name says; lines\: each is a record with one key]:TEXT:(auto jsonl csv lt lts ltu sym lines)' \
+    --delimiter='[What parts the fields of a CSV in FILE]:CHARACTER: ' \
+    --no-header'[FILE is CSV without a header\: its keys are 0, 1, and so on]' \
     --floats'[Arrow\: decimal numbers as float64, the nearest, in place of decimal128]' \
     --skip-unparsed'[Leave out rows that are no records, and say how many; else they are an error]' \
     --keep-text='[Make rows that are no records ones with this key and their text]:KEY: ' \
@@ -747,7 +752,7 @@ _hoist_records_convert() {
     '(-o --output)'--output='[Where to write; - is standard output]:OUT:_files' \
     --force'[Replace the output where it exists]' \
     --to='[The format; else the end of OUT'\''s name says it]:TEXT:(jsonl csv lt lts ltu sym)' \
-    --from='[What IN is in; auto\: by the end of its name, or by its first lines]:TEXT:(auto jsonl csv lt lts ltu sym)' \
+    --from='[What the rows of IN are; auto\: what they look like, and what its name says; lines\: each is a record with one key]:TEXT:(auto jsonl csv lt lts ltu sym lines)' \
     --delimiter='[What parts the fields of a CSV in IN]:CHARACTER: ' \
     --no-header'[IN is CSV without a header\: its keys are 0, 1, and so on]' \
     --skip-unparsed'[Leave out rows that are no records, and say how many; else they are an error]' \
@@ -795,6 +800,16 @@ _hoist_records_repair() {
     --force'[Replace the output where it exists]' \
     --json'[Print as JSON]' \
     '1:FILE:_files'
+}
+
+_hoist_records_bench() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    --size='[Bytes of generated candles, as in 64M]:UINT: ' \
+    --rounds='[How often each is measured\: the median counts]:INT: ' \
+    --json'[Print as JSON]' \
+    '*:FILE:_files'
 }
 
 _hoist_bench() {

@@ -2,7 +2,8 @@
 
 # (name, areas, what they are), from the top. An area is a folder of src/, and of src/ops each folder.
 LAYERS = (
-    ("fronts", ("cli", "capi", "cxx", "python", "intercept", "daemon", "service"), "how a user reaches it"),
+    ("fronts", ("cli", "capi", "cxx", "python", "intercept", "daemon"), "how a user reaches it"),
+    ("service", ("service",), "engines over HTTP"),
     ("engines", ("match", "graph", "tensors", "records"), "what it exists for"),
     ("operations", ("ops/*",), "one folder an operation"),
     ("kernel language", ("px",), "source to IR to C++, CUDA or interpreter"),
@@ -16,7 +17,7 @@ LAYERS = (
 # What an area does, in a newcomer's words; for the picture.
 WORDS = {
     "cli": "command hoist", "capi": "libhoist, for C", "cxx": "the API of C++",
-    "python": "module hoist", "intercept": "hoist run", "daemon": "hoistd: a GPU",
+    "service": "sessions over HTTP", "python": "module hoist", "intercept": "hoist run", "daemon": "hoistd: a GPU",
     "px": "kernels in a small language", "match": "similarity search", "graph": "tensor operations",
     "tensors": "model weights, packed", "records": "text as columns",
     "ir": "typed kernels: checked, interpreted",

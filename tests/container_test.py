@@ -84,10 +84,10 @@ class ContainerCommand(unittest.TestCase):
     def test_what_is_no_container(self):
         other = self.folder / "other.holo"
         for content, text in ((b"<html><body>" + bytes(100), "an HTML page, not the file itself"),
-                              (bytes(200), "not a .holo file \\(.*\\): check the path"),
-                              (b"hello\n", "not a .holo file, but text \\(.*\\): check the path"),
-                              (b"", "not a .holo file, but an empty file \\("),
-                              (b"GGUF" + bytes(100), "not a .holo file, but a GGUF model \\(")):
+                              (bytes(200), "not a .holo or .hrec file \\(.*\\): check the path"),
+                              (b"hello\n", "not a .holo or .hrec file, but text \\(.*\\): check the path"),
+                              (b"", "not a .holo or .hrec file, but an empty file \\("),
+                              (b"GGUF" + bytes(100), "not a .holo or .hrec file, but a GGUF model \\(")):
             other.write_bytes(content)
             for command in ("info", "verify"):
                 status, _, err = tool(command, other)

@@ -128,12 +128,53 @@ class Append(unittest.TestCase):
             process.kill()
             process.wait(PATIENCE)
             out = self.read_beside()
+            # What is whole of it goes into a file of its own.
+            saved = self.folder / "saved.hrec"
+            report = json.loads(self.tool("repair", self.file, "-o", saved, "--force", "--json")[1])
+            self.assertEqual(report["lost"], [])
+            whole = self.good("decode", saved)
+            self.assertTrue(whole.startswith(out) and content.startswith(whole))
+            self.assertEqual(self.tool("verify", saved)[0], 0)
             self.assertTrue(content.startswith(out))
             self.assertTrue(out.endswith(b"\n"))
             self.assertGreaterEqual(len(out), done)
             done = len(out)
         self.good("append", "-", self.file, input=content[done:done + len(lines_of(0, 1)) - 1] + b"\n")
         self.assertEqual(self.tool("verify", self.file)[0], 0)
+
+    def test_kill_in_the_middle_of_a_block(self):
+        # A commit that waits for the disk, or a block that is large, is cut anywhere: as if a kill had come there.
+        before = self.file.read_bytes()
+        rows = b"".join(b"%s\n" % random.Random(i).randbytes(30).hex().encode() for i in range(2000))
+        self.good("append", "-", self.file, input=rows)
+        whole = self.file.read_bytes()
+        generator = random.Random(16)
+        for cut in [len(before), len(before) + 1, len(whole) - 1, *(generator.randrange(len(before), len(whole))
+                                                                    for _ in range(20))]:
+            self.file.write_bytes(whole[:cut])
+            self.assertEqual(self.read_beside(), lines_of(0, 10))
+            saved = self.folder / "saved.hrec"
+            self.tool("repair", self.file, "-o", saved, "--force")
+            self.assertIn(self.good("decode", saved), (lines_of(0, 10), lines_of(0, 10) + rows))
+            self.good("append", "-", self.file, input=lines_of(10, 11))
+            self.assertEqual(self.good("decode", self.file), lines_of(0, 11))
+            self.assertEqual(self.tool("verify", self.file)[0], 0)
+
+    def test_kill_while_encoding_leaves_what_was_there(self):
+        before = self.file.read_bytes()
+        for name, files in (("new.hrec", ["x.hrec"]), ("x.hrec", ["x.hrec"])):
+            process = subprocess.Popen([TOOL, "encode", "-", "-o", self.folder / name, "--force"], stdin=subprocess.PIPE,
+                                       env=environment(HOIST_THREADS="2"))
+            block = b"".join(b"%s\n" % random.Random(i).randbytes(500).hex().encode() for i in range(1000))
+            for _ in range(40):
+                process.stdin.write(block)
+            process.kill()
+            process.wait(PATIENCE)
+            with contextlib.suppress(BrokenPipeError):
+                process.stdin.close()
+            # A file system that knows no files without names keeps one of its own.
+            self.assertEqual([name for name in os.listdir(self.folder) if not name.startswith(".hoist-")], files)
+            self.assertEqual(self.file.read_bytes(), before)
 
     def test_a_reader_while_a_writer_cuts_off_an_unfinished_tail(self):
         junk = random.Random(14).randbytes(2_000_000)
@@ -262,11 +303,106 @@ class Append(unittest.TestCase):
         self.assertEqual(process.wait(PATIENCE), 0)
         self.assertEqual(self.read_beside(), lines_of(0, 11))
 
+    def test_nobody_replaces_what_somebody_appends_to(self):
+        other = self.folder / "other.hrec"
+        self.good("encode", "-", "-o", other, input=b"other\n")
+        process = self.start("--commit-every", "10ms")
+        process.stdin.write(lines_of(10, 11))
+        process.stdin.flush()
+        self.wait_for(lines_of(0, 11))
+        for words in (("encode", "/dev/null", "-o", self.file, "--force"),
+                      ("repair", other, "-o", self.file, "--force")):
+            status, _, err = self.tool(*words)
+            self.assertEqual(status, 3, err)
+            self.assertIn(f"another writer has the file ({self.file}", err)
+            if f" {process.pid} " in pathlib.Path("/proc/locks").read_text(encoding="ascii"):
+                self.assertIn(f"process {process.pid}, hoist-records", err)
+        process.stdin.write(lines_of(11, 12))
+        process.stdin.close()
+        self.assertEqual((process.wait(PATIENCE), process.stderr.read()), (0, b""))
+        self.assertEqual(self.good("decode", self.file), lines_of(0, 12))
+        self.good("repair", other, "-o", self.file, "--force")
+        self.assertEqual(self.good("decode", self.file), b"other\n")
+
+    def test_a_name_that_leads_elsewhere(self):
+        for keeps_name in (False, True):
+            self.good("encode", "-", "-o", self.file, "--force", input=lines_of(0, 10))
+            old = self.folder / "old.hrec"
+            process = self.start("--commit-every", "10ms")
+            process.stdin.write(lines_of(10, 11))
+            process.stdin.flush()
+            self.wait_for(lines_of(0, 11))
+            if keeps_name:
+                os.link(self.file, old)
+            self.good("encode", "-", "-o", self.folder / "new.hrec", "--force", input=b"new\n")
+            (self.folder / "new.hrec").rename(self.file)
+            process.stdin.write(lines_of(11, 12))
+            process.stdin.close()
+            self.assertEqual(process.wait(PATIENCE), 1)
+            self.assertIn(b"replaced or removed", process.stderr.read())
+            self.assertEqual(self.good("decode", self.file), b"new\n")
+            if keeps_name:
+                self.assertEqual(self.good("decode", old), lines_of(0, 12))
+
+    def test_verify_and_append_side_by_side(self):
+        wrong = []
+        looks = 0
+
+        def look():
+            nonlocal looks
+            while not done.is_set():
+                status, _, err = self.tool("verify", self.file)
+                looks += 1
+                if status != 0:
+                    wrong.append(err)
+
+        done = threading.Event()
+        threads = [threading.Thread(target=look) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        rows = 10
+        for i in range(150):
+            # Some are more than a writer's buffer, so that blocks are there in part.
+            more = 20_000 if i % 10 == 0 else 1
+            content = b"".join(b"%s\n" % random.Random(rows + j).randbytes(20).hex().encode() for j in range(more))
+            self.good("append", "-", self.file, input=content)
+            rows += more
+        done.set()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
+        self.assertGreater(looks, 10)
+        self.assertEqual(self.good("decode", self.file).count(b"\n"), rows)
+
+    def test_verify_knows_who_writes(self):
+        process = self.start("--commit-every", "10ms")
+        process.stdin.write(lines_of(10, 11))
+        process.stdin.flush()
+        self.wait_for(lines_of(0, 11))
+        with self.file.open("ab") as file:  # as if a block were written just now
+            file.write(random.Random(15).randbytes(100_000))
+        status, out, err = self.tool("verify", self.file)
+        self.assertEqual((status, b": OK, " in out), (0, True), out)
+        self.assertIn("somebody is adding rows just now; 100000 bytes", err)
+        facts = json.loads(self.tool("verify", "--json", self.file)[1])["files"][0]
+        self.assertEqual((facts["ok"], facts["state"], facts["unfinished_bytes"]), (True, "being written", 100_000))
+        process.kill()
+        process.wait(PATIENCE)
+        status, out, err = self.tool("verify", self.file)
+        self.assertEqual((status, b": UNFINISHED, " in out), (1, True), out)
+        self.assertIn("an `append` was cut off", err)
+        facts = json.loads(self.tool("verify", "--json", self.file)[1])["files"][0]
+        self.assertEqual((facts["ok"], facts["state"], facts["unfinished_bytes"]), (False, "unfinished", 100_000))
+        self.good("append", "-", self.file, input=lines_of(11, 12))
+        self.assertEqual(self.tool("verify", self.file)[0], 0)
+        self.assertEqual(self.good("decode", self.file), lines_of(0, 12))
+
     def test_times(self):
-        for wrong in ("5", "s", "-1s", "5h", "1e9s", "nans", ""):
+        for wrong in ("5", "s", "-1s", "5w", "1e9s", "nans", "", "366d", "8761h"):
             status, _, err = self.tool("append", "/dev/null", self.file, f"--commit-every={wrong}")
             self.assertEqual(status, 2, (wrong, err))
-        for good in ("0s", "0.5s", "20ms", "2min"):
+            self.assertTrue("365d" in err or wrong == "", err)
+        for good in ("0s", "0.5s", "20ms", "2min", "3m", "24h", "365d"):
             self.good("append", "/dev/null", self.file, "--commit-every", good)
 
     def test_an_input_that_cannot_be_read(self):

@@ -9,6 +9,11 @@ import subprocess
 import tempfile
 import unittest
 
+try:
+    import pyarrow.ipc
+except ImportError:
+    pyarrow = None
+
 from hoist_tree import BUILD, environment, run
 
 TOOL = BUILD / "libexec/hoist/hoist-records"
@@ -97,6 +102,103 @@ class Convert(unittest.TestCase):
         file = self.folder / "x.hrec"
         self.tool("encode", path, "-o", file, "--format", "pairs")
         self.assertIn("row 1 of", self.tool("decode", file, "--to", "csv", status=2))
+
+    def test_a_file_without_rows(self):
+        file = self.folder / "x.hrec"
+        for name, content in (("none", b""), ("blank", b"\n \n"), ("head.csv", b"a,b\n")):
+            self.tool("encode", self.write(name, content), "-o", file, "--force")
+            for form in FORMATS:
+                self.assertEqual(self.tool("decode", file, "--to", form), b"", (name, form))
+                self.assertEqual(self.tool("convert", file, "--to", form), b"", (name, form))
+                self.assertEqual(self.tool("convert", self.folder / name, "--to", form), b"", (name, form))
+        self.tool("encode", self.write("none", b""), "-o", file, "--force")
+        stream = self.tool("decode", file, "--to", "arrow")
+        self.assertEqual(stream[:4], b"\xff\xff\xff\xff")
+        if pyarrow:
+            self.assertEqual(pyarrow.ipc.open_stream(stream).read_all().shape, (0, 0))
+
+    def test_lines_of_any_text(self):
+        content = b"".join(b"%d took %d ms\n" % (i, i * 37 % 900) for i in range(500)) + b'\n "x"\r\n\xff\0>>\nlast'
+        text = self.write("app.log", content)
+        file = self.folder / "x.hrec"
+        self.tool("encode", text, "-o", file)
+        for name in (text, file):
+            for command in ("convert", "decode")[:2 if name == file else 1]:
+                self.assertIn("--from lines", self.tool(command, name, "--to", "csv", status=2))
+                for form in FORMATS:
+                    out = self.write(f"y.{form}", self.tool(command, name, "--to", form, "--from", "lines"))
+                    lines = self.tool("convert", out, "--to", "jsonl").decode().splitlines()
+                    found = [json.loads(line) for line in lines]
+                    self.assertEqual([list(record) for record in found], [["line"]] * len(found))
+                    back = b"\n".join(record["line"].encode(errors="surrogateescape") for record in found)
+                    self.assertEqual(back, content, form)
+        self.assertEqual(self.tool("decode", file, "--to", "lt", "--from", "lines", "--rows", "1:2", "--keep-text", "k"),
+                         b"k>>1 took 37 ms\n")
+
+    def test_headers_with_line_feeds(self):
+        rows = [["no\nno", 'the "name"', "c\r\nd"]] + [[str(i), f"n {i}\nm", "x"] for i in range(200)]
+        text = io.StringIO()
+        csv.writer(text).writerows(rows)
+        content = text.getvalue().encode()
+        expected = [dict(zip(rows[0], [int(row[0]), *row[1:]])) for row in rows[1:]]
+        file = self.folder / "x.hrec"
+        for name in ("x.csv", "x"):
+            path = self.write(name, content)
+            self.tool("encode", path, "-o", file, "--force")
+            self.assertEqual(self.tool("decode", file), content)
+            for out in (self.tool("convert", path, "--to", "jsonl"), self.tool("convert", file, "--to", "jsonl"),
+                        self.tool("decode", file, "--to", "jsonl")):
+                self.assertEqual([json.loads(line) for line in out.splitlines()], expected)
+        plain = self.write("p.csv", b'"a\nb",c\n1,2\n3,4\n')
+        self.tool("encode", plain, "-o", file, "--force")
+        paths = [column["path"] for column in json.loads(self.tool("info", file, "--json"))["columns"]]
+        self.assertEqual(paths, ["/a\nb", "/c"])
+        self.assertNotIn(b"/a\nb", self.tool("info", file))
+        self.assertEqual(self.tool("decode", file, "--to", "lt", "--rows", "1:4"), b'"a\\nb">>1 c>>2\n"a\\nb">>3 c>>4\n')
+        self.assertEqual(self.tool("decode", file, "--where", "c=4"), b"3,4\n")
+        if pyarrow:
+            table = pyarrow.ipc.open_stream(self.tool("columns", file, "-o", "-")).read_all()
+            self.assertEqual(table.to_pydict(), {"a\nb": [1, 3], "c": [2, 4]})
+
+    def test_names_and_lines_that_differ(self):
+        file = self.folder / "x.hrec"
+        for name, content, form, said in (("a.csv", b'{"a":1}\n{"a":2}\n', "json", True),
+                                          ("b.csv", b"a>>1 b>>2\na>>3\n", "csv", True),
+                                          ("c.csv", b"any words\nmore of them\n", "csv", False),
+                                          ("d.jsonl", b"any words\nmore of them\n", "json", False),
+                                          ("e.tsv", b"a\tb\n1\t2\n", "csv", False),
+                                          ("f.csv", b"Name,City\nAnna,Rome\n", "csv", False),
+                                          ("g.log", b'{"a":1}\n{"a":2}\n', "json", False)):
+            done = run(TOOL, "encode", self.write(name, content), "-o", file, "--force", "--json", env=environment())
+            self.assertEqual((done.returncode, json.loads(done.stdout)["format"]), (0, form), name)
+            self.assertEqual(b"its first lines look like" in done.stderr, said, (name, done.stderr))
+            self.assertEqual(self.tool("decode", file), content)
+            if form == "json" and not said:
+                continue
+            done = run(TOOL, "convert", self.folder / name, "--to", "lt", env=environment())
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(b"its first lines look like" in done.stderr, said, (name, done.stderr))
+            done = run(TOOL, "convert", self.folder / name, "--to", "lt", "--from", "csv", env=environment())
+            self.assertNotIn(b"first lines", done.stderr)
+
+    def test_values_that_are_empty(self):
+        path = self.write("x.jsonl", b'{"a":1}\nwords\n')
+        file = self.folder / "x.hrec"
+        self.tool("encode", path, "-o", file)
+        expected = b'{"a":1}\n{"":"words"}\n'
+        self.assertEqual(self.tool("convert", path, "--to=jsonl", "--keep-text", ""), expected)
+        self.assertEqual(self.tool("decode", file, "--to=jsonl", "--keep-text", ""), expected)
+        for words in (("convert", path, "--to=lt", "--delimiter", ""), ("decode", file, "--rows", ""),
+                      ("decode", file, "--where", ""), ("decode", file, "--to", ""), ("decode", file, "-o", ""),
+                      ("info", file, "--plot", ""), ("convert", path, "--to=lt", "--from", ""),
+                      ("convert", path, "-o", ""), ("encode", path, "-o", "", "--force"),
+                      ("encode", path, "-o", file, "--force", "--header", ""),
+                      ("encode", path, "-o", file, "--force", "--format", ""), ("repair", file, "-o", ""),
+                      ("columns", file, "-o", "", "--select=a"), ("append", path, file, "--commit-every", "")):
+            self.assertIn("hoist: error: ", self.tool(*words, status=2), words)
+        for words in (("--from=lt",), ("--no-header",), ("--skip-unparsed",), ("--keep-text=k",), ("--delimiter=;",)):
+            self.assertIn("--to", self.tool("decode", file, *words, status=2))
+            self.assertIn("--to arrow", self.tool("decode", file, "--to=arrow", *words, status=2))
 
     def test_what_is_refused(self):
         path = self.write("x.jsonl", b'{"a":1}\n')

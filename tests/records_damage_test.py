@@ -166,6 +166,32 @@ class Damage(unittest.TestCase):
             self.assertEqual(status, 1)
             self.assertIn("hoist records repair", err)
 
+    def test_what_verify_says(self):
+        ends = self.make(3)
+        good = self.file.read_bytes()
+        damaged = bytearray(good)
+        damaged[ends[0] + 90] ^= 1
+        for content, word, state, said in (
+                (good, "OK", "whole", ""),
+                (good + bytes(5000), "UNFINISHED", "unfinished", "5000 bytes follow it"),
+                (good[:-1], "UNFINISHED", "unfinished", "all rows up to the last commit are whole"),
+                (good[:ends[0] - 1], "NOT COMMITTED", "uncommitted", "there is no commit"),
+                (bytes(damaged), "DAMAGED", "damaged", "damaged: get the file again"),
+                (bytes(damaged) + b"x", "DAMAGED", "damaged", "damaged: get the file again"),
+                (good[:ends[0]] + b"stuffing" + good[ends[0]:], "DAMAGED", "damaged", "damaged: get the file again")):
+            self.file.write_bytes(content)
+            status, out, err = self.tool("verify", self.file)
+            self.assertEqual(status, 1 if said else 0, err)
+            self.assertTrue(out.decode().startswith(f"{self.file}: {word}, "), out)
+            self.assertIn(said, err)
+            self.assertEqual("`hoist records repair`" in err, bool(said))
+            facts = json.loads(self.tool("verify", "--json", self.file)[1])["files"][0]
+            self.assertEqual((facts["state"], facts["ok"]), (state, not said))
+        for content, what in ((b"", "an empty file"), (b"some text\n", "text")):
+            self.file.write_bytes(content)
+            for command in ("verify", "info", "decode"):
+                self.assertIn(f"not a .holo or .hrec file, but {what}", self.tool(command, self.file)[2])
+
     def test_repair_never_replaces(self):
         self.make(1)
         before = self.file.read_bytes()

@@ -15,13 +15,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
-#include <random>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "base/stopwatch.h"
 #include "base/threads.h"
+#include "records/candle_text.h"
 #include "records/gpu/column_loader.h"
 #include "records/number_text.h"
 #include "records/values.h"
@@ -31,49 +31,6 @@ namespace hoist::records {
 namespace {
 
 constexpr size_t kPieceRows = 50000;  // generated at a time by a thread
-
-const char* const kNames[] = {"BTC", "ETH",  "SOL", "XRP",   "DOGE",
-                              "ADA", "AVAX", "DOT", "MATIC", "LINK"};
-
-// Rows of one piece; prices begin anew in each.
-std::string candles(uint64_t first, uint64_t end, size_t symbols) {
-  std::mt19937_64 random(first + 1);
-  std::normal_distribution<double> normal;
-  std::vector<int64_t> last(symbols);
-  for (size_t s = 0; s < symbols; ++s) {
-    last[s] = std::llround(11739131 / std::pow(1.8, s) * std::exp(0.02 * normal(random)));
-  }
-  std::string text;
-  text.reserve((end - first) * 150);
-  const auto fixed = [&](int64_t value, int64_t unit, int digits) {
-    fmt::format_to(std::back_inserter(text), "{}.{:0{}}", value / unit, value % unit, digits);
-  };
-  uint64_t missing = first / symbols / 1000;
-  for (uint64_t row = first; row < end; ++row) {
-    const size_t s = row % symbols;
-    if (s == 0 && random() % 1000 == 0) ++missing;
-    int64_t open = last[s];
-    if (random() % 10 == 0) {
-      open = std::max<int64_t>(1, open + static_cast<int64_t>(random() % 41) - 20);
-    }
-    int64_t close = open;
-    if (random() % 50 != 0) {
-      close = std::llround(static_cast<double>(open) * std::exp(4e-4 * normal(random)));
-      close = std::max<int64_t>(1, close);
-    }
-    last[s] = close;
-    fmt::format_to(std::back_inserter(text),
-                   "{{\"symbol\": \"{}-USD\", \"timestamp\": {}, \"open\": \"", kNames[s],
-                   1755392220 + 60 * (row / symbols + missing));
-    fixed(open, 100, 2);
-    text += "\", \"close\": \"";
-    fixed(close, 100, 2);
-    text += "\", \"volume\": \"";
-    fixed(std::llround(std::exp(std::log(0.6) + normal(random)) * 1e8), 100000000, 8);
-    text += "\", \"granularity\": 60}\n";
-  }
-  return text;
-}
 
 // Pieces that are generated on all threads, some ahead.
 class Source {
@@ -107,7 +64,7 @@ class Source {
     }
     pieces_.assign(ranges.size(), {});
     pool.parallel_for(ranges.size(), [&](size_t i) {
-      pieces_[i] = candles(ranges[i].first, ranges[i].second, symbols_);
+      pieces_[i] = candle_text(ranges[i].first, ranges[i].second, symbols_);
     });
     at_ = 0;
   }
@@ -328,7 +285,7 @@ int main(int argc, char** argv) {
   }
   const uint64_t rows = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 100000000;
   const size_t symbols = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 1;
-  if (rows == 0 || symbols == 0 || symbols > std::size(hoist::records::kNames)) {
+  if (rows == 0 || symbols == 0 || symbols > hoist::records::kMostCandleSymbols) {
     fmt::print(stderr, "records_gpu_columns: from 1 row on, 1 to 10 symbols\n");
     return 2;
   }

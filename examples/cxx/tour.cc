@@ -16,6 +16,7 @@ int main(int argc, char** argv) {
       [&] { return tour_models(folder); }, [] { return tour_arrays(); },
       [] { return tour_search(); },        [] { return tour_kernels(); },
       [] { return tour_programs(); },      [&] { return tour_containers(folder); },
+      [] { return tour_packed(); },
   };
   for (const auto& stop : stops) {
     if (const hoist::Status done = stop(); !done) {

@@ -10,6 +10,8 @@ hoist::Status tour_models(const std::string& folder);
 hoist::Status tour_arrays();
 // Patterns that resemble what is asked for, and how much two strings resemble each other.
 hoist::Status tour_search();
+// Weights that stay packed while they multiply.
+hoist::Status tour_packed();
 // A kernel compiled and run on the CPU.
 hoist::Status tour_kernels();
 // A graph of tensor operations, compiled and run; its text; a circuit.

@@ -1,6 +1,7 @@
 from typing import Any, Optional
 
 MOST_FUSED: int
+MOST_FUSED_WIDE: int
 
 class Plan:
     def __init__(self, weights: Any, stream: Optional[int] = None) -> None: ...
@@ -19,6 +20,24 @@ class Plan:
     @property
     def reason(self) -> Optional[str]: ...
     def pack(self, weights: Any, out: Any = None, stream: Optional[int] = None) -> Any: ...
+
+class Matrix:
+    def __init__(
+        self,
+        packed: int,
+        bytes: int,
+        gpu: Optional[int],
+        rows: int,
+        columns: int,
+        escapes: int,
+    ) -> None: ...
+    def multiply(
+        self, x: int, count: int, x_stride: int, y: int, bias: int, stream: int
+    ) -> None: ...
+    def unpack(self, out: int, stream: int) -> None: ...
+    def unpack_rows(
+        self, indices: int, count: int, are_wide: bool, out: int, stream: int
+    ) -> None: ...
 
 def packed_bytes(rows: int, columns: int, escapes: int) -> int: ...
 def check(

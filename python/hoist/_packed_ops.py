@@ -12,8 +12,7 @@ torch: Any = importlib.import_module("torch")
 if not hasattr(torch.nn.Module, "register_state_dict_post_hook"):
     raise Unavailable(f"packed weights need PyTorch 2.5 or newer; this is {torch.__version__}")
 
-# On a GPU whose kernels multiply packed weights with so many rows of x at once, too.
-_MOST_WIDE = 256
+# GPUs whose kernels multiply packed weights with up to MOST_FUSED_WIDE rows of x.
 _WIDE_GPUS = ((9, 0),)
 # PyTorch's products of unpacked weights are faster from there on, unpacking included.
 _MOST_ON_CPU = 16
@@ -37,10 +36,11 @@ def _unpack_fake(packed: Any, rows: int, columns: int, escapes: int) -> Any:
     return packed.new_empty((rows, columns), dtype=torch.bfloat16)
 
 
-def _most_fused(x: Any) -> int:
-    """So many rows of x are multiplied with the packed bytes; more with unpacked ones."""
+def most_fused(x: Any) -> int:
+    """So many rows of x, on its device, are multiplied with the packed bytes; more with unpacked
+    ones."""
     if x.is_cuda and torch.cuda.get_device_capability(x.device) in _WIDE_GPUS:
-        return _MOST_WIDE
+        return _packed.MOST_FUSED_WIDE
     return _packed.MOST_FUSED if x.is_cuda else _MOST_ON_CPU
 
 
@@ -64,7 +64,7 @@ def _check_linear(x: Any, packed: Any, bias: Any, rows: int, columns: int) -> No
 def _linear(x: Any, packed: Any, bias: Any, rows: int, columns: int, escapes: int) -> Any:
     _check_linear(x, packed, bias, rows, columns)
     flat = x.detach().reshape(x.numel() // columns if columns else x[..., 0:1].numel(), columns)
-    if len(flat) > _most_fused(x):
+    if len(flat) > most_fused(x):
         weight = _unpack(packed, rows, columns, escapes)
         return torch.nn.functional.linear(x, weight, bias)
     if not flat.numel() or flat.stride(1) != 1 or flat.stride(0) < columns:

@@ -4,7 +4,8 @@ take as it is."""
 import importlib
 from typing import Any, Dict, List, Optional, Tuple
 
-from hoist import _packed, _packed_ops
+from hoist import _packed, _packed_direct, _packed_ops
+from hoist._packed_calls import embedding, linear
 from hoist._packed_fallback import constant, unpacked_call
 from hoist.errors import Corrupt, InvalidArgument, Unsupported
 
@@ -61,6 +62,7 @@ class PackedTensor(torch.Tensor):  # type: ignore[misc]
         self._packed = packed
         self._escapes = escapes
         self._exact_like = exact_like
+        self._matrix: Optional[_packed_direct.Matrix] = None
 
     @classmethod
     def pack(cls, weights: Any, exact_like: Optional[str] = None) -> "PackedTensor":
@@ -73,7 +75,24 @@ class PackedTensor(torch.Tensor):  # type: ignore[misc]
 
     def unpack(self) -> Any:
         """The plain weights, in memory of their own."""
-        return torch.ops.hoist.unpack(self._packed, *self.shape, self._escapes)
+        matrix = self.direct()
+        plain = None if matrix is None else matrix.unpack()
+        if plain is not None:
+            return plain
+        return torch.ops.hoist.unpack(self._packed, *self.form())
+
+    def direct(self) -> Optional[_packed_direct.Matrix]:
+        """For calls that go past PyTorch's dispatcher; None where something looks at operators."""
+        if not _packed_direct.is_possible():
+            return None
+        if self._matrix is None:
+            self._matrix = _packed_direct.matrix_of(self._packed, *self.form())
+        return self._matrix
+
+    def form(self) -> Tuple[int, int, int]:
+        """What the operators of `hoist._packed_ops` want besides the bytes."""
+        rows, columns = self.shape
+        return rows, columns, self._escapes
 
     @property
     def packed_memory(self) -> Any:
@@ -92,6 +111,7 @@ class PackedTensor(torch.Tensor):  # type: ignore[misc]
         """Packs other weights of the same shape in place of these."""
         made = PackedTensor.pack(weights.to(device=self.device, dtype=torch.bfloat16))
         self._packed, self._escapes = made._packed, made._escapes
+        self._matrix = None
 
     def like_this(self, packed: Any = None, **other: Any) -> "PackedTensor":
         """The same weights, in these bytes or in the same, in the same mode or another."""
@@ -136,7 +156,7 @@ class PackedTensor(torch.Tensor):  # type: ignore[misc]
         if func is functional.linear:
             return _linear(*args, **kwargs)
         if func is functional.embedding:
-            return _embedding(*args, **kwargs)
+            return embedding(*args, **kwargs)
         if func in _CHANGING:
             _check_change(func, *args, **kwargs)
         with torch._C.DisableTorchFunctionSubclass():
@@ -200,33 +220,7 @@ def _from_plain(plain: Any, total: int, exact_like: Optional[str], is_parameter:
 def _linear(input: Any, weight: Any, bias: Any = None) -> Any:
     if not isinstance(weight, PackedTensor) or isinstance(input, PackedTensor):
         return unpacked_call(PackedTensor, functional.linear, (input, weight, bias), {})
-    kind = input.device.type
-    if torch.is_autocast_enabled(kind) and torch.get_autocast_dtype(kind) == torch.bfloat16:
-        input = input.to(torch.bfloat16)
-        bias = None if bias is None else bias.to(torch.bfloat16)
-    is_plain = input.dtype != torch.bfloat16 or (bias is not None and bias.dtype != torch.bfloat16)
-    if weight._exact_like is not None or is_plain:
-        # PyTorch itself says which other types it takes.
-        return functional.linear(input, weight.unpack(), bias)
-    return torch.ops.hoist.packed_linear(
-        input, weight._packed, bias, weight.shape[0], weight.shape[1], weight._escapes
-    )
-
-
-def _embedding(
-    input: Any,
-    weight: Any,
-    padding_idx: Optional[int] = None,
-    max_norm: Optional[float] = None,
-    norm_type: float = 2.0,
-    scale_grad_by_freq: bool = False,
-    sparse: bool = False,
-) -> Any:
-    if max_norm is not None:
-        raise Unsupported(constant("embedding with max_norm"))
-    return torch.ops.hoist.packed_embedding(
-        input, weight._packed, weight.shape[0], weight.shape[1], weight._escapes
-    )
+    return linear(input, weight, bias)
 
 
 _set_requires_grad: Any = torch.Tensor.requires_grad.__set__
@@ -295,6 +289,6 @@ _OWN: Dict[Any, Any] = {
     _aten._to_copy.default: _copied_onto,
     _aten.copy_.default: _copied_into,
     _aten.linear.default: _linear,
-    _aten.embedding.default: lambda weight, indices, *rest: _embedding(indices, weight),
+    _aten.embedding.default: lambda weight, indices, *rest: embedding(indices, weight),
 }
 torch.serialization.add_safe_globals([_from_plain])

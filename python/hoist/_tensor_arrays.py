@@ -2,11 +2,25 @@
 
 import sys
 import warnings
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
+from functools import partial
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+    Union,
+)
 
 import numpy as np
 
 from hoist import _frameworks
+from hoist._ahead import one_ahead
 from hoist._tensor_files import (
     HoloFile,
     ModelFile,
@@ -99,35 +113,52 @@ class ArrayLoader:
         return tensors
 
     def load(
-        self, wanted: Wanted, at_once: bool = False, group_bytes: Optional[int] = None
+        self,
+        wanted: Wanted,
+        at_once: bool = False,
+        group_bytes: int = _GROUP_BYTES,
+        ahead: bool = False,
     ) -> Iterator[LoadedTensor]:
         """In their order; names of the same tensor get it once. On a GPU those that are loaded
         together share a piece of its memory: all of them if `at_once`, else `group_bytes` of the
-        file at a time (512 MiB)."""
-        group_bytes = _GROUP_BYTES if group_bytes is None else group_bytes
+        file at a time. With `ahead` one more group is loaded while the caller works on one."""
         shared = self.file.shared
         if not shared:
-            yield from self._load_each(wanted, at_once, group_bytes)
+            yield from self._load_each(wanted, at_once, group_bytes, ahead)
             return
         names: Dict[Tuple[str, Optional[float]], List[str]] = {}
         for name, target in wanted:
             names.setdefault((shared.get(name, name), target), []).append(name)
-        for loaded, of_it in zip(self._load_each(list(names), at_once, group_bytes), names.values()):
-            for name in of_it:
+        of_each = iter(names.values())
+        for loaded in self._load_each(list(names), at_once, group_bytes, ahead):
+            for name in next(of_each):
                 yield loaded._replace(name=name)
+            del loaded  # not kept while the next ones are loaded
 
     def _load_each(
-        self, wanted: Wanted, at_once: bool, group_bytes: int
+        self, wanted: Wanted, at_once: bool, group_bytes: int, ahead: bool
     ) -> Iterator[LoadedTensor]:
         self._resolve_device()
-        for group in self._groups(wanted, at_once, group_bytes):
-            loaded = self._load_onto_device(group) if self._is_for_device(group) else None
+        for group, load in self._loads(self._groups(wanted, at_once, group_bytes), ahead):
+            loaded = None if load is None else self._load_onto_device(group, load)
+            load = None
             if loaded is None:
                 for name, target in group:
                     yield self._load(name, target)
             else:
-                yield from loaded
-                loaded = None  # not kept while the next ones are loaded
+                loaded.reverse()
+                while loaded:
+                    yield loaded.pop()
+
+    def _loads(
+        self, groups: Iterable[Wanted], ahead: bool
+    ) -> Iterator[Tuple[Wanted, Optional[Callable[[], Any]]]]:
+        """Groups, and what loads them onto the device; None: the CPU decodes."""
+        loads = ((group, self._onto(group) if self._is_for_device(group) else None) for group in groups)
+        return one_ahead(loads) if ahead else loads
+
+    def _onto(self, group: Wanted) -> Callable[[], Any]:
+        return partial(self.file.load_onto, str(self._place), group)
 
     def load_intact(self, wanted: Wanted) -> Tuple[List[LoadedTensor], Dict[str, str]]:
         """As load() at once: what can be read, and for the names of the rest why it cannot."""
@@ -161,7 +192,7 @@ class ArrayLoader:
         dtype, shape, stored_as = self.file.elements(name)
         loaded = None
         if isinstance(self.file, HoloFile) and self._is_for_device([(name, None)]):
-            loaded = self._load_onto_device([(name, None)])
+            loaded = self._load_onto_device([(name, None)], self._onto([(name, None)]))
         is_foreign = _frameworks.is_foreign(stored_as)
         if loaded is None and not is_foreign and self.file.can_load_part(name):
             box = box_of(index, shape)
@@ -219,11 +250,12 @@ class ArrayLoader:
             array = self._arrays.tensor(data, dtype, shape, device)
         return self._arrays.finished(array) if is_finished else array
 
-    def _load_onto_device(self, group: Wanted) -> Optional[List[LoadedTensor]]:
+    def _load_onto_device(
+        self, group: Wanted, load: Callable[[], Any]
+    ) -> Optional[List[LoadedTensor]]:
         """Nothing, and a warning the first time, where the device cannot be used or has no room."""
-        assert self._place is not None
         try:
-            loaded = self.file.load_onto(self._place, group)
+            loaded = load()
         except (Exhausted, Unavailable) as why:
             if isinstance(why, Unavailable):
                 self._place = None  # nor for what is loaded later

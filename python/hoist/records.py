@@ -338,7 +338,8 @@ def encode(
 
     source: the path of a text file, its bytes, an object with `read`, or lines, to which a line feed
         is added where they have none. str is written as UTF-8.
-    format: "json", "csv", "pairs", "symbolic", "log" or "plain"; else the first 64 lines tell.
+    format: "json", "csv", "pairs", "symbolic", "log" or "plain"; else the end of the source's name and the first 64
+        lines tell. A name that misleads is a UserWarning.
     header: whether the first line of a CSV has the names of its columns; else the first lines tell.
     best: compresses texts harder, which takes longer.
     threads: so many; 0 for all cores.

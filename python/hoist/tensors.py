@@ -164,7 +164,7 @@ def load_file(
     wanted = [(name, targets.of(name)) for name in names]
     if not skip_damaged:
         if packing is not None:
-            some = loader.load(wanted, group_bytes=packing.GROUP_BYTES)
+            some = loader.load(wanted, group_bytes=packing.GROUP_BYTES, ahead=True)
             return dict(packing.packed_tensors(some, exact_like))
         return {loaded.name: loaded.tensor for loaded in loader.load(wanted, at_once=True)}
     intact, left_out = loader.load_intact(wanted)

@@ -182,6 +182,30 @@ def test_sources_and_outputs(tmp_path):
         records.convert(path, "csv", output=Full())
 
 
+def test_lines_of_any_text():
+    text = b"any words\n\n\xff \r\nlast"
+    out = records.convert(text, to="csv", format="lines")
+    found = [json.loads(line)["line"] for line in records.convert(out, to="jsonl", format="csv").splitlines()]
+    assert "\n".join(found).encode(errors="surrogateescape") == text
+    assert records.convert(b"a b\n", to="lt", format="lines", keep_text="k") == b"k>>a b\n"
+    with pytest.raises(InvalidArgument):
+        records.convert(text, to="lines")
+
+
+def test_a_name_and_lines_that_differ(tmp_path):
+    misleading = tmp_path / "x.csv"
+    misleading.write_bytes(b'{"a":1}\n{"a":2}\n')
+    with pytest.warns(UserWarning, match="its name says csv, its first lines look like json"):
+        assert records.encode(misleading, tmp_path / "x.hrec").format == "json"
+    with pytest.warns(UserWarning, match="its name says csv"):
+        assert records.convert(misleading, to="lt") == b"a>>1\na>>2\n"
+    table = tmp_path / "y.csv"
+    table.write_bytes(b'"first\nname",City\n"Anna",Rome\n')
+    assert records.encode(table, tmp_path / "y.hrec").format == "csv"
+    columns = records.open(tmp_path / "y.hrec").columns()
+    assert {name: list(values) for name, values in columns.items()} == {"first\nname": ["Anna"], "City": ["Rome"]}
+
+
 def test_rows_that_are_no_records():
     content = b'{"a":1}\nlost\n{"a":2}\n'
     with pytest.raises(InvalidArgument, match="line 2 of the text is no record"):

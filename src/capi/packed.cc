@@ -4,75 +4,34 @@
 #include <fmt/core.h>
 
 #include <cstring>
-#include <memory>
-#include <optional>
 #include <span>
+#include <utility>
 
 #include "capi/status.h"
 #include "capi/structs.h"
 #include "device/device.h"
-#include "tensors/packed/gpu.h"
+#include "tensors/packed/resident_matrix.h"
 
 namespace packed = hoist::tensors::packed;
 using namespace hoist::capi;
 using hoist::ErrorCode;
 using hoist::Result;
 using hoist::Status;
-using hoist::device::Buffer;
 using hoist::device::Device;
-using hoist::device::Stream;
 
 struct hoist_packed_matrix {
-  Device* device = nullptr;
-  Buffer bytes;
-  packed::View view;
-  uint32_t most_in_row = 0;
+  packed::ResidentMatrix matrix;
 };
 
 namespace {
 
-bool is_cpu(const Device& device) {
-  return device.properties().kind == hoist::device::DeviceKind::cpu;
-}
-
-Stream stream_of(Device& device, void* stream) {
-  constexpr uintptr_t kLegacyStream = 1;
-  void* const handle = stream != nullptr ? stream : reinterpret_cast<void*>(kLegacyStream);
-  return Stream::borrow(device, {handle});
-}
-
-// What planning gave, on whatever device.
-struct Planned {
-  packed::PlainMatrix matrix;
-  packed::Shape shape;
-  uint32_t most_in_row = 0;
-  std::optional<packed::Plan> on_cpu;
-  std::optional<packed::GpuPlan> on_gpu;
-};
-
-Result<Planned> plan(Device& device, const void* weights, uint64_t rows, uint64_t columns,
-                     void* stream) {
+Result<packed::PlainMatrix> plain_matrix(const void* weights, uint64_t rows, uint64_t columns) {
   if (Status fits = packed::check_extents(rows, columns); !fits) return fits.error();
-  Planned planned;
-  planned.matrix = {static_cast<const uint16_t*>(weights), static_cast<uint32_t>(rows),
-                    static_cast<uint32_t>(columns), columns};
   if (rows != 0 && columns != 0) {
     if (Status there = needed(weights, "weights"); !there) return there.error();
   }
-  if (is_cpu(device)) {
-    Result<packed::Plan> made = packed::plan_packing(planned.matrix);
-    if (!made) return made.error();
-    planned.shape = made->shape;
-    planned.most_in_row = made->most_in_row;
-    planned.on_cpu = std::move(*made);
-  } else {
-    Result<packed::GpuPlan> made = packed::plan_on_gpu(stream_of(device, stream), planned.matrix);
-    if (!made) return made.error();
-    planned.shape = made->shape;
-    planned.most_in_row = made->most_in_row;
-    planned.on_gpu = std::move(*made);
-  }
-  return planned;
+  return packed::PlainMatrix{static_cast<const uint16_t*>(weights), static_cast<uint32_t>(rows),
+                             static_cast<uint32_t>(columns), columns};
 }
 
 hoist_packed_form form_of(const packed::Shape& shape, uint32_t most_in_row) {
@@ -91,36 +50,6 @@ hoist_packed_form form_of(const packed::Shape& shape, uint32_t most_in_row) {
 Result<Device*> device_named(const char* name) {
   if (Status there = needed(name, "device"); !there) return there.error();
   return hoist::device::find_device(name);
-}
-
-Status allocate(Device& device, const packed::Shape& shape, hoist_packed_matrix& matrix) {
-  Result<Buffer> bytes = Buffer::allocate(device, shape.bytes());
-  if (!bytes) return bytes.error();
-  matrix.device = &device;
-  matrix.bytes = std::move(*bytes);
-  const Result<packed::View> view = packed::view_of(matrix.bytes.data(), shape.bytes(), shape);
-  if (!view) return view.error();
-  matrix.view = *view;
-  return {};
-}
-
-Status pack(const Planned& planned, void* stream, hoist_packed_matrix& matrix) {
-  if (Status made = allocate(*matrix.device, planned.shape, matrix); !made) return made;
-  matrix.most_in_row = planned.most_in_row;
-  if (planned.on_cpu) {
-    return packed::pack(
-        planned.matrix, *planned.on_cpu,
-        std::span(static_cast<std::byte*>(matrix.bytes.data()), planned.shape.bytes()));
-  }
-  const Stream on = stream_of(*matrix.device, stream);
-  Status done = packed::pack_on_gpu(on, planned.matrix, *planned.on_gpu, matrix.bytes.data());
-  if (done) done = matrix.device->synchronize(on.handle());
-  return done;
-}
-
-Status check(const hoist_packed_matrix& matrix) {
-  if (is_cpu(*matrix.device)) return packed::check_contents(matrix.view);
-  return packed::check_contents_on_gpu(stream_of(*matrix.device, nullptr), matrix.view);
 }
 
 Result<packed::Activation> activation_of(const char* name) {
@@ -168,9 +97,11 @@ hoist_status hoist_packed_plan(const char* device, const void* weights, uint64_t
     give(hoist_packed_form{}, *size, form);
     const Result<Device*> found = device_named(device);
     if (!found) return found.error();
-    const Result<Planned> planned = plan(**found, weights, rows, columns, stream);
-    if (!planned) return planned.error();
-    give(form_of(planned->shape, planned->most_in_row), *size, form);
+    const Result<packed::PlainMatrix> plain = plain_matrix(weights, rows, columns);
+    if (!plain) return plain.error();
+    const Result<packed::Prediction> made = packed::predict_packing(**found, *plain, {stream});
+    if (!made) return made.error();
+    give(form_of(made->shape, made->most_in_row), *size, form);
     return {};
   });
 }
@@ -182,12 +113,11 @@ hoist_status hoist_packed_pack(const char* device, const void* weights, uint64_t
     *matrix = nullptr;
     const Result<Device*> found = device_named(device);
     if (!found) return found.error();
-    const Result<Planned> planned = plan(**found, weights, rows, columns, stream);
-    if (!planned) return planned.error();
-    auto made = std::make_unique<hoist_packed_matrix>();
-    made->device = *found;
-    if (Status done = pack(*planned, stream, *made); !done) return done;
-    *matrix = made.release();
+    const Result<packed::PlainMatrix> plain = plain_matrix(weights, rows, columns);
+    if (!plain) return plain.error();
+    Result<packed::ResidentMatrix> made = packed::ResidentMatrix::pack(**found, *plain, {stream});
+    if (!made) return made.error();
+    *matrix = new hoist_packed_matrix{*std::move(made)};
     return {};
   });
 }
@@ -202,19 +132,15 @@ hoist_status hoist_packed_import(const char* device, const void* packed_bytes, u
     const Result<Device*> found = device_named(device);
     if (!found) return found.error();
     if (Status fits = packed::check_extents(rows, columns); !fits) return fits;
+    if (escapes > UINT32_MAX) {
+      return hoist::fail(ErrorCode::invalid_argument, "a packed matrix has less than 2^32 escapes");
+    }
     const packed::Shape shape = {static_cast<uint32_t>(rows), static_cast<uint32_t>(columns),
                                  static_cast<uint32_t>(escapes)};
-    if (escapes > UINT32_MAX || bytes != shape.bytes()) {
-      return hoist::fail(ErrorCode::invalid_argument,
-                         fmt::format("{} bytes are no packed matrix of {} x {} with {} escapes",
-                                     bytes, rows, columns, escapes));
-    }
-    auto made = std::make_unique<hoist_packed_matrix>();
-    if (Status done = allocate(**found, shape, *made); !done) return done;
-    Status done = (*found)->copy(made->bytes.data(), packed_bytes, bytes, {});
-    if (done) done = check(*made);
-    if (!done) return done;
-    *matrix = made.release();
+    Result<packed::ResidentMatrix> made = packed::ResidentMatrix::import(
+        **found, std::span(static_cast<const std::byte*>(packed_bytes), bytes), shape);
+    if (!made) return made.error();
+    *matrix = new hoist_packed_matrix{*std::move(made)};
     return {};
   });
 }
@@ -227,8 +153,8 @@ hoist_status hoist_packed_describe(const hoist_packed_matrix* matrix, hoist_pack
     if (!size) return size.error();
     give(hoist_packed_form{}, *size, form);
     if (Status there = needed(matrix, "matrix"); !there) return there;
-    hoist_packed_form own = form_of(matrix->view.shape, matrix->most_in_row);
-    own.data = matrix->bytes.data();
+    hoist_packed_form own = form_of(matrix->matrix.shape(), matrix->matrix.most_in_row());
+    own.data = matrix->matrix.data();
     give(own, *size, form);
     return {};
   });
@@ -237,13 +163,9 @@ hoist_status hoist_packed_describe(const hoist_packed_matrix* matrix, hoist_pack
 hoist_status hoist_packed_unpack(const hoist_packed_matrix* matrix, void* stream, void* weights) {
   return guarded([&]() -> Status {
     if (Status there = needed(matrix, "matrix"); !there) return there;
-    const packed::Shape& shape = matrix->view.shape;
-    if (shape.weights() == 0) return {};
+    if (matrix->matrix.shape().weights() == 0) return {};
     if (Status there = needed(weights, "weights"); !there) return there;
-    auto* const to = static_cast<uint16_t*>(weights);
-    if (is_cpu(*matrix->device))
-      return packed::unpack(matrix->view, std::span(to, shape.weights()));
-    return packed::unpack_on_gpu(stream_of(*matrix->device, stream), matrix->view, to);
+    return matrix->matrix.unpack(static_cast<uint16_t*>(weights), {stream});
   });
 }
 
@@ -251,17 +173,10 @@ hoist_status hoist_packed_unpack_rows(const hoist_packed_matrix* matrix, void* s
                                       const int64_t* rows, uint64_t count, void* weights) {
   return guarded([&]() -> Status {
     if (Status there = needed(matrix, "matrix"); !there) return there;
-    const packed::Shape& shape = matrix->view.shape;
-    if (count == 0 || shape.columns == 0) return {};
+    if (count == 0 || matrix->matrix.shape().columns == 0) return {};
     if (Status there = needed(rows, "rows"); !there) return there;
     if (Status there = needed(weights, "weights"); !there) return there;
-    auto* const to = static_cast<uint16_t*>(weights);
-    if (is_cpu(*matrix->device)) {
-      return packed::unpack_rows(matrix->view, std::span(rows, count),
-                                 std::span(to, count * shape.columns));
-    }
-    return packed::unpack_rows_on_gpu(stream_of(*matrix->device, stream), matrix->view,
-                                      {rows, true, count}, to);
+    return matrix->matrix.unpack_rows(rows, count, static_cast<uint16_t*>(weights), {stream});
   });
 }
 
@@ -272,10 +187,9 @@ hoist_status hoist_packed_multiply(const hoist_packed_matrix* matrix,
     if (Status there = needed(product, "product"); !there) return there;
     const auto own = options_of(product, "hoist_packed_product");
     if (!own) return own.error();
-    const Result<packed::Operands> operands = operands_of(matrix->view.shape, *own);
+    const Result<packed::Operands> operands = operands_of(matrix->matrix.shape(), *own);
     if (!operands) return operands.error();
-    if (is_cpu(*matrix->device)) return packed::matmul(matrix->view, *operands);
-    return packed::matmul_on_gpu(stream_of(*matrix->device, own->stream), matrix->view, *operands);
+    return matrix->matrix.multiply(*operands, {own->stream});
   });
 }
 

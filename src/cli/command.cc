@@ -9,6 +9,12 @@ constexpr char kSuggestions[] = "suggestions";
 
 }  // namespace
 
+CLI::Option* add_text(CLI::App* command, const std::string& name, std::optional<std::string>& value,
+                      const std::string& description) {
+  return command->add_option_function<std::string>(
+      name, [&value](const std::string& text) { value = text; }, description);
+}
+
 void add_force(CLI::App* command, bool& force) {
   command->add_flag("--force", force, "Replace the output where it exists");
 }

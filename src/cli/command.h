@@ -5,6 +5,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,11 @@ namespace hoist::cli {
 CLI::Validator number_in(double low, double high);
 // Lets whole numbers from 0 pass. Negative ones would become very large ones.
 CLI::Validator count();
+
+// An option whose value may be empty. (Into a std::optional of its own accord CLI11 puts nothing
+// then, as if the option were not there.)
+CLI::Option* add_text(CLI::App* command, const std::string& name, std::optional<std::string>& value,
+                      const std::string& description);
 
 // --force: OUT is replaced where it exists (cli/output_rule.h).
 void add_force(CLI::App* command, bool& force);

@@ -2,9 +2,12 @@
 
 #include <fmt/core.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <new>
+#include <string>
 #include <string_view>
 
 #include "base/log.h"
@@ -42,7 +45,12 @@ int run_tool(CLI::App& app, int argc, char** argv, const std::function<int()>& c
   log_to_stderr();
   try {
     const int status = parse_and_run(app, argc, argv, command);
+    errno = 0;
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+    if (errno != 0) {
+      return report({ErrorCode::io, std::string("cannot write (standard output: ") +
+                                        std::strerror(errno) + "): choose another place"});
+    }
   } catch (const std::bad_alloc&) {
     return report({ErrorCode::exhausted,
                    "out of memory: free some, or let it use fewer threads (HOIST_THREADS=1)"});

@@ -74,7 +74,7 @@ Result<bool> is_foreign(const Source& source) {
 Error not_a_container(const Source& source) {
   const Result<std::string> bytes = beginning(source, kLook);
   const std::string_view look = bytes ? look_of(*bytes) : "";
-  return fail(ErrorCode::corrupt, fmt::format("not a .holo file{}{} ({}): check the path",
+  return fail(ErrorCode::corrupt, fmt::format("not a .holo or .hrec file{}{} ({}): check the path",
                                               look.empty() ? "" : ", but ", look, source.name()));
 }
 

@@ -12,6 +12,8 @@
 #include <cstring>
 #include <utility>
 
+#include "container/file_lock.h"
+
 namespace hoist::container {
 namespace {
 
@@ -23,13 +25,6 @@ Error io_error(std::string_view call, std::string_view path) {
   const int code = errno;
   return fail(code == ENOENT ? ErrorCode::not_found : ErrorCode::io,
               fmt::format("{} {}: {}", call, path, std::strerror(code)), code);
-}
-
-bool same_file(int fd, const std::string& path) {
-  struct stat held;
-  struct stat named;
-  return ::fstat(fd, &held) == 0 && ::stat(path.c_str(), &named) == 0 &&
-         held.st_dev == named.st_dev && held.st_ino == named.st_ino;
 }
 
 }  // namespace
@@ -51,11 +46,18 @@ Status Output::check(const std::string& path, const OutputRule& rule) {
   return check_output(path, rule);
 }
 
-Result<Output> Output::create(const std::string& path, mode_t mode, OutputRule rule) {
+Result<Output> Output::create(const std::string& path, mode_t mode, OutputRule rule, bool lock) {
   if (Status allowed = check(path, rule); !allowed) return allowed.error();
+  UniqueFd replaced;
+  if (lock && rule.replace != Replace::never) {
+    Result<UniqueFd> locked = lock_replaced(path);
+    if (!locked) return locked.error();
+    replaced = std::move(*locked);
+  }
   Result<OutputFile> file = OutputFile::create(path, std::move(rule), mode);
   if (!file) return file.error();
   Output output(UniqueFd(), file->fd(), path);
+  if (replaced.valid()) output.replaced_ = PrivateFd(std::move(replaced));
   output.file_.emplace(std::move(*file));
   output.cuttable_ = true;
   // Nobody else can have it yet; from publication on it keeps appending writers away.
@@ -71,29 +73,36 @@ Result<Output> Output::append(const std::string& path) {
   while (true) {
     Result<UniqueFd> fd = open_file(path, O_RDWR | O_NONBLOCK);
     if (!fd) return fd.error();
-    if (::flock(fd->get(), LOCK_EX | LOCK_NB) != 0) {
-      if (errno == EINTR) continue;
-      if (errno != EWOULDBLOCK) return io_error("lock", path);
-      return fail(
-          ErrorCode::unavailable,
-          fmt::format("another writer has the container ({}): try again when it is done", path));
-    }
+    if (Status locked = lock_for_writing(fd->get(), path); !locked) return locked.error();
     // Someone may have put a new file there in between.
-    if (!same_file(fd->get(), path)) continue;
+    if (!is_named(fd->get(), path)) continue;
     const int raw = fd->get();
-    return Output(std::move(*fd), raw, path);
+    Output output(std::move(*fd), raw, path);
+    // The name stays what it is, wherever the process goes. Without it nothing is looked at.
+    if (Result<UniqueFd> folder = open_file(folder_of(path), O_PATH | O_DIRECTORY)) {
+      output.folder_ = std::move(*folder);
+    }
+    return output;
   }
 }
 
 Output::~Output() = default;
 
 Status Output::check_name() {
-  struct stat held;
-  if (!owned_.valid() || ::fstat(owned_.get(), &held) != 0 || held.st_nlink != 0) return {};
-  return broken(
-      fail(ErrorCode::io, fmt::format("the file was replaced or removed while it was appended to "
-                                      "({}): what was written since then is lost",
-                                      name_)));
+  struct stat held {};
+  struct stat named {};
+  if (!owned_.valid() || !folder_.valid() || ::fstat(owned_.get(), &held) != 0) return {};
+  const std::string last = name_.substr(name_.rfind('/') + 1);
+  if (::fstatat(folder_.get(), last.c_str(), &named, 0) == 0) {
+    if (held.st_dev == named.st_dev && held.st_ino == named.st_ino) return {};
+  } else if (errno != ENOENT) {
+    return {};  // it cannot be told
+  }
+  return broken(fail(
+      ErrorCode::io,
+      fmt::format("the file was replaced or removed while it was appended to ({}): "
+                  "what was written since then is {}",
+                  name_, held.st_nlink == 0 ? "lost" : "in the old one, which has another name")));
 }
 
 Status Output::check_process() const {
@@ -157,7 +166,9 @@ Status Output::sync(bool durable) {
 Status Output::publish(bool durable) {
   if (Status possible = check_process(); !possible) return possible;
   if (!is_pending()) return {};
-  return broken(file_->publish(durable));
+  const Status published = broken(file_->publish(durable));
+  replaced_ = {};
+  return published;
 }
 
 Result<OutputFile> Output::take_file() {

@@ -20,11 +20,13 @@ class Output {
   static Status check(const std::string& path, const OutputRule& rule);
   // A file that gets its name when it is published (base/output_file.h, whose rule says what may
   // stand there). `invalid_argument` where `path` is something else than a file: readers need one.
-  static Result<Output> create(const std::string& path, mode_t mode, OutputRule rule = {});
+  // `lock`: what is replaced is locked meanwhile, and `unavailable` while a writer has it.
+  static Result<Output> create(const std::string& path, mode_t mode, OutputRule rule = {},
+                               bool lock = true);
   // The descriptor stays the caller's. Offsets count from where it stands.
   static Result<Output> stream(int fd, std::string name);
-  // Opens and locks the file (flock, until this object goes): `unavailable` where another writer
-  // has it. Writing begins only after restart_at().
+  // Opens and locks the file (file_lock.h, until this object goes): `unavailable` where another
+  // writer has it. Writing begins only after restart_at().
   static Result<Output> append(const std::string& path);
 
   Output(Output&&) noexcept = default;
@@ -40,7 +42,8 @@ class Output {
   Status sync(bool durable);
   // Gives a new file its name.
   Status publish(bool durable);
-  // `io` where a file that is appended to has no name any more: nobody will read it.
+  // `io` where the name of a file that is appended to does not lead to it any more: nobody will
+  // read it there.
   Status check_name();
   // The new file, flushed, to be published with others (OutputFile::publish_all).
   Result<OutputFile> take_file();
@@ -67,7 +70,9 @@ class Output {
 
   OwnerProcess process_;
   std::optional<OutputFile> file_;  // a new one
+  PrivateFd replaced_;              // locked, until the new one has its name
   PrivateFd owned_;                 // one that is appended to; its lock must not live on in a child
+  UniqueFd folder_;                 // where that one's name is
   int fd_;
   std::string name_;
   bool cuttable_ = false;

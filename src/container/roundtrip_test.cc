@@ -206,7 +206,8 @@ TEST(Container, RefusesWhatBreaksItsRules) {
   EXPECT_TRUE(refuses(writer->add(1, as_bytes("one"))));
 
   const Model model = {model_block(1, "one"), model_block(2, "two")};
-  auto planned = Writer::create(path, {.plan = plan_of(model), .durable = false});
+  const std::string other = scratch.file("other");
+  auto planned = Writer::create(other, {.plan = plan_of(model), .durable = false});
   EXPECT_TRUE(refuses(planned->add(2, as_bytes("two"))));
   EXPECT_TRUE(refuses(planned->add(1, as_bytes("four"))));
   ASSERT_TRUE(planned->add(1, as_bytes("one")));
@@ -215,8 +216,8 @@ TEST(Container, RefusesWhatBreaksItsRules) {
   EXPECT_TRUE(planned->commit());
   EXPECT_TRUE(planned->add(3, as_bytes("beyond the plan")));
   EXPECT_TRUE(planned->commit());
-  expect_verified(path);
-  EXPECT_FALSE(Writer::create(path, {.plan = plan_of({model[0], model[0]})}));
+  expect_verified(other);
+  EXPECT_FALSE(Writer::create(scratch.file("twice"), {.plan = plan_of({model[0], model[0]})}));
 }
 
 TEST(Container, AFileOfANewerVersionIsNotDamaged) {

@@ -194,7 +194,7 @@ Writer& Writer::operator=(Writer&&) noexcept = default;
 Writer::~Writer() = default;
 
 Result<Writer> Writer::create(const std::string& path, const WriterOptions& options) {
-  Result<Output> output = Output::create(path, options.mode, options.output);
+  Result<Output> output = Output::create(path, options.mode, options.output, options.lock_replaced);
   if (!output) return output.error();
   return begin(std::move(*output), options);
 }

@@ -14,9 +14,10 @@
 // fdatasync, for a new file also the rename and the folder. WriterOptions::durable = false leaves
 // the times to the kernel: safe against a kill, not against a power cut.
 //
-// One file has one writer: it holds flock(LOCK_EX), and a second one gets `unavailable`. (Over NFS
-// this is as good as its locks.) A Writer may be used by one thread at a time. After an I/O error,
-// or one for want of memory, every later call fails with that error.
+// One file has one writer: it holds flock(LOCK_EX), and a second one gets `unavailable`, also one
+// that would replace the file. (Over NFS this is as good as its locks.) A Writer may be used by one
+// thread at a time. After an I/O error, or one for want of memory, every later call fails with that
+// error.
 //
 // In a child after fork() a writer of its parent's answers `unavailable`, and its end changes
 // nothing.
@@ -48,6 +49,7 @@ struct WriterOptions {
   bool durable = true;
   mode_t mode = 0666;  // of a new file, less the umask
   OutputRule output = {.replace = Replace::any};
+  bool lock_replaced = true;  // false where the caller has the lock of what is replaced
 };
 
 struct AppendOptions {

@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "base/quiet_thread.h"
 #include "net/event_loop.h"
+#include "net/mailbox.h"
 #include "net/metrics_server.h"
 
 namespace hoist::net {
@@ -42,6 +44,48 @@ TEST(EventLoop, HandlersMayRemoveThemselvesAndOthers) {
   ASSERT_TRUE(loop.run_once(1000));
   ASSERT_TRUE(loop.run_once(0));
   EXPECT_EQ(calls, 1);
+}
+
+TEST(EventLoop, CallsForWhatIsAskedOf) {
+  EventLoop loop = EventLoop::create().value();
+  Pipe pipe;
+  int writable = 0;
+  bool broken = false;
+  ASSERT_TRUE(loop.watch(pipe.to.get(), {.write = true}, [&](EventLoop::Ready ready) {
+    writable += ready.write ? 1 : 0;
+    broken = broken || ready.broken;
+  }));
+  ASSERT_TRUE(loop.run_once(1000));
+  EXPECT_EQ(writable, 1);
+  ASSERT_TRUE(loop.change(pipe.to.get(), {}));
+  ASSERT_TRUE(loop.run_once(0));
+  EXPECT_EQ(writable, 1);
+  EXPECT_FALSE(broken);
+  pipe.from.reset();  // nobody reads any more: told though nothing is asked
+  ASSERT_TRUE(loop.run_once(1000));
+  EXPECT_TRUE(broken);
+}
+
+TEST(Mailbox, RunsWhatOtherThreadsPostInTheirOrder) {
+  EventLoop loop = EventLoop::create().value();
+  const auto mailbox = Mailbox::create(loop).value();
+  std::vector<int> done;
+  auto poster = start_quiet_thread([&] {
+    for (int i = 0; i < 1000; ++i) {
+      mailbox->post([&, i] {
+        done.push_back(i);
+        if (i == 500) mailbox->post([&] { done.push_back(-1); });
+      });
+    }
+  });
+  while (done.size() < 1001) ASSERT_TRUE(loop.run_once(1000));
+  poster.value().join();
+  EXPECT_EQ(done.front(), 0);
+  EXPECT_EQ(done.back() == -1 ? done[done.size() - 2] : done.back(), 999);
+  mailbox->close();
+  EXPECT_FALSE(mailbox->post([&] { done.clear(); }));
+  ASSERT_TRUE(loop.run_once(0));
+  EXPECT_EQ(done.size(), 1001u);
 }
 
 class MetricsServerTest : public testing::Test {

@@ -68,8 +68,10 @@ Result<std::vector<std::string>> learn_all(match::Index& index, std::mutex& bulk
   names.reserve(patterns.size());
   Status done = learn_each(index, bulk, patterns.size(), stop, [&](size_t i) -> Status {
     const BulkPattern& option = options[i];
-    auto learned =
-        index.learn(patterns[i], {option.name, option.frequency, option.emotives, option.metadata});
+    auto learned = index.learn(patterns[i], {.name = option.name,
+                                             .frequency = option.frequency,
+                                             .emotives = option.emotives,
+                                             .metadata = option.metadata});
     patterns[i] = match::PatternText();
     if (!learned) return learned.error();
     names.push_back(std::move(learned->name));

@@ -108,8 +108,10 @@ class PythonIndex {
                 const nb::object& emotives, const std::string& metadata) {
     const auto index = open_index();
     EventList list(events);
-    const match::LearnOptions options = {name, frequency_of(frequency), emotives_of(emotives),
-                                         metadata};
+    const match::LearnOptions options = {.name = name,
+                                         .frequency = frequency_of(frequency),
+                                         .emotives = emotives_of(emotives),
+                                         .metadata = metadata};
     auto learned = [&] {
       const ReleasedGil released;
       return index->learn(list.text(), options);

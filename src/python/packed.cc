@@ -19,7 +19,7 @@
 #include "python/errors.h"
 #include "python/main_interpreter.h"
 #include "python/packed_arrays.h"
-#include "python/released_gil.h"
+#include "python/packed_matrix.h"
 #include "tensors/packed/gpu.h"
 #include "tensors/packed/matmul.h"
 #include "tensors/packed/pack.h"
@@ -31,14 +31,6 @@ namespace hoist::python {
 namespace {
 
 namespace packed = tensors::packed;
-using StreamAddress = std::optional<uintptr_t>;
-
-// What `work` answers, the lock free meanwhile.
-template <typename Work>
-auto unlocked(const Work& work) {
-  const ReleasedGil released;
-  return work();
-}
 
 packed::PlainMatrix plain_matrix(const GivenArray& weights) {
   check_bf16(weights, 2);
@@ -117,30 +109,9 @@ class Plan {
   std::variant<packed::Plan, packed::GpuPlan> plan_;
 };
 
-// A packed matrix whose bytes somebody else keeps.
-struct Matrix {
-  GivenArray bytes;
-  packed::View view;
-
-  Matrix(nb::handle packed, const packed::Shape& shape, const StreamAddress& stream)
-      : bytes(given_array(packed, "packed", stream)) {
-    if (!bytes.is_byte() || !bytes.is_dense() || bytes.shape.size() != 1) {
-      refuse("packed must be contiguous uint8 of one axis");
-    }
-    view = value(packed::view_of(bytes.data, static_cast<uint64_t>(bytes.shape[0]), shape));
-  }
-};
-
-packed::Shape shape_of(uint64_t rows, uint64_t columns, uint64_t escapes) {
-  check(packed::check_extents(rows, columns));
-  if (escapes > UINT32_MAX) refuse("a packed matrix has less than 2^32 escapes");
-  return {static_cast<uint32_t>(rows), static_cast<uint32_t>(columns),
-          static_cast<uint32_t>(escapes)};
-}
-
 void check_packed(nb::handle packed, uint64_t rows, uint64_t columns, uint64_t escapes,
                   const StreamAddress& stream) {
-  const Matrix matrix(packed, shape_of(rows, columns, escapes), stream);
+  const PackedMatrix matrix(packed, packed_shape(rows, columns, escapes), stream);
   if (matrix.bytes.gpu) {
     const device::Stream on = stream_of(matrix.bytes);
     check(unlocked([&] { return packed::check_contents_on_gpu(on, matrix.view); }));
@@ -151,7 +122,7 @@ void check_packed(nb::handle packed, uint64_t rows, uint64_t columns, uint64_t e
 
 void unpack(nb::handle packed, uint64_t rows, uint64_t columns, uint64_t escapes, nb::handle out,
             const StreamAddress& stream) {
-  const Matrix matrix(packed, shape_of(rows, columns, escapes), stream);
+  const PackedMatrix matrix(packed, packed_shape(rows, columns, escapes), stream);
   const GivenArray to = given_output(out, "out", stream);
   check_shape(to, {static_cast<int64_t>(rows), static_cast<int64_t>(columns)});
   if (!to.is_dense()) refuse("out has gaps: give a contiguous array");
@@ -168,7 +139,7 @@ void unpack(nb::handle packed, uint64_t rows, uint64_t columns, uint64_t escapes
 
 void unpack_rows(nb::handle packed, uint64_t rows, uint64_t columns, uint64_t escapes,
                  nb::handle indices, nb::handle out, const StreamAddress& stream) {
-  const Matrix matrix(packed, shape_of(rows, columns, escapes), stream);
+  const PackedMatrix matrix(packed, packed_shape(rows, columns, escapes), stream);
   const GivenArray wanted = given_array(indices, "indices", stream);
   const GivenArray to = given_output(out, "out", stream);
   if ((!wanted.is_integer(64) && !wanted.is_integer(32)) || !wanted.is_dense() ||
@@ -180,20 +151,14 @@ void unpack_rows(nb::handle packed, uint64_t rows, uint64_t columns, uint64_t es
   check_together(matrix.bytes, {&wanted, &to});
   const auto count = static_cast<size_t>(wanted.shape[0]);
   auto* const weights = static_cast<uint16_t*>(to.data);
+  const packed::RowNumbers numbers = {wanted.data, wanted.bits == 64, count};
   if (matrix.bytes.gpu) {
     const device::Stream on = stream_of(matrix.bytes);
-    const packed::RowNumbers numbers = {wanted.data, wanted.bits == 64, count};
     check(unlocked([&] { return packed::unpack_rows_on_gpu(on, matrix.view, numbers, weights); }));
     return;
   }
-  std::vector<int64_t> numbers(count);
-  if (wanted.bits == 64) {
-    std::copy_n(static_cast<const int64_t*>(wanted.data), count, numbers.data());
-  } else {
-    std::copy_n(static_cast<const int32_t*>(wanted.data), count, numbers.data());
-  }
   const std::span all(weights, count * columns);
-  check(unlocked([&] { return packed::unpack_rows(matrix.view, numbers, all); }));
+  check(unlocked([&] { return packed::unpack_rows(matrix.view, numbers_of(numbers), all); }));
 }
 
 packed::Activation activation_of(std::string_view name) {
@@ -208,7 +173,7 @@ packed::Activation activation_of(std::string_view name) {
 void matmul(nb::handle x, nb::handle packed, uint64_t rows, uint64_t columns, uint64_t escapes,
             nb::handle out, const nb::object& bias, const std::string& activation,
             const StreamAddress& stream) {
-  const Matrix matrix(packed, shape_of(rows, columns, escapes), stream);
+  const PackedMatrix matrix(packed, packed_shape(rows, columns, escapes), stream);
   const GivenArray from = given_array(x, "x", stream);
   check_bf16(from, 2);
   check_shape(from, {from.shape[0], static_cast<int64_t>(columns)});
@@ -243,6 +208,8 @@ NB_MODULE(_packed, module) {
   nb::set_leak_warnings(false);
   watch_interpreters_end();
   module.attr("MOST_FUSED") = hoist::tensors::packed::kMostFused;
+  module.attr("MOST_FUSED_WIDE") = hoist::tensors::packed::kMostFusedWide;
+  bind_packed_addresses(module);
   nb::class_<Plan>(module, "Plan")
       .def(nb::init<nb::handle, const StreamAddress&>(), "weights"_a, "stream"_a = nb::none())
       .def_prop_ro("rows", [](const Plan& plan) { return plan.shape().rows; })
@@ -256,7 +223,7 @@ NB_MODULE(_packed, module) {
   module.def(
       "packed_bytes",
       [](uint64_t rows, uint64_t columns, uint64_t escapes) {
-        return shape_of(rows, columns, escapes).bytes();
+        return packed_shape(rows, columns, escapes).bytes();
       },
       "rows"_a, "columns"_a, "escapes"_a);
   module.def("check", &check_packed, "packed"_a, "rows"_a, "columns"_a, "escapes"_a,

@@ -164,6 +164,11 @@ uint64_t row_stride(const GivenArray& matrix) {
                              : static_cast<uint64_t>(matrix.shape[1]);
 }
 
+device::Stream borrowed_stream(device::Device& gpu, uintptr_t stream) {
+  const device::StreamHandle handle = {reinterpret_cast<void*>(numbered(stream))};
+  return device::Stream::borrow(gpu, handle);
+}
+
 device::Stream stream_of(const GivenArray& array) {
   return device::Stream::borrow(*value(device::cuda_device(*array.gpu)), array.stream);
 }

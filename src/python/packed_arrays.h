@@ -54,6 +54,8 @@ void check_together(const GivenArray& first, std::initializer_list<const GivenAr
 // Elements from one row of a matrix to the next.
 uint64_t row_stride(const GivenArray& matrix);
 
+// The stream of this address, as frameworks give it.
+device::Stream borrowed_stream(device::Device& gpu, uintptr_t stream);
 // The stream that the array's framework works on, of an array on a GPU.
 device::Stream stream_of(const GivenArray& array);
 

@@ -29,6 +29,11 @@ TextForm form_of(const std::string& name) {
   raise({ErrorCode::invalid_argument, "no format " + name + ": jsonl, csv, lt, lts, ltu or sym"});
 }
 
+TextForm source_of(const std::string& name) {
+  const std::optional<TextForm> form = source_form(name);
+  return form ? *form : form_of(name);
+}
+
 char delimiter_of(const std::string& text) {
   if (text.size() == 1 && text.find_first_of("\"\r\n") == std::string::npos) return text[0];
   raise({ErrorCode::invalid_argument,
@@ -48,7 +53,7 @@ struct Asked {
 SourceOptions options_of(const Asked& asked) {
   SourceOptions options;
   options.to = form_of(asked.to);
-  if (asked.format) options.from = form_of(*asked.format);
+  if (asked.format) options.from = source_of(*asked.format);
   if (asked.delimiter) options.delimiter = delimiter_of(*asked.delimiter);
   options.no_header = !asked.header;
   if (asked.skip) options.unparsed = Unparsed::skip;
@@ -127,8 +132,11 @@ void define_records_convert(nb::module_& module) {
         for (const std::string& each : where) {
           options.rows.where.push_back(value(parse_condition(each)));
         }
+        std::string note;
+        options.note = [&note](const std::string& what) { note = what; };
         const auto [records, skipped] =
             convert(path, text, options, output, write, replace, inputs);
+        warn_of_note(note);
         return nb::make_tuple(records, skipped);
       },
       "path"_a.none(), "text"_a, "to"_a, "format"_a.none(), "delimiter"_a.none(), "header"_a,

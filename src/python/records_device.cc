@@ -63,7 +63,7 @@ class KeptColumnLoader {
 
 std::vector<BlockRows> rows_of(const RecordReader& reader, const Selection& selection) {
   std::vector<BlockRows> rows;
-  const uint64_t header = has_header(reader) ? 1 : 0;
+  const uint64_t header = header_rows(reader);
   for (const size_t b : blocks_of(reader, selection)) {
     const uint64_t id = reader.blocks()[b].id;
     const uint64_t next =

@@ -45,6 +45,9 @@ nb::tuple encode(const nb::object& read, const FilePath& path,
   options.effort = best ? records::Effort::best : records::Effort::usual;
   if (format) options.format = format_of(*format);
   options.header = header;
+  std::string note;
+  options.note = [&note](const std::string& what) { note = what; };
+  if (names.size() == 1) options.source = names[0];
   options.output = records_rule(replace, std::move(names));
   options.pool = pool ? &*pool : nullptr;
   Callback callback(read);
@@ -72,6 +75,7 @@ nb::tuple encode(const nb::object& read, const FilePath& path,
   }();
   callback.check_raised();
   check(status);
+  warn_of_note(note);
   const std::string kind(records::name(writer->dialect().format));
   return nb::make_tuple(kind, writer->rows(), writer->text_bytes(), writer->size());
 }
@@ -82,6 +86,11 @@ OutputRule records_rule(bool replace, std::vector<std::string> inputs) {
   return {.replace = replace ? Replace::any : Replace::never,
           .inputs = std::move(inputs),
           .mend = kMend};
+}
+
+void warn_of_note(const std::string& note) {
+  if (note.empty()) return;
+  if (PyErr_WarnEx(PyExc_UserWarning, note.c_str(), 2) != 0) throw nb::python_error();
 }
 
 void define_records_encode(nb::module_& module) {

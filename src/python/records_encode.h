@@ -47,4 +47,7 @@ OutputRule records_rule(bool replace, std::vector<std::string> inputs);
 
 void define_records_encode(nanobind::module_& module);
 
+// Warns the caller's caller of what is not empty: a name that misleads (records/detect.h).
+void warn_of_note(const std::string& note);
+
 }  // namespace hoist::python

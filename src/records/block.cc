@@ -35,6 +35,8 @@ Result<Block> Block::open(std::span<const std::byte> stored, uint64_t raw_size) 
       rows > kMaxRows || raw_size > kMaxBlockText) {
     return damaged();
   }
+  // Each row has a byte: its line feed, or of the last one something else.
+  if (rows > raw_size || (rows == 0) != (raw_size == 0)) return damaged();
   block.format_ = static_cast<Format>(format);
   block.ends_with_newline_ = flags == kEndsWithNewline;
   block.rows_ = rows;

@@ -1,14 +1,12 @@
 // Encoding and decoding one block of candles, beside zstd on the same text.
 #include <benchmark/benchmark.h>
 
-#include <cmath>
-#include <cstdio>
 #include <numeric>
-#include <random>
 #include <string>
 
 #include "codec/general.h"
 #include "records/block.h"
+#include "records/candle_text.h"
 #include "records/limits.h"
 #include "records/values.h"
 
@@ -16,22 +14,8 @@ namespace hoist::records {
 namespace {
 
 std::string make_candles() {
-  std::mt19937_64 random(1);
-  std::normal_distribution<double> step(0, 4e-4);
-  std::lognormal_distribution<double> volume(-0.5, 1);
-  std::string text;
-  char line[256];
-  double price = 117391.31;
-  for (int64_t time = 1755392220; text.size() + sizeof line < kBlockText; time += 60) {
-    const double open = price;
-    price *= std::exp(step(random));
-    std::snprintf(
-        line, sizeof line,
-        "{\"symbol\": \"BTC-USD\", \"timestamp\": %lld, \"open\": \"%.2f\", \"close\": \"%.2f\", "
-        "\"volume\": \"%.8f\", \"granularity\": 60}\n",
-        static_cast<long long>(time), open, price, volume(random));
-    text += line;
-  }
+  std::string text = candle_text(0, kBlockText / 100, 1);
+  text.resize(text.rfind('\n', kBlockText - 1) + 1);
   return text;
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "base/count_bytes.h"
 #include "base/varint.h"
@@ -24,10 +25,16 @@ std::string head(Format format, bool ends_with_newline, size_t rows) {
   return out;
 }
 
+// With the stream of the text's bytes.
+std::string plain_block(std::string_view text, std::string stream, Effort effort) {
+  if (effort == Effort::best) mix_small_text(bytes_of(text), stream);
+  return head(Format::plain, text.ends_with('\n'), count_rows(text)) + stream;
+}
+
 std::string plain_block(std::string_view text, Effort effort) {
-  std::string out = head(Format::plain, text.ends_with('\n'), count_rows(text));
-  encode_bytes(bytes_of(text), effort, out);
-  return out;
+  std::string stream;
+  encode_bytes(bytes_of(text), effort, stream);
+  return plain_block(text, std::move(stream), effort);
 }
 
 void write_range(const std::optional<ColumnRange>& range, std::string& out) {
@@ -136,10 +143,12 @@ std::string encode_block(std::string_view text, const Dialect& dialect, Effort e
   if (tokens.format != Format::log) return shaped;
   const bool is_small = shaped.size() * 8 < text.size();
   if (is_small && string_bytes(columns) * 4 < text.size()) return shaped;
-  std::string plain = plain_block(text, effort);
+  std::string plain;
+  encode_bytes(bytes_of(text), effort, plain);
   // Columns are worth some bytes.
   constexpr size_t kWorth = 64;
-  return plain.size() + kWorth < shaped.size() ? plain : shaped;
+  if (plain.size() + kWorth >= shaped.size()) return shaped;
+  return plain_block(text, std::move(plain), effort);
 }
 
 }  // namespace hoist::records

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "base/test_seed.h"
+#include "records/detect.h"
 #include "records/limits.h"
 #include "records/records_testing.h"
 
@@ -230,6 +231,21 @@ TEST(Block, DamagedBlocksAreRefusedOrHarmless) {
       bytes[at] = static_cast<char>(random());
       try_it(bytes);
     }
+  }
+}
+
+// Rows that are not counted would not be missed.
+TEST(Block, HasRowsWhereItHasText) {
+  for (const Format format : {Format::plain, Format::csv}) {
+    std::string stored = stored_of("a,b\nc,d\n", {.format = format});
+    ASSERT_EQ(stored[3], 2);
+    for (const char rows : {0, 9}) {
+      stored[3] = rows;
+      EXPECT_FALSE(Block::open(bytes_of(stored), 8));
+    }
+    stored[3] = 2;
+    EXPECT_TRUE(Block::open(bytes_of(stored), 8));
+    EXPECT_FALSE(Block::open(bytes_of(stored), 0));
   }
 }
 

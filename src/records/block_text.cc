@@ -31,7 +31,7 @@ Result<std::string> Block::text(const std::vector<bool>& keep) const {
 Result<std::string> Block::render_plain(const std::vector<bool>* keep) const {
   std::string text(raw_size_, '\0');
   const std::span<uint8_t> bytes(reinterpret_cast<uint8_t*>(text.data()), text.size());
-  if (Status status = decode_bytes(plain_, bytes); !status) return status.error();
+  if (Status status = decode_text_bytes(plain_, bytes); !status) return status.error();
   if (count_rows(text) != rows_) return damaged();
   if (keep == nullptr) return text;
   std::string kept;

@@ -8,6 +8,7 @@
 #include "base/varint.h"
 #include "codec/entropy.h"
 #include "codec/general.h"
+#include "codec/mixing.h"
 
 namespace hoist::records {
 namespace {
@@ -114,6 +115,22 @@ void encode_bytes(std::span<const uint8_t> bytes, Effort effort, std::string& ou
   if (bytes.size() >= kZstdBytes && (effort == Effort::best || may_repeat(bytes)))
     try_zstd(bytes, effort == Effort::best ? kBestLevel : kUsualLevel, best);
   out += best;
+}
+
+void mix_small_text(std::span<const uint8_t> text, std::string& stream) {
+  if (text.size() > codec::kMaxMixedBytes) return;
+  // What decodes slowly must be worth it.
+  const std::string mixed = codec::mix_bytes(text);
+  if ((mixed.size() + 1) * 16 >= stream.size() * 15) return;
+  stream.assign(1, static_cast<char>(ByteMethod::mixed));
+  stream += mixed;
+}
+
+Status decode_text_bytes(std::span<const std::byte> stream, std::span<uint8_t> out) {
+  if (stream.empty() || static_cast<ByteMethod>(stream[0]) != ByteMethod::mixed) {
+    return decode_bytes(stream, out);
+  }
+  return codec::unmix_bytes(stream.subspan(1), out);
 }
 
 Status decode_bytes(std::span<const std::byte> stream, std::span<uint8_t> out) {

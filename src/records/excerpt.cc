@@ -28,6 +28,11 @@ double n_log_n(uint32_t n) {
   return n < kTable.size() ? kTable[n] : n * std::log2(static_cast<double>(n));
 }
 
+// Whether it needs more of a row than its value and the one before.
+bool looks_far(Predictor predictor) {
+  return predictor == Predictor::line || predictor == Predictor::lag || has_group(predictor);
+}
+
 class Counter {
  public:
   void add(uint64_t value) {
@@ -48,12 +53,45 @@ class Counter {
   uint32_t total_ = 0;
 };
 
+// Whether as many of some values recur as groups must, which is quicker than to number all. A value
+// that is looked at is looked at in all rows. key(i) is the same where the groups are.
+template <typename Key>
+bool may_recur(size_t count, const Key& key) {
+  constexpr unsigned kShift = 60;
+  constexpr uint64_t kOneIn = uint64_t{1} << (64 - kShift);
+  constexpr uint64_t kSpread = 0x9e3779b97f4a7c15;  // 2^64 by the golden ratio (Knuth 6.4)
+  const size_t expected = count / kOneIn;
+  if (expected < 128) return true;
+  std::vector<uint64_t> some;
+  some.reserve(2 * expected);
+  for (size_t i = 0; i < count; ++i) {
+    if (key(i) * kSpread >> kShift == 0) some.push_back(key(i));
+  }
+  // Frequent values are among the others, or among these.
+  if (some.size() < expected / 2 || some.size() > 2 * expected) return true;
+  std::sort(some.begin(), some.end());
+  const auto end = std::unique(some.begin(), some.end());
+  const auto recurring = static_cast<size_t>(some.end() - end);
+  return recurring * 4 >= some.size();
+}
+
 }  // namespace
 
 Excerpt::Excerpt(std::span<const Sequence> sequences, Effort effort)
     : size_(effort == Effort::best ? kBest : kUsual) {
   parts_.reserve(sequences.size());
   for (const Sequence& sequence : sequences) parts_.push_back(make_part(sequence));
+}
+
+void Excerpt::add_beside(Part& part) {
+  std::vector<uint32_t> numbers;
+  for (const uint32_t i : part.quick) {
+    part.beside.insert(part.beside.end(), {part.values[i - 1], part.values[i]});
+    if (!part.is_number.empty() && !part.is_number[i]) continue;
+    numbers.push_back(i);
+    part.quick_beside.push_back(static_cast<uint32_t>(part.beside.size() - 1));
+  }
+  part.quick = std::move(numbers);
 }
 
 Excerpt::Part Excerpt::make_part(const Sequence& sequence) const {
@@ -68,6 +106,7 @@ Excerpt::Part Excerpt::make_part(const Sequence& sequence) const {
       is_all ? std::array{std::pair{size_t{0}, rows.count}, std::pair{rows.count, rows.count}}
              : std::array{std::pair{rows.count / 2 - half, rows.count / 2},
                           std::pair{rows.count - half, rows.count}};
+  part.values.reserve(std::min(rows.count, size_.rows));
   for (const auto& [begin, end] : stretches) {
     part.values.insert(part.values.end(), all.begin() + static_cast<ptrdiff_t>(begin),
                        all.begin() + static_cast<ptrdiff_t>(end));
@@ -79,6 +118,11 @@ Excerpt::Part Excerpt::make_part(const Sequence& sequence) const {
       part.is_number.insert(part.is_number.end(), is_number.begin() + static_cast<ptrdiff_t>(begin),
                             is_number.begin() + static_cast<ptrdiff_t>(end));
     }
+  }
+  part.least = part.most = part.values[0];
+  for (const int64_t value : part.values) {
+    part.least = std::min(part.least, value);
+    part.most = std::max(part.most, value);
   }
   const auto size = static_cast<uint32_t>(part.values.size());
   if (size <= kFew * size_.counted) {
@@ -101,8 +145,7 @@ Excerpt::Part Excerpt::make_part(const Sequence& sequence) const {
       at -= end - begin;
     }
   }
-  std::erase_if(part.quick,
-                [&](uint32_t i) { return !part.is_number.empty() && !part.is_number[i]; });
+  add_beside(part);
   return part;
 }
 
@@ -119,20 +162,35 @@ bool Excerpt::recurs(const Part& part, const std::vector<uint32_t>& positions) c
 
 const std::optional<Groups>& Excerpt::numbered(uint32_t sequence) {
   const auto [place, is_new] = numbered_.try_emplace(sequence);
-  if (is_new) place->second = number_groups(values(sequence));
+  if (!is_new) return place->second;
+  const Part& part = parts_[sequence];
+  // Few different numbers are numbered quickly.
+  const uint64_t range = static_cast<uint64_t>(subtract_modulo(part.most, part.least));
+  const auto key = [&](size_t i) { return static_cast<uint64_t>(part.values[i]); };
+  if (range < part.values.size() || may_recur(part.values.size(), key)) {
+    place->second = number_groups(part.values);
+  }
   return place->second;
+}
+
+std::optional<Groups> Excerpt::pairs(uint32_t group, uint32_t other) {
+  const std::optional<Groups>& groups = numbered(group);
+  const std::optional<Groups>& others = numbered(other);
+  if (!groups || !others) return std::nullopt;
+  const auto key = [&](size_t i) { return uint64_t{groups->of[i]} << 32 | others->of[i]; };
+  if (!may_recur(groups->of.size(), key)) return std::nullopt;
+  return number_pairs(*groups, *others);
 }
 
 const Excerpt::Before& Excerpt::before(uint32_t group, uint32_t other) {
   const auto [place, is_new] = before_.try_emplace({group, other});
   Before& before = place->second;
   if (!is_new || parts_[group].values.size() != parts_[other].values.size()) return before;
-  const std::optional<Groups>& groups = numbered(group);
-  if (group != other && groups && numbered(other)) {
-    if (const std::optional<Groups> pairs = number_pairs(*groups, *numbered(other))) {
-      before.positions = positions_before(*pairs);
+  if (group != other) {
+    if (const std::optional<Groups> both = pairs(group, other)) {
+      before.positions = positions_before(*both);
     }
-  } else if (group == other && groups) {
+  } else if (const std::optional<Groups>& groups = numbered(group)) {
     before.positions = positions_before(*groups);
   }
   if (!before.positions.empty()) before.recurs = recurs(parts_[group], before.positions);
@@ -179,16 +237,45 @@ double Excerpt::cost(uint32_t own, const Prediction& prediction) {
   return std::min(counter.bits(), from_least.bits());
 }
 
-size_t Excerpt::quick_cost(uint32_t own, const Prediction& prediction, size_t rows) {
+Sources Excerpt::sources_beside(const Prediction& prediction) const {
+  Sources sources;
+  sources.factor = prediction.factor;
+  if (has_first(prediction.predictor)) sources.first = parts_[prediction.first].beside;
+  if (has_second(prediction.predictor)) sources.second = parts_[prediction.second].beside;
+  return sources;
+}
+
+bool Excerpt::may_be_times(uint32_t sequence) const {
+  const Part& part = parts_[sequence];
+  return std::all_of(part.quick_beside.begin(), part.quick_beside.end(), [&](uint32_t i) {
+    return part.beside[i] >= 0 && part.beside[i] <= 2400 && part.beside[i] % 100 < 60;
+  });
+}
+
+double Excerpt::bits_of_range(uint32_t own) const {
   const Part& part = parts_[own];
-  const Sources from = sources(prediction);
+  const auto numbers = static_cast<double>(part.counted);
+  return numbers * std::log2(1 + static_cast<double>(part.most) - static_cast<double>(part.least));
+}
+
+size_t Excerpt::quick_cost(uint32_t own, const Prediction& prediction, size_t rows, size_t most) {
+  const Part& part = parts_[own];
+  const bool is_far = looks_far(prediction.predictor);
+  const Sources from = is_far ? sources(prediction) : sources_beside(prediction);
+  const std::span<const int64_t> values = is_far ? part.values : part.beside;
+  const std::span<const uint32_t> all = is_far ? part.quick : part.quick_beside;
+  const std::span<const uint32_t> quick = all.first(std::min(rows, all.size()));
   size_t bits = 0;
+  const auto add = [&](uint64_t value) { bits += static_cast<size_t>(std::bit_width(value)); };
+  if (prediction.predictor == Predictor::none) {
+    for (const uint32_t i : quick)
+      add(static_cast<uint64_t>(subtract_modulo(values[i], part.least)));
+    return bits;
+  }
   with_constant(prediction.predictor, [&](auto constant) {
-    for (size_t n = 0; n < std::min(rows, part.quick.size()); ++n) {
-      const uint32_t i = part.quick[n];
-      const int64_t predicted = predict(constant(), part.values, from, i);
-      bits +=
-          static_cast<size_t>(std::bit_width(zigzag(subtract_modulo(part.values[i], predicted))));
+    for (const uint32_t i : quick) {
+      add(zigzag(subtract_modulo(values[i], predict(constant(), values, from, i))));
+      if (bits > most) return;
     }
   });
   return bits;

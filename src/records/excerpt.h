@@ -30,9 +30,16 @@ class Excerpt {
   // Bits that tokens of the counted rows' differences would take. What is predicted from nothing
   // counts from the least value, as it will be stored.
   double cost(uint32_t own, const Prediction& prediction);
-  // Bits of the differences of a few rows: tells hopeless predictions quickly.
-  size_t quick_cost(uint32_t own, const Prediction& prediction, size_t rows);
+  // The same, if all numbers between the least and the largest were as frequent.
+  double bits_of_range(uint32_t own) const;
+  // Bits of the differences of a few rows: tells hopeless predictions quickly. Stops where there
+  // are more than `most`.
+  size_t quick_cost(uint32_t own, const Prediction& prediction, size_t rows,
+                    size_t most = SIZE_MAX);
   static constexpr size_t kQuickRows = 64;
+
+  // Whether the sequence's numbers in a few rows can be times of day (hours × 100 + minutes).
+  bool may_be_times(uint32_t sequence) const;
 
   // Whether values of the sequence, or pairs of values, recur with others between them.
   bool is_group(uint32_t group) { return before(group, group).recurs; }
@@ -48,7 +55,13 @@ class Excerpt {
     std::vector<bool> is_number;                        // empty: all are
     std::vector<std::pair<uint32_t, uint32_t>> ranges;  // that count
     std::vector<uint32_t> quick;
+    // The value before each quick row, exceptions too, and its own, side by side: most
+    // predictions need no others.
+    std::vector<int64_t> beside;
+    std::vector<uint32_t> quick_beside;  // places of the quick rows in it
     size_t counted = 0;
+    int64_t least = 0;
+    int64_t most = 0;
   };
   struct Before {
     std::vector<uint32_t> positions;
@@ -56,8 +69,12 @@ class Excerpt {
   };
 
   Part make_part(const Sequence& sequence) const;
+  static void add_beside(Part& part);
   Sources sources(const Prediction& prediction);
+  Sources sources_beside(const Prediction& prediction) const;
+  // Nothing where few values recur, or they collide.
   const std::optional<Groups>& numbered(uint32_t sequence);
+  std::optional<Groups> pairs(uint32_t group, uint32_t other);
   // The pair of a sequence with itself is the sequence.
   const Before& before(uint32_t group, uint32_t other);
   bool recurs(const Part& part, const std::vector<uint32_t>& positions) const;

@@ -7,7 +7,8 @@ namespace hoist::records {
 
 std::string encode_dialect(const Dialect& dialect) {
   container::CborWriter out;
-  out.map(dialect.header_lost ? 4 : 3);
+  const bool is_long = dialect.header_rows != 1 && !dialect.names.empty();
+  out.map(uint64_t{3} + (dialect.header_lost ? 1 : 0) + (is_long ? 1 : 0));
   out.text("format");
   out.text(name(dialect.format));
   out.text("delimiter");
@@ -19,6 +20,10 @@ std::string encode_dialect(const Dialect& dialect) {
   if (dialect.header_lost) {
     out.text("header lost");
     out.number(uint64_t{1});
+  }
+  if (is_long) {
+    out.text("header rows");
+    out.number(uint64_t{dialect.header_rows});
   }
   return out.result();
 }
@@ -48,6 +53,10 @@ Result<Dialect> decode_dialect(container::Bytes metadata) {
       }
     } else if (key == "header lost") {
       dialect.header_lost = in.number() != 0;
+    } else if (key == "header rows") {
+      const uint64_t rows = in.number();
+      if (rows == 0 || rows > kMaxRows) in.refuse();
+      dialect.header_rows = static_cast<uint32_t>(rows);
     } else {
       in.skip();
     }

@@ -46,6 +46,8 @@ Needs needs(Predictor predictor) {
       return {.first = true, .second = true};
     case Predictor::product:
     case Predictor::quotient:
+    case Predictor::scaled_sum:
+    case Predictor::scaled_difference:
       return {.first = true, .second = true, .factor = true};
     case Predictor::moves:
       return {.first = true, .factor = true, .value = true};
@@ -57,6 +59,28 @@ Needs needs(Predictor predictor) {
       return {.first = true, .group = true, .other_group = true, .value = true};
   }
   return {};
+}
+
+// The least and the largest factor.
+std::pair<int64_t, int64_t> factors(Predictor predictor) {
+  switch (predictor) {
+    case Predictor::moves:
+      return {INT64_MIN, INT64_MAX};
+    case Predictor::lag:
+      return {1, INT64_MAX};
+    case Predictor::scaled_sum:
+    case Predictor::scaled_difference:
+      return {0, kSumScales * kSumScales * kSumScales - 1};
+    default:
+      return {0, kMaxScale};
+  }
+}
+
+int64_t scaled_sum(int64_t a, int64_t b, int64_t factor, bool is_difference) {
+  const auto power = [](int64_t digits) { return power_of_ten(static_cast<int>(digits)); };
+  const int64_t y = power(factor / kSumScales % kSumScales);
+  return scaled_sum_of(a, power(factor % kSumScales), b, is_difference ? -y : y,
+                       power(factor / (kSumScales * kSumScales)));
 }
 
 // The table that numbers values directly may have so many entries for each of them.
@@ -129,10 +153,8 @@ Result<Prediction> read_prediction(ByteReader& in, size_t columns) {
   prediction.other_group = source(need.other_group);
   if (need.factor) {
     prediction.factor = unzigzag(read_varint(in));
-    const bool any = prediction.predictor == Predictor::moves;
-    const bool is_lag = prediction.predictor == Predictor::lag;
-    good &= any || (prediction.factor >= (is_lag ? 1 : 0) &&
-                    prediction.factor <= (is_lag ? INT64_MAX : int64_t{kMaxScale}));
+    const auto [least, most] = factors(prediction.predictor);
+    good &= prediction.factor >= least && prediction.factor <= most;
   }
   if (!good || !in.ok()) return fail(ErrorCode::corrupt, "a column's prediction is damaged");
   return prediction;
@@ -184,6 +206,20 @@ std::optional<std::vector<uint32_t>> positions_before(std::span<const int64_t> g
 }
 
 int64_t power_of_ten_factor(int64_t factor) { return power_of_ten(static_cast<int>(factor)); }
+
+std::optional<SumScales> sum_scales(int first, int second, int own) {
+  // In units of the finest of the three.
+  const int finest = std::max({first, second, own});
+  const SumScales scales{.first = finest - first, .second = finest - second, .sum = finest - own};
+  if (std::max({scales.first, scales.second, scales.sum}) > kMaxScale) return std::nullopt;
+  return scales;
+}
+
+int64_t scaled_sum(int64_t a, int64_t b, int64_t factor) { return scaled_sum(a, b, factor, false); }
+
+int64_t scaled_difference(int64_t a, int64_t b, int64_t factor) {
+  return scaled_sum(a, b, factor, true);
+}
 
 std::vector<int64_t> differences(Predictor predictor, std::span<const int64_t> values,
                                  const Sources& sources) {

@@ -73,6 +73,22 @@ std::optional<std::vector<uint32_t>> positions_before(std::span<const int64_t> g
 
 int64_t power_of_ten_factor(int64_t factor);
 
+// The factor of scaled sums and differences.
+struct SumScales {
+  int first = 0;   // digits that the first source is widened by
+  int second = 0;  // the second
+  int sum = 0;     // digits that their sum is narrowed by
+};
+inline constexpr int64_t kSumScales = 19;  // of each there are so many
+constexpr int64_t factor_of(const SumScales& scales) {
+  return scales.first + kSumScales * (scales.second + kSumScales * scales.sum);
+}
+// From scales of the sources to that of own; nothing where a step has too many digits.
+std::optional<SumScales> sum_scales(int first, int second, int own);
+
+int64_t scaled_sum(int64_t a, int64_t b, int64_t factor);
+int64_t scaled_difference(int64_t a, int64_t b, int64_t factor);
+
 inline int64_t add_modulo(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
 }
@@ -133,6 +149,10 @@ inline int64_t predict(Predictor predictor, std::span<const int64_t> own, const 
                      : i - static_cast<uint64_t>(sources.factor)];
     case Predictor::clock:
       return clock_after(a[i], b[i]);
+    case Predictor::scaled_sum:
+      return scaled_sum(a[i], b[i], sources.factor);
+    case Predictor::scaled_difference:
+      return scaled_difference(a[i], b[i], sources.factor);
   }
   return 0;
 }

@@ -72,6 +72,52 @@ TEST(Prediction, FormulasAreThoseOfTheReference) {
   EXPECT_EQ(predicted(Predictor::group_ratio, {10, 20, 30, 0}, {1, 2, 2, 1}, {}), 10);
 }
 
+TEST(Prediction, ScaledSumsAreThoseOfTheReference) {
+  const auto sum = [](int64_t a, int64_t b, const SumScales& scales) {
+    return predicted(Predictor::scaled_sum, {0, 0}, {1, a}, {2, b}, factor_of(scales));
+  };
+  const auto difference = [](int64_t a, int64_t b, const SumScales& scales) {
+    return predicted(Predictor::scaled_difference, {0, 0}, {1, a}, {2, b}, factor_of(scales));
+  };
+  // 19.99 + 5 = 24.99, 3 - 1.2345 = 1.77 (1.7655), 1.5 + 1 = 3 (2.5), and below 0.
+  EXPECT_EQ(sum(1999, 5, {.second = 2}), 2499);
+  EXPECT_EQ(difference(3, 12345, {.first = 4, .sum = 2}), 177);
+  EXPECT_EQ(sum(15, 1, {.second = 1, .sum = 1}), 3);
+  EXPECT_EQ(sum(-15, -1, {.second = 1, .sum = 1}), -3);
+  EXPECT_EQ(difference(5, 1999, {.first = 2}), -1499);
+  EXPECT_EQ(sum(INT64_MIN, INT64_MIN, {.first = 18, .second = 18, .sum = 18}), 0);
+  EXPECT_EQ(sum(INT64_MAX, 7, {.first = 18, .sum = 18}), INT64_MAX);
+  EXPECT_EQ(difference(0, INT64_MIN, {.sum = 18}), 9);
+}
+
+TEST(Prediction, ScalesOfSumsBringAllToTheFinest) {
+  const auto expect = [](int first, int second, int own, const SumScales& scales) {
+    const std::optional<SumScales> found = sum_scales(first, second, own);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(factor_of(*found), factor_of(scales));
+  };
+  expect(2, 0, 2, {.second = 2});
+  expect(4, 0, 2, {.second = 4, .sum = 2});
+  expect(0, 0, 2, {.first = 2, .second = 2});
+  expect(2, 2, 0, {.sum = 2});
+  expect(18, 0, 18, {.second = 18});
+  EXPECT_FALSE(sum_scales(19, 0, 2));
+}
+
+TEST(Prediction, FactorsBehindTheLastAreDamage) {
+  const auto read = [](int64_t factor) {
+    std::string bytes;
+    write_prediction({.predictor = Predictor::scaled_sum, .factor = factor}, bytes);
+    ByteReader in(std::as_bytes(std::span(bytes)));
+    return read_prediction(in, 1).has_value();
+  };
+  const int64_t last = factor_of({.first = 18, .second = 18, .sum = 18});
+  EXPECT_TRUE(read(0));
+  EXPECT_TRUE(read(last));
+  EXPECT_FALSE(read(last + 1));
+  EXPECT_FALSE(read(-1));
+}
+
 TEST(Prediction, TimesOfDayWrapAtMidnight) {
   EXPECT_EQ(clock_after(517, 2), 519);
   EXPECT_EQ(clock_after(555, 10), 605);
@@ -171,6 +217,39 @@ TEST(PredictionSearch, FindsRelationsOfColumns) {
               return a[i % 24] + static_cast<int64_t>(i % 2);
             })}).predictor,
             Predictor::lag);
+}
+
+// Prices with cents and whole ones: 19.99 + 5 = 24.99.
+TEST(PredictionSearch, FindsSumsOfOtherScales) {
+  std::mt19937_64 random(test_seed());
+  constexpr size_t kRows = 5000;
+  const NumberForm whole = {.type = NumberType::decimal, .scale = 0, .date = {}};
+  const NumberForm cents = {.type = NumberType::decimal, .scale = 2, .date = {}};
+  const NumberForm fine = {.type = NumberType::decimal, .scale = 4, .date = {}};
+  Values a(kRows);
+  Values b(kRows);
+  Values sum(kRows);
+  Values rounded(kRows);
+  for (size_t i = 0; i < kRows; ++i) {
+    a[i] = static_cast<int64_t>(random() % 1'000'000);
+    b[i] = static_cast<int64_t>(random() % 100'000);
+    sum[i] = a[i] + 100 * b[i];
+    rounded[i] = (a[i] - 10'000 * b[i] + (a[i] < 10'000 * b[i] ? -50 : 50)) / 100;
+  }
+  const auto find = [&](const NumberForm& first, const Values& values) {
+    const auto sequence = [](const Values& of, const NumberForm& form) {
+      return Sequence{.rows = {.numbers = of, .exceptions = {}, .count = of.size()}, .form = &form};
+    };
+    const std::vector<Sequence> sequences = {sequence(a, first), sequence(b, whole),
+                                             sequence(values, cents)};
+    return choose_predictions(sequences, Effort::usual).of[2];
+  };
+  const Prediction first = find(cents, sum);
+  EXPECT_EQ(first.predictor, Predictor::scaled_sum);
+  EXPECT_EQ(first.factor, factor_of({.second = 2}));
+  const Prediction second = find(fine, rounded);
+  EXPECT_EQ(second.predictor, Predictor::scaled_difference);
+  EXPECT_EQ(second.factor, factor_of({.second = 4, .sum = 2}));
 }
 
 // Around the sizes at which excerpts change, with exceptions here and there.

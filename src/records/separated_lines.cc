@@ -18,12 +18,14 @@ std::string numbered(size_t index) { return "/" + std::to_string(index); }
 class CsvParser final : public LineParser {
  public:
   CsvParser(ColumnIndex& columns, const Dialect& dialect)
-      : columns_(columns), delimiter_(dialect.delimiter), header_(dialect.starts_with_header) {
+      : columns_(columns),
+        delimiter_(dialect.delimiter),
+        header_rows_(dialect.starts_with_header ? dialect.header_rows : 0) {
     for (const std::string& name : dialect.names) paths_.push_back("/" + name);
   }
 
   bool parse(std::string_view line, size_t row, LineSlots& out) override {
-    if (row == 0 && header_) return true;
+    if (row < header_rows_) return true;
     line = without_return(line);
     const char* at = line.data();
     const char* const end = at + line.size();
@@ -67,7 +69,7 @@ class CsvParser final : public LineParser {
 
   ColumnIndex& columns_;
   char delimiter_;
-  bool header_;
+  size_t header_rows_;
   std::vector<std::string> paths_;
 };
 

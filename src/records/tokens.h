@@ -34,7 +34,8 @@ struct Dialect {
   Format format = Format::plain;
   char delimiter = ',';                 // csv
   std::vector<std::string> names = {};  // csv: the header's fields; empty: there is no header
-  bool starts_with_header = false;      // csv: the first line of this text is the header
+  uint32_t header_rows = 1;             // csv: lines of the header: its fields may hold line feeds
+  bool starts_with_header = false;      // csv: this text begins with the header
   bool header_lost = false;  // of a file: its first row is none, for that was not to be repaired
 };
 
@@ -66,12 +67,6 @@ struct Tokens {
   std::vector<TokenColumn> columns;
   size_t unshaped = 0;  // lines without a shape of their own
 };
-
-// What the text is, by its first lines.
-Dialect detect(std::string_view text);
-// The same where some of it is known: the format, and whether a CSV's first line has the names of
-// its columns.
-Dialect dialect_of(std::string_view text, std::optional<Format> format, std::optional<bool> header);
 
 // `text` has at most kMaxBlockText bytes and kMaxRows lines. A format other than plain.
 Tokens tokenize(std::string_view text, const Dialect& dialect);

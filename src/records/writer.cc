@@ -1,15 +1,24 @@
 #include "records/writer.h"
 
+#include "container/file_lock.h"
 #include "container/reader.h"
 #include "records/block.h"
+#include "records/detect.h"
 #include "records/file_format.h"
 #include "records/limits.h"
 #include "records/reader.h"
 
 namespace hoist::records {
+namespace {
+
+constexpr size_t kSmallFile = size_t{64} << 10;  // bytes of text
+
+}  // namespace
 
 Result<RecordWriter> RecordWriter::create(const std::string& path, const RecordOptions& options) {
   if (Status status = check_output(path, options.output); !status) return status.error();
+  // Before the text is read: whether somebody appends to what is replaced.
+  if (const auto locked = container::lock_replaced(path); !locked) return locked.error();
   RecordWriter writer(options);
   writer.path_ = path;
   return writer;
@@ -51,7 +60,10 @@ Result<RecordWriter> RecordWriter::append(const std::string& path, const RecordO
 }
 
 Status RecordWriter::begin(std::string_view first_block) {
-  dialect_ = dialect_of(first_block, options_.format, options_.header);
+  dialect_ = dialect_of(first_block, {.format = options_.format,
+                                      .header = options_.header,
+                                      .file = options_.source,
+                                      .note = options_.note});
   if (options_.header == true && dialect_.format != Format::csv) {
     return fail(ErrorCode::invalid_argument, "only CSV has a header, and this is " +
                                                  std::string(name(dialect_.format)) +
@@ -60,7 +72,8 @@ Status RecordWriter::begin(std::string_view first_block) {
   const container::WriterOptions options{.kind = kFileKind,
                                          .metadata = encode_dialect(dialect_),
                                          .durable = options_.durable,
-                                         .output = options_.output};
+                                         .output = options_.output,
+                                         .lock_replaced = !empty_};
   Result<container::Writer> writer = fd_ >= 0 ? container::Writer::stream(fd_, options)
                                               : container::Writer::create(path_, options);
   if (!writer) return writer.error();
@@ -104,10 +117,14 @@ Status RecordWriter::commit() {
 Status RecordWriter::write_blocks(std::span<const std::string_view> blocks) {
   ThreadPool& pool = options_.pool != nullptr ? *options_.pool : ThreadPool::process();
   std::vector<std::string> stored(blocks.size());
+  // A batch of little text is all of a new file: --best takes milliseconds.
+  const bool is_small_file =
+      !appending_ && rows_ == 0 && blocks.size() == 1 && blocks[0].size() <= kSmallFile;
+  const Effort effort = is_small_file ? Effort::best : options_.effort;
   Dialect later = dialect_;
   later.starts_with_header = false;
   pool.parallel_for(blocks.size(), [&](size_t i) {
-    stored[i] = encode_checked_block(blocks[i], i == 0 ? dialect_ : later, options_.effort);
+    stored[i] = encode_checked_block(blocks[i], i == 0 ? dialect_ : later, effort);
   });
   dialect_ = later;
   for (size_t i = 0; i < blocks.size(); ++i) {

@@ -28,8 +28,11 @@ namespace hoist::records {
 
 struct RecordOptions {
   Effort effort = Effort::usual;
-  std::optional<Format> format = std::nullopt;  // else by the first lines
-  // Whether a CSV's first line has the names of its columns; else by the first lines.
+  std::optional<Format> format = std::nullopt;  // else by the file's name and the first lines
+  // The name of the file that the text comes from, and who is told where it misleads (detect.h).
+  std::string source = {};
+  std::function<void(const std::string&)> note = {};
+  // Whether a CSV's first row has the names of its columns; else by the first lines.
   // `invalid_argument` where the text is no CSV.
   std::optional<bool> header = std::nullopt;
   bool durable = true;

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "records/block.h"
+#include "records/detect.h"
 
 namespace {
 

@@ -79,6 +79,8 @@ struct MatchBenchOptions {
   bool json = false;
 };
 int match_bench(const MatchBenchOptions& options);
+// Becomes hoist-serve with these arguments, whose first is "serve"; returns only where it cannot.
+int match_serve(char** arguments);
 
 // "800M", "2G", a number of bytes; empty: no limit.
 Result<uint64_t> memory_limit(const std::string& text);

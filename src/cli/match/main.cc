@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/match/commands.h"
 #include "cli/match/grep.h"
+#include "cli/match/serve_options.h"
 #include "cli/report.h"
 #include "cli/tool.h"
 
@@ -280,6 +281,14 @@ void add_bench(CLI::App& app, int& status) {
   command->callback([&status, options] { status = match_bench(*options); });
 }
 
+// `arguments` are what this program was called with, from "serve" on: another program reads them.
+void add_serve(CLI::App& app, int& status, char** arguments) {
+  CLI::App* command = app.add_subcommand("serve", "Serve indexes over HTTP, with KATO's interface");
+  auto options = std::make_shared<ServeOptions>();
+  declare_serve(*command, *options);
+  command->callback([&status, options, arguments] { status = match_serve(arguments); });
+}
+
 }  // namespace
 }  // namespace hoist::cli
 
@@ -291,7 +300,8 @@ int main(int argc, char** argv) {
       "Examples:\n"
       "  hoist match build -i patterns.jsonl -o shop.index\n"
       "  hoist match query shop.index --state '[[\"shoe\"],[\"sock\"]]'\n"
-      "  hoist match dedup paragraphs.txt --threshold 0.8");
+      "  hoist match dedup paragraphs.txt --threshold 0.8\n"
+      "  hoist match serve shop");
   int status = kDone;
   add_build(app, status);
   add_query(app, status);
@@ -305,5 +315,6 @@ int main(int argc, char** argv) {
   add_dedup(app, status);
   add_grep(app, status);
   add_bench(app, status);
+  add_serve(app, status, argv + 1);
   return run_tool(app, argc, argv, [&] { return status; });
 }

@@ -1,8 +1,7 @@
 #include <fmt/format.h>
 
-#include <charconv>
-
 #include "cli/container/progress.h"
+#include "cli/duration.h"
 #include "cli/interrupts.h"
 #include "cli/records/commands.h"
 #include "cli/records/input.h"
@@ -15,28 +14,6 @@ namespace {
 using namespace hoist::records;
 using std::chrono::milliseconds;
 
-// "5s", "200ms", "2min".
-Result<milliseconds> parse_time(const std::string& text) {
-  struct Unit {
-    std::string_view name;
-    double milliseconds;
-  };
-  constexpr Unit kUnits[] = {{"ms", 1}, {"s", 1000}, {"min", 60'000}};
-  constexpr double kLongest = 86'400'000;
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
-  for (const Unit& each : kUnits) {
-    const double time = number * each.milliseconds;
-    if (error != std::errc() || each.name != unit || !(time >= 0 && time <= kLongest)) continue;
-    return milliseconds(static_cast<int64_t>(time));
-  }
-  return fail(ErrorCode::invalid_argument,
-              fmt::format("no time (--commit-every {}): write it as 5s, 200ms or 2min, at most a "
-                          "day; 0s: no time",
-                          text));
-}
-
 // What the file has of the input, for who wants to go on.
 std::string kept_text(const AppendRecordsOptions& options, const RecordWriter& writer) {
   return fmt::format("{} has {} rows now, with the first {} bytes of the input", options.file,
@@ -44,8 +21,12 @@ std::string kept_text(const AppendRecordsOptions& options, const RecordWriter& w
 }
 
 Status append(const AppendRecordsOptions& options) {
-  const Result<milliseconds> every = parse_time(options.commit_every);
-  if (!every) return every.error();
+  const std::optional<milliseconds> every = parse_duration(options.commit_every);
+  if (!every) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("no time (--commit-every {}): {}; 0s: no time", options.commit_every,
+                            kDurations));
+  }
   const Result<Input> input = open_input(options.input);
   if (!input) return input.error();
   if (options.input != "-") {

@@ -207,7 +207,7 @@ Status write_columns(const ColumnsOptions& options) {
                 fmt::format("arrays need a file ({}): name one", options.output));
   }
   if (Status unique = check_names(columns); !unique) return unique;
-  NpzWriter out(file->fd());
+  NpzWriter out(file->fd(), options.output);
   for (const Selected& column : columns) {
     Status status = column.type == ValueType::text ? write_texts(*reader, column, out)
                                                    : write_values(*reader, column, out);

@@ -1,7 +1,9 @@
 // The commands of `hoist records`: they encode text into .hrec files and decode those, give
-// columns as arrays, look into and verify them, and save what is whole of damaged ones.
+// columns as arrays, look into and verify them, save what is whole of damaged ones, and measure.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,10 +33,14 @@ int append_command(const AppendRecordsOptions& options);
 struct RecordForm {
   std::string to;  // a format; empty: what the output's name says
   std::string from = "auto";
-  std::string delimiter;  // of CSV; empty: what the text has
+  std::optional<std::string> delimiter = {};  // of CSV; else what the text has
   bool no_header = false;
   bool skip_unparsed = false;
-  std::string keep_text;  // a key; empty: rows that are no records are an error
+  std::optional<std::string> keep_text = {};  // a key; else rows that are no records are an error
+
+  bool is_asked() const {  // how the rows are read
+    return from != "auto" || delimiter || no_header || skip_unparsed || keep_text;
+  }
 };
 
 struct ConvertRecordsOptions {
@@ -48,10 +54,10 @@ int convert_records_command(const ConvertRecordsOptions& options);
 struct DecodeOptions {
   std::string file;
   std::string output = "-";
-  std::string rows;                // "A:B"; empty: all
-  std::vector<std::string> where;  // conditions that all hold
-  bool floats = false;             // as in ColumnsOptions
-  RecordForm form;                 // where `to` is empty: the text as it was
+  std::optional<std::string> rows = {};  // "A:B"; else all
+  std::vector<std::string> where;        // conditions that all hold
+  bool floats = false;                   // as in ColumnsOptions
+  RecordForm form;                       // where `to` is empty: the text as it was
   bool force = false;
 };
 int decode_command(const DecodeOptions& options);
@@ -68,8 +74,8 @@ int columns_command(const ColumnsOptions& options);
 
 struct RecordsInfoOptions {
   std::string file;
-  std::string plot;    // an SVG file; empty: none
-  bool force = false;  // replace it
+  std::optional<std::string> plot = {};  // an SVG file
+  bool force = false;                    // replace it
   bool json = false;
 };
 int records_info_command(const RecordsInfoOptions& options);
@@ -87,5 +93,13 @@ struct RecordsRepairOptions {
   bool json = false;
 };
 int records_repair_command(const RecordsRepairOptions& options);
+
+struct RecordsBenchOptions {
+  std::vector<std::string> files;      // none: generated candles
+  uint64_t size = uint64_t{64} << 20;  // bytes of those
+  int rounds = 5;
+  bool json = false;
+};
+int records_bench_command(const RecordsBenchOptions& options);
 
 }  // namespace hoist::cli

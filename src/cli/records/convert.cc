@@ -17,7 +17,7 @@ Result<SourceOptions> source_options(const RecordForm& form, const std::string& 
   SourceOptions how;
   if (const std::optional<TextForm> to = text_form(form.to)) {
     how.to = *to;
-  } else if (const std::optional<TextDialect> by_name = dialect_of_name(output);
+  } else if (const std::optional<TextDialect> by_name = form_of_name(output);
              by_name && by_name->delimiter == ',') {
     how.to = by_name->form;
   } else if (is_arrow("", output)) {
@@ -28,20 +28,22 @@ Result<SourceOptions> source_options(const RecordForm& form, const std::string& 
     return fail(ErrorCode::invalid_argument,
                 "no format to convert to: name it with --to, or by the end of OUT's name");
   }
-  how.from = text_form(form.from);
-  if (form.delimiter.size() > 1 || form.delimiter.find_first_of("\"\r\n") != std::string::npos) {
+  how.from = source_form(form.from);
+  if (form.delimiter && (form.delimiter->size() != 1 ||
+                         form.delimiter->find_first_of("\"\r\n") != std::string::npos)) {
     return fail(
         ErrorCode::invalid_argument,
         fmt::format("no delimiter (--delimiter {}): it is one ASCII character, and no quote "
                     "or line end",
-                    form.delimiter));
+                    *form.delimiter));
   }
-  if (!form.delimiter.empty()) how.delimiter = form.delimiter[0];
+  if (form.delimiter) how.delimiter = form.delimiter->front();
   how.no_header = form.no_header;
-  how.keep_key = form.keep_text;
-  how.unparsed = form.skip_unparsed       ? Unparsed::skip
-                 : form.keep_text.empty() ? Unparsed::refuse
-                                          : Unparsed::keep;
+  how.keep_key = form.keep_text.value_or("");
+  how.unparsed = form.skip_unparsed ? Unparsed::skip
+                 : form.keep_text   ? Unparsed::keep
+                                    : Unparsed::refuse;
+  how.note = [](const std::string& what) { warn(what); };
   return how;
 }
 

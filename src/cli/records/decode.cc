@@ -40,8 +40,8 @@ Status parse_rows(const std::string& text, ReadOptions& options) {
 
 Status decode(const DecodeOptions& options) {
   ReadOptions read;
-  if (!options.rows.empty()) {
-    if (Status status = parse_rows(options.rows, read); !status) return status;
+  if (options.rows) {
+    if (Status status = parse_rows(*options.rows, read); !status) return status;
   }
   for (const std::string& text : options.where) {
     Result<Condition> condition = parse_condition(text);
@@ -56,6 +56,11 @@ Status decode(const DecodeOptions& options) {
   warn_of_state(*reader);
   if (Status known = reader->check_columns(read.where); !known) return known;
   if (options.form.to == "arrow") {
+    if (options.form.is_asked()) {
+      return fail(ErrorCode::invalid_argument,
+                  "--to arrow takes the columns as they are: --from, --delimiter, --no-header, "
+                  "--skip-unparsed and --keep-text go with the other formats");
+    }
     return write_arrow(*reader, {.names = {}, .rows = read, .decimals = !options.floats},
                        options.output, options.force);
   }

@@ -40,6 +40,8 @@ Status encode(const EncodeOptions& options) {
   if (options.header != "auto") how.header = options.header == "yes";
   std::vector<std::string> inputs;
   if (options.input != "-") inputs.push_back(options.input);
+  if (options.input != "-") how.source = options.input;
+  how.note = [](const std::string& what) { warn(what); };
   how.output = output_rule(options.force, inputs);
   ProgressLine line("encoding");
   how.progress = [&](uint64_t done) { line.update(done, input->size); };

@@ -48,6 +48,16 @@ ordered_json info_json(const RecordReader& reader, const RecordsFacts& facts) {
   return json;
 }
 
+// On one line.
+std::string shown(const std::string& path) {
+  std::string out;
+  for (const char c : path) {
+    const auto byte = static_cast<uint8_t>(c);
+    out += byte < 0x20 || byte == 0x7f ? fmt::format("\\x{:02x}", byte) : std::string(1, c);
+  }
+  return out;
+}
+
 void print_text(const RecordReader& reader, const RecordsFacts& facts) {
   const auto ratio = [](uint64_t before, uint64_t after) {
     return static_cast<double>(before) / static_cast<double>(std::max<uint64_t>(after, 1));
@@ -68,7 +78,7 @@ void print_text(const RecordReader& reader, const RecordsFacts& facts) {
         column.range && column.has_range
             ? fmt::format("{:.12g} … {:.12g}", column.range->least, column.range->most)
             : "";
-    fmt::print("{:<28} {:<6} {:<18} {:>10} {:>12} {:>12} {:>5.1f} %  {}\n", key.first,
+    fmt::print("{:<28} {:<6} {:<18} {:>10} {:>12} {:>12} {:>5.1f} %  {}\n", shown(key.first),
                kind_of(key.second), fmt::format("{}", fmt::join(type_names(column), ",")),
                column.values, column.text_bytes, column.bytes,
                100 / ratio(reader.file_size(), column.bytes), range);
@@ -82,8 +92,8 @@ int records_info_command(const RecordsInfoOptions& options) {
   if (!reader) return report(reader.error());
   warn_of_state(*reader);
   const RecordsFacts facts = gather_facts(*reader);
-  if (!options.plot.empty()) {
-    const Status written = write_output(options.plot, sizes_svg(*reader, facts),
+  if (options.plot) {
+    const Status written = write_output(*options.plot, sizes_svg(*reader, facts),
                                         output_rule(options.force, {options.file}));
     if (!written) return report(written.error());
   }

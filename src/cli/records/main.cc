@@ -4,6 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/records/commands.h"
+#include "cli/records/form_options.h"
 #include "cli/report.h"
 #include "cli/tool.h"
 
@@ -65,25 +66,6 @@ void add_append(CLI::App& app, int& status) {
   command->callback([&status, options] { status = append_command(*options); });
 }
 
-const char* const kForms[] = {"jsonl", "csv", "lt", "lts", "ltu", "sym"};
-
-void add_floats(CLI::App* command, bool& floats) {
-  command->add_flag("--floats", floats,
-                    "Arrow: decimal numbers as float64, the nearest, in place of decimal128");
-}
-
-// What `convert` and `decode --to` share.
-void add_unparsed(CLI::App* command, RecordForm& form) {
-  CLI::Option* skip = command->add_flag(
-      "--skip-unparsed", form.skip_unparsed,
-      "Leave out rows that are no records, and say how many; else they are an error");
-  command
-      ->add_option("--keep-text", form.keep_text,
-                   "Make rows that are no records ones with this key and their text")
-      ->type_name("KEY")
-      ->excludes(skip);
-}
-
 void add_convert(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand("convert", "Write records in another format of text");
   auto options = std::make_shared<ConvertRecordsOptions>();
@@ -95,21 +77,9 @@ void add_convert(CLI::App& app, int& status) {
       ->capture_default_str()
       ->type_name("OUT");
   add_force(command, options->force);
-  const std::vector<std::string> forms(std::begin(kForms), std::end(kForms));
   command->add_option("--to", options->form.to, "The format; else the end of OUT's name says it")
-      ->check(CLI::IsMember(forms));
-  std::vector<std::string> sources = {"auto"};
-  sources.insert(sources.end(), forms.begin(), forms.end());
-  command
-      ->add_option("--from", options->form.from,
-                   "What IN is in; auto: by the end of its name, or by its first lines")
-      ->check(CLI::IsMember(sources))
-      ->capture_default_str();
-  command
-      ->add_option("--delimiter", options->form.delimiter, "What parts the fields of a CSV in IN")
-      ->type_name("CHARACTER");
-  command->add_flag("--no-header", options->form.no_header,
-                    "IN is CSV without a header: its keys are 0, 1, and so on");
+      ->check(CLI::IsMember(record_forms()));
+  add_source(command, options->form, "IN");
   add_unparsed(command, options->form);
   command->footer(
       "jsonl is a JSON object a line, csv has a header, lt is key>>value key>>value, lts the same "
@@ -132,22 +102,28 @@ void add_decode(CLI::App& app, int& status) {
       ->capture_default_str()
       ->type_name("OUT");
   add_force(command, options->force);
-  command->add_option("--rows", options->rows, "Rows A to B - 1, counted from 0")->type_name("A:B");
+  add_text(command, "--rows", options->rows, "Rows A to B - 1, counted from 0")->type_name("A:B");
   command
       ->add_option("--where", options->where,
                    "Only rows for which this holds, as in 'timestamp>=1755392220'; may be repeated")
       ->type_name("CONDITION")
       ->allow_extra_args(false);
-  std::vector<std::string> forms(std::begin(kForms), std::end(kForms));
+  std::vector<std::string> forms = record_forms();
   forms.emplace_back("arrow");
-  command
-      ->add_option(
-          "--to", options->form.to,
-          "A format that the rows are converted to, as `hoist records convert` does; arrow "
-          "as `hoist records columns` does")
-      ->check(CLI::IsMember(forms));
+  CLI::Option* to =
+      command
+          ->add_option(
+              "--to", options->form.to,
+              "A format that the rows are converted to, as `hoist records convert` does; arrow "
+              "as `hoist records columns` does")
+          ->check(CLI::IsMember(forms));
+  add_source(command, options->form, "FILE");
   add_floats(command, options->floats);
   add_unparsed(command, options->form);
+  for (const char* name :
+       {"--from", "--delimiter", "--no-header", "--floats", "--skip-unparsed", "--keep-text"}) {
+    command->get_option(name)->needs(to);
+  }
   command->footer(
       "Conditions are COLUMN=VALUE, or !=, <, <=, >, >= in place of =. `hoist records info` lists "
       "the\ncolumns; one with such a sign in its name stands between double quotes. Numbers are "
@@ -200,7 +176,7 @@ void add_info(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand("info", "Say what an .hrec file holds: bytes a column");
   auto options = std::make_shared<RecordsInfoOptions>();
   command->add_option("FILE", options->file, "The .hrec file")->required();
-  command->add_option("--plot", options->plot, "Draw what each column takes into an SVG file")
+  add_text(command, "--plot", options->plot, "Draw what each column takes into an SVG file")
       ->type_name("SVG");
   add_force(command, options->force);
   command->add_flag("--json", options->json, "Print as JSON");
@@ -237,6 +213,32 @@ void add_repair(CLI::App& app, int& status) {
   command->callback([&status, options] { status = records_repair_command(*options); });
 }
 
+void add_bench(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("bench", "Measure encoding and decoding on this machine");
+  auto options = std::make_shared<RecordsBenchOptions>();
+  CLI::Option* files =
+      command->add_option("FILE", options->files, "Text to measure with; none: generated candles");
+  command->add_option("--size", options->size, "Bytes of generated candles, as in 64M")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(uint64_t{1} << 10, uint64_t{1} << 33))
+      ->capture_default_str()
+      ->excludes(files);
+  command->add_option("--rounds", options->rounds, "How often each is measured: the median counts")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command->add_flag("--json", options->json, "Print as JSON");
+  command->footer(
+      "Encodes each text without and with --best, and decodes it to text and to columns, on one "
+      "core\nand on "
+      "all. MB/s are 10^6 bytes of the text a second. Nothing is written to disk: what is stored "
+      "is\nkept in memory.\n\n"
+      "Examples:\n"
+      "  hoist records bench\n"
+      "  hoist records bench access.log trades.jsonl --rounds 3\n"
+      "  hoist records bench trades.jsonl --json");
+  command->callback([&status, options] { status = records_bench_command(*options); });
+}
+
 }  // namespace
 }  // namespace hoist::cli
 
@@ -262,5 +264,6 @@ int main(int argc, char** argv) {
   add_info(app, status);
   add_verify(app, status);
   add_repair(app, status);
+  add_bench(app, status);
   return run_tool(app, argc, argv, [&] { return status; });
 }

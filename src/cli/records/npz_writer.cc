@@ -30,7 +30,7 @@ std::string npy_header(std::string_view dtype, uint64_t count) {
 
 void NpzWriter::write(const void* data, size_t size) {
   if (!status_) return;
-  status_ = pwrite_full(fd_, data, size, offset_);
+  status_ = pwrite_full(fd_, data, size, offset_, name_);
   offset_ += size;
 }
 
@@ -97,7 +97,7 @@ void NpzWriter::append(std::span<const std::byte> bytes) {
 void NpzWriter::end() {
   const Entry& entry = entries_.back();
   const std::string header = local_header(entry);
-  if (status_) status_ = pwrite_full(fd_, header.data(), header.size(), entry.offset);
+  if (status_) status_ = pwrite_full(fd_, header.data(), header.size(), entry.offset, name_);
 }
 
 Status NpzWriter::finish() {

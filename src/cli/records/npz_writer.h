@@ -1,7 +1,7 @@
 // Writes arrays into a .npz file as NumPy reads them: a ZIP archive of .npy files, not compressed,
 // with 64-bit sizes (APPNOTE.TXT 4.3 and 4.5.3; NEP 1).
 //
-//   NpzWriter writer(fd);
+//   NpzWriter writer(fd, "x.npz");
 //   writer.begin("price", "<f8", 1000);
 //   writer.append(…);                     // 8000 bytes in any pieces
 //   writer.end();
@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/bytes.h"
@@ -23,7 +24,8 @@ namespace hoist::cli {
 
 class NpzWriter {
  public:
-  explicit NpzWriter(int fd) : fd_(fd) {}
+  // `name`: the file's, for messages.
+  NpzWriter(int fd, std::string name) : fd_(fd), name_(std::move(name)) {}
 
   void begin(std::string_view name, std::string_view dtype, uint64_t count);
   void append(std::span<const std::byte> bytes);
@@ -45,6 +47,7 @@ class NpzWriter {
   static std::string directory_entry(const Entry& entry);
 
   int fd_;
+  std::string name_;
   uint64_t offset_ = 0;
   std::vector<Entry> entries_;
   Status status_;

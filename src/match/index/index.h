@@ -81,6 +81,8 @@ struct LearnOptions {
   std::string_view name = {};  // else that of pattern_name()
   uint32_t frequency = 1;      // by which the pattern's rises
   Emotives emotives = {};
+  // Further ones behind them, each an entry of the rolling list, oldest first.
+  std::span<const Emotives> more_emotives = {};
   std::string_view metadata = {};  // JSON text; it replaces what was there unless empty
   bool single_symbols = false;     // learn a pattern of one symbol, too
 };
@@ -97,6 +99,21 @@ struct KnownPattern {
   uint32_t frequency = 0;
   EmotiveList emotives;  // the latest learnings' that had some, oldest first
   std::string metadata;  // JSON text, empty where there is none
+};
+
+// A pattern that a visit of all comes to; what it views is valid until the visit goes on.
+struct VisitedPattern {
+  std::string name;
+  std::vector<std::vector<std::string_view>> events;
+  uint32_t frequency = 0;
+  std::shared_ptr<const EmotiveList> emotives;  // null without
+};
+
+// How often a symbol was learned, and in how many of the patterns it is.
+struct SymbolStats {
+  std::string_view symbol;
+  uint64_t occurrences;
+  uint64_t patterns;
 };
 
 struct IndexStats {
@@ -172,8 +189,16 @@ class Index {
   // Records of the patterns that the state recalls (match/record/record.h). `state` comes back
   // normalised: records name its symbols by their places.
   Result<Prediction> predict(PatternText& state, const RecordOptions& options = {}) const;
+  // Predicts from several states together.
+  Result<std::vector<Prediction>> predict(std::span<PatternText> states,
+                                          const RecordOptions& options) const;
   // The symbol of an id in a record, valid for as long as the index lives.
   std::string_view symbol(uint32_t id) const;
+
+  // Calls `visit` for each pattern of this moment, in no order, until it says false.
+  void visit(const std::function<bool(const VisitedPattern& pattern)>& visit) const;
+  // All symbols that were ever learned. Symbols are valid for as long as the index lives.
+  std::vector<SymbolStats> symbols() const;
 
   IndexStats stats() const;
   // Bytes of it, sooner than stats() and whoever learns.

@@ -37,6 +37,29 @@ Result<KnownPattern> Index::pattern(std::string_view name) const {
   return known;
 }
 
+void Index::visit(const std::function<bool(const VisitedPattern& pattern)>& visit) const {
+  const TierView view = state_->tiers.view();
+  const auto show = [&](const Place& place) {
+    VisitedPattern pattern;
+    pattern.frequency = place.frequency();
+    if (pattern.frequency == 0) return true;
+    pattern.name = place.name_text();
+    pattern.events = events_of(place, *state_->vocabulary);
+    pattern.emotives = place.emotives();
+    return visit(pattern);
+  };
+  for (const auto& segment : view.tiers->stable) {
+    for (uint32_t i = 0; i < segment->size(); ++i) {
+      if (!show({segment.get(), nullptr, i})) return;
+    }
+  }
+  for (size_t tier = 0; tier < view.tiers->recent.size(); ++tier) {
+    for (uint32_t i = 0; i < view.recent_sizes[tier]; ++i) {
+      if (!show({nullptr, view.tiers->recent[tier].get(), i})) return;
+    }
+  }
+}
+
 std::vector<std::vector<std::string_view>> Index::events(const IndexSearchResult& result,
                                                          const IndexHit& hit) const {
   return events_of(place_of(*result.tiers, hit), *state_->vocabulary);

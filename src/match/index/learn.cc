@@ -11,6 +11,13 @@
 namespace hoist::match {
 namespace {
 
+// Appends what was learned to the rolling list, which keeps the latest `most`.
+void append_emotives(EmotiveList& list, const LearnOptions& learned, size_t most) {
+  if (!learned.emotives.empty()) list.push_back(learned.emotives);
+  list.insert(list.end(), learned.more_emotives.begin(), learned.more_emotives.end());
+  if (list.size() > most) list.erase(list.begin(), list.end() - static_cast<ptrdiff_t>(most));
+}
+
 uint32_t saturating_sum(uint32_t a, uint32_t b) {
   return a + std::min(std::numeric_limits<uint32_t>::max() - a, b);
 }
@@ -239,7 +246,7 @@ Result<Learned> Index::State::learn_new(const PatternText& pattern, const NameKe
   }
   const std::vector<uint16_t> sizes = event_sizes_of(pattern);
   PatternState state{learned.frequency, {}};
-  if (!learned.emotives.empty()) state.emotives.push_back(learned.emotives);
+  append_emotives(state.emotives, learned, settings.persistence);
   if (store && !bulk) {
     Status written = store->learn({.serial = position.serial,
                                    .name = name.text,
@@ -288,14 +295,8 @@ Result<Learned> Index::State::learn_again(const Place& place, const LearnOptions
   PatternState state{saturating_sum(place.frequency(), learned.frequency), {}};
   const auto before = place.emotives();
   if (before != nullptr) state.emotives = *before;
-  if (!learned.emotives.empty()) {
-    state.emotives.push_back(learned.emotives);
-    const size_t kept = settings.persistence;
-    if (state.emotives.size() > kept) {
-      state.emotives.erase(state.emotives.begin(),
-                           state.emotives.end() - static_cast<ptrdiff_t>(kept));
-    }
-  }
+  const bool is_felt = !learned.emotives.empty() || !learned.more_emotives.empty();
+  append_emotives(state.emotives, learned, settings.persistence);
   const std::string name = place.name_text();
   if (store && is_for_ingest(place)) {
     if (!learned.metadata.empty()) bulk_metadata[place.serial()] = learned.metadata;
@@ -307,8 +308,7 @@ Result<Learned> Index::State::learn_again(const Place& place, const LearnOptions
     ++position.change;
   }
   set_state(place, state.frequency,
-            learned.emotives.empty() ? nullptr
-                                     : std::make_shared<EmotiveList>(std::move(state.emotives)));
+            is_felt ? std::make_shared<EmotiveList>(std::move(state.emotives)) : nullptr);
   return Learned{name, place.frequency(), false};
 }
 

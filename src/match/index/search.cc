@@ -101,6 +101,43 @@ Result<Prediction> Index::predict(PatternText& state, const RecordOptions& optio
   return match::predict(wanted, candidates->span(), source, options);
 }
 
+Result<std::vector<Prediction>> Index::predict(std::span<PatternText> states,
+                                               const RecordOptions& options) const {
+  const TierView view = state_->tiers.view();
+  std::vector<std::vector<uint32_t>> symbols;
+  std::vector<std::span<const uint32_t>> scanned;  // of those that are searched for together
+  std::vector<size_t> places(states.size());       // in that list
+  for (size_t i = 0; i < states.size(); ++i) {
+    if (Status ready = normalise(states[i], state_->settings.sort); !ready) return ready.error();
+    symbols.push_back(query_symbols(states[i], *state_->vocabulary));
+    places[i] = scanned.size();
+    if (symbols[i].size() > 1) scanned.emplace_back(symbols[i]);
+  }
+  IndexSearchOptions search;
+  search.threshold = options.characters ? 0 : options.threshold;
+  search.stop = options.stop;
+  TierSearch tiers(view, scanned, search, *state_->segment_search);
+  if (Status done = tiers.run(); !done) return done.error();
+
+  const RecordView source(view, *state_->vocabulary, state_->patterns, *state_->segment_search);
+  std::vector<Result<Prediction>> made(states.size(), Prediction());
+  ThreadPool::process().parallel_for(states.size(), [&](size_t i) {
+    const std::vector<uint16_t> sizes = event_sizes_of(states[i]);
+    const StateView wanted = {symbols[i], sizes, states[i].tokens};
+    if (symbols[i].size() == 1) {
+      made[i] = match::predict(wanted, find_first(view, symbols[i].front()), source, options);
+    } else if (!symbols[i].empty()) {
+      made[i] = match::predict(wanted, tiers.candidates(places[i]).span(), source, options);
+    }
+  });
+  std::vector<Prediction> predictions;
+  for (Result<Prediction>& one : made) {
+    if (!one) return one.error();
+    predictions.push_back(*std::move(one));
+  }
+  return predictions;
+}
+
 std::string_view Index::symbol(uint32_t id) const { return state_->vocabulary->symbol(id); }
 
 }  // namespace hoist::match

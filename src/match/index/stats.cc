@@ -17,6 +17,18 @@ Error differ(const std::string& path, std::string_view what) {
 
 }  // namespace
 
+std::vector<SymbolStats> Index::symbols() const {
+  const Vocabulary& vocabulary = *state_->vocabulary;
+  std::vector<SymbolStats> list;
+  const uint32_t size = vocabulary.size();
+  list.reserve(size);
+  for (uint32_t id = 0; id < size; ++id) {
+    list.push_back(
+        {vocabulary.symbol(id), vocabulary.occurrences(id), vocabulary.patterns_with(id)});
+  }
+  return list;
+}
+
 IndexStats Index::stats() const {
   const State& own = *state_;
   IndexStats stats;

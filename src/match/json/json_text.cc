@@ -35,7 +35,9 @@ std::string json_string(std::string_view text) {
 
 std::string json_number(double value) {
   if (!std::isfinite(value)) return "null";
-  return fmt::format("{}", value);
+  std::string text = fmt::format("{}", value);
+  if (text.find_first_of(".e") == text.npos) text += ".0";
+  return text;
 }
 
 }  // namespace hoist::match

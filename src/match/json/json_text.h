@@ -8,7 +8,8 @@ namespace hoist::match {
 
 // The string with its quotes; UTF-8 stays as it is.
 std::string json_string(std::string_view text);
-// The shortest text that reads back as the same double.
+// The shortest text that reads back as the same double, with a point or an exponent, so that
+// readers that tell integers from other numbers see what it is; null for what is not finite.
 std::string json_number(double value);
 
 }  // namespace hoist::match

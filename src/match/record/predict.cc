@@ -293,8 +293,11 @@ class Predictor {
 
   double weight(uint32_t symbol) const {
     const uint64_t occurrences = source_.occurrences(symbol);
-    const double affinity = std::abs(source_.affinity(symbol, options_.affinity_emotive));
-    return (occurrences == 0 ? 0.0 : affinity / static_cast<double>(occurrences)) + 0.01;
+    if (occurrences == 0) return 0.01;
+    const double affinity =
+        std::abs(options_.affinity ? options_.affinity(source_.text(symbol))
+                                   : source_.affinity(symbol, options_.affinity_emotive));
+    return affinity / static_cast<double>(occurrences) + 0.01;
   }
 
   void add_weighted(Record& record) const {

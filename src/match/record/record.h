@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <stop_token>
@@ -50,6 +51,8 @@ struct RecordOptions {
   bool characters = false;
   // Not empty: weighted fields by the affinity of symbols to this emotive, in the potential too.
   std::string_view affinity_emotive;
+  // The affinity of a symbol's text, where the caller keeps its own; else the source's.
+  std::function<double(std::string_view symbol)> affinity = {};
   // Entropies and tf-idf of the whole pattern instead of its present events, as the reference has
   // them after its training was finalised.
   bool whole_pattern_entropy = false;

@@ -6,6 +6,7 @@
 
 #include "records/arrow/arrow_batch.h"
 #include "records/arrow/arrow_message.h"
+#include "records/typed/scalars.h"
 
 namespace hoist::records::arrow {
 namespace {
@@ -34,7 +35,8 @@ Result<Selection> select(const RecordReader& reader, const ArrowOptions& options
     }
     selection.columns.push_back(*found);
   }
-  if (selection.columns.empty()) {
+  const bool has_rows = reader.rows() > typed::header_rows(reader);
+  if (selection.columns.empty() && has_rows) {
     return fail(ErrorCode::unsupported, fmt::format("the file has no columns ({})", reader.name()));
   }
   return selection;

@@ -120,6 +120,10 @@ class Conversion {
   // Where the form is csv, the header decides; it is what the first chunk with a row begins with.
   Status make_parser(const RowChunk& first) {
     if (parser_ != nullptr) return {};
+    if (options_.from == TextForm::lines) {
+      parser_ = lines_row_parser(options_.unparsed == Unparsed::keep ? options_.keep_key : "line");
+      return {};
+    }
     if (options_.from != TextForm::csv) {
       parser_ = row_parser(options_.from);
       return {};

@@ -37,7 +37,7 @@ struct ConvertOptions {
   bool has_header = true;                  // else keys are 0, 1, …
   std::optional<std::string> header = {};  // its row, where it is not in the text
   Unparsed unparsed = Unparsed::refuse;
-  std::string keep_key = {};
+  std::string keep_key = {};  // that of `lines`, too, where Unparsed::keep says so; else `line`
   // For messages: `line` 5 of `name`.
   std::string name = "the text";
   std::string line = "line";

@@ -133,7 +133,9 @@ TEST(Convert, JsonIsChecked) {
 TEST(Convert, SurrogatesAndBytesKeepTheirEscapes) {
   for (const std::string_view same :
        {R"({"a":"\ud800"})", R"({"a":"\udc00x"})", R"({"a":"\udc80\udcff"})", R"({"a":"\ud83dé"})",
-        R"({"a":"\udced\udca0\udc80\udced\udcb2\udc80"})"}) {
+        R"({"a":"\udced\udca0\udc80\udced\udcb2\udc80"})", R"({"a":"\ud800\ud800\udbff"})",
+        R"({"a":"\ud800\ud801x\udfff\ud802"})",
+        R"({"a":"\udced\udca0\udc80\udced\udca0\udc81\udcff"})"}) {
     EXPECT_EQ(converted(same, TextForm::jsonl, TextForm::jsonl).value(), std::string(same) + "\n");
   }
   EXPECT_EQ(
@@ -248,9 +250,9 @@ TEST(Convert, AConversionMayBeStopped) {
 }
 
 TEST(Convert, FormatsAreFound) {
-  EXPECT_EQ(dialect_of_name("a/b.tsv")->delimiter, '\t');
-  EXPECT_EQ(dialect_of_name("x.sym")->form, TextForm::sym);
-  EXPECT_FALSE(dialect_of_name("x.txt"));
+  EXPECT_EQ(form_of_name("a/b.tsv")->delimiter, '\t');
+  EXPECT_EQ(form_of_name("x.sym")->form, TextForm::sym);
+  EXPECT_FALSE(form_of_name("x.txt"));
   EXPECT_EQ(dialect_of_text("{\"a\":1}\n")->form, TextForm::jsonl);
   EXPECT_EQ(dialect_of_text("a;b\nx;1\ny;2\n")->delimiter, ';');
   EXPECT_EQ(dialect_of_text("a>>1 b>>2\n")->form, TextForm::lt);

@@ -5,6 +5,7 @@
 
 #include "records/convert/characters.h"
 #include "records/convert/json_value.h"
+#include "records/csv_rows.h"
 
 namespace hoist::records {
 namespace {
@@ -54,13 +55,39 @@ Status for_fields(std::string_view row, char delimiter, const auto& take) {
   }
 }
 
-bool is_nested(std::string_view text) {
-  return (text.starts_with('"') || text.starts_with('[') || text.starts_with('{')) && is_json(text);
+bool is_list(std::string_view text) {
+  return (text.starts_with('[') || text.starts_with('{')) && is_json(text);
+}
+
+// The string that `text` is as JSON, where a writer has to write it so: other texts that begin and
+// end with a quote are themselves.
+std::optional<std::string> escaped_in(std::string_view text, bool (*must)(std::string_view)) {
+  if (!text.starts_with('"')) return std::nullopt;
+  std::optional<Value> value = parse_json(text);
+  if (!value || !must(value->text)) return std::nullopt;
+  std::string again;
+  append_json_string(value->text, again);
+  return again == text ? std::optional(std::move(value->text)) : std::nullopt;
+}
+
+// Whether a string cannot stand between quotes. Line ends and tabs are what quotes are for; other
+// control characters show as escapes.
+bool must_escape(std::string_view text) {
+  const auto is_other = [](char c) {
+    return static_cast<uint8_t>(c) < 0x20 && c != '\n' && c != '\r' && c != '\t';
+  };
+  return !is_utf8(text) || is_list(text) || std::any_of(text.begin(), text.end(), is_other) ||
+         escaped_in(text, must_escape).has_value();
+}
+
+bool must_escape_name(std::string_view key) {
+  return has_control(key) || !is_utf8(key) || key == kOrder ||
+         escaped_in(key, must_escape_name).has_value();
 }
 
 Value value_of(const Field& field) {
-  if (!field.is_quoted || is_nested(field.text)) return value_or_text(field.text);
-  return {.kind = JsonKind::text, .text = field.text};
+  if (!field.is_quoted || is_list(field.text)) return value_or_text(field.text);
+  return {.kind = JsonKind::text, .text = escaped_in(field.text, must_escape).value_or(field.text)};
 }
 
 bool is_missing(const Field& field) { return field.text.empty() && !field.is_quoted; }
@@ -121,56 +148,42 @@ class CsvRowParser final : public RowParser {
   std::unordered_map<std::string, std::vector<uint32_t>> places_;
 };
 
-// `text` may be any; between quotes.
-void append_quoted(std::string_view text, std::string& out) {
-  out += '"';
-  for (const char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  out += '"';
+// What no field has that stands without quotes. In a CSV of one column, where no comma shows what
+// parts fields, other marks do not either.
+std::string_view marks(bool is_alone) { return is_alone ? "\",;|" : "\","; }
+
+bool is_bare(std::string_view text, std::string_view marks) {
+  return !text.empty() && is_plain(text) && text.find_first_of(marks) == text.npos;
 }
 
-bool is_bare(std::string_view text) {
-  return !text.empty() && is_plain(text) && text.find_first_of("\",") == text.npos;
-}
-
-void append_json_field(const Value& value, std::string& out) {
+void append_json_field(const Value& value, std::string_view marks, std::string& out) {
   std::string json;
   append_json(value, json);
-  if (is_bare(json)) {
+  if (is_bare(json, marks)) {
     out += json;
   } else {
-    append_quoted(json, out);
+    append_csv_quoted(json, out);
   }
 }
 
-// Line ends and tabs are what quotes are for; other control characters show as escapes.
-bool may_be_quoted(std::string_view text) {
-  const auto is_other = [](char c) {
-    return static_cast<uint8_t>(c) < 0x20 && c != '\n' && c != '\r' && c != '\t';
-  };
-  return is_utf8(text) && !is_nested(text) && std::none_of(text.begin(), text.end(), is_other);
-}
-
-void append_field(const Value& value, std::string& out) {
+void append_field(const Value& value, std::string_view marks, std::string& out) {
   const bool is_text = value.kind == JsonKind::text;
-  if (is_text && is_bare(value.text) && !is_json(value.text)) {
+  if (is_text && is_bare(value.text, marks) && !is_json(value.text)) {
     out += value.text;
-  } else if (is_text && may_be_quoted(value.text)) {
-    append_quoted(value.text, out);
+  } else if (is_text && !must_escape(value.text)) {
+    append_csv_quoted(value.text, out);
   } else {
-    append_json_field(value, out);
+    append_json_field(value, marks, out);
   }
 }
 
-void append_name(std::string_view key, std::string& out) {
-  const bool shows = !has_control(key) && is_utf8(key) && key != kOrder && !is_nested(key);
-  if (!shows) return append_json_field({.kind = JsonKind::text, .text = std::string(key)}, out);
-  if (is_bare(key)) {
+void append_name(std::string_view key, std::string_view marks, std::string& out) {
+  if (must_escape_name(key)) {
+    append_json_field({.kind = JsonKind::text, .text = std::string(key)}, marks, out);
+  } else if (is_bare(key, marks)) {
     out += key;
   } else {
-    append_quoted(key, out);
+    append_csv_quoted(key, out);
   }
 }
 
@@ -189,7 +202,8 @@ std::vector<uint32_t> places_of(const Places& columns, const Record& record) {
 
 class CsvRowWriter final : public RowWriter {
  public:
-  explicit CsvRowWriter(const CsvColumns& columns) : columns_(columns) {}
+  explicit CsvRowWriter(const CsvColumns& columns)
+      : columns_(columns), marks_(marks(columns.fields() == 1)) {}
 
   void write(const Record& record, std::string& out) const override {
     const size_t count = columns_.keys().size();
@@ -198,7 +212,7 @@ class CsvRowWriter final : public RowWriter {
     for (size_t i = 0; i < places.size(); ++i) cells[places[i]] = &record[i].value;
     for (size_t i = 0; i < count; ++i) {
       if (i > 0) out += ',';
-      if (cells[i] != nullptr) append_field(*cells[i], out);
+      if (cells[i] != nullptr) append_field(*cells[i], marks_, out);
     }
     if (columns_.needs_order()) {
       if (count > 0) out += ',';
@@ -210,39 +224,21 @@ class CsvRowWriter final : public RowWriter {
   }
 
  private:
-  static void append_order(const Record& record, std::string& out) {
+  void append_order(const Record& record, std::string& out) const {
     Value order{.kind = JsonKind::array, .text = "["};
     for (const Member& member : record) {
       if (order.text.size() > 1) order.text += ',';
       append_json_string(member.key, order.text);
     }
     order.text += ']';
-    append_json_field(order, out);
+    append_json_field(order, marks_, out);
   }
 
   const CsvColumns& columns_;
+  std::string_view marks_;
 };
 
 }  // namespace
-
-size_t CsvRowScanner::find_end(std::string_view text, size_t at) {
-  for (; at < text.size(); ++at) {
-    const char c = text[at];
-    if (state_ == State::quoted) {
-      if (c == '"') state_ = State::behind;
-    } else if (c == '\n') {
-      state_ = State::field;
-      return at + 1;
-    } else if (c == delimiter_) {
-      state_ = State::field;
-    } else if (c == '"' && state_ != State::bare) {
-      state_ = State::quoted;
-    } else {
-      state_ = State::bare;
-    }
-  }
-  return text.npos;
-}
 
 Result<CsvHeader> parse_csv_header(std::string_view row, char delimiter) {
   CsvHeader header;
@@ -253,10 +249,8 @@ Result<CsvHeader> parse_csv_header(std::string_view row, char delimiter) {
     }
     if (field.text == kOrder) {
       header.has_order = true;
-    } else if (field.text.starts_with('"') && is_json(field.text)) {
-      header.keys.push_back(parse_json(field.text)->text);
     } else {
-      header.keys.push_back(field.text);
+      header.keys.push_back(escaped_in(field.text, must_escape_name).value_or(field.text));
     }
     return header.keys.size() > kMaxMembers ? no_record("the header has too many keys") : Status();
   });
@@ -282,7 +276,7 @@ std::string csv_header(const CsvColumns& columns) {
   std::string out;
   for (const std::string& key : columns.keys()) {
     if (&key != &columns.keys().front()) out += ',';
-    append_name(key, out);
+    append_name(key, marks(columns.fields() == 1), out);
   }
   if (columns.needs_order()) {
     if (!out.empty()) out += ',';

@@ -1,10 +1,10 @@
 // CSV (RFC 4180): a header with keys, and a row a record.
 //
 // A field between quotes is a string. Another is the value that it is as JSON, or else a string;
-// where nothing stands, the record has no such key. Between quotes, too, an array, an object or a
-// string in quotes of its own is JSON, which holds what else could not be written. A key that comes
-// twice has two columns of its name. A last column @order has an array of keys where a record has
-// its keys in another order than the header.
+// where nothing stands, the record has no such key. Between quotes, too, arrays and objects are
+// JSON, and so is a string in quotes of its own that could not be written otherwise. A key that
+// comes twice has two columns of its name. A last column @order has an array of keys where a record
+// has its keys in another order than the header.
 #pragma once
 
 #include <unordered_map>
@@ -16,20 +16,6 @@ namespace hoist::records {
 
 // Columns of a header that this program writes.
 inline constexpr size_t kMaxCsvColumns = size_t{1} << 14;
-
-// Finds the end of rows, whose fields between quotes may hold line feeds. Takes any pieces of text.
-class CsvRowScanner {
- public:
-  explicit CsvRowScanner(char delimiter) : delimiter_(delimiter) {}
-  // The place behind the line feed that ends the row; npos where the text ends before, and the next
-  // call goes on with what follows it.
-  size_t find_end(std::string_view text, size_t at);
-
- private:
-  enum class State : uint8_t { field, bare, quoted, behind };
-  char delimiter_;
-  State state_ = State::field;
-};
 
 // The keys that a header names.
 struct CsvHeader {
@@ -50,6 +36,7 @@ class CsvColumns {
 
   const std::vector<std::string>& keys() const { return keys_; }
   bool needs_order() const;
+  size_t fields() const { return keys_.size() + (needs_order() ? 1 : 0); }  // of a row
   // Columns by key, in the order of the header.
   const std::unordered_map<std::string, std::vector<uint32_t>>& places() const { return places_; }
 

@@ -28,25 +28,35 @@ uint32_t surrogate_at(std::string_view bytes, size_t at) {
   return 0xd000u | (second & 0x3fu) << 6 | (third & 0x3fu);
 }
 
-// Whether the surrogate reads back as these three bytes where it is written as one escape. One of
-// 0xdc80 to 0xdcff would be a byte, and an escape behind a high one could be its other half.
-bool stands_alone(uint32_t surrogate, std::string_view behind) {
-  if (surrogate >= 0xdc00) return surrogate < 0xdc80 || surrogate >= 0xdd00;
+bool is_high(uint32_t surrogate) { return surrogate >= 0xd800 && surrogate < 0xdc00; }
+
+// Whether an escape may stand in front of these bytes without being half of a pair.
+bool begins_with_no_escape(std::string_view bytes) {
   size_t at = 0;
   uint32_t point = 0;
-  return behind.empty() || next_code_point(behind, at, point);
+  return bytes.empty() || next_code_point(bytes, at, point);
+}
+
+// High surrogates at `at`, as many as there are. If what follows them is an escape, the last could
+// be read with it as a pair, so it is written as bytes; then the one before it is, too.
+void append_high_surrogates(std::string_view bytes, size_t& at, std::string& out) {
+  size_t end = at;
+  while (is_high(surrogate_at(bytes, end))) end += 3;
+  const bool as_units = begins_with_no_escape(bytes.substr(end));
+  for (; at < end; at += as_units ? 3 : 1) {
+    append_unit(as_units ? surrogate_at(bytes, at) : 0xdc00u | static_cast<uint8_t>(bytes[at]),
+                out);
+  }
 }
 
 // What is no UTF-8, at `at`, which is moved behind it.
 void append_invalid(std::string_view bytes, size_t& at, std::string& out) {
   const uint32_t surrogate = surrogate_at(bytes, at);
-  if (surrogate != 0 && stands_alone(surrogate, bytes.substr(at + 3))) {
-    append_unit(surrogate, out);
-    at += 3;
-  } else {
-    append_unit(0xdc00u | static_cast<uint8_t>(bytes[at]), out);
-    ++at;
-  }
+  if (is_high(surrogate)) return append_high_surrogates(bytes, at, out);
+  // One of 0xdc80 to 0xdcff would be a byte.
+  const bool is_unit = surrogate != 0 && (surrogate < 0xdc80 || surrogate >= 0xdd00);
+  append_unit(is_unit ? surrogate : 0xdc00u | static_cast<uint8_t>(bytes[at]), out);
+  at += is_unit ? 3 : 1;
 }
 
 }  // namespace

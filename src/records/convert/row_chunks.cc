@@ -1,5 +1,6 @@
 #include "records/convert/row_chunks.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/count_bytes.h"
@@ -23,7 +24,7 @@ void RowCutter::cut(size_t end, std::vector<RowChunk>& chunks) {
   if (end == begin_) return;
   RowChunk chunk{.text = text_.substr(begin_, end - begin_), .first_line = lines_};
   lines_ += count_bytes(chunk.text, '\n');
-  if (!started_ && chunk.text.starts_with(kByteOrderMark)) {
+  if (!started_ && rules_.form != TextForm::lines && chunk.text.starts_with(kByteOrderMark)) {
     chunk.text.erase(0, kByteOrderMark.size());
   }
   started_ = true;

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "records/convert/csv_form.h"
 #include "records/convert/row_form.h"
+#include "records/csv_rows.h"
 
 namespace hoist::records {
 
@@ -48,8 +48,8 @@ class RowCutter {
   bool started_ = false;
 };
 
-// take(row, line) for each row that is not blank, without its line end; `line` is the number of its
-// first line in the text, from 0. Ends where take gives an error.
+// take(row, line) for each row that is not blank, and all of `lines`, without its line end; `line`
+// is the number of its first line in the text, from 0. Ends where take gives an error.
 template <typename Take>
 Status for_rows(std::string_view text, const RowRules& rules, const Take& take) {
   CsvRowScanner scanner(rules.delimiter);
@@ -64,7 +64,8 @@ Status for_rows(std::string_view text, const RowRules& rules, const Take& take) 
     at = end;
     if (row.ends_with('\n')) row.remove_suffix(1);
     const std::string_view blanks = rules.form == TextForm::csv ? "\r" : " \t\r\v\f";
-    if (row.find_first_not_of(blanks) == row.npos) continue;
+    const bool is_blank = row.find_first_not_of(blanks) == row.npos;
+    if (is_blank && rules.form != TextForm::lines) continue;
     if (Status taken = take(row, first); !taken) return taken;
   }
   return {};

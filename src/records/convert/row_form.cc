@@ -7,7 +7,8 @@
 namespace hoist::records {
 namespace {
 
-constexpr std::array<std::string_view, 6> kNames = {"jsonl", "csv", "lt", "lts", "ltu", "sym"};
+constexpr std::array<std::string_view, 7> kNames = {"jsonl", "csv", "lt",   "lts",
+                                                    "ltu",   "sym", "lines"};
 
 class JsonRowParser final : public RowParser {
  public:
@@ -24,11 +25,28 @@ class JsonRowWriter final : public RowWriter {
   }
 };
 
+class LinesRowParser final : public RowParser {
+ public:
+  explicit LinesRowParser(std::string key) : key_(std::move(key)) {}
+  Status parse(std::string_view row, Record& out) const override {
+    out.push_back({key_, {.kind = JsonKind::text, .text = std::string(row)}});
+    return {};
+  }
+
+ private:
+  std::string key_;
+};
+
 }  // namespace
 
 std::string_view name(TextForm form) { return kNames[static_cast<size_t>(form)]; }
 
 std::optional<TextForm> text_form(std::string_view name) {
+  const std::optional<TextForm> form = source_form(name);
+  return form == TextForm::lines ? std::nullopt : form;
+}
+
+std::optional<TextForm> source_form(std::string_view name) {
   for (size_t i = 0; i < kNames.size(); ++i) {
     if (kNames[i] == name) return static_cast<TextForm>(i);
   }
@@ -38,6 +56,10 @@ std::optional<TextForm> text_form(std::string_view name) {
 std::unique_ptr<RowParser> row_parser(TextForm form) {
   if (form == TextForm::jsonl) return std::make_unique<JsonRowParser>();
   return form == TextForm::sym ? symbolic_row_parser() : pairs_row_parser(form);
+}
+
+std::unique_ptr<RowParser> lines_row_parser(std::string key) {
+  return std::make_unique<LinesRowParser>(std::move(key));
 }
 
 std::unique_ptr<RowWriter> row_writer(TextForm form) {

@@ -7,6 +7,8 @@
 //   ltu     the same with __ in front of keys: __symbol>>BTC-USD
 //   sym     ⟆⟐.RAW:[§BTC-USD»price:117391.31»time:=1755392220,✓]
 //
+// Any text may be read as lines, each a record with one key: the line without its line feed.
+//
 // What a writer writes, the parser of its format reads as the same record (value.h), whatever the
 // record holds; docs/reference/records-conversions.md has the rules. Rows are UTF-8 where they come
 // from a writer. A parser takes any bytes. Parsers and writers are immutable: threads may share
@@ -23,10 +25,14 @@
 
 namespace hoist::records {
 
-enum class TextForm : uint8_t { jsonl, csv, lt, lts, ltu, sym };
+// `lines` can be read alone.
+enum class TextForm : uint8_t { jsonl, csv, lt, lts, ltu, sym, lines };
 
 std::string_view name(TextForm form);
+// One that can be written.
 std::optional<TextForm> text_form(std::string_view name);
+// One that can be read.
+std::optional<TextForm> source_form(std::string_view name);
 
 class RowParser {
  public:
@@ -42,13 +48,14 @@ class RowWriter {
   virtual void write(const Record& record, std::string& out) const = 0;
 };
 
-// For any format but csv, which needs its header: csv_form.h.
+// For any format but csv, which needs its header (csv_form.h), and lines.
 std::unique_ptr<RowParser> row_parser(TextForm form);
 std::unique_ptr<RowWriter> row_writer(TextForm form);
 
 std::unique_ptr<RowParser> pairs_row_parser(TextForm form);
 std::unique_ptr<RowWriter> pairs_row_writer(TextForm form);
 std::unique_ptr<RowParser> symbolic_row_parser();
+std::unique_ptr<RowParser> lines_row_parser(std::string key);
 std::unique_ptr<RowWriter> symbolic_row_writer();
 
 // Why a row is no record.

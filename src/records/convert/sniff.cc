@@ -1,11 +1,34 @@
 #include "records/convert/sniff.h"
 
 #include "records/convert/characters.h"
+#include "records/convert/csv_form.h"
 #include "records/convert/glyphs.h"
+#include "records/csv_dialect.h"
 
 namespace hoist::records {
 
-std::optional<TextDialect> dialect_of_name(std::string_view file) {
+namespace {
+
+bool is_blank_text(std::string_view text) { return text.find_first_not_of(" \t\r\n") == text.npos; }
+
+// Whether four of five of the first rows are records.
+bool most_are_records(const TextDialect& dialect, std::string_view first) {
+  const bool is_csv = dialect.form == TextForm::csv;
+  const std::vector<std::string_view> rows =
+      is_csv ? CsvSample(first).rows(dialect.delimiter) : first_lines(first);
+  const std::unique_ptr<RowParser> parser = is_csv ? nullptr : row_parser(dialect.form);
+  size_t good = 0;
+  for (const std::string_view row : rows) {
+    Record record;
+    good += is_csv ? parse_csv_header(row, dialect.delimiter).has_value()
+                   : parser->parse(row, record).has_value();
+  }
+  return good * 5 >= rows.size() * 4;
+}
+
+}  // namespace
+
+std::optional<TextDialect> form_of_name(std::string_view file) {
   const size_t dot = file.rfind('.');
   if (dot == file.npos) return std::nullopt;
   const std::string_view end = file.substr(dot + 1);
@@ -36,6 +59,25 @@ TextForm pairs_form_of(std::string_view first) {
   return any_glyph ? TextForm::lts : TextForm::lt;
 }
 
+Result<TextDialect> dialect_of_file(const std::string& file, std::string_view first,
+                                    const std::function<void(const std::string&)>& note) {
+  std::optional<TextDialect> by_name = form_of_name(file);
+  if (!by_name) return dialect_of_text(first);
+  if (is_blank_text(first)) return *by_name;
+  if (first.starts_with(kByteOrderMark)) first.remove_prefix(kByteOrderMark.size());
+  if (by_name->form == TextForm::csv) {
+    by_name->delimiter = CsvSample(first).find_delimiter(by_name->delimiter);
+  }
+  const Dialect by_text = detect(first);
+  const Format format = records::dialect_of_name(file)->format;
+  const Choice choice =
+      choose_format({.format = format}, by_text, most_are_records(*by_name, first));
+  const std::string what = note_of(choice, file, format, by_text.format);
+  if (note && !what.empty()) note(what);
+  if (choice == Choice::text_unlike_name) return dialect_of_text(first);
+  return *by_name;
+}
+
 Result<TextDialect> dialect_of_records(const Dialect& dialect, std::string_view first) {
   switch (dialect.format) {
     case Format::json:
@@ -49,14 +91,17 @@ Result<TextDialect> dialect_of_records(const Dialect& dialect, std::string_view 
     case Format::symbolic:
       return TextDialect{.form = TextForm::sym};
     default:
+      if (is_blank_text(first)) return TextDialect{};
       return fail(ErrorCode::invalid_argument,
                   "the text is in none of the formats that have records (" +
-                      std::string(name(dialect.format)) + "): name its format with --from");
+                      std::string(name(dialect.format)) +
+                      "): name its format with --from, or say --from lines to make each line a "
+                      "record with one key");
   }
 }
 
 Result<TextDialect> dialect_of_text(std::string_view first) {
-  if (first.find_first_not_of(" \t\r\n") == first.npos) return TextDialect{};
+  if (is_blank_text(first)) return TextDialect{};
   if (first.starts_with(kByteOrderMark)) first.remove_prefix(kByteOrderMark.size());
   Result<TextDialect> dialect = dialect_of_records(detect(first), first);
   if (dialect && dialect->form == TextForm::csv && !dialect->has_header) {

@@ -1,13 +1,14 @@
 // Which of the formats a text is in.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
 #include "records/convert/row_form.h"
-#include "records/tokens.h"
+#include "records/detect.h"
 
 namespace hoist::records {
 
@@ -18,11 +19,14 @@ struct TextDialect {
 };
 
 // By the end of the name: .jsonl, .ndjson, .csv, .tsv, .lt, .lts, .ltu, .sym.
-std::optional<TextDialect> dialect_of_name(std::string_view file);
+std::optional<TextDialect> form_of_name(std::string_view file);
 
 // By the first lines. `invalid_argument` where they are of none of the formats, or where a CSV may
 // have a header or none.
 Result<TextDialect> dialect_of_text(std::string_view first);
+// The same by the rule of detect.h; `note` takes what the user should know.
+Result<TextDialect> dialect_of_file(const std::string& file, std::string_view first,
+                                    const std::function<void(const std::string&)>& note);
 // The same, where it is known what files of records know. `first` tells lt, lts and ltu apart.
 Result<TextDialect> dialect_of_records(const Dialect& dialect, std::string_view first);
 

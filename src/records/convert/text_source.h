@@ -14,12 +14,14 @@
 namespace hoist::records {
 
 struct SourceOptions {
-  std::optional<TextForm> from = {};  // else by the name, else by the first lines
-  std::optional<char> delimiter = {};
+  std::optional<TextForm> from = {};   // else by the name, else by the first lines
+  std::optional<char> delimiter = {};  // else by the name and the first lines
   bool no_header = false;
   TextForm to = TextForm::jsonl;
   Unparsed unparsed = Unparsed::refuse;
   std::string keep_key = {};
+  // Who is told where a file's name misleads (detect.h).
+  std::function<void(const std::string&)> note = {};
   // Which rows of a file of records. A CSV's header is none of them.
   ReadOptions rows = {};
   std::stop_token stop = {};

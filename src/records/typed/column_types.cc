@@ -239,7 +239,7 @@ Result<std::vector<ColumnType>> column_types(const RecordReader& reader,
     }
   }
   std::vector<ColumnType> types;
-  const uint64_t rows = reader.rows() - (has_header(reader) && reader.rows() > 0 ? 1 : 0);
+  const uint64_t rows = reader.rows() - header_rows(reader);
   for (const SeenColumn& column : columns) types.push_back(type_of(column, rows, options));
   return types;
 }

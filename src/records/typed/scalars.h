@@ -1,6 +1,7 @@
 // What one text of a column stands for.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -39,9 +40,11 @@ uint8_t unit_of(const DateForm& form);
 // do not hold it.
 std::optional<int64_t> timestamp(const DateForm& form, int64_t count, uint8_t fraction);
 
-// Whether the first row is a CSV's header.
-inline bool has_header(const RecordReader& reader) {
-  return !reader.dialect().names.empty() && !reader.dialect().header_lost;
+// The first rows that are a CSV's header: as many as it has lines.
+inline uint64_t header_rows(const RecordReader& reader) {
+  const Dialect& dialect = reader.dialect();
+  if (dialect.names.empty() || dialect.header_lost) return 0;
+  return std::min<uint64_t>(dialect.header_rows, reader.rows());
 }
 
 }  // namespace hoist::records::typed

@@ -229,10 +229,10 @@ Result<SelectedBlock> read_block(const RecordReader& reader, size_t number,
   const Block& block = loaded->block();
   const uint64_t first = reader.blocks()[number].id;
   std::vector<bool> keep(block.rows());
+  const uint64_t begin = std::max(selection.first, header_rows(reader));
   for (size_t row = 0; row < keep.size(); ++row) {
-    keep[row] = selection.first <= first + row && first + row < selection.end;
+    keep[row] = begin <= first + row && first + row < selection.end;
   }
-  if (first == 0 && has_header(reader) && !keep.empty()) keep[0] = false;
   for (const Condition& condition : selection.where) {
     if (Status status = apply(condition, block, keep); !status) return status.error();
   }

@@ -56,8 +56,10 @@ PlainJob job_of(const PlainMatrix& matrix) {
 
 template <typename T>
 Status read_back(const Stream& stream, const Buffer& buffer, T& value) {
-  if (Status done = stream.device().synchronize(stream.handle()); !done) return done;
-  return buffer.download(std::as_writable_bytes(std::span(&value, 1)));
+  device::Device& device = stream.device();
+  Status done = device.copy(&value, buffer.data(), sizeof value, stream.handle());
+  if (done) done = device.synchronize(stream.handle());
+  return done;
 }
 
 // Calls multiply(part) for all rows of x, at most so many at a time.
@@ -77,6 +79,14 @@ Status launch_fused(const Stream& stream, const View& view, const ProductJob& pr
   const MatrixJob job = job_of(view);
   return in_parts(product, kMostFused,
                   [&](const ProductJob& part) { return multiply.launch(stream, &job, &part); });
+}
+
+// Unpacked weights of a small matrix stay in the second-level cache until the library reads them.
+// Where there are few rows of weights and many of x the kernel has little to keep all
+// multiprocessors busy with (docs/measurements/tensors.md).
+bool gains_by_wide(const Shape& shape, uint64_t count) {
+  constexpr uint64_t kCached = uint64_t{40} << 20;  // bytes
+  return shape.plain_bytes() > kCached && (shape.rows >= 8192 || count <= 64);
 }
 
 // Bytes that multiply_wide wants; 0 where the GPU has no such kernel.
@@ -112,11 +122,13 @@ Result<GpuPlan> plan_on_gpu(const Stream& stream, const PlainMatrix& matrix) {
   if (Status fits = check_extents(matrix.rows, matrix.columns); !fits) return fits.error();
   GpuPlan plan;
   plan.shape = {matrix.rows, matrix.columns, 0};
+  // From the pool: to free other memory waits for all of the device's work, that of a loader
+  // included.
   Result<Buffer> tables =
-      Buffer::allocate(stream.device(), factors_bytes(plan.shape) + row_escapes_bytes(plan.shape));
+      Buffer::allocate(stream, factors_bytes(plan.shape) + row_escapes_bytes(plan.shape));
   if (!tables) return tables.error();
   plan.tables = std::move(*tables);
-  const Result<Buffer> found = Buffer::allocate(stream.device(), sizeof(PlanTotals));
+  const Result<Buffer> found = Buffer::allocate(stream, sizeof(PlanTotals));
   if (!found) return found.error();
   auto* const factors = static_cast<uint32_t*>(plan.tables.data());
   const PlainJob job = job_of(matrix);
@@ -165,7 +177,7 @@ Status pack_on_gpu(const Stream& stream, const PlainMatrix& matrix, const GpuPla
 }
 
 Status check_contents_on_gpu(const Stream& stream, const View& view) {
-  Result<Buffer> found = Buffer::allocate(stream.device(), sizeof(uint32_t));
+  Result<Buffer> found = Buffer::allocate(stream, sizeof(uint32_t));
   if (!found) return found.error();
   const MatrixJob job = job_of(view);
   uint32_t faults = 0;
@@ -192,7 +204,7 @@ Status unpack_rows_on_gpu(const Stream& stream, const View& view, const RowNumbe
                              weights);
 }
 
-Status matmul_on_gpu(const Stream& stream, const View& view, const Operands& operands) {
+Status matmul_on_gpu(const Stream& stream, const View& view, const Operands& operands, Way way) {
   if (Status checked = check_operands(view.shape, operands); !checked) return checked;
   if (operands.count == 0 || view.shape.rows == 0) return {};
   if (operands.count > std::numeric_limits<uint32_t>::max()) {
@@ -207,9 +219,11 @@ Status matmul_on_gpu(const Stream& stream, const View& view, const Operands& ope
                               .activation = operands.activation};
   const bool is_fused = operands.count <= kMostFused || view.shape.columns == 0;
   if (is_fused) return launch_fused(stream, view, product);
-  const Result<uint64_t> wide = wide_bytes(stream, view, operands.count);
-  if (!wide) return wide.error();
-  if (*wide != 0) return launch_wide(stream, view, product, *wide);
+  if (way == Way::wide || gains_by_wide(view.shape, operands.count)) {
+    const Result<uint64_t> wide = wide_bytes(stream, view, operands.count);
+    if (!wide) return wide.error();
+    if (*wide != 0) return launch_wide(stream, view, product, *wide);
+  }
   Result<Buffer> weights = Buffer::allocate(stream, view.shape.plain_bytes());
   if (!weights) return weights.error();
   auto* const plain = static_cast<uint16_t*>(weights->data());

@@ -27,7 +27,7 @@ struct GpuPlan {
   device::Buffer tables;  // factors of the row blocks, then where each row's escapes begin
 };
 
-// Waits for the stream.
+// Waits for the stream, which must outlive the plan.
 Result<GpuPlan> plan_on_gpu(const device::Stream& stream, const PlainMatrix& matrix);
 
 // `bytes`: plan.shape.bytes() at a multiple of 256.
@@ -64,6 +64,11 @@ inline constexpr uint64_t kMostFusedWide = 128;
 // A fused product may read packed weights before the work in front of it on the stream has ended:
 // weights must not be written by a kernel that lets others start early (programmatic dependent
 // launch). What writes them here does not.
-Status matmul_on_gpu(const device::Stream& stream, const View& view, const Operands& operands);
+//
+// `wide` prefers, for 33 to 128 rows of x, the kernel that reads packed weights alone, whether it
+// is faster or not; without it the faster way is taken.
+enum class Way : uint8_t { fastest, wide };
+Status matmul_on_gpu(const device::Stream& stream, const View& view, const Operands& operands,
+                     Way way = Way::fastest);
 
 }  // namespace hoist::tensors::packed

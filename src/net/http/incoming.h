@@ -1,0 +1,47 @@
+// The request that a connection reads or answers.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "net/http/body_pipe.h"
+#include "net/http/connection.h"
+#include "net/http/message.h"
+#include "net/http/parser.h"
+#include "net/http/router.h"
+
+namespace hoist::net {
+
+struct HttpConnection::Incoming {
+  Incoming(std::unique_ptr<HttpParser> given, std::atomic<size_t>& memory)
+      : parser(std::move(given)), body_memory(memory) {}
+  ~Incoming() {
+    body_memory -= counted;
+    if (upload) upload->abandon();
+  }
+
+  std::unique_ptr<HttpParser> parser;  // null when its last byte has come
+  HttpRequest request;
+  const HttpRoute* route = nullptr;
+  std::optional<HttpResponse> refusal;  // to be sent when its body has been read
+  std::shared_ptr<HttpPipe> upload;     // where its body goes while it comes
+  bool upload_full = false;
+  std::atomic<size_t>& body_memory;
+  size_t counted = 0;  // of body_memory
+  uint64_t body = 0;   // bytes so far
+  uint64_t paid = 0;   // bytes when the deadline was set
+  uint64_t begun_ns = 0;
+  std::string method;  // for on_response
+  std::string origin;
+  bool timed = false;  // the head's deadline is set
+  bool begun = false;  // the head is complete
+  bool http11 = true;
+  bool keep_alive = true;
+};
+
+}  // namespace hoist::net

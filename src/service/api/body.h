@@ -1,0 +1,51 @@
+// Request bodies: JSON that is checked, and the answers to what is wrong with it, in the form that
+// clients of the reference know (FastAPI's 422).
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "net/http/message.h"
+#include "service/session/observation.h"
+
+namespace hoist::service {
+
+using Json = nlohmann::ordered_json;
+
+// What is wrong with a body, one thing or several.
+struct BodyFaults {
+  Json list = Json::array();
+  bool empty() const { return list.empty(); }
+  // `place`: "body", then keys and numbers.
+  void add(const char* type, Json place, std::string message, Json input = nullptr);
+  net::HttpResponse response() const;  // 422
+};
+
+// Parses a body; none with a fault where it is no JSON. Depth and size are bounded.
+std::optional<Json> parse_body(const std::string& body, BodyFaults& faults);
+
+// `place` is where `value` lies in the body.
+Observation read_observation(const Json& value, const Json& place, BodyFaults& faults);
+
+struct ObservationSequence {
+  std::vector<Observation> observations;
+  bool learn_after_each = false;
+  bool learn_at_end = false;
+  bool clear_stm_between = false;
+};
+ObservationSequence read_sequence(const Json& value, BodyFaults& faults);
+
+// A field of an object, with a fault where it is of another kind. `fallback` where it is missing.
+bool read_flag(const Json& object, const char* key, bool fallback, BodyFaults& faults);
+
+// 200 with the JSON.
+net::HttpResponse json_response(const Json& json, int status = 200);
+// {"detail": …}
+net::HttpResponse detail(int status, const Json& what);
+// The status that an error of ours has, and its message.
+net::HttpResponse error_response(const Error& error);
+
+}  // namespace hoist::service

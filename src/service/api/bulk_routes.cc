@@ -1,0 +1,117 @@
+// Predictions of many states in one request, which takes less time than one by one.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "match/json/json_text.h"
+#include "service/api/routes.h"
+#include "service/node/predict.h"
+
+namespace hoist::service {
+namespace {
+
+constexpr size_t kMostStates = 100'000;
+constexpr size_t kTogether = 256;  // states that are searched for in one scan
+
+struct Bulk {
+  std::string node;
+  std::vector<std::vector<Event>> states;
+  SessionConfig config;
+};
+
+// A state is a list of events, an event a list of strings; they are sorted as observed ones are.
+std::vector<Event> read_state(const Json& value, size_t place, BodyFaults& faults) {
+  std::vector<Event> state;
+  const auto wrong = [&](const Json& input) {
+    faults.add("list_type", {"body", "states", place}, "Input should be a list of lists of strings",
+               input);
+  };
+  if (!value.is_array()) return wrong(value), state;
+  for (const Json& event : value) {
+    if (!event.is_array()) return wrong(event), state;
+    Event& read = state.emplace_back();
+    for (const Json& symbol : event) {
+      if (!symbol.is_string()) return wrong(symbol), state;
+      read.push_back(symbol.get<std::string>());
+    }
+    std::sort(read.begin(), read.end());
+    if (read.empty()) state.pop_back();
+  }
+  return state;
+}
+
+std::optional<Bulk> read_bulk(const std::string& text, BodyFaults& faults) {
+  const auto body = parse_body(text, faults);
+  if (!body) return std::nullopt;
+  if (!body->is_object()) {
+    faults.add("model_attributes_type", {"body"}, "Input should be a valid dictionary", *body);
+    return std::nullopt;
+  }
+  Bulk bulk;
+  if (const auto node = body->find("node_id"); node == body->end()) {
+    faults.add("missing", {"body", "node_id"}, "Field required");
+  } else if (!node->is_string()) {
+    faults.add("string_type", {"body", "node_id"}, "Input should be a valid string", *node);
+  } else {
+    bulk.node = node->get<std::string>();
+  }
+  if (const auto config = body->find("config"); config != body->end() && !config->is_null()) {
+    if (config->is_object()) {
+      for (const auto& [key, fault] : bulk.config.update(*config)) {
+        faults.add("value_error", {"body", "config", key}, fault, (*config)[key]);
+      }
+    } else {
+      faults.add("dict_type", {"body", "config"}, "Input should be a valid dictionary", *config);
+    }
+  }
+  const auto states = body->find("states");
+  if (states == body->end()) {
+    faults.add("missing", {"body", "states"}, "Field required");
+  } else if (!states->is_array() || states->size() > kMostStates) {
+    faults.add("list_type", {"body", "states"},
+               fmt::format("Input should be a list of at most {} states", kMostStates));
+  } else {
+    for (size_t i = 0; i < states->size(); ++i) {
+      bulk.states.push_back(read_state((*states)[i], i, faults));
+    }
+  }
+  if (!faults.empty()) return std::nullopt;
+  return bulk;
+}
+
+net::HttpResponse predict_bulk(const Node& node, const Bulk& bulk) {
+  std::string out = "{\"results\": [";
+  for (size_t begin = 0; begin < bulk.states.size(); begin += kTogether) {
+    const size_t count = std::min(kTogether, bulk.states.size() - begin);
+    const auto found = predict(node, std::span(bulk.states).subspan(begin, count), bulk.config);
+    if (!found) return error_response(found.error());
+    for (const Predictions& one : *found) {
+      if (out.back() == '}') out += ", ";
+      out += "{\"predictions\": ";
+      out += one.predictions;
+      out += ", \"future_potentials\": ";
+      out += one.future_potentials;
+      out += fmt::format(", \"count\": {}}}", one.count);
+    }
+  }
+  out += fmt::format("], \"node_id\": {}, \"count\": {}}}", match::json_string(bulk.node),
+                     bulk.states.size());
+  return {.body = std::move(out)};
+}
+
+}  // namespace
+
+void add_bulk_routes(net::HttpRouter& router, const Api& api) {
+  api.add_in_background(router, Work::bulk_predict, "POST", "/predictions",
+                        [api](const net::HttpRequest& request) {
+                          BodyFaults faults;
+                          const auto bulk = read_bulk(request.body, faults);
+                          if (!bulk) return faults.response();
+                          const auto node = api.nodes.get(bulk->node);
+                          if (!node) return error_response(node.error());
+                          return predict_bulk(**node, *bulk);
+                        });
+}
+
+}  // namespace hoist::service

@@ -1,0 +1,240 @@
+// Observing, learning, and what a session remembers.
+#include <fmt/core.h>
+
+#include <utility>
+
+#include "service/api/routes.h"
+#include "service/session/observe.h"
+#include "service/session/random_id.h"
+
+namespace hoist::service {
+namespace {
+
+using Request = const net::HttpRequest&;
+using Shared = std::shared_ptr<Session>;
+
+// What is said of an observation that could not be taken.
+net::HttpResponse refused(const Error& error, std::optional<size_t> index) {
+  if (error.code != ErrorCode::invalid_argument ||
+      error.message.find("dimension") == std::string::npos) {
+    return error_response(error);
+  }
+  Json told = {{"error", "VectorDimensionError"}, {"message", error.message}};
+  if (index) told["observation_index"] = *index;
+  return detail(400, told);
+}
+
+Json text_or_null(const std::optional<std::string>& text) { return text ? Json(*text) : Json(); }
+
+net::HttpResponse observe_once(const Api& api, Request request, Session& session) {
+  BodyFaults faults;
+  const auto body = parse_body(request.body, faults);
+  if (!body) return faults.response();
+  Observation observation = read_observation(*body, {"body"}, faults);
+  if (!faults.empty()) return faults.response();
+  const auto node = api.nodes.get(session.node);
+  if (!node) return error_response(node.error());
+  const std::lock_guard lock(session.mutex);
+  const auto learned = observe(session, **node, std::move(observation));
+  if (!learned) return refused(learned.error(), std::nullopt);
+  if (Status kept = api.keeper.keep(session); !kept) return error_response(kept.error());
+  return json_response({{"status", "okay"},
+                        {"session_id", session.id},
+                        {"processor_id", session.node},
+                        {"stm_length", session.stm.size()},
+                        {"time", session.time},
+                        {"unique_id", "obs-" + random_id()},
+                        {"auto_learned_pattern", text_or_null(*learned)}});
+}
+
+// What a sequence changes, to be put back where one of its observations is refused.
+struct Remembered {
+  explicit Remembered(const Session& session)
+      : stm(session.stm),
+        emotives(session.emotives),
+        metadata_seen(session.metadata_seen),
+        vectors(session.vectors),
+        time(session.time),
+        last(session.last),
+        last_state(session.last_state) {}
+  void put_back(Session& session) {
+    session.stm = std::move(stm);
+    session.emotives = std::move(emotives);
+    session.metadata_seen = std::move(metadata_seen);
+    session.vectors = std::move(vectors);
+    session.time = time;
+    session.last = std::move(last);
+    session.last_state = std::move(last_state);
+  }
+
+  std::vector<Event> stm;
+  match::EmotiveList emotives;
+  std::vector<Json> metadata_seen;
+  std::vector<std::vector<double>> vectors;
+  int64_t time;
+  std::optional<Observation> last;
+  std::optional<std::vector<Event>> last_state;
+};
+
+net::HttpResponse observe_sequence(const Api& api, Request request, Session& session) {
+  BodyFaults faults;
+  const auto body = parse_body(request.body, faults);
+  if (!body) return faults.response();
+  ObservationSequence sequence = read_sequence(*body, faults);
+  if (!faults.empty()) return faults.response();
+  const auto node = api.nodes.get(session.node);
+  if (!node) return error_response(node.error());
+
+  const std::lock_guard lock(session.mutex);
+  Remembered before(session);
+  const size_t initial = session.stm.size();
+  Json results = Json::array();
+  Json learned = Json::array();
+  for (size_t i = 0; i < sequence.observations.size(); ++i) {
+    Observation& observation = sequence.observations[i];
+    std::string id = std::move(observation.unique_id);
+    if (id.empty()) id = "seq-obs-" + random_id();
+    if (sequence.clear_stm_between && i > 0) session.stm.clear();
+    const auto by_itself = observe(session, **node, std::move(observation));
+    if (!by_itself) {
+      before.put_back(session);
+      return refused(by_itself.error(), i);
+    }
+    if (sequence.learn_after_each && !session.stm.empty()) {
+      const auto name = learn(session, **node);
+      if (!name) {
+        before.put_back(session);
+        return error_response(name.error());
+      }
+      learned.push_back(*name);
+    }
+    if (*by_itself) learned.push_back(**by_itself);
+    results.push_back({{"status", "okay"},
+                       {"sequence_position", i},
+                       {"stm_length", session.stm.size()},
+                       {"time", session.time},
+                       {"unique_id", std::move(id)},
+                       {"auto_learned_pattern", text_or_null(*by_itself)}});
+  }
+  Json last;
+  if (sequence.learn_at_end && !session.stm.empty()) {
+    const auto name = learn(session, **node);
+    if (!name) {
+      before.put_back(session);
+      return error_response(name.error());
+    }
+    last = *name;
+    learned.push_back(*name);
+  }
+  if (Status kept = api.keeper.keep(session); !kept) return error_response(kept.error());
+  return json_response({{"status", "completed"},
+                        {"processor_id", session.node},
+                        {"observations_processed", sequence.observations.size()},
+                        {"initial_stm_length", initial},
+                        {"final_stm_length", session.stm.size()},
+                        {"results", std::move(results)},
+                        {"auto_learned_patterns", std::move(learned)},
+                        {"final_learned_pattern", std::move(last)},
+                        {"isolated", sequence.clear_stm_between}});
+}
+
+Json percept_json(const Session& session) {
+  if (!session.last) return Json::object();
+  Json emotives = Json::object();
+  for (const auto& [name, value] : average(session.emotives)) emotives[name] = value;
+  return {{"strings", session.last->strings},
+          {"vectors", session.last->vectors},
+          {"emotives", std::move(emotives)},
+          {"path", Json::array()},
+          {"metadata", session.last->metadata}};
+}
+
+net::HttpResponse learn_now(const Api& api, Session& session) {
+  const auto node = api.nodes.get(session.node);
+  if (!node) return error_response(node.error());
+  const std::lock_guard lock(session.mutex);
+  if (session.stm.empty()) return detail(400, "Cannot learn from empty STM");
+  const size_t events = session.stm.size();
+  const auto name = learn(session, **node);
+  if (!name) return error_response(name.error());
+  if (Status kept = api.keeper.keep(session); !kept) return error_response(kept.error());
+  return json_response(
+      {{"status", "learned"},
+       {"pattern_name", *name},
+       {"session_id", session.id},
+       {"processor_id", nullptr},
+       {"message", fmt::format("Learned pattern {} from {} events", *name, events)}});
+}
+
+net::HttpResponse clear_all(const Api& api, Session& session) {
+  const auto node = api.nodes.get(session.node);
+  if (!node) return error_response(node.error());
+  const std::lock_guard lock(session.mutex);
+  if (Status cleared = api.nodes.clear(**node); !cleared) return error_response(cleared.error());
+  session.clear();
+  if (Status kept = api.keeper.keep(session); !kept) return error_response(kept.error());
+  return json_response({{"status", "cleared"}, {"session_id", session.id}, {"scope", "all"}});
+}
+
+net::HttpResponse finalize(const Api& api, Session& session) {
+  const auto began = std::chrono::steady_clock::now();
+  const auto node = api.nodes.get(session.node);
+  if (!node) return error_response(node.error());
+  const auto patterns = (*node)->finalize_training();
+  if (!patterns) return error_response(patterns.error());
+  const double milliseconds =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();
+  return json_response(
+      {{"status", "completed"},
+       {"patterns_processed", *patterns},
+       {"time_ms", milliseconds},
+       {"session_id", session.id},
+       {"node_id", session.node},
+       {"message",
+        fmt::format("Computed Shannon entropy and TF vectors for {} patterns in {:.2f}ms",
+                    *patterns, milliseconds)}});
+}
+
+}  // namespace
+
+void add_observation_routes(net::HttpRouter& router, const Api& api) {
+  api.add_for_session(
+      router, Work::observe, "POST", "/sessions/{id}/observe",
+      [api](Request request, Shared session) { return observe_once(api, request, *session); });
+  api.add_for_session(
+      router, Work::observe_sequence, "POST", "/sessions/{id}/observe-sequence",
+      [api](Request request, Shared session) { return observe_sequence(api, request, *session); });
+  api.add_for_session(router, Work::learn, "POST", "/sessions/{id}/learn",
+                      [api](Request, Shared session) { return learn_now(api, *session); });
+  api.add_for_session(router, Work::learn, "POST", "/sessions/{id}/finalize-training",
+                      [api](Request, Shared session) { return finalize(api, *session); });
+  api.add_for_session(
+      router, Work::other, "GET", "/sessions/{id}/stm", [](Request, Shared session) {
+        const std::lock_guard lock(session->mutex);
+        return json_response(
+            {{"stm", session->stm}, {"session_id", session->id}, {"length", session->stm.size()}});
+      });
+  api.add_for_session(
+      router, Work::other, "POST", "/sessions/{id}/clear-stm",
+      [api](Request, Shared session) {
+        const std::lock_guard lock(session->mutex);
+        session->clear();
+        if (Status kept = api.keeper.keep(*session); !kept) {
+          return error_response(kept.error());
+        }
+        return json_response({{"status", "cleared"}, {"session_id", session->id}});
+      },
+      "not found");
+  api.add_for_session(
+      router, Work::other, "POST", "/sessions/{id}/clear-all",
+      [api](Request, Shared session) { return clear_all(api, *session); }, "not found");
+  api.add_for_session(router, Work::other, "GET", "/sessions/{id}/percept-data",
+                      [](Request, Shared session) {
+                        const std::lock_guard lock(session->mutex);
+                        return json_response({{"percept_data", percept_json(*session)},
+                                              {"session_id", session->id},
+                                              {"node_id", session->node}});
+                      });
+}
+
+}  // namespace hoist::service

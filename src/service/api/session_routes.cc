@@ -1,0 +1,213 @@
+// Sessions: made, looked at, configured, ended.
+#include <fmt/core.h>
+
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include "service/api/routes.h"
+#include "service/monitoring/time_text.h"
+
+namespace hoist::service {
+namespace {
+
+using Milliseconds = std::chrono::milliseconds;
+using Clock = std::chrono::system_clock;
+
+Json session_json(Session& session, int64_t ttl_seconds) {
+  const Clock::time_point expires((Milliseconds(session.expires_ms.load())));
+  Json config;
+  {
+    const std::lock_guard lock(session.mutex);
+    config = session.config.effective();
+  }
+  return {{"session_id", session.id},
+          {"node_id", session.node},
+          {"created_at", iso_time_z(session.created)},
+          {"expires_at", iso_time_z(expires)},
+          {"ttl_seconds", ttl_seconds},
+          {"metadata", session.metadata},
+          {"session_config", std::move(config)}};
+}
+
+net::HttpResponse refused_config(const SessionConfig::Faults& faults) {
+  return detail(400, {{"error", "Configuration validation failed"}, {"validation_errors", faults}});
+}
+
+bool is_seconds(const Json& value) {
+  if (!value.is_number()) return false;
+  const double seconds = value.get<double>();
+  return seconds == std::floor(seconds) && seconds >= 0 && seconds <= INT32_MAX;
+}
+
+net::HttpResponse create(const Api& api, const net::HttpRequest& request) {
+  BodyFaults faults;
+  const auto body = parse_body(request.body, faults);
+  if (!body) return faults.response();
+  if (!body->is_object()) {
+    faults.add("model_attributes_type", {"body"},
+               "Input should be a valid dictionary or object to extract fields from", *body);
+    return faults.response();
+  }
+  const auto field = [&](const char* key) {
+    const auto found = body->find(key);
+    return found != body->end() && !found->is_null() ? *found : Json();
+  };
+  const Json node = field("node_id");
+  if (!body->contains("node_id")) {
+    faults.add("missing", {"body", "node_id"}, "Field required", *body);
+  } else if (!node.is_string()) {
+    faults.add("string_type", {"body", "node_id"}, "Input should be a valid string", node);
+  }
+  Json metadata = field("metadata");
+  if (metadata.is_null()) metadata = Json::object();
+  if (!metadata.is_object()) {
+    faults.add("dict_type", {"body", "metadata"}, "Input should be a valid dictionary", metadata);
+  }
+  const Json ttl = field("ttl_seconds");
+  if (!ttl.is_null() && !is_seconds(ttl)) {
+    faults.add("int_type", {"body", "ttl_seconds"},
+               "Input should be a valid number of seconds, 0 to 2147483647", ttl);
+  }
+  const Json config = field("config");
+  if (!config.is_null() && !config.is_object()) {
+    faults.add("dict_type", {"body", "config"}, "Input should be a valid dictionary", config);
+  }
+  if (!faults.empty()) return faults.response();
+
+  SessionConfig settings;
+  if (config.is_object()) {
+    const SessionConfig::Faults refused = settings.update(config);
+    if (!refused.empty()) return refused_config(refused);
+  }
+  // A node whose name is none or that cannot be opened is told of now.
+  if (const auto opened = api.nodes.get(node); !opened) return error_response(opened.error());
+  const auto session = api.sessions.create(node, std::move(settings), std::move(metadata),
+                                           ttl.is_null() ? 0 : ttl.get<int64_t>());
+  if (!session) {
+    net::HttpResponse response = detail(429, session.error().message);
+    response.headers.push_back({"retry-after", "60"});
+    return response;
+  }
+  {
+    const std::lock_guard lock((*session)->mutex);
+    if (Status kept = api.keeper.keep(**session); !kept) {
+      api.sessions.remove((*session)->id);
+      return error_response(kept.error());
+    }
+  }
+  api.events.session_created(**session);
+  return json_response(session_json(**session, (*session)->ttl_seconds));
+}
+
+net::HttpResponse configure(const Api& api, const net::HttpRequest& request, Session& session) {
+  BodyFaults faults;
+  const auto body = parse_body(request.body, faults);
+  if (!body) return faults.response();
+  if (!body->is_object()) {
+    faults.add("dict_type", {"body"}, "Input should be a valid dictionary", *body);
+    return faults.response();
+  }
+  const Json& config = body->contains("config") ? (*body)["config"] : *body;
+  if (!config.is_object()) {
+    faults.add("dict_type", {"body", "config"}, "Input should be a valid dictionary", config);
+    return faults.response();
+  }
+  const std::lock_guard lock(session.mutex);
+  const SessionConfig::Faults refused = session.config.update(config);
+  if (!refused.empty()) return refused_config(refused);
+  if (Status kept = api.keeper.keep(session); !kept) return error_response(kept.error());
+  return json_response(
+      {{"status", "okay"}, {"message", "Configuration updated"}, {"session_id", session.id}});
+}
+
+net::HttpResponse extend(const Api& api, const net::HttpRequest& request, Session& session) {
+  int64_t ttl = 3600;
+  if (const std::string* text = request.argument("ttl_seconds")) {
+    const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), ttl);
+    if (error != std::errc() || end != text->data() + text->size() || ttl < 1 || ttl > INT32_MAX) {
+      BodyFaults faults;
+      faults.add("int_parsing", {"query", "ttl_seconds"},
+                 "Input should be a valid number of seconds, 1 to 2147483647", *text);
+      return faults.response();
+    }
+  }
+  session.expires_ms = now_ms() + ttl * 1000;
+  {
+    const std::lock_guard lock(session.mutex);
+    if (Status kept = api.keeper.keep(session); !kept) return error_response(kept.error());
+  }
+  return json_response({{"status", "extended"}, {"session_id", session.id}, {"ttl_seconds", ttl}});
+}
+
+}  // namespace
+
+void Api::add(net::HttpRouter& router, Work work, const char* method, const char* pattern,
+              Answer answer) const {
+  router.add(method, pattern,
+             monitor.watch(work, [answer = std::move(answer)](net::HttpRequest request,
+                                                              net::HttpReply reply) {
+               reply.send(answer(request));
+             }));
+}
+
+void Api::add_for_session(net::HttpRouter& router, Work work, const char* method,
+                          const char* pattern, SessionAnswer answer, const char* missing) const {
+  add(router, work, method, pattern,
+      [&sessions = sessions, answer = std::move(answer), missing](const net::HttpRequest& request) {
+        const std::string& id = request.parameters.at(0);
+        std::shared_ptr<Session> session = sessions.find(id);
+        if (session == nullptr) return detail(404, fmt::format("Session {} {}", id, missing));
+        return answer(request, std::move(session));
+      });
+}
+
+void add_session_routes(net::HttpRouter& router, const Api& api) {
+  using Request = const net::HttpRequest&;
+  using Shared = std::shared_ptr<Session>;
+  constexpr Work kOther = Work::other;
+
+  api.add(router, kOther, "POST", "/sessions",
+          [api](Request request) { return create(api, request); });
+  api.add(router, kOther, "GET", "/sessions/count", [api](Request) {
+    return json_response({{"active_session_count", api.sessions.size()}});
+  });
+  api.add(router, kOther, "GET", "/sessions/test/{id}", [](Request request) {
+    return json_response({{"test_id", request.parameters.at(0)}, {"message", "endpoint works"}});
+  });
+  api.add(router, kOther, "GET", "/sessions/{id}/exists", [api](Request request) {
+    const std::string& id = request.parameters.at(0);
+    const SessionTable::Presence presence = api.sessions.look(id);
+    return json_response({{"exists", presence == SessionTable::Presence::alive},
+                          {"expired", presence == SessionTable::Presence::expired},
+                          {"session_id", id}});
+  });
+  api.add_for_session(router, kOther, "GET", "/sessions/{id}", [](Request, Shared session) {
+    const int64_t left = (session->expires_ms - now_ms()) / 1000;
+    return json_response(session_json(*session, std::max<int64_t>(0, left)));
+  });
+  api.add(router, kOther, "DELETE", "/sessions/{id}", [api](Request request) {
+    const std::string& id = request.parameters.at(0);
+    const Shared session = api.sessions.remove(id);
+    if (session == nullptr) return detail(404, fmt::format("Session {} not found", id));
+    api.events.session_destroyed(*session, "explicit_delete");
+    if (Status forgotten = api.keeper.forget(*session); !forgotten) {
+      return error_response(forgotten.error());
+    }
+    return json_response({{"status", "deleted"}, {"session_id", id}});
+  });
+  api.add_for_session(router, kOther, "GET", "/sessions/{id}/config", [](Request, Shared session) {
+    const std::lock_guard lock(session->mutex);
+    return json_response({{"session_id", session->id}, {"config", session->config.effective()}});
+  });
+  api.add_for_session(
+      router, kOther, "POST", "/sessions/{id}/config",
+      [api](Request request, Shared session) { return configure(api, request, *session); },
+      "not found");
+  api.add_for_session(
+      router, kOther, "POST", "/sessions/{id}/extend",
+      [api](Request request, Shared session) { return extend(api, request, *session); },
+      "not found");
+}
+
+}  // namespace hoist::service

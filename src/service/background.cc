@@ -1,0 +1,52 @@
+#include "service/background.h"
+
+#include <utility>
+
+#include "base/quiet_thread.h"
+
+namespace hoist::service {
+
+Background::~Background() {
+  std::deque<std::function<void()>> dropped;
+  {
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+    dropped.swap(waiting_);
+  }
+  changed_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+bool Background::run(std::function<void()> work) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (ended_ || waiting_.size() >= most_waiting_) return false;
+    if (idle_ <= waiting_.size() && threads_.size() < most_threads_) {
+      auto thread = start_quiet_thread([this] { this->work(); });
+      if (thread) threads_.push_back(*std::move(thread));
+    }
+    if (threads_.empty()) return false;
+    waiting_.push_back(std::move(work));
+  }
+  changed_.notify_one();
+  return true;
+}
+
+void Background::work() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    ++idle_;
+    changed_.wait(lock, [this] { return ended_ || !waiting_.empty(); });
+    --idle_;
+    if (ended_) return;
+    {
+      const std::function<void()> next = std::move(waiting_.front());
+      waiting_.pop_front();
+      lock.unlock();
+      next();
+    }
+    lock.lock();
+  }
+}
+
+}  // namespace hoist::service

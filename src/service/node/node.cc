@@ -1,0 +1,280 @@
+#include "service/node/node.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/log.h"
+#include "service/node/node_keys.h"
+#include "service/session/session_table.h"
+
+namespace hoist::service {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// What is there and what is new, as JSON.
+std::string merge(std::string_view before, PatternMetadata metadata) {
+  if (const Json old = Json::parse(before, nullptr, false); old.is_object()) {
+    for (const auto& [key, values] : old.items()) {
+      for (const Json& value : values) {
+        if (value.is_string()) metadata[key].insert(value.get<std::string>());
+      }
+    }
+  }
+  Json merged = Json::object();
+  for (const auto& [key, values] : metadata) merged[key] = values;
+  return merged.dump();
+}
+
+}  // namespace
+
+std::string Node::folder(uint64_t number) const {
+  return node_folder(options_.folder, id_, number);
+}
+
+std::shared_ptr<Node::Contents> Node::contents() const {
+  const std::lock_guard lock(mutex_);
+  return contents_;
+}
+
+std::shared_ptr<match::Index> Node::index() const {
+  const std::lock_guard lock(mutex_);
+  return contents_->index;
+}
+
+Result<std::shared_ptr<match::Index>> Node::open_index(uint64_t number, bool create) const {
+  match::IndexOptions options;
+  options.create = create;
+  // Vectors' symbols stay before strings, each sorted by itself.
+  options.settings = {.sort = false, .persistence = 5};
+  options.durability = options_.durability;
+  options.max_memory = options_.max_memory;
+  options.device = options_.device;
+  auto index = match::Index::open(folder(number), options);
+  if (!index) return index.error();
+  return std::shared_ptr<match::Index>(*std::move(index));
+}
+
+Result<std::unique_ptr<Node>> Node::open(std::string id, uint64_t number,
+                                         const NodeOptions& options, SideStore& store) {
+  std::unique_ptr<Node> node(new Node(std::move(id), options, store));
+  auto contents = std::make_shared<Contents>();
+  contents->number = number;
+  if (Status read = node->read_back(*contents); !read) return read.error();
+  std::error_code ignored;
+  if (std::filesystem::exists(node->folder(number), ignored)) {
+    auto index = node->open_index(number, false);
+    if (!index) return index.error();
+    contents->index = *std::move(index);
+  }
+  node->contents_ = std::move(contents);
+  return node;
+}
+
+Status Node::read_back(Contents& contents) const {
+  const std::string node = node_key_part(contents.number);
+  bool is_whole = true;
+  Status read =
+      store_.scan(keys::kAffinity + node, [&](std::string_view key, std::string_view sum) {
+        const auto symbol = take_key_part(key);
+        double value = 0;
+        if (!symbol || sum.size() != sizeof value) {
+          is_whole = false;
+          return;
+        }
+        std::memcpy(&value, sum.data(), sizeof value);
+        contents.affinities.set(*symbol, key, value);
+      });
+  if (!read) return read;
+  read = store_.scan(keys::kVector + node, [&](std::string_view name, std::string_view bytes) {
+    std::vector<double> vector(bytes.size() / sizeof(double));
+    std::memcpy(vector.data(), bytes.data(), vector.size() * sizeof(double));
+    const size_t dimension = contents.vectors.dimension();
+    if (vector.empty() || (dimension != 0 && dimension != vector.size())) {
+      is_whole = false;
+      return;
+    }
+    contents.vectors.add(name, vector);
+  });
+  if (!read) return read;
+  const auto finalized = store_.get(keys::kFinalized + node);
+  if (!finalized) return finalized.error();
+  contents.finalized = finalized->has_value();
+  if (is_whole) return {};
+  return fail(ErrorCode::corrupt,
+              fmt::format("what the service's store has of node {} is damaged", id_));
+}
+
+Result<std::shared_ptr<match::Index>> Node::index_to_learn_in(Contents& contents) {
+  const std::lock_guard lock(mutex_);
+  if (contents.index != nullptr) return contents.index;
+  auto made = open_index(contents.number, true);
+  if (!made) return made.error();
+  contents.index = *std::move(made);
+  return contents.index;
+}
+
+Result<std::string> Node::learn_in(Contents& contents, match::Index& index,
+                                   const PatternRecord& record) {
+  match::LearnOptions options;
+  options.name = record.name;
+  options.frequency = record.frequency;
+  options.more_emotives = record.emotives;
+  match::PatternText pattern = match::pattern_of(record.events);
+  std::string merged;
+  if (!record.metadata.empty()) {
+    const auto before =
+        index.metadata(record.name.empty() ? match::pattern_name(pattern) : record.name);
+    merged = merge(before ? *before : std::string(), record.metadata);
+    options.metadata = merged;
+  }
+  auto learned = index.learn(pattern, options);
+  if (!learned) return learned.error();
+  return std::move(learned->name);
+}
+
+Result<std::string> Node::learn(const std::vector<Event>& events,
+                                const match::EmotiveList& emotives,
+                                const PatternMetadata& metadata) {
+  size_t symbols = 0;
+  for (const Event& event : events) symbols += event.size();
+  if (symbols < match::kMinPatternTokens) return std::string();
+  PatternRecord record;
+  record.events = events;
+  record.emotives = emotives;
+  record.metadata = metadata;
+
+  // Without metadata and emotives learnings need not wait for one another.
+  std::unique_lock lock(learning_, std::defer_lock);
+  if (!metadata.empty() || !emotives.empty()) lock.lock();
+  const std::shared_ptr<Contents> contents = this->contents();
+  const auto index = index_to_learn_in(*contents);
+  if (!index) return index.error();
+  auto name = learn_in(*contents, **index, record);
+  if (!name) return name.error();
+  if (Status noted = note_affinities(*contents, events, emotives); !noted) return noted.error();
+  return name;
+}
+
+Status Node::learn(const PatternRecord& record) {
+  const std::lock_guard lock(learning_);
+  const std::shared_ptr<Contents> contents = this->contents();
+  const auto index = index_to_learn_in(*contents);
+  if (!index) return index.error();
+  if (auto name = learn_in(*contents, **index, record); !name) return name.error();
+  return note_affinities(*contents, record.events, record.emotives);
+}
+
+Status Node::note_affinities(Contents& contents, const std::vector<Event>& events,
+                             const match::EmotiveList& emotives) {
+  if (emotives.empty()) return {};
+  std::set<std::string_view> symbols;
+  for (const Event& event : events) symbols.insert(event.begin(), event.end());
+  SideStore::Batch batch;
+  const std::string node = keys::kAffinity + node_key_part(contents.number);
+  for (const auto& [symbol, sums] : contents.affinities.add(symbols, average(emotives))) {
+    for (const auto& [emotive, sum] : sums) {
+      std::string value(sizeof sum, '\0');
+      std::memcpy(value.data(), &sum, sizeof sum);
+      batch.put(node + key_part(symbol) + emotive, value);
+    }
+  }
+  return store_.write(batch);
+}
+
+Status Node::forget(std::string_view name) {
+  const std::shared_ptr<match::Index> index = this->index();
+  if (index != nullptr) return index->remove(name);
+  return fail(ErrorCode::not_found, fmt::format("no pattern {} (in node {})", name, id_));
+}
+
+Result<ObservedVectors> Node::observe_vectors(std::span<const std::vector<double>> vectors) const {
+  const std::shared_ptr<Contents> contents = this->contents();
+  size_t dimension = contents->vectors.dimension();
+  if (dimension == 0) dimension = vectors.front().size();
+  for (const std::vector<double>& vector : vectors) {
+    if (vector.size() == dimension && dimension > 0) continue;
+    return fail(
+        ErrorCode::invalid_argument,
+        fmt::format("Vector dimension mismatch: expected {}, got {}", dimension, vector.size()));
+  }
+  ObservedVectors observed;
+  observed.sum = Vectors::sum(vectors);
+  const std::string name = Vectors::name(observed.sum);
+  observed.symbols = contents->vectors.nearest(observed.sum);
+  if (std::find(observed.symbols.begin(), observed.symbols.end(), name) == observed.symbols.end()) {
+    observed.symbols.push_back(name);
+  }
+  std::sort(observed.symbols.begin(), observed.symbols.end());
+  return observed;
+}
+
+Status Node::learn_vectors(std::span<const std::vector<double>> vectors) {
+  const std::shared_ptr<Contents> contents = this->contents();
+  SideStore::Batch batch;
+  for (const std::vector<double>& vector : vectors) {
+    const std::string name = Vectors::name(vector);
+    if (!contents->vectors.add(name, vector)) continue;
+    batch.put(keys::kVector + node_key_part(contents->number) + name,
+              {reinterpret_cast<const char*>(vector.data()), vector.size() * sizeof(double)});
+  }
+  return vectors.empty() ? Status() : store_.write(batch);
+}
+
+Result<uint64_t> Node::finalize_training() {
+  const std::shared_ptr<Contents> contents = this->contents();
+  const std::shared_ptr<match::Index> index = this->index();
+  if (index == nullptr) return uint64_t{0};
+  if (Status synced = index->sync(); !synced) return synced.error();
+  SideStore::Batch batch;
+  batch.put(keys::kFinalized + node_key_part(contents->number), "");
+  if (Status written = store_.write(batch); !written) return written.error();
+  contents->finalized = true;
+  return index->stats().patterns;
+}
+
+Status Node::clear(uint64_t number) {
+  const std::lock_guard learning(learning_);
+  auto fresh = std::make_shared<Contents>();
+  fresh->number = number;
+  SideStore::Batch batch;
+  return replace(std::move(fresh), batch);
+}
+
+// With `learning_` held.
+Status Node::replace(std::shared_ptr<Contents> fresh, SideStore::Batch& batch) {
+  const std::shared_ptr<Contents> before = contents();
+  batch.put(keys::kNode + id_, node_key_part(fresh->number));
+  for (const std::string_view kind : {keys::kAffinity, keys::kVector, keys::kFinalized}) {
+    batch.remove_prefix(std::string(kind) + node_key_part(before->number));
+  }
+  if (Status written = store_.write(batch); !written) return written;
+  {
+    const std::lock_guard lock(mutex_);
+    contents_ = std::move(fresh);
+  }
+  // The index may still be asked; its files may go nevertheless. What is left over because this
+  // process ends meanwhile goes at the next start.
+  std::error_code error;
+  std::filesystem::remove_all(folder(before->number), error);
+  if (error) {
+    log(LogLevel::warn, "cannot remove {}: {}", folder(before->number), error.message());
+  }
+  return {};
+}
+
+void Node::note_use() {
+  uses_.fetch_add(1, std::memory_order_relaxed);
+  last_used_ms_.store(now_ms(), std::memory_order_relaxed);
+}
+
+std::chrono::system_clock::time_point Node::last_used() const {
+  return std::chrono::system_clock::time_point(std::chrono::milliseconds(last_used_ms_.load()));
+}
+
+}  // namespace hoist::service

@@ -1,0 +1,136 @@
+// What the sessions of one node share: the patterns that they learned, in an index of their own,
+// and what goes with them.
+//
+// An index is made with the first pattern. clear() begins anew: the folder of before is taken away
+// once the last question to it is answered.
+//
+// Thread-safe.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "match/index/index.h"
+#include "service/node/affinities.h"
+#include "service/node/side_store.h"
+#include "service/node/vectors.h"
+#include "service/session/session.h"
+
+namespace hoist::service {
+
+struct NodeOptions {
+  std::string folder;  // that of the service
+  match::Durability durability = match::Durability::batch;
+  std::string device = "auto";
+  uint64_t max_memory = UINT64_MAX;  // of an index
+};
+
+// Each key's different values, ascending.
+using PatternMetadata = std::map<std::string, std::set<std::string>>;
+
+// What an observation's vectors become: the symbols of their sum and of its nearest neighbours.
+struct ObservedVectors {
+  std::vector<std::string> symbols;  // ascending
+  std::vector<double> sum;
+};
+
+// A pattern with all that is kept of it (pattern_lines.h).
+struct PatternRecord {
+  std::string name;  // empty: that of its text
+  std::vector<Event> events;
+  uint32_t frequency = 1;
+  match::EmotiveList emotives;
+  PatternMetadata metadata;
+};
+
+class Node {
+ public:
+  // Reads back what `store` has of it. `number` names its folder and its keys in the store.
+  static Result<std::unique_ptr<Node>> open(std::string id, uint64_t number,
+                                            const NodeOptions& options, SideStore& store);
+
+  const std::string& id() const { return id_; }
+
+  // The name of the pattern, without prefix; empty where it has fewer than two symbols.
+  Result<std::string> learn(const std::vector<Event>& events, const match::EmotiveList& emotives,
+                            const PatternMetadata& metadata);
+  // Learns one that an export wrote, or anybody else: with its name, frequency and emotives.
+  Status learn(const PatternRecord& record);
+  Status forget(std::string_view name);
+
+  // Null while there is none.
+  std::shared_ptr<match::Index> index() const;
+  const Affinities& affinities() const { return contents()->affinities; }
+  bool is_finalized() const { return contents()->finalized; }
+
+  // `invalid_argument` where the vectors' lengths differ, or from those of before.
+  Result<ObservedVectors> observe_vectors(std::span<const std::vector<double>> vectors) const;
+  // From now on they are neighbours of others.
+  Status learn_vectors(std::span<const std::vector<double>> vectors);
+
+  // From now on records tell of whole patterns (match/record/record.h). Patterns of the node.
+  Result<uint64_t> finalize_training();
+  // Takes all away that was learned. `number` is the one that it has from then on.
+  Status clear(uint64_t number);
+
+  // Writes everything that clear() would take away as lines: a head, then a pattern each.
+  // `cancelled` where `write` says false.
+  Status save(const std::function<bool(std::string_view line)>& write) const;
+  // Puts what save() wrote in the place of what is there, all at once, when the last line was read.
+  // `read` gives a line, or nothing at the end. Where that fails nothing has changed.
+  Result<uint64_t> restore(uint64_t number,
+                           const std::function<Result<std::optional<std::string>>()>& read);
+
+  // For how often it is used, and when last.
+  void note_use();
+  uint64_t uses() const { return uses_.load(std::memory_order_relaxed); }
+  std::chrono::system_clock::time_point opened() const { return opened_; }
+  std::chrono::system_clock::time_point last_used() const;
+
+ private:
+  // What clear() and restore() replace.
+  struct Contents {
+    uint64_t number = 0;
+    std::shared_ptr<match::Index> index;
+    Affinities affinities;
+    Vectors vectors;
+    std::atomic<bool> finalized = false;
+  };
+
+  Node(std::string id, const NodeOptions& options, SideStore& store)
+      : id_(std::move(id)), options_(options), store_(store) {}
+  std::shared_ptr<Contents> contents() const;
+  Result<std::shared_ptr<match::Index>> open_index(uint64_t number, bool create) const;
+  Result<std::shared_ptr<match::Index>> index_to_learn_in(Contents& contents);
+
+  std::string folder(uint64_t number) const;
+  Status read_back(Contents& contents) const;
+  Status note_affinities(Contents& contents, const std::vector<Event>& events,
+                         const match::EmotiveList& emotives);
+  Result<std::string> learn_in(Contents& contents, match::Index& index,
+                               const PatternRecord& record);
+  std::string head_line(const Contents& contents) const;
+  Status read_head(Contents& contents, std::string_view line, SideStore::Batch& batch) const;
+  Status replace(std::shared_ptr<Contents> fresh, SideStore::Batch& batch);
+
+  const std::string id_;
+  const NodeOptions options_;
+  SideStore& store_;
+  mutable std::mutex mutex_;  // of the pointer
+  std::shared_ptr<Contents> contents_;
+  std::mutex learning_;  // one learning at a time reads and writes metadata and affinities
+  std::atomic<uint64_t> uses_ = 0;
+  const std::chrono::system_clock::time_point opened_ = std::chrono::system_clock::now();
+  std::atomic<int64_t> last_used_ms_ = 0;
+};
+
+}  // namespace hoist::service

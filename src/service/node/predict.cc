@@ -1,0 +1,104 @@
+#include "service/node/predict.h"
+
+#include <fmt/core.h>
+
+#include <iterator>
+#include <utility>
+
+#include "base/threads.h"
+#include "match/json/json_text.h"
+#include "match/json/record_json.h"
+
+namespace hoist::service {
+namespace {
+
+std::string future_json(const match::FuturePotential& future, const match::Index& index) {
+  std::string out = "{\"future\": [";
+  size_t at = 0;
+  for (const uint16_t size : future.event_sizes) {
+    out += at == 0 ? "[" : ", [";
+    for (size_t i = 0; i < size; ++i, ++at) {
+      if (i > 0) out += ", ";
+      out += match::json_string(index.symbol(future.symbols[at]));
+    }
+    out += "]";
+  }
+  fmt::format_to(std::back_inserter(out),
+                 "], \"aggregate_potential\": {}, \"supporting_patterns\": {}, "
+                 "\"total_weighted_frequency\": {}}}",
+                 match::json_number(future.aggregate_potential), future.supporting_patterns,
+                 match::json_number(future.total_weighted_frequency));
+  return out;
+}
+
+// What a session asks for, as the index takes it.
+struct Question {
+  Question(const Node& node, const SessionConfig& config) : emotive(config.affinity_emotive()) {
+    options.threshold = config.recall_threshold();
+    options.max_predictions = config.max_predictions();
+    options.rank = config.rank();
+    options.fuzzy = config.fuzzy_token_threshold();
+    options.characters = !config.use_token_matching();
+    options.whole_pattern_entropy = node.is_finalized();
+    options.affinity_emotive = emotive;
+    if (emotive.empty()) return;
+    options.affinity = [this, &node](std::string_view symbol) {
+      return node.affinities().of(symbol, emotive);
+    };
+  }
+  Question(const Question&) = delete;
+  Question& operator=(const Question&) = delete;
+
+  const std::string emotive;
+  match::RecordOptions options;
+};
+
+Predictions write(const match::Prediction& prediction, const match::PatternText& state,
+                  const match::Index& index) {
+  Predictions answer;
+  answer.count = prediction.records.size();
+  answer.predictions = "[";
+  for (const match::Record& record : prediction.records) {
+    if (answer.predictions.size() > 1) answer.predictions += ", ";
+    answer.predictions += match::record_json(record, state, index);
+  }
+  answer.predictions += "]";
+  answer.future_potentials = "[";
+  for (const match::FuturePotential& future : prediction.futures) {
+    if (answer.future_potentials.size() > 1) answer.future_potentials += ", ";
+    answer.future_potentials += future_json(future, index);
+  }
+  answer.future_potentials += "]";
+  return answer;
+}
+
+}  // namespace
+
+Result<Predictions> predict(const Node& node, const std::vector<Event>& state,
+                            const SessionConfig& config) {
+  const std::shared_ptr<match::Index> index = node.index();
+  if (index == nullptr || state.empty()) return Predictions();
+  const Question question(node, config);
+  match::PatternText text = match::pattern_of(state);
+  const auto prediction = index->predict(text, question.options);
+  if (!prediction) return prediction.error();
+  return write(*prediction, text, *index);
+}
+
+Result<std::vector<Predictions>> predict(const Node& node,
+                                         std::span<const std::vector<Event>> states,
+                                         const SessionConfig& config) {
+  std::vector<Predictions> answers(states.size());
+  const std::shared_ptr<match::Index> index = node.index();
+  if (index == nullptr) return answers;
+  const Question question(node, config);
+  std::vector<match::PatternText> texts;
+  for (const std::vector<Event>& state : states) texts.push_back(match::pattern_of(state));
+  const auto predictions = index->predict(texts, question.options);
+  if (!predictions) return predictions.error();
+  ThreadPool::process().parallel_for(
+      states.size(), [&](size_t i) { answers[i] = write((*predictions)[i], texts[i], *index); });
+  return answers;
+}
+
+}  // namespace hoist::service

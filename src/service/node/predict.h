@@ -1,0 +1,29 @@
+// Predictions of a state, as the text of their JSON.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "service/node/node.h"
+#include "service/session/session.h"
+#include "service/session/session_config.h"
+
+namespace hoist::service {
+
+struct Predictions {
+  std::string predictions = "[]";        // an array of objects
+  std::string future_potentials = "[]";  // likewise
+  size_t count = 0;
+};
+
+// `state` has no empty events.
+Result<Predictions> predict(const Node& node, const std::vector<Event>& state,
+                            const SessionConfig& config);
+// Predicts from several states in one scan.
+Result<std::vector<Predictions>> predict(const Node& node,
+                                         std::span<const std::vector<Event>> states,
+                                         const SessionConfig& config);
+
+}  // namespace hoist::service

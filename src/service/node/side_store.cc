@@ -1,0 +1,117 @@
+#include "service/node/side_store.h"
+
+#include <fmt/core.h>
+#include <rocksdb/db.h>
+#include <rocksdb/write_batch.h>
+
+#include <cstdint>
+#include <cstring>
+
+namespace hoist::service {
+namespace {
+
+rocksdb::Slice slice(std::string_view text) { return {text.data(), text.size()}; }
+
+// The first key behind all that begin with `prefix`; empty: there is none.
+std::string end_of(std::string_view prefix) {
+  std::string end(prefix);
+  while (!end.empty() && static_cast<unsigned char>(end.back()) == 0xff) end.pop_back();
+  if (!end.empty()) end.back() = static_cast<char>(static_cast<unsigned char>(end.back()) + 1);
+  return end;
+}
+
+}  // namespace
+
+struct SideStore::Batch::State {
+  rocksdb::WriteBatch batch;
+};
+
+SideStore::Batch::Batch() : state_(std::make_unique<State>()) {}
+SideStore::Batch::~Batch() = default;
+void SideStore::Batch::put(std::string_view key, std::string_view value) {
+  (void)state_->batch.Put(slice(key), slice(value));
+}
+void SideStore::Batch::remove(std::string_view key) { (void)state_->batch.Delete(slice(key)); }
+void SideStore::Batch::remove_prefix(std::string_view prefix) {
+  (void)state_->batch.DeleteRange(slice(prefix), slice(end_of(prefix)));
+}
+
+struct SideStore::State {
+  std::string path;
+  std::unique_ptr<rocksdb::DB> database;
+  rocksdb::WriteOptions write;
+
+  Error error(const rocksdb::Status& status, std::string_view doing) const {
+    const ErrorCode code = status.IsCorruption() ? ErrorCode::corrupt : ErrorCode::io;
+    return fail(code, fmt::format("{} the service's store failed ({}): {}", doing, path,
+                                  status.ToString()));
+  }
+};
+
+SideStore::SideStore(std::unique_ptr<State> state) : state_(std::move(state)) {}
+SideStore::~SideStore() = default;
+
+Result<std::unique_ptr<SideStore>> SideStore::open(const std::string& path,
+                                                   match::Durability durability) {
+  auto state = std::make_unique<State>();
+  state->path = path;
+  state->write.sync = durability == match::Durability::sync;
+  rocksdb::Options options;
+  options.create_if_missing = true;
+  options.write_buffer_size = size_t{4} << 20;
+  options.max_open_files = 64;
+  options.keep_log_file_num = 2;
+  rocksdb::DB* database = nullptr;
+  const rocksdb::Status opened = rocksdb::DB::Open(options, path, &database);
+  if (!opened.ok()) {
+    if (opened.IsIOError() && opened.ToString().find("lock") != std::string::npos) {
+      return fail(ErrorCode::unavailable,
+                  fmt::format("another process serves this folder ({})", path));
+    }
+    return state->error(opened, "opening");
+  }
+  state->database.reset(database);
+  return std::unique_ptr<SideStore>(new SideStore(std::move(state)));
+}
+
+Result<std::optional<std::string>> SideStore::get(std::string_view key) const {
+  std::string value;
+  const rocksdb::Status found = state_->database->Get({}, slice(key), &value);
+  if (found.IsNotFound()) return std::optional<std::string>();
+  if (!found.ok()) return state_->error(found, "reading");
+  return std::optional(std::move(value));
+}
+
+Status SideStore::write(const Batch& batch) {
+  const rocksdb::Status written = state_->database->Write(state_->write, &batch.state_->batch);
+  return written.ok() ? Status() : Status(state_->error(written, "writing"));
+}
+
+Status SideStore::scan(std::string_view prefix,
+                       const std::function<void(std::string_view, std::string_view)>& visit) const {
+  const std::unique_ptr<rocksdb::Iterator> at(state_->database->NewIterator({}));
+  for (at->Seek(slice(prefix)); at->Valid() && at->key().starts_with(slice(prefix)); at->Next()) {
+    const std::string_view key(at->key().data(), at->key().size());
+    visit(key.substr(prefix.size()), {at->value().data(), at->value().size()});
+  }
+  return at->status().ok() ? Status() : Status(state_->error(at->status(), "reading"));
+}
+
+std::string key_part(std::string_view text) {
+  const auto size = static_cast<uint32_t>(text.size());
+  std::string part(sizeof size, '\0');
+  std::memcpy(part.data(), &size, sizeof size);
+  return part.append(text);
+}
+
+std::optional<std::string_view> take_key_part(std::string_view& key) {
+  uint32_t size = 0;
+  if (key.size() < sizeof size) return std::nullopt;
+  std::memcpy(&size, key.data(), sizeof size);
+  if (key.size() - sizeof size < size) return std::nullopt;
+  const std::string_view part = key.substr(sizeof size, size);
+  key.remove_prefix(sizeof size + size);
+  return part;
+}
+
+}  // namespace hoist::service

@@ -1,0 +1,126 @@
+#include "service/node/snapshots.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+
+#include "base/file.h"
+#include "service/session/random_id.h"
+
+namespace hoist::service {
+namespace {
+
+constexpr std::string_view kEnding = ".jsonl";
+
+// "20261128T081530Z-3f2a": by time, and different within a second.
+std::string new_name() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts = {};
+  ::gmtime_r(&now, &parts);
+  return fmt::format("{:04}{:02}{:02}T{:02}{:02}{:02}Z-{}", parts.tm_year + 1900, parts.tm_mon + 1,
+                     parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec,
+                     random_id().substr(0, 4));
+}
+
+// Names are ours: nothing in them leads elsewhere.
+bool is_name(std::string_view name) {
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || c == 'T' || c == 'Z' || c == '-';
+  });
+}
+
+}  // namespace
+
+std::string Snapshots::node_folder(const std::string& node) const {
+  std::string name;
+  for (const char c : node) name += fmt::format("{:02x}", static_cast<unsigned char>(c));
+  // A folder's name has at most 255 bytes: a longer one goes on below.
+  for (size_t at = 200; at < name.size(); at += 201) name.insert(at, "/");
+  return fmt::format("{}/snapshots/{}", folder_, name);
+}
+
+Result<std::string> Snapshots::path(const std::string& node, const std::string& name) const {
+  const std::string file = fmt::format("{}/{}{}", node_folder(node), name, kEnding);
+  std::error_code ignored;
+  if (is_name(name) && std::filesystem::is_regular_file(file, ignored)) return file;
+  return fail(ErrorCode::not_found, fmt::format("node {} has no snapshot {}", node, name));
+}
+
+Result<Snapshot> Snapshots::make(const Node& node) const {
+  const std::string folder = node_folder(node.id());
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return fail(ErrorCode::io, fmt::format("cannot make {}: {}", folder, error.message()));
+  Snapshot snapshot{new_name(), 0};
+  const std::string file = fmt::format("{}/{}{}", folder, snapshot.name, kEnding);
+  const std::string unfinished = file + ".unfinished";
+  const auto write_all = [&]() -> Status {
+    const auto fd = open_file(unfinished, O_WRONLY | O_CREAT | O_TRUNC);
+    if (!fd) return fd.error();
+    std::string piece;
+    Status written;
+    Status saved = node.save([&](std::string_view line) {
+      piece.append(line).push_back('\n');
+      snapshot.bytes += line.size() + 1;
+      if (piece.size() < (256 << 10)) return true;
+      written = write_full(fd->get(), piece.data(), piece.size(), unfinished);
+      piece.clear();
+      return static_cast<bool>(written);
+    });
+    if (!written) return written;
+    if (!saved) return saved;
+    if (written = write_full(fd->get(), piece.data(), piece.size(), unfinished); !written) {
+      return written;
+    }
+    if (::fsync(fd->get()) != 0 || std::rename(unfinished.c_str(), file.c_str()) != 0) {
+      return fail(ErrorCode::io, fmt::format("cannot finish {}", file), errno);
+    }
+    return {};
+  };
+  if (Status written = write_all(); !written) {
+    ::unlink(unfinished.c_str());
+    return written.error();
+  }
+  return snapshot;
+}
+
+std::vector<Snapshot> Snapshots::list(const std::string& node) const {
+  std::vector<Snapshot> list;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(node_folder(node), error)) {
+    const std::string name = entry.path().stem().string();
+    if (entry.path().extension() != kEnding || !is_name(name)) continue;
+    list.push_back({name, entry.file_size(error)});
+  }
+  std::sort(list.begin(), list.end(),
+            [](const Snapshot& x, const Snapshot& y) { return x.name < y.name; });
+  return list;
+}
+
+Status Snapshots::remove(const std::string& node, const std::string& name) const {
+  const auto file = path(node, name);
+  if (!file) return file.error();
+  if (::unlink(file->c_str()) == 0) return {};
+  return fail(ErrorCode::io, fmt::format("cannot remove {}", *file), errno);
+}
+
+Result<uint64_t> Snapshots::restore(Nodes& nodes, Node& node, const std::string& name) const {
+  const auto file = path(node.id(), name);
+  if (!file) return file.error();
+  std::ifstream lines(*file);
+  return nodes.restore(node, [&]() -> Result<std::optional<std::string>> {
+    std::string line;
+    if (std::getline(lines, line)) return std::optional(std::move(line));
+    if (lines.eof()) return std::optional<std::string>();
+    return fail(ErrorCode::io, fmt::format("cannot read {}", *file), errno);
+  });
+}
+
+}  // namespace hoist::service

@@ -1,0 +1,104 @@
+#include "service/service.h"
+
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "service/api/routes.h"
+#include "service/monitoring/routes.h"
+
+namespace hoist::service {
+
+Result<std::unique_ptr<Service>> Service::open(const ServiceOptions& options) {
+  std::error_code error;
+  std::filesystem::create_directories(options.node.folder, error);
+  if (error) {
+    return fail(ErrorCode::io,
+                fmt::format("cannot make {}: {}", options.node.folder, error.message()));
+  }
+  auto store = SideStore::open(options.node.folder + "/service.db", options.node.durability);
+  if (!store) return store.error();
+  std::unique_ptr<Service> service(new Service(options, *std::move(store)));
+  auto nodes = Nodes::open(options.node, *service->store_);
+  if (!nodes) return nodes.error();
+  service->nodes_ = *std::move(nodes);
+  if (Status restored = service->keeper_.restore(service->sessions_); !restored) {
+    return restored.error();
+  }
+  service->monitor_ = std::make_unique<Monitor>(options.node.folder, options.most_requests,
+                                                [own = service.get()] { return own->facts(); });
+  return service;
+}
+
+void Service::add_routes(net::HttpRouter& router) {
+  add_monitoring_routes(router, *monitor_, options_.threads);
+  const Api api{sessions_, *nodes_, *monitor_, events_, keeper_, snapshots_, background_};
+  add_session_routes(router, api);
+  add_observation_routes(router, api);
+  add_prediction_routes(router, api);
+  add_node_routes(router, api);
+  add_bulk_routes(router, api);
+  add_transfer_routes(router, api);
+
+  router.add_websocket("/ws/events",
+                       [this](const net::HttpRequest&, std::shared_ptr<net::WebSocket> socket) {
+                         return events_.listen(std::move(socket), sessions_.size());
+                       });
+}
+
+void Service::sweep() {
+  sessions_.sweep([this](const Session& session) {
+    events_.session_destroyed(session, "expired");
+    if (Status forgotten = keeper_.forget(session); !forgotten) {
+      log(LogLevel::error, "{}", forgotten.error().message);
+    }
+  });
+}
+
+Status load_session_defaults(const std::string& file) {
+  constexpr size_t kMost = 1 << 20;
+  const Result<std::string> text = read_file(file, kMost);
+  if (!text) return text.error();
+  const auto json = nlohmann::ordered_json::parse(*text, nullptr, false);
+  if (!json.is_object()) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("{} is no JSON object, such as {{\"recall_threshold\": 0.2}}", file));
+  }
+  const SessionConfig::Faults faults = SessionConfig::set_defaults(json);
+  if (faults.empty()) return {};
+  const auto& [key, fault] = *faults.begin();
+  return fail(ErrorCode::invalid_argument, fmt::format("{}: {}: {}", file, key, fault));
+}
+
+ServiceFacts Service::facts() const {
+  ServiceFacts facts;
+  facts.sessions = sessions_.size();
+  facts.sessions_created = sessions_.created();
+  facts.sessions_deleted = sessions_.deleted();
+  facts.sessions_expired = sessions_.expired();
+  if (connections_) facts.connections = connections_();
+  for (const std::shared_ptr<Node>& node : nodes_->all()) {
+    NodeFacts& told = facts.nodes.emplace_back();
+    told.node = node->id();
+    told.opened = node->opened();
+    told.last_used = node->last_used();
+    told.uses = node->uses();
+    const std::shared_ptr<match::Index> index = node->index();
+    if (index == nullptr) continue;
+    const match::IndexStats stats = index->stats();
+    told.patterns = stats.patterns;
+    told.recent_patterns = stats.recent_patterns;
+    told.symbols = stats.symbols;
+    told.memory = stats.memory;
+    told.syncs = stats.syncs;
+    told.last_sync_seconds = stats.last_sync_seconds;
+    told.last_sync_error = stats.last_sync_error;
+    told.device = stats.search_device;
+  }
+  return facts;
+}
+
+}  // namespace hoist::service

@@ -1,0 +1,83 @@
+#include "service/session/observe.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "service/session/python_text.h"
+
+namespace hoist::service {
+namespace {
+
+PatternMetadata accumulate(const std::vector<nlohmann::ordered_json>& seen) {
+  PatternMetadata metadata;
+  for (const auto& object : seen) {
+    for (const auto& [key, value] : object.items()) metadata[key].insert(python_text(value));
+  }
+  return metadata;
+}
+
+// The end of short-term memory that stays as the beginning of the next pattern.
+std::vector<Event> rolling_window(const std::vector<Event>& stm, size_t max_pattern_length) {
+  const size_t window = max_pattern_length - 1;
+  const size_t kept = stm.size() > window ? window : stm.size() - 1;
+  return {stm.end() - static_cast<ptrdiff_t>(kept), stm.end()};
+}
+
+Result<std::optional<std::string>> learn_if_full(Session& session, Node& node) {
+  const size_t most = session.config.max_pattern_length();
+  if (most == 0 || session.stm.size() < most) return std::optional<std::string>();
+  std::vector<Event> window;
+  if (session.config.is_rolling() && session.stm.size() > 1) {
+    window = rolling_window(session.stm, most);
+  }
+  auto name = learn(session, node);
+  if (!name) return name.error();
+  session.stm = std::move(window);
+  return name->empty() ? std::nullopt : std::optional(*std::move(name));
+}
+
+}  // namespace
+
+Result<std::string> learn(Session& session, Node& node) {
+  if (Status stored = node.learn_vectors(session.vectors); !stored) return stored.error();
+  auto name = node.learn(session.stm, session.emotives, accumulate(session.metadata_seen));
+  if (!name) return name.error();
+  session.last_state = std::move(session.stm);
+  session.stm.clear();
+  session.vectors.clear();
+  return name->empty() ? std::string() : "PTRN|" + *name;
+}
+
+Result<std::optional<std::string>> observe(Session& session, Node& node, Observation observation) {
+  Event event;
+  if (!observation.vectors.empty()) {
+    auto vectors = node.observe_vectors(observation.vectors);
+    if (!vectors) return vectors.error();
+    event = std::move(vectors->symbols);
+    session.vectors.push_back(std::move(vectors->sum));
+  }
+  std::sort(observation.strings.begin(), observation.strings.end());
+  event.insert(event.end(), observation.strings.begin(), observation.strings.end());
+
+  ++session.time;
+  if (!observation.emotives.empty()) session.emotives.push_back(observation.emotives);
+  if (!observation.metadata.empty()) session.metadata_seen.push_back(observation.metadata);
+  session.last = std::move(observation);
+  session.last_state.reset();
+
+  std::optional<std::string> learned;
+  if (!event.empty()) {
+    session.stm.push_back(std::move(event));
+    session.keep_limits();
+    auto name = learn_if_full(session, node);
+    if (!name) {
+      session.stm.pop_back();
+      return name.error();
+    }
+    learned = *std::move(name);
+  }
+  session.keep_limits();
+  return learned;
+}
+
+}  // namespace hoist::service

@@ -1,0 +1,71 @@
+#include "service/session/python_text.h"
+
+#include <fmt/core.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "match/vocabulary/pattern.h"
+
+namespace hoist::service {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// repr() of a string: that of a list of a list of it, without the brackets.
+std::string quoted(const std::string& text) {
+  match::PatternText pattern;
+  pattern.tokens.push_back(text);
+  pattern.end_event();
+  std::string repr;
+  match::append_python_repr(pattern, repr);
+  return repr.substr(2, repr.size() - 4);
+}
+
+// Python writes exponents from 1e16 on and below 1e-4, as C++'s shortest form does not.
+std::string number_text(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  const double size = std::abs(value);
+  std::string text;
+  if (size != 0 && (size >= 1e16 || size < 1e-4)) {
+    text = fmt::format("{:e}", value);
+    for (int digits = 0; digits < 18; ++digits) {
+      text = fmt::format("{:.{}e}", value, digits);
+      if (std::stod(text) == value) break;
+    }
+    return text;
+  }
+  for (int digits = 0; digits < 30; ++digits) {
+    text = fmt::format("{:.{}f}", value, digits);
+    if (std::stod(text) == value) break;
+  }
+  if (text.find('.') == text.npos) text += ".0";
+  return text;
+}
+
+std::string inner(const Json& value) {
+  if (value.is_string()) return quoted(value.get_ref<const std::string&>());
+  return python_text(value);
+}
+
+}  // namespace
+
+std::string python_text(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_boolean()) return value.get<bool>() ? "True" : "False";
+  if (value.is_null()) return "None";
+  if (value.is_number_float()) return number_text(value.get<double>());
+  if (value.is_number()) return value.dump();
+  std::string text = value.is_array() ? "[" : "{";
+  const char* comma = "";
+  for (const auto& [key, item] : value.items()) {
+    text += comma;
+    if (value.is_object()) text += quoted(key) + ": ";
+    text += inner(item);
+    comma = ", ";
+  }
+  return text += value.is_array() ? "]" : "}";
+}
+
+}  // namespace hoist::service

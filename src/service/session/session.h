@@ -1,0 +1,74 @@
+// A session: what one client has observed and not learned yet, and how it wants to be answered.
+//
+// Its owner, the table, hands out shared pointers; whoever reads or changes what is behind `mutex`
+// holds it.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "match/store/stored_pattern.h"
+#include "service/session/observation.h"
+#include "service/session/session_config.h"
+
+namespace hoist::service {
+
+using Event = std::vector<std::string>;
+
+struct Session {
+  // What never changes.
+  std::string id;
+  std::string node;
+  std::chrono::system_clock::time_point created;
+  nlohmann::ordered_json metadata = nlohmann::ordered_json::object();
+
+  // Seconds that it lives after the last access.
+  std::atomic<int64_t> ttl_seconds = 3600;
+  // Milliseconds since 1970.
+  std::atomic<int64_t> expires_ms = 0;
+
+  std::mutex mutex;
+  std::vector<Event> stm;       // short-term memory, oldest first
+  match::EmotiveList emotives;  // of the observations since the memory was cleared
+  std::vector<nlohmann::ordered_json> metadata_seen;  // likewise, objects
+  std::vector<std::vector<double>> vectors;           // observed and not learned yet
+  int64_t time = 0;                                   // observations
+  std::optional<Observation> last;                    // strings sorted
+  // Short-term memory right after it, where it was learned since.
+  std::optional<std::vector<Event>> last_state;
+  SessionConfig config;
+
+  // Keeps what is latest.
+  void keep_limits() {
+    trim(stm);
+    trim(emotives);
+    trim(metadata_seen);
+    trim(vectors);
+  }
+  void clear() {
+    stm.clear();
+    emotives.clear();
+    metadata_seen.clear();
+    vectors.clear();
+    time = 0;
+    last.reset();
+    last_state.reset();
+  }
+
+ private:
+  static constexpr size_t kMost = 1000;
+  template <typename T>
+  static void trim(std::vector<T>& list) {
+    if (list.size() > kMost) {
+      list.erase(list.begin(), list.end() - static_cast<ptrdiff_t>(kMost));
+    }
+  }
+};
+
+}  // namespace hoist::service

@@ -1,0 +1,25 @@
+// Writes sessions that are to survive a restart. One that keeps none does nothing.
+#pragma once
+
+#include "base/result.h"
+#include "service/node/side_store.h"
+#include "service/session/session_table.h"
+
+namespace hoist::service {
+
+class SessionKeeper {
+ public:
+  // `store` null: sessions are gone when the service ends.
+  explicit SessionKeeper(SideStore* store) : store_(store) {}
+
+  // After each change, with the session's mutex held; what was answered has to be there.
+  Status keep(const Session& session);
+  Status forget(const Session& session);
+  // Puts all that are alive into the table, and takes away the others.
+  Status restore(SessionTable& table);
+
+ private:
+  SideStore* const store_;
+};
+
+}  // namespace hoist::service
