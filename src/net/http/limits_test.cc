@@ -218,6 +218,28 @@ TEST(HttpLimits, EachClientHasItsRate) {
   EXPECT_LE(refused, 45);
 }
 
+TEST(HttpRateLimit, ABurstThenTheRate) {
+  constexpr uint64_t kSecond = 1'000'000'000;
+  HttpRateLimit limit(2);
+  uint64_t now = 5 * kSecond;
+  EXPECT_EQ(limit.take("a", now), 0u);
+  EXPECT_EQ(limit.take("a", now), 0u);
+  EXPECT_EQ(limit.take("a", now), 1u);
+  EXPECT_EQ(limit.take("b", now), 0u);  // another's tokens
+  now += kSecond / 2;
+  EXPECT_EQ(limit.take("a", now), 0u);
+  EXPECT_EQ(limit.take("a", now), 1u);
+  EXPECT_EQ(limit.take("a", now - kSecond), 1u);  // clocks of threads differ
+  now += 100 * kSecond;
+  for (int i = 0; i < 5000; ++i) EXPECT_EQ(limit.take("c" + std::to_string(i), now), 0u);
+  EXPECT_EQ(limit.take("a", now), 0u);
+  EXPECT_EQ(limit.take("a", now), 0u);  // no more than a burst is saved
+  EXPECT_EQ(limit.take("a", now), 1u);
+  HttpRateLimit slow(0.1);
+  EXPECT_EQ(slow.take("a", now), 0u);
+  EXPECT_EQ(slow.take("a", now), 10u);
+}
+
 TEST(HttpDrain, FinishesWhatIsUnderWay) {
   Held held;
   RunningServer server(routes(&held), options());

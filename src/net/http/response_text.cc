@@ -12,6 +12,12 @@ bool is_one_line(std::string_view text) {
   return text.find_first_of(std::string_view("\r\n\0", 3)) == std::string_view::npos;
 }
 
+// Headers that are the server's to write: a second one would contradict it.
+bool is_framing(std::string_view name) {
+  return name == "content-length" || name == "transfer-encoding" || name == "connection" ||
+         name == "date";
+}
+
 void append_header(std::string& head, std::string_view name, std::string_view value) {
   if (name.empty() || !is_one_line(name) || !is_one_line(value)) return;
   head.append(name).append(": ").append(value).append("\r\n");
@@ -47,7 +53,9 @@ std::string http_head(const HttpResponse& response, const HttpFraming& framing,
   if (!response.content_type.empty() && !has_no_length(response.status)) {
     append_header(head, "content-type", response.content_type);
   }
-  for (const HttpHeader& header : response.headers) append_header(head, header.name, header.value);
+  for (const HttpHeader& header : response.headers) {
+    if (!is_framing(header.name)) append_header(head, header.name, header.value);
+  }
   if (framing.length) {
     if (!has_no_length(response.status)) {
       fmt::format_to(std::back_inserter(head), "content-length: {}\r\n", *framing.length);

@@ -26,7 +26,8 @@ struct HttpFraming {
   std::optional<uint64_t> length;  // none: chunked under HTTP/1.1, else until the connection closes
 };
 
-// Header names and values with line ends or NUL in them are left out: nobody splits a response.
+// Header names and values with line ends or NUL in them are left out: nobody splits a response. So
+// are the handler's content-length, transfer-encoding, connection and date.
 std::string http_head(const HttpResponse& response, const HttpFraming& framing,
                       std::string_view date);
 
