@@ -219,6 +219,18 @@ class Connections(unittest.TestCase):
             process.wait()
             process.stdout.close()
 
+    def test_without_descriptors_clients_wait_their_turn(self):
+        def few():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+
+        with Server(preexec_fn=few) as server:
+            connections = [server.connect() for _ in range(200)]
+            for connection in connections:
+                connection.sendall(b"GET /hello/x HTTP/1.1\r\nHost: x\r\n\r\n")
+            for connection in connections:
+                read_answer(connection)
+                connection.close()
+
     def test_a_client_that_vanishes_leaves_nothing(self):
         with Server() as server:
             descriptors = pathlib.Path(f"/proc/{server.process.pid}/fd")
