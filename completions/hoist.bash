@@ -1,7 +1,7 @@
 # Bash completion for hoist(1). Written by scripts/command-table: change src/cli or that script.
 
 _hoist_engines="sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat"
-_hoist_guides="install first-steps sort-and-checksums models search records px graph graph-programs python c cxx troubleshooting"
+_hoist_guides="install first-steps sort-and-checksums models search match-service records px graph graph-programs python c cxx troubleshooting"
 
 # The commands that a command has.
 _hoist_commands() {

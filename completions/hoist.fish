@@ -106,7 +106,7 @@ complete -c hoist -n '__hoist_is "learn-program"' -F
 complete -c hoist -n '__hoist_is "version"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "help"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "help"' -l no-pager -d 'Print a guide without a pager'
-complete -c hoist -n '__hoist_is "help"' -a 'run top options doctor learn-program version help tune explain container match px graph tensors records bench sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat install first-steps sort-and-checksums models search records px graph graph-programs python c cxx troubleshooting'
+complete -c hoist -n '__hoist_is "help"' -a 'run top options doctor learn-program version help tune explain container match px graph tensors records bench sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat install first-steps sort-and-checksums models search match-service records px graph graph-programs python c cxx troubleshooting'
 complete -c hoist -n '__hoist_is "tune"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "tune"' -l quick -d 'Fewer and smaller sizes: less than a minute'
 complete -c hoist -n '__hoist_is "tune"' -l op -x -a 'sort hash gunzip qsort gemm aes crc32 px' -d 'Only this OPERATION or OPERATION/VARIANT'

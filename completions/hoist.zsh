@@ -123,7 +123,7 @@ _hoist_version() {
 }
 
 _hoist_help() {
-  local -a hoist_topics=(run top options doctor learn-program version help tune explain container match px graph tensors records bench sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat install first-steps sort-and-checksums models search records px graph graph-programs python c cxx troubleshooting)
+  local -a hoist_topics=(run top options doctor learn-program version help tune explain container match px graph tensors records bench sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat install first-steps sort-and-checksums models search match-service records px graph graph-programs python c cxx troubleshooting)
   _arguments -s -S \
     '(-h --help)'-h'[Print this help message and exit]' \
     '(-h --help)'--help'[Print this help message and exit]' \

@@ -148,6 +148,9 @@ std::optional<Json> parse_body(const std::string& body, BodyFaults& faults) {
     return Json::parse(body);
   } catch (const Json::parse_error& error) {
     faults.add("json_invalid", {"body", error.byte}, "JSON decode error", Json::object());
+  } catch (const Json::out_of_range&) {
+    faults.add("json_invalid", {"body"}, "JSON decode error: a number is beyond a double's range",
+               Json::object());
   }
   return std::nullopt;
 }
