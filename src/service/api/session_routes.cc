@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <charconv>
+#include <cmath>
 #include <utility>
 
 #include "service/api/routes.h"
@@ -33,6 +34,12 @@ net::HttpResponse refused_config(const SessionConfig::Faults& faults) {
   return detail(400, {{"error", "Configuration validation failed"}, {"validation_errors", faults}});
 }
 
+bool is_seconds(const Json& value) {
+  if (!value.is_number()) return false;
+  const double seconds = value.get<double>();
+  return seconds == std::floor(seconds) && seconds >= 0 && seconds <= INT32_MAX;
+}
+
 net::HttpResponse create(const Api& api, const net::HttpRequest& request) {
   BodyFaults faults;
   const auto body = parse_body(request.body, faults);
@@ -58,7 +65,7 @@ net::HttpResponse create(const Api& api, const net::HttpRequest& request) {
     faults.add("dict_type", {"body", "metadata"}, "Input should be a valid dictionary", metadata);
   }
   const Json ttl = field("ttl_seconds");
-  if (!ttl.is_null() && !(ttl.is_number_integer() && ttl >= 0 && ttl <= INT32_MAX)) {
+  if (!ttl.is_null() && !is_seconds(ttl)) {
     faults.add("int_type", {"body", "ttl_seconds"},
                "Input should be a valid number of seconds, 0 to 2147483647", ttl);
   }

@@ -12,7 +12,7 @@
 namespace hoist::service {
 namespace {
 
-constexpr size_t kMostName = 1024;  // bytes
+constexpr size_t kMostName = 1024;  // characters
 
 }  // namespace
 
@@ -47,9 +47,11 @@ void Nodes::remove_left_over(const std::vector<uint64_t>& known) const {
 }
 
 Result<std::shared_ptr<Node>> Nodes::get(const std::string& id) {
-  if (id.empty() || id.size() > kMostName || !is_utf8(id)) {
+  const auto characters = static_cast<size_t>(
+      std::count_if(id.begin(), id.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+  if (id.empty() || characters > kMostName || !is_utf8(id)) {
     return fail(ErrorCode::invalid_argument,
-                fmt::format("a node's name has 1 to {} bytes of UTF-8", kMostName));
+                fmt::format("a node's name has 1 to {} characters of UTF-8", kMostName));
   }
   const std::lock_guard lock(mutex_);
   std::shared_ptr<Node>& node = nodes_[id];

@@ -52,13 +52,19 @@ std::string check_number(const Json& value, double least, double most) {
   return fmt::format("Must be a number between {} and {}", number_text(least), number_text(most));
 }
 
+// 5.0 is an integer, too.
+bool is_whole(const Json& value) {
+  if (!value.is_number_float()) return value.is_number();
+  const double number = value.get<double>();
+  return std::abs(number) < 1e15 && number == std::floor(number);
+}
+
 std::string check_integer(const Json& value, int64_t least, int64_t most) {
-  const bool fits = value.is_number_unsigned()
-                        ? value.get<uint64_t>() <= static_cast<uint64_t>(most) &&
-                              static_cast<int64_t>(value.get<uint64_t>()) >= least
-                        : value.is_number_integer() && value.get<int64_t>() >= least &&
-                              value.get<int64_t>() <= most;
-  if (fits) return {};
+  const bool is_huge = value.is_number_unsigned() && value.get<uint64_t>() > INT64_MAX;
+  if (is_whole(value) && !is_huge) {
+    const auto number = value.get<int64_t>();
+    if (number >= least && number <= most) return {};
+  }
   if (most == INT64_MAX) {
     return least == 0 ? "Must be a non-negative integer"
                       : fmt::format("Must be an integer of at least {}", least);
