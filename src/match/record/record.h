@@ -56,7 +56,7 @@ struct RecordOptions {
   // Entropies and tf-idf of the whole pattern instead of its present events, as the reference has
   // them after its training was finalised.
   bool whole_pattern_entropy = false;
-  // Records of the whole ensemble (up to three times max_predictions), for a caller that ranks them.
+  // All records of the ensemble (up to three times max_predictions), for a caller that ranks them.
   bool whole_ensemble = false;
   std::stop_token stop = {};
 };
