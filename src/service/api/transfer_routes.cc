@@ -79,7 +79,7 @@ net::HttpResponse import(Node& node, net::HttpBodyReader body) {
     if (Status done = node.learn(*record); !done) return refused(done.error());
     ++learned;
   }
-  // Of many the last ones would otherwise be scanned one by one until the next sync by itself.
+  // Otherwise the last of many patterns would be scanned one by one until the next sync by itself.
   if (const std::shared_ptr<match::Index> index = node.index(); index && learned >= kManyPatterns) {
     if (Status synced = index->sync(); !synced) return refused(synced.error());
   }
