@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -58,8 +59,9 @@ std::optional<double> number_of(const Json& value) {
   const auto& text = value.get_ref<const std::string&>();
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
+  const bool is_whole = error == std::errc() && end == text.data() + text.size();
+  // "nan" and "inf" would be no JSON when they are told again.
+  return is_whole && std::isfinite(number) ? std::optional(number) : std::nullopt;
 }
 
 void read_strings(const Json& value, const Json& place, Observation& observation,
