@@ -8,7 +8,7 @@ _hoist_commands() {
   case $1 in
     "") echo "run top options doctor learn-program version help tune explain container match px graph tensors records bench sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat" ;;
     "container") echo "info verify repair" ;;
-    "match") echo "build query learn delete show sync stats verify repair dedup grep bench serve" ;;
+    "match") echo "build query learn delete show sync stats verify repair dedup grep serve bench" ;;
     "px") echo "check run build emit fmt" ;;
     "graph") echo "show run canon eval" ;;
     "tensors") echo "pack unpack info verify repair bench" ;;
@@ -45,8 +45,8 @@ _hoist_options() {
     "match repair") echo "--help -o --output --force --json" ;;
     "match dedup") echo "--help --threshold --format --scorer --no-sort --jsonl" ;;
     "match grep") echo "--help --scorer --threshold -k --top -r --recursive -i --ignore-case -v --invert-match -c --count -n --line-number -H --with-filename --no-filename -A --after-context -B --before-context -C --context --color --json" ;;
-    "match bench") echo "--help --patterns --length --symbols --device --json" ;;
     "match serve") echo "--help --listen --threads --tls-certificate --tls-key --tokens --origin --config --sessions --session-ttl --fixed-ttl --durability --device --max-connections --max-requests --max-rate --max-sessions --max-memory --grace --json" ;;
+    "match bench") echo "--help --patterns --length --symbols --device --json" ;;
     "px") echo "--help" ;;
     "px check") echo "--help --json" ;;
     "px run") echo "--help --in --out --set --len --target --check-bounds --no-check-bounds --time --explain --json --force" ;;
@@ -118,10 +118,6 @@ _hoist_values() {
     "match grep -B" | "match grep --before-context") echo "@text" ;;
     "match grep -C" | "match grep --context") echo "@text" ;;
     "match grep --color") echo "auto always never" ;;
-    "match bench --patterns") echo "@text" ;;
-    "match bench --length") echo "@text" ;;
-    "match bench --symbols") echo "@text" ;;
-    "match bench --device") echo "auto cpu cuda:0" ;;
     "match serve --listen") echo "@text" ;;
     "match serve --threads") echo "@text" ;;
     "match serve --tls-certificate") echo "@file" ;;
@@ -139,6 +135,10 @@ _hoist_values() {
     "match serve --max-sessions") echo "@text" ;;
     "match serve --max-memory") echo "@text" ;;
     "match serve --grace") echo "@text" ;;
+    "match bench --patterns") echo "@text" ;;
+    "match bench --length") echo "@text" ;;
+    "match bench --symbols") echo "@text" ;;
+    "match bench --device") echo "auto cpu cuda:0" ;;
     "px run --in") echo "@text" ;;
     "px run --out") echo "@text" ;;
     "px run --set") echo "@text" ;;

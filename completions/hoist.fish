@@ -1,6 +1,6 @@
 # Fish completion for hoist(1). Written by scripts/command-table: change src/cli or that script.
 
-set -g __hoist_paths 'run' 'top' 'options' 'doctor' 'learn-program' 'version' 'help' 'tune' 'explain' 'container' 'container info' 'container verify' 'container repair' 'match' 'match build' 'match query' 'match learn' 'match delete' 'match show' 'match sync' 'match stats' 'match verify' 'match repair' 'match dedup' 'match grep' 'match bench' 'match serve' 'px' 'px check' 'px run' 'px build' 'px emit' 'px fmt' 'graph' 'graph show' 'graph run' 'graph canon' 'graph eval' 'tensors' 'tensors pack' 'tensors unpack' 'tensors info' 'tensors verify' 'tensors repair' 'tensors bench' 'records' 'records encode' 'records append' 'records decode' 'records convert' 'records columns' 'records info' 'records verify' 'records repair' 'records bench' 'bench' 'sort' 'md5sum' 'sha1sum' 'sha224sum' 'sha256sum' 'sha384sum' 'sha512sum' 'b2sum' 'cksum' 'gzip' 'gunzip' 'zcat'
+set -g __hoist_paths 'run' 'top' 'options' 'doctor' 'learn-program' 'version' 'help' 'tune' 'explain' 'container' 'container info' 'container verify' 'container repair' 'match' 'match build' 'match query' 'match learn' 'match delete' 'match show' 'match sync' 'match stats' 'match verify' 'match repair' 'match dedup' 'match grep' 'match serve' 'match bench' 'px' 'px check' 'px run' 'px build' 'px emit' 'px fmt' 'graph' 'graph show' 'graph run' 'graph canon' 'graph eval' 'tensors' 'tensors pack' 'tensors unpack' 'tensors info' 'tensors verify' 'tensors repair' 'tensors bench' 'records' 'records encode' 'records append' 'records decode' 'records convert' 'records columns' 'records info' 'records verify' 'records repair' 'records bench' 'bench' 'sort' 'md5sum' 'sha1sum' 'sha224sum' 'sha256sum' 'sha384sum' 'sha512sum' 'b2sum' 'cksum' 'gzip' 'gunzip' 'zcat'
 set -g __hoist_engines sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat
 set -g __hoist_run_values --ops --verify
 
@@ -148,8 +148,8 @@ complete -c hoist -n '__hoist_is "match"' -a verify -d 'Compare memory, snapshot
 complete -c hoist -n '__hoist_is "match"' -a repair -d 'Make a new index of what is whole in a damaged one'
 complete -c hoist -n '__hoist_is "match"' -a dedup -d 'Print all pairs of lines that are alike'
 complete -c hoist -n '__hoist_is "match"' -a grep -d 'Print the lines of files that resemble a line'
-complete -c hoist -n '__hoist_is "match"' -a bench -d 'Measure learning, queries, sync and opening'
 complete -c hoist -n '__hoist_is "match"' -a serve -d 'Serve indexes over HTTP, with KATO\'s interface'
+complete -c hoist -n '__hoist_is "match"' -a bench -d 'Measure learning, queries, sync and opening'
 complete -c hoist -n '__hoist_is "match"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "match build"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "match build"' -s i -l input -r -F -d 'The patterns; - is standard input'
@@ -221,12 +221,6 @@ complete -c hoist -n '__hoist_is "match grep"' -s B -l before-context -x -d 'Pri
 complete -c hoist -n '__hoist_is "match grep"' -s C -l context -x -d 'Both'
 complete -c hoist -n '__hoist_is "match grep"' -l color -x -a 'auto always never' -d 'Colour what a line has in common with PATTERN'
 complete -c hoist -n '__hoist_is "match grep"' -l json -d 'Print an object a line, with the similarity'
-complete -c hoist -n '__hoist_is "match bench"' -s h -l help -d 'Print this help message and exit'
-complete -c hoist -n '__hoist_is "match bench"' -l patterns -x -d 'Number of patterns'
-complete -c hoist -n '__hoist_is "match bench"' -l length -x -d 'Symbols in each pattern'
-complete -c hoist -n '__hoist_is "match bench"' -l symbols -x -d 'Different symbols, Zipf-distributed'
-complete -c hoist -n '__hoist_is "match bench"' -l device -x -a 'auto cpu cuda:0' -d 'Where to search: cpu, cuda:N, cuda:N,cuda:M, or auto: a GPU once it pays'
-complete -c hoist -n '__hoist_is "match bench"' -l json -d 'Print as JSON'
 complete -c hoist -n '__hoist_is "match serve"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "match serve"' -l listen -x -d 'HOST:PORT, [::1]:PORT, unix:PATH, or systemd; several times for several'
 complete -c hoist -n '__hoist_is "match serve"' -l threads -x -d 'Threads that answer'
@@ -247,6 +241,12 @@ complete -c hoist -n '__hoist_is "match serve"' -l max-sessions -x -d 'Sessions 
 complete -c hoist -n '__hoist_is "match serve"' -l max-memory -x -d 'Memory of a node\'s index; more patterns get 507'
 complete -c hoist -n '__hoist_is "match serve"' -l grace -x -d 'Seconds that requests have to finish when it ends'
 complete -c hoist -n '__hoist_is "match serve"' -l json -d 'Say where it listens as JSON'
+complete -c hoist -n '__hoist_is "match bench"' -s h -l help -d 'Print this help message and exit'
+complete -c hoist -n '__hoist_is "match bench"' -l patterns -x -d 'Number of patterns'
+complete -c hoist -n '__hoist_is "match bench"' -l length -x -d 'Symbols in each pattern'
+complete -c hoist -n '__hoist_is "match bench"' -l symbols -x -d 'Different symbols, Zipf-distributed'
+complete -c hoist -n '__hoist_is "match bench"' -l device -x -a 'auto cpu cuda:0' -d 'Where to search: cpu, cuda:N, cuda:N,cuda:M, or auto: a GPU once it pays'
+complete -c hoist -n '__hoist_is "match bench"' -l json -d 'Print as JSON'
 complete -c hoist -n '__hoist_is "px"' -a check -d 'Report errors and warnings'
 complete -c hoist -n '__hoist_is "px"' -a run -d 'Run the launches of a file'
 complete -c hoist -n '__hoist_is "px"' -a build -d 'Write C++ and CUDA sources that need nothing of Hoist'

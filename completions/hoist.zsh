@@ -222,8 +222,8 @@ _hoist_match() {
     'repair:Make a new index of what is whole in a damaged one'
     'dedup:Print all pairs of lines that are alike'
     'grep:Print the lines of files that resemble a line'
-    'bench:Measure learning, queries, sync and opening'
     'serve:Serve indexes over HTTP, with KATO'\''s interface'
+    'bench:Measure learning, queries, sync and opening'
   )
   _arguments -C \
     '(-h --help)'-h'[Print this help message and exit]' \
@@ -245,8 +245,8 @@ _hoist_match() {
         repair) _hoist_match_repair ;;
         dedup) _hoist_match_dedup ;;
         grep) _hoist_match_grep ;;
-        bench) _hoist_match_bench ;;
         serve) _hoist_match_serve ;;
+        bench) _hoist_match_bench ;;
       esac
       ;;
   esac
@@ -395,17 +395,6 @@ _hoist_match_grep() {
     '*:FILE:_files'
 }
 
-_hoist_match_bench() {
-  _arguments -s -S \
-    '(-h --help)'-h'[Print this help message and exit]' \
-    '(-h --help)'--help'[Print this help message and exit]' \
-    --patterns='[Number of patterns]:UINT: ' \
-    --length='[Symbols in each pattern]:UINT: ' \
-    --symbols='[Different symbols, Zipf-distributed]:UINT: ' \
-    --device='[Where to search\: cpu, cuda\:N, cuda\:N,cuda\:M, or auto\: a GPU once it pays]:DEVICE:(auto cpu cuda\:0)' \
-    --json'[Print as JSON]'
-}
-
 _hoist_match_serve() {
   _arguments -s -S \
     '(-h --help)'-h'[Print this help message and exit]' \
@@ -430,6 +419,17 @@ _hoist_match_serve() {
     --grace='[Seconds that requests have to finish when it ends]:SECONDS: ' \
     --json'[Say where it listens as JSON]' \
     '1:FOLDER: '
+}
+
+_hoist_match_bench() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    --patterns='[Number of patterns]:UINT: ' \
+    --length='[Symbols in each pattern]:UINT: ' \
+    --symbols='[Different symbols, Zipf-distributed]:UINT: ' \
+    --device='[Where to search\: cpu, cuda\:N, cuda\:N,cuda\:M, or auto\: a GPU once it pays]:DEVICE:(auto cpu cuda\:0)' \
+    --json'[Print as JSON]'
 }
 
 _hoist_px() {
