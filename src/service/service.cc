@@ -51,7 +51,7 @@ void Service::add_routes(net::HttpRouter& router) {
 }
 
 void Service::sweep() {
-  sessions_.sweep([this](const Session& session) {
+  sessions_.sweep([this](Session& session) {
     events_.session_destroyed(session, "expired");
     if (Status forgotten = keeper_.forget(session); !forgotten) {
       log(LogLevel::error, "{}", forgotten.error().message);

@@ -63,6 +63,12 @@ void add_limits(CLI::App& command, ServeOptions& options) {
       ->type_name("N")
       ->capture_default_str();
   command
+      .add_option("--max-open-nodes", options.service.node.most_open,
+                  "Nodes that are open at once; others are opened when they are asked for")
+      ->check(count())
+      ->type_name("N")
+      ->capture_default_str();
+  command
       .add_option("--max-memory", options.service.node.max_memory,
                   "Memory of a node's index; more patterns get 507")
       ->transform(CLI::AsSizeValue(false))

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -33,8 +34,9 @@ std::optional<double> number_of(const ClientJson& value) {
   const auto& text = value.get_ref<const std::string&>();
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
+  const bool is_whole = error == std::errc() && end == text.data() + text.size();
+  // "nan" and "inf" would be no JSON when they are told again.
+  return is_whole && std::isfinite(number) ? std::optional(number) : std::nullopt;
 }
 
 void read_strings(const ClientJson& value, const Json& place, Observation& observation,

@@ -12,7 +12,9 @@ namespace hoist::service {
 namespace {
 
 constexpr size_t kMostStates = 100'000;
-constexpr size_t kTogether = 256;  // states that are searched for in one scan
+constexpr size_t kTogether = 256;            // states that are searched for in one scan
+constexpr size_t kRecordsTogether = 50'000;  // most records of one scan, where that is fewer states
+constexpr size_t kMostAnswer = 256 << 20;    // bytes
 
 struct Bulk {
   std::string node;
@@ -82,11 +84,18 @@ std::optional<Bulk> read_bulk(const std::string& text, BodyFaults& faults) {
 
 net::HttpResponse predict_bulk(const Node& node, const Bulk& bulk) {
   std::string out = "{\"results\": [";
-  for (size_t begin = 0; begin < bulk.states.size(); begin += kTogether) {
-    const size_t count = std::min(kTogether, bulk.states.size() - begin);
+  const size_t together =
+      std::clamp<size_t>(kRecordsTogether / bulk.config.max_predictions(), 1, kTogether);
+  for (size_t begin = 0; begin < bulk.states.size(); begin += together) {
+    const size_t count = std::min(together, bulk.states.size() - begin);
     const auto found = predict(node, std::span(bulk.states).subspan(begin, count), bulk.config);
     if (!found) return error_response(found.error());
     for (const Predictions& one : *found) {
+      if (out.size() + one.predictions.size() > kMostAnswer) {
+        return detail(413, fmt::format("The answer would have more than {} MiB: ask for fewer "
+                                       "states at once, or for fewer max_predictions",
+                                       kMostAnswer >> 20));
+      }
       if (out.back() == '}') out += ", ";
       out += "{\"predictions\": ";
       out += one.predictions;

@@ -206,8 +206,9 @@ void add_observation_routes(net::HttpRouter& router, const Api& api) {
       [api](Request request, Shared session) { return observe_sequence(api, request, *session); });
   api.add_for_session(router, Work::learn, "POST", "/sessions/{id}/learn",
                       [api](Request, Shared session) { return learn_now(api, *session); });
-  api.add_for_session(router, Work::learn, "POST", "/sessions/{id}/finalize-training",
-                      [api](Request, Shared session) { return finalize(api, *session); });
+  api.add_in_background(
+      router, Work::learn, "POST", "/sessions/{id}/finalize-training",
+      api.for_session([api](Request, Shared session) { return finalize(api, *session); }));
   api.add_for_session(
       router, Work::other, "GET", "/sessions/{id}/stm", [](Request, Shared session) {
         const std::lock_guard lock(session->mutex);

@@ -37,6 +37,8 @@ struct Api {
   // A route whose first parameter is a session's id. `missing`: what is said where there is none.
   using SessionAnswer =
       std::function<net::HttpResponse(const net::HttpRequest&, std::shared_ptr<Session>)>;
+  // An answer to such a route, where there is that session.
+  Answer for_session(SessionAnswer answer, const char* missing = "not found or expired") const;
   void add_for_session(net::HttpRouter& router, Work work, const char* method, const char* pattern,
                        SessionAnswer answer, const char* missing = "not found or expired") const;
 };

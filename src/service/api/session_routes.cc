@@ -151,15 +151,20 @@ void Api::add(net::HttpRouter& router, Work work, const char* method, const char
              }));
 }
 
+Api::Answer Api::for_session(SessionAnswer answer, const char* missing) const {
+  return [&sessions = sessions, &keeper = keeper, answer = std::move(answer),
+          missing](const net::HttpRequest& request) {
+    const std::string& id = request.parameters.at(0);
+    std::shared_ptr<Session> session = sessions.find(id);
+    if (session == nullptr) return detail(404, fmt::format("Session {} {}", id, missing));
+    keeper.keep_time(*session);
+    return answer(request, std::move(session));
+  };
+}
+
 void Api::add_for_session(net::HttpRouter& router, Work work, const char* method,
                           const char* pattern, SessionAnswer answer, const char* missing) const {
-  add(router, work, method, pattern,
-      [&sessions = sessions, answer = std::move(answer), missing](const net::HttpRequest& request) {
-        const std::string& id = request.parameters.at(0);
-        std::shared_ptr<Session> session = sessions.find(id);
-        if (session == nullptr) return detail(404, fmt::format("Session {} {}", id, missing));
-        return answer(request, std::move(session));
-      });
+  add(router, work, method, pattern, for_session(std::move(answer), missing));
 }
 
 void add_session_routes(net::HttpRouter& router, const Api& api) {

@@ -1,6 +1,18 @@
 #include "service/node/affinities.h"
 
+#include <algorithm>
+#include <limits>
+
 namespace hoist::service {
+namespace {
+
+// Sums beyond a double's range stay at its end: JSON has no infinity, and copies have to be read.
+double bounded(double sum) {
+  constexpr double kMost = std::numeric_limits<double>::max();
+  return std::clamp(sum, -kMost, kMost);
+}
+
+}  // namespace
 
 void Affinities::set(std::string_view symbol, std::string_view emotive, double sum) {
   const std::lock_guard lock(mutex_);
@@ -14,7 +26,9 @@ std::vector<std::pair<std::string, Affinities::Sums>> Affinities::add(
   for (const std::string_view symbol : symbols) {
     Sums& sums = sums_[std::string(symbol)];
     Sums now;
-    for (const auto& [emotive, value] : averages) now[emotive] = sums[emotive] += value;
+    for (const auto& [emotive, value] : averages) {
+      now[emotive] = sums[emotive] = bounded(sums[emotive] + value);
+    }
     changed.emplace_back(symbol, std::move(now));
   }
   return changed;
@@ -49,7 +63,7 @@ match::Emotives average(const match::EmotiveList& list) {
   }
   match::Emotives averages;
   for (const auto& [name, sum] : sums) {
-    averages.emplace_back(name, sum.first / static_cast<double>(sum.second));
+    averages.emplace_back(name, bounded(sum.first / static_cast<double>(sum.second)));
   }
   return averages;
 }

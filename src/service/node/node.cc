@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -215,6 +216,10 @@ Result<ObservedVectors> Node::observe_vectors(std::span<const std::vector<double
   }
   ObservedVectors observed;
   observed.sum = Vectors::sum(vectors);
+  if (!std::all_of(observed.sum.begin(), observed.sum.end(),
+                   [](double number) { return std::isfinite(number); })) {
+    return fail(ErrorCode::invalid_argument, "the vectors' sum is beyond a double's range");
+  }
   const std::string name = Vectors::name(observed.sum);
   observed.symbols = contents->vectors.nearest(observed.sum);
   if (std::find(observed.symbols.begin(), observed.symbols.end(), name) == observed.symbols.end()) {

@@ -32,6 +32,7 @@ struct NodeOptions {
   match::Durability durability = match::Durability::batch;
   std::string device = "auto";
   uint64_t max_memory = UINT64_MAX;  // of an index
+  size_t most_open = 256;            // nodes at once; the rest is in the folder alone
 };
 
 // Each key's different values, ascending.

@@ -53,33 +53,90 @@ Result<std::shared_ptr<Node>> Nodes::get(const std::string& id) {
     return fail(ErrorCode::invalid_argument,
                 fmt::format("a node's name has 1 to {} characters of UTF-8", kMostName));
   }
-  const std::lock_guard lock(mutex_);
-  std::shared_ptr<Node>& node = nodes_[id];
-  if (node != nullptr) {
-    node->note_use();
-    return node;
+  Turn turn;
+  const auto find = [&]() -> std::shared_ptr<Node> {
+    const auto found = nodes_.find(id);
+    if (found == nodes_.end()) return nullptr;
+    found->second->note_use();
+    return found->second;
+  };
+  {
+    const std::lock_guard lock(mutex_);
+    if (auto node = find()) return node;
+    Turn& shared = turns_[id];
+    if (shared == nullptr) shared = std::make_shared<std::mutex>();
+    turn = shared;
   }
+  Result<std::shared_ptr<Node>> node = std::shared_ptr<Node>();
+  {
+    const std::lock_guard mine(*turn);
+    {
+      const std::lock_guard lock(mutex_);
+      node = find();
+    }
+    if (*node == nullptr) node = open_node(id);
+  }
+  end_turn(id, std::move(turn));
+  close_unused();
+  return node;
+}
+
+// With the node's turn.
+Result<std::shared_ptr<Node>> Nodes::open_node(const std::string& id) {
   const auto stored = store_.get(keys::kNode + id);
+  if (!stored) return stored.error();
   std::optional<uint64_t> number;
-  if (stored && *stored) number = parse_node_number(**stored);
-  Status ready = stored ? Status() : Status(stored.error());
-  if (ready && !number) {
+  if (*stored) number = parse_node_number(**stored);
+  if (!number) {
     number = next_number_++;
     SideStore::Batch batch;
     batch.put(keys::kNode + id, node_key_part(*number));
-    ready = store_.write(batch);
+    if (Status written = store_.write(batch); !written) return written.error();
   }
-  if (ready) {
-    auto opened = Node::open(id, *number, options_, store_);
-    if (opened) {
-      node = *std::move(opened);
-      node->note_use();
-      return node;
+  auto opened = Node::open(id, *number, options_, store_);
+  if (!opened) return opened.error();
+  std::shared_ptr<Node> node = *std::move(opened);
+  node->note_use();
+  const std::lock_guard lock(mutex_);
+  nodes_.emplace(id, node);
+  return node;
+}
+
+// Gives the turn back; where nobody waits for it, it is gone: new ones wait for the same.
+void Nodes::end_turn(const std::string& id, Turn turn) {
+  const std::lock_guard lock(mutex_);
+  turn.reset();
+  const auto left = turns_.find(id);
+  if (left != turns_.end() && left->second.use_count() == 1) turns_.erase(left);
+}
+
+void Nodes::close_unused() {
+  for (;;) {
+    std::shared_ptr<Node> closing;
+    std::string id;
+    Turn turn = std::make_shared<std::mutex>();
+    std::unique_lock mine(*turn);
+    {
+      const std::lock_guard lock(mutex_);
+      if (nodes_.size() <= options_.most_open) return;
+      auto oldest = nodes_.end();
+      for (auto at = nodes_.begin(); at != nodes_.end(); ++at) {
+        // Who uses a node holds its pointer, and gets it with this lock alone.
+        if (at->second.use_count() > 1 || turns_.contains(at->first)) continue;
+        if (oldest == nodes_.end() || at->second->last_used() < oldest->second->last_used()) {
+          oldest = at;
+        }
+      }
+      if (oldest == nodes_.end()) return;
+      id = oldest->first;
+      closing = std::move(oldest->second);
+      nodes_.erase(oldest);
+      turns_.emplace(id, turn);
     }
-    ready = opened.error();
+    closing.reset();
+    mine.unlock();
+    end_turn(id, std::move(turn));
   }
-  nodes_.erase(id);
-  return ready.error();
 }
 
 std::vector<std::shared_ptr<Node>> Nodes::all() const {

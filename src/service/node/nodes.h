@@ -1,4 +1,5 @@
-// All nodes of the service, opened as they are asked for.
+// All nodes of the service, opened as they are asked for. An open one takes threads and files: of
+// too many the one that nobody has used for longest is closed. Nothing of it is lost by that.
 #pragma once
 
 #include <atomic>
@@ -19,7 +20,7 @@ class Nodes {
 
   // Opens or makes it. A node that nobody has learned in takes no folder.
   Result<std::shared_ptr<Node>> get(const std::string& id);
-  // Those that were asked for, by name.
+  // Those that are open, by name.
   std::vector<std::shared_ptr<Node>> all() const;
   Status clear(Node& node);
   // Node::restore()
@@ -29,12 +30,18 @@ class Nodes {
  private:
   Nodes(const NodeOptions& options, SideStore& store) : options_(options), store_(store) {}
   void remove_left_over(const std::vector<uint64_t>& known) const;
+  // Whoever opens or closes a node holds its turn, so that two never do; others are not held up.
+  using Turn = std::shared_ptr<std::mutex>;
+  void end_turn(const std::string& id, Turn turn);
+  Result<std::shared_ptr<Node>> open_node(const std::string& id);
+  void close_unused();
 
   const NodeOptions options_;
   SideStore& store_;
   std::atomic<uint64_t> next_number_ = 1;
-  mutable std::mutex mutex_;
+  mutable std::mutex mutex_;  // of what follows, and for no longer than a look at it
   std::map<std::string, std::shared_ptr<Node>> nodes_;
+  std::map<std::string, Turn> turns_;
 };
 
 }  // namespace hoist::service

@@ -10,8 +10,8 @@
 namespace hoist::service {
 
 std::vector<double> Vectors::sum(std::span<const std::vector<double>> vectors) {
-  std::vector<double> total = vectors.front();
-  for (const std::vector<double>& vector : vectors.subspan(1)) {
+  std::vector<double> total(vectors.front().size());  // -0.0 becomes 0.0
+  for (const std::vector<double>& vector : vectors) {
     for (size_t i = 0; i < total.size(); ++i) total[i] += vector[i];
   }
   return total;

@@ -24,7 +24,7 @@ class Vectors {
  public:
   static constexpr size_t kNearest = 3;
 
-  // The sum of vectors of one length.
+  // The sum of vectors of one length, without -0.0, whose name would be another than that of 0.0.
   static std::vector<double> sum(std::span<const std::vector<double>> vectors);
   static std::string name(std::span<const double> vector);
 

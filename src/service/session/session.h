@@ -32,6 +32,8 @@ struct Session {
   std::atomic<int64_t> ttl_seconds = 3600;
   // Milliseconds since 1970.
   std::atomic<int64_t> expires_ms = 0;
+  // What was last written of it, where sessions are written at all.
+  std::atomic<int64_t> kept_expires_ms = 0;
 
   std::mutex mutex;
   std::vector<Event> stm;       // short-term memory, oldest first
@@ -43,6 +45,7 @@ struct Session {
   // Short-term memory right after it, where it was learned since.
   std::optional<std::vector<Event>> last_state;
   SessionConfig config;
+  bool ended = false;  // nothing is written of it any more
 
   // Keeps what is latest.
   void keep_limits() {

@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <cmath>
+#include <memory>
+#include <mutex>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -12,31 +14,45 @@ namespace {
 
 using Json = SessionConfig::Json;
 
-Json& defaults() {
-  static Json values = {{"max_pattern_length", 0},
-                        {"persistence", 5},
-                        {"recall_threshold", 0.1},
-                        {"stm_mode", "CLEAR"},
-                        {"indexer_type", "VI"},
-                        {"max_predictions", 100},
-                        {"sort_symbols", true},
-                        {"sort", true},
-                        {"process_predictions", true},
-                        {"use_token_matching", true},
-                        {"rank_sort_algo", "potential"},
-                        {"filter_pipeline", Json::array()},
-                        {"length_min_ratio", 0.5},
-                        {"length_max_ratio", 2.0},
-                        {"jaccard_threshold", 0.3},
-                        {"jaccard_min_overlap", 2},
-                        {"minhash_threshold", 0.7},
-                        {"minhash_bands", 20},
-                        {"minhash_rows", 5},
-                        {"minhash_num_hashes", 100},
-                        {"bloom_false_positive_rate", 0.01},
-                        {"max_candidates_per_stage", 100000},
-                        {"enable_filter_metrics", true}};
-  return values;
+Json built_in() {
+  return {{"max_pattern_length", 0},
+          {"persistence", 5},
+          {"recall_threshold", 0.1},
+          {"stm_mode", "CLEAR"},
+          {"indexer_type", "VI"},
+          {"max_predictions", 100},
+          {"sort_symbols", true},
+          {"sort", true},
+          {"process_predictions", true},
+          {"use_token_matching", true},
+          {"rank_sort_algo", "potential"},
+          {"filter_pipeline", Json::array()},
+          {"length_min_ratio", 0.5},
+          {"length_max_ratio", 2.0},
+          {"jaccard_threshold", 0.3},
+          {"jaccard_min_overlap", 2},
+          {"minhash_threshold", 0.7},
+          {"minhash_bands", 20},
+          {"minhash_rows", 5},
+          {"minhash_num_hashes", 100},
+          {"bloom_false_positive_rate", 0.01},
+          {"max_candidates_per_stage", 100000},
+          {"enable_filter_metrics", true}};
+}
+
+// The service's defaults, which a reload replaces while others read them.
+struct Defaults {
+  std::mutex mutex;
+  std::shared_ptr<const Json> values = std::make_shared<const Json>(built_in());
+};
+Defaults& shared_defaults() {
+  static Defaults all;
+  return all;
+}
+std::shared_ptr<const Json> defaults() {
+  Defaults& all = shared_defaults();
+  const std::lock_guard lock(all.mutex);
+  return all.values;
 }
 
 std::string number_text(double value) {
@@ -185,20 +201,26 @@ SessionConfig::Faults SessionConfig::update(const Json& updates) {
 }
 
 SessionConfig::Faults SessionConfig::set_defaults(const Json& updates) {
-  return update_values(defaults(), updates);
+  Json values = built_in();
+  Faults faults = update_values(values, updates);
+  if (!faults.empty()) return faults;
+  Defaults& all = shared_defaults();
+  const std::lock_guard lock(all.mutex);
+  all.values = std::make_shared<const Json>(std::move(values));
+  return faults;
 }
 
 Json SessionConfig::effective() const {
-  Json all = defaults();
+  Json all = *defaults();
   for (const auto& [name, value] : values_.items()) all[name] = value;
   return all;
 }
 
-const Json& SessionConfig::value(const char* key) const {
-  static const Json none;
+Json SessionConfig::value(const char* key) const {
   if (const auto own = values_.find(key); own != values_.end()) return *own;
-  const auto found = std::as_const(defaults()).find(key);
-  return found != defaults().cend() ? *found : none;
+  const std::shared_ptr<const Json> all = defaults();
+  const auto found = all->find(key);
+  return found != all->end() ? *found : Json();
 }
 
 double SessionConfig::recall_threshold() const { return value("recall_threshold"); }
@@ -207,15 +229,15 @@ size_t SessionConfig::max_pattern_length() const { return value("max_pattern_len
 bool SessionConfig::is_rolling() const { return value("stm_mode") == "ROLLING"; }
 bool SessionConfig::use_token_matching() const { return value("use_token_matching"); }
 double SessionConfig::fuzzy_token_threshold() const {
-  const Json& threshold = value("fuzzy_token_threshold");
+  const Json threshold = value("fuzzy_token_threshold");
   return threshold.is_number() ? threshold.get<double>() : 0;
 }
 match::RankKey SessionConfig::rank() const {
-  return match::rank_key_named(value("rank_sort_algo").get_ref<const std::string&>())
+  return match::rank_key_named(value("rank_sort_algo").get<std::string>())
       .value_or(match::RankKey::potential);
 }
 std::string SessionConfig::affinity_emotive() const {
-  const Json& emotive = value("affinity_emotive");
+  const Json emotive = value("affinity_emotive");
   return emotive.is_string() ? emotive.get<std::string>() : std::string();
 }
 

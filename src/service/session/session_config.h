@@ -36,11 +36,12 @@ class SessionConfig {
   match::RankKey rank() const;
   std::string affinity_emotive() const;  // empty: none
 
-  // What the service's configuration sets for all sessions. Before the first session.
+  // What the service's configuration sets for all sessions: in place of what it set before, or,
+  // with faults, not at all. Sessions may be asked meanwhile.
   static Faults set_defaults(const Json& updates);
 
  private:
-  const Json& value(const char* key) const;
+  Json value(const char* key) const;
 
   Json values_ = Json::object();
 };

@@ -8,15 +8,29 @@
 
 namespace hoist::service {
 
-Status SessionKeeper::keep(const Session& session) {
-  if (store_ == nullptr) return {};
+Status SessionKeeper::keep(Session& session) {
+  if (store_ == nullptr || session.ended) return {};
+  const int64_t expires = session.expires_ms;
   SideStore::Batch batch;
   batch.put(keys::kSession + session.id, encode_session(session));
-  return store_->write(batch);
+  if (Status written = store_->write(batch); !written) return written;
+  session.kept_expires_ms = expires;
+  return {};
 }
 
-Status SessionKeeper::forget(const Session& session) {
+void SessionKeeper::keep_time(Session& session) {
+  constexpr int64_t kParts = 8;
+  if (store_ == nullptr) return;
+  const int64_t added = session.expires_ms - session.kept_expires_ms;
+  if (added <= session.ttl_seconds * 1000 / kParts) return;
+  const std::lock_guard lock(session.mutex);
+  if (Status kept = keep(session); !kept) log(LogLevel::error, "{}", kept.error().message);
+}
+
+Status SessionKeeper::forget(Session& session) {
   if (store_ == nullptr) return {};
+  const std::lock_guard lock(session.mutex);
+  session.ended = true;
   SideStore::Batch batch;
   batch.remove(keys::kSession + session.id);
   return store_->write(batch);
@@ -30,6 +44,7 @@ Status SessionKeeper::restore(SessionTable& table) {
   Status read = store_->scan(keys::kSession, [&](std::string_view id, std::string_view bytes) {
     auto session = decode_session(bytes);
     if (session && (*session)->expires_ms >= now) {
+      (*session)->kept_expires_ms = (*session)->expires_ms.load();
       table.restore(*std::move(session));
       return;
     }

@@ -13,8 +13,12 @@ class SessionKeeper {
   explicit SessionKeeper(SideStore* store) : store_(store) {}
 
   // After each change, with the session's mutex held; what was answered has to be there.
-  Status keep(const Session& session);
-  Status forget(const Session& session);
+  Status keep(Session& session);
+  // After each access, without that mutex: a session that is only read lives longer, too. Writes
+  // once an eighth of its time was added since the last write; a fault is logged.
+  void keep_time(Session& session);
+  // Without that mutex. What a request that is still under way would keep is not written any more.
+  Status forget(Session& session);
   // Puts all that are alive into the table, and takes away the others.
   Status restore(SessionTable& table);
 

@@ -84,7 +84,7 @@ std::shared_ptr<Session> SessionTable::remove(std::string_view id) {
   return session;
 }
 
-void SessionTable::sweep(const std::function<void(const Session&)>& ended) {
+void SessionTable::sweep(const std::function<void(Session&)>& ended) {
   const int64_t now = now_ms();
   for (Shard& shard : shards_) {
     std::vector<std::shared_ptr<Session>> gone;

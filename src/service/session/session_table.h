@@ -40,7 +40,7 @@ class SessionTable {
   Presence look(std::string_view id);
   std::shared_ptr<Session> remove(std::string_view id);
   // Takes away those whose time ran out, and tells `ended` of each.
-  void sweep(const std::function<void(const Session&)>& ended);
+  void sweep(const std::function<void(Session&)>& ended);
 
   size_t size() const { return size_.load(std::memory_order_relaxed); }
   uint64_t created() const { return created_.load(std::memory_order_relaxed); }

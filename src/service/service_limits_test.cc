@@ -1,0 +1,186 @@
+// What the service does with what is late, large or too much.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <filesystem>
+#include <limits>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "match/vocabulary/pattern.h"
+#include "service/node/side_store.h"
+#include "service/service_testing.h"
+#include "service/session/session_keeper.h"
+
+namespace hoist::service {
+namespace {
+
+class SessionKeeperTest : public ::testing::Test {
+ protected:
+  SessionKeeperTest() {
+    auto store = SideStore::open(folder_, match::Durability::batch);
+    EXPECT_TRUE(store) << store.error().message;
+    store_ = *std::move(store);
+    keeper_ = std::make_unique<SessionKeeper>(store_.get());
+  }
+  ~SessionKeeperTest() override {
+    store_.reset();
+    std::filesystem::remove_all(folder_);
+  }
+
+  std::shared_ptr<Session> kept_session() {
+    auto session = table_.create("node", {}, Json::object(), 0);
+    EXPECT_TRUE(session);
+    const std::lock_guard lock((*session)->mutex);
+    EXPECT_TRUE(keeper_->keep(**session));
+    return *session;
+  }
+  // As after a restart.
+  std::shared_ptr<Session> restored(const std::string& id) {
+    SessionTable table({});
+    EXPECT_TRUE(SessionKeeper(store_.get()).restore(table));
+    return table.find(id);
+  }
+
+  const std::string folder_ = ::testing::TempDir() + "keeper_test_" + std::to_string(::getpid());
+  std::unique_ptr<SideStore> store_;
+  std::unique_ptr<SessionKeeper> keeper_;
+  SessionTable table_{{}};
+};
+
+TEST_F(SessionKeeperTest, WhatIsUnderWayWhenASessionEndsIsNotWritten) {
+  const std::shared_ptr<Session> session = kept_session();
+  ASSERT_NE(restored(session->id), nullptr);
+  ASSERT_NE(table_.remove(session->id), nullptr);
+  ASSERT_TRUE(keeper_->forget(*session));
+  {
+    const std::lock_guard lock(session->mutex);
+    session->stm = {{"late"}};
+    EXPECT_TRUE(keeper_->keep(*session));
+  }
+  session->expires_ms += 3'600'000;
+  keeper_->keep_time(*session);
+  EXPECT_EQ(restored(session->id), nullptr);
+}
+
+TEST_F(SessionKeeperTest, ASessionThatIsOnlyReadLivesLongerAfterARestartToo) {
+  const std::shared_ptr<Session> session = kept_session();
+  const int64_t first = session->kept_expires_ms;
+  EXPECT_EQ(first, session->expires_ms);
+  const int64_t eighth = session->ttl_seconds * 1000 / 8;
+  session->expires_ms = first + eighth;
+  keeper_->keep_time(*session);
+  EXPECT_EQ(session->kept_expires_ms, first);  // not yet worth a write
+  session->expires_ms = first + eighth + 1;
+  keeper_->keep_time(*session);
+  EXPECT_EQ(session->kept_expires_ms, first + eighth + 1);
+  // Asked for long after its first time ran out.
+  const int64_t later = session->expires_ms += 10 * session->ttl_seconds * 1000;
+  keeper_->keep_time(*session);
+  const auto after = restored(session->id);
+  ASSERT_NE(after, nullptr);
+  EXPECT_EQ(after->expires_ms, later);
+  EXPECT_EQ(after->kept_expires_ms, later);
+}
+
+TEST_F(ServiceTest, OnlySoManyNodesAreOpenAndNothingIsLost) {
+  constexpr size_t kMostOpen = 3, kNodes = 12, kRounds = 4, kThreads = 4;
+  start(false, kMostOpen);
+  std::vector<std::thread> threads;
+  for (size_t t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      for (size_t i = 0; i < kNodes * kRounds; ++i) {
+        const std::string node = "node" + std::to_string((i * (t + 1)) % kNodes);
+        const std::string id = session(Json::object(), node);
+        observe_all(id, {{node}, {"shared"}, {std::to_string(t)}});
+        learn(id);
+        observe_all(id, {{node}, {"shared"}});
+        EXPECT_GE(predictions(id).size(), 1U) << node;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const auto check = [&](size_t most_open) {
+    size_t frequencies = 0;
+    for (size_t n = 0; n < kNodes; ++n) {
+      const std::string node = "node" + std::to_string(n);
+      const std::string id = session(Json::object(), node);
+      observe_all(id, {{node}, {"shared"}});
+      for (const Json& record : predictions(id)) {
+        EXPECT_EQ(record["present"][0][0], node);
+        frequencies += record["frequency"].get<size_t>();
+      }
+      EXPECT_LE(service_->nodes().all().size(), most_open);
+    }
+    EXPECT_EQ(frequencies, kNodes * kRounds * kThreads);
+  };
+  check(kMostOpen);
+  start(false, 1);
+  check(1);
+}
+
+TEST_F(ServiceTest, NumbersBeyondADoublesRangeAreRefusedOrStayAtItsEnd) {
+  const std::string id = session(), observe = "/sessions/" + id + "/observe";
+  for (const char* number : {"nan", "inf", "-Infinity", "1e999"}) {
+    EXPECT_EQ(ask("POST", observe, {{"emotives", {{"joy", number}}}}).status, 422) << number;
+    EXPECT_EQ(ask("POST", observe, {{"vectors", {{1, number}}}}).status, 422) << number;
+  }
+  EXPECT_EQ(ask("POST", observe, {{"vectors", {{1e308, 1}, {1e308, 1}}}}).status, 400);
+  EXPECT_EQ(stm(id), Json::array());
+  for (int i = 0; i < 3; ++i) {
+    ask("POST", observe, {{"strings", {"a", "b"}}, {"emotives", {{"joy", 1.7e308}}}});
+    learn(id);
+  }
+  const Json felt = json("GET", "/symbols/a/affinity", {}, {{"node_id", "node"}});
+  EXPECT_EQ(felt["affinity"]["joy"], std::numeric_limits<double>::max());
+  const std::string copy = json("POST", "/nodes/node/snapshots")["snapshot"];
+  EXPECT_EQ(json("POST", "/nodes/node/snapshots/" + copy + "/restore")["patterns"], 1);
+}
+
+TEST_F(ServiceTest, ZeroHasOneName) {
+  const std::string id = session();
+  observe(id, {{"vectors", {{0.0, 1}}}});
+  observe(id, {{"vectors", {{-0.0, 1}}}});
+  const Json memory = stm(id);
+  EXPECT_EQ(memory[0], memory[1]);
+}
+
+TEST_F(ServiceTest, AnAnswerOfAnySizeIsNotToBeHad) {
+  const std::string id = session();
+  observe_all(id, {{"a"}, {std::string(match::kMaxSymbolBytes, 'x')}});
+  learn(id);
+  const Json states = std::vector<std::vector<Event>>(3000, {{"a"}, {"b"}});
+  const Json few = std::vector<std::vector<Event>>(3, {{"a"}, {"b"}});
+  EXPECT_EQ(json("POST", "/predictions", {{"node_id", "node"}, {"states", few}})["count"], 3);
+  const auto answer = ask("POST", "/predictions", {{"node_id", "node"}, {"states", states}});
+  EXPECT_EQ(answer.status, 413);
+  EXPECT_NE(answer.body.find("256 MiB"), std::string::npos) << answer.body.substr(0, 200);
+}
+
+TEST(SessionDefaults, AreReplacedWholeWhileSessionsAreAsked) {
+  std::atomic<bool> ends = false;
+  std::thread reader([&] {
+    const SessionConfig config;
+    while (!ends) {
+      const double threshold = config.recall_threshold();
+      EXPECT_TRUE(threshold == 0.1 || threshold == 0.7) << threshold;
+      EXPECT_EQ(config.effective().size(), 23U);
+    }
+  });
+  for (int i = 0; i < 200; ++i) {
+    EXPECT_TRUE(SessionConfig::set_defaults({{"recall_threshold", 0.7}}).empty());
+    EXPECT_TRUE(SessionConfig::set_defaults({{"max_predictions", 7}}).empty());
+  }
+  ends = true;
+  reader.join();
+  // What the file does not say any more holds no more; what is refused changes nothing.
+  EXPECT_FALSE(SessionConfig::set_defaults({{"recall_threshold", 2}}).empty());
+  EXPECT_EQ(SessionConfig().recall_threshold(), 0.1);
+  EXPECT_EQ(SessionConfig().max_predictions(), 7U);
+  EXPECT_TRUE(SessionConfig::set_defaults(Json::object()).empty());
+  EXPECT_EQ(SessionConfig().max_predictions(), 100U);
+}
+
+}  // namespace
+}  // namespace hoist::service
