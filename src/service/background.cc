@@ -1,7 +1,9 @@
 #include "service/background.h"
 
+#include <exception>
 #include <utility>
 
+#include "base/log.h"
 #include "base/quiet_thread.h"
 
 namespace hoist::service {
@@ -43,7 +45,11 @@ void Background::work() {
       const std::function<void()> next = std::move(waiting_.front());
       waiting_.pop_front();
       lock.unlock();
-      next();
+      try {
+        next();
+      } catch (const std::exception& error) {
+        log(LogLevel::error, "work in the background failed: {}", error.what());
+      }
     }
     lock.lock();
   }

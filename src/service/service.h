@@ -52,7 +52,8 @@ class Service {
         sessions_(options.sessions),
         keeper_(options.durable_sessions ? store_.get() : nullptr),
         snapshots_(options.node.folder),
-        background_(2) {}
+        background_(2),
+        transfers_(8, 8) {}
   ServiceFacts facts() const;
 
   const ServiceOptions options_;
@@ -65,6 +66,7 @@ class Service {
   std::unique_ptr<Monitor> monitor_;
   Snapshots snapshots_;
   Background background_;  // last: what runs there uses the rest
+  Background transfers_;
 };
 
 // Defaults of sessions from a file, a JSON object of their keys: {"recall_threshold": 0.2}.

@@ -1,8 +1,10 @@
 // A connection's requests: from the head to the handler, and from the reply to the output.
 #include <algorithm>
+#include <exception>
 #include <optional>
 #include <utility>
 
+#include "base/log.h"
 #include "base/monotonic.h"
 #include "net/http/connection.h"
 #include "net/http/incoming.h"
@@ -29,6 +31,17 @@ bool is_websocket(const HttpRequest& request) {
   return upgrade && upgrade->size() == 9 &&
          std::equal(upgrade->begin(), upgrade->end(), "websocket",
                     [](char a, char b) { return (a | 0x20) == b; });
+}
+
+// What a handler throws (there is no memory, say) ends its request alone: the reply, which it
+// drops, answers 500.
+template <typename Call>
+void guarded(const Call& call) {
+  try {
+    call();
+  } catch (const std::exception& error) {
+    log(LogLevel::error, "a request failed: {}", error.what());
+  }
 }
 
 }  // namespace
@@ -159,7 +172,7 @@ void HttpConnection::dispatch() {
   }
   under_way_ = true;
   ++loop_.state().counters.under_way;
-  route.handler(std::move(incoming_->request), loop_.reply(id_));
+  guarded([&] { route.handler(std::move(incoming_->request), loop_.reply(id_)); });
 }
 
 void HttpConnection::begin_upload() {
@@ -167,8 +180,10 @@ void HttpConnection::begin_upload() {
   incoming_->upload->set_wake(loop_.wake_for(id_));
   under_way_ = true;
   ++loop_.state().counters.under_way;
-  incoming_->route->upload(std::move(incoming_->request), HttpBodyReader(incoming_->upload),
-                           loop_.reply(id_));
+  guarded([&] {
+    incoming_->route->upload(std::move(incoming_->request), HttpBodyReader(incoming_->upload),
+                             loop_.reply(id_));
+  });
 }
 
 void HttpConnection::begin_websocket() {

@@ -13,31 +13,6 @@
 namespace hoist::service {
 namespace {
 
-constexpr int kMostDepth = 64;
-constexpr size_t kMostValues = 2'000'000;  // each takes up to 64 bytes of memory
-
-// Before it is parsed, so that a small body cannot ask for much memory; null: nothing is wrong.
-const char* check_shape(std::string_view body) {
-  int depth = 0;
-  size_t values = 0;
-  bool in_text = false;
-  for (size_t i = 0; i < body.size(); ++i) {
-    const char c = body[i];
-    if (in_text) {
-      if (c == '\\') ++i;
-      if (c == '"') in_text = false;
-      continue;
-    }
-    if (c == '"') in_text = true;
-    if (c == '[' || c == '{') ++depth;
-    if (c == ']' || c == '}') --depth;
-    if (c == '[' || c == '{' || c == ',') ++values;
-    if (depth > kMostDepth) return "it is deeper than 64 levels";
-    if (values > kMostValues) return "it has more than two million values";
-  }
-  return nullptr;
-}
-
 // A place, one step further.
 Json step(const Json& place, Json key) {
   Json next = place;
@@ -45,13 +20,13 @@ Json step(const Json& place, Json key) {
   return next;
 }
 
-const Json* find(const Json& object, const char* key) {
+const ClientJson* find(const ClientJson& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() ? &*found : nullptr;
 }
 
 // A number, as the reference takes one: true is 1, and a text that is a number is one.
-std::optional<double> number_of(const Json& value) {
+std::optional<double> number_of(const ClientJson& value) {
   if (value.is_number()) return value.get<double>();
   if (value.is_boolean()) return value.get<bool>() ? 1 : 0;
   if (!value.is_string()) return std::nullopt;
@@ -62,7 +37,7 @@ std::optional<double> number_of(const Json& value) {
   return number;
 }
 
-void read_strings(const Json& value, const Json& place, Observation& observation,
+void read_strings(const ClientJson& value, const Json& place, Observation& observation,
                   BodyFaults& faults) {
   if (!value.is_array()) {
     faults.add("list_type", place, "Input should be a valid list", value);
@@ -81,7 +56,7 @@ void read_strings(const Json& value, const Json& place, Observation& observation
   }
 }
 
-void read_vectors(const Json& value, const Json& place, Observation& observation,
+void read_vectors(const ClientJson& value, const Json& place, Observation& observation,
                   BodyFaults& faults) {
   if (!value.is_array()) {
     faults.add("list_type", place, "Input should be a valid list", value);
@@ -104,7 +79,7 @@ void read_vectors(const Json& value, const Json& place, Observation& observation
   }
 }
 
-void read_emotives(const Json& value, const Json& place, Observation& observation,
+void read_emotives(const ClientJson& value, const Json& place, Observation& observation,
                    BodyFaults& faults) {
   if (!value.is_object()) {
     faults.add("dict_type", place, "Input should be a valid dictionary", value);
@@ -134,19 +109,19 @@ void BodyFaults::add(const char* type, Json place, std::string message, Json inp
 
 net::HttpResponse BodyFaults::response() const { return detail(422, list); }
 
-std::optional<Json> parse_body(const std::string& body, BodyFaults& faults) {
+std::optional<ClientJson> parse_body(const std::string& body, BodyFaults& faults) {
   if (body.empty()) {
     faults.add("missing", {"body"}, "Field required");
     return std::nullopt;
   }
-  if (const char* fault = check_shape(body)) {
+  if (const char* fault = check_json_shape(body)) {
     faults.add("json_invalid", {"body"}, fmt::format("JSON decode error: {}", fault),
                Json::object());
     return std::nullopt;
   }
   try {
-    return Json::parse(body);
-  } catch (const Json::parse_error& error) {
+    return ClientJson::parse(body);
+  } catch (const ClientJson::parse_error& error) {
     faults.add("json_invalid", {"body", error.byte}, "JSON decode error", Json::object());
   } catch (const Json::out_of_range&) {
     faults.add("json_invalid", {"body"}, "JSON decode error: a number is beyond a double's range",
@@ -155,23 +130,23 @@ std::optional<Json> parse_body(const std::string& body, BodyFaults& faults) {
   return std::nullopt;
 }
 
-Observation read_observation(const Json& value, const Json& place, BodyFaults& faults) {
+Observation read_observation(const ClientJson& value, const Json& place, BodyFaults& faults) {
   Observation observation;
   if (!value.is_object()) {
     faults.add("model_attributes_type", place,
                "Input should be a valid dictionary or object to extract fields from", value);
     return observation;
   }
-  if (const Json* strings = find(value, "strings")) {
+  if (const ClientJson* strings = find(value, "strings")) {
     read_strings(*strings, step(place, "strings"), observation, faults);
   }
-  if (const Json* vectors = find(value, "vectors")) {
+  if (const ClientJson* vectors = find(value, "vectors")) {
     read_vectors(*vectors, step(place, "vectors"), observation, faults);
   }
-  if (const Json* emotives = find(value, "emotives")) {
+  if (const ClientJson* emotives = find(value, "emotives")) {
     read_emotives(*emotives, step(place, "emotives"), observation, faults);
   }
-  if (const Json* metadata = find(value, "metadata")) {
+  if (const ClientJson* metadata = find(value, "metadata")) {
     if (metadata->is_object()) {
       observation.metadata = *metadata;
     } else {
@@ -179,7 +154,7 @@ Observation read_observation(const Json& value, const Json& place, BodyFaults& f
                  *metadata);
     }
   }
-  if (const Json* id = find(value, "unique_id"); id != nullptr && !id->is_null()) {
+  if (const ClientJson* id = find(value, "unique_id"); id != nullptr && !id->is_null()) {
     if (id->is_string()) {
       observation.unique_id = id->get<std::string>();
     } else {
@@ -189,22 +164,22 @@ Observation read_observation(const Json& value, const Json& place, BodyFaults& f
   return observation;
 }
 
-bool read_flag(const Json& object, const char* key, bool fallback, BodyFaults& faults) {
-  const Json* value = find(object, key);
+bool read_flag(const ClientJson& object, const char* key, bool fallback, BodyFaults& faults) {
+  const ClientJson* value = find(object, key);
   if (value == nullptr) return fallback;
   if (value->is_boolean()) return value->get<bool>();
   faults.add("bool_type", {"body", key}, "Input should be a valid boolean", *value);
   return fallback;
 }
 
-ObservationSequence read_sequence(const Json& value, BodyFaults& faults) {
+ObservationSequence read_sequence(const ClientJson& value, BodyFaults& faults) {
   ObservationSequence sequence;
   if (!value.is_object()) {
     faults.add("model_attributes_type", {"body"},
                "Input should be a valid dictionary or object to extract fields from", value);
     return sequence;
   }
-  const Json* list = find(value, "observations");
+  const ClientJson* list = find(value, "observations");
   const Json place = {"body", "observations"};
   if (list == nullptr) {
     faults.add("missing", place, "Field required", value);
@@ -223,6 +198,10 @@ ObservationSequence read_sequence(const Json& value, BodyFaults& faults) {
 
 net::HttpResponse json_response(const Json& json, int status) {
   return {.status = status, .body = json.dump(-1, ' ', false, Json::error_handler_t::replace)};
+}
+
+net::HttpResponse map_response(const ClientJson& json) {
+  return {.body = json.dump(-1, ' ', false, ClientJson::error_handler_t::replace)};
 }
 
 net::HttpResponse detail(int status, const Json& what) {

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "net/http/message.h"
+#include "service/session/json_shape.h"
 #include "service/session/observation.h"
 
 namespace hoist::service {
@@ -25,10 +26,10 @@ struct BodyFaults {
 };
 
 // Parses a body; none with a fault where it is no JSON. Depth and size are bounded.
-std::optional<Json> parse_body(const std::string& body, BodyFaults& faults);
+std::optional<ClientJson> parse_body(const std::string& body, BodyFaults& faults);
 
 // `place` is where `value` lies in the body.
-Observation read_observation(const Json& value, const Json& place, BodyFaults& faults);
+Observation read_observation(const ClientJson& value, const Json& place, BodyFaults& faults);
 
 struct ObservationSequence {
   std::vector<Observation> observations;
@@ -36,13 +37,14 @@ struct ObservationSequence {
   bool learn_at_end = false;
   bool clear_stm_between = false;
 };
-ObservationSequence read_sequence(const Json& value, BodyFaults& faults);
+ObservationSequence read_sequence(const ClientJson& value, BodyFaults& faults);
 
 // A field of an object, with a fault where it is of another kind. `fallback` where it is missing.
-bool read_flag(const Json& object, const char* key, bool fallback, BodyFaults& faults);
+bool read_flag(const ClientJson& object, const char* key, bool fallback, BodyFaults& faults);
 
-// 200 with the JSON.
+// 200 with the JSON. Objects with as many keys as clients like are ClientJson.
 net::HttpResponse json_response(const Json& json, int status = 200);
+net::HttpResponse map_response(const ClientJson& json);
 // {"detail": …}
 net::HttpResponse detail(int status, const Json& what);
 // The status that an error of ours has, and its message.

@@ -21,17 +21,17 @@ struct Bulk {
 };
 
 // A state is a list of events, an event a list of strings; they are sorted as observed ones are.
-std::vector<Event> read_state(const Json& value, size_t place, BodyFaults& faults) {
+std::vector<Event> read_state(const ClientJson& value, size_t place, BodyFaults& faults) {
   std::vector<Event> state;
-  const auto wrong = [&](const Json& input) {
+  const auto wrong = [&](const ClientJson& input) {
     faults.add("list_type", {"body", "states", place}, "Input should be a list of lists of strings",
                input);
   };
   if (!value.is_array()) return wrong(value), state;
-  for (const Json& event : value) {
+  for (const ClientJson& event : value) {
     if (!event.is_array()) return wrong(event), state;
     Event& read = state.emplace_back();
-    for (const Json& symbol : event) {
+    for (const ClientJson& symbol : event) {
       if (!symbol.is_string()) return wrong(symbol), state;
       read.push_back(symbol.get<std::string>());
     }

@@ -24,7 +24,8 @@ struct Api {
   Events& events;
   SessionKeeper& keeper;
   const Snapshots& snapshots;
-  Background& background;
+  Background& background;  // for what the service does by itself
+  Background& transfers;   // for what waits for clients
 
   using Answer = std::function<net::HttpResponse(const net::HttpRequest&)>;
   // A route that is answered at once.

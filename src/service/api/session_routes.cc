@@ -51,7 +51,7 @@ net::HttpResponse create(const Api& api, const net::HttpRequest& request) {
   }
   const auto field = [&](const char* key) {
     const auto found = body->find(key);
-    return found != body->end() && !found->is_null() ? *found : Json();
+    return found != body->end() && !found->is_null() ? Json(*found) : Json();
   };
   const Json node = field("node_id");
   if (!body->contains("node_id")) {

@@ -15,7 +15,7 @@
 namespace hoist::service {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 // What is there and what is new, as JSON.
 std::string merge(std::string_view before, PatternMetadata metadata) {

@@ -12,11 +12,12 @@
 #include "service/node/node.h"
 #include "service/node/node_keys.h"
 #include "service/node/pattern_lines.h"
+#include "service/session/json_shape.h"
 
 namespace hoist::service {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 constexpr const char* kVersion = "hoist_node";
 constexpr int kFormat = 1;
@@ -68,6 +69,7 @@ Status Node::save(const std::function<bool(std::string_view line)>& write) const
 }
 
 Status Node::read_head(Contents& contents, std::string_view line, SideStore::Batch& batch) const {
+  if (const char* fault = check_json_shape(line)) return damaged(fault);
   const Json head = Json::parse(line, nullptr, false);
   if (!head.is_object() || head.value(kVersion, Json()) != kFormat) {
     return damaged("its first line does not say {\"hoist_node\": 1}");

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
+#include "service/session/json_shape.h"
 #include "service/session/python_text.h"
 
 namespace hoist::service {
@@ -14,13 +15,13 @@ using Json = nlohmann::ordered_json;
 
 Error wrong(std::string_view what) { return fail(ErrorCode::invalid_argument, std::string(what)); }
 
-Status read_events(const Json& list, PatternRecord& record) {
+Status read_events(const ClientJson& list, PatternRecord& record) {
   const auto fault = wrong("\"events\" is no list of lists of strings");
   if (!list.is_array()) return fault;
-  for (const Json& event : list) {
+  for (const ClientJson& event : list) {
     if (!event.is_array()) return fault;
     Event& read = record.events.emplace_back();
-    for (const Json& symbol : event) {
+    for (const ClientJson& symbol : event) {
       if (!symbol.is_string()) return fault;
       read.push_back(symbol.get<std::string>());
     }
@@ -29,11 +30,11 @@ Status read_events(const Json& list, PatternRecord& record) {
   return {};
 }
 
-Status read_emotives(const Json& value, PatternRecord& record) {
-  const Json list = value.is_object() ? Json::array({value}) : value;
+Status read_emotives(const ClientJson& value, PatternRecord& record) {
+  const ClientJson list = value.is_object() ? ClientJson::array({value}) : value;
   const auto fault = wrong("\"emotives\" is no object of numbers and no list of such");
   if (!list.is_array()) return fault;
-  for (const Json& entry : list) {
+  for (const ClientJson& entry : list) {
     if (!entry.is_object()) return fault;
     std::map<std::string, double> sorted;
     for (const auto& [name, number] : entry.items()) {
@@ -45,14 +46,14 @@ Status read_emotives(const Json& value, PatternRecord& record) {
   return {};
 }
 
-Status read_metadata(const Json& value, PatternRecord& record) {
+Status read_metadata(const ClientJson& value, PatternRecord& record) {
   if (!value.is_object()) return wrong("\"metadata\" is no object");
   for (const auto& [key, item] : value.items()) {
     if (!item.is_array()) {
       record.metadata[key].insert(python_text(item));
       continue;
     }
-    for (const Json& one : item) record.metadata[key].insert(python_text(one));
+    for (const ClientJson& one : item) record.metadata[key].insert(python_text(one));
   }
   return {};
 }
@@ -70,14 +71,16 @@ std::string pattern_line(const match::VisitedPattern& pattern, std::string_view 
       list.push_back(std::move(object));
     }
   }
-  if (Json kept = Json::parse(metadata, nullptr, false); kept.is_object() && !kept.empty()) {
+  if (ClientJson kept = ClientJson::parse(metadata, nullptr, false);
+      kept.is_object() && !kept.empty()) {
     line["metadata"] = std::move(kept);
   }
   return line.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 Result<PatternRecord> parse_pattern_line(std::string_view line) {
-  const Json json = Json::parse(line, nullptr, false);
+  if (const char* fault = check_json_shape(line)) return wrong(fault);
+  const ClientJson json = ClientJson::parse(line, nullptr, false);
   PatternRecord record;
   if (json.is_array()) {
     if (Status read = read_events(json, record); !read) return read.error();

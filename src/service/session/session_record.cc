@@ -14,9 +14,9 @@ Json emotives_json(const match::Emotives& emotives) {
   return list;
 }
 
-match::Emotives emotives_of(const Json& list) {
+match::Emotives emotives_of(const nlohmann::json& list) {
   match::Emotives emotives;
-  for (const Json& pair : list) {
+  for (const nlohmann::json& pair : list) {
     emotives.emplace_back(pair.at(0).get<std::string>(), pair.at(1).get<double>());
   }
   return emotives;
@@ -56,30 +56,33 @@ std::string encode_session(const Session& session) {
 Result<std::shared_ptr<Session>> decode_session(std::string_view bytes) {
   // nlohmann's accessors throw where a value is of another kind.
   try {
-    const Json json = Json::from_cbor(bytes);
+    const nlohmann::json json = nlohmann::json::from_cbor(bytes);
     auto session = std::make_shared<Session>();
     session->id = json.at("id");
     session->node = json.at("node");
     session->created = std::chrono::system_clock::time_point(Milliseconds(json.at("created")));
-    session->metadata = json.at("metadata");
+    session->metadata = Json(json.at("metadata"));
     session->ttl_seconds = json.at("ttl").get<int64_t>();
     session->expires_ms = json.at("expires").get<int64_t>();
     session->stm = json.at("stm").get<std::vector<Event>>();
-    for (const Json& entry : json.at("emotives")) session->emotives.push_back(emotives_of(entry));
-    session->metadata_seen = json.at("metadata_seen").get<std::vector<Json>>();
+    for (const nlohmann::json& entry : json.at("emotives"))
+      session->emotives.push_back(emotives_of(entry));
+    for (const nlohmann::json& seen : json.at("metadata_seen")) {
+      session->metadata_seen.emplace_back(seen);
+    }
     session->vectors = json.at("vectors").get<std::vector<std::vector<double>>>();
     session->time = json.at("time");
-    if (const Json& last = json.at("last"); !last.is_null()) {
+    if (const nlohmann::json& last = json.at("last"); !last.is_null()) {
       session->last = Observation{.strings = last.at("strings"),
                                   .vectors = last.at("vectors"),
                                   .emotives = emotives_of(last.at("emotives")),
-                                  .metadata = last.at("metadata"),
+                                  .metadata = Json(last.at("metadata")),
                                   .unique_id = {}};
     }
-    if (const Json& state = json.at("last_state"); !state.is_null()) {
+    if (const nlohmann::json& state = json.at("last_state"); !state.is_null()) {
       session->last_state = state.get<std::vector<Event>>();
     }
-    if (!session->config.update(json.at("config")).empty()) {
+    if (!session->config.update(Json(json.at("config"))).empty()) {
       return fail(ErrorCode::corrupt, "a stored session's configuration is damaged");
     }
     return session;
