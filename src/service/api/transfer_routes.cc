@@ -131,7 +131,7 @@ void add_transfer_routes(net::HttpRouter& router, const Api& api) {
         if (!node) return reply.send(error_response(node.error()));
         const auto read = std::make_shared<net::HttpBodyReader>(std::move(body));
         const auto answered = std::make_shared<net::HttpReply>(std::move(reply));
-        const bool runs = api.background.run(
+        const bool runs = api.transfers.run(
             [node = *node, read, answered] { answered->send(import(*node, std::move(*read))); });
         if (!runs) answered->send(busy());
       });
@@ -142,7 +142,7 @@ void add_transfer_routes(net::HttpRouter& router, const Api& api) {
                const auto writer = std::make_shared<net::HttpBodyWriter>();
                net::HttpResponse response = {.content_type = "application/jsonl"};
                response.source = writer->source();
-               const bool runs = api.background.run(
+               const bool runs = api.transfers.run(
                    [node = *node, writer] { export_patterns(*node, std::move(*writer)); });
                reply.send(runs ? std::move(response) : busy());
              });

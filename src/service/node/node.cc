@@ -69,8 +69,14 @@ Result<std::unique_ptr<Node>> Node::open(std::string id, uint64_t number,
   std::error_code ignored;
   if (std::filesystem::exists(node->folder(number), ignored)) {
     auto index = node->open_index(number, false);
-    if (!index) return index.error();
-    contents->index = *std::move(index);
+    if (index) {
+      contents->index = *std::move(index);
+    } else if (index.error().code == ErrorCode::not_found) {
+      // The first pattern could not be written whole: nothing of it was acknowledged.
+      std::filesystem::remove_all(node->folder(number), ignored);
+    } else {
+      return index.error();
+    }
   }
   node->contents_ = std::move(contents);
   return node;
@@ -114,7 +120,11 @@ Result<std::shared_ptr<match::Index>> Node::index_to_learn_in(Contents& contents
   const std::lock_guard lock(mutex_);
   if (contents.index != nullptr) return contents.index;
   auto made = open_index(contents.number, true);
-  if (!made) return made.error();
+  if (!made) {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder(contents.number), ignored);
+    return made.error();
+  }
   contents.index = *std::move(made);
   return contents.index;
 }

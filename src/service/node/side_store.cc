@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <mutex>
 
 namespace hoist::service {
 namespace {
@@ -40,6 +41,8 @@ struct SideStore::State {
   std::string path;
   std::unique_ptr<rocksdb::DB> database;
   rocksdb::WriteOptions write;
+  std::mutex writing;   // of what follows
+  bool broken = false;  // a write failed: RocksDB may take a later one for a mistake, and abort
 
   Error error(const rocksdb::Status& status, std::string_view doing) const {
     const ErrorCode code = status.IsCorruption() ? ErrorCode::corrupt : ErrorCode::io;
@@ -61,6 +64,7 @@ Result<std::unique_ptr<SideStore>> SideStore::open(const std::string& path,
   options.write_buffer_size = size_t{4} << 20;
   options.max_open_files = 64;
   options.keep_log_file_num = 2;
+  options.allow_fallocate = false;  // else an empty one takes megabytes
   rocksdb::DB* database = nullptr;
   const rocksdb::Status opened = rocksdb::DB::Open(options, path, &database);
   if (!opened.ok()) {
@@ -83,8 +87,16 @@ Result<std::optional<std::string>> SideStore::get(std::string_view key) const {
 }
 
 Status SideStore::write(const Batch& batch) {
+  const std::lock_guard lock(state_->writing);
+  if (state_->broken) {
+    return fail(ErrorCode::io, fmt::format("an earlier write to the service's store failed ({}): "
+                                           "free space, then start the service again",
+                                           state_->path));
+  }
   const rocksdb::Status written = state_->database->Write(state_->write, &batch.state_->batch);
-  return written.ok() ? Status() : Status(state_->error(written, "writing"));
+  if (written.ok()) return {};
+  state_->broken = true;
+  return state_->error(written, "writing");
 }
 
 Status SideStore::scan(std::string_view prefix,
