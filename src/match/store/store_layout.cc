@@ -71,9 +71,6 @@ std::optional<ChainPoint> point_of(std::string_view write) {
 rocksdb::Options database_options() {
   rocksdb::Options result;
   result.write_buffer_size = size_t{64} << 20;
-  // Else each log takes 70 MB of the disk from its first byte: too much for hundreds of small
-  // indexes.
-  result.allow_fallocate = false;
   result.max_write_buffer_number = 4;
   result.max_background_jobs = 2;
   // The kernel writes the log back in small steps: one large step would hold up a later write.
