@@ -219,10 +219,25 @@ class Connections(unittest.TestCase):
             process.wait()
             process.stdout.close()
 
+    def test_without_descriptors_clients_wait_their_turn(self):
+        def few():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+
+        with Server(preexec_fn=few) as server:
+            connections = [server.connect() for _ in range(200)]
+            for connection in connections:
+                connection.sendall(b"GET /hello/x HTTP/1.1\r\nHost: x\r\n\r\n")
+            for connection in connections:
+                read_answer(connection)
+                connection.close()
+
     def test_a_client_that_vanishes_leaves_nothing(self):
         with Server() as server:
             descriptors = pathlib.Path(f"/proc/{server.process.pid}/fd")
-            before = len(list(descriptors.iterdir()))
+            with server.connect() as first:  # it runs, and has opened what it needs
+                first.sendall(b"GET /hello/x HTTP/1.1\r\nHost: x\r\n\r\n")
+                read_answer(first)
+                before = len(list(descriptors.iterdir())) - 1
             for request in (b"", b"GET", b"POST /upload HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\na",
                             b"GET /download/99999999 HTTP/1.1\r\nHost: x\r\n\r\n"):
                 for _ in range(20):

@@ -16,7 +16,7 @@ DEFAULTS = {
     "jaccard_min_overlap": 2, "minhash_threshold": 0.7, "minhash_bands": 20, "minhash_rows": 5,
     "minhash_num_hashes": 100, "bloom_false_positive_rate": 0.01,
     "max_candidates_per_stage": 100000, "enable_filter_metrics": True}
-# Of each key: values at the ends of its range, and values beyond.
+# For each key the values at the ends of its range, and values beyond.
 RANGES = {
     "recall_threshold": ([0, 0.0, 1, 0.5], [-0.1, 1.1, "high", [], True]),
     "persistence": ([1, 100], [0, 101, 1.5, "5"]),

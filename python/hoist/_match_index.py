@@ -254,13 +254,16 @@ class Index(OwnsResources):
         characters: bool = False,
         affinity_emotive: Optional[str] = None,
         whole_pattern_entropy: bool = False,
+        whole_ensemble: bool = False,
     ) -> List[Dict[str, Any]]:
         """Records of the patterns that the state recalls, best first, ties by name.
 
         Keys and values are those of `hoist match query --json`. threshold: the least similarity,
         0 to 1. rank: a number of a record. fuzzy: above 0, a symbol also matches the most similar
         one if their texts' ratio reaches this, 0 to 1. characters: similarity of the texts joined by
-        spaces. affinity_emotive: weighted fields by it.
+        spaces. affinity_emotive: weighted fields by it. whole_ensemble: not only the best
+        max_predictions, but all records of the ensemble, up to three times as many, for a caller
+        that ranks them himself.
         """
         if max_predictions < 0:
             raise InvalidArgument(f"max_predictions is {max_predictions}: 0 or more")
@@ -273,6 +276,7 @@ class Index(OwnsResources):
             characters,
             affinity_emotive or "",
             whole_pattern_entropy,
+            whole_ensemble,
         )
 
     def search(

@@ -17,6 +17,7 @@ released while files are read, decoded and encoded.
 """
 
 import os
+import warnings
 from typing import (
     Any,
     BinaryIO,
@@ -35,6 +36,20 @@ from typing import (
 )
 
 from hoist import _records
+from hoist._record_arguments import (
+    checked_device,
+    checked_flags,
+    checked_names,
+    checked_output,
+    checked_path,
+    checked_rows,
+    checked_text,
+    checked_threads,
+    checked_types,
+    conditions,
+    no_column,
+    wrong_type,
+)
 from hoist._record_arrays import array_of
 from hoist._record_device import DeviceColumn, DeviceColumns, LoadInfo
 from hoist._record_text import reader_of, source_path
@@ -93,13 +108,20 @@ class ColumnInfo(NamedTuple):
 
 
 class FileInfo(NamedTuple):
-    """A file as a whole; sizes in bytes."""
+    """A file as a whole; sizes in bytes.
+
+    `state` is "committed"; "unfinished" where `unfinished_bytes` follow the last commit, which are
+    not read: a writer is adding rows or was killed; "rebuilt" where the index was damaged but all
+    rows are there; "damaged" where rows are lost, which needs `partial`.
+    """
 
     format: str
     rows: int
     blocks: int
     text_bytes: int
     file_bytes: int
+    state: str
+    unfinished_bytes: int
 
 
 class Selection:
@@ -134,13 +156,13 @@ class Selection:
         self, names: Optional[Sequence[str]] = None, *, rows: Rows = None, where: Where = None
     ) -> "Selection":
         """A part of it. `rows` count from the file's first; conditions add to those that there are."""
-        first, end = _checked_rows(rows, self._reader.rows)
+        first, end = checked_rows(rows, self._reader.rows)
         first, end = max(first, self._rows[0]), min(end, self._rows[1])
         return Selection(
             self._reader,
-            self._names if names is None else _checked_names(names),
+            self._names if names is None else checked_names(names),
             (first, max(first, end)),
-            self._where + _conditions(where),
+            self._where + conditions(where),
         )
 
     @overload
@@ -173,7 +195,7 @@ class Selection:
         objects, with None. Columns of lists are arrays of such arrays, with None. A CSV's header is
         no row here. NotFound where there is no such column.
 
-        With `device` ("cuda", "cuda:1", "cpu") the columns are decoded in that device's memory and
+        With `device` ("cuda", "cuda:1", "cpu", or "auto": the first GPU, else "cpu") the columns are decoded in that device's memory and
         DeviceColumns come back, which other libraries take by DLPack or Arrow. `types` has, by
         name, the types that columns shall have there: numbers may be "float64", "float32" or
         "decimal". Columns of lists are InvalidArgument there. Unavailable without such a device.
@@ -182,7 +204,8 @@ class Selection:
         infos = self.columns_info
         places = part._places(infos)
         if device is not None:
-            return part._load(infos, places, device, types or {})
+            checked_device(device)
+            return part._load(infos, places, device, checked_types(types))
         if types is not None:
             raise InvalidArgument("types are for columns on a device")
         found = self._reader.read(places, *part._rows, part._where)
@@ -235,7 +258,7 @@ class Selection:
         for name in self._names:
             place = by_name.get(name, by_name.get(name[1:]) if name.startswith("/") else None)
             if place is None:
-                raise NotFound(f"no column {name}: there are {', '.join(by_name) or 'none'}")
+                raise no_column(name, by_name)
             places.append(place)
         return places
 
@@ -257,8 +280,16 @@ class Records(Selection):
     """A file of records; `len` is its rows. What is added to the file later is not seen."""
 
     def __init__(self, path: PathLike, *, partial: bool = False) -> None:
-        reader = _records.Reader(os.fspath(path), partial)
+        self._begin(_opened(path, partial, 3))
+
+    def _begin(self, reader: _records.Reader) -> None:
         super().__init__(reader, None, (0, reader.rows), ())
+
+    @classmethod
+    def _of(cls, reader: _records.Reader) -> "Records":
+        made = cls.__new__(cls)
+        made._begin(reader)
+        return made
 
     def __len__(self) -> int:
         return self._reader.rows
@@ -270,14 +301,27 @@ class Records(Selection):
         """What is known of the file without decoding it."""
         reader = self._reader
         return FileInfo(
-            reader.format, reader.rows, len(reader.blocks()), reader.text_bytes, reader.file_size
-        )
+            reader.format, reader.rows, len(reader.blocks()), reader.text_bytes, reader.file_size,
+            reader.state, reader.unfinished_bytes,
+        )  # fmt: skip
+
+
+def _opened(path: PathLike, partial: bool, level: int) -> _records.Reader:
+    """Warns the caller, `level` frames up, of what the file has beside whole rows."""
+    checked_flags(partial=partial)
+    reader = _records.Reader(checked_path(path), partial)
+    if reader.warning:
+        warnings.warn(reader.warning, RuntimeWarning, stacklevel=level)
+    return reader
 
 
 def open(path: PathLike, *, partial: bool = False) -> Records:
     """A file of records. Corrupt where it is none, or where rows of it are lost: it is damaged, cut
-    off or was never finished. With `partial` its rows are those that are whole from the first on."""
-    return Records(path, partial=partial)
+    off or was never finished. With `partial` its rows are those that are whole from the first on.
+
+    RuntimeWarning where bytes behind the last commit are not read, since somebody is adding rows or
+    died while doing so, or where the index was damaged and made anew."""
+    return Records._of(_opened(path, partial, 3))
 
 
 def encode(
@@ -301,10 +345,16 @@ def encode(
     threads: so many; 0 for all cores.
     replace: what has this name is replaced; else InvalidArgument is raised.
     """
+    checked_text("format", format)
+    checked_flags(best=best, replace=replace)
+    if header is not None and not isinstance(header, bool):
+        raise wrong_type("header", "True, False or None", header)
+    threads = checked_threads(threads)
+    path = checked_path(path)
     inputs = source_path(source)
     with reader_of(source) as read:
         return Encoded(
-            *_records.encode(read, os.fspath(path), format, header, best, threads, replace, inputs)
+            *_records.encode(read, path, format, header, best, threads, replace, inputs)
         )
 
 
@@ -334,6 +384,10 @@ def convert(
     With `output`, a path or an object with `write`, the text goes there and b"" comes back. A file
     that there is already is replaced only with `replace`; else InvalidArgument is raised.
     """
+    checked_text("to", to, is_optional=False)
+    for name, text_or_none in (("format", format), ("delimiter", delimiter), ("keep_text", keep_text)):
+        checked_text(name, text_or_none)
+    checked_flags(header=header, skip_unparsed=skip_unparsed, replace=replace)
     path = os.fspath(source) if isinstance(source, (str, os.PathLike)) else None
     text = b""
     if path is None:
@@ -368,21 +422,24 @@ def decode(
     that there is already is replaced only with `replace`; else InvalidArgument is raised. `partial`
     is as in `open`.
     """
-    reader = _records.Reader(os.fspath(path), partial)
-    first, end = _checked_rows(rows, reader.rows)
-    conditions = _conditions(where)
+    checked_flags(skip_unparsed=skip_unparsed, replace=replace)
+    checked_text("keep_text", keep_text)
+    checked_text("to", to)
+    reader = _opened(path, partial, 3)
+    first, end = checked_rows(rows, reader.rows)
+    checked_where = conditions(where)
     pieces: List[bytes] = []
     saved, write = _target(output, pieces)
     if to is not None:
         name = os.fspath(path)
         _records.convert(
-            name, b"", to, None, None, True, skip_unparsed, keep_text, first, end, conditions, saved,
+            name, b"", to, None, None, True, skip_unparsed, keep_text, first, end, checked_where, saved,
             write, replace, [name],
         )  # fmt: skip
     elif saved is not None:
-        reader.save_text(saved, first, end, conditions, replace)
+        reader.save_text(saved, first, end, checked_where, replace)
     else:
-        reader.text(first, end, conditions, write)
+        reader.text(first, end, checked_where, write)
     return b"".join(pieces)
 
 
@@ -390,6 +447,7 @@ def _target(
     output: Union[None, PathLike, BinaryIO], pieces: List[bytes]
 ) -> Tuple[Optional[str], Callable[[bytes], None]]:
     """The path to write to, if it is one; else what takes the text."""
+    output = checked_output(output)
     if isinstance(output, (str, os.PathLike)):
         return os.fspath(output), pieces.append
     return None, pieces.append if output is None else _writer(output)
@@ -407,30 +465,3 @@ def _writer(output: BinaryIO) -> Callable[[bytes], None]:
 
 def _unit(type_: str, digits: int) -> str:
     return ("s", "ms", "us", "ns")[digits // 3] if type_ == "timestamp" else ""
-
-
-def _checked_names(names: Sequence[str]) -> List[str]:
-    if isinstance(names, str):
-        raise TypeError("names are a list of str")
-    return list(names)
-
-
-def _conditions(where: Where) -> Tuple[str, ...]:
-    if where is None:
-        return ()
-    return (where,) if isinstance(where, str) else tuple(where)
-
-
-def _checked_rows(rows: Rows, count: int) -> Tuple[int, int]:
-    if rows is None:
-        return 0, count
-    if isinstance(rows, slice):
-        first, end, step = rows.indices(count)
-    elif isinstance(rows, range):
-        first, end, step = rows.start, rows.stop, rows.step
-    else:
-        (first, end), step = rows, 1
-    if step != 1 or first < 0 or (end < first and not isinstance(rows, (slice, range))):
-        raise InvalidArgument(f"rows are (first, end), or a range of step 1, not {rows!r}")
-    first = min(first, count)
-    return first, max(first, min(end, count))

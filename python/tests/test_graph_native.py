@@ -249,3 +249,15 @@ def test_children_do_not_end_their_parents_compiler(hanging):
         out, err = process.communicate(timeout=120)
     assert (process.returncode, out, err) == (0, "done\n", "")
     assert ended(hanging)
+
+
+@pytest.mark.parametrize("native", [None, 1, b"auto", ["auto"]])
+def test_native_of_a_wrong_type_is_named(native):
+    for call in (
+        lambda: graph.compile(lambda x: x + 1, native=native),
+        lambda: graph.compile(native=native),
+        lambda: graph.trace(lambda x: x + 1, graph.Spec((2,), "float32"), native=native),
+        lambda: graph.parse("", native=native),
+    ):
+        with pytest.raises(TypeError, match="native: expected"):
+            call()

@@ -334,7 +334,7 @@ def test_only_as_many_as_kato_looks_at(kato):
     processor.max_predictions = 2
     got = asyncio.run(processor.predictPattern(["a", "b"], [["a"], ["b"]]))
     assert len(got) == 6
-    assert got[0]["name"] == name_of([["a"], ["b"]])
+    assert name_of([["a"], ["b"]]) in {one["name"] for one in got}
 
 
 def test_weights(kato):

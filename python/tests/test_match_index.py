@@ -602,3 +602,25 @@ def test_without_a_store_it_may_lie_where_nobody_writes(tmp_path):
         if "unshare" in done.stderr or "mount" in done.stderr:
             pytest.skip(done.stderr)
         assert (done.returncode, done.stdout) == (0, "1\n"), done.stderr
+
+
+def test_the_whole_ensemble():
+    """Three times as many as are wanted, by what the potential has without the other records."""
+    random = np.random.default_rng(9)
+    with Index() as index:
+        index.learn_many(random_patterns(random, 300))
+        state = [["s1"], ["s2", "s3"], ["s4"]]
+
+        def own_potential(record):
+            whole = 0 if record["fragmentation"] == -1 else 1 / (record["fragmentation"] + 1)
+            return (record["evidence"] + record["confidence"]) * record["snr"] + whole
+
+        every = index.predict(state, max_predictions=len(index))
+        assert len(every) > 60
+        ordered = sorted(every, key=lambda record: (-own_potential(record), record["name"]))
+        for best in (1, 5, 20, len(index)):
+            got = index.predict(state, max_predictions=best, whole_ensemble=True)
+            assert {one["name"] for one in got} == {one["name"] for one in ordered[: 3 * best]}
+            alone = index.predict(state, max_predictions=best)
+            assert [one["name"] for one in got[:best]] == [one["name"] for one in alone]
+        assert index.predict(state, max_predictions=0, whole_ensemble=True) == []

@@ -307,7 +307,7 @@ match::IndexOptions options_of(const std::string& device, bool create, bool read
 
 match::RecordOptions record_options(double threshold, size_t max_predictions,
                                     const std::string& rank, double fuzzy, bool characters,
-                                    bool whole_pattern_entropy) {
+                                    bool whole_pattern_entropy, bool whole_ensemble) {
   match::RecordOptions options;
   options.threshold = threshold;
   options.max_predictions = max_predictions;
@@ -317,6 +317,7 @@ match::RecordOptions record_options(double threshold, size_t max_predictions,
   options.fuzzy = fuzzy;
   options.characters = characters;
   options.whole_pattern_entropy = whole_pattern_entropy;
+  options.whole_ensemble = whole_ensemble;
   return options;
 }
 
@@ -352,14 +353,14 @@ NB_MODULE(_index, module) {
           "predict",
           [](PythonIndex& index, const nb::object& state, double threshold, size_t max_predictions,
              const std::string& rank, double fuzzy, bool characters, const std::string& emotive,
-             bool whole_pattern_entropy) {
+             bool whole_pattern_entropy, bool whole_ensemble) {
             return index.predict(state,
                                  record_options(threshold, max_predictions, rank, fuzzy, characters,
-                                                whole_pattern_entropy),
+                                                whole_pattern_entropy, whole_ensemble),
                                  emotive);
           },
           "state"_a, "threshold"_a, "max_predictions"_a, "rank"_a, "fuzzy"_a, "characters"_a,
-          "affinity_emotive"_a, "whole_pattern_entropy"_a)
+          "affinity_emotive"_a, "whole_pattern_entropy"_a, "whole_ensemble"_a)
       .def("search", &PythonIndex::search, "states"_a, "scorer"_a, "threshold"_a, "top"_a)
       .def("patterns", &PythonIndex::patterns, "hits"_a, "state"_a, "begin"_a, "end"_a, "form"_a)
       .def("names", &PythonIndex::names, "ids"_a)

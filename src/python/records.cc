@@ -22,6 +22,7 @@
 #include "python/records_encode.h"
 #include "python/released_gil.h"
 #include "python/tensors_path.h"
+#include "records/file_state.h"
 #include "records/reader.h"
 #include "records/typed/typed_values.h"
 
@@ -271,6 +272,15 @@ NB_MODULE(_records, module) {
                    [](const Reader& reader) {
                      return std::string(hoist::records::name(reader.records().dialect().format));
                    })
+      .def_prop_ro("state",
+                   [](const Reader& reader) {
+                     return std::string(hoist::records::state_name(reader.records()));
+                   })
+      .def_prop_ro("unfinished_bytes",
+                   [](const Reader& reader) { return reader.records().unfinished_bytes(); })
+      .def_prop_ro(
+          "warning",
+          [](const Reader& reader) { return hoist::records::state_warning(reader.records()); })
       .def("types", &Reader::types)
       .def("blocks", &Reader::blocks)
       .def("read", &Reader::read, "columns"_a, "first"_a, "end"_a, "where"_a)

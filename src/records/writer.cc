@@ -117,7 +117,7 @@ Status RecordWriter::commit() {
 Status RecordWriter::write_blocks(std::span<const std::string_view> blocks) {
   ThreadPool& pool = options_.pool != nullptr ? *options_.pool : ThreadPool::process();
   std::vector<std::string> stored(blocks.size());
-  // A batch of little text is all of a new file: --best takes milliseconds.
+  // A batch of little text is all of a new file: --best takes some tens of milliseconds.
   const bool is_small_file =
       !appending_ && rows_ == 0 && blocks.size() == 1 && blocks[0].size() <= kSmallFile;
   const Effort effort = is_small_file ? Effort::best : options_.effort;

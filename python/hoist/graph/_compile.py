@@ -89,7 +89,7 @@ def trace(
     structure = flatten((arguments, keywords), leaves, _is_example)
     signatures = [_signature(leaf, i) for i, leaf in enumerate(leaves)]
     count = _checked_threads(threads)
-    return _traced(function, structure, signatures, fast_math, count, native=native)
+    return _traced(function, structure, signatures, fast_math, count, native=checked_native(native))
 
 
 class NoArrays(TraceError):
@@ -98,6 +98,14 @@ class NoArrays(TraceError):
     def __init__(self, message: str, result: Any) -> None:
         super().__init__(message)
         self.result = result
+
+
+def checked_native(native: Any) -> str:
+    if not isinstance(native, str):
+        raise TypeError(f'native: expected "auto", "now" or "off", not {native!r:.60}')
+    if native not in ("auto", "now", "off"):
+        raise InvalidArgument(f"native={native}: give auto, now or off")
+    return native
 
 
 class Tracer:
@@ -239,6 +247,7 @@ def compile(
     native: when kernels are compiled for this CPU: "auto" (after a second of running), "now" or "off".
         Results do not depend on it.
     """
+    checked_native(native)
     if function is None:
         return functools.partial(compile, fast_math=fast_math, threads=threads, native=native)
     tracer = Tracer(function, fast_math, _checked_threads(threads), native)

@@ -4,6 +4,7 @@ import os
 from typing import Any, Dict, List, Sequence, Tuple, Union
 
 from hoist import _graph
+from hoist.graph._compile import checked_native
 from hoist.graph._program import Program
 
 _Path = Union[str, "os.PathLike[str]"]
@@ -69,11 +70,11 @@ def load(
     It takes its arrays one by one, in the order of the text, and gives one array, or a tuple.
     InvalidArgument for a text with errors: the message has the line, the column and what to do.
     """
-    return _program(_graph.load(os.fspath(path), fast_math, threads, native))
+    return _program(_graph.load(os.fspath(path), fast_math, threads, checked_native(native)))
 
 
 def parse(
     text: str, *, fast_math: bool = False, threads: int = 0, native: str = "auto"
 ) -> Program:
     """As load(), of a text that Program.text() gave."""
-    return _program(_graph.parse(text, fast_math, threads, native))
+    return _program(_graph.parse(text, fast_math, threads, checked_native(native)))

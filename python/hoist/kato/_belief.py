@@ -1,6 +1,5 @@
 """The candidates of a state as KATO's searcher gives them, from an index's records."""
 
-import heapq
 import logging
 from itertools import chain
 from typing import Any, Dict, List, Optional, Sequence
@@ -46,10 +45,8 @@ class Belief:
             events,
             searcher.recall_threshold,
             getattr(searcher.session_config, "fuzzy_token_threshold", None) or 0.0,
+            getattr(searcher, "hoist_best", None),
         )
-        most = getattr(searcher, "hoist_most", None)
-        if most is not None and len(records) > most:
-            records = heapq.nlargest(most, records, key=potential_before_ranking)
         known: Dict[str, Any] = {}
         if searcher.redis_client:
             reader = self._metadata_reader(searcher.kb_id, searcher.redis_client)
@@ -117,14 +114,6 @@ def why_not(searcher: Any, state: Sequence[str], targets: Any, events: Any) -> O
     if "" in state or any("\0" == symbol for symbol in state):
         return "an empty symbol"  # which RapidFuzz takes for U+0000
     return None
-
-
-def potential_before_ranking(record: Dict[str, Any]) -> float:
-    """The key by which KATO prunes before it ranks."""
-    fragmentation = record["fragmentation"]
-    wholeness = 0.0 if fragmentation == -1 else 1.0 / (fragmentation + 1)
-    before: float = (record["evidence"] + record["confidence"]) * record["snr"] + wholeness
-    return before
 
 
 def weighted_similarity(

@@ -57,12 +57,18 @@ class Node:
                 self._index.sync()
 
     def predict(
-        self, table: "Table", events: Events, threshold: float, fuzzy: float
+        self, table: "Table", events: Events, threshold: float, fuzzy: float, best: Optional[int]
     ) -> List[Dict[str, Any]]:
-        """Records of all patterns that reach the threshold, in the order of their names."""
+        """Records of the patterns that reach the threshold, in the order of their names: all, or the
+        ensemble from which KATO takes the `best`."""
         index = self._current(table)
         records = index.predict(
-            events, threshold=threshold, max_predictions=max(1, len(index)), rank="similarity", fuzzy=fuzzy
+            events,
+            threshold=threshold,
+            max_predictions=len(index) if best is None else best,
+            rank="similarity",
+            fuzzy=fuzzy,
+            whole_ensemble=True,
         )
         records.sort(key=lambda record: record["name"])
         return records

@@ -114,8 +114,8 @@ def _learn(service: _service.Service, original: Any) -> Any:
 
 def _predict(original: Any) -> Any:
     async def predictPattern(self: Any, *arguments: Any, **named: Any) -> Any:
-        # KATO looks at no more than these (its own pruning, by the same key).
-        self.patterns_searcher.hoist_most = 3 * self.max_predictions
+        # KATO prunes to three times as many, by the key by which an index does.
+        self.patterns_searcher.hoist_best = self.max_predictions
         return await original(self, *arguments, **named)
 
     return predictPattern

@@ -38,11 +38,17 @@ class Service:
             return dict(self._nodes)
 
     def predict(
-        self, knowledge_base: str, client: Any, events: Events, threshold: float, fuzzy: float
+        self,
+        knowledge_base: str,
+        client: Any,
+        events: Events,
+        threshold: float,
+        fuzzy: float,
+        best: Optional[int],
     ) -> List[Dict[str, Any]]:
         began = time.perf_counter()
         table = Table(client, knowledge_base)
-        records = self.node(knowledge_base).predict(table, events, threshold, fuzzy)
+        records = self.node(knowledge_base).predict(table, events, threshold, fuzzy, best)
         with self._lock:
             self.queries += 1
             self.candidates += len(records)

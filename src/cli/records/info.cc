@@ -9,6 +9,7 @@
 #include "cli/records/plot.h"
 #include "cli/records/state.h"
 #include "cli/report.h"
+#include "records/file_state.h"
 #include "records/reader.h"
 
 namespace hoist::cli {
@@ -25,7 +26,8 @@ std::vector<std::string_view> type_names(const ColumnFacts& column) {
 
 ordered_json info_json(const RecordReader& reader, const RecordsFacts& facts) {
   ordered_json json = {{"file", reader.name()},
-                       {"state", state_name(reader)},
+                       {"state", records::state_name(reader)},
+                       {"unfinished_bytes", reader.unfinished_bytes()},
                        {"bytes", reader.file_size()},
                        {"text_bytes", reader.text_bytes()},
                        {"rows", reader.rows()},

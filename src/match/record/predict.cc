@@ -328,7 +328,9 @@ class Predictor {
     }
     std::stable_sort(order.begin(), order.end(),
                      [](const auto& x, const auto& y) { return x.first > y.first; });
-    if (order.size() > options_.max_predictions) order.resize(options_.max_predictions);
+    if (!options_.whole_ensemble && order.size() > options_.max_predictions) {
+      order.resize(options_.max_predictions);
+    }
     std::vector<Record> ranked;
     ranked.reserve(order.size());
     for (const auto& [value, i] : order) ranked.push_back(std::move(records[i]));

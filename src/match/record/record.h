@@ -56,6 +56,8 @@ struct RecordOptions {
   // Entropies and tf-idf of the whole pattern instead of its present events, as the reference has
   // them after its training was finalised.
   bool whole_pattern_entropy = false;
+  // All records of the ensemble (up to three times max_predictions), for a caller that ranks them.
+  bool whole_ensemble = false;
   std::stop_token stop = {};
 };
 

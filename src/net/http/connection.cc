@@ -83,7 +83,7 @@ void HttpConnection::read_some() {
 // hold up what has been read: the responses to pipelined requests go out together.
 void HttpConnection::process(std::string_view bytes) {
   processing_ = true;
-  loop_.current = id_;
+  loop_.set_current(id_);
   while (!bytes.empty() && may_parse() && output_.pending() <= kFullOutput) {
     if (websocket_) {
       const auto outcome = websocket_->receive(bytes, output_);
@@ -97,7 +97,7 @@ void HttpConnection::process(std::string_view bytes) {
     if (taken == 0) break;
   }
   processing_ = false;
-  loop_.current = 0;
+  loop_.set_current(0);
   if (last_ && !bytes.empty()) lingers_ = true;
   input_.assign(last_ ? std::string_view() : bytes);
   if (input_.empty()) input_.shrink_to_fit();
@@ -160,14 +160,20 @@ bool HttpConnection::fill_output() {
 bool HttpConnection::send_some() {
   size_t sent = 0;
   while (sent < kSourceAtOnce) {
-    if (!fill_output()) return close(), false;
+    if (!fill_output()) {
+      close();
+      return false;
+    }
     const size_t pending = output_.pending();
     if (pending == 0) break;
     const auto outcome = output_.flush(transport_);
     const size_t count = pending - output_.pending();
     sent += count;
     if (websocket_) websocket_->sent(count);
-    if (outcome == Transport::Outcome::closed) return close(), false;
+    if (outcome == Transport::Outcome::closed) {
+      close();
+      return false;
+    }
     if (outcome == Transport::Outcome::wait) break;
   }
   return sent > 0;

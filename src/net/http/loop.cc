@@ -21,7 +21,7 @@ class HttpLoop::Replies : public HttpReplyPath, public WebSocketPath {
       : loop_(loop), mailbox_(std::move(mailbox)) {}
 
   void send(uint64_t request, HttpResponse response) override {
-    if (std::this_thread::get_id() == thread_ && loop_.current == request) {
+    if (std::this_thread::get_id() == thread_ && loop_.current_ == request) {
       loop_.answer(request, std::move(response));
       return;
     }

@@ -50,7 +50,7 @@ class HttpLoop {
   bool draining() const { return draining_; }
   // The connection whose bytes are processed now: 0 between them. Only a reply to its own request
   // is sent at once; others wait in the mailbox, so that no connection runs inside another.
-  uint64_t current = 0;
+  void set_current(uint64_t connection) { current_ = connection; }
   HttpReply reply(uint64_t connection);
   std::shared_ptr<WebSocket> websocket(uint64_t connection);
   std::function<void()> wake_for(uint64_t connection);  // has it resume(); from any thread
@@ -81,6 +81,7 @@ class HttpLoop {
   std::vector<uint64_t> dropped_;
   std::atomic<size_t> count_ = 0;
   uint64_t next_ = 1;
+  uint64_t current_ = 0;
   uint64_t drained_by_ns_ = 0;
   bool draining_ = false;
 };

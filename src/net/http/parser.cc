@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/beast/http/basic_parser.hpp>
+#include <boost/beast/version.hpp>
 #include <limits>
 
 namespace hoist::net {
@@ -103,6 +104,14 @@ class BeastParser : public http::basic_parser<true> {
     chunk_left = left - body.size();
     return body.size();
   }
+
+#if BOOST_BEAST_VERSION >= 359  // of Boost 1.90: trailers apart
+  void on_trailer_field_impl(http::field field, beast::string_view, beast::string_view,
+                             Code& code) override {
+    if (field == http::field::content_length || field == http::field::transfer_encoding)
+      refuse(400, code);
+  }
+#endif
 
   void on_response_impl(int, beast::string_view, int, Code&) override {}
   void on_body_init_impl(const boost::optional<uint64_t>&, Code&) override {}

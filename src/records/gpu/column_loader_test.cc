@@ -8,6 +8,7 @@
 #include "base/test_seed.h"
 #include "device/test_devices.h"
 #include "records/detect.h"
+#include "records/gpu/column_loader_expectations.h"
 #include "records/gpu/column_loader_testing.h"
 
 namespace hoist::records {
@@ -46,65 +47,6 @@ class ColumnLoaderTest : public device::OnDevices {
       blocks.push_back({b, static_cast<uint32_t>(from - id), static_cast<uint32_t>(to - id)});
     }
     return blocks;
-  }
-
-  static void expect_column(const DeviceColumns& columns, size_t c, const WantedColumn& wanted,
-                            const std::vector<std::optional<std::string>>& texts,
-                            const PlainMeaning& meaning) {
-    const std::string name = wanted.path + " as " + std::to_string(static_cast<int>(wanted.type));
-    ASSERT_EQ(columns.rows, texts.size()) << name;
-    const DeviceColumn& column = columns.columns[c];
-    ASSERT_EQ(column.valid != nullptr, wanted.nullable);
-    std::vector<uint8_t> valid(columns.rows, 1);
-    if (wanted.nullable) valid = downloaded<uint8_t>(columns, column.valid);
-    if (wanted.type == DeviceType::codes) {
-      const auto codes = downloaded<int32_t>(columns, column.values);
-      for (size_t row = 0; row < texts.size(); ++row) {
-        if (!texts[row]) {
-          ASSERT_EQ(codes[row], -1) << name << " row " << row;
-          ASSERT_EQ(valid[row], 0);
-          continue;
-        }
-        ASSERT_EQ(valid[row], 1);
-        ASSERT_EQ(meaning.texts().at(static_cast<size_t>(codes[row])), *texts[row])
-            << name << " row " << row;
-      }
-      return;
-    }
-    std::vector<uint64_t> bits(columns.rows);
-    if (wanted.type == DeviceType::float32) {
-      const auto floats = downloaded<float>(columns, column.values);
-      for (size_t row = 0; row < floats.size(); ++row) {
-        bits[row] = bits_of(static_cast<double>(floats[row]));
-      }
-    } else {
-      bits = downloaded<uint64_t>(columns, column.values);
-    }
-    for (size_t row = 0; row < texts.size(); ++row) {
-      std::optional<uint64_t> expected;
-      if (texts[row]) expected = bits_in(wanted, *texts[row]);
-      ASSERT_EQ(valid[row], expected ? 1 : 0)
-          << name << " row " << row << ": " << texts[row].value_or("nothing");
-      if (expected && wanted.type == DeviceType::float32) {
-        expected = bits_of(static_cast<double>(static_cast<float>(double_of_bits(*expected))));
-      }
-      const bool is_real = wanted.type == DeviceType::float64 || wanted.type == DeviceType::float32;
-      if (!expected && is_real) {
-        ASSERT_NE(double_of_bits(bits[row]), double_of_bits(bits[row])) << name;
-        continue;
-      }
-      const uint64_t missing = wanted.type == DeviceType::timestamp ? uint64_t{1} << 63 : 0;
-      ASSERT_EQ(bits[row], expected.value_or(missing))
-          << name << " row " << row << ": " << texts[row].value_or("nothing");
-    }
-  }
-
-  // Whether digits of a fixed width are among the texts, which are integers to those who say so.
-  static bool may_be_digits(const std::vector<std::optional<std::string>>& texts) {
-    return std::any_of(texts.begin(), texts.end(), [](const std::optional<std::string>& text) {
-      return text && !text->empty() && !parse_integer(*text) &&
-             text->find_first_not_of("0123456789abcdefABCDEF") == text->npos;
-    });
   }
 
   // Every column in every type.
@@ -313,25 +255,6 @@ TEST_P(ColumnLoaderTest, SurvivesDamage) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, ColumnLoaderTest, device::kTestDevices, device::device_name);
-
-TEST(NearestQuotient, IsWhatTheTextReadsAs) {
-  std::mt19937_64 random(test_seed());
-  for (int i = 0; i < 200000; ++i) {
-    const uint64_t value = random() >> random() % 64 >> 1;
-    const auto scale = static_cast<uint8_t>(random() % 19);
-    NumberForm form;
-    form.type = NumberType::decimal;
-    form.scale = scale;
-    char text[kMaxNumberBytes];
-    const char* const end = render_number(form, static_cast<int64_t>(value), 0, text);
-    double expected = 0;
-    std::from_chars(text, end, expected);
-    ASSERT_EQ(nearest_quotient(value, scale), expected) << std::string_view(text, end);
-    ASSERT_EQ(real_of(-static_cast<int64_t>(value), scale), 0 - expected);
-  }
-  EXPECT_EQ(real_of(INT64_MIN, 0), -0x1p63);
-  EXPECT_EQ(nearest_quotient(UINT64_MAX, 0), 0x1p64);
-}
 
 }  // namespace
 }  // namespace hoist::records

@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+"""`hoist match serve` that is stopped, killed under load, or has no room on its disk."""
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+from service_case import ServiceCase, python_reprs_sha1
+
+
+class Restarts(ServiceCase):
+    def test_patterns_survive(self):
+        server = self.serve()
+        session = server.client().session()
+        session.observe("a", emotives={"joy": 0.5}, metadata={"page": 1})
+        session.observe("b", vectors=[[1.0, 2.0]])
+        name = session.learn()
+        found = server.client().get(f"/pattern/{name}?node_id=shop")
+        vectors = server.client().session("apart")
+        vectors.observe(vectors=[[1.0, 2.0]])
+        symbols = vectors.stm()
+        predicted = session.recall(["a"], ["b"])
+        self.assertEqual(server.end(), 0)
+        again = self.serve()
+        self.assertEqual(again.client().get(f"/pattern/{name}?node_id=shop"), found)
+        self.assertEqual(again.client().session().recall(["a"], ["b"]), predicted)
+        vectors = again.client().session("apart")
+        vectors.observe(vectors=[[1.0, 2.0]])
+        self.assertEqual(vectors.stm(), symbols)
+
+    def test_sessions_in_memory_end(self):
+        server = self.serve()
+        session = server.client().session()
+        server.end()
+        client = self.serve().client()
+        self.assertEqual(client.get(f"{session.path}/stm")[0], 404)
+
+    def test_durable_sessions_go_on(self):
+        server = self.serve("--sessions", "durable")
+        session = server.client().session(metadata={"who": "me"}, config={"recall_threshold": 0.4})
+        session.observe("a", emotives={"joy": 1.0})
+        session.observe("b")
+        gone = server.client().session()
+        gone.client.ask("DELETE", gone.path)
+        server.end(signal.SIGKILL)
+        client = self.serve("--sessions", "durable").client()
+        status, seen = client.get(session.path)
+        self.assertEqual((status, seen["metadata"], seen["session_config"]["recall_threshold"]),
+                         (200, {"who": "me"}, 0.4))
+        session.client = client
+        self.assertEqual(session.stm(), [["a"], ["b"]])
+        session.observe("c")
+        self.assertEqual(session.learn(), "PTRN|" + python_reprs_sha1([["a"], ["b"], ["c"]]))
+        self.assertEqual(client.get(gone.path)[0], 404)
+
+    def test_cleared_stays_cleared(self):
+        server = self.serve()
+        session = server.client().session()
+        session.teach(["a"], ["b"])
+        session.ask("POST", "/clear-all", {})
+        session.teach(["c"], ["d"])
+        server.end(signal.SIGKILL)
+        session = self.serve().client().session()
+        self.assertEqual(session.recall(["a"], ["b"]), [])
+        self.assertEqual(len(session.recall(["c"], ["d"])), 1)
+
+    def test_requests_under_way_are_answered(self):
+        server = self.serve()
+        session = server.client().session()
+        for i in range(200):
+            session.teach(["a"], ["b"], [f"{i}"])
+        body = {"node_id": "shop", "states": [[["a"], ["b"]]] * 500,
+                "config": {"max_predictions": 20}}
+        answers = []
+        thread = threading.Thread(
+            target=lambda: answers.append(server.client().post("/predictions", body)))
+        thread.start()
+        time.sleep(0.05)
+        self.assertEqual(server.end(), 0)
+        thread.join()
+        self.assertEqual(answers[0][0], 200)
+        self.assertEqual(len(answers[0][1]["results"]), 500)
+
+
+class Killed(ServiceCase):
+    def test_what_was_acknowledged_is_there(self):
+        """Writers learn until the server is killed; a new one has all that they were told of."""
+        for round in range(3):
+            server = self.serve(folder=self.folder / f"store{round}")
+            acknowledged = [[] for _ in range(4)]
+
+            def write(number, port=server, told=acknowledged):
+                try:
+                    session = port.client().session("shop" if number % 2 else "other")
+                    for i in range(100000):
+                        told[number].append(session.teach([f"w{number}"], [f"{i}"], ["end"]))
+                except (OSError, AssertionError, json.JSONDecodeError, ConnectionError):
+                    pass
+                except Exception as error:  # half an answer
+                    if type(error).__module__ != "http.client":
+                        raise
+
+            threads = [threading.Thread(target=write, args=(i,)) for i in range(4)]
+            for thread in threads:
+                thread.start()
+            deadline = time.monotonic() + 60
+            while sum(map(len, acknowledged)) < 400 and time.monotonic() < deadline:
+                time.sleep(0.01)
+            server.end(signal.SIGKILL)
+            for thread in threads:
+                thread.join()
+            told = sum(map(len, acknowledged))
+            self.assertGreaterEqual(told, 400)
+            client = self.serve(folder=self.folder / f"store{round}").client()
+            for number, names in enumerate(acknowledged):
+                node = "shop" if number % 2 else "other"
+                for name in names:
+                    answer = client.get(f"/pattern/{name}?node_id={node}")[1]
+                    self.assertEqual(answer["pattern"]["status"], "okay", (number, name, told))
+            client.session("shop").teach(["it"], ["goes", "on"])
+
+
+class FullDisk(ServiceCase):
+    def full_until_refused(self, server):
+        """Learns until there is no room; the names that were acknowledged."""
+        session = server.client().session()
+        names = []
+        for i in range(100000):
+            events = [[f"{i} {k} " + os.urandom(300).hex()] for k in range(4)]
+            status, answer = session.client.post(f"{session.path}/observe-sequence", {
+                "observations": [{"strings": event} for event in events], "learn_at_end": True})
+            if status != 200:
+                self.assertIn(status, (500, 503, 507), answer)
+                return names
+            names.append(answer["final_learned_pattern"])
+        self.fail("the disk was never full")
+
+    def still_there(self, client, names):
+        self.assertGreater(len(names), 0)
+        for name in names:
+            answer = client.get(f"/pattern/{name}?node_id=shop")[1]
+            self.assertEqual(answer["pattern"]["status"], "okay")
+
+    def test_refuses_and_keeps_what_it_has(self):
+        mounted = self.folder / "small"
+        mounted.mkdir()
+        done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(mounted)],
+                              capture_output=True, check=False)
+        if done.returncode != 0:
+            self.skipTest(f"no tmpfs can be mounted: {done.stderr.decode().strip()}")
+        self.addCleanup(subprocess.run, ["umount", "-l", str(mounted)], check=False)
+        server = self.serve(folder=mounted / "store")
+        names = self.full_until_refused(server)
+        client = server.client()
+        self.still_there(client, names)
+        self.assertEqual(client.get("/health")[0], 200)
+        server.end()
+        subprocess.run(["mount", "-o", "remount,size=64m", str(mounted)], check=True)
+        client = self.serve(folder=mounted / "store").client()
+        self.still_there(client, names)
+        client.session().teach(["room"], ["again"])
+
+    def test_limited_files(self):
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+
+        server = self.serve(preexec_fn=limit)
+        names = self.full_until_refused(server)
+        self.still_there(server.client(), names)
+        server.end()
+        client = self.serve().client()
+        self.still_there(client, names)
+        client.session().teach(["room"], ["again"])
+
+
+class ReadOnlyPlaces(ServiceCase):
+    def test_no_folder(self):
+        with tempfile.NamedTemporaryFile() as file:
+            with self.assertRaises(AssertionError) as raised:
+                self.serve(folder=f"{file.name}/store")
+        self.assertIn("exit status 1", str(raised.exception))
+
+
+if __name__ == "__main__":
+    unittest.main()
