@@ -81,12 +81,11 @@ Status launch_fused(const Stream& stream, const View& view, const ProductJob& pr
                   [&](const ProductJob& part) { return multiply.launch(stream, &job, &part); });
 }
 
-// Unpacked weights of a small matrix stay in the second-level cache until the library reads them.
-// Where there are few rows of weights and many of x the kernel has little to keep all
-// multiprocessors busy with (docs/measurements/tensors.md).
+// Unpacked weights of a small matrix stay in the second-level cache until the library reads them:
+// with many rows of x that is faster (docs/measurements/tensors.md).
 bool gains_by_wide(const Shape& shape, uint64_t count) {
   constexpr uint64_t kCached = uint64_t{40} << 20;  // bytes
-  return shape.plain_bytes() > kCached && (shape.rows >= 8192 || count <= 64);
+  return shape.plain_bytes() > kCached || count <= 64;
 }
 
 // Bytes that multiply_wide wants; 0 where the GPU has no such kernel.

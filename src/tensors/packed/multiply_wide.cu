@@ -94,8 +94,8 @@ __global__ void __launch_bounds__(F::kThreads, 1)
   }
 }
 
-using Narrow = Form<64, 3, 8>;
-using Broad = Form<128, 3, 6>;
+using Narrow = Form<64, 3, 5>;
+using Broad = Form<128, 3, 4>;
 
 struct Plan {
   uint32_t columns;  // rows of x, rounded up
