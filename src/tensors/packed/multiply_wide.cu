@@ -84,8 +84,9 @@ __global__ void __launch_bounds__(F::kThreads, 1)
   let_others_start();
   if (threadIdx.x >= F::kWorkers) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(F::kCopierRegisters));
-    if (threadIdx.x == F::kWorkers) {
-      Copier<F>(matrix, share, image, shared_address(stages), barriers).run();
+    if (threadIdx.x % kLanes == 0) {
+      const uint32_t copier = (threadIdx.x - F::kWorkers) / kLanes;
+      Copier<F>(matrix, share, image, shared_address(stages), barriers, copier).run();
     }
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(F::kWorkerRegisters));
@@ -94,8 +95,8 @@ __global__ void __launch_bounds__(F::kThreads, 1)
   }
 }
 
-using Narrow = Form<64, 3, 5>;
-using Broad = Form<128, 3, 4>;
+using Narrow = Form<64, 3, 4>;
+using Broad = Form<128, 3, 3>;
 
 struct Plan {
   uint32_t columns;  // rows of x, rounded up
@@ -118,7 +119,7 @@ cudaError_t make_plan(int device, const MatrixJob& matrix, Plan& plan) {
   plan.workers = F::kWorkers;
   plan.tiles = (matrix.columns + kTileColumns - 1) / kTileColumns;
   plan.bands = (matrix.rows + kTileRows * F::kBands - 1) / (kTileRows * F::kBands);
-  const uint64_t units = uint64_t{plan.bands} * plan.tiles;
+  const uint64_t units = uint64_t{plan.bands} * ((plan.tiles + kUnitTiles - 1) / kUnitTiles);
   plan.grid = static_cast<uint32_t>(std::min(units, static_cast<uint64_t>(processors)));
   return error;
 }

@@ -38,10 +38,12 @@ class Worker {
 
   __device__ void run(float* parts, uint32_t* arrivals, bool* is_last) {
     for (uint32_t unit = share_.begin; unit < share_.end;) {
-      const uint32_t band = unit / share_.row_tiles;
-      const uint32_t stop = min(share_.end, (band + 1) * share_.row_tiles);
-      add_up(band, stop - unit);
-      const bool is_whole = stop - unit == share_.row_tiles;
+      const uint32_t band = unit / share_.row_units;
+      const uint32_t stop = min(share_.end, (band + 1) * share_.row_units);
+      const uint32_t first = unit % share_.row_units * kUnitTiles;
+      find_escapes(band);
+      add_up(band, min((stop - unit) * kUnitTiles, share_.row_tiles - first));
+      const bool is_whole = stop - unit == share_.row_units;
       unit = stop;
       if (is_whole || gather(band, parts, arrivals, is_last)) write(band);
     }
@@ -51,44 +53,47 @@ class Worker {
   static constexpr uint32_t kColumns = F::kColumns;
   static constexpr uint32_t kWorkers = F::kWorkers;
 
-  // Two tiles are under way at a time: one is decoded while the other is multiplied.
+  // Two tiles are under way at a time: one is decoded while the other is multiplied. Units have
+  // two.
   __device__ void add_up(uint32_t band, uint32_t tiles) {
+    static_assert(kUnitTiles == 2);
     const uint32_t block = band * F::kBands + warp_;
     factor_ = block * kTileRows < matrix_.rows ? matrix_.factors[block] : 0;
     adds_ = 0;
     Fragment even[4];
     Fragment odd[4];
-    step(even);
-    --tiles;
-    for (; tiles >= 2; tiles -= 2) {
-      step(odd);
+    wait(shared_address(&barriers_.full[stage_]), parity_);
+    step<0>(even);
+    for (--tiles; tiles >= 2; tiles -= 2) {
+      step<1>(odd);
       wait_for_products<1>();
-      release(done_ - 2);
-      step(even);
+      const uint32_t done = stage_;
+      go_on();
+      wait(shared_address(&barriers_.full[stage_]), parity_);
+      step<0>(even);
       wait_for_products<1>();
-      release(done_ - 2);
+      release(done);
     }
-    if (tiles != 0) {
-      step(odd);
-      wait_for_products<1>();
-      release(done_ - 2);
-    }
+    if (tiles != 0) step<1>(odd);
     wait_for_products<0>();
-    release(done_ - 1);
+    release(stage_);
+    go_on();
   }
 
+  // The kTile-th tile of the unit.
+  template <uint32_t kTile>
   __device__ __forceinline__ void step(Fragment (&weights)[4]) {
-    const uint32_t stage = done_ % F::kStages;
-    wait(shared_address(&barriers_.full[stage]), done_ / F::kStages & 1);
-    const uint8_t* const here = stages_ + stage * F::kStageBytes;
+    const uint8_t* const here = stages_ + stage_ * F::kStageBytes;
     const auto* const pieces =
-        reinterpret_cast<const uint4*>(here + F::kImageTile + warp_ * kTileBytes) + lane_;
+        reinterpret_cast<const uint4*>(here + F::kImageUnit +
+                                       (warp_ * kUnitTiles + kTile) * kTileBytes) +
+        lane_;
     const LaneTile tile = {pieces[0], pieces[kLanes], pieces[2 * kLanes]};
     weights[0] = decode_step(tile.low.x, tile.low.y, tile.codes.x, factor_);
     weights[1] = decode_step(tile.low.z, tile.low.w, tile.codes.y, factor_);
     weights[2] = decode_step(tile.high.x, tile.high.y, tile.codes.z, factor_);
     weights[3] = decode_step(tile.high.z, tile.high.w, tile.codes.w, factor_);
-    const uint32_t x = shared_address(here);
+    const uint32_t x = shared_address(here) + kTile * F::kImageTile;
     begin_products();
 #pragma unroll
     for (uint32_t j = 0; j < 4; ++j) {
@@ -98,11 +103,29 @@ class Worker {
       adds_ = 1;
     }
     commit_products();
-    ++done_;
   }
 
-  __device__ void release(uint32_t tile) {
-    if (lane_ == 0) arrive(shared_address(&barriers_.empty[tile % F::kStages]));
+  __device__ __forceinline__ void go_on() {
+    if (++stage_ == F::kStages) {
+      stage_ = 0;
+      parity_ ^= 1;
+    }
+  }
+  __device__ void release(uint32_t stage) {
+    if (lane_ == 0) arrive(shared_address(&barriers_.empty[stage]));
+  }
+
+  // Early, as the tables are far.
+  __device__ void find_escapes(uint32_t band) {
+#pragma unroll
+    for (uint32_t half = 0; half < 2; ++half) {
+      const uint32_t row = row_of(band) + half * kTileRows / 2;
+      begins_[half] = row < matrix_.rows ? matrix_.row_escapes[row] : 0;
+      ends_[half] = row < matrix_.rows ? matrix_.row_escapes[row + 1] : 0;
+    }
+  }
+  __device__ uint32_t row_of(uint32_t band) const {
+    return (band * F::kBands + warp_) * kTileRows + lane_ / 4;
   }
 
   // Leaves this block's part; whether it was the last, and has all of the sum now.
@@ -115,8 +138,8 @@ class Worker {
       own[c * kWorkers + threadIdx.x] =
           make_float4(sums_[4 * c], sums_[4 * c + 1], sums_[4 * c + 2], sums_[4 * c + 3]);
     }
-    const uint32_t first = share_.owner_of(band * share_.row_tiles);
-    const uint32_t last = share_.owner_of((band + 1) * share_.row_tiles - 1);
+    const uint32_t first = share_.owner_of(band * share_.row_units);
+    const uint32_t last = share_.owner_of((band + 1) * share_.row_units - 1);
     __threadfence();
     meet();
     if (threadIdx.x == 0) *is_last = atomicAdd(arrivals + band, 1U) == last - first;
@@ -143,7 +166,7 @@ class Worker {
   __device__ static void meet() { asm volatile("bar.sync 1, %0;" ::"n"(kWorkers) : "memory"); }
 
   __device__ void write(uint32_t band) {
-    const uint32_t row = (band * F::kBands + warp_) * kTileRows + lane_ / 4;
+    const uint32_t row = row_of(band);
     write_row<0>(row);
     write_row<1>(row + kTileRows / 2);
   }
@@ -152,8 +175,8 @@ class Worker {
   template <uint32_t kHalf>
   __device__ void write_row(uint32_t row) {
     if (row >= matrix_.rows) return;
-    const uint32_t begin = matrix_.row_escapes[row];
-    const uint32_t end = matrix_.row_escapes[row + 1];
+    const uint32_t begin = begins_[kHalf];
+    const uint32_t end = ends_[kHalf];
     for (uint32_t at = begin; at < end; ++at) {
       const Escape escape = matrix_.escapes[at];
       const float weight = f32_of(escape.bits);
@@ -191,7 +214,10 @@ class Worker {
   const uint32_t lane_ = threadIdx.x % kLanes;
   const uint32_t warp_ = __shfl_sync(~0U, threadIdx.x / kLanes, 0);
   uint32_t factor_ = 0;
-  uint32_t done_ = 0;  // tiles
+  uint32_t stage_ = 0;
+  uint32_t parity_ = 0;
+  uint32_t begins_[2];  // escapes of the two rows
+  uint32_t ends_[2];
   int adds_ = 0;
   float sums_[kColumns / 2];
 };
