@@ -1,6 +1,6 @@
-// y = x Wᵀ with a packed W, for up to 32 rows of x. A block of threads makes 16 rows of W, whole:
-// its warps share out the tiles, decode them in registers, and add up in shared memory in an order
-// that is always the same.
+// y = x Wᵀ with a packed W, for up to 32 rows of x. A block of threads makes 16 or 32 rows of W,
+// whole: its warps share out the tiles, decode them in registers, and add up in shared memory in an
+// order that is always the same.
 //
 // The kernel may start while the one before it on its stream still runs (programmatic dependent
 // launch): it asks for its first tiles at once, and waits before it reads x or writes y. Packed
@@ -200,20 +200,27 @@ cudaError_t launch(const Gpu& gpu, cudaStream_t stream, const MatrixJob& matrix,
                                   matrix, product);
 }
 
-// Shapes of blocks as measured: many warps where there are few blocks of rows.
+// Shapes of blocks as measured: many warps where there are few blocks of rows. Elsewhere, from nine
+// rows of x on, two row blocks use each x: to load it takes longer than to load weights.
 cudaError_t launch_best(const Gpu& gpu, cudaStream_t stream, const MatrixJob& matrix,
                         const ProductJob& product) {
   const uint32_t blocks = (matrix.rows + kTileRows - 1) / kTileRows;
-  const bool are_few = blocks <= 2 * static_cast<uint32_t>(gpu.processors);
-  if (product.count <= kGroup) {
-    return are_few ? launch<1, 1, 16, 1, 2>(gpu, stream, matrix, product)
-                   : launch<1, 1, 8, 1, 4>(gpu, stream, matrix, product);
+  const auto processors = static_cast<uint32_t>(gpu.processors);
+  const uint32_t groups = (product.count + kGroup - 1) / kGroup;
+  if (blocks <= 2 * processors) {
+    if (groups == 1) return launch<1, 1, 16, 1, 2>(gpu, stream, matrix, product);
+    if (groups == 2) return launch<1, 2, 16, 1, 2>(gpu, stream, matrix, product);
+    if (groups == 3) return launch<1, 3, 8, 1, 2>(gpu, stream, matrix, product);
+    return launch<1, 4, 8, 2, 2>(gpu, stream, matrix, product);
   }
-  if (product.count <= 2 * kGroup) {
-    return are_few ? launch<1, 2, 16, 1, 2>(gpu, stream, matrix, product)
-                   : launch<1, 2, 8, 1, 4>(gpu, stream, matrix, product);
+  if (groups == 1) return launch<1, 1, 8, 1, 4>(gpu, stream, matrix, product);
+  if (groups == 2) return launch<2, 2, 8, 1, 2>(gpu, stream, matrix, product);
+  if (blocks <= 6 * processors) {
+    return groups == 3 ? launch<2, 3, 8, 1, 2>(gpu, stream, matrix, product)
+                       : launch<2, 4, 8, 1, 2>(gpu, stream, matrix, product);
   }
-  return launch<1, 4, 8, 1, 2>(gpu, stream, matrix, product);
+  return groups == 3 ? launch<2, 3, 4, 1, 4>(gpu, stream, matrix, product)
+                     : launch<2, 4, 4, 1, 4>(gpu, stream, matrix, product);
 }
 
 }  // namespace

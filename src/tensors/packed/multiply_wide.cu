@@ -1,4 +1,4 @@
-// y = x Wᵀ with a packed W, for 33 to 128 rows of x on GPUs of compute capability 9.0.
+// y = x Wᵀ with a packed W, for 33 to 256 rows of x on GPUs of compute capability 9.0.
 //
 // A block of threads works on 128 rows of W at a time: two groups of four warps decode tiles in
 // registers, each warp 16 rows, and multiply them asynchronously (wgmma) with x in shared memory.
@@ -65,48 +65,55 @@ __global__ void lay_out(ProductJob product, uint32_t columns, uint4* image, uint
 }
 
 template <typename F>
-__global__ void __launch_bounds__(F::kThreads, 1)
+__global__ void __launch_bounds__(kThreads, 1)
     multiply_wide(const __grid_constant__ MatrixJob matrix,
                   const __grid_constant__ ProductJob product, const uint4* image, float* parts,
                   uint32_t* arrivals) {
   extern __shared__ __align__(128) uint8_t stages[];
   __shared__ __align__(8) Barriers<F::kStages> barriers;
   __shared__ bool is_last;
-  const Share share(matrix, F::kBands);
+  const Share share(matrix);
   if (threadIdx.x == 0) {
     for (uint32_t i = 0; i < F::kStages; ++i) {
       init_barrier(shared_address(&barriers.full[i]), 1);
-      init_barrier(shared_address(&barriers.empty[i]), F::kBands);
+      init_barrier(shared_address(&barriers.empty[i]), kBands);
     }
     publish_barriers();
   }
   __syncthreads();
   let_others_start();
-  if (threadIdx.x >= F::kWorkers) {
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(F::kCopierRegisters));
+  if (threadIdx.x >= kWorkers) {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
     if (threadIdx.x % kLanes == 0) {
-      const uint32_t copier = (threadIdx.x - F::kWorkers) / kLanes;
+      const uint32_t copier = (threadIdx.x - kWorkers) / kLanes;
       Copier<F>(matrix, share, image, shared_address(stages), barriers, copier).run();
     }
   } else {
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(F::kWorkerRegisters));
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
     wait_for_those_before();
     Worker<F>(matrix, product, share, image, stages, barriers).run(parts, arrivals, &is_last);
   }
 }
 
-using Narrow = Form<64, 3, 4>;
-using Broad = Form<128, 3, 3>;
+// Calls call(form) with what was fastest (docs/measurements/tensors.md).
+template <typename Call>
+cudaError_t with_form(const MatrixJob& matrix, uint32_t count, const Call& call) {
+  constexpr uint64_t kLarge = uint64_t{128} << 20;  // weights
+  if (count <= 64) return call(Form<64, 3>());
+  if (count > 192) return call(Form<256, 2>());
+  if (count > 128) return call(Form<192, 2>());
+  return uint64_t{matrix.rows} * matrix.columns >= kLarge ? call(Form<128, 4>())
+                                                          : call(Form<128, 3>());
+}
 
 struct Plan {
   uint32_t columns;  // rows of x, rounded up
-  uint32_t workers;  // threads of a block that multiply
   uint32_t tiles;
   uint32_t bands;
   uint32_t grid;
 
   uint64_t image_bytes() const { return uint64_t{tiles} * columns * kTileColumns * 2; }
-  uint64_t parts_bytes() const { return uint64_t{grid} * 2 * workers * columns / 2 * 4; }
+  uint64_t parts_bytes() const { return uint64_t{grid} * 2 * kWorkers * columns / 2 * 4; }
   uint64_t bytes() const { return image_bytes() + parts_bytes() + bands * sizeof(uint32_t); }
 };
 
@@ -116,9 +123,8 @@ cudaError_t make_plan(int device, const MatrixJob& matrix, Plan& plan) {
   const cudaError_t error =
       cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
   plan.columns = F::kColumns;
-  plan.workers = F::kWorkers;
   plan.tiles = (matrix.columns + kTileColumns - 1) / kTileColumns;
-  plan.bands = (matrix.rows + kTileRows * F::kBands - 1) / (kTileRows * F::kBands);
+  plan.bands = (matrix.rows + kTileRows * kBands - 1) / (kTileRows * kBands);
   const uint64_t units = uint64_t{plan.bands} * ((plan.tiles + kUnitTiles - 1) / kUnitTiles);
   plan.grid = static_cast<uint32_t>(std::min(units, static_cast<uint64_t>(processors)));
   return error;
@@ -166,7 +172,7 @@ cudaError_t launch(int device, cudaStream_t stream, const MatrixJob& matrix,
   error = launch_early(lay_out<F::kColumns>, plan.tiles, F::kColumns * 2, 0, stream, product,
                        matrix.columns, image, arrivals, plan.bands);
   if (error != cudaSuccess) return error;
-  return launch_early(multiply_wide<F>, plan.grid, F::kThreads, F::kStageBytes * F::kStages, stream,
+  return launch_early(multiply_wide<F>, plan.grid, kThreads, F::kStageBytes * F::kStages, stream,
                       matrix, product, image, parts, arrivals);
 }
 
@@ -189,24 +195,24 @@ int hoist_cuda_packed_wide_bytes(int device, void*, const packed::MatrixJob* mat
     if (error != cudaSuccess) return error;
     error = cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
     if (error != cudaSuccess || major != 9 || minor != 0) return error;
-    packed::Plan plan;
-    error = count <= packed::Narrow::kColumns
-                ? packed::make_plan<packed::Narrow>(device, *matrix, plan)
-                : packed::make_plan<packed::Broad>(device, *matrix, plan);
-    if (error == cudaSuccess) *bytes = plan.bytes();
-    return error;
+    return packed::with_form(*matrix, count, [&]<typename F>(F) {
+      packed::Plan plan;
+      const cudaError_t made = packed::make_plan<F>(device, *matrix, plan);
+      if (made == cudaSuccess) *bytes = plan.bytes();
+      return made;
+    });
   });
 }
 
-// product->count: 1…128; `memory`: so many bytes, at a multiple of 256.
+// product->count: 1…256; `memory`: so many bytes, at a multiple of 256.
 int hoist_cuda_packed_multiply_wide(int device, void* stream, const packed::MatrixJob* matrix,
                                     const packed::ProductJob* product, void* memory) {
   return on_device(device, [=] {
     const auto on = static_cast<cudaStream_t>(stream);
     auto* const bytes = static_cast<std::byte*>(memory);
-    return product->count <= packed::Narrow::kColumns
-               ? packed::launch<packed::Narrow>(device, on, *matrix, *product, bytes)
-               : packed::launch<packed::Broad>(device, on, *matrix, *product, bytes);
+    return packed::with_form(*matrix, product->count, [&]<typename F>(F) {
+      return packed::launch<F>(device, on, *matrix, *product, bytes);
+    });
   });
 }
 

@@ -15,20 +15,6 @@ __device__ void multiply_group(float (&d)[kColumns / 2], const Fragment& weights
                                int adds);
 
 template <>
-__device__ __forceinline__ void multiply_group<32>(float (&d)[16], const Fragment& weights,
-                                                   uint64_t x, int adds) {
-  asm volatile(
-      "{.reg .pred p; setp.ne.b32 p, %21, 0; wgmma.mma_async.sync.aligned.m64n32k16.f32.bf16.bf16 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
-      "}, {%16, %17, %18, %19}, %20, p, 1, 1, 0;}"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]),
-        "+f"(d[7]), "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]),
-        "+f"(d[14]), "+f"(d[15])
-      : "r"(weights.pairs[0]), "r"(weights.pairs[1]), "r"(weights.pairs[2]), "r"(weights.pairs[3]),
-        "l"(x), "r"(adds));
-}
-
-template <>
 __device__ __forceinline__ void multiply_group<64>(float (&d)[32], const Fragment& weights,
                                                    uint64_t x, int adds) {
   asm volatile(

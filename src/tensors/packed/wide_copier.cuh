@@ -15,21 +15,19 @@ constexpr uint32_t kPieces = 8;  // of a tile's columns: words 8 q + p of each l
 constexpr uint32_t kUnitTiles = 2;
 constexpr uint32_t kCopiers = 4;  // warps whose first thread copies
 
-// What a block of threads works on. kColumns: rows of x, rounded up. kGroups: of four warps that
-// multiply; a warp has a row block. kStages: units of all these that are copied ahead.
-template <uint32_t kColumnsOfX, uint32_t kGroups, uint32_t kStagesAhead>
+constexpr uint32_t kBands = 8;  // row blocks that a block of threads works on: one for each warp
+constexpr uint32_t kWorkers = kBands * kLanes;
+constexpr uint32_t kThreads = kWorkers + kCopiers * kLanes;
+
+// kColumnsOfX: rows of x, rounded up. kStagesAhead: units that are copied ahead. Few are best: with
+// more the first x comes late, behind the weights that were asked for before it.
+template <uint32_t kColumnsOfX, uint32_t kStagesAhead>
 struct Form {
   static constexpr uint32_t kColumns = kColumnsOfX;
   static constexpr uint32_t kStages = kStagesAhead;
-  static constexpr uint32_t kBands = kGroups * 4;
-  static constexpr uint32_t kWorkers = kBands * kLanes;
-  static constexpr uint32_t kThreads = kWorkers + kCopiers * kLanes;
   static constexpr uint32_t kImageTile = kColumns * kTileColumns * 2;  // bytes of x for one tile
   static constexpr uint32_t kImageUnit = kUnitTiles * kImageTile;
   static constexpr uint32_t kStageBytes = kImageUnit + kBands * kUnitTiles * kTileBytes;
-  // Registers of a thread that multiplies, and of one that copies: 65536 in all.
-  static constexpr uint32_t kWorkerRegisters = kGroups == 2 ? 232 : kGroups == 3 ? 160 : 112;
-  static constexpr uint32_t kCopierRegisters = kGroups == 2 ? 40 : 32;
 };
 
 // What all blocks of threads share out: band by band, unit by unit.
@@ -40,11 +38,11 @@ struct Share {
   uint32_t begin;
   uint32_t end;
 
-  __device__ Share(const MatrixJob& matrix, uint32_t bands)
+  __device__ explicit Share(const MatrixJob& matrix)
       : row_tiles((matrix.columns + kTileColumns - 1) / kTileColumns),
         row_units((row_tiles + kUnitTiles - 1) / kUnitTiles) {
     const uint32_t blocks = (matrix.rows + kTileRows - 1) / kTileRows;
-    units = (blocks + bands - 1) / bands * row_units;
+    units = (blocks + kBands - 1) / kBands * row_units;
     begin = first_of(blockIdx.x);
     end = first_of(blockIdx.x + 1);
   }
@@ -111,10 +109,10 @@ class Copier {
   // The first thread says how much will come for the stage from all.
   __device__ void copy_tiles(uint32_t stage, uint32_t unit) const {
     const uint32_t blocks = (matrix_.rows + kTileRows - 1) / kTileRows;
-    const uint32_t block = unit / share_.row_units * F::kBands;
+    const uint32_t block = unit / share_.row_units * kBands;
     const uint32_t tile = unit % share_.row_units * kUnitTiles;
     const uint32_t tiles = tiles_from(tile);
-    const uint32_t bands = min(F::kBands, blocks - block);
+    const uint32_t bands = min(kBands, blocks - block);
     if (first_ == 0) expect_bytes(full(stage), tiles * (F::kImageTile + bands * kTileBytes));
     const uint4* from = lane_tile(matrix_, block + first_, tile, 0);
     const uint64_t next = uint64_t{kCopiers} * share_.row_tiles * kTilePieces;

@@ -51,13 +51,12 @@ class Worker {
 
  private:
   static constexpr uint32_t kColumns = F::kColumns;
-  static constexpr uint32_t kWorkers = F::kWorkers;
 
   // Two tiles are under way at a time: one is decoded while the other is multiplied. Units have
   // two.
   __device__ void add_up(uint32_t band, uint32_t tiles) {
     static_assert(kUnitTiles == 2);
-    const uint32_t block = band * F::kBands + warp_;
+    const uint32_t block = band * kBands + warp_;
     factor_ = block * kTileRows < matrix_.rows ? matrix_.factors[block] : 0;
     adds_ = 0;
     Fragment even[4];
@@ -125,7 +124,7 @@ class Worker {
     }
   }
   __device__ uint32_t row_of(uint32_t band) const {
-    return (band * F::kBands + warp_) * kTileRows + lane_ / 4;
+    return (band * kBands + warp_) * kTileRows + lane_ / 4;
   }
 
   // Leaves this block's part; whether it was the last, and has all of the sum now.
