@@ -8,7 +8,7 @@ _hoist_commands() {
   case $1 in
     "") echo "run top options doctor learn-program version help tune explain container match px graph tensors records bench sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat" ;;
     "container") echo "info verify repair" ;;
-    "match") echo "build query learn delete show sync stats verify repair dedup grep bench" ;;
+    "match") echo "build query learn delete show sync stats verify repair dedup grep serve bench" ;;
     "px") echo "check run build emit fmt" ;;
     "graph") echo "show run canon eval" ;;
     "tensors") echo "pack unpack info verify repair bench" ;;
@@ -45,6 +45,7 @@ _hoist_options() {
     "match repair") echo "--help -o --output --force --json" ;;
     "match dedup") echo "--help --threshold --format --scorer --no-sort --jsonl" ;;
     "match grep") echo "--help --scorer --threshold -k --top -r --recursive -i --ignore-case -v --invert-match -c --count -n --line-number -H --with-filename --no-filename -A --after-context -B --before-context -C --context --color --json" ;;
+    "match serve") echo "--help --listen --threads --tls-certificate --tls-key --tokens --origin --config --sessions --session-ttl --fixed-ttl --durability --device --max-connections --max-requests --max-rate --max-sessions --max-memory --grace --json" ;;
     "match bench") echo "--help --patterns --length --symbols --device --json" ;;
     "px") echo "--help" ;;
     "px check") echo "--help --json" ;;
@@ -117,6 +118,23 @@ _hoist_values() {
     "match grep -B" | "match grep --before-context") echo "@text" ;;
     "match grep -C" | "match grep --context") echo "@text" ;;
     "match grep --color") echo "auto always never" ;;
+    "match serve --listen") echo "@text" ;;
+    "match serve --threads") echo "@text" ;;
+    "match serve --tls-certificate") echo "@file" ;;
+    "match serve --tls-key") echo "@file" ;;
+    "match serve --tokens") echo "@file" ;;
+    "match serve --origin") echo "@text" ;;
+    "match serve --config") echo "@file" ;;
+    "match serve --sessions") echo "memory durable" ;;
+    "match serve --session-ttl") echo "@text" ;;
+    "match serve --durability") echo "batch sync" ;;
+    "match serve --device") echo "auto cpu cuda:0" ;;
+    "match serve --max-connections") echo "@text" ;;
+    "match serve --max-requests") echo "@text" ;;
+    "match serve --max-rate") echo "@text" ;;
+    "match serve --max-sessions") echo "@text" ;;
+    "match serve --max-memory") echo "@text" ;;
+    "match serve --grace") echo "@text" ;;
     "match bench --patterns") echo "@text" ;;
     "match bench --length") echo "@text" ;;
     "match bench --symbols") echo "@text" ;;
@@ -202,6 +220,7 @@ _hoist_arguments() {
     "match repair") echo "@folder" ;;
     "match dedup") echo "@file" ;;
     "match grep") echo "@text" ;;
+    "match serve") echo "@text" ;;
     "px check") echo "@file" ;;
     "px run") echo "@file" ;;
     "px build") echo "@file" ;;

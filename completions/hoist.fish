@@ -1,6 +1,6 @@
 # Fish completion for hoist(1). Written by scripts/command-table: change src/cli or that script.
 
-set -g __hoist_paths 'run' 'top' 'options' 'doctor' 'learn-program' 'version' 'help' 'tune' 'explain' 'container' 'container info' 'container verify' 'container repair' 'match' 'match build' 'match query' 'match learn' 'match delete' 'match show' 'match sync' 'match stats' 'match verify' 'match repair' 'match dedup' 'match grep' 'match bench' 'px' 'px check' 'px run' 'px build' 'px emit' 'px fmt' 'graph' 'graph show' 'graph run' 'graph canon' 'graph eval' 'tensors' 'tensors pack' 'tensors unpack' 'tensors info' 'tensors verify' 'tensors repair' 'tensors bench' 'records' 'records encode' 'records append' 'records decode' 'records convert' 'records columns' 'records info' 'records verify' 'records repair' 'records bench' 'bench' 'sort' 'md5sum' 'sha1sum' 'sha224sum' 'sha256sum' 'sha384sum' 'sha512sum' 'b2sum' 'cksum' 'gzip' 'gunzip' 'zcat'
+set -g __hoist_paths 'run' 'top' 'options' 'doctor' 'learn-program' 'version' 'help' 'tune' 'explain' 'container' 'container info' 'container verify' 'container repair' 'match' 'match build' 'match query' 'match learn' 'match delete' 'match show' 'match sync' 'match stats' 'match verify' 'match repair' 'match dedup' 'match grep' 'match serve' 'match bench' 'px' 'px check' 'px run' 'px build' 'px emit' 'px fmt' 'graph' 'graph show' 'graph run' 'graph canon' 'graph eval' 'tensors' 'tensors pack' 'tensors unpack' 'tensors info' 'tensors verify' 'tensors repair' 'tensors bench' 'records' 'records encode' 'records append' 'records decode' 'records convert' 'records columns' 'records info' 'records verify' 'records repair' 'records bench' 'bench' 'sort' 'md5sum' 'sha1sum' 'sha224sum' 'sha256sum' 'sha384sum' 'sha512sum' 'b2sum' 'cksum' 'gzip' 'gunzip' 'zcat'
 set -g __hoist_engines sort md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum gzip gunzip zcat
 set -g __hoist_run_values --ops --verify
 
@@ -148,6 +148,7 @@ complete -c hoist -n '__hoist_is "match"' -a verify -d 'Compare memory, snapshot
 complete -c hoist -n '__hoist_is "match"' -a repair -d 'Make a new index of what is whole in a damaged one'
 complete -c hoist -n '__hoist_is "match"' -a dedup -d 'Print all pairs of lines that are alike'
 complete -c hoist -n '__hoist_is "match"' -a grep -d 'Print the lines of files that resemble a line'
+complete -c hoist -n '__hoist_is "match"' -a serve -d 'Serve indexes over HTTP, with KATO\'s interface'
 complete -c hoist -n '__hoist_is "match"' -a bench -d 'Measure learning, queries, sync and opening'
 complete -c hoist -n '__hoist_is "match"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "match build"' -s h -l help -d 'Print this help message and exit'
@@ -220,6 +221,26 @@ complete -c hoist -n '__hoist_is "match grep"' -s B -l before-context -x -d 'Pri
 complete -c hoist -n '__hoist_is "match grep"' -s C -l context -x -d 'Both'
 complete -c hoist -n '__hoist_is "match grep"' -l color -x -a 'auto always never' -d 'Colour what a line has in common with PATTERN'
 complete -c hoist -n '__hoist_is "match grep"' -l json -d 'Print an object a line, with the similarity'
+complete -c hoist -n '__hoist_is "match serve"' -s h -l help -d 'Print this help message and exit'
+complete -c hoist -n '__hoist_is "match serve"' -l listen -x -d 'HOST:PORT, [::1]:PORT, unix:PATH, or systemd; several times for several'
+complete -c hoist -n '__hoist_is "match serve"' -l threads -x -d 'Threads that answer'
+complete -c hoist -n '__hoist_is "match serve"' -l tls-certificate -r -F -d 'PEM file; then it speaks TLS'
+complete -c hoist -n '__hoist_is "match serve"' -l tls-key -r -F -d 'The certificate\'s private key, PEM'
+complete -c hoist -n '__hoist_is "match serve"' -l tokens -r -F -d 'File of tokens, one a line; then every request must bring one'
+complete -c hoist -n '__hoist_is "match serve"' -l origin -x -d 'Let pages of this origin ask from a browser (CORS); * is all'
+complete -c hoist -n '__hoist_is "match serve"' -l config -r -F -d 'JSON file with the sessions\' defaults, such as {"recall_threshold": 0.2}'
+complete -c hoist -n '__hoist_is "match serve"' -l sessions -x -a 'memory durable' -d 'durable: they survive a restart'
+complete -c hoist -n '__hoist_is "match serve"' -l session-ttl -x -d 'Seconds that a session lives after its last request'
+complete -c hoist -n '__hoist_is "match serve"' -l fixed-ttl -d 'A session\'s time runs out whether it is used or not'
+complete -c hoist -n '__hoist_is "match serve"' -l durability -x -a 'batch sync' -d 'batch: what was answered survives kill -9; sync: a power cut, too'
+complete -c hoist -n '__hoist_is "match serve"' -l device -x -a 'auto cpu cuda:0' -d 'Where patterns are searched: cpu, cuda:N, or auto: a GPU once it pays'
+complete -c hoist -n '__hoist_is "match serve"' -l max-connections -x -d 'Connections at once'
+complete -c hoist -n '__hoist_is "match serve"' -l max-requests -x -d 'Requests being answered at once; more get 503'
+complete -c hoist -n '__hoist_is "match serve"' -l max-rate -x -d 'Requests a second of one address; more get 429 (0: any)'
+complete -c hoist -n '__hoist_is "match serve"' -l max-sessions -x -d 'Sessions at once'
+complete -c hoist -n '__hoist_is "match serve"' -l max-memory -x -d 'Memory of a node\'s index; more patterns get 507'
+complete -c hoist -n '__hoist_is "match serve"' -l grace -x -d 'Seconds that requests have to finish when it ends'
+complete -c hoist -n '__hoist_is "match serve"' -l json -d 'Say where it listens as JSON'
 complete -c hoist -n '__hoist_is "match bench"' -s h -l help -d 'Print this help message and exit'
 complete -c hoist -n '__hoist_is "match bench"' -l patterns -x -d 'Number of patterns'
 complete -c hoist -n '__hoist_is "match bench"' -l length -x -d 'Symbols in each pattern'

@@ -222,6 +222,7 @@ _hoist_match() {
     'repair:Make a new index of what is whole in a damaged one'
     'dedup:Print all pairs of lines that are alike'
     'grep:Print the lines of files that resemble a line'
+    'serve:Serve indexes over HTTP, with KATO'\''s interface'
     'bench:Measure learning, queries, sync and opening'
   )
   _arguments -C \
@@ -244,6 +245,7 @@ _hoist_match() {
         repair) _hoist_match_repair ;;
         dedup) _hoist_match_dedup ;;
         grep) _hoist_match_grep ;;
+        serve) _hoist_match_serve ;;
         bench) _hoist_match_bench ;;
       esac
       ;;
@@ -391,6 +393,32 @@ _hoist_match_grep() {
     --json'[Print an object a line, with the similarity]' \
     '1:PATTERN: ' \
     '*:FILE:_files'
+}
+
+_hoist_match_serve() {
+  _arguments -s -S \
+    '(-h --help)'-h'[Print this help message and exit]' \
+    '(-h --help)'--help'[Print this help message and exit]' \
+    '*'--listen='[HOST\:PORT, \[\:\:1\]\:PORT, unix\:PATH, or systemd; several times for several]:ADDRESS: ' \
+    --threads='[Threads that answer]:N: ' \
+    --tls-certificate='[PEM file; then it speaks TLS]:FILE:_files' \
+    --tls-key='[The certificate'\''s private key, PEM]:FILE:_files' \
+    --tokens='[File of tokens, one a line; then every request must bring one]:FILE:_files' \
+    '*'--origin='[Let pages of this origin ask from a browser (CORS); * is all]:ORIGIN: ' \
+    --config='[JSON file with the sessions'\'' defaults, such as {"recall_threshold"\: 0.2}]:FILE:_files' \
+    --sessions='[durable\: they survive a restart]:WHERE:(memory durable)' \
+    --session-ttl='[Seconds that a session lives after its last request]:SECONDS: ' \
+    --fixed-ttl'[A session'\''s time runs out whether it is used or not]' \
+    --durability='[batch\: what was answered survives kill -9; sync\: a power cut, too]:HOW:(batch sync)' \
+    --device='[Where patterns are searched\: cpu, cuda\:N, or auto\: a GPU once it pays]:DEVICE:(auto cpu cuda\:0)' \
+    --max-connections='[Connections at once]:N: ' \
+    --max-requests='[Requests being answered at once; more get 503]:N: ' \
+    --max-rate='[Requests a second of one address; more get 429 (0\: any)]:N: ' \
+    --max-sessions='[Sessions at once]:N: ' \
+    --max-memory='[Memory of a node'\''s index; more patterns get 507]:SIZE: ' \
+    --grace='[Seconds that requests have to finish when it ends]:SECONDS: ' \
+    --json'[Say where it listens as JSON]' \
+    '1:FOLDER: '
 }
 
 _hoist_match_bench() {

@@ -9,6 +9,7 @@ import random
 import re
 import shutil
 import struct
+import subprocess
 import tempfile
 import unittest
 import zipfile
@@ -176,6 +177,8 @@ class Examples(unittest.TestCase):
         (folder / "huge.txt").write_text("".join(f"{random.random()}\n" for _ in range(1000)))
         (folder / "patterns.jsonl").write_text('[["shoe"],["sock"],["hat"]]\n[["a"],["b"]]\n')
         (folder / "log.txt").write_text("a b c\njumps over a lazy fox\n")
+        (folder / "tokens.txt").write_text("of sixteen bytes and more\n")
+        (folder / "tokens.txt").chmod(0o600)
         (folder / "carts.jsonl").write_text('[["shoe"],["hat"]]\n')
         (folder / "paragraphs.txt").write_text("a b c d e\na b c d f\nx y z\n")
         safetensors(folder / "model.safetensors", [64, 100])
@@ -203,7 +206,22 @@ class Examples(unittest.TestCase):
             (folder / f"{name}.npy").write_bytes(b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) +
                                                  header + bytes(4000))
 
+    def serves(self, line, folder):
+        """A service says where it listens, and ends when it is told to; at any free port here."""
+        words = line.split()
+        if "--listen" in words:
+            words[words.index("--listen") + 1] = "127.0.0.1:0"
+        else:
+            words += ["--listen", "127.0.0.1:0"]
+        with subprocess.Popen(words, cwd=folder, env=self.env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as server:
+            said = server.stdout.readline()
+            server.terminate()
+            self.assertEqual(server.wait(60), 0, (line, said))
+        self.assertIn(b"listens on", said, line)
+
     def passes(self, line, folder):
+        if line.startswith("hoist match serve "):
+            return self.serves(line, folder)
         done = run("sh", "-c", line, cwd=folder, env=self.env)
         self.assertEqual(done.returncode, 0, (line, done.stderr))
 

@@ -176,7 +176,7 @@ class MatchCommand(unittest.TestCase):
              "metadata": None}])
         self.assertEqual(self.ok("show", self.index, name, "mine"), (
             f"name       {name}\nline       shoe sock\nevents     [[\"shoe\"], [\"sock\"]]\n"
-            'frequency  3\nemotives   [{"joy": 0.5}, {"joy": 1}]\nmetadata   {"k":[1]}\n\n'
+            'frequency  3\nemotives   [{"joy": 0.5}, {"joy": 1.0}]\nmetadata   {"k":[1]}\n\n'
             'name       mine\nevents     [["a", "b"], ["c d"]]\nfrequency  1\n'))
         status, out, err = tool("show", self.index, "none", "mine", "--json")
         self.assertEqual((status, [one["name"] for one in json.loads(out)]), (1, ["mine"]))

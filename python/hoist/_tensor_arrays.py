@@ -116,21 +116,22 @@ class ArrayLoader:
         self,
         wanted: Wanted,
         at_once: bool = False,
-        group_bytes: int = _GROUP_BYTES,
+        group_bytes: Optional[int] = None,
         ahead: bool = False,
     ) -> Iterator[LoadedTensor]:
         """In their order; names of the same tensor get it once. On a GPU those that are loaded
         together share a piece of its memory: all of them if `at_once`, else `group_bytes` of the
-        file at a time. With `ahead` one more group is loaded while the caller works on one."""
+        file (512 MiB) at a time. With `ahead` one more group is loaded while the caller works on
+        one."""
         shared = self.file.shared
         if not shared:
-            yield from self._load_each(wanted, at_once, group_bytes, ahead)
+            yield from self._load_each(wanted, at_once, group_bytes or _GROUP_BYTES, ahead)
             return
         names: Dict[Tuple[str, Optional[float]], List[str]] = {}
         for name, target in wanted:
             names.setdefault((shared.get(name, name), target), []).append(name)
         of_each = iter(names.values())
-        for loaded in self._load_each(list(names), at_once, group_bytes, ahead):
+        for loaded in self._load_each(list(names), at_once, group_bytes or _GROUP_BYTES, ahead):
             for name in next(of_each):
                 yield loaded._replace(name=name)
             del loaded  # not kept while the next ones are loaded

@@ -314,7 +314,7 @@ int main(int argc, char** argv) {
   add_repair(app, status);
   add_dedup(app, status);
   add_grep(app, status);
-  add_bench(app, status);
   add_serve(app, status, argv + 1);
+  add_bench(app, status);
   return run_tool(app, argc, argv, [&] { return status; });
 }

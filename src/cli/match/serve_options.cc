@@ -13,9 +13,7 @@ constexpr const char* kExamples =
     "again.\n\n"
     "Examples:\n"
     "  hoist match serve shop\n"
-    "  hoist match serve /var/lib/hoist-match --listen 0.0.0.0:8000 --tokens tokens.txt \\\n"
-    "      --tls-certificate cert.pem --tls-key key.pem --sessions durable\n"
-    "  curl -X POST localhost:8000/sessions -d '{\"node_id\": \"shop\"}'";
+    "  hoist match serve shop --listen 0.0.0.0:8000 --tokens tokens.txt --sessions durable";
 
 void add_network(CLI::App& command, ServeOptions& options) {
   net::HttpServerOptions& server = options.server;

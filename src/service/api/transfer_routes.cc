@@ -19,6 +19,7 @@ namespace {
 using Request = const net::HttpRequest&;
 
 constexpr size_t kMostLine = 16 << 20;
+constexpr uint64_t kManyPatterns = 1000;
 
 // Lines of a body that comes in pieces.
 class BodyLines {
@@ -77,6 +78,10 @@ net::HttpResponse import(Node& node, net::HttpBodyReader body) {
     if (!record) return refused(record.error());
     if (Status done = node.learn(*record); !done) return refused(done.error());
     ++learned;
+  }
+  // Otherwise the last of many patterns would be scanned one by one until the next sync by itself.
+  if (const std::shared_ptr<match::Index> index = node.index(); index && learned >= kManyPatterns) {
+    if (Status synced = index->sync(); !synced) return refused(synced.error());
   }
   return json_response({{"status", "okay"}, {"node_id", node.id()}, {"patterns_learned", learned}});
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "service/monitoring/facts_json.h"
 #include "service/monitoring/time_text.h"
 
 #ifndef HOIST_VERSION
@@ -60,28 +61,6 @@ double mean_of_last_minute(const Monitor& monitor) {
          static_cast<double>(now.count - samples.front().requests);
 }
 
-Json processors(const ServiceFacts& facts) {
-  const SystemTime now = std::chrono::system_clock::now();
-  Json list = Json::array();
-  for (const NodeFacts& node : facts.nodes) {
-    list.push_back({{"processor_id", node.node},
-                    {"node_id", node.node},
-                    {"created_at", iso_time(node.opened)},
-                    {"last_accessed", iso_time(node.last_used)},
-                    {"access_count", node.uses},
-                    {"idle_seconds", unix_time(now) - unix_time(node.last_used)},
-                    {"patterns", node.patterns},
-                    {"recent_patterns", node.recent_patterns},
-                    {"symbols", node.symbols},
-                    {"memory_bytes", node.memory},
-                    {"syncs", node.syncs},
-                    {"last_sync_seconds", node.last_sync_seconds},
-                    {"last_sync_error", node.last_sync_error},
-                    {"device", node.device}});
-  }
-  return {{"total_processors", facts.nodes.size()}, {"processors", std::move(list)}};
-}
-
 Json sessions(const Monitor& monitor, const ServiceFacts& facts) {
   return {
       {"total_created", facts.sessions_created},
@@ -98,13 +77,6 @@ Json performance(const Monitor& monitor, const Sample& latest) {
           {"total_errors", latest.errors},
           {"error_rate", static_cast<double>(latest.errors) / count},
           {"average_response_time", mean_of_last_minute(monitor)}};
-}
-
-Json resources(const Sample& latest) {
-  return {{"cpu_percent", latest.system.cpu_percent},
-          {"memory_percent", latest.system.memory_percent},
-          {"disk_percent", latest.system.disk_percent},
-          {"resident_bytes", latest.system.resident_bytes}};
 }
 
 // The reference asks three databases; here the index of each node is what they are together.
@@ -183,7 +155,7 @@ Json status_json(const Monitor& monitor) {
           {"base_processor_id", "hoist"},
           {"uptime_seconds", monitor.uptime_seconds()},
           {"sessions", sessions(monitor, facts)},
-          {"processors", processors(facts)},
+          {"processors", processors_json(facts)},
           {"version", HOIST_VERSION}};
 }
 
@@ -199,14 +171,14 @@ Json metrics_json(const Monitor& monitor) {
   return {{"timestamp", unix_time(std::chrono::system_clock::now())},
           {"sessions", sessions(monitor, facts)},
           {"performance", performance(monitor, latest)},
-          {"resources", resources(latest)},
+          {"resources", resources_json(latest)},
           {"databases", databases(latest)},
           {"rates",
            {{"requests_per_second", requests},
             {"requests_per_minute", requests * 60},
             {"errors_per_minute", errors * 60},
             {"sessions_per_minute", created * 60}}},
-          {"processor_manager", processors(facts)},
+          {"processor_manager", processors_json(facts)},
           {"uptime_seconds", monitor.uptime_seconds()},
           {"active_sessions", facts.sessions}};
 }
@@ -220,13 +192,13 @@ Json stats_json(const Monitor& monitor, std::chrono::minutes span) {
   Json current = health_json(monitor);
   return {{"time_range_minutes", span.count()},
           {"timestamp", unix_time(std::chrono::system_clock::now())},
-          {"processor_manager", processors(facts)},
+          {"processor_manager", processors_json(facts)},
           {"current_status", std::move(current)},
           {"time_series", std::move(series)},
           {"summary",
            {{"sessions", sessions(monitor, facts)},
             {"performance", performance(monitor, latest)},
-            {"resources", resources(latest)},
+            {"resources", resources_json(latest)},
             {"databases", databases(latest)}}}};
 }
 
@@ -286,41 +258,6 @@ Json concurrency_json(const Monitor& monitor, unsigned threads) {
       {"configuration", {{"workers", 1}, {"threads", threads}, {"max_requests", "unlimited"}}},
       {"recommendations", std::move(advice)},
       {"timestamp", iso_time(std::chrono::system_clock::now())}};
-}
-
-Json live_json(const Monitor& monitor) {
-  const ServiceFacts facts = monitor.facts();
-  const std::vector<Sample> samples = monitor.samples(std::chrono::minutes(2));
-  Json works = Json::array();
-  for (size_t i = 0; i < kWorks; ++i) {
-    const auto work = static_cast<Work>(i);
-    const LatencyHistogram::Counts counts = monitor.latencies(work);
-    works.push_back({{"work", name(work)},
-                     {"count", counts.count},
-                     {"p50", counts.quantile(0.5)},
-                     {"p95", counts.quantile(0.95)},
-                     {"p99", counts.quantile(0.99)}});
-  }
-  Json times = Json::array(), requests = Json::array(), predict = Json::array();
-  for (size_t i = 1; i < samples.size(); ++i) {
-    times.push_back(unix_time(samples[i].time));
-    requests.push_back(samples[i].requests - samples[i - 1].requests);
-    predict.push_back({samples[i].predict_p50, samples[i].predict_p99});
-  }
-  return {{"uptime_seconds", monitor.uptime_seconds()},
-          {"version", HOIST_VERSION},
-          {"sessions", facts.sessions},
-          {"connections", facts.connections},
-          {"under_way", monitor.under_way()},
-          {"failed", monitor.latest().failed},
-          {"resources", resources(monitor.latest())},
-          {"works", std::move(works)},
-          {"nodes", processors(facts)["processors"]},
-          {"fallbacks", monitor.fallbacks()},
-          {"samples",
-           {{"time", std::move(times)},
-            {"requests", std::move(requests)},
-            {"predict", std::move(predict)}}}};
 }
 
 }  // namespace hoist::service
