@@ -2,7 +2,7 @@
 //
 // A block of threads works on 128 rows of W at a time: two groups of four warps decode tiles in
 // registers, each warp 16 rows, and multiply them asynchronously (wgmma) with x in shared memory.
-// One more thread copies tiles and x ahead. Blocks share out the tiles of the whole matrix evenly;
+// Four more threads copy tiles and x ahead. Blocks share out the tiles of the whole matrix evenly;
 // where one begins or ends within a sum, it leaves its part in memory, and the last to arrive adds
 // up the parts in their order.
 #include <cuda_runtime.h>
