@@ -137,7 +137,7 @@ void add_transfer_routes(net::HttpRouter& router, const Api& api) {
       });
   router.add("GET", "/nodes/{node}/patterns",
              [api](net::HttpRequest request, net::HttpReply reply) {
-               const auto node = api.nodes.get(request.parameters.at(0));
+               const auto node = api.nodes.look(request.parameters.at(0));
                if (!node) return reply.send(error_response(node.error()));
                const auto writer = std::make_shared<net::HttpBodyWriter>();
                net::HttpResponse response = {.content_type = "application/jsonl"};

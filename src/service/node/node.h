@@ -110,7 +110,9 @@ class Node {
   Node(std::string id, const NodeOptions& options, SideStore& store)
       : id_(std::move(id)), options_(options), store_(store) {}
   std::shared_ptr<Contents> contents() const;
-  Result<std::shared_ptr<match::Index>> open_index(uint64_t number, bool create) const;
+  Result<std::shared_ptr<match::Index>> open_index(uint64_t number) const;
+  Result<std::shared_ptr<match::Index>> make_index(uint64_t number) const;
+  Result<std::shared_ptr<match::Index>> open_index_at(const std::string& path, bool create) const;
   Result<std::shared_ptr<match::Index>> index_to_learn_in(Contents& contents);
 
   std::string folder(uint64_t number) const;
