@@ -120,6 +120,40 @@ TEST_F(ServiceTest, OnlySoManyNodesAreOpenAndNothingIsLost) {
   check(1);
 }
 
+TEST_F(ServiceTest, WhoOnlyLooksMakesNoNode) {
+  start();
+  const auto nobody = std::pair<std::string, std::string>("node_id", "nobody");
+  EXPECT_EQ(json("GET", "/symbols/stats", {}, {nobody})["symbols"], Json::object());
+  EXPECT_EQ(json("GET", "/symbols/affinity", {}, {nobody})["affinities"], Json::object());
+  EXPECT_EQ(json("GET", "/symbols/a/affinity", {}, {nobody})["node_id"], "nobody");
+  EXPECT_EQ(json("GET", "/pattern/x", {}, {nobody})["pattern"]["status"], "error");
+  EXPECT_EQ(ask("DELETE", "/pattern/x", {}, {nobody}).status, 404);
+  const Json bulk = {{"node_id", "nobody"}, {"states", {{{"a"}, {"b"}}}}};
+  EXPECT_EQ(json("POST", "/predictions", bulk)["count"], 1);
+  EXPECT_EQ(ask("GET", "/symbols/stats", {}, {{"node_id", ""}}).status, 400);
+  EXPECT_TRUE(service_->nodes().all().empty());
+  // One that is there is found, open or not.
+  const std::string id = session();
+  observe_all(id, {{"a"}, {"b"}});
+  learn(id);
+  start();
+  EXPECT_EQ(json("GET", "/symbols/stats", {}, {{"node_id", "node"}})["symbols"].size(), 2U);
+}
+
+// As kill -9 leaves an index whose first pattern is being learned.
+TEST_F(ServiceTest, AnIndexThatWasNotMadeToItsEndIsInNobodysWay) {
+  std::filesystem::create_directories(folder_ + "/unfinished/1/store");
+  const std::string id = session();
+  observe_all(id, {{"a"}, {"b"}});
+  const std::string name = learn(id);
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/unfinished/1"));
+  std::filesystem::create_directories(folder_ + "/unfinished/2/store");
+  start();
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/unfinished"));
+  EXPECT_EQ(json("GET", "/pattern/" + name, {}, {{"node_id", "node"}})["pattern"]["status"],
+            "okay");
+}
+
 TEST_F(ServiceTest, NumbersBeyondADoublesRangeAreRefusedOrStayAtItsEnd) {
   const std::string id = session(), observe = "/sessions/" + id + "/observe";
   for (const char* number : {"nan", "inf", "-Infinity", "1e999"}) {
@@ -178,6 +212,11 @@ TEST(SessionDefaults, AreReplacedWholeWhileSessionsAreAsked) {
   EXPECT_FALSE(SessionConfig::set_defaults({{"recall_threshold", 2}}).empty());
   EXPECT_EQ(SessionConfig().recall_threshold(), 0.1);
   EXPECT_EQ(SessionConfig().max_predictions(), 7U);
+  EXPECT_TRUE(
+      SessionConfig::set_defaults({{"max_predictions", nullptr}, {"rank_sort_algo", nullptr}})
+          .empty());
+  EXPECT_EQ(SessionConfig().max_predictions(), 100U);
+  EXPECT_EQ(SessionConfig().rank(), match::RankKey::potential);
   EXPECT_TRUE(SessionConfig::set_defaults(Json::object()).empty());
   EXPECT_EQ(SessionConfig().max_predictions(), 100U);
 }

@@ -117,7 +117,7 @@ void add_bulk_routes(net::HttpRouter& router, const Api& api) {
                           BodyFaults faults;
                           const auto bulk = read_bulk(request.body, faults);
                           if (!bulk) return faults.response();
-                          const auto node = api.nodes.get(bulk->node);
+                          const auto node = api.nodes.look(bulk->node);
                           if (!node) return error_response(node.error());
                           return predict_bulk(**node, *bulk);
                         });

@@ -104,17 +104,24 @@ net::HttpResponse forget(Request request, Node& node) {
 }  // namespace
 
 void add_node_routes(net::HttpRouter& router, const Api& api) {
-  const auto add = [&](const char* method, const char* path,
-                       std::function<net::HttpResponse(Request, Node&)> answer) {
-    api.add(router, Work::other, method, path, [api, answer = std::move(answer)](Request request) {
-      const auto node = api.nodes.get(node_of(request));
+  using NodeAnswer = std::function<net::HttpResponse(Request, Node&)>;
+  const auto for_node = [api](NodeAnswer answer) -> Api::Answer {
+    return [api, answer = std::move(answer)](Request request) {
+      const auto node = api.nodes.look(node_of(request));
       return node ? answer(request, **node) : error_response(node.error());
-    });
+    };
+  };
+  const auto add = [&](const char* method, const char* path, NodeAnswer answer) {
+    api.add(router, Work::other, method, path, for_node(std::move(answer)));
+  };
+  // Of all symbols there may be many.
+  const auto add_long = [&](const char* path, NodeAnswer answer) {
+    api.add_in_background(router, Work::other, "GET", path, for_node(std::move(answer)));
   };
   add("GET", "/pattern/{name}", pattern);
   add("DELETE", "/pattern/{name}", forget);
-  add("GET", "/symbols/stats", symbol_stats);
-  add("GET", "/symbols/affinity", all_affinities);
+  add_long("/symbols/stats", symbol_stats);
+  add_long("/symbols/affinity", all_affinities);
   add("GET", "/symbols/{symbol}/affinity", affinity);
   add("GET", "/percept-data", [](Request, const Node& node) {
     return json_response({{"percept_data", Json::object()},

@@ -102,12 +102,6 @@ void export_patterns(const Node& node, net::HttpBodyWriter writer) {
   if (goes_on && writer.write(piece)) writer.finish();
 }
 
-net::HttpResponse busy() {
-  net::HttpResponse response = detail(503, "Too much waits already: try again");
-  response.headers.push_back({"retry-after", "1"});
-  return response;
-}
-
 }  // namespace
 
 void Api::add_in_background(net::HttpRouter& router, Work work, const char* method,
@@ -137,7 +131,7 @@ void add_transfer_routes(net::HttpRouter& router, const Api& api) {
       });
   router.add("GET", "/nodes/{node}/patterns",
              [api](net::HttpRequest request, net::HttpReply reply) {
-               const auto node = api.nodes.get(request.parameters.at(0));
+               const auto node = api.nodes.look(request.parameters.at(0));
                if (!node) return reply.send(error_response(node.error()));
                const auto writer = std::make_shared<net::HttpBodyWriter>();
                net::HttpResponse response = {.content_type = "application/jsonl"};

@@ -48,7 +48,31 @@ std::shared_ptr<match::Index> Node::index() const {
   return contents_->index;
 }
 
-Result<std::shared_ptr<match::Index>> Node::open_index(uint64_t number, bool create) const {
+Result<std::shared_ptr<match::Index>> Node::open_index(uint64_t number) const {
+  return open_index_at(folder(number), false);
+}
+
+// Elsewhere first: a folder in its place has an index that was made to its end, whenever the
+// process ended.
+Result<std::shared_ptr<match::Index>> Node::make_index(uint64_t number) const {
+  const std::string parent = options_.folder + kUnfinished;
+  const std::string unfinished = fmt::format("{}/{}", parent, number);
+  std::error_code error;
+  std::filesystem::remove_all(unfinished, error);
+  std::filesystem::create_directories(parent, error);
+  if (auto made = open_index_at(unfinished, true); !made) {
+    std::filesystem::remove_all(unfinished, error);
+    return made.error();
+  }
+  std::filesystem::rename(unfinished, folder(number), error);
+  if (error) {
+    return fail(ErrorCode::io, fmt::format("cannot make {}: {}", folder(number), error.message()));
+  }
+  return open_index(number);
+}
+
+Result<std::shared_ptr<match::Index>> Node::open_index_at(const std::string& path,
+                                                          bool create) const {
   match::IndexOptions options;
   options.create = create;
   // Vectors' symbols stay before strings, each sorted by itself.
@@ -56,7 +80,7 @@ Result<std::shared_ptr<match::Index>> Node::open_index(uint64_t number, bool cre
   options.durability = options_.durability;
   options.max_memory = options_.max_memory;
   options.device = options_.device;
-  auto index = match::Index::open(folder(number), options);
+  auto index = match::Index::open(path, options);
   if (!index) return index.error();
   return std::shared_ptr<match::Index>(*std::move(index));
 }
@@ -69,15 +93,9 @@ Result<std::unique_ptr<Node>> Node::open(std::string id, uint64_t number,
   if (Status read = node->read_back(*contents); !read) return read.error();
   std::error_code ignored;
   if (std::filesystem::exists(node->folder(number), ignored)) {
-    auto index = node->open_index(number, false);
-    if (index) {
-      contents->index = *std::move(index);
-    } else if (index.error().code == ErrorCode::not_found) {
-      // The first pattern could not be written whole: nothing of it was acknowledged.
-      std::filesystem::remove_all(node->folder(number), ignored);
-    } else {
-      return index.error();
-    }
+    auto index = node->open_index(number);
+    if (!index) return index.error();
+    contents->index = *std::move(index);
   }
   node->contents_ = std::move(contents);
   return node;
@@ -120,12 +138,8 @@ Status Node::read_back(Contents& contents) const {
 Result<std::shared_ptr<match::Index>> Node::index_to_learn_in(Contents& contents) {
   const std::lock_guard lock(mutex_);
   if (contents.index != nullptr) return contents.index;
-  auto made = open_index(contents.number, true);
-  if (!made) {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder(contents.number), ignored);
-    return made.error();
-  }
+  auto made = make_index(contents.number);
+  if (!made) return made.error();
   contents.index = *std::move(made);
   return contents.index;
 }

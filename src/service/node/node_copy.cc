@@ -120,7 +120,7 @@ Result<uint64_t> Node::restore(uint64_t number,
       const auto record = parse_pattern_line(**line);
       if (!record) return damaged(fmt::format("line {}: {}", patterns + 2, record.error().message));
       if (fresh->index == nullptr) {
-        auto made = open_index(number, true);
+        auto made = make_index(number);
         if (!made) return made.error();
         fresh->index = *std::move(made);
         if (Status begun = fresh->index->begin_bulk(); !begun) return begun.error();

@@ -14,6 +14,14 @@ namespace {
 
 constexpr size_t kMostName = 1024;  // characters
 
+Status check_name(const std::string& id) {
+  const auto characters = static_cast<size_t>(
+      std::count_if(id.begin(), id.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+  if (!id.empty() && characters <= kMostName && is_utf8(id)) return {};
+  return fail(ErrorCode::invalid_argument,
+              fmt::format("a node's name has 1 to {} characters of UTF-8", kMostName));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Nodes>> Nodes::open(const NodeOptions& options, SideStore& store) {
@@ -38,6 +46,7 @@ Result<std::unique_ptr<Nodes>> Nodes::open(const NodeOptions& options, SideStore
 
 void Nodes::remove_left_over(const std::vector<uint64_t>& known) const {
   std::error_code error;
+  std::filesystem::remove_all(options_.folder + kUnfinished, error);
   for (const auto& entry : std::filesystem::directory_iterator(options_.folder + "/nodes", error)) {
     const auto number = number_of_folder(entry.path().filename().string());
     if (!number || std::find(known.begin(), known.end(), *number) != known.end()) continue;
@@ -46,13 +55,19 @@ void Nodes::remove_left_over(const std::vector<uint64_t>& known) const {
   }
 }
 
+Result<std::shared_ptr<Node>> Nodes::look(const std::string& id) {
+  if (Status named = check_name(id); !named) return named.error();
+  const auto stored = store_.get(keys::kNode + id);
+  if (!stored) return stored.error();
+  if (*stored) return get(id);
+  constexpr uint64_t kNobodys = 0;
+  auto empty = Node::open(id, kNobodys, options_, store_);
+  if (!empty) return empty.error();
+  return std::shared_ptr<Node>(*std::move(empty));
+}
+
 Result<std::shared_ptr<Node>> Nodes::get(const std::string& id) {
-  const auto characters = static_cast<size_t>(
-      std::count_if(id.begin(), id.end(), [](char c) { return (c & 0xc0) != 0x80; }));
-  if (id.empty() || characters > kMostName || !is_utf8(id)) {
-    return fail(ErrorCode::invalid_argument,
-                fmt::format("a node's name has 1 to {} characters of UTF-8", kMostName));
-  }
+  if (Status named = check_name(id); !named) return named.error();
   Turn turn;
   const auto find = [&]() -> std::shared_ptr<Node> {
     const auto found = nodes_.find(id);

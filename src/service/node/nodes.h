@@ -20,6 +20,8 @@ class Nodes {
 
   // Opens or makes it. A node that nobody has learned in takes no folder.
   Result<std::shared_ptr<Node>> get(const std::string& id);
+  // For whoever only looks: one that nobody made is empty, and is not made.
+  Result<std::shared_ptr<Node>> look(const std::string& id);
   // Those that are open, by name.
   std::vector<std::shared_ptr<Node>> all() const;
   Status clear(Node& node);

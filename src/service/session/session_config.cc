@@ -204,6 +204,11 @@ SessionConfig::Faults SessionConfig::set_defaults(const Json& updates) {
   Json values = built_in();
   Faults faults = update_values(values, updates);
   if (!faults.empty()) return faults;
+  // null is the built-in default here, too.
+  const Json own = built_in();
+  for (const auto& [name, value] : own.items()) {
+    if (!values.contains(name)) values[name] = value;
+  }
   Defaults& all = shared_defaults();
   const std::lock_guard lock(all.mutex);
   all.values = std::make_shared<const Json>(std::move(values));
