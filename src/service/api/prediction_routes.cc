@@ -56,9 +56,8 @@ void predict_now(const Api& api, Request request, net::HttpReply reply) {
   Asked asked = what_is_asked(*session);
   if (!takes_long(asked)) return reply.send(answer(**node, asked));
   const auto kept = std::make_shared<net::HttpReply>(std::move(reply));
-  const bool runs = api.background.run([node = *node, asked = std::move(asked), kept] {
-    kept->send(answer(*node, asked));
-  });
+  const bool runs = api.background.run(
+      [node = *node, asked = std::move(asked), kept] { kept->send(answer(*node, asked)); });
   if (!runs) kept->send(busy());
 }
 
@@ -95,11 +94,11 @@ net::HttpResponse cognition_data(const Api& api, Session& session) {
 }  // namespace
 
 void add_prediction_routes(net::HttpRouter& router, const Api& api) {
-  router.add("GET", "/sessions/{id}/predictions",
-             api.monitor.watch(Work::predict, [api](net::HttpRequest request,
-                                                    net::HttpReply reply) {
-               predict_now(api, request, std::move(reply));
-             }));
+  router.add(
+      "GET", "/sessions/{id}/predictions",
+      api.monitor.watch(Work::predict, [api](net::HttpRequest request, net::HttpReply reply) {
+        predict_now(api, request, std::move(reply));
+      }));
   api.add_for_session(router, Work::other, "GET", "/sessions/{id}/cognition-data",
                       [api](Request, Shared session) { return cognition_data(api, *session); });
 }
