@@ -3,6 +3,7 @@
 import importlib
 from typing import Any, Optional
 
+from hoist._packed_direct import has_forward_derivatives
 from hoist._packed_fallback import constant
 from hoist.errors import Unsupported
 
@@ -20,7 +21,7 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
         input = input.to(torch.bfloat16)
         bias = None if bias is None else bias.to(torch.bfloat16)
     is_plain = input.dtype != torch.bfloat16 or (bias is not None and bias.dtype != torch.bfloat16)
-    if weight.exact_like is not None or is_plain:
+    if weight.exact_like is not None or is_plain or has_forward_derivatives():
         # PyTorch itself says which other types it takes.
         return functional.linear(input, weight.unpack(), bias)
     return torch.ops.hoist.packed_linear(input, weight.packed_memory, bias, *weight.form())

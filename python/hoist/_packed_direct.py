@@ -150,6 +150,9 @@ class Matrix:
         )
         return out
 
+    def is_of(self, packed: Any) -> bool:
+        return self._packed is packed
+
     def unpack(self) -> Optional[Any]:
         if not self._serves(self._packed):
             return None
@@ -166,5 +169,10 @@ def is_possible() -> bool:
         or _included().raw_repr() not in _NOTHING_LOOKS_ON
         or _is_profiled()
         or _has_autocast()
-        or _forward_ad._current_level >= 0
+        or has_forward_derivatives()
     )
+
+
+def has_forward_derivatives() -> bool:
+    """Whether values carry tangents, as in `torch.func.jvp`: the operators have no rule for them."""
+    return bool(_forward_ad._current_level >= 0)

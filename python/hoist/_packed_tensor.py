@@ -85,9 +85,11 @@ class PackedTensor(torch.Tensor):  # type: ignore[misc]
         """For calls that go past PyTorch's dispatcher; None where something looks at operators."""
         if not _packed_direct.is_possible():
             return None
-        if self._matrix is None:
-            self._matrix = _packed_direct.matrix_of(self._packed, *self.form())
-        return self._matrix
+        matrix, packed = self._matrix, self._packed
+        # Another thread may have replaced the weights since: a matrix of others is made anew.
+        if matrix is None or not matrix.is_of(packed):
+            matrix = self._matrix = _packed_direct.matrix_of(packed, *self.form())
+        return matrix
 
     def form(self) -> Tuple[int, int, int]:
         """What the operators of `hoist._packed_ops` want besides the bytes."""

@@ -4,6 +4,8 @@ import asyncio
 import difflib
 import hashlib
 import logging
+import os
+import subprocess
 import sys
 import types
 
@@ -390,3 +392,40 @@ def test_settings_of_the_environment():
          "HOIST_KATO_MAX_MEMORY": "1000", "HOIST_KATO_SYNC_PATTERNS": "7",
          "HOIST_KATO_SYNC_INTERVAL": "9", "HOIST_KATO_REFRESH": "0.5"}
     ) == Settings(False, "a*", "cpu", 1000, 7, 9, 0.5)
+
+
+STAND_IN = {
+    "searches/pattern_search.py": "class PatternSearcher:\n"
+    "    async def causalBeliefAsync(self): pass\n    def causalBelief(self): pass\n"
+    "    def clearPatternsFromRAM(self): pass\n    def delete_pattern(self): pass\n",
+    "workers/pattern_processor.py": "class PatternProcessor:\n"
+    "    def learn(self): pass\n    async def predictPattern(self): pass\n"
+    "    async def finalize_training(self): pass\n",
+    "representations/prediction.py": "class Prediction(dict): pass\n",
+    "storage/redis_writer.py": "class RedisWriter: pass\n",
+}
+
+
+def launch(folder, *arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "hoist.kato", *arguments],
+        env={**os.environ, "PYTHONPATH": f"{folder}{os.pathsep}{os.environ['PYTHONPATH']}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_launcher(tmp_path):
+    for path, text in STAND_IN.items():
+        (tmp_path / "kato" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "kato" / path).write_text(text)
+    (tmp_path / "app.py").write_text(
+        "import sys, hoist.kato\nprint(__name__, hoist.kato.installed(), sys.argv[1:])\n"
+    )
+    assert launch(tmp_path, "app", "--port", "1").stdout == "__main__ True ['--port', '1']\n"
+    assert launch(tmp_path).returncode == 2
+    assert "hoist.kato" in launch(tmp_path, "--help").stdout
+    without = tmp_path / "empty"
+    without.mkdir()
+    assert "No module named 'kato'" in launch(without, "app").stderr

@@ -213,3 +213,23 @@ def test_another_gpu_than_the_current_one():
     packed = tensors.PackedTensor.pack(weights)
     y = F.linear(random_x("cuda:1", 2, COLUMNS), packed)
     assert y.device == weights.device and torch.allclose(y.float(), F.linear(random_x("cuda:1", 2, COLUMNS), weights).float(), rtol=2e-2, atol=2e-2)
+
+
+def test_forward_derivatives_are_those_of_plain_weights(device):
+    weights = torch.randn(24, 40, dtype=torch.bfloat16, device=device)
+    packed = tensors.PackedTensor.pack(weights)
+    x = torch.randn(3, 40, dtype=torch.bfloat16, device=device)
+    given = torch.func.jvp(lambda x: torch.nn.functional.linear(x, packed), (x,), (x,))
+    wanted = torch.func.jvp(lambda x: torch.nn.functional.linear(x, weights), (x,), (x,))
+    assert torch.equal(given[1], wanted[1])
+    assert given[1].abs().max() > 0
+
+
+def test_a_matrix_of_earlier_weights_is_not_used(device):
+    first, second = (torch.randn(16, 32, dtype=torch.bfloat16, device=device) for _ in range(2))
+    packed = tensors.PackedTensor.pack(first)
+    packed.unpack()
+    stale = packed._matrix
+    packed.copy_(second)
+    packed._matrix = stale  # as a thread that was slower than another
+    assert torch.equal(packed.unpack(), second)

@@ -35,12 +35,16 @@ std::vector<std::string> split(std::string_view line, char delimiter) {
 
 bool is_number_or_date(std::string_view text) { return is_json_number(text) || date_form(text); }
 
-// Words that are all different, and none of them a number.
-bool may_be_header(const std::vector<std::string>& fields) {
+// Words that are all different, and none of them a number. A file whose name says CSV may name some
+// columns by years, and one by nothing: pandas writes its index so.
+bool may_be_header(const std::vector<std::string>& fields, bool is_named) {
   std::unordered_set<std::string_view> seen;
-  return std::all_of(fields.begin(), fields.end(), [&](const std::string& field) {
-    return !field.empty() && !is_number_or_date(field) && seen.insert(field).second;
-  });
+  size_t words = 0;
+  for (const std::string& field : fields) {
+    if (!seen.insert(field).second) return false;
+    words += static_cast<size_t>(!field.empty() && !is_number_or_date(field));
+  }
+  return is_named ? words > 0 : words == fields.size();
 }
 
 // As programs name columns: user_id.
@@ -89,7 +93,7 @@ class HeaderVote {
 // Whether the first row names the columns of the others. Where they do not say: `unless_not`.
 bool has_header(const CsvRows& rows, char delimiter, bool unless_not) {
   const std::vector<std::string> head = split(rows[0], delimiter);
-  if (head.size() > kMaxColumns || !may_be_header(head)) return false;
+  if (head.size() > kMaxColumns || !may_be_header(head, unless_not)) return false;
   std::vector<HeaderVote> votes(head.size());
   for (size_t i = 1; i < rows.size(); ++i) {
     const std::vector<std::string> fields = split(rows[i], delimiter);

@@ -97,7 +97,9 @@ std::optional<Dialect> dialect_of_name(std::string_view file) {
   if (end == "jsonl" || end == "ndjson") return Dialect{.format = Format::json};
   if (end == "csv") return Dialect{.format = Format::csv};
   if (end == "tsv") return Dialect{.format = Format::csv, .delimiter = '\t'};
-  if (end == "lt" || end == "lts" || end == "ltu") return Dialect{.format = Format::pairs};
+  if (end == "lt" || end == "lts" || end == "ltu") {
+    return Dialect{.format = Format::pairs, .pairs_form = std::string(end)};
+  }
   if (end == "sym") return Dialect{.format = Format::symbolic};
   return std::nullopt;
 }
@@ -138,6 +140,7 @@ Dialect dialect_of(std::string_view text, const Known& known) {
       csv.find_header(dialect, is_named_csv);
     }
   }
+  if (dialect.format == Format::pairs && by_name) dialect.pairs_form = by_name->pairs_form;
   if (dialect.format != Format::csv) return dialect;
   // The names of the columns are those of the first row, where that is not empty.
   const bool begins_empty = text.starts_with('\n') || text.starts_with("\r\n");

@@ -8,7 +8,8 @@ namespace hoist::records {
 std::string encode_dialect(const Dialect& dialect) {
   container::CborWriter out;
   const bool is_long = dialect.header_rows != 1 && !dialect.names.empty();
-  out.map(uint64_t{3} + (dialect.header_lost ? 1 : 0) + (is_long ? 1 : 0));
+  const bool has_form = !dialect.pairs_form.empty();
+  out.map(uint64_t{3} + (dialect.header_lost ? 1 : 0) + (is_long ? 1 : 0) + (has_form ? 1 : 0));
   out.text("format");
   out.text(name(dialect.format));
   out.text("delimiter");
@@ -24,6 +25,10 @@ std::string encode_dialect(const Dialect& dialect) {
   if (is_long) {
     out.text("header rows");
     out.number(uint64_t{dialect.header_rows});
+  }
+  if (has_form) {
+    out.text("pairs form");
+    out.text(dialect.pairs_form);
   }
   return out.result();
 }
@@ -53,6 +58,9 @@ Result<Dialect> decode_dialect(container::Bytes metadata) {
       }
     } else if (key == "header lost") {
       dialect.header_lost = in.number() != 0;
+    } else if (key == "pairs form") {
+      const std::string_view form = in.text();
+      if (form == "lt" || form == "lts" || form == "ltu") dialect.pairs_form = form;
     } else if (key == "header rows") {
       const uint64_t rows = in.number();
       if (rows == 0 || rows > kMaxRows) in.refuse();

@@ -36,7 +36,8 @@ struct Dialect {
   std::vector<std::string> names = {};  // csv: the header's fields; empty: there is no header
   uint32_t header_rows = 1;             // csv: lines of the header: its fields may hold line feeds
   bool starts_with_header = false;      // csv: this text begins with the header
-  bool header_lost = false;  // of a file: its first row is none, for that was not to be repaired
+  bool header_lost = false;     // of a file: its first row is none, for that was not to be repaired
+  std::string pairs_form = {};  // pairs: "lt", "lts" or "ltu" where the file's name said so
 };
 
 enum class ColumnKind : uint8_t {

@@ -12,6 +12,7 @@
 
 #include "base/test_seed.h"
 #include "match/vocabulary/pattern.h"
+#include "service/origins.h"
 #include "service/service_testing.h"
 #include "service/session/python_text.h"
 #include "service/session/session_record.h"
@@ -385,6 +386,34 @@ TEST_F(ServiceTest, WhatIsLearnedIsInTheNextPrediction) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(json("GET", "/status")["processors"]["processors"][0]["patterns"], 100);
+}
+
+TEST(Origins, OnlyTheServersOwnPagesAndAllowedOnesMayChangeThings) {
+  const auto refused = [](const Origins& origins, const char* method, const char* origin,
+                          const char* host, bool upgrade = false) {
+    net::HttpRequest request;
+    request.method = method;
+    if (*origin != 0) request.headers.push_back({"origin", origin});
+    request.headers.push_back({"host", host});
+    if (upgrade) request.headers.push_back({"upgrade", "websocket"});
+    return origins.check(request).has_value();
+  };
+  const Origins none({}, false);
+  EXPECT_FALSE(refused(none, "POST", "", "127.0.0.1:8000"));  // no browser
+  EXPECT_FALSE(refused(none, "POST", "http://127.0.0.1:8000", "127.0.0.1:8000"));
+  EXPECT_FALSE(refused(none, "POST", "http://localhost:8000", "localhost:8000"));
+  EXPECT_FALSE(refused(none, "GET", "https://evil.example", "127.0.0.1:8000"));
+  EXPECT_TRUE(refused(none, "GET", "https://evil.example", "127.0.0.1:8000", true));
+  EXPECT_TRUE(refused(none, "POST", "https://evil.example", "127.0.0.1:8000"));
+  EXPECT_TRUE(refused(none, "DELETE", "null", "127.0.0.1:8000"));
+  EXPECT_TRUE(refused(none, "POST", "http://127.0.0.1:9000", "127.0.0.1:8000"));
+  // A name of somebody else's that leads here.
+  EXPECT_TRUE(refused(none, "POST", "http://evil.example:8000", "evil.example:8000"));
+  EXPECT_TRUE(refused(none, "POST", "http://localhost.evil.example", "localhost.evil.example"));
+  EXPECT_FALSE(refused(Origins({}, true), "POST", "https://shop.example", "shop.example"));
+  EXPECT_FALSE(refused(Origins({"https://a.example"}, false), "POST", "https://a.example", "b"));
+  EXPECT_TRUE(refused(Origins({"https://a.example"}, false), "POST", "https://b.example", "b"));
+  EXPECT_FALSE(refused(Origins({"*"}, false), "POST", "https://b.example", "x"));
 }
 
 TEST(PythonText, IsAsPythonWritesIt) {

@@ -20,6 +20,7 @@
 #include "cli/report.h"
 #include "cli/tool.h"
 #include "net/http/server.h"
+#include "service/origins.h"
 #include "service/tokens.h"
 
 namespace hoist::cli {
@@ -65,14 +66,10 @@ void attend(const ServeOptions& options, service::Service& service, service::Tok
   }
 }
 
-void allow_origin(const ServeOptions& options, const net::HttpExchange& exchange,
+void allow_origin(const service::Origins& origins, const net::HttpExchange& exchange,
                   net::HttpResponse& response) {
-  if (exchange.origin.empty()) return;
-  const auto& origins = options.origins;
-  const bool all = std::find(origins.begin(), origins.end(), "*") != origins.end();
-  if (!all && std::find(origins.begin(), origins.end(), exchange.origin) == origins.end()) return;
-  response.headers.push_back(
-      {"access-control-allow-origin", all ? "*" : std::string(exchange.origin)});
+  if (exchange.origin.empty() || !origins.is_allowed(exchange.origin)) return;
+  response.headers.push_back({"access-control-allow-origin", std::string(exchange.origin)});
   response.headers.push_back({"vary", "origin"});
   if (exchange.method != "OPTIONS") return;
   response.headers.push_back({"access-control-allow-methods", "GET, POST, DELETE"});
@@ -112,16 +109,16 @@ int serve(ServeOptions& options) {
   }
   if (!options.token_file.empty()) {
     if (Status loaded = tokens.load(options.token_file); !loaded) return report(loaded.error());
-    options.server.check = [&tokens](const net::HttpRequest& request) {
-      return tokens.check(request);
-    };
   }
-  if (!options.origins.empty()) {
-    options.server.on_response = [&options](const net::HttpExchange& exchange,
-                                            net::HttpResponse& response) {
-      allow_origin(options, exchange, response);
-    };
-  }
+  const service::Origins origins(options.origins, !options.token_file.empty());
+  options.server.check = [&](const net::HttpRequest& request) {
+    auto refused = origins.check(request);
+    if (!refused && !options.token_file.empty()) refused = tokens.check(request);
+    return refused;
+  };
+  options.server.on_response = [&](const net::HttpExchange& exchange, net::HttpResponse& response) {
+    allow_origin(origins, exchange, response);
+  };
   auto service = service::Service::open(options.service);
   if (!service) return report(service.error());
   net::HttpRouter router;

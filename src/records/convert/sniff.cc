@@ -87,6 +87,9 @@ Result<TextDialect> dialect_of_records(const Dialect& dialect, std::string_view 
                          .delimiter = dialect.delimiter,
                          .has_header = !dialect.names.empty()};
     case Format::pairs:
+      if (dialect.pairs_form == "lt") return TextDialect{.form = TextForm::lt};
+      if (dialect.pairs_form == "lts") return TextDialect{.form = TextForm::lts};
+      if (dialect.pairs_form == "ltu") return TextDialect{.form = TextForm::ltu};
       return TextDialect{.form = pairs_form_of(first)};
     case Format::symbolic:
       return TextDialect{.form = TextForm::sym};

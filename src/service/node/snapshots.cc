@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <openssl/evp.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <ctime>
@@ -39,10 +41,10 @@ bool is_name(std::string_view name) {
 }  // namespace
 
 std::string Snapshots::node_folder(const std::string& node) const {
+  std::array<unsigned char, 32> digest = {};
+  EVP_Digest(node.data(), node.size(), digest.data(), nullptr, EVP_sha256(), nullptr);
   std::string name;
-  for (const char c : node) name += fmt::format("{:02x}", static_cast<unsigned char>(c));
-  // A folder's name has at most 255 bytes: a longer one goes on below.
-  for (size_t at = 200; at < name.size(); at += 201) name.insert(at, "/");
+  for (const unsigned char byte : digest) name += fmt::format("{:02x}", byte);
   return fmt::format("{}/snapshots/{}", folder_, name);
 }
 

@@ -1,6 +1,6 @@
 // Copies of nodes in files, FOLDER/snapshots/NODE/NAME.jsonl, made and restored while others learn.
 //
-// A snapshot is there whole or not at all. NODE is the node's name in hexadecimal.
+// A snapshot is there whole or not at all. NODE is the SHA-256 of the node's name.
 #pragma once
 
 #include <cstdint>

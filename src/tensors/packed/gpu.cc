@@ -13,9 +13,6 @@
 namespace hoist::tensors::packed {
 namespace {
 
-// Rows of x that one launch of multiply_wide takes.
-constexpr uint32_t kMostWide = 128;
-
 using device::Buffer;
 using device::Kernel;
 using device::Stream;
@@ -81,12 +78,12 @@ Status launch_fused(const Stream& stream, const View& view, const ProductJob& pr
                   [&](const ProductJob& part) { return multiply.launch(stream, &job, &part); });
 }
 
-// Unpacked weights of a small matrix stay in the second-level cache until the library reads them.
-// Where there are few rows of weights and many of x the kernel has little to keep all
-// multiprocessors busy with (docs/measurements/tensors.md).
+// With many rows of x the library gains more than unpacking costs, first of small matrices: their
+// unpacked weights stay in the second-level cache (docs/measurements/tensors.md).
 bool gains_by_wide(const Shape& shape, uint64_t count) {
-  constexpr uint64_t kCached = uint64_t{40} << 20;  // bytes
-  return shape.plain_bytes() > kCached && (shape.rows >= 8192 || count <= 64);
+  constexpr uint64_t kMiB = 1 << 20;
+  if (count <= 64) return true;
+  return shape.plain_bytes() > (count <= 192 ? 40 : 256) * kMiB;
 }
 
 // Bytes that multiply_wide wants; 0 where the GPU has no such kernel.
@@ -94,7 +91,7 @@ Result<uint64_t> wide_bytes(const Stream& stream, const View& view, uint64_t cou
   if (count > kMostFusedWide || view.shape.columns == 0) return uint64_t{0};
   const MatrixJob job = job_of(view);
   uint64_t bytes = 0;
-  const auto rows = static_cast<uint32_t>(std::min<uint64_t>(count, kMostWide));
+  const auto rows = static_cast<uint32_t>(count);
   if (Status found = find_wide_bytes.launch(stream, &job, rows, &bytes); !found) {
     return found.error();
   }
@@ -106,9 +103,7 @@ Status launch_wide(const Stream& stream, const View& view, const ProductJob& pro
   Result<Buffer> memory = Buffer::allocate(stream, bytes);
   if (!memory) return memory.error();
   const MatrixJob job = job_of(view);
-  return in_parts(product, kMostWide, [&](const ProductJob& part) {
-    return multiply_wide.launch(stream, &job, &part, memory->data());
-  });
+  return multiply_wide.launch(stream, &job, &product, memory->data());
 }
 
 uint64_t factors_bytes(const Shape& shape) { return shape.row_blocks() * sizeof(uint32_t); }

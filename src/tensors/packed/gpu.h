@@ -55,7 +55,7 @@ Status unpack_rows_on_gpu(const device::Stream& stream, const View& view, const 
 // device's pool for x and for parts of sums. Of more the matrix is unpacked into memory from the
 // pool, and the library multiplies.
 inline constexpr uint64_t kMostFused = 32;
-inline constexpr uint64_t kMostFusedWide = 128;
+inline constexpr uint64_t kMostFusedWide = 256;
 
 // As matmul(). Results are the same for the same operands, shapes and kind of GPU. Where
 // the library multiplies they are cuBLASLt's (`unavailable` without it), and the bias and the
@@ -65,7 +65,7 @@ inline constexpr uint64_t kMostFusedWide = 128;
 // weights must not be written by a kernel that lets others start early (programmatic dependent
 // launch). What writes them here does not.
 //
-// `wide` prefers, for 33 to 128 rows of x, the kernel that reads packed weights alone, whether it
+// `wide` prefers, for 33 to 256 rows of x, the kernel that reads packed weights alone, whether it
 // is faster or not; without it the faster way is taken.
 enum class Way : uint8_t { fastest, wide };
 Status matmul_on_gpu(const device::Stream& stream, const View& view, const Operands& operands,

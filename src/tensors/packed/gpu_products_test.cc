@@ -6,25 +6,43 @@
 namespace hoist::tensors::packed {
 namespace {
 
-class PackedGpuProducts : public PackedGpu {};
+class PackedGpuProducts : public PackedGpu {
+ protected:
+  void check(const TestMatrix& matrix, uint64_t count, std::mt19937_64& random) {
+    const OnGpu packed = packed_on_gpu(matrix);
+    const TestProduct product(matrix, count, static_cast<uint32_t>(random() % kActivations),
+                              random);
+    SCOPED_TRACE(product.name());
+    const Buffer x = on_gpu(product.x());
+    const Buffer bias = on_gpu(product.bias());
+    const std::vector<uint16_t> y = written(count * matrix.rows, [&](uint16_t* out) {
+      return matmul_on_gpu(
+          *stream_, packed.view,
+          {data<uint16_t>(x), count, matrix.columns, out, matrix.rows,
+           product.has_bias() ? data<uint16_t>(bias) : nullptr, product.activation()});
+    });
+    product.check(y);
+  }
+};
 
 TEST_F(PackedGpuProducts, ProductsAreThoseOfThePlainWeights) {
   std::mt19937_64 random(test_seed());
   for (const TestMatrix& matrix : test_matrices()) {
-    const OnGpu packed = packed_on_gpu(matrix);
     for (const uint64_t count : {1, 3, 8, 9, 16, 17, 25, 32}) {
-      const TestProduct product(matrix, count, static_cast<uint32_t>(random() % kActivations),
-                                random);
-      SCOPED_TRACE(product.name());
-      const Buffer x = on_gpu(product.x());
-      const Buffer bias = on_gpu(product.bias());
-      const std::vector<uint16_t> y = written(count * matrix.rows, [&](uint16_t* out) {
-        return matmul_on_gpu(
-            *stream_, packed.view,
-            {data<uint16_t>(x), count, matrix.columns, out, matrix.rows,
-             product.has_bias() ? data<uint16_t>(bias) : nullptr, product.activation()});
-      });
-      product.check(y);
+      check(matrix, count, random);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+// Where there are many row blocks, two are made together; here one is left over.
+TEST_F(PackedGpuProducts, TallMatrices) {
+  std::mt19937_64 random(test_seed());
+  for (const uint32_t rows : {4260, 12680}) {
+    TestMatrix matrix = {"tall", rows, 200, gaussian(size_t{rows} * 200, random)};
+    for (size_t i = 0; i < matrix.weights.size(); i += 501) matrix.weights[i] = 0x1234;
+    for (const uint64_t count : {2, 9, 16, 20, 32}) {
+      check(matrix, count, random);
       if (HasFatalFailure()) return;
     }
   }
@@ -153,21 +171,25 @@ class PackedGpuManyRows : public PackedGpu {
 TEST_F(PackedGpuManyRows, ProductsAreThoseOfThePlainWeights) {
   std::mt19937_64 random(test_seed());
   for (const TestMatrix& matrix : test_matrices()) {
-    for (const uint64_t count : {33, 64, 65, 100, 129, 300}) {
+    for (const uint64_t count : {33, 64, 65, 100, 129, 193, 256, 300}) {
       check(matrix, count, random);
       if (HasFatalFailure() || IsSkipped()) return;
     }
   }
 }
 
-// Blocks of threads have whole sums, and parts of others.
+// Blocks of threads have whole sums, and parts of others; rows of an even and an odd number of
+// tiles.
 TEST_F(PackedGpuManyRows, LargeProducts) {
   std::mt19937_64 random(test_seed());
-  TestMatrix matrix = {"gaussian, 2500x1100", 2500, 1100, gaussian(size_t{2500} * 1100, random)};
-  for (size_t i = 0; i < matrix.weights.size(); i += 501) matrix.weights[i] = 0x1234;
-  for (const uint64_t count : {40, 64, 100, 128, 200}) {
-    check(matrix, count, random);
-    if (HasFatalFailure() || IsSkipped()) return;
+  for (const uint32_t columns : {1100, 1050}) {
+    const size_t weights = size_t{2500} * columns;
+    TestMatrix matrix = {"gaussian", 2500, columns, gaussian(weights, random)};
+    for (size_t i = 0; i < weights; i += 501) matrix.weights[i] = 0x1234;
+    for (const uint64_t count : {40, 64, 100, 128, 160, 200}) {
+      check(matrix, count, random);
+      if (HasFatalFailure() || IsSkipped()) return;
+    }
   }
 }
 

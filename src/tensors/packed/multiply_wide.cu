@@ -1,18 +1,20 @@
-// y = x Wᵀ with a packed W, for 33 to 128 rows of x on GPUs of compute capability 9.0.
+// y = x Wᵀ with a packed W, for 33 to 256 rows of x on GPUs of compute capability 9.0.
 //
 // A block of threads works on 128 rows of W at a time: two groups of four warps decode tiles in
 // registers, each warp 16 rows, and multiply them asynchronously (wgmma) with x in shared memory.
-// One more thread copies tiles and x ahead. Blocks share out the tiles of the whole matrix evenly;
+// Four more threads copy tiles and x ahead. Blocks share out the tiles of the whole matrix evenly;
 // where one begins or ends within a sum, it leaves its part in memory, and the last to arrive adds
 // up the parts in their order.
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 
 #include "device/on_device.h"
 #include "tensors/packed/gpu_job.h"
 #include "tensors/packed/product_end.cuh"
+#include "tensors/packed/wide_copier.cuh"
 #include "tensors/packed/wide_worker.cuh"
 
 namespace hoist::tensors::packed {
@@ -35,8 +37,13 @@ __device__ uint4 load_eight(const uint16_t* row, uint32_t column, uint32_t colum
 // x as shared memory has it, for each tile: pieces p, in them columns (rows of x), in them words
 // q = 0…3, each two values: those of lane q's word p. A thread turns half a tile of one row.
 template <uint32_t kColumns>
-__global__ void lay_out(ProductJob product, uint32_t columns, uint4* image) {
-  let_others_start();
+__global__ void lay_out(ProductJob product, uint32_t columns, uint4* image, uint32_t* arrivals,
+                        uint32_t bands) {
+  wait_for_those_before();
+  let_others_start();  // they may read packed weights now, which work before this may have written
+  for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < bands; i += gridDim.x * blockDim.x) {
+    arrivals[i] = 0;
+  }
   uint4* const tile = image + uint64_t{blockIdx.x} * kColumns * kPieces;
   for (uint32_t i = threadIdx.x; i < kColumns * 2; i += blockDim.x) {
     const uint32_t row = i % kColumns;
@@ -57,17 +64,17 @@ __global__ void lay_out(ProductJob product, uint32_t columns, uint4* image) {
   }
 }
 
-template <uint32_t kColumns, uint32_t kStages>
+template <typename F>
 __global__ void __launch_bounds__(kThreads, 1)
     multiply_wide(const __grid_constant__ MatrixJob matrix,
                   const __grid_constant__ ProductJob product, const uint4* image, float* parts,
                   uint32_t* arrivals) {
   extern __shared__ __align__(128) uint8_t stages[];
-  __shared__ __align__(8) Barriers<kStages> barriers;
+  __shared__ __align__(8) Barriers<F::kStages> barriers;
   __shared__ bool is_last;
   const Share share(matrix);
   if (threadIdx.x == 0) {
-    for (uint32_t i = 0; i < kStages; ++i) {
+    for (uint32_t i = 0; i < F::kStages; ++i) {
       init_barrier(shared_address(&barriers.full[i]), 1);
       init_barrier(shared_address(&barriers.empty[i]), kBands);
     }
@@ -75,17 +82,28 @@ __global__ void __launch_bounds__(kThreads, 1)
   }
   __syncthreads();
   let_others_start();
-  wait_for_those_before();
   if (threadIdx.x >= kWorkers) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
-    if (threadIdx.x == kWorkers) {
-      copy_ahead<kColumns, kStages>(matrix, share, image, shared_address(stages), barriers);
+    if (threadIdx.x % kLanes == 0) {
+      const uint32_t copier = (threadIdx.x - kWorkers) / kLanes;
+      Copier<F>(matrix, share, image, shared_address(stages), barriers, copier).run();
     }
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
-    Worker<kColumns, kStages>(matrix, product, share, stages, barriers)
-        .run(parts, arrivals, &is_last);
+    wait_for_those_before();
+    Worker<F>(matrix, product, share, image, stages, barriers).run(parts, arrivals, &is_last);
   }
+}
+
+// Calls call(form) with what was fastest (docs/measurements/tensors.md).
+template <typename Call>
+cudaError_t with_form(const MatrixJob& matrix, uint32_t count, const Call& call) {
+  constexpr uint64_t kLarge = uint64_t{128} << 20;  // weights
+  if (count <= 64) return call(Form<64, 3>());
+  if (count > 192) return call(Form<256, 2>());
+  if (count > 128) return call(Form<192, 2>());
+  return uint64_t{matrix.rows} * matrix.columns >= kLarge ? call(Form<128, 4>())
+                                                          : call(Form<128, 3>());
 }
 
 struct Plan {
@@ -99,45 +117,63 @@ struct Plan {
   uint64_t bytes() const { return image_bytes() + parts_bytes() + bands * sizeof(uint32_t); }
 };
 
-cudaError_t make_plan(int device, const MatrixJob& matrix, uint32_t count, Plan& plan) {
+template <typename F>
+cudaError_t make_plan(int device, const MatrixJob& matrix, Plan& plan) {
   int processors = 0;
   const cudaError_t error =
       cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-  plan.columns = count <= 64 ? 64 : 128;
+  plan.columns = F::kColumns;
   plan.tiles = (matrix.columns + kTileColumns - 1) / kTileColumns;
   plan.bands = (matrix.rows + kTileRows * kBands - 1) / (kTileRows * kBands);
-  const uint64_t units = uint64_t{plan.bands} * plan.tiles;
+  const uint64_t units = uint64_t{plan.bands} * ((plan.tiles + kUnitTiles - 1) / kUnitTiles);
   plan.grid = static_cast<uint32_t>(std::min(units, static_cast<uint64_t>(processors)));
   return error;
 }
 
-template <uint32_t kColumns, uint32_t kStages>
-cudaError_t launch(const Plan& plan, cudaStream_t stream, const MatrixJob& matrix,
+// Each kernel asks for its shared memory once on each device.
+template <typename F>
+cudaError_t allow_memory(int device) {
+  constexpr int kKnown = 64;
+  static std::atomic<bool> is_allowed[kKnown];
+  if (device < kKnown && is_allowed[device].load(std::memory_order_relaxed)) return cudaSuccess;
+  const cudaError_t error = cudaFuncSetAttribute(
+      multiply_wide<F>, cudaFuncAttributeMaxDynamicSharedMemorySize, F::kStageBytes * F::kStages);
+  if (error == cudaSuccess && device < kKnown) is_allowed[device] = true;
+  return error;
+}
+
+template <typename... Parameters, typename... Arguments>
+cudaError_t launch_early(void (*kernel)(Parameters...), uint32_t grid, uint32_t threads,
+                         uint32_t shared, cudaStream_t stream, Arguments... arguments) {
+  cudaLaunchAttribute early = {};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t launch = {};
+  launch.gridDim = dim3(grid);
+  launch.blockDim = dim3(threads);
+  launch.dynamicSmemBytes = shared;
+  launch.stream = stream;
+  launch.attrs = &early;
+  launch.numAttrs = 1;
+  return cudaLaunchKernelEx(&launch, kernel, static_cast<Parameters>(arguments)...);
+}
+
+template <typename F>
+cudaError_t launch(int device, cudaStream_t stream, const MatrixJob& matrix,
                    const ProductJob& product, std::byte* memory) {
-  constexpr uint32_t kBytes = kStageBytes<kColumns> * kStages;
-  const auto kernel = multiply_wide<kColumns, kStages>;
-  cudaError_t error =
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
+  Plan plan;
+  cudaError_t error = make_plan<F>(device, matrix, plan);
+  if (error == cudaSuccess) error = allow_memory<F>(device);
   if (error != cudaSuccess) return error;
   auto* const image = reinterpret_cast<uint4*>(memory);
   auto* const parts = reinterpret_cast<float*>(memory + plan.image_bytes());
   auto* const arrivals =
       reinterpret_cast<uint32_t*>(memory + plan.image_bytes() + plan.parts_bytes());
-  error = cudaMemsetAsync(arrivals, 0, plan.bands * sizeof(uint32_t), stream);
+  error = launch_early(lay_out<F::kColumns>, plan.tiles, F::kColumns * 2, 0, stream, product,
+                       matrix.columns, image, arrivals, plan.bands);
   if (error != cudaSuccess) return error;
-  lay_out<kColumns><<<plan.tiles, kThreads, 0, stream>>>(product, matrix.columns, image);
-  cudaLaunchAttribute early = {};
-  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  early.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t launch = {};
-  launch.gridDim = dim3(plan.grid);
-  launch.blockDim = dim3(kThreads);
-  launch.dynamicSmemBytes = kBytes;
-  launch.stream = stream;
-  launch.attrs = &early;
-  launch.numAttrs = 1;
-  return cudaLaunchKernelEx(&launch, kernel, matrix, product, const_cast<const uint4*>(image),
-                            parts, arrivals);
+  return launch_early(multiply_wide<F>, plan.grid, kThreads, F::kStageBytes * F::kStages, stream,
+                      matrix, product, image, parts, arrivals);
 }
 
 }  // namespace
@@ -159,24 +195,24 @@ int hoist_cuda_packed_wide_bytes(int device, void*, const packed::MatrixJob* mat
     if (error != cudaSuccess) return error;
     error = cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
     if (error != cudaSuccess || major != 9 || minor != 0) return error;
-    packed::Plan plan;
-    error = packed::make_plan(device, *matrix, count, plan);
-    if (error == cudaSuccess) *bytes = plan.bytes();
-    return error;
+    return packed::with_form(*matrix, count, [&]<typename F>(F) {
+      packed::Plan plan;
+      const cudaError_t made = packed::make_plan<F>(device, *matrix, plan);
+      if (made == cudaSuccess) *bytes = plan.bytes();
+      return made;
+    });
   });
 }
 
-// product->count: 1…128; `memory`: so many bytes, at a multiple of 256.
+// product->count: 1…256; `memory`: so many bytes, at a multiple of 256.
 int hoist_cuda_packed_multiply_wide(int device, void* stream, const packed::MatrixJob* matrix,
                                     const packed::ProductJob* product, void* memory) {
   return on_device(device, [=] {
-    packed::Plan plan;
-    const cudaError_t error = packed::make_plan(device, *matrix, product->count, plan);
-    if (error != cudaSuccess) return error;
     const auto on = static_cast<cudaStream_t>(stream);
     auto* const bytes = static_cast<std::byte*>(memory);
-    return plan.columns == 64 ? packed::launch<64, 8>(plan, on, *matrix, *product, bytes)
-                              : packed::launch<128, 7>(plan, on, *matrix, *product, bytes);
+    return packed::with_form(*matrix, product->count, [&]<typename F>(F) {
+      return packed::launch<F>(device, on, *matrix, *product, bytes);
+    });
   });
 }
 

@@ -1,4 +1,4 @@
-// The threads of multiply_wide.cu: who copies ahead, and who multiplies.
+// The threads of multiply_wide.cu that multiply.
 #pragma once
 
 #include <cstdint>
@@ -8,74 +8,9 @@
 #include "tensors/packed/gpu_job.h"
 #include "tensors/packed/product_end.cuh"
 #include "tensors/packed/wgmma.cuh"
+#include "tensors/packed/wide_copier.cuh"
 
 namespace hoist::tensors::packed {
-
-constexpr uint32_t kBands = 8;  // row blocks that a block of threads works on: one for each warp
-constexpr uint32_t kWorkers = kBands * kLanes;
-constexpr uint32_t kThreads = kWorkers + 4 * kLanes;
-constexpr uint32_t kPieces = 8;  // of a tile's columns: words 8 q + p of each lane q
-constexpr uint32_t kStageTiles = kBands * kTileBytes;
-
-template <uint32_t kColumns>
-constexpr uint32_t kImageTile = kColumns* kTileColumns * 2;  // bytes of x for one tile
-template <uint32_t kColumns>
-constexpr uint32_t kStageBytes = kImageTile<kColumns> + kStageTiles;
-
-// What all blocks of threads share out: band by band, tile by tile.
-struct Share {
-  uint32_t row_tiles;
-  uint32_t units;
-  uint32_t begin;
-  uint32_t end;
-
-  __device__ explicit Share(const MatrixJob& matrix)
-      : row_tiles((matrix.columns + kTileColumns - 1) / kTileColumns) {
-    const uint32_t blocks = (matrix.rows + kTileRows - 1) / kTileRows;
-    units = (blocks + kBands - 1) / kBands * row_tiles;
-    begin = first_of(blockIdx.x);
-    end = first_of(blockIdx.x + 1);
-  }
-  __device__ uint32_t first_of(uint32_t block) const {
-    return static_cast<uint32_t>(uint64_t{units} * block / gridDim.x);
-  }
-  // The block that has a unit.
-  __device__ uint32_t owner_of(uint32_t unit) const {
-    return static_cast<uint32_t>(((uint64_t{unit} + 1) * gridDim.x - 1) / units);
-  }
-  // Each block leaves at most two parts: of the band that it begins in, and of the one that it ends
-  // in.
-  __device__ uint32_t part_of(uint32_t block, uint32_t band) const {
-    return 2 * block + (band == first_of(block) / row_tiles ? 0 : 1);
-  }
-};
-
-template <uint32_t kStages>
-struct Barriers {
-  uint64_t full[kStages];
-  uint64_t empty[kStages];
-};
-
-template <uint32_t kColumns, uint32_t kStages>
-__device__ void copy_ahead(const MatrixJob& matrix, const Share& share, const uint4* image,
-                           uint32_t stages, const Barriers<kStages>& barriers) {
-  const uint32_t blocks = (matrix.rows + kTileRows - 1) / kTileRows;
-  for (uint32_t unit = share.begin, i = 0; unit < share.end; ++unit, ++i) {
-    const uint32_t stage = i % kStages;
-    if (i >= kStages) wait(shared_address(&barriers.empty[stage]), (i / kStages - 1) & 1);
-    const uint32_t first = unit / share.row_tiles * kBands;
-    const uint32_t tile = unit % share.row_tiles;
-    const uint32_t bands = min(kBands, blocks - first);
-    const uint32_t full = shared_address(&barriers.full[stage]);
-    const uint32_t to = stages + stage * kStageBytes<kColumns>;
-    expect_bytes(full, kImageTile<kColumns> + bands * kTileBytes);
-    copy_in(to, image + uint64_t{tile} * kColumns * kPieces, kImageTile<kColumns>, full);
-    for (uint32_t band = 0; band < bands; ++band) {
-      copy_in(to + kImageTile<kColumns> + band * kTileBytes,
-              lane_tile(matrix, first + band, tile, 0), kTileBytes, full);
-    }
-  }
-}
 
 // Where an escape's +0 met an infinity or a NaN of x.
 __device__ __noinline__ inline float sum_again(const MatrixJob& matrix, const ProductJob& product,
@@ -89,63 +24,75 @@ __device__ __noinline__ inline float activated(float sum, Activation activation)
 
 // What one of the working threads does: 32 rows of 4 lanes each, of which it has sums of rows g and
 // g + 8 and of columns 8 c + 2 q and the next.
-template <uint32_t kColumns, uint32_t kStages>
+template <typename F>
 class Worker {
  public:
   __device__ Worker(const MatrixJob& matrix, const ProductJob& product, const Share& share,
-                    const uint8_t* stages, Barriers<kStages>& barriers)
-      : matrix_(matrix), product_(product), share_(share), stages_(stages), barriers_(barriers) {}
+                    const uint4* image, const uint8_t* stages, Barriers<F::kStages>& barriers)
+      : matrix_(matrix),
+        product_(product),
+        share_(share),
+        image_(image),
+        stages_(stages),
+        barriers_(barriers) {}
 
   __device__ void run(float* parts, uint32_t* arrivals, bool* is_last) {
     for (uint32_t unit = share_.begin; unit < share_.end;) {
-      const uint32_t band = unit / share_.row_tiles;
-      const uint32_t stop = min(share_.end, (band + 1) * share_.row_tiles);
-      add_up(band, stop - unit);
-      const bool is_whole = stop - unit == share_.row_tiles;
+      const uint32_t band = unit / share_.row_units;
+      const uint32_t stop = min(share_.end, (band + 1) * share_.row_units);
+      const uint32_t first = unit % share_.row_units * kUnitTiles;
+      find_escapes(band);
+      add_up(band, min((stop - unit) * kUnitTiles, share_.row_tiles - first));
+      const bool is_whole = stop - unit == share_.row_units;
       unit = stop;
       if (is_whole || gather(band, parts, arrivals, is_last)) write(band);
     }
   }
 
  private:
-  // Two tiles are under way at a time: one is decoded while the other is multiplied.
+  static constexpr uint32_t kColumns = F::kColumns;
+
+  // Two tiles are under way at a time: one is decoded while the other is multiplied. Units have
+  // two.
   __device__ void add_up(uint32_t band, uint32_t tiles) {
+    static_assert(kUnitTiles == 2);
     const uint32_t block = band * kBands + warp_;
     factor_ = block * kTileRows < matrix_.rows ? matrix_.factors[block] : 0;
     adds_ = 0;
     Fragment even[4];
     Fragment odd[4];
-    step(even);
-    --tiles;
-    for (; tiles >= 2; tiles -= 2) {
-      step(odd);
+    wait(shared_address(&barriers_.full[stage_]), parity_);
+    step<0>(even);
+    for (--tiles; tiles >= 2; tiles -= 2) {
+      step<1>(odd);
       wait_for_products<1>();
-      release(done_ - 2);
-      step(even);
+      const uint32_t done = stage_;
+      go_on();
+      wait(shared_address(&barriers_.full[stage_]), parity_);
+      step<0>(even);
       wait_for_products<1>();
-      release(done_ - 2);
+      release(done);
     }
-    if (tiles != 0) {
-      step(odd);
-      wait_for_products<1>();
-      release(done_ - 2);
-    }
+    if (tiles != 0) step<1>(odd);
     wait_for_products<0>();
-    release(done_ - 1);
+    release(stage_);
+    go_on();
   }
 
+  // The kTile-th tile of the unit.
+  template <uint32_t kTile>
   __device__ __forceinline__ void step(Fragment (&weights)[4]) {
-    const uint32_t stage = done_ % kStages;
-    wait(shared_address(&barriers_.full[stage]), done_ / kStages & 1);
-    const uint8_t* const here = stages_ + stage * kStageBytes<kColumns>;
+    const uint8_t* const here = stages_ + stage_ * F::kStageBytes;
     const auto* const pieces =
-        reinterpret_cast<const uint4*>(here + kImageTile<kColumns> + warp_ * kTileBytes) + lane_;
+        reinterpret_cast<const uint4*>(here + F::kImageUnit +
+                                       (warp_ * kUnitTiles + kTile) * kTileBytes) +
+        lane_;
     const LaneTile tile = {pieces[0], pieces[kLanes], pieces[2 * kLanes]};
     weights[0] = decode_step(tile.low.x, tile.low.y, tile.codes.x, factor_);
     weights[1] = decode_step(tile.low.z, tile.low.w, tile.codes.y, factor_);
     weights[2] = decode_step(tile.high.x, tile.high.y, tile.codes.z, factor_);
     weights[3] = decode_step(tile.high.z, tile.high.w, tile.codes.w, factor_);
-    const uint32_t x = shared_address(here);
+    const uint32_t x = shared_address(here) + kTile * F::kImageTile;
     begin_products();
 #pragma unroll
     for (uint32_t j = 0; j < 4; ++j) {
@@ -155,11 +102,29 @@ class Worker {
       adds_ = 1;
     }
     commit_products();
-    ++done_;
   }
 
-  __device__ void release(uint32_t tile) {
-    if (lane_ == 0) arrive(shared_address(&barriers_.empty[tile % kStages]));
+  __device__ __forceinline__ void go_on() {
+    if (++stage_ == F::kStages) {
+      stage_ = 0;
+      parity_ ^= 1;
+    }
+  }
+  __device__ void release(uint32_t stage) {
+    if (lane_ == 0) arrive(shared_address(&barriers_.empty[stage]));
+  }
+
+  // Early, as the tables are far.
+  __device__ void find_escapes(uint32_t band) {
+#pragma unroll
+    for (uint32_t half = 0; half < 2; ++half) {
+      const uint32_t row = row_of(band) + half * kTileRows / 2;
+      begins_[half] = row < matrix_.rows ? matrix_.row_escapes[row] : 0;
+      ends_[half] = row < matrix_.rows ? matrix_.row_escapes[row + 1] : 0;
+    }
+  }
+  __device__ uint32_t row_of(uint32_t band) const {
+    return (band * kBands + warp_) * kTileRows + lane_ / 4;
   }
 
   // Leaves this block's part; whether it was the last, and has all of the sum now.
@@ -172,8 +137,8 @@ class Worker {
       own[c * kWorkers + threadIdx.x] =
           make_float4(sums_[4 * c], sums_[4 * c + 1], sums_[4 * c + 2], sums_[4 * c + 3]);
     }
-    const uint32_t first = share_.owner_of(band * share_.row_tiles);
-    const uint32_t last = share_.owner_of((band + 1) * share_.row_tiles - 1);
+    const uint32_t first = share_.owner_of(band * share_.row_units);
+    const uint32_t last = share_.owner_of((band + 1) * share_.row_units - 1);
     __threadfence();
     meet();
     if (threadIdx.x == 0) *is_last = atomicAdd(arrivals + band, 1U) == last - first;
@@ -200,7 +165,7 @@ class Worker {
   __device__ static void meet() { asm volatile("bar.sync 1, %0;" ::"n"(kWorkers) : "memory"); }
 
   __device__ void write(uint32_t band) {
-    const uint32_t row = (band * kBands + warp_) * kTileRows + lane_ / 4;
+    const uint32_t row = row_of(band);
     write_row<0>(row);
     write_row<1>(row + kTileRows / 2);
   }
@@ -209,18 +174,15 @@ class Worker {
   template <uint32_t kHalf>
   __device__ void write_row(uint32_t row) {
     if (row >= matrix_.rows) return;
-    const uint32_t begin = matrix_.row_escapes[row];
-    const uint32_t end = matrix_.row_escapes[row + 1];
+    const uint32_t begin = begins_[kHalf];
+    const uint32_t end = ends_[kHalf];
     for (uint32_t at = begin; at < end; ++at) {
       const Escape escape = matrix_.escapes[at];
       const float weight = f32_of(escape.bits);
+      const uint16_t* const x = find_in_image<kColumns>(image_, escape.column);
 #pragma unroll
       for (uint32_t i = 0; i < kColumns / 4; ++i) {
-        const uint32_t to = column_of(i);
-        if (to < product_.count) {
-          sums_[sum_of<kHalf>(i)] +=
-              weight * f32_of(product_.x[to * product_.x_stride + escape.column]);
-        }
+        sums_[sum_of<kHalf>(i)] += weight * f32_of(x[column_of(i) * kNextRow]);
       }
     }
     const float bias = product_.bias != nullptr ? f32_of(product_.bias[row]) : 0;
@@ -245,12 +207,16 @@ class Worker {
   const MatrixJob& matrix_;
   const ProductJob& product_;
   const Share& share_;
+  const uint4* image_;
   const uint8_t* stages_;
-  Barriers<kStages>& barriers_;
+  Barriers<F::kStages>& barriers_;
   const uint32_t lane_ = threadIdx.x % kLanes;
   const uint32_t warp_ = __shfl_sync(~0U, threadIdx.x / kLanes, 0);
   uint32_t factor_ = 0;
-  uint32_t done_ = 0;  // tiles
+  uint32_t stage_ = 0;
+  uint32_t parity_ = 0;
+  uint32_t begins_[2];  // escapes of the two rows
+  uint32_t ends_[2];
   int adds_ = 0;
   float sums_[kColumns / 2];
 };
