@@ -45,7 +45,7 @@ _hoist_options() {
     "match repair") echo "--help -o --output --force --json" ;;
     "match dedup") echo "--help --threshold --format --scorer --no-sort --jsonl" ;;
     "match grep") echo "--help --scorer --threshold -k --top -r --recursive -i --ignore-case -v --invert-match -c --count -n --line-number -H --with-filename --no-filename -A --after-context -B --before-context -C --context --color --json" ;;
-    "match serve") echo "--help --listen --threads --tls-certificate --tls-key --tokens --origin --config --sessions --session-ttl --fixed-ttl --durability --device --max-connections --max-requests --max-rate --max-sessions --max-memory --grace --json" ;;
+    "match serve") echo "--help --listen --threads --tls-certificate --tls-key --tokens --origin --config --sessions --session-ttl --fixed-ttl --durability --device --max-connections --max-requests --max-rate --max-sessions --max-open-nodes --max-memory --grace --json" ;;
     "match bench") echo "--help --patterns --length --symbols --device --json" ;;
     "px") echo "--help" ;;
     "px check") echo "--help --json" ;;
@@ -133,6 +133,7 @@ _hoist_values() {
     "match serve --max-requests") echo "@text" ;;
     "match serve --max-rate") echo "@text" ;;
     "match serve --max-sessions") echo "@text" ;;
+    "match serve --max-open-nodes") echo "@text" ;;
     "match serve --max-memory") echo "@text" ;;
     "match serve --grace") echo "@text" ;;
     "match bench --patterns") echo "@text" ;;

@@ -114,7 +114,7 @@ void add_node_routes(net::HttpRouter& router, const Api& api) {
   const auto add = [&](const char* method, const char* path, NodeAnswer answer) {
     api.add(router, Work::other, method, path, for_node(std::move(answer)));
   };
-  // Of all symbols there may be many.
+  // There may be many symbols.
   const auto add_long = [&](const char* path, NodeAnswer answer) {
     api.add_in_background(router, Work::other, "GET", path, for_node(std::move(answer)));
   };
