@@ -53,6 +53,11 @@ bool is_name(std::string_view text) {
          text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string_view::npos;
 }
 
+bool is_year(std::string_view text) {
+  return text.size() == 4 && (text[0] == '1' || text[0] == '2') &&
+         text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 // What a column says of the word above it: more than 0, that this names it.
 class HeaderVote {
  public:
@@ -69,8 +74,11 @@ class HeaderVote {
   int vote(const std::string& head) const {
     constexpr size_t kEnough = 8;
     if (recurs_) return -1;
-    if (values_ == 0) return 0;
-    if (numbers_ * 5 >= values_ * 4) return 1;
+    if (values_ == 0 || head.empty()) return 0;
+    // A number over numbers is one of them, unless it is a year.
+    const bool is_value = is_number_or_date(head) && !is_year(head);
+    if (numbers_ * 5 >= values_ * 4) return is_value ? -1 : 1;
+    if (is_value) return 0;
     if (with_digits_ == values_ && !has_digit(head)) return 1;
     if (is_name(head) && names_ * 2 < values_) return 1;
     // Some words over and over, and this is none of them.
@@ -102,7 +110,9 @@ bool has_header(const CsvRows& rows, char delimiter, bool unless_not) {
   }
   int sum = 0;
   for (size_t c = 0; c < head.size(); ++c) sum += votes[c].vote(head[c]);
-  return unless_not ? sum >= 0 : sum > 0;
+  // A first row with numbers in it has to be spoken for.
+  const bool has_numbers = std::any_of(head.begin(), head.end(), is_number_or_date);
+  return unless_not && !has_numbers ? sum >= 0 : sum > 0;
 }
 
 size_t occurrences(std::string_view row, char delimiter) {

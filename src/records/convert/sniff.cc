@@ -40,6 +40,7 @@ std::optional<TextDialect> form_of_name(std::string_view file) {
 }
 
 TextForm pairs_form_of(std::string_view first) {
+  bool any_pair = false;
   bool all_prefixed = true;
   bool any_glyph = false;
   for (size_t at = 0; at < first.size();) {
@@ -51,11 +52,12 @@ TextForm pairs_form_of(std::string_view first) {
     const size_t mark = word.find(">>");
     if (mark == word.npos) continue;
     std::string_view key = word.substr(0, mark);
+    any_pair = true;
     all_prefixed &= key.starts_with("__");
     key.remove_prefix(std::min(key.find_first_not_of('\\'), key.size()));
     any_glyph |= !word_of(kPairGlyphs, key).empty() || !word_of(kPairVariants, key).empty();
   }
-  if (all_prefixed) return TextForm::ltu;
+  if (any_pair && all_prefixed) return TextForm::ltu;
   return any_glyph ? TextForm::lts : TextForm::lt;
 }
 
