@@ -8,6 +8,7 @@
 #include "base/test_seed.h"
 #include "container/container_testing.h"
 #include "container/verify.h"
+#include "records/detect.h"
 #include "records/limits.h"
 #include "records/reader.h"
 #include "records/records_testing.h"
@@ -275,6 +276,23 @@ TEST(CutBlock, TakesWholeLines) {
   EXPECT_EQ(cut_block(line + "yyy\nb", false), kBlockText + 3);
   EXPECT_EQ(cut_block(line + "yyy", false), 0u);
   EXPECT_EQ(cut_block(line + "yyy", true), kBlockText + 2);
+}
+
+// The first row of a CSV by name is its header, unless it is like the others.
+TEST(Detect, HeadersOfNamedCsv) {
+  const auto names = [](std::string_view text) {
+    Known known;
+    known.file = "x.csv";
+    return dialect_of(text, known).names;
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(names(",a,b\n0,1,x\n1,2,y\n"), (Names{"", "a", "b"}));
+  EXPECT_EQ(names("country,2019,2020\nfr,1,2\nde,3,4\n"), (Names{"country", "2019", "2020"}));
+  EXPECT_EQ(names("1,foo,2.5\n2,bar,3.5\n3,baz,4.5\n"), Names{});
+  EXPECT_EQ(names("AAPL,2020-01-01,1.5,100\nAAPL,2020-01-02,1.6,200\nMSFT,2020-01-02,1,2\n"),
+            Names{});
+  EXPECT_EQ(names("GET,200,12\nPOST,404,13\nGET,200,99\n"), Names{});
+  EXPECT_EQ(names("1,2\n3,4\n"), Names{});
 }
 
 }  // namespace
