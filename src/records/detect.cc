@@ -123,6 +123,10 @@ Dialect dialect_of(std::string_view text, const Known& known) {
   Dialect dialect = detect(text);
   std::optional<Dialect> by_name;
   if (!first_lines(text).empty()) by_name = dialect_of_name(known.file);
+  if (by_name && by_name->format == Format::csv) {
+    const char found = CsvSample(text).find_delimiter(by_name->delimiter);
+    if (found != 0) by_name->delimiter = found;
+  }
   std::optional<Format> format = known.format;
   if (!format && by_name) {
     const Choice choice = choose_format(*by_name, dialect, may_be(text, *by_name));

@@ -22,7 +22,9 @@ Result<std::unique_ptr<Service>> Service::open(const ServiceOptions& options) {
   auto store = SideStore::open(options.node.folder + "/service.db", options.node.durability);
   if (!store) return store.error();
   std::unique_ptr<Service> service(new Service(options, *std::move(store)));
-  auto nodes = Nodes::open(options.node, *service->store_);
+  NodeOptions node_options = options.node;
+  node_options.stop = service->stop_.get_token();
+  auto nodes = Nodes::open(node_options, *service->store_);
   if (!nodes) return nodes.error();
   service->nodes_ = *std::move(nodes);
   if (Status restored = service->keeper_.restore(service->sessions_); !restored) {

@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
 
 #include "net/http/router.h"
@@ -38,6 +39,8 @@ class Service {
   void add_routes(net::HttpRouter& router);
   // Open connections, for the metrics.
   void count_connections(std::function<uint64_t()> count) { connections_ = std::move(count); }
+  // What takes long gives up: the service is about to end. Once.
+  void stop() { stop_.request_stop(); }
   // Sessions whose time ran out go. Now and then.
   void sweep();
 
@@ -56,6 +59,7 @@ class Service {
         transfers_(8, 8) {}
   ServiceFacts facts() const;
 
+  std::stop_source stop_;
   const ServiceOptions options_;
   std::unique_ptr<SideStore> store_;
   SessionTable sessions_;

@@ -21,8 +21,8 @@ class Tokens {
   // token, one shorter than 16 bytes, or may be read by everybody.
   Status load(const std::string& file);
 
-  // 401 unless the request brings one of them: `Authorization: Bearer TOKEN`. Of a WebSocket, which
-  // browsers send no header with, also ?token=.
+  // 401 unless the request brings one of them: `Authorization: Bearer TOKEN`. /ws/events, for which
+  // browsers send no header, also takes ?token=. The status page and its script need none.
   std::optional<net::HttpResponse> check(const net::HttpRequest& request) const;
 
  private:

@@ -135,6 +135,7 @@ int serve(ServeOptions& options) {
   // It ended by itself: the attendant still waits.
   if (!ended) ::kill(::getpid(), SIGTERM);
   attendant->join();
+  (*service)->stop();
   (*service)->count_connections({});
   return ended ? 0 : report(ended.error());
 }

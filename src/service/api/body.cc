@@ -210,6 +210,12 @@ net::HttpResponse detail(int status, const Json& what) {
   return json_response({{"detail", what}}, status);
 }
 
+net::HttpResponse busy() {
+  net::HttpResponse response = detail(503, "Too much waits already: try again");
+  response.headers.push_back({"retry-after", "1"});
+  return response;
+}
+
 net::HttpResponse error_response(const Error& error) {
   switch (error.code) {
     case ErrorCode::invalid_argument:

@@ -47,6 +47,8 @@ net::HttpResponse json_response(const Json& json, int status = 200);
 net::HttpResponse map_response(const ClientJson& json);
 // {"detail": …}
 net::HttpResponse detail(int status, const Json& what);
+// 503: too much waits already.
+net::HttpResponse busy();
 // The status that an error of ours has, and its message.
 net::HttpResponse error_response(const Error& error);
 

@@ -1,6 +1,7 @@
 // Predictions of what a session remembers.
 #include <fmt/core.h>
 
+#include <memory>
 #include <utility>
 
 #include "match/json/json_text.h"
@@ -13,23 +14,51 @@ namespace {
 using Request = const net::HttpRequest&;
 using Shared = std::shared_ptr<Session>;
 
-net::HttpResponse predict_now(const Api& api, Session& session) {
-  const auto node = api.nodes.get(session.node);
-  if (!node) return error_response(node.error());
+struct Asked {
+  std::string session;
   std::vector<Event> state;
   SessionConfig config;
-  {
-    const std::lock_guard lock(session.mutex);
-    state = session.stm;
-    config = session.config;
-  }
-  const auto found = predict(**node, state, config);
+};
+
+Asked what_is_asked(Session& session) {
+  const std::lock_guard lock(session.mutex);
+  return {session.id, session.stm, session.config};
+}
+
+// Comparing texts, and long states, can take seconds, which other requests of the loop must not
+// wait for.
+bool takes_long(const Asked& asked) {
+  constexpr size_t kLong = 256;  // symbols
+  size_t symbols = 0;
+  for (const Event& event : asked.state) symbols += event.size();
+  return symbols > kLong || asked.config.fuzzy_token_threshold() > 0 ||
+         !asked.config.use_token_matching();
+}
+
+net::HttpResponse answer(const Node& node, const Asked& asked) {
+  const auto found = predict(node, asked.state, asked.config);
   if (!found) return error_response(found.error());
   return {.body = fmt::format("{{\"predictions\": {}, \"future_potentials\": {}, "
                               "\"session_id\": {}, \"processor_id\": null, \"count\": {}, "
                               "\"time\": null, \"unique_id\": null}}",
                               found->predictions, found->future_potentials,
-                              match::json_string(session.id), found->count)};
+                              match::json_string(asked.session), found->count)};
+}
+
+void predict_now(const Api& api, Request request, net::HttpReply reply) {
+  const std::string& id = request.parameters.at(0);
+  const Shared session = api.sessions.find(id);
+  if (session == nullptr) {
+    return reply.send(detail(404, fmt::format("Session {} not found or expired", id)));
+  }
+  const auto node = api.nodes.get(session->node);
+  if (!node) return reply.send(error_response(node.error()));
+  Asked asked = what_is_asked(*session);
+  if (!takes_long(asked)) return reply.send(answer(**node, asked));
+  const auto kept = std::make_shared<net::HttpReply>(std::move(reply));
+  const bool runs = api.background.run(
+      [node = *node, asked = std::move(asked), kept] { kept->send(answer(*node, asked)); });
+  if (!runs) kept->send(busy());
 }
 
 // The reference keeps the predictions of the last observation; they are made when asked for.
@@ -65,8 +94,11 @@ net::HttpResponse cognition_data(const Api& api, Session& session) {
 }  // namespace
 
 void add_prediction_routes(net::HttpRouter& router, const Api& api) {
-  api.add_for_session(router, Work::predict, "GET", "/sessions/{id}/predictions",
-                      [api](Request, Shared session) { return predict_now(api, *session); });
+  router.add(
+      "GET", "/sessions/{id}/predictions",
+      api.monitor.watch(Work::predict, [api](net::HttpRequest request, net::HttpReply reply) {
+        predict_now(api, request, std::move(reply));
+      }));
   api.add_for_session(router, Work::other, "GET", "/sessions/{id}/cognition-data",
                       [api](Request, Shared session) { return cognition_data(api, *session); });
 }

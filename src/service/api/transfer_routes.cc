@@ -102,12 +102,6 @@ void export_patterns(const Node& node, net::HttpBodyWriter writer) {
   if (goes_on && writer.write(piece)) writer.finish();
 }
 
-net::HttpResponse busy() {
-  net::HttpResponse response = detail(503, "Too much waits already: try again");
-  response.headers.push_back({"retry-after", "1"});
-  return response;
-}
-
 }  // namespace
 
 void Api::add_in_background(net::HttpRouter& router, Work work, const char* method,

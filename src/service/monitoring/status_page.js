@@ -73,13 +73,21 @@ function show(live) {
 }
 async function ask() {
   try {
-    const answer = await fetch("/live", {cache: "no-store"});
+    const token = sessionStorage.getItem("token");
+    const headers = token === null ? {} : {authorization: `Bearer ${token}`};
+    const answer = await fetch("/live", {cache: "no-store", headers});
+    if (answer.status === 401) {
+      const given = window.prompt("A token of this service");
+      if (given === null) throw new Error("it wants a token; load the page again to give one");
+      sessionStorage.setItem("token", given.trim());
+    }
     if (!answer.ok) throw new Error(`the service answered ${answer.status}`);
     const live = await answer.json();
     show(live);
     byId("state").textContent = `version ${live.version}, updated ${new Date().toLocaleTimeString()}`;
   } catch (error) {
     byId("state").textContent = `no answer: ${error.message}`;
+    if (error.message.includes("wants a token")) return;
   }
   setTimeout(ask, 1000);
 }

@@ -16,6 +16,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,7 @@ struct NodeOptions {
   std::string device = "auto";
   uint64_t max_memory = UINT64_MAX;  // of an index
   size_t most_open = 256;            // nodes at once; the rest is in the folder alone
+  std::stop_token stop = {};         // what takes long gives up once it is requested
 };
 
 // Each key's different values, ascending.
@@ -60,6 +62,7 @@ class Node {
                                             const NodeOptions& options, SideStore& store);
 
   const std::string& id() const { return id_; }
+  const std::stop_token& stop() const { return options_.stop; }
 
   // The name of the pattern, without prefix; empty where it has fewer than two symbols.
   Result<std::string> learn(const std::vector<Event>& events, const match::EmotiveList& emotives,

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
@@ -25,7 +26,15 @@ Status read_events(const ClientJson& list, PatternRecord& record) {
       if (!symbol.is_string()) return fault;
       read.push_back(symbol.get<std::string>());
     }
-    if (read.empty()) record.events.pop_back();
+    if (read.empty()) {
+      record.events.pop_back();
+      continue;
+    }
+    // As observed: symbols of vectors first, each kind by itself.
+    const auto strings = std::stable_partition(
+        read.begin(), read.end(), [](const std::string& s) { return s.starts_with("VCTR|"); });
+    std::sort(read.begin(), strings);
+    std::sort(strings, read.end());
   }
   return {};
 }

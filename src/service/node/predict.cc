@@ -41,6 +41,7 @@ struct Question {
     options.characters = !config.use_token_matching();
     options.whole_pattern_entropy = node.is_finalized();
     options.affinity_emotive = emotive;
+    options.stop = node.stop();
     if (emotive.empty()) return;
     options.affinity = [this, &node](std::string_view symbol) {
       return node.affinities().of(symbol, emotive);
