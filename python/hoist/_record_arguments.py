@@ -35,8 +35,8 @@ def checked_threads(threads: Any) -> int:
     if isinstance(threads, bool) or not hasattr(threads, "__index__"):
         raise wrong_type("threads", "an int, 0 for all cores", threads)
     count = operator.index(threads)
-    if not 0 <= count < 2**31:
-        raise InvalidArgument(f"threads: expected 0 (all cores) or more, not {count}")
+    if not 0 <= count <= 4096:
+        raise InvalidArgument(f"threads: expected 0 (all cores) to 4096, not {count}")
     return count
 
 

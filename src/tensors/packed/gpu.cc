@@ -82,8 +82,8 @@ Status launch_fused(const Stream& stream, const View& view, const ProductJob& pr
 // unpacked weights stay in the second-level cache (docs/measurements/tensors.md).
 bool gains_by_wide(const Shape& shape, uint64_t count) {
   constexpr uint64_t kMiB = 1 << 20;
-  if (count <= 64) return true;
-  return shape.plain_bytes() > (count <= 192 ? 40 : 256) * kMiB;
+  const uint64_t least = count <= 64 ? 16 : count <= 192 ? 40 : 256;
+  return shape.plain_bytes() > least * kMiB;
 }
 
 // Bytes that multiply_wide wants; 0 where the GPU has no such kernel.
