@@ -61,6 +61,17 @@ class Append(unittest.TestCase):
             with contextlib.suppress(BrokenPipeError):  # what was not flushed
                 pipe.close()
 
+    def test_a_file_without_rows_takes_the_format_of_what_is_named(self):
+        empty, head, rows = (self.folder / name for name in ("empty.csv", "head.csv", "rows.csv"))
+        empty.write_bytes(b"")
+        head.write_bytes(b"a,b\n")
+        rows.write_bytes(b"1,2\n3,4\n")
+        self.good("encode", empty, "-o", self.file, "--force")
+        for text in (head, rows):
+            self.good("append", text, self.file)
+        self.assertEqual(self.good("decode", self.file, "--to", "jsonl"), b'{"a":1,"b":2}\n{"a":3,"b":4}\n')
+        self.assertEqual(self.good("decode", self.file), b"a,b\n1,2\n3,4\n")
+
     def read_beside(self):
         """What a reader gets while somebody appends; a warning of unfinished bytes is no error."""
         status, out, err = self.tool("decode", self.file)

@@ -34,6 +34,9 @@ Status append(const AppendRecordsOptions& options) {
   }
   ProgressLine line("appending");
   RecordOptions how = record_options(options.best, "");
+  // What the rows of a file that has none yet are.
+  if (options.input != "-") how.source = options.input;
+  how.note = [](const std::string& what) { warn(what); };
   how.commit_at_pauses = !input->is_regular && every->count() > 0;
   how.progress = [&](uint64_t done) { line.update(done, input->size); };
   Result<RecordWriter> writer = RecordWriter::append(options.file, how);
