@@ -4,6 +4,7 @@ import asyncio
 import difflib
 import hashlib
 import logging
+import math
 import os
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from kato_stores import Keys, Tables
 import hoist.kato
 from hoist.errors import InvalidArgument, NotFound
 from hoist.kato import Settings
+from hoist.kato._node import FINGERPRINT, Fingerprint, Node
 
 
 def name_of(events):
@@ -199,7 +201,7 @@ def test_what_is_learned_is_in_the_next_prediction(kato):
     processor.STM = [["shoe"], ["lace"]]
     name = processor.learn()
     assert name in {one["name"] for one in ask(searcher, STATE)}
-    assert tables.asked == ["patterns", "count"]
+    assert tables.asked[:2] == ["fingerprint", "patterns"] and "names" not in tables.asked
     tables.add("shop", name, [["shoe"], ["lace"]])
     assert len(ask(searcher, STATE)) == 3
     assert tables.asked.count("names") == 0
@@ -231,7 +233,80 @@ def test_refresh_waits(kato):
     ask(searcher, STATE)
     tables.add("shop", name_of([["shoe"], ["lace"]]), [["shoe"], ["lace"]])
     assert len(ask(searcher, STATE)) == 2
-    assert tables.asked == ["patterns"]
+    assert tables.asked == ["fingerprint", "patterns"]
+
+
+def learn(processor, tables, *names):
+    """This process learns patterns of one event each; the table does not show them yet."""
+    for name in names:
+        processor.STM = [["shoe", name]]
+        yield processor.learn(), [["shoe", name]]
+
+
+@pytest.fixture
+def always_fingerprints(monkeypatch):
+    monkeypatch.setattr(Node, "SHARE", math.inf)
+
+
+def test_another_pattern_in_place_of_one_is_seen(kato, always_fingerprints):
+    """The number of rows stays as it was: another process cleared the table and learned anew."""
+    hoist.kato.install()
+    tables, searcher = filled(SHOES)
+    assert len(ask(searcher, STATE)) == 2
+    del tables.rows["shop"][name_of(SHOES[0])]
+    tables.add("shop", name_of([["shoe"], ["lace"]]), [["shoe"], ["lace"]])
+    found = {one["name"] for one in ask(searcher, STATE)}
+    assert found == {name_of(SHOES[1]), name_of([["shoe"], ["lace"]])}
+
+
+def test_what_arrives_in_another_order_reads_no_names(kato, always_fingerprints):
+    hoist.kato.install()
+    tables, searcher = filled(SHOES)
+    processor = PatternProcessor(searcher, table_is_late=True)
+    ask(searcher, STATE)
+    learned = list(learn(processor, tables, "a", "b", "c"))
+    for at in (2, 0, 1):
+        tables.add("shop", *learned[at])
+        assert len(ask(searcher, STATE)) == 5
+    assert "names" not in tables.asked
+
+
+def test_what_hides_behind_a_late_pattern_is_seen(kato, monkeypatch, always_fingerprints):
+    """One pattern is on its way, somebody else's arrived: the number alone does not tell."""
+    hoist.kato.install()
+    tables, searcher = filled(SHOES)
+    processor = PatternProcessor(searcher, table_is_late=True)
+    ask(searcher, STATE)
+    list(learn(processor, tables, "late"))
+    tables.add("shop", name_of([["shoe"], ["lace"]]), [["shoe"], ["lace"]])
+    assert len(ask(searcher, STATE)) == 3  # it may be this process's, in another order
+    monkeypatch.setattr(Node, "SETTLED", 0.0)
+    assert len(ask(searcher, STATE)) == 4
+
+
+def test_a_slow_fingerprint_is_asked_seldom(kato, monkeypatch):
+    monkeypatch.setattr(Node, "SHARE", 1e-4)
+    hoist.kato.install()
+    tables, searcher = filled(SHOES)
+    tables.fingerprint_seconds = 0.1
+    for _ in range(5):
+        ask(searcher, STATE)
+    assert tables.asked == ["fingerprint", "patterns", "count", "count", "count", "count"]
+
+
+def test_clickhouse_has_the_same_fingerprint():
+    """The engine itself, in this process, where it is installed."""
+    session = pytest.importorskip("chdb.session").Session()
+    names = [name_of([[str(number)]]) for number in range(1000)] + ["abc", "0123456789ab", ""]
+    expected = Fingerprint(0, 0)
+    session.query("CREATE DATABASE kato ENGINE = Atomic")
+    session.query("CREATE TABLE kato.names (name String) ENGINE = MergeTree ORDER BY name")
+    session.query("INSERT INTO kato.names VALUES " + ", ".join(f"('{name}')" for name in names))
+    for name in names:
+        expected = expected.with_name(name)
+    answer = session.query(f"SELECT {FINGERPRINT} FROM kato.names").bytes().decode()
+    rows, low, high = map(int, answer.split(","))
+    assert Fingerprint(rows, low | high << 64) == expected
 
 
 def test_clearing_and_deleting(kato):

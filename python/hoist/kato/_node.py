@@ -2,7 +2,7 @@
 
 import threading
 import time
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Collection, Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 from hoist.kato._settings import Settings
 from hoist.match import Index
@@ -10,13 +10,38 @@ from hoist.match import Index
 Events = List[List[str]]
 Row = Tuple[str, Events]
 
+FINGERPRINT = (
+    "count(), groupBitXor(reinterpretAsUInt64(right(name, 8))),"
+    " groupBitXor(reinterpretAsUInt64(left(right(name, 16), 8)))"
+)
+
+
+class Fingerprint(NamedTuple):
+    """Of the names in a table: their number, and the XOR of their ends.
+
+    KATO's names end in hexadecimal digits of a SHA-1, so 16 of them are as good as a hash.
+    """
+
+    rows: int
+    ends: int
+
+    def with_name(self, name: str) -> "Fingerprint":
+        end = name.encode()[-16:]
+        low = int.from_bytes(end[-8:], "little")
+        return Fingerprint(self.rows + 1, self.ends ^ low ^ int.from_bytes(end[:8], "little") << 64)
+
 
 class Node:
     """Filled from the table when it is first asked; thread-safe.
 
     What this process learns is added at once, whether or not ClickHouse shows it yet. What others
-    learned or deleted is found by the table's number of rows, and then by its names.
+    learned or deleted is found by the table's number of rows and by the XOR of its names, and then
+    by the names. ClickHouse counts rows without reading them, so that is asked at each look. It reads
+    all names for the XOR, so that is asked as often as costs it `SHARE` of its time.
     """
+
+    SHARE = 0.05  # of ClickHouse's time for the XOR of names
+    SETTLED = 30.0  # seconds after which what was learned must have reached the table
 
     def __init__(self, knowledge_base: str, settings: Settings):
         self.knowledge_base = knowledge_base
@@ -24,8 +49,10 @@ class Node:
         self._lock = threading.RLock()
         self._index: Optional[Index] = None
         self._learned: Dict[str, Events] = {}  # by this process, not yet seen in the table
-        self._rows = 0  # of the table, when it was last looked at
+        self._seen = Fingerprint(0, 0)  # of the table, when all of it was in the index
         self._looked = 0.0
+        self._agreed = 0.0  # when the fingerprint was last explained
+        self._next_fingerprint = 0.0
         self.loads = 0
         self.load_seconds = 0.0
 
@@ -101,6 +128,7 @@ class Node:
             sync_patterns=self.settings.sync_patterns,
             sync_interval=self.settings.sync_interval,
         )
+        seen = self._fingerprint(table)  # before the patterns: what comes between is found later
         rows = table.patterns()
         try:
             _learn(index, rows)
@@ -109,18 +137,18 @@ class Node:
             index.close()
             raise
         self._index = index
-        self._saw(table, {name for name, _ in rows}, len(rows))
+        self._saw(seen, {name for name, _ in rows})
         self.loads += 1
         self.load_seconds += time.monotonic() - began
 
     def _look(self, table: "Table") -> None:
-        """Between the rows of the last look and those with what this process learned since, only
-        the latter is on its way. Any other number means that somebody else wrote."""
         index = self._index
         assert index is not None
-        rows = table.count()
         self._looked = time.monotonic()
-        if self._rows <= rows <= self._rows + len(self._learned):
+        if self._looked < self._next_fingerprint and self._rows_are_ours(table.count()):
+            return
+        seen = self._fingerprint(table)
+        if self._is_ours(seen):
             return
         names = table.names()
         missing = [name for name in names if name not in index]
@@ -128,11 +156,38 @@ class Node:
         gone = set(index_names(index)) - names - set(self._learned)
         for name in gone:
             index.delete(name)
-        self._saw(table, names, rows)
+        self._saw(seen, names)
 
-    def _saw(self, table: "Table", names: "set[str]", rows: int) -> None:
-        self._rows = rows
-        self._looked = time.monotonic()
+    def _fingerprint(self, table: "Table") -> "Fingerprint":
+        began = time.monotonic()
+        seen = table.fingerprint()
+        ended = time.monotonic()
+        self._next_fingerprint = ended + (ended - began) / self.SHARE
+        return seen
+
+    def _rows_are_ours(self, rows: int) -> bool:
+        """Between the rows of the last look and those with what this process learned since, only
+        the latter is on its way. Any other number means that somebody else wrote."""
+        return self._seen.rows <= rows <= self._seen.rows + len(self._learned)
+
+    def _is_ours(self, seen: "Fingerprint") -> bool:
+        """Whether the table is as it was, with the first few of what this process learned since.
+        Threads that learn can reach the table in another order: that has time to settle."""
+        expected = self._seen
+        arrived: Set[str] = set()
+        for name in [*self._learned, None]:
+            if expected == seen:
+                self._saw(seen, arrived)
+                return True
+            if name is not None:
+                expected = expected.with_name(name)
+                arrived.add(name)
+        settling = bool(self._learned) and time.monotonic() - self._agreed < self.SETTLED
+        return settling and self._rows_are_ours(seen.rows)
+
+    def _saw(self, seen: "Fingerprint", names: Collection[str]) -> None:
+        self._seen = seen
+        self._looked = self._agreed = time.monotonic()
         for name in [name for name in self._learned if name in names]:
             del self._learned[name]
 
@@ -175,6 +230,11 @@ class Table:
     def names(self) -> "set[str]":
         found = self._client.query(f"SELECT name FROM patterns_data WHERE {self._where}")
         return {row[0] for row in found.result_rows}
+
+    def fingerprint(self) -> Fingerprint:
+        found = self._client.query(f"SELECT {FINGERPRINT} FROM patterns_data WHERE {self._where}")
+        rows, low, high = map(int, found.result_rows[0])
+        return Fingerprint(rows, low | high << 64)
 
     def count(self) -> int:
         found = self._client.query(f"SELECT count() FROM patterns_data WHERE {self._where}")
