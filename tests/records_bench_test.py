@@ -81,7 +81,7 @@ class RecordsBench(unittest.TestCase):
         empty = self.folder / "empty"
         empty.touch()
         for name, expected, message in ((empty, 2, "nothing to measure"), (self.folder / "none", 1, "No such file"),
-                                        (self.folder, 2, "name a file"), ("-", 2, "name a file")):
+                                        (self.folder, 2, "name a plain file"), ("-", 2, "name a plain file")):
             status, out, err = tool("bench", name, "--rounds", "1")
             self.assertEqual((status, out), (expected, ""), name)
             self.assertIn(message, err)

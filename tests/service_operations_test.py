@@ -116,7 +116,7 @@ class Options(ServiceCase):
         self.assertEqual(client.session().made["session_config"]["recall_threshold"], 0.2)
 
     def test_wrong_defaults(self):
-        for text in ('{"recall_threshold": 7}', "{", "[]"):
+        for text in ('{"recall_threshold": 7}', '{"recall_treshold": 0.2}', "{", "[]"):
             config = self.folder / "config.json"
             config.write_text(text)
             with self.subTest(text=text), self.assertRaises(AssertionError):

@@ -210,6 +210,8 @@ TEST(SessionDefaults, AreReplacedWholeWhileSessionsAreAsked) {
   reader.join();
   // What the file does not say any more holds no more; what is refused changes nothing.
   EXPECT_FALSE(SessionConfig::set_defaults({{"recall_threshold", 2}}).empty());
+  EXPECT_TRUE(SessionConfig::set_defaults({{"recall_treshold", 0.2}}).contains("recall_treshold"));
+  EXPECT_TRUE(SessionConfig::set_defaults({{"stm_mode", "ROLING"}}).contains("stm_mode"));
   EXPECT_EQ(SessionConfig().recall_threshold(), 0.1);
   EXPECT_EQ(SessionConfig().max_predictions(), 7U);
   EXPECT_TRUE(

@@ -32,7 +32,8 @@ Result<BenchText> open_bench_text(const std::string& name) {
   const auto wrong = [&](const char* what) {
     return fail(ErrorCode::invalid_argument, fmt::format("{} ({})", what, input->name));
   };
-  if (!input->is_regular || name == "-") return wrong("cannot be read several times: name a file");
+  if (!input->is_regular || name == "-")
+    return wrong("measuring reads the text several times: name a plain file");
   if (input->size == 0) return wrong("an empty file has nothing to measure");
   const uint64_t size = input->size;
   return BenchText{.name = name, .file = std::move(*input), .size = size};

@@ -201,8 +201,17 @@ SessionConfig::Faults SessionConfig::update(const Json& updates) {
 }
 
 SessionConfig::Faults SessionConfig::set_defaults(const Json& updates) {
+  Faults faults;
+  for (const auto& [name, value] : updates.items()) {
+    if (find_key(name) == nullptr) faults[name] = "There is no such setting";
+  }
+  if (const auto mode = updates.find("stm_mode"); mode != updates.end() && !mode->is_null()) {
+    if (std::string fault = check_name(*mode, {"CLEAR", "ROLLING"}); !fault.empty()) {
+      faults["stm_mode"] = std::move(fault);
+    }
+  }
   Json values = built_in();
-  Faults faults = update_values(values, updates);
+  faults.merge(update_values(values, updates));
   if (!faults.empty()) return faults;
   // null is the built-in default here, too.
   const Json own = built_in();

@@ -37,7 +37,8 @@ class SessionConfig {
   std::string affinity_emotive() const;  // empty: none
 
   // What the service's configuration sets for all sessions: in place of what it set before, or,
-  // with faults, not at all. Sessions may be asked meanwhile.
+  // with faults, not at all. An unknown key is a fault here, and so is an unknown mode of
+  // short-term memory. Sessions may be asked meanwhile.
   static Faults set_defaults(const Json& updates);
 
  private:
