@@ -61,8 +61,8 @@ inline Values at_least_one(Values values) {
   return values;
 }
 
-// What an operation's result may be off, where it is not exact. `scale`: for sums and products the
-// sum of absolute terms.
+// What an operation's result may be off, where it is not exact. `scale`: for sums the sum of absolute
+// terms; for products the most that some of the factors make.
 inline double error_bound(const Node& node, double expected, double scale, int64_t terms) {
   if (program::is_integer(node.dtype)) return 0;
   const bool is_wide = node.dtype == DType::f64;
@@ -89,8 +89,10 @@ inline double error_bound(const Node& node, double expected, double scale, int64
     case Op::sigmoid:
       return 24 * unit * std::abs(expected) + (is_wide ? least : 0x1p-125);
     case Op::product:
+      // A product on its way may be too small for full precision: it is off by up to `least`, and
+      // the factors that follow enlarge that.
       return 4 * unit * static_cast<double>(terms + 1) * std::abs(expected) +
-             (is_wide ? 0x1p-1000 : 0x1p-100);
+             static_cast<double>(terms + 1) * least * std::max(scale, 1.0);
     case Op::power:
       return 64 * unit * std::abs(expected) + (is_wide ? 0x1p-1020 : 0x1p-125);
     case Op::sum:
