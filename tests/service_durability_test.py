@@ -59,6 +59,22 @@ class Restarts(ServiceCase):
         self.assertEqual(session.learn(), "PTRN|" + python_reprs_sha1([["a"], ["b"], ["c"]]))
         self.assertEqual(client.get(gone.path)[0], 404)
 
+    def test_deleted_stays_deleted(self):
+        server = self.serve("--sessions", "durable")
+        client = server.client()
+        gone, kept = client.session("gone"), client.session("kept")
+        for session in (gone, kept):
+            session.teach(["a"], ["b"])
+        self.assertEqual(client.ask("DELETE", "/nodes/gone")[0], 409)
+        status, deleted = client.ask("DELETE", "/nodes/gone?sessions=end")
+        self.assertEqual((status, deleted["sessions_ended"]), (200, 1))
+        server.end(signal.SIGKILL)
+        client = self.serve("--sessions", "durable").client()
+        self.assertEqual(client.get(gone.path)[0], 404)
+        self.assertEqual(client.get(kept.path)[0], 200)
+        self.assertEqual([node["node_id"] for node in client.get("/nodes")[1]["nodes"]], ["kept"])
+        self.assertEqual(len(os.listdir(f"{server.folder}/nodes")), 1)
+
     def test_cleared_stays_cleared(self):
         server = self.serve()
         session = server.client().session()

@@ -37,12 +37,13 @@ Result<std::unique_ptr<Service>> Service::open(const ServiceOptions& options) {
 
 void Service::add_routes(net::HttpRouter& router) {
   add_monitoring_routes(router, *monitor_, options_.threads);
-  const Api api{sessions_, *nodes_,    *monitor_,   events_,
-                keeper_,   snapshots_, background_, transfers_};
+  const Api api{sessions_,  *nodes_,     *monitor_,  events_,  keeper_,
+                snapshots_, background_, transfers_, openings_};
   add_session_routes(router, api);
   add_observation_routes(router, api);
   add_prediction_routes(router, api);
   add_node_routes(router, api);
+  add_node_list_routes(router, api);
   add_bulk_routes(router, api);
   add_transfer_routes(router, api);
 

@@ -56,7 +56,8 @@ class Service {
         keeper_(options.durable_sessions ? store_.get() : nullptr),
         snapshots_(options.node.folder),
         background_(2),
-        transfers_(8, 8) {}
+        transfers_(8, 8),
+        openings_(2, options.most_requests) {}
   ServiceFacts facts() const;
 
   std::stop_source stop_;
@@ -71,6 +72,7 @@ class Service {
   Snapshots snapshots_;
   Background background_;  // last: what runs there uses the rest
   Background transfers_;
+  Background openings_;
 };
 
 // Defaults of sessions from a file, a JSON object of their keys: {"recall_threshold": 0.2}.

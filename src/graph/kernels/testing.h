@@ -61,8 +61,8 @@ inline Values at_least_one(Values values) {
   return values;
 }
 
-// What an operation's result may be off, where it is not exact. `scale`: for sums the sum of absolute
-// terms; for products the most that some of the factors make.
+// What an operation's result may be off, where it is not exact. `scale`: for sums the sum of
+// absolute terms; for products the most that some of the factors make.
 inline double error_bound(const Node& node, double expected, double scale, int64_t terms) {
   if (program::is_integer(node.dtype)) return 0;
   const bool is_wide = node.dtype == DType::f64;

@@ -81,14 +81,14 @@ net::HttpResponse symbol_stats(Request, const Node& node) {
 
 net::HttpResponse all_affinities(Request, const Node& node) {
   ClientJson affinities = ClientJson::object();
-  for (const auto& [symbol, sums] : node.affinities().all()) affinities[symbol] = sums;
+  for (const auto& [symbol, sums] : node.affinities()->all()) affinities[symbol] = sums;
   return map_response(ClientJson{{"affinities", std::move(affinities)}, {"node_id", node.id()}});
 }
 
 net::HttpResponse affinity(Request request, const Node& node) {
   const std::string& symbol = request.parameters.at(0);
   return json_response({{"symbol", symbol},
-                        {"affinity", Json(node.affinities().of(symbol))},
+                        {"affinity", Json(node.affinities()->of(symbol))},
                         {"node_id", node.id()}});
 }
 
@@ -112,7 +112,16 @@ void add_node_routes(net::HttpRouter& router, const Api& api) {
     };
   };
   const auto add = [&](const char* method, const char* path, NodeAnswer answer) {
-    api.add(router, Work::other, method, path, for_node(std::move(answer)));
+    const Api::Answer answer_when_open = for_node(answer);
+    router.add(method, path,
+               api.monitor.watch(Work::other, [api, answer = std::move(answer), answer_when_open](
+                                                  net::HttpRequest request, net::HttpReply reply) {
+                 if (const auto node = api.nodes.find_open(node_of(request))) {
+                   return reply.send(answer(request, *node));
+                 }
+                 Api::answer_in(api.openings, std::move(request), std::move(reply),
+                                answer_when_open);
+               }));
   };
   // There may be many symbols.
   const auto add_long = [&](const char* path, NodeAnswer answer) {

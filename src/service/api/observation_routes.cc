@@ -26,16 +26,14 @@ net::HttpResponse refused(const Error& error, std::optional<size_t> index) {
 
 Json text_or_null(const std::optional<std::string>& text) { return text ? Json(*text) : Json(); }
 
-net::HttpResponse observe_once(const Api& api, Request request, Session& session) {
+net::HttpResponse observe_once(const Api& api, Request request, Session& session, Node& node) {
   BodyFaults faults;
   const auto body = parse_body(request.body, faults);
   if (!body) return faults.response();
   Observation observation = read_observation(*body, {"body"}, faults);
   if (!faults.empty()) return faults.response();
-  const auto node = api.nodes.get(session.node);
-  if (!node) return error_response(node.error());
   const std::lock_guard lock(session.mutex);
-  const auto learned = observe(session, **node, std::move(observation));
+  const auto learned = observe(session, node, std::move(observation));
   if (!learned) return refused(learned.error(), std::nullopt);
   if (Status kept = api.keeper.keep(session); !kept) return error_response(kept.error());
   return json_response({{"status", "okay"},
@@ -76,14 +74,12 @@ struct Remembered {
   std::optional<std::vector<Event>> last_state;
 };
 
-net::HttpResponse observe_sequence(const Api& api, Request request, Session& session) {
+net::HttpResponse observe_sequence(const Api& api, Request request, Session& session, Node& node) {
   BodyFaults faults;
   const auto body = parse_body(request.body, faults);
   if (!body) return faults.response();
   ObservationSequence sequence = read_sequence(*body, faults);
   if (!faults.empty()) return faults.response();
-  const auto node = api.nodes.get(session.node);
-  if (!node) return error_response(node.error());
 
   const std::lock_guard lock(session.mutex);
   Remembered before(session);
@@ -95,13 +91,13 @@ net::HttpResponse observe_sequence(const Api& api, Request request, Session& ses
     std::string id = std::move(observation.unique_id);
     if (id.empty()) id = "seq-obs-" + random_id();
     if (sequence.clear_stm_between && i > 0) session.stm.clear();
-    const auto by_itself = observe(session, **node, std::move(observation));
+    const auto by_itself = observe(session, node, std::move(observation));
     if (!by_itself) {
       before.put_back(session);
       return refused(by_itself.error(), i);
     }
     if (sequence.learn_after_each && !session.stm.empty()) {
-      const auto name = learn(session, **node);
+      const auto name = learn(session, node);
       if (!name) {
         before.put_back(session);
         return error_response(name.error());
@@ -118,7 +114,7 @@ net::HttpResponse observe_sequence(const Api& api, Request request, Session& ses
   }
   Json last;
   if (sequence.learn_at_end && !session.stm.empty()) {
-    const auto name = learn(session, **node);
+    const auto name = learn(session, node);
     if (!name) {
       before.put_back(session);
       return error_response(name.error());
@@ -149,13 +145,11 @@ Json percept_json(const Session& session) {
           {"metadata", session.last->metadata}};
 }
 
-net::HttpResponse learn_now(const Api& api, Session& session) {
-  const auto node = api.nodes.get(session.node);
-  if (!node) return error_response(node.error());
+net::HttpResponse learn_now(const Api& api, Session& session, Node& node) {
   const std::lock_guard lock(session.mutex);
   if (session.stm.empty()) return detail(400, "Cannot learn from empty STM");
   const size_t events = session.stm.size();
-  const auto name = learn(session, **node);
+  const auto name = learn(session, node);
   if (!name) return error_response(name.error());
   if (Status kept = api.keeper.keep(session); !kept) return error_response(kept.error());
   return json_response(
@@ -198,14 +192,22 @@ net::HttpResponse finalize(const Api& api, Session& session) {
 }  // namespace
 
 void add_observation_routes(net::HttpRouter& router, const Api& api) {
-  api.add_for_session(
-      router, Work::observe, "POST", "/sessions/{id}/observe",
-      [api](Request request, Shared session) { return observe_once(api, request, *session); });
-  api.add_for_session(
-      router, Work::observe_sequence, "POST", "/sessions/{id}/observe-sequence",
-      [api](Request request, Shared session) { return observe_sequence(api, request, *session); });
-  api.add_for_session(router, Work::learn, "POST", "/sessions/{id}/learn",
-                      [api](Request, Shared session) { return learn_now(api, *session); });
+  const auto may_learn = [](Session&) { return true; };
+  const auto learns_by_itself = [](Session& session) {
+    const std::lock_guard lock(session.mutex);
+    return session.config.max_pattern_length() > 0;
+  };
+  api.add_for_node(router, Work::observe, "POST", "/sessions/{id}/observe", learns_by_itself,
+                   [api](Request request, Session& session, Node& node) {
+                     return observe_once(api, request, session, node);
+                   });
+  api.add_for_node(router, Work::observe_sequence, "POST", "/sessions/{id}/observe-sequence",
+                   may_learn, [api](Request request, Session& session, Node& node) {
+                     return observe_sequence(api, request, session, node);
+                   });
+  api.add_for_node(
+      router, Work::learn, "POST", "/sessions/{id}/learn", may_learn,
+      [api](Request, Session& session, Node& node) { return learn_now(api, session, node); });
   api.add_in_background(
       router, Work::learn, "POST", "/sessions/{id}/finalize-training",
       api.for_session([api](Request, Shared session) { return finalize(api, *session); }));
@@ -226,9 +228,10 @@ void add_observation_routes(net::HttpRouter& router, const Api& api) {
         return json_response({{"status", "cleared"}, {"session_id", session->id}});
       },
       "not found");
-  api.add_for_session(
+  api.add_in_background(
       router, Work::other, "POST", "/sessions/{id}/clear-all",
-      [api](Request, Shared session) { return clear_all(api, *session); }, "not found");
+      api.for_session([api](Request, Shared session) { return clear_all(api, *session); },
+                      "not found"));
   api.add_for_session(router, Work::other, "GET", "/sessions/{id}/percept-data",
                       [](Request, Shared session) {
                         const std::lock_guard lock(session->mutex);

@@ -45,28 +45,27 @@ net::HttpResponse answer(const Node& node, const Asked& asked) {
                               match::json_string(asked.session), found->count)};
 }
 
-void predict_now(const Api& api, Request request, net::HttpReply reply) {
+void predict_now(const Api& api, net::HttpRequest request, net::HttpReply reply) {
   const std::string& id = request.parameters.at(0);
   const Shared session = api.sessions.find(id);
   if (session == nullptr) {
     return reply.send(detail(404, fmt::format("Session {} not found or expired", id)));
   }
-  const auto node = api.nodes.get(session->node);
-  if (!node) return reply.send(error_response(node.error()));
+  api.keeper.keep_time(*session);
   Asked asked = what_is_asked(*session);
-  if (!takes_long(asked)) return reply.send(answer(**node, asked));
-  const auto kept = std::make_shared<net::HttpReply>(std::move(reply));
-  const bool runs = api.background.run(
-      [node = *node, asked = std::move(asked), kept] { kept->send(answer(*node, asked)); });
-  if (!runs) kept->send(busy());
+  const auto node = api.nodes.find_open(session->node);
+  if (node && !takes_long(asked)) return reply.send(answer(*node, asked));
+  Api::answer_in(node ? api.background : api.openings, std::move(request), std::move(reply),
+                 [api, asked = std::move(asked), session](Request) {
+                   const auto opened = api.nodes.get(session->node);
+                   return opened ? answer(**opened, asked) : error_response(opened.error());
+                 });
 }
 
 // The reference keeps the predictions of the last observation; they are made when asked for.
-net::HttpResponse cognition_data(const Api& api, Session& session) {
-  const auto node = api.nodes.get(session.node);
-  if (!node) return error_response(node.error());
+net::HttpResponse cognition_data(Session& session, const Node& node) {
   const std::lock_guard lock(session.mutex);
-  const auto found = predict(**node, session.last_state.value_or(session.stm), session.config);
+  const auto found = predict(node, session.last_state.value_or(session.stm), session.config);
   if (!found) return error_response(found.error());
   Json symbols = Json::array();
   for (const Event& event : session.stm) {
@@ -97,10 +96,11 @@ void add_prediction_routes(net::HttpRouter& router, const Api& api) {
   router.add(
       "GET", "/sessions/{id}/predictions",
       api.monitor.watch(Work::predict, [api](net::HttpRequest request, net::HttpReply reply) {
-        predict_now(api, request, std::move(reply));
+        predict_now(api, std::move(request), std::move(reply));
       }));
-  api.add_for_session(router, Work::other, "GET", "/sessions/{id}/cognition-data",
-                      [api](Request, Shared session) { return cognition_data(api, *session); });
+  api.add_for_node(
+      router, Work::other, "GET", "/sessions/{id}/cognition-data", [](Session&) { return false; },
+      [](Request, Session& session, const Node& node) { return cognition_data(session, node); });
 }
 
 }  // namespace hoist::service

@@ -40,14 +40,23 @@ bool is_seconds(const Json& value) {
   return seconds == std::floor(seconds) && seconds >= 0 && seconds <= INT32_MAX;
 }
 
-net::HttpResponse create(const Api& api, const net::HttpRequest& request) {
+struct NewSession {
+  std::string node;
+  SessionConfig config;
+  Json metadata;
+  int64_t ttl_seconds = 0;  // 0: the default
+};
+
+// Nothing where something is wrong, which `refused` says.
+std::optional<NewSession> read_new_session(const net::HttpRequest& request,
+                                           net::HttpResponse& refused) {
   BodyFaults faults;
   const auto body = parse_body(request.body, faults);
-  if (!body) return faults.response();
+  if (!body) return refused = faults.response(), std::nullopt;
   if (!body->is_object()) {
     faults.add("model_attributes_type", {"body"},
                "Input should be a valid dictionary or object to extract fields from", *body);
-    return faults.response();
+    return refused = faults.response(), std::nullopt;
   }
   const auto field = [&](const char* key) {
     const auto found = body->find(key);
@@ -73,17 +82,24 @@ net::HttpResponse create(const Api& api, const net::HttpRequest& request) {
   if (!config.is_null() && !config.is_object()) {
     faults.add("dict_type", {"body", "config"}, "Input should be a valid dictionary", config);
   }
-  if (!faults.empty()) return faults.response();
+  if (!faults.empty()) return refused = faults.response(), std::nullopt;
 
-  SessionConfig settings;
+  NewSession wanted{.node = node.get<std::string>(), .config = {}, .metadata = std::move(metadata)};
+  if (!ttl.is_null()) wanted.ttl_seconds = ttl.get<int64_t>();
   if (config.is_object()) {
-    const SessionConfig::Faults refused = settings.update(config);
-    if (!refused.empty()) return refused_config(refused);
+    const SessionConfig::Faults wrong = wanted.config.update(config);
+    if (!wrong.empty()) return refused = refused_config(wrong), std::nullopt;
   }
+  return wanted;
+}
+
+net::HttpResponse create(const Api& api, NewSession wanted) {
   // A node whose name is none or that cannot be opened is told of now.
-  if (const auto opened = api.nodes.get(node); !opened) return error_response(opened.error());
-  const auto session = api.sessions.create(node, std::move(settings), std::move(metadata),
-                                           ttl.is_null() ? 0 : ttl.get<int64_t>());
+  if (const auto opened = api.nodes.get(wanted.node); !opened) {
+    return error_response(opened.error());
+  }
+  const auto session = api.sessions.create(std::move(wanted.node), std::move(wanted.config),
+                                           std::move(wanted.metadata), wanted.ttl_seconds);
   if (!session) {
     net::HttpResponse response = detail(429, session.error().message);
     response.headers.push_back({"retry-after", "60"});
@@ -98,6 +114,16 @@ net::HttpResponse create(const Api& api, const net::HttpRequest& request) {
   }
   api.events.session_created(**session);
   return json_response(session_json(**session, (*session)->ttl_seconds));
+}
+
+void create_when_open(const Api& api, net::HttpRequest request, net::HttpReply reply) {
+  net::HttpResponse refused;
+  auto wanted = read_new_session(request, refused);
+  if (!wanted) return reply.send(std::move(refused));
+  if (api.nodes.find_open(wanted->node)) return reply.send(create(api, *std::move(wanted)));
+  Api::answer_in(
+      api.openings, std::move(request), std::move(reply),
+      [api, wanted = *std::move(wanted)](const net::HttpRequest&) { return create(api, wanted); });
 }
 
 net::HttpResponse configure(const Api& api, const net::HttpRequest& request, Session& session) {
@@ -142,6 +168,14 @@ net::HttpResponse extend(const Api& api, const net::HttpRequest& request, Sessio
 
 }  // namespace
 
+Result<bool> Api::end_session(std::string_view id, const char* reason) const {
+  const std::shared_ptr<Session> session = sessions.remove(id);
+  if (session == nullptr) return false;
+  events.session_destroyed(*session, reason);
+  if (Status forgotten = keeper.forget(*session); !forgotten) return forgotten.error();
+  return true;
+}
+
 void Api::add(net::HttpRouter& router, Work work, const char* method, const char* pattern,
               Answer answer) const {
   router.add(method, pattern,
@@ -162,9 +196,50 @@ Api::Answer Api::for_session(SessionAnswer answer, const char* missing) const {
   };
 }
 
+void Api::answer_in(Background& background, net::HttpRequest request, net::HttpReply reply,
+                    Answer answer) {
+  // std::function is copied: what it holds is shared.
+  const auto asked = std::make_shared<net::HttpRequest>(std::move(request));
+  const auto answered = std::make_shared<net::HttpReply>(std::move(reply));
+  const bool runs = background.run(
+      [asked, answered, answer = std::move(answer)] { answered->send(answer(*asked)); });
+  if (!runs) answered->send(busy());
+}
+
+void Api::add_in_background(net::HttpRouter& router, Work work, const char* method,
+                            const char* pattern, Answer answer) const {
+  router.add(method, pattern,
+             monitor.watch(work, [background = &background, answer = std::move(answer)](
+                                     net::HttpRequest request, net::HttpReply reply) {
+               answer_in(*background, std::move(request), std::move(reply), answer);
+             }));
+}
+
 void Api::add_for_session(net::HttpRouter& router, Work work, const char* method,
                           const char* pattern, SessionAnswer answer, const char* missing) const {
   add(router, work, method, pattern, for_session(std::move(answer), missing));
+}
+
+void Api::add_for_node(net::HttpRouter& router, Work work, const char* method, const char* pattern,
+                       std::function<bool(Session&)> learns, NodeAnswer answer) const {
+  const Api api = *this;
+  const Answer answer_when_open =
+      for_session([api, answer](const net::HttpRequest& request, std::shared_ptr<Session> session) {
+        const auto node = api.nodes.get(session->node);
+        return node ? answer(request, *session, **node) : error_response(node.error());
+      });
+  router.add(
+      method, pattern,
+      monitor.watch(work, [api, learns = std::move(learns), answer = std::move(answer),
+                           answer_when_open](net::HttpRequest request, net::HttpReply reply) {
+        const auto session = api.sessions.find(request.parameters.at(0));
+        const auto node = session ? api.nodes.find_open(session->node) : nullptr;
+        if (node == nullptr || (!node->has_index() && learns(*session))) {
+          return answer_in(api.openings, std::move(request), std::move(reply), answer_when_open);
+        }
+        api.keeper.keep_time(*session);
+        reply.send(answer(request, *session, *node));
+      }));
 }
 
 void add_session_routes(net::HttpRouter& router, const Api& api) {
@@ -172,8 +247,10 @@ void add_session_routes(net::HttpRouter& router, const Api& api) {
   using Shared = std::shared_ptr<Session>;
   constexpr Work kOther = Work::other;
 
-  api.add(router, kOther, "POST", "/sessions",
-          [api](Request request) { return create(api, request); });
+  router.add("POST", "/sessions",
+             api.monitor.watch(kOther, [api](net::HttpRequest request, net::HttpReply reply) {
+               create_when_open(api, std::move(request), std::move(reply));
+             }));
   api.add(router, kOther, "GET", "/sessions/count", [api](Request) {
     return json_response({{"active_session_count", api.sessions.size()}});
   });
@@ -193,12 +270,9 @@ void add_session_routes(net::HttpRouter& router, const Api& api) {
   });
   api.add(router, kOther, "DELETE", "/sessions/{id}", [api](Request request) {
     const std::string& id = request.parameters.at(0);
-    const Shared session = api.sessions.remove(id);
-    if (session == nullptr) return detail(404, fmt::format("Session {} not found", id));
-    api.events.session_destroyed(*session, "explicit_delete");
-    if (Status forgotten = api.keeper.forget(*session); !forgotten) {
-      return error_response(forgotten.error());
-    }
+    const auto ended = api.end_session(id, "explicit_delete");
+    if (!ended) return error_response(ended.error());
+    if (!*ended) return detail(404, fmt::format("Session {} not found", id));
     return json_response({{"status", "deleted"}, {"session_id", id}});
   });
   api.add_for_session(router, kOther, "GET", "/sessions/{id}/config", [](Request, Shared session) {

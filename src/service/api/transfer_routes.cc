@@ -104,41 +104,31 @@ void export_patterns(const Node& node, net::HttpBodyWriter writer) {
 
 }  // namespace
 
-void Api::add_in_background(net::HttpRouter& router, Work work, const char* method,
-                            const char* pattern, Answer answer) const {
-  router.add(method, pattern,
-             monitor.watch(work, [background = &background, answer = std::move(answer)](
-                                     net::HttpRequest request, net::HttpReply reply) {
-               // std::function is copied: what it holds is shared.
-               const auto asked = std::make_shared<net::HttpRequest>(std::move(request));
-               const auto answered = std::make_shared<net::HttpReply>(std::move(reply));
-               const bool runs = background->run([=] { answered->send(answer(*asked)); });
-               if (!runs) answered->send(busy());
-             }));
-}
-
 void add_transfer_routes(net::HttpRouter& router, const Api& api) {
   router.add_upload(
       "POST", "/nodes/{node}/patterns",
       [api](net::HttpRequest request, net::HttpBodyReader body, net::HttpReply reply) {
-        const auto node = api.nodes.get(request.parameters.at(0));
-        if (!node) return reply.send(error_response(node.error()));
         const auto read = std::make_shared<net::HttpBodyReader>(std::move(body));
-        const auto answered = std::make_shared<net::HttpReply>(std::move(reply));
-        const bool runs = api.transfers.run(
-            [node = *node, read, answered] { answered->send(import(*node, std::move(*read))); });
-        if (!runs) answered->send(busy());
+        Api::answer_in(api.transfers, std::move(request), std::move(reply),
+                       [api, read](Request asked) {
+                         const auto node = api.nodes.get(asked.parameters.at(0));
+                         if (!node) return error_response(node.error());
+                         return import(**node, std::move(*read));
+                       });
       });
   router.add("GET", "/nodes/{node}/patterns",
              [api](net::HttpRequest request, net::HttpReply reply) {
-               const auto node = api.nodes.look(request.parameters.at(0));
-               if (!node) return reply.send(error_response(node.error()));
-               const auto writer = std::make_shared<net::HttpBodyWriter>();
-               net::HttpResponse response = {.content_type = "application/jsonl"};
-               response.source = writer->source();
-               const bool runs = api.transfers.run(
-                   [node = *node, writer] { export_patterns(*node, std::move(*writer)); });
-               reply.send(runs ? std::move(response) : busy());
+               const auto answered = std::make_shared<net::HttpReply>(std::move(reply));
+               const bool runs = api.transfers.run([api, answered, id = request.parameters.at(0)] {
+                 const auto node = api.nodes.look(id);
+                 if (!node) return answered->send(error_response(node.error()));
+                 net::HttpBodyWriter writer;
+                 net::HttpResponse response = {.content_type = "application/jsonl"};
+                 response.source = writer.source();
+                 answered->send(std::move(response));
+                 export_patterns(**node, std::move(writer));
+               });
+               if (!runs) answered->send(busy());
              });
 
   const auto add =

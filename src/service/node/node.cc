@@ -43,18 +43,33 @@ std::shared_ptr<Node::Contents> Node::contents() const {
   return contents_;
 }
 
+// As long as somebody asks the index the contents are there, and their folder.
 std::shared_ptr<match::Index> Node::index() const {
   const std::lock_guard lock(mutex_);
-  return contents_->index;
+  return {contents_, contents_->index.get()};
 }
 
-Result<std::shared_ptr<match::Index>> Node::open_index(uint64_t number) const {
+std::shared_ptr<const Affinities> Node::affinities() const {
+  const std::shared_ptr<Contents> contents = this->contents();
+  return {contents, &contents->affinities};
+}
+
+// What is left over because this process ends meanwhile goes at the next start.
+Node::Contents::~Contents() {
+  index.reset();
+  if (doomed.empty()) return;
+  std::error_code error;
+  std::filesystem::remove_all(doomed, error);
+  if (error) log(LogLevel::warn, "cannot remove {}: {}", doomed, error.message());
+}
+
+Node::OpenIndex Node::open_index(uint64_t number) const {
   return open_index_at(folder(number), false);
 }
 
 // Elsewhere first: a folder in its place has an index that was made to its end, whenever the
 // process ended.
-Result<std::shared_ptr<match::Index>> Node::make_index(uint64_t number) const {
+Node::OpenIndex Node::make_index(uint64_t number) const {
   const std::string parent = options_.folder + kUnfinished;
   const std::string unfinished = fmt::format("{}/{}", parent, number);
   std::error_code error;
@@ -71,8 +86,7 @@ Result<std::shared_ptr<match::Index>> Node::make_index(uint64_t number) const {
   return open_index(number);
 }
 
-Result<std::shared_ptr<match::Index>> Node::open_index_at(const std::string& path,
-                                                          bool create) const {
+Node::OpenIndex Node::open_index_at(const std::string& path, bool create) const {
   match::IndexOptions options;
   options.create = create;
   // Vectors' symbols stay before strings, each sorted by itself.
@@ -80,9 +94,7 @@ Result<std::shared_ptr<match::Index>> Node::open_index_at(const std::string& pat
   options.durability = options_.durability;
   options.max_memory = options_.max_memory;
   options.device = options_.device;
-  auto index = match::Index::open(path, options);
-  if (!index) return index.error();
-  return std::shared_ptr<match::Index>(*std::move(index));
+  return match::Index::open(path, options);
 }
 
 Result<std::unique_ptr<Node>> Node::open(std::string id, uint64_t number,
@@ -135,13 +147,20 @@ Status Node::read_back(Contents& contents) const {
               fmt::format("what the service's store has of node {} is damaged", id_));
 }
 
-Result<std::shared_ptr<match::Index>> Node::index_to_learn_in(Contents& contents) {
-  const std::lock_guard lock(mutex_);
-  if (contents.index != nullptr) return contents.index;
+Result<match::Index*> Node::index_to_learn_in(Contents& contents) {
+  const auto known = [&] {
+    const std::lock_guard lock(mutex_);
+    return contents.index.get();
+  };
+  if (match::Index* index = known()) return index;
+  // Making takes long: others that ask whether there is one are not held up.
+  const std::lock_guard mine(making_);
+  if (match::Index* index = known()) return index;
   auto made = make_index(contents.number);
   if (!made) return made.error();
+  const std::lock_guard lock(mutex_);
   contents.index = *std::move(made);
-  return contents.index;
+  return contents.index.get();
 }
 
 Result<std::string> Node::learn_in(Contents& contents, match::Index& index,
@@ -174,6 +193,8 @@ Result<std::string> Node::learn(const std::vector<Event>& events,
   record.emotives = emotives;
   record.metadata = metadata;
 
+  const std::shared_lock with_others(replacing_);
+  if (removed_) return removed();
   // Without metadata and emotives learnings need not wait for one another.
   std::unique_lock lock(learning_, std::defer_lock);
   if (!metadata.empty() || !emotives.empty()) lock.lock();
@@ -187,6 +208,8 @@ Result<std::string> Node::learn(const std::vector<Event>& events,
 }
 
 Status Node::learn(const PatternRecord& record) {
+  const std::shared_lock with_others(replacing_);
+  if (removed_) return removed();
   const std::lock_guard lock(learning_);
   const std::shared_ptr<Contents> contents = this->contents();
   const auto index = index_to_learn_in(*contents);
@@ -244,6 +267,9 @@ Result<ObservedVectors> Node::observe_vectors(std::span<const std::vector<double
 }
 
 Status Node::learn_vectors(std::span<const std::vector<double>> vectors) {
+  if (vectors.empty()) return {};
+  const std::shared_lock with_others(replacing_);
+  if (removed_) return removed();
   const std::shared_ptr<Contents> contents = this->contents();
   SideStore::Batch batch;
   for (const std::vector<double>& vector : vectors) {
@@ -252,14 +278,17 @@ Status Node::learn_vectors(std::span<const std::vector<double>> vectors) {
     batch.put(keys::kVector + node_key_part(contents->number) + name,
               {reinterpret_cast<const char*>(vector.data()), vector.size() * sizeof(double)});
   }
-  return vectors.empty() ? Status() : store_.write(batch);
+  return store_.write(batch);
 }
 
 Result<uint64_t> Node::finalize_training() {
-  const std::shared_ptr<Contents> contents = this->contents();
   const std::shared_ptr<match::Index> index = this->index();
   if (index == nullptr) return uint64_t{0};
   if (Status synced = index->sync(); !synced) return synced.error();
+  const std::shared_lock with_others(replacing_);
+  const std::shared_ptr<Contents> contents = this->contents();
+  // Cleared meanwhile: what was finalised is gone.
+  if (removed_ || contents->index.get() != index.get()) return uint64_t{0};
   SideStore::Batch batch;
   batch.put(keys::kFinalized + node_key_part(contents->number), "");
   if (Status written = store_.write(batch); !written) return written.error();
@@ -268,33 +297,65 @@ Result<uint64_t> Node::finalize_training() {
 }
 
 Status Node::clear(uint64_t number) {
-  const std::lock_guard learning(learning_);
   auto fresh = std::make_shared<Contents>();
   fresh->number = number;
   SideStore::Batch batch;
-  return replace(std::move(fresh), batch);
+  // Its files go when others learn again.
+  Result<std::shared_ptr<Contents>> before = std::shared_ptr<Contents>();
+  const std::lock_guard alone(replacing_);
+  before = replace(std::move(fresh), batch);
+  return before ? Status() : before.error();
 }
 
-// With `learning_` held.
-Status Node::replace(std::shared_ptr<Contents> fresh, SideStore::Batch& batch) {
-  const std::shared_ptr<Contents> before = contents();
+// With `replacing_` alone.
+Result<std::shared_ptr<Node::Contents>> Node::replace(std::shared_ptr<Contents> fresh,
+                                                      SideStore::Batch& batch) {
+  if (removed_) return removed();
+  std::shared_ptr<Contents> before = contents();
+  discard(id_, before->number, batch);
   batch.put(keys::kNode + id_, node_key_part(fresh->number));
-  for (const std::string_view kind : {keys::kAffinity, keys::kVector, keys::kFinalized}) {
-    batch.remove_prefix(std::string(kind) + node_key_part(before->number));
-  }
+  if (Status written = store_.write(batch); !written) return written.error();
+  before->doomed = folder(before->number);
+  const std::lock_guard lock(mutex_);
+  contents_ = std::move(fresh);
+  return before;
+}
+
+Status Node::remove() {
+  std::shared_ptr<Contents> before;  // its files go when others are answered again
+  const std::lock_guard alone(replacing_);
+  if (removed_) return removed();
+  before = contents();
+  SideStore::Batch batch;
+  discard(id_, before->number, batch);
   if (Status written = store_.write(batch); !written) return written;
-  {
-    const std::lock_guard lock(mutex_);
-    contents_ = std::move(fresh);
-  }
-  // The index may still be asked; its files may go nevertheless. What is left over because this
-  // process ends meanwhile goes at the next start.
-  std::error_code error;
-  std::filesystem::remove_all(folder(before->number), error);
-  if (error) {
-    log(LogLevel::warn, "cannot remove {}: {}", folder(before->number), error.message());
-  }
+  removed_ = true;
+  before->doomed = folder(before->number);
+  const std::lock_guard lock(mutex_);
+  contents_ = std::make_shared<Contents>();
   return {};
+}
+
+Status Node::remove(const std::string& id, uint64_t number, const std::string& folder,
+                    SideStore& store) {
+  SideStore::Batch batch;
+  discard(id, number, batch);
+  if (Status written = store.write(batch); !written) return written;
+  Contents gone;
+  gone.doomed = node_folder(folder, id, number);
+  return {};
+}
+
+// What the store has of it.
+void Node::discard(const std::string& id, uint64_t number, SideStore::Batch& batch) {
+  batch.remove(keys::kNode + id);
+  for (const std::string_view kind : {keys::kAffinity, keys::kVector, keys::kFinalized}) {
+    batch.remove_prefix(std::string(kind) + node_key_part(number));
+  }
+}
+
+Error Node::removed() const {
+  return fail(ErrorCode::not_found, fmt::format("node {} was deleted", id_));
 }
 
 void Node::note_use() {

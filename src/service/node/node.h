@@ -2,7 +2,8 @@
 // and what goes with them.
 //
 // An index is made with the first pattern. clear() begins anew: the folder of before is taken away
-// once the last question to it is answered.
+// once the last question to it is answered. After remove() nothing is learned any more:
+// `not_found`.
 //
 // Thread-safe.
 #pragma once
@@ -15,11 +16,13 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <shared_mutex>
 #include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
 
+#include "base/writer_first_mutex.h"
 #include "match/index/index.h"
 #include "service/node/affinities.h"
 #include "service/node/side_store.h"
@@ -73,7 +76,9 @@ class Node {
 
   // Null while there is none.
   std::shared_ptr<match::Index> index() const;
-  const Affinities& affinities() const { return contents()->affinities; }
+  // Whether what is learned next finds an index, which takes a while to make.
+  bool has_index() const { return index() != nullptr; }
+  std::shared_ptr<const Affinities> affinities() const;
   bool is_finalized() const { return contents()->finalized; }
 
   // `invalid_argument` where the vectors' lengths differ, or from those of before.
@@ -85,6 +90,11 @@ class Node {
   Result<uint64_t> finalize_training();
   // Takes all away that was learned. `number` is the one that it has from then on.
   Status clear(uint64_t number);
+  // Takes the node itself away: the service no longer knows its name. Once.
+  Status remove();
+  // The same for one that is not open.
+  static Status remove(const std::string& id, uint64_t number, const std::string& folder,
+                       SideStore& store);
 
   // Writes everything that clear() would take away as lines: a head, then a pattern each.
   // `cancelled` where `write` says false.
@@ -103,20 +113,23 @@ class Node {
  private:
   // What clear() and restore() replace.
   struct Contents {
+    ~Contents();
     uint64_t number = 0;
-    std::shared_ptr<match::Index> index;
+    std::unique_ptr<match::Index> index;
     Affinities affinities;
     Vectors vectors;
     std::atomic<bool> finalized = false;
+    std::string doomed;  // the index's folder, which goes when nobody uses this any more
   };
 
   Node(std::string id, const NodeOptions& options, SideStore& store)
       : id_(std::move(id)), options_(options), store_(store) {}
   std::shared_ptr<Contents> contents() const;
-  Result<std::shared_ptr<match::Index>> open_index(uint64_t number) const;
-  Result<std::shared_ptr<match::Index>> make_index(uint64_t number) const;
-  Result<std::shared_ptr<match::Index>> open_index_at(const std::string& path, bool create) const;
-  Result<std::shared_ptr<match::Index>> index_to_learn_in(Contents& contents);
+  using OpenIndex = Result<std::unique_ptr<match::Index>>;
+  OpenIndex open_index(uint64_t number) const;
+  OpenIndex make_index(uint64_t number) const;
+  OpenIndex open_index_at(const std::string& path, bool create) const;
+  Result<match::Index*> index_to_learn_in(Contents& contents);
 
   std::string folder(uint64_t number) const;
   Status read_back(Contents& contents) const;
@@ -126,14 +139,23 @@ class Node {
                                const PatternRecord& record);
   std::string head_line(const Contents& contents) const;
   Status read_head(Contents& contents, std::string_view line, SideStore::Batch& batch) const;
-  Status replace(std::shared_ptr<Contents> fresh, SideStore::Batch& batch);
+  // Gives what was there before.
+  Result<std::shared_ptr<Contents>> replace(std::shared_ptr<Contents> fresh,
+                                            SideStore::Batch& batch);
+  static void discard(const std::string& id, uint64_t number, SideStore::Batch& batch);
+  Error removed() const;
 
   const std::string id_;
   const NodeOptions options_;
   SideStore& store_;
-  mutable std::mutex mutex_;  // of the pointer
+  mutable std::mutex mutex_;  // of the pointers to contents and index
   std::shared_ptr<Contents> contents_;
-  std::mutex learning_;  // one learning at a time reads and writes metadata and affinities
+  // Whoever adds to the contents shares it, whoever replaces them has it alone: nothing is written
+  // for what is not there any more.
+  mutable WriterFirstMutex replacing_;
+  bool removed_ = false;  // of `replacing_`
+  std::mutex learning_;   // one learning at a time reads and writes metadata and affinities
+  std::mutex making_;     // of the index
   std::atomic<uint64_t> uses_ = 0;
   const std::chrono::system_clock::time_point opened_ = std::chrono::system_clock::now();
   std::atomic<int64_t> last_used_ms_ = 0;

@@ -132,18 +132,14 @@ Result<uint64_t> Node::restore(uint64_t number,
     return patterns;
   };
   const auto patterns = fill();
-  Status replaced = patterns ? Status() : Status(patterns.error());
-  if (replaced) {
-    const std::lock_guard learning(learning_);
-    replaced = replace(fresh, batch);
+  Result<std::shared_ptr<Contents>> before = std::shared_ptr<Contents>();
+  if (patterns) {
+    const std::lock_guard alone(replacing_);
+    before = replace(fresh, batch);
   }
-  if (!replaced) {
-    fresh->index.reset();
-    std::error_code ignored;
-    std::filesystem::remove_all(folder(number), ignored);
-    return replaced.error();
-  }
-  return *patterns;
+  if (patterns && before) return *patterns;
+  fresh->doomed = folder(number);
+  return patterns ? before.error() : patterns.error();
 }
 
 }  // namespace hoist::service

@@ -57,7 +57,8 @@ void Nodes::remove_left_over(const std::vector<uint64_t>& known) const {
 
 Result<std::shared_ptr<Node>> Nodes::look(const std::string& id) {
   if (Status named = check_name(id); !named) return named.error();
-  const auto stored = store_.get(keys::kNode + id);
+  if (auto node = find_open(id)) return node;
+  const auto stored = stored_number(id);
   if (!stored) return stored.error();
   if (*stored) return get(id);
   constexpr uint64_t kNobodys = 0;
@@ -66,29 +67,27 @@ Result<std::shared_ptr<Node>> Nodes::look(const std::string& id) {
   return std::shared_ptr<Node>(*std::move(empty));
 }
 
+// With `mutex_`.
+std::shared_ptr<Node> Nodes::find_used(const std::string& id) {
+  const auto found = nodes_.find(id);
+  if (found == nodes_.end()) return nullptr;
+  found->second->note_use();
+  return found->second;
+}
+
+std::shared_ptr<Node> Nodes::find_open(const std::string& id) {
+  const std::lock_guard lock(mutex_);
+  return find_used(id);
+}
+
 Result<std::shared_ptr<Node>> Nodes::get(const std::string& id) {
   if (Status named = check_name(id); !named) return named.error();
-  Turn turn;
-  const auto find = [&]() -> std::shared_ptr<Node> {
-    const auto found = nodes_.find(id);
-    if (found == nodes_.end()) return nullptr;
-    found->second->note_use();
-    return found->second;
-  };
-  {
-    const std::lock_guard lock(mutex_);
-    if (auto node = find()) return node;
-    Turn& shared = turns_[id];
-    if (shared == nullptr) shared = std::make_shared<std::mutex>();
-    turn = shared;
-  }
+  if (auto node = find_open(id)) return node;
+  Turn turn = turn_of(id);
   Result<std::shared_ptr<Node>> node = std::shared_ptr<Node>();
   {
     const std::lock_guard mine(*turn);
-    {
-      const std::lock_guard lock(mutex_);
-      node = find();
-    }
+    node = find_open(id);
     if (*node == nullptr) node = open_node(id);
   }
   end_turn(id, std::move(turn));
@@ -96,12 +95,17 @@ Result<std::shared_ptr<Node>> Nodes::get(const std::string& id) {
   return node;
 }
 
-// With the node's turn.
-Result<std::shared_ptr<Node>> Nodes::open_node(const std::string& id) {
+Result<std::optional<uint64_t>> Nodes::stored_number(const std::string& id) const {
   const auto stored = store_.get(keys::kNode + id);
   if (!stored) return stored.error();
-  std::optional<uint64_t> number;
-  if (*stored) number = parse_node_number(**stored);
+  return *stored ? parse_node_number(**stored) : std::optional<uint64_t>();
+}
+
+// With the node's turn.
+Result<std::shared_ptr<Node>> Nodes::open_node(const std::string& id) {
+  auto stored = stored_number(id);
+  if (!stored) return stored.error();
+  std::optional<uint64_t> number = *stored;
   if (!number) {
     number = next_number_++;
     SideStore::Batch batch;
@@ -115,6 +119,13 @@ Result<std::shared_ptr<Node>> Nodes::open_node(const std::string& id) {
   const std::lock_guard lock(mutex_);
   nodes_.emplace(id, node);
   return node;
+}
+
+Nodes::Turn Nodes::turn_of(const std::string& id) {
+  const std::lock_guard lock(mutex_);
+  Turn& shared = turns_[id];
+  if (shared == nullptr) shared = std::make_shared<std::mutex>();
+  return shared;
 }
 
 // Gives the turn back; where nobody waits for it, it is gone: new ones wait for the same.
@@ -159,6 +170,56 @@ std::vector<std::shared_ptr<Node>> Nodes::all() const {
   std::vector<std::shared_ptr<Node>> list;
   for (const auto& [id, node] : nodes_) list.push_back(node);
   return list;
+}
+
+Result<bool> Nodes::exists(const std::string& id) const {
+  if (Status named = check_name(id); !named) return named.error();
+  const auto number = stored_number(id);
+  if (!number) return number.error();
+  return number->has_value();
+}
+
+Result<std::vector<std::string>> Nodes::names() const {
+  std::vector<std::string> names;
+  Status read = store_.scan(
+      keys::kNode, [&](std::string_view name, std::string_view) { names.emplace_back(name); });
+  if (!read) return read.error();
+  return names;
+}
+
+Status Nodes::remove(const std::string& id) {
+  if (Status named = check_name(id); !named) return named;
+  Turn turn = turn_of(id);
+  Status removed;
+  {
+    const std::lock_guard mine(*turn);
+    removed = remove_now(id);
+  }
+  end_turn(id, std::move(turn));
+  return removed;
+}
+
+// With the node's turn. Whoever asks for the node meanwhile waits, and gets a new one.
+Status Nodes::remove_now(const std::string& id) {
+  std::shared_ptr<Node> open;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = nodes_.find(id); found != nodes_.end()) {
+      open = std::move(found->second);
+      nodes_.erase(found);
+    }
+  }
+  if (open != nullptr) {
+    Status removed = open->remove();
+    if (removed) return removed;
+    const std::lock_guard lock(mutex_);
+    nodes_.emplace(id, std::move(open));
+    return removed;
+  }
+  const auto number = stored_number(id);
+  if (!number) return number.error();
+  if (!*number) return fail(ErrorCode::not_found, fmt::format("there is no node {}", id));
+  return Node::remove(id, **number, options_.folder, store_);
 }
 
 Status Nodes::clear(Node& node) { return node.clear(next_number_++); }

@@ -22,9 +22,17 @@ class Nodes {
   Result<std::shared_ptr<Node>> get(const std::string& id);
   // For whoever only looks: one that nobody made is empty, and is not made.
   Result<std::shared_ptr<Node>> look(const std::string& id);
+  // The node where it is open, else null. Never waits for anything that takes long.
+  std::shared_ptr<Node> find_open(const std::string& id);
   // Those that are open, by name.
   std::vector<std::shared_ptr<Node>> all() const;
+  Result<bool> exists(const std::string& id) const;
+  // The names of all, ascending.
+  Result<std::vector<std::string>> names() const;
   Status clear(Node& node);
+  // Takes it away with all that was learned in it; `not_found` where there is none. Who learns in
+  // it at this moment is told so; who asks for it later gets a new one.
+  Status remove(const std::string& id);
   // Node::restore()
   Result<uint64_t> restore(Node& node,
                            const std::function<Result<std::optional<std::string>>()>& read);
@@ -32,10 +40,15 @@ class Nodes {
  private:
   Nodes(const NodeOptions& options, SideStore& store) : options_(options), store_(store) {}
   void remove_left_over(const std::vector<uint64_t>& known) const;
-  // Whoever opens or closes a node holds its turn, so that two never do; others are not held up.
+  // Whoever opens, closes or removes a node holds its turn, so that two never do; others are not
+  // held up.
   using Turn = std::shared_ptr<std::mutex>;
+  Turn turn_of(const std::string& id);
   void end_turn(const std::string& id, Turn turn);
+  std::shared_ptr<Node> find_used(const std::string& id);
   Result<std::shared_ptr<Node>> open_node(const std::string& id);
+  Result<std::optional<uint64_t>> stored_number(const std::string& id) const;
+  Status remove_now(const std::string& id);
   void close_unused();
 
   const NodeOptions options_;

@@ -33,7 +33,8 @@ std::string future_json(const match::FuturePotential& future, const match::Index
 
 // What a session asks for, as the index takes it.
 struct Question {
-  Question(const Node& node, const SessionConfig& config) : emotive(config.affinity_emotive()) {
+  Question(const Node& node, const SessionConfig& config)
+      : emotive(config.affinity_emotive()), affinities(node.affinities()) {
     options.threshold = config.recall_threshold();
     options.max_predictions = config.max_predictions();
     options.rank = config.rank();
@@ -43,14 +44,13 @@ struct Question {
     options.affinity_emotive = emotive;
     options.stop = node.stop();
     if (emotive.empty()) return;
-    options.affinity = [this, &node](std::string_view symbol) {
-      return node.affinities().of(symbol, emotive);
-    };
+    options.affinity = [this](std::string_view symbol) { return affinities->of(symbol, emotive); };
   }
   Question(const Question&) = delete;
   Question& operator=(const Question&) = delete;
 
   const std::string emotive;
+  const std::shared_ptr<const Affinities> affinities;
   match::RecordOptions options;
 };
 

@@ -113,6 +113,14 @@ Status Snapshots::remove(const std::string& node, const std::string& name) const
   return fail(ErrorCode::io, fmt::format("cannot remove {}", *file), errno);
 }
 
+Status Snapshots::remove_all(const std::string& node) const {
+  std::error_code error;
+  std::filesystem::remove_all(node_folder(node), error);
+  if (!error) return {};
+  return fail(ErrorCode::io,
+              fmt::format("cannot remove {}: {}", node_folder(node), error.message()));
+}
+
 Result<uint64_t> Snapshots::restore(Nodes& nodes, Node& node, const std::string& name) const {
   const auto file = path(node.id(), name);
   if (!file) return file.error();

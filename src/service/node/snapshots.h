@@ -25,6 +25,7 @@ class Snapshots {
   std::vector<Snapshot> list(const std::string& node) const;  // by name: the oldest first
   // `not_found` where there is none.
   Status remove(const std::string& node, const std::string& name) const;
+  Status remove_all(const std::string& node) const;
   // The number of patterns that the node has then.
   Result<uint64_t> restore(Nodes& nodes, Node& node, const std::string& name) const;
 

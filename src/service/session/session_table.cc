@@ -84,6 +84,16 @@ std::shared_ptr<Session> SessionTable::remove(std::string_view id) {
   return session;
 }
 
+void SessionTable::visit(const std::function<void(const Session&)>& visit) {
+  const int64_t now = now_ms();
+  for (Shard& shard : shards_) {
+    const std::lock_guard lock(shard.mutex);
+    for (const auto& [id, session] : shard.sessions) {
+      if (session->expires_ms >= now) visit(*session);
+    }
+  }
+}
+
 void SessionTable::sweep(const std::function<void(Session&)>& ended) {
   const int64_t now = now_ms();
   for (Shard& shard : shards_) {

@@ -39,6 +39,8 @@ class SessionTable {
   // Leaves its time as it is.
   Presence look(std::string_view id);
   std::shared_ptr<Session> remove(std::string_view id);
+  // Those that are alive, and leaves their time as it is.
+  void visit(const std::function<void(const Session&)>& visit);
   // Takes away those whose time ran out, and tells `ended` of each.
   void sweep(const std::function<void(Session&)>& ended);
 
