@@ -3,6 +3,9 @@
 configuration, and flows as KATO's documentation tells them."""
 
 import json
+import math
+import random
+import struct
 import time
 import unittest
 
@@ -329,6 +332,19 @@ class Learning(SharedServerCase):
         found = self.client.get(f"/pattern/{name}?node_id={self.node}")[1]["pattern"]["pattern"]
         self.assertEqual(sorted(found["metadata"]["book"]), ["one", "two"])
         self.assertEqual(found["metadata"]["page"], ["5"])
+
+    def test_numbers_are_written_as_python_writes_them(self):
+        bits = random.Random(11)
+        numbers = [struct.unpack("<d", bits.randbytes(8))[0] for _ in range(300)]
+        numbers += [bits.uniform(-1, 1) * 10 ** bits.randrange(-8, 20) for _ in range(300)]
+        numbers += [5e-324, -5e-324, 2.2250738585072014e-308, 1e16, 1e15, 1e-4, 1e-5, 0.0, -0.0, 1.7976931348623157e308]
+        numbers = [number for number in numbers if math.isfinite(number)]
+        session = self.session()
+        session.observe("a", metadata={"numbers": numbers})
+        session.observe("b")
+        name = session.learn()
+        found = self.client.get(f"/pattern/{name}?node_id={self.node}")[1]["pattern"]["pattern"]
+        self.assertEqual(found["metadata"], {"numbers": [str(numbers)]})
 
     def test_unknown_pattern(self):
         answer = self.client.get(f"/pattern/PTRN|nothing?node_id={self.node}")[1]

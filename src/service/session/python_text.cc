@@ -1,10 +1,9 @@
 #include "service/session/python_text.h"
 
-#include <fmt/core.h>
-
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "match/json/json_text.h"
 #include "match/vocabulary/pattern.h"
 
 namespace hoist::service {
@@ -20,26 +19,10 @@ std::string quoted(const std::string& text) {
   return repr.substr(2, repr.size() - 4);
 }
 
-// Python writes exponents from 1e16 on and below 1e-4, as C++'s shortest form does not.
 std::string number_text(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  const double size = std::abs(value);
-  std::string text;
-  if (size != 0 && (size >= 1e16 || size < 1e-4)) {
-    text = fmt::format("{:e}", value);
-    for (int digits = 0; digits < 18; ++digits) {
-      text = fmt::format("{:.{}e}", value, digits);
-      if (std::stod(text) == value) break;
-    }
-    return text;
-  }
-  for (int digits = 0; digits < 30; ++digits) {
-    text = fmt::format("{:.{}f}", value, digits);
-    if (std::stod(text) == value) break;
-  }
-  if (text.find('.') == text.npos) text += ".0";
-  return text;
+  return match::json_number(value);
 }
 
 template <typename Value>
